@@ -50,7 +50,7 @@ KK_API kk_motion kk_frame_classical_acceleration(const kk_model *model, const kk
 // ---- inverse dynamics -------------------------------------------------------------------------------------------------------------
 
 /// Inverse dynamics by the recursive Newton-Euler algorithm, O(nv): the tau that produces acceleration a at (q, v) under gravity.
-/// Armature is included; springs, damping and dry friction are not (kk_joint_passive_force has them).
+/// Armature is included; springs, damping and dry friction are not (kk_passive_force has them).
 /// @param tau  [nv] result; may alias a
 KK_API void kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a, double *tau);
 /// The same with forces on bodies. @param external [nbody] wrench on each body, in the body's frame about its origin
@@ -88,13 +88,13 @@ KK_API const double *kk_crba_result(const kk_data *data);
 /// The whole symmetric M. @param M [nv × nv] result
 KK_API void kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M);
 /// Branch-sparse factor M = Lᵀ D L of what kk_crba left; no fill-in (Featherstone 2005).
-KK_API kk_status kk_inertia_factor(const kk_model *model, kk_data *data);
+KK_API kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data);
 /// x ← M⁻¹ x with the factor. @param x [nv]
-KK_API void kk_inertia_solve(const kk_model *model, const kk_data *data, double *x);
+KK_API void kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x);
 /// y = M x with what kk_crba left. @param y [nv]
-KK_API void kk_inertia_mul(const kk_model *model, const kk_data *data, const double *x, double *y);
+KK_API void kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y);
 /// M⁻¹ straight from the articulated-body recursion, without M. @param Minv [nv × nv] result, both triangles
-KK_API void kk_inertia_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv);
+KK_API void kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv);
 
 // ---- Jacobians --------------------------------------------------------------------------------------------------------------------
 
