@@ -20,12 +20,12 @@ typedef struct kk_test {
 } kk_test;
 
 /// Defines a test and registers it before main() runs.
-#define KK_TEST(test_name)                                                                                             \
-    static void kk_test_run_##test_name(void);                                                                         \
-    __attribute__((constructor)) static void kk_test_add_##test_name(void) {                                           \
-        static kk_test self = {__FILE__, __LINE__, #test_name, kk_test_run_##test_name, NULL};                         \
-        kk_test_register(&self);                                                                                       \
-    }                                                                                                                  \
+#define KK_TEST(test_name)                                                                     \
+    static void kk_test_run_##test_name(void);                                                 \
+    __attribute__((constructor)) static void kk_test_add_##test_name(void) {                   \
+        static kk_test self = {__FILE__, __LINE__, #test_name, kk_test_run_##test_name, NULL}; \
+        kk_test_register(&self);                                                               \
+    }                                                                                          \
     static void kk_test_run_##test_name(void)
 
 /// The condition is true.
@@ -33,10 +33,10 @@ typedef struct kk_test {
 /// Two integers are equal.
 #define KK_CHECK_EQ_INT(a, b) kk_test_check_int(__FILE__, __LINE__, #a, #b, (long long)(a), (long long)(b))
 /// |a - b| <= tolerance. NaN fails; equal infinities hold.
-#define KK_CHECK_NEAR(a, b, tolerance)                                                                                 \
+#define KK_CHECK_NEAR(a, b, tolerance) \
     kk_test_check_near(__FILE__, __LINE__, #a, #b, (double)(a), (double)(b), (double)(tolerance))
 /// |a - b| <= tolerance * max(|a|, |b|). NaN fails; equal infinities and two zeros hold.
-#define KK_CHECK_REL(a, b, tolerance)                                                                                  \
+#define KK_CHECK_REL(a, b, tolerance) \
     kk_test_check_rel(__FILE__, __LINE__, #a, #b, (double)(a), (double)(b), (double)(tolerance))
 /// Two doubles have the same bits: -0 differs from 0, and a NaN equals itself.
 #define KK_CHECK_BITS(a, b) kk_test_check_bits(__FILE__, __LINE__, #a, #b, (double)(a), (double)(b))
@@ -47,10 +47,10 @@ typedef struct kk_test {
 /// Records a failure with a printf-style message.
 #define KK_FAIL(...) kk_test_fail(__FILE__, __LINE__, __VA_ARGS__)
 /// Ends the test as skipped, with the reason. To be called from the test itself, not from a function it calls.
-#define KK_SKIP(reason)                                                                                                \
-    do {                                                                                                               \
-        kk_test_skip(reason);                                                                                          \
-        return;                                                                                                        \
+#define KK_SKIP(reason)       \
+    do {                      \
+        kk_test_skip(reason); \
+        return;               \
     } while (0)
 
 void kk_test_register(kk_test *test);
@@ -61,8 +61,7 @@ int kk_test_check_near(const char *file, int line, const char *text_a, const cha
 int kk_test_check_rel(const char *file, int line, const char *text_a, const char *text_b, double a, double b,
                       double tolerance);
 int kk_test_check_bits(const char *file, int line, const char *text_a, const char *text_b, double a, double b);
-int kk_test_check_str(const char *file, int line, const char *text_a, const char *text_b, const char *a,
-                      const char *b);
+int kk_test_check_str(const char *file, int line, const char *text_a, const char *text_b, const char *a, const char *b);
 int kk_test_check_bytes(const char *file, int line, const char *text_a, const char *text_b, const void *a,
                         const void *b, size_t size);
 __attribute__((format(printf, 3, 4))) void kk_test_fail(const char *file, int line, const char *format, ...);
