@@ -19,6 +19,7 @@
 #if !defined(__wasi__) && !defined(__SANITIZE_ADDRESS__) && !HAS_FEATURE(address_sanitizer)
 #define WATCH_FOR_CRASHES 1
 #include <signal.h>
+#include <unistd.h>
 #else
 #define WATCH_FOR_CRASHES 0
 #endif
@@ -229,9 +230,16 @@ static double now_seconds(void) {
 
 #if WATCH_FOR_CRASHES
 // a crash names the test it came from and then takes its usual course
+static void write_text(const char *text) {
+    if (write(STDERR_FILENO, text, strlen(text)) < 0) {
+        return; // nothing left to try
+    }
+}
+
 static void name_the_crash(int number) {
-    const char *name = current_test != NULL ? current_test->name : "(outside a test)";
-    (void)fprintf(stderr, "\nsignal %d in test %s\n", number, name);
+    write_text("\ncrashed in test ");
+    write_text(current_test != NULL ? current_test->name : "(outside a test)");
+    write_text("\n");
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }
