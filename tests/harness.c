@@ -29,6 +29,7 @@ enum { MAX_PRINTED_FAILURES = 10 };
 typedef struct options {
     int list;
     int help;
+    int quick;
     const char *junit_path;
     const char *program;
     char **filters;
@@ -43,6 +44,7 @@ typedef struct totals {
 } totals;
 
 static kk_test *first_test;
+static int is_quick;
 static const kk_test *current_test;
 static int current_failures;
 static const char *current_skip;
@@ -189,6 +191,10 @@ void kk_test_skip(const char *reason) {
     current_skip = reason;
 }
 
+int kk_test_is_quick(void) {
+    return is_quick;
+}
+
 // ---- the JUnit report ------------------------------------------------------------------------------------------------
 
 static void write_escaped(FILE *out, const char *text) {
@@ -316,9 +322,10 @@ static const kk_test *run_suite(const kk_test *test, const options *opt, totals 
 }
 
 static void print_help(const char *program) {
-    printf("usage: %s [--list] [--junit FILE] [FILTER ...]\n"
+    printf("usage: %s [--list] [--quick] [--junit FILE] [FILTER ...]\n"
            "  runs the tests whose suite/name or file contains one of the filters; all without a filter\n"
            "  --list        print the names instead of running\n"
+           "  --quick       long tests do a tenth of their work\n"
            "  --junit FILE  write a JUnit report as well\n",
            program);
 }
@@ -331,6 +338,8 @@ static int parse_options(int argc, char **argv, options *opt) {
             opt->list = 1;
         } else if (strcmp(argv[i], "--help") == 0) {
             opt->help = 1;
+        } else if (strcmp(argv[i], "--quick") == 0) {
+            opt->quick = 1;
         } else if (strcmp(argv[i], "--junit") == 0 && i + 1 < argc) {
             opt->junit_path = argv[++i];
         } else if (argv[i][0] == '-') {
@@ -362,6 +371,7 @@ int kk_test_main(int argc, char **argv) {
         (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"karakuri\">\n", junit);
     }
 
+    is_quick = opt.quick;
     watch_for_crashes();
     totals all = {0};
     for (const kk_test *test = first_test; test != NULL;) {

@@ -67,6 +67,9 @@ int kk_test_check_bytes(const char *file, int line, const char *text_a, const ch
 __attribute__((format(printf, 3, 4))) void kk_test_fail(const char *file, int line, const char *format, ...);
 void kk_test_skip(const char *reason);
 
+/// 1 where the runner got --quick (sanitizers, WebAssembly): a long test may do a tenth of its work.
+int kk_test_is_quick(void);
+
 /// Runs the registered tests as the command line asks; gives the exit code.
 int kk_test_main(int argc, char **argv);
 
