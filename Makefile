@@ -12,6 +12,7 @@
 #
 # TESTS="unit headers" runs only those steps (tests/run.py --list names them); ARGS=... goes to the bench or crosscheck program.
 
+SHELL := /bin/bash
 PREFIX ?= /usr/local
 DEMO ?= 00_hello
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -63,7 +64,8 @@ check-format: setup-check
 
 check-tidy: setup-check
 	@$(MAKE) -s --no-print-directory build/clang-release/build.ninja
-	@printf '%s\n' $(TIDY_SOURCES) | xargs -n 8 -P $(JOBS) clang-tidy -p build/clang-release --quiet
+	@printf '%s\n' $(TIDY_SOURCES) | xargs -n 1 -P $(JOBS) clang-tidy -p build/clang-release --quiet \
+		2> >(grep -v 'warnings* generated' >&2)
 
 check-layers: setup-base
 	@python3 scripts/check_layers.py
