@@ -20,7 +20,8 @@ TESTS ?=
 ARGS ?=
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
-TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c,$(filter-out tests/install/%,$(SOURCES)))
+# tests/golden holds makers of reference data, which are run by hand
+TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
 .PHONY: all demo test bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers install \
 	format clean help setup-% build-%

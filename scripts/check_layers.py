@@ -2,7 +2,7 @@
 """Includes point only downwards.
 
 A file of src/<layer>/ includes from its own layer and from the layers before it in src/LAYERS, by the path from src/
-("math/vec3.h"), and public headers one by one. Examples and tools stand on the public headers only, and so do public headers.
+("math/vec3.h") or, inside a layer, from the file itself ("../float_bits.h"), and public headers one by one. Examples and tools stand on the public headers only, and so do public headers.
 """
 import pathlib
 import re
@@ -33,9 +33,11 @@ def fault_in_source(path, quoted, bracketed, layers):
         if bracketed.startswith("karakuri/") and not (ROOT / "include" / bracketed).exists():
             return f"includes <{bracketed}>, which does not exist"
         return None
-    if not (ROOT / "src" / quoted).exists():
-        return f'includes "{quoted}", which is not a path from src/'
-    own, other = path.relative_to(ROOT / "src").parts[0], quoted.split("/")[0]
+    places = [(folder / quoted).resolve() for folder in (path.parent, ROOT / "src")]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None or ROOT / "src" not in found.parents:
+        return f'includes "{quoted}", which is neither beside it nor a path from src/'
+    own, other = (place.relative_to(ROOT / "src").parts[0] for place in (path, found))
     if other not in layers:
         return f'includes "{quoted}", and {other} is not a layer of src/LAYERS'
     if layers.index(other) > layers.index(own):

@@ -4,6 +4,7 @@
 
 #include <karakuri/allocator.h>
 #include <karakuri/api.h>
+#include <karakuri/elementary.h>
 #include <karakuri/status.h>
 #include <karakuri/version.h>
 
