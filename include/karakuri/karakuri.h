@@ -1,0 +1,11 @@
+/// Karakuri: deterministic rigid multibody dynamics. This header includes all public headers.
+#ifndef KARAKURI_KARAKURI_H
+#define KARAKURI_KARAKURI_H
+
+#include <karakuri/allocator.h>
+#include <karakuri/api.h>
+#include <karakuri/elementary.h>
+#include <karakuri/status.h>
+#include <karakuri/version.h>
+
+#endif
