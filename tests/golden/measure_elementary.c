@@ -105,7 +105,8 @@ static double error_of(const function *f, double x, double y, mpfr_t a, mpfr_t b
     }
     const double ulp = ulp_of(mpfr_get_d(exact, MPFR_RNDZ));
     mpfr_sub_d(exact, exact, computed, MPFR_RNDN);
-    return fabs(mpfr_get_d(exact, MPFR_RNDN)) / ulp;
+    mpfr_div_d(exact, exact, ulp, MPFR_RNDN);
+    return fabs(mpfr_get_d(exact, MPFR_RNDN));
 }
 
 static double nanoseconds(const function *f) {

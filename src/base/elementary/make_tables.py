@@ -96,15 +96,19 @@ def write_trigonometric():
 
     def sine_rest(z):
         r = mp.sqrt(z)
-        return (sin(r) - r) / (r * z)
+        return (sin(r) - r + r * z / 6) / (r * z * z)
 
     def cosine_rest(z):
         return (cos(mp.sqrt(z)) - 1 + z / 2) / (z * z)
 
-    print("// sin(r) = r + r^3 S(r^2) on |r| <= pi/4, S interpolated at Chebyshev nodes")
-    array("SINE", chebyshev_fit(sine_rest, tiny, top, 6))
+    print("// sin(r) = r - r^3/6 + r^5 S(r^2) on |r| <= pi/4, S interpolated at Chebyshev nodes")
+    array("SINE", chebyshev_fit(sine_rest, tiny, top, 5))
+    high, low = high_low(mpf(1) / 6)
+    define("SIXTH_HIGH", high)
+    define("SIXTH_LOW", low)
+    print()
     print("// cos(r) = 1 - r^2/2 + r^4 C(r^2) on |r| <= pi/4")
-    array("COSINE", chebyshev_fit(cosine_rest, tiny, top, 6))
+    array("COSINE", chebyshev_fit(cosine_rest, tiny, top, 5))
 
 
 def write_arctangent():

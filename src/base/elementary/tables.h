@@ -43,26 +43,27 @@ static const uint64_t TWO_OVER_PI_BITS[20] = {
 
 #ifdef KKI_TABLES_TRIGONOMETRIC
 
-// sin(r) = r + r^3 S(r^2) on |r| <= pi/4, S interpolated at Chebyshev nodes
-static const double SINE[7] = {
-    -0x1.5555555555555p-3,
-    0x1.1111111111110p-7,
-    -0x1.a01a01a01992fp-13,
-    0x1.71de3a545f836p-19,
-    -0x1.ae645410e937bp-26,
-    0x1.61217d9252c03p-33,
-    -0x1.ab16f5caa198ap-41,
+// sin(r) = r - r^3/6 + r^5 S(r^2) on |r| <= pi/4, S interpolated at Chebyshev nodes
+static const double SINE[6] = {
+    0x1.1111111111111p-7,
+    -0x1.a01a01a019ed4p-13,
+    0x1.71de3a550c541p-19,
+    -0x1.ae6455332472dp-26,
+    0x1.61225a3153150p-33,
+    -0x1.ab933c1a64520p-41,
 };
 
+#define SIXTH_HIGH 0x1.5555555555555p-3
+#define SIXTH_LOW 0x1.5555555555555p-57
+
 // cos(r) = 1 - r^2/2 + r^4 C(r^2) on |r| <= pi/4
-static const double COSINE[7] = {
+static const double COSINE[6] = {
     0x1.5555555555555p-5,
-    -0x1.6c16c16c16c16p-10,
-    0x1.a01a01a019d06p-16,
-    -0x1.27e4fb77125c5p-22,
-    0x1.1eed8deac3dfep-29,
-    -0x1.9394b8bd50ae1p-37,
-    0x1.ab779550c8d9bp-45,
+    -0x1.6c16c16c16963p-10,
+    0x1.a01a019f4ddfdp-16,
+    -0x1.27e4fa16cc2d1p-22,
+    0x1.1eeb67d026ec6p-29,
+    -0x1.907cd8ff5ede7p-37,
 };
 
 #endif
