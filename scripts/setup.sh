@@ -48,6 +48,7 @@ look_for_test() {
     have nm || wish binutils
     have pkg-config || wish pkg-config
     have wasm-ld || wish lld
+    have llvm-ar || wish llvm
     have node || wish nodejs
     [ -e /usr/lib/wasm32-wasi/crt1.o ] || wish wasi-libc
     has_wasm_runtime || wish "$(wasm_runtime_package)"
