@@ -5,6 +5,8 @@
 #include <karakuri/allocator.h>
 #include <karakuri/api.h>
 #include <karakuri/elementary.h>
+#include <karakuri/hash.h>
+#include <karakuri/random.h>
 #include <karakuri/status.h>
 #include <karakuri/version.h>
 
