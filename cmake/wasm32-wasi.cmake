@@ -1,4 +1,4 @@
-# WebAssembly by clang and wasi-libc as Debian packs them (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32).
+# WebAssembly by clang and wasi-libc as Debian packs them (clang, lld, llvm, wasi-libc, libclang-rt-14-dev-wasm32).
 # Another WASI SDK: set KK_WASI_SYSROOT to its sysroot and CMAKE_C_COMPILER to its clang.
 # cmake/Platform/WASI.cmake tells CMake what WASI is like
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
@@ -10,6 +10,9 @@ set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES KK_WASI_SYSROOT)
 if(NOT CMAKE_C_COMPILER)
     set(CMAKE_C_COMPILER clang)
 endif()
+# GNU ar cannot index WebAssembly objects
+find_program(CMAKE_AR NAMES llvm-ar REQUIRED)
+find_program(CMAKE_RANLIB NAMES llvm-ranlib REQUIRED)
 set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_SYSROOT ${KK_WASI_SYSROOT})
 set(CMAKE_C_FLAGS_INIT "-msimd128")

@@ -42,12 +42,13 @@ look_for_base() {
 }
 
 look_for_test() {
-    have gcc || wish gcc
+    have gcc || ! have cc || wish gcc # clang alone builds; tests compare both
     have c++ || wish g++
     have clang || wish clang
     have nm || wish binutils
     have pkg-config || wish pkg-config
     have wasm-ld || wish lld
+    have llvm-ar || wish llvm
     have node || wish nodejs
     [ -e /usr/lib/wasm32-wasi/crt1.o ] || wish wasi-libc
     has_wasm_runtime || wish "$(wasm_runtime_package)"
@@ -111,12 +112,12 @@ if [ $((${#required[@]} + ${#optional[@]})) -gt 0 ] && can_install; then
     install_missing "${required[@]}" "${optional[@]}" >&2
     look "$@"
 fi
+if [ ${#required[@]} -gt 0 ]; then
+    echo "setup: missing ${required[*]}. Please run this, then try again:" >&2
+    echo "    sudo apt-get install -y ${required[*]} ${optional[*]}" >&2
+    exit 1
+fi
 if [ ${#optional[@]} -gt 0 ]; then
     echo "setup: going on without ${optional[*]}; what needs them will be skipped. To have them:"
     echo "    sudo apt-get install -y ${optional[*]}"
-fi
-if [ ${#required[@]} -gt 0 ]; then
-    echo "setup: missing ${required[*]}. Please run this, then try again:" >&2
-    echo "    sudo apt-get install -y ${required[*]}" >&2
-    exit 1
 fi

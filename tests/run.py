@@ -223,6 +223,8 @@ def step_sanitizers(tally):
 def step_wasm(tally):
     """unit tests in WebAssembly"""
     missing = determinism.what_wasm_lacks()
+    if not missing and not shutil.which("llvm-ar"):
+        missing = "no llvm-ar (Debian package llvm)"
     if missing:
         tally.skips("unit tests in WebAssembly", missing)
         return

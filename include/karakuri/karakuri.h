@@ -4,7 +4,15 @@
 
 #include <karakuri/allocator.h>
 #include <karakuri/api.h>
+#include <karakuri/batch.h>
+#include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
+#include <karakuri/hash.h>
+#include <karakuri/math.h>
+#include <karakuri/model.h>
+#include <karakuri/random.h>
+#include <karakuri/spec.h>
+#include <karakuri/state.h>
 #include <karakuri/status.h>
 #include <karakuri/version.h>
 
