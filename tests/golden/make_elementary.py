@@ -2,7 +2,7 @@
 """Writes tests/golden/elementary.inc: arguments and correctly rounded results of the elementary functions.
 
 Run as  python3 tests/golden/make_elementary.py > tests/golden/elementary.inc
-The oracle is mpmath 1.3 with 2600 bits, enough to reduce 1.8e308 modulo pi; results are rounded once, to nearest even, denormals
+The oracle is mpmath 1.3 with 3200 bits, enough to reduce 1.8e308 modulo pi; results are rounded once, to nearest even, denormals
 included. Half of the arguments are hard on purpose: near multiples of pi/2, near 1, denormal, huge, on table boundaries.
 """
 import math
@@ -13,9 +13,9 @@ from fractions import Fraction
 import mpmath
 from mpmath import mp, mpf
 
-mp.prec = 2600
+mp.prec = 3200
 random.seed(20240607)
-COUNT = 100
+COUNT = 80
 
 
 def bits(x):
@@ -53,10 +53,42 @@ def spread(low, high):
     return random.choice((-1, 1)) * math.ldexp(random.uniform(1, 2), random.randint(low, high - 1))
 
 
+def denominators(exponent):
+    """Denominators below 2^53 of the continued fraction of 2^exponent / (pi/2): those multiples are close to multiples of pi/2."""
+    x = mpf(2) ** exponent * 2 / mpmath.pi
+    found = [0, 1]
+    while True:
+        x = 1 / (x - mpmath.floor(x))
+        following = int(mpmath.floor(x)) * found[-1] + found[-2]
+        if following >= 2 ** 53:
+            return found
+        found.append(following)
+
+
+def close_to_multiple(exponent):
+    """The double m 2^exponent closest to a multiple of pi/2."""
+    return math.ldexp(denominators(exponent)[-1], exponent)
+
+
+def rare_carry(exponent):
+    """A double within 2^-20 of a multiple of pi/2 for which the 192-bit product of reduce.c carries into its first word."""
+    mask = 2 ** 64 - 1
+    window = int(mpmath.floor(2 / mpmath.pi * mpf(2) ** (exponent + 190)))
+    middle, low = window >> 64 & mask, window & mask
+    step = next(d for d in denominators(exponent) if d > 2 ** 38)
+    m = denominators(exponent)[-1]
+    while m < 2 ** 52 or (m * middle & mask) + (m * low >> 64) <= mask:
+        m += step
+        if m >= 2 ** 53:
+            return close_to_multiple(exponent)
+    return math.ldexp(m, exponent)
+
+
 def angles():
     worst = [math.ldexp(6381956970095103, 797), math.ldexp(5319372648326541, 255), float.fromhex("0x1.6ac5b262ca1ffp849"),
              1e22, 2.0 ** 1023, 1.7976931348623157e308, 2.0 ** 20, near(2.0 ** 20), 5e-324, 1e-310, 2.0 ** -27, near(2.0 ** -27)]
     multiples = [near(rounded(mpf(random.randint(1, 10 ** random.randint(1, 14))) * mpmath.pi / 4), 1) for _ in range(COUNT)]
+    worst += [close_to_multiple(e) for e in range(-50, 970, 17)] + [rare_carry(e) for e in range(0, 970, 60)]
     return worst + multiples + [any_finite() for _ in range(COUNT // 2)] + [random.uniform(-10, 10) for _ in range(COUNT)]
 
 
@@ -73,7 +105,8 @@ def tangents():
 
 def exponents():
     edges = [709.782712893384, 709.7827128933841, -745.1332191019411, -745.1332191019412, -708.3964185322641, 5e-324, 1e-300, 710.5]
-    return edges + [random.uniform(-745, -708) for _ in range(COUNT)] + [spread(-60, 9) for _ in range(COUNT)] + \
+    edges += [random.uniform(-711, -708.4) for _ in range(COUNT)]
+    return edges + [random.uniform(-745, -708) for _ in range(COUNT // 2)] + [spread(-60, 9) for _ in range(COUNT)] + \
         [random.uniform(-20, 20) for _ in range(COUNT // 2)]
 
 
@@ -94,6 +127,7 @@ def powers():
 
 def vectors():
     pairs = [(any_finite(), any_finite()) for _ in range(COUNT // 2)]
+    pairs += [(from_bits(random.getrandbits(51)), from_bits(random.getrandbits(51))) for _ in range(COUNT)]
     for _ in range(COUNT):
         x = any_finite()
         pairs.append((x * random.uniform(-3, 3) if abs(x) < 1e307 else x / 3, x))
