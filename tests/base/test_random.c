@@ -12,7 +12,8 @@ static void check_block(uint64_t seed, uint64_t stream, uint64_t counter, const 
 // tests/kat_vectors of Random123, lines "philox4x32 10"
 KK_TEST(random_matches_published_vectors) {
     check_block(0, 0, 0, (const uint32_t[4]){0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-    check_block(UINT64_MAX, UINT64_MAX, UINT64_MAX, (const uint32_t[4]){0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+    check_block(UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                (const uint32_t[4]){0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
     check_block(0x299f31d0a4093822u, 0x0370734413198a2eu, 0x85a308d3243f6a88u,
                 (const uint32_t[4]){0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
