@@ -86,8 +86,9 @@ def rare_carry(exponent):
 
 
 def angles():
-    worst = [math.ldexp(6381956970095103, 797), math.ldexp(5319372648326541, 255), float.fromhex("0x1.6ac5b262ca1ffp849"), 1e22,
-             2.0 ** 1023, 1.7976931348623157e308, 2.0 ** 20, near(2.0 ** 20), 5e-324, 1e-310, 2.0 ** -27,
+    worst = [math.ldexp(6381956970095103, 797), math.ldexp(5319372648326541, 255),
+             float.fromhex("0x1.6ac5b262ca1ffp849"), 1e22, 2.0 ** 1023, 1.7976931348623157e308, 2.0 ** 20,
+             near(2.0 ** 20), 5e-324, 1e-310, 2.0 ** -27,
              near(2.0 ** -27)]
     counts = [random.randint(1, 10 ** random.randint(1, 14)) for _ in range(COUNT)]
     multiples = [near(rounded(mpf(n) * mpmath.pi / 4), 1) for n in counts]
