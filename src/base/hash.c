@@ -1,7 +1,7 @@
 // XXH64, written from its specification (Collet, "xxHash fast digest algorithm", doc/xxhash_spec.md, version 0.2).
 //
-// Four lanes eat 32-byte stripes; the lanes are merged, the rest of up to 31 bytes is folded in by 8, 4 and 1, and a final avalanche
-// spreads every bit. All reads are little-endian by construction.
+// Four lanes eat 32-byte stripes; the lanes are merged, the rest of up to 31 bytes is folded in by 8, 4 and 1, and a
+// final avalanche spreads every bit. All reads are little-endian by construction.
 #include <karakuri/hash.h>
 
 #include <string.h>
@@ -42,7 +42,8 @@ static void eat_stripe(uint64_t lane[4], const unsigned char *bytes) {
 }
 
 static uint64_t merge_lanes(const uint64_t lane[4]) {
-    uint64_t h = rotate_left(lane[0], 1) + rotate_left(lane[1], 7) + rotate_left(lane[2], 12) + rotate_left(lane[3], 18);
+    uint64_t h =
+        rotate_left(lane[0], 1) + rotate_left(lane[1], 7) + rotate_left(lane[2], 12) + rotate_left(lane[3], 18);
     for (int i = 0; i < 4; i++) {
         h = (h ^ mix_round(0, lane[i])) * PRIME_1 + PRIME_4;
     }

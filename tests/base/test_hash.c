@@ -10,7 +10,8 @@ typedef struct digest_row {
     uint64_t seed, digest;
 } digest_row;
 
-// XXH64 of the bytes (7 i + 3) mod 256, i < size, by python-xxhash 3 (libxxhash 0.8). The first row is in the specification.
+// XXH64 of the bytes (7 i + 3) mod 256, i < size, by python-xxhash 3 (libxxhash 0.8). The first row is in the
+// specification.
 static const digest_row DIGESTS[] = {
     {0, 0, 0xef46db3751d8e999u},   {0, 0x9e3779b1u, 0xac75fda2929b17efu},
     {1, 0, 0x1f25c8d0bc1f4bb6u},   {1, 0x9e3779b1u, 0x79cf94f5ace37fe1u},
