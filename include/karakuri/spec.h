@@ -59,7 +59,7 @@ typedef struct kk_joint_def {
     kk_joint_type type;
     kk_transform placement; ///< X_PJ at q = 0, in the parent body's frame
     kk_vec3 axis;           ///< in J; need not be a unit vector
-    kk_vec3 axis2;          ///< universal: second axis, not parallel to the first (made perpendicular is refused, not guessed); planar: in-plane x
+    kk_vec3 axis2;          ///< in J; must not be parallel to axis. Universal: second axis. Planar: in-plane x, made perpendicular
     double pitch;           ///< screw: m/rad
     kk_dof_def dof[KK_MAX_JOINT_DOFS];
 } kk_joint_def;
@@ -114,10 +114,15 @@ KK_API kk_status kk_spec_add_coupling(kk_spec *spec, const kk_coupling_def *def,
 /// Default (0, 0, −9.81).
 KK_API void kk_spec_set_gravity(kk_spec *spec, kk_vec3 gravity);
 
-/// For editing in place; NULL if there is no such id. Names must be changed by kk_spec_rename_body, never through the pointer.
+/// For editing in place; NULL if there is no such id. Valid until the next kk_spec_add_… of the same kind. Names should be changed by
+/// the calls below, which copy them; a name set through the pointer must outlive the spec.
 KK_API kk_body_def *kk_spec_body(kk_spec *spec, int id);
 KK_API kk_frame_def *kk_spec_frame(kk_spec *spec, int id);
 KK_API kk_coupling_def *kk_spec_coupling(kk_spec *spec, int id);
+/// Couplings name joints, so a renamed joint must be renamed in its couplings, too.
+KK_API kk_status kk_spec_rename_body(kk_spec *spec, int id, const char *name, kk_error *error);
+KK_API kk_status kk_spec_rename_joint(kk_spec *spec, int body, const char *name, kk_error *error);
+KK_API kk_status kk_spec_rename_frame(kk_spec *spec, int id, const char *name, kk_error *error);
 KK_API int kk_spec_body_count(const kk_spec *spec);
 KK_API int kk_spec_frame_count(const kk_spec *spec);
 KK_API int kk_spec_coupling_count(const kk_spec *spec);

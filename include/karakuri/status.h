@@ -11,20 +11,20 @@
 KK_BEGIN_DECLS
 
 /// The one list: code, name, meaning.
-#define KK_STATUS_LIST(X)                                                                    \
-    X(0, OK, "success")                                                                      \
-    X(-1, OUT_OF_MEMORY, "an allocation failed")                                             \
-    X(-2, INVALID_ARGUMENT, "an argument is outside what the call accepts")                  \
-    X(-3, INVALID_MODEL, "the model description contradicts physics or itself")              \
-    X(-4, NOT_FOUND, "no item of that name")                                                 \
-    X(-5, DUPLICATE_NAME, "two items of one kind share a name")                              \
-    X(-6, SIZE_MISMATCH, "an array or block has the wrong size")                             \
-    X(-7, NOT_FINITE, "a number is NaN or infinite")                                         \
-    X(-8, SYNTAX, "a text does not follow its grammar")                                      \
-    X(-9, LIMIT_EXCEEDED, "a size, depth or count is over its bound")                        \
-    X(-10, CORRUPT, "a checksum, magic or version does not match")                           \
-    X(-11, IO, "reading or writing failed")                                                  \
-    X(-12, SINGULAR, "a matrix that must be positive definite is not")                       \
+#define KK_STATUS_LIST(X)                                                       \
+    X(0, OK, "success")                                                         \
+    X(-1, OUT_OF_MEMORY, "an allocation failed")                                \
+    X(-2, INVALID_ARGUMENT, "an argument is outside what the call accepts")     \
+    X(-3, INVALID_MODEL, "the model description contradicts physics or itself") \
+    X(-4, NOT_FOUND, "no item of that name")                                    \
+    X(-5, DUPLICATE_NAME, "two items of one kind share a name")                 \
+    X(-6, SIZE_MISMATCH, "an array or block has the wrong size")                \
+    X(-7, NOT_FINITE, "a number is NaN or infinite")                            \
+    X(-8, SYNTAX, "a text does not follow its grammar")                         \
+    X(-9, LIMIT_EXCEEDED, "a size, depth or count is over its bound")           \
+    X(-10, CORRUPT, "a checksum, magic or version does not match")              \
+    X(-11, IO, "reading or writing failed")                                     \
+    X(-12, SINGULAR, "a matrix that must be positive definite is not")          \
     X(-13, UNSUPPORTED, "understood, but not supported")
 
 typedef enum kk_status {

@@ -1,0 +1,94 @@
+# The front door. CMake and Ninja do the work (docs/decisions/0006); this file knows the words.
+#
+#   make            build the library (build/release)
+#   make demo       build and run the demonstration
+#   make test       build and run all tests; the last line is «N passed, N failed»
+#   make bench      measure beside the peers
+#   make crosscheck compare the results with the peers'
+#   make check      format, static analysis, layers, shell scripts, sanitizers
+#   make coverage   lines and branches that the unit tests reach; ARGS=--missing lists the others
+#   make install    install library, headers, CMake package and pkg-config file; PREFIX=/usr/local DESTDIR=
+#   make format     format the sources
+#   make clean      remove everything that was built
+#
+# TESTS="unit headers" runs only those steps (tests/run.py --list names them); ARGS=... goes to the bench or crosscheck program.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DEMO ?= 00_hello
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+TESTS ?=
+ARGS ?=
+
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
+# tests/golden holds makers of reference data, which are run by hand
+TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
+
+.PHONY: all demo test bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
+	install format clean help setup-% build-%
+.DEFAULT_GOAL := all
+
+all: setup-base build-release
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+setup-base:
+	@scripts/setup.sh base
+
+setup-%:
+	@scripts/setup.sh base $*
+
+build/%/build.ninja:
+	@cmake --preset $* --log-level=WARNING
+
+build-%:
+	@$(MAKE) -s --no-print-directory build/$*/build.ninja
+	@cmake --build --preset $* --parallel $(JOBS)
+
+demo: setup-base build-release
+	@build/release/examples/$(DEMO)
+
+test: setup-test
+	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
+
+bench: setup-bench build-release
+	@python3 benchmarks/run.py $(ARGS)
+
+crosscheck: setup-bench build-release
+	@python3 tests/crosscheck/run.py $(ARGS)
+
+check: setup-check check-format check-tidy check-layers check-shell check-sanitizers
+	@echo "check: all good"
+
+check-format: setup-check
+	@clang-format --dry-run -Werror $(SOURCES)
+
+check-tidy: setup-check
+	@$(MAKE) -s --no-print-directory build/clang-release/build.ninja
+	@printf '%s\n' $(TIDY_SOURCES) | xargs -n 1 -P $(JOBS) clang-tidy -p build/clang-release --quiet \
+		2> >(grep -v 'warnings* generated' >&2)
+
+check-layers: setup-base
+	@python3 scripts/check_layers.py
+
+check-shell:
+	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; \
+	else echo "check: no shellcheck, shell scripts not checked"; fi
+
+check-sanitizers: setup-base
+	@python3 tests/run.py --jobs $(JOBS) sanitizers
+
+coverage: setup-base build-coverage
+	@find build/coverage -name '*.gcda' -delete
+	@build/coverage/karakuri_tests >/dev/null
+	@python3 scripts/coverage.py $(ARGS) build/coverage
+
+install: all
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+format: setup-check
+	@clang-format -i $(SOURCES)
+
+clean:
+	rm -rf build

@@ -1,0 +1,19 @@
+/// Karakuri: deterministic rigid multibody dynamics. This header includes all public headers.
+#ifndef KARAKURI_KARAKURI_H
+#define KARAKURI_KARAKURI_H
+
+#include <karakuri/allocator.h>
+#include <karakuri/api.h>
+#include <karakuri/batch.h>
+#include <karakuri/dynamics.h>
+#include <karakuri/elementary.h>
+#include <karakuri/hash.h>
+#include <karakuri/math.h>
+#include <karakuri/model.h>
+#include <karakuri/random.h>
+#include <karakuri/spec.h>
+#include <karakuri/state.h>
+#include <karakuri/status.h>
+#include <karakuri/version.h>
+
+#endif

@@ -1,0 +1,82 @@
+// Doubles and their bits, and the guard that no build mode can loosen floating point.
+#ifndef KARAKURI_BASE_FLOAT_BITS_H
+#define KARAKURI_BASE_FLOAT_BITS_H
+
+#include <float.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0)
+#error "Karakuri promises the same bits everywhere and cannot be built with -ffast-math or -ffinite-math-only"
+#endif
+#if FLT_EVAL_METHOD != 0
+#error "Karakuri needs double arithmetic in double precision (FLT_EVAL_METHOD 0), for instance -mfpmath=sse"
+#endif
+
+#define KKI_SIGN_BIT 0x8000000000000000u
+#define KKI_INFINITY_BITS 0x7ff0000000000000u
+#define KKI_FRACTION_BITS 0x000fffffffffffffu
+#define KKI_IMPLICIT_BIT 0x0010000000000000u
+
+static inline uint64_t kki_bits(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double kki_double(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint64_t kki_magnitude_bits(double x) {
+    return kki_bits(x) & ~KKI_SIGN_BIT;
+}
+
+static inline double kki_abs(double x) {
+    return kki_double(kki_magnitude_bits(x));
+}
+
+static inline double kki_copy_sign(double magnitude, double sign) {
+    return kki_double(kki_magnitude_bits(magnitude) | (kki_bits(sign) & KKI_SIGN_BIT));
+}
+
+static inline bool kki_is_negative(double x) {
+    return (kki_bits(x) & KKI_SIGN_BIT) != 0;
+}
+
+static inline bool kki_is_nan(double x) {
+    return kki_magnitude_bits(x) > KKI_INFINITY_BITS;
+}
+
+static inline bool kki_is_infinite(double x) {
+    return kki_magnitude_bits(x) == KKI_INFINITY_BITS;
+}
+
+static inline bool kki_is_finite(double x) {
+    return kki_magnitude_bits(x) < KKI_INFINITY_BITS;
+}
+
+static inline double kki_infinity(void) {
+    return kki_double(KKI_INFINITY_BITS);
+}
+
+/// The one quiet NaN the library makes. 0/0 would have its sign set on x86 and clear on ARM.
+static inline double kki_nan(void) {
+    return kki_double(0x7ff8000000000000u);
+}
+
+/// Exponent field minus the bias: floor(log2 |x|) for normal x, -1023 for zero and denormals, 1024 for infinity and
+/// NaN.
+static inline int kki_exponent(double x) {
+    return (int)((kki_bits(x) >> 52) & 0x7ff) - 1023;
+}
+
+/// 2^n for -1022 <= n <= 1023.
+static inline double kki_power_of_two(int n) {
+    return kki_double((uint64_t)(n + 1023) << 52);
+}
+
+#endif

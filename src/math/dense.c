@@ -1,0 +1,158 @@
+/// Small dense linear algebra: Jacobi eigenvalues, L D Lᵀ, L U. Golub & Van Loan, Matrix Computations, 4th ed., 8.5, 4.1, 3.4.
+#include "math/dense.h"
+
+#include <karakuri/elementary.h>
+
+#define ABS(x) __builtin_fabs(x)
+
+// ---- eigenvalues
+
+/// Zeroes a[p][q] by a rotation in that plane; r is the third index.
+static void jacobi_rotate(double a[3][3], int p, int q, int r) {
+    if (a[p][q] == 0) {
+        return;
+    }
+    const double theta = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
+    const double t = (theta < 0 ? -1.0 : 1.0) / (ABS(theta) + kk_sqrt(1 + theta * theta));
+    const double c = 1 / kk_sqrt(1 + t * t), s = t * c;
+    const double arp = a[r][p], arq = a[r][q];
+    a[p][p] -= t * a[p][q];
+    a[q][q] += t * a[p][q];
+    a[p][q] = a[q][p] = 0;
+    a[r][p] = a[p][r] = c * arp - s * arq;
+    a[r][q] = a[q][r] = s * arp + c * arq;
+}
+
+static void sort_pair(double *a, double *b) {
+    if (*a > *b) {
+        const double t = *a;
+        *a = *b;
+        *b = t;
+    }
+}
+
+void kki_sym3_eigenvalues(kk_sym3 s, double values[3]) {
+    double a[3][3] = {{s.xx, s.xy, s.xz}, {s.xy, s.yy, s.yz}, {s.xz, s.yz, s.zz}};
+    // convergence is quadratic: six sweeps are two more than any 3 × 3 matrix was seen to need
+    for (int sweep = 0; sweep < 6; sweep++) {
+        jacobi_rotate(a, 0, 1, 2);
+        jacobi_rotate(a, 0, 2, 1);
+        jacobi_rotate(a, 1, 2, 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        values[i] = a[i][i];
+    }
+    sort_pair(&values[0], &values[1]);
+    sort_pair(&values[1], &values[2]);
+    sort_pair(&values[0], &values[1]);
+}
+
+// ---- L D Lᵀ
+
+static double largest_diagonal(int n, const double *a) {
+    double largest = 0;
+    for (int i = 0; i < n; i++) {
+        largest = a[i * n + i] > largest ? a[i * n + i] : largest;
+    }
+    return largest;
+}
+
+/// a[i][j] − Σₖ L[i][k] D[k] L[j][k], k < j.
+static double ldl_remainder(int n, const double *a, int i, int j) {
+    double sum = a[i * n + j];
+    for (int k = 0; k < j; k++) {
+        sum -= a[i * n + k] * a[k * n + k] * a[j * n + k];
+    }
+    return sum;
+}
+
+kk_status kki_ldl_factor(int n, double *a, double tolerance) {
+    const double least = tolerance * largest_diagonal(n, a);
+    for (int j = 0; j < n; j++) {
+        const double pivot = ldl_remainder(n, a, j, j);
+        // written so that a NaN fails as well
+        if (!(pivot > least)) {
+            return KK_SINGULAR;
+        }
+        a[j * n + j] = pivot;
+        for (int i = j + 1; i < n; i++) {
+            a[i * n + j] = ldl_remainder(n, a, i, j) / pivot;
+        }
+    }
+    return KK_OK;
+}
+
+void kki_ldl_solve(int n, const double *ldl, double *x) {
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) {
+            x[i] -= ldl[i * n + k] * x[k];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        x[i] /= ldl[i * n + i];
+        for (int k = i + 1; k < n; k++) {
+            x[i] -= ldl[k * n + i] * x[k];
+        }
+    }
+}
+
+// ---- L U
+
+static int largest_below(int n, const double *a, int column) {
+    int row = column;
+    for (int i = column + 1; i < n; i++) {
+        if (ABS(a[i * n + column]) > ABS(a[row * n + column])) {
+            row = i;
+        }
+    }
+    return row;
+}
+
+static void swap_rows(int n, double *a, int i, int j) {
+    for (int k = 0; k < n; k++) {
+        const double t = a[i * n + k];
+        a[i * n + k] = a[j * n + k];
+        a[j * n + k] = t;
+    }
+}
+
+static void eliminate_below(int n, double *a, int column) {
+    for (int i = column + 1; i < n; i++) {
+        const double factor = a[i * n + column] / a[column * n + column];
+        a[i * n + column] = factor;
+        for (int k = column + 1; k < n; k++) {
+            a[i * n + k] -= factor * a[column * n + k];
+        }
+    }
+}
+
+kk_status kki_lu_factor(int n, double *a, int *pivot) {
+    for (int j = 0; j < n; j++) {
+        pivot[j] = largest_below(n, a, j);
+        if (!(ABS(a[pivot[j] * n + j]) > 0)) {
+            return KK_SINGULAR;
+        }
+        swap_rows(n, a, j, pivot[j]);
+        eliminate_below(n, a, j);
+    }
+    return KK_OK;
+}
+
+void kki_lu_solve(int n, const double *lu, const int *pivot, double *x) {
+    for (int i = 0; i < n; i++) {
+        const double t = x[i];
+        x[i] = x[pivot[i]];
+        x[pivot[i]] = t;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) {
+            x[i] -= lu[i * n + k] * x[k];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) {
+            x[i] -= lu[i * n + k] * x[k];
+        }
+        x[i] /= lu[i * n + i];
+    }
+}

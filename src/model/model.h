@@ -1,0 +1,96 @@
+/// The compiled model, field by field.
+///
+/// Users think in *bodies*: links with names, each behind one joint. Kernels think in *nodes*: groups of bodies that move as one, each
+/// behind one elementary joint. Compiling (compile.c) makes the second from the first:
+/// - a body behind a fixed joint is folded into its parent's node;
+/// - a composite joint (cylindrical, universal, planar) becomes a chain of one-degree nodes, the inner ones without mass;
+/// - every node's frame is turned so that its axis is z, and its inertia is stored about its own origin.
+/// Node 0 is the world. Nodes are ordered by depth (all children of the world, then their children, …), so a parent always comes
+/// before its children and neighbours in the order are mostly independent: the processor overlaps the legs of a robot. Degrees of
+/// freedom are numbered depth first instead, so a subtree is one contiguous range of v.
+#ifndef KKI_MODEL_MODEL_H
+#define KKI_MODEL_MODEL_H
+
+#include <karakuri/model.h>
+
+typedef enum kki_node_type {
+    KKI_NODE_WORLD,
+    KKI_NODE_HINGE, ///< about z
+    KKI_NODE_SLIDE, ///< along z
+    KKI_NODE_SCREW, ///< about z with `pitch` metres a radian along it
+    KKI_NODE_BALL,
+    KKI_NODE_FREE,
+} kki_node_type;
+
+/// Constants of one node, padded to whole SIMD registers: a 3-vector takes four doubles, the fourth is zero; a 3 × 3 matrix is its
+/// three columns. N is the node's frame, P the parent node's.
+typedef struct kki_node {
+    _Alignas(32) double R[3][4]; ///< columns of R_PN at q = 0
+    double Rt[3][4];             ///< columns of its transpose
+    double p[4];                 ///< p_PN at q = 0
+    double inertia[3][4];        ///< moments about N's origin, in N
+    double inertia_root[3][4];   ///< lower triangular L with L Lᵀ = inertia
+    double h[4];                 ///< mass × centre of mass, in N
+    double mass;
+    double pitch;     ///< screws; 0 otherwise
+    double armature;  ///< one-degree nodes: of their degree; 0 for ball and free (see dof_armature)
+    int32_t type;     ///< kki_node_type
+    int32_t parent;   ///< node
+    int32_t q_index;  ///< first coordinate
+    int32_t v_index;  ///< first degree of freedom
+} kki_node;
+
+/// A body as the user named it, and where it rides.
+typedef struct kki_body {
+    int32_t parent;       ///< body; −1 for the world
+    int32_t node;         ///< node it rides on; the last of its chain for composite joints
+    int32_t first_node;   ///< first node of its own joint; `node` unless composite; −1 for fixed joints and the world
+    int32_t joint_type;   ///< kk_joint_type
+    int32_t q_index, nq, v_index, nv;
+    int32_t name, joint_name; ///< offsets into `names`
+    kk_transform X_NB;    ///< body frame in the node's frame
+    kk_transform X_PB;    ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
+    kk_inertia inertia;   ///< in the body's frame, as the user gave it
+} kki_body;
+
+typedef struct kki_frame {
+    int32_t body, name;
+    kk_transform X_BF;
+} kki_frame;
+
+typedef struct kki_coupling {
+    int32_t follower_q, follower_v, leader_q, leader_v;
+    int32_t name;
+    double ratio, offset;
+} kki_coupling;
+
+struct kk_model {
+    kk_allocator allocator;
+    size_t size;   ///< bytes of the one block that holds everything
+    uint64_t hash; ///< of everything below
+    int32_t nq, nv, nbody, nnode, nframe, ncoupling;
+    double gravity[4]; ///< padded
+    double total_mass;
+
+    kki_node *node;         ///< [nnode]
+    kki_body *body;         ///< [nbody]
+    kki_frame *frame;       ///< [nframe]
+    kki_coupling *coupling; ///< [ncoupling] leaders before followers
+    kk_dof_def *dof;        ///< [nv] armature with the rotor's share added
+    double *dof_armature;   ///< [nv] the same armature once more, side by side for kernels
+    int32_t *dof_node;      ///< [nv] node that owns the degree of freedom
+    int32_t *dof_parent;    ///< [nv] the degree of freedom next towards the root, −1 at the root: the branches of M
+    int32_t *dof_subtree;   ///< [nv] one past the last degree of freedom of the subtree that starts here
+    int32_t *angle_index;   ///< [nnode, padded to a multiple of 4] first coordinate of each node; 0 in the padding and the world
+    int32_t *node_nv;       ///< [nnode] degrees of freedom of the node
+    int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
+    int32_t *node_mount;    ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world
+    int32_t *follower_of;   ///< [nv] coupling that drives the degree of freedom, −1 if independent
+    int32_t *body_by_name, *frame_by_name, *joint_by_name; ///< ids sorted by name, for binary search
+    char *names;            ///< all strings, NUL-terminated; offset 0 is the empty string
+};
+
+/// Name lookup over a sorted table of ids.
+static inline const char *kki_model_name(const kk_model *m, int32_t offset) { return m->names + offset; }
+
+#endif

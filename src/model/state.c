@@ -1,0 +1,220 @@
+/// The state: time, coordinates and velocities in one block, and its portable form.
+///
+/// In memory the numbers follow a small header: time, q [nq], v [nv], warm [nwarm]. `warm` is room for what a solver carries from step
+/// to step (without it a replay would not be exact); no layer uses it yet and nwarm is 0.
+///
+/// Saved, version 1, everything little endian:
+///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 reserved,
+///     40 time, then q, v, warm, and in the last 8 bytes the checksum
+/// `size` counts the whole block, `reserved` is 0, and the checksum is the hash of everything before it. XXH64 finds every flipped bit
+/// and practically every other accident; it is no protection against forgery.
+#include <karakuri/hash.h>
+#include <karakuri/state.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "base/error.h"
+#include "base/float_bits.h"
+#include "model/compile.h"
+
+enum { FORMAT_VERSION = 1, HEADER_SIZE = 40, CHECKSUM_SIZE = 8 };
+
+static const char MAGIC[8] = {'K', 'K', 'S', 'T', 'A', 'T', 'E', '\n'};
+
+struct kk_state {
+    kk_allocator allocator;
+    size_t size;         ///< bytes of the block
+    uint64_t model_hash; ///< of the model it belongs to
+    int32_t nq, nv, nwarm;
+    double number[]; ///< time, q, v, warm
+};
+
+static size_t number_count(const kk_state *s) {
+    return 1 + (size_t)s->nq + (size_t)s->nv + (size_t)s->nwarm;
+}
+
+// ---- creation
+
+kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, kk_state **state) {
+    if (!model || !state) {
+        return KK_INVALID_ARGUMENT;
+    }
+    *state = NULL;
+    kk_state header = {
+        .allocator = kki_allocator_or_default(allocator), .model_hash = model->hash, .nq = model->nq, .nv = model->nv};
+    header.size = sizeof header + number_count(&header) * sizeof(double);
+    kk_state *s = kki_allocate_zeroed(&header.allocator, header.size);
+    if (!s) {
+        return KK_OUT_OF_MEMORY;
+    }
+    *s = header;
+    kk_model_neutral(model, kk_state_q(s));
+    *state = s;
+    return KK_OK;
+}
+
+void kk_state_free(kk_state *state) {
+    if (state) {
+        const kk_allocator allocator = state->allocator;
+        kki_release(&allocator, state, state->size);
+    }
+}
+
+// ---- reading and writing
+
+double kk_state_time(const kk_state *state) {
+    return state->number[0];
+}
+
+void kk_state_set_time(kk_state *state, double time) {
+    state->number[0] = time;
+}
+
+double *kk_state_q(kk_state *state) {
+    return state->number + 1;
+}
+
+double *kk_state_v(kk_state *state) {
+    return state->number + 1 + state->nq;
+}
+
+const double *kk_state_q_const(const kk_state *state) {
+    return state->number + 1;
+}
+
+const double *kk_state_v_const(const kk_state *state) {
+    return state->number + 1 + state->nq;
+}
+
+static int same_shape(const kk_state *a, const kk_state *b) {
+    return a->model_hash == b->model_hash && a->nq == b->nq && a->nv == b->nv && a->nwarm == b->nwarm;
+}
+
+kk_status kk_state_copy(kk_state *to, const kk_state *from) {
+    if (!same_shape(to, from)) {
+        return KK_SIZE_MISMATCH;
+    }
+    memmove(to->number, from->number, number_count(to) * sizeof(double));
+    return KK_OK;
+}
+
+int kk_state_equal(const kk_state *a, const kk_state *b) {
+    return same_shape(a, b) && memcmp(a->number, b->number, number_count(a) * sizeof(double)) == 0;
+}
+
+uint64_t kk_state_hash(const kk_state *state) {
+    return kk_hash_doubles(state->number, number_count(state), 0);
+}
+
+static kk_status check_velocity(const kk_model *m, int body, const double *v, kk_error *error) {
+    const kki_body *b = &m->body[body];
+    for (int k = 0; k < b->nv; k++) {
+        const double x = v[b->v_index + k];
+        if (!kki_is_finite(x)) {
+            return kki_error_set(error, KK_NOT_FINITE, "joint \"%s\": velocity %d (v[%d]) is %s; it must be finite",
+                                 kki_model_name(m, b->joint_name), k, (int)b->v_index + k, KKI_NUMBER(x));
+        }
+    }
+    return KK_OK;
+}
+
+kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error *error) {
+    if (state->model_hash != model->hash) {
+        return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model; create one for this model");
+    }
+    if (!kki_is_finite(kk_state_time(state))) {
+        return kki_error_set(error, KK_NOT_FINITE, "the time of the state is %s; it must be finite",
+                             KKI_NUMBER(kk_state_time(state)));
+    }
+    kk_status status = kk_model_check_q(model, kk_state_q_const(state), error);
+    for (int i = 0; i < model->nbody && status == KK_OK; i++) {
+        status = check_velocity(model, i, kk_state_v_const(state), error);
+    }
+    return status;
+}
+
+// ---- little endian, whatever the machine
+
+static void put(unsigned char *at, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) {
+        at[i] = (unsigned char)(value >> (8 * i));
+    }
+}
+
+static uint64_t get(const unsigned char *at, int bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++) {
+        value |= (uint64_t)at[i] << (8 * i);
+    }
+    return value;
+}
+
+// ---- the portable form
+
+size_t kk_state_saved_size(const kk_state *state) {
+    return HEADER_SIZE + 8 * number_count(state) + CHECKSUM_SIZE;
+}
+
+static void put_header(const kk_state *s, unsigned char *at) {
+    memcpy(at, MAGIC, sizeof MAGIC);
+    put(at + 8, FORMAT_VERSION, 4);
+    put(at + 12, kk_state_saved_size(s), 4);
+    put(at + 16, s->model_hash, 8);
+    put(at + 24, (uint64_t)s->nq, 4);
+    put(at + 28, (uint64_t)s->nv, 4);
+    put(at + 32, (uint64_t)s->nwarm, 4);
+    put(at + 36, 0, 4);
+}
+
+kk_status kk_state_save(const kk_state *state, void *bytes, size_t size) {
+    if (!bytes || size != kk_state_saved_size(state)) {
+        return KK_SIZE_MISMATCH;
+    }
+    unsigned char *at = bytes;
+    put_header(state, at);
+    for (size_t i = 0; i < number_count(state); i++) {
+        put(at + HEADER_SIZE + 8 * i, kki_bits(state->number[i]), 8);
+    }
+    put(at + size - CHECKSUM_SIZE, kk_hash_bytes(at, size - CHECKSUM_SIZE, 0), 8);
+    return KK_OK;
+}
+
+/// The block is whole: nothing is said yet about the model it belongs to.
+static kk_status check_block(const unsigned char *at, size_t size, kk_error *error) {
+    if (!at || size < HEADER_SIZE + 8 + CHECKSUM_SIZE || memcmp(at, MAGIC, sizeof MAGIC) != 0) {
+        return kki_error_set(error, KK_CORRUPT,
+                             "the block does not start as a saved state does; it was cut or is not one");
+    }
+    if (get(at + size - CHECKSUM_SIZE, 8) != kk_hash_bytes(at, size - CHECKSUM_SIZE, 0)) {
+        return kki_error_set(error, KK_CORRUPT,
+                             "the checksum of the saved state does not match; it was cut or altered");
+    }
+    if (get(at + 8, 4) != FORMAT_VERSION) {
+        return kki_error_set(error, KK_CORRUPT, "the saved state has version %d; this library reads version %d",
+                             (int)get(at + 8, 4), (int)FORMAT_VERSION);
+    }
+    return KK_OK;
+}
+
+static kk_status check_header(const kk_state *s, const unsigned char *at, size_t size, kk_error *error) {
+    unsigned char expected[HEADER_SIZE];
+    put_header(s, expected);
+    if (get(at + 16, 8) != s->model_hash) {
+        return kki_error_set(error, KK_SIZE_MISMATCH,
+                             "the saved state is of another model, or of this one before it was changed");
+    }
+    if (size != kk_state_saved_size(s) || memcmp(at, expected, HEADER_SIZE) != 0) {
+        return kki_error_set(error, KK_CORRUPT, "the saved state contradicts the sizes of its model");
+    }
+    return KK_OK;
+}
+
+kk_status kk_state_restore(kk_state *state, const void *bytes, size_t size, kk_error *error) {
+    const unsigned char *at = bytes;
+    kk_status status = check_block(at, size, error);
+    status = status ? status : check_header(state, at, size, error);
+    for (size_t i = 0; i < number_count(state) && status == KK_OK; i++) {
+        state->number[i] = kki_double(get(at + HEADER_SIZE + 8 * i, 8));
+    }
+    return status;
+}

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Same bits everywhere: builds the library and hash_states.c by every compiler, optimisation level and target that this
+machine has, runs them all, and compares the hashes scene by scene over builds and kernel variants.
+
+The compilers are called directly, not through CMake, so that a flag the build forgets is not forgotten here as well; the flags
+that the results rest on and the kernel variants come from cmake/float_flags.txt and cmake/variants.txt.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = ROOT / "build" / "determinism"
+KERNELS = ROOT / "src" / "dynamics" / "kernels" / "kernels.c"
+LEVELS = ("-O0", "-O2", "-O3")
+
+
+def words_of(path):
+    """The lines of a small table, as lists of words, without comments."""
+    lines = (line.split() for line in path.read_text().splitlines() if not line.startswith("#"))
+    return [line for line in lines if line]
+
+
+class Variant:
+    def __init__(self, name, lanes, processor, macro, *flags):
+        self.name, self.lanes, self.processor, self.macro, self.flags = name, lanes, processor, macro, flags
+
+    def is_for(self, processor):
+        return self.processor in ("any", processor)
+
+    def needs(self):
+        """The CPU features the variant runs on, as /proc/cpuinfo names them."""
+        return [flag[2:] for flag in self.flags if flag.startswith("-mavx")]
+
+
+class Build:
+    """One way to make the program: compiler, flags, and how to run the result."""
+
+    def __init__(self, name, processor, compiler, flags, link_flags=(), suffix="", runner=()):
+        self.name, self.processor, self.compiler = name, processor, compiler
+        self.flags, self.link_flags, self.runner = list(flags), list(link_flags), list(runner)
+        self.directory = OUT / name.replace(" ", "")
+        self.program = self.directory / ("hash_states" + suffix)
+        self.error = None
+        self.hashes = {}  # (scene, variant) -> hash
+
+
+def find_builds(skips):
+    processor = {"AMD64": "x86_64"}.get(platform.machine(), platform.machine())
+    builds = []
+    for compiler in ("gcc", "clang"):
+        if shutil.which(compiler):
+            builds += [Build(f"{compiler} {level}", processor, compiler, [level]) for level in LEVELS]
+        else:
+            skips.append(f"{compiler}: not installed")
+    missing = what_wasm_lacks()
+    if missing:
+        skips.append(f"wasm: {missing}")
+    else:
+        target = ["--target=wasm32-wasi", f"--sysroot={os.environ.get('KK_WASI_SYSROOT', '/usr')}", "-msimd128"]
+        node = ["node", str(ROOT / "scripts" / "run_wasm.mjs")]
+        builds.append(Build("wasm -O2", "wasm32", "clang", ["-O2", *target], target, ".wasm", node))
+    return builds + find_cross_builds()
+
+
+def find_cross_builds():
+    """Other processors under an emulator. They contract to fused multiply-add by default, which x86-64 does not."""
+    builds = []
+    for processor in ("aarch64", "riscv64"):
+        compiler, emulator = f"{processor}-linux-gnu-gcc", f"qemu-{processor}"
+        has_library = pathlib.Path(f"/usr/{processor}-linux-gnu/include/stdio.h").exists()
+        if shutil.which(compiler) and shutil.which(emulator) and has_library:
+            builds.append(Build(f"{processor} -O2", processor, compiler, ["-O2"], ["-static"], "", [emulator]))
+    if not builds:
+        print("note: `make setup-cross` adds aarch64 and riscv64 under an emulator to this table")
+    return builds
+
+
+def what_wasm_lacks():
+    """Empty where a WebAssembly program can be built and run, otherwise the reason why not."""
+    for program, package in (("clang", "clang"), ("wasm-ld", "lld"), ("node", "nodejs")):
+        if not shutil.which(program):
+            return f"{program} is not installed (Debian package {package})"
+    if not pathlib.Path(os.environ.get("KK_WASI_SYSROOT", "/usr"), "lib/wasm32-wasi/crt1.o").exists():
+        return "no WASI C library (Debian package wasi-libc)"
+    resources = subprocess.run(["clang", "-print-resource-dir"], capture_output=True, text=True).stdout.strip()
+    if not list(pathlib.Path(resources, "lib").glob("*/libclang_rt.builtins*wasm32*")) \
+            and not list(pathlib.Path(resources, "lib").glob("*wasm32*/libclang_rt.builtins*")):
+        return "clang's run-time library for wasm32 is missing (Debian package libclang-rt-<version>-dev-wasm32)"
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout.strip().lstrip("v")
+    if int(version.split(".")[0] or 0) < 18:
+        return f"node {version} is too old, 18 is needed"
+    return ""
+
+
+def library_sources():
+    layers = [words[0] for words in words_of(ROOT / "src" / "LAYERS")]
+    sources = [path for layer in layers for path in sorted((ROOT / "src" / layer).rglob("*.c"))]
+    return [path for path in sources if path != KERNELS]
+
+
+def newest_header():
+    headers = [path for folder in ("include", "src") for path in (ROOT / folder).rglob("*.h")]
+    return max(path.stat().st_mtime for path in headers)
+
+
+def compile_jobs(build, variants):
+    """All (source, object, command) of a build."""
+    own = [variant for variant in variants if variant.is_for(build.processor)]
+    macros = sorted({f"-D{variant.macro}" for variant in own if variant.macro != "-"})
+    flags = [words[0] for words in words_of(ROOT / "cmake" / "float_flags.txt")]
+    common = [build.compiler, "-std=c17", *flags, "-fvisibility=hidden", "-Wno-psabi", "-DNDEBUG",
+              f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", *build.flags]
+    jobs = []
+
+    def add(source, object_name, extra):
+        target = build.directory / object_name
+        jobs.append((source, target, [*common, *extra, "-c", str(source), "-o", str(target)]))
+
+    for source in [*library_sources(), ROOT / "tests" / "determinism" / "hash_states.c"]:
+        add(source, "_".join(source.relative_to(ROOT).with_suffix(".o").parts), macros)
+    if KERNELS.exists():
+        for variant in own:
+            add(KERNELS, f"kernels_{variant.name}.o",
+                [f"-DKKI_LANES={variant.lanes}", f"-DKKI_VARIANT={variant.name}", *variant.flags])
+    return jobs
+
+
+def run_command(command):
+    """Empty on success, otherwise what went wrong."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    return "" if done.returncode == 0 else f"{' '.join(command)}\n{done.stdout}{done.stderr}".rstrip()
+
+
+def compile_one(job, header_time):
+    source, target, command = job
+    record = target.with_suffix(".command")
+    if target.exists() and record.exists() and record.read_text() == " ".join(command) \
+            and target.stat().st_mtime > max(header_time, source.stat().st_mtime):
+        return ""
+    record.unlink(missing_ok=True)
+    error = run_command(command)
+    if not error:
+        record.write_text(" ".join(command))
+    return error
+
+
+def make_and_run(builds, variants, jobs):
+    header_time = newest_header()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        work = {}
+        for build in builds:
+            build.directory.mkdir(parents=True, exist_ok=True)
+            work[build] = [(job[1], pool.submit(compile_one, job, header_time)) for job in compile_jobs(build, variants)]
+        for build in builds:
+            errors = [future.result() for _, future in work[build]]
+            build.error = next((error for error in errors if error), None)
+        runs = [pool.submit(link_and_run, build, [target for target, _ in work[build]])
+                for build in builds if build.error is None]
+        for run in runs:
+            run.result()
+
+
+def link_and_run(build, objects):
+    # libm: only because an unoptimised square root may be a call; scripts/check_symbols.py looks after the library
+    link = [build.compiler, *build.link_flags, *map(str, objects), "-o", str(build.program), "-lm"]
+    build.error = run_command(link) or None
+    if build.error:
+        return
+    done = subprocess.run([*build.runner, str(build.program)], capture_output=True, text=True)
+    if done.returncode != 0:
+        build.error = f"{build.program.name} ended with {done.returncode}\n{done.stdout}{done.stderr}".rstrip()
+        return
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if len(words) != 3:
+            build.error = f"not a line `scene variant hash`: {line!r}"
+            return
+        build.hashes[words[0], words[1]] = words[2]
+
+
+def cpu_features():
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("flags"):
+                return set(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return set()
+
+
+def compare(builds, variants, skips):
+    """Prints the table; counts (passed, failed) cells."""
+    good = [build for build in builds if build.error is None]
+    rows = list(dict.fromkeys(row for build in good for row in build.hashes))
+    reference = {}
+    for build in good:
+        for (scene, _), value in build.hashes.items():
+            reference.setdefault(scene, value)
+    widths = [max(len(build.name), 8) for build in good]
+    width = max([len(scene) for scene, _ in rows] + [5])
+    print(f"{'scene':{width}}  {'variant':14} {'hash':16}  "
+          + "  ".join(f"{build.name:{w}}" for build, w in zip(good, widths)))
+    passed, failed = 0, 0
+    for scene, variant in rows:
+        cells = []
+        for build in good:
+            value = build.hashes.get((scene, variant))
+            # a build of the same processor that ran this scene on this variant elsewhere must run it here as well
+            expected = any((scene, variant) in other.hashes for other in good if other.processor == build.processor)
+            if value == reference[scene]:
+                passed += 1
+                cells.append("same")
+            elif value is not None or expected:
+                failed += 1
+                cells.append("DIFFERS " + value[:6] if value else "MISSING")
+            else:
+                cells.append("-")
+        print(f"{scene:{width}}  {variant:14} {reference[scene]}  "
+              + "  ".join(f"{cell:{w}}" for cell, w in zip(cells, widths)))
+    features = cpu_features()
+    ran = {variant for _, variant in rows}
+    for variant in variants if KERNELS.exists() else []:
+        lacking = [need for need in variant.needs() if need not in features]
+        host = {"AMD64": "x86_64"}.get(platform.machine(), platform.machine())
+        if variant.name not in ran and (lacking or not variant.is_for(host)):
+            skips.append(f"variant {variant.name}: this CPU has no {lacking[0] if lacking else variant.processor}")
+        elif variant.name not in ran:
+            print(f"variant {variant.name}: this CPU has what it needs, but no scene ran on it")
+            failed += 1
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+
+    skips = []
+    variants = [Variant(*words) for words in words_of(ROOT / "cmake" / "variants.txt")]
+    builds = find_builds(skips)
+    make_and_run(builds, variants, options.jobs)
+    passed, failed = compare(builds, variants, skips)
+    for build in builds:
+        if build.error is not None:
+            print(f"{build.name}: {build.error}")
+            failed += 1
+    if passed + failed == 0:
+        print("no compiler found")
+        failed = 1
+    for skip in skips:
+        print(f"skipped {skip}")
+    print(f"{passed} passed, {failed} failed" + (f", {len(skips)} skipped" if skips else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

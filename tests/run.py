@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""All tests: `make test` runs this. Each step prints what it found; the last line is the sum over all steps.
+
+    tests/run.py [--list] [--jobs N] [step ...]
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
+sys.path.insert(0, str(ROOT / "tests" / "determinism"))
+import run as determinism  # noqa: E402
+
+TIME_LIMIT = 900  # seconds, for one command: a hang is a failure, too
+SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+
+
+class Failure(Exception):
+    """A step could not go on; the text is for the reader."""
+
+
+class Tally:
+    """Counts one step's tests and prints those that did not pass."""
+
+    def __init__(self, jobs):
+        self.jobs = jobs
+        self.passed, self.failed, self.skipped = 0, 0, 0
+
+    def passes(self, count=1):
+        self.passed += count
+
+    def fails(self, name, text=""):
+        self.failed += 1
+        print(f"FAILED {name}" + (f"\n{text.rstrip()}" if text.strip() else ""))
+
+    def skips(self, name, reason):
+        self.skipped += 1
+        print(f"skipped {name}: {reason}")
+
+    def expect(self, name, command, **options):
+        """One test: the command succeeds. Gives its output, or None."""
+        done = run(command, **options)
+        if done.returncode == 0:
+            self.passes()
+            return done.stdout
+        self.fails(name, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+        return None
+
+    def add_program(self, name, command, show_all, **options):
+        """Runs a program whose last line is a sum, and adds it."""
+        done = run(command, **options)
+        lines = done.stdout.rstrip().splitlines()
+        sums = SUM.match(lines[-1]) if lines else None
+        good = done.returncode == 0 and sums
+        if show_all or not good:
+            print("\n".join(lines))
+            if not good:
+                print(done.stderr.rstrip())
+        else:
+            print("\n".join(line for line in lines if line.startswith("skipped")) or lines[-1])
+        if sums:
+            self.passed += int(sums[1])
+            self.failed += int(sums[2])
+            self.skipped += int(sums[3] or 0)
+        if not good and not (sums and int(sums[2])):
+            self.fails(name, f"ended with code {done.returncode}")
+
+
+def run(command, cwd=ROOT, **options):
+    words = [str(word) for word in command]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, cwd=cwd, timeout=TIME_LIMIT, **options)
+    except subprocess.TimeoutExpired as expired:
+        raise Failure(f"{' '.join(words)}\nstopped after {TIME_LIMIT} s") from expired
+
+
+def must(*command, **options):
+    done = run(command, **options)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def build(preset, tally):
+    """Configures once and builds a preset; warnings are errors."""
+    if not (BUILD / preset / "build.ninja").exists():
+        must("cmake", "--preset", preset)
+    must("cmake", "--build", "--preset", preset, "--parallel", tally.jobs)
+    return BUILD / preset
+
+
+def c_compilers():
+    return [name for name in ("gcc", "clang") if shutil.which(name)] or ["cc"]
+
+
+def cxx_compilers():
+    return [name for name in ("g++", "clang++") if shutil.which(name)]
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------
+
+def step_unit(tally):
+    """unit tests, optimised build"""
+    tally.add_program("unit tests", [build("release", tally) / "karakuri_tests"], show_all=True)
+
+
+def step_harness(tally):
+    """the harness reports every kind of failure"""
+    folder = BUILD / "harness"
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "broken"
+    sources = [ROOT / "tests" / name for name in ("main.c", "harness.c", "harness/broken.c")]
+    must(c_compilers()[0], "-std=c17", "-I", ROOT / "tests", *sources, "-o", program, "-lm")
+    done = run([program])
+    lines = done.stdout.splitlines()
+    place = sources[-1].read_text().splitlines().index("KK_TEST(fails_condition) {") + 2
+    checks = {
+        "the sum": lines[-1:] == ["1 passed, 12 failed, 1 skipped"],
+        "the exit code": done.returncode == 1,
+        "at most ten failures of a test are printed": sum("number" in line for line in lines) == 10,
+        "and all are counted": any(line.startswith("  25 failed checks") for line in lines),
+        "the place of a failure": any(f"broken.c:{place}: 0 does not hold" in line for line in lines),
+    }
+    for name, holds in checks.items():
+        tally.passes() if holds else tally.fails(f"harness: {name}", done.stdout)
+
+
+def step_headers(tally):
+    """every public header compiles alone, as C17 and as C++17"""
+    languages = [(compiler, "c", "-std=c17") for compiler in c_compilers()]
+    languages += [(compiler, "c++", "-std=c++17") for compiler in cxx_compilers()]
+    if not cxx_compilers():
+        tally.skips("headers as C++17", "no C++ compiler (Debian package g++)")
+    for header in sorted((ROOT / "include" / "karakuri").glob("*.h")):
+        for compiler, language, standard in languages:
+            # twice, to see the include guard as well; a declaration at the end, for an empty file is not C
+            text = f"#include <karakuri/{header.name}>\n" * 2 + "extern int kk_header_compiles;\n"
+            command = [compiler, standard, "-x", language, "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion", "-Wshadow",
+                       "-pedantic", "-Werror", "-I", ROOT / "include", "-"]
+            tally.expect(f"{header.name} as {standard[5:]} by {compiler}", command, input=text)
+    listed = (ROOT / "include" / "karakuri" / "karakuri.h").read_text()
+    for header in sorted((ROOT / "include" / "karakuri").glob("*.h")):
+        if header.name != "karakuri.h" and f"#include <karakuri/{header.name}>" not in listed:
+            tally.fails(f"karakuri.h does not include {header.name}")
+
+
+def step_symbols(tally):
+    """the shared library exports only kk_*, imports nothing machine-dependent, has no writable globals"""
+    if not shutil.which("nm"):
+        tally.skips("symbols", "no nm (Debian package binutils)")
+        return
+    for preset in ("release", "clang-release"):
+        if preset == "clang-release" and not shutil.which("clang"):
+            tally.skips("symbols of the clang build", "no clang")
+            continue
+        library = build(preset, tally) / "libkarakuri.so"
+        tally.expect(f"symbols, {preset}", [sys.executable, ROOT / "scripts" / "check_symbols.py", library])
+
+
+def step_layers(tally):
+    """includes point only downwards"""
+    tally.expect("layers", [sys.executable, ROOT / "scripts" / "check_layers.py"])
+
+
+def step_install(tally):
+    """the installed package is found and works from C and C++, by CMake and pkg-config, also after it was moved"""
+    work = BUILD / "install-test"
+    shutil.rmtree(work, ignore_errors=True)
+    must("cmake", "--install", build("release", tally), "--prefix", work / "first")
+    prefix = (work / "first").rename(work / "moved")
+    libraries = next(prefix.rglob("libkarakuri.so")).parent
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
+    programs = ROOT / "tests" / "install"
+
+    with_cxx = "ON" if cxx_compilers() else "OFF"
+    must("cmake", "-G", "Ninja", "-S", programs, "-B", work / "by-cmake", f"-DCMAKE_PREFIX_PATH={prefix}",
+         f"-DWITH_CXX={with_cxx}")
+    must("cmake", "--build", work / "by-cmake")
+    for name in ["use_c", "use_c_static"] + (["use_cpp"] if cxx_compilers() else []):
+        tally.expect(f"find_package: {name}", [work / "by-cmake" / name], env=environment)
+
+    if not shutil.which("pkg-config"):
+        tally.skips("install by pkg-config", "no pkg-config")
+        return
+    flags = must("pkg-config", "--cflags", "--libs", "karakuri", env=environment).split()
+    languages = [(c_compilers()[0], "-std=c17", "use.c")] + [(name, "-std=c++17", "use.cpp") for name in cxx_compilers()[:1]]
+    for compiler, standard, source in languages:
+        program = work / f"by-pkg-config-{source}.out"
+        must(compiler, standard, programs / source, "-o", program, *flags)
+        tally.expect(f"pkg-config: {source}", [program], env=environment)
+
+
+def step_examples(tally):
+    """every example ends with its own check"""
+    folder = build("release", tally) / "examples"
+    output = BUILD / "examples-output"
+    output.mkdir(exist_ok=True)
+    for source in sorted((ROOT / "examples").glob("*.c")):
+        tally.expect(f"example {source.stem}", [folder / source.stem], cwd=output)
+
+
+def step_clang(tally):
+    """unit tests, optimised build by clang"""
+    if not shutil.which("clang"):
+        tally.skips("unit tests by clang", "no clang")
+        return
+    tally.add_program("unit tests by clang", [build("clang-release", tally) / "karakuri_tests"], show_all=False)
+
+
+def step_sanitizers(tally):
+    """unit tests under the address and undefined-behaviour sanitizers"""
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
+    program = build("asan", tally) / "karakuri_tests"
+    tally.add_program("unit tests with sanitizers", [program, "--quick"], show_all=False, env=environment)
+
+
+def step_wasm(tally):
+    """unit tests in WebAssembly"""
+    missing = determinism.what_wasm_lacks()
+    if not missing and not shutil.which("llvm-ar"):
+        missing = "no llvm-ar (Debian package llvm)"
+    if missing:
+        tally.skips("unit tests in WebAssembly", missing)
+        return
+    program = build("wasm", tally) / "karakuri_tests.wasm"
+    tally.add_program("unit tests in WebAssembly", ["node", ROOT / "scripts" / "run_wasm.mjs", program, "--quick"],
+                      show_all=False)
+
+
+def step_determinism(tally):
+    """same bits by every compiler, level, kernel variant and in WebAssembly"""
+    command = [sys.executable, ROOT / "tests" / "determinism" / "run.py", "--jobs", str(tally.jobs)]
+    tally.add_program("determinism", command, show_all=True)
+
+
+STEPS = {name[5:]: function for name, function in globals().items() if name.startswith("step_")}
+
+
+def run_step(name, jobs):
+    tally = Tally(jobs)
+    print(f"== {name}: {STEPS[name].__doc__}", flush=True)
+    start = time.monotonic()
+    try:
+        STEPS[name](tally)
+    except Failure as failure:
+        tally.fails(name, str(failure))
+    tail = f", {tally.skipped} skipped" if tally.skipped else ""
+    print(f"-- {name}: {tally.passed} passed, {tally.failed} failed{tail}  ({time.monotonic() - start:.1f} s)\n", flush=True)
+    return tally
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="name the steps")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("steps", nargs="*", metavar="step")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(f"{name:12} {function.__doc__}" for name, function in STEPS.items()))
+        return 0
+    unknown = [name for name in options.steps if name not in STEPS]
+    if unknown:
+        parser.error(f"no step {unknown[0]}; there are {', '.join(STEPS)}")
+
+    tallies = [run_step(name, options.jobs) for name in options.steps or STEPS]
+    passed, failed, skipped = (sum(getattr(t, field) for t in tallies) for field in ("passed", "failed", "skipped"))
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
