@@ -96,13 +96,14 @@ KK_API const double *kk_crba_result(const kk_data *data);
 KK_API size_t kk_crba_stride(const kk_model *model);
 /// The whole symmetric M. @param M [nv × nv] result
 KK_API void kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M);
-/// Branch-sparse factor M = Lᵀ D L of what kk_crba left; no fill-in (Featherstone 2005).
+/// Branch-sparse factor M = Lᵀ D L of what kk_crba left, which is kept; no fill-in (Featherstone 2005).
+/// KK_SINGULAR if M is not positive definite.
 KK_API kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data);
 /// x ← M⁻¹ x with the factor. @param x [nv]
 KK_API void kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x);
-/// y = M x with what kk_crba left. @param y [nv]
+/// y = M x with what kk_crba left. @param y [nv] must not alias x
 KK_API void kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y);
-/// M⁻¹ straight from the articulated-body recursion, without M. @param Minv [nv × nv] result, both triangles
+/// M⁻¹ by kk_crba and its factor, both left in the data. Exactly symmetric. @param Minv [nv × nv] result, both triangles
 KK_API void kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv);
 
 // ---- Jacobians --------------------------------------------------------------------------------------------------------------------

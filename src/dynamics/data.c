@@ -3,12 +3,40 @@
 
 #include "base/allocator.h"
 
+/// Degrees of freedom on the longest way from the world to a tip.
+static int longest_branch(const kk_model *m) {
+    int longest = 0;
+    for (int k = 0; k < m->nv; k++) {
+        int length = 0;
+        // only tips are walked from, so a chain is walked once
+        for (int i = m->dof_subtree[k] == k + 1 ? k : -1; i >= 0; i = m->dof_parent[i]) {
+            length++;
+        }
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+static void place_factor(kki_layout *layout, const kk_model *m, kki_factor *F) {
+    const size_t nv = (size_t)m->nv, padded = kki_padded(m->nv);
+    F->stride = kki_padded(longest_branch(m));
+    KKI_LAYOUT_ARRAY(layout, F->depth, nv);
+    KKI_LAYOUT_ARRAY(layout, F->path, F->stride);
+    KKI_LAYOUT_ARRAY(layout, F->T, nv * F->stride);
+    KKI_LAYOUT_ARRAY(layout, F->L, nv * F->stride);
+    KKI_LAYOUT_ARRAY(layout, F->inverse_D, nv);
+    KKI_LAYOUT_ARRAY(layout, F->inverse, nv * padded);
+}
+
 static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     d->kernels->place(layout, m, &d->scratch);
     KKI_LAYOUT_ARRAY(layout, d->zero, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->vector, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->neutral, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, d->external, (size_t)m->nbody);
+    if (d->scratch.has_matrices) {
+        place_factor(layout, m, &d->factor);
+    }
 }
 
 static kk_status create(const kk_model *model, const kk_allocator *allocator, int has_matrices, kk_data **data) {
@@ -31,6 +59,9 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
     kki_layout_take(&layout, 1, sizeof *d);
     place(&layout, model, d);
     kk_model_neutral(model, d->neutral);
+    for (int k = 0; k < model->nv && has_matrices; k++) {
+        d->factor.depth[k] = model->dof_parent[k] < 0 ? 0 : d->factor.depth[model->dof_parent[k]] + 1;
+    }
     *data = d;
     return KK_OK;
 }

@@ -36,6 +36,7 @@ struct kk_data {
     size_t size;
     const kki_kernels *kernels;
     kki_scratch scratch;
+    kki_factor factor; ///< with the matrices
     double *zero;   ///< [nv] zeros, for inverse dynamics without velocity or acceleration
     double *vector; ///< [nv padded] scratch
     double *neutral;    ///< [nq] every joint at zero
@@ -54,5 +55,9 @@ static inline kk_transform kki_node_transform(const kk_data *d, int node) {
     const kki_pose *x = kki_pose_of(d, node);
     return kk_transform_make(kki_mat3(x->R), kki_vec3(x->p));
 }
+
+/// X ← M⁻¹ X with the factor, whole rows at a time: the fast way to many right-hand sides.
+/// @param X  [nv × stride] row-major, 32-byte aligned; stride a multiple of 4 not below `columns`, padding is written
+void kki_inertia_solve_rows(const kk_model *model, const kk_data *data, double *X, size_t columns, size_t stride);
 
 #endif

@@ -3,6 +3,9 @@
 
 #include "aba.h"
 #include "crba.h"
+#if KKI_LANES == 1
+#include "factor.h"
+#endif
 #include "rnea.h"
 
 #define JOIN_(a, b) a##b
@@ -97,6 +100,11 @@ static void aba_solve_one(const kk_model *m, kki_scratch *S, const double *tau, 
     aba_inward(m, S, tau, 1);
     aba_outward(m, S, a, 1);
 }
+static int factor(const kk_model *m, kki_factor *F, const double *inertia) { return factor_all(m, F, inertia); }
+static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
+    solve_rows(m, F, X, columns, stride);
+}
+static void inverse(const kk_model *m, const kki_factor *F, double *out) { inverse_all(m, F, out); }
 
 #endif
 
@@ -118,5 +126,8 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .aba_prepare = aba_prepare_one,
     .aba_push = aba_push,
     .aba_solve = aba_solve_one,
+    .factor = factor,
+    .solve_rows = solve_rows_one,
+    .inverse = inverse,
 #endif
 };

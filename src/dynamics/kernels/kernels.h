@@ -23,6 +23,16 @@ typedef struct kki_scratch {
     double *inertia;       ///< [nv][nv padded] joint-space inertia, upper triangle
 } kki_scratch;
 
+/// Branch-sparse factor of the joint-space inertia (kernels/factor.h); one robot only.
+typedef struct kki_factor {
+    size_t stride;     ///< of T and L: the deepest branch, padded
+    int32_t *depth;    ///< [nv] degrees of freedom between this one and the world
+    int32_t *path;     ///< [stride] scratch: ancestors by depth
+    double *T, *L;     ///< [nv][stride] rows by depth of the ancestor; T = D L
+    double *inverse_D; ///< [nv]
+    double *inverse;   ///< [nv][nv padded] scratch of the inverse
+} kki_factor;
+
 typedef struct kki_kernels {
     const char *name;
     int lanes;
@@ -44,6 +54,11 @@ typedef struct kki_kernels {
     void (*aba_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v);
     void (*aba_push)(kki_scratch *S, int node, kk_force force); ///< a force on a node, world axes about its origin
     void (*aba_solve)(const kk_model *m, kki_scratch *S, const double *tau, double *a);
+
+    // one robot only: the factor of M. `factor` is false where a pivot is not positive; rows of X are 32-byte aligned and padded
+    int (*factor)(const kk_model *m, kki_factor *F, const double *inertia);
+    void (*solve_rows)(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride);
+    void (*inverse)(const kk_model *m, const kki_factor *F, double *out);
 } kki_kernels;
 
 /// Rounds a count up to whole SIMD registers of one robot.
