@@ -67,13 +67,16 @@ KK_API void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, c
 KK_API void kk_bias_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
 /// Gravity forces alone: inverse dynamics with v = a = 0.
 KK_API void kk_gravity_force(const kk_model *model, kk_data *data, const double *q, double *tau);
-/// Springs and dampers of the joints: −stiffness (q ⊖ rest) − damping v. Dry friction is a constraint, not a force law, and is left out.
+/// Springs and dampers of the joints: −stiffness (δ − rest) − damping v, δ = q ⊖ neutral (kk_difference). Dry friction is a constraint,
+/// not a force law, and is left out. @param tau [nv] result; may alias v
 KK_API void kk_passive_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
 
 /// All six components of what the parent does to the body through its joint, in the body's frame about its origin,
-/// after kk_inverse_dynamics (fixed joints included). The moment along a hinge axis leaves out what the armature takes.
+/// after kk_inverse_dynamics (fixed joints included). The moment along a hinge axis leaves out what the armature takes. Zero for
+/// the world. O(1); O(nbody) for a body behind a fixed joint.
 KK_API kk_force kk_joint_wrench(const kk_model *model, const kk_data *data, int body);
-/// What the world does to everything that hangs on it (floor wrench), world axes about the world's origin, after kk_inverse_dynamics.
+/// What the world does to everything that hangs on it (floor wrench), world axes about the world's origin, after kk_inverse_dynamics:
+/// through the joints of the roots, so that of a free root's it is what its tau stands for, and into bodies fixed to the world.
 KK_API kk_force kk_floor_wrench(const kk_model *model, const kk_data *data);
 
 // ---- forward dynamics -------------------------------------------------------------------------------------------------------------

@@ -31,6 +31,12 @@ typedef struct kki_local {
     double f[4], n[4]; ///< what the parent puts in, about the origin
 } kki_local;
 
+/// Where a node that is not a plain hinge stands in its parent, as local_pose.
+typedef struct kki_local_pose {
+    double R[3][4], Rt[3][4];
+    double p[4];
+} kki_local_pose;
+
 struct kk_data {
     kk_allocator allocator;
     size_t size;
@@ -51,10 +57,18 @@ static inline kk_mat3 kki_mat3(const double c[3][4]) {
 static inline const kki_pose *kki_pose_of(const kk_data *d, int node) { return (const kki_pose *)d->scratch.pose + node; }
 static inline const kki_rates *kki_rates_of(const kk_data *d, int node) { return (const kki_rates *)d->scratch.rates + node; }
 static inline kki_local *kki_local_of(const kk_data *d, int node) { return (kki_local *)d->scratch.local + node; }
+/// What the parent puts into a node, in the node's frame about its origin, after inverse dynamics.
+static inline kk_force kki_node_load(const kk_data *d, int node) {
+    const kki_local *s = (const kki_local *)d->scratch.local + node;
+    return kk_force_make(kki_vec3(s->n), kki_vec3(s->f));
+}
 static inline kk_transform kki_node_transform(const kk_data *d, int node) {
     const kki_pose *x = kki_pose_of(d, node);
     return kk_transform_make(kki_mat3(x->R), kki_vec3(x->p));
 }
+
+/// X_PN of a node in its parent, after inverse dynamics.
+kk_transform kki_node_in_parent(const kk_model *model, const kk_data *data, int node);
 
 /// X ← M⁻¹ X with the factor, whole rows at a time: the fast way to many right-hand sides.
 /// @param X  [nv × stride] row-major, 32-byte aligned; stride a multiple of 4 not below `columns`, padding is written
