@@ -174,15 +174,17 @@ typedef struct kk_pin {
 
 typedef struct kk_pinned_result {
     kk_force floor;    ///< what the world does to the pinned body, world axes about the world's origin
-    kk_vec3 zmp;       ///< where the floor's moment has no horizontal part, on the plane z = height
-    kk_vec3 com;       ///< centre of mass
+    kk_vec3 zmp;       ///< where the floor's moment has no horizontal part, on the plane z = height; NaN if no force is vertical
+    kk_vec3 com;       ///< centre of mass of the robot
 } kk_pinned_result;
 
 /// Inverse dynamics of one free-based robot whose link `pin.body` is fixed to the world.
 ///
 /// The coordinates of the root's free joint in q, v, a are *outputs*: they are found from the pinned link. Hand-over is a matter
-/// of calling with another pin whose pose is kk_body_pose of the moment: nothing jumps.
-/// @param q [nq], v [nv], a [nv]  joints given, base found    @param tau [nv] result, zero on the base
+/// of calling with another pin whose pose is kk_body_pose of the moment: nothing jumps. Other trees of the model keep their given
+/// q, v, a. Afterwards poses, kk_joint_wrench and kk_floor_wrench can be read; the pin's wrench counts as an external force on its body.
+/// KK_INVALID_ARGUMENT if the body does not belong to a tree whose root has a free joint on the world.
+/// @param q [nq], v [nv], a [nv]  joints given, base found    @param tau [nv] result, zero on the base; must not alias a
 /// @param height  of the floor, for the ZMP
 KK_API kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const kk_pin *pin, double height, double *q, double *v,
                                             double *a, double *tau, kk_pinned_result *result, kk_error *error);

@@ -1,0 +1,237 @@
+/// Inverse dynamics of a robot that stands on any of its links (Z-DYNAFORM, Sugihara, Nishiwaki, Inaba and Inoue 2000).
+///
+/// Link n is fixed to the world. Seen from the base link 0 (the paper's total frame) its motion follows from the joints between the two,
+/// equations (1)-(4); turned round, it gives the motion of the base in the world, equations (5)-(9):
+///     wT0 = wTn (0Tn)⁻¹                                                       (5)
+///     ω0 = −R 0ωn                                                             (6)
+///     ω̇0 = −R 0ω̇n − ω0 × R 0ωn                                               (7)
+///     ṗ0 = −R 0ṗn − ω0 × R 0pn                                                (8)
+///     p̈0 = −R 0p̈n − 2 ω0 × R 0ṗn − ω̇0 × R 0pn − ω0 × (ω0 × R 0pn)             (9), its g enters with inverse dynamics here
+/// with R = wR0. A free joint's v and a are in the base's own axes, where R disappears. Inverse dynamics then leaves on the base the
+/// wrench that holds the robot up; the world gives it through link n instead, so it is taken out of every joint on the way from n to
+/// the base: tau − J_nᵀ F, zero on the base.
+#include <karakuri/elementary.h>
+
+#include "base/error.h"
+#include "dynamics/data.h"
+
+/// Motion of frame n seen from a frame on the way to it, in that frame's axes.
+typedef struct seen {
+    kk_transform X;
+    kk_vec3 w, al; ///< angular velocity and acceleration
+    kk_vec3 u, a;  ///< velocity and classical acceleration of n's origin
+} seen;
+
+/// A joint's own pose and motion, in the frame of its node.
+typedef struct joint {
+    kk_transform X_PN;
+    kk_vec3 w, al, u, du;
+} joint;
+
+static kk_vec3 load_vec(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+static void store_vec(double *out, kk_vec3 a) {
+    out[0] = a.x;
+    out[1] = a.y;
+    out[2] = a.z;
+}
+
+static kk_transform transform_at_zero(const kki_node *b) {
+    return kk_transform_make(kki_mat3(b->R), kki_vec3(b->p));
+}
+
+// ---- the joints between
+
+static joint joint_of_axis(const kki_node *b, double q, double v, double a) {
+    const kk_transform X = transform_at_zero(b);
+    const kk_vec3 z = kk_vec3_make(0, 0, 1), none = kk_vec3_make(0, 0, 0);
+    if (b->type == KKI_NODE_SLIDE) {
+        const kk_vec3 p = kk_vec3_add(X.p, kk_vec3_scale(kk_mat3_column(X.R, 2), q));
+        return (joint){kk_transform_make(X.R, p), none, none, kk_vec3_scale(z, v), kk_vec3_scale(z, a)};
+    }
+    double s, c;
+    kk_sincos(q, &s, &c);
+    const kk_mat3 turn = {{c, -s, 0, s, c, 0, 0, 0, 1}};
+    const kk_vec3 p = kk_vec3_add(X.p, kk_vec3_scale(kk_mat3_column(X.R, 2), q * b->pitch));
+    return (joint){kk_transform_make(kk_mat3_mul(X.R, turn), p), kk_vec3_scale(z, v), kk_vec3_scale(z, a),
+                   kk_vec3_scale(z, v * b->pitch), kk_vec3_scale(z, a * b->pitch)};
+}
+
+static joint joint_of(const kki_node *b, const double *q, const double *v, const double *a) {
+    q += b->q_index;
+    v += b->v_index;
+    a += b->v_index;
+    if (b->type != KKI_NODE_BALL && b->type != KKI_NODE_FREE) {
+        return joint_of_axis(b, q[0], v[0], a[0]);
+    }
+    const kk_quat turn = {q[0], q[1], q[2], q[3]};
+    joint j = {.X_PN = transform_at_zero(b), .w = load_vec(v), .al = load_vec(a)};
+    if (b->type == KKI_NODE_FREE) {
+        j.X_PN.p = kk_transform_point(j.X_PN, load_vec(q + 4));
+        j.u = load_vec(v + 3);
+        j.du = load_vec(a + 3);
+    }
+    j.X_PN.R = kk_mat3_mul(j.X_PN.R, kk_quat_to_mat3(turn));
+    return j;
+}
+
+/// One joint further towards the base: from the node's frame to its parent's.
+static seen see_from_parent(const joint *j, const seen *s) {
+    const kk_vec3 p = s->X.p, lever = kk_vec3_cross(j->w, p);
+    const kk_vec3 w = kk_vec3_add(j->w, s->w);                                            // (1)
+    const kk_vec3 al = kk_vec3_add(kk_vec3_add(j->al, s->al), kk_vec3_cross(j->w, s->w)); // (2)
+    const kk_vec3 u = kk_vec3_add(kk_vec3_add(j->u, s->u), lever);                        // (3)
+    // (4): the joint's own, Coriolis, carried along
+    const kk_vec3 own = kk_vec3_add(kk_vec3_add(j->du, kk_vec3_cross(j->w, j->u)), s->a);
+    const kk_vec3 coriolis = kk_vec3_scale(kk_vec3_cross(j->w, s->u), 2);
+    const kk_vec3 carried = kk_vec3_add(kk_vec3_cross(j->al, p), kk_vec3_cross(j->w, lever));
+    const kk_vec3 a = kk_vec3_add(own, kk_vec3_add(coriolis, carried));
+    const kk_mat3 R = j->X_PN.R;
+    return (seen){kk_transform_mul(j->X_PN, s->X), kk_mat3_mul_vec(R, w), kk_mat3_mul_vec(R, al), kk_mat3_mul_vec(R, u),
+                  kk_mat3_mul_vec(R, a)};
+}
+
+// ---- the base
+
+static int root_of(const kk_model *m, int node) {
+    while (m->node[node].parent > 0) {
+        node = m->node[node].parent;
+    }
+    return node;
+}
+
+static kk_status check_pin(const kk_model *m, const kk_pin *pin, kk_error *error) {
+    if (pin->body < 0 || pin->body >= m->nbody) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "pin: there is no body %d; the model has %d", pin->body,
+                             (int)m->nbody);
+    }
+    const int root = root_of(m, m->body[pin->body].node);
+    if (m->node[root].type != KKI_NODE_FREE) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT,
+                             "pin: body \"%s\" does not belong to a robot whose root has a free joint on the world; "
+                             "nothing could move to keep it in place",
+                             kki_model_name(m, m->body[pin->body].name));
+    }
+    return KK_OK;
+}
+
+/// Motion of the pinned body seen from the base.
+static seen see_from_base(const kk_model *m, int body, int base, const double *q, const double *v, const double *a) {
+    seen s = {.X = m->body[body].X_NB};
+    for (int i = m->body[body].node; i != base; i = m->node[i].parent) {
+        const joint j = joint_of(&m->node[i], q, v, a);
+        s = see_from_parent(&j, &s);
+    }
+    return s;
+}
+
+/// Coordinates of the base that keep the pinned body where it is.
+static void place_base(const kki_node *b, const seen *n, kk_transform X_Wn, double *q, double *v, double *a) {
+    const kk_transform X_W0 = kk_transform_mul(X_Wn, kk_transform_inverse(n->X)); // (5)
+    const kk_transform X_P0 = kk_transform_mul(kk_transform_inverse(transform_at_zero(b)), X_W0);
+    const kk_quat turn = kk_quat_normalize(kk_quat_from_mat3(X_P0.R));
+    const kk_vec3 p = n->X.p;
+    const kk_vec3 w = kk_vec3_neg(n->w);   // (6)
+    const kk_vec3 al = kk_vec3_neg(n->al); // (7): ω0 is parallel to 0ωn
+    const kk_vec3 lever = kk_vec3_cross(w, p), u = kk_vec3_neg(kk_vec3_add(n->u, lever)); // (8)
+    const kk_vec3 coriolis = kk_vec3_scale(kk_vec3_cross(w, n->u), 2);
+    const kk_vec3 carried = kk_vec3_add(kk_vec3_cross(al, p), kk_vec3_cross(w, lever));
+    const kk_vec3 classical = kk_vec3_neg(kk_vec3_add(n->a, kk_vec3_add(coriolis, carried))); // (9)
+    q[b->q_index] = turn.w;
+    store_vec(q + b->q_index + 1, kk_vec3_make(turn.x, turn.y, turn.z));
+    store_vec(q + b->q_index + 4, X_P0.p);
+    store_vec(v + b->v_index, w);
+    store_vec(v + b->v_index + 3, u);
+    store_vec(a + b->v_index, al);
+    // the rate of u in the base's own axes
+    store_vec(a + b->v_index + 3, kk_vec3_sub(classical, kk_vec3_cross(w, u)));
+}
+
+// ---- forces
+
+/// Puts a wrench F, given at a node, through its joint no longer: out of the node's load and out of tau.
+static void relieve(const kki_node *b, kk_force F, kki_local *s, double *tau) {
+    store_vec(s->n, kk_vec3_sub(kki_vec3(s->n), F.angular));
+    store_vec(s->f, kk_vec3_sub(kki_vec3(s->f), F.linear));
+    tau += b->v_index;
+    if (b->type == KKI_NODE_SLIDE) {
+        tau[0] -= F.linear.z;
+    } else if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
+        tau[0] -= F.angular.z + b->pitch * F.linear.z;
+    } else {
+        store_vec(tau, kk_vec3_sub(load_vec(tau), F.angular));
+        if (b->type == KKI_NODE_FREE) {
+            store_vec(tau + 3, kk_vec3_sub(load_vec(tau + 3), F.linear));
+        }
+    }
+}
+
+/// The floor holds the pinned body with a wrench, given in the base's frame: it leaves the joints between the two.
+static void hold(const kk_model *m, kk_data *d, const kk_pin *pin, int base, kk_force F_0, double *tau) {
+    const kki_body *body = &m->body[pin->body];
+    const kk_transform X_0W = kk_transform_inverse(kki_node_transform(d, base));
+    const kk_transform X_0N = kk_transform_mul(X_0W, kki_node_transform(d, body->node));
+    kk_force F = kk_force_from(X_0N, F_0);
+    for (int b = 0; b < m->nbody; b++) {
+        d->external[b] = kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 0));
+    }
+    d->external[pin->body] = kk_force_from(body->X_NB, F);
+    d->has_external = 1;
+    for (int i = body->node; i != base; i = m->node[i].parent) {
+        relieve(&m->node[i], F, kki_local_of(d, i), tau);
+        F = kk_force_to(kki_node_in_parent(m, d, i), F);
+    }
+    relieve(&m->node[base], F_0, kki_local_of(d, base), tau);
+    for (int k = 0; k < 6; k++) {
+        tau[m->node[base].v_index + k] = 0;
+    }
+}
+
+/// Centre of mass of the tree behind a base.
+static kk_vec3 center_of_tree(const kk_model *m, const kk_data *d, int base) {
+    const int first = m->node[base].v_index, end = m->dof_subtree[first];
+    kk_vec3 moment = kk_vec3_make(0, 0, 0);
+    double mass = 0;
+    for (int i = base; i < m->nnode; i++) {
+        const kki_node *b = &m->node[i];
+        if (b->v_index >= first && b->v_index < end) {
+            const kki_pose *x = kki_pose_of(d, i);
+            const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(x->R), kki_vec3(b->h));
+            moment = kk_vec3_add(moment, kk_vec3_add(kk_vec3_scale(kki_vec3(x->p), b->mass), h));
+            mass += b->mass;
+        }
+    }
+    return kk_vec3_scale(moment, 1 / mass);
+}
+
+/// Where on the plane z = height the wrench has no horizontal moment.
+static kk_vec3 zero_moment_point(kk_force floor, double height) {
+    const kk_vec3 n = floor.angular, f = floor.linear;
+    if (f.z == 0) {
+        return kk_vec3_make(__builtin_nan(""), __builtin_nan(""), height);
+    }
+    return kk_vec3_make((height * f.x - n.y) / f.z, (height * f.y + n.x) / f.z, height);
+}
+
+kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const kk_pin *pin, double height, double *q,
+                                     double *v, double *a, double *tau, kk_pinned_result *result, kk_error *error) {
+    const kk_status status = check_pin(model, pin, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    const int base = root_of(model, model->body[pin->body].node);
+    const kki_node *b = &model->node[base];
+    const seen n = see_from_base(model, pin->body, base, q, v, a);
+    place_base(b, &n, pin->pose, q, v, a);
+    data->kernels->kinematics(model, &data->scratch, q, 1);
+    data->kernels->rnea(model, &data->scratch, q, v, a, tau, 1);
+    // what the base would need is what the floor gives
+    const kk_force F_0 = kk_force_make(load_vec(tau + b->v_index), load_vec(tau + b->v_index + 3));
+    hold(model, data, pin, base, F_0, tau);
+    result->floor = kk_force_to(kki_node_transform(data, base), F_0);
+    result->zmp = zero_moment_point(result->floor, height);
+    result->com = center_of_tree(model, data, base);
+    return KK_OK;
+}
