@@ -160,8 +160,10 @@ typedef struct kk_constraint_row {
     kk_force direction;   ///< world axes about the world's origin
 } kk_constraint_row;
 
-/// Delassus matrix G = J M⁻¹ Jᵀ of any set of rows by unit forces on the articulated-body factor (S0), O(nv n + n²).
-/// Exactly symmetric. @param G [n × n] result
+/// Delassus matrix G = J M⁻¹ Jᵀ of any set of rows by unit forces on the articulated-body factor (S0), O(nv + d n + d n²) with d the
+/// degrees of freedom that feel a row. Exactly symmetric. Any n: 256 rows (64 above 128 degrees of freedom) are worked on at once,
+/// more of them in portions. Rows of one pair of bodies are fastest side by side.
+/// KK_INVALID_ARGUMENT if a row names no body. @param G [n × n] result
 KK_API kk_status kk_delassus(const kk_model *model, kk_data *data, const double *q, const kk_constraint_row *rows, int n, double *G);
 
 // ---- pinned inverse dynamics (S2) -------------------------------------------------------------------------------------------------

@@ -28,12 +28,21 @@ static void place_factor(kki_layout *layout, const kk_model *m, kki_factor *F) {
     KKI_LAYOUT_ARRAY(layout, F->inverse, nv * padded);
 }
 
+/// A robot's usual contacts at once; a long chain's in portions, so that memory stays proportional to nv.
+static void place_rows(kki_layout *layout, const kk_model *m, kki_rows *rows) {
+    rows->capacity = m->nv <= 128 ? 256 : 64;
+    KKI_LAYOUT_ARRAY(layout, rows->Y, (size_t)m->nv * rows->capacity);
+    KKI_LAYOUT_ARRAY(layout, rows->product, rows->capacity);
+    KKI_LAYOUT_ARRAY(layout, rows->support, (size_t)m->nv);
+}
+
 static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     d->kernels->place(layout, m, &d->scratch);
     KKI_LAYOUT_ARRAY(layout, d->zero, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->vector, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->neutral, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, d->external, (size_t)m->nbody);
+    place_rows(layout, m, &d->rows);
     if (d->scratch.has_matrices) {
         place_factor(layout, m, &d->factor);
     }

@@ -37,12 +37,21 @@ typedef struct kki_local_pose {
     double p[4];
 } kki_local_pose;
 
+/// Room for constraint rows that climb the articulated-body factor (delassus.c).
+typedef struct kki_rows {
+    size_t capacity;  ///< rows; a multiple of 8
+    double *Y;        ///< [nv][capacity] what every degree of freedom feels of every row
+    double *product;  ///< [capacity] a row of Yᵀ Y
+    int32_t *support; ///< [nv] degrees of freedom that feel a row
+} kki_rows;
+
 struct kk_data {
     kk_allocator allocator;
     size_t size;
     const kki_kernels *kernels;
     kki_scratch scratch;
     kki_factor factor; ///< with the matrices
+    kki_rows rows;
     double *zero;   ///< [nv] zeros, for inverse dynamics without velocity or acceleration
     double *vector; ///< [nv padded] scratch
     double *neutral;    ///< [nq] every joint at zero
@@ -69,6 +78,20 @@ static inline kk_transform kki_node_transform(const kk_data *d, int node) {
 
 /// X_PN of a node in its parent, after inverse dynamics.
 kk_transform kki_node_in_parent(const kk_model *model, const kk_data *data, int node);
+
+/// Constraint rows, however they are written down. Wrenches are in world axes.
+typedef struct kki_row_source {
+    const void *rows;
+    /// Lets rows first … first + count − 1 climb into as many columns of Y, which are zero.
+    void (*climb)(const kk_model *model, const kk_data *data, const void *rows, int first, int count, double *Y);
+    /// Lists the degrees of freedom that feel a row; gives how many.
+    int (*support)(const kk_model *model, const void *rows, int row, int32_t *list);
+} kki_row_source;
+
+/// G = Yᵀ Y of n rows, after delassus_prepare. @param G [n × n] result, both triangles
+void kki_delassus(const kk_model *model, const kk_data *data, const kki_row_source *source, int n, double *G);
+/// The degrees of freedom before either of two, each once and itself included, from the largest down; −1 is the world.
+int kki_union_of_branches(const kk_model *model, int dof, int other, int32_t *list);
 
 /// X ← M⁻¹ X with the factor, whole rows at a time: the fast way to many right-hand sides.
 /// @param X  [nv × stride] row-major, 32-byte aligned; stride a multiple of 4 not below `columns`, padding is written

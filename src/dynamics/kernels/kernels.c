@@ -4,6 +4,7 @@
 #include "aba.h"
 #include "crba.h"
 #if KKI_LANES == 1
+#include "delassus.h"
 #include "factor.h"
 #endif
 #include "rnea.h"
@@ -105,6 +106,17 @@ static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, si
     solve_rows(m, F, X, columns, stride);
 }
 static void inverse(const kk_model *m, const kki_factor *F, double *out) { inverse_all(m, F, out); }
+static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *zero) {
+    aba_prepare(m, S, q, zero, 1);
+    delassus_pivots(m, S, zero);
+}
+static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j, const double wj[6][4],
+                           double *Y, size_t stride) {
+    climb_pair(m, S, i, wi, j, wj, Y, stride);
+}
+static void delassus_row(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads, double *G) {
+    gram_row(Yr, Z, stride, list, count, quads, G);
+}
 
 #endif
 
@@ -129,5 +141,8 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .factor = factor,
     .solve_rows = solve_rows_one,
     .inverse = inverse,
+    .delassus_prepare = delassus_prepare,
+    .delassus_climb = delassus_climb,
+    .delassus_row = delassus_row,
 #endif
 };

@@ -1,0 +1,159 @@
+/// Delassus matrix by unit forces that climb the articulated-body factor.
+///
+/// The articulated-body elimination is a factor of M⁻¹: with pivots U, D of every degree of freedom, a wrench w on a node climbs to the
+/// root by
+///     y_k = S_k · w,   Y_k = y_k / √D_k,   w ← w − U_k y_k / D_k,   then to the parent's origin, n ← n + r × f,
+/// and two wrenches answer each other with G = Yᵀ Y = J M⁻¹ Jᵀ (S0 builds the same matrix column by column, from accelerations).
+/// Four forces climb side by side, one a lane. Free roots are eliminated axis by axis here, too, so that they have pivots.
+#ifndef KKI_DYNAMICS_KERNELS_DELASSUS_H
+#define KKI_DYNAMICS_KERNELS_DELASSUS_H
+
+#include "aba.h"
+
+// ---- pivots
+
+/// The axis of a node with one degree of freedom, both halves.
+KKI_INLINE void pivot_axis(const kki_node *b, vec3 z, pivot *k) {
+    k->Sa = b->type == KKI_NODE_SLIDE ? v_zero() : z;
+    k->Sl = b->type == KKI_NODE_SLIDE ? z : v_scale(z, b->pitch);
+}
+
+/// Both halves of the axes of a ball or free joint; the eliminations below read one only.
+KKI_INLINE void pivot_axes(const kki_node *b, const mat3 *R, pivot *k) {
+    for (size_t j = 0; j < 3; j++) {
+        k[j].Sa = R->c[j];
+        k[j].Sl = v_zero();
+        if (b->type == KKI_NODE_FREE) {
+            k[j + 3].Sa = v_zero();
+            k[j + 3].Sl = R->c[j];
+        }
+    }
+}
+
+/// Tips to roots, behind aba_prepare: every degree of freedom becomes a pivot. @param zero  [nv] torques
+KKI_INLINE void delassus_pivots(const kk_model *m, kki_scratch *S, const double *zero) {
+    const world_node *pose = S->pose;
+    articulated *body = S->articulated;
+    for (int i = m->nnode - 1; i > 0; i--) {
+        const kki_node *b = &m->node[i];
+        pivot *axis = (pivot *)S->pivot + b->v_index;
+        if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
+            pivot_axes(b, &pose[i].R, axis);
+            aba_eliminate_many(m, b, &pose[i].R, &body[i], axis, zero, 1);
+        } else {
+            pivot_axis(b, pose[i].R.c[2], axis);
+            if (b->type == KKI_NODE_HINGE) {
+                aba_eliminate(&body[i], axis, 1, 0, b->armature, 0);
+            } else if (b->type == KKI_NODE_SLIDE) {
+                aba_eliminate(&body[i], axis, 0, 1, b->armature, 0);
+            } else {
+                aba_eliminate(&body[i], axis, 1, 1, b->armature, 0);
+            }
+        }
+        for (int j = 0; j < m->node_nv[i]; j++) {
+            axis[j].e = __builtin_sqrt(axis[j].inverse_D); // nobody needs the torques' share here
+        }
+        if (b->parent > 0) {
+            aba_hand_over(&body[i], pose[i].r, &body[b->parent]);
+        }
+    }
+}
+
+// ---- climbing
+
+/// Four wrenches in world axes, a lane each.
+typedef struct {
+    quad n[3], f[3];
+} wrenches;
+
+KKI_INLINE wrenches wrenches_load(const double w[6][4]) {
+    const quad *x = (const quad *)w;
+    return (wrenches){{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
+}
+
+/// Through one pivot: what it keeps is added to its row of Y.
+KKI_INLINE void climb_pivot(const pivot *k, wrenches *w, quad *Y) {
+    const vec3 Sa = k->Sa, Sl = k->Sl, Ua = k->Ua, Ul = k->Ul;
+    const quad y = ((w->n[0] * v_x(Sa) + w->n[1] * v_y(Sa)) + w->n[2] * v_z(Sa)) +
+                   ((w->f[0] * v_x(Sl) + w->f[1] * v_y(Sl)) + w->f[2] * v_z(Sl));
+    const quad t = y * k->inverse_D;
+    *Y = *Y + y * k->e;
+    w->n[0] = w->n[0] - t * v_x(Ua);
+    w->n[1] = w->n[1] - t * v_y(Ua);
+    w->n[2] = w->n[2] - t * v_z(Ua);
+    w->f[0] = w->f[0] - t * v_x(Ul);
+    w->f[1] = w->f[1] - t * v_y(Ul);
+    w->f[2] = w->f[2] - t * v_z(Ul);
+}
+
+/// Through a node's joint and on to the parent; gives the parent. `stride` separates rows of Y.
+KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, double *Y, size_t stride) {
+    const kki_node *b = &m->node[i];
+    const vec3 r = ((const world_node *)S->pose)[i].r;
+    const size_t first = (size_t)b->v_index;
+    for (size_t k = first + (size_t)m->node_nv[i]; k-- > first;) {
+        climb_pivot((const pivot *)S->pivot + k, w, (quad *)(Y + k * stride));
+    }
+    const quad x = w->f[0], y = w->f[1], z = w->f[2];
+    w->n[0] = w->n[0] + (z * v_y(r) - y * v_z(r));
+    w->n[1] = w->n[1] + (x * v_z(r) - z * v_x(r));
+    w->n[2] = w->n[2] + (y * v_x(r) - x * v_y(r));
+    return b->parent;
+}
+
+/// Four pairs of wrenches, each on a node about its origin: the deeper climbs (nodes are ordered by depth) until they meet, then both
+/// go on as one. A wrench on the world is lost on it.
+KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
+                           const double wj[6][4], double *Y, size_t stride) {
+    wrenches a = wrenches_load(wi), b = wrenches_load(wj);
+    while (i != j) {
+        if (i > j) {
+            i = climb_node(m, S, i, &a, Y, stride);
+        } else {
+            j = climb_node(m, S, j, &b, Y, stride);
+        }
+    }
+    for (int c = 0; c < 3; c++) {
+        a.n[c] = a.n[c] + b.n[c];
+        a.f[c] = a.f[c] + b.f[c];
+    }
+    while (i > 0) {
+        i = climb_node(m, S, i, &a, Y, stride);
+    }
+}
+
+// ---- the product
+
+/// `width` registers of one row of G: Σ Y_kr Y_k over the listed k.
+KKI_INLINE void gram_columns(const double *Yr, const double *Y, size_t stride, const int32_t *list, int count, quad *G,
+                             int width) {
+    quad sum[4];
+    for (int c = 0; c < width; c++) {
+        sum[c] = (quad){0, 0, 0, 0};
+    }
+    for (int t = 0; t < count; t++) {
+        const size_t at = (size_t)list[t] * stride;
+        const double y = Yr[at];
+        const quad *x = (const quad *)(Y + at);
+        for (int c = 0; c < width; c++) {
+            sum[c] = sum[c] + x[c] * y;
+        }
+    }
+    for (int c = 0; c < width; c++) {
+        G[c] = sum[c];
+    }
+}
+
+/// Row r of Yᵀ Z, `quads` registers: only the listed degrees of freedom feel row r.
+KKI_INLINE void gram_row(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
+                         double *G) {
+    size_t c = 0;
+    for (; c + 4 <= quads; c += 4) {
+        gram_columns(Yr, Z + 4 * c, stride, list, count, (quad *)(G + 4 * c), 4);
+    }
+    for (; c < quads; c++) {
+        gram_columns(Yr, Z + 4 * c, stride, list, count, (quad *)(G + 4 * c), 1);
+    }
+}
+
+#endif
