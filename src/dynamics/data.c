@@ -45,6 +45,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     place_rows(layout, m, &d->rows);
     if (d->scratch.has_matrices) {
         place_factor(layout, m, &d->factor);
+        KKI_LAYOUT_ARRAY(layout, d->gathered, (size_t)m->nnode);
+        KKI_LAYOUT_ARRAY(layout, d->moving_axis, (size_t)m->nv);
     }
 }
 

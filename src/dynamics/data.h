@@ -37,6 +37,19 @@ typedef struct kki_local_pose {
     double p[4];
 } kki_local_pose;
 
+/// Everything behind a node about its root's origin: inertia, momentum, and half of Θ (coriolis.c).
+typedef struct kki_gathered {
+    double mass;
+    kk_vec3 h, p;
+    kk_sym3 J;
+    kk_mat3 half;
+} kki_gathered;
+
+/// An axis about its root's origin and its rate (coriolis.c).
+typedef struct kki_moving_axis {
+    kk_motion S, rate;
+} kki_moving_axis;
+
 /// Room for constraint rows that climb the articulated-body factor (delassus.c).
 typedef struct kki_rows {
     size_t capacity;  ///< rows; a multiple of 8
@@ -52,6 +65,8 @@ struct kk_data {
     kki_scratch scratch;
     kki_factor factor; ///< with the matrices
     kki_rows rows;
+    kki_gathered *gathered;       ///< [nnode] with the matrices
+    kki_moving_axis *moving_axis; ///< [nv] with the matrices
     double *zero;   ///< [nv] zeros, for inverse dynamics without velocity or acceleration
     double *vector; ///< [nv padded] scratch
     double *neutral;    ///< [nq] every joint at zero
@@ -78,6 +93,9 @@ static inline kk_transform kki_node_transform(const kk_data *d, int node) {
 
 /// X_PN of a node in its parent, after inverse dynamics.
 kk_transform kki_node_in_parent(const kk_model *model, const kk_data *data, int node);
+
+/// Axis of a degree of freedom in world axes about its node's origin, after kk_kinematics.
+kk_motion kki_axis_of(const kk_model *model, const kk_data *data, int dof);
 
 /// Constraint rows, however they are written down. Wrenches are in world axes.
 typedef struct kki_row_source {
