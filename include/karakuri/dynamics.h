@@ -85,7 +85,9 @@ KK_API kk_force kk_floor_wrench(const kk_model *model, const kk_data *data);
 KK_API void kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau, double *a);
 KK_API void kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
                                          const kk_force *external, double *a);
-/// Forward dynamics with the couplings held: followers accelerate as their leaders say. O(nv + ncoupling²).
+/// Forward dynamics with the couplings held: followers accelerate as their leaders say. O(nv + d ncoupling² + ncoupling³), d as in
+/// kk_delassus. KK_SINGULAR if the couplings contradict each other to rounding; KK_LIMIT_EXCEEDED on a data without matrices whose
+/// model has more than KK_MATRIX_LIMIT couplings. @param a [nv] result; may alias tau
 KK_API kk_status kk_forward_dynamics_coupled(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
                                              double *a);
 

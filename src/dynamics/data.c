@@ -43,6 +43,11 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     KKI_LAYOUT_ARRAY(layout, d->neutral, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, d->external, (size_t)m->nbody);
     place_rows(layout, m, &d->rows);
+    const size_t ncoupling = (size_t)m->ncoupling;
+    if (d->scratch.has_matrices || m->ncoupling <= KK_MATRIX_LIMIT) {
+        KKI_LAYOUT_ARRAY(layout, d->coupling_matrix, ncoupling * ncoupling);
+        KKI_LAYOUT_ARRAY(layout, d->coupling_force, 2 * ncoupling);
+    }
     if (d->scratch.has_matrices) {
         place_factor(layout, m, &d->factor);
         KKI_LAYOUT_ARRAY(layout, d->gathered, (size_t)m->nnode);

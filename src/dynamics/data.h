@@ -67,6 +67,8 @@ struct kk_data {
     kki_rows rows;
     kki_gathered *gathered;       ///< [nnode] with the matrices
     kki_moving_axis *moving_axis; ///< [nv] with the matrices
+    double *coupling_matrix; ///< [ncoupling²]; NULL where couplings are too many
+    double *coupling_force;  ///< [2 ncoupling] and scratch
     double *zero;   ///< [nv] zeros, for inverse dynamics without velocity or acceleration
     double *vector; ///< [nv padded] scratch
     double *neutral;    ///< [nq] every joint at zero
