@@ -1,9 +1,11 @@
 /// Coriolis matrix C with bias = C v + gravity and Ṁ − 2C skew-symmetric, O(nv depth).
 ///
-/// Echeandia and Wensing, Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems, 2021:
+/// Echeandia and Wensing, Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
+/// systems, 2021:
 ///     C_ij = S_i · (B S_j + I Ṡ_j)  for i before j,   C_ji = Ṡ_i · I S_j + S_i · Bᵀ S_j  for i before j,
-/// I and B those of everything behind j, B of a body with velocity v = [ω; u] being ½ ((v ×*) I + (I v) ×̄* − I (v ×)). In world axes
-/// about a point, with h the first moment and J the moments there, p = m u + ω × h the momentum and Σ = ½ tr(J) 1 − J,
+/// I and B those of everything behind j, B of a body with velocity v = [ω; u] being ½ ((v ×*) I + (I v) ×̄* − I (v ×)).
+/// In world axes about a point, with h the first moment and J the moments there, p = m u + ω × h the momentum and Σ = ½
+/// tr(J) 1 − J,
 ///     2B [α; a] = [Θ α; −2 p × α],   Θ = −2 [ω] Σ + 2 ((h · u) 1 − u hᵀ),
 /// twelve numbers instead of thirty-six. They add over bodies, and about a point −r away
 ///     p' = p,   Θ' = Θ + 2 (r · p) 1 − 2 p rᵀ.
@@ -21,7 +23,8 @@ static kk_mat3 mat3_add(kk_mat3 A, kk_mat3 B) {
     return A;
 }
 
-/// The moments about a point −o away, where the first moment about the old one is h: J + 2 (t · o) 1 − t oᵀ − o tᵀ, t = h + m o/2.
+/// The moments about a point −o away, where the first moment about the old one is h: J + 2 (t · o) 1 − t oᵀ − o tᵀ, t =
+/// h + m o/2.
 static kk_sym3 moments_shifted(kk_sym3 J, kk_vec3 h, double mass, kk_vec3 o) {
     const kk_vec3 t = kk_vec3_add(h, kk_vec3_scale(o, 0.5 * mass));
     const double d = 2 * kk_vec3_dot(t, o);

@@ -2,9 +2,10 @@
 ///
 /// A coupling is a constraint row J = e_f − ratio e_l on the joints. With a₀ the accelerations without couplings,
 ///     (J M⁻¹ Jᵀ) λ = −J a₀,   a = forward dynamics of tau + Jᵀ λ.
-/// A unit torque on one degree of freedom is a unit wrench along its axis on its node with the opposite on the node's parent, so the
-/// rows climb the articulated-body factor like any others (kernels/delassus.h). Every follower has one leader and no leaders go in a
-/// circle, so the rows are independent and the matrix is positive definite up to rounding.
+/// A unit torque on one degree of freedom is a unit wrench along its axis on its node with the opposite on the node's
+/// parent, so the rows climb the articulated-body factor like any others (kernels/delassus.h). Every follower has one
+/// leader and no leaders go in a circle, so the rows are independent and the matrix is positive definite up to
+/// rounding.
 #include "dynamics/data.h"
 #include "math/dense.h"
 

@@ -1,7 +1,8 @@
 /// Delassus matrix of constraint rows: unit forces climb the articulated-body factor (kernels/delassus.h), G = Yᵀ Y.
 ///
-/// Y has a column a row and a line a degree of freedom. When the rows are more than the data has room for, Y is made of two portions
-/// of columns at a time, and every pair of portions gives a block of G. Only the upper triangle is computed, the lower is its mirror.
+/// Y has a column a row and a line a degree of freedom. When the rows are more than the data has room for, Y is made of
+/// two portions of columns at a time, and every pair of portions gives a block of G. Only the upper triangle is
+/// computed, the lower is its mirror.
 #include "dynamics/data.h"
 
 // ---- the product, for rows from anywhere

@@ -1,7 +1,7 @@
 /// Kinetic and potential energy.
 ///
-/// Kinetic, by König's theorem body by body: T = ½ Σ (m |v_c|² + ω · I_c ω) + ½ Σ armature v², a sum without a negative term, so
-/// nothing cancels wherever a body's origin lies. Potential: U = −g · Σ (m p_WN + R_WN h), node by node.
+/// Kinetic, by König's theorem body by body: T = ½ Σ (m |v_c|² + ω · I_c ω) + ½ Σ armature v², a sum without a negative
+/// term, so nothing cancels wherever a body's origin lies. Potential: U = −g · Σ (m p_WN + R_WN h), node by node.
 #include "dynamics/data.h"
 
 /// Twice the kinetic energy of one body.

@@ -1,6 +1,7 @@
 /// What one does with the joint-space inertia once kk_crba has left it: factor, solve, multiply, invert.
 ///
-/// The hot loops are kernels/factor.h, which also has the equations; a single right-hand side is solved here, entry by entry.
+/// The hot loops are kernels/factor.h, which also has the equations; a single right-hand side is solved here, entry by
+/// entry.
 #include "dynamics/data.h"
 
 kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data) {

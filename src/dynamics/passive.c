@@ -1,7 +1,7 @@
 /// Springs and dampers of the joints: tau_k = −stiffness_k (δ_k − rest_k) − damping_k v_k.
 ///
-/// δ is the way of the joint from its neutral pose, q ⊖ neutral: the coordinate itself for angles and travels, the rotation vector for
-/// a ball, the twist for a free joint; so a spring works on every joint along the axes of its v.
+/// δ is the way of the joint from its neutral pose, q ⊖ neutral: the coordinate itself for angles and travels, the
+/// rotation vector for a ball, the twist for a free joint; so a spring works on every joint along the axes of its v.
 #include "dynamics/data.h"
 
 void kk_passive_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau) {

@@ -1,15 +1,15 @@
 /// Inverse dynamics of a robot that stands on any of its links (Z-DYNAFORM, Sugihara, Nishiwaki, Inaba and Inoue 2000).
 ///
-/// Link n is fixed to the world. Seen from the base link 0 (the paper's total frame) its motion follows from the joints between the two,
-/// equations (1)-(4); turned round, it gives the motion of the base in the world, equations (5)-(9):
+/// Link n is fixed to the world. Seen from the base link 0 (the paper's total frame) its motion follows from the joints
+/// between the two, equations (1)-(4); turned round, it gives the motion of the base in the world, equations (5)-(9):
 ///     wT0 = wTn (0Tn)⁻¹                                                       (5)
 ///     ω0 = −R 0ωn                                                             (6)
 ///     ω̇0 = −R 0ω̇n − ω0 × R 0ωn                                               (7)
 ///     ṗ0 = −R 0ṗn − ω0 × R 0pn                                                (8)
-///     p̈0 = −R 0p̈n − 2 ω0 × R 0ṗn − ω̇0 × R 0pn − ω0 × (ω0 × R 0pn)             (9), its g enters with inverse dynamics here
-/// with R = wR0. A free joint's v and a are in the base's own axes, where R disappears. Inverse dynamics then leaves on the base the
-/// wrench that holds the robot up; the world gives it through link n instead, so it is taken out of every joint on the way from n to
-/// the base: tau − J_nᵀ F, zero on the base.
+///     p̈0 = −R 0p̈n − 2 ω0 × R 0ṗn − ω̇0 × R 0pn − ω0 × (ω0 × R 0pn)             (9)
+/// with R = wR0; the g of (9) enters with inverse dynamics. A free joint's v and a are in the base's own axes, where R
+/// disappears. Inverse dynamics then leaves on the base the wrench that holds the robot up; the world gives it through
+/// link n instead, so it is taken out of every joint on the way from n to the base: tau − J_nᵀ F, zero on the base.
 #include <karakuri/elementary.h>
 
 #include "base/error.h"

@@ -2,8 +2,8 @@
 ///
 /// In a body's frame, with ω, α and a the classical acceleration of its origin minus gravity, Newton and Euler read
 ///     f = m a + (α × + ω × ω ×) h,   n = J α + ω × J ω + h × a,   h = m c, J about the origin,
-/// which is a 6 × 10 matrix times π = (m, h, Jxx, Jxy, Jyy, Jxz, Jyz, Jzz) (Atkeson, An and Hollerbach 1986). A degree of freedom
-/// before the body feels of it the projection on its axis, S · [n; f], both in the body's frame.
+/// which is a 6 × 10 matrix times π = (m, h, Jxx, Jxy, Jyy, Jxz, Jyz, Jzz) (Atkeson, An and Hollerbach 1986). A degree
+/// of freedom before the body feels of it the projection on its axis, S · [n; f], both in the body's frame.
 #include <string.h>
 
 #include "dynamics/data.h"

@@ -1,9 +1,10 @@
 /// Forces inside the joints, read from what inverse dynamics left.
 ///
-/// A body with a joint of its own carries the whole load of its node. A body B behind a fixed joint shares its node with others, and
-/// its load is gathered again: what moves the bodies that are fixed to it, less what pushes them from outside, plus the loads of the
-/// joints mounted on them,
-///     F_B = Σ_c (I_c a_c + v_c ×* I_c v_c − external_c) + Σ_j F_j,   c fixed to B (B included), j a joint on one of the c,
+/// A body with a joint of its own carries the whole load of its node. A body B behind a fixed joint shares its node
+/// with others, and its load is gathered again: what moves the bodies that are fixed to it, less what pushes them from
+/// outside, plus the loads of the joints mounted on them,
+///     F_B = Σ_c (I_c a_c + v_c ×* I_c v_c − external_c) + Σ_j F_j,
+/// c fixed to B (B included), j a joint on one of the c,
 /// so that action equals reaction body by body (Newton's third law is the invariant; tests/dynamics sums it).
 #include "dynamics/data.h"
 
@@ -20,7 +21,8 @@ kk_transform kki_node_in_parent(const kk_model *model, const kk_data *data, int 
     return kk_transform_make(kk_mat3_from_columns(turned_x, turned_y, kki_vec3(b->R[2])), kki_vec3(b->p));
 }
 
-/// What moves one body as its node moves, less what pushes it from outside; in the node's frame about the node's origin.
+/// What moves one body as its node moves, less what pushes it from outside; in the node's frame about the node's
+/// origin.
 static kk_force own_load(const kk_model *m, const kk_data *d, int body) {
     const kki_local *s = kki_local_of(d, m->body[body].node);
     const kk_inertia I = kk_inertia_to(m->body[body].X_NB, m->body[body].inertia);
@@ -41,7 +43,8 @@ static int is_fixed_to(const kk_model *m, int body, int root) {
     return body == root;
 }
 
-/// The load of a body behind a fixed joint, in its node's frame. Bodies come after their parents, so none before it is on it.
+/// The load of a body behind a fixed joint, in its node's frame. Bodies come after their parents, so none before it is
+/// on it.
 static kk_force gathered_load(const kk_model *m, const kk_data *d, int root) {
     kk_force sum = own_load(m, d, root);
     for (int b = root + 1; b < m->nbody; b++) {

@@ -1,10 +1,11 @@
 /// Delassus matrix by unit forces that climb the articulated-body factor.
 ///
-/// The articulated-body elimination is a factor of M⁻¹: with pivots U, D of every degree of freedom, a wrench w on a node climbs to the
-/// root by
+/// The articulated-body elimination is a factor of M⁻¹: with pivots U, D of every degree of freedom, a wrench w on a
+/// node climbs to the root by
 ///     y_k = S_k · w,   Y_k = y_k / √D_k,   w ← w − U_k y_k / D_k,   then to the parent's origin, n ← n + r × f,
-/// and two wrenches answer each other with G = Yᵀ Y = J M⁻¹ Jᵀ (S0 builds the same matrix column by column, from accelerations).
-/// Four forces climb side by side, one a lane. Free roots are eliminated axis by axis here, too, so that they have pivots.
+/// and two wrenches answer each other with G = Yᵀ Y = J M⁻¹ Jᵀ (S0 builds the same matrix column by column, from
+/// accelerations). Four forces climb side by side, one a lane. Free roots are eliminated axis by axis here, too, so
+/// that they have pivots.
 #ifndef KKI_DYNAMICS_KERNELS_DELASSUS_H
 #define KKI_DYNAMICS_KERNELS_DELASSUS_H
 
@@ -101,8 +102,8 @@ KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
     return b->parent;
 }
 
-/// Four pairs of wrenches, each on a node about its origin: the deeper climbs (nodes are ordered by depth) until they meet, then both
-/// go on as one. A wrench on the world is lost on it.
+/// Four pairs of wrenches, each on a node about its origin: the deeper climbs (nodes are ordered by depth) until they
+/// meet, then both go on as one. A wrench on the world is lost on it.
 KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], double *Y, size_t stride) {
     wrenches a = wrenches_load(wi), b = wrenches_load(wj);

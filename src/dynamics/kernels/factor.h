@@ -1,9 +1,10 @@
 /// Branch-sparse factor of the joint-space inertia, M = Lᵀ D L, and what is solved with it.
 ///
-/// Featherstone, Efficient factorization of the joint-space inertia matrix for branched kinematic trees, 2005: eliminated from the
-/// tips to the roots, L has an entry L_ki only where i is an ancestor of k, and nothing fills in. Here row k of L is stored packed,
-/// the entry of the ancestor at depth d in place d. All k behind i share i's ancestors at the same depths, so the elimination
-///     T_i = M_i − Σ_{k behind i} L_ki T_k,   D_i = T_ii,   L_i = T_i / D_i      (T = D L, i from the last to the first)
+/// Featherstone, Efficient factorization of the joint-space inertia matrix for branched kinematic trees, 2005:
+/// eliminated from the tips to the roots, L has an entry L_ki only where i is an ancestor of k, and nothing fills in.
+/// Here row k of L is stored packed, the entry of the ancestor at depth d in place d. All k behind i share i's
+/// ancestors at the same depths, so the elimination
+///     T_i = M_i − Σ_{k behind i} L_ki T_k,   D_i = T_ii,   L_i = T_i / D_i      (T = D L, last i first)
 /// adds contiguous rows without a gap, whatever the tree. A solve M x = b is
 ///     y_i = b_i − Σ_{k behind i} L_ki y_k  (inwards),   x_k = y_k / D_k − Σ_{i before k} L_ki x_i  (outwards),
 /// on whole rows of many right-hand sides; the degrees of freedom behind i are one contiguous range.
@@ -165,8 +166,8 @@ KKI_INLINE void solve_rows(const kk_model *m, const kki_factor *F, double *X, si
 
 // ---- the inverse
 
-/// Row k of N = M⁻¹ before the diagonal. L N = D⁻¹ L⁻ᵀ is upper triangular, so N_kc = −Σ_{i before k} L_ki N_ic for c < k
-/// (Takahashi, Fagan and Chin 1973), and the inverse of L is never formed.
+/// Row k of N = M⁻¹ before the diagonal. L N = D⁻¹ L⁻ᵀ is upper triangular, so N_kc = −Σ_{i before k} L_ki N_ic for c <
+/// k (Takahashi, Fagan and Chin 1973), and the inverse of L is never formed.
 KKI_INLINE void inverse_row(const kki_factor *F, double *N, size_t padded, size_t k) {
     const double *l = F->L + k * F->stride;
     const size_t depth = (size_t)F->depth[k], quads = (k + 3) / 4;
