@@ -306,8 +306,8 @@ static kk_transform dice_transform(dice *d, double reach, int turned) {
 }
 // a box of random size, turned and moved: every moment and product of inertia present, the triangle inequality kept
 static kk_inertia dice_inertia(dice *d) {
-    const double x = dice_uniform(d, 0.05, 0.4), y = dice_uniform(d, 0.05, 0.4), z = dice_uniform(d, 0.05, 0.4);
-    const double mass = dice_uniform(d, 0.2, 5.0);
+    const double x = dice_uniform(d, 0.1, 0.5), y = dice_uniform(d, 0.1, 0.5), z = dice_uniform(d, 0.1, 0.5);
+    const double mass = dice_uniform(d, 0.5, 5.0);
     return kk_inertia_to(dice_transform(d, 0.2, 1), kk_inertia_solid_box(mass, x, y, z));
 }
 static kk_joint_type dice_joint_type(dice *d, unsigned mask) {

@@ -3,9 +3,10 @@
 /// For each family of models (one joint type alone, all together, our robots) and each quantity both engines offer, prints the worst
 /// relative error over many models and states. Ends with failure when one is over its bar: 1e-12, and 1e-10 for derivatives.
 ///
-///     crosscheck [--forests N] [--states N] [--seed N] [--between]
+///     crosscheck [--forests N] [--states N] [--seed N] [--between | --whole]
 ///
-/// `--between` compares Pinocchio with MuJoCo instead: how well the judges agree.
+/// `--between` compares Pinocchio with MuJoCo instead: how well the judges agree. `--whole` compares Pinocchio with itself, joints of
+/// several degrees of freedom as one joint against the same as several: which of its results can be trusted.
 #include "../../benchmarks/peers/testbed.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 struct options {
     int forests = 20, states = 5;
     std::uint64_t seed = 1;
-    bool between = false;
+    bool between = false, whole = false;
 };
 
 /// A kind of model: a mask of joint types for random forests, or a robot by name.
@@ -30,6 +31,7 @@ struct family {
     unsigned joint_types;
     const char *robot;
     bool in_mujoco;
+    bool whole; ///< as one joint of Pinocchio's rather than several
 };
 
 constexpr unsigned mask(kk_joint_type type) {
@@ -38,18 +40,21 @@ constexpr unsigned mask(kk_joint_type type) {
 constexpr unsigned in_mujoco_too = static_cast<unsigned>(ROBOTS_EVERY_JOINT) & ~mask(KK_JOINT_SCREW);
 
 const family families[] = {
-    {"hinge", mask(KK_JOINT_HINGE), nullptr, true},
-    {"slide", mask(KK_JOINT_SLIDE), nullptr, true},
-    {"screw", mask(KK_JOINT_SCREW), nullptr, false},
-    {"cylindr.", mask(KK_JOINT_CYLINDRICAL), nullptr, true},
-    {"universal", mask(KK_JOINT_UNIVERSAL), nullptr, true},
-    {"planar", mask(KK_JOINT_PLANAR), nullptr, true},
-    {"ball", mask(KK_JOINT_BALL), nullptr, true},
-    {"free", mask(KK_JOINT_FREE), nullptr, true},
-    {"every", static_cast<unsigned>(ROBOTS_EVERY_JOINT), nullptr, true},
-    {"arm7", 0, "arm7", true},
-    {"quadruped", 0, "quadruped", true},
-    {"human.36", 0, "humanoid36", true},
+    {"hinge", mask(KK_JOINT_HINGE), nullptr, true, false},
+    {"slide", mask(KK_JOINT_SLIDE), nullptr, true, false},
+    {"screw", mask(KK_JOINT_SCREW), nullptr, false, false},
+    {"cylindr.", mask(KK_JOINT_CYLINDRICAL), nullptr, true, false},
+    {"universal", mask(KK_JOINT_UNIVERSAL), nullptr, true, false},
+    {"planar", mask(KK_JOINT_PLANAR), nullptr, true, false},
+    {"ball", mask(KK_JOINT_BALL), nullptr, true, false},
+    {"free", mask(KK_JOINT_FREE), nullptr, true, false},
+    {"cyl. 1", mask(KK_JOINT_CYLINDRICAL), nullptr, false, true},
+    {"univ. 1", mask(KK_JOINT_UNIVERSAL), nullptr, false, true},
+    {"planar 1", mask(KK_JOINT_PLANAR), nullptr, false, true},
+    {"every", static_cast<unsigned>(ROBOTS_EVERY_JOINT), nullptr, true, false},
+    {"arm7", 0, "arm7", true, false},
+    {"quadruped", 0, "quadruped", true, false},
+    {"human.36", 0, "humanoid36", true, false},
 };
 
 enum class judge { pinocchio, mujoco };
@@ -155,8 +160,8 @@ table judge_all(judge who, const options &o) {
             const std::uint64_t seed = o.seed + static_cast<std::uint64_t>(i);
             const bool pinocchio = who == judge::pinocchio || o.between;
             const testbed bed([&](kk_spec *spec, kk_error *error) { return build(spec, f, seed, pinocchio, mujoco, error); });
-            const auto left = o.between ? make_pinocchio(bed.spec, bed.model) : make_ours(bed.spec, bed.model);
-            const auto right = mujoco ? make_mujoco(bed.spec, bed.model) : make_pinocchio(bed.spec, bed.model);
+            const auto left = o.between || o.whole ? make_pinocchio(bed.spec, bed.model) : make_ours(bed.spec, bed.model);
+            const auto right = mujoco ? make_mujoco(bed.spec, bed.model) : make_pinocchio(bed.spec, bed.model, f.whole);
             compare(*left, *right, bed, column, seed, f.robot ? 4 * o.states : o.states, found);
         }
     }
@@ -209,6 +214,8 @@ options read_options(int argc, char **argv) {
         const bool more = i + 1 < argc;
         if (std::strcmp(argv[i], "--between") == 0) {
             o.between = true;
+        } else if (std::strcmp(argv[i], "--whole") == 0) {
+            o.whole = true;
         } else if (std::strcmp(argv[i], "--forests") == 0 && more) {
             o.forests = std::atoi(argv[++i]);
         } else if (std::strcmp(argv[i], "--states") == 0 && more) {
@@ -216,7 +223,7 @@ options read_options(int argc, char **argv) {
         } else if (std::strcmp(argv[i], "--seed") == 0 && more) {
             o.seed = std::strtoull(argv[++i], nullptr, 10);
         } else {
-            std::fprintf(stderr, "usage: crosscheck [--forests N] [--states N] [--seed N] [--between]\n");
+            std::fprintf(stderr, "usage: crosscheck [--forests N] [--states N] [--seed N] [--between | --whole]\n");
             std::exit(2);
         }
     }
@@ -231,7 +238,10 @@ int main(int argc, char **argv) {
                 pinocchio_version().c_str(), pinocchio_build().c_str(), mujoco_version().c_str(), o.forests, o.states,
                 static_cast<unsigned long long>(o.seed));
     int over = 0;
-    if (o.between) {
+    if (o.whole) {
+        table found = judge_all(judge::pinocchio, o);
+        over = print("Pinocchio, one joint against several simple ones", found);
+    } else if (o.between) {
         table found = judge_all(judge::mujoco, o);
         over = print("Pinocchio against MuJoCo", found);
     } else {
