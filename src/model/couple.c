@@ -79,22 +79,25 @@ static void reverse(int32_t *a, int count) {
     }
 }
 
-/// Appends coupling i behind the couplings that drive its leader; gives how many were appended, −1 on a cycle.
-static int place_chain(const kk_model *m, int32_t i, int32_t *mark, int32_t *order) {
+/// Appends coupling i behind the couplings that drive its leader and raises *placed; gives a coupling of the cycle if there is one,
+/// −1 otherwise.
+static int32_t place_chain(const kk_model *m, int32_t i, int32_t *mark, int32_t *order, int *placed) {
+    int32_t *chain = order + *placed;
     int count = 0;
     while (i >= 0 && mark[i] == UNSEEN) {
         mark[i] = ON_THE_WAY;
-        order[count++] = i;
+        chain[count++] = i;
         i = m->follower_of[m->coupling[i].leader_v];
     }
     if (i >= 0 && mark[i] == ON_THE_WAY) {
-        return -1;
+        return i;
     }
-    reverse(order, count);
+    reverse(chain, count);
     for (int k = 0; k < count; k++) {
-        mark[order[k]] = PLACED;
+        mark[chain[k]] = PLACED;
     }
-    return count;
+    *placed += count;
+    return -1;
 }
 
 static kk_status sort_couplings(const kk_spec *spec, const kk_model *m, int32_t *mark, int32_t *order,
@@ -102,15 +105,15 @@ static kk_status sort_couplings(const kk_spec *spec, const kk_model *m, int32_t 
     memset(mark, 0, (size_t)m->ncoupling * sizeof *mark);
     int placed = 0;
     for (int i = 0; i < m->ncoupling; i++) {
-        const int count = place_chain(m, i, mark, order + placed);
-        if (count < 0) {
+        const int32_t cycle = place_chain(m, i, mark, order, &placed);
+        if (cycle >= 0) {
+            const kk_coupling_def *def = &spec->coupling[cycle];
             return kki_error_set(
                 error, KK_INVALID_MODEL,
                 "%s \"%s%s\": following the leaders of joint \"%s\" leads back to it; take one coupling "
                 "out of the cycle",
-                KKI_ITEM(kki_item_coupling(&spec->coupling[i])), spec->coupling[i].follower);
+                KKI_ITEM(kki_item_coupling(def)), def->follower);
         }
-        placed += count;
     }
     return KK_OK;
 }

@@ -64,3 +64,15 @@ KK_TEST(hash_of_doubles_is_by_value) {
     kk_hash_update_uint64(&hash, 0x3ff8000000000000u);
     KK_CHECK(kk_hash_finish(&hash) == kk_hash_bytes(bytes, 8, 9));
 }
+
+// numbers in one call, one by one and as bytes: the same
+KK_TEST(hash_of_many_doubles_does_not_depend_on_portions) {
+    double values[100];
+    kk_hash one_by_one = kk_hash_begin(3);
+    for (int i = 0; i < 100; i++) {
+        values[i] = 0.1 * i;
+        kk_hash_update_doubles(&one_by_one, &values[i], 1);
+    }
+    KK_CHECK(kk_hash_doubles(values, 100, 3) == kk_hash_finish(&one_by_one));
+    KK_CHECK(kk_hash_doubles(values, 100, 3) != kk_hash_doubles(values, 99, 3));
+}

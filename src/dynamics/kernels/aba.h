@@ -12,25 +12,9 @@
 #ifndef KKI_DYNAMICS_KERNELS_ABA_H
 #define KKI_DYNAMICS_KERNELS_ABA_H
 
+#include "inertia.h"
+#include "kernels.h"
 #include "kinematics.h"
-
-typedef struct {
-    real *sine, *cosine;   ///< [nnode padded to 4]
-    world_node *pose;      ///< [nnode]
-    world_motion *motion;  ///< [nnode]
-    articulated *body;     ///< [nnode]
-    pivot *pivot;          ///< [nv]
-} aba_scratch;
-
-/// Rigid inertia of a node in world axes, from the Cholesky root of its moments: J_W = (R L)(R L)ᵀ, exactly symmetric.
-KKI_INLINE sym3 inertia_in_world(const kki_node *b, const mat3 *R) {
-    const double(*L)[4] = b->inertia_root;
-    const vec3 x = v_add(v_add(v_scale(R->c[0], r_const(L[0][0])), v_scale(R->c[1], r_const(L[0][1]))),
-                         v_scale(R->c[2], r_const(L[0][2])));
-    const vec3 y = v_add(v_scale(R->c[1], r_const(L[1][1])), v_scale(R->c[2], r_const(L[1][2])));
-    const mat3 A = {{x, y, v_scale(R->c[2], r_const(L[2][2]))}};
-    return s_square(&A);
-}
 
 /// Velocity and bias acceleration of a node; its joint's axes into the pivots.
 KKI_INLINE void aba_motion(const kki_node *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
@@ -72,7 +56,7 @@ KKI_INLINE void aba_motion(const kki_node *b, const double *v, size_t stride, co
 KKI_INLINE void aba_load(const kki_node *b, const world_node *x, world_motion *s, articulated *A) {
     const vec3 h = m_mul_const(&x->R, b->h);
     s->spin = m_spin(s->w, s->al);
-    A->J = inertia_in_world(b, &x->R);
+    A->J = moments_in_world(b, &x->R);
     A->M = s_diagonal(r_const(b->mass));
     A->G = m_skew(v_neg(h));
     A->f = v_add(v_scale(s->a, r_const(b->mass)), m_mul(&s->spin, h));
@@ -191,12 +175,14 @@ KKI_INLINE void aba_eliminate_many(const kk_model *m, const kki_node *b, const m
 KKI_INLINE int is_free_root(const kki_node *b) { return b->type == KKI_NODE_FREE && b->parent == 0; }
 
 /// Tips to roots: eliminate the joint, hand the rest to the parent.
-KKI_INLINE void aba_inward(const kk_model *m, aba_scratch *S, const double *tau, size_t stride) {
+KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const double *tau, size_t stride) {
+    const world_node *pose = S->pose;
+    articulated *body = S->articulated;
     for (int i = m->nnode - 1; i > 0; i--) {
         const kki_node *b = &m->node[i];
         const size_t k = (size_t)b->v_index;
-        articulated *A = &S->body[i];
-        pivot *axis = &S->pivot[k];
+        articulated *A = &body[i];
+        pivot *axis = (pivot *)S->pivot + k;
         if (b->type == KKI_NODE_HINGE) {
             aba_eliminate(A, axis, 1, 0, r_const(b->armature), r_load(tau, k, stride));
         } else if (b->type == KKI_NODE_SLIDE) {
@@ -204,14 +190,14 @@ KKI_INLINE void aba_inward(const kk_model *m, aba_scratch *S, const double *tau,
         } else if (b->type == KKI_NODE_SCREW) {
             aba_eliminate(A, axis, 1, 1, r_const(b->armature), r_load(tau, k, stride));
         } else if (is_free_root(b)) {
-            const mat3 *R = &S->pose[i].R;
+            const mat3 *R = &pose[i].R;
             aba_add_free_armature(&m->dof_armature[k], R, A);
             aba_solve_free(A, m_mul(R, load3(tau, k, stride)), m_mul(R, load3(tau, k + 3, stride)));
         } else {
-            aba_eliminate_many(m, b, &S->pose[i].R, A, axis, tau, stride);
+            aba_eliminate_many(m, b, &pose[i].R, A, axis, tau, stride);
         }
         if (b->parent > 0) {
-            aba_hand_over(A, S->pose[i].r, &S->body[b->parent]);
+            aba_hand_over(A, pose[i].r, &body[b->parent]);
         }
     }
 }
@@ -229,21 +215,23 @@ KKI_INLINE real aba_accelerate(const pivot *k, int turns, int slides, articulate
 }
 
 /// Roots to tips: accelerations.
-KKI_INLINE void aba_outward(const kk_model *m, aba_scratch *S, double *a, size_t stride) {
-    S->body[0].al = S->body[0].a = v_zero();
+KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, double *a, size_t stride) {
+    const world_node *pose = S->pose;
+    articulated *body = S->articulated;
+    body[0].al = body[0].a = v_zero();
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *b = &m->node[i];
-        const articulated *P = &S->body[b->parent];
+        const articulated *P = &body[b->parent];
         const size_t k = (size_t)b->v_index;
-        articulated *A = &S->body[i];
-        const pivot *axis = &S->pivot[k];
+        articulated *A = &body[i];
+        const pivot *axis = (const pivot *)S->pivot + k;
         if (is_free_root(b)) {
-            store3(a, k, stride, m_tmul(&S->pose[i].R, A->al));
-            store3(a, k + 3, stride, m_tmul(&S->pose[i].R, A->a));
+            store3(a, k, stride, m_tmul(&pose[i].R, A->al));
+            store3(a, k + 3, stride, m_tmul(&pose[i].R, A->a));
             continue;
         }
         A->al = P->al;
-        A->a = v_add(P->a, v_cross(P->al, S->pose[i].r));
+        A->a = v_add(P->a, v_cross(P->al, pose[i].r));
         if (b->type == KKI_NODE_HINGE) {
             r_store(a, k, stride, aba_accelerate(axis, 1, 0, A));
         } else if (b->type == KKI_NODE_SLIDE) {
@@ -262,17 +250,21 @@ KKI_INLINE void aba_outward(const kk_model *m, aba_scratch *S, double *a, size_t
 }
 
 /// Roots to tips: poses, bias motion, inertias.
-KKI_INLINE void aba_prepare(const kk_model *m, aba_scratch *S, const double *q, const double *v, size_t stride) {
-    trig_of_nodes(m->angle_index, m->nnode, q, stride, S->sine, S->cosine);
-    pose_of_world(&S->pose[0]);
-    S->motion[0].w = S->motion[0].al = v_zero();
-    S->motion[0].a = v_neg(v_const(m->gravity));
-    S->motion[0].spin = m_spin(S->motion[0].w, S->motion[0].al);
+KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    world_node *pose = S->pose;
+    world_motion *motion = S->motion;
+    articulated *body = S->articulated;
+    trig_of_nodes(m, q, stride, S);
+    pose_of_world(&pose[0]);
+    motion[0].w = motion[0].al = v_zero();
+    motion[0].a = v_neg(v_const(m->gravity));
+    motion[0].spin = m_spin(motion[0].w, motion[0].al);
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *b = &m->node[i];
-        pose_of_node(b, q, stride, S->sine[i], S->cosine[i], &S->pose[b->parent], &S->pose[i]);
-        aba_motion(b, v, stride, &S->pose[i], &S->motion[b->parent], &S->motion[i], &S->pivot[b->v_index]);
-        aba_load(b, &S->pose[i], &S->motion[i], &S->body[i]);
+        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &pose[i]);
+        aba_motion(b, v, stride, &pose[i], &motion[b->parent], &motion[i], (pivot *)S->pivot + b->v_index);
+        aba_load(b, &pose[i], &motion[i], &body[i]);
     }
 }
 

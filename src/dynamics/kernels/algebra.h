@@ -40,6 +40,9 @@ typedef struct {
 #define KKI_QUAD 0
 typedef struct {
     real x, y, z;
+#if KKI_LANES == 1
+    real unused; // so that one robot's scratch lies the same in both shapes
+#endif
 } vec3;
 typedef struct {
     real xx, xy, xz, yy, yz, zz;
@@ -114,26 +117,26 @@ KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
 
 #else
 
-KKI_INLINE vec3 v_make(real x, real y, real z) { return (vec3){x, y, z}; }
-KKI_INLINE vec3 v_const(const double a[4]) { return (vec3){r_const(a[0]), r_const(a[1]), r_const(a[2])}; }
-KKI_INLINE vec3 v_zero(void) { return (vec3){r_const(0.0), r_const(0.0), r_const(0.0)}; }
+KKI_INLINE vec3 v_make(real x, real y, real z) { return (vec3){.x = x, .y = y, .z = z}; }
+KKI_INLINE vec3 v_const(const double a[4]) { return v_make(r_const(a[0]), r_const(a[1]), r_const(a[2])); }
+KKI_INLINE vec3 v_zero(void) { return v_make(r_const(0.0), r_const(0.0), r_const(0.0)); }
 KKI_INLINE real v_x(vec3 a) { return a.x; }
 KKI_INLINE real v_y(vec3 a) { return a.y; }
 KKI_INLINE real v_z(vec3 a) { return a.z; }
-KKI_INLINE vec3 v_add(vec3 a, vec3 b) { return (vec3){a.x + b.x, a.y + b.y, a.z + b.z}; }
-KKI_INLINE vec3 v_sub(vec3 a, vec3 b) { return (vec3){a.x - b.x, a.y - b.y, a.z - b.z}; }
-KKI_INLINE vec3 v_neg(vec3 a) { return (vec3){-a.x, -a.y, -a.z}; }
-KKI_INLINE vec3 v_scale(vec3 a, real s) { return (vec3){a.x * s, a.y * s, a.z * s}; }
-KKI_INLINE vec3 v_hadamard(vec3 a, vec3 b) { return (vec3){a.x * b.x, a.y * b.y, a.z * b.z}; }
+KKI_INLINE vec3 v_add(vec3 a, vec3 b) { return v_make(a.x + b.x, a.y + b.y, a.z + b.z); }
+KKI_INLINE vec3 v_sub(vec3 a, vec3 b) { return v_make(a.x - b.x, a.y - b.y, a.z - b.z); }
+KKI_INLINE vec3 v_neg(vec3 a) { return v_make(-a.x, -a.y, -a.z); }
+KKI_INLINE vec3 v_scale(vec3 a, real s) { return v_make(a.x * s, a.y * s, a.z * s); }
+KKI_INLINE vec3 v_hadamard(vec3 a, vec3 b) { return v_make(a.x * b.x, a.y * b.y, a.z * b.z); }
 KKI_INLINE real v_dot(vec3 a, vec3 b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
 KKI_INLINE vec3 v_cross(vec3 a, vec3 b) {
-    return (vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+    return v_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-KKI_INLINE vec3 v_cross_z(vec3 a, real s) { return (vec3){a.y * s, a.x * -s, r_const(0.0)}; }
-KKI_INLINE vec3 v_add_z(vec3 a, real s) { return (vec3){a.x, a.y, a.z + s}; }
+KKI_INLINE vec3 v_cross_z(vec3 a, real s) { return v_make(a.y * s, a.x * -s, r_const(0.0)); }
+KKI_INLINE vec3 v_add_z(vec3 a, real s) { return v_make(a.x, a.y, a.z + s); }
 KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
-    return (vec3){(c0.x * a.x + c1.x * a.y) + c2.x * a.z, (c0.y * a.x + c1.y * a.y) + c2.y * a.z,
-                  (c0.z * a.x + c1.z * a.y) + c2.z * a.z};
+    return v_make((c0.x * a.x + c1.x * a.y) + c2.x * a.z, (c0.y * a.x + c1.y * a.y) + c2.y * a.z,
+                  (c0.z * a.x + c1.z * a.y) + c2.z * a.z);
 }
 
 #endif
@@ -205,13 +208,15 @@ KKI_INLINE mat3 m_spin(vec3 w, vec3 al) {
 #else
 
 KKI_INLINE mat3 m_transpose(mat3 A) {
-    return (mat3){{{A.c[0].x, A.c[1].x, A.c[2].x}, {A.c[0].y, A.c[1].y, A.c[2].y}, {A.c[0].z, A.c[1].z, A.c[2].z}}};
+    return (mat3){{v_make(A.c[0].x, A.c[1].x, A.c[2].x), v_make(A.c[0].y, A.c[1].y, A.c[2].y),
+                   v_make(A.c[0].z, A.c[1].z, A.c[2].z)}};
 }
 
 KKI_INLINE mat3 m_spin(vec3 w, vec3 al) {
     const real xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z, xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
     const real s = (xx + yy) + zz;
-    return (mat3){{{xx - s, xy + al.z, xz - al.y}, {xy - al.z, yy - s, yz + al.x}, {xz + al.y, yz - al.x, zz - s}}};
+    return (mat3){{v_make(xx - s, xy + al.z, xz - al.y), v_make(xy - al.z, yy - s, yz + al.x),
+                   v_make(xz + al.y, yz - al.x, zz - s)}};
 }
 
 #endif
@@ -268,8 +273,8 @@ KKI_INLINE real s_zz(const sym3 *A) { return A->c[2][2]; }
 #else
 
 KKI_INLINE vec3 s_mul(const sym3 *A, vec3 x) {
-    return (vec3){(A->xx * x.x + A->xy * x.y) + A->xz * x.z, (A->xy * x.x + A->yy * x.y) + A->yz * x.z,
-                  (A->xz * x.x + A->yz * x.y) + A->zz * x.z};
+    return v_make((A->xx * x.x + A->xy * x.y) + A->xz * x.z, (A->xy * x.x + A->yy * x.y) + A->yz * x.z,
+                  (A->xz * x.x + A->yz * x.y) + A->zz * x.z);
 }
 KKI_INLINE sym3 s_add(sym3 A, sym3 B) {
     return (sym3){A.xx + B.xx, A.xy + B.xy, A.xz + B.xz, A.yy + B.yy, A.yz + B.yz, A.zz + B.zz};
@@ -298,9 +303,9 @@ KKI_INLINE sym3 s_add_shift(sym3 A, vec3 t, vec3 r) {
                   A.yy - ((t.y * r.y + r.y * t.y) - D), A.yz - (t.y * r.z + r.y * t.z), A.zz - ((t.z * r.z + r.z * t.z) - D)};
 }
 KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
-    return (mat3){{{A->xy * r.z - A->xz * r.y, A->yy * r.z - A->yz * r.y, A->yz * r.z - A->zz * r.y},
-                   {A->xz * r.x - A->xx * r.z, A->yz * r.x - A->xy * r.z, A->zz * r.x - A->xz * r.z},
-                   {A->xx * r.y - A->xy * r.x, A->xy * r.y - A->yy * r.x, A->xz * r.y - A->yz * r.x}}};
+    return (mat3){{v_make(A->xy * r.z - A->xz * r.y, A->yy * r.z - A->yz * r.y, A->yz * r.z - A->zz * r.y),
+                   v_make(A->xz * r.x - A->xx * r.z, A->yz * r.x - A->xy * r.z, A->zz * r.x - A->xz * r.z),
+                   v_make(A->xx * r.y - A->xy * r.x, A->xy * r.y - A->yy * r.x, A->xz * r.y - A->yz * r.x)}};
 }
 KKI_INLINE real s_xx(const sym3 *A) { return A->xx; }
 KKI_INLINE real s_xy(const sym3 *A) { return A->xy; }

@@ -2,7 +2,7 @@
 #ifndef KKI_DYNAMICS_KERNELS_KINEMATICS_H
 #define KKI_DYNAMICS_KERNELS_KINEMATICS_H
 
-#include "../../model/model.h"
+#include "model/model.h"
 #include "scratch.h"
 #include "trig.h"
 
@@ -21,7 +21,7 @@ KKI_INLINE mat3 load_quat(const double *q, size_t i, size_t stride) {
 KKI_INLINE void pose_of_world(world_node *x) {
     const real o = r_const(0.0), i = r_const(1.0);
     x->R = (mat3){{v_make(i, o, o), v_make(o, i, o), v_make(o, o, i)}};
-    x->r = x->p = v_zero();
+    x->r = x->o = x->p = v_zero();
 }
 
 /// One node from its parent.
@@ -48,11 +48,14 @@ KKI_INLINE void pose_of_node(const kki_node *b, const double *q, size_t stride, 
         }
     }
     x->r = r;
+    x->o = b->parent > 0 ? v_add(parent->o, r) : v_zero();
     x->p = v_add(parent->p, r);
 }
 
-KKI_INLINE void poses_of_nodes(const kk_model *m, const double *q, size_t stride, real *sine, real *cosine, world_node *x) {
-    trig_of_nodes(m->angle_index, m->nnode, q, stride, sine, cosine);
+KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    world_node *x = S->pose;
+    trig_of_nodes(m, q, stride, S);
     pose_of_world(&x[0]);
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *b = &m->node[i];

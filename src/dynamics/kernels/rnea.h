@@ -9,14 +9,8 @@
 #ifndef KKI_DYNAMICS_KERNELS_RNEA_H
 #define KKI_DYNAMICS_KERNELS_RNEA_H
 
-#include "../../model/model.h"
+#include "kernels.h"
 #include "kinematics.h"
-
-typedef struct {
-    real *sine, *cosine; ///< [nnode padded to 4]
-    local_pose *pose;    ///< [nnode] filled for slides, screws, balls, free joints
-    local_node *node;    ///< [nnode]
-} rnea_scratch;
 
 /// The turn about z, both ways: (c x + s y, c y − s x, z) from the parent, (c x − s y, c y + s x, z) to it.
 #if KKI_QUAD
@@ -31,8 +25,8 @@ typedef struct {
     real c, s;
 } turn;
 KKI_INLINE turn turn_make(real s, real c) { return (turn){c, s}; }
-KKI_INLINE vec3 turn_in(turn t, vec3 x) { return (vec3){x.x * t.c + x.y * t.s, x.y * t.c - x.x * t.s, x.z}; }
-KKI_INLINE vec3 turn_out(turn t, vec3 x) { return (vec3){x.x * t.c - x.y * t.s, x.y * t.c + x.x * t.s, x.z}; }
+KKI_INLINE vec3 turn_in(turn t, vec3 x) { return v_make(x.x * t.c + x.y * t.s, x.y * t.c - x.x * t.s, x.z); }
+KKI_INLINE vec3 turn_out(turn t, vec3 x) { return v_make(x.x * t.c - x.y * t.s, x.y * t.c + x.x * t.s, x.z); }
 #endif
 
 /// Force and moment that move the node's inertia as it moves.
@@ -151,37 +145,40 @@ KKI_INLINE void rnea_project(const kki_node *b, const double *armature, const lo
 }
 
 /// Roots to tips: motion and load of every node.
-KKI_INLINE void rnea_outward(const kk_model *m, rnea_scratch *S, const double *q, const double *v, const double *a, size_t stride) {
-    trig_of_nodes(m->angle_index, m->nnode, q, stride, S->sine, S->cosine);
-    local_node *world = &S->node[0];
-    world->w = world->al = v_zero();
-    world->a = v_neg(v_const(m->gravity));
-    rnea_load(&m->node[0], world);
+KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    local_pose *pose = S->local_pose;
+    local_node *node = S->local;
+    trig_of_nodes(m, q, stride, S);
+    node[0].w = node[0].al = v_zero();
+    node[0].a = v_neg(v_const(m->gravity));
+    rnea_load(&m->node[0], &node[0]);
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *b = &m->node[i];
-        const local_node *p = &S->node[b->parent];
-        local_node *s = &S->node[i];
+        const local_node *p = &node[b->parent];
         if (b->type == KKI_NODE_HINGE) {
             const size_t k = (size_t)b->v_index;
-            rnea_out_hinge(b, turn_make(S->sine[i], S->cosine[i]), r_load(v, k, stride), r_load(a, k, stride), p, s);
+            rnea_out_hinge(b, turn_make(sine[i], cosine[i]), r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
         } else {
-            rnea_pose(b, q, stride, S->sine[i], S->cosine[i], &S->pose[i]);
-            rnea_out_general(&S->pose[i], joint_motion_of(b, v, a, stride), p, s);
+            rnea_pose(b, q, stride, sine[i], cosine[i], &pose[i]);
+            rnea_out_general(&pose[i], joint_motion_of(b, v, a, stride), p, &node[i]);
         }
-        rnea_load(b, s);
+        rnea_load(b, &node[i]);
     }
 }
 
 /// Tips to roots: project on to the joint, hand the rest to the parent.
-KKI_INLINE void rnea_inward(const kk_model *m, rnea_scratch *S, const double *a, double *tau, size_t stride) {
+KKI_INLINE void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, double *tau, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    const local_pose *pose = S->local_pose;
+    local_node *node = S->local;
     for (int i = m->nnode - 1; i > 0; i--) {
         const kki_node *b = &m->node[i];
-        const local_node *s = &S->node[i];
-        rnea_project(b, m->dof_armature, s, a, tau, stride);
+        rnea_project(b, m->dof_armature, &node[i], a, tau, stride);
         if (b->type == KKI_NODE_HINGE) {
-            rnea_in_hinge(b, turn_make(S->sine[i], S->cosine[i]), s, &S->node[b->parent]);
+            rnea_in_hinge(b, turn_make(sine[i], cosine[i]), &node[i], &node[b->parent]);
         } else {
-            rnea_in_general(&S->pose[i], s, &S->node[b->parent]);
+            rnea_in_general(&pose[i], &node[i], &node[b->parent]);
         }
     }
 }

@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     mat3 R;    ///< R_WN
     vec3 r;    ///< from the parent's origin to this one
+    vec3 o;    ///< from the origin of the tree's root node to this one
     vec3 p;    ///< p_WN
 } world_node;
 

@@ -6,6 +6,7 @@
 #define KKI_DYNAMICS_KERNELS_TRIG_H
 
 #include "algebra.h"
+#include "kernels.h"
 
 // one robot: four joints side by side; lanes: one joint of every robot
 #if KKI_LANES == 1
@@ -47,17 +48,17 @@ KKI_INLINE void wide_sincos(wide x, wide *sine, wide *cosine) {
 }
 
 /// Fills sine and cosine of every node's first coordinate. What is not an angle gets the sine of a number nobody reads.
-/// @param index  [nnode, padded to a multiple of 4] coordinate of each node
-KKI_INLINE void trig_of_nodes(const int32_t *index, int nnode, const double *q, size_t stride, real *sine, real *cosine) {
+KKI_INLINE void trig_of_nodes(const kk_model *m, const double *q, size_t stride, kki_scratch *S) {
+    const int32_t *index = m->angle_index;
 #if KKI_LANES == 1
     (void)stride;
-    for (int i = 0; i < nnode; i += 4) {
+    for (int i = 0; i < m->nnode && m->nq > 0; i += 4) {
         const quad x = {q[index[i]], q[index[i + 1]], q[index[i + 2]], q[index[i + 3]]};
-        wide_sincos(x, (quad *)(sine + i), (quad *)(cosine + i));
+        wide_sincos(x, (quad *)(S->sine + i), (quad *)(S->cosine + i));
     }
 #else
-    for (int i = 1; i < nnode; i++) {
-        wide_sincos(r_load(q, (size_t)index[i], stride), &sine[i], &cosine[i]);
+    for (int i = 1; i < m->nnode; i++) {
+        wide_sincos(r_load(q, (size_t)index[i], stride), (real *)S->sine + i, (real *)S->cosine + i);
     }
 #endif
 }

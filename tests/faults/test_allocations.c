@@ -1,0 +1,124 @@
+// Every allocation of building, compiling and state keeping is made to fail in turn: a clean status, no leak, and the next try works.
+#include <karakuri/state.h>
+#include <stdlib.h>
+
+#include "../model/fixture.h"
+
+/// Counts what is out, fails the call number `fail_at` (never for a negative number), and checks that sizes come back as they went.
+typedef struct faulty {
+    int calls, fail_at, blocks;
+    size_t bytes;
+} faulty;
+
+static void *faulty_allocate(void *user, size_t size, size_t alignment) {
+    faulty *f = user;
+    if (f->calls++ == f->fail_at) {
+        return NULL;
+    }
+    f->blocks++;
+    f->bytes += size;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void faulty_release(void *user, void *block, size_t size) {
+    faulty *f = user;
+    f->blocks--;
+    f->bytes -= size;
+    free(block);
+}
+
+/// A body with a name long enough that the spec's strings need several blocks.
+static kk_status add_link(kk_spec *spec, int i, kk_error *error) {
+    char name[300], joint[16];
+    memset(name, 'n', sizeof name);
+    snprintf(name + 250, sizeof name - 250, "%d", i);
+    snprintf(joint, sizeof joint, "joint%d", i);
+    kk_body_def body = fixture_box(name, i / 2, i % 3 ? KK_JOINT_HINGE : KK_JOINT_PLANAR);
+    body.joint.name = joint;
+    return kk_spec_add_body(spec, &body, NULL, error);
+}
+
+static kk_status add_parts(kk_spec *spec, kk_error *error) {
+    kk_status status = KK_OK;
+    for (int i = 0; i < 40 && status == KK_OK; i++) {
+        status = add_link(spec, i, error);
+    }
+    kk_frame_def frame = kk_frame_def_default();
+    frame.name = "frame";
+    status = status ? status : kk_spec_add_frame(spec, &frame, NULL, error);
+    kk_coupling_def coupling = kk_coupling_def_default();
+    coupling.follower = "joint1";
+    coupling.leader = "joint2";
+    return status ? status : kk_spec_add_coupling(spec, &coupling, NULL, error);
+}
+
+static kk_status use_state(const kk_model *m, const kk_allocator *allocator) {
+    kk_state *state = NULL;
+    const kk_status status = kk_state_create(m, allocator, &state);
+    KK_CHECK((status == KK_OK) == (state != NULL));
+    kk_state_free(state);
+    return status;
+}
+
+/// All of it once; the first status that is not KK_OK.
+static kk_status build_all(const kk_allocator *allocator, kk_error *error) {
+    kk_spec *spec = NULL;
+    kk_model *m = NULL;
+    kk_status status = kk_spec_create(allocator, &spec);
+    KK_CHECK((status == KK_OK) == (spec != NULL));
+    status = status ? status : add_parts(spec, error);
+    status = status ? status : kk_model_compile(spec, allocator, &m, error);
+    KK_CHECK((status == KK_OK) == (m != NULL));
+    status = status ? status : use_state(m, allocator);
+    kk_model_free(m);
+    kk_spec_free(spec);
+    return status;
+}
+
+KK_TEST(every_failed_allocation_is_a_clean_status) {
+    faulty f = {.fail_at = -1};
+    const kk_allocator allocator = {faulty_allocate, faulty_release, &f};
+    kk_error error = {0};
+    KK_CHECK_EQ_INT(build_all(&allocator, &error), KK_OK);
+    const int calls = f.calls;
+    KK_CHECK(calls > 8);
+    for (int k = 0; k < calls; k++) {
+        f = (faulty){.fail_at = k};
+        error = (kk_error){0};
+        KK_CHECK_EQ_INT(build_all(&allocator, &error), KK_OUT_OF_MEMORY);
+        KK_CHECK_EQ_INT(f.blocks, 0);
+        KK_CHECK_EQ_INT(f.bytes, 0);
+        KK_CHECK(error.status == KK_OK || (error.status == KK_OUT_OF_MEMORY && error.text[0] != 0));
+    }
+    f = (faulty){.fail_at = -1};
+    KK_CHECK_EQ_INT(build_all(&allocator, NULL), KK_OK);
+    KK_CHECK_EQ_INT(f.blocks, 0);
+}
+
+// after a failed call the same objects go on working
+KK_TEST(failed_calls_leave_the_spec_usable) {
+    for (int k = 0; k < 8; k++) {
+        faulty f = {.fail_at = -1};
+        const kk_allocator allocator = {faulty_allocate, faulty_release, &f};
+        kk_spec *spec = NULL;
+        KK_CHECK_EQ_INT(kk_spec_create(&allocator, &spec), KK_OK);
+        f.fail_at = f.calls + k;
+        int added = 0;
+        while (added < 200) {
+            char name[100];
+            memset(name, 'x', sizeof name);
+            snprintf(name + 80, 20, "%d", added);
+            const kk_body_def body = fixture_box(name, added, KK_JOINT_HINGE);
+            added += kk_spec_add_body(spec, &body, NULL, NULL) == KK_OK;
+        }
+        KK_CHECK_EQ_INT(kk_spec_body_count(spec), 201);
+        kk_model *m = NULL;
+        f.fail_at = f.calls + k % 2;
+        KK_CHECK_EQ_INT(kk_model_compile(spec, &allocator, &m, NULL), KK_OUT_OF_MEMORY);
+        KK_CHECK_EQ_INT(kk_model_compile(spec, &allocator, &m, NULL), KK_OK);
+        kk_model_free(m);
+        kk_spec_free(spec);
+        KK_CHECK_EQ_INT(f.blocks, 0);
+        KK_CHECK_EQ_INT(f.bytes, 0);
+    }
+}
