@@ -1,10 +1,10 @@
 /// Pinocchio behind our conventions.
 ///
-/// Joints are mapped so that every coordinate of ours is one coordinate of theirs and the maps of q, v and tau are permutations:
-/// quaternions change their order, free joints swap their angular and linear halves, cylindrical, universal and planar joints become
-/// hinges and slides one behind the other with nothing between them. (Whole joints can be asked for, but rates and derivatives of
-/// Pinocchio 4.1 leave out that the axes of a universal or composite joint move within it.) Each hinge gets the fastest joint
-/// Pinocchio has for its axis.
+/// Joints are mapped so that every coordinate of ours is one coordinate of theirs and the maps of q, v and tau are
+/// permutations: quaternions change their order, free joints swap their angular and linear halves, cylindrical,
+/// universal and planar joints become hinges and slides one behind the other with nothing between them. (Whole joints
+/// can be asked for, but rates and derivatives of Pinocchio 4.1 leave out that the axes of a universal or composite
+/// joint move within it.) Each hinge gets the fastest joint Pinocchio has for its axis.
 #include "robot.hpp"
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
@@ -40,7 +40,8 @@ pinocchio::SE3 se3_of(const kk_transform &X) {
 
 pinocchio::Inertia inertia_of(const kk_inertia &I) {
     Eigen::Matrix3d M;
-    M << I.moment.xx, I.moment.xy, I.moment.xz, I.moment.xy, I.moment.yy, I.moment.yz, I.moment.xz, I.moment.yz, I.moment.zz;
+    M << I.moment.xx, I.moment.xy, I.moment.xz, I.moment.xy, I.moment.yy, I.moment.yz, I.moment.xz, I.moment.yz,
+        I.moment.zz;
     return pinocchio::Inertia(I.mass, vec3_of(I.com), M);
 }
 
@@ -197,8 +198,8 @@ void pinocchio_robot::add_body(kk_spec *spec, const kk_model *ours, int body) {
         const int first_q = m.nq, first_v = m.nv;
         carrier[id] = carrier[parent];
         pinocchio::SE3 where = placement;
-        for (const pinocchio::JointModel &part : whole ? std::vector<pinocchio::JointModel>{whole_joint(def.joint)}
-                                                       : simple_joints(def.joint)) {
+        for (const pinocchio::JointModel &part :
+             whole ? std::vector<pinocchio::JointModel>{whole_joint(def.joint)} : simple_joints(def.joint)) {
             carrier[id] = m.addJoint(carrier[id], part, where, def.name + std::to_string(m.njoints));
             where.setIdentity();
         }
@@ -243,7 +244,8 @@ pinocchio_robot::pinocchio_robot(kk_spec *spec, const kk_model *ours, bool whole
     for (int i = 0; i < kk_spec_frame_count(spec); i++) {
         const kk_frame_def &def = *kk_spec_frame(spec, i);
         const pinocchio::SE3 X = on_carrier[at(def.body)] * se3_of(def.placement);
-        frames.push_back(m.addFrame(pinocchio::Frame(def.name, carrier[at(def.body)], 0, X, pinocchio::OP_FRAME), false));
+        frames.push_back(
+            m.addFrame(pinocchio::Frame(def.name, carrier[at(def.body)], 0, X, pinocchio::OP_FRAME), false));
     }
     m.gravity.linear() = vec3_of(kk_model_gravity(ours));
     data.reset(new pinocchio::Data(m));
@@ -396,9 +398,7 @@ numbers pinocchio_robot::body_motions(quantity what, int state) {
         case quantity::poses: push_pose(result, data->oMi[carrier[body]] * X); break;
         case quantity::velocities: push_motion(result, V); break;
         case quantity::accelerations: push_motion(result, A); break;
-        default:
-            A.linear() += V.angular().cross(V.linear());
-            push_motion(result, A);
+        default: A.linear() += V.angular().cross(V.linear()); push_motion(result, A);
         }
     }
     return result;

@@ -66,8 +66,8 @@ class testbed {
     }
 };
 
-/// Largest difference over the largest magnitude, or over 1e-3 where that is larger (a rate that ought to be zero is but rounding);
-/// NaN counts as infinite.
+/// Largest difference over the largest magnitude, or over 1e-3 where that is larger (a rate that ought to be zero is
+/// but rounding); NaN counts as infinite.
 inline double relative_error(const numbers &a, const numbers &b) {
     if (a.size() != b.size()) {
         return HUGE_VAL;

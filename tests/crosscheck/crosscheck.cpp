@@ -1,14 +1,15 @@
 /// Ours against Pinocchio and MuJoCo on random forests and random states, joint type by joint type.
 ///
-/// For each family of models (one joint type alone, all together, our robots) and each quantity both engines offer, prints the worst
-/// relative error over many models and states. Ends with failure when one is over its bar: 1e-12, and 1e-10 for derivatives.
-/// What needs the inverse of the inertia matrix loses digits with its condition number κ in every engine alike; beyond κ = 1e4 the
-/// error of such a quantity is divided by κ / 1e4.
+/// For each family of models (one joint type alone, all together, our robots) and each quantity both engines offer,
+/// prints the worst relative error over many models and states. Ends with failure when one is over its bar: 1e-12, and
+/// 1e-10 for derivatives. What needs the inverse of the inertia matrix loses digits with its condition number κ in
+/// every engine alike; beyond κ = 1e4 the error of such a quantity is divided by κ / 1e4.
 ///
 ///     crosscheck [--forests N] [--states N] [--seed N] [--between | --whole]
 ///
-/// `--between` compares Pinocchio with MuJoCo instead: how well the judges agree. `--whole` compares Pinocchio with itself, joints of
-/// several degrees of freedom as one joint against the same as several: which of its results can be trusted.
+/// `--between` compares Pinocchio with MuJoCo instead: how well the judges agree. `--whole` compares Pinocchio with
+/// itself, joints of several degrees of freedom as one joint against the same as several: which of its results can be
+/// trusted.
 #include "../../benchmarks/peers/testbed.hpp"
 
 #include <algorithm>
@@ -92,7 +93,8 @@ bool welded_to_world(kk_spec *spec, int body) {
     return true;
 }
 
-// Pinocchio leaves bodies welded to the world out of the centre of mass, and computes no armature of its joints for derivatives
+// Pinocchio leaves bodies welded to the world out of the centre of mass, and computes no armature of its joints for
+// derivatives
 void fit_for_pinocchio(kk_spec *spec) {
     for (int i = 1; i < kk_spec_body_count(spec); i++) {
         if (welded_to_world(spec, i)) {
@@ -120,7 +122,8 @@ void fit_for_mujoco(kk_spec *spec) {
 
 kk_status build(kk_spec *spec, const family &f, std::uint64_t seed, bool pinocchio, bool mujoco, kk_error *error) {
     const unsigned types = mujoco ? f.joint_types & in_mujoco_too : f.joint_types;
-    const kk_status status = f.robot ? robots_find(f.robot)->build(spec, error) : build_forest(spec, types, seed, error);
+    const kk_status status =
+        f.robot ? robots_find(f.robot)->build(spec, error) : build_forest(spec, types, seed, error);
     if (status == KK_OK && pinocchio) {
         fit_for_pinocchio(spec);
     }
@@ -157,7 +160,8 @@ double norm(const numbers &M, int n) {
 
 // what a condition number over 1e4 excuses, from Pinocchio's matrices
 double excuse(robot &pinocchio, int nv, int s) {
-    const double condition = norm(pinocchio.result(quantity::crba, s), nv) * norm(pinocchio.result(quantity::minverse, s), nv);
+    const double condition =
+        norm(pinocchio.result(quantity::crba, s), nv) * norm(pinocchio.result(quantity::minverse, s), nv);
     return std::max(1.0, condition / 1e4);
 }
 
@@ -176,8 +180,8 @@ bool trusted(const family &f, quantity what) {
     }
 }
 
-void compare(robot &left, robot &right, const testbed &bed, std::size_t column, std::uint64_t seed, int count, bool all_of_it,
-             table &found) {
+void compare(robot &left, robot &right, const testbed &bed, std::size_t column, std::uint64_t seed, int count,
+             bool all_of_it, table &found) {
     const states all = bed.random_states(count, seed);
     const auto pinocchio = make_pinocchio(bed.spec, bed.model);
     pinocchio->load(all);
@@ -216,11 +220,13 @@ table judge_all(judge who, const options &o) {
         for (int i = 0; i < (f.robot ? 1 : o.forests); i++) {
             const std::uint64_t seed = o.seed + static_cast<std::uint64_t>(i);
             const bool pinocchio = who == judge::pinocchio || o.between;
-            const testbed bed([&](kk_spec *spec, kk_error *error) { return build(spec, f, seed, pinocchio, mujoco, error); });
+            const testbed bed(
+                [&](kk_spec *spec, kk_error *error) { return build(spec, f, seed, pinocchio, mujoco, error); });
             if (kk_model_nv(bed.model) == 0) {
                 continue;
             }
-            const auto left = o.between || o.whole ? make_pinocchio(bed.spec, bed.model) : make_ours(bed.spec, bed.model);
+            const auto left =
+                o.between || o.whole ? make_pinocchio(bed.spec, bed.model) : make_ours(bed.spec, bed.model);
             const auto right = mujoco ? make_mujoco(bed.spec, bed.model) : make_pinocchio(bed.spec, bed.model, f.whole);
             compare(*left, *right, bed, column, seed, f.robot ? 4 * o.states : o.states, o.whole, found);
         }
