@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ours beside the peers, in one run: `make bench` runs this. Arguments go to the program: `--json FILE`, `--robot arm7`."""
+"""Ours beside the peers in one run, for `make bench`. Arguments go to the program: `--json FILE`, `--robot arm7`."""
 import pathlib
 import subprocess
 import sys

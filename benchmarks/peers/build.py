@@ -1,8 +1,8 @@
 """Fetches the peers and builds programs that stand them beside ours. Used by `make bench` and `make crosscheck`.
 
 The peers come as pip packages into a virtual environment of their own (build/venv); their headers and libraries are
-inside. Pinocchio is a library of templates: it is compiled here, with the flags that are best for it (-O3 -march=native,
-clang), which takes some minutes the first time and is kept in build/peers.
+inside. Pinocchio is a library of templates: it is compiled here, with the flags that are best for it (clang, -O3,
+-march=native), which takes some minutes the first time and is kept in build/peers.
 """
 import pathlib
 import shutil

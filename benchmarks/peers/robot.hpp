@@ -111,7 +111,7 @@ class robot {
 /// The spec must outlive the robot only for the length of the call; the model must outlive it.
 std::unique_ptr<robot> make_ours(kk_spec *spec, const kk_model *model);
 /// Bodies welded to the world must be massless: Pinocchio leaves the universe's inertia out of its centre of mass.
-/// @param whole_joints  cylindrical, universal and planar joints as one joint of theirs each; else as several simple ones
+/// @param whole_joints  cylindrical, universal and planar joints as one joint of theirs each, not as several simple ones
 std::unique_ptr<robot> make_pinocchio(kk_spec *spec, const kk_model *model, bool whole_joints = false);
 /// Free joints only on the world and without armature, balls with one armature for all axes, no screws.
 std::unique_ptr<robot> make_mujoco(kk_spec *spec, const kk_model *model);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Our results against Pinocchio's and MuJoCo's: `make crosscheck` runs this. Arguments go to the program: `--forests N`."""
+"""Our results against Pinocchio's and MuJoCo's, for `make crosscheck`. Arguments go to the program: `--forests N`."""
 import pathlib
 import subprocess
 import sys
