@@ -15,6 +15,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->cosine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->pose = kki_layout_take(layout, nnode, sizeof(world_node));
+    S->rates = kki_layout_take(layout, lanes == 1 ? nnode : 0, sizeof(world_rates));
     S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
     S->local = kki_layout_take(layout, nnode, sizeof(local_node));
     S->local_pose = kki_layout_take(layout, nnode, sizeof(local_pose));
@@ -23,7 +24,8 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->composite = kki_layout_take(layout, nnode, sizeof(composite));
     S->axis = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
     S->load = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
-    S->inertia = kki_layout_take(layout, nv * padded * lanes, sizeof(double));
+    // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
+    S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes, sizeof(double)) : NULL;
 }
 
 static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) { poses_of_nodes(m, S, q, stride); }
@@ -80,11 +82,17 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
 
 #if KKI_LANES == 1
 
+static void rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
     rnea_outward(m, S, q, v, a, 1);
 }
 static void rnea_inward_one(const kk_model *m, kki_scratch *S, const double *a, double *tau) { rnea_inward(m, S, a, tau, 1); }
 static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) { aba_prepare(m, S, q, v, 1); }
+static void aba_push(kki_scratch *S, int node, kk_force force) {
+    articulated *A = (articulated *)S->articulated + node;
+    A->n = v_sub(A->n, v_make(force.angular.x, force.angular.y, force.angular.z));
+    A->f = v_sub(A->f, v_make(force.linear.x, force.linear.y, force.linear.z));
+}
 static void aba_solve_one(const kk_model *m, kki_scratch *S, const double *tau, double *a) {
     aba_inward(m, S, tau, 1);
     aba_outward(m, S, a, 1);
@@ -104,9 +112,11 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .read_inertia = read_inertia,
     .read_poses = read_poses,
 #if KKI_LANES == 1
+    .rates = rates,
     .rnea_outward = rnea_outward_one,
     .rnea_inward = rnea_inward_one,
     .aba_prepare = aba_prepare_one,
+    .aba_push = aba_push,
     .aba_solve = aba_solve_one,
 #endif
 };

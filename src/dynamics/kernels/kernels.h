@@ -8,8 +8,10 @@
 /// Scratch of one robot, or of a laneful of robots: everything a kernel writes. Element types are in scratch.h and differ by shape;
 /// for one robot they always begin with the layouts of data.h.
 typedef struct kki_scratch {
+    int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
     double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
     void *pose;            ///< [nnode] world_node: poses in world axes
+    void *rates;           ///< [nnode] world_rates: velocities and accelerations in world axes; one robot only
     void *motion;          ///< [nnode] world_motion: velocities, bias accelerations in world axes
     void *local;           ///< [nnode] local_node: motion and load in link frames
     void *local_pose;      ///< [nnode] local_pose: joints that are not plain hinges, in the parent's frame
@@ -35,10 +37,12 @@ typedef struct kki_kernels {
     void (*read_inertia)(const kk_model *m, const kki_scratch *S, double *M, size_t stride);
     void (*read_poses)(const kk_model *m, const kki_scratch *S, double *poses, size_t stride);
 
-    // halves, so that forces on bodies can be put in between; one robot only
+    // one robot only: motion behind the poses, and halves between which forces on bodies can be put
+    void (*rates)(const kk_model *m, kki_scratch *S, const double *v, const double *a);
     void (*rnea_outward)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a);
     void (*rnea_inward)(const kk_model *m, kki_scratch *S, const double *a, double *tau);
     void (*aba_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v);
+    void (*aba_push)(kki_scratch *S, int node, kk_force force); ///< a force on a node, world axes about its origin
     void (*aba_solve)(const kk_model *m, kki_scratch *S, const double *tau, double *a);
 } kki_kernels;
 

@@ -63,4 +63,59 @@ KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, const double *
     }
 }
 
+/// The joint's own velocity and acceleration, in the node's frame.
+typedef struct {
+    vec3 w, al; ///< angular
+    vec3 u, du; ///< linear
+} joint_motion;
+
+KKI_INLINE joint_motion joint_motion_of(const kki_node *b, const double *v, const double *a, size_t stride) {
+    const size_t i = (size_t)b->v_index;
+    joint_motion m = {v_zero(), v_zero(), v_zero(), v_zero()};
+    if (b->type == KKI_NODE_HINGE) {
+        m.w = v_add_z(v_zero(), r_load(v, i, stride));
+        m.al = v_add_z(v_zero(), r_load(a, i, stride));
+    } else if (b->type == KKI_NODE_SLIDE) {
+        m.u = v_add_z(v_zero(), r_load(v, i, stride));
+        m.du = v_add_z(v_zero(), r_load(a, i, stride));
+    } else if (b->type == KKI_NODE_SCREW) {
+        m.w = v_add_z(v_zero(), r_load(v, i, stride));
+        m.al = v_add_z(v_zero(), r_load(a, i, stride));
+        m.u = v_scale(m.w, r_const(b->pitch));
+        m.du = v_scale(m.al, r_const(b->pitch));
+    } else {
+        m.w = load3(v, i, stride);
+        m.al = load3(a, i, stride);
+        if (b->type == KKI_NODE_FREE) {
+            m.u = load3(v, i + 3, stride);
+            m.du = load3(a, i + 3, stride);
+        }
+    }
+    return m;
+}
+
+/// Velocity and acceleration of one node, behind its pose.
+KKI_INLINE void rates_of_node(const kki_node *b, const double *v, const double *a, size_t stride, const world_node *x,
+                              const world_rates *p, world_rates *s) {
+    const joint_motion j = joint_motion_of(b, v, a, stride);
+    const vec3 w = m_mul(&x->R, j.w), u = m_mul(&x->R, j.u);
+    const vec3 lever = v_cross(p->w, x->r);
+    s->w = v_add(p->w, w);
+    s->u = v_add(v_add(p->u, lever), u);
+    s->al = v_add(v_add(p->al, v_cross(p->w, w)), m_mul(&x->R, j.al));
+    // carried along, Coriolis, the joint's own
+    const vec3 carried = v_add(p->a, v_add(v_cross(p->al, x->r), v_cross(p->w, lever)));
+    s->a = v_add(v_add(carried, v_cross(v_add(v_add(p->w, p->w), w), u)), m_mul(&x->R, j.du));
+}
+
+KKI_INLINE void rates_of_nodes(const kk_model *m, kki_scratch *S, const double *v, const double *a, size_t stride) {
+    const world_node *x = S->pose;
+    world_rates *s = S->rates;
+    s[0].w = s[0].u = s[0].al = s[0].a = v_zero();
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *b = &m->node[i];
+        rates_of_node(b, v, a, stride, &x[i], &s[b->parent], &s[i]);
+    }
+}
+
 #endif

@@ -78,34 +78,6 @@ KKI_INLINE void rnea_pose(const kki_node *b, const double *q, size_t stride, rea
     x->Rt = m_transpose(x->R);
 }
 
-/// The joint's own velocity and acceleration, in the node's frame.
-typedef struct {
-    vec3 w, al; ///< angular
-    vec3 u, du; ///< linear
-} joint_motion;
-
-KKI_INLINE joint_motion joint_motion_of(const kki_node *b, const double *v, const double *a, size_t stride) {
-    const size_t i = (size_t)b->v_index;
-    joint_motion m = {v_zero(), v_zero(), v_zero(), v_zero()};
-    if (b->type == KKI_NODE_SLIDE) {
-        m.u = v_add_z(v_zero(), r_load(v, i, stride));
-        m.du = v_add_z(v_zero(), r_load(a, i, stride));
-    } else if (b->type == KKI_NODE_SCREW) {
-        m.w = v_add_z(v_zero(), r_load(v, i, stride));
-        m.al = v_add_z(v_zero(), r_load(a, i, stride));
-        m.u = v_scale(m.w, r_const(b->pitch));
-        m.du = v_scale(m.al, r_const(b->pitch));
-    } else {
-        m.w = load3(v, i, stride);
-        m.al = load3(a, i, stride);
-        if (b->type == KKI_NODE_FREE) {
-            m.u = load3(v, i + 3, stride);
-            m.du = load3(a, i + 3, stride);
-        }
-    }
-    return m;
-}
-
 KKI_INLINE void rnea_out_general(const local_pose *x, joint_motion m, const local_node *p, local_node *s) {
     const vec3 w = m_mul(&x->Rt, p->w);
     const vec3 carried = m_mul(&x->Rt, v_add(p->a, m_mul(&p->spin, x->p)));

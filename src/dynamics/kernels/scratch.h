@@ -26,6 +26,12 @@ typedef struct {
     vec3 p;    ///< p_WN
 } world_node;
 
+/// Velocity and acceleration of a node in world axes.
+typedef struct {
+    vec3 w, u;  ///< angular velocity, velocity of the origin
+    vec3 al, a; ///< angular acceleration, classical acceleration of the origin
+} world_rates;
+
 /// Velocity and bias acceleration of a node in world axes (q̈ = 0, gravity subtracted).
 typedef struct {
     vec3 w, al, a;
