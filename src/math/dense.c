@@ -1,4 +1,6 @@
-/// Small dense linear algebra: Jacobi eigenvalues, L D Lᵀ, L U. Golub & Van Loan, Matrix Computations, 4th ed., 8.5, 4.1, 3.4.
+/// Small dense linear algebra: Jacobi eigenvalues, L D Lᵀ, L U.
+///
+/// Reference: Golub & Van Loan, Matrix Computations, 4th ed., 8.5, 4.1, 3.4.
 #include "math/dense.h"
 
 #include <karakuri/elementary.h>

@@ -1,4 +1,4 @@
-/// Small dense linear algebra for checks and set-up; not for the kernels. Matrices are row-major, n × n, changed in place.
+/// Small dense linear algebra for checks and set-up; not for the kernels. Matrices are row-major, n × n, in place.
 #ifndef KKI_MATH_DENSE_H
 #define KKI_MATH_DENSE_H
 
@@ -14,7 +14,8 @@ kk_status kki_ldl_factor(int n, double *a, double tolerance);
 /// x = A⁻¹ x with the factor.
 void kki_ldl_solve(int n, const double *ldl, double *x);
 
-/// P A = L U with partial pivoting, unit L. KK_SINGULAR if a column has no pivot. @param pivot  [n] row taken at each step
+/// P A = L U with partial pivoting, unit L. KK_SINGULAR if a column has no pivot.
+/// @param pivot  [n] row taken at each step
 kk_status kki_lu_factor(int n, double *a, int *pivot);
 void kki_lu_solve(int n, const double *lu, const int *pivot, double *x);
 

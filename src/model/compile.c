@@ -1,8 +1,8 @@
-/// From spec to model, as a story: check every item, count, get one block, number everything, fold bodies into nodes, see that
-/// everything that can move has something to move, name, couple, hash.
+/// From spec to model, as a story: check every item, count, get one block, number everything, fold bodies into nodes,
+/// see that everything that can move has something to move, name, couple, hash.
 ///
-/// The model is one block of memory; a second one holds scratch arrays while compiling. Time is O(n log n) for the names, O(n) for the
-/// rest; nothing recurses.
+/// The model is one block of memory; a second one holds scratch arrays while compiling. Time is O(n log n) for the
+/// names, O(n) for the rest; nothing recurses.
 #include "model/compile.h"
 
 #include "base/allocator.h"

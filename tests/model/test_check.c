@@ -39,7 +39,7 @@ KK_TEST(inertia_that_no_body_has_is_refused) {
     REFUSED_NUMBER(inertia.moment.xx, 7, KK_INVALID_MODEL, "body \"fore\":", "break the triangle inequality");
 }
 
-// a thin plate sits on the edge of the triangle inequality, a rod on that of positive moments; both are real bodies, also turned
+// a thin plate sits on the edge of the triangle inequality, a rod on that of positive moments; both are real bodies
 KK_TEST(flat_and_thin_bodies_are_sound) {
     for (int i = 0; i < 40; i++) {
         kk_spec *spec = arm();

@@ -1,4 +1,4 @@
-// Folding bodies into nodes: closed forms, and kinematics and inertia of random forests seen through nodes and through bodies.
+// Folding bodies into nodes: closed forms, and random forests seen through nodes and through bodies.
 #include "fixture.h"
 #include "model/model.h"
 
