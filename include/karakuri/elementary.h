@@ -1,10 +1,10 @@
 /// Elementary functions that give the same bits everywhere.
 ///
-/// The C library's sin, exp and friends differ in the last bit between vendors, versions and processors. These are built only from
-/// + - * / and the square root, which IEEE 754 defines exactly, so a result depends on the argument alone: not on the compiler, its
-/// optimisation level, the instruction set or the operating system. Every function is defined for every argument as in C17 Annex F,
-/// except that no floating-point flag and no errno is promised. The largest error of each is in docs/maths/elementary.md; all are below
-/// one unit in the last place.
+/// The C library's sin, exp and friends differ in the last bit between vendors, versions and processors. These are
+/// built only from + - * / and the square root, which IEEE 754 defines exactly, so a result depends on the argument
+/// alone: not on the compiler, its optimisation level, the instruction set or the operating system. Every function is
+/// defined for every argument as in C17 Annex F, except that no floating-point flag and no errno is promised. The
+/// largest error of each is in docs/maths/elementary.md; all are below one unit in the last place.
 #ifndef KARAKURI_ELEMENTARY_H
 #define KARAKURI_ELEMENTARY_H
 
@@ -16,7 +16,8 @@ KK_BEGIN_DECLS
 #define KK_TWO_PI 6.28318530717958647693  ///< nearest double to 2 pi
 #define KK_HALF_PI 1.57079632679489661923 ///< nearest double to pi / 2
 
-/// Sine, cosine and tangent of an angle in radians; any finite angle, however large, is reduced exactly. NaN for an infinite one.
+/// Sine, cosine and tangent of an angle in radians; any finite angle, however large, is reduced exactly. NaN for an
+/// infinite one.
 KK_API double kk_sin(double x);
 KK_API double kk_cos(double x);
 KK_API double kk_tan(double x);

@@ -1,7 +1,7 @@
 /// A 64-bit hash of bytes and of numbers, the same on every machine.
 ///
-/// The function is XXH64 as its public specification defines it, so digests can be checked with any other implementation. It is fast and
-/// well mixed, but no protection against somebody who wants two inputs to collide.
+/// The function is XXH64 as its public specification defines it, so digests can be checked with any other
+/// implementation. It is fast and well mixed, but no protection against somebody who wants two inputs to collide.
 #ifndef KARAKURI_HASH_H
 #define KARAKURI_HASH_H
 

@@ -1,8 +1,9 @@
-/// Random numbers as pure functions: the same (seed, stream, counter) gives the same number on every machine and in every order.
+/// Random numbers as pure functions: the same (seed, stream, counter) gives the same number on every machine in every
+/// order.
 ///
-/// The generator is Philox4x32-10: a block cipher applied to a counter. There is no hidden state, so run 7000 of a sweep or step 12345
-/// of a run gets its numbers without drawing those before it. Take the seed for the experiment, the stream for the run and the counter
-/// for the step; a cursor counts for you where order is natural.
+/// The generator is Philox4x32-10: a block cipher applied to a counter. There is no hidden state, so run 7000 of a
+/// sweep or step 12345 of a run gets its numbers without drawing those before it. Take the seed for the experiment, the
+/// stream for the run and the counter for the step; a cursor counts for you where order is natural.
 #ifndef KARAKURI_RANDOM_H
 #define KARAKURI_RANDOM_H
 
@@ -30,7 +31,7 @@ typedef struct kk_random {
 
 /// 64 random bits.
 KK_API uint64_t kk_random_next_uint64(kk_random *random);
-/// Whole number in [0, bound), without bias; 0 for bound 0. Uses more than one counter value with probability bound / 2^64.
+/// Whole number in [0, bound), without bias; 0 for bound 0. It may use more than one counter value.
 KK_API uint64_t kk_random_next_below(kk_random *random, uint64_t bound);
 /// Uniform in [0, 1).
 KK_API double kk_random_next_uniform(kk_random *random);

@@ -1,6 +1,7 @@
-// Scratch memory of a step: one block, a stack of named entries; and the layout of an object with many arrays as one block.
+// Scratch memory of a step: one block with a stack of named entries; and the layout of many arrays in one block.
 //
-// A step pushes what it needs by name and pops it by the same name in the reverse order, so a forgotten pop shows itself by name:
+// A step pushes what it needs by name and pops it by the same name in the reverse order, so a forgotten pop shows
+// itself by name:
 //     rows = kki_arena_push(arena, bytes, "contact rows");
 //     ...
 //     kki_arena_pop(arena, "contact rows");
@@ -55,8 +56,8 @@ bool kki_arena_is_empty(const kki_arena *arena);
 /// Name of the topmost entry, NULL where there is none: who forgot to pop.
 const char *kki_arena_top_name(const kki_arena *arena);
 
-/// Layout of many arrays in one block. The same function walks the arrays twice: over no block it sums the sizes, over a block it
-/// hands out the pointers.
+/// Layout of many arrays in one block. The same function walks the arrays twice: over no block it sums the sizes, over
+/// a block it hands out the pointers.
 ///     kki_layout layout = kki_layout_over(NULL);
 ///     place_arrays(&layout, object);                       // each pointer becomes NULL
 ///     block = kki_allocate(allocator, layout.size);

@@ -2,14 +2,15 @@
 //
 // Each call gives back the status it was handed, so that a failing function ends in one line:
 //     return kki_error_set(error, KK_NOT_FOUND, "body '%s': joint '%s' does not exist", body, joint);
-// Formats use %s and %d only, because the C library prints numbers by locale. A double is first made text by kk_number_format.
+// Formats use %s and %d only, because the C library prints numbers by locale. A double is first made text by
+// kk_number_format.
 #ifndef KARAKURI_BASE_ERROR_H
 #define KARAKURI_BASE_ERROR_H
 
 #include <karakuri/status.h>
 
-/// Writes status and text; place and file become empty. `error` may be NULL. An argument may be the error's own old text or file,
-/// which is how a caller adds context: kki_error_set(error, status, "model '%s': %s", name, error->text).
+/// Writes status and text; place and file become empty. `error` may be NULL. An argument may be the error's own old
+/// text or file, which is how a caller adds context: kki_error_set(error, status, "model '%s': %s", name, error->text).
 __attribute__((format(printf, 3, 4))) kk_status kki_error_set(kk_error *error, kk_status status, const char *format,
                                                               ...);
 

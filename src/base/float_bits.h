@@ -68,7 +68,8 @@ static inline double kki_nan(void) {
     return kki_double(0x7ff8000000000000u);
 }
 
-/// Exponent field minus the bias: floor(log2 |x|) for normal x, -1023 for zero and denormals, 1024 for infinity and NaN.
+/// Exponent field minus the bias: floor(log2 |x|) for normal x, -1023 for zero and denormals, 1024 for infinity and
+/// NaN.
 static inline int kki_exponent(double x) {
     return (int)((kki_bits(x) >> 52) & 0x7ff) - 1023;
 }

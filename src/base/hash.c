@@ -1,7 +1,7 @@
 // XXH64, written from its specification (Collet, "xxHash fast digest algorithm", doc/xxhash_spec.md, version 0.2).
 //
-// Four lanes eat 32-byte stripes; the lanes are merged, the rest of up to 31 bytes is folded in by 8, 4 and 1, and a final avalanche
-// spreads every bit. All reads are little-endian by construction.
+// Four lanes eat 32-byte stripes; the lanes are merged, the rest of up to 31 bytes is folded in by 8, 4 and 1, and a
+// final avalanche spreads every bit. All reads are little-endian by construction.
 #include <karakuri/hash.h>
 
 #include <string.h>
@@ -31,18 +31,29 @@ static inline void write_little(uint64_t value, unsigned char bytes[8]) {
     }
 }
 
+static inline uint64_t read_little8(const unsigned char *bytes) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t value; // one load; not every compiler sees it in the loop
+    memcpy(&value, bytes, sizeof value);
+    return value;
+#else
+    return read_little(bytes, 8);
+#endif
+}
+
 static inline uint64_t mix_round(uint64_t lane, uint64_t input) {
     return rotate_left(lane + input * PRIME_2, 31) * PRIME_1;
 }
 
 static void eat_stripe(uint64_t lane[4], const unsigned char *bytes) {
     for (int i = 0; i < 4; i++) {
-        lane[i] = mix_round(lane[i], read_little(bytes + 8 * i, 8));
+        lane[i] = mix_round(lane[i], read_little8(bytes + 8 * i));
     }
 }
 
 static uint64_t merge_lanes(const uint64_t lane[4]) {
-    uint64_t h = rotate_left(lane[0], 1) + rotate_left(lane[1], 7) + rotate_left(lane[2], 12) + rotate_left(lane[3], 18);
+    uint64_t h =
+        rotate_left(lane[0], 1) + rotate_left(lane[1], 7) + rotate_left(lane[2], 12) + rotate_left(lane[3], 18);
     for (int i = 0; i < 4; i++) {
         h = (h ^ mix_round(0, lane[i])) * PRIME_1 + PRIME_4;
     }
@@ -51,7 +62,7 @@ static uint64_t merge_lanes(const uint64_t lane[4]) {
 
 static uint64_t fold_rest(uint64_t h, const unsigned char *bytes, size_t size) {
     for (; size >= 8; bytes += 8, size -= 8) {
-        h = rotate_left(h ^ mix_round(0, read_little(bytes, 8)), 27) * PRIME_1 + PRIME_4;
+        h = rotate_left(h ^ mix_round(0, read_little8(bytes)), 27) * PRIME_1 + PRIME_4;
     }
     if (size >= 4) {
         h = rotate_left(h ^ read_little(bytes, 4) * PRIME_1, 23) * PRIME_2 + PRIME_3;
@@ -119,8 +130,15 @@ static uint64_t canonical_bits(double value) {
 }
 
 void kk_hash_update_doubles(kk_hash *hash, const double *values, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        kk_hash_update_uint64(hash, canonical_bits(values[i]));
+    enum { PORTION = 32 };
+    unsigned char bytes[8 * PORTION];
+    while (count > 0) {
+        const size_t n = count < PORTION ? count : PORTION;
+        for (size_t i = 0; i < n; i++) {
+            write_little(canonical_bits(values[i]), bytes + 8 * i);
+        }
+        kk_hash_update(hash, bytes, 8 * n);
+        values += n, count -= n;
     }
 }
 

@@ -1,6 +1,8 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011) and deviates made from it.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011) and deviates made
+// from it.
 //
-// The 128-bit counter is (counter, stream), the 64-bit key is the seed. Ten rounds of two 32 x 32 bit products pass all of TestU01.
+// The 128-bit counter is (counter, stream), the 64-bit key is the seed. Ten rounds of two 32 x 32 bit products pass all
+// of TestU01.
 #include <karakuri/elementary.h>
 #include <karakuri/random.h>
 
@@ -64,8 +66,8 @@ uint64_t kk_random_next_uint64(kk_random *random) {
     return low_bits(kk_random_block(random->seed, random->stream, random->counter++));
 }
 
-// Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the high word of bits * bound, with the few low words
-// rejected that would favour some results
+// Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the high word of bits * bound, with
+// the few low words rejected that would favour some results
 uint64_t kk_random_next_below(kk_random *random, uint64_t bound) {
     kki_uint128 product = kki_multiply_wide(kk_random_next_uint64(random), bound);
     if (product.lo < bound) {

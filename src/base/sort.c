@@ -1,7 +1,8 @@
 // Radix sort from the lowest byte up (Knuth, TAOCP vol. 3, 5.2.5), insertion sort for few items.
 //
-// Each pass distributes by one byte and keeps the order of equals, so the whole is stable and the result depends on the items alone.
-// Bytes that are the same in all keys are skipped, which leaves two to four passes for keys made of small ids.
+// Each pass distributes by one byte and keeps the order of equals, so the whole is stable and the result depends on the
+// items alone. Bytes that are the same in all keys are skipped, which leaves two to four passes for keys made of small
+// ids.
 #include "sort.h"
 
 #include <string.h>

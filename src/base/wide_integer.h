@@ -1,6 +1,7 @@
 // 64 x 64 -> 128 bit products, with and without a 128-bit type.
 //
-// wasm32 has the type but calls a compiler library for its product, so it takes the portable way. Integers: both give the same result.
+// wasm32 has the type but calls a compiler library for its product, so it takes the portable way. Integers: both give
+// the same result.
 #ifndef KARAKURI_BASE_WIDE_INTEGER_H
 #define KARAKURI_BASE_WIDE_INTEGER_H
 

@@ -1,4 +1,5 @@
-// The elementary functions: against correctly rounded golden values, in their special cases, by identities, and pinned to the bit.
+// The elementary functions: against correctly rounded golden values, in their special cases, by identities, and pinned
+// to the bit.
 #include "harness.h"
 
 #include <karakuri/elementary.h>
@@ -20,7 +21,7 @@ typedef struct named_function {
     const char *name;
     double (*one)(double);
     double (*two)(double, double);
-    int misrounded_percent; // at most so many of the golden rows may be one ulp off; measured, see docs/maths/elementary.md
+    int misrounded_percent; // of the golden rows that may be one ulp off
 } named_function;
 
 static const named_function FUNCTIONS[] = {
@@ -199,7 +200,8 @@ static double next_argument(uint64_t *state, bool everyday) {
 }
 
 KK_TEST(elementary_rounding_helpers) {
-    static const double X[] = {0.0, 0.3, 0.5, 0.49999999999999994, 0.9, 1.0, 1.5, 2.5, 1e15 + 0.5, 0x1p52 - 0.5, 0x1p52 + 1.0, 1e300};
+    static const double X[] = {0.0, 0.3, 0.5,        0.49999999999999994, 0.9,          1.0,
+                               1.5, 2.5, 1e15 + 0.5, 0x1p52 - 0.5,        0x1p52 + 1.0, 1e300};
     static const double FLOOR[] = {0, 0, 0, 0, 0, 1, 1, 2, 1e15, 0x1p52 - 1.0, 0x1p52 + 1.0, 1e300};
     static const double ROUND[] = {0, 0, 1, 0, 1, 1, 2, 3, 1e15 + 1, 0x1p52, 0x1p52 + 1.0, 1e300};
     for (size_t i = 0; i < sizeof X / sizeof *X; i++) {
@@ -264,8 +266,9 @@ KK_TEST(elementary_identities) {
     }
 }
 
-// A digest of results over everyday and arbitrary arguments. It is the promise of elementary.h made testable: every compiler, level and
-// instruction set must reproduce these numbers; whoever changes an algorithm changes them knowingly.
+// A digest of results over everyday and arbitrary arguments. It is the promise of elementary.h made testable: every
+// compiler, level and instruction set must reproduce these numbers; whoever changes an algorithm changes them
+// knowingly.
 static uint64_t digest(const named_function *f) {
     uint64_t state = 0x2545f4914f6cdd1du, hash = 0;
     for (int i = 0; i < 20000; i++) {

@@ -34,7 +34,8 @@ KK_TEST(error_may_be_absent) {
     KK_CHECK_EQ_INT(kki_error_at(NULL, KK_IO, "f", 1, 1, "%s", "x"), KK_IO);
 }
 
-// a long text of characters of `width` bytes after `lead` ASCII bytes is cut between characters and uses the room there is
+// a long text of characters of `width` bytes after `lead` ASCII bytes is cut between characters and uses the room there
+// is
 static void check_truncation(const char *character, size_t lead) {
     char text[2 * KK_ERROR_TEXT_SIZE + 8] = {0};
     const size_t width = strlen(character);

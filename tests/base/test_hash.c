@@ -10,7 +10,8 @@ typedef struct digest_row {
     uint64_t seed, digest;
 } digest_row;
 
-// XXH64 of the bytes (7 i + 3) mod 256, i < size, by python-xxhash 3 (libxxhash 0.8). The first row is in the specification.
+// XXH64 of the bytes (7 i + 3) mod 256, i < size, by python-xxhash 3 (libxxhash 0.8). The first row is in the
+// specification.
 static const digest_row DIGESTS[] = {
     {0, 0, 0xef46db3751d8e999u},   {0, 0x9e3779b1u, 0xac75fda2929b17efu},
     {1, 0, 0x1f25c8d0bc1f4bb6u},   {1, 0x9e3779b1u, 0x79cf94f5ace37fe1u},
@@ -62,4 +63,16 @@ KK_TEST(hash_of_doubles_is_by_value) {
     kk_hash hash = kk_hash_begin(9);
     kk_hash_update_uint64(&hash, 0x3ff8000000000000u);
     KK_CHECK(kk_hash_finish(&hash) == kk_hash_bytes(bytes, 8, 9));
+}
+
+// numbers in one call, one by one and as bytes: the same
+KK_TEST(hash_of_many_doubles_does_not_depend_on_portions) {
+    double values[100];
+    kk_hash one_by_one = kk_hash_begin(3);
+    for (int i = 0; i < 100; i++) {
+        values[i] = 0.1 * i;
+        kk_hash_update_doubles(&one_by_one, &values[i], 1);
+    }
+    KK_CHECK(kk_hash_doubles(values, 100, 3) == kk_hash_finish(&one_by_one));
+    KK_CHECK(kk_hash_doubles(values, 100, 3) != kk_hash_doubles(values, 99, 3));
 }

@@ -12,7 +12,8 @@ static void check_block(uint64_t seed, uint64_t stream, uint64_t counter, const 
 // tests/kat_vectors of Random123, lines "philox4x32 10"
 KK_TEST(random_matches_published_vectors) {
     check_block(0, 0, 0, (const uint32_t[4]){0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-    check_block(UINT64_MAX, UINT64_MAX, UINT64_MAX, (const uint32_t[4]){0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+    check_block(UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                (const uint32_t[4]){0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
     check_block(0x299f31d0a4093822u, 0x0370734413198a2eu, 0x85a308d3243f6a88u,
                 (const uint32_t[4]){0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
@@ -80,13 +81,13 @@ KK_TEST(random_below_is_fair) {
     for (int k = 0; k < 6; k++) {
         KK_CHECK_NEAR(count[k], 10000, 5 * 92);
     }
-    // without rejection a bound of 3/4 of the range would give its first third twice as often
-    int first_third = 0;
-    const uint64_t bound = UINT64_MAX / 4 * 3;
+    // without rejection a bound of 3/4 of the range would give multiples of three twice as often
+    int multiples = 0;
+    const uint64_t bound = (uint64_t)3 << 62;
     for (int i = 0; i < 30000; i++) {
-        first_third += kk_random_next_below(&random, bound) % 3 == 0;
+        multiples += kk_random_next_below(&random, bound) % 3 == 0;
     }
-    KK_CHECK_NEAR(first_third, 10000, 5 * 82);
+    KK_CHECK_NEAR(multiples, 10000, 5 * 82);
     KK_CHECK_EQ_INT(kk_random_next_below(&random, 0), 0);
     KK_CHECK_EQ_INT(kk_random_next_below(&random, 1), 0);
 }

@@ -1,10 +1,12 @@
-// Measures the largest error of every elementary function against MPFR and prints the table of docs/maths/elementary.md.
+// Measures the largest error of every elementary function against MPFR and prints the table of
+// docs/maths/elementary.md.
 //
 // Not part of the build: it needs libmpfr. From the top of the repository:
 //   cc -std=gnu17 -O2 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude tests/golden/measure_elementary.c
 //      src/base/elementary/*.c -lmpfr -lgmp -lm -o /tmp/measure && /tmp/measure 1000000
-// An error is |computed - exact| in units of the last place of the exact value, where the last place of a denormal is 2^-1074. Arguments
-// come from xorshift64* with fixed seeds: half of them uniform over an interval of everyday size, half over all bit patterns.
+// An error is |computed - exact| in units of the last place of the exact value, where the last place of a denormal is
+// 2^-1074. Arguments come from xorshift64* with fixed seeds: half of them uniform over an interval of everyday size,
+// half over all bit patterns.
 #include <karakuri/elementary.h>
 #include <math.h>
 #include <mpfr.h>
@@ -48,16 +50,11 @@ typedef struct function {
 } function;
 
 static const function FUNCTIONS[] = {
-    {"sin", kk_sin, NULL, mpfr_sin, NULL, -10, 10, 0},
-    {"cos", kk_cos, NULL, mpfr_cos, NULL, -10, 10, 0},
-    {"tan", kk_tan, NULL, mpfr_tan, NULL, -10, 10, 0},
-    {"asin", kk_asin, NULL, mpfr_asin, NULL, -1, 1, 1},
-    {"acos", kk_acos, NULL, mpfr_acos, NULL, -1, 1, 1},
-    {"atan", kk_atan, NULL, mpfr_atan, NULL, -10, 10, 0},
-    {"atan2", NULL, kk_atan2, NULL, mpfr_atan2, -10, 10, 0},
-    {"exp", kk_exp, NULL, mpfr_exp, NULL, -20, 20, 750},
-    {"log", kk_log, NULL, mpfr_log, NULL, 0, 10, 0},
-    {"pow", NULL, kk_pow, NULL, mpfr_pow, 0, 30, 0},
+    {"sin", kk_sin, NULL, mpfr_sin, NULL, -10, 10, 0},       {"cos", kk_cos, NULL, mpfr_cos, NULL, -10, 10, 0},
+    {"tan", kk_tan, NULL, mpfr_tan, NULL, -10, 10, 0},       {"asin", kk_asin, NULL, mpfr_asin, NULL, -1, 1, 1},
+    {"acos", kk_acos, NULL, mpfr_acos, NULL, -1, 1, 1},      {"atan", kk_atan, NULL, mpfr_atan, NULL, -10, 10, 0},
+    {"atan2", NULL, kk_atan2, NULL, mpfr_atan2, -10, 10, 0}, {"exp", kk_exp, NULL, mpfr_exp, NULL, -20, 20, 750},
+    {"log", kk_log, NULL, mpfr_log, NULL, 0, 10, 0},         {"pow", NULL, kk_pow, NULL, mpfr_pow, 0, 30, 0},
     {"hypot", NULL, kk_hypot, NULL, mpfr_hypot, -10, 10, 0},
 };
 
@@ -133,7 +130,8 @@ int main(int argc, char **argv) {
     const int n = argc > 1 ? atoi(argv[1]) : 100000;
     mpfr_t a, b, exact;
     mpfr_inits2(PRECISION, a, b, exact, (mpfr_ptr)0);
-    printf("| function | arguments | largest error, ulp | at | rounded correctly | ns a call |\n|---|---|---|---|---|---|\n");
+    printf("| function | arguments | largest error, ulp | at | rounded correctly | ns a call "
+           "|\n|---|---|---|---|---|---|\n");
     for (size_t k = 0; k < sizeof FUNCTIONS / sizeof *FUNCTIONS; k++) {
         const function *f = &FUNCTIONS[k];
         double worst = 0, worst_x = 0, worst_y = 0;

@@ -1,8 +1,9 @@
 // Numbers as an unevaluated sum hi + lo of two doubles, |lo| <= ulp(hi)/2: about 106 bits from exact operations only.
 //
-// References: Dekker, "A floating-point technique for extending the available precision", Numer. Math. 18 (1971) 224-242 (quick sum,
-// split, product); Knuth, TAOCP vol. 2, 4.2.2, theorem B (sum). No fused multiply-add: it would be a library call on baseline
-// processors. All sums and products below are error free unless they overflow; callers keep |a|, |b| between 2^-400 and 2^400.
+// References: Dekker, "A floating-point technique for extending the available precision", Numer. Math. 18 (1971)
+// 224-242 (quick sum, split, product); Knuth, TAOCP vol. 2, 4.2.2, theorem B (sum). No fused multiply-add: it would be
+// a library call on baseline processors. All sums and products below are error free unless they overflow; callers keep
+// |a|, |b| between 2^-400 and 2^400.
 #ifndef KARAKURI_BASE_ELEMENTARY_DOUBLE_DOUBLE_H
 #define KARAKURI_BASE_ELEMENTARY_DOUBLE_DOUBLE_H
 

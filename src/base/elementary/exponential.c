@@ -3,8 +3,9 @@
 //   exp x = 2^m 2^(j/64) e^r,   64 m + j = nearest integer to 64 x / ln 2, |r| <= ln 2 / 128
 //   log x = e ln 2 - ln c + log(1 + f),   x = 2^e m, c a ten-bit reciprocal of m, f = m c - 1 exact, |f| <= 2^-7
 //   x^y   = exp(y log x), with the logarithm as a double-double good to 2^-66
-// Tables of high and low parts keep everything but the final rounding below a few hundredths of an ulp. Reference: Tang, "Table-driven
-// implementation of the exponential function", ACM TOMS 15 (1989), and "... of the logarithm function", ACM TOMS 16 (1990).
+// Tables of high and low parts keep everything but the final rounding below a few hundredths of an ulp. Reference:
+// Tang, "Table-driven implementation of the exponential function", ACM TOMS 15 (1989), and "... of the logarithm
+// function", ACM TOMS 16 (1990).
 #include <karakuri/elementary.h>
 
 #include "../float_bits.h"
@@ -34,7 +35,8 @@ static double exponential(kki_dd x) {
     const double low = n * LN2_64_LOW;
     const double r = high - low;
     const double r_low = ((high - r) - low) + x.lo;
-    const double series = r * r * (1.0 / 2.0 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0)))));
+    const double series =
+        r * r * (1.0 / 2.0 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0)))));
     const double growth = r + (r_low + r * r_low + series); // e^r - 1
     const int index = (int)n;
     const kki_dd t = POWER_OF_TWO[index & 63];

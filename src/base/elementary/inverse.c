@@ -1,9 +1,10 @@
 // Inverse sine, cosine and tangent, all from one angle of a vector.
 //
-// For 0 <= n <= d the angle is  atan(n/d) = atan(c) + atan(t),  t = (n - c d) / (d + c n),  c = k/64 nearest to n/d, so |t| <= 1/128 and
-// five terms of the series in t finish it (Tang, "Table-driven implementation of transcendental functions", 1991, has the idea). n, d and
-// t are carried as double-doubles, hence the error is half an ulp and a trifle.
-//   asin x = angle of (sqrt(1 - x^2), x),  acos x = angle of (x, sqrt(1 - x^2)),  with 1 - x^2 exact as a double-double.
+// For 0 <= n <= d the angle is  atan(n/d) = atan(c) + atan(t),  t = (n - c d) / (d + c n),  c = k/64 nearest to n/d, so
+// |t| <= 1/128 and five terms of the series in t finish it (Tang, "Table-driven implementation of transcendental
+// functions", 1991, has the idea). n, d and t are carried as double-doubles, hence the error is half an ulp and a
+// trifle.
+//   asin x = angle of (sqrt(1 - x^2), x),  acos x = angle of (x, sqrt(1 - x^2)),  1 - x^2 as a double-double.
 #include <karakuri/elementary.h>
 
 #include "../float_bits.h"

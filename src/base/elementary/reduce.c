@@ -1,10 +1,11 @@
 // Argument reduction modulo pi/2, exact for every double.
 //
-// Small arguments (|x| < 2^20) subtract n*pi/2 with pi/2 cut in parts of 33 bits, so that all products and the first difference are exact
-// (Cody and Waite, "Software Manual for the Elementary Functions", 1980). Large ones multiply the integer mantissa by the window of the
-// bits of 2/pi that matters: bits above it contribute multiples of four quarter turns, bits below it less than 2^-137 of one (Payne and
-// Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18, 1983). No double is closer than 2^-62 to a multiple of
-// pi/2 other than zero (Kahan; Muller, "Elementary Functions", ch. 11), so the rest keeps 2^-75 relative.
+// Small arguments (|x| < 2^20) subtract n*pi/2 with pi/2 cut in parts of 33 bits, so that all products and the first
+// difference are exact (Cody and Waite, "Software Manual for the Elementary Functions", 1980). Large ones multiply the
+// integer mantissa by the window of the bits of 2/pi that matters: bits above it contribute multiples of four quarter
+// turns, bits below it less than 2^-137 of one (Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM
+// Newsletter 18, 1983). No double is closer than 2^-62 to a multiple of pi/2 other than zero (Kahan; Muller,
+// "Elementary Functions", ch. 11), so the rest keeps 2^-75 relative.
 #include "reduce.h"
 
 #include "../float_bits.h"
@@ -20,7 +21,7 @@ static int reduce_small(double x, kki_dd *rest) {
     const double first = x - n * HALF_PI_1;
     const kki_dd second = kki_dd_sum(first, -n * HALF_PI_2);
     const kki_dd third = kki_dd_sum(second.hi, -n * HALF_PI_3);
-    // second.lo and third.lo are exact; when second.hi cancels second.lo is zero, so plain sums lose nothing that matters
+    // the low parts are exact, and zero where the high parts cancel, so plain sums lose nothing that matters
     *rest = kki_dd_quick_sum(third.hi, third.lo + (second.lo - n * HALF_PI_4));
     return (int)((int64_t)n & 3);
 }

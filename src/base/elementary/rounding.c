@@ -1,7 +1,8 @@
 // Whole numbers, remainders and lengths: the small exact helpers.
 //
-// floor, ceil, trunc and round go through int64_t, which is exact below 2^52; every larger double is whole already. fmod is long division
-// in binary on the integer mantissas. hypot squares exactly in double-double after scaling by a power of two.
+// floor, ceil, trunc and round go through int64_t, which is exact below 2^52; every larger double is whole already.
+// fmod is long division in binary on the integer mantissas. hypot squares exactly in double-double after scaling by a
+// power of two.
 #include <karakuri/elementary.h>
 
 #include "../float_bits.h"

@@ -1,11 +1,11 @@
 // Sine, cosine and tangent.
 //
-// The angle is reduced to rest = hi + lo in [-pi/4, pi/4] and a quadrant (reduce.c). Both functions are then a leading part that is exact
-// and a small tail in double precision. With h the top bits of hi, so few that h^2 or h^3 is exact:
+// The angle is reduced to rest = hi + lo in [-pi/4, pi/4] and a quadrant (reduce.c). Both functions are then a leading
+// part that is exact and a small tail in double precision. With h the top bits of hi, so few that h^2 or h^3 is exact:
 //   sin = hi + [- h^3/6 - (hi^3 - h^3)/6 + hi^5 S(hi^2) + lo (1 - hi^2/2)],   hi^3 - h^3 = (hi - h)(hi^2 + hi h + h^2)
 //   cos = (1 - h^2/2) + [- (hi - h)(hi + h)/2 + hi^4 C(hi^2) - hi lo]
-// S and C are near-minimax polynomials (make_tables.py). The tail is at most an eighth of the result, so its errors cost a fraction of
-// an ulp.
+// S and C are near-minimax polynomials (make_tables.py). The tail is at most an eighth of the result, so its errors
+// cost a fraction of an ulp.
 #include <karakuri/elementary.h>
 
 #include "../float_bits.h"

@@ -1,4 +1,5 @@
-// Schoolbook arithmetic on bounded whole numbers. Callers stay within the bound (parse.c says why); a carry beyond it is dropped.
+// Schoolbook arithmetic on bounded whole numbers. Callers stay within the bound (parse.c says why); a carry beyond it
+// is dropped.
 #include "big_integer.h"
 
 #include <string.h>

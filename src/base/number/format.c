@@ -1,9 +1,10 @@
 // Shortest decimal that reads back as the same double.
 //
-// The method is Schubfach (Giulietti, "The Schubfach way to render doubles", 2020). A double c 2^q is the centre of the interval of reals
-// that round to it. For the power of ten 10^k just below the interval's width at most ten multiples of 10^k lie inside; one of them with a
-// last digit 0 is shorter and unique, otherwise the one nearest to the double is taken. The interval's ends and the centre are scaled by
-// 10^-k with 128-bit powers (powers.c) and rounded to odd, which the paper proves to be enough for all comparisons.
+// The method is Schubfach (Giulietti, "The Schubfach way to render doubles", 2020). A double c 2^q is the centre of the
+// interval of reals that round to it. For the power of ten 10^k just below the interval's width at most ten multiples
+// of 10^k lie inside; one of them with a last digit 0 is shorter and unique, otherwise the one nearest to the double is
+// taken. The interval's ends and the centre are scaled by 10^-k with 128-bit powers (powers.c) and rounded to odd,
+// which the paper proves to be enough for all comparisons.
 #include <karakuri/number.h>
 
 #include <string.h>

@@ -1,14 +1,15 @@
 // Decimal text to the nearest double, ties to even.
 //
 // Three ways, each taken where the one before cannot decide:
-//   1. at most 2^53 and a power of ten up to 10^22: both are doubles, so one multiplication or division rounds correctly
-//      (Clinger, "How to read floating point numbers accurately", PLDI 1990);
-//   2. the first 19 digits times a power of ten of 128 bits: the product is known to lie in an interval of width 2 in its 128th bit, and
-//      unless a point halfway between two doubles lies in it the rounding is certain (after Lemire, "Number parsing at a gigabyte per
-//      second", Software: Practice and Experience 51, 2021; the interval is plain and needs no case analysis);
+//   1. at most 2^53 and a power of ten up to 10^22: both are doubles, so one multiplication or division rounds
+//      correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990);
+//   2. the first 19 digits times a power of ten of 128 bits: the product is known to lie in an interval of width 2 in
+//      its 128th bit, and unless a point halfway between two doubles lies there the rounding is certain (after Lemire,
+//      "Number parsing at a gigabyte per second", Software: Practice and Experience 51, 2021);
 //   3. whole numbers: the decimal is compared with the halfway point above the candidate of way 2.
-// A halfway point has at most 767 significant digits. Of longer texts way 3 keeps 780 digits and whether any of the rest is not zero, so
-// memory is bounded: 780 digits are 2592 bits, and the smallest halfway point as a fraction over 10^1124 has 2665.
+// A halfway point has at most 767 significant digits. Of longer texts way 3 keeps 780 digits and whether any of the
+// rest is not zero, so memory is bounded: 780 digits are 2592 bits, and the smallest halfway point as a fraction over
+// 10^1124 has 2665.
 #include <karakuri/number.h>
 
 #include "../float_bits.h"
@@ -17,7 +18,8 @@
 
 enum { LEADING_DIGITS = 19, EXACT_DIGITS = 780 };
 
-// a text split into parts: value = +-leading * 10^exponent, plus less than 10^exponent if there are more digits that are not zero
+// a text split into parts: value = +-leading * 10^exponent, plus less than 10^exponent if there are more digits that
+// are not zero
 typedef struct decimal {
     const char *digits, *digits_end; // digits and at most one point
     uint64_t leading;                // the first 19 significant digits
@@ -117,7 +119,8 @@ static bool round_small(const decimal *d, double *value) {
     return true;
 }
 
-// product.hi:product.lo <= w 10^q 2^(63 - floor(log2 10^q)) < that + 2; the third word tells the rest where the power is exact
+// product.hi:product.lo <= w 10^q 2^(63 - floor(log2 10^q)) < that + 2; the third word tells the rest where the power
+// is exact
 static kki_uint128 multiply_power_of_ten(uint64_t w, int q, uint64_t *rest) {
     const kki_uint128 power = kki_power_of_ten(q);
     const kki_uint128 low = kki_multiply_wide(w, power.lo);
