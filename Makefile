@@ -6,6 +6,7 @@
 #   make bench      measure beside the peers
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
+#   make coverage   lines and branches that the unit tests reach; ARGS=--missing lists the others
 #   make install    install library, headers, CMake package and pkg-config file; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
 #   make clean      remove everything that was built
@@ -23,8 +24,8 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo test bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers install \
-	format clean help setup-% build-%
+.PHONY: all demo test bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
+	install format clean help setup-% build-%
 .DEFAULT_GOAL := all
 
 all: setup-base build-release
@@ -77,6 +78,11 @@ check-shell:
 
 check-sanitizers: setup-base
 	@python3 tests/run.py --jobs $(JOBS) sanitizers
+
+coverage: setup-base build-coverage
+	@find build/coverage -name '*.gcda' -delete
+	@build/coverage/karakuri_tests >/dev/null
+	@python3 scripts/coverage.py $(ARGS) build/coverage
 
 install: all
 	@cmake --install build/release --prefix "$(PREFIX)"

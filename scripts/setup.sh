@@ -6,6 +6,7 @@
 #   scripts/setup.sh base test     and what tests use where they find it: clang, a C++ compiler, pkg-config, WebAssembly
 #   scripts/setup.sh base check    and what `make check` needs: clang-format, clang-tidy, shellcheck
 #   scripts/setup.sh base bench    and what `make bench` and `make crosscheck` need: clang, a C++ compiler, Python's venv
+#   scripts/setup.sh base cross    and what adds other processors to the determinism test: cross compilers and an emulator
 #
 # KK_NO_INSTALL=1 never installs anything.
 set -euo pipefail
@@ -24,13 +25,17 @@ wasm_runtime_package() {
     if have clang; then
         version=$(clang -dumpversion | cut -d. -f1)
     elif have apt-cache; then
-        version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\)$/\1/p' | head -n 1)
+        version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\)$/\1/p')
     fi
     echo "libclang-rt-${version:-14}-dev-wasm32"
 }
 
 has_wasm_runtime() {
-    have clang && compgen -G "$(clang -print-resource-dir)/lib/*/libclang_rt.builtins*" | grep -q -E 'wasm32|/wasi/'
+    have clang || return 1
+    local libraries
+    libraries=$(clang -print-resource-dir)/lib
+    compgen -G "$libraries/*/libclang_rt.builtins-wasm32.a" >/dev/null ||
+        compgen -G "$libraries/wasm32*/libclang_rt.builtins.a" >/dev/null
 }
 
 look_for_base() {
@@ -67,13 +72,21 @@ look_for_bench() {
     python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || require python3-venv
 }
 
+look_for_cross() {
+    have qemu-aarch64 || require qemu-user
+    have aarch64-linux-gnu-gcc || require gcc-aarch64-linux-gnu
+    [ -e /usr/aarch64-linux-gnu/include/stdio.h ] || require libc6-dev-arm64-cross
+    have riscv64-linux-gnu-gcc || require gcc-riscv64-linux-gnu
+    [ -e /usr/riscv64-linux-gnu/include/stdio.h ] || require libc6-dev-riscv64-cross
+}
+
 look() {
     required=()
     optional=()
     local set
     for set in "$@"; do
         case $set in
-        base | test | check | bench) "look_for_$set" ;;
+        base | test | check | bench | cross) "look_for_$set" ;;
         *)
             echo "setup.sh: unknown set $set" >&2
             exit 2

@@ -66,6 +66,19 @@ def find_builds(skips):
                   "-fno-vectorize", "-fno-slp-vectorize"]  # see CMakeLists.txt
         node = ["node", str(ROOT / "scripts" / "run_wasm.mjs")]
         builds.append(Build("wasm -O2", "wasm32", "clang", ["-O2", *target], target, ".wasm", node))
+    return builds + find_cross_builds()
+
+
+def find_cross_builds():
+    """Other processors under an emulator. They contract to fused multiply-add by default, which x86-64 does not."""
+    builds = []
+    for processor in ("aarch64", "riscv64"):
+        compiler, emulator = f"{processor}-linux-gnu-gcc", f"qemu-{processor}"
+        has_library = pathlib.Path(f"/usr/{processor}-linux-gnu/include/stdio.h").exists()
+        if shutil.which(compiler) and shutil.which(emulator) and has_library:
+            builds.append(Build(f"{processor} -O2", processor, compiler, ["-O2"], ["-static"], "", [emulator]))
+    if not builds:
+        print("note: `make setup-cross` adds aarch64 and riscv64 under an emulator to this table")
     return builds
 
 
