@@ -253,11 +253,11 @@ KK_TEST(random_q_fills_the_limits) {
     kk_model_free(m);
 }
 
-// uniform rotations: the mean of R is 0 and each |component|² averages 1/4
+// uniform rotations: the mean of R is 0 and the squares of components average 1/4, fourth powers 1/8
 KK_TEST(random_quaternions_are_uniform) {
     kk_model *m = lone_free_body();
     const int count = 20000;
-    double square[4] = {0}, entry[9] = {0};
+    double square[4] = {0}, fourth[4] = {0}, entry[9] = {0};
     for (int i = 0; i < count; i++) {
         double q[7];
         kk_model_random_q(m, 2, (uint64_t)i, q);
@@ -267,6 +267,7 @@ KK_TEST(random_quaternions_are_uniform) {
         }
         for (int k = 0; k < 4; k++) {
             square[k] += q[k] * q[k] / count;
+            fourth[k] += q[k] * q[k] * q[k] * q[k] / count;
         }
         KK_CHECK(q[4] >= -1 && q[4] <= 1 && q[5] >= -1 && q[5] <= 1 && q[6] >= -1 && q[6] <= 1);
     }
@@ -275,6 +276,7 @@ KK_TEST(random_quaternions_are_uniform) {
     }
     for (int k = 0; k < 4; k++) {
         KK_CHECK_NEAR(square[k], 0.25, 0.01);
+        KK_CHECK_NEAR(fourth[k], 0.125, 0.01);
     }
     kk_model_free(m);
 }
