@@ -6,7 +6,7 @@
 #include <karakuri/status.h>
 
 /// Eigenvalues of a symmetric 3 × 3 matrix in rising order, each to a few units in the last place of the largest.
-void kki_sym3_eigenvalues(kk_sym3 a, double values[3]);
+void kki_sym3_eigenvalues(kk_sym3 symmetric, double values[3]);
 
 /// A = L D Lᵀ of a positive definite A: unit L below the diagonal, D on it. Reads the lower triangle only.
 /// KK_SINGULAR if a pivot is not above `tolerance` times the largest entry of the diagonal.

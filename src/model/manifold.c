@@ -244,7 +244,7 @@ static kk_quat random_quat(const double u[3]) {
 static void random_node(const kk_model *m, const kki_node *node, uint64_t seed, uint64_t stream, double *q) {
     double u[7] = {0};
     for (int k = 0; k < kki_node_type_nq((kki_node_type)node->type); k++) {
-        u[k] = kk_random_uniform_at(seed, stream, (uint64_t)(node->q_index + k));
+        u[k] = kk_random_uniform_at(seed, stream, (uint64_t)node->q_index + (uint64_t)k);
     }
     const kk_dof_def *dof = &m->dof[node->v_index];
     double *out = q + node->q_index;
