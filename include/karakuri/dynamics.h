@@ -21,7 +21,14 @@ typedef enum kk_reference {
     KK_WORLD_ALIGNED, ///< axes of the world, about the frame's own origin
 } kk_reference;
 
+enum { KK_MATRIX_LIMIT = 1024 };
+
+/// Memory grows with nv; up to KK_MATRIX_LIMIT degrees of freedom the nv × nv matrices of kk_crba and of the calls below it are
+/// included.
 KK_API kk_status kk_data_create(const kk_model *model, const kk_allocator *allocator, kk_data **data);
+/// The same with the matrices whatever their size. Calls that need them must not be made on a data without.
+KK_API kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator *allocator, kk_data **data);
+KK_API int kk_data_has_matrices(const kk_data *data);
 KK_API void kk_data_free(kk_data *data);
 
 // ---- kinematics -------------------------------------------------------------------------------------------------------------------
@@ -61,7 +68,7 @@ KK_API void kk_bias_force(const kk_model *model, kk_data *data, const double *q,
 /// Gravity forces alone: inverse dynamics with v = a = 0.
 KK_API void kk_gravity_force(const kk_model *model, kk_data *data, const double *q, double *tau);
 /// Springs and dampers of the joints: −stiffness (q ⊖ rest) − damping v. Dry friction is a constraint, not a force law, and is left out.
-KK_API void kk_passive_force(const kk_model *model, const double *q, const double *v, double *tau);
+KK_API void kk_passive_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
 
 /// All six components of what the parent does to the body through its joint, in the body's frame about its origin,
 /// after kk_inverse_dynamics (fixed joints included). The moment along a hinge axis leaves out what the armature takes.
@@ -81,10 +88,12 @@ KK_API kk_status kk_forward_dynamics_coupled(const kk_model *model, kk_data *dat
 
 // ---- joint-space inertia ----------------------------------------------------------------------------------------------------------
 
-/// Composite-rigid-body algorithm: leaves the lower triangle of M in the data; entries off the branches stay zero.
+/// Composite-rigid-body algorithm: leaves the upper triangle of M in the data.
 KK_API void kk_crba(const kk_model *model, kk_data *data, const double *q);
-/// [nv × nv] what kk_crba left: M in its lower triangle (row ≥ column).
+/// What kk_crba left: rows of M, each kk_crba_stride long, valid from the diagonal to the end of the row's subtree; M is zero
+/// behind that (off the branches) and mirrored below the diagonal, but neither is written here.
 KK_API const double *kk_crba_result(const kk_data *data);
+KK_API size_t kk_crba_stride(const kk_model *model);
 /// The whole symmetric M. @param M [nv × nv] result
 KK_API void kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M);
 /// Branch-sparse factor M = Lᵀ D L of what kk_crba left; no fill-in (Featherstone 2005).

@@ -96,6 +96,27 @@ static void add_inertia(kki_node *node, kk_transform X_NB, kk_inertia inertia) {
     }
 }
 
+/// Cholesky root of a node's moments. A moment that is zero to rounding (a rod about its own axis, a massless node) leaves its
+/// column zero: the moments are positive semi-definite, so nothing but rounding is lost.
+static void store_root(kki_node *node) {
+    const double(*A)[4] = node->inertia;
+    double(*L)[4] = node->inertia_root;
+    const double floor = 1e-15 * (A[0][0] + A[1][1] + A[2][2]);
+    for (int j = 0; j < 3; j++) {
+        for (int i = j; i < 3; i++) {
+            double s = A[j][i];
+            for (int k = 0; k < j; k++) {
+                s -= L[k][i] * L[k][j];
+            }
+            if (i == j) {
+                L[j][j] = s > floor ? __builtin_sqrt(s) : 0;
+            } else {
+                L[j][i] = L[j][j] > 0 ? s / L[j][j] : 0;
+            }
+        }
+    }
+}
+
 // ---- degrees of freedom
 
 static void copy_dofs(const kk_spec *spec, kk_model *m, int b) {
@@ -108,8 +129,9 @@ static void copy_dofs(const kk_spec *spec, kk_model *m, int b) {
     }
 }
 
-static void copy_armatures_to_nodes(kk_model *m) {
+static void finish_nodes(kk_model *m) {
     for (int n = 1; n < m->nnode; n++) {
+        m->angle_index[n] = m->node[n].q_index;
         m->node[n].armature = m->node_nv[n] == 1 ? m->dof_armature[m->node[n].v_index] : 0;
     }
 }
@@ -133,6 +155,9 @@ void kki_fold(const kk_spec *spec, kk_model *m) {
         m->total_mass += spec->body[i].inertia.mass;
         add_inertia(&m->node[m->body[i].node], m->body[i].X_NB, spec->body[i].inertia);
     }
-    copy_armatures_to_nodes(m);
+    finish_nodes(m);
+    for (int n = 0; n < m->nnode; n++) {
+        store_root(&m->node[n]);
+    }
     copy_frames(spec, m);
 }

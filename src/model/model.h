@@ -29,6 +29,7 @@ typedef struct kki_node {
     double Rt[3][4];             ///< columns of its transpose
     double p[4];                 ///< p_PN at q = 0
     double inertia[3][4];        ///< moments about N's origin, in N
+    double inertia_root[3][4];   ///< lower triangular L with L Lᵀ = inertia
     double h[4];                 ///< mass × centre of mass, in N
     double mass;
     double pitch;     ///< screws; 0 otherwise
@@ -80,6 +81,7 @@ struct kk_model {
     int32_t *dof_node;      ///< [nv] node that owns the degree of freedom
     int32_t *dof_parent;    ///< [nv] the degree of freedom next towards the root, −1 at the root: the branches of M
     int32_t *dof_subtree;   ///< [nv] one past the last degree of freedom of the subtree that starts here
+    int32_t *angle_index;   ///< [nnode, padded to a multiple of 4] first coordinate of each node; 0 in the padding and the world
     int32_t *node_nv;       ///< [nnode] degrees of freedom of the node
     int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
     int32_t *node_mount;    ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world

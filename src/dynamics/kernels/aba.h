@@ -1,0 +1,271 @@
+/// Forward dynamics by the articulated-body algorithm in world axes, each node about its own origin.
+///
+/// Featherstone (1983), with two changes that save most of its work:
+/// - All vectors are in world axes, so handing an articulated inertia to the parent is a shift by the arm r and no rotation; each
+///   node keeps its own origin, so nothing is lost to cancellation far from the world's.
+/// - The bias accelerations (q̈ = 0, gravity as an upward acceleration of the world) are found first and their inertia forces go into
+///   the force p. The recursion then solves for the *deviation* from them, and the terms Iᴬ c of the textbook disappear.
+/// With Iᴬ = [J Gᵀ; G M], a degree of freedom with axis S is eliminated by
+///     U = Iᴬ S,  D = SᵀU + armature,  e = τ − Sᵀp,  Iᴬ ← Iᴬ − U Uᵀ/D,  p ← p + U e/D,
+/// one after the other for balls; a root's free joint solves its 6 × 6 at once. Shift by r to the parent:
+///     G' = G − M[r],  J' = J + B + Bᵀ with B = [r](G − M[r]/2),  n' = n + r × f.
+#ifndef KKI_DYNAMICS_KERNELS_ABA_H
+#define KKI_DYNAMICS_KERNELS_ABA_H
+
+#include "inertia.h"
+#include "kernels.h"
+#include "kinematics.h"
+
+/// Velocity and bias acceleration of a node; its joint's axes into the pivots.
+KKI_INLINE void aba_motion(const kki_node *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
+                           world_motion *s, pivot *axis) {
+    const size_t i = (size_t)b->v_index;
+    const vec3 z = x->R.c[2];
+    s->w = p->w;
+    s->al = p->al;
+    s->a = v_add(p->a, m_mul(&p->spin, x->r));
+    if (b->type == KKI_NODE_HINGE) {
+        const vec3 w = v_scale(z, r_load(v, i, stride));
+        s->al = v_add(s->al, v_cross(p->w, w));
+        s->w = v_add(s->w, w);
+        axis[0].Sa = z;
+    } else if (b->type == KKI_NODE_SLIDE) {
+        const vec3 u = v_scale(z, r_load(v, i, stride));
+        s->a = v_add(s->a, v_cross(v_add(p->w, p->w), u));
+        axis[0].Sl = z;
+    } else if (b->type == KKI_NODE_SCREW) {
+        const vec3 w = v_scale(z, r_load(v, i, stride));
+        const vec3 u = v_scale(w, r_const(b->pitch));
+        s->a = v_add(s->a, v_cross(v_add(p->w, p->w), u));
+        s->al = v_add(s->al, v_cross(p->w, w));
+        s->w = v_add(s->w, w);
+        axis[0].Sa = z;
+        axis[0].Sl = v_scale(z, r_const(b->pitch));
+    } else {
+        const vec3 w = m_mul(&x->R, load3(v, i, stride));
+        if (b->type == KKI_NODE_FREE) {
+            const vec3 u = m_mul(&x->R, load3(v, i + 3, stride));
+            s->a = v_add(s->a, v_cross(v_add(v_add(p->w, p->w), w), u));
+        }
+        s->al = v_add(s->al, v_cross(p->w, w));
+        s->w = v_add(s->w, w);
+    }
+}
+
+/// Rigid inertia and bias force of a node, before anything behind it is added.
+KKI_INLINE void aba_load(const kki_node *b, const world_node *x, world_motion *s, articulated *A) {
+    const vec3 h = m_mul_const(&x->R, b->h);
+    s->spin = m_spin(s->w, s->al);
+    A->J = moments_in_world(b, &x->R);
+    A->M = s_diagonal(r_const(b->mass));
+    A->G = m_skew(v_neg(h));
+    A->f = v_add(v_scale(s->a, r_const(b->mass)), m_mul(&s->spin, h));
+    A->n = v_add(v_add(s_mul(&A->J, s->al), v_cross(s->w, s_mul(&A->J, s->w))), v_cross(h, s->a));
+}
+
+/// Takes one degree of freedom out. `turns` and `slides` say which halves of S are not zero and are constants at every call.
+KKI_INLINE void aba_eliminate(articulated *A, pivot *k, int turns, int slides, real armature, real tau) {
+    real D = armature, e = tau;
+    if (turns && slides) {
+        const mat3 Gt = m_transpose(A->G);
+        k->Ua = v_add(s_mul(&A->J, k->Sa), m_mul(&Gt, k->Sl));
+        k->Ul = v_add(m_mul(&A->G, k->Sa), s_mul(&A->M, k->Sl));
+        D = D + (v_dot(k->Sa, k->Ua) + v_dot(k->Sl, k->Ul));
+        e = e - (v_dot(k->Sa, A->n) + v_dot(k->Sl, A->f));
+    } else if (turns) {
+        k->Ua = s_mul(&A->J, k->Sa);
+        k->Ul = m_mul(&A->G, k->Sa);
+        D = D + v_dot(k->Sa, k->Ua);
+        e = e - v_dot(k->Sa, A->n);
+    } else {
+        k->Ua = m_tmul(&A->G, k->Sl);
+        k->Ul = s_mul(&A->M, k->Sl);
+        D = D + v_dot(k->Sl, k->Ul);
+        e = e - v_dot(k->Sl, A->f);
+    }
+    const real i = r_const(1.0) / D;
+    k->inverse_D = i;
+    k->e = e;
+    A->J = s_sub_square(A->J, k->Ua, i);
+    A->M = s_sub_square(A->M, k->Ul, i);
+    A->G = m_sub_outer(A->G, k->Ul, k->Ua, i);
+    const real c = e * i;
+    A->n = v_add(A->n, v_scale(k->Ua, c));
+    A->f = v_add(A->f, v_scale(k->Ul, c));
+}
+
+/// Adds a child's articulated inertia and force, about the child's origin at r, to its parent's.
+KKI_INLINE void aba_hand_over(const articulated *A, vec3 r, articulated *P) {
+    const mat3 Q = s_mul_skew(&A->M, r);
+    const real half = r_const(0.5);
+    const mat3 H = {{v_sub(A->G.c[0], v_scale(Q.c[0], half)), v_sub(A->G.c[1], v_scale(Q.c[1], half)),
+                     v_sub(A->G.c[2], v_scale(Q.c[2], half))}};
+    P->J = s_add(P->J, s_add_symmetric(A->J, m_cross(r, &H)));
+    P->G = m_add(P->G, m_sub(A->G, Q));
+    P->M = s_add(P->M, A->M);
+    P->f = v_add(P->f, A->f);
+    P->n = v_add(P->n, v_add(A->n, v_cross(r, A->f)));
+}
+
+/// L D Lᵀ of a symmetric 3 × 3 and its solution.
+typedef struct {
+    real l10, l20, l21, d0, d1, d2; ///< d: inverse pivots
+} ldl3;
+
+KKI_INLINE ldl3 ldl3_factor(const sym3 *A) {
+    const real one = r_const(1.0);
+    ldl3 F;
+    F.d0 = one / s_xx(A);
+    F.l10 = s_xy(A) * F.d0;
+    F.l20 = s_xz(A) * F.d0;
+    F.d1 = one / (s_yy(A) - F.l10 * s_xy(A));
+    const real t = s_yz(A) - F.l20 * s_xy(A);
+    F.l21 = t * F.d1;
+    F.d2 = one / ((s_zz(A) - F.l20 * s_xz(A)) - F.l21 * t);
+    return F;
+}
+KKI_INLINE vec3 ldl3_solve(const ldl3 *F, vec3 b) {
+    const real x = v_x(b), y = v_y(b) - F->l10 * x, z = (v_z(b) - F->l20 * x) - F->l21 * y;
+    const real c = z * F->d2, bb = y * F->d1 - F->l21 * c;
+    return v_make((x * F->d0 - F->l10 * bb) - F->l20 * c, bb, c);
+}
+
+/// A root's free joint: [J Gᵀ; G M][al; a] = [t − n; g − f] by elimination of the linear half, armature in world axes added before.
+KKI_INLINE void aba_solve_free(articulated *A, vec3 torque, vec3 force) {
+    const ldl3 M = ldl3_factor(&A->M);
+    const mat3 X = {{ldl3_solve(&M, A->G.c[0]), ldl3_solve(&M, A->G.c[1]), ldl3_solve(&M, A->G.c[2])}}; // M⁻¹ G
+    const mat3 Gt = m_transpose(A->G);
+    const mat3 C = m_mul_m(&Gt, &X);
+    const sym3 zero = s_diagonal(r_const(0.0));
+    const real half = r_const(-0.5);
+    const mat3 minus = {{v_scale(C.c[0], half), v_scale(C.c[1], half), v_scale(C.c[2], half)}};
+    const sym3 schur = s_add(A->J, s_add_symmetric(zero, minus));
+    const ldl3 S = ldl3_factor(&schur);
+    const vec3 g = v_sub(force, A->f);
+    const vec3 t = v_sub(v_sub(torque, A->n), m_mul(&Gt, ldl3_solve(&M, g)));
+    A->al = ldl3_solve(&S, t);
+    A->a = ldl3_solve(&M, v_sub(g, m_mul(&A->G, A->al)));
+}
+
+/// Armature of a root's free joint, diagonal in the node's axes, added to the articulated inertia.
+KKI_INLINE void aba_add_free_armature(const double *armature, const mat3 *R, articulated *A) {
+    for (int k = 0; k < 3; k++) {
+        A->J = s_sub_square(A->J, R->c[k], r_const(-armature[k]));
+        A->M = s_sub_square(A->M, R->c[k], r_const(-armature[3 + k]));
+    }
+}
+
+/// Axes of a ball, or of a free joint that is not at a root.
+KKI_INLINE void aba_eliminate_many(const kk_model *m, const kki_node *b, const mat3 *R, articulated *A, pivot *axis, const double *tau,
+                                   size_t stride) {
+    const size_t i = (size_t)b->v_index;
+    if (b->type == KKI_NODE_FREE) {
+        for (size_t k = 6; k-- > 3;) {
+            axis[k].Sl = R->c[k - 3];
+            aba_eliminate(A, &axis[k], 0, 1, r_const(m->dof_armature[i + k]), r_load(tau, i + k, stride));
+        }
+    }
+    for (size_t k = 3; k-- > 0;) {
+        axis[k].Sa = R->c[k];
+        aba_eliminate(A, &axis[k], 1, 0, r_const(m->dof_armature[i + k]), r_load(tau, i + k, stride));
+    }
+}
+
+/// A free joint at a root stands alone: nothing of it reaches the world.
+KKI_INLINE int is_free_root(const kki_node *b) { return b->type == KKI_NODE_FREE && b->parent == 0; }
+
+/// Tips to roots: eliminate the joint, hand the rest to the parent.
+KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const double *tau, size_t stride) {
+    const world_node *pose = S->pose;
+    articulated *body = S->articulated;
+    for (int i = m->nnode - 1; i > 0; i--) {
+        const kki_node *b = &m->node[i];
+        const size_t k = (size_t)b->v_index;
+        articulated *A = &body[i];
+        pivot *axis = (pivot *)S->pivot + k;
+        if (b->type == KKI_NODE_HINGE) {
+            aba_eliminate(A, axis, 1, 0, r_const(b->armature), r_load(tau, k, stride));
+        } else if (b->type == KKI_NODE_SLIDE) {
+            aba_eliminate(A, axis, 0, 1, r_const(b->armature), r_load(tau, k, stride));
+        } else if (b->type == KKI_NODE_SCREW) {
+            aba_eliminate(A, axis, 1, 1, r_const(b->armature), r_load(tau, k, stride));
+        } else if (is_free_root(b)) {
+            const mat3 *R = &pose[i].R;
+            aba_add_free_armature(&m->dof_armature[k], R, A);
+            aba_solve_free(A, m_mul(R, load3(tau, k, stride)), m_mul(R, load3(tau, k + 3, stride)));
+        } else {
+            aba_eliminate_many(m, b, &pose[i].R, A, axis, tau, stride);
+        }
+        if (b->parent > 0) {
+            aba_hand_over(A, pose[i].r, &body[b->parent]);
+        }
+    }
+}
+
+/// q̈ of one axis, and what it adds to the node's deviation.
+KKI_INLINE real aba_accelerate(const pivot *k, int turns, int slides, articulated *A) {
+    const real x = ((k->e - v_dot(k->Ua, A->al)) - v_dot(k->Ul, A->a)) * k->inverse_D;
+    if (turns) {
+        A->al = v_add(A->al, v_scale(k->Sa, x));
+    }
+    if (slides) {
+        A->a = v_add(A->a, v_scale(k->Sl, x));
+    }
+    return x;
+}
+
+/// Roots to tips: accelerations.
+KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, double *a, size_t stride) {
+    const world_node *pose = S->pose;
+    articulated *body = S->articulated;
+    body[0].al = body[0].a = v_zero();
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *b = &m->node[i];
+        const articulated *P = &body[b->parent];
+        const size_t k = (size_t)b->v_index;
+        articulated *A = &body[i];
+        const pivot *axis = (const pivot *)S->pivot + k;
+        if (is_free_root(b)) {
+            store3(a, k, stride, m_tmul(&pose[i].R, A->al));
+            store3(a, k + 3, stride, m_tmul(&pose[i].R, A->a));
+            continue;
+        }
+        A->al = P->al;
+        A->a = v_add(P->a, v_cross(P->al, pose[i].r));
+        if (b->type == KKI_NODE_HINGE) {
+            r_store(a, k, stride, aba_accelerate(axis, 1, 0, A));
+        } else if (b->type == KKI_NODE_SLIDE) {
+            r_store(a, k, stride, aba_accelerate(axis, 0, 1, A));
+        } else if (b->type == KKI_NODE_SCREW) {
+            r_store(a, k, stride, aba_accelerate(axis, 1, 1, A));
+        } else {
+            for (size_t j = 0; j < 3; j++) {
+                r_store(a, k + j, stride, aba_accelerate(&axis[j], 1, 0, A));
+            }
+            for (size_t j = 3; j < 6 && b->type == KKI_NODE_FREE; j++) {
+                r_store(a, k + j, stride, aba_accelerate(&axis[j], 0, 1, A));
+            }
+        }
+    }
+}
+
+/// Roots to tips: poses, bias motion, inertias.
+KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    world_node *pose = S->pose;
+    world_motion *motion = S->motion;
+    articulated *body = S->articulated;
+    trig_of_nodes(m, q, stride, S);
+    pose_of_world(&pose[0]);
+    motion[0].w = motion[0].al = v_zero();
+    motion[0].a = v_neg(v_const(m->gravity));
+    motion[0].spin = m_spin(motion[0].w, motion[0].al);
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *b = &m->node[i];
+        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &pose[i]);
+        aba_motion(b, v, stride, &pose[i], &motion[b->parent], &motion[i], (pivot *)S->pivot + b->v_index);
+        aba_load(b, &pose[i], &motion[i], &body[i]);
+    }
+}
+
+#endif

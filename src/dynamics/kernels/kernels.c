@@ -1,0 +1,122 @@
+/// The kernels of one variant. The build compiles this file once for each line of cmake/variants.txt with KKI_LANES and KKI_VARIANT set.
+#include "kernels.h"
+
+#include "aba.h"
+#include "crba.h"
+#include "rnea.h"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+
+static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
+    const size_t lanes = KKI_LANES, nnode = (size_t)m->nnode, nv = (size_t)m->nv, padded = kki_padded(m->nv);
+    S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
+    S->cosine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
+    S->pose = kki_layout_take(layout, nnode, sizeof(world_node));
+    S->rates = kki_layout_take(layout, lanes == 1 ? nnode : 0, sizeof(world_rates));
+    S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
+    S->local = kki_layout_take(layout, nnode, sizeof(local_node));
+    S->local_pose = kki_layout_take(layout, nnode, sizeof(local_pose));
+    S->articulated = kki_layout_take(layout, nnode, sizeof(articulated));
+    S->pivot = kki_layout_take(layout, nv, sizeof(pivot));
+    S->composite = kki_layout_take(layout, nnode, sizeof(composite));
+    S->axis = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
+    S->load = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
+    // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
+    S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes, sizeof(double)) : NULL;
+}
+
+static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) { poses_of_nodes(m, S, q, stride); }
+
+static void rnea(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau, size_t stride) {
+    rnea_outward(m, S, q, v, a, stride);
+    rnea_inward(m, S, a, tau, stride);
+}
+
+static void aba(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a, size_t stride) {
+    aba_prepare(m, S, q, v, stride);
+    aba_inward(m, S, tau, stride);
+    aba_outward(m, S, a, stride);
+}
+
+static void crba(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
+    poses_of_nodes(m, S, q, stride);
+    crba_gather(m, S);
+    crba_rows(m, S);
+}
+
+/// The whole symmetric M, row-major, from the upper triangle; zeros off the branches are in it.
+static void read_inertia(const kk_model *m, const kki_scratch *S, double *M, size_t stride) {
+    const size_t nv = (size_t)m->nv, padded = kki_padded(m->nv);
+    const real *upper = (const real *)S->inertia;
+    for (size_t j = 0; j < nv; j++) {
+        const size_t end = (size_t)m->dof_subtree[j];
+        for (size_t i = j; i < nv; i++) {
+            const real x = i < end ? upper[j * padded + i] : r_const(0.0);
+            r_store(M, j * nv + i, stride, x);
+            r_store(M, i * nv + j, stride, x);
+        }
+    }
+}
+
+/// X_WB of every body: R row-major, then p.
+static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, size_t stride) {
+    for (int b = 0; b < m->nbody; b++) {
+        const kki_body *body = &m->body[b];
+        const world_node *x = (const world_node *)S->pose + body->node;
+        const double *R = body->X_NB.R.m;
+        const double p[4] = {body->X_NB.p.x, body->X_NB.p.y, body->X_NB.p.z, 0};
+        const size_t at = 12 * (size_t)b;
+        for (size_t j = 0; j < 3; j++) {
+            const double column[4] = {R[j], R[3 + j], R[6 + j], 0};
+            const vec3 c = m_mul_const(&x->R, column);
+            r_store(poses, at + j, stride, v_x(c));
+            r_store(poses, at + 3 + j, stride, v_y(c));
+            r_store(poses, at + 6 + j, stride, v_z(c));
+        }
+        store3(poses, at + 9, stride, v_add(x->p, m_mul_const(&x->R, p)));
+    }
+}
+
+#if KKI_LANES == 1
+
+static void rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
+static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
+    rnea_outward(m, S, q, v, a, 1);
+}
+static void rnea_inward_one(const kk_model *m, kki_scratch *S, const double *a, double *tau) { rnea_inward(m, S, a, tau, 1); }
+static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) { aba_prepare(m, S, q, v, 1); }
+static void aba_push(kki_scratch *S, int node, kk_force force) {
+    articulated *A = (articulated *)S->articulated + node;
+    A->n = v_sub(A->n, v_make(force.angular.x, force.angular.y, force.angular.z));
+    A->f = v_sub(A->f, v_make(force.linear.x, force.linear.y, force.linear.z));
+}
+static void aba_solve_one(const kk_model *m, kki_scratch *S, const double *tau, double *a) {
+    aba_inward(m, S, tau, 1);
+    aba_outward(m, S, a, 1);
+}
+
+#endif
+
+extern const kki_kernels JOIN(kki_kernels_, KKI_VARIANT);
+const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
+    .name = TEXT(KKI_VARIANT),
+    .lanes = KKI_LANES,
+    .place = place,
+    .kinematics = kinematics,
+    .rnea = rnea,
+    .aba = aba,
+    .crba = crba,
+    .read_inertia = read_inertia,
+    .read_poses = read_poses,
+#if KKI_LANES == 1
+    .rates = rates,
+    .rnea_outward = rnea_outward_one,
+    .rnea_inward = rnea_inward_one,
+    .aba_prepare = aba_prepare_one,
+    .aba_push = aba_push,
+    .aba_solve = aba_solve_one,
+#endif
+};

@@ -1,0 +1,59 @@
+/// The table of kernels: one source compiled for several shapes of data and instruction sets, chosen at run time.
+#ifndef KKI_DYNAMICS_KERNELS_KERNELS_H
+#define KKI_DYNAMICS_KERNELS_KERNELS_H
+
+#include "base/arena.h"
+#include "model/model.h"
+
+/// Scratch of one robot, or of a laneful of robots: everything a kernel writes. Element types are in scratch.h and differ by shape;
+/// for one robot they always begin with the layouts of data.h.
+typedef struct kki_scratch {
+    int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
+    double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
+    void *pose;            ///< [nnode] world_node: poses in world axes
+    void *rates;           ///< [nnode] world_rates: velocities and accelerations in world axes; one robot only
+    void *motion;          ///< [nnode] world_motion: velocities, bias accelerations in world axes
+    void *local;           ///< [nnode] local_node: motion and load in link frames
+    void *local_pose;      ///< [nnode] local_pose: joints that are not plain hinges, in the parent's frame
+    void *articulated;     ///< [nnode] articulated inertias
+    void *pivot;           ///< [nv] eliminated degrees of freedom
+    void *composite;       ///< [nnode] composite inertias
+    double *axis;          ///< [6][nv padded] motion axes, world axes about the root's origin
+    double *load;          ///< [6][nv padded] composite inertia × axis, likewise
+    double *inertia;       ///< [nv][nv padded] joint-space inertia, upper triangle
+} kki_scratch;
+
+typedef struct kki_kernels {
+    const char *name;
+    int lanes;
+    /// Lays the scratch out; called with a counting layout first (base/arena.h).
+    void (*place)(kki_layout *layout, const kk_model *m, kki_scratch *S);
+
+    // states lie `stride` doubles apart by coordinate: x[i * stride + lane]; stride is 1 for one robot
+    void (*kinematics)(const kk_model *m, kki_scratch *S, const double *q, size_t stride);
+    void (*rnea)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau, size_t stride);
+    void (*aba)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a, size_t stride);
+    void (*crba)(const kk_model *m, kki_scratch *S, const double *q, size_t stride);
+    void (*read_inertia)(const kk_model *m, const kki_scratch *S, double *M, size_t stride);
+    void (*read_poses)(const kk_model *m, const kki_scratch *S, double *poses, size_t stride);
+
+    // one robot only: motion behind the poses, and halves between which forces on bodies can be put
+    void (*rates)(const kk_model *m, kki_scratch *S, const double *v, const double *a);
+    void (*rnea_outward)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a);
+    void (*rnea_inward)(const kk_model *m, kki_scratch *S, const double *a, double *tau);
+    void (*aba_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v);
+    void (*aba_push)(kki_scratch *S, int node, kk_force force); ///< a force on a node, world axes about its origin
+    void (*aba_solve)(const kk_model *m, kki_scratch *S, const double *tau, double *a);
+} kki_kernels;
+
+/// Rounds a count up to whole SIMD registers of one robot.
+static inline size_t kki_padded(int n) { return ((size_t)n + 3) & ~(size_t)3; }
+
+/// The best one-robot kernels of this CPU.
+const kki_kernels *kki_kernels_one(void);
+/// The widest lanes of this CPU.
+const kki_kernels *kki_kernels_widest(void);
+/// Every variant this build and CPU have, NULL behind the last.
+const kki_kernels *kki_kernels_at(int index);
+
+#endif

@@ -1,0 +1,121 @@
+/// Poses of all nodes in the world, R_WN and p_WN, and the arm r from each parent's origin, all in world axes.
+#ifndef KKI_DYNAMICS_KERNELS_KINEMATICS_H
+#define KKI_DYNAMICS_KERNELS_KINEMATICS_H
+
+#include "model/model.h"
+#include "scratch.h"
+#include "trig.h"
+
+KKI_INLINE vec3 load3(const double *x, size_t i, size_t stride) {
+    return v_make(r_load(x, i, stride), r_load(x, i + 1, stride), r_load(x, i + 2, stride));
+}
+KKI_INLINE void store3(double *x, size_t i, size_t stride, vec3 a) {
+    r_store(x, i, stride, v_x(a));
+    r_store(x, i + 1, stride, v_y(a));
+    r_store(x, i + 2, stride, v_z(a));
+}
+KKI_INLINE mat3 load_quat(const double *q, size_t i, size_t stride) {
+    return m_from_quat(r_load(q, i, stride), r_load(q, i + 1, stride), r_load(q, i + 2, stride), r_load(q, i + 3, stride));
+}
+
+KKI_INLINE void pose_of_world(world_node *x) {
+    const real o = r_const(0.0), i = r_const(1.0);
+    x->R = (mat3){{v_make(i, o, o), v_make(o, i, o), v_make(o, o, i)}};
+    x->r = x->o = x->p = v_zero();
+}
+
+/// One node from its parent.
+KKI_INLINE void pose_of_node(const kki_node *b, const double *q, size_t stride, real sine, real cosine, const world_node *parent,
+                             world_node *x) {
+    const size_t i = (size_t)b->q_index;
+    const mat3 R0 = m_mul_m_const(&parent->R, b->R);
+    vec3 r = m_mul_const(&parent->R, b->p);
+    if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
+        x->R.c[0] = v_add(v_scale(R0.c[0], cosine), v_scale(R0.c[1], sine));
+        x->R.c[1] = v_sub(v_scale(R0.c[1], cosine), v_scale(R0.c[0], sine));
+        x->R.c[2] = R0.c[2];
+        if (b->type == KKI_NODE_SCREW) {
+            r = v_add(r, v_scale(R0.c[2], r_load(q, i, stride) * r_const(b->pitch)));
+        }
+    } else if (b->type == KKI_NODE_SLIDE) {
+        x->R = R0;
+        r = v_add(r, v_scale(R0.c[2], r_load(q, i, stride)));
+    } else {
+        const mat3 Q = load_quat(q, i, stride);
+        x->R = m_mul_m(&R0, &Q);
+        if (b->type == KKI_NODE_FREE) {
+            r = v_add(r, m_mul(&R0, load3(q, i + 4, stride)));
+        }
+    }
+    x->r = r;
+    x->o = b->parent > 0 ? v_add(parent->o, r) : v_zero();
+    x->p = v_add(parent->p, r);
+}
+
+KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    world_node *x = S->pose;
+    trig_of_nodes(m, q, stride, S);
+    pose_of_world(&x[0]);
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *b = &m->node[i];
+        pose_of_node(b, q, stride, sine[i], cosine[i], &x[b->parent], &x[i]);
+    }
+}
+
+/// The joint's own velocity and acceleration, in the node's frame.
+typedef struct {
+    vec3 w, al; ///< angular
+    vec3 u, du; ///< linear
+} joint_motion;
+
+KKI_INLINE joint_motion joint_motion_of(const kki_node *b, const double *v, const double *a, size_t stride) {
+    const size_t i = (size_t)b->v_index;
+    joint_motion m = {v_zero(), v_zero(), v_zero(), v_zero()};
+    if (b->type == KKI_NODE_HINGE) {
+        m.w = v_add_z(v_zero(), r_load(v, i, stride));
+        m.al = v_add_z(v_zero(), r_load(a, i, stride));
+    } else if (b->type == KKI_NODE_SLIDE) {
+        m.u = v_add_z(v_zero(), r_load(v, i, stride));
+        m.du = v_add_z(v_zero(), r_load(a, i, stride));
+    } else if (b->type == KKI_NODE_SCREW) {
+        m.w = v_add_z(v_zero(), r_load(v, i, stride));
+        m.al = v_add_z(v_zero(), r_load(a, i, stride));
+        m.u = v_scale(m.w, r_const(b->pitch));
+        m.du = v_scale(m.al, r_const(b->pitch));
+    } else {
+        m.w = load3(v, i, stride);
+        m.al = load3(a, i, stride);
+        if (b->type == KKI_NODE_FREE) {
+            m.u = load3(v, i + 3, stride);
+            m.du = load3(a, i + 3, stride);
+        }
+    }
+    return m;
+}
+
+/// Velocity and acceleration of one node, behind its pose.
+KKI_INLINE void rates_of_node(const kki_node *b, const double *v, const double *a, size_t stride, const world_node *x,
+                              const world_rates *p, world_rates *s) {
+    const joint_motion j = joint_motion_of(b, v, a, stride);
+    const vec3 w = m_mul(&x->R, j.w), u = m_mul(&x->R, j.u);
+    const vec3 lever = v_cross(p->w, x->r);
+    s->w = v_add(p->w, w);
+    s->u = v_add(v_add(p->u, lever), u);
+    s->al = v_add(v_add(p->al, v_cross(p->w, w)), m_mul(&x->R, j.al));
+    // carried along, Coriolis, the joint's own
+    const vec3 carried = v_add(p->a, v_add(v_cross(p->al, x->r), v_cross(p->w, lever)));
+    s->a = v_add(v_add(carried, v_cross(v_add(v_add(p->w, p->w), w), u)), m_mul(&x->R, j.du));
+}
+
+KKI_INLINE void rates_of_nodes(const kk_model *m, kki_scratch *S, const double *v, const double *a, size_t stride) {
+    const world_node *x = S->pose;
+    world_rates *s = S->rates;
+    s[0].w = s[0].u = s[0].al = s[0].a = v_zero();
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *b = &m->node[i];
+        rates_of_node(b, v, a, stride, &x[i], &s[b->parent], &s[i]);
+    }
+}
+
+#endif

@@ -1,0 +1,158 @@
+/// Inverse dynamics by the recursive Newton-Euler algorithm in link frames.
+///
+/// Luh, Walker and Paul (1980): angular velocity, angular acceleration and the *classical* acceleration of each origin go outwards
+/// (no linear velocities), forces come inwards. Gravity enters as an acceleration of the world against it. With the arm r from parent
+/// to child and the spin matrix Ψ = ω ωᵀ − |ω|² 1 + [α] of the parent:
+///     a = Rᵀ (a_p + Ψ r) + joint,   f = m a + Ψ h,   n = J α + ω × J ω + h × a,
+/// h = m c and J about the node's origin. A hinge's rotation is applied in two halves, the constant R_PN(0) and the turn about z, so
+/// that no rotation matrix is ever formed.
+#ifndef KKI_DYNAMICS_KERNELS_RNEA_H
+#define KKI_DYNAMICS_KERNELS_RNEA_H
+
+#include "kernels.h"
+#include "kinematics.h"
+
+/// The turn about z, both ways: (c x + s y, c y − s x, z) from the parent, (c x − s y, c y + s x, z) to it.
+#if KKI_QUAD
+typedef struct {
+    quad c, s;
+} turn;
+KKI_INLINE turn turn_make(real s, real c) { return (turn){{c, c, 1, 1}, {s, -s, 0, 0}}; }
+KKI_INLINE vec3 turn_in(turn t, vec3 x) { return x * t.c + __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
+KKI_INLINE vec3 turn_out(turn t, vec3 x) { return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
+#else
+typedef struct {
+    real c, s;
+} turn;
+KKI_INLINE turn turn_make(real s, real c) { return (turn){c, s}; }
+KKI_INLINE vec3 turn_in(turn t, vec3 x) { return v_make(x.x * t.c + x.y * t.s, x.y * t.c - x.x * t.s, x.z); }
+KKI_INLINE vec3 turn_out(turn t, vec3 x) { return v_make(x.x * t.c - x.y * t.s, x.y * t.c + x.x * t.s, x.z); }
+#endif
+
+/// Force and moment that move the node's inertia as it moves.
+KKI_INLINE void rnea_load(const kki_node *b, local_node *s) {
+    const sym3 J = s_const(b->inertia);
+    const vec3 h = v_const(b->h);
+    s->spin = m_spin(s->w, s->al);
+    s->f = v_add(v_scale(s->a, r_const(b->mass)), m_mul_const(&s->spin, b->h));
+    s->n = v_add(v_add(s_mul(&J, s->al), v_cross(s->w, s_mul(&J, s->w))), v_cross(h, s->a));
+}
+
+KKI_INLINE void rnea_out_hinge(const kki_node *b, turn t, real v, real a, const local_node *p, local_node *s) {
+    const mat3 Rt = m_const(b->Rt);
+    const vec3 w = turn_in(t, m_mul(&Rt, p->w));
+    s->a = turn_in(t, m_mul(&Rt, v_add(p->a, m_mul_const(&p->spin, b->p))));
+    s->al = v_add_z(v_add(turn_in(t, m_mul(&Rt, p->al)), v_cross_z(w, v)), a);
+    s->w = v_add_z(w, v);
+}
+
+KKI_INLINE void rnea_in_hinge(const kki_node *b, turn t, const local_node *s, local_node *p) {
+    const mat3 R = m_const(b->R);
+    const vec3 f = m_mul(&R, turn_out(t, s->f));
+    const vec3 n = m_mul(&R, turn_out(t, s->n));
+    p->f = v_add(p->f, f);
+    p->n = v_add(p->n, v_add(n, v_cross(v_const(b->p), f)));
+}
+
+/// Where a node that is not a plain hinge stands in its parent.
+KKI_INLINE void rnea_pose(const kki_node *b, const double *q, size_t stride, real sine, real cosine, local_pose *x) {
+    const size_t i = (size_t)b->q_index;
+    const mat3 R0 = m_const(b->R);
+    const vec3 p0 = v_const(b->p);
+    if (b->type == KKI_NODE_SLIDE) {
+        x->R = R0;
+        x->p = v_add(p0, v_scale(R0.c[2], r_load(q, i, stride)));
+    } else if (b->type == KKI_NODE_SCREW) {
+        x->R.c[0] = v_add(v_scale(R0.c[0], cosine), v_scale(R0.c[1], sine));
+        x->R.c[1] = v_sub(v_scale(R0.c[1], cosine), v_scale(R0.c[0], sine));
+        x->R.c[2] = R0.c[2];
+        x->p = v_add(p0, v_scale(R0.c[2], r_load(q, i, stride) * r_const(b->pitch)));
+    } else {
+        const mat3 Q = load_quat(q, i, stride);
+        x->R = m_mul_m(&R0, &Q);
+        x->p = p0;
+        if (b->type == KKI_NODE_FREE) {
+            x->p = v_add(p0, m_mul(&R0, load3(q, i + 4, stride)));
+        }
+    }
+    x->Rt = m_transpose(x->R);
+}
+
+KKI_INLINE void rnea_out_general(const local_pose *x, joint_motion m, const local_node *p, local_node *s) {
+    const vec3 w = m_mul(&x->Rt, p->w);
+    const vec3 carried = m_mul(&x->Rt, v_add(p->a, m_mul(&p->spin, x->p)));
+    // the sliding origin meets Coriolis twice from the parent's turn, once from the joint's own
+    const vec3 turned = v_add(v_add(w, w), m.w);
+    s->a = v_add(carried, v_add(v_cross(turned, m.u), m.du));
+    s->al = v_add(v_add(m_mul(&x->Rt, p->al), v_cross(w, m.w)), m.al);
+    s->w = v_add(w, m.w);
+}
+
+KKI_INLINE void rnea_in_general(const local_pose *x, const local_node *s, local_node *p) {
+    const vec3 f = m_mul(&x->R, s->f);
+    const vec3 n = m_mul(&x->R, s->n);
+    p->f = v_add(p->f, f);
+    p->n = v_add(p->n, v_add(n, v_cross(x->p, f)));
+}
+
+/// What the joint itself must supply of the node's load.
+KKI_INLINE void rnea_project(const kki_node *b, const double *armature, const local_node *s, const double *a, double *tau,
+                             size_t stride) {
+    const size_t i = (size_t)b->v_index;
+    if (b->type == KKI_NODE_HINGE) {
+        r_store(tau, i, stride, v_z(s->n) + r_const(b->armature) * r_load(a, i, stride));
+    } else if (b->type == KKI_NODE_SLIDE) {
+        r_store(tau, i, stride, v_z(s->f) + r_const(b->armature) * r_load(a, i, stride));
+    } else if (b->type == KKI_NODE_SCREW) {
+        const real t = v_z(s->n) + r_const(b->pitch) * v_z(s->f);
+        r_store(tau, i, stride, t + r_const(b->armature) * r_load(a, i, stride));
+    } else {
+        const vec3 n = v_make(r_const(armature[i]), r_const(armature[i + 1]), r_const(armature[i + 2]));
+        store3(tau, i, stride, v_add(s->n, v_hadamard(n, load3(a, i, stride))));
+        if (b->type == KKI_NODE_FREE) {
+            const vec3 f = v_make(r_const(armature[i + 3]), r_const(armature[i + 4]), r_const(armature[i + 5]));
+            store3(tau, i + 3, stride, v_add(s->f, v_hadamard(f, load3(a, i + 3, stride))));
+        }
+    }
+}
+
+/// Roots to tips: motion and load of every node.
+KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    local_pose *pose = S->local_pose;
+    local_node *node = S->local;
+    trig_of_nodes(m, q, stride, S);
+    node[0].w = node[0].al = v_zero();
+    node[0].a = v_neg(v_const(m->gravity));
+    rnea_load(&m->node[0], &node[0]);
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *b = &m->node[i];
+        const local_node *p = &node[b->parent];
+        if (b->type == KKI_NODE_HINGE) {
+            const size_t k = (size_t)b->v_index;
+            rnea_out_hinge(b, turn_make(sine[i], cosine[i]), r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+        } else {
+            rnea_pose(b, q, stride, sine[i], cosine[i], &pose[i]);
+            rnea_out_general(&pose[i], joint_motion_of(b, v, a, stride), p, &node[i]);
+        }
+        rnea_load(b, &node[i]);
+    }
+}
+
+/// Tips to roots: project on to the joint, hand the rest to the parent.
+KKI_INLINE void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, double *tau, size_t stride) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    const local_pose *pose = S->local_pose;
+    local_node *node = S->local;
+    for (int i = m->nnode - 1; i > 0; i--) {
+        const kki_node *b = &m->node[i];
+        rnea_project(b, m->dof_armature, &node[i], a, tau, stride);
+        if (b->type == KKI_NODE_HINGE) {
+            rnea_in_hinge(b, turn_make(sine[i], cosine[i]), &node[i], &node[b->parent]);
+        } else {
+            rnea_in_general(&pose[i], &node[i], &node[b->parent]);
+        }
+    }
+}
+
+#endif
