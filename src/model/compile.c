@@ -135,7 +135,7 @@ kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, k
     kk_status status = kki_check_spec(spec, error);
     kk_model *m = NULL;
     status = status ? status : allocate_model(spec, allocator, &m, error);
-    if (status != KK_OK) {
+    if (!m) {
         return status;
     }
     status = fill_with_workspace(spec, m, error);
