@@ -34,9 +34,9 @@ static target target_of(const kk_model *m, const kk_data *d, int body, kk_transf
     return t;
 }
 
-static kk_motion column_of(const double *rows, size_t padded, size_t k) {
-    return kk_motion_make(kk_vec3_make(rows[k], rows[padded + k], rows[2 * padded + k]),
-                          kk_vec3_make(rows[3 * padded + k], rows[4 * padded + k], rows[5 * padded + k]));
+static kk_motion column_of(const void *vectors, size_t k) {
+    const kki_spatial *x = (const kki_spatial *)vectors + k;
+    return kk_motion_make(kki_vec3(x->a), kki_vec3(x->l));
 }
 
 static void store_column(double *J, size_t nv, size_t k, kk_motion c) {
@@ -52,15 +52,15 @@ static kk_motion turn_in(kk_mat3 R, kk_motion c) {
     return kk_motion_make(kk_mat3_tmul_vec(R, c.angular), kk_mat3_tmul_vec(R, c.linear));
 }
 
-static kk_motion jacobian_column(const kk_data *d, size_t padded, size_t k, const target *t) {
-    kk_motion c = column_of(d->scratch.axis, padded, k);
+static kk_motion jacobian_column(const kk_data *d, size_t k, const target *t) {
+    kk_motion c = column_of(d->scratch.axis, k);
     c.linear = kk_vec3_add(c.linear, kk_vec3_cross(c.angular, t->x));
     return t->reference == KK_LOCAL ? turn_in(t->R, c) : c;
 }
 
-static kk_motion rate_column(const kk_data *d, size_t padded, size_t k, const target *t) {
-    const kk_motion axis = column_of(d->scratch.axis, padded, k);
-    kk_motion c = column_of(d->scratch.axis_rate, padded, k);
+static kk_motion rate_column(const kk_data *d, size_t k, const target *t) {
+    const kk_motion axis = column_of(d->scratch.axis, k);
+    kk_motion c = column_of(d->scratch.axis_rate, k);
     c.linear = kk_vec3_add(c.linear, kk_vec3_add(kk_vec3_cross(c.angular, t->x), kk_vec3_cross(axis.angular, t->rate)));
     if (t->reference != KK_LOCAL) {
         return c;
@@ -73,13 +73,13 @@ static kk_motion rate_column(const kk_data *d, size_t padded, size_t k, const ta
 
 /// Fills the columns of the degrees of freedom between the root and the target; the others do not move it.
 static void fill(const kk_model *m, const kk_data *d, const target *t,
-                 kk_motion (*column)(const kk_data *, size_t, size_t, const target *), double *J) {
-    const size_t nv = (size_t)m->nv, padded = kki_padded(m->nv);
+                 kk_motion (*column)(const kk_data *, size_t, const target *), double *J) {
+    const size_t nv = (size_t)m->nv;
     for (size_t i = 0; i < 6 * nv; i++) {
         J[i] = 0;
     }
     for (int k = t->node > 0 ? m->node[t->node].v_index + m->node_nv[t->node] - 1 : -1; k >= 0; k = m->dof_parent[k]) {
-        store_column(J, nv, (size_t)k, column(d, padded, (size_t)k, t));
+        store_column(J, nv, (size_t)k, column(d, (size_t)k, t));
     }
 }
 

@@ -27,31 +27,30 @@ typedef struct {
     spatial v, a; ///< the node's own spatial velocity and acceleration (gravity subtracted)
 } bundle;
 
-/// Rows of S->derivative, each `padded` long.
-enum {
-    ROW_S = 0,          ///< axis
-    ROW_PSI = 6,        ///< ψ̇, angular half only
-    ROW_PSI2 = 9,       ///< ψ̈
-    ROW_SIGMA = 15,     ///< ψ̇ + Ṡ
-    ROW_F = 21,         ///< I S
-    ROW_B = 27,         ///< (2B)ᵀ S, angular half; the other is zero
-    ROW_P = 30,         ///< 2B ψ̇ + I ψ̈ + S ×* f
-    ROW_V = 36,         ///< 2B S + I (ψ̇ + Ṡ)
-    DERIVATIVE_ROWS = 42
-};
+/// The terms of one degree of freedom, about the root's origin.
+typedef struct {
+    spatial axis;  ///< S
+    spatial psi2;  ///< ψ̈
+    spatial sigma; ///< ψ̇ + Ṡ
+    vec3 psi;      ///< ψ̇, angular half
+    vec3 B;        ///< (2B)ᵀ S, angular half; the other is zero
+    spatial F;     ///< I S
+    spatial P;     ///< 2B ψ̇ + I ψ̈ + S ×* f
+    spatial V;     ///< 2B S + I (ψ̇ + Ṡ)
+} derivative_terms;
 
+/// Which of them are wanted by rows, and where.
+enum { ROW_B = 0, ROW_F = 3, ROW_P = 9, ROW_V = 15, DERIVATIVE_ROWS = 21 };
+
+/// w × (2 J e_k − tr(J) e_k) + 2 (h·u) e_k − 2 u h_k, column by column.
 KKI_INLINE mat3 theta_of_body(const composite *I, spatial v) {
-    // w × (2 J e_k − tr(J) e_k) + 2 (h·u) e_k − 2 u h_k
     const real trace = (s_xx(&I->J) + s_yy(&I->J)) + s_zz(&I->J);
-    const real hu = v_dot(I->h, v.l), o = r_const(0.0), d = hu + hu;
+    const real hu = v_dot(I->h, v.l), d = hu + hu;
     const vec3 w2 = v_add(v.a, v.a), u2 = v_add(v.l, v.l);
-    const vec3 x = v_make(r_const(1.0), o, o), y = v_make(o, r_const(1.0), o), z = v_make(o, o, r_const(1.0));
-    const real half = r_const(0.5) * trace;
-    mat3 T;
-    T.c[0] = v_sub(v_add(v_cross(w2, v_sub(s_mul(&I->J, x), v_scale(x, half))), v_scale(x, d)), v_scale(u2, v_x(I->h)));
-    T.c[1] = v_sub(v_add(v_cross(w2, v_sub(s_mul(&I->J, y), v_scale(y, half))), v_scale(y, d)), v_scale(u2, v_y(I->h)));
-    T.c[2] = v_sub(v_add(v_cross(w2, v_sub(s_mul(&I->J, z), v_scale(z, half))), v_scale(z, d)), v_scale(u2, v_z(I->h)));
-    return T;
+    const mat3 sigma = m_add_diagonal(s_columns(&I->J), r_const(-0.5) * trace);
+    const mat3 turned = m_add_diagonal(m_cross(w2, &sigma), d);
+    return (mat3){{v_sub(turned.c[0], v_scale(u2, v_x(I->h))), v_sub(turned.c[1], v_scale(u2, v_y(I->h))),
+                   v_sub(turned.c[2], v_scale(u2, v_z(I->h)))}};
 }
 
 /// Inertia, Coriolis and force of one node alone, from its pose and rates.
@@ -68,12 +67,13 @@ KKI_INLINE void bundle_of_node(const kki_node *b, const world_node *x, const wor
 }
 
 KKI_INLINE void bundle_hand_over(const bundle *s, vec3 r, bundle *P) {
-    const real rp = v_dot(r, s->p), d = rp + rp, o = r_const(0.0);
+    const real rp = v_dot(r, s->p);
     const vec3 p2 = v_add(s->p, s->p);
+    const mat3 T = m_add_diagonal(s->theta, rp + rp);
     composite_hand_over(&s->I, r, &P->I);
-    P->theta.c[0] = v_add(P->theta.c[0], v_sub(v_add(s->theta.c[0], v_make(d, o, o)), v_scale(p2, v_x(r))));
-    P->theta.c[1] = v_add(P->theta.c[1], v_sub(v_add(s->theta.c[1], v_make(o, d, o)), v_scale(p2, v_y(r))));
-    P->theta.c[2] = v_add(P->theta.c[2], v_sub(v_add(s->theta.c[2], v_make(o, o, d)), v_scale(p2, v_z(r))));
+    P->theta.c[0] = v_add(P->theta.c[0], v_sub(T.c[0], v_scale(p2, v_x(r))));
+    P->theta.c[1] = v_add(P->theta.c[1], v_sub(T.c[1], v_scale(p2, v_y(r))));
+    P->theta.c[2] = v_add(P->theta.c[2], v_sub(T.c[2], v_scale(p2, v_z(r))));
     P->p = v_add(P->p, s->p);
     P->f = v_add(P->f, s->f);
     P->n = v_add(P->n, v_add(s->n, v_cross(r, s->f)));
@@ -87,43 +87,51 @@ KKI_INLINE spatial composite_mul(const composite *I, spatial s) {
 KKI_INLINE spatial coriolis_mul(const bundle *s, vec3 al) {
     return (spatial){m_mul(&s->theta, al), v_cross(al, v_add(s->p, s->p))};
 }
-KKI_INLINE spatial spatial_add(spatial a, spatial b) { return (spatial){v_add(a.a, b.a), v_add(a.l, b.l)}; }
 
-KKI_INLINE void put_three(double *row, size_t padded, size_t k, vec3 a) {
-    row[k] = v_x(a);
-    row[padded + k] = v_y(a);
-    row[2 * padded + k] = v_z(a);
+/// A hinge's terms: half of every cross product of the general case is zero, and Ṡ = ψ̇.
+KKI_INLINE void put_hinge_terms(derivative_terms *t, const bundle *s, vec3 o, vec3 z, spatial v, spatial a) {
+    const spatial psi = {v_cross(v.a, z), v_cross(v.l, z)};
+    const spatial turned = {v_cross(a.a, z), v_cross(a.l, z)};
+    const spatial psi2 = spatial_add(turned, motion_cross(v, psi));
+    const spatial sigma = spatial_add(psi, psi);
+    const spatial lifted = {v_cross(z, s->n), v_cross(z, s->f)};
+    const spatial F = {s_mul(&s->I.J, z), v_cross(z, s->I.h)};
+    const spatial P = spatial_add(spatial_add(coriolis_mul(s, psi.a), composite_mul(&s->I, psi2)), lifted);
+    const spatial V = spatial_add(coriolis_mul(s, z), composite_mul(&s->I, sigma));
+    t->axis = (spatial){z, v_cross(o, z)};
+    t->psi = psi.a;
+    t->psi2 = motion_at(psi2, o);
+    t->sigma = motion_at(sigma, o);
+    t->B = m_tmul(&s->theta, z);
+    t->F = force_at(F, o);
+    t->P = force_at(P, o);
+    t->V = force_at(V, o);
 }
 
-/// The rows of one degree of freedom. @param axis S about the node's origin; v, a of the parent node at that point
-KKI_INLINE void put_derivative(double *rows, size_t padded, size_t k, const bundle *s, vec3 o, spatial axis, spatial v, spatial a) {
+/// Any axis. @param axis S about the node's origin; v, a of the parent node at that point
+KKI_INLINE void put_terms(derivative_terms *t, const bundle *s, vec3 o, spatial axis, spatial v, spatial a) {
     const spatial psi = motion_cross(v, axis);
     const spatial psi2 = spatial_add(motion_cross(a, axis), motion_cross(v, psi));
     const spatial sigma = spatial_add(psi, motion_cross(s->v, axis));
-    const spatial turned = {v_add(v_cross(axis.a, s->n), v_cross(axis.l, s->f)), v_cross(axis.a, s->f)};
-    const spatial P = spatial_add(spatial_add(coriolis_mul(s, psi.a), composite_mul(&s->I, psi2)), turned);
+    const spatial lifted = {v_add(v_cross(axis.a, s->n), v_cross(axis.l, s->f)), v_cross(axis.a, s->f)};
+    const spatial P = spatial_add(spatial_add(coriolis_mul(s, psi.a), composite_mul(&s->I, psi2)), lifted);
     const spatial V = spatial_add(coriolis_mul(s, axis.a), composite_mul(&s->I, sigma));
-    const spatial F = composite_mul(&s->I, axis);
-    const mat3 transposed = m_transpose(s->theta);
-    const vec3 B = v_add(m_mul(&transposed, axis.a), v_cross(v_add(s->p, s->p), axis.l));
-    const spatial S0 = motion_at(axis, o), psi20 = motion_at(psi2, o), sigma0 = motion_at(sigma, o);
-    const spatial F0 = force_at(F, o), P0 = force_at(P, o), V0 = force_at(V, o);
-    put_column(rows + ROW_S * padded, padded, k, S0.a, S0.l);
-    put_three(rows + ROW_PSI * padded, padded, k, psi.a);
-    put_column(rows + ROW_PSI2 * padded, padded, k, psi20.a, psi20.l);
-    put_column(rows + ROW_SIGMA * padded, padded, k, sigma0.a, sigma0.l);
-    put_column(rows + ROW_F * padded, padded, k, F0.a, F0.l);
-    put_three(rows + ROW_B * padded, padded, k, B);
-    put_column(rows + ROW_P * padded, padded, k, P0.a, P0.l);
-    put_column(rows + ROW_V * padded, padded, k, V0.a, V0.l);
+    t->axis = motion_at(axis, o);
+    t->psi = psi.a;
+    t->psi2 = motion_at(psi2, o);
+    t->sigma = motion_at(sigma, o);
+    t->B = v_add(m_tmul(&s->theta, axis.a), v_cross(v_add(s->p, s->p), axis.l));
+    t->F = force_at(composite_mul(&s->I, axis), o);
+    t->P = force_at(P, o);
+    t->V = force_at(V, o);
 }
 
 KKI_INLINE void derivative_gather(const kk_model *m, kki_scratch *S) {
-    const size_t padded = kki_padded(m->nv) + 4;
     const world_node *x = S->pose;
     const world_rates *r = S->rates;
     const vec3 gravity = v_const(m->gravity);
     bundle *s = S->bundle;
+    derivative_terms *terms = S->derivative;
     for (int i = 0; i < m->nnode; i++) {
         bundle_of_node(&m->node[i], &x[i], &r[i], gravity, &s[i]);
     }
@@ -133,86 +141,76 @@ KKI_INLINE void derivative_gather(const kk_model *m, kki_scratch *S) {
         // the parent's own motion, at this node's origin
         const spatial v = {P->v.a, v_add(P->v.l, v_cross(P->v.a, x[i].r))};
         const spatial a = {P->a.a, v_add(P->a.l, v_cross(P->a.a, x[i].r))};
-        for (int k = 0; k < m->node_nv[i]; k++) {
-            put_derivative(S->derivative, padded, (size_t)(b->v_index + k), &s[i], x[i].o, node_axis(b, &x[i], k), v, a);
+        if (b->type == KKI_NODE_HINGE) {
+            put_hinge_terms(&terms[b->v_index], &s[i], x[i].o, x[i].R.c[2], v, a);
+        } else {
+            for (int k = 0; k < m->node_nv[i]; k++) {
+                put_terms(&terms[b->v_index + k], &s[i], x[i].o, node_axis(b, &x[i], k), v, a);
+            }
         }
-        bundle_hand_over(&s[i], x[i].r, P);
+        if (b->parent > 0) {
+            bundle_hand_over(&s[i], x[i].r, P);
+        }
     }
+}
+
+/// The terms that many others meet, by rows.
+KKI_INLINE void derivative_turn(const kk_model *m, kki_scratch *S) {
+    const size_t padded = kki_padded(m->nv), step = sizeof(derivative_terms) / sizeof(vec3);
+    const derivative_terms *t = S->derivative;
+    double *rows = S->derivative_rows;
+    turn_rows(&t->B, step, padded, rows + ROW_B * padded);
+    turn_rows(&t->F.a, step, padded, rows + ROW_F * padded);
+    turn_rows(&t->F.l, step, padded, rows + (ROW_F + 3) * padded);
+    turn_rows(&t->P.a, step, padded, rows + ROW_P * padded);
+    turn_rows(&t->P.l, step, padded, rows + (ROW_P + 3) * padded);
+    turn_rows(&t->V.a, step, padded, rows + ROW_V * padded);
+    turn_rows(&t->V.l, step, padded, rows + (ROW_V + 3) * padded);
 }
 
 // ---- products along the rows
 
-typedef double quad_unaligned __attribute__((vector_size(32), aligned(8)));
-
-KKI_INLINE quad load4(const double *x) { return *(const quad_unaligned *)x; }
-KKI_INLINE quad spread4(double x) { return (quad){x, x, x, x}; }
-
-/// Three components of column j of `a` with four columns of `b`.
-KKI_INLINE quad dot3x4(const double *a, size_t j, const double *b, size_t i, size_t padded) {
-    return (spread4(a[j]) * load4(b + i) + spread4(a[padded + j]) * load4(b + padded + i)) +
-           spread4(a[2 * padded + j]) * load4(b + 2 * padded + i);
+/// Four entries ∂τ_i/∂q_j and ∂τ_i/∂v_j from column i on.
+KKI_INLINE quad below_dq(const derivative_terms *t, const double *rows, size_t i, size_t padded) {
+    return dot3_rows(&t->psi, rows + ROW_B * padded + i, padded) + dot6_rows(&t->psi2, rows + ROW_F * padded + i, padded);
 }
-KKI_INLINE quad dot6x4(const double *a, size_t j, const double *b, size_t i, size_t padded) {
-    return dot3x4(a, j, b, i, padded) + dot3x4(a + 3 * padded, j, b + 3 * padded, i, padded);
-}
-
-/// The first n of four entries, side by side or one a row.
-KKI_INLINE void put_row(double *out, quad x, size_t n) {
-    if (n >= 4) {
-        *(quad_unaligned *)out = x;
-    } else {
-        for (size_t k = 0; k < n; k++) {
-            out[k] = x[k];
-        }
-    }
-}
-KKI_INLINE void put_down(double *out, size_t stride, quad x, size_t n) {
-    out[0] = x[0];
-    if (n > 1) {
-        out[stride] = x[1];
-    }
-    if (n > 2) {
-        out[2 * stride] = x[2];
-    }
-    if (n > 3) {
-        out[3 * stride] = x[3];
-    }
+KKI_INLINE quad below_dv(const derivative_terms *t, const double *rows, size_t i, size_t padded) {
+    return dot3_rows(&t->axis.a, rows + ROW_B * padded + i, padded) + dot6_rows(&t->sigma, rows + ROW_F * padded + i, padded);
 }
 
 /// Entries that couple degree of freedom j with everything behind it.
 KKI_INLINE void derivative_row(const kk_model *m, kki_scratch *S, size_t j, double *dq, double *dv, size_t stride) {
-    const size_t padded = kki_padded(m->nv) + 4, end = (size_t)m->dof_subtree[j];
-    const double *D = S->derivative;
-    const double *axis = D + ROW_S * padded, *psi = D + ROW_PSI * padded, *psi2 = D + ROW_PSI2 * padded;
-    const double *sigma = D + ROW_SIGMA * padded, *F = D + ROW_F * padded, *B = D + ROW_B * padded;
-    double *M = S->inertia + j * kki_padded(m->nv);
+    const size_t padded = kki_padded(m->nv), end = (size_t)m->dof_subtree[j];
+    const derivative_terms *t = (const derivative_terms *)S->derivative + j;
+    const double *rows = S->derivative_rows;
+    double *M = S->inertia + j * padded;
     for (size_t i = j; i < end; i += 4) {
         const size_t n = end - i;
-        put_row(M + i, dot6x4(axis, j, F, i, padded), n);
-        put_row(dq + j * stride + i, dot6x4(axis, j, D + ROW_P * padded, i, padded), n);
-        put_row(dv + j * stride + i, dot6x4(axis, j, D + ROW_V * padded, i, padded), n);
-        put_down(dq + i * stride + j, stride, dot3x4(psi, j, B, i, padded) + dot6x4(psi2, j, F, i, padded), n);
-        put_down(dv + i * stride + j, stride, dot3x4(axis, j, B, i, padded) + dot6x4(sigma, j, F, i, padded), n);
+        *(quad_unaligned *)(M + i) = dot6_rows(&t->axis, rows + ROW_F * padded + i, padded);
+        put_row(dq + j * stride + i, dot6_rows(&t->axis, rows + ROW_P * padded + i, padded), n);
+        put_row(dv + j * stride + i, dot6_rows(&t->axis, rows + ROW_V * padded + i, padded), n);
+        put_down(dq + i * stride + j, stride, below_dq(t, rows, i, padded), n);
+        put_down(dv + i * stride + j, stride, below_dv(t, rows, i, padded), n);
     }
     M[j] += m->dof_armature[j];
 }
 
 /// Degrees of freedom of one joint, both orders by the first line of the formulas.
 KKI_INLINE void derivative_joint(const kk_model *m, kki_scratch *S, int node, double *dq, double *dv, size_t stride) {
-    const size_t padded = kki_padded(m->nv) + 4, begin = (size_t)m->node[node].v_index, end = begin + (size_t)m->node_nv[node];
-    const double *D = S->derivative;
-    const double *axis = D + ROW_S * padded, *psi = D + ROW_PSI * padded, *psi2 = D + ROW_PSI2 * padded;
-    const double *sigma = D + ROW_SIGMA * padded, *F = D + ROW_F * padded, *B = D + ROW_B * padded;
+    const size_t padded = kki_padded(m->nv), begin = (size_t)m->node[node].v_index, end = begin + (size_t)m->node_nv[node];
+    const double *rows = S->derivative_rows;
     for (size_t j = begin; j < end; j++) {
-        for (size_t i = begin; i < end; i++) {
-            dq[i * stride + j] = (dot3x4(psi, j, B, i, padded) + dot6x4(psi2, j, F, i, padded))[0];
-            dv[i * stride + j] = (dot3x4(axis, j, B, i, padded) + dot6x4(sigma, j, F, i, padded))[0];
+        const derivative_terms *t = (const derivative_terms *)S->derivative + j;
+        for (size_t i = begin; i < end; i += 4) {
+            put_down(dq + i * stride + j, stride, below_dq(t, rows, i, padded), end - i);
+            put_down(dv + i * stride + j, stride, below_dv(t, rows, i, padded), end - i);
         }
     }
 }
 
 /// @param dq, dv [nv rows of `stride`] results, zero beforehand off the branches
 KKI_INLINE void derivative_rows(const kk_model *m, kki_scratch *S, double *dq, double *dv, size_t stride) {
+    derivative_turn(m, S);
     for (size_t j = 0; j < (size_t)m->nv; j++) {
         derivative_row(m, S, j, dq, dv, stride);
     }

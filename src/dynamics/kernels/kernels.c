@@ -26,16 +26,18 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->articulated = kki_layout_take(layout, nnode, sizeof(articulated));
     S->pivot = kki_layout_take(layout, nv, sizeof(pivot));
     S->composite = kki_layout_take(layout, nnode, sizeof(composite));
-    S->axis = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
-    S->load = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
+    S->axis = kki_layout_take(layout, padded, sizeof(spatial));
+    S->load = kki_layout_take(layout, padded, sizeof(spatial));
 #if KKI_LANES == 1
     S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
-    S->axis_rate = kki_layout_take(layout, 6 * padded, sizeof(double));
+    S->axis_rate = kki_layout_take(layout, padded, sizeof(spatial));
+    S->load_rows = kki_layout_take(layout, 6 * padded + 4, sizeof(double));
     S->bundle = kki_layout_take(layout, nnode, sizeof(bundle));
-    S->derivative = kki_layout_take(layout, DERIVATIVE_ROWS * (padded + 4), sizeof(double));
+    S->derivative = kki_layout_take(layout, padded, sizeof(derivative_terms));
+    S->derivative_rows = kki_layout_take(layout, DERIVATIVE_ROWS * padded + 4, sizeof(double));
 #endif
     // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
-    S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes, sizeof(double)) : NULL;
+    S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes + 4, sizeof(double)) : NULL;
 }
 
 static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) { poses_of_nodes(m, S, q, stride); }
@@ -114,7 +116,7 @@ static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double
 static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
     poses_of_nodes(m, S, q, 1);
     crba_gather(m, S);
-    carry_to_com(m, S, S->load, kki_padded(m->nv), center_of_roots(m, S), A);
+    carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
 static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
                             double *dA) {

@@ -18,11 +18,13 @@ typedef struct kki_scratch {
     void *articulated;     ///< [nnode] articulated inertias
     void *pivot;           ///< [nv] eliminated degrees of freedom
     void *composite;       ///< [nnode] composite inertias
-    double *axis;          ///< [6][nv padded] motion axes, world axes about the root's origin
-    double *axis_rate;     ///< [6][nv padded] their rates; one robot only
-    double *load;          ///< [6][nv padded] composite inertia × axis, likewise
+    void *axis;            ///< [nv padded] spatial: motion axes, world axes about the root's origin
+    void *axis_rate;       ///< [nv padded] spatial: their rates; one robot only
+    void *load;            ///< [nv padded] spatial: composite inertia × axis, likewise
+    double *load_rows;     ///< [6][nv padded] the loads by rows; one robot only
     void *bundle;          ///< [nnode] subtree sums of the derivatives; one robot only
-    double *derivative;    ///< rows of the derivatives, see derivatives.h; one robot only
+    void *derivative;      ///< [nv padded] terms of the derivatives, see derivatives.h; one robot only
+    double *derivative_rows; ///< [terms][nv padded] some of them by rows; one robot only
     double *inertia;       ///< [nv][nv padded] joint-space inertia, upper triangle
 } kki_scratch;
 
