@@ -9,6 +9,11 @@
 
 #include "dynamics/kernels/kernels.h"
 
+/// A motion or force, as spatial.
+typedef struct kki_spatial {
+    double a[4], l[4]; ///< angular, linear
+} kki_spatial;
+
 /// A node's pose, as world_node.
 typedef struct kki_pose {
     double R[3][4]; ///< columns of R_WN

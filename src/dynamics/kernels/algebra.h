@@ -263,6 +263,13 @@ KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
     const quad x = V_SPREAD(r, 0), y = V_SPREAD(r, 1), z = V_SPREAD(r, 2);
     return (mat3){{A->c[1] * z - A->c[2] * y, A->c[2] * x - A->c[0] * z, A->c[0] * y - A->c[1] * x}};
 }
+KKI_INLINE mat3 s_columns(const sym3 *A) { return (mat3){{A->c[0], A->c[1], A->c[2]}}; }
+/// A + d 1.
+KKI_INLINE mat3 m_add_diagonal(mat3 A, real d) {
+    const quad D = {d, d, d, d}, o = {0, 0, 0, 0};
+    return (mat3){{A.c[0] + __builtin_shufflevector(D, o, 0, 5, 6, 7), A.c[1] + __builtin_shufflevector(D, o, 4, 1, 6, 7),
+                   A.c[2] + __builtin_shufflevector(D, o, 4, 5, 2, 7)}};
+}
 KKI_INLINE real s_xx(const sym3 *A) { return A->c[0][0]; }
 KKI_INLINE real s_xy(const sym3 *A) { return A->c[0][1]; }
 KKI_INLINE real s_xz(const sym3 *A) { return A->c[0][2]; }
@@ -306,6 +313,13 @@ KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
     return (mat3){{v_make(A->xy * r.z - A->xz * r.y, A->yy * r.z - A->yz * r.y, A->yz * r.z - A->zz * r.y),
                    v_make(A->xz * r.x - A->xx * r.z, A->yz * r.x - A->xy * r.z, A->zz * r.x - A->xz * r.z),
                    v_make(A->xx * r.y - A->xy * r.x, A->xy * r.y - A->yy * r.x, A->xz * r.y - A->yz * r.x)}};
+}
+KKI_INLINE mat3 s_columns(const sym3 *A) {
+    return (mat3){{v_make(A->xx, A->xy, A->xz), v_make(A->xy, A->yy, A->yz), v_make(A->xz, A->yz, A->zz)}};
+}
+KKI_INLINE mat3 m_add_diagonal(mat3 A, real d) {
+    const real o = r_const(0.0);
+    return (mat3){{v_add(A.c[0], v_make(d, o, o)), v_add(A.c[1], v_make(o, d, o)), v_add(A.c[2], v_make(o, o, d))}};
 }
 KKI_INLINE real s_xx(const sym3 *A) { return A->xx; }
 KKI_INLINE real s_xy(const sym3 *A) { return A->xy; }

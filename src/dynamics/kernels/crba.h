@@ -3,64 +3,47 @@
 /// Walker and Orin (1982). Composite inertias are gathered about each node's own origin, tips to roots; a degree of freedom with
 /// axis S then loads its root with F = I_composite S. Axes and loads are expressed about the *root's* origin, where no transform
 /// separates a branch's nodes, and M_ji = S_j · F_i for every i behind j. The degrees of freedom behind j are one contiguous range,
-/// so a row of M is a small matrix product: for one robot four entries at a time, in lanes one entry of every robot at a time.
+/// so a row of M is a small matrix product.
 #ifndef KKI_DYNAMICS_KERNELS_CRBA_H
 #define KKI_DYNAMICS_KERNELS_CRBA_H
 
 #include "inertia.h"
-#include "kernels.h"
-#include "kinematics.h"
+#include "rows.h"
 
-// how many entries of a row one `wide` holds
-#if KKI_LANES == 1
-enum { ROW_STEP = 4 };
-#else
-enum { ROW_STEP = 1 };
-#endif
-
-KKI_INLINE void put_column(double *rows, size_t padded, size_t k, vec3 angular, vec3 linear) {
-    real *x = (real *)rows + k;
-    x[0] = v_x(angular);
-    x[padded] = v_y(angular);
-    x[2 * padded] = v_z(angular);
-    x[3 * padded] = v_x(linear);
-    x[4 * padded] = v_y(linear);
-    x[5 * padded] = v_z(linear);
-}
-
-/// An axis that turns about z through the node's origin, and one that slides along z: axis and load about the root's origin o away.
-KKI_INLINE void put_turn(kki_scratch *S, size_t padded, size_t k, const composite *C, vec3 o, vec3 z) {
+/// An axis that turns about z through the node's origin, one that slides along z, and both: axis and load about the root's origin,
+/// from which the node's is o away.
+KKI_INLINE void put_turn(spatial *axis, spatial *load, const composite *C, vec3 o, vec3 z) {
     const vec3 f = v_cross(z, C->h);
-    put_column(S->axis, padded, k, z, v_cross(o, z));
-    put_column(S->load, padded, k, v_add(s_mul(&C->J, z), v_cross(o, f)), f);
+    *axis = (spatial){z, v_cross(o, z)};
+    *load = (spatial){v_add(s_mul(&C->J, z), v_cross(o, f)), f};
 }
-KKI_INLINE void put_slide(kki_scratch *S, size_t padded, size_t k, const composite *C, vec3 o, vec3 z) {
+KKI_INLINE void put_slide(spatial *axis, spatial *load, const composite *C, vec3 o, vec3 z) {
     const vec3 f = v_scale(z, C->m);
-    put_column(S->axis, padded, k, v_zero(), z);
-    put_column(S->load, padded, k, v_add(v_cross(C->h, z), v_cross(o, f)), f);
+    *axis = (spatial){v_zero(), z};
+    *load = (spatial){v_add(v_cross(C->h, z), v_cross(o, f)), f};
 }
-KKI_INLINE void put_screw(kki_scratch *S, size_t padded, size_t k, const composite *C, vec3 o, vec3 z, real pitch) {
+KKI_INLINE void put_screw(spatial *axis, spatial *load, const composite *C, vec3 o, vec3 z, real pitch) {
     const vec3 u = v_scale(z, pitch);
     const vec3 f = v_add(v_cross(z, C->h), v_scale(u, C->m));
     const vec3 n = v_add(s_mul(&C->J, z), v_cross(C->h, u));
-    put_column(S->axis, padded, k, z, v_add(u, v_cross(o, z)));
-    put_column(S->load, padded, k, v_add(n, v_cross(o, f)), f);
+    *axis = (spatial){z, v_add(u, v_cross(o, z))};
+    *load = (spatial){v_add(n, v_cross(o, f)), f};
 }
 
 /// Axes and loads of one node's degrees of freedom.
-KKI_INLINE void put_node(const kki_node *b, kki_scratch *S, size_t padded, const world_node *x, const composite *C) {
-    const size_t k = (size_t)b->v_index;
+KKI_INLINE void put_node(const kki_node *b, kki_scratch *S, const world_node *x, const composite *C) {
+    spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;
     if (b->type == KKI_NODE_HINGE) {
-        put_turn(S, padded, k, C, x->o, x->R.c[2]);
+        put_turn(axis, load, C, x->o, x->R.c[2]);
     } else if (b->type == KKI_NODE_SLIDE) {
-        put_slide(S, padded, k, C, x->o, x->R.c[2]);
+        put_slide(axis, load, C, x->o, x->R.c[2]);
     } else if (b->type == KKI_NODE_SCREW) {
-        put_screw(S, padded, k, C, x->o, x->R.c[2], r_const(b->pitch));
+        put_screw(axis, load, C, x->o, x->R.c[2], r_const(b->pitch));
     } else {
         for (size_t j = 0; j < 3; j++) {
-            put_turn(S, padded, k + j, C, x->o, x->R.c[j]);
+            put_turn(axis + j, load + j, C, x->o, x->R.c[j]);
             if (b->type == KKI_NODE_FREE) {
-                put_slide(S, padded, k + 3 + j, C, x->o, x->R.c[j]);
+                put_slide(axis + 3 + j, load + 3 + j, C, x->o, x->R.c[j]);
             }
         }
     }
@@ -68,7 +51,6 @@ KKI_INLINE void put_node(const kki_node *b, kki_scratch *S, size_t padded, const
 
 /// Tips to roots: composite inertias, axes, loads.
 KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S) {
-    const size_t padded = kki_padded(m->nv);
     const world_node *x = S->pose;
     composite *C = S->composite;
     for (int i = 1; i < m->nnode; i++) {
@@ -76,11 +58,16 @@ KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S) {
     }
     for (int i = m->nnode - 1; i > 0; i--) {
         const kki_node *b = &m->node[i];
-        put_node(b, S, padded, &x[i], &C[i]);
+        put_node(b, S, &x[i], &C[i]);
         if (b->parent > 0) {
             composite_hand_over(&C[i], x[i].r, &C[b->parent]);
         }
     }
+#if KKI_LANES == 1
+    const size_t padded = kki_padded(m->nv);
+    turn_rows(&((const spatial *)S->load)->a, 2, padded, S->load_rows);
+    turn_rows(&((const spatial *)S->load)->l, 2, padded, S->load_rows + 3 * padded);
+#endif
 }
 
 /// Which halves of an axis about the root's origin can be non-zero.
@@ -91,50 +78,34 @@ KKI_INLINE void axis_halves(const kk_model *m, int dof, int *angular, int *linea
     *linear = slides || b->type == KKI_NODE_SCREW || b->parent > 0;
 }
 
-KKI_INLINE wide spread_wide(const double *rows, size_t i) {
+/// M_ji, or four of them: the halves that are not zero of S_j with those of F_i.
+KKI_INLINE wide crba_entry(const kki_scratch *S, size_t padded, size_t j, size_t i, int angular, int linear) {
+    const spatial *s = (const spatial *)S->axis + j;
 #if KKI_LANES == 1
-    return (wide){rows[i], rows[i], rows[i], rows[i]};
+    const double *f = S->load_rows + i;
+    const wide a = angular ? dot3_rows(&s->a, f, padded) : (wide){0};
+    const wide l = linear ? dot3_rows(&s->l, f + 3 * padded, padded) : (wide){0};
 #else
-    return ((const real *)rows)[i];
+    (void)padded;
+    const spatial *f = (const spatial *)S->load + i;
+    const wide a = angular ? v_dot(s->a, f->a) : (wide){0};
+    const wide l = linear ? v_dot(s->l, f->l) : (wide){0};
 #endif
-}
-KKI_INLINE wide load_wide(const double *rows, size_t i) { return *(const wide *)((const real *)rows + i); }
-
-/// Clears what a register holds at and behind column `end`.
-KKI_INLINE wide keep_before(wide x, size_t column, size_t end) {
-#if KKI_LANES == 1
-    const quad_bits place = {0, 1, 2, 3};
-    const int64_t n = (int64_t)end - (int64_t)column;
-    return (wide)((wide_bits)x & (place < (quad_bits){n, n, n, n}));
-#else
-    (void)column;
-    (void)end;
-    return x;
-#endif
+    return angular && linear ? a + l : angular ? a : l;
 }
 
-/// Half of M_ji for a register of columns i: three components of S_j with those of F_i.
-KKI_INLINE wide dot_wide(const double *axis, const double *load, size_t padded, size_t j, size_t i) {
-    return (spread_wide(axis, j) * load_wide(load, i) + spread_wide(axis, padded + j) * load_wide(load, padded + i)) +
-           spread_wide(axis, 2 * padded + j) * load_wide(load, 2 * padded + i);
-}
-
-/// Row j of M from its diagonal to the end of its subtree; zeros behind, anything before.
+/// Row j of M from its diagonal to the end of its subtree.
 KKI_INLINE void crba_row(const kk_model *m, kki_scratch *S, int j, int angular, int linear) {
     const size_t padded = kki_padded(m->nv), end = (size_t)m->dof_subtree[j], row = (size_t)j;
-    const size_t lane = sizeof(real) / sizeof(double);
-    const double *axis = S->axis, *load = S->load;
     real *M = (real *)S->inertia + row * padded;
-    for (size_t i = row & ~(size_t)(ROW_STEP - 1); i < end; i += ROW_STEP) {
-        wide x = {0};
-        if (angular && linear) {
-            x = dot_wide(axis, load, padded, row, i) + dot_wide(axis + 3 * padded * lane, load + 3 * padded * lane, padded, row, i);
-        } else if (angular) {
-            x = dot_wide(axis, load, padded, row, i);
-        } else {
-            x = dot_wide(axis + 3 * padded * lane, load + 3 * padded * lane, padded, row, i);
-        }
-        *(wide *)(M + i) = i + ROW_STEP > end ? keep_before(x, i, end) : x;
+    for (size_t i = row; i < end; i += ROW_STEP) {
+        const wide x = crba_entry(S, padded, row, i, angular, linear);
+#if KKI_LANES == 1
+        // columns behind the subtree in the last four are nobody's to read
+        *(quad_unaligned *)(M + i) = x;
+#else
+        M[i] = x;
+#endif
     }
     M[row] = M[row] + r_const(m->dof_armature[row]);
 }

@@ -9,22 +9,39 @@ extern const kki_kernels kki_kernels_scalar_avx2, kki_kernels_lanes4_avx2;
 extern const kki_kernels kki_kernels_lanes8_avx512;
 #endif
 
-static int has_avx2(void) {
-#ifdef KKI_HAVE_AVX2
-    return __builtin_cpu_supports("avx2") != 0;
-#else
-    return 0;
-#endif
+#if defined(KKI_HAVE_AVX2) || defined(KKI_HAVE_AVX512)
+
+// Asked of the processor itself, because the compiler's __builtin_cpu_supports keeps its answer in a writable global.
+// Intel SDM 14.3 and 15.2: the feature bit, and the operating system's word (XCR0) that it saves those registers.
+#include <cpuid.h>
+
+enum { XCR0_AVX = 0x6, XCR0_AVX512 = 0xe6 };
+enum { AVX2 = 1 << 5, AVX512F = 1 << 16, AVX512DQ = 1 << 17, AVX512BW = 1 << 30 };
+static const unsigned AVX512VL = 1u << 31, OSXSAVE = 1u << 27;
+
+static unsigned saved_registers(void) {
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE)) {
+        return 0;
+    }
+    __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    return a;
 }
 
-static int has_avx512(void) {
-#ifdef KKI_HAVE_AVX512
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bw");
-#else
-    return 0;
-#endif
+static int has(unsigned features, unsigned registers) {
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & features) == features && (saved_registers() & registers) == registers;
 }
+
+static int has_avx2(void) { return has(AVX2, XCR0_AVX); }
+static int has_avx512(void) { return has((unsigned)(AVX512F | AVX512DQ | AVX512BW) | AVX512VL, XCR0_AVX512); }
+
+#else
+
+static int has_avx2(void) { return 0; }
+static int has_avx512(void) { return 0; }
+
+#endif
 
 // the i-th that runs here, worst first
 const kki_kernels *kki_kernels_at(int index) {

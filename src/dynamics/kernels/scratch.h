@@ -4,6 +4,10 @@
 
 #include "algebra.h"
 
+typedef struct {
+    vec3 a, l; ///< angular, linear
+} spatial;
+
 /// A node's motion and load in its own frame (inverse dynamics).
 typedef struct {
     vec3 w, al; ///< angular velocity and acceleration
