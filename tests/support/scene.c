@@ -167,6 +167,76 @@ kk_force scene_body_external(const scene *s, int body) {
     return kk_force_to(kk_body_pose(s->model, s->data, body), s->external[body]);
 }
 
+// ---- magnitudes
+
+static void cholesky(double *M, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            const double x = M[i * n + j] - dot(&M[i * n], &M[j * n], j);
+            M[i * n + j] = i == j ? sqrt(x) : x / M[j * n + j];
+        }
+    }
+}
+
+static void cholesky_solve(const double *L, size_t n, double *x) {
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (x[i] - dot(&L[i * n], x, i)) / L[i * n + i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = i + 1; k < n; k++) {
+            x[i] -= L[k * n + i] * x[k];
+        }
+        x[i] /= L[i * n + i];
+    }
+}
+
+void scene_inverse_inertia(scene *s, const double *q, double *Minv) {
+    const size_t nv = (size_t)s->nv;
+    double *L = scene_take(s, nv * nv);
+    kk_inertia_matrix(s->model, s->data, q, L);
+    cholesky(L, nv);
+    for (size_t i = 0; i < nv; i++) { // M⁻¹ is symmetric: its rows are its columns
+        memset(&Minv[i * nv], 0, nv * sizeof *Minv);
+        Minv[i * nv + i] = 1;
+        cholesky_solve(L, nv, &Minv[i * nv]);
+    }
+}
+
+static double *torque_terms(scene *s, const double *a, int with_external) {
+    const size_t nv = (size_t)s->nv;
+    double *M = scene_take(s, nv * nv), *bias = scene_take(s, nv), *external = scene_take(s, nv), *zero = scene_take(s, nv);
+    kk_inertia_matrix(s->model, s->data, s->q, M);
+    kk_bias_force(s->model, s->data, s->q, s->v, bias);
+    kk_inverse_dynamics_external(s->model, s->data, s->q, s->v, zero, s->external, external);
+    for (size_t i = 0; i < nv; i++) {
+        double term = fabs(bias[i]) + (with_external ? fabs(external[i] - bias[i]) : 0);
+        for (size_t j = 0; j < nv; j++) {
+            term += fabs(M[i * nv + j] * a[j]);
+        }
+        zero[i] = term;
+    }
+    return zero;
+}
+
+double scene_torque_scale(scene *s, const double *a, int with_external) {
+    return largest(torque_terms(s, a, with_external), (size_t)s->nv);
+}
+
+double scene_acceleration_scale(scene *s, const double *a, int with_external) {
+    const size_t nv = (size_t)s->nv;
+    const double *terms = torque_terms(s, a, with_external);
+    double *Minv = scene_take(s, nv * nv), most = 0;
+    scene_inverse_inertia(s, s->q, Minv);
+    for (size_t i = 0; i < nv; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < nv; j++) {
+            sum += fabs(Minv[i * nv + j]) * terms[j];
+        }
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
 // ---- errors
 
 double largest(const double *x, size_t n) {
