@@ -1,7 +1,7 @@
 /// Timing side by side: contestants take turns, the best of many short rounds counts.
 ///
-/// Taking turns makes a slow spell of the machine hit everyone; the minimum leaves interruptions out. Each round lasts at least
-/// `round_seconds`, so the clock's own cost does not show.
+/// Taking turns makes a slow spell of the machine hit everyone; the minimum leaves interruptions out. Each round lasts
+/// at least `round_seconds`, so the clock's own cost does not show.
 #ifndef KARAKURI_BENCHMARKS_CONTEST_HPP
 #define KARAKURI_BENCHMARKS_CONTEST_HPP
 

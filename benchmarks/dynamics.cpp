@@ -2,8 +2,8 @@
 ///
 ///     dynamics [--json FILE] [--cpu N] [--turns N] [--round-ms N] [--robot NAME] [--note KEY=VALUE] [--strict]
 ///
-/// Nothing is timed before both sides agree on it: to 1e-12 relative, derivatives to 1e-10. Where Pinocchio has two ways to one
-/// result, both are timed and the faster counts. `--strict` ends with failure when a bar is missed.
+/// Nothing is timed before both sides agree on it: to 1e-12 relative, derivatives to 1e-10. Where Pinocchio has two
+/// ways to one result, both are timed and the faster counts. `--strict` ends with failure when a bar is missed.
 #include <karakuri/batch.h>
 
 #include "contest.hpp"
@@ -41,7 +41,10 @@ const std::vector<entry> scalar_entries = {
     {"RNEA", algorithm::rnea, 2.0, {quantity::rnea}},
     {"ABA", algorithm::aba, 2.0, {quantity::aba}},
     {"CRBA", algorithm::crba, 2.0, {quantity::crba}},
-    {"RNEA derivatives", algorithm::rnea_derivatives, 1.5, {quantity::rnea_derivatives_q, quantity::rnea_derivatives_v}},
+    {"RNEA derivatives",
+     algorithm::rnea_derivatives,
+     1.5,
+     {quantity::rnea_derivatives_q, quantity::rnea_derivatives_v}},
     {"ABA derivatives",
      algorithm::aba_derivatives,
      1.5,
@@ -95,8 +98,8 @@ double best_of(const contest &c, const std::vector<std::size_t> &entered) {
 }
 
 // gives Pinocchio's times, for the lanes to be compared with
-std::map<algorithm, double> measure_scalar(const options &o, const std::string &name, int dof, robot &ours, robot &theirs,
-                                           std::vector<result> &results) {
+std::map<algorithm, double> measure_scalar(const options &o, const std::string &name, int dof, robot &ours,
+                                           robot &theirs, std::vector<result> &results) {
     std::map<algorithm, double> reference;
     for (const entry &e : scalar_entries) {
         contest c(o.turns, o.round_seconds);
@@ -115,9 +118,9 @@ std::map<algorithm, double> measure_scalar(const options &o, const std::string &
 class batch_robot {
   public:
     batch_robot(const kk_model *compiled, const states &given, kk_batch_layout lay)
-        : m(compiled), layout(lay), nq(kk_model_nq(m)), nv(kk_model_nv(m)), q(arrange(given.q, nq)), v(arrange(given.v, nv)),
-          a(arrange(given.a, nv)), tau(arrange(given.tau, nv)), out(size(nv)), M(size(nv * nv)),
-          poses(size(12 * kk_model_nbody(m))) {
+        : m(compiled), layout(lay), nq(kk_model_nq(m)), nv(kk_model_nv(m)), q(arrange(given.q, nq)),
+          v(arrange(given.v, nv)), a(arrange(given.a, nv)), tau(arrange(given.tau, nv)), out(size(nv)),
+          M(size(nv * nv)), poses(size(12 * kk_model_nbody(m))) {
         if (kk_batch_create(m, nullptr, &batch) != KK_OK) {
             give_up("kk_batch_create failed");
         }
@@ -192,7 +195,8 @@ void check_same_bits(const std::string &name, const std::string &variant, batch_
             const numbers one = ours.result(e.agree[0], s), many = lanes.result(e.what, s);
             if (one.size() != many.size() || std::memcmp(one.data(), many.data(), one.size() * sizeof(double)) != 0) {
                 char text[200];
-                std::snprintf(text, sizeof text, "%s, %s, %s, state %d: not the bits of the scalar call (they differ by %.2e)",
+                std::snprintf(text, sizeof text,
+                              "%s, %s, %s, state %d: not the bits of the scalar call (they differ by %.2e)",
                               name.c_str(), e.name, variant.c_str(), s, relative_error(one, many));
                 give_up(text);
             }
@@ -342,10 +346,11 @@ int main(int argc, char **argv) {
     const machine here = describe_machine();
     o.extra.push_back({"pinocchio", pinocchio_version()});
     o.extra.push_back({"pinocchio_build", pinocchio_build()});
-    std::printf("%s, %u cores, AVX2 %s, AVX-512 %s, %s; Pinocchio %s (%s)\nbest of %d turns of %.0f ms, %d random states%s\n",
-                here.cpu.c_str(), here.cores, here.avx2 ? "yes" : "no", here.avx512 ? "yes" : "no", here.date.c_str(),
-                pinocchio_version().c_str(), pinocchio_build().c_str(), o.turns, 1e3 * o.round_seconds, state_count,
-                pin_to_cpu(o.cpu) ? ", pinned to one CPU" : "");
+    std::printf(
+        "%s, %u cores, AVX2 %s, AVX-512 %s, %s; Pinocchio %s (%s)\nbest of %d turns of %.0f ms, %d random states%s\n",
+        here.cpu.c_str(), here.cores, here.avx2 ? "yes" : "no", here.avx512 ? "yes" : "no", here.date.c_str(),
+        pinocchio_version().c_str(), pinocchio_build().c_str(), o.turns, 1e3 * o.round_seconds, state_count,
+        pin_to_cpu(o.cpu) ? ", pinned to one CPU" : "");
 
     std::vector<result> results;
     for (const robots_entry *e = robots_table; e->name; e++) {

@@ -97,13 +97,15 @@ template <typename T> std::string json_list(const std::vector<T> &numbers) {
     return "[" + out + "]";
 }
 
-inline bool write_json(const std::string &path, const machine &m, const notes &extra, const std::vector<result> &results,
-                       const std::vector<growth_result> &growth) {
+inline bool write_json(const std::string &path, const machine &m, const notes &extra,
+                       const std::vector<result> &results, const std::vector<growth_result> &growth) {
     std::FILE *f = std::fopen(path.c_str(), "w");
     if (!f) {
         return false;
     }
-    std::fprintf(f, "{\n  \"machine\": {\"cpu\": %s, \"cores\": %u, \"avx2\": %s, \"avx512\": %s, \"date\": %s, \"compiler\": %s},\n",
+    std::fprintf(f,
+                 "{\n  \"machine\": {\"cpu\": %s, \"cores\": %u, \"avx2\": %s, \"avx512\": %s, \"date\": %s, "
+                 "\"compiler\": %s},\n",
                  quoted(m.cpu).c_str(), m.cores, m.avx2 ? "true" : "false", m.avx512 ? "true" : "false",
                  quoted(m.date).c_str(), quoted(m.compiler).c_str());
     std::fprintf(f, "  \"notes\": {");
@@ -114,20 +116,22 @@ inline bool write_json(const std::string &path, const machine &m, const notes &e
     for (std::size_t i = 0; i < results.size(); i++) {
         const result &r = results[i];
         std::fprintf(f,
-                     "    {\"section\": %s, \"robot\": %s, \"dof\": %d, \"what\": %s, \"ours_ns\": %.6g, \"pinocchio_ns\": %.6g, "
+                     "    {\"section\": %s, \"robot\": %s, \"dof\": %d, \"what\": %s, \"ours_ns\": %.6g, "
+                     "\"pinocchio_ns\": %.6g, "
                      "\"ratio\": %.4g, \"bar\": %.3g, \"holds\": %s}%s\n",
-                     quoted(r.section).c_str(), quoted(r.model).c_str(), r.dof, quoted(r.what).c_str(), r.ours, r.theirs,
-                     r.ratio(), r.bar, r.holds() ? "true" : "false", i + 1 < results.size() ? "," : "");
+                     quoted(r.section).c_str(), quoted(r.model).c_str(), r.dof, quoted(r.what).c_str(), r.ours,
+                     r.theirs, r.ratio(), r.bar, r.holds() ? "true" : "false", i + 1 < results.size() ? "," : "");
     }
     std::fprintf(f, "  ],\n  \"growth\": [\n");
     for (std::size_t i = 0; i < growth.size(); i++) {
         const growth_result &g = growth[i];
-        std::fprintf(f,
-                     "    {\"what\": %s, \"bodies\": %s, \"ours_ns_a_body\": %s, \"pinocchio_ns_a_body\": %s, \"spread\": %.4g, "
-                     "\"bar\": %.3g, \"holds\": %s}%s\n",
-                     quoted(g.what).c_str(), json_list(g.lengths).c_str(), json_list(g.ours).c_str(),
-                     json_list(g.theirs).c_str(), g.spread, g.bar, g.holds() ? "true" : "false",
-                     i + 1 < growth.size() ? "," : "");
+        std::fprintf(
+            f,
+            "    {\"what\": %s, \"bodies\": %s, \"ours_ns_a_body\": %s, \"pinocchio_ns_a_body\": %s, \"spread\": %.4g, "
+            "\"bar\": %.3g, \"holds\": %s}%s\n",
+            quoted(g.what).c_str(), json_list(g.lengths).c_str(), json_list(g.ours).c_str(),
+            json_list(g.theirs).c_str(), g.spread, g.bar, g.holds() ? "true" : "false",
+            i + 1 < growth.size() ? "," : "");
     }
     std::fprintf(f, "  ]\n}\n");
     return std::fclose(f) == 0;

@@ -1,8 +1,8 @@
 /// Our own robots, built into a spec by API calls from readable tables.
 ///
-/// Used by tests, benchmarks, examples and the cross-check with other engines. Only the public API is used, so this file also shows
-/// how a robot is described by hand. Every builder adds to the spec it is given: several robots may share one spec as long as their
-/// names differ.
+/// Used by tests, benchmarks, examples and the cross-check with other engines. Only the public API is used, so this
+/// file also shows how a robot is described by hand. Every builder adds to the spec it is given: several robots may
+/// share one spec as long as their names differ.
 #ifndef KARAKURI_MODELS_ROBOTS_H
 #define KARAKURI_MODELS_ROBOTS_H
 
@@ -14,9 +14,9 @@ KK_BEGIN_DECLS
 kk_status robots_arm7(kk_spec *spec, kk_error *error);
 /// Quadruped, 18 DoF: the ANYmal of SimBenchmark (33.9 kg), free base and 12 hinges; the feet are fixed bodies.
 kk_status robots_quadruped(kk_spec *spec, kk_error *error);
-/// Humanoid, 36 DoF, 58 kg, 1.54 m, in the proportions of HRP-2: free base, legs 6 + 6, waist 2, neck 2, arms 7 + 7.
+/// Humanoid, 36 DoF, 58 kg, 1.54 m, like HRP-2: free base, legs 6 + 6, waist 2, neck 2, arms 7 + 7.
 kk_status robots_humanoid36(kk_spec *spec, kk_error *error);
-/// Humanoid, 38 DoF, 95 kg, 1.75 m, in the proportions of a TALOS: as above, larger, with a one-axis gripper on each hand.
+/// Humanoid, 38 DoF, 95 kg, 1.75 m, like TALOS: as above, larger, with a one-axis gripper on each hand.
 kk_status robots_humanoid38(kk_spec *spec, kk_error *error);
 /// Chain of n hinged rods of 0.1 m, axes x, y, z, x, … in turn, fixed at its upper end.
 kk_status robots_chain(kk_spec *spec, int n, kk_error *error);

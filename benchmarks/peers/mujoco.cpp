@@ -1,9 +1,9 @@
 /// MuJoCo behind our conventions.
 ///
-/// The model is built through mjSpec, so no number passes through text. A joint of several degrees of freedom becomes several joints
-/// of one body, outermost first. MuJoCo's velocities differ from ours for two joints: a ball turns in the axes of the body, a free
-/// body's linear velocity is that of its origin in world axes. Hence a matrix T(q) with v_mujoco = T v; then a_mujoco = T a + Ṫ v,
-/// tau = Tᵀ tau_mujoco, M = Tᵀ M_mujoco T.
+/// The model is built through mjSpec, so no number passes through text. A joint of several degrees of freedom becomes
+/// several joints of one body, outermost first. MuJoCo's velocities differ from ours for two joints: a ball turns in
+/// the axes of the body, a free body's linear velocity is that of its origin in world axes. Hence a matrix T(q) with
+/// v_mujoco = T v; then a_mujoco = T a + Ṫ v, tau = Tᵀ tau_mujoco, M = Tᵀ M_mujoco T.
 #include "robot.hpp"
 
 #include <Eigen/Dense>
@@ -107,8 +107,8 @@ void mujoco_robot::add_joint(mjsBody *body, const kk_body_def &def, mjtJoint typ
     joint->type = type;
     joint->align = mjALIGNFREE_FALSE;
     joint->limited = mjLIMITED_FALSE;
-    joint->armature = def.joint.dof[dof].armature + def.joint.dof[dof].rotor_inertia * def.joint.dof[dof].gear_ratio *
-                                                        def.joint.dof[dof].gear_ratio;
+    joint->armature = def.joint.dof[dof].armature +
+                      def.joint.dof[dof].rotor_inertia * def.joint.dof[dof].gear_ratio * def.joint.dof[dof].gear_ratio;
     if (type != mjJNT_FREE) {
         put(joint->pos, Vector3d(-R_BJ * vec3_of(def.offset.p)));
         put(joint->axis, Vector3d(R_BJ * vec3_of(axis).normalized()));
@@ -289,7 +289,8 @@ numbers mujoco_robot::inverse(const double *acceleration, bool with_v, bool with
         apply_external(s);
         VectorXd pushed = VectorXd::Zero(nv);
         for (int id = 1; id < m->nbody; id++) {
-            mj_applyFT(m, d, d->xfrc_applied + 6 * id, d->xfrc_applied + 6 * id + 3, d->xipos + 3 * id, id, pushed.data());
+            mj_applyFT(m, d, d->xfrc_applied + 6 * id, d->xfrc_applied + 6 * id + 3, d->xipos + 3 * id, id,
+                       pushed.data());
         }
         tau -= pushed;
     }
@@ -354,15 +355,11 @@ numbers mujoco_robot::result(quantity what, int s) {
     case quantity::gravity: return inverse(nullptr, false, false, s);
     case quantity::aba: return forward(false, s);
     case quantity::aba_external: return forward(true, s);
-    case quantity::crba:
-        mj_fullM(m, d, M.data());
-        return copy(T.transpose() * M * T);
+    case quantity::crba: mj_fullM(m, d, M.data()); return copy(T.transpose() * M * T);
     case quantity::jacobians_aligned: return body_jacobians(false);
     case quantity::jacobian_rates_aligned: return body_jacobians(true);
     case quantity::com: return numbers(d->subtree_com, d->subtree_com + 3);
-    case quantity::com_jacobian:
-        mj_jacSubtreeCom(m, d, three.data(), 0);
-        return copy(three * T);
+    case quantity::com_jacobian: mj_jacSubtreeCom(m, d, three.data(), 0); return copy(three * T);
     case quantity::centroidal: {
         row_matrix A(6, nv);
         mj_angmomMat(m, d, three.data(), 0);
@@ -371,7 +368,10 @@ numbers mujoco_robot::result(quantity what, int s) {
         A.bottomRows(3) = three * m->body_subtreemass[0];
         return copy(A * T);
     }
-    case quantity::energies: mj_energyPos(m, d); mj_energyVel(m, d); return {d->energy[1], d->energy[0]};
+    case quantity::energies:
+        mj_energyPos(m, d);
+        mj_energyVel(m, d);
+        return {d->energy[1], d->energy[0]};
     default: return {};
     }
 }

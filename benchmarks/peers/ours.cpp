@@ -282,7 +282,13 @@ numbers our_robot::momentum(quantity what, int s) {
         kk_center_of_mass_jacobian(m, d, q(s), result.data());
         return result;
     case quantity::centroidal: kk_centroidal(m, d, q(s), result.data()); return result;
-    case quantity::centroidal_rate: kk_centroidal_rate(m, d, q(s), v(s), result.data(), rate.data()); return rate;
+    case quantity::centroidal_rate:
+        kk_centroidal_rate(m, d, q(s), v(s), result.data(), rate.data());
+        result.assign(6, 0.0);
+        for (int i = 0; i < 6 * nv; i++) {
+            result[at(i / nv)] += rate[at(i)] * v(s)[i % nv];
+        }
+        return result;
     default: return {kk_kinetic_energy(m, d, q(s), v(s)), kk_potential_energy(m, d, q(s))};
     }
 }

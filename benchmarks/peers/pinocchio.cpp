@@ -1,8 +1,10 @@
 /// Pinocchio behind our conventions.
 ///
-/// Joints are mapped so that every coordinate of ours is one coordinate of theirs and the maps of q, v and tau are permutations:
-/// cylindrical and planar joints become composites of hinges and slides, quaternions change their order, free joints swap their
-/// angular and linear halves. Each hinge gets the fastest joint Pinocchio has for its axis.
+/// Joints are mapped so that every coordinate of ours is one coordinate of theirs and the maps of q, v and tau are
+/// permutations: quaternions change their order, free joints swap their angular and linear halves, cylindrical,
+/// universal and planar joints become hinges and slides one behind the other with nothing between them. (Whole joints
+/// can be asked for, but rates and derivatives of Pinocchio 4.1 leave out that the axes of a universal or composite
+/// joint move within it.) Each hinge gets the fastest joint Pinocchio has for its axis.
 #include "robot.hpp"
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
@@ -18,8 +20,6 @@
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/config.hpp>
 #include <pinocchio/multibody.hpp>
-
-#include <stdexcept>
 
 namespace peers {
 
@@ -40,7 +40,8 @@ pinocchio::SE3 se3_of(const kk_transform &X) {
 
 pinocchio::Inertia inertia_of(const kk_inertia &I) {
     Eigen::Matrix3d M;
-    M << I.moment.xx, I.moment.xy, I.moment.xz, I.moment.xy, I.moment.yy, I.moment.yz, I.moment.xz, I.moment.yz, I.moment.zz;
+    M << I.moment.xx, I.moment.xy, I.moment.xz, I.moment.xy, I.moment.yy, I.moment.yz, I.moment.xz, I.moment.yz,
+        I.moment.zz;
     return pinocchio::Inertia(I.mass, vec3_of(I.com), M);
 }
 
@@ -72,31 +73,37 @@ pinocchio::JointModel slide_along(const Vector3d &axis) {
     }
 }
 
-pinocchio::JointModel joint_of(const kk_joint_def &joint) {
+// the simple joints a joint consists of, outermost first
+std::vector<pinocchio::JointModel> simple_joints(const kk_joint_def &joint) {
     const Vector3d axis = vec3_of(joint.axis).normalized(), axis2 = vec3_of(joint.axis2).normalized();
     switch (joint.type) {
-    case KK_JOINT_HINGE: return hinge_about(axis);
-    case KK_JOINT_SLIDE: return slide_along(axis);
-    case KK_JOINT_SCREW: return pinocchio::JointModelHelicalUnaligned(axis, joint.pitch);
-    case KK_JOINT_UNIVERSAL: return pinocchio::JointModelUniversal(axis, axis2);
-    case KK_JOINT_BALL: return pinocchio::JointModelSpherical();
-    case KK_JOINT_FREE: return pinocchio::JointModelFreeFlyer();
-    case KK_JOINT_CYLINDRICAL: {
-        pinocchio::JointModelComposite both;
-        both.addJoint(hinge_about(axis));
-        both.addJoint(slide_along(axis));
-        return both;
-    }
-    case KK_JOINT_PLANAR: {
-        pinocchio::JointModelComposite three;
-        three.addJoint(slide_along(axis2));
-        three.addJoint(slide_along(axis.cross(axis2)));
-        three.addJoint(hinge_about(axis));
-        return three;
-    }
     case KK_JOINT_FIXED: break;
+    case KK_JOINT_HINGE: return {hinge_about(axis)};
+    case KK_JOINT_SLIDE: return {slide_along(axis)};
+    case KK_JOINT_SCREW: return {pinocchio::JointModelHelicalUnaligned(axis, joint.pitch)};
+    case KK_JOINT_CYLINDRICAL: return {hinge_about(axis), slide_along(axis)};
+    case KK_JOINT_UNIVERSAL: return {hinge_about(axis), hinge_about(axis2)};
+    case KK_JOINT_PLANAR: return {slide_along(axis2), slide_along(axis.cross(axis2)), hinge_about(axis)};
+    case KK_JOINT_BALL: return {pinocchio::JointModelSpherical()};
+    case KK_JOINT_FREE: return {pinocchio::JointModelFreeFlyer()};
     }
-    throw std::logic_error("a fixed joint has no counterpart");
+    return {};
+}
+
+// the same as one joint of theirs
+pinocchio::JointModel whole_joint(const kk_joint_def &joint) {
+    const std::vector<pinocchio::JointModel> parts = simple_joints(joint);
+    if (parts.size() == 1) {
+        return parts[0];
+    }
+    if (joint.type == KK_JOINT_UNIVERSAL) {
+        return pinocchio::JointModelUniversal(vec3_of(joint.axis).normalized(), vec3_of(joint.axis2).normalized());
+    }
+    pinocchio::JointModelComposite composite;
+    for (const pinocchio::JointModel &part : parts) {
+        composite.addJoint(part);
+    }
+    return composite;
 }
 
 // place in Pinocchio's q of our coordinate k of a joint
@@ -141,7 +148,7 @@ index at(int i) {
 
 class pinocchio_robot final : public robot {
   public:
-    pinocchio_robot(kk_spec *spec, const kk_model *ours);
+    pinocchio_robot(kk_spec *spec, const kk_model *ours, bool whole_joints);
     void load(const states &all) override;
     int variants(algorithm what) const override {
         return what == algorithm::aba || what == algorithm::crba ? 2 : 1;
@@ -162,6 +169,7 @@ class pinocchio_robot final : public robot {
     numbers body_jacobians(int s, kk_reference reference, bool rate);
     numbers frame_jacobians(int s);
 
+    const bool whole;
     pinocchio::Model m;
     std::unique_ptr<pinocchio::Data> data;
     // of each of our bodies: the joint that carries it, its frame there, and whether that joint is its own
@@ -187,10 +195,16 @@ void pinocchio_robot::add_body(kk_spec *spec, const kk_model *ours, int body) {
         on_carrier[id] = placement * se3_of(def.offset);
     } else {
         const kk_joint_info info = kk_model_joint(ours, body);
-        carrier[id] = m.addJoint(carrier[parent], joint_of(def.joint), placement, def.name);
+        const int first_q = m.nq, first_v = m.nv;
+        carrier[id] = carrier[parent];
+        pinocchio::SE3 where = placement;
+        for (const pinocchio::JointModel &part :
+             whole ? std::vector<pinocchio::JointModel>{whole_joint(def.joint)} : simple_joints(def.joint)) {
+            carrier[id] = m.addJoint(carrier[id], part, where, def.name + std::to_string(m.njoints));
+            where.setIdentity();
+        }
         on_carrier[id] = se3_of(def.offset);
         moves[id] = true;
-        const int first_q = m.joints[carrier[id]].idx_q(), first_v = m.joints[carrier[id]].idx_v();
         for (int k = 0; k < info.nq; k++) {
             q_places[at(info.q_index + k)] = first_q + q_place(info.type, k);
         }
@@ -206,7 +220,7 @@ void pinocchio_robot::add_body(kk_spec *spec, const kk_model *ours, int body) {
     body_frame[id] = m.addFrame(pinocchio::Frame(def.name, carrier[id], 0, on_carrier[id], pinocchio::OP_FRAME), false);
 }
 
-pinocchio_robot::pinocchio_robot(kk_spec *spec, const kk_model *ours) {
+pinocchio_robot::pinocchio_robot(kk_spec *spec, const kk_model *ours, bool whole_joints) : whole(whole_joints) {
     const int n = kk_spec_body_count(spec);
     carrier.assign(at(n), 0);
     on_carrier.assign(at(n), pinocchio::SE3::Identity());
@@ -230,7 +244,8 @@ pinocchio_robot::pinocchio_robot(kk_spec *spec, const kk_model *ours) {
     for (int i = 0; i < kk_spec_frame_count(spec); i++) {
         const kk_frame_def &def = *kk_spec_frame(spec, i);
         const pinocchio::SE3 X = on_carrier[at(def.body)] * se3_of(def.placement);
-        frames.push_back(m.addFrame(pinocchio::Frame(def.name, carrier[at(def.body)], 0, X, pinocchio::OP_FRAME), false));
+        frames.push_back(
+            m.addFrame(pinocchio::Frame(def.name, carrier[at(def.body)], 0, X, pinocchio::OP_FRAME), false));
     }
     m.gravity.linear() = vec3_of(kk_model_gravity(ours));
     data.reset(new pinocchio::Data(m));
@@ -383,9 +398,7 @@ numbers pinocchio_robot::body_motions(quantity what, int state) {
         case quantity::poses: push_pose(result, data->oMi[carrier[body]] * X); break;
         case quantity::velocities: push_motion(result, V); break;
         case quantity::accelerations: push_motion(result, A); break;
-        default:
-            A.linear() += V.angular().cross(V.linear());
-            push_motion(result, A);
+        default: A.linear() += V.angular().cross(V.linear()); push_motion(result, A);
         }
     }
     return result;
@@ -478,10 +491,16 @@ numbers pinocchio_robot::result(quantity what, int state) {
     }
     case quantity::com_jacobian: return columns_back(pinocchio::jacobianCenterOfMass(m, d, q[s], false));
     case quantity::centroidal: return columns_back(pinocchio::computeCentroidalMap(m, d, q[s]));
-    case quantity::centroidal_rate: return columns_back(pinocchio::computeCentroidalMapTimeVariation(m, d, q[s], v[s]));
+    case quantity::centroidal_rate: {
+        const Eigen::Matrix<double, 6, 1> h = pinocchio::computeCentroidalMapTimeVariation(m, d, q[s], v[s]) * v[s];
+        return {h[3], h[4], h[5], h[0], h[1], h[2]};
+    }
     case quantity::energies: {
-        const double kinetic = pinocchio::computeKineticEnergy(m, d, q[s], v[s]);
-        return {kinetic, pinocchio::computePotentialEnergy(m, d, q[s])};
+        // not computeKineticEnergy: version 4.1 leaves out the armature of hinges and screws about slanted axes
+        d.M.setZero();
+        pinocchio::crba(m, d, q[s]);
+        fill_lower(d.M);
+        return {0.5 * v[s].dot(d.M * v[s]), pinocchio::computePotentialEnergy(m, d, q[s])};
     }
     case quantity::rnea_derivatives_q:
     case quantity::rnea_derivatives_v:
@@ -501,8 +520,8 @@ numbers pinocchio_robot::result(quantity what, int state) {
 
 } // namespace
 
-std::unique_ptr<robot> make_pinocchio(kk_spec *spec, const kk_model *model) {
-    return std::unique_ptr<robot>(new pinocchio_robot(spec, model));
+std::unique_ptr<robot> make_pinocchio(kk_spec *spec, const kk_model *model, bool whole_joints) {
+    return std::unique_ptr<robot>(new pinocchio_robot(spec, model, whole_joints));
 }
 
 std::string pinocchio_version() {

@@ -1,9 +1,9 @@
 /// One robot seen through several engines: ours, Pinocchio, MuJoCo.
 ///
-/// Each engine converts the same spec through the public API and answers in *our* conventions (order of coordinates, quaternions
-/// (w, x, y, z), spatial vectors [angular; linear], row-major matrices), so that a caller compares numbers without knowing the engine.
-/// Benchmarks time `run`, which loops over states converted beforehand and leaves results where the engine leaves them; the
-/// cross-check and the golden files ask `result`.
+/// Each engine converts the same spec through the public API and answers in *our* conventions (order of coordinates,
+/// quaternions (w, x, y, z), spatial vectors [angular; linear], row-major matrices), so that a caller compares numbers
+/// without knowing the engine. Benchmarks time `run`, which loops over states converted beforehand and leaves results
+/// where the engine leaves them; the cross-check and the golden files ask `result`.
 ///
 /// Each engine's headers stay inside its own source, which is compiled with its own flags.
 #ifndef KARAKURI_BENCHMARKS_PEERS_ROBOT_HPP
@@ -34,38 +34,38 @@ enum class algorithm {
 };
 
 /// What can be compared. Name; shape; relative bar.
-#define PEERS_QUANTITY_LIST(X)                                                                             \
-    X(poses, 1e-12)                 /* [nbody × 12] R row-major, then p */                                 \
-    X(frame_poses, 1e-12)           /* [nframe × 12] */                                                    \
-    X(velocities, 1e-12)            /* [nbody × 6] in the body's frame */                                  \
-    X(accelerations, 1e-12)         /* [nbody × 6] spatial, in the body's frame */                         \
-    X(classical_accelerations, 1e-12) /* [nbody × 6] in the body's frame */                                \
-    X(rnea, 1e-12)                  /* [nv] */                                                             \
-    X(rnea_external, 1e-12)         /* [nv] */                                                             \
-    X(bias, 1e-12)                  /* [nv] a = 0 */                                                       \
-    X(gravity, 1e-12)               /* [nv] v = a = 0 */                                                   \
-    X(joint_wrenches, 1e-12)        /* [moving bodies × 6] in the body's frame, after rnea */              \
-    X(aba, 1e-12)                   /* [nv] */                                                             \
-    X(aba_external, 1e-12)          /* [nv] */                                                             \
-    X(crba, 1e-12)                  /* [nv × nv] both triangles */                                         \
-    X(minverse, 1e-12)              /* [nv × nv] both triangles */                                         \
-    X(jacobians_local, 1e-12)       /* [nbody × 6 × nv] */                                                 \
-    X(jacobians_world, 1e-12)       /* [nbody × 6 × nv] */                                                 \
-    X(jacobians_aligned, 1e-12)     /* [nbody × 6 × nv] */                                                 \
-    X(jacobian_rates_local, 1e-12)  /* [nbody × 6 × nv] */                                                 \
-    X(jacobian_rates_world, 1e-12)  /* [nbody × 6 × nv] */                                                 \
-    X(jacobian_rates_aligned, 1e-12) /* [nbody × 6 × nv] */                                                \
-    X(frame_jacobians, 1e-12)       /* [nframe × 3 references × 6 × nv] */                                 \
-    X(com, 1e-12)                   /* [3] */                                                              \
-    X(com_jacobian, 1e-12)          /* [3 × nv] */                                                         \
-    X(centroidal, 1e-12)            /* [6 × nv] */                                                         \
-    X(centroidal_rate, 1e-12)       /* [6 × nv] */                                                         \
-    X(energies, 1e-12)              /* kinetic, potential */                                               \
-    X(rnea_derivatives_q, 1e-10)    /* [nv × nv] */                                                        \
-    X(rnea_derivatives_v, 1e-10)    /* [nv × nv] */                                                        \
-    X(aba_derivatives_q, 1e-10)     /* [nv × nv] */                                                        \
-    X(aba_derivatives_v, 1e-10)     /* [nv × nv] */                                                        \
-    X(aba_derivatives_tau, 1e-10)   /* [nv × nv] */
+#define PEERS_QUANTITY_LIST(X)                                                                          \
+    X(poses, 1e-12)                   /* [nbody × 12] R row-major, then p */                           \
+    X(frame_poses, 1e-12)             /* [nframe × 12] */                                              \
+    X(velocities, 1e-12)              /* [nbody × 6] in the body's frame */                            \
+    X(accelerations, 1e-12)           /* [nbody × 6] spatial, in the body's frame */                   \
+    X(classical_accelerations, 1e-12) /* [nbody × 6] in the body's frame */                            \
+    X(rnea, 1e-12)                    /* [nv] */                                                        \
+    X(rnea_external, 1e-12)           /* [nv] */                                                        \
+    X(bias, 1e-12)                    /* [nv] a = 0 */                                                  \
+    X(gravity, 1e-12)                 /* [nv] v = a = 0 */                                              \
+    X(joint_wrenches, 1e-12)          /* [moving bodies × 6] in the body's frame, after rnea */        \
+    X(aba, 1e-12)                     /* [nv] */                                                        \
+    X(aba_external, 1e-12)            /* [nv] */                                                        \
+    X(crba, 1e-12)                    /* [nv × nv] both triangles */                                   \
+    X(minverse, 1e-12)                /* [nv × nv] both triangles */                                   \
+    X(jacobians_local, 1e-12)         /* [nbody × 6 × nv] */                                          \
+    X(jacobians_world, 1e-12)         /* [nbody × 6 × nv] */                                          \
+    X(jacobians_aligned, 1e-12)       /* [nbody × 6 × nv] */                                          \
+    X(jacobian_rates_local, 1e-12)    /* [nbody × 6 × nv] */                                          \
+    X(jacobian_rates_world, 1e-12)    /* [nbody × 6 × nv] */                                          \
+    X(jacobian_rates_aligned, 1e-12)  /* [nbody × 6 × nv] */                                          \
+    X(frame_jacobians, 1e-12)         /* [nframe × 3 references × 6 × nv] */                         \
+    X(com, 1e-12)                     /* [3] */                                                         \
+    X(com_jacobian, 1e-12)            /* [3 × nv] */                                                   \
+    X(centroidal, 1e-12)              /* [6 × nv] */                                                   \
+    X(centroidal_rate, 1e-12)         /* [6] dA v; the matrix itself is not the same in every engine */ \
+    X(energies, 1e-12)                /* kinetic, potential */                                          \
+    X(rnea_derivatives_q, 1e-10)      /* [nv × nv] */                                                  \
+    X(rnea_derivatives_v, 1e-10)      /* [nv × nv] */                                                  \
+    X(aba_derivatives_q, 1e-10)       /* [nv × nv] */                                                  \
+    X(aba_derivatives_v, 1e-10)       /* [nv × nv] */                                                  \
+    X(aba_derivatives_tau, 1e-10)     /* [nv × nv] */
 
 enum class quantity {
 #define PEERS_QUANTITY_ENUM(name, bar) name,
@@ -91,9 +91,9 @@ inline const std::vector<quantity_info> &quantities() {
 /// Many states of one robot, one after the other, in our coordinates.
 struct states {
     int count = 0;
-    numbers q;                       ///< [count × nq]
-    numbers v, a, tau;               ///< [count × nv]
-    std::vector<kk_force> external;  ///< [count × nbody] in each body's frame about its origin
+    numbers q;                      ///< [count × nq]
+    numbers v, a, tau;              ///< [count × nv]
+    std::vector<kk_force> external; ///< [count × nbody] in each body's frame about its origin
 };
 
 class robot {
@@ -111,7 +111,8 @@ class robot {
 /// The spec must outlive the robot only for the length of the call; the model must outlive it.
 std::unique_ptr<robot> make_ours(kk_spec *spec, const kk_model *model);
 /// Bodies welded to the world must be massless: Pinocchio leaves the universe's inertia out of its centre of mass.
-std::unique_ptr<robot> make_pinocchio(kk_spec *spec, const kk_model *model);
+/// @param whole_joints  cylindrical, universal and planar joints as one joint of theirs each, not as several simple ones
+std::unique_ptr<robot> make_pinocchio(kk_spec *spec, const kk_model *model, bool whole_joints = false);
 /// Free joints only on the world and without armature, balls with one armature for all axes, no screws.
 std::unique_ptr<robot> make_mujoco(kk_spec *spec, const kk_model *model);
 

@@ -1,0 +1,104 @@
+"""Fetches the peers and builds programs that stand them beside ours. Used by `make bench` and `make crosscheck`.
+
+The peers come as pip packages into a virtual environment of their own (build/venv); their headers and libraries are
+inside. Pinocchio is a library of templates: it is compiled here, with the flags that are best for it (clang, -O3,
+-march=native), which takes some minutes the first time and is kept in build/peers.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "peers"
+VENV = ROOT / "build" / "venv"
+LIBRARY = ROOT / "build" / "release" / "libkarakuri.a"
+PEERS = ROOT / "benchmarks" / "peers"
+PACKAGES = ["pin==4.1.0", "mujoco==4.0.0"]  # the versions all published figures and golden files are from
+
+# what Pinocchio's own CMake package asks for
+PINOCCHIO_DEFINES = ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+                     "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_FUSION_INVOKE_MAX_ARITY=12"]
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow"]
+
+
+def give_up(text):
+    sys.exit(f"peers: {text}")
+
+
+def run(*command, **options):
+    words = [str(word) for word in command]
+    if subprocess.run(words, **options).returncode != 0:
+        give_up("this failed: " + " ".join(words))
+
+
+def fetch():
+    """The virtual environment with the peers in it; gives its site-packages."""
+    stamp = VENV / "packages.txt"
+    wanted = "\n".join(PACKAGES) + "\n"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print(f"peers: installing {' '.join(PACKAGES)} into {VENV.relative_to(ROOT)}", file=sys.stderr)
+        run(sys.executable, "-m", "venv", "--clear", VENV)
+        run(VENV / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES)
+        stamp.write_text(wanted)
+    return next((VENV / "lib").glob("python3*/site-packages"))
+
+
+def eigen():
+    for folder in ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/include/eigen3"):
+        if (pathlib.Path(folder) / "Eigen" / "Core").exists():
+            return folder
+    return give_up("Eigen's headers are missing; `scripts/setup.sh base bench` installs them (libeigen3-dev)")
+
+
+def compiler():
+    found = shutil.which("clang++") or shutil.which("c++")
+    return found or give_up("no C++ compiler; `scripts/setup.sh base bench` installs one")
+
+
+def headers():
+    return [*PEERS.glob("*.hpp"), *(ROOT / "benchmarks").glob("*.hpp"), *(ROOT / "include").rglob("*.h"),
+            ROOT / "models" / "robots.h"]
+
+
+def is_fresh(target, sources):
+    return target.exists() and all(target.stat().st_mtime > source.stat().st_mtime for source in sources)
+
+
+def compile_object(source, flags, command=None):
+    """Compiles a source unless the object is newer than it, every header and these flags."""
+    target = BUILD / (str(source.relative_to(ROOT)).replace("/", "_") + ".o")
+    record = target.with_suffix(".flags")
+    words = [str(word) for word in [*(command or [compiler(), "-std=c++17"]), *flags]]
+    # the peers' objects see only robot.hpp and the public headers
+    seen = [PEERS / "robot.hpp", *(ROOT / "include").rglob("*.h")] if source.parent == PEERS else headers()
+    if not (is_fresh(target, [source, *seen]) and record.exists() and record.read_text() == " ".join(words)):
+        print(f"peers: compiling {source.relative_to(ROOT)}", file=sys.stderr)
+        BUILD.mkdir(parents=True, exist_ok=True)
+        run(*words, "-I", ROOT / "include", "-c", source, "-o", target)
+        record.write_text(" ".join(words))
+    return target
+
+
+def build(program, source):
+    """Builds `source` with ours and both peers into build/peers/`program`; gives its path."""
+    if not LIBRARY.exists():
+        give_up("build the library first: make")
+    site = fetch()
+    prefix, mujoco = site / "cmeel.prefix", site / "mujoco"
+    mujoco_library = next(mujoco.glob("libmujoco.so.*"))
+    # one set of instruction flags for everything that holds Eigen types: their alignment depends on it
+    native = ["-O3", "-march=native", "-DNDEBUG", *WARNINGS, "-isystem", eigen()]
+    plain = ["-O2", *WARNINGS, "-Wconversion"]
+    objects = [
+        compile_object(PEERS / "pinocchio.cpp", [*native, *PINOCCHIO_DEFINES, "-isystem", prefix / "include"]),
+        compile_object(PEERS / "mujoco.cpp", [*native, "-isystem", mujoco / "include"]),
+        compile_object(PEERS / "ours.cpp", plain),
+        compile_object(source, plain),
+        compile_object(ROOT / "models" / "robots.c", ["-O2", "-ffp-contract=off", *WARNINGS],
+                       [shutil.which("clang") or "cc", "-std=c17"]),
+    ]
+    target = BUILD / program
+    if not is_fresh(target, [*objects, LIBRARY]):
+        run(compiler(), *objects, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", "-pthread", "-lm", "-o", target)
+    return target
