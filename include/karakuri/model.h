@@ -1,7 +1,7 @@
 /// The model: compiled from a spec, never changes, may be shared by any number of threads.
 ///
-/// Bodies and frames keep the ids and order of the spec. Coordinates are numbered depth first from the roots, so that every subtree is
-/// one contiguous range of v; look indices up by joint rather than assume them.
+/// Bodies and frames keep the ids and order of the spec. Coordinates are numbered depth first from the roots, so that
+/// every subtree is one contiguous range of v; look indices up by joint rather than assume them.
 #ifndef KARAKURI_MODEL_H
 #define KARAKURI_MODEL_H
 
@@ -21,9 +21,11 @@ typedef struct kk_joint_info {
 
 /// Checks the whole spec and builds the model in one block of memory.
 ///
-/// Refuses, naming the item: non-finite numbers, negative masses, inertias that are not positive or break the triangle inequality,
-/// zero axes, duplicate or empty names, limits upside down, cyclic couplings, degrees of freedom that move nothing.
-KK_API kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, kk_model **model, kk_error *error);
+/// Refuses, naming the item: non-finite numbers, negative masses, inertias that are not positive or break the triangle
+/// inequality, zero axes, duplicate or empty names, limits upside down, cyclic couplings, degrees of freedom that move
+/// nothing.
+KK_API kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, kk_model **model,
+                                  kk_error *error);
 KK_API void kk_model_free(kk_model *model);
 
 KK_API int kk_model_nq(const kk_model *model);    ///< coordinates
@@ -58,7 +60,8 @@ KK_API kk_transform kk_model_frame_placement(const kk_model *model, int frame);
 KK_API void kk_model_neutral(const kk_model *model, double *q);
 /// Checks that q is finite and its quaternions are of unit length to 1e-6; names the joint that is not.
 KK_API kk_status kk_model_check_q(const kk_model *model, const double *q, kk_error *error);
-/// A reproducible random configuration: hinges within limits (or ±π), slides within limits (or ±1 m), quaternions uniform.
+/// A reproducible random configuration: hinges within limits (or ±π), slides within limits (or ±1 m), quaternions
+/// uniform (ball joints with a limit: within it). Couplings are not applied.
 KK_API void kk_model_random_q(const kk_model *model, uint64_t seed, uint64_t stream, double *q);
 
 /// q_out = q ⊕ v: moves along the velocity v for one unit of time. Quaternions by the exponential map. May alias q.

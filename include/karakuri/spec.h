@@ -1,7 +1,8 @@
-/// The specification: an editable description of robots and bodies, by C calls. `kk_model_compile` turns it into a model.
+/// The specification: an editable description of robots and bodies, by C calls, for kk_model_compile.
 ///
-/// A spec is a forest. Body 0 is the world and exists from the start; every other body hangs from an earlier one by one joint. Strings
-/// are copied. Everything is checked when the model is compiled, so that a spec may be half-finished while it is edited.
+/// A spec is a forest. Body 0 is the world and exists from the start; every other body hangs from an earlier one by one
+/// joint. Strings are copied. Everything is checked when the model is compiled, so that a spec may be half-finished
+/// while it is edited.
 #ifndef KARAKURI_SPEC_H
 #define KARAKURI_SPEC_H
 
@@ -15,7 +16,7 @@ typedef struct kk_spec kk_spec;
 
 enum { KK_WORLD = 0, KK_MAX_JOINT_DOFS = 6 };
 
-/// How a body moves against its parent. J is the joint's moving frame; at q = 0 it lies on the joint's placement in the parent.
+/// How a body moves against its parent. J is the joint's moving frame; at q = 0 it lies on the joint's placement.
 ///
 /// | type        | nq | nv | q                                  | v                                   |
 /// |-------------|----|----|------------------------------------|-------------------------------------|
@@ -59,7 +60,7 @@ typedef struct kk_joint_def {
     kk_joint_type type;
     kk_transform placement; ///< X_PJ at q = 0, in the parent body's frame
     kk_vec3 axis;           ///< in J; need not be a unit vector
-    kk_vec3 axis2;          ///< in J; must not be parallel to axis. Universal: second axis. Planar: in-plane x, made perpendicular
+    kk_vec3 axis2;          ///< in J, not parallel to axis. Universal: second axis; planar: x, made perpendicular
     double pitch;           ///< screw: m/rad
     kk_dof_def dof[KK_MAX_JOINT_DOFS];
 } kk_joint_def;
@@ -81,9 +82,9 @@ typedef struct kk_frame_def {
 
 /// One degree of freedom follows another: q_follower = ratio · q_leader + offset. URDF's mimic, gear trains.
 typedef struct kk_coupling_def {
-    const char *name;                ///< NULL or "": no name
-    const char *follower, *leader;   ///< joint names
-    int follower_dof, leader_dof;    ///< which degree of the joint, 0 for hinges and slides
+    const char *name;              ///< NULL or "": no name
+    const char *follower, *leader; ///< joint names
+    int follower_dof, leader_dof;  ///< which degree of the joint, 0 for hinges and slides
     double ratio, offset;
 } kk_coupling_def;
 
@@ -114,8 +115,8 @@ KK_API kk_status kk_spec_add_coupling(kk_spec *spec, const kk_coupling_def *def,
 /// Default (0, 0, −9.81).
 KK_API void kk_spec_set_gravity(kk_spec *spec, kk_vec3 gravity);
 
-/// For editing in place; NULL if there is no such id. Valid until the next kk_spec_add_… of the same kind. Names should be changed by
-/// the calls below, which copy them; a name set through the pointer must outlive the spec.
+/// For editing in place; NULL if there is no such id. Valid until the next kk_spec_add_… of the same kind. Names should
+/// be changed by the calls below, which copy them; a name set through the pointer must outlive the spec.
 KK_API kk_body_def *kk_spec_body(kk_spec *spec, int id);
 KK_API kk_frame_def *kk_spec_frame(kk_spec *spec, int id);
 KK_API kk_coupling_def *kk_spec_coupling(kk_spec *spec, int id);

@@ -1,4 +1,4 @@
-/// The state: all you must save. One block of bytes that can be copied, compared, stored and carried to another machine.
+/// The state: all you must save. One block of bytes that can be copied, compared, stored and carried elsewhere.
 #ifndef KARAKURI_STATE_H
 #define KARAKURI_STATE_H
 

@@ -1,7 +1,10 @@
-/// Small dense linear algebra: Jacobi eigenvalues, L D Lᵀ, L U. Golub & Van Loan, Matrix Computations, 4th ed., 8.5, 4.1, 3.4.
+/// Small dense linear algebra: Jacobi eigenvalues, L D Lᵀ, L U.
+///
+/// Reference: Golub & Van Loan, Matrix Computations, 4th ed., 8.5, 4.1, 3.4.
 #include "math/dense.h"
 
 #include <karakuri/elementary.h>
+#include <string.h>
 
 #define ABS(x) __builtin_fabs(x)
 
@@ -31,8 +34,10 @@ static void sort_pair(double *a, double *b) {
     }
 }
 
-void kki_sym3_eigenvalues(kk_sym3 s, double values[3]) {
-    double a[3][3] = {{s.xx, s.xy, s.xz}, {s.xy, s.yy, s.yz}, {s.xz, s.yz, s.zz}};
+void kki_sym3_eigenvalues(kk_sym3 symmetric, double values[3]) {
+    const kk_mat3 whole = kk_sym3_to_mat3(symmetric);
+    double a[3][3];
+    memcpy(a, whole.m, sizeof a);
     // convergence is quadratic: six sweeps are two more than any 3 × 3 matrix was seen to need
     for (int sweep = 0; sweep < 6; sweep++) {
         jacobi_rotate(a, 0, 1, 2);

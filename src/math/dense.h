@@ -1,4 +1,4 @@
-/// Small dense linear algebra for checks and set-up; not for the kernels. Matrices are row-major, n × n, changed in place.
+/// Small dense linear algebra for checks and set-up; not for the kernels. Matrices are row-major, n × n, in place.
 #ifndef KKI_MATH_DENSE_H
 #define KKI_MATH_DENSE_H
 
@@ -6,7 +6,7 @@
 #include <karakuri/status.h>
 
 /// Eigenvalues of a symmetric 3 × 3 matrix in rising order, each to a few units in the last place of the largest.
-void kki_sym3_eigenvalues(kk_sym3 a, double values[3]);
+void kki_sym3_eigenvalues(kk_sym3 symmetric, double values[3]);
 
 /// A = L D Lᵀ of a positive definite A: unit L below the diagonal, D on it. Reads the lower triangle only.
 /// KK_SINGULAR if a pivot is not above `tolerance` times the largest entry of the diagonal.
@@ -14,7 +14,8 @@ kk_status kki_ldl_factor(int n, double *a, double tolerance);
 /// x = A⁻¹ x with the factor.
 void kki_ldl_solve(int n, const double *ldl, double *x);
 
-/// P A = L U with partial pivoting, unit L. KK_SINGULAR if a column has no pivot. @param pivot  [n] row taken at each step
+/// P A = L U with partial pivoting, unit L. KK_SINGULAR if a column has no pivot.
+/// @param pivot  [n] row taken at each step
 kk_status kki_lu_factor(int n, double *a, int *pivot);
 void kki_lu_solve(int n, const double *lu, const int *pivot, double *x);
 

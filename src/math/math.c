@@ -1,12 +1,13 @@
 /// Value types, the part that does not fit a header: rotations from and to their other forms, two bodies welded.
 ///
-/// Rotation vector r = θ u, quaternion (cos θ/2, u sin θ/2). Both maps are written in the half angle, where nothing cancels, so that
-/// they keep full relative precision from θ = 0 to θ = π. Where θ² would underflow the first term of the series is exact.
-/// References: S. W. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1(3), 1978.
+/// Rotation vector r = θ u, quaternion (cos θ/2, u sin θ/2). Both maps are written in the half angle, where nothing
+/// cancels, so that they keep full relative precision from θ = 0 to θ = π. Where θ² would underflow the first term of
+/// the series is exact.
+/// Reference: S. W. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1(3), 1978.
 #include <karakuri/elementary.h>
 #include <karakuri/math.h>
 
-/// Below this the first term of either series is exact to rounding; above it the closed form is, its squares being far from underflow.
+/// Below this square the first term of either series is exact to rounding; above it squares are far from underflow.
 static const double TINY_SQUARE = 0x1p-120;
 
 // each of 4 w², 4 x², 4 y², 4 z² from the diagonal; the largest is at least 1, so dividing by its root is safe

@@ -1,5 +1,5 @@
-/// Checks every item of a spec by itself: numbers, names, parents, axes. What several items break together is found later, by the stage
-/// that brings them together (names.c, couple.c, check_motion.c).
+/// Checks every item of a spec by itself: numbers, names, parents, axes. What several items break together is found
+/// later, by the stage that brings them together (names.c, couple.c, check_motion.c).
 ///
 /// Every message names the item, says what is there and what should be.
 #include <karakuri/elementary.h>

@@ -1,7 +1,8 @@
 /// What a rigid body's inertia must obey.
 ///
-/// With density ρ ≥ 0 the mass is not negative, and of the principal moments none is negative and none is larger than the sum of the
-/// other two (each is a sum of two of ∫ρx², ∫ρy², ∫ρz²). Tolerances allow what printing and rotating a flat body's moments leaves.
+/// With density ρ ≥ 0 the mass is not negative, and of the principal moments none is negative and none is larger than
+/// the sum of the other two (each is a sum of two of ∫ρx², ∫ρy², ∫ρz²). Tolerances allow what printing and rotating a
+/// flat body's moments leaves.
 #include "base/error.h"
 #include "math/dense.h"
 #include "model/compile.h"

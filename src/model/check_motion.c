@@ -1,8 +1,8 @@
 /// Every degree of freedom must have something to move, or the inertia matrix is singular.
 ///
-/// What is refused here is singular in every configuration: a joint with no mass behind it, and at the end of a chain a joint whose
-/// node has no inertia about its own axes. Armature counts for its own degree of freedom only. Inner joints whose inertia only vanishes
-/// together with that of others are left to the numerical check of the whole matrix.
+/// What is refused here is singular in every configuration: a joint with no mass behind it, and at the end of a chain a
+/// joint whose node has no inertia about its own axes. Armature counts for its own degree of freedom only. Inner joints
+/// whose inertia only vanishes together with that of others are left to the numerical check of the whole matrix.
 #include "base/error.h"
 #include "math/dense.h"
 #include "model/compile.h"

@@ -1,8 +1,8 @@
-/// From spec to model, as a story: check every item, count, get one block, number everything, fold bodies into nodes, see that
-/// everything that can move has something to move, name, couple, hash.
+/// From spec to model, as a story: check every item, count, get one block, number everything, fold bodies into nodes,
+/// see that everything that can move has something to move, name, couple, hash.
 ///
-/// The model is one block of memory; a second one holds scratch arrays while compiling. Time is O(n log n) for the names, O(n) for the
-/// rest; nothing recurses.
+/// The model is one block of memory; a second one holds scratch arrays while compiling. Time is O(n log n) for the
+/// names, O(n) for the rest; nothing recurses.
 #include "model/compile.h"
 
 #include "base/allocator.h"
@@ -117,21 +117,28 @@ static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_e
     return status;
 }
 
+/// Fills a model whose block is there, with scratch memory for as long as it takes.
+static kk_status fill_with_workspace(const kk_spec *spec, kk_model *m, kk_error *error) {
+    workspace w = {0};
+    kk_status status = allocate_workspace(m, &w, error);
+    status = status ? status : fill(spec, m, &w, error);
+    kki_release(&m->allocator, w.block, w.size);
+    return status;
+}
+
 kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, kk_model **model, kk_error *error) {
     if (!spec || !model) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,
                              "kk_model_compile: the spec or the place for the model is NULL");
     }
     *model = NULL;
-    kk_model *m = NULL;
-    workspace w = {0};
     kk_status status = kki_check_spec(spec, error);
+    kk_model *m = NULL;
     status = status ? status : allocate_model(spec, allocator, &m, error);
-    status = status ? status : allocate_workspace(m, &w, error);
-    status = status ? status : fill(spec, m, &w, error);
-    if (w.block) {
-        kki_release(&m->allocator, w.block, w.size);
+    if (!m) {
+        return status;
     }
+    status = fill_with_workspace(spec, m, error);
     if (status != KK_OK) {
         kk_model_free(m);
         return status;

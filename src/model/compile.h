@@ -47,7 +47,8 @@ kk_status kki_check_motion(const kk_spec *spec, const kk_model *m, double *scrat
 /// names.c: the pool of names and the sorted tables; refuses duplicates. @param scratch  [max(nbody, nframe)]
 size_t kki_names_size(const kk_spec *spec);
 kk_status kki_names(const kk_spec *spec, kk_model *m, int32_t *scratch, kk_error *error);
-/// couple.c: resolves couplings and sorts them, leaders first. @param scratch  [2 ncoupling]  @param unsorted  [ncoupling]
+/// couple.c: resolves couplings and sorts them, leaders first.
+/// @param scratch  [2 ncoupling]    @param unsorted  [ncoupling]
 kk_status kki_couple(const kk_spec *spec, kk_model *m, int32_t *scratch, kki_coupling *unsorted, kk_error *error);
 /// hash.c: of everything numerical.
 uint64_t kki_model_hash(const kk_model *m);

@@ -1,7 +1,8 @@
-/// Resolves couplings from joint names to degrees of freedom and sorts them so that a leader is set before its followers.
+/// Resolves couplings from joint names to degrees of freedom and sorts them, leaders before followers.
 ///
-/// A degree of freedom follows at most one other, so couplings form chains towards the leaders. Each chain is walked once, up to a
-/// coupling that is already in the order or to an independent leader, and then taken in reverse; meeting oneself on the way is a cycle.
+/// A degree of freedom follows at most one other, so couplings form chains towards the leaders. Each chain is walked
+/// once, up to a coupling that is already in the order or to an independent leader, and then taken in reverse; meeting
+/// oneself on the way is a cycle.
 #include <string.h>
 
 #include "base/error.h"
@@ -79,8 +80,8 @@ static void reverse(int32_t *a, int count) {
     }
 }
 
-/// Appends coupling i behind the couplings that drive its leader and raises *placed; gives a coupling of the cycle if there is one,
-/// −1 otherwise.
+/// Appends coupling i behind the couplings that drive its leader and raises *placed; gives a coupling of the cycle if
+/// there is one, −1 otherwise.
 static int32_t place_chain(const kk_model *m, int32_t i, int32_t *mark, int32_t *order, int *placed) {
     int32_t *chain = order + *placed;
     int count = 0;

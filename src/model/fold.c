@@ -2,9 +2,9 @@
 ///
 /// With Np the node that the parent body P rides on, J the joint's frame at q = 0 and N a node of the joint's chain:
 ///     X_NpJ = X_NpP X_PJ,   X_NpN = X_NpJ R_JN,   X_NB = R_JNᵀ X_JB,
-/// where R_JN turns z to the node's axis. Inside a chain all nodes share J's origin, so X_NN' = R_JNᵀ R_JN'. A node's inertia is the
-/// sum over the bodies that ride on it of mass, first moment m c and moments about N's origin (parallel axes); these add without a
-/// division, so massless bodies need no care.
+/// where R_JN turns z to the node's axis. Inside a chain all nodes share J's origin, so X_NN' = R_JNᵀ R_JN'. A node's
+/// inertia is the sum over the bodies that ride on it of mass, first moment m c and moments about N's origin (parallel
+/// axes); these add without a division, so massless bodies need no care.
 #include "model/compile.h"
 #include "model/joint.h"
 

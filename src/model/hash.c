@@ -1,4 +1,4 @@
-/// The model's hash: structure and numbers, not names, in a fixed order and as little-endian values, so that it is the same everywhere.
+/// The model's hash: structure and numbers, not names, in a fixed order and as little-endian values.
 #include <karakuri/hash.h>
 
 #include "model/compile.h"

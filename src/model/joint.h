@@ -40,7 +40,7 @@ typedef struct kki_joint_axes {
 } kki_joint_axes;
 kki_joint_axes kki_joint_axes_of(const kk_joint_def *joint);
 
-/// The length is 1 and a multiple of a coordinate axis comes out exact; (0, 0, 0) for a zero vector. No overflow, no underflow.
+/// A vector of length 1, exact along coordinate axes; (0, 0, 0) for a zero vector. No overflow, no underflow.
 kk_vec3 kki_unit(kk_vec3 a);
 /// R with column z = the given unit vector. A signed permutation, so exact, if z is a coordinate axis or its opposite.
 kk_mat3 kki_rotation_with_z(kk_vec3 z);

@@ -1,12 +1,15 @@
 /// The configuration manifold: neutral and random points, q ⊕ v and its inverse.
 ///
-/// Angles and travels add. Quaternions turn by the exponential, q' = q exp(v). A free joint's v is a twist in its own frame, and
-/// moving along it for one unit of time is the exponential of SE(3):
+/// Angles and travels add. Quaternions turn by the exponential, q' = q exp(v). A free joint's v is a twist in its own
+/// frame, and moving along it for one unit of time is the exponential of SE(3):
 ///     R' = R exp(ω),  p' = p + R V(ω) u,  V(ω) = 1 + b ω× + c ω×²,  b = (1 − cos θ)/θ²,  c = (θ − sin θ)/θ³,
 /// and back: ω = log(Rᵀ R'),  u = V(ω)⁻¹ Rᵀ (p' − p),  V⁻¹ = 1 − ω×/2 + d ω×²,  d = (1 − θ/2 cot θ/2)/θ².
-/// b is taken as 2 (sin(θ/2)/θ)², in which nothing cancels, and d uses cot(θ/2) = w/|xyz| of the quaternion, which is smooth up to
-/// θ = π. c and d cancel for small θ; below the thresholds their power series take over, with as many terms as rounding can see.
-/// References: Murray, Li, Sastry, A Mathematical Introduction to Robotic Manipulation, 1994, 2.3; J. Solà et al., arXiv:1812.01537.
+/// b is taken as 2 (sin(θ/2)/θ)², in which nothing cancels, and d uses cot(θ/2) = w/|xyz| of the quaternion, which is
+/// smooth up to θ = π. c and d cancel for small θ; below the thresholds their power series take over, with as many
+/// terms as rounding can see.
+///
+/// References: Murray, Li, Sastry, A Mathematical Introduction to Robotic Manipulation, 1994, 2.3;
+/// J. Solà, J. Deray, D. Atchuthan, A micro Lie theory for state estimation in robotics, arXiv:1812.01537.
 #include <karakuri/elementary.h>
 #include <karakuri/number.h>
 #include <karakuri/random.h>
@@ -72,7 +75,8 @@ static double third_order_sine(double square) {
     return (angle - kk_sin(angle)) / (angle * square);
 }
 
-/// (1 − θ/2 cot θ/2)/θ² from θ² and half of θ cot θ/2. Series |B₂ₖ|/(2k)!; at θ = 1/2 the first missing term is 3e-18 of the sum.
+/// (1 − θ/2 cot θ/2)/θ² from θ² and half of θ cot θ/2. Series |B₂ₖ|/(2k)!; at θ = 1/2 the first missing term
+/// is 3e-18 of the sum.
 static double second_order_cotangent(double square, double half_angle_cotangent) {
     static const double series[] = {1.0 / 12,
                                     1.0 / 720,
@@ -240,7 +244,7 @@ static kk_quat random_quat(const double u[3]) {
 static void random_node(const kk_model *m, const kki_node *node, uint64_t seed, uint64_t stream, double *q) {
     double u[7] = {0};
     for (int k = 0; k < kki_node_type_nq((kki_node_type)node->type); k++) {
-        u[k] = kk_random_uniform_at(seed, stream, (uint64_t)(node->q_index + k));
+        u[k] = kk_random_uniform_at(seed, stream, (uint64_t)node->q_index + (uint64_t)k);
     }
     const kk_dof_def *dof = &m->dof[node->v_index];
     double *out = q + node->q_index;

@@ -1,15 +1,18 @@
 /// Numbers nodes, coordinates and degrees of freedom.
 ///
-/// Parents come before children in the spec, so every tree walk is a loop over bodies: from the last to the first to gather a subtree,
-/// from the first to the last to hand out what the parent knows. Nothing recurses and everything is O(n).
-/// - Coordinates are numbered depth first, children in the order of their ids: a child starts where its parent's earlier children end.
+/// Parents come before children in the spec, so every tree walk is a loop over bodies: from the last to the first to
+/// gather a subtree, from the first to the last to hand out what the parent knows. Nothing recurses, and everything
+/// is O(n).
+/// - Coordinates are numbered depth first, children in the order of their ids: a child starts where its parent's
+///   earlier children end.
 /// - Nodes are ordered by depth, ties by body id: a counting sort over the depths.
 #include <string.h>
 
 #include "model/compile.h"
 #include "model/joint.h"
 
-/// Arrays in the caller's scratch. Bodies: coordinates in the subtree, where the next child starts, depth of the node it rides on.
+/// Arrays in the caller's scratch. Bodies: coordinates in the subtree, where the next child starts, depth of the node
+/// it rides on.
 typedef struct scratch_arrays {
     int32_t *subtree_nq, *subtree_nv; ///< [nbody]
     int32_t *next_q, *next_v;         ///< [nbody]

@@ -1,7 +1,7 @@
 /// The editable spec: growing arrays, copied strings, nothing checked but what memory safety needs.
 ///
-/// Every call either does all of its work or leaves the spec as it was: memory is gathered first, the count goes up last. (A string
-/// copied for a call that then fails stays in the pool until the spec is freed.)
+/// Every call either does all of its work or leaves the spec as it was: memory is gathered first, the count goes up
+/// last. (A string copied for a call that then fails stays in the pool until the spec is freed.)
 #include "model/spec.h"
 
 #include <karakuri/elementary.h>

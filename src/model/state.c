@@ -1,13 +1,13 @@
 /// The state: time, coordinates and velocities in one block, and its portable form.
 ///
-/// In memory the numbers follow a small header: time, q [nq], v [nv], warm [nwarm]. `warm` is room for what a solver carries from step
-/// to step (without it a replay would not be exact); no layer uses it yet and nwarm is 0.
+/// In memory the numbers follow a small header: time, q [nq], v [nv], warm [nwarm]. `warm` is room for what a solver
+/// carries from step to step (without it a replay would not be exact); no layer uses it yet and nwarm is 0.
 ///
 /// Saved, version 1, everything little endian:
 ///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 reserved,
 ///     40 time, then q, v, warm, and in the last 8 bytes the checksum
-/// `size` counts the whole block, `reserved` is 0, and the checksum is the hash of everything before it. XXH64 finds every flipped bit
-/// and practically every other accident; it is no protection against forgery.
+/// `size` counts the whole block, `reserved` is 0, and the checksum is the hash of everything before it. XXH64 finds
+/// every flipped bit and practically every other accident; it is no protection against forgery.
 #include <karakuri/hash.h>
 #include <karakuri/state.h>
 #include <string.h>

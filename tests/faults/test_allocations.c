@@ -1,10 +1,11 @@
-// Every allocation of building, compiling and state keeping is made to fail in turn: a clean status, no leak, and the next try works.
+// Every allocation of spec, model and state is made to fail in turn: a clean status, no leak, and the next try works.
 #include <karakuri/state.h>
 #include <stdlib.h>
 
 #include "../model/fixture.h"
 
-/// Counts what is out, fails the call number `fail_at` (never for a negative number), and checks that sizes come back as they went.
+/// Counts what is out, fails the call number `fail_at` (never for a negative number), and checks that sizes come back
+/// as they went.
 typedef struct faulty {
     int calls, fail_at, blocks;
     size_t bytes;

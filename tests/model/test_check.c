@@ -36,10 +36,11 @@ KK_TEST(inertia_that_no_body_has_is_refused) {
     REFUSED_NUMBER(inertia.moment.yz, NaN, KK_NOT_FINITE, "body \"fore\":", "moment.yz of the inertia is nan");
     REFUSED_NUMBER(inertia.moment.xx, -1, KK_INVALID_MODEL, "body \"fore\":", "principal moment of inertia is -1");
     REFUSED_NUMBER(inertia.moment.xy, 1, KK_INVALID_MODEL, "body \"fore\":", "none may be negative");
+    REFUSED_NUMBER(inertia.moment.zz, 0.09, KK_INVALID_MODEL, "body \"fore\":", "triangle inequality");
     REFUSED_NUMBER(inertia.moment.xx, 7, KK_INVALID_MODEL, "body \"fore\":", "break the triangle inequality");
 }
 
-// a thin plate sits on the edge of the triangle inequality, a rod on that of positive moments; both are real bodies, also turned
+// a thin plate sits on the edge of the triangle inequality, a rod on that of positive moments; both are real bodies
 KK_TEST(flat_and_thin_bodies_are_sound) {
     for (int i = 0; i < 40; i++) {
         kk_spec *spec = arm();
@@ -231,6 +232,12 @@ KK_TEST(joints_that_move_nothing_are_refused) {
     spec = arm();
     kk_spec_body(spec, 2)->joint.type = KK_JOINT_FREE;
     kk_spec_body(spec, 2)->inertia = (kk_inertia){.mass = 1, .com = {1, 2, 3}};
+    fixture_refused(spec, KK_INVALID_MODEL, "joint \"fore_joint\":", no_moment);
+    // a free rod, also beside its frame's origin
+    spec = arm();
+    kk_spec_body(spec, 2)->joint.type = KK_JOINT_FREE;
+    kk_spec_body(spec, 2)->inertia = kk_inertia_solid_box(1, 1, 0, 0);
+    kk_spec_body(spec, 2)->inertia.com = kk_vec3_make(0, 1, 0);
     fixture_refused(spec, KK_INVALID_MODEL, "joint \"fore_joint\":", no_moment);
     spec = arm();
     kk_spec_body(spec, 2)->joint.type = KK_JOINT_BALL;

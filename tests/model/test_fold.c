@@ -1,4 +1,4 @@
-// Folding bodies into nodes: closed forms, and kinematics and inertia of random forests seen through nodes and through bodies.
+// Folding bodies into nodes: closed forms, and random forests seen through nodes and through bodies.
 #include "fixture.h"
 #include "model/model.h"
 
@@ -169,6 +169,21 @@ KK_TEST(coordinate_axes_stay_exact) {
         KK_CHECK_NEAR(kk_vec3_dot(z, kk_mat3_column(R, 2)), 1, 0);
         kk_model_free(m);
     }
+}
+
+// a −0 in the input does not reach the nodes: equal models have equal bytes
+KK_TEST(minus_zeros_are_dropped) {
+    kk_spec *spec = fixture_spec();
+    kk_body_def body = fixture_box("a", KK_WORLD, KK_JOINT_FREE);
+    body.joint.placement.R = (kk_mat3){{-0.0, -0.0, 1, -0.6, 0.8, -0.0, -0.8, -0.6, -0.0}};
+    body.joint.placement.p = kk_vec3_make(-0.0, -0.0, -0.0);
+    fixture_add(spec, body);
+    kk_model *m = fixture_compile(spec);
+    for (int k = 0; k < 9; k++) {
+        const double x = m->node[1].R[k / 3][k % 3];
+        KK_CHECK(x != 0 || !__builtin_signbit(x));
+    }
+    kk_model_free(m);
 }
 
 // the slide of a cylindrical joint lies exactly on the hinge's axis

@@ -4,6 +4,11 @@
 #include "aba.h"
 #include "crba.h"
 #include "rnea.h"
+#if KKI_LANES == 1
+#include "centroidal.h"
+#include "centroidal_rate.h"
+#include "derivatives.h"
+#endif
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -15,7 +20,6 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->cosine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->pose = kki_layout_take(layout, nnode, sizeof(world_node));
-    S->rates = kki_layout_take(layout, lanes == 1 ? nnode : 0, sizeof(world_rates));
     S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
     S->local = kki_layout_take(layout, nnode, sizeof(local_node));
     S->local_pose = kki_layout_take(layout, nnode, sizeof(local_pose));
@@ -24,6 +28,12 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->composite = kki_layout_take(layout, nnode, sizeof(composite));
     S->axis = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
     S->load = kki_layout_take(layout, 6 * padded * lanes, sizeof(double));
+#if KKI_LANES == 1
+    S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
+    S->axis_rate = kki_layout_take(layout, 6 * padded, sizeof(double));
+    S->bundle = kki_layout_take(layout, nnode, sizeof(bundle));
+    S->derivative = kki_layout_take(layout, DERIVATIVE_ROWS * (padded + 4), sizeof(double));
+#endif
     // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
     S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes, sizeof(double)) : NULL;
 }
@@ -82,6 +92,44 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
 
 #if KKI_LANES == 1
 
+static void axes(const kk_model *m, kki_scratch *S, const double *q) {
+    poses_of_nodes(m, S, q, 1);
+    jacobian_axes(m, S);
+}
+static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
+    poses_of_nodes(m, S, q, 1);
+    rates_of_nodes(m, S, v, zero, 1);
+    jacobian_axes(m, S);
+    jacobian_rates(m, S);
+}
+static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double *J) {
+    poses_of_nodes(m, S, q, 1);
+    gather_moments(m, S);
+    if (J) {
+        center_of_mass_jacobian(m, S, J);
+    }
+    const vec3 c = center_of_mass(S);
+    return kk_vec3_make(v_x(c), v_y(c), v_z(c));
+}
+static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
+    poses_of_nodes(m, S, q, 1);
+    crba_gather(m, S);
+    carry_to_com(m, S, S->load, kki_padded(m->nv), center_of_roots(m, S), A);
+}
+static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
+                            double *dA) {
+    poses_of_nodes(m, S, q, 1);
+    rates_of_nodes(m, S, v, zero, 1);
+    centroidal_rate_gather(m, S);
+    centroidal_with_rate(m, S, A, dA);
+}
+static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
+                             double *dv, size_t stride) {
+    poses_of_nodes(m, S, q, 1);
+    rates_of_nodes(m, S, v, a, 1);
+    derivative_gather(m, S);
+    derivative_rows(m, S, dq, dv, stride);
+}
 static void rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
     rnea_outward(m, S, q, v, a, 1);
@@ -112,6 +160,12 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .read_inertia = read_inertia,
     .read_poses = read_poses,
 #if KKI_LANES == 1
+    .axes = axes,
+    .axes_rates = axes_rates,
+    .center_of_mass = center,
+    .centroidal = centroidal,
+    .centroidal_rate = centroidal_rate,
+    .rnea_derivatives = rnea_derivatives,
     .rates = rates,
     .rnea_outward = rnea_outward_one,
     .rnea_inward = rnea_inward_one,

@@ -19,7 +19,10 @@ typedef struct kki_scratch {
     void *pivot;           ///< [nv] eliminated degrees of freedom
     void *composite;       ///< [nnode] composite inertias
     double *axis;          ///< [6][nv padded] motion axes, world axes about the root's origin
+    double *axis_rate;     ///< [6][nv padded] their rates; one robot only
     double *load;          ///< [6][nv padded] composite inertia × axis, likewise
+    void *bundle;          ///< [nnode] subtree sums of the derivatives; one robot only
+    double *derivative;    ///< rows of the derivatives, see derivatives.h; one robot only
     double *inertia;       ///< [nv][nv padded] joint-space inertia, upper triangle
 } kki_scratch;
 
@@ -36,6 +39,16 @@ typedef struct kki_kernels {
     void (*crba)(const kk_model *m, kki_scratch *S, const double *q, size_t stride);
     void (*read_inertia)(const kk_model *m, const kki_scratch *S, double *M, size_t stride);
     void (*read_poses)(const kk_model *m, const kki_scratch *S, double *poses, size_t stride);
+
+    // one robot only: axes and their rates; behind the poses
+    void (*axes)(const kk_model *m, kki_scratch *S, const double *q);
+    void (*axes_rates)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero);
+    kk_vec3 (*center_of_mass)(const kk_model *m, kki_scratch *S, const double *q, double *J);
+    void (*centroidal)(const kk_model *m, kki_scratch *S, const double *q, double *A);
+    void (*centroidal_rate)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
+                            double *dA);
+    void (*rnea_derivatives)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
+                             double *dv, size_t stride);
 
     // one robot only: motion behind the poses, and halves between which forces on bodies can be put
     void (*rates)(const kk_model *m, kki_scratch *S, const double *v, const double *a);

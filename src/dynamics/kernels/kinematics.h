@@ -3,7 +3,7 @@
 #define KKI_DYNAMICS_KERNELS_KINEMATICS_H
 
 #include "model/model.h"
-#include "scratch.h"
+#include "rows.h"
 #include "trig.h"
 
 KKI_INLINE vec3 load3(const double *x, size_t i, size_t stride) {

@@ -1,0 +1,39 @@
+/// Centre of mass and momentum of everything: the public calls around the kernels.
+#include "dynamics/data.h"
+
+kk_vec3 kk_center_of_mass(const kk_model *model, kk_data *data, const double *q) {
+    return data->kernels->center_of_mass(model, &data->scratch, q, NULL);
+}
+
+kk_vec3 kk_center_of_mass_jacobian(const kk_model *model, kk_data *data, const double *q, double *J) {
+    return data->kernels->center_of_mass(model, &data->scratch, q, J);
+}
+
+void kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A) {
+    data->kernels->centroidal(model, &data->scratch, q, A);
+}
+
+void kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A, double *dA) {
+    data->kernels->centroidal_rate(model, &data->scratch, q, v, data->zero, A, dA);
+}
+
+/// Momentum of one node in world axes about its own origin.
+static kk_force node_momentum(const kki_node *b, const kki_pose *x, const kki_rates *r) {
+    const kk_mat3 R = kki_mat3(x->R), J = kki_mat3(b->inertia);
+    const kk_vec3 w = kki_vec3(r->w), u = kki_vec3(r->u), h = kk_mat3_mul_vec(R, kki_vec3(b->h));
+    const kk_vec3 turning = kk_mat3_mul_vec(R, kk_mat3_mul_vec(J, kk_mat3_tmul_vec(R, w)));
+    return kk_force_make(kk_vec3_add(turning, kk_vec3_cross(h, u)), kk_vec3_add(kk_vec3_scale(u, b->mass), kk_vec3_cross(w, h)));
+}
+
+kk_force kk_centroidal_momentum(const kk_model *model, kk_data *data, const double *q, const double *v) {
+    const kk_vec3 com = kk_center_of_mass(model, data, q);
+    kk_force sum = kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 0));
+    kk_kinematics_velocity(model, data, q, v);
+    for (int i = 1; i < model->nnode; i++) {
+        const kki_pose *x = kki_pose_of(data, i);
+        kk_force h = node_momentum(&model->node[i], x, kki_rates_of(data, i));
+        h.angular = kk_vec3_add(h.angular, kk_vec3_cross(kk_vec3_sub(kki_vec3(x->p), com), h.linear));
+        sum = kk_force_add(sum, h);
+    }
+    return sum;
+}
