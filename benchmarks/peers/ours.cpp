@@ -34,7 +34,7 @@ class our_robot final : public robot {
   public:
     explicit our_robot(const kk_model *compiled)
         : m(compiled), nq(kk_model_nq(m)), nv(kk_model_nv(m)), nbody(kk_model_nbody(m)), nframe(kk_model_nframe(m)),
-          out(at(nv)), J(at(6 * nv)), M1(at(nv * nv)), M2(at(nv * nv)), M3(at(nv * nv)) {
+          out(at(nv)), J(at(6 * nv)) {
         if (kk_data_create(m, nullptr, &d) != KK_OK) {
             std::fprintf(stderr, "kk_data_create failed\n");
             std::abort();
@@ -67,6 +67,12 @@ class our_robot final : public robot {
     numbers momentum(quantity what, int s);
     numbers derivatives(quantity what, int s);
 
+    void need_matrices() {
+        for (numbers *M : {&M1, &M2, &M3}) {
+            M->resize(at(nv) * at(nv));
+        }
+    }
+
     const double *q(int s) const {
         return &all.q[at(s * nq)];
     }
@@ -87,11 +93,15 @@ class our_robot final : public robot {
     kk_data *d = nullptr;
     const int nq, nv, nbody, nframe;
     states all;
-    numbers out, J, M1, M2, M3;
+    numbers out, J;
+    numbers M1, M2, M3; ///< [nv × nv], made when first needed: a long chain has no room for them
 };
 
 void our_robot::run(algorithm what, int, int rounds) {
     const int n = all.count;
+    if (what == algorithm::minverse || what == algorithm::rnea_derivatives || what == algorithm::aba_derivatives) {
+        need_matrices();
+    }
     for (int round = 0; round < rounds; round++) {
         switch (what) {
         case algorithm::kinematics:
@@ -248,6 +258,7 @@ numbers our_robot::forces(quantity what, int s) {
 
 numbers our_robot::coriolis(int s) {
     numbers result(at(nv), 0.0);
+    need_matrices();
     kk_coriolis_matrix(m, d, q(s), v(s), M1.data());
     for (int i = 0; i < nv * nv; i++) {
         result[at(i / nv)] += M1[at(i)] * v(s)[i % nv];
@@ -347,6 +358,7 @@ numbers our_robot::momentum(quantity what, int s) {
 }
 
 numbers our_robot::derivatives(quantity what, int s) {
+    need_matrices();
     if (what == quantity::rnea_derivatives_q || what == quantity::rnea_derivatives_v) {
         kk_inverse_dynamics_derivatives(m, d, q(s), v(s), a(s), M1.data(), M2.data());
         return what == quantity::rnea_derivatives_q ? M1 : M2;

@@ -200,7 +200,7 @@ void compare(robot &left, robot &right, const testbed &bed, std::size_t column, 
                 continue;
             }
             const numbers ours = left.result(info.what, s);
-            double error = ours.empty() ? -1 : relative_error(ours, theirs);
+            double error = ours.empty() ? -1 : relative_error(ours, theirs, least_magnitude(info.what));
             if (needs_inverse(info.what)) {
                 error /= excuse(*pinocchio, kk_model_nv(bed.model), s);
             }
