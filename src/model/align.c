@@ -147,6 +147,21 @@ static void align_node(kk_model *m, int node, const int32_t *child, double *scra
     }
 }
 
+/// What kernels may leave out at a node. @param seen  [nnode] scratch
+static void mark_shortcuts(kk_model *m, int32_t *seen) {
+    for (int i = 0; i < m->nnode; i++) {
+        seen[i] = 0;
+    }
+    for (int i = m->nnode - 1; i > 0; i--) {
+        kki_node *n = &m->node[i];
+        const int turns_only = n->type == KKI_NODE_HINGE || n->type == KKI_NODE_BALL;
+        n->has_arm = !turns_only || n->p[0] != 0 || n->p[1] != 0 || n->p[2] != 0;
+        n->is_leaf = !seen[i];
+        n->is_last = !seen[n->parent];
+        seen[n->parent] = 1;
+    }
+}
+
 void kki_align(kk_model *m, int32_t *child, double *scratch) {
     for (int i = m->nnode - 1; i >= 0; i--) {
         child[i] = 0;
@@ -162,4 +177,5 @@ void kki_align(kk_model *m, int32_t *child, double *scratch) {
         align_node(m, i, child, scratch);
     }
     turn_riders(m, (const planar *)scratch);
+    mark_shortcuts(m, child);
 }

@@ -39,6 +39,9 @@ typedef struct kki_node {
     int32_t parent;   ///< node
     int32_t q_index;  ///< first coordinate
     int32_t v_index;  ///< first degree of freedom
+    int32_t has_arm;    ///< 0 where the origin is the parent's for good: p is zero and the joint only turns
+    int32_t is_leaf;    ///< no node hangs on it
+    int32_t is_last;    ///< of its parent's children the last, which is the first to hand over to it
     int32_t is_aligned; ///< hinges: R is a turn about x alone, R[1] = (0, cos α, sin α)
 } kki_node;
 

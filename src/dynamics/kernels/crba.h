@@ -30,15 +30,35 @@ KKI_INLINE void put_screw(spatial *axis, spatial *load, const composite *C, vec3
     *load = (spatial){v_add(n, v_cross(o, f)), f};
 }
 
+/// A root's hinge, ball or free joint, whose own origin is the reference.
+KKI_INLINE void put_root(const knode *b, kki_scratch *S, const world_node *x, const composite *C) {
+    spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;
+    const size_t turns = b->type == KKI_NODE_HINGE ? 1 : 3, slides = b->type == KKI_NODE_FREE ? 3 : 0;
+    for (size_t j = 0; j < turns; j++) {
+        const vec3 z = x->R.c[turns == 1 ? 2 : j];
+        axis[j] = (spatial){z, v_zero()};
+        load[j] = (spatial){s_mul(&C->J, z), v_cross(z, C->h)};
+    }
+    for (size_t j = 0; j < slides; j++) {
+        const vec3 z = x->R.c[j];
+        axis[3 + j] = (spatial){v_zero(), z};
+        load[3 + j] = (spatial){v_cross(C->h, z), v_scale(z, C->m)};
+    }
+}
+
 /// Axes and loads of one node's degrees of freedom.
-KKI_INLINE void put_node(const kki_node *b, kki_scratch *S, const world_node *x, const composite *C) {
+KKI_INLINE void put_node(const knode *b, kki_scratch *S, const world_node *x, const composite *C) {
+    if (b->parent == 0 && b->type != KKI_NODE_SLIDE && b->type != KKI_NODE_SCREW) {
+        put_root(b, S, x, C);
+        return;
+    }
     spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;
     if (b->type == KKI_NODE_HINGE) {
         put_turn(axis, load, C, x->o, x->R.c[2]);
     } else if (b->type == KKI_NODE_SLIDE) {
         put_slide(axis, load, C, x->o, x->R.c[2]);
     } else if (b->type == KKI_NODE_SCREW) {
-        put_screw(axis, load, C, x->o, x->R.c[2], r_const(b->pitch));
+        put_screw(axis, load, C, x->o, x->R.c[2], b->pitch);
     } else {
         for (size_t j = 0; j < 3; j++) {
             put_turn(axis + j, load + j, C, x->o, x->R.c[j]);
@@ -54,13 +74,13 @@ KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S) {
     const world_node *x = S->pose;
     composite *C = S->composite;
     for (int i = 1; i < m->nnode; i++) {
-        C[i] = composite_of_node(&m->node[i], &x[i].R);
+        C[i] = composite_of_node(node_of(m, S, i), &x[i].R);
     }
     for (int i = m->nnode - 1; i > 0; i--) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         put_node(b, S, &x[i], &C[i]);
         if (b->parent > 0) {
-            composite_hand_over(&C[i], x[i].r, &C[b->parent]);
+            composite_hand_over(&C[i], b->has_arm, x[i].r, &C[b->parent]);
         }
     }
 #if KKI_LANES == 1

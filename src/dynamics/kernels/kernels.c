@@ -32,7 +32,9 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->composite = kki_layout_take(layout, nnode, sizeof(composite));
     S->axis = kki_layout_take(layout, padded, sizeof(spatial));
     S->load = kki_layout_take(layout, padded, sizeof(spatial));
-#if KKI_LANES == 1
+#if KKI_LANES > 1
+    S->nodes = kki_layout_take(layout, nnode, sizeof(knode));
+#else
     S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
     S->axis_rate = kki_layout_take(layout, padded, sizeof(spatial));
     S->load_rows = kki_layout_take(layout, 6 * padded + 4, sizeof(double));
@@ -44,7 +46,17 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes + 4, sizeof(double)) : NULL;
 }
 
-static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) { poses_of_nodes(m, S, q, stride); }
+#if KKI_LANES > 1
+static void fill(const kk_model *m, kki_scratch *S) {
+    for (int i = 0; i < m->nnode; i++) {
+        spread_node((knode *)S->nodes + i, &m->node[i]);
+    }
+}
+#endif
+
+static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
+    poses_of_nodes(m, S, q, stride, POSE_OFFSET | POSE_POSITION);
+}
 
 static void rnea(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau, size_t stride) {
     rnea_outward(m, S, q, v, a, stride);
@@ -58,7 +70,7 @@ static void aba(const kk_model *m, kki_scratch *S, const double *q, const double
 }
 
 static void crba(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
-    poses_of_nodes(m, S, q, stride);
+    poses_of_nodes(m, S, q, stride, POSE_OFFSET);
     crba_gather(m, S);
     crba_rows(m, S);
 }
@@ -83,33 +95,33 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
         const kki_body *body = &m->body[b];
         const world_node *x = (const world_node *)S->pose + body->node;
         const double *R = body->X_NB.R.m;
-        const double p[4] = {body->X_NB.p.x, body->X_NB.p.y, body->X_NB.p.z, 0};
+        const _Alignas(32) double p[4] = {body->X_NB.p.x, body->X_NB.p.y, body->X_NB.p.z, 0};
         const size_t at = 12 * (size_t)b;
         for (size_t j = 0; j < 3; j++) {
-            const double column[4] = {R[j], R[3 + j], R[6 + j], 0};
-            const vec3 c = m_mul_const(&x->R, column);
+            const _Alignas(32) double column[4] = {R[j], R[3 + j], R[6 + j], 0};
+            const vec3 c = m_mul(&x->R, v_of_doubles(column));
             r_store(poses, at + j, stride, v_x(c));
             r_store(poses, at + 3 + j, stride, v_y(c));
             r_store(poses, at + 6 + j, stride, v_z(c));
         }
-        store3(poses, at + 9, stride, v_add(x->p, m_mul_const(&x->R, p)));
+        store3(poses, at + 9, stride, v_add(x->p, m_mul(&x->R, v_of_doubles(p))));
     }
 }
 
 #if KKI_LANES == 1
 
 static void axes(const kk_model *m, kki_scratch *S, const double *q) {
-    poses_of_nodes(m, S, q, 1);
+    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
     jacobian_axes(m, S);
 }
 static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
-    poses_of_nodes(m, S, q, 1);
+    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
     rates_of_nodes(m, S, v, zero, 1);
     jacobian_axes(m, S);
     jacobian_rates(m, S);
 }
 static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double *J) {
-    poses_of_nodes(m, S, q, 1);
+    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
     gather_moments(m, S);
     if (J) {
         center_of_mass_jacobian(m, S, J);
@@ -118,20 +130,20 @@ static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double
     return kk_vec3_make(v_x(c), v_y(c), v_z(c));
 }
 static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
-    poses_of_nodes(m, S, q, 1);
+    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
     crba_gather(m, S);
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
 static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
                             double *dA) {
-    poses_of_nodes(m, S, q, 1);
+    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
     rates_of_nodes(m, S, v, zero, 1);
     centroidal_rate_gather(m, S);
     centroidal_with_rate(m, S, A, dA);
 }
 static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
                              double *dv, size_t stride) {
-    poses_of_nodes(m, S, q, 1);
+    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
     rates_of_nodes(m, S, v, a, 1);
     derivative_gather(m, S);
     derivative_rows(m, S, dq, dv, stride);
@@ -175,6 +187,9 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .name = TEXT(KKI_VARIANT),
     .lanes = KKI_LANES,
     .place = place,
+#if KKI_LANES > 1
+    .fill = fill,
+#endif
     .kinematics = kinematics,
     .rnea = rnea,
     .aba = aba,
