@@ -40,16 +40,16 @@ struct growth_result {
 using notes = std::vector<std::pair<std::string, std::string>>;
 
 inline void print_header(const std::string &section) {
-    std::printf("\n%s\n%-12s %4s  %-34s %10s %12s %7s %5s\n", section.c_str(), "robot", "DoF", "what", "ours, µs",
-                "Pinocchio, µs", "ratio", "bar");
+    std::printf("\n%s\n%-12s %4s  %-40s %10s %10s %7s %5s\n", section.c_str(), "robot", "DoF", "what", "ours",
+                "Pinocchio", "ratio", "bar");
 }
 
 inline void print_row(const result &r) {
-    std::printf("%-12s %4d  %-34s %10.4f ", r.model.c_str(), r.dof, r.what.c_str(), r.ours * 1e-3);
+    std::printf("%-12s %4d  %-40s %10.4f ", r.model.c_str(), r.dof, r.what.c_str(), r.ours * 1e-3);
     if (r.theirs > 0) {
-        std::printf("%12.4f %7.2f ", r.theirs * 1e-3, r.ratio());
+        std::printf("%10.4f %7.2f ", r.theirs * 1e-3, r.ratio());
     } else {
-        std::printf("%12s %7s ", "", "");
+        std::printf("%10s %7s ", "", "");
     }
     if (r.bar > 0) {
         std::printf("%5.1f  %s", r.bar, r.holds() ? "ok" : "MISSED");

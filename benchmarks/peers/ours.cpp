@@ -34,7 +34,7 @@ class our_robot final : public robot {
   public:
     explicit our_robot(const kk_model *compiled)
         : m(compiled), nq(kk_model_nq(m)), nv(kk_model_nv(m)), nbody(kk_model_nbody(m)), nframe(kk_model_nframe(m)),
-          out(at(nv)), J(at(6 * nv)), M1(at(nv * nv)), M2(at(nv * nv)), M3(at(nv * nv)) {
+          out(at(nv)), J(at(6 * nv)) {
         if (kk_data_create(m, nullptr, &d) != KK_OK) {
             std::fprintf(stderr, "kk_data_create failed\n");
             std::abort();
@@ -61,9 +61,17 @@ class our_robot final : public robot {
     numbers forces(quantity what, int s);
     numbers matrices(quantity what, int s);
     numbers body_jacobians(int s, kk_reference reference, bool rate);
-    numbers frame_jacobians(int s);
+    numbers coriolis(int s);
+    numbers regressor(int s);
+    numbers frame_jacobians(int s, bool rate);
     numbers momentum(quantity what, int s);
     numbers derivatives(quantity what, int s);
+
+    void need_matrices() {
+        for (numbers *M : {&M1, &M2, &M3}) {
+            M->resize(at(nv) * at(nv));
+        }
+    }
 
     const double *q(int s) const {
         return &all.q[at(s * nq)];
@@ -85,11 +93,15 @@ class our_robot final : public robot {
     kk_data *d = nullptr;
     const int nq, nv, nbody, nframe;
     states all;
-    numbers out, J, M1, M2, M3;
+    numbers out, J;
+    numbers M1, M2, M3; ///< [nv × nv], made when first needed: a long chain has no room for them
 };
 
 void our_robot::run(algorithm what, int, int rounds) {
     const int n = all.count;
+    if (what == algorithm::minverse || what == algorithm::rnea_derivatives || what == algorithm::aba_derivatives) {
+        need_matrices();
+    }
     for (int round = 0; round < rounds; round++) {
         switch (what) {
         case algorithm::kinematics:
@@ -158,21 +170,27 @@ numbers our_robot::result(quantity what, int s) {
     case quantity::bias:
     case quantity::gravity:
     case quantity::joint_wrenches:
+    case quantity::floor_wrench:
     case quantity::aba:
     case quantity::aba_external: return forces(what, s);
+    case quantity::coriolis: return coriolis(s);
+    case quantity::regressor: return regressor(s);
     case quantity::crba:
-    case quantity::minverse: return matrices(what, s);
+    case quantity::minverse:
+    case quantity::delassus: return matrices(what, s);
     case quantity::jacobians_local: return body_jacobians(s, KK_LOCAL, false);
     case quantity::jacobians_world: return body_jacobians(s, KK_WORLD_ORIGIN, false);
     case quantity::jacobians_aligned: return body_jacobians(s, KK_WORLD_ALIGNED, false);
     case quantity::jacobian_rates_local: return body_jacobians(s, KK_LOCAL, true);
     case quantity::jacobian_rates_world: return body_jacobians(s, KK_WORLD_ORIGIN, true);
     case quantity::jacobian_rates_aligned: return body_jacobians(s, KK_WORLD_ALIGNED, true);
-    case quantity::frame_jacobians: return frame_jacobians(s);
+    case quantity::frame_jacobians: return frame_jacobians(s, false);
+    case quantity::frame_jacobian_rates: return frame_jacobians(s, true);
     case quantity::com:
     case quantity::com_jacobian:
     case quantity::centroidal:
     case quantity::centroidal_rate:
+    case quantity::momentum:
     case quantity::energies: return momentum(what, s);
     case quantity::rnea_derivatives_q:
     case quantity::rnea_derivatives_v:
@@ -225,6 +243,10 @@ numbers our_robot::forces(quantity what, int s) {
     default:
         kk_inverse_dynamics(m, d, q(s), v(s), a(s), result.data());
         result.clear();
+        if (what == quantity::floor_wrench) {
+            push_force(result, kk_floor_wrench(m, d));
+            return result;
+        }
         for (int body = 1; body < nbody; body++) {
             if (kk_model_joint(m, body).nv > 0) {
                 push_force(result, kk_joint_wrench(m, d, body));
@@ -234,8 +256,42 @@ numbers our_robot::forces(quantity what, int s) {
     return result;
 }
 
+numbers our_robot::coriolis(int s) {
+    numbers result(at(nv), 0.0);
+    need_matrices();
+    kk_coriolis_matrix(m, d, q(s), v(s), M1.data());
+    for (int i = 0; i < nv * nv; i++) {
+        result[at(i / nv)] += M1[at(i)] * v(s)[i % nv];
+    }
+    return result;
+}
+
+// the regressor times the parameters of the model
+numbers our_robot::regressor(int s) {
+    const int columns = 10 * (nbody - 1);
+    numbers Y(at(nv * columns)), parameters, result(at(nv), 0.0);
+    kk_torque_regressor(m, d, q(s), v(s), a(s), Y.data());
+    for (int body = 1; body < nbody; body++) {
+        const kk_inertia I = kk_model_body_inertia(m, body);
+        const kk_sym3 o = kk_sym3_add(I.moment, kk_sym3_point_mass(I.mass, I.com));
+        parameters.push_back(I.mass);
+        push_vec3(parameters, kk_vec3_scale(I.com, I.mass));
+        parameters.insert(parameters.end(), {o.xx, o.xy, o.yy, o.xz, o.yz, o.zz});
+    }
+    for (int i = 0; i < nv * columns; i++) {
+        result[at(i / columns)] += Y[at(i)] * parameters[at(i % columns)];
+    }
+    return result;
+}
+
 numbers our_robot::matrices(quantity what, int s) {
     numbers result(at(nv * nv));
+    if (what == quantity::delassus) {
+        const std::vector<kk_constraint_row> rows = constraint_rows(all, nbody, s);
+        result.resize(rows.size() * rows.size());
+        const kk_status status = kk_delassus(m, d, q(s), rows.data(), static_cast<int>(rows.size()), result.data());
+        return status == KK_OK ? result : numbers();
+    }
     if (what == quantity::crba) {
         kk_inertia_matrix(m, d, q(s), result.data());
     } else {
@@ -258,12 +314,16 @@ numbers our_robot::body_jacobians(int s, kk_reference reference, bool rate) {
     return result;
 }
 
-numbers our_robot::frame_jacobians(int s) {
+numbers our_robot::frame_jacobians(int s, bool rate) {
     numbers result;
-    kk_jacobians(m, d, q(s));
+    kk_jacobians_rate(m, d, q(s), v(s));
     for (int frame = 0; frame < nframe; frame++) {
         for (kk_reference reference : {KK_LOCAL, KK_WORLD_ORIGIN, KK_WORLD_ALIGNED}) {
-            kk_frame_jacobian(m, d, frame, reference, J.data());
+            if (rate) {
+                kk_frame_jacobian_rate(m, d, frame, reference, J.data());
+            } else {
+                kk_frame_jacobian(m, d, frame, reference, J.data());
+            }
             result.insert(result.end(), J.begin(), J.end());
         }
     }
@@ -289,11 +349,16 @@ numbers our_robot::momentum(quantity what, int s) {
             result[at(i / nv)] += rate[at(i)] * v(s)[i % nv];
         }
         return result;
+    case quantity::momentum:
+        result.clear();
+        push_force(result, kk_centroidal_momentum(m, d, q(s), v(s)));
+        return result;
     default: return {kk_kinetic_energy(m, d, q(s), v(s)), kk_potential_energy(m, d, q(s))};
     }
 }
 
 numbers our_robot::derivatives(quantity what, int s) {
+    need_matrices();
     if (what == quantity::rnea_derivatives_q || what == quantity::rnea_derivatives_v) {
         kk_inverse_dynamics_derivatives(m, d, q(s), v(s), a(s), M1.data(), M2.data());
         return what == quantity::rnea_derivatives_q ? M1 : M2;

@@ -167,7 +167,9 @@ class pinocchio_robot final : public robot {
     numbers body_motions(quantity what, int s);
     numbers joint_wrenches(int s);
     numbers body_jacobians(int s, kk_reference reference, bool rate);
-    numbers frame_jacobians(int s);
+    numbers frame_jacobians(int s, bool rate);
+    numbers floor_wrench(int s);
+    numbers delassus(int s);
 
     const bool whole;
     pinocchio::Model m;
@@ -180,6 +182,7 @@ class pinocchio_robot final : public robot {
     std::vector<pinocchio::FrameIndex> frames;
     // our coordinate i is theirs q_place[i], v_place[i]
     std::vector<int> q_places, v_places;
+    states given;
     std::vector<VectorXd> q, v, a, tau;
     std::vector<std::vector<pinocchio::Force>> external;
 };
@@ -275,6 +278,7 @@ std::vector<pinocchio::Force> pinocchio_robot::joint_forces(const kk_force *on_b
 }
 
 void pinocchio_robot::load(const states &all) {
+    given = all;
     q = permute(all.count, all.q, q_places);
     v = permute(all.count, all.v, v_places);
     a = permute(all.count, all.a, v_places);
@@ -437,19 +441,67 @@ numbers pinocchio_robot::body_jacobians(int state, kk_reference reference, bool 
     return result;
 }
 
-numbers pinocchio_robot::frame_jacobians(int state) {
+numbers pinocchio_robot::frame_jacobians(int state, bool rate) {
+    const index s = at(state);
     numbers result;
-    pinocchio::computeJointJacobians(m, *data, q[at(state)]);
+    pinocchio::computeJointJacobiansTimeVariation(m, *data, q[s], v[s]);
     pinocchio::updateFramePlacements(m, *data);
     for (pinocchio::FrameIndex frame : frames) {
         for (kk_reference reference : {KK_LOCAL, KK_WORLD_ORIGIN, KK_WORLD_ALIGNED}) {
             pinocchio::Data::Matrix6x J = pinocchio::Data::Matrix6x::Zero(6, m.nv);
-            pinocchio::getFrameJacobian(m, *data, frame, frame_of(reference), J);
+            if (rate) {
+                pinocchio::getFrameJacobianTimeVariation(m, *data, frame, frame_of(reference), J);
+            } else {
+                pinocchio::getFrameJacobian(m, *data, frame, frame_of(reference), J);
+            }
             const numbers back = columns_back(J);
             result.insert(result.end(), back.begin(), back.end());
         }
     }
     return result;
+}
+
+// what the world does to the roots, in the world
+numbers pinocchio_robot::floor_wrench(int state) {
+    const index s = at(state);
+    pinocchio::rnea(m, *data, q[s], v[s], a[s]);
+    pinocchio::Force sum = pinocchio::Force::Zero();
+    for (index joint = 1; joint < m.joints.size(); joint++) {
+        if (m.parents[joint] == 0) {
+            sum += data->oMi[joint].act(data->f[joint]);
+        }
+    }
+    numbers result;
+    push_motion(result, pinocchio::Motion(sum.linear(), sum.angular()));
+    return result;
+}
+
+// J M⁻¹ Jᵀ, multiplied out
+numbers pinocchio_robot::delassus(int state) {
+    const index s = at(state);
+    const int nbody = static_cast<int>(carrier.size());
+    const std::vector<kk_constraint_row> rows = constraint_rows(given, nbody, state);
+    const int n = static_cast<int>(rows.size());
+    data->Minv.setZero();
+    pinocchio::computeMinverse(m, *data, q[s]);
+    fill_lower(data->Minv);
+    pinocchio::computeJointJacobians(m, *data, q[s]);
+    pinocchio::updateFramePlacements(m, *data);
+    Eigen::MatrixXd J = Eigen::MatrixXd::Zero(n, m.nv);
+    for (int i = 0; i < n; i++) {
+        const kk_constraint_row &row = rows[at(i)];
+        Eigen::Matrix<double, 6, 1> direction;
+        direction << vec3_of(row.direction.linear), vec3_of(row.direction.angular);
+        for (const auto &end : {std::make_pair(row.body, 1.0), std::make_pair(row.other, -1.0)}) {
+            if (end.first != KK_WORLD) {
+                pinocchio::Data::Matrix6x one = pinocchio::Data::Matrix6x::Zero(6, m.nv);
+                pinocchio::getFrameJacobian(m, *data, body_frame[at(end.first)], pinocchio::WORLD, one);
+                J.row(i) += end.second * direction.transpose() * one;
+            }
+        }
+    }
+    const Eigen::MatrixXd G = J * data->Minv * J.transpose();
+    return numbers(G.data(), G.data() + G.size());
 }
 
 numbers pinocchio_robot::result(quantity what, int state) {
@@ -466,6 +518,14 @@ numbers pinocchio_robot::result(quantity what, int state) {
     case quantity::bias: return vector_back(pinocchio::nonLinearEffects(m, d, q[s], v[s]));
     case quantity::gravity: return vector_back(pinocchio::computeGeneralizedGravity(m, d, q[s]));
     case quantity::joint_wrenches: return joint_wrenches(state);
+    case quantity::floor_wrench: return floor_wrench(state);
+    case quantity::coriolis: {
+        const VectorXd all_of_it = pinocchio::nonLinearEffects(m, d, q[s], v[s]);
+        return vector_back(all_of_it - pinocchio::computeGeneralizedGravity(m, d, q[s]));
+    }
+    case quantity::regressor:
+        return vector_back(pinocchio::rnea(m, d, q[s], v[s], a[s]) - VectorXd(m.armature.cwiseProduct(a[s])));
+    case quantity::delassus: return delassus(state);
     case quantity::aba: return vector_back(pinocchio::aba(m, d, q[s], v[s], tau[s]));
     case quantity::aba_external: return vector_back(pinocchio::aba(m, d, q[s], v[s], tau[s], external[s]));
     case quantity::crba:
@@ -484,7 +544,8 @@ numbers pinocchio_robot::result(quantity what, int state) {
     case quantity::jacobian_rates_local: return body_jacobians(state, KK_LOCAL, true);
     case quantity::jacobian_rates_world: return body_jacobians(state, KK_WORLD_ORIGIN, true);
     case quantity::jacobian_rates_aligned: return body_jacobians(state, KK_WORLD_ALIGNED, true);
-    case quantity::frame_jacobians: return frame_jacobians(state);
+    case quantity::frame_jacobians: return frame_jacobians(state, false);
+    case quantity::frame_jacobian_rates: return frame_jacobians(state, true);
     case quantity::com: {
         const Vector3d c = pinocchio::centerOfMass(m, d, q[s]);
         return {c[0], c[1], c[2]};
@@ -494,6 +555,12 @@ numbers pinocchio_robot::result(quantity what, int state) {
     case quantity::centroidal_rate: {
         const Eigen::Matrix<double, 6, 1> h = pinocchio::computeCentroidalMapTimeVariation(m, d, q[s], v[s]) * v[s];
         return {h[3], h[4], h[5], h[0], h[1], h[2]};
+    }
+    case quantity::momentum: {
+        numbers result;
+        const pinocchio::Force h = pinocchio::computeCentroidalMomentum(m, d, q[s], v[s]);
+        push_motion(result, pinocchio::Motion(h.linear(), h.angular()));
+        return result;
     }
     case quantity::energies: {
         // not computeKineticEnergy: version 4.1 leaves out the armature of hinges and screws about slanted axes

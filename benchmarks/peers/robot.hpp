@@ -34,38 +34,46 @@ enum class algorithm {
 };
 
 /// What can be compared. Name; shape; relative bar.
-#define PEERS_QUANTITY_LIST(X)                                                                          \
-    X(poses, 1e-12)                   /* [nbody × 12] R row-major, then p */                           \
-    X(frame_poses, 1e-12)             /* [nframe × 12] */                                              \
-    X(velocities, 1e-12)              /* [nbody × 6] in the body's frame */                            \
-    X(accelerations, 1e-12)           /* [nbody × 6] spatial, in the body's frame */                   \
-    X(classical_accelerations, 1e-12) /* [nbody × 6] in the body's frame */                            \
-    X(rnea, 1e-12)                    /* [nv] */                                                        \
-    X(rnea_external, 1e-12)           /* [nv] */                                                        \
-    X(bias, 1e-12)                    /* [nv] a = 0 */                                                  \
-    X(gravity, 1e-12)                 /* [nv] v = a = 0 */                                              \
-    X(joint_wrenches, 1e-12)          /* [moving bodies × 6] in the body's frame, after rnea */        \
-    X(aba, 1e-12)                     /* [nv] */                                                        \
-    X(aba_external, 1e-12)            /* [nv] */                                                        \
-    X(crba, 1e-12)                    /* [nv × nv] both triangles */                                   \
-    X(minverse, 1e-12)                /* [nv × nv] both triangles */                                   \
-    X(jacobians_local, 1e-12)         /* [nbody × 6 × nv] */                                          \
-    X(jacobians_world, 1e-12)         /* [nbody × 6 × nv] */                                          \
-    X(jacobians_aligned, 1e-12)       /* [nbody × 6 × nv] */                                          \
-    X(jacobian_rates_local, 1e-12)    /* [nbody × 6 × nv] */                                          \
-    X(jacobian_rates_world, 1e-12)    /* [nbody × 6 × nv] */                                          \
-    X(jacobian_rates_aligned, 1e-12)  /* [nbody × 6 × nv] */                                          \
-    X(frame_jacobians, 1e-12)         /* [nframe × 3 references × 6 × nv] */                         \
-    X(com, 1e-12)                     /* [3] */                                                         \
-    X(com_jacobian, 1e-12)            /* [3 × nv] */                                                   \
-    X(centroidal, 1e-12)              /* [6 × nv] */                                                   \
-    X(centroidal_rate, 1e-12)         /* [6] dA v; the matrix itself is not the same in every engine */ \
-    X(energies, 1e-12)                /* kinetic, potential */                                          \
-    X(rnea_derivatives_q, 1e-10)      /* [nv × nv] */                                                  \
-    X(rnea_derivatives_v, 1e-10)      /* [nv × nv] */                                                  \
-    X(aba_derivatives_q, 1e-10)       /* [nv × nv] */                                                  \
-    X(aba_derivatives_v, 1e-10)       /* [nv × nv] */                                                  \
-    X(aba_derivatives_tau, 1e-10)     /* [nv × nv] */
+// clang-format off
+#define PEERS_QUANTITY_LIST(X)                                                                             \
+    X(poses, 1e-12)                      /* [nbody × 12] R row-major, then p */                            \
+    X(frame_poses, 1e-12)                /* [nframe × 12] */                                               \
+    X(velocities, 1e-12)                 /* [nbody × 6] in the body's frame */                             \
+    X(accelerations, 1e-12)              /* [nbody × 6] spatial, in the body's frame */                    \
+    X(classical_accelerations, 1e-12)    /* [nbody × 6] in the body's frame */                             \
+    X(rnea, 1e-12)                       /* [nv] */                                                        \
+    X(rnea_external, 1e-12)              /* [nv] */                                                        \
+    X(bias, 1e-12)                       /* [nv] a = 0 */                                                  \
+    X(gravity, 1e-12)                    /* [nv] v = a = 0 */                                              \
+    X(joint_wrenches, 1e-12)             /* [moving bodies × 6] in the body's frame, after rnea */         \
+    X(floor_wrench, 1e-12)               /* [6] after rnea */                                              \
+    X(coriolis, 1e-12)                   /* [nv] C v */                                                    \
+    X(regressor, 1e-12)                  /* [nv] Y π, armature left out */                                 \
+    X(aba, 1e-12)                        /* [nv] */                                                        \
+    X(aba_external, 1e-12)               /* [nv] */                                                        \
+    X(crba, 1e-12)                       /* [nv × nv] both triangles */                                    \
+    X(minverse, 1e-12)                   /* [nv × nv] both triangles */                                    \
+    X(delassus, 1e-12)                   /* [n × n] of the rows that constraint_rows gives */              \
+    X(jacobians_local, 1e-12)            /* [nbody × 6 × nv] */                                            \
+    X(jacobians_world, 1e-12)            /* [nbody × 6 × nv] */                                            \
+    X(jacobians_aligned, 1e-12)          /* [nbody × 6 × nv] */                                            \
+    X(jacobian_rates_local, 1e-12)       /* [nbody × 6 × nv] */                                            \
+    X(jacobian_rates_world, 1e-12)       /* [nbody × 6 × nv] */                                            \
+    X(jacobian_rates_aligned, 1e-12)     /* [nbody × 6 × nv] */                                            \
+    X(frame_jacobians, 1e-12)            /* [nframe × 3 references × 6 × nv] */                            \
+    X(frame_jacobian_rates, 1e-12)       /* [nframe × 3 references × 6 × nv] */                            \
+    X(com, 1e-12)                        /* [3] */                                                         \
+    X(com_jacobian, 1e-12)               /* [3 × nv] */                                                    \
+    X(centroidal, 1e-12)                 /* [6 × nv] */                                                    \
+    X(centroidal_rate, 1e-12)            /* [6] dA v; the matrix itself is not the same in every engine */ \
+    X(momentum, 1e-12)                   /* [6] about the centre of mass */                                \
+    X(energies, 1e-12)                   /* kinetic, potential */                                          \
+    X(rnea_derivatives_q, 1e-10)         /* [nv × nv] */                                                   \
+    X(rnea_derivatives_v, 1e-10)         /* [nv × nv] */                                                   \
+    X(aba_derivatives_q, 1e-10)          /* [nv × nv] */                                                   \
+    X(aba_derivatives_v, 1e-10)          /* [nv × nv] */                                                   \
+    X(aba_derivatives_tau, 1e-10)        /* [nv × nv] */
+// clang-format on
 
 enum class quantity {
 #define PEERS_QUANTITY_ENUM(name, bar) name,
@@ -95,6 +103,16 @@ struct states {
     numbers v, a, tau;              ///< [count × nv]
     std::vector<kk_force> external; ///< [count × nbody] in each body's frame about its origin
 };
+
+/// Some constraints between bodies or on them, for the Delassus matrix: one a body, six at most.
+inline std::vector<kk_constraint_row> constraint_rows(const states &all, int nbody, int state) {
+    std::vector<kk_constraint_row> rows;
+    for (int body = 1; body < nbody && body <= 6; body++) {
+        const kk_force &direction = all.external[static_cast<std::size_t>(state * nbody + body)];
+        rows.push_back({body, body % 2 ? KK_WORLD : (body + 1) % nbody, direction});
+    }
+    return rows;
+}
 
 class robot {
   public:

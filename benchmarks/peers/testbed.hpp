@@ -66,13 +66,26 @@ class testbed {
     }
 };
 
-/// Largest difference over the largest magnitude, or over 1e-3 where that is larger (a rate that ought to be zero is
-/// but rounding); NaN counts as infinite.
-inline double relative_error(const numbers &a, const numbers &b) {
+/// Below this magnitude a quantity is but what rounding left of larger terms that cancel, and is judged absolutely.
+inline double least_magnitude(quantity what) {
+    switch (what) {
+    case quantity::jacobian_rates_local:
+    case quantity::jacobian_rates_world:
+    case quantity::jacobian_rates_aligned:
+    case quantity::frame_jacobian_rates:
+    case quantity::rnea_derivatives_v: return 0.1;
+    case quantity::coriolis:
+    case quantity::centroidal_rate: return 1;
+    default: return 1e-3;
+    }
+}
+
+/// Largest difference over the largest magnitude, but at least `least`; NaN counts as infinite.
+inline double relative_error(const numbers &a, const numbers &b, double least) {
     if (a.size() != b.size()) {
         return HUGE_VAL;
     }
-    double difference = 0, magnitude = 1e-3;
+    double difference = 0, magnitude = least;
     for (std::size_t i = 0; i < a.size(); i++) {
         if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
             return HUGE_VAL;

@@ -138,6 +138,7 @@ bool needs_inverse(quantity what) {
     case quantity::aba:
     case quantity::aba_external:
     case quantity::minverse:
+    case quantity::delassus:
     case quantity::aba_derivatives_q:
     case quantity::aba_derivatives_v:
     case quantity::aba_derivatives_tau: return true;
@@ -171,6 +172,7 @@ bool trusted(const family &f, quantity what) {
     case quantity::jacobian_rates_local:
     case quantity::jacobian_rates_world:
     case quantity::jacobian_rates_aligned:
+    case quantity::frame_jacobian_rates:
     case quantity::centroidal_rate:
     case quantity::rnea_derivatives_q:
     case quantity::rnea_derivatives_v:
@@ -198,7 +200,7 @@ void compare(robot &left, robot &right, const testbed &bed, std::size_t column, 
                 continue;
             }
             const numbers ours = left.result(info.what, s);
-            double error = ours.empty() ? -1 : relative_error(ours, theirs);
+            double error = ours.empty() ? -1 : relative_error(ours, theirs, least_magnitude(info.what));
             if (needs_inverse(info.what)) {
                 error /= excuse(*pinocchio, kk_model_nv(bed.model), s);
             }

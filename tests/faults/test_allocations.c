@@ -1,32 +1,8 @@
 // Every allocation of spec, model and state is made to fail in turn: a clean status, no leak, and the next try works.
 #include <karakuri/state.h>
-#include <stdlib.h>
 
 #include "../model/fixture.h"
-
-/// Counts what is out, fails the call number `fail_at` (never for a negative number), and checks that sizes come back
-/// as they went.
-typedef struct faulty {
-    int calls, fail_at, blocks;
-    size_t bytes;
-} faulty;
-
-static void *faulty_allocate(void *user, size_t size, size_t alignment) {
-    faulty *f = user;
-    if (f->calls++ == f->fail_at) {
-        return NULL;
-    }
-    f->blocks++;
-    f->bytes += size;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void faulty_release(void *user, void *block, size_t size) {
-    faulty *f = user;
-    f->blocks--;
-    f->bytes -= size;
-    free(block);
-}
+#include "support/allocations.h"
 
 /// A body with a name long enough that the spec's strings need several blocks.
 static kk_status add_link(kk_spec *spec, int i, kk_error *error) {

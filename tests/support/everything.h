@@ -1,0 +1,21 @@
+// Every algorithm once, for tests of what holds for all of them: no allocation, same bytes, little stack.
+#ifndef KK_TESTS_SUPPORT_EVERYTHING_H
+#define KK_TESTS_SUPPORT_EVERYTHING_H
+
+#include "support/scene.h"
+
+/// Where results go, one after the other; the caller has made room.
+typedef struct results {
+    double *start;
+    size_t count;
+} results;
+
+/// Results of all calls in O(nv) at the scene's state, without allocating.
+void everything_linear(const scene *s, results *r);
+/// And of those that need matrices.
+void everything_with_matrices(const scene *s, results *r);
+
+/// Both into an array of the scene's.
+results everything(scene *s);
+
+#endif
