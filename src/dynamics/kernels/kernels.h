@@ -36,7 +36,7 @@ typedef struct kki_factor {
     int32_t *path;     ///< [stride] scratch: ancestors by depth
     double *T, *L;     ///< [nv][stride] rows by depth of the ancestor; T = D L
     double *inverse_D; ///< [nv]
-    double *inverse;   ///< [nv][nv padded] scratch of the inverse
+    double *inverse;   ///< [nv padded][nv padded] scratch of the inverse
 } kki_factor;
 
 typedef struct kki_kernels {
