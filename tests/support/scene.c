@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dynamics/data.h"
+
 typedef struct scene_block {
     struct scene_block *next;
     double value[];
@@ -110,6 +112,23 @@ void scene_free(scene *s) {
         s->blocks = block->next;
         free(block);
     }
+}
+
+static size_t size_of_scratch(const kk_model *m, const kki_kernels *kernels) {
+    kki_scratch scratch = {.has_matrices = 1};
+    kki_layout layout = kki_layout_over(NULL);
+    kernels->place(&layout, m, &scratch);
+    return layout.size;
+}
+
+// the data is made for the best variant, whose elements are the largest: the others find room in it
+void scene_use_kernels(scene *s, const kki_kernels *kernels) {
+    kk_data_free(s->data);
+    s->data = NULL;
+    KK_CHECK_EQ_INT(kk_data_create(s->model, NULL, &s->data), KK_OK);
+    KK_CHECK_EQ_INT(kernels->lanes, 1);
+    KK_CHECK(size_of_scratch(s->model, kernels) <= size_of_scratch(s->model, s->data->kernels));
+    s->data->kernels = kernels;
 }
 
 int scene_count(void) {
