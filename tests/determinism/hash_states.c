@@ -269,10 +269,11 @@ int main(void) {
         print_dynamics(robots[i], &s);
         scene_free(&s);
     }
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    static const uint64_t forests[] = {2, 4, 5, 8}; // every joint type
+    for (size_t i = 0; i < sizeof forests / sizeof forests[0]; i++) {
         char name[16];
-        (void)snprintf(name, sizeof name, "forest%d", (int)seed);
-        scene s = scene_forest(seed);
+        (void)snprintf(name, sizeof name, "forest%d", (int)forests[i]);
+        scene s = scene_forest(forests[i]);
         print_dynamics(name, &s);
         scene_free(&s);
     }
