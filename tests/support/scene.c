@@ -14,7 +14,7 @@ typedef struct scene_block {
 } scene_block;
 
 double *scene_take(scene *s, size_t n) {
-    scene_block *block = calloc(1, sizeof *block + (n + 1) * sizeof(double));
+    scene_block *block = calloc(1, sizeof *block + n * sizeof(double));
     if (!block) {
         abort();
     }
