@@ -134,6 +134,8 @@ void everything_with_matrices(const scene *s, results *r) {
     kk_inertia_matrix(s->model, s->data, s->q, take(r, nv * nv));
     double *dq = take(r, nv * nv), *dv = take(r, nv * nv);
     kk_inverse_dynamics_derivatives(s->model, s->data, s->q, s->v, s->a, dq, dv);
+    double *a = take(r, nv), *da_dq = take(r, nv * nv), *da_dv = take(r, nv * nv), *da_dtau = take(r, nv * nv);
+    kk_forward_dynamics_derivatives(s->model, s->data, s->q, s->v, s->tau, a, da_dq, da_dv, da_dtau);
     kk_crba(s->model, s->data, s->q);
     kk_inertia_matrix_mul(s->model, s->data, s->a, take(r, nv));
     *take(r, 1) = kk_inertia_matrix_factor(s->model, s->data);
@@ -147,7 +149,7 @@ void everything_with_matrices(const scene *s, results *r) {
 
 results everything(scene *s) {
     const size_t nv = (size_t)s->nv;
-    results r = {scene_take(s, 8 * nv * nv + 200 * nv + 20 * nv * (size_t)s->nbody + 1000), 0};
+    results r = {scene_take(s, 12 * nv * nv + 200 * nv + 20 * nv * (size_t)s->nbody + 1000), 0};
     everything_linear(s, &r);
     everything_with_matrices(s, &r);
     return r;
