@@ -69,3 +69,13 @@ KK_TEST(variants_are_listed_and_chosen) {
     KK_CHECK(found_one && found_widest);
     KK_CHECK_EQ_INT(kki_kernels_widest()->lanes, most);
 }
+
+// the world alone: nothing to compute, and nothing goes wrong
+KK_TEST(an_empty_world_is_no_trouble) {
+    kk_spec *spec = NULL;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    scene s = scene_of(spec, 1);
+    KK_CHECK_EQ_INT(s.nv, 0);
+    compare_variants(&s);
+    scene_free(&s);
+}
