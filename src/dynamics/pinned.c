@@ -44,7 +44,18 @@ static kk_transform transform_at_zero(const kki_node *b) {
 
 // ---- the joints between
 
-static joint joint_of_axis(const kki_node *b, double q, double v, double a) {
+/// Sine and cosine of a node's angle, which starts a little way and some quarter turns on (model.h).
+static void sincos_of_node(const kk_model *m, int node, double q, double *s, double *c) {
+    double x, y;
+    kk_sincos(q + m->turn_rest[node], &x, &y);
+    const int64_t quarters = m->turn_quarters[node];
+    const double odd = (double)(quarters & 1), even = 1 - odd, sign = quarters & 2 ? -1 : 1;
+    *s = sign * (even * x + odd * y);
+    *c = sign * (even * y - odd * x);
+}
+
+static joint joint_of_axis(const kk_model *m, int node, double q, double v, double a) {
+    const kki_node *b = &m->node[node];
     const kk_transform X = transform_at_zero(b);
     const kk_vec3 z = kk_vec3_make(0, 0, 1), none = kk_vec3_make(0, 0, 0);
     if (b->type == KKI_NODE_SLIDE) {
@@ -52,19 +63,20 @@ static joint joint_of_axis(const kki_node *b, double q, double v, double a) {
         return (joint){kk_transform_make(X.R, p), none, none, kk_vec3_scale(z, v), kk_vec3_scale(z, a)};
     }
     double s, c;
-    kk_sincos(q, &s, &c);
+    sincos_of_node(m, node, q, &s, &c);
     const kk_mat3 turn = {{c, -s, 0, s, c, 0, 0, 0, 1}};
     const kk_vec3 p = kk_vec3_add(X.p, kk_vec3_scale(kk_mat3_column(X.R, 2), q * b->pitch));
     return (joint){kk_transform_make(kk_mat3_mul(X.R, turn), p), kk_vec3_scale(z, v), kk_vec3_scale(z, a),
                    kk_vec3_scale(z, v * b->pitch), kk_vec3_scale(z, a * b->pitch)};
 }
 
-static joint joint_of(const kki_node *b, const double *q, const double *v, const double *a) {
+static joint joint_of(const kk_model *m, int node, const double *q, const double *v, const double *a) {
+    const kki_node *b = &m->node[node];
     q += b->q_index;
     v += b->v_index;
     a += b->v_index;
     if (b->type != KKI_NODE_BALL && b->type != KKI_NODE_FREE) {
-        return joint_of_axis(b, q[0], v[0], a[0]);
+        return joint_of_axis(m, node, q[0], v[0], a[0]);
     }
     const kk_quat turn = {q[0], q[1], q[2], q[3]};
     joint j = {.X_PN = transform_at_zero(b), .w = load_vec(v), .al = load_vec(a)};
@@ -121,7 +133,7 @@ static kk_status check_pin(const kk_model *m, const kk_pin *pin, kk_error *error
 static seen see_from_base(const kk_model *m, int body, int base, const double *q, const double *v, const double *a) {
     seen s = {.X = m->body[body].X_NB};
     for (int i = m->body[body].node; i != base; i = m->node[i].parent) {
-        const joint j = joint_of(&m->node[i], q, v, a);
+        const joint j = joint_of(m, i, q, v, a);
         s = see_from_parent(&j, &s);
     }
     return s;
