@@ -48,7 +48,8 @@ KK_TEST(followers_obey_and_couplings_do_no_work) {
     for (int i = 0; i < scene_count(); i++) {
         scene s = coupled_forest((uint64_t)i, 1 + i % 6);
         const size_t nv = (size_t)s.nv, n = (size_t)kk_couplings_independent(s.model);
-        double *a = scene_take(&s, nv), *follow = scene_take(&s, nv), *rest = scene_take(&s, nv), *G = scene_take(&s, nv * nv);
+        double *a = scene_take(&s, nv), *follow = scene_take(&s, nv), *rest = scene_take(&s, nv),
+               *G = scene_take(&s, nv * nv);
         KK_CHECK_EQ_INT(kk_forward_dynamics_coupled(s.model, s.data, s.q, s.v, s.tau, a), KK_OK);
         memcpy(follow, a, nv * sizeof *a);
         kk_couplings_apply(s.model, NULL, follow);

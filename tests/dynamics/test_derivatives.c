@@ -42,9 +42,9 @@ static void richardson(const double *coarse, const double *fine, size_t n, doubl
 }
 
 typedef struct findings {
-    worst error;               // of the analytic derivative against differences with the small step
-    worst extrapolated;        // against the two steps extrapolated
-    double least, most;        // ratio of the errors of both steps
+    worst error;        // of the analytic derivative against differences with the small step
+    worst extrapolated; // against the two steps extrapolated
+    double least, most; // ratio of the errors of both steps
 } findings;
 
 static void compare(scene *s, dynamics f, const double *third, variable x, const double *analytic, findings *found) {

@@ -78,7 +78,7 @@ KK_TEST(inverse_is_symmetric_to_the_bit) {
         kk_inertia_matrix_inverse(s.model, s.data, s.q, Minv);
         int symmetric = 1;
         for (size_t j = 0; j < nv * nv; j++) {
-            symmetric &= memcmp(&Minv[j], &Minv[j % nv * nv + j / nv], sizeof *Minv) == 0;
+            symmetric &= same_bits(Minv[j], Minv[j % nv * nv + j / nv]);
         }
         KK_CHECK(symmetric);
         scene_free(&s);

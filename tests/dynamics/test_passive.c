@@ -26,7 +26,8 @@ KK_TEST(springs_pull_back_and_dampers_brake) {
     for (int i = 0; i < scene_count() / 4; i++) {
         scene s = sprung_forest((uint64_t)i);
         const size_t nv = (size_t)s.nv;
-        double *neutral = scene_take(&s, (size_t)s.nq), *way = scene_take(&s, nv), *tau = scene_take(&s, nv), *expected = scene_take(&s, nv);
+        double *neutral = scene_take(&s, (size_t)s.nq), *way = scene_take(&s, nv), *tau = scene_take(&s, nv),
+               *expected = scene_take(&s, nv);
         kk_model_neutral(s.model, neutral);
         kk_difference(s.model, neutral, s.q, way);
         for (int k = 0; k < s.nv; k++) {

@@ -48,8 +48,9 @@ static kk_transform any_pose(uint64_t seed) {
 static pinned pin(scene *s, int body, double height) {
     pinned p = {.pin = {body, any_pose(s->seed)}, .tau = scene_take(s, (size_t)s->nv)};
     kk_error error = {0};
-    KK_CHECK_EQ_INT(kk_pinned_inverse_dynamics(s->model, s->data, &p.pin, height, s->q, s->v, s->a, p.tau, &p.result, &error),
-                    KK_OK);
+    KK_CHECK_EQ_INT(
+        kk_pinned_inverse_dynamics(s->model, s->data, &p.pin, height, s->q, s->v, s->a, p.tau, &p.result, &error),
+        KK_OK);
     p.scale = fmax(largest(p.tau, (size_t)s->nv), largest(&p.result.floor.angular.x, 6));
     return p;
 }
@@ -69,8 +70,8 @@ KK_TEST(the_pinned_link_stands_still) {
         // scale: what the joints between base and pin do by themselves
         worst_compare_motion(&velocity, &s, kk_body_velocity(s.model, s.data, p.pin.body, KK_WORLD_ALIGNED), zero,
                              1 + largest(s.v, (size_t)s.nv));
-        worst_compare_motion(&acceleration, &s, kk_body_acceleration(s.model, s.data, p.pin.body, KK_WORLD_ALIGNED), zero,
-                             1 + largest(s.a, (size_t)s.nv));
+        worst_compare_motion(&acceleration, &s, kk_body_acceleration(s.model, s.data, p.pin.body, KK_WORLD_ALIGNED),
+                             zero, 1 + largest(s.a, (size_t)s.nv));
         scene_free(&s);
     }
     WORST_CHECK(pose, 1e-12);
@@ -124,7 +125,8 @@ KK_TEST(standing_still_the_floor_carries_the_weight) {
     scene s = scene_robot("humanoid36", 2);
     memset(s.v, 0, (size_t)s.nv * sizeof *s.v);
     memset(s.a, 0, (size_t)s.nv * sizeof *s.a);
-    const pinned p = pin(&s, kk_model_find_body(s.model, "left_foot") > 0 ? kk_model_find_body(s.model, "left_foot") : 5, 0);
+    const pinned p =
+        pin(&s, kk_model_find_body(s.model, "left_foot") > 0 ? kk_model_find_body(s.model, "left_foot") : 5, 0);
     KK_CHECK_REL(p.result.floor.linear.z, 9.81 * kk_model_mass(s.model), 1e-13);
     KK_CHECK_NEAR(p.result.floor.linear.x, 0, 1e-10);
     KK_CHECK_NEAR(p.result.floor.linear.y, 0, 1e-10);
@@ -141,12 +143,14 @@ KK_TEST(hand_over_does_not_jump) {
         memset(s.v, 0, (size_t)s.nv * sizeof *s.v);
         memset(s.a, 0, (size_t)s.nv * sizeof *s.a);
         const pinned first = pin(&s, 1, 0);
-        double *before = scene_take(&s, (size_t)s.nq), *jump = scene_take(&s, (size_t)s.nv), *zero = scene_take(&s, (size_t)s.nv);
+        double *before = scene_take(&s, (size_t)s.nq), *jump = scene_take(&s, (size_t)s.nv),
+               *zero = scene_take(&s, (size_t)s.nv);
         memcpy(before, s.q, (size_t)s.nq * sizeof *before);
         kk_kinematics(s.model, s.data, s.q);
         const kk_pin next = {s.nbody - 1, kk_body_pose(s.model, s.data, s.nbody - 1)};
         kk_pinned_result result;
-        KK_CHECK_EQ_INT(kk_pinned_inverse_dynamics(s.model, s.data, &next, 0, s.q, s.v, s.a, first.tau, &result, NULL), KK_OK);
+        KK_CHECK_EQ_INT(kk_pinned_inverse_dynamics(s.model, s.data, &next, 0, s.q, s.v, s.a, first.tau, &result, NULL),
+                        KK_OK);
         kk_difference(s.model, before, s.q, jump);
         worst_compare(&q_error, &s, jump, zero, (size_t)s.nv, 1);
         worst_compare_force(&floor_error, &s, result.floor, first.result.floor, first.scale);
@@ -228,8 +232,8 @@ static void refuse(const char *robot, int body, const char *why) {
     const kk_pin p = {body < 0 ? body + 1 + s.nbody : body, kk_transform_identity()};
     kk_pinned_result result;
     kk_error error = {0};
-    const kk_status status =
-        kk_pinned_inverse_dynamics(s.model, s.data, &p, 0, s.q, s.v, s.a, scene_take(&s, (size_t)s.nv), &result, &error);
+    const kk_status status = kk_pinned_inverse_dynamics(s.model, s.data, &p, 0, s.q, s.v, s.a,
+                                                        scene_take(&s, (size_t)s.nv), &result, &error);
     if (status == KK_OK || error.text[0] == 0) {
         KK_FAIL("%s is not refused, or without a word", why);
     }

@@ -5,7 +5,8 @@ static void parameters(const scene *s, double *pi) {
     for (int b = 1; b < s->nbody; b++, pi += 10) {
         const kk_inertia I = kk_model_body_inertia(s->model, b);
         const kk_sym3 O = kk_sym3_add(I.moment, kk_sym3_point_mass(I.mass, I.com));
-        const double row[10] = {I.mass, I.mass * I.com.x, I.mass * I.com.y, I.mass * I.com.z, O.xx, O.xy, O.yy, O.xz, O.yz, O.zz};
+        const double row[10] = {
+            I.mass, I.mass * I.com.x, I.mass * I.com.y, I.mass * I.com.z, O.xx, O.xy, O.yy, O.xz, O.yz, O.zz};
         for (int k = 0; k < 10; k++) {
             pi[k] = row[k];
         }
@@ -18,7 +19,8 @@ KK_TEST(regressor_times_parameters_is_the_torque) {
     for (int i = 0; i < scene_count(); i++) {
         scene s = scene_forest((uint64_t)i);
         const size_t nv = (size_t)s.nv, n = 10 * (size_t)(s.nbody - 1);
-        double *Y = scene_take(&s, nv * n), *pi = scene_take(&s, n), *tau = scene_take(&s, nv), *product = scene_take(&s, nv);
+        double *Y = scene_take(&s, nv * n), *pi = scene_take(&s, n), *tau = scene_take(&s, nv),
+               *product = scene_take(&s, nv);
         parameters(&s, pi);
         kk_torque_regressor(s.model, s.data, s.q, s.v, s.a, Y);
         kk_inverse_dynamics(s.model, s.data, s.q, s.v, s.a, tau);
@@ -37,7 +39,8 @@ KK_TEST(columns_answer_to_their_own_parameter) {
     for (int i = 0; i < scene_count() / 10; i++) {
         scene s = scene_forest((uint64_t)i);
         const size_t nv = (size_t)s.nv, n = 10 * (size_t)(s.nbody - 1);
-        double *Y = scene_take(&s, nv * n), *base = scene_take(&s, nv), *more = scene_take(&s, nv), *step = scene_take(&s, nv);
+        double *Y = scene_take(&s, nv * n), *base = scene_take(&s, nv), *more = scene_take(&s, nv),
+               *step = scene_take(&s, nv);
         kk_torque_regressor(s.model, s.data, s.q, s.v, s.a, Y);
         kk_inverse_dynamics(s.model, s.data, s.q, s.v, s.a, base);
         const int b = 1 + i % (s.nbody - 1), k = i % 6;

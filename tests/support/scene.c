@@ -223,7 +223,8 @@ void scene_inverse_inertia(scene *s, const double *q, double *Minv) {
 
 static double *torque_terms(scene *s, const double *a, int with_external) {
     const size_t nv = (size_t)s->nv;
-    double *M = scene_take(s, nv * nv), *bias = scene_take(s, nv), *external = scene_take(s, nv), *zero = scene_take(s, nv);
+    double *M = scene_take(s, nv * nv), *bias = scene_take(s, nv), *external = scene_take(s, nv),
+           *zero = scene_take(s, nv);
     kk_inertia_matrix(s->model, s->data, s->q, M);
     kk_bias_force(s->model, s->data, s->q, s->v, bias);
     kk_inverse_dynamics_external(s->model, s->data, s->q, s->v, zero, s->external, external);
@@ -257,6 +258,13 @@ double scene_acceleration_scale(scene *s, const double *a, int with_external) {
 }
 
 // ---- errors
+
+int same_bits(double x, double y) {
+    uint64_t a, b;
+    memcpy(&a, &x, sizeof a);
+    memcpy(&b, &y, sizeof b);
+    return a == b;
+}
 
 double largest(const double *x, size_t n) {
     double most = 0;

@@ -72,6 +72,8 @@ typedef struct worst {
     uint64_t seed;
 } worst;
 
+/// The same bits: −0 is not 0.
+int same_bits(double x, double y);
 double largest(const double *x, size_t n);
 /// Σ x y.
 double dot(const double *x, const double *y, size_t n);
