@@ -42,7 +42,7 @@ static void expect(scene *s, const double *q, const double *v, const double *a, 
     kk_inverse_dynamics(s->model, s->data, q, v, a, found);
     kk_forward_dynamics(s->model, s->data, q, v, tau, back);
     for (int i = 0; i < s->nv; i++) {
-        KK_CHECK_NEAR(found[i], tau[i], 1e-12 * (1 + largest(tau, (size_t)s->nv)));
+        KK_CHECK_NEAR(found[i], tau[i], 1e-12 * (1 + largest(tau, (size_t)s->nv))); // NOLINT: arrays are as long as nv
         KK_CHECK_NEAR(back[i], a[i], 1e-11 * (1 + largest(a, (size_t)s->nv)));
     }
 }
