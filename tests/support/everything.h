@@ -10,7 +10,7 @@ typedef struct results {
     size_t count;
 } results;
 
-/// Results of all calls in O(nv) at the scene's state, without allocating.
+/// Results of all calls that need no matrices, at the scene's state, without allocating.
 void everything_linear(const scene *s, results *r);
 /// And of those that need matrices.
 void everything_with_matrices(const scene *s, results *r);
