@@ -464,6 +464,7 @@ numbers pinocchio_robot::frame_jacobians(int state, bool rate) {
 // what the world does to the roots, in the world
 numbers pinocchio_robot::floor_wrench(int state) {
     const index s = at(state);
+    pinocchio::forwardKinematics(m, *data, q[s]); // rnea leaves no poses in the world
     pinocchio::rnea(m, *data, q[s], v[s], a[s]);
     pinocchio::Force sum = pinocchio::Force::Zero();
     for (index joint = 1; joint < m.joints.size(); joint++) {
