@@ -50,6 +50,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     }
     if (d->scratch.has_matrices) {
         place_factor(layout, m, &d->factor);
+        KKI_LAYOUT_ARRAY(layout, d->tangent, 2 * (size_t)m->nv * kki_padded(m->nv) + 4);
         KKI_LAYOUT_ARRAY(layout, d->gathered, (size_t)m->nnode);
         KKI_LAYOUT_ARRAY(layout, d->moving_axis, (size_t)m->nv);
     }

@@ -69,6 +69,7 @@ struct kk_data {
     const kki_kernels *kernels;
     kki_scratch scratch;
     kki_factor factor; ///< with the matrices
+    double *tangent;   ///< [nv][2 nv padded] ∂τ/∂q beside ∂τ/∂v; with the matrices
     kki_rows rows;
     kki_gathered *gathered;       ///< [nnode] with the matrices
     kki_moving_axis *moving_axis; ///< [nv] with the matrices

@@ -16,3 +16,26 @@ void kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const
     clear(dtau_dv, nv * nv);
     data->kernels->rnea_derivatives(model, &data->scratch, q, v, a, dtau_dq, dtau_dv, nv);
 }
+
+/// −X without the padding.
+static void copy_negative(const double *X, size_t stride, size_t n, double *out) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            out[i * n + j] = -X[i * stride + j];
+        }
+    }
+}
+
+void kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
+                                     double *a, double *da_dq, double *da_dv, double *da_dtau) {
+    const size_t nv = (size_t)model->nv, padded = kki_padded(model->nv), stride = 2 * padded;
+    double *X = data->tangent;
+    kk_forward_dynamics(model, data, q, v, tau, a);
+    clear(X, nv * stride);
+    data->kernels->rnea_derivatives(model, &data->scratch, q, v, a, X, X + padded, stride);
+    data->kernels->factor(model, &data->factor, data->scratch.inertia);
+    data->kernels->solve_rows(model, &data->factor, X, stride, stride);
+    copy_negative(X, stride, nv, da_dq);
+    copy_negative(X + padded, stride, nv, da_dv);
+    data->kernels->inverse(model, &data->factor, da_dtau);
+}
