@@ -12,8 +12,8 @@
 
 /// Scratch of the stages.
 typedef struct workspace {
-    int32_t *order, *names, *couple;
-    double *mass;
+    int32_t *order, *names, *couple, *child;
+    double *mass, *turn;
     kki_coupling *unsorted;
     void *block;
     size_t size;
@@ -31,6 +31,8 @@ static void place_model(kki_layout *layout, kk_model *m, size_t names_size) {
     KKI_LAYOUT_ARRAY(layout, m->dof_parent, nv);
     KKI_LAYOUT_ARRAY(layout, m->dof_subtree, nv);
     KKI_LAYOUT_ARRAY(layout, m->angle_index, (nnode + 3) & ~(size_t)3);
+    KKI_LAYOUT_ARRAY(layout, m->turn_rest, (nnode + 3) & ~(size_t)3);
+    KKI_LAYOUT_ARRAY(layout, m->turn_quarters, (nnode + 3) & ~(size_t)3);
     KKI_LAYOUT_ARRAY(layout, m->node_nv, nnode);
     KKI_LAYOUT_ARRAY(layout, m->node_body, nnode);
     KKI_LAYOUT_ARRAY(layout, m->node_mount, nnode);
@@ -47,6 +49,8 @@ static void place_workspace(kki_layout *layout, workspace *w, const kk_model *m)
     KKI_LAYOUT_ARRAY(layout, w->names, nbody > nframe ? nbody : nframe);
     KKI_LAYOUT_ARRAY(layout, w->couple, 2 * ncoupling);
     KKI_LAYOUT_ARRAY(layout, w->mass, nbody);
+    KKI_LAYOUT_ARRAY(layout, w->child, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, w->turn, 2 * (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, w->unsorted, ncoupling);
 }
 
@@ -108,6 +112,8 @@ static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_e
     m->gravity[2] = spec->gravity.z;
     kki_order(spec, m, w->order);
     kki_fold(spec, m);
+    kki_align(m, w->child, w->turn);
+    kki_roots(m);
     kk_status status = kki_names(spec, m, w->names, error);
     status = status ? status : kki_check_motion(spec, m, w->mass, error);
     status = status ? status : kki_couple(spec, m, w->couple, w->unsorted, error);

@@ -42,6 +42,11 @@ size_t kki_order_scratch(const kk_model *m);
 void kki_order(const kk_spec *spec, kk_model *m, int32_t *scratch);
 /// fold.c: frames and inertias of bodies and nodes.
 void kki_fold(const kk_spec *spec, kk_model *m);
+/// align.c: turns the nodes' frames so that most placements are a turn about x.
+/// @param child  [nnode] scratch    @param scratch  [2 nnode]
+void kki_align(kk_model *m, int32_t *child, double *scratch);
+/// fold.c: Cholesky roots of the nodes' moments, once their frames are final.
+void kki_roots(kk_model *m);
 /// check_motion.c: every degree of freedom has something to move. @param scratch  [nbody]
 kk_status kki_check_motion(const kk_spec *spec, const kk_model *m, double *scratch, kk_error *error);
 /// names.c: the pool of names and the sorted tables; refuses duplicates. @param scratch  [max(nbody, nframe)]

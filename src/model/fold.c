@@ -156,8 +156,11 @@ void kki_fold(const kk_spec *spec, kk_model *m) {
         add_inertia(&m->node[m->body[i].node], m->body[i].X_NB, spec->body[i].inertia);
     }
     finish_nodes(m);
+    copy_frames(spec, m);
+}
+
+void kki_roots(kk_model *m) {
     for (int n = 0; n < m->nnode; n++) {
         store_root(&m->node[n]);
     }
-    copy_frames(spec, m);
 }

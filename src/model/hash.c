@@ -65,7 +65,9 @@ uint64_t kki_model_hash(const kk_model *m) {
     kk_hash_update_doubles(&hash, m->gravity, 3);
     for (int i = 0; i < m->nnode; i++) {
         add_node(&hash, &m->node[i]);
+        kk_hash_update_uint64(&hash, (uint64_t)m->turn_quarters[i]);
     }
+    kk_hash_update_doubles(&hash, m->turn_rest, (size_t)m->nnode);
     for (int i = 0; i < m->nbody; i++) {
         add_body(&hash, &m->body[i]);
     }

@@ -4,7 +4,8 @@
 /// behind one elementary joint. Compiling (compile.c) makes the second from the first:
 /// - a body behind a fixed joint is folded into its parent's node;
 /// - a composite joint (cylindrical, universal, planar) becomes a chain of one-degree nodes, the inner ones without mass;
-/// - every node's frame is turned so that its axis is z, and its inertia is stored about its own origin.
+/// - every node's frame is turned so that its axis is z, and about z so that as many children as possible are placed by a turn about x
+///   alone (align.c); its inertia is stored about its own origin.
 /// Node 0 is the world. Nodes are ordered by depth (all children of the world, then their children, …), so a parent always comes
 /// before its children and neighbours in the order are mostly independent: the processor overlaps the legs of a robot. Degrees of
 /// freedom are numbered depth first instead, so a subtree is one contiguous range of v.
@@ -38,6 +39,7 @@ typedef struct kki_node {
     int32_t parent;   ///< node
     int32_t q_index;  ///< first coordinate
     int32_t v_index;  ///< first degree of freedom
+    int32_t is_aligned; ///< hinges: R is a turn about x alone, R[1] = (0, cos α, sin α)
 } kki_node;
 
 /// A body as the user named it, and where it rides.
@@ -82,6 +84,8 @@ struct kk_model {
     int32_t *dof_parent;    ///< [nv] the degree of freedom next towards the root, −1 at the root: the branches of M
     int32_t *dof_subtree;   ///< [nv] one past the last degree of freedom of the subtree that starts here
     int32_t *angle_index;   ///< [nnode, padded to a multiple of 4] first coordinate of each node; 0 in the padding and the world
+    double *turn_rest;      ///< [nnode, padded] where a node's angle starts: a rest, rad, …
+    int64_t *turn_quarters; ///< [nnode, padded] … and whole quarter turns
     int32_t *node_nv;       ///< [nnode] degrees of freedom of the node
     int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
     int32_t *node_mount;    ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world

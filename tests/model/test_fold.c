@@ -78,11 +78,18 @@ static kk_transform node_motion(const kki_node *n, const double *q) {
     return joint_motion(&joint, q + n->q_index);
 }
 
+/// Where the node's angle starts (align.c).
+static kk_transform node_turn(const kk_model *m, int node) {
+    const double angle = m->turn_rest[node] + KK_HALF_PI * (double)m->turn_quarters[node];
+    return kk_transform_make(kk_mat3_from_axis_angle(kk_vec3_make(0, 0, 1), angle), kk_vec3_make(0, 0, 0));
+}
+
 static void place_nodes(const kk_model *m, const double *q, kk_transform *X_WN) {
     X_WN[0] = kk_transform_identity();
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
-        X_WN[i] = kk_transform_mul(X_WN[n->parent], kk_transform_mul(node_placement(n), node_motion(n, q)));
+        const kk_transform start = kk_transform_mul(node_placement(n), node_turn(m, i));
+        X_WN[i] = kk_transform_mul(X_WN[n->parent], kk_transform_mul(start, node_motion(n, q)));
     }
 }
 
@@ -276,4 +283,33 @@ KK_TEST(padding_is_zero_and_alignment_holds) {
         KK_CHECK_BITS(sum, 0);
     }
     kk_model_free(m);
+}
+
+// most hinges of a robot with axes at right angles are placed by an exact turn about x, and their angles start at whole quarters
+KK_TEST(hinges_are_aligned_without_rounding) {
+    kk_spec *spec = NULL;
+    kk_model *m = NULL;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    const kk_vec3 axis[] = {{0, 0, 1}, {0, 1, 0}, {0, -1, 0}, {1, 0, 0}, {0, 0, 1}};
+    for (int i = 0; i < 5; i++) {
+        kk_body_def body = kk_body_def_default();
+        char name[2] = {(char)('a' + i), 0};
+        body.name = name;
+        body.parent = i;
+        body.joint.axis = axis[i];
+        body.joint.placement = kk_transform_translation(0.1, 0.2, 0.3);
+        body.inertia = kk_inertia_solid_box(1, 0.1, 0.2, 0.3);
+        KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, NULL, NULL), KK_OK);
+    }
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &m, NULL), KK_OK);
+    for (int i = 1; i < m->nnode; i++) {
+        KK_CHECK_EQ_INT(m->node[i].is_aligned, i > 1);
+        KK_CHECK_BITS(m->turn_rest[i], 0.0);
+        for (int k = 0; k < 9; k++) {
+            const double x = m->node[i].R[k / 3][k % 3];
+            KK_CHECK(x == 0 || x == 1 || x == -1);
+        }
+    }
+    kk_model_free(m);
+    kk_spec_free(spec);
 }

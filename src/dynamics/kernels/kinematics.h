@@ -28,7 +28,15 @@ KKI_INLINE void pose_of_world(world_node *x) {
 KKI_INLINE void pose_of_node(const kki_node *b, const double *q, size_t stride, real sine, real cosine, const world_node *parent,
                              world_node *x) {
     const size_t i = (size_t)b->q_index;
-    const mat3 R0 = m_mul_m_const(&parent->R, b->R);
+    mat3 R0;
+    if (b->is_aligned) {
+        const real c = r_const(b->R[1][1]), s = r_const(b->R[1][2]);
+        R0.c[0] = parent->R.c[0];
+        R0.c[1] = v_add(v_scale(parent->R.c[1], c), v_scale(parent->R.c[2], s));
+        R0.c[2] = v_sub(v_scale(parent->R.c[2], c), v_scale(parent->R.c[1], s));
+    } else {
+        R0 = m_mul_m_const(&parent->R, b->R);
+    }
     vec3 r = m_mul_const(&parent->R, b->p);
     if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
         x->R.c[0] = v_add(v_scale(R0.c[0], cosine), v_scale(R0.c[1], sine));

@@ -4,30 +4,51 @@
 /// (no linear velocities), forces come inwards. Gravity enters as an acceleration of the world against it. With the arm r from parent
 /// to child and the spin matrix Ψ = ω ωᵀ − |ω|² 1 + [α] of the parent:
 ///     a = Rᵀ (a_p + Ψ r) + joint,   f = m a + Ψ h,   n = J α + ω × J ω + h × a,
-/// h = m c and J about the node's origin. A hinge's rotation is applied in two halves, the constant R_PN(0) and the turn about z, so
-/// that no rotation matrix is ever formed.
+/// h = m c and J about the node's origin. A hinge's rotation is applied in two halves, the constant R_PN(0), mostly a
+/// turn about x (model/align.c), and the turn about z, so that no rotation matrix is ever formed.
 #ifndef KKI_DYNAMICS_KERNELS_RNEA_H
 #define KKI_DYNAMICS_KERNELS_RNEA_H
 
 #include "kernels.h"
 #include "kinematics.h"
 
-/// The turn about z, both ways: (c x + s y, c y − s x, z) from the parent, (c x − s y, c y + s x, z) to it.
+/// Turns about z and about x, from the parent ("in") and to it ("out"):
+///     about z: (c x ± s y, c y ∓ s x, z),   about x: (x, c y ± s z, c z ∓ s y).
+typedef struct {
+    vec3 c, s;
+} turn;
 #if KKI_QUAD
-typedef struct {
-    quad c, s;
-} turn;
-KKI_INLINE turn turn_make(real s, real c) { return (turn){{c, c, 1, 1}, {s, -s, 0, 0}}; }
-KKI_INLINE vec3 turn_in(turn t, vec3 x) { return x * t.c + __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
-KKI_INLINE vec3 turn_out(turn t, vec3 x) { return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
+KKI_INLINE turn turn_z(real s, real c) { return (turn){{c, c, 1, 1}, {s, -s, 0, 0}}; }
+KKI_INLINE turn turn_x(real s, real c) { return (turn){{1, c, c, 1}, {0, s, -s, 0}}; }
+KKI_INLINE vec3 turn_z_in(turn t, vec3 x) { return x * t.c + __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
+KKI_INLINE vec3 turn_z_out(turn t, vec3 x) { return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
+KKI_INLINE vec3 turn_x_in(turn t, vec3 x) { return x * t.c + __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s; }
+KKI_INLINE vec3 turn_x_out(turn t, vec3 x) { return x * t.c - __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s; }
 #else
-typedef struct {
-    real c, s;
-} turn;
-KKI_INLINE turn turn_make(real s, real c) { return (turn){c, s}; }
-KKI_INLINE vec3 turn_in(turn t, vec3 x) { return v_make(x.x * t.c + x.y * t.s, x.y * t.c - x.x * t.s, x.z); }
-KKI_INLINE vec3 turn_out(turn t, vec3 x) { return v_make(x.x * t.c - x.y * t.s, x.y * t.c + x.x * t.s, x.z); }
+KKI_INLINE turn turn_z(real s, real c) { return (turn){v_make(c, c, c), v_make(s, s, s)}; }
+KKI_INLINE turn turn_x(real s, real c) { return turn_z(s, c); }
+KKI_INLINE vec3 turn_z_in(turn t, vec3 x) { return v_make(x.x * t.c.x + x.y * t.s.x, x.y * t.c.x - x.x * t.s.x, x.z); }
+KKI_INLINE vec3 turn_z_out(turn t, vec3 x) { return v_make(x.x * t.c.x - x.y * t.s.x, x.y * t.c.x + x.x * t.s.x, x.z); }
+KKI_INLINE vec3 turn_x_in(turn t, vec3 x) { return v_make(x.x, x.y * t.c.x + x.z * t.s.x, x.z * t.c.x - x.y * t.s.x); }
+KKI_INLINE vec3 turn_x_out(turn t, vec3 x) { return v_make(x.x, x.y * t.c.x - x.z * t.s.x, x.z * t.c.x + x.y * t.s.x); }
 #endif
+
+/// The constant half of a hinge's rotation, from the parent and to it: a turn about x, or any matrix. `aligned` is a constant at
+/// every call.
+KKI_INLINE vec3 hinge_in(const kki_node *b, int aligned, vec3 x) {
+    if (aligned) {
+        return turn_x_in(turn_x(r_const(b->R[1][2]), r_const(b->R[1][1])), x);
+    }
+    const mat3 Rt = m_const(b->Rt);
+    return m_mul(&Rt, x);
+}
+KKI_INLINE vec3 hinge_out(const kki_node *b, int aligned, vec3 x) {
+    if (aligned) {
+        return turn_x_out(turn_x(r_const(b->R[1][2]), r_const(b->R[1][1])), x);
+    }
+    const mat3 R = m_const(b->R);
+    return m_mul(&R, x);
+}
 
 /// Force and moment that move the node's inertia as it moves.
 KKI_INLINE void rnea_load(const kki_node *b, local_node *s) {
@@ -38,18 +59,16 @@ KKI_INLINE void rnea_load(const kki_node *b, local_node *s) {
     s->n = v_add(v_add(s_mul(&J, s->al), v_cross(s->w, s_mul(&J, s->w))), v_cross(h, s->a));
 }
 
-KKI_INLINE void rnea_out_hinge(const kki_node *b, turn t, real v, real a, const local_node *p, local_node *s) {
-    const mat3 Rt = m_const(b->Rt);
-    const vec3 w = turn_in(t, m_mul(&Rt, p->w));
-    s->a = turn_in(t, m_mul(&Rt, v_add(p->a, m_mul_const(&p->spin, b->p))));
-    s->al = v_add_z(v_add(turn_in(t, m_mul(&Rt, p->al)), v_cross_z(w, v)), a);
+KKI_INLINE void rnea_out_hinge(const kki_node *b, int aligned, turn t, real v, real a, const local_node *p, local_node *s) {
+    const vec3 w = turn_z_in(t, hinge_in(b, aligned, p->w));
+    s->a = turn_z_in(t, hinge_in(b, aligned, v_add(p->a, m_mul_const(&p->spin, b->p))));
+    s->al = v_add_z(v_add(turn_z_in(t, hinge_in(b, aligned, p->al)), v_cross_z(w, v)), a);
     s->w = v_add_z(w, v);
 }
 
-KKI_INLINE void rnea_in_hinge(const kki_node *b, turn t, const local_node *s, local_node *p) {
-    const mat3 R = m_const(b->R);
-    const vec3 f = m_mul(&R, turn_out(t, s->f));
-    const vec3 n = m_mul(&R, turn_out(t, s->n));
+KKI_INLINE void rnea_in_hinge(const kki_node *b, int aligned, turn t, const local_node *s, local_node *p) {
+    const vec3 f = hinge_out(b, aligned, turn_z_out(t, s->f));
+    const vec3 n = hinge_out(b, aligned, turn_z_out(t, s->n));
     p->f = v_add(p->f, f);
     p->n = v_add(p->n, v_add(n, v_cross(v_const(b->p), f)));
 }
@@ -130,7 +149,12 @@ KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q,
         const local_node *p = &node[b->parent];
         if (b->type == KKI_NODE_HINGE) {
             const size_t k = (size_t)b->v_index;
-            rnea_out_hinge(b, turn_make(sine[i], cosine[i]), r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+            const turn t = turn_z(sine[i], cosine[i]);
+            if (b->is_aligned) {
+                rnea_out_hinge(b, 1, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+            } else {
+                rnea_out_hinge(b, 0, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+            }
         } else {
             rnea_pose(b, q, stride, sine[i], cosine[i], &pose[i]);
             rnea_out_general(&pose[i], joint_motion_of(b, v, a, stride), p, &node[i]);
@@ -148,7 +172,12 @@ KKI_INLINE void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, 
         const kki_node *b = &m->node[i];
         rnea_project(b, m->dof_armature, &node[i], a, tau, stride);
         if (b->type == KKI_NODE_HINGE) {
-            rnea_in_hinge(b, turn_make(sine[i], cosine[i]), &node[i], &node[b->parent]);
+            const turn t = turn_z(sine[i], cosine[i]);
+            if (b->is_aligned) {
+                rnea_in_hinge(b, 1, t, &node[i], &node[b->parent]);
+            } else {
+                rnea_in_hinge(b, 0, t, &node[i], &node[b->parent]);
+            }
         } else {
             rnea_in_general(&pose[i], &node[i], &node[b->parent]);
         }

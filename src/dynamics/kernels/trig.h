@@ -22,10 +22,11 @@ KKI_INLINE wide wide_select(wide_bits mask, wide a, wide b) {
     return (wide)(((wide_bits)a & mask) | ((wide_bits)b & ~mask));
 }
 
-KKI_INLINE void wide_sincos(wide x, wide *sine, wide *cosine) {
+/// Sine and cosine of x plus whole quarter turns.
+KKI_INLINE void wide_sincos(wide x, wide_bits quarters, wide *sine, wide *cosine) {
     // nearest multiple of π/2, by the rounding of an addition that leaves no fraction bits
     const wide shifted = x * 0.63661977236758134308 + 6755399441055744.0;
-    const wide_bits n = (wide_bits)shifted;
+    const wide_bits n = (wide_bits)shifted + quarters;
     const wide k = shifted - 6755399441055744.0;
     const wide r = ((x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
     const wide z = r * r;
@@ -47,18 +48,20 @@ KKI_INLINE void wide_sincos(wide x, wide *sine, wide *cosine) {
     *cosine = (wide)((wide_bits)wide_select(odd, s, c) ^ (((n + 1) & 2) << 62));
 }
 
-/// Fills sine and cosine of every node's first coordinate. What is not an angle gets the sine of a number nobody reads.
+/// Fills sine and cosine of every node's first coordinate, with the turn it starts with. What is not an angle gets the sine of a number nobody reads.
 KKI_INLINE void trig_of_nodes(const kk_model *m, const double *q, size_t stride, kki_scratch *S) {
     const int32_t *index = m->angle_index;
 #if KKI_LANES == 1
     (void)stride;
     for (int i = 0; i < m->nnode && m->nq > 0; i += 4) {
         const quad x = {q[index[i]], q[index[i + 1]], q[index[i + 2]], q[index[i + 3]]};
-        wide_sincos(x, (quad *)(S->sine + i), (quad *)(S->cosine + i));
+        wide_sincos(x + *(const quad *)(m->turn_rest + i), *(const quad_bits *)(m->turn_quarters + i), (quad *)(S->sine + i),
+                    (quad *)(S->cosine + i));
     }
 #else
     for (int i = 1; i < m->nnode; i++) {
-        wide_sincos(r_load(q, (size_t)index[i], stride), (real *)S->sine + i, (real *)S->cosine + i);
+        wide_sincos(r_load(q, (size_t)index[i], stride) + m->turn_rest[i], m->turn_quarters[i] - (real_bits){0}, (real *)S->sine + i,
+                    (real *)S->cosine + i);
     }
 #endif
 }
