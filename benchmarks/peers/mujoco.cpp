@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 #include <mujoco/mujoco.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace peers {
@@ -140,18 +141,12 @@ void mujoco_robot::add_joints(mjsBody *body, const kk_body_def &def) {
     }
 }
 
-// principal axes found here to the last bit: MuJoCo's own search stops at 1e-12
 void set_inertia(mjsBody *body, const kk_inertia &I) {
+    const double full[6] = {I.moment.xx, I.moment.yy, I.moment.zz, I.moment.xy, I.moment.xz, I.moment.yz};
     body->explicitinertial = 1;
     body->mass = I.mass;
     put(body->ipos, vec3_of(I.com));
-    const Eigen::SelfAdjointEigenSolver<Matrix3d> principal(mat3_of(kk_sym3_to_mat3(I.moment)));
-    Matrix3d axes = principal.eigenvectors();
-    if (axes.determinant() < 0) {
-        axes.col(2) = -axes.col(2);
-    }
-    put(body->iquat, Quaterniond(axes));
-    put(body->inertia, Vector3d(principal.eigenvalues()));
+    std::copy(full, full + 6, body->fullinertia);
 }
 
 void mujoco_robot::find_joint(const kk_model *ours, const kk_body_def &def, int body) {

@@ -196,7 +196,8 @@ numbers our_robot::result(quantity what, int s) {
     case quantity::rnea_derivatives_v:
     case quantity::aba_derivatives_q:
     case quantity::aba_derivatives_v:
-    case quantity::aba_derivatives_tau: return derivatives(what, s);
+    case quantity::aba_derivatives_tau:
+    case quantity::aba_derivatives_timed: return derivatives(what, s);
     }
     return {};
 }
@@ -364,6 +365,12 @@ numbers our_robot::derivatives(quantity what, int s) {
         return what == quantity::rnea_derivatives_q ? M1 : M2;
     }
     kk_forward_dynamics_derivatives(m, d, q(s), v(s), tau(s), out.data(), M1.data(), M2.data(), M3.data());
+    if (what == quantity::aba_derivatives_timed) {
+        numbers three = M1;
+        three.insert(three.end(), M2.begin(), M2.end());
+        three.insert(three.end(), M3.begin(), M3.end());
+        return three;
+    }
     return what == quantity::aba_derivatives_q ? M1 : what == quantity::aba_derivatives_v ? M2 : M3;
 }
 

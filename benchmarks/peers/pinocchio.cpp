@@ -170,6 +170,7 @@ class pinocchio_robot final : public robot {
     numbers frame_jacobians(int s, bool rate);
     numbers floor_wrench(int s);
     numbers delassus(int s);
+    numbers aba_derivatives(quantity what, int s);
 
     const bool whole;
     pinocchio::Model m;
@@ -464,6 +465,7 @@ numbers pinocchio_robot::frame_jacobians(int state, bool rate) {
 // what the world does to the roots, in the world
 numbers pinocchio_robot::floor_wrench(int state) {
     const index s = at(state);
+    pinocchio::forwardKinematics(m, *data, q[s]); // rnea leaves no poses in the world
     pinocchio::rnea(m, *data, q[s], v[s], a[s]);
     pinocchio::Force sum = pinocchio::Force::Zero();
     for (index joint = 1; joint < m.joints.size(); joint++) {
@@ -502,6 +504,23 @@ numbers pinocchio_robot::delassus(int state) {
     }
     const Eigen::MatrixXd G = J * data->Minv * J.transpose();
     return numbers(G.data(), G.data() + G.size());
+}
+
+// −M⁻¹ ∂τ/∂q by a stable solution. Pinocchio's own call multiplies by an explicit inverse, which on badly conditioned
+// forests leaves as few as eight digits
+numbers pinocchio_robot::aba_derivatives(quantity what, int state) {
+    const index s = at(state);
+    data->M.setZero();
+    pinocchio::crba(m, *data, q[s]);
+    fill_lower(data->M);
+    const Eigen::LLT<Eigen::MatrixXd> M(data->M);
+    if (what == quantity::aba_derivatives_tau) {
+        return square_back(Eigen::MatrixXd(M.solve(Eigen::MatrixXd::Identity(m.nv, m.nv))));
+    }
+    const VectorXd found = pinocchio::aba(m, *data, q[s], v[s], tau[s]);
+    pinocchio::computeRNEADerivatives(m, *data, q[s], v[s], found);
+    const Eigen::MatrixXd rhs = what == quantity::aba_derivatives_q ? -data->dtau_dq : -data->dtau_dv;
+    return square_back(Eigen::MatrixXd(M.solve(rhs)));
 }
 
 numbers pinocchio_robot::result(quantity what, int state) {
@@ -575,12 +594,16 @@ numbers pinocchio_robot::result(quantity what, int state) {
         return what == quantity::rnea_derivatives_q ? square_back(d.dtau_dq) : square_back(d.dtau_dv);
     case quantity::aba_derivatives_q:
     case quantity::aba_derivatives_v:
-    case quantity::aba_derivatives_tau:
+    case quantity::aba_derivatives_tau: return aba_derivatives(what, state);
+    case quantity::aba_derivatives_timed: {
+        numbers three;
         pinocchio::computeABADerivatives(m, d, q[s], v[s], tau[s]);
         fill_lower(d.Minv);
-        return what == quantity::aba_derivatives_q   ? square_back(d.ddq_dq)
-               : what == quantity::aba_derivatives_v ? square_back(d.ddq_dv)
-                                                     : square_back(d.Minv);
+        for (const numbers &one : {square_back(d.ddq_dq), square_back(d.ddq_dv), square_back(d.Minv)}) {
+            three.insert(three.end(), one.begin(), one.end());
+        }
+        return three;
+    }
     }
     return {};
 }

@@ -72,7 +72,8 @@ enum class algorithm {
     X(rnea_derivatives_v, 1e-10)         /* [nv × nv] */                                                   \
     X(aba_derivatives_q, 1e-10)          /* [nv × nv] */                                                   \
     X(aba_derivatives_v, 1e-10)          /* [nv × nv] */                                                   \
-    X(aba_derivatives_tau, 1e-10)        /* [nv × nv] */
+    X(aba_derivatives_tau, 1e-10)        /* [nv × nv] */                                                   \
+    X(aba_derivatives_timed, 1e-10)      /* [3 × nv × nv] all three as the timed call gives them */
 // clang-format on
 
 enum class quantity {

@@ -141,7 +141,8 @@ bool needs_inverse(quantity what) {
     case quantity::delassus:
     case quantity::aba_derivatives_q:
     case quantity::aba_derivatives_v:
-    case quantity::aba_derivatives_tau: return true;
+    case quantity::aba_derivatives_tau:
+    case quantity::aba_derivatives_timed: return true;
     default: return false;
     }
 }
@@ -178,6 +179,8 @@ bool trusted(const family &f, quantity what) {
     case quantity::rnea_derivatives_v:
     case quantity::aba_derivatives_q:
     case quantity::aba_derivatives_v: return !f.whole;
+    // see aba_derivatives in pinocchio.cpp
+    case quantity::aba_derivatives_timed: return f.robot != nullptr;
     default: return true;
     }
 }
