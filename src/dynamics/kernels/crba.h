@@ -30,26 +30,35 @@ KKI_INLINE void put_screw(spatial *axis, spatial *load, const composite *C, vec3
     *load = (spatial){v_add(n, v_cross(o, f)), f};
 }
 
-/// A root's hinge, ball or free joint, whose own origin is the reference.
-KKI_INLINE void put_root(const knode *b, kki_scratch *S, const world_node *x, const composite *C) {
+/// A root's turn or slide, whose own origin is the reference.
+KKI_INLINE void put_root_turn(spatial *axis, spatial *load, const composite *C, vec3 z) {
+    *axis = (spatial){z, v_zero()};
+    *load = (spatial){s_mul(&C->J, z), v_cross(z, C->h)};
+}
+KKI_INLINE void put_root_slide(spatial *axis, spatial *load, const composite *C, vec3 z) {
+    *axis = (spatial){v_zero(), z};
+    *load = (spatial){v_cross(C->h, z), v_scale(z, C->m)};
+}
+KKI_INLINE void put_root(const knode *b, kki_scratch *S, const mat3 *R, const composite *C) {
     spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;
-    const size_t turns = b->type == KKI_NODE_HINGE ? 1 : 3, slides = b->type == KKI_NODE_FREE ? 3 : 0;
-    for (size_t j = 0; j < turns; j++) {
-        const vec3 z = x->R.c[turns == 1 ? 2 : j];
-        axis[j] = (spatial){z, v_zero()};
-        load[j] = (spatial){s_mul(&C->J, z), v_cross(z, C->h)};
+    if (b->type == KKI_NODE_HINGE) {
+        put_root_turn(axis, load, C, R->c[2]);
+        return;
     }
-    for (size_t j = 0; j < slides; j++) {
-        const vec3 z = x->R.c[j];
-        axis[3 + j] = (spatial){v_zero(), z};
-        load[3 + j] = (spatial){v_cross(C->h, z), v_scale(z, C->m)};
+    put_root_turn(axis, load, C, R->c[0]);
+    put_root_turn(axis + 1, load + 1, C, R->c[1]);
+    put_root_turn(axis + 2, load + 2, C, R->c[2]);
+    if (b->type == KKI_NODE_FREE) {
+        put_root_slide(axis + 3, load + 3, C, R->c[0]);
+        put_root_slide(axis + 4, load + 4, C, R->c[1]);
+        put_root_slide(axis + 5, load + 5, C, R->c[2]);
     }
 }
 
 /// Axes and loads of one node's degrees of freedom.
 KKI_INLINE void put_node(const knode *b, kki_scratch *S, const world_node *x, const composite *C) {
     if (b->parent == 0 && b->type != KKI_NODE_SLIDE && b->type != KKI_NODE_SCREW) {
-        put_root(b, S, x, C);
+        put_root(b, S, &x->R, C);
         return;
     }
     spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;

@@ -55,7 +55,10 @@ static void fill(const kk_model *m, kki_scratch *S) {
 }
 #endif
 
-static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
+// Stages of longer algorithms are functions of their own: inlined into one, they crowd each other out of the registers.
+#define STAGE static __attribute__((noinline)) void
+
+STAGE kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
     poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, stride);
 }
 
@@ -111,18 +114,20 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
 
 #if KKI_LANES == 1
 
+STAGE rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
+
 static void axes(const kk_model *m, kki_scratch *S, const double *q) {
-    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
+    kinematics(m, S, q, 1);
     jacobian_axes(m, S);
 }
 static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
-    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
-    rates_of_nodes(m, S, v, zero, 1);
+    kinematics(m, S, q, 1);
+    rates(m, S, v, zero);
     jacobian_axes(m, S);
     jacobian_rates(m, S);
 }
 static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double *J) {
-    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
+    kinematics(m, S, q, 1);
     gather_moments(m, S);
     if (J) {
         center_of_mass_jacobian(m, S, J);
@@ -131,30 +136,33 @@ static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double
     return kk_vec3_make(v_x(c), v_y(c), v_z(c));
 }
 static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
-    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
+    kinematics(m, S, q, 1);
     crba_gather(m, S, S->pose);
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
 static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
                             double *dA) {
-    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
-    rates_of_nodes(m, S, v, zero, 1);
+    kinematics(m, S, q, 1);
+    rates(m, S, v, zero);
     centroidal_rate_gather(m, S);
     centroidal_with_rate(m, S, A, dA);
 }
+STAGE gather_derivatives(const kk_model *m, kki_scratch *S) { derivative_gather(m, S); }
+
 static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
                              double *dv, size_t stride) {
-    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
-    rates_of_nodes(m, S, v, a, 1);
-    derivative_gather(m, S);
+    kinematics(m, S, q, 1);
+    rates(m, S, v, a);
+    gather_derivatives(m, S);
     derivative_rows(m, S, dq, dv, stride);
 }
-static void rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
     rnea_outward(m, S, q, v, a, 1);
 }
 static void rnea_inward_one(const kk_model *m, kki_scratch *S, const double *a, double *tau) { rnea_inward(m, S, a, tau, 1); }
-static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) { aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, v, 1); }
+static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
+    aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, v, 1);
+}
 static void aba_push(kki_scratch *S, int node, kk_force force) {
     articulated *A = (articulated *)S->articulated + node;
     A->n = v_sub(A->n, v_make(force.angular.x, force.angular.y, force.angular.z));

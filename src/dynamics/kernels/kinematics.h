@@ -30,7 +30,7 @@ KKI_INLINE void pose_of_world(world_node *x) {
 /// From the parent's origin to the node's, with what the joint slides.
 KKI_INLINE vec3 arm_of_node(const knode *b, const double *q, size_t stride, const world_node *parent, const mat3 *R0) {
     const size_t i = (size_t)b->q_index;
-    const vec3 r = m_mul_const(&parent->R, b->p);
+    const vec3 r = b->parent == 0 ? v_const(b->p) : m_mul_const(&parent->R, b->p);
     if (b->type == KKI_NODE_SLIDE) {
         return v_add(r, v_scale(R0->c[2], r_load(q, i, stride)));
     }
@@ -50,7 +50,9 @@ enum { POSE_ARM = 0, POSE_OFFSET = 1, POSE_POSITION = 2 };
 KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, real sine, real cosine, const world_node *parent,
                              world_node *x, int wanted) {
     mat3 R0;
-    if (b->is_aligned) {
+    if (b->parent == 0) {
+        R0 = m_const(b->R); // the world's axes are the world's axes
+    } else if (b->is_aligned) {
         R0.c[0] = parent->R.c[0];
         R0.c[1] = v_add(v_scale(parent->R.c[1], b->R[1][1]), v_scale(parent->R.c[2], b->R[1][2]));
         R0.c[2] = v_sub(v_scale(parent->R.c[2], b->R[1][1]), v_scale(parent->R.c[1], b->R[1][2]));
