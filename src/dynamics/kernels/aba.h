@@ -197,8 +197,7 @@ KKI_INLINE void aba_eliminate_many(const kk_model *m, const knode *b, const mat3
 KKI_INLINE int is_free_root(const knode *b) { return b->type == KKI_NODE_FREE && b->parent == 0; }
 
 /// Tips to roots: eliminate the joint, hand the rest to the parent.
-KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const double *tau, size_t stride) {
-    const world_node *pose = S->pose;
+KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau, size_t stride) {
     const world_motion *motion = S->motion;
     articulated *body = S->articulated;
     for (int i = m->nnode - 1; i > 0; i--) {
@@ -242,8 +241,7 @@ KKI_INLINE real aba_accelerate(const pivot *k, int turns, int slides, articulate
 }
 
 /// Roots to tips: accelerations.
-KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, double *a, size_t stride) {
-    const world_node *pose = S->pose;
+KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, const world_node *pose, double *a, size_t stride) {
     articulated *body = S->articulated;
     body[0].al = body[0].a = v_zero();
     for (int i = 1; i < m->nnode; i++) {
@@ -276,10 +274,10 @@ KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, double *a, size_t
     }
 }
 
-/// Roots to tips: poses, bias motion, inertias.
-KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v, size_t stride) {
+/// Roots to tips: poses (of what is `wanted`), bias motion, inertias.
+KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q, const double *v,
+                            size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
-    world_node *pose = S->pose;
     world_motion *motion = S->motion;
     articulated *body = S->articulated;
     trig_of_nodes(m, q, stride, S);
@@ -289,7 +287,7 @@ KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, const double *q, 
     motion[0].spin = m_spin(motion[0].w, motion[0].al);
     for (int i = 1; i < m->nnode; i++) {
         const knode *b = node_of(m, S, i);
-        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &pose[i], POSE_ARM);
+        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &pose[i], wanted);
         aba_motion(b, v, stride, &pose[i], &motion[b->parent], &motion[i], (pivot *)S->pivot + b->v_index);
         aba_load(b, &pose[i], &motion[i], &body[i]);
     }

@@ -278,13 +278,13 @@ KKI_INLINE void s_gain_symmetric(sym3 *P, const sym3 *A, const mat3 *B) {
     P->c[1] = P->c[1] + (A->c[1] + (B->c[1] + T.c[1]));
     P->c[2] = P->c[2] + (A->c[2] + (B->c[2] + T.c[2]));
 }
-/// P ← P + (A + 2 (t · r) 1 − (t rᵀ + r tᵀ)).
-KKI_INLINE void s_gain_shifted(sym3 *P, const sym3 *A, vec3 t, vec3 r) {
+/// A ← A + 2 (t · r) 1 − (t rᵀ + r tᵀ).
+KKI_INLINE void s_shift(sym3 *A, vec3 t, vec3 r) {
     const real d = v_dot(t, r);
     const sym3 D = s_diagonal(d + d);
-    P->c[0] = P->c[0] + (A->c[0] - ((t * V_SPREAD(r, 0) + r * V_SPREAD(t, 0)) - D.c[0]));
-    P->c[1] = P->c[1] + (A->c[1] - ((t * V_SPREAD(r, 1) + r * V_SPREAD(t, 1)) - D.c[1]));
-    P->c[2] = P->c[2] + (A->c[2] - ((t * V_SPREAD(r, 2) + r * V_SPREAD(t, 2)) - D.c[2]));
+    A->c[0] = A->c[0] - ((t * V_SPREAD(r, 0) + r * V_SPREAD(t, 0)) - D.c[0]);
+    A->c[1] = A->c[1] - ((t * V_SPREAD(r, 1) + r * V_SPREAD(t, 1)) - D.c[1]);
+    A->c[2] = A->c[2] - ((t * V_SPREAD(r, 2) + r * V_SPREAD(t, 2)) - D.c[2]);
 }
 /// A [r], that is the columns A (e_k turned by r): (A1 rz − A2 ry, A2 rx − A0 rz, A0 ry − A1 rx).
 KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
@@ -350,14 +350,14 @@ KKI_INLINE void s_gain_symmetric(sym3 *P, const sym3 *A, const mat3 *B) {
     P->yz = P->yz + (A->yz + (B->c[2].y + B->c[1].z));
     P->zz = P->zz + (A->zz + (B->c[2].z + B->c[2].z));
 }
-KKI_INLINE void s_gain_shifted(sym3 *P, const sym3 *A, vec3 t, vec3 r) {
+KKI_INLINE void s_shift(sym3 *A, vec3 t, vec3 r) {
     const real d = v_dot(t, r), D = d + d;
-    P->xx = P->xx + (A->xx - ((t.x * r.x + r.x * t.x) - D));
-    P->xy = P->xy + (A->xy - (t.x * r.y + r.x * t.y));
-    P->xz = P->xz + (A->xz - (t.x * r.z + r.x * t.z));
-    P->yy = P->yy + (A->yy - ((t.y * r.y + r.y * t.y) - D));
-    P->yz = P->yz + (A->yz - (t.y * r.z + r.y * t.z));
-    P->zz = P->zz + (A->zz - ((t.z * r.z + r.z * t.z) - D));
+    A->xx = A->xx - ((t.x * r.x + r.x * t.x) - D);
+    A->xy = A->xy - (t.x * r.y + r.x * t.y);
+    A->xz = A->xz - (t.x * r.z + r.x * t.z);
+    A->yy = A->yy - ((t.y * r.y + r.y * t.y) - D);
+    A->yz = A->yz - (t.y * r.z + r.y * t.z);
+    A->zz = A->zz - ((t.z * r.z + r.z * t.z) - D);
 }
 KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
     return (mat3){{v_make(A->xy * r.z - A->xz * r.y, A->yy * r.z - A->yz * r.y, A->yz * r.z - A->zz * r.y),

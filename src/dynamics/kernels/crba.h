@@ -69,18 +69,25 @@ KKI_INLINE void put_node(const knode *b, kki_scratch *S, const world_node *x, co
     }
 }
 
-/// Tips to roots: composite inertias, axes, loads.
-KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S) {
-    const world_node *x = S->pose;
-    composite *C = S->composite;
-    for (int i = 1; i < m->nnode; i++) {
-        C[i] = composite_of_node(node_of(m, S, i), &x[i].R);
-    }
+/// Tips to roots: composite inertias, axes, loads. What hangs on a node gathers in S->composite; of a root it is the whole tree.
+KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S, const world_node *x) {
+    composite *behind = S->composite;
     for (int i = m->nnode - 1; i > 0; i--) {
         const knode *b = node_of(m, S, i);
-        put_node(b, S, &x[i], &C[i]);
-        if (b->parent > 0) {
-            composite_hand_over(&C[i], b->has_arm, x[i].r, &C[b->parent]);
+        composite C = composite_of_node(b, &x[i].R);
+        if (!b->is_leaf) {
+            composite_gain(&C, &behind[i]);
+        }
+        put_node(b, S, &x[i], &C);
+        if (b->parent == 0) {
+            behind[i] = C; // for readers
+            continue;
+        }
+        const composite moved = b->has_arm ? composite_at(C, x[i].r) : C;
+        if (b->is_last) {
+            behind[b->parent] = moved;
+        } else {
+            composite_gain(&behind[b->parent], &moved);
         }
     }
 #if KKI_LANES == 1
@@ -88,14 +95,6 @@ KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S) {
     turn_rows(&((const spatial *)S->load)->a, 2, padded, S->load_rows);
     turn_rows(&((const spatial *)S->load)->l, 2, padded, S->load_rows + 3 * padded);
 #endif
-}
-
-/// Which halves of an axis about the root's origin can be non-zero.
-KKI_INLINE void axis_halves(const kk_model *m, int dof, int *angular, int *linear) {
-    const kki_node *b = &m->node[m->dof_node[dof]];
-    const int slides = b->type == KKI_NODE_SLIDE || (b->type == KKI_NODE_FREE && dof >= b->v_index + 3);
-    *angular = !slides;
-    *linear = slides || b->type == KKI_NODE_SCREW || b->parent > 0;
 }
 
 /// M_ji, or four of them: the halves that are not zero of S_j with those of F_i.
@@ -132,14 +131,10 @@ KKI_INLINE void crba_row(const kk_model *m, kki_scratch *S, int j, int angular, 
 
 KKI_INLINE void crba_rows(const kk_model *m, kki_scratch *S) {
     for (int j = 0; j < m->nv; j++) {
-        int angular, linear;
-        axis_halves(m, j, &angular, &linear);
-        if (angular && linear) {
-            crba_row(m, S, j, 1, 1);
-        } else if (angular) {
-            crba_row(m, S, j, 1, 0);
-        } else {
-            crba_row(m, S, j, 0, 1);
+        switch (m->dof_halves[j]) {
+        case KKI_HALF_ANGULAR: crba_row(m, S, j, 1, 0); break;
+        case KKI_HALF_LINEAR: crba_row(m, S, j, 0, 1); break;
+        default: crba_row(m, S, j, 1, 1); break;
         }
     }
 }

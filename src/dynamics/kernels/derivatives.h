@@ -70,7 +70,8 @@ KKI_INLINE void bundle_hand_over(const bundle *s, vec3 r, bundle *P) {
     const real rp = v_dot(r, s->p);
     const vec3 p2 = v_add(s->p, s->p);
     const mat3 T = m_add_diagonal(s->theta, rp + rp);
-    composite_hand_over(&s->I, 1, r, &P->I);
+    const composite I = composite_at(s->I, r);
+    composite_gain(&P->I, &I);
     P->theta.c[0] = v_add(P->theta.c[0], v_sub(T.c[0], v_scale(p2, v_x(r))));
     P->theta.c[1] = v_add(P->theta.c[1], v_sub(T.c[1], v_scale(p2, v_y(r))));
     P->theta.c[2] = v_add(P->theta.c[2], v_sub(T.c[2], v_scale(p2, v_z(r))));

@@ -19,18 +19,19 @@ KKI_INLINE composite composite_of_node(const knode *b, const mat3 *R) {
     return (composite){moments_in_world(b, R), m_mul_const(R, b->h), b->mass};
 }
 
-/// Adds a child's composite inertia, about the child's origin at r, to its parent's.
-KKI_INLINE void composite_hand_over(const composite *C, int has_arm, vec3 r, composite *P) {
-    P->m = P->m + C->m;
-    if (!has_arm) {
-        s_gain(&P->J, &C->J);
-        P->h = v_add(P->h, C->h);
-        return;
-    }
-    const vec3 mr = v_scale(r, C->m);
-    const vec3 t = v_add(C->h, v_scale(mr, r_const(0.5)));
-    s_gain_shifted(&P->J, &C->J, t, r);
-    P->h = v_add(P->h, v_add(C->h, mr));
+KKI_INLINE void composite_gain(composite *A, const composite *B) {
+    s_gain(&A->J, &B->J);
+    A->h = v_add(A->h, B->h);
+    A->m = A->m + B->m;
+}
+
+/// The same inertia about its parent's origin, from which its own is r away.
+KKI_INLINE composite composite_at(composite C, vec3 r) {
+    const vec3 mr = v_scale(r, C.m);
+    const vec3 t = v_add(C.h, v_scale(mr, r_const(0.5)));
+    s_shift(&C.J, t, r);
+    C.h = v_add(C.h, mr);
+    return C;
 }
 
 #endif

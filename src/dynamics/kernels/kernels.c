@@ -24,6 +24,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->cosine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->pose = kki_layout_take(layout, nnode, sizeof(world_node));
+    S->work_pose = kki_layout_take(layout, nnode, sizeof(world_node));
     S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
     S->local = kki_layout_take(layout, nnode, sizeof(local_node));
     S->local_pose = kki_layout_take(layout, nnode, sizeof(local_pose));
@@ -55,7 +56,7 @@ static void fill(const kk_model *m, kki_scratch *S) {
 #endif
 
 static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
-    poses_of_nodes(m, S, q, stride, POSE_OFFSET | POSE_POSITION);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, stride);
 }
 
 static void rnea(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau, size_t stride) {
@@ -64,14 +65,14 @@ static void rnea(const kk_model *m, kki_scratch *S, const double *q, const doubl
 }
 
 static void aba(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a, size_t stride) {
-    aba_prepare(m, S, q, v, stride);
-    aba_inward(m, S, tau, stride);
-    aba_outward(m, S, a, stride);
+    aba_prepare(m, S, S->work_pose, POSE_ARM, q, v, stride);
+    aba_inward(m, S, S->work_pose, tau, stride);
+    aba_outward(m, S, S->work_pose, a, stride);
 }
 
 static void crba(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
-    poses_of_nodes(m, S, q, stride, POSE_OFFSET);
-    crba_gather(m, S);
+    poses_of_nodes(m, S, S->work_pose, POSE_OFFSET, q, stride);
+    crba_gather(m, S, S->work_pose);
     crba_rows(m, S);
 }
 
@@ -111,17 +112,17 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
 #if KKI_LANES == 1
 
 static void axes(const kk_model *m, kki_scratch *S, const double *q) {
-    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
     jacobian_axes(m, S);
 }
 static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
-    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
     rates_of_nodes(m, S, v, zero, 1);
     jacobian_axes(m, S);
     jacobian_rates(m, S);
 }
 static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double *J) {
-    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
     gather_moments(m, S);
     if (J) {
         center_of_mass_jacobian(m, S, J);
@@ -130,20 +131,20 @@ static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double
     return kk_vec3_make(v_x(c), v_y(c), v_z(c));
 }
 static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
-    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
-    crba_gather(m, S);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
+    crba_gather(m, S, S->pose);
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
 static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
                             double *dA) {
-    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
     rates_of_nodes(m, S, v, zero, 1);
     centroidal_rate_gather(m, S);
     centroidal_with_rate(m, S, A, dA);
 }
 static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
                              double *dv, size_t stride) {
-    poses_of_nodes(m, S, q, 1, POSE_OFFSET | POSE_POSITION);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1);
     rates_of_nodes(m, S, v, a, 1);
     derivative_gather(m, S);
     derivative_rows(m, S, dq, dv, stride);
@@ -153,15 +154,15 @@ static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q,
     rnea_outward(m, S, q, v, a, 1);
 }
 static void rnea_inward_one(const kk_model *m, kki_scratch *S, const double *a, double *tau) { rnea_inward(m, S, a, tau, 1); }
-static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) { aba_prepare(m, S, q, v, 1); }
+static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) { aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, v, 1); }
 static void aba_push(kki_scratch *S, int node, kk_force force) {
     articulated *A = (articulated *)S->articulated + node;
     A->n = v_sub(A->n, v_make(force.angular.x, force.angular.y, force.angular.z));
     A->f = v_sub(A->f, v_make(force.linear.x, force.linear.y, force.linear.z));
 }
 static void aba_solve_one(const kk_model *m, kki_scratch *S, const double *tau, double *a) {
-    aba_inward(m, S, tau, 1);
-    aba_outward(m, S, a, 1);
+    aba_inward(m, S, S->pose, tau, 1);
+    aba_outward(m, S, S->pose, a, 1);
 }
 static int factor(const kk_model *m, kki_factor *F, const double *inertia) { return factor_all(m, F, inertia); }
 static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
@@ -169,7 +170,7 @@ static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, si
 }
 static void inverse(const kk_model *m, const kki_factor *F, double *out) { inverse_all(m, F, out); }
 static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *zero) {
-    aba_prepare(m, S, q, zero, 1);
+    aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, zero, 1);
     delassus_pivots(m, S, zero);
 }
 static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j, const double wj[6][4],

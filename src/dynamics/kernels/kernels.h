@@ -11,6 +11,7 @@ typedef struct kki_scratch {
     int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
     void *nodes;           ///< [nnode] the model's nodes with their numbers spread; lanes only, filled by `fill`
     double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
+    void *work_pose;       ///< [nnode] world_node: as much of the poses as forward dynamics or inertia needs, not for readers
     void *pose;            ///< [nnode] world_node: poses in world axes
     void *rates;           ///< [nnode] world_rates: velocities and accelerations in world axes; one robot only
     void *motion;          ///< [nnode] world_motion: velocities, bias accelerations in world axes

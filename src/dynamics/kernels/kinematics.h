@@ -80,9 +80,8 @@ KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, rea
     }
 }
 
-KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, const double *q, size_t stride, int wanted) {
+KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q, size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
-    world_node *x = S->pose;
     trig_of_nodes(m, q, stride, S);
     pose_of_world(&x[0]);
     for (int i = 1; i < m->nnode; i++) {
