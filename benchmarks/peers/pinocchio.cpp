@@ -478,15 +478,15 @@ numbers pinocchio_robot::floor_wrench(int state) {
     return result;
 }
 
-// J M⁻¹ Jᵀ, multiplied out
+// J M⁻¹ Jᵀ by the factor of M: an explicit inverse would lose digits
 numbers pinocchio_robot::delassus(int state) {
     const index s = at(state);
     const int nbody = static_cast<int>(carrier.size());
     const std::vector<kk_constraint_row> rows = constraint_rows(given, nbody, state);
     const int n = static_cast<int>(rows.size());
-    data->Minv.setZero();
-    pinocchio::computeMinverse(m, *data, q[s]);
-    fill_lower(data->Minv);
+    data->M.setZero();
+    pinocchio::crba(m, *data, q[s]);
+    fill_lower(data->M);
     pinocchio::computeJointJacobians(m, *data, q[s]);
     pinocchio::updateFramePlacements(m, *data);
     Eigen::MatrixXd J = Eigen::MatrixXd::Zero(n, m.nv);
@@ -502,7 +502,7 @@ numbers pinocchio_robot::delassus(int state) {
             }
         }
     }
-    const Eigen::MatrixXd G = J * data->Minv * J.transpose();
+    const Eigen::MatrixXd G = J * Eigen::LLT<Eigen::MatrixXd>(data->M).solve(J.transpose());
     return numbers(G.data(), G.data() + G.size());
 }
 

@@ -3,7 +3,8 @@
 /// For each family of models (one joint type alone, all together, our robots) and each quantity both engines offer,
 /// prints the worst relative error over many models and states. Ends with failure when one is over its bar: 1e-12, and
 /// 1e-10 for derivatives. What needs the inverse of the inertia matrix loses digits with its condition number κ in
-/// every engine alike; beyond κ = 1e4 the error of such a quantity is divided by κ / 1e4.
+/// every engine alike; beyond κ = 1e4 the error of such a quantity is divided by κ / 1e4 before it is judged. The
+/// undivided error is printed in the row below, marked "plain", so that nobody has to take that rule on trust.
 ///
 ///     crosscheck [--forests N] [--states N] [--seed N] [--between | --whole]
 ///
@@ -65,6 +66,7 @@ enum class judge { pinocchio, mujoco };
 /// The worst of one quantity over all models of a family, and where it was.
 struct worst {
     double error = -1;
+    double plain = -1; ///< the worst before any division by the condition number
     std::uint64_t seed = 0;
     int state = 0;
 };
@@ -204,11 +206,15 @@ void compare(robot &left, robot &right, const testbed &bed, std::size_t column, 
             }
             const numbers ours = left.result(info.what, s);
             double error = ours.empty() ? -1 : relative_error(ours, theirs, least_magnitude(info.what));
+            const double plain = error;
             if (needs_inverse(info.what)) {
                 error /= excuse(*pinocchio, kk_model_nv(bed.model), s);
             }
+            w.plain = std::max(w.plain, plain);
             if (error > w.error) {
-                w = {error, seed, s};
+                w.error = error;
+                w.seed = seed;
+                w.state = s;
             }
         }
     }
@@ -239,6 +245,20 @@ table judge_all(judge who, const options &o) {
     return found;
 }
 
+// the undivided errors of a quantity; `*` behind one that is over the bar as it stands
+void print_plain(table &found, quantity what, double bar) {
+    std::printf("%-24s", "  plain");
+    for (std::size_t c = 0; c < std::size(families); c++) {
+        const worst &w = found[{c, what}];
+        if (w.error < 0) {
+            std::printf("%9s ", "-");
+        } else {
+            std::printf("%9.1e%c", w.plain, w.plain > bar ? '*' : ' ');
+        }
+    }
+    std::printf("\n");
+}
+
 // one row a quantity, one column a family; `!` behind a number that is over its bar
 int print(const char *title, table &found) {
     int over = 0;
@@ -267,6 +287,9 @@ int print(const char *title, table &found) {
             }
         }
         std::printf("%8.0e\n", info.bar);
+        if (needs_inverse(info.what)) {
+            print_plain(found, info.what, info.bar);
+        }
     }
     for (const auto &[where, w] : found) {
         for (const quantity_info &info : quantities()) {
