@@ -75,6 +75,7 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
     layout = kki_layout_over(d);
     kki_layout_take(&layout, 1, sizeof *d);
     place(&layout, model, d);
+    d->kernels->fill(model, &d->scratch);
     kk_model_neutral(model, d->neutral);
     for (int k = 0; k < model->nv && has_matrices; k++) {
         d->factor.depth[k] = model->dof_parent[k] < 0 ? 0 : d->factor.depth[model->dof_parent[k]] + 1;

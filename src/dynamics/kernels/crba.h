@@ -30,29 +30,26 @@ KKI_INLINE void put_screw(spatial *axis, spatial *load, const composite *C, vec3
     *load = (spatial){v_add(n, v_cross(o, f)), f};
 }
 
-/// A root's turn or slide, whose own origin is the reference.
-KKI_INLINE void put_root_turn(spatial *axis, spatial *load, const composite *C, vec3 z) {
-    *axis = (spatial){z, v_zero()};
-    *load = (spatial){s_mul(&C->J, z), v_cross(z, C->h)};
-}
-KKI_INLINE void put_root_slide(spatial *axis, spatial *load, const composite *C, vec3 z) {
-    *axis = (spatial){v_zero(), z};
-    *load = (spatial){v_cross(C->h, z), v_scale(z, C->m)};
+/// A root's hinge, ball or free joint, whose own origin is the reference.
+KKI_INLINE void put_root_axis(spatial *axis, spatial *load, const composite *C, vec3 z, int is_free) {
+    const vec3 f = v_cross(z, C->h);
+    axis[0] = (spatial){z, v_zero()};
+    load[0] = (spatial){s_mul(&C->J, z), f};
+    if (is_free) {
+        axis[3] = (spatial){v_zero(), z};
+        load[3] = (spatial){v_neg(f), v_scale(z, C->m)};
+    }
 }
 KKI_INLINE void put_root(const knode *b, kki_scratch *S, const mat3 *R, const composite *C) {
     spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;
+    const int is_free = b->type == KKI_NODE_FREE;
     if (b->type == KKI_NODE_HINGE) {
-        put_root_turn(axis, load, C, R->c[2]);
+        put_root_axis(axis, load, C, R->c[2], 0);
         return;
     }
-    put_root_turn(axis, load, C, R->c[0]);
-    put_root_turn(axis + 1, load + 1, C, R->c[1]);
-    put_root_turn(axis + 2, load + 2, C, R->c[2]);
-    if (b->type == KKI_NODE_FREE) {
-        put_root_slide(axis + 3, load + 3, C, R->c[0]);
-        put_root_slide(axis + 4, load + 4, C, R->c[1]);
-        put_root_slide(axis + 5, load + 5, C, R->c[2]);
-    }
+    put_root_axis(axis, load, C, R->c[0], is_free);
+    put_root_axis(axis + 1, load + 1, C, R->c[1], is_free);
+    put_root_axis(axis + 2, load + 2, C, R->c[2], is_free);
 }
 
 /// Axes and loads of one node's degrees of freedom.
@@ -106,46 +103,86 @@ KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S, const world_node 
 #endif
 }
 
-/// M_ji, or four of them: the halves that are not zero of S_j with those of F_i.
-KKI_INLINE wide crba_entry(const kki_scratch *S, size_t padded, size_t j, size_t i, int angular, int linear) {
-    const spatial *s = (const spatial *)S->axis + j;
 #if KKI_LANES == 1
-    const double *f = S->load_rows + i;
-    const wide a = angular ? dot3_rows(&s->a, f, padded) : (wide){0};
-    const wide l = linear ? dot3_rows(&s->l, f + 3 * padded, padded) : (wide){0};
-#else
-    (void)padded;
-    const spatial *f = (const spatial *)S->load + i;
-    const wide a = angular ? v_dot(s->a, f->a) : (wide){0};
-    const wide l = linear ? v_dot(s->l, f->l) : (wide){0};
-#endif
-    return angular && linear ? a + l : angular ? a : l;
+
+/// The product as a list of chunks of four entries, kind by kind (see KKI_HALF_…): loops over the short rows of a robot's legs would
+/// end at every row, and a processor guesses most of those ends wrong.
+KKI_INLINE size_t count_chunks(const kk_model *m) {
+    size_t n = 0;
+    for (int j = 0; j < m->nv; j++) {
+        n += ((size_t)(m->dof_subtree[j] - j) + 3) / 4;
+    }
+    return n;
 }
 
-/// Row j of M from its diagonal to the end of its subtree.
-KKI_INLINE void crba_row(const kk_model *m, kki_scratch *S, int j, int angular, int linear) {
-    const size_t padded = kki_padded(m->nv), end = (size_t)m->dof_subtree[j], row = (size_t)j;
-    real *M = (real *)S->inertia + row * padded;
-    for (size_t i = row; i < end; i += ROW_STEP) {
-        const wide x = crba_entry(S, padded, row, i, angular, linear);
-#if KKI_LANES == 1
-        // columns behind the subtree in the last four are nobody's to read
-        *(quad_unaligned *)(M + i) = x;
-#else
-        M[i] = x;
-#endif
+KKI_INLINE void list_chunks(const kk_model *m, kki_scratch *S) {
+    static const int kinds[] = {KKI_HALF_ANGULAR, KKI_HALF_LINEAR, KKI_HALF_BOTH};
+    size_t n = 0;
+    for (int k = 0; k < 3; k++) {
+        for (int j = 0; j < m->nv; j++) {
+            for (int i = j; m->dof_halves[j] == kinds[k] && i < m->dof_subtree[j]; i += 4) {
+                S->chunk[n++] = (kki_chunk){j, i};
+            }
+        }
+        S->chunk_end[k] = n;
     }
-    M[row] = M[row] + r_const(m->dof_armature[row]);
+}
+
+/// Four entries of M; columns behind the subtree are nobody's to read.
+KKI_INLINE void crba_chunk(const kki_scratch *S, size_t padded, kki_chunk c, int angular, int linear) {
+    const spatial *s = (const spatial *)S->axis + c.row;
+    const double *f = S->load_rows + c.column;
+    quad_unaligned *M = (quad_unaligned *)(S->inertia + (size_t)c.row * padded + (size_t)c.column);
+    if (angular && linear) {
+        *M = dot6_rows(s, f, padded);
+    } else if (angular) {
+        *M = dot3_rows(&s->a, f, padded);
+    } else {
+        *M = dot3_rows(&s->l, f + 3 * padded, padded);
+    }
 }
 
 KKI_INLINE void crba_rows(const kk_model *m, kki_scratch *S) {
-    for (int j = 0; j < m->nv; j++) {
-        switch (m->dof_halves[j]) {
-        case KKI_HALF_ANGULAR: crba_row(m, S, j, 1, 0); break;
-        case KKI_HALF_LINEAR: crba_row(m, S, j, 0, 1); break;
-        default: crba_row(m, S, j, 1, 1); break;
-        }
+    const size_t padded = kki_padded(m->nv);
+    size_t n = 0;
+    for (; n < S->chunk_end[0]; n++) {
+        crba_chunk(S, padded, S->chunk[n], 1, 0);
+    }
+    for (; n < S->chunk_end[1]; n++) {
+        crba_chunk(S, padded, S->chunk[n], 0, 1);
+    }
+    for (; n < S->chunk_end[2]; n++) {
+        crba_chunk(S, padded, S->chunk[n], 1, 1);
+    }
+    for (size_t j = 0; j < (size_t)m->nv; j++) {
+        S->inertia[j * padded + j] += m->dof_armature[j];
     }
 }
 
+#else
+
+/// M_ji: the halves that are not zero of S_j with those of F_i.
+KKI_INLINE real crba_entry(const spatial *s, const spatial *f, int halves) {
+    if (halves == KKI_HALF_ANGULAR) {
+        return v_dot(s->a, f->a);
+    }
+    if (halves == KKI_HALF_LINEAR) {
+        return v_dot(s->l, f->l);
+    }
+    return v_dot(s->a, f->a) + v_dot(s->l, f->l);
+}
+
+KKI_INLINE void crba_rows(const kk_model *m, kki_scratch *S) {
+    const size_t padded = kki_padded(m->nv);
+    const spatial *axis = S->axis, *load = S->load;
+    for (size_t j = 0; j < (size_t)m->nv; j++) {
+        real *M = (real *)S->inertia + j * padded;
+        for (size_t i = j; i < (size_t)m->dof_subtree[j]; i++) {
+            M[i] = crba_entry(&axis[j], &load[i], m->dof_halves[j]);
+        }
+        M[j] = M[j] + r_const(m->dof_armature[j]);
+    }
+}
+
+#endif
 #endif

@@ -33,27 +33,33 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->composite = kki_layout_take(layout, nnode, sizeof(composite));
     S->axis = kki_layout_take(layout, padded, sizeof(spatial));
     S->load = kki_layout_take(layout, padded, sizeof(spatial));
+    // what one loop reads and writes lies together, so that addresses 4 kB apart are not taken for each other
+    S->load_rows = kki_layout_take(layout, KKI_LANES == 1 ? 6 * padded + 4 : 0, sizeof(double));
+    // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
+    S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes + 4, sizeof(double)) : NULL;
 #if KKI_LANES > 1
     S->nodes = kki_layout_take(layout, nnode, sizeof(knode));
 #else
+    S->chunk = kki_layout_take(layout, S->has_matrices ? count_chunks(m) : 0, sizeof(kki_chunk));
     S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
     S->axis_rate = kki_layout_take(layout, padded, sizeof(spatial));
-    S->load_rows = kki_layout_take(layout, 6 * padded + 4, sizeof(double));
     S->bundle = kki_layout_take(layout, nnode, sizeof(bundle));
     S->derivative = kki_layout_take(layout, padded, sizeof(derivative_terms));
     S->derivative_rows = kki_layout_take(layout, DERIVATIVE_ROWS * padded + 4, sizeof(double));
 #endif
-    // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
-    S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes + 4, sizeof(double)) : NULL;
 }
 
-#if KKI_LANES > 1
 static void fill(const kk_model *m, kki_scratch *S) {
+#if KKI_LANES > 1
     for (int i = 0; i < m->nnode; i++) {
         spread_node((knode *)S->nodes + i, &m->node[i]);
     }
-}
+#else
+    if (S->has_matrices) {
+        list_chunks(m, S);
+    }
 #endif
+}
 
 // Stages of longer algorithms are functions of their own: inlined into one, they crowd each other out of the registers.
 #define STAGE static __attribute__((noinline)) void
@@ -196,9 +202,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .name = TEXT(KKI_VARIANT),
     .lanes = KKI_LANES,
     .place = place,
-#if KKI_LANES > 1
     .fill = fill,
-#endif
     .kinematics = kinematics,
     .rnea = rnea,
     .aba = aba,

@@ -5,6 +5,11 @@
 #include "base/arena.h"
 #include "model/model.h"
 
+/// Four entries of the joint-space inertia, from `column` on.
+typedef struct kki_chunk {
+    int32_t row, column;
+} kki_chunk;
+
 /// Scratch of one robot, or of a laneful of robots: everything a kernel writes. Element types are in scratch.h and differ by shape;
 /// for one robot they always begin with the layouts of data.h.
 typedef struct kki_scratch {
@@ -24,6 +29,8 @@ typedef struct kki_scratch {
     void *axis_rate;       ///< [nv padded] spatial: their rates; one robot only
     void *load;            ///< [nv padded] spatial: composite inertia × axis, likewise
     double *load_rows;     ///< [6][nv padded] the loads by rows; one robot only
+    kki_chunk *chunk;      ///< the upper triangle's branches in chunks, kind by kind; one robot only, filled by `fill`
+    size_t chunk_end[3];   ///< where the chunks of each kind end
     void *bundle;          ///< [nnode] subtree sums of the derivatives; one robot only
     void *derivative;      ///< [nv padded] terms of the derivatives, see derivatives.h; one robot only
     double *derivative_rows; ///< [terms][nv padded] some of them by rows; one robot only
@@ -46,7 +53,7 @@ typedef struct kki_kernels {
     /// Lays the scratch out; called with a counting layout first (base/arena.h).
     void (*place)(kki_layout *layout, const kk_model *m, kki_scratch *S);
 
-    /// Fills what is constant of the scratch; lanes only, NULL for one robot.
+    /// Fills what is constant of the scratch.
     void (*fill)(const kk_model *m, kki_scratch *S);
 
     // states lie `stride` doubles apart by coordinate: x[i * stride + lane]; stride is 1 for one robot

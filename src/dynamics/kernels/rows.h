@@ -2,20 +2,13 @@
 ///
 /// Algorithms leave one spatial vector a degree of freedom. For one robot, products of one with many run four columns at a time over
 /// *rows* (component by component, [component][nv padded]), which are turned out of the vectors in blocks of four; in lanes the
-/// vectors themselves serve, one column of every robot at a time. A `wide` is what one such product makes.
+/// vectors themselves serve, one column of every robot at a time.
 #ifndef KKI_DYNAMICS_KERNELS_ROWS_H
 #define KKI_DYNAMICS_KERNELS_ROWS_H
 
 #include "kernels.h"
 #include "scratch.h"
 #include "trig.h"
-
-// how many columns one `wide` holds
-#if KKI_LANES == 1
-enum { ROW_STEP = 4 };
-#else
-enum { ROW_STEP = 1 };
-#endif
 
 /// A motion about the point o away, and a force likewise.
 KKI_INLINE spatial motion_at(spatial s, vec3 o) { return (spatial){s.a, v_add(s.l, v_cross(o, s.a))}; }
