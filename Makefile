@@ -15,7 +15,7 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-DEMO ?= 00_hello
+DEMO ?= 02_swing
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
 ARGS ?=
@@ -47,7 +47,7 @@ build-%:
 	@cmake --build --preset $* --parallel $(JOBS)
 
 demo: setup-base build-release
-	@build/release/examples/$(DEMO)
+	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
