@@ -102,7 +102,7 @@ KK_API size_t kk_crba_stride(const kk_model *model);
 /// The whole symmetric M. @param M [nv × nv] result
 KK_API void kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M);
 /// Branch-sparse factor M = Lᵀ D L of what kk_crba left, which is kept; no fill-in (Featherstone 2005).
-/// KK_SINGULAR if M is not positive definite.
+/// KK_SINGULAR if M is not positive definite, KK_INVALID_ARGUMENT on a data without matrices.
 KK_API kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data);
 /// x ← M⁻¹ x with the factor. @param x [nv]
 KK_API void kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x);

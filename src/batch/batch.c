@@ -51,6 +51,9 @@ static kk_status use(kk_batch *b, const kki_kernels *kernels) {
     }
     layout = kki_layout_over(next.block);
     place(&layout, &next);
+    if (kernels->fill) {
+        kernels->fill(next.model, &next.scratch);
+    }
     if (b->block) {
         kki_release(&b->allocator, b->block, b->block_size);
     }

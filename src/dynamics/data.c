@@ -25,7 +25,7 @@ static void place_factor(kki_layout *layout, const kk_model *m, kki_factor *F) {
     KKI_LAYOUT_ARRAY(layout, F->T, nv * F->stride);
     KKI_LAYOUT_ARRAY(layout, F->L, nv * F->stride);
     KKI_LAYOUT_ARRAY(layout, F->inverse_D, nv);
-    KKI_LAYOUT_ARRAY(layout, F->inverse, nv * padded);
+    KKI_LAYOUT_ARRAY(layout, F->inverse, padded * padded);
 }
 
 /// A robot's usual contacts at once; a long chain's in portions, so that memory stays proportional to nv.

@@ -115,6 +115,7 @@ kk_status kk_delassus(const kk_model *model, kk_data *data, const double *q, con
         }
     }
     const kki_row_source source = {rows, climb_rows, support_of_row};
+    data->kernels->kinematics(model, &data->scratch, q, 1); // rows are about the world's origin, the factor knows no positions
     data->kernels->delassus_prepare(model, &data->scratch, q, data->zero);
     kki_delassus(model, data, &source, n, G);
     return KK_OK;

@@ -5,6 +5,9 @@
 #include "dynamics/data.h"
 
 kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data) {
+    if (!data->scratch.has_matrices) {
+        return KK_INVALID_ARGUMENT;
+    }
     return data->kernels->factor(model, &data->factor, data->scratch.inertia) ? KK_OK : KK_SINGULAR;
 }
 

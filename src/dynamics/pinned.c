@@ -10,23 +10,15 @@
 /// with R = wR0; the g of (9) enters with inverse dynamics. A free joint's v and a are in the base's own axes, where R
 /// disappears. Inverse dynamics then leaves on the base the wrench that holds the robot up; the world gives it through
 /// link n instead, so it is taken out of every joint on the way from n to the base: tau − J_nᵀ F, zero on the base.
-#include <karakuri/elementary.h>
-
 #include "base/error.h"
 #include "dynamics/data.h"
 
-/// Motion of frame n seen from a frame on the way to it, in that frame's axes.
+/// Motion of link n seen from the base, in the base's axes.
 typedef struct seen {
     kk_transform X;
     kk_vec3 w, al; ///< angular velocity and acceleration
     kk_vec3 u, a;  ///< velocity and classical acceleration of n's origin
 } seen;
-
-/// A joint's own pose and motion, in the frame of its node.
-typedef struct joint {
-    kk_transform X_PN;
-    kk_vec3 w, al, u, du;
-} joint;
 
 static kk_vec3 load_vec(const double *x) {
     return kk_vec3_make(x[0], x[1], x[2]);
@@ -40,57 +32,6 @@ static void store_vec(double *out, kk_vec3 a) {
 
 static kk_transform transform_at_zero(const kki_node *b) {
     return kk_transform_make(kki_mat3(b->R), kki_vec3(b->p));
-}
-
-// ---- the joints between
-
-static joint joint_of_axis(const kki_node *b, double q, double v, double a) {
-    const kk_transform X = transform_at_zero(b);
-    const kk_vec3 z = kk_vec3_make(0, 0, 1), none = kk_vec3_make(0, 0, 0);
-    if (b->type == KKI_NODE_SLIDE) {
-        const kk_vec3 p = kk_vec3_add(X.p, kk_vec3_scale(kk_mat3_column(X.R, 2), q));
-        return (joint){kk_transform_make(X.R, p), none, none, kk_vec3_scale(z, v), kk_vec3_scale(z, a)};
-    }
-    double s, c;
-    kk_sincos(q, &s, &c);
-    const kk_mat3 turn = {{c, -s, 0, s, c, 0, 0, 0, 1}};
-    const kk_vec3 p = kk_vec3_add(X.p, kk_vec3_scale(kk_mat3_column(X.R, 2), q * b->pitch));
-    return (joint){kk_transform_make(kk_mat3_mul(X.R, turn), p), kk_vec3_scale(z, v), kk_vec3_scale(z, a),
-                   kk_vec3_scale(z, v * b->pitch), kk_vec3_scale(z, a * b->pitch)};
-}
-
-static joint joint_of(const kki_node *b, const double *q, const double *v, const double *a) {
-    q += b->q_index;
-    v += b->v_index;
-    a += b->v_index;
-    if (b->type != KKI_NODE_BALL && b->type != KKI_NODE_FREE) {
-        return joint_of_axis(b, q[0], v[0], a[0]);
-    }
-    const kk_quat turn = {q[0], q[1], q[2], q[3]};
-    joint j = {.X_PN = transform_at_zero(b), .w = load_vec(v), .al = load_vec(a)};
-    if (b->type == KKI_NODE_FREE) {
-        j.X_PN.p = kk_transform_point(j.X_PN, load_vec(q + 4));
-        j.u = load_vec(v + 3);
-        j.du = load_vec(a + 3);
-    }
-    j.X_PN.R = kk_mat3_mul(j.X_PN.R, kk_quat_to_mat3(turn));
-    return j;
-}
-
-/// One joint further towards the base: from the node's frame to its parent's.
-static seen see_from_parent(const joint *j, const seen *s) {
-    const kk_vec3 p = s->X.p, lever = kk_vec3_cross(j->w, p);
-    const kk_vec3 w = kk_vec3_add(j->w, s->w);                                            // (1)
-    const kk_vec3 al = kk_vec3_add(kk_vec3_add(j->al, s->al), kk_vec3_cross(j->w, s->w)); // (2)
-    const kk_vec3 u = kk_vec3_add(kk_vec3_add(j->u, s->u), lever);                        // (3)
-    // (4): the joint's own, Coriolis, carried along
-    const kk_vec3 own = kk_vec3_add(kk_vec3_add(j->du, kk_vec3_cross(j->w, j->u)), s->a);
-    const kk_vec3 coriolis = kk_vec3_scale(kk_vec3_cross(j->w, s->u), 2);
-    const kk_vec3 carried = kk_vec3_add(kk_vec3_cross(j->al, p), kk_vec3_cross(j->w, lever));
-    const kk_vec3 a = kk_vec3_add(own, kk_vec3_add(coriolis, carried));
-    const kk_mat3 R = j->X_PN.R;
-    return (seen){kk_transform_mul(j->X_PN, s->X), kk_mat3_mul_vec(R, w), kk_mat3_mul_vec(R, al), kk_mat3_mul_vec(R, u),
-                  kk_mat3_mul_vec(R, a)};
 }
 
 // ---- the base
@@ -117,14 +58,46 @@ static kk_status check_pin(const kk_model *m, const kk_pin *pin, kk_error *error
     return KK_OK;
 }
 
-/// Motion of the pinned body seen from the base.
-static seen see_from_base(const kk_model *m, int body, int base, const double *q, const double *v, const double *a) {
-    seen s = {.X = m->body[body].X_NB};
-    for (int i = m->body[body].node; i != base; i = m->node[i].parent) {
-        const joint j = joint_of(&m->node[i], q, v, a);
-        s = see_from_parent(&j, &s);
+static void rest_base(const kki_node *b, double *q, double *v, double *a) {
+    for (int k = 0; k < 7; k++) {
+        q[b->q_index + k] = k == 0;
     }
-    return s;
+    for (int k = 0; k < 6; k++) {
+        v[b->v_index + k] = a[b->v_index + k] = 0;
+    }
+}
+
+/// One joint further towards the base: n, at p from the joint's node, seen from the node's parent. In the axes of the
+/// base, where the poses of the nodes give every joint's axes.
+static void see_from_parent(const kk_model *m, const kk_data *d, int node, const double *v, const double *a, kk_vec3 p,
+                            seen *s) {
+    kk_motion V = {{0, 0, 0}, {0, 0, 0}}, A = V; // the joint's own
+    for (int k = m->node[node].v_index; k < m->node[node].v_index + m->node_nv[node]; k++) {
+        const kk_motion S = kki_axis_of(m, d, k);
+        V = kk_motion_add(V, kk_motion_scale(S, v[k]));
+        A = kk_motion_add(A, kk_motion_scale(S, a[k]));
+    }
+    const kk_vec3 w = V.angular, lever = kk_vec3_cross(w, p);
+    const kk_vec3 own = kk_vec3_add(A.linear, kk_vec3_cross(w, V.linear));
+    const kk_vec3 coriolis = kk_vec3_scale(kk_vec3_cross(w, s->u), 2);
+    const kk_vec3 carried = kk_vec3_add(kk_vec3_cross(A.angular, p), kk_vec3_cross(w, lever));
+    s->a = kk_vec3_add(kk_vec3_add(own, s->a), kk_vec3_add(coriolis, carried)); // (4)
+    s->u = kk_vec3_add(kk_vec3_add(V.linear, s->u), lever);                     // (3)
+    s->al = kk_vec3_add(kk_vec3_add(A.angular, s->al), kk_vec3_cross(w, s->w)); // (2)
+    s->w = kk_vec3_add(w, s->w);                                                // (1)
+}
+
+/// Motion of the pinned body seen from the base, which is at rest.
+static seen see_from_base(const kk_model *m, kk_data *d, int body, int base, const double *q, const double *v,
+                          const double *a) {
+    kk_kinematics(m, d, q);
+    const kk_transform X_W0 = kki_node_transform(d, base), X_Wn = kk_body_pose(m, d, body);
+    seen s = {.X = kk_transform_mul(kk_transform_inverse(X_W0), X_Wn)};
+    for (int i = m->body[body].node; i != base; i = m->node[i].parent) {
+        see_from_parent(m, d, i, v, a, kk_vec3_sub(X_Wn.p, kki_vec3(kki_pose_of(d, i)->p)), &s);
+    }
+    return (seen){s.X, kk_mat3_tmul_vec(X_W0.R, s.w), kk_mat3_tmul_vec(X_W0.R, s.al), kk_mat3_tmul_vec(X_W0.R, s.u),
+                  kk_mat3_tmul_vec(X_W0.R, s.a)};
 }
 
 /// Coordinates of the base that keep the pinned body where it is.
@@ -192,18 +165,19 @@ static void hold(const kk_model *m, kk_data *d, const kk_pin *pin, int base, kk_
 /// Centre of mass of the tree behind a base.
 static kk_vec3 center_of_tree(const kk_model *m, const kk_data *d, int base) {
     const int first = m->node[base].v_index, end = m->dof_subtree[first];
-    kk_vec3 moment = kk_vec3_make(0, 0, 0);
-    double mass = 0;
+    double moment[4] = {0}, mass = 0;
     for (int i = base; i < m->nnode; i++) {
         const kki_node *b = &m->node[i];
         if (b->v_index >= first && b->v_index < end) {
             const kki_pose *x = kki_pose_of(d, i);
-            const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(x->R), kki_vec3(b->h));
-            moment = kk_vec3_add(moment, kk_vec3_add(kk_vec3_scale(kki_vec3(x->p), b->mass), h));
+            for (int k = 0; k < 4; k++) {
+                const double h = x->R[0][k] * b->h[0] + x->R[1][k] * b->h[1] + x->R[2][k] * b->h[2];
+                moment[k] += x->p[k] * b->mass + h;
+            }
             mass += b->mass;
         }
     }
-    return kk_vec3_scale(moment, 1 / mass);
+    return kk_vec3_scale(kki_vec3(moment), 1 / mass);
 }
 
 /// Where on the plane z = height the wrench has no horizontal moment.
@@ -223,7 +197,8 @@ kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const
     }
     const int base = root_of(model, model->body[pin->body].node);
     const kki_node *b = &model->node[base];
-    const seen n = see_from_base(model, pin->body, base, q, v, a);
+    rest_base(b, q, v, a);
+    const seen n = see_from_base(model, data, pin->body, base, q, v, a);
     place_base(b, &n, pin->pose, q, v, a);
     data->kernels->kinematics(model, &data->scratch, q, 1);
     data->kernels->rnea(model, &data->scratch, q, v, a, tau, 1);

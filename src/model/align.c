@@ -147,6 +147,27 @@ static void align_node(kk_model *m, int node, const int32_t *child, double *scra
     }
 }
 
+/// What kernels may leave out at a node. @param seen  [nnode] scratch
+static void mark_shortcuts(kk_model *m, int32_t *seen) {
+    for (int i = 0; i < m->nnode; i++) {
+        seen[i] = 0;
+    }
+    for (int i = m->nnode - 1; i > 0; i--) {
+        kki_node *n = &m->node[i];
+        const int turns_only = n->type == KKI_NODE_HINGE || n->type == KKI_NODE_BALL;
+        n->has_arm = !turns_only || n->p[0] != 0 || n->p[1] != 0 || n->p[2] != 0;
+        n->is_leaf = !seen[i];
+        n->is_last = !seen[n->parent];
+        seen[n->parent] = 1;
+    }
+    for (int k = 0; k < m->nv; k++) {
+        const kki_node *n = &m->node[m->dof_node[k]];
+        const int slides = n->type == KKI_NODE_SLIDE || (n->type == KKI_NODE_FREE && k >= n->v_index + 3);
+        const int levers = n->type == KKI_NODE_SCREW || n->parent > 0; // a turn away from the root's origin moves it
+        m->dof_halves[k] = slides ? KKI_HALF_LINEAR : levers ? KKI_HALF_BOTH : KKI_HALF_ANGULAR;
+    }
+}
+
 void kki_align(kk_model *m, int32_t *child, double *scratch) {
     for (int i = m->nnode - 1; i >= 0; i--) {
         child[i] = 0;
@@ -162,4 +183,5 @@ void kki_align(kk_model *m, int32_t *child, double *scratch) {
         align_node(m, i, child, scratch);
     }
     turn_riders(m, (const planar *)scratch);
+    mark_shortcuts(m, child);
 }

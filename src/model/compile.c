@@ -30,6 +30,7 @@ static void place_model(kki_layout *layout, kk_model *m, size_t names_size) {
     KKI_LAYOUT_ARRAY(layout, m->dof_node, nv);
     KKI_LAYOUT_ARRAY(layout, m->dof_parent, nv);
     KKI_LAYOUT_ARRAY(layout, m->dof_subtree, nv);
+    KKI_LAYOUT_ARRAY(layout, m->dof_halves, nv);
     KKI_LAYOUT_ARRAY(layout, m->angle_index, (nnode + 3) & ~(size_t)3);
     KKI_LAYOUT_ARRAY(layout, m->turn_rest, (nnode + 3) & ~(size_t)3);
     KKI_LAYOUT_ARRAY(layout, m->turn_quarters, (nnode + 3) & ~(size_t)3);

@@ -23,6 +23,8 @@ typedef enum kki_node_type {
     KKI_NODE_FREE,
 } kki_node_type;
 
+enum { KKI_HALF_ANGULAR = 1, KKI_HALF_LINEAR = 2, KKI_HALF_BOTH = 3 };
+
 /// Constants of one node, padded to whole SIMD registers: a 3-vector takes four doubles, the fourth is zero; a 3 × 3 matrix is its
 /// three columns. N is the node's frame, P the parent node's.
 typedef struct kki_node {
@@ -39,6 +41,9 @@ typedef struct kki_node {
     int32_t parent;   ///< node
     int32_t q_index;  ///< first coordinate
     int32_t v_index;  ///< first degree of freedom
+    int32_t has_arm;    ///< 0 where the origin is the parent's for good: p is zero and the joint only turns
+    int32_t is_leaf;    ///< no node hangs on it
+    int32_t is_last;    ///< of its parent's children the last, which is the first to hand over to it
     int32_t is_aligned; ///< hinges: R is a turn about x alone, R[1] = (0, cos α, sin α)
 } kki_node;
 
@@ -83,6 +88,7 @@ struct kk_model {
     int32_t *dof_node;      ///< [nv] node that owns the degree of freedom
     int32_t *dof_parent;    ///< [nv] the degree of freedom next towards the root, −1 at the root: the branches of M
     int32_t *dof_subtree;   ///< [nv] one past the last degree of freedom of the subtree that starts here
+    uint8_t *dof_halves;    ///< [nv] KKI_HALF_…: which halves of its axis about the root's origin can be non-zero
     int32_t *angle_index;   ///< [nnode, padded to a multiple of 4] first coordinate of each node; 0 in the padding and the world
     double *turn_rest;      ///< [nnode, padded] where a node's angle starts: a rest, rad, …
     int64_t *turn_quarters; ///< [nnode, padded] … and whole quarter turns

@@ -56,8 +56,9 @@ static void put_poses(scene *s, table *t, size_t state) {
 
 static case_of_batch make_case(scene *s, size_t count) {
     const size_t nq = (size_t)s->nq, nv = (size_t)s->nv, poses = 12 * (size_t)s->nbody;
-    case_of_batch c = {table_of(s, nq, count), table_of(s, nv, count), table_of(s, nv, count),      table_of(s, nv, count),
-                       table_of(s, nv, count), table_of(s, nv, count), table_of(s, nv * nv, count), table_of(s, poses, count)};
+    case_of_batch c = {table_of(s, nq, count),      table_of(s, nv, count),   table_of(s, nv, count),
+                       table_of(s, nv, count),      table_of(s, nv, count),   table_of(s, nv, count),
+                       table_of(s, nv * nv, count), table_of(s, poses, count)};
     double *x = scene_take(s, nv * nv);
     for (size_t i = 0; i < count; i++) {
         states_set(s, (int)(i + s->seed) % STATE_KINDS, i);
@@ -84,12 +85,15 @@ static int runs_as_one_by_one(scene *s, kk_batch *batch, const case_of_batch *c,
     for (int l = KK_BY_COORDINATE; l <= KK_BY_STATE; l++) {
         const kk_batch_layout layout = (kk_batch_layout)l;
         const double *q = array_of(&c->q, layout), *v = array_of(&c->v, layout);
-        kk_batch_inverse_dynamics(s->model, batch, layout, count, q, v, array_of(&c->a, layout), array_of(&torque, layout));
-        kk_batch_forward_dynamics(s->model, batch, layout, count, q, v, array_of(&c->tau, layout), array_of(&a, layout));
+        kk_batch_inverse_dynamics(s->model, batch, layout, count, q, v, array_of(&c->a, layout),
+                                  array_of(&torque, layout));
+        kk_batch_forward_dynamics(s->model, batch, layout, count, q, v, array_of(&c->tau, layout),
+                                  array_of(&a, layout));
         kk_batch_inertia_matrix(s->model, batch, layout, count, q, array_of(&M, layout));
         kk_batch_kinematics(s->model, batch, layout, count, q, array_of(&poses, layout));
     }
-    return same(&torque, &c->torque) + 2 * same(&a, &c->acceleration) + 4 * same(&M, &c->M) + 8 * same(&poses, &c->poses);
+    return same(&torque, &c->torque) + 2 * same(&a, &c->acceleration) + 4 * same(&M, &c->M) +
+           8 * same(&poses, &c->poses);
 }
 
 static void compare_with_one_by_one(scene *s, size_t count) {

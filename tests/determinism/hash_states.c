@@ -1,12 +1,16 @@
 // Prints one line `scene variant hash` for every scene and every kernel variant that this machine can run.
 //
 // tests/determinism/run.py builds this program with every compiler, optimisation level and target it finds and compares the lines:
-// a scene has one hash, whoever computed it. To add a scene, write a function and put it into the table.
+// a scene has one hash, whoever computed it. To add a scene, write a function and put it into a table, or a model and print_dynamics it.
 #include <karakuri/karakuri.h>
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "dynamics/kernels/kernels.h"
+#include "support/everything.h"
+#include "support/states.h"
 
 // FNV-1a over the bits of doubles, low byte first. The result does not depend on the machine's byte order.
 typedef struct hasher {
@@ -139,32 +143,139 @@ static uint64_t scene_rounding(void) {
            5 * hash_of_function(kk_trunc, 10.0) ^ 7 * hash_of_function(kk_round, 10.0);
 }
 
-typedef struct scene {
+typedef struct plain_scene {
     const char *name;
-    const char *variant; // the kernel variant it runs on
     uint64_t (*run)(void);
-} scene;
+} plain_scene;
 
-static const scene scenes[] = {
-    {"arithmetic", "scalar", scene_arithmetic},
-    {"sin", "scalar", scene_sin},
-    {"cos", "scalar", scene_cos},
-    {"tan", "scalar", scene_tan},
-    {"asin", "scalar", scene_asin},
-    {"acos", "scalar", scene_acos},
-    {"atan", "scalar", scene_atan},
-    {"atan2", "scalar", scene_atan2},
-    {"exp", "scalar", scene_exp},
-    {"log", "scalar", scene_log},
-    {"pow", "scalar", scene_pow},
-    {"hypot", "scalar", scene_hypot},
-    {"fmod", "scalar", scene_fmod},
-    {"rounding", "scalar", scene_rounding},
+static const plain_scene plain_scenes[] = {
+    {"arithmetic", scene_arithmetic},
+    {"sin", scene_sin},
+    {"cos", scene_cos},
+    {"tan", scene_tan},
+    {"asin", scene_asin},
+    {"acos", scene_acos},
+    {"atan", scene_atan},
+    {"atan2", scene_atan2},
+    {"exp", scene_exp},
+    {"log", scene_log},
+    {"pow", scene_pow},
+    {"hypot", scene_hypot},
+    {"fmod", scene_fmod},
+    {"rounding", scene_rounding},
 };
 
+// ---- dynamics: every scene on every kernel variant
+
+static void print(const char *scene, const char *part, const char *variant, uint64_t hash) {
+    printf("%s%s %s %016llx\n", scene, part, variant, (unsigned long long)hash);
+}
+
+static void hash_doubles(hasher *h, const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        hash_double(h, x[i]);
+    }
+}
+
+/// All algorithms for one robot, many states, one after the other.
+static uint64_t hash_of_algorithms(scene *s, const kki_kernels *kernels) {
+    hasher h = hasher_new();
+    scene_use_kernels(s, kernels);
+    for (int i = 0; i < 2 * STATE_KINDS; i++) {
+        states_set(s, i % STATE_KINDS, (uint64_t)i);
+        const results r = everything(s);
+        hash_doubles(&h, r.start, r.count);
+    }
+    return h.value;
+}
+
+/// Accelerations thrown back into the state, so that one bit of difference grows.
+static uint64_t hash_of_motion(scene *s, kk_batch *batch, kk_batch_layout layout) {
+    enum { COUNT = 11, STEPS = 20 };
+    hasher h = hasher_new();
+    const size_t nq = (size_t)s->nq, nv = (size_t)s->nv, poses = 12 * (size_t)s->nbody;
+    double *q = scene_take(s, COUNT * nq), *v = scene_take(s, COUNT * nv), *a = scene_take(s, COUNT * nv);
+    double *tau = scene_take(s, COUNT * nv), *M = scene_take(s, COUNT * nv * nv), *X = scene_take(s, COUNT * poses);
+    double *one_q = scene_take(s, nq), *one_v = scene_take(s, nv);
+    const int by_state = layout == KK_BY_STATE;
+    for (size_t k = 0; k < COUNT; k++) {
+        states_set(s, (int)(k % STATE_KINDS), k);
+        for (size_t i = 0; i < nq; i++) {
+            q[by_state ? k * nq + i : i * COUNT + k] = s->q[i];
+        }
+        for (size_t i = 0; i < nv; i++) {
+            v[by_state ? k * nv + i : i * COUNT + k] = s->v[i];
+            tau[by_state ? k * nv + i : i * COUNT + k] = s->tau[i];
+        }
+    }
+    for (int step = 0; step < STEPS; step++) {
+        kk_batch_forward_dynamics(s->model, batch, layout, COUNT, q, v, tau, a);
+        kk_batch_inverse_dynamics(s->model, batch, layout, COUNT, q, v, a, tau);
+        kk_batch_inertia_matrix(s->model, batch, layout, COUNT, q, M);
+        kk_batch_kinematics(s->model, batch, layout, COUNT, q, X);
+        for (size_t k = 0; k < COUNT; k++) { // hashed state by state, so that both layouts hash alike
+            for (size_t i = 0; i < nv; i++) {
+                const size_t at = by_state ? k * nv + i : i * COUNT + k;
+                v[at] += a[at] / 1024;
+                one_v[i] = v[at] / 1024;
+                hash_double(&h, a[at]);
+                hash_double(&h, tau[at]);
+            }
+            for (size_t i = 0; i < nv * nv; i++) {
+                hash_double(&h, M[by_state ? k * nv * nv + i : i * COUNT + k]);
+            }
+            for (size_t i = 0; i < poses; i++) {
+                hash_double(&h, X[by_state ? k * poses + i : i * COUNT + k]);
+            }
+            for (size_t i = 0; i < nq; i++) {
+                one_q[i] = q[by_state ? k * nq + i : i * COUNT + k];
+            }
+            kk_integrate(s->model, one_q, one_v, one_q);
+            for (size_t i = 0; i < nq; i++) {
+                q[by_state ? k * nq + i : i * COUNT + k] = one_q[i];
+            }
+        }
+    }
+    return h.value;
+}
+
+static void print_dynamics(const char *name, scene *s) {
+    kk_batch *batch = NULL;
+    if (kk_batch_create(s->model, NULL, &batch) != KK_OK) {
+        return;
+    }
+    for (int i = 0; kki_kernels_at(i); i++) {
+        const kki_kernels *kernels = kki_kernels_at(i);
+        if (kernels->lanes == 1) {
+            print(name, "", kernels->name, hash_of_algorithms(s, kernels));
+        }
+        if (kk_batch_choose(batch, kernels->name) == KK_OK) {
+            // two lines would be one scene with two answers if the layouts differed
+            const uint64_t by_state = hash_of_motion(s, batch, KK_BY_STATE);
+            const uint64_t by_coordinate = hash_of_motion(s, batch, KK_BY_COORDINATE);
+            print(name, "_moving", kernels->name, by_state == by_coordinate ? by_state : 0);
+        }
+    }
+    kk_batch_free(batch);
+}
+
 int main(void) {
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
-        printf("%s %s %016llx\n", scenes[i].name, scenes[i].variant, (unsigned long long)scenes[i].run());
+    static const char *const robots[] = {"arm7", "quadruped", "humanoid36"};
+    for (size_t i = 0; i < sizeof plain_scenes / sizeof plain_scenes[0]; i++) {
+        print(plain_scenes[i].name, "", "scalar", plain_scenes[i].run());
+    }
+    for (size_t i = 0; i < sizeof robots / sizeof robots[0]; i++) {
+        scene s = scene_robot(robots[i], 1);
+        print_dynamics(robots[i], &s);
+        scene_free(&s);
+    }
+    static const uint64_t forests[] = {2, 4, 5, 8}; // every joint type
+    for (size_t i = 0; i < sizeof forests / sizeof forests[0]; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "forest%d", (int)forests[i]);
+        scene s = scene_forest(forests[i]);
+        print_dynamics(name, &s);
+        scene_free(&s);
     }
     return 0;
 }

@@ -17,6 +17,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "determinism"
 KERNELS = ROOT / "src" / "dynamics" / "kernels" / "kernels.c"
+OWN_SOURCES = [ROOT / "tests" / "determinism" / "hash_states.c", ROOT / "tests" / "harness.c", ROOT / "models" / "robots.c",
+               *(ROOT / "tests" / "support" / name for name in ("scene.c", "states.c", "everything.c"))]
 LEVELS = ("-O0", "-O2", "-O3")
 
 
@@ -106,7 +108,7 @@ def library_sources():
 
 
 def newest_header():
-    headers = [path for folder in ("include", "src") for path in (ROOT / folder).rglob("*.h")]
+    headers = [path for folder in ("include", "src", "tests", "models") for path in (ROOT / folder).rglob("*.h")]
     return max(path.stat().st_mtime for path in headers)
 
 
@@ -116,14 +118,14 @@ def compile_jobs(build, variants):
     macros = sorted({f"-D{variant.macro}" for variant in own if variant.macro != "-"})
     flags = [words[0] for words in words_of(ROOT / "cmake" / "float_flags.txt")]
     common = [build.compiler, "-std=c17", *flags, "-fvisibility=hidden", "-Wno-psabi", "-DNDEBUG",
-              f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", *build.flags]
+              *(f"-I{ROOT / folder}" for folder in ("include", "src", "tests", "models")), *build.flags]
     jobs = []
 
     def add(source, object_name, extra):
         target = build.directory / object_name
         jobs.append((source, target, [*common, *extra, "-c", str(source), "-o", str(target)]))
 
-    for source in [*library_sources(), ROOT / "tests" / "determinism" / "hash_states.c"]:
+    for source in [*library_sources(), *OWN_SOURCES]:
         add(source, "_".join(source.relative_to(ROOT).with_suffix(".o").parts), macros)
     if KERNELS.exists():
         for variant in own:

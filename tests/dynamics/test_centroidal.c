@@ -35,7 +35,8 @@ KK_TEST(centre_of_mass_is_the_weighted_mean) {
             P = kk_force_add(P, scene_body_momentum(&s, b));
         }
         const kk_vec3 rate = kk_vec3_scale(P.linear, 1 / kk_model_mass(s.model));
-        const kk_vec3 c = kk_center_of_mass(s.model, s.data, s.q), c2 = kk_center_of_mass_jacobian(s.model, s.data, s.q, J);
+        const kk_vec3 c = kk_center_of_mass(s.model, s.data, s.q),
+                      c2 = kk_center_of_mass_jacobian(s.model, s.data, s.q, J);
         const kk_vec3 Jv = kk_vec3_make(dot(J, s.v, nv), dot(J + nv, s.v, nv), dot(J + 2 * nv, s.v, nv));
         KK_CHECK_BYTES(&c, &c2, sizeof c);
         worst_compare(&place, &s, &c.x, &expected.x, 3, 1);

@@ -96,7 +96,7 @@ KK_TEST(symmetric_to_the_bit_and_positive_definite) {
         int symmetric = 1;
         for (size_t j = 0; j < nv; j++) {
             for (size_t k = 0; k < nv; k++) {
-                symmetric = symmetric && memcmp(&M[j * nv + k], &M[k * nv + j], sizeof *M) == 0;
+                symmetric = symmetric && same_bits(M[j * nv + k], M[k * nv + j]);
             }
         }
         KK_CHECK(symmetric);
@@ -118,7 +118,7 @@ KK_TEST(rows_of_the_result_end_with_their_subtrees) {
         for (size_t j = 0; j < nv; j++) {
             for (size_t k = j; k < nv; k++) {
                 const double x = k < (size_t)s.model->dof_subtree[j] ? rows[j * stride + k] : 0;
-                KK_CHECK(memcmp(&x, &M[j * nv + k], sizeof x) == 0);
+                KK_CHECK(same_bits(x, M[j * nv + k]));
             }
         }
         scene_free(&s);

@@ -42,9 +42,9 @@ static void richardson(const double *coarse, const double *fine, size_t n, doubl
 }
 
 typedef struct findings {
-    worst error;               // of the analytic derivative against differences with the small step
-    worst extrapolated;        // against the two steps extrapolated
-    double least, most;        // ratio of the errors of both steps
+    worst error;        // of the analytic derivative against differences with the small step
+    worst extrapolated; // against the two steps extrapolated
+    double least, most; // ratio of the errors of both steps
 } findings;
 
 static void compare(scene *s, dynamics f, const double *third, variable x, const double *analytic, findings *found) {
@@ -113,4 +113,92 @@ KK_TEST(inverse_dynamics_by_acceleration_is_the_inertia) {
         scene_free(&s);
     }
     WORST_CHECK(w, 1e-13);
+}
+
+// scale: the largest entry of each matrix
+KK_TEST(forward_dynamics_by_position_velocity_and_torque) {
+    findings by_q = nothing();
+    worst by_v = {0}, by_tau = {0};
+    for (int i = 0; i < scene_count() / 5; i++) {
+        scene s = scene_forest((uint64_t)i);
+        const size_t nv = (size_t)s.nv, n = nv * nv;
+        double *dq = scene_take(&s, n), *dv = scene_take(&s, n), *dtau = scene_take(&s, n), *a = scene_take(&s, nv);
+        double *expected = scene_take(&s, n), *direct = scene_take(&s, nv);
+        kk_forward_dynamics_derivatives(s.model, s.data, s.q, s.v, s.tau, a, dq, dv, dtau);
+        kk_forward_dynamics(s.model, s.data, s.q, s.v, s.tau, direct);
+        KK_CHECK_BYTES(a, direct, nv * sizeof *a);
+        compare(&s, kk_forward_dynamics, s.tau, BY_Q, dq, &by_q);
+        // quadratic in v and linear in tau: central differences are exact, whatever the step
+        central(&s, kk_forward_dynamics, s.tau, BY_V, 1, expected);
+        worst_compare(&by_v, &s, dv, expected, n, largest(dq, n));
+        central(&s, kk_forward_dynamics, s.tau, BY_A, 1, expected);
+        worst_compare(&by_tau, &s, dtau, expected, n, 0);
+        scene_free(&s);
+    }
+    expect_second_order(&by_q);
+    WORST_CHECK(by_v, 1e-11);
+    WORST_CHECK(by_tau, 1e-11);
+}
+
+/// Y = A X, all [n × n], and the largest Σ |A| |X|.
+static double multiply(const double *A, const double *X, size_t n, double *Y) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0, size = 0;
+            for (size_t k = 0; k < n; k++) {
+                sum += A[i * n + k] * X[k * n + j];
+                size += fabs(A[i * n + k] * X[k * n + j]);
+            }
+            Y[i * n + j] = sum;
+            most = fmax(most, size);
+        }
+    }
+    return most;
+}
+
+// M ∂a/∂q = −∂τ/∂q at the acceleration found, M ∂a/∂v = −∂τ/∂v, M ∂a/∂τ = 1; scale: the terms of the products
+KK_TEST(derivatives_of_both_ways_fit) {
+    worst by_q = {0}, by_v = {0}, by_tau = {0};
+    for (int i = 0; i < scene_count(); i++) {
+        scene s = scene_forest((uint64_t)i);
+        const size_t nv = (size_t)s.nv, n = nv * nv;
+        double *dq = scene_take(&s, n), *dv = scene_take(&s, n), *dtau = scene_take(&s, n), *a = scene_take(&s, nv);
+        double *tq = scene_take(&s, n), *tv = scene_take(&s, n), *M = scene_take(&s, n), *product = scene_take(&s, n);
+        double *one = scene_take(&s, n);
+        kk_forward_dynamics_derivatives(s.model, s.data, s.q, s.v, s.tau, a, dq, dv, dtau);
+        kk_inverse_dynamics_derivatives(s.model, s.data, s.q, s.v, a, tq, tv);
+        kk_inertia_matrix(s.model, s.data, s.q, M);
+        for (size_t k = 0; k < n; k++) {
+            dq[k] = -dq[k];
+            dv[k] = -dv[k];
+            one[k] = k % (nv + 1) == 0;
+        }
+        double scale = multiply(M, dq, nv, product);
+        worst_compare(&by_q, &s, product, tq, n, scale);
+        scale = multiply(M, dv, nv, product);
+        worst_compare(&by_v, &s, product, tv, n, scale);
+        scale = multiply(M, dtau, nv, product);
+        worst_compare(&by_tau, &s, product, one, n, scale);
+        scene_free(&s);
+    }
+    WORST_CHECK(by_q, 1e-11);
+    WORST_CHECK(by_v, 1e-11);
+    WORST_CHECK(by_tau, 1e-11);
+}
+
+KK_TEST(robots_of_our_own) {
+    findings inverse = nothing(), forward = nothing();
+    for (const robots_entry *robot = robots_table; robot->name; robot++) {
+        scene s = scene_robot(robot->name, 3);
+        const size_t nv = (size_t)s.nv, n = nv * nv;
+        double *dq = scene_take(&s, n), *dv = scene_take(&s, n), *dtau = scene_take(&s, n), *a = scene_take(&s, nv);
+        kk_inverse_dynamics_derivatives(s.model, s.data, s.q, s.v, s.a, dq, dv);
+        compare(&s, kk_inverse_dynamics, s.a, BY_Q, dq, &inverse);
+        kk_forward_dynamics_derivatives(s.model, s.data, s.q, s.v, s.tau, a, dq, dv, dtau);
+        compare(&s, kk_forward_dynamics, s.tau, BY_Q, dq, &forward);
+        scene_free(&s);
+    }
+    expect_second_order(&inverse);
+    expect_second_order(&forward);
 }

@@ -118,7 +118,8 @@ KK_TEST(transpose_takes_forces_to_torques) {
     for (int i = 0; i < scene_count(); i++) {
         scene s = scene_forest((uint64_t)i);
         const size_t nv = (size_t)s.nv;
-        double *J = scene_take(&s, 6 * nv), *sum = scene_take(&s, nv), *with = scene_take(&s, nv), *without = scene_take(&s, nv);
+        double *J = scene_take(&s, 6 * nv), *sum = scene_take(&s, nv), *with = scene_take(&s, nv),
+               *without = scene_take(&s, nv);
         kk_inverse_dynamics(s.model, s.data, s.q, s.v, s.a, without);
         kk_inverse_dynamics_external(s.model, s.data, s.q, s.v, s.a, s.external, with);
         kk_jacobians(s.model, s.data, s.q);

@@ -10,10 +10,9 @@ static scene shuffled(const scene *s, int *place) {
     KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
     kk_random random = {s->seed, 5, 0};
     kk_spec_set_gravity(spec, kk_model_gravity(s->model));
-    for (int b = 1; b < s->nbody; b++) {
-        place[b] = -1;
+    for (int b = 0; b < s->nbody; b++) {
+        place[b] = b == 0 ? 0 : -1;
     }
-    place[0] = 0;
     for (int made = 1; made < s->nbody;) {
         const int b = 1 + (int)kk_random_next_below(&random, (uint64_t)(s->nbody - 1));
         kk_body_def body = *kk_spec_body(s->spec, b);
@@ -42,7 +41,7 @@ KK_TEST(shuffled_bodies_give_the_same_physics) {
     worst torque = {0}, acceleration = {0}, poses = {0};
     for (int i = 0; i < scene_count() / 2; i++) {
         scene s = scene_forest((uint64_t)i);
-        int place[32];
+        int place[32] = {0};
         scene t = shuffled(&s, place);
         const size_t nv = (size_t)s.nv;
         double *x = scene_take(&s, nv), *y = scene_take(&s, nv), *z = scene_take(&s, nv);

@@ -73,23 +73,6 @@ KK_TEST(result_may_lie_on_the_acceleration) {
     }
 }
 
-// results depend on the arguments alone, not on what the data was used for before
-KK_TEST(data_carries_nothing_over) {
-    for (int i = 0; i < 50; i++) {
-        scene s = scene_forest((uint64_t)i);
-        const size_t nv = (size_t)s.nv;
-        double *first = scene_take(&s, nv), *again = scene_take(&s, nv), *other = scene_take(&s, nv);
-        kk_inverse_dynamics(s.model, s.data, s.q, s.v, s.a, first);
-        double *q = scene_take(&s, (size_t)s.nq);
-        kk_model_random_q(s.model, 5, 5, q);
-        kk_inverse_dynamics_external(s.model, s.data, q, s.a, s.v, s.external, other);
-        kk_forward_dynamics_external(s.model, s.data, q, s.a, s.tau, s.external, other);
-        kk_inverse_dynamics(s.model, s.data, s.q, s.v, s.a, again);
-        KK_CHECK_BYTES(first, again, nv * sizeof *first);
-        scene_free(&s);
-    }
-}
-
 /// The same forest with everything that hangs on the world moved by p.
 static scene moved_forest(uint64_t seed, kk_vec3 p, int turned) {
     scene s = scene_forest(seed);

@@ -10,7 +10,12 @@ typedef struct results {
     size_t count;
 } results;
 
-/// Results of all calls in O(nv) at the scene's state, without allocating.
+/// One call and what can be read after it, each by itself; 0 behind the last part. Those that need matrices come last.
+int everything_part(int part, const scene *s, results *r);
+/// Doubles that all parts together need at most.
+size_t everything_room(const scene *s);
+
+/// Results of all calls that need no matrices, at the scene's state, without allocating.
 void everything_linear(const scene *s, results *r);
 /// And of those that need matrices.
 void everything_with_matrices(const scene *s, results *r);

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dynamics/data.h"
+
 typedef struct scene_block {
     struct scene_block *next;
     double value[];
 } scene_block;
 
 double *scene_take(scene *s, size_t n) {
-    scene_block *block = calloc(1, sizeof *block + (n + 1) * sizeof(double));
+    scene_block *block = calloc(1, sizeof *block + n * sizeof(double));
     if (!block) {
         abort();
     }
@@ -112,6 +114,23 @@ void scene_free(scene *s) {
     }
 }
 
+static size_t size_of_scratch(const kk_model *m, const kki_kernels *kernels) {
+    kki_scratch scratch = {.has_matrices = 1};
+    kki_layout layout = kki_layout_over(NULL);
+    kernels->place(&layout, m, &scratch);
+    return layout.size;
+}
+
+// the data is made for the best variant, whose elements are the largest: the others find room in it
+void scene_use_kernels(scene *s, const kki_kernels *kernels) {
+    kk_data_free(s->data);
+    s->data = NULL;
+    KK_CHECK_EQ_INT(kk_data_create(s->model, NULL, &s->data), KK_OK);
+    KK_CHECK_EQ_INT(kernels->lanes, 1);
+    KK_CHECK(size_of_scratch(s->model, kernels) <= size_of_scratch(s->model, s->data->kernels));
+    s->data->kernels = kernels;
+}
+
 int scene_count(void) {
     return kk_test_is_quick() ? 100 : 1000;
 }
@@ -204,7 +223,8 @@ void scene_inverse_inertia(scene *s, const double *q, double *Minv) {
 
 static double *torque_terms(scene *s, const double *a, int with_external) {
     const size_t nv = (size_t)s->nv;
-    double *M = scene_take(s, nv * nv), *bias = scene_take(s, nv), *external = scene_take(s, nv), *zero = scene_take(s, nv);
+    double *M = scene_take(s, nv * nv), *bias = scene_take(s, nv), *external = scene_take(s, nv),
+           *zero = scene_take(s, nv);
     kk_inertia_matrix(s->model, s->data, s->q, M);
     kk_bias_force(s->model, s->data, s->q, s->v, bias);
     kk_inverse_dynamics_external(s->model, s->data, s->q, s->v, zero, s->external, external);
@@ -238,6 +258,13 @@ double scene_acceleration_scale(scene *s, const double *a, int with_external) {
 }
 
 // ---- errors
+
+int same_bits(double x, double y) {
+    uint64_t a, b;
+    memcpy(&a, &x, sizeof a);
+    memcpy(&b, &y, sizeof b);
+    return a == b;
+}
 
 double largest(const double *x, size_t n) {
     double most = 0;

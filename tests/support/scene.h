@@ -29,6 +29,9 @@ scene scene_forest(uint64_t seed);
 /// A robot of models/robots.h by name.
 scene scene_robot(const char *name, uint64_t seed);
 void scene_free(scene *s);
+/// A new data that runs on the given one-robot variant of the kernels (dynamics/kernels/kernels.h).
+struct kki_kernels;
+void scene_use_kernels(scene *s, const struct kki_kernels *kernels);
 /// Other q, v, a, tau and external forces.
 void scene_draw(scene *s, uint64_t stream);
 /// [n] zeros that live as long as the scene.
@@ -69,6 +72,8 @@ typedef struct worst {
     uint64_t seed;
 } worst;
 
+/// The same bits: −0 is not 0.
+int same_bits(double x, double y);
 double largest(const double *x, size_t n);
 /// Σ x y.
 double dot(const double *x, const double *y, size_t n);

@@ -14,7 +14,8 @@ static void quarter_turns(scene *s, uint64_t stream) {
     for (int b = 1; b < s->nbody; b++) {
         const kk_joint_info joint = kk_model_joint(s->model, b);
         for (int i = 0; i < joint.nq && joint.type < KK_JOINT_BALL; i++) {
-            const double turns = (double)(kk_random_block(s->seed, stream, (uint64_t)(joint.q_index + i)).word[0] % 9) - 4;
+            const double turns =
+                (double)(kk_random_block(s->seed, stream, (uint64_t)joint.q_index + (uint64_t)i).word[0] % 9) - 4;
             s->q[joint.q_index + i] = quarter * turns;
         }
     }

@@ -17,13 +17,13 @@
 #include "kinematics.h"
 
 /// Velocity and bias acceleration of a node; its joint's axes into the pivots.
-KKI_INLINE void aba_motion(const kki_node *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
+KKI_INLINE void aba_motion(const knode *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
                            world_motion *s, pivot *axis) {
     const size_t i = (size_t)b->v_index;
     const vec3 z = x->R.c[2];
     s->w = p->w;
     s->al = p->al;
-    s->a = v_add(p->a, m_mul(&p->spin, x->r));
+    s->a = b->has_arm ? v_add(p->a, m_mul(&p->spin, x->r)) : p->a;
     if (b->type == KKI_NODE_HINGE) {
         const vec3 w = v_scale(z, r_load(v, i, stride));
         s->al = v_add(s->al, v_cross(p->w, w));
@@ -35,12 +35,12 @@ KKI_INLINE void aba_motion(const kki_node *b, const double *v, size_t stride, co
         axis[0].Sl = z;
     } else if (b->type == KKI_NODE_SCREW) {
         const vec3 w = v_scale(z, r_load(v, i, stride));
-        const vec3 u = v_scale(w, r_const(b->pitch));
+        const vec3 u = v_scale(w, b->pitch);
         s->a = v_add(s->a, v_cross(v_add(p->w, p->w), u));
         s->al = v_add(s->al, v_cross(p->w, w));
         s->w = v_add(s->w, w);
         axis[0].Sa = z;
-        axis[0].Sl = v_scale(z, r_const(b->pitch));
+        axis[0].Sl = v_scale(z, b->pitch);
     } else {
         const vec3 w = m_mul(&x->R, load3(v, i, stride));
         if (b->type == KKI_NODE_FREE) {
@@ -52,15 +52,26 @@ KKI_INLINE void aba_motion(const kki_node *b, const double *v, size_t stride, co
     }
 }
 
-/// Rigid inertia and bias force of a node, before anything behind it is added.
-KKI_INLINE void aba_load(const kki_node *b, const world_node *x, world_motion *s, articulated *A) {
+/// Rigid inertia and bias force of a node alone. What hangs on the node arrives in G, M and `children` later.
+KKI_INLINE void aba_load(const knode *b, const world_node *x, world_motion *s, articulated *A) {
     const vec3 h = m_mul_const(&x->R, b->h);
     s->spin = m_spin(s->w, s->al);
+    s->h = h;
     A->J = moments_in_world(b, &x->R);
-    A->M = s_diagonal(r_const(b->mass));
-    A->G = m_skew(v_neg(h));
-    A->f = v_add(v_scale(s->a, r_const(b->mass)), m_mul(&s->spin, h));
+    A->f = v_add(v_scale(s->a, b->mass), m_mul(&s->spin, h));
     A->n = v_add(v_add(s_mul(&A->J, s->al), v_cross(s->w, s_mul(&A->J, s->w))), v_cross(h, s->a));
+}
+
+/// Adds the rigid inertia's first moment and mass, G = −[h] and M = m 1, to what the children have handed over.
+KKI_INLINE void aba_complete(const knode *b, const world_motion *s, articulated *A) {
+    if (b->is_leaf) {
+        A->G = m_skew(v_neg(s->h));
+        A->M = s_diagonal(b->mass);
+    } else {
+        const mat3 H = m_skew(s->h);
+        m_take(&A->G, &H);
+        s_gain_diagonal(&A->M, b->mass);
+    }
 }
 
 /// Takes one degree of freedom out. `turns` and `slides` say which halves of S are not zero and are constants at every call.
@@ -86,25 +97,36 @@ KKI_INLINE void aba_eliminate(articulated *A, pivot *k, int turns, int slides, r
     const real i = r_const(1.0) / D;
     k->inverse_D = i;
     k->e = e;
-    A->J = s_sub_square(A->J, k->Ua, i);
-    A->M = s_sub_square(A->M, k->Ul, i);
-    A->G = m_sub_outer(A->G, k->Ul, k->Ua, i);
+    s_take_square(&A->J, k->Ua, i);
+    s_take_square(&A->M, k->Ul, i);
+    m_take_outer(&A->G, k->Ul, k->Ua, i);
     const real c = e * i;
     A->n = v_add(A->n, v_scale(k->Ua, c));
     A->f = v_add(A->f, v_scale(k->Ul, c));
 }
 
-/// Adds a child's articulated inertia and force, about the child's origin at r, to its parent's.
-KKI_INLINE void aba_hand_over(const articulated *A, vec3 r, articulated *P) {
-    const mat3 Q = s_mul_skew(&A->M, r);
-    const real half = r_const(0.5);
-    const mat3 H = {{v_sub(A->G.c[0], v_scale(Q.c[0], half)), v_sub(A->G.c[1], v_scale(Q.c[1], half)),
-                     v_sub(A->G.c[2], v_scale(Q.c[2], half))}};
-    P->J = s_add(P->J, s_add_symmetric(A->J, m_cross(r, &H)));
-    P->G = m_add(P->G, m_sub(A->G, Q));
-    P->M = s_add(P->M, A->M);
+/// Hands a child's articulated inertia and force, about the child's origin at r, over to its parent. Of G and M the first child to come
+/// (the last of the children) makes the parent's, the others add to them; J, n and f add to the parent's rigid ones. Spoils G.
+KKI_INLINE void aba_hand_over(articulated *A, const knode *b, vec3 r, articulated *P) {
+    if (b->has_arm) {
+        const mat3 Q = s_mul_skew(&A->M, v_scale(r, r_const(0.5)));
+        m_take(&A->G, &Q);
+        const mat3 B = m_cross(r, &A->G);
+        m_take(&A->G, &Q);
+        s_gain_symmetric(&P->J, &A->J, &B);
+        P->n = v_add(P->n, v_add(A->n, v_cross(r, A->f)));
+    } else {
+        s_gain(&P->J, &A->J);
+        P->n = v_add(P->n, A->n);
+    }
     P->f = v_add(P->f, A->f);
-    P->n = v_add(P->n, v_add(A->n, v_cross(r, A->f)));
+    if (b->is_last) {
+        P->G = A->G;
+        P->M = A->M;
+    } else {
+        m_gain(&P->G, &A->G);
+        s_gain(&P->M, &A->M);
+    }
 }
 
 /// L D Lᵀ of a symmetric 3 × 3 and its solution.
@@ -136,10 +158,10 @@ KKI_INLINE void aba_solve_free(articulated *A, vec3 torque, vec3 force) {
     const mat3 X = {{ldl3_solve(&M, A->G.c[0]), ldl3_solve(&M, A->G.c[1]), ldl3_solve(&M, A->G.c[2])}}; // M⁻¹ G
     const mat3 Gt = m_transpose(A->G);
     const mat3 C = m_mul_m(&Gt, &X);
-    const sym3 zero = s_diagonal(r_const(0.0));
     const real half = r_const(-0.5);
     const mat3 minus = {{v_scale(C.c[0], half), v_scale(C.c[1], half), v_scale(C.c[2], half)}};
-    const sym3 schur = s_add(A->J, s_add_symmetric(zero, minus));
+    sym3 schur = s_diagonal(r_const(0.0));
+    s_gain_symmetric(&schur, &A->J, &minus);
     const ldl3 S = ldl3_factor(&schur);
     const vec3 g = v_sub(force, A->f);
     const vec3 t = v_sub(v_sub(torque, A->n), m_mul(&Gt, ldl3_solve(&M, g)));
@@ -150,13 +172,13 @@ KKI_INLINE void aba_solve_free(articulated *A, vec3 torque, vec3 force) {
 /// Armature of a root's free joint, diagonal in the node's axes, added to the articulated inertia.
 KKI_INLINE void aba_add_free_armature(const double *armature, const mat3 *R, articulated *A) {
     for (int k = 0; k < 3; k++) {
-        A->J = s_sub_square(A->J, R->c[k], r_const(-armature[k]));
-        A->M = s_sub_square(A->M, R->c[k], r_const(-armature[3 + k]));
+        s_take_square(&A->J, R->c[k], r_const(-armature[k]));
+        s_take_square(&A->M, R->c[k], r_const(-armature[3 + k]));
     }
 }
 
 /// Axes of a ball, or of a free joint that is not at a root.
-KKI_INLINE void aba_eliminate_many(const kk_model *m, const kki_node *b, const mat3 *R, articulated *A, pivot *axis, const double *tau,
+KKI_INLINE void aba_eliminate_many(const kk_model *m, const knode *b, const mat3 *R, articulated *A, pivot *axis, const double *tau,
                                    size_t stride) {
     const size_t i = (size_t)b->v_index;
     if (b->type == KKI_NODE_FREE) {
@@ -172,32 +194,36 @@ KKI_INLINE void aba_eliminate_many(const kk_model *m, const kki_node *b, const m
 }
 
 /// A free joint at a root stands alone: nothing of it reaches the world.
-KKI_INLINE int is_free_root(const kki_node *b) { return b->type == KKI_NODE_FREE && b->parent == 0; }
+KKI_INLINE int is_free_root(const knode *b) { return b->type == KKI_NODE_FREE && b->parent == 0; }
 
 /// Tips to roots: eliminate the joint, hand the rest to the parent.
-KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const double *tau, size_t stride) {
-    const world_node *pose = S->pose;
+KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau, size_t stride) {
+    const world_motion *motion = S->motion;
     articulated *body = S->articulated;
     for (int i = m->nnode - 1; i > 0; i--) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         const size_t k = (size_t)b->v_index;
-        articulated *A = &body[i];
+        // worked on as a copy, which stays in registers as far as they reach; nobody needs the original again
+        articulated copy = body[i], *A = &copy;
         pivot *axis = (pivot *)S->pivot + k;
+        aba_complete(b, &motion[i], A);
         if (b->type == KKI_NODE_HINGE) {
-            aba_eliminate(A, axis, 1, 0, r_const(b->armature), r_load(tau, k, stride));
+            aba_eliminate(A, axis, 1, 0, b->armature, r_load(tau, k, stride));
         } else if (b->type == KKI_NODE_SLIDE) {
-            aba_eliminate(A, axis, 0, 1, r_const(b->armature), r_load(tau, k, stride));
+            aba_eliminate(A, axis, 0, 1, b->armature, r_load(tau, k, stride));
         } else if (b->type == KKI_NODE_SCREW) {
-            aba_eliminate(A, axis, 1, 1, r_const(b->armature), r_load(tau, k, stride));
+            aba_eliminate(A, axis, 1, 1, b->armature, r_load(tau, k, stride));
         } else if (is_free_root(b)) {
             const mat3 *R = &pose[i].R;
             aba_add_free_armature(&m->dof_armature[k], R, A);
             aba_solve_free(A, m_mul(R, load3(tau, k, stride)), m_mul(R, load3(tau, k + 3, stride)));
+            body[i].al = A->al;
+            body[i].a = A->a;
         } else {
             aba_eliminate_many(m, b, &pose[i].R, A, axis, tau, stride);
         }
         if (b->parent > 0) {
-            aba_hand_over(A, pose[i].r, &body[b->parent]);
+            aba_hand_over(A, b, pose[i].r, &body[b->parent]);
         }
     }
 }
@@ -215,12 +241,11 @@ KKI_INLINE real aba_accelerate(const pivot *k, int turns, int slides, articulate
 }
 
 /// Roots to tips: accelerations.
-KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, double *a, size_t stride) {
-    const world_node *pose = S->pose;
+KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, const world_node *pose, double *a, size_t stride) {
     articulated *body = S->articulated;
     body[0].al = body[0].a = v_zero();
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         const articulated *P = &body[b->parent];
         const size_t k = (size_t)b->v_index;
         articulated *A = &body[i];
@@ -231,7 +256,7 @@ KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, double *a, size_t
             continue;
         }
         A->al = P->al;
-        A->a = v_add(P->a, v_cross(P->al, pose[i].r));
+        A->a = b->has_arm ? v_add(P->a, v_cross(P->al, pose[i].r)) : P->a;
         if (b->type == KKI_NODE_HINGE) {
             r_store(a, k, stride, aba_accelerate(axis, 1, 0, A));
         } else if (b->type == KKI_NODE_SLIDE) {
@@ -249,20 +274,20 @@ KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, double *a, size_t
     }
 }
 
-/// Roots to tips: poses, bias motion, inertias.
-KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v, size_t stride) {
+/// Roots to tips: poses (of what is `wanted`), bias motion, inertias.
+KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q, const double *v,
+                            size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
-    world_node *pose = S->pose;
     world_motion *motion = S->motion;
     articulated *body = S->articulated;
     trig_of_nodes(m, q, stride, S);
     pose_of_world(&pose[0]);
     motion[0].w = motion[0].al = v_zero();
-    motion[0].a = v_neg(v_const(m->gravity));
+    motion[0].a = v_neg(v_of_doubles(m->gravity));
     motion[0].spin = m_spin(motion[0].w, motion[0].al);
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
-        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &pose[i]);
+        const knode *b = node_of(m, S, i);
+        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &pose[i], wanted);
         aba_motion(b, v, stride, &pose[i], &motion[b->parent], &motion[i], (pivot *)S->pivot + b->v_index);
         aba_load(b, &pose[i], &motion[i], &body[i]);
     }

@@ -30,6 +30,16 @@ typedef double real_unaligned __attribute__((vector_size(8 * KKI_LANES), aligned
 typedef int64_t real_bits __attribute__((vector_size(8 * KKI_LANES)));
 #endif
 
+/// A constant of the model as the kernels read it: a double, or in lanes one that has already been spread, because a spread number is
+/// the second operand of an instruction where a double first has to be loaded into all lanes.
+#if KKI_LANES == 1
+typedef double konst;
+enum { KONST_PAD = 4 };
+#else
+typedef real konst;
+enum { KONST_PAD = 3 };
+#endif
+
 #if KKI_LANES == 1 && defined(__AVX2__)
 #define KKI_QUAD 1
 typedef quad vec3;
@@ -85,7 +95,8 @@ KKI_INLINE void r_store(double *x, size_t i, size_t stride, real a) { *(real_una
 #define V_SPREAD(a, k) __builtin_shufflevector(a, a, k, k, k, k)
 
 KKI_INLINE vec3 v_make(real x, real y, real z) { return (vec3){x, y, z, 0}; }
-KKI_INLINE vec3 v_const(const double a[4]) { return *(const quad *)a; }
+KKI_INLINE vec3 v_const(const konst a[KONST_PAD]) { return *(const quad *)a; }
+KKI_INLINE vec3 v_of_doubles(const double a[4]) { return *(const quad *)a; }
 KKI_INLINE vec3 v_zero(void) { return (vec3){0, 0, 0, 0}; }
 KKI_INLINE vec3 v_spread(real s) { return (vec3){s, s, s, s}; }
 KKI_INLINE real v_x(vec3 a) { return a[0]; }
@@ -118,7 +129,8 @@ KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
 #else
 
 KKI_INLINE vec3 v_make(real x, real y, real z) { return (vec3){.x = x, .y = y, .z = z}; }
-KKI_INLINE vec3 v_const(const double a[4]) { return v_make(r_const(a[0]), r_const(a[1]), r_const(a[2])); }
+KKI_INLINE vec3 v_const(const konst a[KONST_PAD]) { return v_make(a[0], a[1], a[2]); }
+KKI_INLINE vec3 v_of_doubles(const double a[4]) { return v_make(r_const(a[0]), r_const(a[1]), r_const(a[2])); }
 KKI_INLINE vec3 v_zero(void) { return v_make(r_const(0.0), r_const(0.0), r_const(0.0)); }
 KKI_INLINE real v_x(vec3 a) { return a.x; }
 KKI_INLINE real v_y(vec3 a) { return a.y; }
@@ -143,33 +155,40 @@ KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
 
 // ---- 3 × 3 matrices
 
-KKI_INLINE mat3 m_const(const double a[3][4]) { return (mat3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}}; }
+KKI_INLINE mat3 m_const(const konst a[3][KONST_PAD]) { return (mat3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}}; }
 KKI_INLINE vec3 m_mul(const mat3 *A, vec3 x) { return v_combine(A->c[0], A->c[1], A->c[2], x); }
 /// A times a constant vector of the model, kept in memory so that its components are loaded ready spread.
-KKI_INLINE vec3 m_mul_const(const mat3 *A, const double a[4]) {
-    return v_add(v_add(v_scale(A->c[0], r_const(a[0])), v_scale(A->c[1], r_const(a[1]))), v_scale(A->c[2], r_const(a[2])));
+KKI_INLINE vec3 m_mul_const(const mat3 *A, const konst a[KONST_PAD]) {
+    return v_add(v_add(v_scale(A->c[0], a[0]), v_scale(A->c[1], a[1])), v_scale(A->c[2], a[2]));
 }
 /// Aᵀ x by dot products.
 KKI_INLINE vec3 m_tmul(const mat3 *A, vec3 x) { return v_make(v_dot(A->c[0], x), v_dot(A->c[1], x), v_dot(A->c[2], x)); }
 /// A times a constant matrix.
-KKI_INLINE mat3 m_mul_m_const(const mat3 *A, const double B[3][4]) {
+KKI_INLINE mat3 m_mul_m_const(const mat3 *A, const konst B[3][KONST_PAD]) {
     return (mat3){{m_mul_const(A, B[0]), m_mul_const(A, B[1]), m_mul_const(A, B[2])}};
 }
 KKI_INLINE mat3 m_mul_m(const mat3 *A, const mat3 *B) {
     return (mat3){{m_mul(A, B->c[0]), m_mul(A, B->c[1]), m_mul(A, B->c[2])}};
 }
-KKI_INLINE mat3 m_add(mat3 A, mat3 B) {
-    return (mat3){{v_add(A.c[0], B.c[0]), v_add(A.c[1], B.c[1]), v_add(A.c[2], B.c[2])}};
+// sums and products that change a matrix in place: returned by value, compilers carry large structs through the stack
+
+/// A ← A + B.
+KKI_INLINE void m_gain(mat3 *A, const mat3 *B) {
+    A->c[0] = v_add(A->c[0], B->c[0]);
+    A->c[1] = v_add(A->c[1], B->c[1]);
+    A->c[2] = v_add(A->c[2], B->c[2]);
 }
-KKI_INLINE mat3 m_sub(mat3 A, mat3 B) {
-    return (mat3){{v_sub(A.c[0], B.c[0]), v_sub(A.c[1], B.c[1]), v_sub(A.c[2], B.c[2])}};
+/// A ← A − B.
+KKI_INLINE void m_take(mat3 *A, const mat3 *B) {
+    A->c[0] = v_sub(A->c[0], B->c[0]);
+    A->c[1] = v_sub(A->c[1], B->c[1]);
+    A->c[2] = v_sub(A->c[2], B->c[2]);
 }
-/// A − (u wᵀ) s, the products u_i w_j first: exactly symmetric for u = w.
-KKI_INLINE mat3 m_sub_outer(mat3 A, vec3 u, vec3 w, real s) {
-    A.c[0] = v_sub(A.c[0], v_scale(v_scale(u, v_x(w)), s));
-    A.c[1] = v_sub(A.c[1], v_scale(v_scale(u, v_y(w)), s));
-    A.c[2] = v_sub(A.c[2], v_scale(v_scale(u, v_z(w)), s));
-    return A;
+/// A ← A − (u wᵀ) s, the products u_i w_j first: exactly symmetric for u = w.
+KKI_INLINE void m_take_outer(mat3 *A, vec3 u, vec3 w, real s) {
+    A->c[0] = v_sub(A->c[0], v_scale(v_scale(u, v_x(w)), s));
+    A->c[1] = v_sub(A->c[1], v_scale(v_scale(u, v_y(w)), s));
+    A->c[2] = v_sub(A->c[2], v_scale(v_scale(u, v_z(w)), s));
 }
 /// r × each column.
 KKI_INLINE mat3 m_cross(vec3 r, const mat3 *A) {
@@ -226,37 +245,46 @@ KKI_INLINE mat3 m_spin(vec3 w, vec3 al) {
 #if KKI_QUAD
 
 KKI_INLINE vec3 s_mul(const sym3 *A, vec3 x) { return v_combine(A->c[0], A->c[1], A->c[2], x); }
-KKI_INLINE sym3 s_add(sym3 A, sym3 B) {
-    return (sym3){{v_add(A.c[0], B.c[0]), v_add(A.c[1], B.c[1]), v_add(A.c[2], B.c[2])}};
+/// A ← A + B.
+KKI_INLINE void s_gain(sym3 *A, const sym3 *B) {
+    A->c[0] = A->c[0] + B->c[0];
+    A->c[1] = A->c[1] + B->c[1];
+    A->c[2] = A->c[2] + B->c[2];
 }
-KKI_INLINE sym3 s_const(const double a[3][4]) { return (sym3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}}; }
+KKI_INLINE sym3 s_const(const konst a[3][KONST_PAD]) { return (sym3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}}; }
 KKI_INLINE sym3 s_diagonal(real d) { return (sym3){{{d, 0, 0, 0}, {0, d, 0, 0}, {0, 0, d, 0}}}; }
-/// A − (u uᵀ) s.
-KKI_INLINE sym3 s_sub_square(sym3 A, vec3 u, real s) {
-    const mat3 B = m_sub_outer((mat3){{A.c[0], A.c[1], A.c[2]}}, u, u, s);
-    return (sym3){{B.c[0], B.c[1], B.c[2]}};
+/// A ← A + d 1.
+KKI_INLINE void s_gain_diagonal(sym3 *A, real d) {
+    const sym3 D = s_diagonal(d);
+    s_gain(A, &D);
+}
+/// A ← A − (u uᵀ) s.
+KKI_INLINE void s_take_square(sym3 *A, vec3 u, real s) {
+    A->c[0] = A->c[0] - (u * V_SPREAD(u, 0)) * v_spread(s);
+    A->c[1] = A->c[1] - (u * V_SPREAD(u, 1)) * v_spread(s);
+    A->c[2] = A->c[2] - (u * V_SPREAD(u, 2)) * v_spread(s);
 }
 /// A Aᵀ.
 KKI_INLINE sym3 s_square(const mat3 *A) {
-    sym3 r;
-    for (int j = 0; j < 3; j++) {
-        r.c[j] = (A->c[0] * v_spread(A->c[0][j]) + A->c[1] * v_spread(A->c[1][j])) + A->c[2] * v_spread(A->c[2][j]);
-    }
-    return r;
+    const quad a = A->c[0], b = A->c[1], c = A->c[2];
+    return (sym3){{(a * V_SPREAD(a, 0) + b * V_SPREAD(b, 0)) + c * V_SPREAD(c, 0),
+                   (a * V_SPREAD(a, 1) + b * V_SPREAD(b, 1)) + c * V_SPREAD(c, 1),
+                   (a * V_SPREAD(a, 2) + b * V_SPREAD(b, 2)) + c * V_SPREAD(c, 2)}};
 }
-/// A + (B + Bᵀ).
-KKI_INLINE sym3 s_add_symmetric(sym3 A, mat3 B) {
-    const mat3 T = m_transpose(B);
-    return (sym3){{A.c[0] + (B.c[0] + T.c[0]), A.c[1] + (B.c[1] + T.c[1]), A.c[2] + (B.c[2] + T.c[2])}};
+/// P ← P + (A + (B + Bᵀ)).
+KKI_INLINE void s_gain_symmetric(sym3 *P, const sym3 *A, const mat3 *B) {
+    const mat3 T = m_transpose(*B);
+    P->c[0] = P->c[0] + (A->c[0] + (B->c[0] + T.c[0]));
+    P->c[1] = P->c[1] + (A->c[1] + (B->c[1] + T.c[1]));
+    P->c[2] = P->c[2] + (A->c[2] + (B->c[2] + T.c[2]));
 }
-/// A + 2 (t · r) 1 − (t rᵀ + r tᵀ).
-KKI_INLINE sym3 s_add_shift(sym3 A, vec3 t, vec3 r) {
+/// A ← A + 2 (t · r) 1 − (t rᵀ + r tᵀ).
+KKI_INLINE void s_shift(sym3 *A, vec3 t, vec3 r) {
     const real d = v_dot(t, r);
     const sym3 D = s_diagonal(d + d);
-    for (int j = 0; j < 3; j++) {
-        A.c[j] = A.c[j] - ((t * v_spread(r[j]) + r * v_spread(t[j])) - D.c[j]);
-    }
-    return A;
+    A->c[0] = A->c[0] - ((t * V_SPREAD(r, 0) + r * V_SPREAD(t, 0)) - D.c[0]);
+    A->c[1] = A->c[1] - ((t * V_SPREAD(r, 1) + r * V_SPREAD(t, 1)) - D.c[1]);
+    A->c[2] = A->c[2] - ((t * V_SPREAD(r, 2) + r * V_SPREAD(t, 2)) - D.c[2]);
 }
 /// A [r], that is the columns A (e_k turned by r): (A1 rz − A2 ry, A2 rx − A0 rz, A0 ry − A1 rx).
 KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
@@ -283,16 +311,30 @@ KKI_INLINE vec3 s_mul(const sym3 *A, vec3 x) {
     return v_make((A->xx * x.x + A->xy * x.y) + A->xz * x.z, (A->xy * x.x + A->yy * x.y) + A->yz * x.z,
                   (A->xz * x.x + A->yz * x.y) + A->zz * x.z);
 }
-KKI_INLINE sym3 s_add(sym3 A, sym3 B) {
-    return (sym3){A.xx + B.xx, A.xy + B.xy, A.xz + B.xz, A.yy + B.yy, A.yz + B.yz, A.zz + B.zz};
+KKI_INLINE void s_gain(sym3 *A, const sym3 *B) {
+    A->xx = A->xx + B->xx;
+    A->xy = A->xy + B->xy;
+    A->xz = A->xz + B->xz;
+    A->yy = A->yy + B->yy;
+    A->yz = A->yz + B->yz;
+    A->zz = A->zz + B->zz;
 }
-KKI_INLINE sym3 s_const(const double a[3][4]) {
-    return (sym3){r_const(a[0][0]), r_const(a[0][1]), r_const(a[0][2]), r_const(a[1][1]), r_const(a[1][2]), r_const(a[2][2])};
+KKI_INLINE sym3 s_const(const konst a[3][KONST_PAD]) {
+    return (sym3){a[0][0], a[0][1], a[0][2], a[1][1], a[1][2], a[2][2]};
 }
 KKI_INLINE sym3 s_diagonal(real d) { return (sym3){d, r_const(0.0), r_const(0.0), d, r_const(0.0), d}; }
-KKI_INLINE sym3 s_sub_square(sym3 A, vec3 u, real s) {
-    return (sym3){A.xx - (u.x * u.x) * s, A.xy - (u.x * u.y) * s, A.xz - (u.x * u.z) * s,
-                  A.yy - (u.y * u.y) * s, A.yz - (u.y * u.z) * s, A.zz - (u.z * u.z) * s};
+KKI_INLINE void s_gain_diagonal(sym3 *A, real d) {
+    A->xx = A->xx + d;
+    A->yy = A->yy + d;
+    A->zz = A->zz + d;
+}
+KKI_INLINE void s_take_square(sym3 *A, vec3 u, real s) {
+    A->xx = A->xx - (u.x * u.x) * s;
+    A->xy = A->xy - (u.x * u.y) * s;
+    A->xz = A->xz - (u.x * u.z) * s;
+    A->yy = A->yy - (u.y * u.y) * s;
+    A->yz = A->yz - (u.y * u.z) * s;
+    A->zz = A->zz - (u.z * u.z) * s;
 }
 KKI_INLINE sym3 s_square(const mat3 *A) {
     const vec3 a = A->c[0], b = A->c[1], c = A->c[2];
@@ -300,14 +342,22 @@ KKI_INLINE sym3 s_square(const mat3 *A) {
                   (a.x * a.z + b.x * b.z) + c.x * c.z, (a.y * a.y + b.y * b.y) + c.y * c.y,
                   (a.y * a.z + b.y * b.z) + c.y * c.z, (a.z * a.z + b.z * b.z) + c.z * c.z};
 }
-KKI_INLINE sym3 s_add_symmetric(sym3 A, mat3 B) {
-    return (sym3){A.xx + (B.c[0].x + B.c[0].x), A.xy + (B.c[1].x + B.c[0].y), A.xz + (B.c[2].x + B.c[0].z),
-                  A.yy + (B.c[1].y + B.c[1].y), A.yz + (B.c[2].y + B.c[1].z), A.zz + (B.c[2].z + B.c[2].z)};
+KKI_INLINE void s_gain_symmetric(sym3 *P, const sym3 *A, const mat3 *B) {
+    P->xx = P->xx + (A->xx + (B->c[0].x + B->c[0].x));
+    P->xy = P->xy + (A->xy + (B->c[1].x + B->c[0].y));
+    P->xz = P->xz + (A->xz + (B->c[2].x + B->c[0].z));
+    P->yy = P->yy + (A->yy + (B->c[1].y + B->c[1].y));
+    P->yz = P->yz + (A->yz + (B->c[2].y + B->c[1].z));
+    P->zz = P->zz + (A->zz + (B->c[2].z + B->c[2].z));
 }
-KKI_INLINE sym3 s_add_shift(sym3 A, vec3 t, vec3 r) {
+KKI_INLINE void s_shift(sym3 *A, vec3 t, vec3 r) {
     const real d = v_dot(t, r), D = d + d;
-    return (sym3){A.xx - ((t.x * r.x + r.x * t.x) - D), A.xy - (t.x * r.y + r.x * t.y), A.xz - (t.x * r.z + r.x * t.z),
-                  A.yy - ((t.y * r.y + r.y * t.y) - D), A.yz - (t.y * r.z + r.y * t.z), A.zz - ((t.z * r.z + r.z * t.z) - D)};
+    A->xx = A->xx - ((t.x * r.x + r.x * t.x) - D);
+    A->xy = A->xy - (t.x * r.y + r.x * t.y);
+    A->xz = A->xz - (t.x * r.z + r.x * t.z);
+    A->yy = A->yy - ((t.y * r.y + r.y * t.y) - D);
+    A->yz = A->yz - (t.y * r.z + r.y * t.z);
+    A->zz = A->zz - ((t.z * r.z + r.z * t.z) - D);
 }
 KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
     return (mat3){{v_make(A->xy * r.z - A->xz * r.y, A->yy * r.z - A->yz * r.y, A->yz * r.z - A->zz * r.y),

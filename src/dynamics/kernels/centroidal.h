@@ -36,7 +36,7 @@ KKI_INLINE void center_of_mass_jacobian(const kk_model *m, kki_scratch *S, doubl
     const composite *C = S->composite;
     const real share = r_const(1.0) / C[0].m;
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         for (int k = 0; k < m->node_nv[i]; k++) {
             const spatial s = node_axis(b, &x[i], k);
             const vec3 c = v_scale(v_add(v_cross(s.a, C[i].h), v_scale(s.l, C[i].m)), share);
@@ -52,7 +52,7 @@ KKI_INLINE void center_of_mass_jacobian(const kk_model *m, kki_scratch *S, doubl
 KKI_INLINE vec3 center_of_roots(const kk_model *m, const kki_scratch *S) {
     const world_node *x = S->pose;
     const composite *C = S->composite;
-    vec3 h = v_const(m->node[0].h);
+    vec3 h = v_of_doubles(m->node[0].h);
     real mass = r_const(m->node[0].mass);
     for (int i = 1; i < m->nnode && m->node[i].parent == 0; i++) {
         h = v_add(h, v_add(C[i].h, v_scale(x[i].p, C[i].m)));

@@ -26,7 +26,7 @@ KKI_INLINE void centroidal_rate_gather(const kk_model *m, kki_scratch *S) {
         bundle_of_node(&m->node[i], &x[i], &r[i], v_zero(), &s[i]);
     }
     for (int i = m->nnode - 1; i > 0; i--) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         for (int k = 0; k < m->node_nv[i]; k++) {
             const spatial axis = node_axis(b, &x[i], k);
             const spatial moved = composite_mul(&s[i].I, motion_cross(s[i].v, axis));

@@ -30,15 +30,44 @@ KKI_INLINE void put_screw(spatial *axis, spatial *load, const composite *C, vec3
     *load = (spatial){v_add(n, v_cross(o, f)), f};
 }
 
+/// A root's turn or slide, whose own origin is the reference.
+KKI_INLINE void put_root_turn(spatial *axis, spatial *load, const composite *C, vec3 z) {
+    *axis = (spatial){z, v_zero()};
+    *load = (spatial){s_mul(&C->J, z), v_cross(z, C->h)};
+}
+KKI_INLINE void put_root_slide(spatial *axis, spatial *load, const composite *C, vec3 z) {
+    *axis = (spatial){v_zero(), z};
+    *load = (spatial){v_cross(C->h, z), v_scale(z, C->m)};
+}
+KKI_INLINE void put_root(const knode *b, kki_scratch *S, const mat3 *R, const composite *C) {
+    spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;
+    if (b->type == KKI_NODE_HINGE) {
+        put_root_turn(axis, load, C, R->c[2]);
+        return;
+    }
+    put_root_turn(axis, load, C, R->c[0]);
+    put_root_turn(axis + 1, load + 1, C, R->c[1]);
+    put_root_turn(axis + 2, load + 2, C, R->c[2]);
+    if (b->type == KKI_NODE_FREE) {
+        put_root_slide(axis + 3, load + 3, C, R->c[0]);
+        put_root_slide(axis + 4, load + 4, C, R->c[1]);
+        put_root_slide(axis + 5, load + 5, C, R->c[2]);
+    }
+}
+
 /// Axes and loads of one node's degrees of freedom.
-KKI_INLINE void put_node(const kki_node *b, kki_scratch *S, const world_node *x, const composite *C) {
+KKI_INLINE void put_node(const knode *b, kki_scratch *S, const world_node *x, const composite *C) {
+    if (b->parent == 0 && b->type != KKI_NODE_SLIDE && b->type != KKI_NODE_SCREW) {
+        put_root(b, S, &x->R, C);
+        return;
+    }
     spatial *axis = (spatial *)S->axis + b->v_index, *load = (spatial *)S->load + b->v_index;
     if (b->type == KKI_NODE_HINGE) {
         put_turn(axis, load, C, x->o, x->R.c[2]);
     } else if (b->type == KKI_NODE_SLIDE) {
         put_slide(axis, load, C, x->o, x->R.c[2]);
     } else if (b->type == KKI_NODE_SCREW) {
-        put_screw(axis, load, C, x->o, x->R.c[2], r_const(b->pitch));
+        put_screw(axis, load, C, x->o, x->R.c[2], b->pitch);
     } else {
         for (size_t j = 0; j < 3; j++) {
             put_turn(axis + j, load + j, C, x->o, x->R.c[j]);
@@ -49,18 +78,25 @@ KKI_INLINE void put_node(const kki_node *b, kki_scratch *S, const world_node *x,
     }
 }
 
-/// Tips to roots: composite inertias, axes, loads.
-KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S) {
-    const world_node *x = S->pose;
-    composite *C = S->composite;
-    for (int i = 1; i < m->nnode; i++) {
-        C[i] = composite_of_node(&m->node[i], &x[i].R);
-    }
+/// Tips to roots: composite inertias, axes, loads. What hangs on a node gathers in S->composite; of a root it is the whole tree.
+KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S, const world_node *x) {
+    composite *behind = S->composite;
     for (int i = m->nnode - 1; i > 0; i--) {
-        const kki_node *b = &m->node[i];
-        put_node(b, S, &x[i], &C[i]);
-        if (b->parent > 0) {
-            composite_hand_over(&C[i], x[i].r, &C[b->parent]);
+        const knode *b = node_of(m, S, i);
+        composite C = composite_of_node(b, &x[i].R);
+        if (!b->is_leaf) {
+            composite_gain(&C, &behind[i]);
+        }
+        put_node(b, S, &x[i], &C);
+        if (b->parent == 0) {
+            behind[i] = C; // for readers
+            continue;
+        }
+        const composite moved = b->has_arm ? composite_at(C, x[i].r) : C;
+        if (b->is_last) {
+            behind[b->parent] = moved;
+        } else {
+            composite_gain(&behind[b->parent], &moved);
         }
     }
 #if KKI_LANES == 1
@@ -68,14 +104,6 @@ KKI_INLINE void crba_gather(const kk_model *m, kki_scratch *S) {
     turn_rows(&((const spatial *)S->load)->a, 2, padded, S->load_rows);
     turn_rows(&((const spatial *)S->load)->l, 2, padded, S->load_rows + 3 * padded);
 #endif
-}
-
-/// Which halves of an axis about the root's origin can be non-zero.
-KKI_INLINE void axis_halves(const kk_model *m, int dof, int *angular, int *linear) {
-    const kki_node *b = &m->node[m->dof_node[dof]];
-    const int slides = b->type == KKI_NODE_SLIDE || (b->type == KKI_NODE_FREE && dof >= b->v_index + 3);
-    *angular = !slides;
-    *linear = slides || b->type == KKI_NODE_SCREW || b->parent > 0;
 }
 
 /// M_ji, or four of them: the halves that are not zero of S_j with those of F_i.
@@ -112,14 +140,10 @@ KKI_INLINE void crba_row(const kk_model *m, kki_scratch *S, int j, int angular, 
 
 KKI_INLINE void crba_rows(const kk_model *m, kki_scratch *S) {
     for (int j = 0; j < m->nv; j++) {
-        int angular, linear;
-        axis_halves(m, j, &angular, &linear);
-        if (angular && linear) {
-            crba_row(m, S, j, 1, 1);
-        } else if (angular) {
-            crba_row(m, S, j, 1, 0);
-        } else {
-            crba_row(m, S, j, 0, 1);
+        switch (m->dof_halves[j]) {
+        case KKI_HALF_ANGULAR: crba_row(m, S, j, 1, 0); break;
+        case KKI_HALF_LINEAR: crba_row(m, S, j, 0, 1); break;
+        default: crba_row(m, S, j, 1, 1); break;
         }
     }
 }

@@ -14,13 +14,13 @@
 // ---- pivots
 
 /// The axis of a node with one degree of freedom, both halves.
-KKI_INLINE void pivot_axis(const kki_node *b, vec3 z, pivot *k) {
+KKI_INLINE void pivot_axis(const knode *b, vec3 z, pivot *k) {
     k->Sa = b->type == KKI_NODE_SLIDE ? v_zero() : z;
     k->Sl = b->type == KKI_NODE_SLIDE ? z : v_scale(z, b->pitch);
 }
 
 /// Both halves of the axes of a ball or free joint; the eliminations below read one only.
-KKI_INLINE void pivot_axes(const kki_node *b, const mat3 *R, pivot *k) {
+KKI_INLINE void pivot_axes(const knode *b, const mat3 *R, pivot *k) {
     for (size_t j = 0; j < 3; j++) {
         k[j].Sa = R->c[j];
         k[j].Sl = v_zero();
@@ -36,8 +36,9 @@ KKI_INLINE void delassus_pivots(const kk_model *m, kki_scratch *S, const double 
     const world_node *pose = S->pose;
     articulated *body = S->articulated;
     for (int i = m->nnode - 1; i > 0; i--) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         pivot *axis = (pivot *)S->pivot + b->v_index;
+        aba_complete(b, (const world_motion *)S->motion + i, &body[i]);
         if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
             pivot_axes(b, &pose[i].R, axis);
             aba_eliminate_many(m, b, &pose[i].R, &body[i], axis, zero, 1);
@@ -55,7 +56,7 @@ KKI_INLINE void delassus_pivots(const kk_model *m, kki_scratch *S, const double 
             axis[j].e = __builtin_sqrt(axis[j].inverse_D); // nobody needs the torques' share here
         }
         if (b->parent > 0) {
-            aba_hand_over(&body[i], pose[i].r, &body[b->parent]);
+            aba_hand_over(&body[i], b, pose[i].r, &body[b->parent]);
         }
     }
 }
@@ -89,7 +90,7 @@ KKI_INLINE void climb_pivot(const pivot *k, wrenches *w, quad *Y) {
 
 /// Through a node's joint and on to the parent; gives the parent. `stride` separates rows of Y.
 KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, double *Y, size_t stride) {
-    const kki_node *b = &m->node[i];
+    const knode *b = node_of(m, S, i);
     const vec3 r = ((const world_node *)S->pose)[i].r;
     const size_t first = (size_t)b->v_index;
     for (size_t k = first + (size_t)m->node_nv[i]; k-- > first;) {

@@ -54,7 +54,7 @@ KKI_INLINE mat3 theta_of_body(const composite *I, spatial v) {
 }
 
 /// Inertia, Coriolis and force of one node alone, from its pose and rates.
-KKI_INLINE void bundle_of_node(const kki_node *b, const world_node *x, const world_rates *r, vec3 gravity, bundle *s) {
+KKI_INLINE void bundle_of_node(const knode *b, const world_node *x, const world_rates *r, vec3 gravity, bundle *s) {
     const vec3 a = v_sub(r->a, gravity);
     const mat3 spin = m_spin(r->w, r->al);
     s->I = composite_of_node(b, &x->R);
@@ -70,7 +70,8 @@ KKI_INLINE void bundle_hand_over(const bundle *s, vec3 r, bundle *P) {
     const real rp = v_dot(r, s->p);
     const vec3 p2 = v_add(s->p, s->p);
     const mat3 T = m_add_diagonal(s->theta, rp + rp);
-    composite_hand_over(&s->I, r, &P->I);
+    const composite I = composite_at(s->I, r);
+    composite_gain(&P->I, &I);
     P->theta.c[0] = v_add(P->theta.c[0], v_sub(T.c[0], v_scale(p2, v_x(r))));
     P->theta.c[1] = v_add(P->theta.c[1], v_sub(T.c[1], v_scale(p2, v_y(r))));
     P->theta.c[2] = v_add(P->theta.c[2], v_sub(T.c[2], v_scale(p2, v_z(r))));
@@ -129,14 +130,14 @@ KKI_INLINE void put_terms(derivative_terms *t, const bundle *s, vec3 o, spatial 
 KKI_INLINE void derivative_gather(const kk_model *m, kki_scratch *S) {
     const world_node *x = S->pose;
     const world_rates *r = S->rates;
-    const vec3 gravity = v_const(m->gravity);
+    const vec3 gravity = v_of_doubles(m->gravity);
     bundle *s = S->bundle;
     derivative_terms *terms = S->derivative;
     for (int i = 0; i < m->nnode; i++) {
         bundle_of_node(&m->node[i], &x[i], &r[i], gravity, &s[i]);
     }
     for (int i = m->nnode - 1; i > 0; i--) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         bundle *P = &s[b->parent];
         // the parent's own motion, at this node's origin
         const spatial v = {P->v.a, v_add(P->v.l, v_cross(P->v.a, x[i].r))};

@@ -49,37 +49,9 @@ KKI_INLINE void rows_take(quad *row, const double *l, size_t l_step, const doubl
     }
 }
 
-/// The same over the ancestors of k: row ← row s − Σ_d l_d x_path[d], d < depth; with s NULL the row is not read.
-KKI_INLINE void path_take(quad *row, const double *s, const double *l, const int32_t *path, size_t depth,
-                          const double *x, size_t x_step, int width) {
-    quad even[4], odd[4];
-    for (int c = 0; c < width; c++) {
-        even[c] = s ? row[c] * q_spread(*s) : q_spread(0);
-        odd[c] = q_spread(0);
-    }
-    size_t d = 0;
-    for (; d + 2 <= depth; d += 2) {
-        const quad l0 = q_spread(l[d]), *x0 = (const quad *)(x + (size_t)path[d] * x_step);
-        const quad l1 = q_spread(l[d + 1]), *x1 = (const quad *)(x + (size_t)path[d + 1] * x_step);
-        for (int c = 0; c < width; c++) {
-            even[c] = even[c] - l0 * x0[c];
-            odd[c] = odd[c] - l1 * x1[c];
-        }
-    }
-    if (d < depth) {
-        const quad l0 = q_spread(l[d]), *x0 = (const quad *)(x + (size_t)path[d] * x_step);
-        for (int c = 0; c < width; c++) {
-            even[c] = even[c] - l0 * x0[c];
-        }
-    }
-    for (int c = 0; c < width; c++) {
-        row[c] = even[c] + odd[c];
-    }
-}
-
-/// How many registers to take next when `left` are to do: at most four, as even as possible.
-KKI_INLINE size_t share(size_t left) {
-    const size_t blocks = (left + 3) / 4;
+/// How many registers to take next when `left` are to do: at most `most`, as even as possible.
+KKI_INLINE size_t share(size_t left, size_t most) {
+    const size_t blocks = (left + most - 1) / most;
     return (left + blocks - 1) / blocks;
 }
 
@@ -109,7 +81,7 @@ KKI_INLINE int factor_row(const kk_model *m, kki_factor *F, size_t i) {
     for (size_t at = 0, width = 0; at < quads; at += width) {
         quad *row = (quad *)T + at;
         const double *x = F->T + 4 * at;
-        width = share(quads - at);
+        width = share(quads - at, 4);
         switch (width) {
         case 4: rows_take(row, l, stride, x, stride, i + 1, end, 4); break;
         case 3: rows_take(row, l, stride, x, stride, i + 1, end, 3); break;
@@ -137,50 +109,99 @@ KKI_INLINE int factor_all(const kk_model *m, kki_factor *F, const double *inerti
 
 // ---- solving many right-hand sides
 
-/// `width` registers of every row, inwards and outwards.
+enum { MOST = 10 }; // registers of a row held at once: so many hide each other's latency, and 16 leave room for no more
+
+/// Runs a statement with W a constant equal to `width`, 1 … MOST.
+#define WITH_WIDTH(width, statement) \
+    switch (width) {                 \
+        ONE_WIDTH(10, statement)     \
+        ONE_WIDTH(9, statement)      \
+        ONE_WIDTH(8, statement)      \
+        ONE_WIDTH(7, statement)      \
+        ONE_WIDTH(6, statement)      \
+        ONE_WIDTH(5, statement)      \
+        ONE_WIDTH(4, statement)      \
+        ONE_WIDTH(3, statement)      \
+        ONE_WIDTH(2, statement)      \
+        ONE_WIDTH(1, statement)      \
+    default: break;                  \
+    }
+#define ONE_WIDTH(n, statement) \
+    case n: {                   \
+        enum { W = (n) };       \
+        statement;              \
+        break;                  \
+    }
+
+/// sum ← sum − l x.
+KKI_INLINE void take(quad *sum, double l, const double *x, int width) {
+    const quad *from = (const quad *)x, s = q_spread(l);
+    for (int c = 0; c < width; c++) {
+        sum[c] = sum[c] - s * from[c];
+    }
+}
+
+/// Inwards: x_i ← x_i − Σ_{k behind i} L_ki x_k, `width` registers of the row.
+KKI_INLINE void take_behind(const kk_model *m, const kki_factor *F, size_t i, double *X, size_t stride, int width) {
+    const double *l = F->L + F->depth[i];
+    quad sum[MOST], *row = (quad *)(X + i * stride);
+    for (int c = 0; c < width; c++) {
+        sum[c] = row[c];
+    }
+    for (size_t k = (size_t)m->dof_subtree[i]; k-- > i + 1;) {
+        take(sum, l[k * F->stride], X + k * stride, width);
+    }
+    for (int c = 0; c < width; c++) {
+        row[c] = sum[c];
+    }
+}
+
+/// Outwards: x_k ← x_k / D_k − Σ_{i before k} L_ki x_i; without `scale` x_k counts as zero. The path holds the
+/// ancestors.
+KKI_INLINE void take_before(const kki_factor *F, size_t k, const double *scale, double *X, size_t stride, int width) {
+    const size_t depth = (size_t)F->depth[k];
+    const double *l = F->L + k * F->stride;
+    quad sum[MOST], *row = (quad *)(X + k * stride);
+    for (int c = 0; c < width; c++) {
+        sum[c] = scale ? row[c] * q_spread(*scale) : q_spread(0);
+    }
+    for (size_t d = 0; d < depth; d++) {
+        take(sum, l[d], X + (size_t)F->path[d] * stride, width);
+    }
+    for (int c = 0; c < width; c++) {
+        row[c] = sum[c];
+    }
+}
+
+/// `width` registers of every row.
 KKI_INLINE void solve_columns(const kk_model *m, const kki_factor *F, double *X, size_t stride, int width) {
     const size_t nv = (size_t)m->nv;
     for (size_t i = nv; i-- > 0;) {
-        const double *l = F->L + F->depth[i];
-        rows_take((quad *)(X + i * stride), l, F->stride, X, stride, i + 1, (size_t)m->dof_subtree[i], width);
+        take_behind(m, F, i, X, stride, width);
     }
     for (size_t k = 0; k < nv; k++) {
-        const size_t depth = (size_t)F->depth[k];
-        F->path[depth] = (int32_t)k; // depth first: what stands before is the way from the root
-        path_take((quad *)(X + k * stride), &F->inverse_D[k], F->L + k * F->stride, F->path, depth, X, stride, width);
+        take_before(F, k, &F->inverse_D[k], X, stride, width);
+        F->path[F->depth[k]] = (int32_t)k; // depth first: what stands before is the way from the root
     }
 }
 
 KKI_INLINE void solve_rows(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
     const size_t quads = (columns + 3) / 4;
     for (size_t at = 0, width = 0; at < quads; at += width) {
-        width = share(quads - at);
-        switch (width) {
-        case 4: solve_columns(m, F, X + 4 * at, stride, 4); break;
-        case 3: solve_columns(m, F, X + 4 * at, stride, 3); break;
-        case 2: solve_columns(m, F, X + 4 * at, stride, 2); break;
-        default: solve_columns(m, F, X + 4 * at, stride, 1); break;
-        }
+        width = share(quads - at, MOST);
+        WITH_WIDTH(width, solve_columns(m, F, X + 4 * at, stride, W))
     }
 }
 
 // ---- the inverse
 
 /// Row k of N = M⁻¹ before the diagonal. L N = D⁻¹ L⁻ᵀ is upper triangular, so N_kc = −Σ_{i before k} L_ki N_ic for c <
-/// k (Takahashi, Fagan and Chin 1973), and the inverse of L is never formed.
+/// k (Takahashi, Fagan and Chin 1973): half of a solve, and L⁻¹ is never formed.
 KKI_INLINE void inverse_row(const kki_factor *F, double *N, size_t padded, size_t k) {
-    const double *l = F->L + k * F->stride;
-    const size_t depth = (size_t)F->depth[k], quads = (k + 3) / 4;
+    const size_t quads = (k + 3) / 4;
     for (size_t at = 0, width = 0; at < quads; at += width) {
-        quad *row = (quad *)(N + k * padded) + at;
-        const double *x = N + 4 * at;
-        width = share(quads - at);
-        switch (width) {
-        case 4: path_take(row, NULL, l, F->path, depth, x, padded, 4); break;
-        case 3: path_take(row, NULL, l, F->path, depth, x, padded, 3); break;
-        case 2: path_take(row, NULL, l, F->path, depth, x, padded, 2); break;
-        default: path_take(row, NULL, l, F->path, depth, x, padded, 1); break;
-        }
+        width = share(quads - at, MOST);
+        WITH_WIDTH(width, take_before(F, k, NULL, N + 4 * at, padded, W))
     }
 }
 
@@ -188,27 +209,23 @@ KKI_INLINE void inverse_row(const kki_factor *F, double *N, size_t padded, size_
 KKI_INLINE void inverse_mirror(const kki_factor *F, double *N, size_t padded, size_t k) {
     const double *l = F->L + k * F->stride;
     const size_t depth = (size_t)F->depth[k];
-    double *row = N + k * padded, even = F->inverse_D[k], odd = 0;
-    for (size_t d = 0; d + 2 <= depth; d += 2) {
-        even -= l[d] * row[F->path[d]];
-        odd -= l[d + 1] * row[F->path[d + 1]];
-    }
-    if (depth & 1) {
-        even -= l[depth - 1] * row[F->path[depth - 1]];
+    double *row = N + k * padded, diagonal = F->inverse_D[k];
+    for (size_t d = 0; d < depth; d++) {
+        diagonal -= l[d] * row[F->path[d]];
     }
     for (size_t c = 0; c < k; c++) {
         N[c * padded + k] = row[c];
     }
-    row[k] = even + odd;
+    row[k] = diagonal;
 }
 
 KKI_INLINE void inverse_all(const kk_model *m, const kki_factor *F, double *out) {
     const size_t nv = (size_t)m->nv, padded = kki_padded(m->nv);
     double *N = F->inverse;
     for (size_t k = 0; k < nv; k++) {
-        F->path[F->depth[k]] = (int32_t)k;
         inverse_row(F, N, padded, k);
         inverse_mirror(F, N, padded, k);
+        F->path[F->depth[k]] = (int32_t)k;
     }
     for (size_t k = 0; k < nv; k++) {
         for (size_t c = 0; c < nv; c++) {

@@ -8,7 +8,7 @@
 #include "kinematics.h"
 
 /// Axis k of a node, world axes about the node's own origin.
-KKI_INLINE spatial node_axis(const kki_node *b, const world_node *x, int k) {
+KKI_INLINE spatial node_axis(const knode *b, const world_node *x, int k) {
     if (b->type == KKI_NODE_HINGE) {
         return (spatial){x->R.c[2], v_zero()};
     }
@@ -16,7 +16,7 @@ KKI_INLINE spatial node_axis(const kki_node *b, const world_node *x, int k) {
         return (spatial){v_zero(), x->R.c[2]};
     }
     if (b->type == KKI_NODE_SCREW) {
-        return (spatial){x->R.c[2], v_scale(x->R.c[2], r_const(b->pitch))};
+        return (spatial){x->R.c[2], v_scale(x->R.c[2], b->pitch)};
     }
     return k < 3 ? (spatial){x->R.c[k], v_zero()} : (spatial){v_zero(), x->R.c[k - 3]};
 }
@@ -25,7 +25,7 @@ KKI_INLINE void jacobian_axes(const kk_model *m, kki_scratch *S) {
     const world_node *x = S->pose;
     spatial *axis = S->axis;
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         for (int k = 0; k < m->node_nv[i]; k++) {
             axis[b->v_index + k] = motion_at(node_axis(b, &x[i], k), x[i].o);
         }
@@ -37,7 +37,7 @@ KKI_INLINE void jacobian_rates(const kk_model *m, kki_scratch *S) {
     const world_rates *r = S->rates;
     spatial *rate = S->axis_rate;
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         const spatial v = {r[i].w, r[i].u};
         for (int k = 0; k < m->node_nv[i]; k++) {
             rate[b->v_index + k] = motion_at(motion_cross(v, node_axis(b, &x[i], k)), x[i].o);

@@ -24,6 +24,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->cosine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->pose = kki_layout_take(layout, nnode, sizeof(world_node));
+    S->work_pose = kki_layout_take(layout, nnode, sizeof(world_node));
     S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
     S->local = kki_layout_take(layout, nnode, sizeof(local_node));
     S->local_pose = kki_layout_take(layout, nnode, sizeof(local_pose));
@@ -32,7 +33,9 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->composite = kki_layout_take(layout, nnode, sizeof(composite));
     S->axis = kki_layout_take(layout, padded, sizeof(spatial));
     S->load = kki_layout_take(layout, padded, sizeof(spatial));
-#if KKI_LANES == 1
+#if KKI_LANES > 1
+    S->nodes = kki_layout_take(layout, nnode, sizeof(knode));
+#else
     S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
     S->axis_rate = kki_layout_take(layout, padded, sizeof(spatial));
     S->load_rows = kki_layout_take(layout, 6 * padded + 4, sizeof(double));
@@ -44,7 +47,20 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes + 4, sizeof(double)) : NULL;
 }
 
-static void kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) { poses_of_nodes(m, S, q, stride); }
+#if KKI_LANES > 1
+static void fill(const kk_model *m, kki_scratch *S) {
+    for (int i = 0; i < m->nnode; i++) {
+        spread_node((knode *)S->nodes + i, &m->node[i]);
+    }
+}
+#endif
+
+// Stages of longer algorithms are functions of their own: inlined into one, they crowd each other out of the registers.
+#define STAGE static __attribute__((noinline)) void
+
+STAGE kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, stride);
+}
 
 static void rnea(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau, size_t stride) {
     rnea_outward(m, S, q, v, a, stride);
@@ -52,14 +68,14 @@ static void rnea(const kk_model *m, kki_scratch *S, const double *q, const doubl
 }
 
 static void aba(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a, size_t stride) {
-    aba_prepare(m, S, q, v, stride);
-    aba_inward(m, S, tau, stride);
-    aba_outward(m, S, a, stride);
+    aba_prepare(m, S, S->work_pose, POSE_ARM, q, v, stride);
+    aba_inward(m, S, S->work_pose, tau, stride);
+    aba_outward(m, S, S->work_pose, a, stride);
 }
 
 static void crba(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
-    poses_of_nodes(m, S, q, stride);
-    crba_gather(m, S);
+    poses_of_nodes(m, S, S->work_pose, POSE_OFFSET, q, stride);
+    crba_gather(m, S, S->work_pose);
     crba_rows(m, S);
 }
 
@@ -83,33 +99,35 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
         const kki_body *body = &m->body[b];
         const world_node *x = (const world_node *)S->pose + body->node;
         const double *R = body->X_NB.R.m;
-        const double p[4] = {body->X_NB.p.x, body->X_NB.p.y, body->X_NB.p.z, 0};
+        const _Alignas(32) double p[4] = {body->X_NB.p.x, body->X_NB.p.y, body->X_NB.p.z, 0};
         const size_t at = 12 * (size_t)b;
         for (size_t j = 0; j < 3; j++) {
-            const double column[4] = {R[j], R[3 + j], R[6 + j], 0};
-            const vec3 c = m_mul_const(&x->R, column);
+            const _Alignas(32) double column[4] = {R[j], R[3 + j], R[6 + j], 0};
+            const vec3 c = m_mul(&x->R, v_of_doubles(column));
             r_store(poses, at + j, stride, v_x(c));
             r_store(poses, at + 3 + j, stride, v_y(c));
             r_store(poses, at + 6 + j, stride, v_z(c));
         }
-        store3(poses, at + 9, stride, v_add(x->p, m_mul_const(&x->R, p)));
+        store3(poses, at + 9, stride, v_add(x->p, m_mul(&x->R, v_of_doubles(p))));
     }
 }
 
 #if KKI_LANES == 1
 
+STAGE rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
+
 static void axes(const kk_model *m, kki_scratch *S, const double *q) {
-    poses_of_nodes(m, S, q, 1);
+    kinematics(m, S, q, 1);
     jacobian_axes(m, S);
 }
 static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
-    poses_of_nodes(m, S, q, 1);
-    rates_of_nodes(m, S, v, zero, 1);
+    kinematics(m, S, q, 1);
+    rates(m, S, v, zero);
     jacobian_axes(m, S);
     jacobian_rates(m, S);
 }
 static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double *J) {
-    poses_of_nodes(m, S, q, 1);
+    kinematics(m, S, q, 1);
     gather_moments(m, S);
     if (J) {
         center_of_mass_jacobian(m, S, J);
@@ -118,38 +136,41 @@ static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double
     return kk_vec3_make(v_x(c), v_y(c), v_z(c));
 }
 static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
-    poses_of_nodes(m, S, q, 1);
-    crba_gather(m, S);
+    kinematics(m, S, q, 1);
+    crba_gather(m, S, S->pose);
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
 static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
                             double *dA) {
-    poses_of_nodes(m, S, q, 1);
-    rates_of_nodes(m, S, v, zero, 1);
+    kinematics(m, S, q, 1);
+    rates(m, S, v, zero);
     centroidal_rate_gather(m, S);
     centroidal_with_rate(m, S, A, dA);
 }
+STAGE gather_derivatives(const kk_model *m, kki_scratch *S) { derivative_gather(m, S); }
+
 static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
                              double *dv, size_t stride) {
-    poses_of_nodes(m, S, q, 1);
-    rates_of_nodes(m, S, v, a, 1);
-    derivative_gather(m, S);
+    kinematics(m, S, q, 1);
+    rates(m, S, v, a);
+    gather_derivatives(m, S);
     derivative_rows(m, S, dq, dv, stride);
 }
-static void rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
     rnea_outward(m, S, q, v, a, 1);
 }
 static void rnea_inward_one(const kk_model *m, kki_scratch *S, const double *a, double *tau) { rnea_inward(m, S, a, tau, 1); }
-static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) { aba_prepare(m, S, q, v, 1); }
+static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
+    aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, v, 1);
+}
 static void aba_push(kki_scratch *S, int node, kk_force force) {
     articulated *A = (articulated *)S->articulated + node;
     A->n = v_sub(A->n, v_make(force.angular.x, force.angular.y, force.angular.z));
     A->f = v_sub(A->f, v_make(force.linear.x, force.linear.y, force.linear.z));
 }
 static void aba_solve_one(const kk_model *m, kki_scratch *S, const double *tau, double *a) {
-    aba_inward(m, S, tau, 1);
-    aba_outward(m, S, a, 1);
+    aba_inward(m, S, S->pose, tau, 1);
+    aba_outward(m, S, S->pose, a, 1);
 }
 static int factor(const kk_model *m, kki_factor *F, const double *inertia) { return factor_all(m, F, inertia); }
 static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
@@ -157,7 +178,7 @@ static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, si
 }
 static void inverse(const kk_model *m, const kki_factor *F, double *out) { inverse_all(m, F, out); }
 static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *zero) {
-    aba_prepare(m, S, q, zero, 1);
+    aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, zero, 1);
     delassus_pivots(m, S, zero);
 }
 static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j, const double wj[6][4],
@@ -175,6 +196,9 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .name = TEXT(KKI_VARIANT),
     .lanes = KKI_LANES,
     .place = place,
+#if KKI_LANES > 1
+    .fill = fill,
+#endif
     .kinematics = kinematics,
     .rnea = rnea,
     .aba = aba,

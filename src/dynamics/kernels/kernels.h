@@ -9,7 +9,9 @@
 /// for one robot they always begin with the layouts of data.h.
 typedef struct kki_scratch {
     int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
+    void *nodes;           ///< [nnode] the model's nodes with their numbers spread; lanes only, filled by `fill`
     double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
+    void *work_pose;       ///< [nnode] world_node: as much of the poses as forward dynamics or inertia needs, not for readers
     void *pose;            ///< [nnode] world_node: poses in world axes
     void *rates;           ///< [nnode] world_rates: velocities and accelerations in world axes; one robot only
     void *motion;          ///< [nnode] world_motion: velocities, bias accelerations in world axes
@@ -35,7 +37,7 @@ typedef struct kki_factor {
     int32_t *path;     ///< [stride] scratch: ancestors by depth
     double *T, *L;     ///< [nv][stride] rows by depth of the ancestor; T = D L
     double *inverse_D; ///< [nv]
-    double *inverse;   ///< [nv][nv padded] scratch of the inverse
+    double *inverse;   ///< [nv padded][nv padded] scratch of the inverse
 } kki_factor;
 
 typedef struct kki_kernels {
@@ -43,6 +45,9 @@ typedef struct kki_kernels {
     int lanes;
     /// Lays the scratch out; called with a counting layout first (base/arena.h).
     void (*place)(kki_layout *layout, const kk_model *m, kki_scratch *S);
+
+    /// Fills what is constant of the scratch; lanes only, NULL for one robot.
+    void (*fill)(const kk_model *m, kki_scratch *S);
 
     // states lie `stride` doubles apart by coordinate: x[i * stride + lane]; stride is 1 for one robot
     void (*kinematics)(const kk_model *m, kki_scratch *S, const double *q, size_t stride);

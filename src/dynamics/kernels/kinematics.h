@@ -1,8 +1,11 @@
 /// Poses of all nodes in the world, R_WN and p_WN, and the arm r from each parent's origin, all in world axes.
+///
+/// Consecutive axes often meet in a point (hips, shoulders, wrists). Such a node has no arm, and everything that an arm would carry
+/// (shifts of inertias, leverage of forces) is left out.
 #ifndef KKI_DYNAMICS_KERNELS_KINEMATICS_H
 #define KKI_DYNAMICS_KERNELS_KINEMATICS_H
 
-#include "model/model.h"
+#include "node.h"
 #include "rows.h"
 #include "trig.h"
 
@@ -24,50 +27,68 @@ KKI_INLINE void pose_of_world(world_node *x) {
     x->r = x->o = x->p = v_zero();
 }
 
-/// One node from its parent.
-KKI_INLINE void pose_of_node(const kki_node *b, const double *q, size_t stride, real sine, real cosine, const world_node *parent,
-                             world_node *x) {
+/// From the parent's origin to the node's, with what the joint slides.
+KKI_INLINE vec3 arm_of_node(const knode *b, const double *q, size_t stride, const world_node *parent, const mat3 *R0) {
     const size_t i = (size_t)b->q_index;
+    const vec3 r = b->parent == 0 ? v_const(b->p) : m_mul_const(&parent->R, b->p);
+    if (b->type == KKI_NODE_SLIDE) {
+        return v_add(r, v_scale(R0->c[2], r_load(q, i, stride)));
+    }
+    if (b->type == KKI_NODE_SCREW) {
+        return v_add(r, v_scale(R0->c[2], r_load(q, i, stride) * b->pitch));
+    }
+    if (b->type == KKI_NODE_FREE) {
+        return v_add(r, m_mul(R0, load3(q, i + 4, stride)));
+    }
+    return r;
+}
+
+/// Which positions a pose needs beside the arm: from the root, from the world. Constants at every call.
+enum { POSE_ARM = 0, POSE_OFFSET = 1, POSE_POSITION = 2 };
+
+/// One node from its parent.
+KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, real sine, real cosine, const world_node *parent,
+                             world_node *x, int wanted) {
     mat3 R0;
-    if (b->is_aligned) {
-        const real c = r_const(b->R[1][1]), s = r_const(b->R[1][2]);
+    if (b->parent == 0) {
+        R0 = m_const(b->R); // the world's axes are the world's axes
+    } else if (b->is_aligned) {
         R0.c[0] = parent->R.c[0];
-        R0.c[1] = v_add(v_scale(parent->R.c[1], c), v_scale(parent->R.c[2], s));
-        R0.c[2] = v_sub(v_scale(parent->R.c[2], c), v_scale(parent->R.c[1], s));
+        R0.c[1] = v_add(v_scale(parent->R.c[1], b->R[1][1]), v_scale(parent->R.c[2], b->R[1][2]));
+        R0.c[2] = v_sub(v_scale(parent->R.c[2], b->R[1][1]), v_scale(parent->R.c[1], b->R[1][2]));
     } else {
         R0 = m_mul_m_const(&parent->R, b->R);
     }
-    vec3 r = m_mul_const(&parent->R, b->p);
     if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
         x->R.c[0] = v_add(v_scale(R0.c[0], cosine), v_scale(R0.c[1], sine));
         x->R.c[1] = v_sub(v_scale(R0.c[1], cosine), v_scale(R0.c[0], sine));
         x->R.c[2] = R0.c[2];
-        if (b->type == KKI_NODE_SCREW) {
-            r = v_add(r, v_scale(R0.c[2], r_load(q, i, stride) * r_const(b->pitch)));
-        }
     } else if (b->type == KKI_NODE_SLIDE) {
         x->R = R0;
-        r = v_add(r, v_scale(R0.c[2], r_load(q, i, stride)));
     } else {
-        const mat3 Q = load_quat(q, i, stride);
+        const mat3 Q = load_quat(q, (size_t)b->q_index, stride);
         x->R = m_mul_m(&R0, &Q);
-        if (b->type == KKI_NODE_FREE) {
-            r = v_add(r, m_mul(&R0, load3(q, i + 4, stride)));
-        }
     }
-    x->r = r;
-    x->o = b->parent > 0 ? v_add(parent->o, r) : v_zero();
-    x->p = v_add(parent->p, r);
+    if (b->has_arm) {
+        x->r = arm_of_node(b, q, stride, parent, &R0);
+    } else {
+        x->r = v_zero();
+    }
+    if (wanted & POSE_OFFSET) {
+        x->o = b->parent > 0 ? v_add(parent->o, x->r) : v_zero();
+    }
+    if (wanted & POSE_POSITION) {
+        x->p = v_add(parent->p, x->r);
+    }
 }
 
-KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
+KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q, size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
-    world_node *x = S->pose;
     trig_of_nodes(m, q, stride, S);
     pose_of_world(&x[0]);
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
-        pose_of_node(b, q, stride, sine[i], cosine[i], &x[b->parent], &x[i]);
+        const knode *b = node_of(m, S, i);
+        pose_of_node(b, q, stride, sine[i], cosine[i], &x[b->parent], &x[i], wanted);
     }
 }
 
@@ -77,7 +98,7 @@ typedef struct {
     vec3 u, du; ///< linear
 } joint_motion;
 
-KKI_INLINE joint_motion joint_motion_of(const kki_node *b, const double *v, const double *a, size_t stride) {
+KKI_INLINE joint_motion joint_motion_of(const knode *b, const double *v, const double *a, size_t stride) {
     const size_t i = (size_t)b->v_index;
     joint_motion m = {v_zero(), v_zero(), v_zero(), v_zero()};
     if (b->type == KKI_NODE_HINGE) {
@@ -89,8 +110,8 @@ KKI_INLINE joint_motion joint_motion_of(const kki_node *b, const double *v, cons
     } else if (b->type == KKI_NODE_SCREW) {
         m.w = v_add_z(v_zero(), r_load(v, i, stride));
         m.al = v_add_z(v_zero(), r_load(a, i, stride));
-        m.u = v_scale(m.w, r_const(b->pitch));
-        m.du = v_scale(m.al, r_const(b->pitch));
+        m.u = v_scale(m.w, b->pitch);
+        m.du = v_scale(m.al, b->pitch);
     } else {
         m.w = load3(v, i, stride);
         m.al = load3(a, i, stride);
@@ -103,7 +124,7 @@ KKI_INLINE joint_motion joint_motion_of(const kki_node *b, const double *v, cons
 }
 
 /// Velocity and acceleration of one node, behind its pose.
-KKI_INLINE void rates_of_node(const kki_node *b, const double *v, const double *a, size_t stride, const world_node *x,
+KKI_INLINE void rates_of_node(const knode *b, const double *v, const double *a, size_t stride, const world_node *x,
                               const world_rates *p, world_rates *s) {
     const joint_motion j = joint_motion_of(b, v, a, stride);
     const vec3 w = m_mul(&x->R, j.w), u = m_mul(&x->R, j.u);
@@ -121,7 +142,7 @@ KKI_INLINE void rates_of_nodes(const kk_model *m, kki_scratch *S, const double *
     world_rates *s = S->rates;
     s[0].w = s[0].u = s[0].al = s[0].a = v_zero();
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         rates_of_node(b, v, a, stride, &x[i], &s[b->parent], &s[i]);
     }
 }

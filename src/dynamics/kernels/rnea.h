@@ -35,46 +35,45 @@ KKI_INLINE vec3 turn_x_out(turn t, vec3 x) { return v_make(x.x, x.y * t.c.x - x.
 
 /// The constant half of a hinge's rotation, from the parent and to it: a turn about x, or any matrix. `aligned` is a constant at
 /// every call.
-KKI_INLINE vec3 hinge_in(const kki_node *b, int aligned, vec3 x) {
+KKI_INLINE vec3 hinge_in(const knode *b, int aligned, vec3 x) {
     if (aligned) {
-        return turn_x_in(turn_x(r_const(b->R[1][2]), r_const(b->R[1][1])), x);
+        return turn_x_in(turn_x(b->R[1][2], b->R[1][1]), x);
     }
-    const mat3 Rt = m_const(b->Rt);
-    return m_mul(&Rt, x);
+    return placement_in(b, x);
 }
-KKI_INLINE vec3 hinge_out(const kki_node *b, int aligned, vec3 x) {
+KKI_INLINE vec3 hinge_out(const knode *b, int aligned, vec3 x) {
     if (aligned) {
-        return turn_x_out(turn_x(r_const(b->R[1][2]), r_const(b->R[1][1])), x);
+        return turn_x_out(turn_x(b->R[1][2], b->R[1][1]), x);
     }
     const mat3 R = m_const(b->R);
     return m_mul(&R, x);
 }
 
 /// Force and moment that move the node's inertia as it moves.
-KKI_INLINE void rnea_load(const kki_node *b, local_node *s) {
+KKI_INLINE void rnea_load(const knode *b, local_node *s) {
     const sym3 J = s_const(b->inertia);
     const vec3 h = v_const(b->h);
     s->spin = m_spin(s->w, s->al);
-    s->f = v_add(v_scale(s->a, r_const(b->mass)), m_mul_const(&s->spin, b->h));
+    s->f = v_add(v_scale(s->a, b->mass), m_mul_const(&s->spin, b->h));
     s->n = v_add(v_add(s_mul(&J, s->al), v_cross(s->w, s_mul(&J, s->w))), v_cross(h, s->a));
 }
 
-KKI_INLINE void rnea_out_hinge(const kki_node *b, int aligned, turn t, real v, real a, const local_node *p, local_node *s) {
+KKI_INLINE void rnea_out_hinge(const knode *b, int aligned, turn t, real v, real a, const local_node *p, local_node *s) {
     const vec3 w = turn_z_in(t, hinge_in(b, aligned, p->w));
-    s->a = turn_z_in(t, hinge_in(b, aligned, v_add(p->a, m_mul_const(&p->spin, b->p))));
+    s->a = turn_z_in(t, hinge_in(b, aligned, b->has_arm ? v_add(p->a, m_mul_const(&p->spin, b->p)) : p->a));
     s->al = v_add_z(v_add(turn_z_in(t, hinge_in(b, aligned, p->al)), v_cross_z(w, v)), a);
     s->w = v_add_z(w, v);
 }
 
-KKI_INLINE void rnea_in_hinge(const kki_node *b, int aligned, turn t, const local_node *s, local_node *p) {
+KKI_INLINE void rnea_in_hinge(const knode *b, int aligned, turn t, const local_node *s, local_node *p) {
     const vec3 f = hinge_out(b, aligned, turn_z_out(t, s->f));
     const vec3 n = hinge_out(b, aligned, turn_z_out(t, s->n));
     p->f = v_add(p->f, f);
-    p->n = v_add(p->n, v_add(n, v_cross(v_const(b->p), f)));
+    p->n = v_add(p->n, b->has_arm ? v_add(n, v_cross(v_const(b->p), f)) : n);
 }
 
 /// Where a node that is not a plain hinge stands in its parent.
-KKI_INLINE void rnea_pose(const kki_node *b, const double *q, size_t stride, real sine, real cosine, local_pose *x) {
+KKI_INLINE void rnea_pose(const knode *b, const double *q, size_t stride, real sine, real cosine, local_pose *x) {
     const size_t i = (size_t)b->q_index;
     const mat3 R0 = m_const(b->R);
     const vec3 p0 = v_const(b->p);
@@ -85,7 +84,7 @@ KKI_INLINE void rnea_pose(const kki_node *b, const double *q, size_t stride, rea
         x->R.c[0] = v_add(v_scale(R0.c[0], cosine), v_scale(R0.c[1], sine));
         x->R.c[1] = v_sub(v_scale(R0.c[1], cosine), v_scale(R0.c[0], sine));
         x->R.c[2] = R0.c[2];
-        x->p = v_add(p0, v_scale(R0.c[2], r_load(q, i, stride) * r_const(b->pitch)));
+        x->p = v_add(p0, v_scale(R0.c[2], r_load(q, i, stride) * b->pitch));
     } else {
         const mat3 Q = load_quat(q, i, stride);
         x->R = m_mul_m(&R0, &Q);
@@ -115,16 +114,16 @@ KKI_INLINE void rnea_in_general(const local_pose *x, const local_node *s, local_
 }
 
 /// What the joint itself must supply of the node's load.
-KKI_INLINE void rnea_project(const kki_node *b, const double *armature, const local_node *s, const double *a, double *tau,
+KKI_INLINE void rnea_project(const knode *b, const double *armature, const local_node *s, const double *a, double *tau,
                              size_t stride) {
     const size_t i = (size_t)b->v_index;
     if (b->type == KKI_NODE_HINGE) {
-        r_store(tau, i, stride, v_z(s->n) + r_const(b->armature) * r_load(a, i, stride));
+        r_store(tau, i, stride, v_z(s->n) + b->armature * r_load(a, i, stride));
     } else if (b->type == KKI_NODE_SLIDE) {
-        r_store(tau, i, stride, v_z(s->f) + r_const(b->armature) * r_load(a, i, stride));
+        r_store(tau, i, stride, v_z(s->f) + b->armature * r_load(a, i, stride));
     } else if (b->type == KKI_NODE_SCREW) {
-        const real t = v_z(s->n) + r_const(b->pitch) * v_z(s->f);
-        r_store(tau, i, stride, t + r_const(b->armature) * r_load(a, i, stride));
+        const real t = v_z(s->n) + b->pitch * v_z(s->f);
+        r_store(tau, i, stride, t + b->armature * r_load(a, i, stride));
     } else {
         const vec3 n = v_make(r_const(armature[i]), r_const(armature[i + 1]), r_const(armature[i + 2]));
         store3(tau, i, stride, v_add(s->n, v_hadamard(n, load3(a, i, stride))));
@@ -142,10 +141,10 @@ KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q,
     local_node *node = S->local;
     trig_of_nodes(m, q, stride, S);
     node[0].w = node[0].al = v_zero();
-    node[0].a = v_neg(v_const(m->gravity));
-    rnea_load(&m->node[0], &node[0]);
+    node[0].a = v_neg(v_of_doubles(m->gravity));
+    rnea_load(node_of(m, S, 0), &node[0]);
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         const local_node *p = &node[b->parent];
         if (b->type == KKI_NODE_HINGE) {
             const size_t k = (size_t)b->v_index;
@@ -169,7 +168,7 @@ KKI_INLINE void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, 
     const local_pose *pose = S->local_pose;
     local_node *node = S->local;
     for (int i = m->nnode - 1; i > 0; i--) {
-        const kki_node *b = &m->node[i];
+        const knode *b = node_of(m, S, i);
         rnea_project(b, m->dof_armature, &node[i], a, tau, stride);
         if (b->type == KKI_NODE_HINGE) {
             const turn t = turn_z(sine[i], cosine[i]);
