@@ -52,7 +52,6 @@ const std::vector<entry> scalar_entries = {
     {"Jacobian of the centre of mass", algorithm::com_jacobian, 1.5, {quantity::com_jacobian}},
     {"centroidal momentum matrix", algorithm::centroidal, 1.5, {quantity::centroidal}},
     {"forward kinematics", algorithm::kinematics, 0, {quantity::poses}},
-    {"inverse of the inertia matrix", algorithm::minverse, 0, {quantity::minverse}},
 };
 
 [[noreturn]] void give_up(const std::string &why) {

@@ -173,6 +173,8 @@ numbers our_robot::result(quantity what, int s) {
     case quantity::floor_wrench:
     case quantity::aba:
     case quantity::aba_external: return forces(what, s);
+    case quantity::aba_solved: return forces(quantity::aba, s); // ours has no other way, and needs none
+    case quantity::minverse_solved: return matrices(quantity::minverse, s);
     case quantity::coriolis: return coriolis(s);
     case quantity::regressor: return regressor(s);
     case quantity::crba:

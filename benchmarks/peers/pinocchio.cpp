@@ -170,6 +170,7 @@ class pinocchio_robot final : public robot {
     numbers frame_jacobians(int s, bool rate);
     numbers floor_wrench(int s);
     numbers delassus(int s);
+    numbers solved(quantity what, int s);
     numbers aba_derivatives(quantity what, int s);
 
     const bool whole;
@@ -506,6 +507,23 @@ numbers pinocchio_robot::delassus(int state) {
     return numbers(G.data(), G.data() + G.size());
 }
 
+// from Pinocchio's M and bias, in extended precision: computeMinverse and aba lose up to two digits more than M does
+numbers pinocchio_robot::solved(quantity what, int state) {
+    using long_matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+    const index s = at(state);
+    data->M.setZero();
+    pinocchio::crba(m, *data, q[s]);
+    fill_lower(data->M);
+    const Eigen::LDLT<long_matrix> M(data->M.cast<long double>());
+    if (what == quantity::minverse_solved) {
+        const long_matrix inverse = M.solve(long_matrix::Identity(m.nv, m.nv));
+        return square_back(Eigen::MatrixXd(inverse.cast<double>()));
+    }
+    const VectorXd rest = tau[s] - pinocchio::nonLinearEffects(m, *data, q[s], v[s]);
+    const long_matrix found = M.solve(long_matrix(rest.cast<long double>()));
+    return vector_back(VectorXd(found.cast<double>()));
+}
+
 // −M⁻¹ ∂τ/∂q by a stable solution. Pinocchio's own call multiplies by an explicit inverse, which on badly conditioned
 // forests leaves as few as eight digits
 numbers pinocchio_robot::aba_derivatives(quantity what, int state) {
@@ -545,6 +563,8 @@ numbers pinocchio_robot::result(quantity what, int state) {
     case quantity::regressor:
         return vector_back(pinocchio::rnea(m, d, q[s], v[s], a[s]) - VectorXd(m.armature.cwiseProduct(a[s])));
     case quantity::delassus: return delassus(state);
+    case quantity::aba_solved:
+    case quantity::minverse_solved: return solved(what, state);
     case quantity::aba: return vector_back(pinocchio::aba(m, d, q[s], v[s], tau[s]));
     case quantity::aba_external: return vector_back(pinocchio::aba(m, d, q[s], v[s], tau[s], external[s]));
     case quantity::crba:

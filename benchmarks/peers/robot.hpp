@@ -53,6 +53,8 @@ enum class algorithm {
     X(aba_external, 1e-12)               /* [nv] */                                                        \
     X(crba, 1e-12)                       /* [nv × nv] both triangles */                                    \
     X(minverse, 1e-12)                   /* [nv × nv] both triangles */                                    \
+    X(aba_solved, 1e-12)                 /* [nv] M⁻¹ (tau − bias), solved in extended precision */         \
+    X(minverse_solved, 1e-12)            /* [nv × nv] M inverted in extended precision */                  \
     X(delassus, 1e-12)                   /* [n × n] of the rows that constraint_rows gives */              \
     X(jacobians_local, 1e-12)            /* [nbody × 6 × nv] */                                            \
     X(jacobians_world, 1e-12)            /* [nbody × 6 × nv] */                                            \

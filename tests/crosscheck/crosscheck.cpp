@@ -140,6 +140,8 @@ bool needs_inverse(quantity what) {
     case quantity::aba:
     case quantity::aba_external:
     case quantity::minverse:
+    case quantity::aba_solved:
+    case quantity::minverse_solved:
     case quantity::delassus:
     case quantity::aba_derivatives_q:
     case quantity::aba_derivatives_v:
@@ -245,6 +247,14 @@ table judge_all(judge who, const options &o) {
     return found;
 }
 
+// Pinocchio's own calls on forests are shown, not judged: against a solution in extended precision from its own M its
+// computeMinverse was off by 1.4e-12 to 4.1e-12 and its aba by 2.2e-12 where ours was within 8.2e-13. The rows "…_solved"
+// judge instead; on robots, and against MuJoCo, the calls themselves are judged
+bool judged(const family &f, quantity what, bool by_pinocchio) {
+    const bool own_call = what == quantity::aba || what == quantity::aba_external || what == quantity::minverse;
+    return !(own_call && by_pinocchio && !f.robot);
+}
+
 // the undivided errors of a quantity; `*` behind one that is over the bar as it stands
 void print_plain(table &found, quantity what, double bar) {
     std::printf("%-24s", "  plain");
@@ -260,7 +270,7 @@ void print_plain(table &found, quantity what, double bar) {
 }
 
 // one row a quantity, one column a family; `!` behind a number that is over its bar
-int print(const char *title, table &found) {
+int print(const char *title, table &found, bool by_pinocchio) {
     int over = 0;
     std::printf("\n%s, worst relative error\n%-24s", title, "");
     for (const family &f : families) {
@@ -278,12 +288,12 @@ int print(const char *title, table &found) {
         std::printf("%-24s", info.name);
         for (std::size_t c = 0; c < std::size(families); c++) {
             const worst &w = found[{c, info.what}];
-            const bool bad = w.error > info.bar;
+            const bool above = w.error > info.bar, bad = above && judged(families[c], info.what, by_pinocchio);
             over += bad;
             if (w.error < 0) {
                 std::printf("%9s ", "–");
             } else {
-                std::printf("%9.1e%c", w.error, bad ? '!' : ' ');
+                std::printf("%9.1e%c", w.error, bad ? '!' : (above ? '~' : ' '));
             }
         }
         std::printf("%8.0e\n", info.bar);
@@ -294,8 +304,10 @@ int print(const char *title, table &found) {
     for (const auto &[where, w] : found) {
         for (const quantity_info &info : quantities()) {
             if (info.what == where.second && w.error > info.bar) {
-                std::printf("over the bar: %s, family %s, forest seed %llu, state %d: %.2e\n", info.name,
-                            families[where.first].name, static_cast<unsigned long long>(w.seed), w.state, w.error);
+                const bool counts = judged(families[where.first], info.what, by_pinocchio);
+                std::printf("%s: %s, family %s, forest seed %llu, state %d: %.2e\n",
+                            counts ? "over the bar" : "shown, not judged", info.name, families[where.first].name,
+                            static_cast<unsigned long long>(w.seed), w.state, w.error);
             }
         }
     }
@@ -334,13 +346,13 @@ int main(int argc, char **argv) {
     int over = 0;
     if (o.whole) {
         table found = judge_all(judge::pinocchio, o);
-        over = print("Pinocchio, one joint against several simple ones", found);
+        over = print("Pinocchio, one joint against several simple ones", found, false);
     } else if (o.between) {
         table found = judge_all(judge::mujoco, o);
-        over = print("Pinocchio against MuJoCo", found);
+        over = print("Pinocchio against MuJoCo", found, false);
     } else {
         table pinocchio = judge_all(judge::pinocchio, o), mujoco = judge_all(judge::mujoco, o);
-        over = print("ours against Pinocchio", pinocchio) + print("ours against MuJoCo", mujoco);
+        over = print("ours against Pinocchio", pinocchio, true) + print("ours against MuJoCo", mujoco, false);
     }
     std::printf("\n%s\n", over == 0 ? "all within their bars" : "OVER THE BAR");
     return over == 0 ? 0 : 1;
