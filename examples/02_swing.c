@@ -29,7 +29,9 @@ typedef struct energies {
     double kinetic, gravity, elastic;
 } energies;
 
-static double total(energies e) { return e.kinetic + e.gravity + e.elastic; }
+static double total(energies e) {
+    return e.kinetic + e.gravity + e.elastic;
+}
 
 // ---- the robot and what pulls at it
 
@@ -125,8 +127,8 @@ static void draw_figure(FILE *svg, const humanoid *h, const double *q, int shot)
     for (int b = 2; b < h->nbody; b++) {
         const kk_vec3 from = kk_body_pose(h->model, h->data, kk_model_body_parent(h->model, b)).p;
         const kk_vec3 to = kk_body_pose(h->model, h->data, b).p;
-        fprintf(svg, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", 155 + 190 * from.x, 60 - 190 * (from.z - 2),
-                155 + 190 * to.x, 60 - 190 * (to.z - 2));
+        fprintf(svg, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", 155 + 190 * from.x,
+                60 - 190 * (from.z - 2), 155 + 190 * to.x, 60 - 190 * (to.z - 2));
     }
     fprintf(svg, "</g>\n");
 }
@@ -188,13 +190,13 @@ static void print_torques(const humanoid *h, const double *peak) {
     }
 }
 
-#define PRINT_TIME(name, call)                                                                                                   \
-    do {                                                                                                                         \
-        const double begin = seconds();                                                                                          \
-        for (int k = 0; k < 2000; k++) {                                                                                         \
-            call;                                                                                                                \
-        }                                                                                                                        \
-        printf("  %-34s %6.2f µs\n", name, (seconds() - begin) / 2000 * 1e6);                                                    \
+#define PRINT_TIME(name, call)                                                \
+    do {                                                                      \
+        const double begin = seconds();                                       \
+        for (int k = 0; k < 2000; k++) {                                      \
+            call;                                                             \
+        }                                                                     \
+        printf("  %-34s %6.2f µs\n", name, (seconds() - begin) / 2000 * 1e6); \
     } while (0)
 
 static void print_times(const humanoid *h, const double *q, const double *v) {
@@ -256,15 +258,17 @@ int main(void) {
     fclose(svg);
 
     const double turned = e[0].gravity - e[STEPS].gravity;
-    printf("karakuri %s: a humanoid of %d degrees of freedom and %.1f kg swings for %.0f s at %.2f ms (Runge-Kutta 4)\n", kk_version(),
-           h.nv, kk_model_mass(h.model), STEPS * DT, DT * 1e3);
-    printf("energy                   %.6f J at the start, worst drift %.1e J; gravity gave %.0f J on the way\n", total(e[0]), worst,
-           turned);
+    printf(
+        "karakuri %s: a humanoid of %d degrees of freedom and %.1f kg swings for %.0f s at %.2f ms (Runge-Kutta 4)\n",
+        kk_version(), h.nv, kk_model_mass(h.model), STEPS * DT, DT * 1e3);
+    printf("energy                   %.6f J at the start, worst drift %.1e J; gravity gave %.0f J on the way\n",
+           total(e[0]), worst, turned);
     print_torques(&h, peak);
-    printf("speed                    %.0f × real time (%.1f µs a step of four stages); all in %.2f s\n", STEPS * DT / busy,
-           busy / (STEPS + 1) * 1e6, seconds() - begin);
+    printf("speed                    %.0f × real time (%.1f µs a step of four stages); all in %.2f s\n",
+           STEPS * DT / busy, busy / (STEPS + 1) * 1e6, seconds() - begin);
     print_times(&h, q, v);
-    printf("picture                  swing.svg beside this program's output: %s\n", worst < 1e-3 ? "ok" : "ENERGY DRIFTED");
+    printf("picture                  swing.svg beside this program's output: %s\n",
+           worst < 1e-3 ? "ok" : "ENERGY DRIFTED");
     kk_data_free(h.data);
     kk_model_free(h.model);
     return worst < 1e-3 ? 0 : 1;

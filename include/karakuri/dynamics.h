@@ -38,7 +38,8 @@ KK_API void kk_kinematics(const kk_model *model, kk_data *data, const double *q)
 /// Poses and velocities. @param v [nv]
 KK_API void kk_kinematics_velocity(const kk_model *model, kk_data *data, const double *q, const double *v);
 /// Poses, velocities and accelerations. @param a [nv]
-KK_API void kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a);
+KK_API void kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                       const double *a);
 
 /// X_WB of a body, after any kk_kinematics call.
 KK_API kk_transform kk_body_pose(const kk_model *model, const kk_data *data, int body);
@@ -47,22 +48,25 @@ KK_API kk_motion kk_body_velocity(const kk_model *model, const kk_data *data, in
 /// Spatial acceleration of a body, after kk_kinematics_acceleration.
 KK_API kk_motion kk_body_acceleration(const kk_model *model, const kk_data *data, int body, kk_reference reference);
 /// The acceleration of the body's origin as a person would measure it, a + ω × v, with the angular acceleration; axes as named.
-KK_API kk_motion kk_body_classical_acceleration(const kk_model *model, const kk_data *data, int body, kk_reference reference);
+KK_API kk_motion kk_body_classical_acceleration(const kk_model *model, const kk_data *data, int body,
+                                                kk_reference reference);
 /// The same for a named frame.
 KK_API kk_transform kk_frame_pose(const kk_model *model, const kk_data *data, int frame);
 KK_API kk_motion kk_frame_velocity(const kk_model *model, const kk_data *data, int frame, kk_reference reference);
 KK_API kk_motion kk_frame_acceleration(const kk_model *model, const kk_data *data, int frame, kk_reference reference);
-KK_API kk_motion kk_frame_classical_acceleration(const kk_model *model, const kk_data *data, int frame, kk_reference reference);
+KK_API kk_motion kk_frame_classical_acceleration(const kk_model *model, const kk_data *data, int frame,
+                                                 kk_reference reference);
 
 // ---- inverse dynamics -------------------------------------------------------------------------------------------------------------
 
 /// Inverse dynamics by the recursive Newton-Euler algorithm, O(nv): the tau that produces acceleration a at (q, v) under gravity.
 /// Armature is included; springs, damping and dry friction are not (kk_passive_force has them).
 /// @param tau  [nv] result; may alias a
-KK_API void kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a, double *tau);
+KK_API void kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
+                                double *tau);
 /// The same with forces on bodies. @param external [nbody] wrench on each body, in the body's frame about its origin
-KK_API void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                                         const kk_force *external, double *tau);
+KK_API void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                         const double *a, const kk_force *external, double *tau);
 /// Coriolis, centrifugal and gravity forces: inverse dynamics with a = 0.
 KK_API void kk_bias_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
 /// Gravity forces alone: inverse dynamics with v = a = 0.
@@ -82,14 +86,15 @@ KK_API kk_force kk_floor_wrench(const kk_model *model, const kk_data *data);
 // ---- forward dynamics -------------------------------------------------------------------------------------------------------------
 
 /// Forward dynamics by the articulated-body algorithm, O(nv). @param a [nv] result; may alias tau
-KK_API void kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau, double *a);
-KK_API void kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
-                                         const kk_force *external, double *a);
+KK_API void kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                const double *tau, double *a);
+KK_API void kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                         const double *tau, const kk_force *external, double *a);
 /// Forward dynamics with the couplings held: followers accelerate as their leaders say. O(nv + d ncoupling² + ncoupling³), d as in
 /// kk_delassus. KK_SINGULAR if the couplings contradict each other to rounding; KK_LIMIT_EXCEEDED on a data without matrices whose
 /// model has more than KK_MATRIX_LIMIT couplings. @param a [nv] result; may alias tau
-KK_API kk_status kk_forward_dynamics_coupled(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
-                                             double *a);
+KK_API kk_status kk_forward_dynamics_coupled(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                             const double *tau, double *a);
 
 // ---- joint-space inertia ----------------------------------------------------------------------------------------------------------
 
@@ -121,8 +126,10 @@ KK_API void kk_jacobians_rate(const kk_model *model, kk_data *data, const double
 KK_API void kk_body_jacobian(const kk_model *model, const kk_data *data, int body, kk_reference reference, double *J);
 KK_API void kk_frame_jacobian(const kk_model *model, const kk_data *data, int frame, kk_reference reference, double *J);
 /// dJ/dt, after kk_jacobians_rate.
-KK_API void kk_body_jacobian_rate(const kk_model *model, const kk_data *data, int body, kk_reference reference, double *dJ);
-KK_API void kk_frame_jacobian_rate(const kk_model *model, const kk_data *data, int frame, kk_reference reference, double *dJ);
+KK_API void kk_body_jacobian_rate(const kk_model *model, const kk_data *data, int body, kk_reference reference,
+                                  double *dJ);
+KK_API void kk_frame_jacobian_rate(const kk_model *model, const kk_data *data, int frame, kk_reference reference,
+                                   double *dJ);
 
 // ---- centre of mass, momentum, energy ---------------------------------------------------------------------------------------------
 
@@ -133,7 +140,8 @@ KK_API kk_vec3 kk_center_of_mass_jacobian(const kk_model *model, kk_data *data, 
 /// Centroidal momentum matrix: h = A v, [angular about the centre of mass; linear], world axes. @param A [6 × nv] result
 KK_API void kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A);
 /// And its time derivative: ḣ = A a + dA v. @param dA [6 × nv] result
-KK_API void kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A, double *dA);
+KK_API void kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A,
+                               double *dA);
 /// Spatial momentum about the centre of mass, world axes.
 KK_API kk_force kk_centroidal_momentum(const kk_model *model, kk_data *data, const double *q, const double *v);
 /// Armature included.
@@ -145,28 +153,31 @@ KK_API double kk_potential_energy(const kk_model *model, kk_data *data, const do
 
 /// Analytic derivatives of inverse dynamics, along the tangent of kk_integrate.
 /// @param dtau_dq, dtau_dv  [nv × nv] results; d tau / d a is M, left as by kk_crba
-KK_API void kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                                            double *dtau_dq, double *dtau_dv);
+KK_API void kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                            const double *a, double *dtau_dq, double *dtau_dv);
 /// Analytic derivatives of forward dynamics. @param a [nv], da_dq, da_dv, da_dtau [nv × nv] results; da_dtau is M⁻¹
-KK_API void kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
-                                            double *a, double *da_dq, double *da_dv, double *da_dtau);
+KK_API void kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                            const double *tau, double *a, double *da_dq, double *da_dv,
+                                            double *da_dtau);
 /// tau = Y π with π = (m, m c, inertia xx, xy, yy, xz, yz, zz about the body's origin) of each body but the world, armature left out.
 /// @param Y [nv × 10 (nbody − 1)] result
-KK_API void kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a, double *Y);
+KK_API void kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
+                                double *Y);
 /// C with tau_bias = C v + gravity and Ṁ − 2C skew-symmetric. @param C [nv × nv] result
 KK_API void kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C);
 
 /// One scalar constraint: a unit wrench on a body, or between two (equal and opposite on the second).
 typedef struct kk_constraint_row {
-    int body, other;      ///< other may be KK_WORLD
-    kk_force direction;   ///< world axes about the world's origin
+    int body, other;    ///< other may be KK_WORLD
+    kk_force direction; ///< world axes about the world's origin
 } kk_constraint_row;
 
 /// Delassus matrix G = J M⁻¹ Jᵀ of any set of rows by unit forces on the articulated-body factor (S0), O(nv + d n + d n²) with d the
 /// degrees of freedom that feel a row. Exactly symmetric. Any n: 256 rows (64 above 128 degrees of freedom) are worked on at once,
 /// more of them in portions. Rows of one pair of bodies are fastest side by side.
 /// KK_INVALID_ARGUMENT if a row names no body. @param G [n × n] result
-KK_API kk_status kk_delassus(const kk_model *model, kk_data *data, const double *q, const kk_constraint_row *rows, int n, double *G);
+KK_API kk_status kk_delassus(const kk_model *model, kk_data *data, const double *q, const kk_constraint_row *rows,
+                             int n, double *G);
 
 // ---- pinned inverse dynamics (S2) -------------------------------------------------------------------------------------------------
 
@@ -177,9 +188,10 @@ typedef struct kk_pin {
 } kk_pin;
 
 typedef struct kk_pinned_result {
-    kk_force floor;    ///< what the world does to the pinned body, world axes about the world's origin
-    kk_vec3 zmp;       ///< where the floor's moment has no horizontal part, on the plane z = height; NaN if no force is vertical
-    kk_vec3 com;       ///< centre of mass of the robot
+    kk_force floor; ///< what the world does to the pinned body, world axes about the world's origin
+    kk_vec3
+        zmp; ///< where the floor's moment has no horizontal part, on the plane z = height; NaN if no force is vertical
+    kk_vec3 com; ///< centre of mass of the robot
 } kk_pinned_result;
 
 /// Inverse dynamics of one free-based robot whose link `pin.body` is fixed to the world.
@@ -190,8 +202,9 @@ typedef struct kk_pinned_result {
 /// KK_INVALID_ARGUMENT if the body does not belong to a tree whose root has a free joint on the world.
 /// @param q [nq], v [nv], a [nv]  joints given, base found    @param tau [nv] result, zero on the base; must not alias a
 /// @param height  of the floor, for the ZMP
-KK_API kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const kk_pin *pin, double height, double *q, double *v,
-                                            double *a, double *tau, kk_pinned_result *result, kk_error *error);
+KK_API kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const kk_pin *pin, double height,
+                                            double *q, double *v, double *a, double *tau, kk_pinned_result *result,
+                                            kk_error *error);
 
 KK_END_DECLS
 #endif

@@ -123,8 +123,12 @@ static inline kk_sym3 kk_sym3_rotate(kk_mat3 R, kk_sym3 S) {
 }
 /// The inertia of a point mass m at c about the origin: m (cᵀc 1 − c cᵀ).
 static inline kk_sym3 kk_sym3_point_mass(double m, kk_vec3 c) {
-    kk_sym3 r = {m * (c.y * c.y + c.z * c.z), m * (c.x * c.x + c.z * c.z), m * (c.x * c.x + c.y * c.y), -m * (c.x * c.y),
-                 -m * (c.x * c.z),            -m * (c.y * c.z)};
+    kk_sym3 r = {m * (c.y * c.y + c.z * c.z),
+                 m * (c.x * c.x + c.z * c.z),
+                 m * (c.x * c.x + c.y * c.y),
+                 -m * (c.x * c.y),
+                 -m * (c.x * c.z),
+                 -m * (c.y * c.z)};
     return r;
 }
 
@@ -173,11 +177,15 @@ static inline kk_transform kk_transform_make(kk_mat3 R, kk_vec3 p) {
     kk_transform r = {R, p};
     return r;
 }
-static inline kk_transform kk_transform_identity(void) { return kk_transform_make(kk_mat3_identity(), kk_vec3_make(0, 0, 0)); }
+static inline kk_transform kk_transform_identity(void) {
+    return kk_transform_make(kk_mat3_identity(), kk_vec3_make(0, 0, 0));
+}
 static inline kk_transform kk_transform_translation(double x, double y, double z) {
     return kk_transform_make(kk_mat3_identity(), kk_vec3_make(x, y, z));
 }
-static inline kk_vec3 kk_transform_point(kk_transform X, kk_vec3 p) { return kk_vec3_add(kk_mat3_mul_vec(X.R, p), X.p); }
+static inline kk_vec3 kk_transform_point(kk_transform X, kk_vec3 p) {
+    return kk_vec3_add(kk_mat3_mul_vec(X.R, p), X.p);
+}
 /// X_AC = X_AB X_BC.
 static inline kk_transform kk_transform_mul(kk_transform a, kk_transform b) {
     return kk_transform_make(kk_mat3_mul(a.R, b.R), kk_transform_point(a, b.p));
@@ -237,15 +245,13 @@ static inline kk_force kk_force_from(kk_transform X_AB, kk_force f_A) {
 }
 /// v × m, the rate of a motion fixed in a frame that moves with v.
 static inline kk_motion kk_motion_cross(kk_motion v, kk_motion m) {
-    return kk_motion_make(
-        kk_vec3_cross(v.angular, m.angular),
-        kk_vec3_add(kk_vec3_cross(v.angular, m.linear), kk_vec3_cross(v.linear, m.angular)));
+    return kk_motion_make(kk_vec3_cross(v.angular, m.angular),
+                          kk_vec3_add(kk_vec3_cross(v.angular, m.linear), kk_vec3_cross(v.linear, m.angular)));
 }
 /// v ×* f, the same for a force.
 static inline kk_force kk_motion_cross_force(kk_motion v, kk_force f) {
-    return kk_force_make(
-        kk_vec3_add(kk_vec3_cross(v.angular, f.angular), kk_vec3_cross(v.linear, f.linear)),
-        kk_vec3_cross(v.angular, f.linear));
+    return kk_force_make(kk_vec3_add(kk_vec3_cross(v.angular, f.angular), kk_vec3_cross(v.linear, f.linear)),
+                         kk_vec3_cross(v.angular, f.linear));
 }
 /// Momentum I v of a rigid body, both in the inertia's frame.
 static inline kk_force kk_inertia_mul(kk_inertia I, kk_motion v) {

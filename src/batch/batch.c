@@ -114,8 +114,12 @@ kk_status kk_batch_choose(kk_batch *batch, const char *variant) {
     return KK_NOT_FOUND;
 }
 
-const char *kk_batch_variant(const kk_batch *batch) { return batch->kernels->name; }
-int kk_batch_lanes(const kk_batch *batch) { return batch->kernels->lanes; }
+const char *kk_batch_variant(const kk_batch *batch) {
+    return batch->kernels->name;
+}
+int kk_batch_lanes(const kk_batch *batch) {
+    return batch->kernels->lanes;
+}
 
 // ---- running
 
@@ -147,7 +151,8 @@ static void gather(const array *a, kk_batch_layout layout, size_t states, size_t
     }
 }
 
-static void scatter(const array *a, kk_batch_layout layout, size_t states, size_t first, size_t lanes, const double *buffer) {
+static void scatter(const array *a, kk_batch_layout layout, size_t states, size_t first, size_t lanes,
+                    const double *buffer) {
     for (size_t lane = 0; lane < lanes && first + lane < states; lane++) {
         for (size_t i = 0; i < a->rows; i++) {
             a->out[at(layout, states, a->rows, first + lane, i)] = buffer[i * lanes + lane];
@@ -212,27 +217,28 @@ static void run_kinematics(const kk_model *m, kk_batch *b, double *const x[MAX_A
     b->kernels->read_poses(m, &b->scratch, x[3], stride);
 }
 
-static void run_dynamics(kk_batch *b, kk_batch_layout layout, size_t count, const double *q, const double *v, const double *x,
-                         double *y, void (*kernel)(const kk_model *, kk_batch *, double *const[MAX_ARRAYS], size_t)) {
+static void run_dynamics(kk_batch *b, kk_batch_layout layout, size_t count, const double *q, const double *v,
+                         const double *x, double *y,
+                         void (*kernel)(const kk_model *, kk_batch *, double *const[MAX_ARRAYS], size_t)) {
     const size_t nq = (size_t)b->model->nq, nv = (size_t)b->model->nv;
     const job j = {{{q, NULL, nq}, {v, NULL, nv}, {x, NULL, nv}, {NULL, y, nv}}, MAX_ARRAYS, kernel};
     run(b, &j, layout, count);
 }
 
-void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
-                               const double *v, const double *a, double *tau) {
+void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                               const double *q, const double *v, const double *a, double *tau) {
     (void)model;
     run_dynamics(batch, layout, count, q, v, a, tau, run_rnea);
 }
 
-void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
-                               const double *v, const double *tau, double *a) {
+void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                               const double *q, const double *v, const double *tau, double *a) {
     (void)model;
     run_dynamics(batch, layout, count, q, v, tau, a, run_aba);
 }
 
-void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
-                             double *M) {
+void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                             const double *q, double *M) {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const job j = {{{q, NULL, nq}, {NULL, NULL, 0}, {NULL, NULL, 0}, {NULL, M, nv * nv}}, MAX_ARRAYS, run_crba};
     run(batch, &j, layout, count);

@@ -1,7 +1,8 @@
 /// Forward dynamics: the public calls around the articulated-body kernel.
 #include "dynamics/data.h"
 
-void kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau, double *a) {
+void kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
+                         double *a) {
     data->kernels->aba(model, &data->scratch, q, v, tau, a, 1);
 }
 
@@ -12,8 +13,8 @@ static kk_force at_node(const kk_model *m, const kk_data *d, int body, kk_force 
     return kk_force_make(kk_mat3_mul_vec(R_WN, F_N.angular), kk_mat3_mul_vec(R_WN, F_N.linear));
 }
 
-void kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
-                                  const kk_force *external, double *a) {
+void kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                  const double *tau, const kk_force *external, double *a) {
     data->kernels->aba_prepare(model, &data->scratch, q, v);
     for (int b = 0; b < model->nbody; b++) {
         data->kernels->aba_push(&data->scratch, model->body[b].node, at_node(model, data, b, external[b]));

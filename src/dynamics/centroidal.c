@@ -22,7 +22,8 @@ static kk_force node_momentum(const kki_node *b, const kki_pose *x, const kki_ra
     const kk_mat3 R = kki_mat3(x->R), J = kki_mat3(b->inertia);
     const kk_vec3 w = kki_vec3(r->w), u = kki_vec3(r->u), h = kk_mat3_mul_vec(R, kki_vec3(b->h));
     const kk_vec3 turning = kk_mat3_mul_vec(R, kk_mat3_mul_vec(J, kk_mat3_tmul_vec(R, w)));
-    return kk_force_make(kk_vec3_add(turning, kk_vec3_cross(h, u)), kk_vec3_add(kk_vec3_scale(u, b->mass), kk_vec3_cross(w, h)));
+    return kk_force_make(kk_vec3_add(turning, kk_vec3_cross(h, u)),
+                         kk_vec3_add(kk_vec3_scale(u, b->mass), kk_vec3_cross(w, h)));
 }
 
 kk_force kk_centroidal_momentum(const kk_model *model, kk_data *data, const double *q, const double *v) {

@@ -92,7 +92,9 @@ kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator
     return create(model, allocator, 1, data);
 }
 
-int kk_data_has_matrices(const kk_data *data) { return data->scratch.has_matrices; }
+int kk_data_has_matrices(const kk_data *data) {
+    return data->scratch.has_matrices;
+}
 
 void kk_data_free(kk_data *data) {
     if (data) {

@@ -73,22 +73,30 @@ struct kk_data {
     kki_rows rows;
     kki_gathered *gathered;       ///< [nnode] with the matrices
     kki_moving_axis *moving_axis; ///< [nv] with the matrices
-    double *coupling_matrix; ///< [ncoupling²]; NULL where couplings are too many
-    double *coupling_force;  ///< [2 ncoupling] and scratch
-    double *zero;   ///< [nv] zeros, for inverse dynamics without velocity or acceleration
-    double *vector; ///< [nv padded] scratch
-    double *neutral;    ///< [nq] every joint at zero
-    kk_force *external; ///< [nbody] forces of the last inverse dynamics, if it had any
+    double *coupling_matrix;      ///< [ncoupling²]; NULL where couplings are too many
+    double *coupling_force;       ///< [2 ncoupling] and scratch
+    double *zero;                 ///< [nv] zeros, for inverse dynamics without velocity or acceleration
+    double *vector;               ///< [nv padded] scratch
+    double *neutral;              ///< [nq] every joint at zero
+    kk_force *external;           ///< [nbody] forces of the last inverse dynamics, if it had any
     int has_external;
 };
 
-static inline kk_vec3 kki_vec3(const double a[4]) { return kk_vec3_make(a[0], a[1], a[2]); }
+static inline kk_vec3 kki_vec3(const double a[4]) {
+    return kk_vec3_make(a[0], a[1], a[2]);
+}
 static inline kk_mat3 kki_mat3(const double c[3][4]) {
     return kk_mat3_from_columns(kki_vec3(c[0]), kki_vec3(c[1]), kki_vec3(c[2]));
 }
-static inline const kki_pose *kki_pose_of(const kk_data *d, int node) { return (const kki_pose *)d->scratch.pose + node; }
-static inline const kki_rates *kki_rates_of(const kk_data *d, int node) { return (const kki_rates *)d->scratch.rates + node; }
-static inline kki_local *kki_local_of(const kk_data *d, int node) { return (kki_local *)d->scratch.local + node; }
+static inline const kki_pose *kki_pose_of(const kk_data *d, int node) {
+    return (const kki_pose *)d->scratch.pose + node;
+}
+static inline const kki_rates *kki_rates_of(const kk_data *d, int node) {
+    return (const kki_rates *)d->scratch.rates + node;
+}
+static inline kki_local *kki_local_of(const kk_data *d, int node) {
+    return (kki_local *)d->scratch.local + node;
+}
 /// What the parent puts into a node, in the node's frame about its origin, after inverse dynamics.
 static inline kk_force kki_node_load(const kk_data *d, int node) {
     const kki_local *s = (const kki_local *)d->scratch.local + node;

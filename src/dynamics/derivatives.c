@@ -9,8 +9,8 @@ static void clear(double *x, size_t n) {
     }
 }
 
-void kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                                     double *dtau_dq, double *dtau_dv) {
+void kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                     const double *a, double *dtau_dq, double *dtau_dv) {
     const size_t nv = (size_t)model->nv;
     clear(dtau_dq, nv * nv);
     clear(dtau_dv, nv * nv);
@@ -26,8 +26,8 @@ static void copy_negative(const double *X, size_t stride, size_t n, double *out)
     }
 }
 
-void kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
-                                     double *a, double *da_dq, double *da_dv, double *da_dtau) {
+void kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                     const double *tau, double *a, double *da_dq, double *da_dv, double *da_dtau) {
     const size_t nv = (size_t)model->nv, padded = kki_padded(model->nv), stride = 2 * padded;
     double *X = data->tangent;
     kk_forward_dynamics(model, data, q, v, tau, a);

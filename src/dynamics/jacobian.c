@@ -4,7 +4,9 @@
 /// Rates follow by the product rule: [ṡ; l̇ + ṡ × x + s × ẋ], and turning into a moving frame's own axes adds −ω × column.
 #include "dynamics/data.h"
 
-void kk_jacobians(const kk_model *model, kk_data *data, const double *q) { data->kernels->axes(model, &data->scratch, q); }
+void kk_jacobians(const kk_model *model, kk_data *data, const double *q) {
+    data->kernels->axes(model, &data->scratch, q);
+}
 
 void kk_jacobians_rate(const kk_model *model, kk_data *data, const double *q, const double *v) {
     data->kernels->axes_rates(model, &data->scratch, q, v, data->zero);
@@ -25,8 +27,12 @@ static target target_of(const kk_model *m, const kk_data *d, int body, kk_transf
     const kki_pose *pose = kki_pose_of(d, node);
     const kki_rates *rates = kki_rates_of(d, node);
     const kk_vec3 arm = kk_mat3_mul_vec(kki_mat3(pose->R), X_NF.p), w = kki_vec3(rates->w);
-    target t = {node, kk_mat3_mul(kki_mat3(pose->R), X_NF.R), kk_vec3_add(kki_vec3(pose->o), arm), w,
-                kk_vec3_add(kki_vec3(rates->u), kk_vec3_cross(w, arm)), reference};
+    target t = {node,
+                kk_mat3_mul(kki_mat3(pose->R), X_NF.R),
+                kk_vec3_add(kki_vec3(pose->o), arm),
+                w,
+                kk_vec3_add(kki_vec3(rates->u), kk_vec3_cross(w, arm)),
+                reference};
     if (reference == KK_WORLD_ORIGIN) {
         t.x = kk_vec3_sub(kki_vec3(pose->o), kki_vec3(pose->p)); // the world's origin seen from the root's
         t.rate = kk_vec3_make(0, 0, 0);

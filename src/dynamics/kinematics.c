@@ -13,7 +13,8 @@ void kk_kinematics_velocity(const kk_model *model, kk_data *data, const double *
     kk_kinematics_acceleration(model, data, q, v, data->zero);
 }
 
-void kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a) {
+void kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                const double *a) {
     data->kernels->kinematics(model, &data->scratch, q, 1);
     data->kernels->rates(model, &data->scratch, v, a);
 }
@@ -31,7 +32,9 @@ static place place_on(const kk_model *m, const kk_data *d, int body, kk_transfor
     return (place){node, kk_transform_mul(kki_node_transform(d, node), X_NF)};
 }
 
-static place body_place(const kk_model *m, const kk_data *d, int body) { return place_on(m, d, body, kk_transform_identity()); }
+static place body_place(const kk_model *m, const kk_data *d, int body) {
+    return place_on(m, d, body, kk_transform_identity());
+}
 
 static place frame_place(const kk_model *m, const kk_data *d, int frame) {
     return place_on(m, d, m->frame[frame].body, m->frame[frame].X_BF);
@@ -44,8 +47,7 @@ static kk_motion refer(kk_transform X_WF, kk_motion aligned, kk_reference refere
         return kk_motion_make(kk_mat3_tmul_vec(X_WF.R, aligned.angular), kk_mat3_tmul_vec(X_WF.R, aligned.linear));
     case KK_WORLD_ORIGIN:
         return kk_motion_make(aligned.angular, kk_vec3_add(aligned.linear, kk_vec3_cross(X_WF.p, aligned.angular)));
-    case KK_WORLD_ALIGNED:
-        break;
+    case KK_WORLD_ALIGNED: break;
     }
     return aligned;
 }
@@ -59,7 +61,8 @@ static kk_motion aligned_velocity(const kk_data *d, place at) {
 
 static kk_motion aligned_classical_acceleration(const kk_data *d, place at) {
     const kki_rates *s = kki_rates_of(d, at.node);
-    const kk_vec3 lever = kk_vec3_sub(at.X_WF.p, kki_vec3(kki_pose_of(d, at.node)->p)), w = kki_vec3(s->w), al = kki_vec3(s->al);
+    const kk_vec3 lever = kk_vec3_sub(at.X_WF.p, kki_vec3(kki_pose_of(d, at.node)->p)), w = kki_vec3(s->w),
+                  al = kki_vec3(s->al);
     const kk_vec3 turned = kk_vec3_add(kk_vec3_cross(al, lever), kk_vec3_cross(w, kk_vec3_cross(w, lever)));
     return kk_motion_make(al, kk_vec3_add(kki_vec3(s->a), turned));
 }
@@ -82,8 +85,12 @@ static kk_motion classical_acceleration(const kk_data *d, place at, kk_reference
 
 // ---- readers
 
-kk_transform kk_body_pose(const kk_model *model, const kk_data *data, int body) { return body_place(model, data, body).X_WF; }
-kk_transform kk_frame_pose(const kk_model *model, const kk_data *data, int frame) { return frame_place(model, data, frame).X_WF; }
+kk_transform kk_body_pose(const kk_model *model, const kk_data *data, int body) {
+    return body_place(model, data, body).X_WF;
+}
+kk_transform kk_frame_pose(const kk_model *model, const kk_data *data, int frame) {
+    return frame_place(model, data, frame).X_WF;
+}
 
 kk_motion kk_body_velocity(const kk_model *model, const kk_data *data, int body, kk_reference reference) {
     return velocity(data, body_place(model, data, body), reference);
@@ -100,6 +107,7 @@ kk_motion kk_frame_acceleration(const kk_model *model, const kk_data *data, int 
 kk_motion kk_body_classical_acceleration(const kk_model *model, const kk_data *data, int body, kk_reference reference) {
     return classical_acceleration(data, body_place(model, data, body), reference);
 }
-kk_motion kk_frame_classical_acceleration(const kk_model *model, const kk_data *data, int frame, kk_reference reference) {
+kk_motion kk_frame_classical_acceleration(const kk_model *model, const kk_data *data, int frame,
+                                          kk_reference reference) {
     return classical_acceleration(data, frame_place(model, data, frame), reference);
 }

@@ -1,7 +1,8 @@
 /// Inverse dynamics: the public calls around the Newton-Euler kernel, and the forces one can read after them.
 #include "dynamics/data.h"
 
-void kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a, double *tau) {
+void kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
+                         double *tau) {
     data->has_external = 0;
     data->kernels->rnea(model, &data->scratch, q, v, a, tau, 1);
 }
@@ -20,8 +21,8 @@ static void add_to(double out[4], kk_vec3 a, double sign) {
     out[2] += sign * a.z;
 }
 
-void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                                  const kk_force *external, double *tau) {
+void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                  const double *a, const kk_force *external, double *tau) {
     data->kernels->rnea_outward(model, &data->scratch, q, v, a);
     data->has_external = 1;
     // what acts from outside need not come through the joint

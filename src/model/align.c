@@ -19,17 +19,26 @@ static planar planar_unit(double c, double s) {
     return (planar){c / n, s / n};
 }
 
-static planar planar_mul(planar a, planar b) { return (planar){a.c * b.c - a.s * b.s, a.s * b.c + a.c * b.s}; }
-
-/// Rz(−φ) x.
-static kk_vec3 unturn(planar t, kk_vec3 x) { return kk_vec3_make(t.c * x.x + t.s * x.y, t.c * x.y - t.s * x.x, x.z); }
-
-static kk_mat3 unturn_matrix(planar t, kk_mat3 R) {
-    return kk_mat3_from_columns(unturn(t, kk_mat3_column(R, 0)), unturn(t, kk_mat3_column(R, 1)), unturn(t, kk_mat3_column(R, 2)));
+static planar planar_mul(planar a, planar b) {
+    return (planar){a.c * b.c - a.s * b.s, a.s * b.c + a.c * b.s};
 }
 
-static kk_vec3 load(const double a[4]) { return kk_vec3_make(a[0], a[1], a[2]); }
-static kk_mat3 load_matrix(const double a[3][4]) { return kk_mat3_from_columns(load(a[0]), load(a[1]), load(a[2])); }
+/// Rz(−φ) x.
+static kk_vec3 unturn(planar t, kk_vec3 x) {
+    return kk_vec3_make(t.c * x.x + t.s * x.y, t.c * x.y - t.s * x.x, x.z);
+}
+
+static kk_mat3 unturn_matrix(planar t, kk_mat3 R) {
+    return kk_mat3_from_columns(unturn(t, kk_mat3_column(R, 0)), unturn(t, kk_mat3_column(R, 1)),
+                                unturn(t, kk_mat3_column(R, 2)));
+}
+
+static kk_vec3 load(const double a[4]) {
+    return kk_vec3_make(a[0], a[1], a[2]);
+}
+static kk_mat3 load_matrix(const double a[3][4]) {
+    return kk_mat3_from_columns(load(a[0]), load(a[1]), load(a[2]));
+}
 
 // adding 0 turns −0 into 0, so that equal models have equal bytes
 static void store(double out[4], kk_vec3 a) {

@@ -35,12 +35,12 @@ typedef struct kki_node {
     double inertia_root[3][4];   ///< lower triangular L with L Lᵀ = inertia
     double h[4];                 ///< mass × centre of mass, in N
     double mass;
-    double pitch;     ///< screws; 0 otherwise
-    double armature;  ///< one-degree nodes: of their degree; 0 for ball and free (see dof_armature)
-    int32_t type;     ///< kki_node_type
-    int32_t parent;   ///< node
-    int32_t q_index;  ///< first coordinate
-    int32_t v_index;  ///< first degree of freedom
+    double pitch;       ///< screws; 0 otherwise
+    double armature;    ///< one-degree nodes: of their degree; 0 for ball and free (see dof_armature)
+    int32_t type;       ///< kki_node_type
+    int32_t parent;     ///< node
+    int32_t q_index;    ///< first coordinate
+    int32_t v_index;    ///< first degree of freedom
     int32_t has_arm;    ///< 0 where the origin is the parent's for good: p is zero and the joint only turns
     int32_t is_leaf;    ///< no node hangs on it
     int32_t is_last;    ///< of its parent's children the last, which is the first to hand over to it
@@ -49,15 +49,15 @@ typedef struct kki_node {
 
 /// A body as the user named it, and where it rides.
 typedef struct kki_body {
-    int32_t parent;       ///< body; −1 for the world
-    int32_t node;         ///< node it rides on; the last of its chain for composite joints
-    int32_t first_node;   ///< first node of its own joint; `node` unless composite; −1 for fixed joints and the world
-    int32_t joint_type;   ///< kk_joint_type
+    int32_t parent;     ///< body; −1 for the world
+    int32_t node;       ///< node it rides on; the last of its chain for composite joints
+    int32_t first_node; ///< first node of its own joint; `node` unless composite; −1 for fixed joints and the world
+    int32_t joint_type; ///< kk_joint_type
     int32_t q_index, nq, v_index, nv;
     int32_t name, joint_name; ///< offsets into `names`
-    kk_transform X_NB;    ///< body frame in the node's frame
-    kk_transform X_PB;    ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
-    kk_inertia inertia;   ///< in the body's frame, as the user gave it
+    kk_transform X_NB;        ///< body frame in the node's frame
+    kk_transform X_PB;        ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
+    kk_inertia inertia;       ///< in the body's frame, as the user gave it
 } kki_body;
 
 typedef struct kki_frame {
@@ -89,18 +89,22 @@ struct kk_model {
     int32_t *dof_parent;    ///< [nv] the degree of freedom next towards the root, −1 at the root: the branches of M
     int32_t *dof_subtree;   ///< [nv] one past the last degree of freedom of the subtree that starts here
     uint8_t *dof_halves;    ///< [nv] KKI_HALF_…: which halves of its axis about the root's origin can be non-zero
-    int32_t *angle_index;   ///< [nnode, padded to a multiple of 4] first coordinate of each node; 0 in the padding and the world
+    int32_t *
+        angle_index; ///< [nnode, padded to a multiple of 4] first coordinate of each node; 0 in the padding and the world
     double *turn_rest;      ///< [nnode, padded] where a node's angle starts: a rest, rad, …
     int64_t *turn_quarters; ///< [nnode, padded] … and whole quarter turns
     int32_t *node_nv;       ///< [nnode] degrees of freedom of the node
     int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
-    int32_t *node_mount;    ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world
-    int32_t *follower_of;   ///< [nv] coupling that drives the degree of freedom, −1 if independent
+    int32_t *
+        node_mount; ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world
+    int32_t *follower_of; ///< [nv] coupling that drives the degree of freedom, −1 if independent
     int32_t *body_by_name, *frame_by_name, *joint_by_name; ///< ids sorted by name, for binary search
-    char *names;            ///< all strings, NUL-terminated; offset 0 is the empty string
+    char *names; ///< all strings, NUL-terminated; offset 0 is the empty string
 };
 
 /// Name lookup over a sorted table of ids.
-static inline const char *kki_model_name(const kk_model *m, int32_t offset) { return m->names + offset; }
+static inline const char *kki_model_name(const kk_model *m, int32_t offset) {
+    return m->names + offset;
+}
 
 #endif

@@ -178,8 +178,8 @@ KKI_INLINE void aba_add_free_armature(const double *armature, const mat3 *R, art
 }
 
 /// Axes of a ball, or of a free joint that is not at a root.
-KKI_INLINE void aba_eliminate_many(const kk_model *m, const knode *b, const mat3 *R, articulated *A, pivot *axis, const double *tau,
-                                   size_t stride) {
+KKI_INLINE void aba_eliminate_many(const kk_model *m, const knode *b, const mat3 *R, articulated *A, pivot *axis,
+                                   const double *tau, size_t stride) {
     const size_t i = (size_t)b->v_index;
     if (b->type == KKI_NODE_FREE) {
         for (size_t k = 6; k-- > 3;) {
@@ -194,10 +194,13 @@ KKI_INLINE void aba_eliminate_many(const kk_model *m, const knode *b, const mat3
 }
 
 /// A free joint at a root stands alone: nothing of it reaches the world.
-KKI_INLINE int is_free_root(const knode *b) { return b->type == KKI_NODE_FREE && b->parent == 0; }
+KKI_INLINE int is_free_root(const knode *b) {
+    return b->type == KKI_NODE_FREE && b->parent == 0;
+}
 
 /// Tips to roots: eliminate the joint, hand the rest to the parent.
-KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau, size_t stride) {
+KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau,
+                           size_t stride) {
     const world_motion *motion = S->motion;
     articulated *body = S->articulated;
     for (int i = m->nnode - 1; i > 0; i--) {
@@ -275,8 +278,8 @@ KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, const world_node 
 }
 
 /// Roots to tips: poses (of what is `wanted`), bias motion, inertias.
-KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q, const double *v,
-                            size_t stride) {
+KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q,
+                            const double *v, size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     world_motion *motion = S->motion;
     articulated *body = S->articulated;

@@ -68,7 +68,9 @@ typedef struct {
 
 #if KKI_LANES == 1
 
-KKI_INLINE real r_const(double a) { return a; }
+KKI_INLINE real r_const(double a) {
+    return a;
+}
 /// Coordinate i of a state; `stride` separates coordinates where states lie side by side.
 KKI_INLINE real r_load(const double *x, size_t i, size_t stride) {
     (void)stride;
@@ -81,9 +83,15 @@ KKI_INLINE void r_store(double *x, size_t i, size_t stride, real a) {
 
 #else
 
-KKI_INLINE real r_const(double a) { return a - (real){0}; }
-KKI_INLINE real r_load(const double *x, size_t i, size_t stride) { return *(const real_unaligned *)(x + i * stride); }
-KKI_INLINE void r_store(double *x, size_t i, size_t stride, real a) { *(real_unaligned *)(x + i * stride) = a; }
+KKI_INLINE real r_const(double a) {
+    return a - (real){0};
+}
+KKI_INLINE real r_load(const double *x, size_t i, size_t stride) {
+    return *(const real_unaligned *)(x + i * stride);
+}
+KKI_INLINE void r_store(double *x, size_t i, size_t stride, real a) {
+    *(real_unaligned *)(x + i * stride) = a;
+}
 
 #endif
 
@@ -94,33 +102,63 @@ KKI_INLINE void r_store(double *x, size_t i, size_t stride, real a) { *(real_una
 #define V_PICK(a, i, j, k) __builtin_shufflevector(a, a, i, j, k, 3)
 #define V_SPREAD(a, k) __builtin_shufflevector(a, a, k, k, k, k)
 
-KKI_INLINE vec3 v_make(real x, real y, real z) { return (vec3){x, y, z, 0}; }
-KKI_INLINE vec3 v_const(const konst a[KONST_PAD]) { return *(const quad *)a; }
-KKI_INLINE vec3 v_of_doubles(const double a[4]) { return *(const quad *)a; }
-KKI_INLINE vec3 v_zero(void) { return (vec3){0, 0, 0, 0}; }
-KKI_INLINE vec3 v_spread(real s) { return (vec3){s, s, s, s}; }
-KKI_INLINE real v_x(vec3 a) { return a[0]; }
-KKI_INLINE real v_y(vec3 a) { return a[1]; }
-KKI_INLINE real v_z(vec3 a) { return a[2]; }
-KKI_INLINE vec3 v_add(vec3 a, vec3 b) { return a + b; }
-KKI_INLINE vec3 v_sub(vec3 a, vec3 b) { return a - b; }
-KKI_INLINE vec3 v_neg(vec3 a) { return -a; }
-KKI_INLINE vec3 v_scale(vec3 a, real s) { return a * v_spread(s); }
+KKI_INLINE vec3 v_make(real x, real y, real z) {
+    return (vec3){x, y, z, 0};
+}
+KKI_INLINE vec3 v_const(const konst a[KONST_PAD]) {
+    return *(const quad *)a;
+}
+KKI_INLINE vec3 v_of_doubles(const double a[4]) {
+    return *(const quad *)a;
+}
+KKI_INLINE vec3 v_zero(void) {
+    return (vec3){0, 0, 0, 0};
+}
+KKI_INLINE vec3 v_spread(real s) {
+    return (vec3){s, s, s, s};
+}
+KKI_INLINE real v_x(vec3 a) {
+    return a[0];
+}
+KKI_INLINE real v_y(vec3 a) {
+    return a[1];
+}
+KKI_INLINE real v_z(vec3 a) {
+    return a[2];
+}
+KKI_INLINE vec3 v_add(vec3 a, vec3 b) {
+    return a + b;
+}
+KKI_INLINE vec3 v_sub(vec3 a, vec3 b) {
+    return a - b;
+}
+KKI_INLINE vec3 v_neg(vec3 a) {
+    return -a;
+}
+KKI_INLINE vec3 v_scale(vec3 a, real s) {
+    return a * v_spread(s);
+}
 /// Component by component.
-KKI_INLINE vec3 v_hadamard(vec3 a, vec3 b) { return a * b; }
+KKI_INLINE vec3 v_hadamard(vec3 a, vec3 b) {
+    return a * b;
+}
 /// a · b = (ax bx + ay by) + az bz.
 KKI_INLINE real v_dot(vec3 a, vec3 b) {
     const vec3 t = a * b;
     return (t[0] + t[1]) + t[2];
 }
-KKI_INLINE vec3 v_cross(vec3 a, vec3 b) { return V_PICK(a * V_PICK(b, 1, 2, 0) - V_PICK(a, 1, 2, 0) * b, 1, 2, 0); }
+KKI_INLINE vec3 v_cross(vec3 a, vec3 b) {
+    return V_PICK(a * V_PICK(b, 1, 2, 0) - V_PICK(a, 1, 2, 0) * b, 1, 2, 0);
+}
 /// a × (0, 0, s) = (ay s, −ax s, 0).
 KKI_INLINE vec3 v_cross_z(vec3 a, real s) {
     const vec3 t = __builtin_shufflevector(a, a, 1, 0, 2, 3) * (vec3){s, -s, s, s};
     return __builtin_shufflevector(t, v_zero(), 0, 1, 6, 7);
 }
 /// a + (0, 0, s).
-KKI_INLINE vec3 v_add_z(vec3 a, real s) { return __builtin_shufflevector(a, a + v_spread(s), 0, 1, 6, 3); }
+KKI_INLINE vec3 v_add_z(vec3 a, real s) {
+    return __builtin_shufflevector(a, a + v_spread(s), 0, 1, 6, 3);
+}
 /// Rows of a column triple times a vector: (c0 x + c1 y) + c2 z.
 KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
     return (c0 * V_SPREAD(a, 0) + c1 * V_SPREAD(a, 1)) + c2 * V_SPREAD(a, 2);
@@ -128,24 +166,54 @@ KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
 
 #else
 
-KKI_INLINE vec3 v_make(real x, real y, real z) { return (vec3){.x = x, .y = y, .z = z}; }
-KKI_INLINE vec3 v_const(const konst a[KONST_PAD]) { return v_make(a[0], a[1], a[2]); }
-KKI_INLINE vec3 v_of_doubles(const double a[4]) { return v_make(r_const(a[0]), r_const(a[1]), r_const(a[2])); }
-KKI_INLINE vec3 v_zero(void) { return v_make(r_const(0.0), r_const(0.0), r_const(0.0)); }
-KKI_INLINE real v_x(vec3 a) { return a.x; }
-KKI_INLINE real v_y(vec3 a) { return a.y; }
-KKI_INLINE real v_z(vec3 a) { return a.z; }
-KKI_INLINE vec3 v_add(vec3 a, vec3 b) { return v_make(a.x + b.x, a.y + b.y, a.z + b.z); }
-KKI_INLINE vec3 v_sub(vec3 a, vec3 b) { return v_make(a.x - b.x, a.y - b.y, a.z - b.z); }
-KKI_INLINE vec3 v_neg(vec3 a) { return v_make(-a.x, -a.y, -a.z); }
-KKI_INLINE vec3 v_scale(vec3 a, real s) { return v_make(a.x * s, a.y * s, a.z * s); }
-KKI_INLINE vec3 v_hadamard(vec3 a, vec3 b) { return v_make(a.x * b.x, a.y * b.y, a.z * b.z); }
-KKI_INLINE real v_dot(vec3 a, vec3 b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
+KKI_INLINE vec3 v_make(real x, real y, real z) {
+    return (vec3){.x = x, .y = y, .z = z};
+}
+KKI_INLINE vec3 v_const(const konst a[KONST_PAD]) {
+    return v_make(a[0], a[1], a[2]);
+}
+KKI_INLINE vec3 v_of_doubles(const double a[4]) {
+    return v_make(r_const(a[0]), r_const(a[1]), r_const(a[2]));
+}
+KKI_INLINE vec3 v_zero(void) {
+    return v_make(r_const(0.0), r_const(0.0), r_const(0.0));
+}
+KKI_INLINE real v_x(vec3 a) {
+    return a.x;
+}
+KKI_INLINE real v_y(vec3 a) {
+    return a.y;
+}
+KKI_INLINE real v_z(vec3 a) {
+    return a.z;
+}
+KKI_INLINE vec3 v_add(vec3 a, vec3 b) {
+    return v_make(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+KKI_INLINE vec3 v_sub(vec3 a, vec3 b) {
+    return v_make(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+KKI_INLINE vec3 v_neg(vec3 a) {
+    return v_make(-a.x, -a.y, -a.z);
+}
+KKI_INLINE vec3 v_scale(vec3 a, real s) {
+    return v_make(a.x * s, a.y * s, a.z * s);
+}
+KKI_INLINE vec3 v_hadamard(vec3 a, vec3 b) {
+    return v_make(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+KKI_INLINE real v_dot(vec3 a, vec3 b) {
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
 KKI_INLINE vec3 v_cross(vec3 a, vec3 b) {
     return v_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-KKI_INLINE vec3 v_cross_z(vec3 a, real s) { return v_make(a.y * s, a.x * -s, r_const(0.0)); }
-KKI_INLINE vec3 v_add_z(vec3 a, real s) { return v_make(a.x, a.y, a.z + s); }
+KKI_INLINE vec3 v_cross_z(vec3 a, real s) {
+    return v_make(a.y * s, a.x * -s, r_const(0.0));
+}
+KKI_INLINE vec3 v_add_z(vec3 a, real s) {
+    return v_make(a.x, a.y, a.z + s);
+}
 KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
     return v_make((c0.x * a.x + c1.x * a.y) + c2.x * a.z, (c0.y * a.x + c1.y * a.y) + c2.y * a.z,
                   (c0.z * a.x + c1.z * a.y) + c2.z * a.z);
@@ -155,14 +223,20 @@ KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
 
 // ---- 3 × 3 matrices
 
-KKI_INLINE mat3 m_const(const konst a[3][KONST_PAD]) { return (mat3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}}; }
-KKI_INLINE vec3 m_mul(const mat3 *A, vec3 x) { return v_combine(A->c[0], A->c[1], A->c[2], x); }
+KKI_INLINE mat3 m_const(const konst a[3][KONST_PAD]) {
+    return (mat3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}};
+}
+KKI_INLINE vec3 m_mul(const mat3 *A, vec3 x) {
+    return v_combine(A->c[0], A->c[1], A->c[2], x);
+}
 /// A times a constant vector of the model, kept in memory so that its components are loaded ready spread.
 KKI_INLINE vec3 m_mul_const(const mat3 *A, const konst a[KONST_PAD]) {
     return v_add(v_add(v_scale(A->c[0], a[0]), v_scale(A->c[1], a[1])), v_scale(A->c[2], a[2]));
 }
 /// Aᵀ x by dot products.
-KKI_INLINE vec3 m_tmul(const mat3 *A, vec3 x) { return v_make(v_dot(A->c[0], x), v_dot(A->c[1], x), v_dot(A->c[2], x)); }
+KKI_INLINE vec3 m_tmul(const mat3 *A, vec3 x) {
+    return v_make(v_dot(A->c[0], x), v_dot(A->c[1], x), v_dot(A->c[2], x));
+}
 /// A times a constant matrix.
 KKI_INLINE mat3 m_mul_m_const(const mat3 *A, const konst B[3][KONST_PAD]) {
     return (mat3){{m_mul_const(A, B[0]), m_mul_const(A, B[1]), m_mul_const(A, B[2])}};
@@ -244,15 +318,21 @@ KKI_INLINE mat3 m_spin(vec3 w, vec3 al) {
 
 #if KKI_QUAD
 
-KKI_INLINE vec3 s_mul(const sym3 *A, vec3 x) { return v_combine(A->c[0], A->c[1], A->c[2], x); }
+KKI_INLINE vec3 s_mul(const sym3 *A, vec3 x) {
+    return v_combine(A->c[0], A->c[1], A->c[2], x);
+}
 /// A ← A + B.
 KKI_INLINE void s_gain(sym3 *A, const sym3 *B) {
     A->c[0] = A->c[0] + B->c[0];
     A->c[1] = A->c[1] + B->c[1];
     A->c[2] = A->c[2] + B->c[2];
 }
-KKI_INLINE sym3 s_const(const konst a[3][KONST_PAD]) { return (sym3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}}; }
-KKI_INLINE sym3 s_diagonal(real d) { return (sym3){{{d, 0, 0, 0}, {0, d, 0, 0}, {0, 0, d, 0}}}; }
+KKI_INLINE sym3 s_const(const konst a[3][KONST_PAD]) {
+    return (sym3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}};
+}
+KKI_INLINE sym3 s_diagonal(real d) {
+    return (sym3){{{d, 0, 0, 0}, {0, d, 0, 0}, {0, 0, d, 0}}};
+}
 /// A ← A + d 1.
 KKI_INLINE void s_gain_diagonal(sym3 *A, real d) {
     const sym3 D = s_diagonal(d);
@@ -291,19 +371,34 @@ KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
     const quad x = V_SPREAD(r, 0), y = V_SPREAD(r, 1), z = V_SPREAD(r, 2);
     return (mat3){{A->c[1] * z - A->c[2] * y, A->c[2] * x - A->c[0] * z, A->c[0] * y - A->c[1] * x}};
 }
-KKI_INLINE mat3 s_columns(const sym3 *A) { return (mat3){{A->c[0], A->c[1], A->c[2]}}; }
+KKI_INLINE mat3 s_columns(const sym3 *A) {
+    return (mat3){{A->c[0], A->c[1], A->c[2]}};
+}
 /// A + d 1.
 KKI_INLINE mat3 m_add_diagonal(mat3 A, real d) {
     const quad D = {d, d, d, d}, o = {0, 0, 0, 0};
-    return (mat3){{A.c[0] + __builtin_shufflevector(D, o, 0, 5, 6, 7), A.c[1] + __builtin_shufflevector(D, o, 4, 1, 6, 7),
+    return (mat3){{A.c[0] + __builtin_shufflevector(D, o, 0, 5, 6, 7),
+                   A.c[1] + __builtin_shufflevector(D, o, 4, 1, 6, 7),
                    A.c[2] + __builtin_shufflevector(D, o, 4, 5, 2, 7)}};
 }
-KKI_INLINE real s_xx(const sym3 *A) { return A->c[0][0]; }
-KKI_INLINE real s_xy(const sym3 *A) { return A->c[0][1]; }
-KKI_INLINE real s_xz(const sym3 *A) { return A->c[0][2]; }
-KKI_INLINE real s_yy(const sym3 *A) { return A->c[1][1]; }
-KKI_INLINE real s_yz(const sym3 *A) { return A->c[1][2]; }
-KKI_INLINE real s_zz(const sym3 *A) { return A->c[2][2]; }
+KKI_INLINE real s_xx(const sym3 *A) {
+    return A->c[0][0];
+}
+KKI_INLINE real s_xy(const sym3 *A) {
+    return A->c[0][1];
+}
+KKI_INLINE real s_xz(const sym3 *A) {
+    return A->c[0][2];
+}
+KKI_INLINE real s_yy(const sym3 *A) {
+    return A->c[1][1];
+}
+KKI_INLINE real s_yz(const sym3 *A) {
+    return A->c[1][2];
+}
+KKI_INLINE real s_zz(const sym3 *A) {
+    return A->c[2][2];
+}
 
 #else
 
@@ -322,7 +417,9 @@ KKI_INLINE void s_gain(sym3 *A, const sym3 *B) {
 KKI_INLINE sym3 s_const(const konst a[3][KONST_PAD]) {
     return (sym3){a[0][0], a[0][1], a[0][2], a[1][1], a[1][2], a[2][2]};
 }
-KKI_INLINE sym3 s_diagonal(real d) { return (sym3){d, r_const(0.0), r_const(0.0), d, r_const(0.0), d}; }
+KKI_INLINE sym3 s_diagonal(real d) {
+    return (sym3){d, r_const(0.0), r_const(0.0), d, r_const(0.0), d};
+}
 KKI_INLINE void s_gain_diagonal(sym3 *A, real d) {
     A->xx = A->xx + d;
     A->yy = A->yy + d;
@@ -371,12 +468,24 @@ KKI_INLINE mat3 m_add_diagonal(mat3 A, real d) {
     const real o = r_const(0.0);
     return (mat3){{v_add(A.c[0], v_make(d, o, o)), v_add(A.c[1], v_make(o, d, o)), v_add(A.c[2], v_make(o, o, d))}};
 }
-KKI_INLINE real s_xx(const sym3 *A) { return A->xx; }
-KKI_INLINE real s_xy(const sym3 *A) { return A->xy; }
-KKI_INLINE real s_xz(const sym3 *A) { return A->xz; }
-KKI_INLINE real s_yy(const sym3 *A) { return A->yy; }
-KKI_INLINE real s_yz(const sym3 *A) { return A->yz; }
-KKI_INLINE real s_zz(const sym3 *A) { return A->zz; }
+KKI_INLINE real s_xx(const sym3 *A) {
+    return A->xx;
+}
+KKI_INLINE real s_xy(const sym3 *A) {
+    return A->xy;
+}
+KKI_INLINE real s_xz(const sym3 *A) {
+    return A->xz;
+}
+KKI_INLINE real s_yy(const sym3 *A) {
+    return A->yy;
+}
+KKI_INLINE real s_yz(const sym3 *A) {
+    return A->yz;
+}
+KKI_INLINE real s_zz(const sym3 *A) {
+    return A->zz;
+}
 
 #endif
 

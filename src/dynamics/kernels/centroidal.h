@@ -63,7 +63,8 @@ KKI_INLINE vec3 center_of_roots(const kk_model *m, const kki_scratch *S) {
 
 /// Loads of crba_gather, about each root's origin, carried to the centre of mass.
 /// @param A [6 × nv] result    @param rows [6][padded] loads    @param com centre of mass
-KKI_INLINE void carry_to_com(const kk_model *m, const kki_scratch *S, const double *rows, size_t padded, vec3 com, double *A) {
+KKI_INLINE void carry_to_com(const kk_model *m, const kki_scratch *S, const double *rows, size_t padded, vec3 com,
+                             double *A) {
     const size_t nv = (size_t)m->nv;
     const world_node *x = S->pose;
     for (int root = 1; root < m->nnode && m->node[root].parent == 0; root++) {

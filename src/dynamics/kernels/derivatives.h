@@ -22,8 +22,8 @@
 typedef struct {
     composite I;
     mat3 theta;
-    vec3 p;    ///< momentum
-    vec3 n, f; ///< force
+    vec3 p;       ///< momentum
+    vec3 n, f;    ///< force
     spatial v, a; ///< the node's own spatial velocity and acceleration (gravity subtracted)
 } bundle;
 
@@ -173,10 +173,12 @@ KKI_INLINE void derivative_turn(const kk_model *m, kki_scratch *S) {
 
 /// Four entries ∂τ_i/∂q_j and ∂τ_i/∂v_j from column i on.
 KKI_INLINE quad below_dq(const derivative_terms *t, const double *rows, size_t i, size_t padded) {
-    return dot3_rows(&t->psi, rows + ROW_B * padded + i, padded) + dot6_rows(&t->psi2, rows + ROW_F * padded + i, padded);
+    return dot3_rows(&t->psi, rows + ROW_B * padded + i, padded) +
+           dot6_rows(&t->psi2, rows + ROW_F * padded + i, padded);
 }
 KKI_INLINE quad below_dv(const derivative_terms *t, const double *rows, size_t i, size_t padded) {
-    return dot3_rows(&t->axis.a, rows + ROW_B * padded + i, padded) + dot6_rows(&t->sigma, rows + ROW_F * padded + i, padded);
+    return dot3_rows(&t->axis.a, rows + ROW_B * padded + i, padded) +
+           dot6_rows(&t->sigma, rows + ROW_F * padded + i, padded);
 }
 
 /// Entries that couple degree of freedom j with everything behind it.
@@ -198,7 +200,8 @@ KKI_INLINE void derivative_row(const kk_model *m, kki_scratch *S, size_t j, doub
 
 /// Degrees of freedom of one joint, both orders by the first line of the formulas.
 KKI_INLINE void derivative_joint(const kk_model *m, kki_scratch *S, int node, double *dq, double *dv, size_t stride) {
-    const size_t padded = kki_padded(m->nv), begin = (size_t)m->node[node].v_index, end = begin + (size_t)m->node_nv[node];
+    const size_t padded = kki_padded(m->nv), begin = (size_t)m->node[node].v_index,
+                 end = begin + (size_t)m->node_nv[node];
     const double *rows = S->derivative_rows;
     for (size_t j = begin; j < end; j++) {
         const derivative_terms *t = (const derivative_terms *)S->derivative + j;

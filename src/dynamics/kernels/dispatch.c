@@ -30,16 +30,25 @@ static unsigned saved_registers(void) {
 
 static int has(unsigned features, unsigned registers) {
     unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & features) == features && (saved_registers() & registers) == registers;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & features) == features &&
+           (saved_registers() & registers) == registers;
 }
 
-static int has_avx2(void) { return has(AVX2, XCR0_AVX); }
-static int has_avx512(void) { return has((unsigned)(AVX512F | AVX512DQ | AVX512BW) | AVX512VL, XCR0_AVX512); }
+static int has_avx2(void) {
+    return has(AVX2, XCR0_AVX);
+}
+static int has_avx512(void) {
+    return has((unsigned)(AVX512F | AVX512DQ | AVX512BW) | AVX512VL, XCR0_AVX512);
+}
 
 #else
 
-static int has_avx2(void) { return 0; }
-static int has_avx512(void) { return 0; }
+static int has_avx2(void) {
+    return 0;
+}
+static int has_avx512(void) {
+    return 0;
+}
 
 #endif
 
@@ -61,6 +70,10 @@ const kki_kernels *kki_kernels_at(int index) {
     return index >= 0 && index < n ? found[index] : NULL;
 }
 
-const kki_kernels *kki_kernels_one(void) { return kki_kernels_at(has_avx2() ? 2 : 0); }
+const kki_kernels *kki_kernels_one(void) {
+    return kki_kernels_at(has_avx2() ? 2 : 0);
+}
 
-const kki_kernels *kki_kernels_widest(void) { return kki_kernels_at(has_avx512() ? 4 : has_avx2() ? 3 : 1); }
+const kki_kernels *kki_kernels_widest(void) {
+    return kki_kernels_at(has_avx512() ? 4 : has_avx2() ? 3 : 1);
+}

@@ -8,8 +8,7 @@
 /// Moments of a node in world axes, from the Cholesky root of its moments: J_W = (R L)(R L)ᵀ, exactly symmetric.
 KKI_INLINE sym3 moments_in_world(const knode *b, const mat3 *R) {
     const konst(*L)[KONST_PAD] = b->inertia_root;
-    const vec3 x = v_add(v_add(v_scale(R->c[0], L[0][0]), v_scale(R->c[1], L[0][1])),
-                         v_scale(R->c[2], L[0][2]));
+    const vec3 x = v_add(v_add(v_scale(R->c[0], L[0][0]), v_scale(R->c[1], L[0][1])), v_scale(R->c[2], L[0][2]));
     const vec3 y = v_add(v_scale(R->c[1], L[1][1]), v_scale(R->c[2], L[1][2]));
     const mat3 A = {{x, y, v_scale(R->c[2], L[2][2])}};
     return s_square(&A);

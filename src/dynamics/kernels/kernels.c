@@ -68,12 +68,14 @@ STAGE kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stri
     poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, stride);
 }
 
-static void rnea(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau, size_t stride) {
+static void rnea(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau,
+                 size_t stride) {
     rnea_outward(m, S, q, v, a, stride);
     rnea_inward(m, S, a, tau, stride);
 }
 
-static void aba(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a, size_t stride) {
+static void aba(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a,
+                size_t stride) {
     aba_prepare(m, S, S->work_pose, POSE_ARM, q, v, stride);
     aba_inward(m, S, S->work_pose, tau, stride);
     aba_outward(m, S, S->work_pose, a, stride);
@@ -120,7 +122,9 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
 
 #if KKI_LANES == 1
 
-STAGE rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) { rates_of_nodes(m, S, v, a, 1); }
+STAGE rates(const kk_model *m, kki_scratch *S, const double *v, const double *a) {
+    rates_of_nodes(m, S, v, a, 1);
+}
 
 static void axes(const kk_model *m, kki_scratch *S, const double *q) {
     kinematics(m, S, q, 1);
@@ -146,17 +150,19 @@ static void centroidal(const kk_model *m, kki_scratch *S, const double *q, doubl
     crba_gather(m, S, S->pose);
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
-static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
-                            double *dA) {
+static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero,
+                            double *A, double *dA) {
     kinematics(m, S, q, 1);
     rates(m, S, v, zero);
     centroidal_rate_gather(m, S);
     centroidal_with_rate(m, S, A, dA);
 }
-STAGE gather_derivatives(const kk_model *m, kki_scratch *S) { derivative_gather(m, S); }
+STAGE gather_derivatives(const kk_model *m, kki_scratch *S) {
+    derivative_gather(m, S);
+}
 
-static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
-                             double *dv, size_t stride) {
+static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,
+                             double *dq, double *dv, size_t stride) {
     kinematics(m, S, q, 1);
     rates(m, S, v, a);
     gather_derivatives(m, S);
@@ -165,7 +171,9 @@ static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q,
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
     rnea_outward(m, S, q, v, a, 1);
 }
-static void rnea_inward_one(const kk_model *m, kki_scratch *S, const double *a, double *tau) { rnea_inward(m, S, a, tau, 1); }
+static void rnea_inward_one(const kk_model *m, kki_scratch *S, const double *a, double *tau) {
+    rnea_inward(m, S, a, tau, 1);
+}
 static void aba_prepare_one(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
     aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, v, 1);
 }
@@ -178,20 +186,25 @@ static void aba_solve_one(const kk_model *m, kki_scratch *S, const double *tau, 
     aba_inward(m, S, S->pose, tau, 1);
     aba_outward(m, S, S->pose, a, 1);
 }
-static int factor(const kk_model *m, kki_factor *F, const double *inertia) { return factor_all(m, F, inertia); }
+static int factor(const kk_model *m, kki_factor *F, const double *inertia) {
+    return factor_all(m, F, inertia);
+}
 static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
     solve_rows(m, F, X, columns, stride);
 }
-static void inverse(const kk_model *m, const kki_factor *F, double *out) { inverse_all(m, F, out); }
+static void inverse(const kk_model *m, const kki_factor *F, double *out) {
+    inverse_all(m, F, out);
+}
 static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *zero) {
     aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, zero, 1);
     delassus_pivots(m, S, zero);
 }
-static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j, const double wj[6][4],
-                           double *Y, size_t stride) {
+static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
+                           const double wj[6][4], double *Y, size_t stride) {
     climb_pair(m, S, i, wi, j, wj, Y, stride);
 }
-static void delassus_row(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads, double *G) {
+static void delassus_row(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
+                         double *G) {
     gram_row(Yr, Z, stride, list, count, quads, G);
 }
 

@@ -16,25 +16,25 @@ typedef struct kki_scratch {
     int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
     void *nodes;           ///< [nnode] the model's nodes with their numbers spread; lanes only, filled by `fill`
     double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
-    void *work_pose;       ///< [nnode] world_node: as much of the poses as forward dynamics or inertia needs, not for readers
-    void *pose;            ///< [nnode] world_node: poses in world axes
-    void *rates;           ///< [nnode] world_rates: velocities and accelerations in world axes; one robot only
-    void *motion;          ///< [nnode] world_motion: velocities, bias accelerations in world axes
-    void *local;           ///< [nnode] local_node: motion and load in link frames
-    void *local_pose;      ///< [nnode] local_pose: joints that are not plain hinges, in the parent's frame
-    void *articulated;     ///< [nnode] articulated inertias
-    void *pivot;           ///< [nv] eliminated degrees of freedom
-    void *composite;       ///< [nnode] composite inertias
-    void *axis;            ///< [nv padded] spatial: motion axes, world axes about the root's origin
-    void *axis_rate;       ///< [nv padded] spatial: their rates; one robot only
-    void *load;            ///< [nv padded] spatial: composite inertia × axis, likewise
-    double *load_rows;     ///< [6][nv padded] the loads by rows; one robot only
-    kki_chunk *chunk;      ///< the upper triangle's branches in chunks, kind by kind; one robot only, filled by `fill`
-    size_t chunk_end[3];   ///< where the chunks of each kind end
-    void *bundle;          ///< [nnode] subtree sums of the derivatives; one robot only
-    void *derivative;      ///< [nv padded] terms of the derivatives, see derivatives.h; one robot only
+    void *work_pose; ///< [nnode] world_node: as much of the poses as forward dynamics or inertia needs, not for readers
+    void *pose;      ///< [nnode] world_node: poses in world axes
+    void *rates;     ///< [nnode] world_rates: velocities and accelerations in world axes; one robot only
+    void *motion;    ///< [nnode] world_motion: velocities, bias accelerations in world axes
+    void *local;     ///< [nnode] local_node: motion and load in link frames
+    void *local_pose;    ///< [nnode] local_pose: joints that are not plain hinges, in the parent's frame
+    void *articulated;   ///< [nnode] articulated inertias
+    void *pivot;         ///< [nv] eliminated degrees of freedom
+    void *composite;     ///< [nnode] composite inertias
+    void *axis;          ///< [nv padded] spatial: motion axes, world axes about the root's origin
+    void *axis_rate;     ///< [nv padded] spatial: their rates; one robot only
+    void *load;          ///< [nv padded] spatial: composite inertia × axis, likewise
+    double *load_rows;   ///< [6][nv padded] the loads by rows; one robot only
+    kki_chunk *chunk;    ///< the upper triangle's branches in chunks, kind by kind; one robot only, filled by `fill`
+    size_t chunk_end[3]; ///< where the chunks of each kind end
+    void *bundle;        ///< [nnode] subtree sums of the derivatives; one robot only
+    void *derivative;    ///< [nv padded] terms of the derivatives, see derivatives.h; one robot only
     double *derivative_rows; ///< [terms][nv padded] some of them by rows; one robot only
-    double *inertia;       ///< [nv][nv padded] joint-space inertia, upper triangle
+    double *inertia;         ///< [nv][nv padded] joint-space inertia, upper triangle
 } kki_scratch;
 
 /// Branch-sparse factor of the joint-space inertia (kernels/factor.h); one robot only.
@@ -58,8 +58,10 @@ typedef struct kki_kernels {
 
     // states lie `stride` doubles apart by coordinate: x[i * stride + lane]; stride is 1 for one robot
     void (*kinematics)(const kk_model *m, kki_scratch *S, const double *q, size_t stride);
-    void (*rnea)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau, size_t stride);
-    void (*aba)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a, size_t stride);
+    void (*rnea)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau,
+                 size_t stride);
+    void (*aba)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a,
+                size_t stride);
     void (*crba)(const kk_model *m, kki_scratch *S, const double *q, size_t stride);
     void (*read_inertia)(const kk_model *m, const kki_scratch *S, double *M, size_t stride);
     void (*read_poses)(const kk_model *m, const kki_scratch *S, double *poses, size_t stride);
@@ -69,10 +71,10 @@ typedef struct kki_kernels {
     void (*axes_rates)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero);
     kk_vec3 (*center_of_mass)(const kk_model *m, kki_scratch *S, const double *q, double *J);
     void (*centroidal)(const kk_model *m, kki_scratch *S, const double *q, double *A);
-    void (*centroidal_rate)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero, double *A,
-                            double *dA);
-    void (*rnea_derivatives)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *dq,
-                             double *dv, size_t stride);
+    void (*centroidal_rate)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero,
+                            double *A, double *dA);
+    void (*rnea_derivatives)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,
+                             double *dq, double *dv, size_t stride);
 
     // one robot only: motion behind the poses, and halves between which forces on bodies can be put
     void (*rates)(const kk_model *m, kki_scratch *S, const double *v, const double *a);
@@ -90,13 +92,16 @@ typedef struct kki_kernels {
     // one robot only: the Delassus matrix (kernels/delassus.h). Pivots at q; four pairs of wrenches climb into four columns of Y;
     // `quads` registers of a row of Yᵀ Z over the listed degrees of freedom
     void (*delassus_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *zero);
-    void (*delassus_climb)(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j, const double wj[6][4],
-                           double *Y, size_t stride);
-    void (*delassus_row)(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads, double *G);
+    void (*delassus_climb)(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
+                           const double wj[6][4], double *Y, size_t stride);
+    void (*delassus_row)(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
+                         double *G);
 } kki_kernels;
 
 /// Rounds a count up to whole SIMD registers of one robot.
-static inline size_t kki_padded(int n) { return ((size_t)n + 3) & ~(size_t)3; }
+static inline size_t kki_padded(int n) {
+    return ((size_t)n + 3) & ~(size_t)3;
+}
 
 /// The best one-robot kernels of this CPU.
 const kki_kernels *kki_kernels_one(void);

@@ -18,7 +18,8 @@ KKI_INLINE void store3(double *x, size_t i, size_t stride, vec3 a) {
     r_store(x, i + 2, stride, v_z(a));
 }
 KKI_INLINE mat3 load_quat(const double *q, size_t i, size_t stride) {
-    return m_from_quat(r_load(q, i, stride), r_load(q, i + 1, stride), r_load(q, i + 2, stride), r_load(q, i + 3, stride));
+    return m_from_quat(r_load(q, i, stride), r_load(q, i + 1, stride), r_load(q, i + 2, stride),
+                       r_load(q, i + 3, stride));
 }
 
 KKI_INLINE void pose_of_world(world_node *x) {
@@ -47,8 +48,8 @@ KKI_INLINE vec3 arm_of_node(const knode *b, const double *q, size_t stride, cons
 enum { POSE_ARM = 0, POSE_OFFSET = 1, POSE_POSITION = 2 };
 
 /// One node from its parent.
-KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, real sine, real cosine, const world_node *parent,
-                             world_node *x, int wanted) {
+KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, real sine, real cosine,
+                             const world_node *parent, world_node *x, int wanted) {
     mat3 R0;
     if (b->parent == 0) {
         R0 = m_const(b->R); // the world's axes are the world's axes
@@ -82,7 +83,8 @@ KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, rea
     }
 }
 
-KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q, size_t stride) {
+KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
+                               size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     trig_of_nodes(m, q, stride, S);
     pose_of_world(&x[0]);

@@ -18,19 +18,43 @@ typedef struct {
     vec3 c, s;
 } turn;
 #if KKI_QUAD
-KKI_INLINE turn turn_z(real s, real c) { return (turn){{c, c, 1, 1}, {s, -s, 0, 0}}; }
-KKI_INLINE turn turn_x(real s, real c) { return (turn){{1, c, c, 1}, {0, s, -s, 0}}; }
-KKI_INLINE vec3 turn_z_in(turn t, vec3 x) { return x * t.c + __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
-KKI_INLINE vec3 turn_z_out(turn t, vec3 x) { return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s; }
-KKI_INLINE vec3 turn_x_in(turn t, vec3 x) { return x * t.c + __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s; }
-KKI_INLINE vec3 turn_x_out(turn t, vec3 x) { return x * t.c - __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s; }
+KKI_INLINE turn turn_z(real s, real c) {
+    return (turn){{c, c, 1, 1}, {s, -s, 0, 0}};
+}
+KKI_INLINE turn turn_x(real s, real c) {
+    return (turn){{1, c, c, 1}, {0, s, -s, 0}};
+}
+KKI_INLINE vec3 turn_z_in(turn t, vec3 x) {
+    return x * t.c + __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s;
+}
+KKI_INLINE vec3 turn_z_out(turn t, vec3 x) {
+    return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s;
+}
+KKI_INLINE vec3 turn_x_in(turn t, vec3 x) {
+    return x * t.c + __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s;
+}
+KKI_INLINE vec3 turn_x_out(turn t, vec3 x) {
+    return x * t.c - __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s;
+}
 #else
-KKI_INLINE turn turn_z(real s, real c) { return (turn){v_make(c, c, c), v_make(s, s, s)}; }
-KKI_INLINE turn turn_x(real s, real c) { return turn_z(s, c); }
-KKI_INLINE vec3 turn_z_in(turn t, vec3 x) { return v_make(x.x * t.c.x + x.y * t.s.x, x.y * t.c.x - x.x * t.s.x, x.z); }
-KKI_INLINE vec3 turn_z_out(turn t, vec3 x) { return v_make(x.x * t.c.x - x.y * t.s.x, x.y * t.c.x + x.x * t.s.x, x.z); }
-KKI_INLINE vec3 turn_x_in(turn t, vec3 x) { return v_make(x.x, x.y * t.c.x + x.z * t.s.x, x.z * t.c.x - x.y * t.s.x); }
-KKI_INLINE vec3 turn_x_out(turn t, vec3 x) { return v_make(x.x, x.y * t.c.x - x.z * t.s.x, x.z * t.c.x + x.y * t.s.x); }
+KKI_INLINE turn turn_z(real s, real c) {
+    return (turn){v_make(c, c, c), v_make(s, s, s)};
+}
+KKI_INLINE turn turn_x(real s, real c) {
+    return turn_z(s, c);
+}
+KKI_INLINE vec3 turn_z_in(turn t, vec3 x) {
+    return v_make(x.x * t.c.x + x.y * t.s.x, x.y * t.c.x - x.x * t.s.x, x.z);
+}
+KKI_INLINE vec3 turn_z_out(turn t, vec3 x) {
+    return v_make(x.x * t.c.x - x.y * t.s.x, x.y * t.c.x + x.x * t.s.x, x.z);
+}
+KKI_INLINE vec3 turn_x_in(turn t, vec3 x) {
+    return v_make(x.x, x.y * t.c.x + x.z * t.s.x, x.z * t.c.x - x.y * t.s.x);
+}
+KKI_INLINE vec3 turn_x_out(turn t, vec3 x) {
+    return v_make(x.x, x.y * t.c.x - x.z * t.s.x, x.z * t.c.x + x.y * t.s.x);
+}
 #endif
 
 /// The constant half of a hinge's rotation, from the parent and to it: a turn about x, or any matrix. `aligned` is a constant at
@@ -58,7 +82,8 @@ KKI_INLINE void rnea_load(const knode *b, local_node *s) {
     s->n = v_add(v_add(s_mul(&J, s->al), v_cross(s->w, s_mul(&J, s->w))), v_cross(h, s->a));
 }
 
-KKI_INLINE void rnea_out_hinge(const knode *b, int aligned, turn t, real v, real a, const local_node *p, local_node *s) {
+KKI_INLINE void rnea_out_hinge(const knode *b, int aligned, turn t, real v, real a, const local_node *p,
+                               local_node *s) {
     const vec3 w = turn_z_in(t, hinge_in(b, aligned, p->w));
     s->a = turn_z_in(t, hinge_in(b, aligned, b->has_arm ? v_add(p->a, m_mul_const(&p->spin, b->p)) : p->a));
     s->al = v_add_z(v_add(turn_z_in(t, hinge_in(b, aligned, p->al)), v_cross_z(w, v)), a);
@@ -135,7 +160,8 @@ KKI_INLINE void rnea_project(const knode *b, const double *armature, const local
 }
 
 /// Roots to tips: motion and load of every node.
-KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, size_t stride) {
+KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,
+                             size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     local_pose *pose = S->local_pose;
     local_node *node = S->local;

@@ -11,9 +11,15 @@
 #include "trig.h"
 
 /// A motion about the point o away, and a force likewise.
-KKI_INLINE spatial motion_at(spatial s, vec3 o) { return (spatial){s.a, v_add(s.l, v_cross(o, s.a))}; }
-KKI_INLINE spatial force_at(spatial s, vec3 o) { return (spatial){v_add(s.a, v_cross(o, s.l)), s.l}; }
-KKI_INLINE spatial spatial_add(spatial a, spatial b) { return (spatial){v_add(a.a, b.a), v_add(a.l, b.l)}; }
+KKI_INLINE spatial motion_at(spatial s, vec3 o) {
+    return (spatial){s.a, v_add(s.l, v_cross(o, s.a))};
+}
+KKI_INLINE spatial force_at(spatial s, vec3 o) {
+    return (spatial){v_add(s.a, v_cross(o, s.l)), s.l};
+}
+KKI_INLINE spatial spatial_add(spatial a, spatial b) {
+    return (spatial){v_add(a.a, b.a), v_add(a.l, b.l)};
+}
 KKI_INLINE spatial motion_cross(spatial v, spatial s) {
     return (spatial){v_cross(v.a, s.a), v_add(v_cross(v.a, s.l), v_cross(v.l, s.a))};
 }
@@ -47,7 +53,9 @@ KKI_INLINE void turn_rows(const vec3 *x, size_t step, size_t padded, double *row
     }
 }
 
-KKI_INLINE quad spread4(double x) { return (quad){x, x, x, x}; }
+KKI_INLINE quad spread4(double x) {
+    return (quad){x, x, x, x};
+}
 
 /// Three components of x with four columns of rows.
 KKI_INLINE quad dot3_rows(const vec3 *x, const double *rows, size_t padded) {

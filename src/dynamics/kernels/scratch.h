@@ -24,10 +24,10 @@ typedef struct {
 
 /// A node in world axes about its own origin (everything but inverse dynamics).
 typedef struct {
-    mat3 R;    ///< R_WN
-    vec3 r;    ///< from the parent's origin to this one
-    vec3 o;    ///< from the origin of the tree's root node to this one
-    vec3 p;    ///< p_WN
+    mat3 R; ///< R_WN
+    vec3 r; ///< from the parent's origin to this one
+    vec3 o; ///< from the origin of the tree's root node to this one
+    vec3 p; ///< p_WN
 } world_node;
 
 /// Velocity and acceleration of a node in world axes.
