@@ -65,7 +65,7 @@ check-format: setup-check
 	@clang-format --dry-run -Werror $(SOURCES)
 
 check-tidy: setup-check
-	@$(MAKE) -s --no-print-directory build/clang-release/build.ninja
+	@cmake --preset clang-release --log-level=WARNING > /dev/null
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -n 1 -P $(JOBS) clang-tidy -p build/clang-release --quiet \
 		2> >(grep -v 'warnings* generated' >&2)
 

@@ -8,24 +8,25 @@
 #include "base/allocator.h"
 #include "dynamics/kernels/kernels.h"
 
-enum { MAX_LANES = 8, MAX_ARRAYS = 4 };
+enum { MAX_INPUTS = 3 };
 
 struct kk_batch {
     kk_allocator allocator;
     const kk_model *model;
     const kki_kernels *kernels;
     kki_scratch scratch;
-    double *buffer[MAX_ARRAYS]; ///< one laneful of each array of a call, [coordinate][lane]
+    double *input[MAX_INPUTS], *output; ///< one laneful of each array of a call, [number][lane]
     void *block;                ///< holds scratch and buffers; made anew when another variant is chosen
     size_t block_size;
 };
 
 // ---- making
 
-static size_t largest_array(const kk_model *m) {
+/// Poses, a matrix where there can be one, or nv numbers.
+static size_t largest_result(const kk_model *m) {
     const size_t nv = (size_t)m->nv, poses = 12 * (size_t)m->nbody;
-    const size_t matrix = m->nv <= KK_MATRIX_LIMIT ? nv * nv : (size_t)m->nq;
-    return matrix > poses ? matrix : poses;
+    const size_t numbers = m->nv <= KK_MATRIX_LIMIT ? nv * nv : nv;
+    return numbers > poses ? numbers : poses;
 }
 
 static void place(kki_layout *layout, kk_batch *b) {
@@ -33,10 +34,10 @@ static void place(kki_layout *layout, kk_batch *b) {
     const size_t lanes = (size_t)b->kernels->lanes;
     b->scratch.has_matrices = m->nv <= KK_MATRIX_LIMIT;
     b->kernels->place(layout, m, &b->scratch);
-    for (int i = 0; i < MAX_ARRAYS - 1; i++) {
-        KKI_LAYOUT_ARRAY(layout, b->buffer[i], (size_t)m->nq * lanes);
+    for (int i = 0; i < MAX_INPUTS; i++) {
+        KKI_LAYOUT_ARRAY(layout, b->input[i], (size_t)m->nq * lanes);
     }
-    KKI_LAYOUT_ARRAY(layout, b->buffer[MAX_ARRAYS - 1], (largest_array(m) + (size_t)m->nq) * lanes);
+    KKI_LAYOUT_ARRAY(layout, b->output, largest_result(m) * lanes);
 }
 
 static kk_status use(kk_batch *b, const kki_kernels *kernels) {
@@ -123,18 +124,18 @@ int kk_batch_lanes(const kk_batch *batch) {
 
 // ---- running
 
-/// One array of a call: `rows` numbers a state.
-typedef struct array {
-    const double *in; ///< NULL for a result
-    double *out;      ///< NULL for an input
+/// One input of a call: `rows` numbers a state. NULL where the call has fewer inputs.
+typedef struct input {
+    const double *values;
     size_t rows;
-} array;
+} input;
 
-/// A call over all states: its arrays, and the kernel on one laneful.
+/// A call over all states: its inputs, its result, and the kernel on one laneful.
 typedef struct job {
-    array arrays[MAX_ARRAYS];
-    int count; ///< of arrays
-    void (*run)(const kk_model *m, kk_batch *b, double *const x[MAX_ARRAYS], size_t stride);
+    input in[MAX_INPUTS];
+    double *out;
+    size_t out_rows;
+    void (*run)(const kk_model *m, kk_batch *b, const double *const in[MAX_INPUTS], double *out, size_t stride);
 } job;
 
 /// Number `i` of state `s`.
@@ -142,20 +143,19 @@ static size_t at(kk_batch_layout layout, size_t states, size_t rows, size_t s, s
     return layout == KK_BY_STATE ? s * rows + i : i * states + s;
 }
 
-static void gather(const array *a, kk_batch_layout layout, size_t states, size_t first, size_t lanes, double *buffer) {
+static void gather(const input *a, kk_batch_layout layout, size_t states, size_t first, size_t lanes, double *buffer) {
     for (size_t lane = 0; lane < lanes; lane++) {
         const size_t s = first + lane < states ? first + lane : states - 1;
         for (size_t i = 0; i < a->rows; i++) {
-            buffer[i * lanes + lane] = a->in[at(layout, states, a->rows, s, i)];
+            buffer[i * lanes + lane] = a->values[at(layout, states, a->rows, s, i)];
         }
     }
 }
 
-static void scatter(const array *a, kk_batch_layout layout, size_t states, size_t first, size_t lanes,
-                    const double *buffer) {
+static void scatter(const job *j, kk_batch_layout layout, size_t states, size_t first, size_t lanes, const double *buffer) {
     for (size_t lane = 0; lane < lanes && first + lane < states; lane++) {
-        for (size_t i = 0; i < a->rows; i++) {
-            a->out[at(layout, states, a->rows, first + lane, i)] = buffer[i * lanes + lane];
+        for (size_t i = 0; i < j->out_rows; i++) {
+            j->out[at(layout, states, j->out_rows, first + lane, i)] = buffer[i * lanes + lane];
         }
     }
 }
@@ -163,28 +163,22 @@ static void scatter(const array *a, kk_batch_layout layout, size_t states, size_
 /// One laneful through the buffers.
 static void run_copied(kk_batch *b, const job *j, kk_batch_layout layout, size_t states, size_t first) {
     const size_t lanes = (size_t)b->kernels->lanes;
-    for (int i = 0; i < j->count; i++) {
-        if (j->arrays[i].in) {
-            gather(&j->arrays[i], layout, states, first, lanes, b->buffer[i]);
-        }
+    const double *in[MAX_INPUTS] = {NULL, NULL, NULL};
+    for (int i = 0; i < MAX_INPUTS && j->in[i].values; i++) {
+        gather(&j->in[i], layout, states, first, lanes, b->input[i]);
+        in[i] = b->input[i];
     }
-    j->run(b->model, b, b->buffer, lanes);
-    for (int i = 0; i < j->count; i++) {
-        if (j->arrays[i].out) {
-            scatter(&j->arrays[i], layout, states, first, lanes, b->buffer[i]);
-        }
-    }
+    j->run(b->model, b, in, b->output, lanes);
+    scatter(j, layout, states, first, lanes, b->output);
 }
 
-/// One laneful in place; `step` apart lie the states, `stride` the coordinates.
+/// One laneful in place: states side by side, or one state by itself.
 static void run_in_place(kk_batch *b, const job *j, size_t first, size_t stride, int by_state) {
-    double *x[MAX_ARRAYS] = {NULL, NULL, NULL, NULL};
-    for (int i = 0; i < j->count; i++) {
-        const array *a = &j->arrays[i];
-        const size_t offset = by_state ? first * a->rows : first;
-        x[i] = a->out ? a->out + offset : (double *)(uintptr_t)(a->in + offset); // inputs are only read
+    const double *in[MAX_INPUTS] = {NULL, NULL, NULL};
+    for (int i = 0; i < MAX_INPUTS && j->in[i].values; i++) {
+        in[i] = j->in[i].values + (by_state ? first * j->in[i].rows : first);
     }
-    j->run(b->model, b, x, stride);
+    j->run(b->model, b, in, j->out + (by_state ? first * j->out_rows : first), stride);
 }
 
 static void run(kk_batch *b, const job *j, kk_batch_layout layout, size_t states) {
@@ -202,51 +196,44 @@ static void run(kk_batch *b, const job *j, kk_batch_layout layout, size_t states
 
 // ---- the calls
 
-static void run_rnea(const kk_model *m, kk_batch *b, double *const x[MAX_ARRAYS], size_t stride) {
-    b->kernels->rnea(m, &b->scratch, x[0], x[1], x[2], x[3], stride);
+static void run_rnea(const kk_model *m, kk_batch *b, const double *const in[MAX_INPUTS], double *out, size_t stride) {
+    b->kernels->rnea(m, &b->scratch, in[0], in[1], in[2], out, stride);
 }
-static void run_aba(const kk_model *m, kk_batch *b, double *const x[MAX_ARRAYS], size_t stride) {
-    b->kernels->aba(m, &b->scratch, x[0], x[1], x[2], x[3], stride);
+static void run_aba(const kk_model *m, kk_batch *b, const double *const in[MAX_INPUTS], double *out, size_t stride) {
+    b->kernels->aba(m, &b->scratch, in[0], in[1], in[2], out, stride);
 }
-static void run_crba(const kk_model *m, kk_batch *b, double *const x[MAX_ARRAYS], size_t stride) {
-    b->kernels->crba(m, &b->scratch, x[0], stride);
-    b->kernels->read_inertia(m, &b->scratch, x[3], stride);
+static void run_crba(const kk_model *m, kk_batch *b, const double *const in[MAX_INPUTS], double *out, size_t stride) {
+    b->kernels->crba(m, &b->scratch, in[0], stride);
+    b->kernels->read_inertia(m, &b->scratch, out, stride);
 }
-static void run_kinematics(const kk_model *m, kk_batch *b, double *const x[MAX_ARRAYS], size_t stride) {
-    b->kernels->kinematics(m, &b->scratch, x[0], stride);
-    b->kernels->read_poses(m, &b->scratch, x[3], stride);
-}
-
-static void run_dynamics(kk_batch *b, kk_batch_layout layout, size_t count, const double *q, const double *v,
-                         const double *x, double *y,
-                         void (*kernel)(const kk_model *, kk_batch *, double *const[MAX_ARRAYS], size_t)) {
-    const size_t nq = (size_t)b->model->nq, nv = (size_t)b->model->nv;
-    const job j = {{{q, NULL, nq}, {v, NULL, nv}, {x, NULL, nv}, {NULL, y, nv}}, MAX_ARRAYS, kernel};
-    run(b, &j, layout, count);
+static void run_kinematics(const kk_model *m, kk_batch *b, const double *const in[MAX_INPUTS], double *out, size_t stride) {
+    b->kernels->kinematics(m, &b->scratch, in[0], stride);
+    b->kernels->read_poses(m, &b->scratch, out, stride);
 }
 
-void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                               const double *q, const double *v, const double *a, double *tau) {
-    (void)model;
-    run_dynamics(batch, layout, count, q, v, a, tau, run_rnea);
-}
-
-void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                               const double *q, const double *v, const double *tau, double *a) {
-    (void)model;
-    run_dynamics(batch, layout, count, q, v, tau, a, run_aba);
-}
-
-void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                             const double *q, double *M) {
+void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
+                               const double *v, const double *a, double *tau) {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
-    const job j = {{{q, NULL, nq}, {NULL, NULL, 0}, {NULL, NULL, 0}, {NULL, M, nv * nv}}, MAX_ARRAYS, run_crba};
+    const job j = {{{q, nq}, {v, nv}, {a, nv}}, tau, nv, run_rnea};
+    run(batch, &j, layout, count);
+}
+
+void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
+                               const double *v, const double *tau, double *a) {
+    const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
+    const job j = {{{q, nq}, {v, nv}, {tau, nv}}, a, nv, run_aba};
+    run(batch, &j, layout, count);
+}
+
+void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
+                             double *M) {
+    const size_t nv = (size_t)model->nv;
+    const job j = {{{q, (size_t)model->nq}, {NULL, 0}, {NULL, 0}}, M, nv * nv, run_crba};
     run(batch, &j, layout, count);
 }
 
 void kk_batch_kinematics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
                          double *poses) {
-    const size_t nq = (size_t)model->nq, rows = 12 * (size_t)model->nbody;
-    const job j = {{{q, NULL, nq}, {NULL, NULL, 0}, {NULL, NULL, 0}, {NULL, poses, rows}}, MAX_ARRAYS, run_kinematics};
+    const job j = {{{q, (size_t)model->nq}, {NULL, 0}, {NULL, 0}}, poses, 12 * (size_t)model->nbody, run_kinematics};
     run(batch, &j, layout, count);
 }

@@ -58,7 +58,7 @@ KK_TEST(delassus_in_portions_is_the_same) {
     KK_CHECK_EQ_INT(kk_delassus(model, data, q, row, ROWS, whole), KK_OK);
     data->rows.capacity = 8;
     KK_CHECK_EQ_INT(kk_delassus(model, data, q, row, ROWS, portions), KK_OK);
-    KK_CHECK(memcmp(whole, portions, sizeof whole) == 0);
+    KK_CHECK_BYTES(whole, portions, sizeof whole);
     row[3].body = kk_model_nbody(model);
     KK_CHECK_EQ_INT(kk_delassus(model, data, q, row, ROWS, whole), KK_INVALID_ARGUMENT);
     kk_data_free(data);
