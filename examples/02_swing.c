@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "robots.h"
+#include "../models/robots.h"
 
 enum { MAX_DOF = 64, MAX_BODY = 64, STEPS = 12000, SHOTS = 7, STEPS_A_SHOT = 1000 };
 static const double DT = 2.5e-4, ROPE = 6000, SPRING = 60;

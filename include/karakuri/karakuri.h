@@ -10,6 +10,7 @@
 #include <karakuri/hash.h>
 #include <karakuri/math.h>
 #include <karakuri/model.h>
+#include <karakuri/number.h>
 #include <karakuri/random.h>
 #include <karakuri/spec.h>
 #include <karakuri/state.h>
