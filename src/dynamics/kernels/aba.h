@@ -74,8 +74,8 @@ KKI_INLINE void aba_complete(const knode *b, const world_motion *s, articulated 
     }
 }
 
-/// Takes one degree of freedom out. `turns` and `slides` say which halves of S are not zero and are constants at every call.
-KKI_INLINE void aba_eliminate(articulated *A, pivot *k, int turns, int slides, real armature, real tau) {
+/// U, D and e of one degree of freedom. `turns` and `slides` say which halves of S are not zero and are constants at every call.
+KKI_INLINE void aba_pivot(const articulated *A, pivot *k, int turns, int slides, real armature, real tau) {
     real D = armature, e = tau;
     if (turns && slides) {
         const mat3 Gt = m_transpose(A->G);
@@ -94,38 +94,96 @@ KKI_INLINE void aba_eliminate(articulated *A, pivot *k, int turns, int slides, r
         D = D + v_dot(k->Sl, k->Ul);
         e = e - v_dot(k->Sl, A->f);
     }
-    const real i = r_const(1.0) / D;
-    k->inverse_D = i;
+    k->inverse_D = r_const(1.0) / D;
     k->e = e;
-    s_take_square(&A->J, k->Ua, i);
-    s_take_square(&A->M, k->Ul, i);
-    m_take_outer(&A->G, k->Ul, k->Ua, i);
-    const real c = e * i;
+}
+
+/// Force that the parent has to bear once the pivot has moved.
+KKI_INLINE void aba_take_force(articulated *A, const pivot *k) {
+    const real c = k->e * k->inverse_D;
     A->n = v_add(A->n, v_scale(k->Ua, c));
     A->f = v_add(A->f, v_scale(k->Ul, c));
 }
 
-/// Hands a child's articulated inertia and force, about the child's origin at r, over to its parent. Of G and M the first child to come
-/// (the last of the children) makes the parent's, the others add to them; J, n and f add to the parent's rigid ones. Spoils G.
-KKI_INLINE void aba_hand_over(articulated *A, const knode *b, vec3 r, articulated *P) {
-    if (b->has_arm) {
-        const mat3 Q = s_mul_skew(&A->M, v_scale(r, r_const(0.5)));
-        m_take(&A->G, &Q);
-        const mat3 B = m_cross(r, &A->G);
-        m_take(&A->G, &Q);
-        s_gain_symmetric(&P->J, &A->J, &B);
+/// Takes one degree of freedom out, in place: one of several of a joint.
+KKI_INLINE void aba_eliminate(articulated *A, pivot *k, int turns, int slides, real armature, real tau) {
+    aba_pivot(A, k, turns, slides, armature, tau);
+    s_take_square(&A->J, k->Ua, k->inverse_D);
+    s_take_square(&A->M, k->Ul, k->inverse_D);
+    m_take_outer(&A->G, k->Ul, k->Ua, k->inverse_D);
+    aba_take_force(A, k);
+}
+
+/// Column k of G about the parent's origin, and of B. Of G and M the first child to come (the last of the children) makes the parent's, the
+/// others add to them.
+KKI_INLINE void aba_give_column(vec3 g, vec3 Q, vec3 r, int has_arm, int is_last, vec3 *B, vec3 *G) {
+    if (has_arm) {
+        g = v_sub(g, Q);
+        *B = v_cross(r, g);
+        g = v_sub(g, Q);
+    }
+    *G = is_last ? g : v_add(*G, g);
+}
+
+/// Gives J, M, n and f, with B of the columns above.
+KKI_INLINE void aba_give(const articulated *A, const mat3 *B, vec3 r, int has_arm, int is_last, articulated *P) {
+    if (has_arm) {
+        s_gain_symmetric(&P->J, &A->J, B);
         P->n = v_add(P->n, v_add(A->n, v_cross(r, A->f)));
     } else {
         s_gain(&P->J, &A->J);
         P->n = v_add(P->n, A->n);
     }
     P->f = v_add(P->f, A->f);
-    if (b->is_last) {
-        P->G = A->G;
+    if (is_last) {
         P->M = A->M;
     } else {
-        m_gain(&P->G, &A->G);
         s_gain(&P->M, &A->M);
+    }
+}
+
+/// Hands a child's articulated inertia and force, about the child's origin at r, over to its parent. J, n and f add to the parent's rigid ones.
+KKI_INLINE void aba_hand_over(const articulated *A, const knode *b, vec3 r, articulated *P) {
+    const vec3 half = v_scale(r, r_const(0.5));
+    mat3 B;
+    aba_give_column(A->G.c[0], s_mul_skew_x(&A->M, half), r, b->has_arm, b->is_last, &B.c[0], &P->G.c[0]);
+    aba_give_column(A->G.c[1], s_mul_skew_y(&A->M, half), r, b->has_arm, b->is_last, &B.c[1], &P->G.c[1]);
+    aba_give_column(A->G.c[2], s_mul_skew_z(&A->M, half), r, b->has_arm, b->is_last, &B.c[2], &P->G.c[2]);
+    aba_give(A, &B, r, b->has_arm, b->is_last, P);
+}
+
+/// The same with the pivot taken out on the way, column by column, so that a column never leaves the registers in between. The flags are
+/// constants at every call.
+KKI_INLINE void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, int is_last, articulated *P) {
+    const vec3 half = v_scale(r, r_const(0.5)), Ua = k->Ua, Ul = k->Ul;
+    const real i = k->inverse_D;
+    mat3 B;
+    s_take_square(&A->M, Ul, i);
+    const vec3 x = v_sub(A->G.c[0], v_scale(v_scale(Ul, v_x(Ua)), i));
+    aba_give_column(x, s_mul_skew_x(&A->M, half), r, has_arm, is_last, &B.c[0], &P->G.c[0]);
+    const vec3 y = v_sub(A->G.c[1], v_scale(v_scale(Ul, v_y(Ua)), i));
+    aba_give_column(y, s_mul_skew_y(&A->M, half), r, has_arm, is_last, &B.c[1], &P->G.c[1]);
+    const vec3 z = v_sub(A->G.c[2], v_scale(v_scale(Ul, v_z(Ua)), i));
+    aba_give_column(z, s_mul_skew_z(&A->M, half), r, has_arm, is_last, &B.c[2], &P->G.c[2]);
+    s_take_square(&A->J, Ua, i);
+    aba_take_force(A, k);
+    aba_give(A, &B, r, has_arm, is_last, P);
+}
+
+/// A node with one degree of freedom; a root's has nobody to give the rest to.
+KKI_INLINE void aba_one_degree(articulated *A, pivot *k, int turns, int slides, const knode *b, real tau, vec3 r, articulated *P) {
+    aba_pivot(A, k, turns, slides, b->armature, tau);
+    if (b->parent == 0) {
+        return;
+    }
+    if (b->is_last && b->has_arm) {
+        aba_reduce(A, k, r, 1, 1, P);
+    } else if (b->is_last) {
+        aba_reduce(A, k, r, 0, 1, P);
+    } else if (b->has_arm) {
+        aba_reduce(A, k, r, 1, 0, P);
+    } else {
+        aba_reduce(A, k, r, 0, 0, P);
     }
 }
 
@@ -210,12 +268,13 @@ KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *
         articulated copy = body[i], *A = &copy;
         pivot *axis = (pivot *)S->pivot + k;
         aba_complete(b, &motion[i], A);
+        articulated *P = &body[b->parent];
         if (b->type == KKI_NODE_HINGE) {
-            aba_eliminate(A, axis, 1, 0, b->armature, r_load(tau, k, stride));
+            aba_one_degree(A, axis, 1, 0, b, r_load(tau, k, stride), pose[i].r, P);
         } else if (b->type == KKI_NODE_SLIDE) {
-            aba_eliminate(A, axis, 0, 1, b->armature, r_load(tau, k, stride));
+            aba_one_degree(A, axis, 0, 1, b, r_load(tau, k, stride), pose[i].r, P);
         } else if (b->type == KKI_NODE_SCREW) {
-            aba_eliminate(A, axis, 1, 1, b->armature, r_load(tau, k, stride));
+            aba_one_degree(A, axis, 1, 1, b, r_load(tau, k, stride), pose[i].r, P);
         } else if (is_free_root(b)) {
             const mat3 *R = &pose[i].R;
             aba_add_free_armature(&m->dof_armature[k], R, A);
@@ -224,9 +283,9 @@ KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *
             body[i].a = A->a;
         } else {
             aba_eliminate_many(m, b, &pose[i].R, A, axis, tau, stride);
-        }
-        if (b->parent > 0) {
-            aba_hand_over(A, b, pose[i].r, &body[b->parent]);
+            if (b->parent > 0) {
+                aba_hand_over(A, b, pose[i].r, P);
+            }
         }
     }
 }

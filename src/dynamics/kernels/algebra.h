@@ -366,10 +366,15 @@ KKI_INLINE void s_shift(sym3 *A, vec3 t, vec3 r) {
     A->c[1] = A->c[1] - ((t * V_SPREAD(r, 1) + r * V_SPREAD(t, 1)) - D.c[1]);
     A->c[2] = A->c[2] - ((t * V_SPREAD(r, 2) + r * V_SPREAD(t, 2)) - D.c[2]);
 }
-/// A [r], that is the columns A (e_k turned by r): (A1 rz − A2 ry, A2 rx − A0 rz, A0 ry − A1 rx).
-KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
-    const quad x = V_SPREAD(r, 0), y = V_SPREAD(r, 1), z = V_SPREAD(r, 2);
-    return (mat3){{A->c[1] * z - A->c[2] * y, A->c[2] * x - A->c[0] * z, A->c[0] * y - A->c[1] * x}};
+/// Columns of A [r]: A1 rz − A2 ry, A2 rx − A0 rz, A0 ry − A1 rx.
+KKI_INLINE vec3 s_mul_skew_x(const sym3 *A, vec3 r) {
+    return A->c[1] * V_SPREAD(r, 2) - A->c[2] * V_SPREAD(r, 1);
+}
+KKI_INLINE vec3 s_mul_skew_y(const sym3 *A, vec3 r) {
+    return A->c[2] * V_SPREAD(r, 0) - A->c[0] * V_SPREAD(r, 2);
+}
+KKI_INLINE vec3 s_mul_skew_z(const sym3 *A, vec3 r) {
+    return A->c[0] * V_SPREAD(r, 1) - A->c[1] * V_SPREAD(r, 0);
 }
 KKI_INLINE mat3 s_columns(const sym3 *A) {
     return (mat3){{A->c[0], A->c[1], A->c[2]}};
@@ -456,10 +461,14 @@ KKI_INLINE void s_shift(sym3 *A, vec3 t, vec3 r) {
     A->yz = A->yz - (t.y * r.z + r.y * t.z);
     A->zz = A->zz - ((t.z * r.z + r.z * t.z) - D);
 }
-KKI_INLINE mat3 s_mul_skew(const sym3 *A, vec3 r) {
-    return (mat3){{v_make(A->xy * r.z - A->xz * r.y, A->yy * r.z - A->yz * r.y, A->yz * r.z - A->zz * r.y),
-                   v_make(A->xz * r.x - A->xx * r.z, A->yz * r.x - A->xy * r.z, A->zz * r.x - A->xz * r.z),
-                   v_make(A->xx * r.y - A->xy * r.x, A->xy * r.y - A->yy * r.x, A->xz * r.y - A->yz * r.x)}};
+KKI_INLINE vec3 s_mul_skew_x(const sym3 *A, vec3 r) {
+    return v_make(A->xy * r.z - A->xz * r.y, A->yy * r.z - A->yz * r.y, A->yz * r.z - A->zz * r.y);
+}
+KKI_INLINE vec3 s_mul_skew_y(const sym3 *A, vec3 r) {
+    return v_make(A->xz * r.x - A->xx * r.z, A->yz * r.x - A->xy * r.z, A->zz * r.x - A->xz * r.z);
+}
+KKI_INLINE vec3 s_mul_skew_z(const sym3 *A, vec3 r) {
+    return v_make(A->xx * r.y - A->xy * r.x, A->xy * r.y - A->yy * r.x, A->xz * r.y - A->yz * r.x);
 }
 KKI_INLINE mat3 s_columns(const sym3 *A) {
     return (mat3){{v_make(A->xx, A->xy, A->xz), v_make(A->xy, A->yy, A->yz), v_make(A->xz, A->yz, A->zz)}};
