@@ -16,7 +16,7 @@ struct kk_batch {
     const kki_kernels *kernels;
     kki_scratch scratch;
     double *input[MAX_INPUTS], *output; ///< one laneful of each array of a call, [number][lane]
-    void *block;                ///< holds scratch and buffers; made anew when another variant is chosen
+    void *block;                        ///< holds scratch and buffers; made anew when another variant is chosen
     size_t block_size;
 };
 
@@ -152,7 +152,8 @@ static void gather(const input *a, kk_batch_layout layout, size_t states, size_t
     }
 }
 
-static void scatter(const job *j, kk_batch_layout layout, size_t states, size_t first, size_t lanes, const double *buffer) {
+static void scatter(const job *j, kk_batch_layout layout, size_t states, size_t first, size_t lanes,
+                    const double *buffer) {
     for (size_t lane = 0; lane < lanes && first + lane < states; lane++) {
         for (size_t i = 0; i < j->out_rows; i++) {
             j->out[at(layout, states, j->out_rows, first + lane, i)] = buffer[i * lanes + lane];
@@ -206,27 +207,28 @@ static void run_crba(const kk_model *m, kk_batch *b, const double *const in[MAX_
     b->kernels->crba(m, &b->scratch, in[0], stride);
     b->kernels->read_inertia(m, &b->scratch, out, stride);
 }
-static void run_kinematics(const kk_model *m, kk_batch *b, const double *const in[MAX_INPUTS], double *out, size_t stride) {
+static void run_kinematics(const kk_model *m, kk_batch *b, const double *const in[MAX_INPUTS], double *out,
+                           size_t stride) {
     b->kernels->kinematics(m, &b->scratch, in[0], stride);
     b->kernels->read_poses(m, &b->scratch, out, stride);
 }
 
-void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
-                               const double *v, const double *a, double *tau) {
+void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                               const double *q, const double *v, const double *a, double *tau) {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const job j = {{{q, nq}, {v, nv}, {a, nv}}, tau, nv, run_rnea};
     run(batch, &j, layout, count);
 }
 
-void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
-                               const double *v, const double *tau, double *a) {
+void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                               const double *q, const double *v, const double *tau, double *a) {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const job j = {{{q, nq}, {v, nv}, {tau, nv}}, a, nv, run_aba};
     run(batch, &j, layout, count);
 }
 
-void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
-                             double *M) {
+void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                             const double *q, double *M) {
     const size_t nv = (size_t)model->nv;
     const job j = {{{q, (size_t)model->nq}, {NULL, 0}, {NULL, 0}}, M, nv * nv, run_crba};
     run(batch, &j, layout, count);

@@ -121,6 +121,8 @@ KKI_INLINE void aba_give_column(vec3 g, vec3 Q, vec3 r, int has_arm, int is_last
         g = v_sub(g, Q);
         *B = v_cross(r, g);
         g = v_sub(g, Q);
+    } else {
+        *B = v_zero();
     }
     *G = is_last ? g : v_add(*G, g);
 }
@@ -171,7 +173,8 @@ KKI_INLINE void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, 
 }
 
 /// A node with one degree of freedom; a root's has nobody to give the rest to.
-KKI_INLINE void aba_one_degree(articulated *A, pivot *k, int turns, int slides, const knode *b, real tau, vec3 r, articulated *P) {
+KKI_INLINE void aba_one_degree(articulated *A, pivot *k, int turns, int slides, const knode *b, real tau, vec3 r,
+                               articulated *P) {
     aba_pivot(A, k, turns, slides, b->armature, tau);
     if (b->parent == 0) {
         return;
@@ -349,9 +352,18 @@ KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose,
     motion[0].spin = m_spin(motion[0].w, motion[0].al);
     for (int i = 1; i < m->nnode; i++) {
         const knode *b = node_of(m, S, i);
-        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &pose[i], wanted);
-        aba_motion(b, v, stride, &pose[i], &motion[b->parent], &motion[i], (pivot *)S->pivot + b->v_index);
-        aba_load(b, &pose[i], &motion[i], &body[i]);
+        // made as locals and stored when they are done: between stores a compiler has to load everything again
+        world_node x;
+        world_motion v_i;
+        articulated A;
+        pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &x, wanted);
+        aba_motion(b, v, stride, &x, &motion[b->parent], &v_i, (pivot *)S->pivot + b->v_index);
+        aba_load(b, &x, &v_i, &A);
+        pose[i] = x;
+        motion[i] = v_i;
+        body[i].J = A.J;
+        body[i].n = A.n;
+        body[i].f = A.f;
     }
 }
 
