@@ -173,6 +173,7 @@ static void mark_shortcuts(kk_model *m, int32_t *seen) {
         const kki_node *n = &m->node[m->dof_node[k]];
         const int slides = n->type == KKI_NODE_SLIDE || (n->type == KKI_NODE_FREE && k >= n->v_index + 3);
         const int levers = n->type == KKI_NODE_SCREW || n->parent > 0; // a turn away from the root's origin moves it
+        m->has_armature |= m->dof_armature[k] != 0;
         m->dof_halves[k] = slides ? KKI_HALF_LINEAR : levers ? KKI_HALF_BOTH : KKI_HALF_ANGULAR;
     }
 }

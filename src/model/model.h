@@ -84,6 +84,7 @@ struct kk_model {
     kki_frame *frame;       ///< [nframe]
     kki_coupling *coupling; ///< [ncoupling] leaders before followers
     kk_dof_def *dof;        ///< [nv] armature with the rotor's share added
+    int32_t has_armature;   ///< whether any degree of freedom has some
     double *dof_armature;   ///< [nv] the same armature once more, side by side for kernels
     int32_t *dof_node;      ///< [nv] node that owns the degree of freedom
     int32_t *dof_parent;    ///< [nv] the degree of freedom next towards the root, −1 at the root: the branches of M

@@ -154,7 +154,7 @@ KKI_INLINE void crba_rows(const kk_model *m, kki_scratch *S) {
     for (; n < S->chunk_end[2]; n++) {
         crba_chunk(S, padded, S->chunk[n], 1, 1);
     }
-    for (size_t j = 0; j < (size_t)m->nv; j++) {
+    for (size_t j = 0; m->has_armature && j < (size_t)m->nv; j++) {
         S->inertia[j * padded + j] += m->dof_armature[j];
     }
 }
