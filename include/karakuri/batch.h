@@ -17,7 +17,7 @@ typedef enum kk_batch_layout {
 /// Scratch for one thread; picks the widest lanes this CPU has.
 KK_API kk_status kk_batch_create(const kk_model *model, const kk_allocator *allocator, kk_batch **batch);
 KK_API void kk_batch_free(kk_batch *batch);
-/// The variants this build and CPU have ("scalar", "lanes4", "lanes4_avx2", "lanes8_avx512", …), NULL behind the last.
+/// The variants this build and CPU have ("scalar", "lanes4", "lanes8", "scalar_avx2", "lanes4_avx2", …), NULL behind the last.
 KK_API const char *kk_batch_variant_name(int index);
 /// Chooses one by name; KK_NOT_FOUND if this build or CPU lacks it.
 KK_API kk_status kk_batch_choose(kk_batch *batch, const char *variant);

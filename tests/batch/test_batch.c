@@ -137,7 +137,8 @@ KK_TEST(the_widest_variant_is_chosen_first) {
     for (int i = 0; kk_batch_variant_name(i); i++) {
         KK_CHECK_EQ_INT(kk_batch_choose(batch, kk_batch_variant_name(i)), KK_OK);
         KK_CHECK_STR(kk_batch_variant(batch), kk_batch_variant_name(i));
-        KK_CHECK(kk_batch_lanes(batch) <= widest);
+        // lanes8 without AVX-512 is there to be tested, not to be fast
+        KK_CHECK(kk_batch_lanes(batch) <= widest || strcmp(kk_batch_variant(batch), "lanes8") == 0);
     }
     const char *before = kk_batch_variant(batch);
     KK_CHECK_EQ_INT(kk_batch_choose(batch, "lanes3"), KK_NOT_FOUND);

@@ -61,7 +61,9 @@ KK_TEST(variants_are_listed_and_chosen) {
     for (; kki_kernels_at(count); count++) {
         found_one |= kki_kernels_at(count) == kki_kernels_one();
         found_widest |= kki_kernels_at(count) == kki_kernels_widest();
-        most = kki_kernels_at(count)->lanes > most ? kki_kernels_at(count)->lanes : most;
+        // lanes8 without AVX-512 is there to be tested, not to be fast
+        const int lanes = strcmp(kki_kernels_at(count)->name, "lanes8") == 0 ? 1 : kki_kernels_at(count)->lanes;
+        most = lanes > most ? lanes : most;
         for (int k = 0; k < count; k++) {
             KK_CHECK(strcmp(kki_kernels_at(k)->name, kki_kernels_at(count)->name) != 0);
         }

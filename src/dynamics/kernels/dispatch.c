@@ -1,7 +1,7 @@
 /// Which kernels this build has and this CPU can run.
 #include "dynamics/kernels/kernels.h"
 
-extern const kki_kernels kki_kernels_scalar, kki_kernels_lanes4;
+extern const kki_kernels kki_kernels_scalar, kki_kernels_lanes4, kki_kernels_lanes8;
 #ifdef KKI_HAVE_AVX2
 extern const kki_kernels kki_kernels_scalar_avx2, kki_kernels_lanes4_avx2;
 #endif
@@ -41,21 +41,11 @@ static int has_avx512(void) {
     return has((unsigned)(AVX512F | AVX512DQ | AVX512BW) | AVX512VL, XCR0_AVX512);
 }
 
-#else
-
-static int has_avx2(void) {
-    return 0;
-}
-static int has_avx512(void) {
-    return 0;
-}
-
 #endif
 
-// the i-th that runs here, worst first
 const kki_kernels *kki_kernels_at(int index) {
-    const kki_kernels *found[6] = {&kki_kernels_scalar, &kki_kernels_lanes4, NULL, NULL, NULL, NULL};
-    int n = 2;
+    const kki_kernels *found[6] = {&kki_kernels_scalar, &kki_kernels_lanes4, &kki_kernels_lanes8, NULL, NULL, NULL};
+    int n = 3;
 #ifdef KKI_HAVE_AVX2
     if (has_avx2()) {
         found[n++] = &kki_kernels_scalar_avx2;
@@ -71,9 +61,24 @@ const kki_kernels *kki_kernels_at(int index) {
 }
 
 const kki_kernels *kki_kernels_one(void) {
-    return kki_kernels_at(has_avx2() ? 2 : 0);
+#ifdef KKI_HAVE_AVX2
+    if (has_avx2()) {
+        return &kki_kernels_scalar_avx2;
+    }
+#endif
+    return &kki_kernels_scalar;
 }
 
 const kki_kernels *kki_kernels_widest(void) {
-    return kki_kernels_at(has_avx512() ? 4 : has_avx2() ? 3 : 1);
+#ifdef KKI_HAVE_AVX512
+    if (has_avx512()) {
+        return &kki_kernels_lanes8_avx512;
+    }
+#endif
+#ifdef KKI_HAVE_AVX2
+    if (has_avx2()) {
+        return &kki_kernels_lanes4_avx2;
+    }
+#endif
+    return &kki_kernels_lanes4;
 }
