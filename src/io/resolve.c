@@ -382,12 +382,12 @@ static kk_status read_reference(quest *q, const char *reference, kk_error *error
 /// True where the path, taken by its words, leads out of the package or of the reach, whatever exists there.
 static bool leads_out(const quest *q) {
     const kki_file_source *s = &q->r->source;
-    char path[KKI_PATH_SIZE];
+    char path[KKI_PATH_SIZE], canonical[KKI_PATH_SIZE];
     if (q->package[0]) {
-        return kki_path_canonical(q->path, NULL, NULL, path) == KK_INVALID_ARGUMENT;
+        return kki_path_canonical(q->path, NULL, NULL, canonical) == KK_INVALID_ARGUMENT;
     }
     return is_drive(q->path) || !kki_path_join(q->directory, q->path, path) ||
-           s->canonical(s->user, path, path) != KK_OK || !is_in_reach(q->r, path);
+           s->canonical(s->user, path, canonical) != KK_OK || !is_in_reach(q->r, canonical);
 }
 
 static kk_status fail_quest(const quest *q, const char *reference, kk_error *error) {
