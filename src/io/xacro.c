@@ -803,14 +803,12 @@ bool kki_xacro_is_used(const kki_xml *xml) {
 }
 
 static kk_status expand(kki_xacro *x, const kki_xml *xml, const char *path) {
-    kk_status status = begin(x, xml, path);
-    status = status ? status : run(x);
-    if (status == KK_OK && x->result->node_count == 0) {
-        const place root = {0, KKI_XML_ROOT, KKI_XACRO_OUTERMOST};
-        return FAIL(x, &root, KK_SYNTAX,
-                    "nothing is left after the expansion; the root must be an element like <robot>");
+    const place root = {0, KKI_XML_ROOT, KKI_XACRO_OUTERMOST};
+    const kk_status status = begin(x, xml, path);
+    if (status == KK_OK && strncmp(kki_xml_name(xml, KKI_XML_ROOT), "xacro:", 6) == 0) {
+        return FAIL(x, &root, KK_SYNTAX, "the root is an element of xacro; put it into one like <robot>");
     }
-    return status;
+    return status ? status : run(x);
 }
 
 kk_status kki_xacro_expand(const kki_xml *xml, const char *path, kki_resolver *resolver,
