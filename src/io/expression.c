@@ -637,10 +637,10 @@ static kki_value look_up(const machine *m, const char *name, size_t length) {
     if (v.kind != KKI_VALUE_FAULT || v.text) {
         return v;
     }
-    return is_word(without_module(name, &plain), plain, "pi")
-               ? real(KK_PI)
-               : kki_value_fault(m->names->pool, KK_NOT_FOUND, "the name ", name, length,
-                                 " is not known; define a property before its use");
+    const char *plain_name = without_module(name, &plain);
+    return is_word(plain_name, plain, "pi") ? real(KK_PI)
+                                            : kki_value_fault(m->names->pool, KK_NOT_FOUND, "the name ", name, length,
+                                                              " is not known; define a property before its use");
 }
 
 static bool is_python(const char *name, size_t length) {

@@ -385,8 +385,8 @@ static kk_status check_parameters(const kki_xacro *x, const place *p, const char
             break;
         }
     }
-    at += strspn(params + at, " \t\r\n");
-    return params[at] == 0 && word.stars <= 2 && word.length == 0
+    const bool is_end = word.length == 0 && word.stars == 0 && !word.normal && !word.is_passed;
+    return is_end && params[at] == 0
                ? KK_OK
                : FAIL(x, p, KK_SYNTAX, "params '%s' are malformed; write them like \"a b:=1 *block\"",
                       kki_shorten_string(params).text);
