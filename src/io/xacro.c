@@ -275,7 +275,7 @@ static kk_status do_property(kki_xacro *x, const place *p) {
 }
 
 static kk_status do_arg(kki_xacro *x, const place *p) {
-    kki_value name, value;
+    kki_value name, value = {0};
     kki_symbol symbol = {.kind = KKI_SYMBOL_VALUE, .scope = KKI_XACRO_OUTERMOST};
     kk_status status = evaluate_name(x, p, "name", &name);
     status = status ? status : prefixed(x, p, '$', name.text, name.length, &symbol);
@@ -300,7 +300,7 @@ static bool read_truth(const kki_value *value, bool *is_true) {
 
 static kk_status do_condition(kki_xacro *x, const place *p, bool wanted) {
     int32_t attribute;
-    kki_value value;
+    kki_value value = {0};
     bool is_true;
     kk_status status = need_attribute(x, p, "value", &attribute);
     status = status ? status : evaluate_attribute(x, p, attribute, &value);
@@ -509,7 +509,7 @@ static kk_status bind_value(kki_xacro *x, const call *c, const parameter *word) 
             attribute = i;
         }
     }
-    kki_value value;
+    kki_value value = {0};
     const kk_status status = attribute != KKI_XML_NONE ? evaluate_attribute(x, c->from, attribute, &value)
                                                        : evaluate_default(x, c, word, &value);
     if (status != KK_OK) {

@@ -401,7 +401,7 @@ static kk_status read_equals(parser *p, const kki_xml_attribute *a) {
 static kk_status read_attribute(parser *p) {
     kki_xml *xml = p->xml;
     kki_xml_attribute a = {.place = p->at};
-    uint32_t length;
+    uint32_t length = 0;
     kk_status status = read_name(p, "an attribute", "check the tag's quotes and its '>'", &a.name, &length);
     if (status == KK_OK && xml->node[xml->open].attribute_count >= p->limits.attributes) {
         status = fail_too_many(p, a.place, "the number of attributes of one element", p->limits.attributes);

@@ -112,7 +112,7 @@ static const char *const search[] = {"/lib", "/models", "/not/there"};
 
 static kk_status resolve(const char *from, const char *reference, bool allow_absolute, char path[KKI_PATH_SIZE],
                          kk_error *error) {
-    const kki_memory_files memory = {files, sizeof files / sizeof *files};
+    kki_memory_files memory = {files, sizeof files / sizeof *files};
     const kki_file_source source = kki_file_source_memory(&memory);
     const kki_resolve_options options = {search, 3, "/opt/ros::/nowhere", allow_absolute};
     kki_resolver resolver;
@@ -230,7 +230,7 @@ KK_TEST(absolute_paths_need_a_flag) {
 }
 
 KK_TEST(resolver_survives_failing_allocations) {
-    const kki_memory_files memory = {files, sizeof files / sizeof *files};
+    kki_memory_files memory = {files, sizeof files / sizeof *files};
     const kki_file_source source = kki_file_source_memory(&memory);
     const kki_resolve_options options = {search, 3, "/opt/ros", false};
     int calls = 1;
@@ -256,7 +256,7 @@ KK_TEST(resolver_survives_failing_allocations) {
 }
 
 KK_TEST(memory_files_are_read) {
-    const kki_memory_files memory = {files, sizeof files / sizeof *files};
+    kki_memory_files memory = {files, sizeof files / sizeof *files};
     const kki_file_source source = kki_file_source_memory(&memory);
     kki_file_data data;
     kk_error error = {0};

@@ -55,7 +55,7 @@ static const kki_memory_file files[] = {
 /// Expands a text as the file robot/urdf/main.xacro.
 static kk_status expand(const char *text, const kki_xacro_options *options, const kk_allocator *allocator,
                         kki_xml **result, kk_error *error) {
-    const kki_memory_files memory = {files, sizeof files / sizeof *files};
+    kki_memory_files memory = {files, sizeof files / sizeof *files};
     const kki_file_source source = kki_file_source_memory(&memory);
     kki_resolver resolver;
     kki_xml *xml = NULL;
