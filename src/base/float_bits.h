@@ -1,18 +1,12 @@
-// Doubles and their bits, and the guard that no build mode can loosen floating point.
+// Doubles and their bits.
 #ifndef KARAKURI_BASE_FLOAT_BITS_H
 #define KARAKURI_BASE_FLOAT_BITS_H
 
-#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0)
-#error "Karakuri promises the same bits everywhere and cannot be built with -ffast-math or -ffinite-math-only"
-#endif
-#if FLT_EVAL_METHOD != 0
-#error "Karakuri needs double arithmetic in double precision (FLT_EVAL_METHOD 0), for instance -mfpmath=sse"
-#endif
+#include "base/strict_float.h"
 
 #define KKI_SIGN_BIT 0x8000000000000000u
 #define KKI_INFINITY_BITS 0x7ff0000000000000u

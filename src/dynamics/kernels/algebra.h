@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strict_float.h"
+
 #if !defined(KKI_LANES)
 #error "KKI_LANES must say how many robots a kernel works on"
 #endif
