@@ -46,8 +46,11 @@ build-%:
 	@$(MAKE) -s --no-print-directory build/$*/build.ninja
 	@cmake --build --preset $* --parallel $(JOBS)
 
-demo: setup-base build-release
+demo: setup-base
+	@$(MAKE) -s --no-print-directory build/release/build.ninja
+	@cmake --build --preset release --parallel $(JOBS) --target example_$(DEMO)
 	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
+	@echo "picture                  build/demo/swing.svg"
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)

@@ -6,7 +6,7 @@
 #ifndef KARAKURI_MATH_H
 #define KARAKURI_MATH_H
 
-#include <karakuri/api.h>
+#include <karakuri/elementary.h>
 
 KK_BEGIN_DECLS
 
@@ -65,7 +65,7 @@ static inline double kk_vec3_dot(kk_vec3 a, kk_vec3 b) { return a.x * b.x + a.y 
 static inline kk_vec3 kk_vec3_cross(kk_vec3 a, kk_vec3 b) {
     return kk_vec3_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-static inline double kk_vec3_norm(kk_vec3 a) { return __builtin_sqrt(kk_vec3_dot(a, a)); }
+static inline double kk_vec3_norm(kk_vec3 a) { return kk_sqrt(kk_vec3_dot(a, a)); }
 
 // ---- mat3
 
@@ -148,7 +148,7 @@ static inline kk_quat kk_quat_conjugate(kk_quat a) {
     return r;
 }
 static inline kk_quat kk_quat_normalize(kk_quat a) {
-    const double s = 1.0 / __builtin_sqrt(a.w * a.w + a.x * a.x + a.y * a.y + a.z * a.z);
+    const double s = 1.0 / kk_sqrt(a.w * a.w + a.x * a.x + a.y * a.y + a.z * a.z);
     kk_quat r = {a.w * s, a.x * s, a.y * s, a.z * s};
     return r;
 }

@@ -131,4 +131,15 @@ int kki_union_of_branches(const kk_model *model, int dof, int other, int32_t *li
 /// @param X  [nv × stride] row-major, 32-byte aligned; stride a multiple of 4 not below `columns`, padding is written
 void kki_inertia_solve_rows(const kk_model *model, const kk_data *data, double *X, size_t columns, size_t stride);
 
+/// What a reader gives for an id that does not exist: nothing that could pass for a result.
+static inline kk_vec3 kki_nowhere(void) {
+    return kk_vec3_make(__builtin_nan(""), __builtin_nan(""), __builtin_nan(""));
+}
+static inline int kki_has_body(const kk_model *m, int body) {
+    return body >= 0 && body < m->nbody;
+}
+static inline int kki_has_frame(const kk_model *m, int frame) {
+    return frame >= 0 && frame < m->nframe;
+}
+
 #endif

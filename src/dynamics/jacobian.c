@@ -89,22 +89,44 @@ static void fill(const kk_model *m, const kk_data *d, const target *t,
     }
 }
 
+static void fill_nowhere(const kk_model *m, double *J) {
+    for (size_t i = 0; i < 6 * (size_t)m->nv; i++) {
+        J[i] = __builtin_nan("");
+    }
+}
+
 void kk_body_jacobian(const kk_model *model, const kk_data *data, int body, kk_reference reference, double *J) {
+    if (!kki_has_body(model, body)) {
+        fill_nowhere(model, J);
+        return;
+    }
     const target t = target_of(model, data, body, kk_transform_identity(), reference);
     fill(model, data, &t, jacobian_column, J);
 }
 
 void kk_frame_jacobian(const kk_model *model, const kk_data *data, int frame, kk_reference reference, double *J) {
+    if (!kki_has_frame(model, frame)) {
+        fill_nowhere(model, J);
+        return;
+    }
     const target t = target_of(model, data, model->frame[frame].body, model->frame[frame].X_BF, reference);
     fill(model, data, &t, jacobian_column, J);
 }
 
 void kk_body_jacobian_rate(const kk_model *model, const kk_data *data, int body, kk_reference reference, double *dJ) {
+    if (!kki_has_body(model, body)) {
+        fill_nowhere(model, dJ);
+        return;
+    }
     const target t = target_of(model, data, body, kk_transform_identity(), reference);
     fill(model, data, &t, rate_column, dJ);
 }
 
 void kk_frame_jacobian_rate(const kk_model *model, const kk_data *data, int frame, kk_reference reference, double *dJ) {
+    if (!kki_has_frame(model, frame)) {
+        fill_nowhere(model, dJ);
+        return;
+    }
     const target t = target_of(model, data, model->frame[frame].body, model->frame[frame].X_BF, reference);
     fill(model, data, &t, rate_column, dJ);
 }

@@ -32,12 +32,17 @@ static place place_on(const kk_model *m, const kk_data *d, int body, kk_transfor
     return (place){node, kk_transform_mul(kki_node_transform(d, node), X_NF)};
 }
 
+static place no_place(void) {
+    const kk_vec3 none = kki_nowhere();
+    return (place){0, kk_transform_make(kk_mat3_from_columns(none, none, none), none)};
+}
+
 static place body_place(const kk_model *m, const kk_data *d, int body) {
-    return place_on(m, d, body, kk_transform_identity());
+    return kki_has_body(m, body) ? place_on(m, d, body, kk_transform_identity()) : no_place();
 }
 
 static place frame_place(const kk_model *m, const kk_data *d, int frame) {
-    return place_on(m, d, m->frame[frame].body, m->frame[frame].X_BF);
+    return kki_has_frame(m, frame) ? place_on(m, d, m->frame[frame].body, m->frame[frame].X_BF) : no_place();
 }
 
 /// From world axes about the frame's origin to the reference asked for.

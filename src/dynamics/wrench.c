@@ -62,6 +62,9 @@ kk_force kk_joint_wrench(const kk_model *model, const kk_data *data, int body) {
     if (body == KK_WORLD) {
         return kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 0));
     }
+    if (!kki_has_body(model, body)) {
+        return kk_force_make(kki_nowhere(), kki_nowhere());
+    }
     const kki_body *b = &model->body[body];
     const kk_force F_N = b->first_node < 0 ? gathered_load(model, data, body) : kki_node_load(data, b->node);
     return kk_force_from(b->X_NB, F_N);
