@@ -88,6 +88,19 @@ kk_status kki_mesh_builder_reserve(kki_mesh_builder *builder, size_t vertices, s
     return vertex_status ? vertex_status : face_status;
 }
 
+static size_t at_least_double(size_t more, size_t count, size_t room) {
+    return more == 0 || count + more <= room || count + more >= 2 * count ? more : count;
+}
+
+kk_status kki_mesh_builder_reserve_about(kki_mesh_builder *builder, size_t vertices, size_t faces) {
+    if (vertices > KKI_MESH_MAX_ITEMS || faces > KKI_MESH_MAX_ITEMS) {
+        return KK_LIMIT_EXCEEDED;
+    }
+    return kki_mesh_builder_reserve(builder,
+                                    at_least_double(vertices, (size_t)builder->vertex_count, builder->vertex_room),
+                                    at_least_double(faces, (size_t)builder->face_count, builder->face_room));
+}
+
 // ---- vertices and faces
 
 static bool is_finite_point(kk_vec3 p) {
@@ -263,7 +276,7 @@ static kk_status widen_slots(kki_mesh_builder *builder) {
     return KK_OK;
 }
 
-static kk_status add_material(kki_mesh_builder *builder, const char *name, size_t length) {
+kk_status kki_mesh_builder_add_material(kki_mesh_builder *builder, const char *name, size_t length, int32_t *id) {
     kki_builder_material material = {0};
     void *array = builder->material;
     kk_status status = grow(&builder->allocator, &array, &builder->material_room, (size_t)builder->material_count,
@@ -271,6 +284,7 @@ static kk_status add_material(kki_mesh_builder *builder, const char *name, size_
     builder->material = array;
     status = status ? status : add_text(builder, name, length, &material.name);
     if (status == KK_OK) {
+        *id = builder->material_count;
         builder->material[builder->material_count++] = material;
     }
     return status;
@@ -293,11 +307,12 @@ kk_status kki_mesh_builder_material(kki_mesh_builder *builder, const char *name,
     }
     const size_t s = find_slot(builder, name, length);
     if (builder->slot[s] < 0) {
-        status = add_material(builder, name, length);
+        int32_t added = -1;
+        status = kki_mesh_builder_add_material(builder, name, length, &added);
         if (status != KK_OK) {
             return status;
         }
-        builder->slot[s] = builder->material_count - 1;
+        builder->slot[s] = added;
     }
     *id = builder->slot[s];
     return KK_OK;

@@ -113,6 +113,9 @@ void kki_mesh_builder_free(kki_mesh_builder *builder);
 /// Room for exactly this many more, so that large files are read without growing.
 kk_status kki_mesh_builder_reserve(kki_mesh_builder *builder, size_t vertices, size_t faces);
 
+/// The same, but at least doubling what there is, so that many calls stay cheap.
+kk_status kki_mesh_builder_reserve_about(kki_mesh_builder *builder, size_t vertices, size_t faces);
+
 /// KK_NOT_FINITE for coordinates that are not numbers.
 kk_status kki_mesh_builder_add_vertex(kki_mesh_builder *builder, kk_vec3 p);
 /// Indices are checked when the builder ends, since files may name vertices before they give them.
@@ -126,6 +129,8 @@ kk_status kki_mesh_builder_set_part(kki_mesh_builder *builder, const char *name,
 void kki_mesh_builder_set_material(kki_mesh_builder *builder, int32_t material);
 /// Id of the material of that name, made where there is none.
 kk_status kki_mesh_builder_material(kki_mesh_builder *builder, const char *name, size_t length, int32_t *id);
+/// A new material, whether or not there is one of that name.
+kk_status kki_mesh_builder_add_material(kki_mesh_builder *builder, const char *name, size_t length, int32_t *id);
 kk_status kki_mesh_builder_set_texture(kki_mesh_builder *builder, int32_t material, const char *path, size_t length);
 void kki_mesh_builder_set_colour(kki_mesh_builder *builder, int32_t material, const double colour[4]);
 kk_status kki_mesh_builder_set_library(kki_mesh_builder *builder, const char *path, size_t length);
