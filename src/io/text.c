@@ -1,0 +1,28 @@
+/// Shortening text for messages.
+#include "text.h"
+
+#include <string.h>
+
+kki_short_text kki_shorten(const char *text, size_t length) {
+    enum { ROOM = KKI_SHORT_TEXT_SIZE - 4 };
+    kki_short_text result = {{0}};
+    size_t n = length;
+    if (length > ROOM) {
+        n = ROOM;
+        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
+            n--;
+        }
+    }
+    memcpy(result.text, text, n);
+    for (size_t i = 0; i < n; i++) {
+        result.text[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+    }
+    if (n < length) {
+        memcpy(result.text + n, "...", 4);
+    }
+    return result;
+}
+
+kki_short_text kki_shorten_string(const char *text) {
+    return kki_shorten(text, strlen(text));
+}
