@@ -107,7 +107,7 @@ static kk_status number_error(const kki_mesh_input *in, const kki_cursor *c, con
                                   what, word);
 }
 
-kk_status kki_read_number(const kki_mesh_input *in, kki_cursor *c, const char *what, double *value) {
+kk_status kki_mesh_number(const kki_mesh_input *in, kki_cursor *c, const char *what, double *value) {
     size_t used;
     kki_skip_blanks(c);
     const kk_status status = kk_number_parse(c->at, (size_t)(c->end - c->at), value, &used);
@@ -122,13 +122,13 @@ kk_status kki_read_number(const kki_mesh_input *in, kki_cursor *c, const char *w
     return KK_OK;
 }
 
-kk_status kki_read_point(const kki_mesh_input *in, kki_cursor *c, const char *what, kk_vec3 *p) {
-    kk_status status = kki_read_number(in, c, what, &p->x);
-    status = status ? status : kki_read_number(in, c, what, &p->y);
-    return status ? status : kki_read_number(in, c, what, &p->z);
+kk_status kki_mesh_point(const kki_mesh_input *in, kki_cursor *c, const char *what, kk_vec3 *p) {
+    kk_status status = kki_mesh_number(in, c, what, &p->x);
+    status = status ? status : kki_mesh_number(in, c, what, &p->y);
+    return status ? status : kki_mesh_number(in, c, what, &p->z);
 }
 
-kk_status kki_read_int(const kki_mesh_input *in, kki_cursor *c, const char *what, int64_t *value) {
+kk_status kki_mesh_int(const kki_mesh_input *in, kki_cursor *c, const char *what, int64_t *value) {
     size_t used;
     kki_skip_blanks(c);
     const kk_status status = kk_number_parse_int(c->at, (size_t)(c->end - c->at), value, &used);

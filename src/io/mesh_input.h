@@ -94,11 +94,11 @@ static inline size_t kki_offset(const kki_mesh_input *in, const char *at) {
 }
 
 /// Reads a finite number; blanks before it are skipped. `what` names it in the error.
-kk_status kki_read_number(const kki_mesh_input *in, kki_cursor *c, const char *what, double *value);
+kk_status kki_mesh_number(const kki_mesh_input *in, kki_cursor *c, const char *what, double *value);
 /// Three of them.
-kk_status kki_read_point(const kki_mesh_input *in, kki_cursor *c, const char *what, kk_vec3 *p);
+kk_status kki_mesh_point(const kki_mesh_input *in, kki_cursor *c, const char *what, kk_vec3 *p);
 /// Reads a whole number.
-kk_status kki_read_int(const kki_mesh_input *in, kki_cursor *c, const char *what, int64_t *value);
+kk_status kki_mesh_int(const kki_mesh_input *in, kki_cursor *c, const char *what, int64_t *value);
 
 // ---- binary
 

@@ -106,7 +106,7 @@ static kk_status read_vertex(kki_mesh_input *in, kki_cursor line) {
     double x[3];
     for (int k = 0; k < 3; k++) {
         skip_gap(&line);
-        const kk_status status = kki_read_number(in, &line, "a vertex's coordinate", &x[k]);
+        const kk_status status = kki_mesh_number(in, &line, "a vertex's coordinate", &x[k]);
         if (status != KK_OK) {
             return status;
         }

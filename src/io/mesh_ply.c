@@ -94,7 +94,7 @@ static kk_status read_element(ply *p) {
     int64_t count;
     kki_skip_blanks(&p->c);
     const size_t at = kki_offset(p->in, p->c.at);
-    const kk_status status = kki_read_int(p->in, &p->c, "an element's count", &count);
+    const kk_status status = kki_mesh_int(p->in, &p->c, "an element's count", &count);
     if (status != KK_OK) {
         return status;
     }
@@ -213,7 +213,7 @@ static double value_of_bits(uint64_t bits, int t) {
 static kk_status read_value(ply *p, int t, double *value) {
     if (p->encoding == ASCII) {
         kki_skip_space(&p->c);
-        return p->c.at == p->c.end ? cut_off(p) : kki_read_number(p->in, &p->c, "a value", value);
+        return p->c.at == p->c.end ? cut_off(p) : kki_mesh_number(p->in, &p->c, "a value", value);
     }
     const size_t size = TYPE[t].size;
     if ((size_t)(p->c.end - p->c.at) < size) {

@@ -79,7 +79,7 @@ static kk_status expect_word(const kki_mesh_input *in, kki_cursor *c, const char
 
 static kk_status read_vertex(kki_mesh_input *in, kki_cursor *c) {
     kk_vec3 p;
-    const kk_status status = kki_read_point(in, c, "a vertex's coordinate", &p);
+    const kk_status status = kki_mesh_point(in, c, "a vertex's coordinate", &p);
     if (status != KK_OK) {
         return status;
     }
