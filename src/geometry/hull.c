@@ -24,6 +24,7 @@
 // a few units in its last place, 2^-52, in each component.
 #define DOUBT 8.0
 #define GRID_EXPONENT 50
+#define ROUNDING_EXPONENT 30 // at most 2^30 grid units, a millionth of the extent
 #define DEFAULT_TOLERANCE 1e-12
 
 typedef struct rim_edge {
@@ -88,16 +89,19 @@ static double half_extent(const kk_vec3 *point, int32_t count, int axis, double 
     return 0.5 * high - 0.5 * *low;
 }
 
-// Sets one coordinate of all grid points; gives the rounding that points of this size have had, in grid units.
+// Sets one coordinate of all grid points; gives the rounding that points of this size have had, in grid units. An axis on
+// which the points differ by little more than that is not scaled up any further, so that its rounding does not become a
+// tolerance on the others.
 static double fill_axis(quickhull *h, const kk_vec3 *point, int axis, double size) {
     double low;
     const double half = half_extent(point, h->count, axis, &low);
-    const int power = GRID_EXPONENT - kki_exponent(half);
+    const int most = ROUNDING_EXPONENT + 51 - kki_exponent(size), full = GRID_EXPONENT - kki_exponent(half);
+    const int power = full < most ? full : most;
     for (int32_t i = 0; i < h->count; i++) {
         const double offset = half > 0 ? 0.5 * component(point[i], axis) - 0.5 * low : 0;
         set_component(&h->grid[i], axis, kk_floor(scale_by_power(offset, power) + 0.5));
     }
-    return half > 0 ? scale_by_power(0.5 * size * 0x1p-51, power < 1000 ? power : 1000) : 0;
+    return half > 0 ? scale_by_power(0.5 * 0x1p-51 * size, power) : 0;
 }
 
 static void fill_grid(quickhull *h, const kk_vec3 *point, double relative) {

@@ -2,7 +2,8 @@
 //
 // The result is exact for the points rounded to a grid of 2^-51 of their extent along each axis: decisions on the grid
 // are made in integers, so no degenerate input can break them (see hull.c). Points less than a tolerance outside are
-// taken as inside, which keeps the rounding of rotated flat faces from becoming thousands of slivers.
+// taken as inside, which keeps the rounding of rotated flat faces from becoming thousands of slivers. Sets thinner than
+// the rounding of their coordinates are flat.
 #ifndef KARAKURI_GEOMETRY_HULL_H
 #define KARAKURI_GEOMETRY_HULL_H
 
