@@ -289,12 +289,13 @@ static kk_status read_positions(const glb *g, int32_t token, const kki_affine *X
     return builder_status(g, token, status);
 }
 
+// without an array of indices every vertex follows the one before
 static uint32_t index_at(const array *a, size_t i) {
+    if (!a->start) {
+        return (uint32_t)i;
+    }
     const unsigned char *p = a->start + i * a->stride;
-    return !a->start                ? (uint32_t)i
-           : a->component == UBYTE  ? *p
-           : a->component == USHORT ? kki_little16(p)
-                                    : kki_little32(p);
+    return a->component == UBYTE ? *p : a->component == USHORT ? kki_little16(p) : kki_little32(p);
 }
 
 // corners of triangle t in the sequence of indices
@@ -544,7 +545,7 @@ static kk_status read_content(glb *g) {
 }
 
 static kk_status read(kki_mesh_input *in) {
-    glb g = {.in = in};
+    glb g = {.in = in, .bytes = in->bytes}; // of size 0 where there is no such chunk
     kk_status status = find_chunks(&g);
     status = status ? status : read_content(&g);
     free_tables(&g);

@@ -224,6 +224,14 @@ static kk_status read_value(ply *p, int t, double *value) {
     return KK_OK;
 }
 
+// where the next value stands, for its errors
+static const char *next_value(ply *p) {
+    if (p->encoding == ASCII) {
+        kki_skip_space(&p->c);
+    }
+    return p->c.at;
+}
+
 // passes over values; words of a text need not be numbers
 static kk_status skip_values(ply *p, int t, size_t count) {
     if (p->encoding != ASCII) {
@@ -243,7 +251,7 @@ static kk_status skip_values(ply *p, int t, size_t count) {
 }
 
 static kk_status read_count(ply *p, const property *q, size_t *count) {
-    const char *at = p->c.at;
+    const char *at = next_value(p);
     double value;
     const kk_status status = read_value(p, q->count_type, &value);
     if (status != KK_OK) {
@@ -321,7 +329,7 @@ static kk_status ensure_corners(ply *p, size_t count) {
 
 static kk_status read_corners(ply *p, const property *q, size_t count, double least) {
     for (size_t i = 0; i < count; i++) {
-        const char *at = p->c.at;
+        const char *at = next_value(p);
         double value;
         const kk_status status = read_value(p, q->type, &value);
         if (status != KK_OK) {
