@@ -119,8 +119,8 @@ static int32_t search_around(const grid *g, kk_vec3 p) {
     const double x = cube(p.x, g->side), y = cube(p.y, g->side), z = cube(p.z, g->side);
     int32_t best = -1;
     for (int i = 0; i < 27; i++) {
-        const double dx = i % 3 - 1, dy = i / 3 % 3 - 1, dz = i / 9 - 1;
-        best = search_slot(g, slot_of_cube(g, x + dx, y + dy, z + dz), p, best);
+        const int dx = i % 3 - 1, dy = i / 3 % 3 - 1, dz = i / 9 - 1;
+        best = search_slot(g, slot_of_cube(g, x + (double)dx, y + (double)dy, z + (double)dz), p, best);
     }
     return best;
 }

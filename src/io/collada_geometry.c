@@ -101,7 +101,7 @@ static kk_status builder_status(const kki_collada *d, int32_t element, kk_status
 }
 
 static kk_status add_positions(kki_collada *d, const accessor *a, kki_collada_text *text, const kki_affine *X) {
-    double value[256];
+    double value[256] = {0};
     kk_status status = builder_status(d, a->array, kki_mesh_builder_reserve_about(d->in->builder, (size_t)a->count, 0));
     for (int32_t i = 0; i < a->offset && status == KK_OK; i++) {
         status = kki_collada_numbers(d, text, "a number before the positions", value, 1);
@@ -119,7 +119,7 @@ static kk_status add_positions(kki_collada *d, const accessor *a, kki_collada_te
 
 // positions are added once for all primitives of a geometry
 static kk_status use_positions(kki_collada *d, int32_t source, const kki_affine *X) {
-    accessor a;
+    accessor a = {KKI_XML_NONE, 0, 3, 0};
     if (source == d->source) {
         return KK_OK;
     }

@@ -331,6 +331,16 @@ int32_t kki_json_size(const kki_json *json, int32_t token) {
     return holds ? (int32_t)json->token[token].length : 0;
 }
 
+size_t kki_json_place(const kki_json *json, int32_t token) {
+    return token >= 0 && json->token ? json->token[token].start : 0;
+}
+
+const char *kki_json_string(const kki_json *json, int32_t token, size_t *length) {
+    const bool is_string = kki_json_is(json, token, KKI_JSON_STRING);
+    *length = is_string ? json->token[token].length : 0;
+    return is_string ? json->text + json->token[token].start : "";
+}
+
 bool kki_json_number(const kki_json *json, int32_t token, double *value) {
     if (!kki_json_is(json, token, KKI_JSON_NUMBER)) {
         return false;

@@ -52,6 +52,10 @@ int32_t kki_json_first(const kki_json *json, int32_t array);
 int32_t kki_json_after(const kki_json *json, int32_t array, int32_t value);
 /// Members of an object or array, 0 for anything else.
 int32_t kki_json_size(const kki_json *json, int32_t token);
+/// Byte of the text where a token starts, 0 for none.
+size_t kki_json_place(const kki_json *json, int32_t token);
+/// A string as written; of length 0 for anything else.
+const char *kki_json_string(const kki_json *json, int32_t token, size_t *length);
 /// False, and nothing happens, unless the token is a number that is finite.
 bool kki_json_number(const kki_json *json, int32_t token, double *value);
 /// The same for whole numbers in 0 .. most.

@@ -6,6 +6,7 @@
 #include "base/allocator.h"
 #include "io/json.h"
 #include "io/mesh_input.h"
+#include "io/text.h"
 #include <karakuri/number.h>
 
 enum { TRIANGLES = 4, STRIP = 5, FAN = 6, UBYTE = 5121, USHORT = 5123, UINT = 5125, FLOAT = 5126 };
@@ -58,12 +59,11 @@ static bool is_certain(const unsigned char *bytes, size_t size) {
 // ---- errors
 
 static kk_status fail(const glb *g, int32_t token, kk_status status, const char *text) {
-    const size_t at = token >= 0 ? g->json.token[token].start : 0;
-    return kki_mesh_error_in_binary(g->in, g->json_at + at, status, "%s", text);
+    return kki_mesh_error_in_binary(g->in, g->json_at + kki_json_place(&g->json, token), status, "%s", text);
 }
 
 static kk_status builder_status(const glb *g, int32_t token, kk_status status) {
-    return kki_mesh_builder_error(g->in, g->json_at + (token >= 0 ? g->json.token[token].start : 0), false, status);
+    return kki_mesh_builder_error(g->in, g->json_at + kki_json_place(&g->json, token), false, status);
 }
 
 // ---- chunks
@@ -177,11 +177,9 @@ static bool read_numbers(const glb *g, int32_t list, int count, double *value) {
 }
 
 static kki_word name_of(const glb *g, int32_t item) {
-    const int32_t name = kki_json_member(&g->json, item, "name");
-    if (!kki_json_is(&g->json, name, KKI_JSON_STRING)) {
-        return (kki_word){"", 0};
-    }
-    return (kki_word){g->json.text + g->json.token[name].start, g->json.token[name].length};
+    kki_word name;
+    name.start = kki_json_string(&g->json, kki_json_member(&g->json, item, "name"), &name.length);
+    return name;
 }
 
 static kk_status read_material(glb *g, int32_t i) {
@@ -218,9 +216,9 @@ static size_t component_size(size_t component) {
 }
 
 static bool is_text(const glb *g, int32_t token, const char *text) {
-    const size_t length = strlen(text);
-    return kki_json_is(&g->json, token, KKI_JSON_STRING) && g->json.token[token].length == length &&
-           memcmp(g->json.text + g->json.token[token].start, text, length) == 0;
+    kki_word w;
+    w.start = kki_json_string(&g->json, token, &w.length);
+    return kki_word_is(w, text);
 }
 
 // bytes of the bufferView of an accessor
@@ -259,8 +257,8 @@ static kk_status find_array(const glb *g, int32_t token, size_t width, array *a)
                          read_size(g, accessor, "componentType", &component);
     const size_t element = component_size(component) * width;
     a->stride = a->stride ? a->stride : element;
-    if (!is_good || element == 0 || a->stride < element || a->count == 0 || offset > size || element > size - offset ||
-        (size - offset - element) / a->stride < a->count - 1) {
+    if (!is_good || !start || element == 0 || a->stride < element || a->count == 0 || offset > size ||
+        element > size - offset || (size - offset - element) / a->stride < a->count - 1) {
         return fail(g, accessor, KK_SYNTAX,
                     "an accessor outside of its bufferView, or of a type that does not fit — the file is damaged");
     }
@@ -523,12 +521,13 @@ static kk_status read_scene(glb *g) {
 static kk_status check_extensions(const glb *g) {
     const int32_t list = kki_json_member(&g->json, 0, "extensionsRequired");
     for (int32_t i = kki_json_first(&g->json, list); i >= 0; i = kki_json_after(&g->json, list, i)) {
-        const kki_json_token *t = &g->json.token[i];
-        const bool is_harmless = t->length > 14 && memcmp(g->json.text + t->start, "KHR_materials_", 14) == 0;
+        size_t length;
+        const char *name = kki_json_string(&g->json, i, &length);
+        const bool is_harmless = length > 14 && memcmp(name, "KHR_materials_", 14) == 0;
         if (!is_harmless && !is_text(g, i, "KHR_texture_transform")) {
-            return kki_mesh_error_in_binary(g->in, g->json_at + t->start, KK_UNSUPPORTED,
-                                            "the file requires %.*s, which is not supported — export without it",
-                                            (int)(t->length < 60 ? t->length : 60), g->json.text + t->start);
+            return kki_mesh_error_in_binary(g->in, g->json_at + kki_json_place(&g->json, i), KK_UNSUPPORTED,
+                                            "the file requires %s, which is not supported — export without it",
+                                            kki_shorten(name, length).text);
         }
     }
     return KK_OK;

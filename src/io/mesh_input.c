@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "io/text.h"
 #include <karakuri/number.h>
 
 // ---- errors
@@ -84,27 +85,18 @@ static bool ends_word(const kki_cursor *c) {
     return c->at == c->end || kki_is_blank(*c->at) || (*c->at >= '\n' && *c->at <= '\r');
 }
 
-// the word at the cursor, cut for a message
-static void word_for_message(const kki_cursor *c, char text[24]) {
-    size_t n = 0;
-    while (n < 20 && c->at + n < c->end && c->at[n] > ' ' && c->at[n] < 127) {
-        text[n] = c->at[n];
-        n++;
-    }
-    text[n] = 0;
-}
-
 static kk_status number_error(const kki_mesh_input *in, const kki_cursor *c, const char *what, kk_status status) {
-    char word[24];
-    word_for_message(c, word);
+    kki_cursor copy = *c;
+    const kki_word w = kki_take_word(&copy);
+    const kki_short_text word = kki_shorten(w.start, w.length);
     if (status == KK_NOT_FINITE || status == KK_LIMIT_EXCEEDED) {
         return kki_mesh_error_in_text(in, kki_offset(in, c->at), status,
                                       "%s is '%s', which is not a finite number in range — export the mesh again", what,
-                                      word);
+                                      word.text);
     }
     return kki_mesh_error_in_text(in, kki_offset(in, c->at), KK_SYNTAX,
                                   "%s should be a number, found '%s' — check that the file is complete and a mesh",
-                                  what, word);
+                                  what, word.text);
 }
 
 kk_status kki_mesh_number(const kki_mesh_input *in, kki_cursor *c, const char *what, double *value) {

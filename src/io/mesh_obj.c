@@ -5,6 +5,7 @@
 // vertices, faces; so that all memory is known before it is taken and faces may come before their vertices.
 #include "base/allocator.h"
 #include "io/mesh_input.h"
+#include "io/text.h"
 #include <karakuri/number.h>
 
 typedef struct obj {
@@ -131,8 +132,8 @@ static kk_status read_vertices(kki_mesh_input *in, kki_cursor text) {
 
 static kk_status corner_error(const kki_mesh_input *in, kki_word w) {
     return kki_mesh_error_in_text(in, kki_offset(in, w.start), KK_SYNTAX,
-                                  "'%.*s' is no corner of a face — write v, v/vt, v//vn or v/vt/vn",
-                                  (int)(w.length < 40 ? w.length : 40), w.start);
+                                  "'%s' is no corner of a face — write v, v/vt, v//vn or v/vt/vn",
+                                  kki_shorten(w.start, w.length).text);
 }
 
 // what may follow the vertex: up to two more whole numbers between slashes
@@ -160,8 +161,8 @@ static kk_status read_corner(kki_mesh_input *in, kki_word w, size_t before, int3
     const int64_t vertex = index < 0 ? (int64_t)before + index : index - 1, count = in->builder->vertex_count;
     if (vertex < 0 || vertex >= count || index == 0) {
         return kki_mesh_error_in_text(in, kki_offset(in, w.start), KK_SYNTAX,
-                                      "a face names vertex %.*s, and there are %d (counted from 1) — correct the index",
-                                      (int)(w.length < 40 ? w.length : 40), w.start, (int)count);
+                                      "a face names vertex %s, and there are %d (counted from 1) — correct the index",
+                                      kki_shorten(w.start, w.length).text, (int)count);
     }
     *corner = (int32_t)vertex;
     return KK_OK;

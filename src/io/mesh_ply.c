@@ -4,6 +4,7 @@
 // vertex_indices (or vertex_index), and Stanford's tristrips. Everything else is passed over by its type.
 #include "base/allocator.h"
 #include "io/mesh_input.h"
+#include "io/text.h"
 
 enum { MOST_ELEMENTS = 32, MOST_PROPERTIES = 256, NONE = -1 };
 
@@ -101,8 +102,8 @@ static kk_status read_element(ply *p) {
     // a row of an element has at least one byte, so no more rows than bytes
     if (count < 0 || (uint64_t)count > p->in->size) {
         return kki_mesh_error_in_text(p->in, at, KK_SYNTAX,
-                                      "element %.*s has a count that the file is too short for — the file is cut off",
-                                      (int)(name.length < 40 ? name.length : 40), name.start);
+                                      "element %s has a count that the file is too short for — the file is cut off",
+                                      kki_shorten(name.start, name.length).text);
     }
     if (p->element_count == MOST_ELEMENTS) {
         return header_error(p, name, "more than 32 elements — remove those that are not vertex and face");
@@ -402,8 +403,8 @@ static kk_status read_rows(ply *p, const element *e) {
     kk_status status = is_vertex ? check_vertex_element(p, e) : KK_OK;
     if (status == KK_OK && (size_t)(p->c.end - p->c.at) < e->count && e->property_count > 0) {
         return kki_mesh_error_in_text(p->in, e->at, KK_SYNTAX,
-                                      "element %.*s has more rows than the file has bytes — the file is cut off",
-                                      (int)(e->name.length < 40 ? e->name.length : 40), e->name.start);
+                                      "element %s has more rows than the file has bytes — the file is cut off",
+                                      kki_shorten(e->name.start, e->name.length).text);
     }
     if (status == KK_OK && (is_vertex || is_face)) {
         status = kki_mesh_builder_reserve(p->in->builder, is_vertex ? e->count : 0, is_face ? e->count : 0);

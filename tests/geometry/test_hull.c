@@ -29,7 +29,7 @@ static double worst_outside(const kki_mesh *m, const kk_vec3 *p, int count) {
 
 static int is_point_of(const kk_vec3 *p, int count, kk_vec3 v) {
     for (int i = 0; i < count; i++) {
-        if (memcmp(&p[i], &v, sizeof v) == 0) {
+        if (p[i].x == v.x && p[i].y == v.y && p[i].z == v.z) {
             return 1;
         }
     }
@@ -108,7 +108,8 @@ KK_TEST(exact_signs_at_the_end_of_the_grid) {
 KK_TEST(hull_of_a_grid_is_a_box) {
     static kk_vec3 p[1000];
     for (int i = 0; i < 1000; i++) {
-        p[i] = kk_vec3_make(0.1 * (i % 10), 0.3 * (i / 10 % 10), i / 100);
+        const int x = i % 10, y = i / 10 % 10, z = i / 100;
+        p[i] = kk_vec3_make(0.1 * x, 0.3 * y, z);
     }
     kki_mesh *m = hull_of(p, 1000);
     KK_CHECK_EQ_INT(m->vertex_count, 8);
@@ -141,31 +142,41 @@ KK_TEST(hull_of_random_points_holds_them) {
     }
 }
 
-// Volume by brute force: every triple of points with all others on one side is a piece of the surface; pieces of one plane
-// are summed as area by their own planar hull, here avoided by points in general position.
+// a triple of points is a face of the hull where all others lie below it
+static int is_face(const kk_vec3 *p, int count, int i, int j, int k) {
+    const kk_vec3 n = kk_vec3_cross(kk_vec3_sub(p[j], p[i]), kk_vec3_sub(p[k], p[i]));
+    for (int q = 0; q < count; q++) {
+        if (q != i && q != j && q != k && kk_vec3_dot(n, kk_vec3_sub(p[q], p[i])) >= 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// volume over all triples, the first point the least, for points in general position
+static double brute_volume(const kk_vec3 *p, int count, int *faces) {
+    double volume = 0;
+    *faces = 0;
+    for (int n = 0; n < count * count * count; n++) {
+        const int i = n / count / count, j = n / count % count, k = n % count;
+        if (j > i && k > i && j != k && is_face(p, count, i, j, k)) {
+            volume += kk_vec3_dot(p[i], kk_vec3_cross(p[j], p[k])) / 6;
+            ++*faces;
+        }
+    }
+    return volume;
+}
+
 KK_TEST(hull_volume_by_brute_force) {
     kk_random random = {9, 4, 0};
     for (int round = 0; round < 60; round++) {
         kk_vec3 p[24];
-        const int count = 5 + round % 20;
-        double volume = 0;
         int faces = 0;
+        const int count = 5 + round % 20;
         for (int i = 0; i < count; i++) {
             p[i] = shapes_point(&random);
         }
-        for (int i = 0; i < count; i++) {
-            for (int j = 0; j < count; j++) {
-                for (int k = i + 1; k < count; k++) {
-                    const kk_vec3 n = kk_vec3_cross(kk_vec3_sub(p[j], p[i]), kk_vec3_sub(p[k], p[i]));
-                    int outside = j <= i || k == j;
-                    for (int q = 0; q < count && !outside; q++) {
-                        outside = q != i && q != j && q != k && kk_vec3_dot(n, kk_vec3_sub(p[q], p[i])) >= 0;
-                    }
-                    faces += !outside;
-                    volume += outside ? 0 : kk_vec3_dot(p[i], n) / 6;
-                }
-            }
-        }
+        const double volume = brute_volume(p, count, &faces);
         kki_mesh *m = hull_of(p, count);
         KK_CHECK_EQ_INT(m->face_count, faces);
         KK_CHECK_REL(volume_of(m), volume, 1e-12);
