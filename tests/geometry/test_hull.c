@@ -1,6 +1,7 @@
 // The convex hull: properties that every hull has, volumes by brute force, and a battery of degenerate sets.
 #include "geometry/hull.h"
 
+#include <karakuri/hash.h>
 #include <math.h>
 #include <string.h>
 
@@ -342,4 +343,35 @@ KK_TEST(ten_thousand_degenerate_hulls) {
     if (solid < rounds / 8 || flat < rounds / 20) {
         KK_FAIL("%d solid and %d flat sets: the battery tests one kind only", solid, flat);
     }
+}
+
+// ---- same bits
+
+// One number for hull, edges and mass properties; every compiler, level and machine must come to it.
+KK_TEST(hull_and_mass_have_the_same_bits_everywhere) {
+    static kk_vec3 p[2000];
+    kk_random random = {77, 3, 0};
+    kk_hash hash = kk_hash_begin(0);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 2000; i++) {
+            p[i] = shapes_point(&random);
+            p[i] = round == 1 ? kk_vec3_scale(p[i], 1 / kk_vec3_norm(p[i])) : p[i];
+            p[i].z *= round == 2 ? 1e-9 : 1;
+        }
+        kki_mesh *m = hull_of(p, 2000);
+        kki_topology *t = shapes_topology(m);
+        kk_hash_update_doubles(&hash, &m->vertex[0].x, 3 * (size_t)m->vertex_count);
+        for (int e = 0; e < t->edge_count; e++) {
+            kk_hash_update_uint64(&hash, (uint64_t)t->edge[e].vertex[0] << 32 | (uint64_t)t->edge[e].vertex[1]);
+            kk_hash_update_uint64(&hash, (uint64_t)t->edge[e].face[0] << 32 | (uint64_t)t->edge[e].face[1]);
+        }
+        for (int mode = KKI_MASS_SOLID; mode <= KKI_MASS_CONES; mode++) {
+            kki_mass mass;
+            KK_CHECK_EQ_INT(kki_mass_of_mesh(m, (kki_mass_mode)mode, NULL, &mass, NULL, NULL), KK_OK);
+            kk_hash_update_doubles(&hash, &mass.volume, sizeof mass / sizeof mass.volume);
+        }
+        kki_topology_free(t);
+        kki_mesh_free(m);
+    }
+    KK_CHECK_EQ_INT(kk_hash_finish(&hash), 0xf946936506982b1du);
 }
