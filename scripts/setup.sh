@@ -55,6 +55,7 @@ look_for_test() {
     have wasm-ld || wish lld
     have llvm-ar || wish llvm
     have node || wish nodejs
+    [ -e /usr/include/expat.h ] || wish libexpat1-dev
     [ -e /usr/lib/wasm32-wasi/crt1.o ] || wish wasi-libc
     has_wasm_runtime || wish "$(wasm_runtime_package)"
 }

@@ -29,9 +29,9 @@ static size_t strings_size(const char *file, const char *text, const char *remed
 }
 
 void kki_diagnostics_destroy(kki_diagnostics *list) {
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; list->item && i < list->count; i++) {
         const kki_diagnostic *d = &list->item[i];
-        kki_release(&list->allocator, (char *)(uintptr_t)d->file, strings_size(d->file, d->text, d->remedy));
+        kki_release(&list->allocator, d->strings, strings_size(d->file, d->text, d->remedy));
     }
     kki_release_array(&list->allocator, list->item, (size_t)list->capacity, sizeof *list->item);
     kki_release_array(&list->allocator, list->slot, slot_count(list), sizeof *list->slot);
@@ -63,7 +63,7 @@ static void store(kki_diagnostics *list, const kki_finding *f) {
         return;
     }
     kki_diagnostic *d = &list->item[list->count++];
-    *d = (kki_diagnostic){f->severity, f->status, f->line, f->column, 0, NULL, NULL, NULL, f->key};
+    *d = (kki_diagnostic){f->severity, f->status, f->line, f->column, 0, NULL, NULL, NULL, f->key, block};
     d->file = append(&block, file);
     d->text = append(&block, text);
     d->remedy = append(&block, remedy);

@@ -22,11 +22,12 @@ typedef struct kki_diagnostic {
     const char *text;   ///< what is wrong
     const char *remedy; ///< what to do about it; may be ""
     uint64_t key;       ///< of what is reported once; 0 else
+    char *strings;      ///< the block that holds the three
 } kki_diagnostic;
 
 typedef struct kki_diagnostics {
     kk_allocator allocator;
-    kki_diagnostic *item; ///< in the order they were found; their strings start at item[i].file
+    kki_diagnostic *item; ///< in the order they were found
     int count, capacity, limit;
     int counts[3];  ///< by severity, with those that did not fit
     int dropped;    ///< that did not fit

@@ -632,12 +632,15 @@ static kki_value look_up(const machine *m, const char *name, size_t length) {
     if (is_word(name, length, "False") || is_word(name, length, "false")) {
         return truth(false);
     }
-    kki_value v = m->names->look_up(m->names->user, name, length);
+    const kki_value v = m->names->look_up(m->names->user, name, length);
     size_t plain = length;
-    if (v.kind == KKI_VALUE_FAULT && is_word(without_module(name, &plain), plain, "pi")) {
-        return real(KK_PI);
+    if (v.kind != KKI_VALUE_FAULT || v.text) {
+        return v;
     }
-    return v;
+    const char *plain_name = without_module(name, &plain);
+    return is_word(plain_name, plain, "pi") ? real(KK_PI)
+                                            : kki_value_fault(m->names->pool, KK_NOT_FOUND, "the name ", name, length,
+                                                              " is not known; define a property before its use");
 }
 
 static bool is_python(const char *name, size_t length) {

@@ -28,12 +28,12 @@ typedef struct kki_value {
     kk_status status; ///< of a fault
     int64_t integer;  ///< of an int, a bool
     double number;    ///< of a float
-    const char *text; ///< of a text, ends with a zero byte; of a fault
+    const char *text; ///< of a text; of a fault with a zero byte at its end
     size_t length;    ///< of the text
 } kki_value;
 
 typedef struct kki_names {
-    /// The value of a name; a fault for one that is not known.
+    /// The value of a name; a fault without a text for one that is not known.
     kki_value (*look_up)(void *user, const char *name, size_t length);
     void *user;
     kki_pool *pool; ///< for texts that are made

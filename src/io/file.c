@@ -221,6 +221,6 @@ static kk_status memory_read(void *user, const char *path, size_t most, const kk
     return status;
 }
 
-kki_file_source kki_file_source_memory(const kki_memory_files *files) {
-    return (kki_file_source){memory_kind, memory_canonical, memory_read, (void *)(uintptr_t)files};
+kki_file_source kki_file_source_memory(kki_memory_files *files) {
+    return (kki_file_source){memory_kind, memory_canonical, memory_read, files};
 }

@@ -49,7 +49,7 @@ typedef struct kki_memory_files {
 } kki_memory_files;
 
 /// Files in memory: a path is a file where it is one of theirs, and a directory where one of theirs is below it.
-kki_file_source kki_file_source_memory(const kki_memory_files *files);
+kki_file_source kki_file_source_memory(kki_memory_files *files);
 
 void kki_file_release(kki_file_data *data, const kk_allocator *allocator);
 

@@ -182,7 +182,7 @@ typedef struct quest {
     char directory[KKI_PATH_SIZE]; ///< of the file that asks; canonical
     char package[KKI_PATH_SIZE];   ///< "" for a plain path
     char path[KKI_PATH_SIZE];      ///< in the package, or from the directory
-    char *result;
+    char result[KKI_PATH_SIZE];
     bool leads_out;     ///< a candidate exists, or would, outside the reach
     bool is_no_file;    ///< a candidate is a directory, a device ...
     bool out_of_memory; ///< a root could not be added
@@ -354,13 +354,15 @@ static kk_status fail_scheme(const char *reference, kk_error *error) {
 /// Takes the reference apart into package and path.
 static kk_status read_reference(quest *q, const char *reference, kk_error *error) {
     char text[KKI_PATH_SIZE];
-    if (strlen(reference) >= sizeof text || reference[0] == 0) {
+    const size_t length = strlen(reference);
+    if (length >= sizeof text || length == 0) {
         return kki_error_set(error, reference[0] ? KK_LIMIT_EXCEEDED : KK_INVALID_ARGUMENT, "%s",
                              reference[0] ? "a path of more than 1023 bytes; shorten it"
                                           : "an empty path; name the file");
     }
-    for (size_t i = 0; i <= strlen(reference); i++) {
-        text[i] = (char)(reference[i] == '\\' ? '/' : reference[i]);
+    memcpy(text, reference, length + 1);
+    for (char *slash = strchr(text, '\\'); slash; slash = strchr(slash, '\\')) {
+        *slash = '/';
     }
     const char *path = skip_prefix(text, "file://");
     path = path ? path : text;
@@ -417,7 +419,7 @@ static kk_status fail_quest(const quest *q, const char *reference, kk_error *err
 
 kk_status kki_resolve(kki_resolver *resolver, const char *from, const char *reference, char path[KKI_PATH_SIZE],
                       kk_error *error) {
-    quest q = {.r = resolver, .result = path};
+    quest q = {.r = resolver};
     kk_status status = read_reference(&q, reference, error);
     if (status != KK_OK) {
         return status;
@@ -436,5 +438,9 @@ kk_status kki_resolve(kki_resolver *resolver, const char *from, const char *refe
     } else {
         found = try_plain(&q) || try_suffixes(&q);
     }
-    return found && !q.out_of_memory ? KK_OK : fail_quest(&q, reference, error);
+    if (!found || q.out_of_memory) {
+        return fail_quest(&q, reference, error);
+    }
+    memcpy(path, q.result, sizeof q.result);
+    return KK_OK;
 }

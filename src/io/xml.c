@@ -119,6 +119,12 @@ static void put_end(kki_xml *xml) {
     xml->strings[xml->string_size++] = 0;
 }
 
+/// The character that the parser stands at.
+static kki_short_text short_character(const parser *p) {
+    const uint8_t byte = (uint8_t)p->t[p->at];
+    return kki_shorten(p->t + p->at, byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1);
+}
+
 /// Reads a name into the strings; `what` and `remedy` for the message where there is none.
 static kk_status read_name(parser *p, const char *what, const char *remedy, uint32_t *offset, uint32_t *length) {
     const uint32_t n = (uint32_t)kki_xml_name_length(p->t + p->at, p->end - p->at);
@@ -126,8 +132,8 @@ static kk_status read_name(parser *p, const char *what, const char *remedy, uint
         return fail_at_end(p, what);
     }
     if (n == 0) {
-        return FAIL(p, p->at, KK_SYNTAX, "expected the name of %s, found '%s'; %s", what,
-                    kki_shorten(p->t + p->at, 1 + (size_t)((uint8_t)p->t[p->at] >= 0xc0)).text, remedy);
+        return FAIL(p, p->at, KK_SYNTAX, "expected the name of %s, found '%s'; %s", what, short_character(p).text,
+                    remedy);
     }
     if (n > (uint32_t)p->limits.name_length) {
         return fail_too_many(p, p->at, "the length of a name", p->limits.name_length);
@@ -395,7 +401,7 @@ static kk_status read_equals(parser *p, const kki_xml_attribute *a) {
 static kk_status read_attribute(parser *p) {
     kki_xml *xml = p->xml;
     kki_xml_attribute a = {.place = p->at};
-    uint32_t length;
+    uint32_t length = 0;
     kk_status status = read_name(p, "an attribute", "check the tag's quotes and its '>'", &a.name, &length);
     if (status == KK_OK && xml->node[xml->open].attribute_count >= p->limits.attributes) {
         status = fail_too_many(p, a.place, "the number of attributes of one element", p->limits.attributes);
@@ -449,12 +455,17 @@ static void close_element(parser *p) {
     p->depth--;
 }
 
-static kk_status fail_tag(const parser *p, const char *what) {
+/// Something other than a blank, > or /> after a name or a value.
+static kk_status fail_tag(const parser *p) {
     const kki_short_text name = short_name(p, p->xml->open);
     if (at_end(p)) {
         return fail_at_end(p, "a tag");
     }
-    return FAIL(p, p->at, KK_SYNTAX, "%s in the tag of <%s>; check its quotes and its '>'", what, name.text);
+    if (kki_xml_name_length(p->t + p->at, p->end - p->at) > 0) {
+        return FAIL(p, p->at, KK_SYNTAX, "no blank before an attribute of <%s>; add one", name.text);
+    }
+    return FAIL(p, p->at, KK_SYNTAX, "unexpected '%s' in the tag of <%s>; check its quotes and its '>'",
+                short_character(p).text, name.text);
 }
 
 /// After the name: attributes, and > or />.
@@ -464,10 +475,7 @@ static kk_status read_start_tag(parser *p) {
     memset(p->seen, 0, sizeof p->seen);
     while (status == KK_OK) {
         const bool had_blank = skip_blanks(p);
-        if (at_end(p)) {
-            return fail_tag(p, "");
-        }
-        if (p->t[p->at] == '>') {
+        if (p->t[p->at] == '>' && !at_end(p)) {
             p->at++;
             return KK_OK;
         }
@@ -476,8 +484,8 @@ static kk_status read_start_tag(parser *p) {
             close_element(p);
             return KK_OK;
         }
-        if (!had_blank) {
-            return fail_tag(p, "an unexpected character, or no blank before an attribute,");
+        if (!had_blank || at_end(p)) {
+            return fail_tag(p);
         }
         status = read_attribute(p);
     }
@@ -559,8 +567,10 @@ static kk_status skip_instruction(parser *p) {
         return FAIL(p, p->at, KK_SYNTAX, "'<?' without a name; write &lt; where '<' is meant as a character");
     }
     if (is_reserved_target(target, length) && after < p->end) {
-        return FAIL(p, p->at, KK_SYNTAX,
-                    "an XML declaration that is not the first thing of the file; delete it, or what is before it");
+        return FAIL(p, p->at, KK_SYNTAX, "%s",
+                    memcmp(target, "xml", 3) == 0
+                        ? "an XML declaration that is not the first thing of the file; delete it, or what is before it"
+                        : "an XML declaration in capital letters; write <?xml version=\"1.0\"?>");
     }
     const uint32_t stop = find(p, after, "?>");
     if (stop == p->end) {
@@ -648,13 +658,20 @@ static bool read_pair(parser *p, const char *name, uint32_t *start, uint32_t *le
     p->at++;
     skip_blanks(p);
     const char quote = p->t[p->at];
+    if (quote != '"' && quote != '\'') {
+        return false;
+    }
     *start = p->at + 1;
     p->at = *start;
     while (!at_end(p) && p->t[p->at] != quote && p->t[p->at] != '<' && p->t[p->at] != '>') {
         p->at++;
     }
     *length = p->at - *start;
-    return (quote == '"' || quote == '\'') && p->t[p->at++] == quote;
+    if (p->t[p->at] != quote) {
+        return false;
+    }
+    p->at++;
+    return true;
 }
 
 static kk_status fail_declaration(const parser *p) {
@@ -740,7 +757,7 @@ static kk_status read_content(parser *p) {
 
 static kk_status read_document(parser *p) {
     kk_status status = refuse_wide_encodings(p);
-    if (status == KK_OK && stands(p, "<?xml") && kki_xml_has_class(p->t[5], KKI_XML_BLANK)) {
+    if (status == KK_OK && stands(p, "<?xml") && (kki_xml_has_class(p->t[5], KKI_XML_BLANK) || p->t[5] == '?')) {
         status = read_declaration(p);
     }
     return status ? status : read_content(p);

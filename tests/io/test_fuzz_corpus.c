@@ -1,0 +1,44 @@
+// Replays the fuzz targets' corpora: what once was a finding must stay none.
+#define _DEFAULT_SOURCE // opendir, readdir
+#include "support.h"
+
+#include <stdio.h>
+
+#if defined(__wasm__) || !defined(KK_SOURCE_DIR)
+KK_TEST(fuzz_corpus_of_xml) {
+    KK_SKIP("no folder to read the corpus from");
+}
+#else
+#include <dirent.h>
+
+#include "../fuzz/fuzz_xml.c"
+
+static void replay(const char *folder, const char *name) {
+    char path[1024];
+    static char bytes[1 << 20];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (KK_CHECK(file != NULL)) {
+        const size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        LLVMFuzzerTestOneInput((const uint8_t *)bytes, size);
+    }
+}
+
+KK_TEST(fuzz_corpus_of_xml) {
+    const char *folder = KK_SOURCE_DIR "/tests/fuzz/corpus/xml";
+    DIR *directory = opendir(folder);
+    if (!KK_CHECK(directory != NULL)) {
+        return;
+    }
+    int count = 0;
+    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
+        if (entry->d_name[0] != '.') {
+            replay(folder, entry->d_name);
+            count++;
+        }
+    }
+    closedir(directory);
+    KK_CHECK(count > 10);
+}
+#endif
