@@ -1,7 +1,7 @@
 // What the fuzz targets of mesh formats share: read, and check what no input may break.
 //
-// Built with clang -fsanitize=fuzzer,address,undefined. A file of tests/fuzz/corpus/mesh/ is an input that once taught
-// something; the unit tests replay them all.
+// scripts/fuzz.sh stl builds and runs a target. The corpora in tests/fuzz/corpus/{stl,obj,ply,msh,gltf,dae} are replayed,
+// cut and damaged by tests/io/test_mesh_faults.c.
 #ifndef KARAKURI_TESTS_FUZZ_MESH_H
 #define KARAKURI_TESTS_FUZZ_MESH_H
 

@@ -1,38 +1,48 @@
 // Over all formats: failing allocations, bounded memory, cut and damaged files, and the corpus of the fuzzers.
+#include <dirent.h>
+
 #include "../faults/faulty.h"
 #include "../fuzz/fuzz_mesh.h"
 #include "geometry/hull.h"
 #include "mesh_files.h"
 #include <karakuri/random.h>
 
-#define CORPUS "tests/fuzz/corpus/mesh/"
+#ifdef KK_SOURCE_DIR
+#define CORPUS KK_SOURCE_DIR "/tests/fuzz/corpus/"
+#else
+#define CORPUS "tests/fuzz/corpus/"
+#endif
 
-// calls for each file of the corpus; the number of files
-static int for_each_file(void (*visit)(const unsigned char *data, size_t size, const char *name)) {
-    size_t list_size = 0;
+typedef void visit_file(const unsigned char *data, size_t size, const char *name);
+
+static int visit_folder(const char *folder, visit_file *visit) {
+    char path[2000];
     int count = 0;
-    char *list = (char *)load_file(CORPUS "LIST", &list_size);
-    if (!list) {
-        return 0;
-    }
-    list[list_size] = 0;
-    for (char *name = list; *name;) {
-        char path[200];
-        char *end = strchr(name, '\n');
+    snprintf(path, sizeof path, CORPUS "%s", folder);
+    DIR *d = opendir(path);
+    for (struct dirent *entry = d ? readdir(d) : NULL; entry; entry = readdir(d)) {
         size_t size = 0;
-        *end = 0;
-        snprintf(path, sizeof path, CORPUS "%s", name);
-        unsigned char *data = load_file(path, &size);
-        if (!data) {
-            KK_FAIL("%s is in the list but not there", path);
-        } else {
-            visit(data, size, name);
+        snprintf(path, sizeof path, CORPUS "%s/%.500s", folder, entry->d_name);
+        unsigned char *data = entry->d_name[0] == '.' ? NULL : load_file(path, &size);
+        if (data) {
+            visit(data, size, entry->d_name);
             count++;
         }
         free(data);
-        name = end + 1;
     }
-    free(list);
+    if (d) {
+        closedir(d);
+    }
+    return count;
+}
+
+// calls for each file of the corpora; the number of files
+static int for_each_file(visit_file *visit) {
+    static const char *const FOLDERS[] = {"stl", "obj", "ply", "msh", "gltf", "dae"};
+    int count = 0;
+    for (int i = 0; i < 6; i++) {
+        count += visit_folder(FOLDERS[i], visit);
+    }
     return count;
 }
 
@@ -42,7 +52,7 @@ static void replay(const unsigned char *data, size_t size, const char *name) {
 
 KK_TEST(mesh_corpus_is_replayed) {
     if (for_each_file(replay) == 0) {
-        KK_SKIP("no " CORPUS " here; run from the root of the sources");
+        KK_SKIP("no folder to read the corpora from");
     }
 }
 
@@ -72,7 +82,7 @@ static void sweep(const unsigned char *data, size_t size, const char *name) {
 
 KK_TEST(mesh_readers_survive_failed_allocations) {
     if (for_each_file(sweep) == 0) {
-        KK_SKIP("no " CORPUS " here; run from the root of the sources");
+        KK_SKIP("no folder to read the corpora from");
     }
 }
 
@@ -100,7 +110,7 @@ static void damage(const unsigned char *data, size_t size, const char *name) {
 
 KK_TEST(damaged_meshes_end_well) {
     if (for_each_file(damage) == 0) {
-        KK_SKIP("no " CORPUS " here; run from the root of the sources");
+        KK_SKIP("no folder to read the corpora from");
     }
 }
 
