@@ -345,6 +345,26 @@ KK_TEST(ten_thousand_degenerate_hulls) {
     }
 }
 
+// A coarse tolerance leaves points out, but none farther than it: also those that seem near from the face they were given
+// to and lie far out of another.
+KK_TEST(no_point_is_farther_out_than_the_tolerance) {
+    kk_random random = {31, 5, 0};
+    for (int round = 0; round < (kk_test_is_quick() ? 300 : 3000); round++) {
+        kk_vec3 p[60];
+        const kki_hull_options options = {.tolerance = 0.3 * kk_random_next_uniform(&random)};
+        for (int i = 0; i < 60; i++) {
+            p[i] = shapes_point(&random);
+            p[i] = round % 2 ? p[i] : kk_vec3_scale(p[i], 1 / kk_vec3_norm(p[i]));
+        }
+        kki_mesh *m = NULL;
+        if (kki_hull_of_points(p, 60, &options, NULL, &m, NULL) == KK_OK) {
+            check_topology(m, p, 60);
+            KK_CHECK(worst_relative(m, p, 60) <= options.tolerance * (1 + 1e-12));
+        }
+        kki_mesh_free(m);
+    }
+}
+
 // ---- same bits
 
 // One number for hull, edges and mass properties; every compiler, level and machine must come to it.
