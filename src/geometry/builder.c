@@ -185,7 +185,7 @@ static kk_status add_fan(kki_mesh_builder *builder, const int32_t *corner, int c
 }
 
 kk_status kki_mesh_builder_add_polygon(kki_mesh_builder *builder, int32_t *corner, int count) {
-    enum { MOST = 64 }; // larger polygons of real files are flat caps; cutting by ears is quadratic
+    enum { MOST = 48 }; // cutting by ears is cubic at worst; larger polygons of real files are convex caps
     int32_t left[MOST];
     kki_face triangle[MOST];
     if (count <= 3 || count > MOST || !corners_exist(builder, corner, count)) {

@@ -2,8 +2,8 @@
 //
 // The plane is that of Newell's normal (Sutherland, Sproull, Schumacker 1974), which is twice the area vector of any
 // closed polygon, plane or not. Convex ones become a fan; others lose one ear after another: a corner that turns left
-// and whose triangle holds no other corner (Meisters 1975). Where rounding or a self-crossing leaves no ear, the corner
-// that turns most to the left is cut, so the end always comes after count - 2 cuts.
+// and whose triangle holds no other corner (Meisters 1975). A simple polygon always has two; where rounding or a crossing
+// leaves none, the rest becomes a fan.
 #include "geometry/mesh.h"
 
 typedef struct polygon {
@@ -65,34 +65,27 @@ static bool is_ear(const polygon *p, const int32_t *left, int count, int i) {
     return true;
 }
 
-// the first ear, or the corner that turns most to the left
-static int choose_cut(const polygon *p, const int32_t *left, int count) {
-    int best = 0;
-    double best_turn = 0;
+// the first ear, -1 where there is none
+static int find_ear(const polygon *p, const int32_t *left, int count) {
     for (int i = 0; i < count; i++) {
         if (is_ear(p, left, count, i)) {
             return i;
         }
-        const double t = turn(p, left[(i + count - 1) % count], left[i], left[(i + 1) % count]);
-        if (i == 0 || t > best_turn) {
-            best = i;
-            best_turn = t;
-        }
     }
-    return best;
+    return -1;
 }
 
 static void cut_ears(const polygon *p, int32_t *left, int count, kki_face *triangle) {
-    for (int n = 0; count > 3; n++) {
-        const int i = choose_cut(p, left, count);
-        triangle[n] = (kki_face){{left[(i + count - 1) % count], left[i], left[(i + 1) % count]}};
+    int i = find_ear(p, left, count);
+    for (; count > 3 && i >= 0; i = find_ear(p, left, count)) {
+        *triangle++ = (kki_face){{left[(i + count - 1) % count], left[i], left[(i + 1) % count]}};
         for (int k = i; k + 1 < count; k++) {
             left[k] = left[k + 1];
         }
         count--;
-        if (count == 3) {
-            triangle[n + 1] = (kki_face){{left[0], left[1], left[2]}};
-        }
+    }
+    for (int k = 2; k < count; k++) {
+        *triangle++ = (kki_face){{left[0], left[k - 1], left[k]}};
     }
 }
 
