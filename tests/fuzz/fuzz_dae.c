@@ -1,0 +1,9 @@
+// Fuzz target: COLLADA.
+#include "fuzz_mesh.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    fuzz_mesh(bytes, size, "fuzz.dae");
+    return 0;
+}
