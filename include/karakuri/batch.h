@@ -24,17 +24,19 @@ KK_API kk_status kk_batch_choose(kk_batch *batch, const char *variant);
 KK_API const char *kk_batch_variant(const kk_batch *batch);
 KK_API int kk_batch_lanes(const kk_batch *batch);
 
+/// The calls below return KK_INVALID_ARGUMENT for a model other than the batch's; kk_batch_inertia_matrix returns KK_LIMIT_EXCEEDED above
+/// KK_MATRIX_LIMIT degrees of freedom.
 /// @param count states    @param q [nq × count], v, a, tau [nv × count], in `layout`
-KK_API void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                                      const double *q, const double *v, const double *a, double *tau);
-KK_API void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                                      const double *q, const double *v, const double *tau, double *a);
+KK_API kk_status kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                                           const double *q, const double *v, const double *a, double *tau);
+KK_API kk_status kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                                           const double *q, const double *v, const double *tau, double *a);
 /// @param M [nv nv × count] whole symmetric matrices, row-major within a state
-KK_API void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                                    const double *q, double *M);
+KK_API kk_status kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                                         const double *q, double *M);
 /// @param poses [12 nbody × count] X_WB of every body: 9 of R row-major, then p
-KK_API void kk_batch_kinematics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                                const double *q, double *poses);
+KK_API kk_status kk_batch_kinematics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                                     const double *q, double *poses);
 
 KK_END_DECLS
 #endif

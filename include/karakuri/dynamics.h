@@ -5,6 +5,10 @@
 /// - q, v, a, tau in the coordinates of the joints (table in spec.h);
 /// - poses X_WB in the world; velocities, accelerations and wrenches in the frame the caller names (kk_reference);
 /// - accelerations are *true* (gravity not mixed in) and *spatial* unless the name says classical.
+///
+/// A data holds the results of the last computing call made with it. A reader (`kk_body_pose`, `kk_joint_wrench`, …) reads what the call
+/// named in its comment has left; any other computing call in between may have overwritten it. A data belongs to the model it was made for
+/// and to one thread at a time. Ids come from kk_model_find_…; for one that does not exist readers give NaN.
 #ifndef KARAKURI_DYNAMICS_H
 #define KARAKURI_DYNAMICS_H
 
@@ -26,7 +30,8 @@ enum { KK_MATRIX_LIMIT = 1024 };
 /// Memory grows with nv; up to KK_MATRIX_LIMIT degrees of freedom the nv × nv matrices of kk_crba and of the calls below it are
 /// included.
 KK_API kk_status kk_data_create(const kk_model *model, const kk_allocator *allocator, kk_data **data);
-/// The same with the matrices whatever their size. Calls that need them must not be made on a data without.
+/// The same with the matrices whatever their size. On a data without, kk_crba, kk_inertia_matrix, _factor and _inverse, the derivatives
+/// and kk_coriolis_matrix return KK_LIMIT_EXCEEDED and write nothing.
 KK_API kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator *allocator, kk_data **data);
 KK_API int kk_data_has_matrices(const kk_data *data);
 KK_API void kk_data_free(kk_data *data);
@@ -99,13 +104,13 @@ KK_API kk_status kk_forward_dynamics_coupled(const kk_model *model, kk_data *dat
 // ---- joint-space inertia ----------------------------------------------------------------------------------------------------------
 
 /// Composite-rigid-body algorithm: leaves the upper triangle of M in the data.
-KK_API void kk_crba(const kk_model *model, kk_data *data, const double *q);
+KK_API kk_status kk_crba(const kk_model *model, kk_data *data, const double *q);
 /// What kk_crba left: rows of M, each kk_crba_stride long, valid from the diagonal to the end of the row's subtree; M is zero
 /// behind that (off the branches) and mirrored below the diagonal, but neither is written here.
 KK_API const double *kk_crba_result(const kk_data *data);
 KK_API size_t kk_crba_stride(const kk_model *model);
 /// The whole symmetric M. @param M [nv × nv] result
-KK_API void kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M);
+KK_API kk_status kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M);
 /// Branch-sparse factor M = Lᵀ D L of what kk_crba left, which is kept; no fill-in (Featherstone 2005).
 /// KK_SINGULAR if M is not positive definite, KK_INVALID_ARGUMENT on a data without matrices.
 KK_API kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data);
@@ -114,7 +119,7 @@ KK_API void kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, 
 /// y = M x with what kk_crba left. @param y [nv] must not alias x
 KK_API void kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y);
 /// M⁻¹ by kk_crba and its factor, both left in the data. Exactly symmetric. @param Minv [nv × nv] result, both triangles
-KK_API void kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv);
+KK_API kk_status kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv);
 
 // ---- Jacobians --------------------------------------------------------------------------------------------------------------------
 
@@ -153,18 +158,18 @@ KK_API double kk_potential_energy(const kk_model *model, kk_data *data, const do
 
 /// Analytic derivatives of inverse dynamics, along the tangent of kk_integrate.
 /// @param dtau_dq, dtau_dv  [nv × nv] results; d tau / d a is M, left as by kk_crba
-KK_API void kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                            const double *a, double *dtau_dq, double *dtau_dv);
-/// Analytic derivatives of forward dynamics. @param a [nv], da_dq, da_dv, da_dtau [nv × nv] results; da_dtau is M⁻¹
-KK_API void kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                            const double *tau, double *a, double *da_dq, double *da_dv,
-                                            double *da_dtau);
+KK_API kk_status kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                                 const double *a, double *dtau_dq, double *dtau_dv);
+/// Analytic derivatives of forward dynamics. KK_SINGULAR where M cannot be factored. @param a [nv], da_dq, da_dv, da_dtau [nv × nv] results; da_dtau is M⁻¹
+KK_API kk_status kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                                 const double *tau, double *a, double *da_dq, double *da_dv,
+                                                 double *da_dtau);
 /// tau = Y π with π = (m, m c, inertia xx, xy, yy, xz, yz, zz about the body's origin) of each body but the world, armature left out.
 /// @param Y [nv × 10 (nbody − 1)] result
 KK_API void kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
                                 double *Y);
 /// C with tau_bias = C v + gravity and Ṁ − 2C skew-symmetric. @param C [nv × nv] result
-KK_API void kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C);
+KK_API kk_status kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C);
 
 /// One scalar constraint: a unit wrench on a body, or between two (equal and opposite on the second).
 typedef struct kk_constraint_row {

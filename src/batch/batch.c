@@ -182,7 +182,10 @@ static void run_in_place(kk_batch *b, const job *j, size_t first, size_t stride,
     j->run(b->model, b, in, j->out + (by_state ? first * j->out_rows : first), stride);
 }
 
-static void run(kk_batch *b, const job *j, kk_batch_layout layout, size_t states) {
+static kk_status run(const kk_model *model, kk_batch *b, const job *j, kk_batch_layout layout, size_t states) {
+    if (model != b->model) {
+        return KK_INVALID_ARGUMENT;
+    }
     const size_t lanes = (size_t)b->kernels->lanes;
     for (size_t first = 0; first < states; first += lanes) {
         if (lanes == 1 && layout == KK_BY_STATE) {
@@ -193,6 +196,7 @@ static void run(kk_batch *b, const job *j, kk_batch_layout layout, size_t states
             run_copied(b, j, layout, states, first);
         }
     }
+    return KK_OK;
 }
 
 // ---- the calls
@@ -213,29 +217,32 @@ static void run_kinematics(const kk_model *m, kk_batch *b, const double *const i
     b->kernels->read_poses(m, &b->scratch, out, stride);
 }
 
-void kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                               const double *q, const double *v, const double *a, double *tau) {
+kk_status kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                                    const double *q, const double *v, const double *a, double *tau) {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const job j = {{{q, nq}, {v, nv}, {a, nv}}, tau, nv, run_rnea};
-    run(batch, &j, layout, count);
+    return run(model, batch, &j, layout, count);
 }
 
-void kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                               const double *q, const double *v, const double *tau, double *a) {
+kk_status kk_batch_forward_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                                    const double *q, const double *v, const double *tau, double *a) {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const job j = {{{q, nq}, {v, nv}, {tau, nv}}, a, nv, run_aba};
-    run(batch, &j, layout, count);
+    return run(model, batch, &j, layout, count);
 }
 
-void kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
-                             const double *q, double *M) {
+kk_status kk_batch_inertia_matrix(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                                  const double *q, double *M) {
     const size_t nv = (size_t)model->nv;
+    if (!batch->scratch.has_matrices) {
+        return KK_LIMIT_EXCEEDED;
+    }
     const job j = {{{q, (size_t)model->nq}, {NULL, 0}, {NULL, 0}}, M, nv * nv, run_crba};
-    run(batch, &j, layout, count);
+    return run(model, batch, &j, layout, count);
 }
 
-void kk_batch_kinematics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count, const double *q,
-                         double *poses) {
+kk_status kk_batch_kinematics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,
+                              const double *q, double *poses) {
     const job j = {{{q, (size_t)model->nq}, {NULL, 0}, {NULL, 0}}, poses, 12 * (size_t)model->nbody, run_kinematics};
-    run(batch, &j, layout, count);
+    return run(model, batch, &j, layout, count);
 }

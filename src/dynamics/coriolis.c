@@ -107,7 +107,10 @@ static void put_axes(const kk_model *m, const kk_data *d, int i, kki_moving_axis
     }
 }
 
-void kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C) {
+kk_status kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C) {
+    if (!data->scratch.has_matrices) {
+        return KK_LIMIT_EXCEEDED;
+    }
     const size_t nv = (size_t)model->nv;
     kki_moving_axis *axis = data->moving_axis;
     memset(C, 0, nv * nv * sizeof *C);
@@ -127,4 +130,5 @@ void kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, c
             C[(size_t)j * nv + (size_t)i] = kk_motion_dot(axis[i].rate, F2) + kk_motion_dot(axis[i].S, F3);
         }
     }
+    return KK_OK;
 }

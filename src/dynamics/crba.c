@@ -1,8 +1,12 @@
 /// Joint-space inertia: the public calls around the composite-rigid-body kernel.
 #include "dynamics/data.h"
 
-void kk_crba(const kk_model *model, kk_data *data, const double *q) {
+kk_status kk_crba(const kk_model *model, kk_data *data, const double *q) {
+    if (!data->scratch.has_matrices) {
+        return KK_LIMIT_EXCEEDED;
+    }
     data->kernels->crba(model, &data->scratch, q, 1);
+    return KK_OK;
 }
 
 const double *kk_crba_result(const kk_data *data) {
@@ -13,7 +17,10 @@ size_t kk_crba_stride(const kk_model *model) {
     return kki_padded(model->nv);
 }
 
-void kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M) {
-    kk_crba(model, data, q);
-    data->kernels->read_inertia(model, &data->scratch, M, 1);
+kk_status kk_inertia_matrix(const kk_model *model, kk_data *data, const double *q, double *M) {
+    const kk_status status = kk_crba(model, data, q);
+    if (status == KK_OK) {
+        data->kernels->read_inertia(model, &data->scratch, M, 1);
+    }
+    return status;
 }

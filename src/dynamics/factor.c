@@ -6,7 +6,7 @@
 
 kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data) {
     if (!data->scratch.has_matrices) {
-        return KK_INVALID_ARGUMENT;
+        return KK_LIMIT_EXCEEDED;
     }
     return data->kernels->factor(model, &data->factor, data->scratch.inertia) ? KK_OK : KK_SINGULAR;
 }
@@ -52,8 +52,11 @@ void kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const dou
     }
 }
 
-void kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv) {
-    data->kernels->crba(model, &data->scratch, q, 1);
-    data->kernels->factor(model, &data->factor, data->scratch.inertia);
-    data->kernels->inverse(model, &data->factor, Minv);
+kk_status kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv) {
+    kk_status status = kk_crba(model, data, q);
+    status = status ? status : kk_inertia_matrix_factor(model, data);
+    if (status == KK_OK) {
+        data->kernels->inverse(model, &data->factor, Minv);
+    }
+    return status;
 }

@@ -43,10 +43,26 @@ static int root_of(const kk_model *m, int node) {
     return node;
 }
 
+/// Finite, and R orthonormal and right-handed to 1e-6.
+static int is_pose(kk_transform X) {
+    const kk_vec3 x = kk_mat3_column(X.R, 0), y = kk_mat3_column(X.R, 1), z = kk_mat3_column(X.R, 2);
+    const kk_vec3 off = kk_vec3_sub(kk_vec3_cross(x, y), z);
+    const double error = kk_vec3_dot(off, off) + kk_vec3_dot(x, y) * kk_vec3_dot(x, y) +
+                         (kk_vec3_dot(x, x) - 1) * (kk_vec3_dot(x, x) - 1) +
+                         (kk_vec3_dot(y, y) - 1) * (kk_vec3_dot(y, y) - 1);
+    return error < 1e-12 && kk_vec3_dot(X.p, X.p) < 1e300;
+}
+
 static kk_status check_pin(const kk_model *m, const kk_pin *pin, kk_error *error) {
     if (pin->body < 0 || pin->body >= m->nbody) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "pin: there is no body %d; the model has %d", pin->body,
                              (int)m->nbody);
+    }
+    if (!is_pose(pin->pose)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT,
+                             "pin: the pose of body \"%s\" is not a rotation and a finite position; take one that "
+                             "kk_body_pose gave",
+                             kki_model_name(m, m->body[pin->body].name));
     }
     const int root = root_of(m, m->body[pin->body].node);
     if (m->node[root].type != KKI_NODE_FREE) {
@@ -205,8 +221,10 @@ kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const
     // what the base would need is what the floor gives
     const kk_force F_0 = kk_force_make(load_vec(tau + b->v_index), load_vec(tau + b->v_index + 3));
     hold(model, data, pin, base, F_0, tau);
-    result->floor = kk_force_to(kki_node_transform(data, base), F_0);
-    result->zmp = zero_moment_point(result->floor, height);
-    result->com = center_of_tree(model, data, base);
+    if (result) {
+        result->floor = kk_force_to(kki_node_transform(data, base), F_0);
+        result->zmp = zero_moment_point(result->floor, height);
+        result->com = center_of_tree(model, data, base);
+    }
     return KK_OK;
 }

@@ -2,7 +2,7 @@
 ///
 /// What is refused here is singular in every configuration: a joint with no mass behind it, and at the end of a chain a
 /// joint whose node has no inertia about its own axes. Armature counts for its own degree of freedom only. Inner joints
-/// whose inertia only vanishes together with that of others are left to the numerical check of the whole matrix.
+/// whose inertia only vanishes together with that of others are left to check_pivots.c.
 #include "base/error.h"
 #include "math/dense.h"
 #include "model/compile.h"

@@ -13,7 +13,7 @@
 /// Scratch of the stages.
 typedef struct workspace {
     int32_t *order, *names, *couple, *child;
-    double *mass, *turn;
+    double *mass, *turn, *pivots;
     kki_coupling *unsorted;
     void *block;
     size_t size;
@@ -52,6 +52,7 @@ static void place_workspace(kki_layout *layout, workspace *w, const kk_model *m)
     KKI_LAYOUT_ARRAY(layout, w->mass, nbody);
     KKI_LAYOUT_ARRAY(layout, w->child, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, w->turn, 2 * (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, w->pivots, kki_pivots_scratch(m));
     KKI_LAYOUT_ARRAY(layout, w->unsorted, ncoupling);
 }
 
@@ -117,6 +118,7 @@ static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_e
     kki_roots(m);
     kk_status status = kki_names(spec, m, w->names, error);
     status = status ? status : kki_check_motion(spec, m, w->mass, error);
+    status = status ? status : kki_check_pivots(spec, m, w->pivots, error);
     status = status ? status : kki_couple(spec, m, w->couple, w->unsorted, error);
     if (status == KK_OK) {
         m->hash = kki_model_hash(m);

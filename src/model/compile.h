@@ -49,6 +49,9 @@ void kki_align(kk_model *m, int32_t *child, double *scratch);
 void kki_roots(kk_model *m);
 /// check_motion.c: every degree of freedom has something to move. @param scratch  [nbody]
 kk_status kki_check_motion(const kk_spec *spec, const kk_model *m, double *scratch, kk_error *error);
+/// check_pivots.c: no degree of freedom is free of inertia in every pose. @param scratch  [kki_pivots_scratch(m)]
+size_t kki_pivots_scratch(const kk_model *m);
+kk_status kki_check_pivots(const kk_spec *spec, const kk_model *m, double *scratch, kk_error *error);
 /// names.c: the pool of names and the sorted tables; refuses duplicates. @param scratch  [max(nbody, nframe)]
 size_t kki_names_size(const kk_spec *spec);
 kk_status kki_names(const kk_spec *spec, kk_model *m, int32_t *scratch, kk_error *error);

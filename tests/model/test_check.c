@@ -1,4 +1,6 @@
 // Bad use: every fault of a spec is refused with a message that names the item and the fix.
+#include <string.h>
+
 #include "fixture.h"
 
 static const double NaN = __builtin_nan(""), inf = __builtin_inf();
@@ -285,4 +287,60 @@ KK_TEST(null_arguments_are_refused) {
     kk_spec_free(spec);
     kk_spec_free(NULL);
     kk_model_free(NULL);
+}
+
+// ---- inertia that is there, but not for every joint
+
+/// A chain of joints whose last body alone has mass; what compiling it says.
+static kk_status compile_chain(const kk_joint_type *types, const kk_vec3 *axes, int count, kk_vec3 com, double moment,
+                               kk_error *error) {
+    kk_spec *spec = NULL;
+    kk_model *model = NULL;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    for (int i = 0; i < count; i++) {
+        kk_body_def body = kk_body_def_default();
+        const char name[2] = {(char)('a' + i), 0};
+        body.name = name;
+        body.parent = i;
+        body.joint.type = types[i];
+        body.joint.axis = axes[i];
+        body.joint.axis2 = kk_vec3_make(axes[i].y, axes[i].z, axes[i].x);
+        if (i == count - 1) {
+            body.inertia = (kk_inertia){1, com, {moment, moment, moment, 0, 0, 0}};
+        }
+        KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, NULL, NULL), KK_OK);
+    }
+    const kk_status status = kk_model_compile(spec, NULL, &model, error);
+    kk_model_free(model);
+    kk_spec_free(spec);
+    return status;
+}
+
+static const kk_vec3 X = {1, 0, 0}, Z = {0, 0, 1};
+
+// two hinges about one line: the massless one between them turns for nothing
+KK_TEST(massless_middle_of_coaxial_hinges_is_refused) {
+    const kk_joint_type hinges[] = {KK_JOINT_HINGE, KK_JOINT_HINGE};
+    const kk_vec3 slanted = {0.3, -0.5, 0.7}, axes[] = {slanted, slanted}, crossed[] = {X, Z};
+    kk_error error = {0};
+    KK_CHECK_EQ_INT(compile_chain(hinges, axes, 2, kk_vec3_make(1, 2, 3), 0.1, &error), KK_INVALID_MODEL);
+    KK_CHECK(strstr(error.text, "joint \"a_joint\"") != NULL);
+    KK_CHECK_EQ_INT(compile_chain(hinges, crossed, 2, kk_vec3_make(1, 2, 3), 0.1, &error), KK_OK);
+}
+
+// a massless ball before a hinge through its centre: one of the ball's turns is the hinge's
+KK_TEST(massless_ball_before_a_hinge_is_refused) {
+    const kk_joint_type types[] = {KK_JOINT_BALL, KK_JOINT_HINGE};
+    const kk_vec3 axes[] = {Z, Z};
+    kk_error error = {0};
+    KK_CHECK_EQ_INT(compile_chain(types, axes, 2, kk_vec3_make(1, 0, 0), 1.0 / 6, &error), KK_INVALID_MODEL);
+    KK_CHECK(strstr(error.text, "joint \"a_joint\"") != NULL);
+}
+
+// a point mass on a slide across a hinge resists the hinge in every pose but one, and that one is q = 0
+KK_TEST(singular_pose_alone_is_no_reason_to_refuse) {
+    const kk_joint_type types[] = {KK_JOINT_HINGE, KK_JOINT_SLIDE};
+    const kk_vec3 axes[] = {Z, X};
+    kk_error error = {0};
+    KK_CHECK_EQ_INT(compile_chain(types, axes, 2, kk_vec3_make(0, 0, 0), 0, &error), KK_OK);
 }
