@@ -11,7 +11,7 @@ KK_TEST(fuzz_corpus_of_xml) {
 #else
 #include <dirent.h>
 
-#include "../fuzz/fuzz_xml.c"
+#include "../fuzz/fuzz_xml.c" // NOLINT(bugprone-suspicious-include): the target itself, so that it is what is replayed
 
 static void replay(const char *folder, const char *name) {
     char path[1024];
