@@ -90,6 +90,18 @@ KKI_INLINE void rnea_out_hinge(const knode *b, int aligned, turn t, real v, real
     s->w = v_add_z(w, v);
 }
 
+/// A root's hinge, and any other joint of a root: the world neither turns nor moves, it only accelerates against gravity.
+KKI_INLINE void rnea_out_root_hinge(const knode *b, turn t, real v, real a, const local_node *world, local_node *s) {
+    s->a = turn_z_in(t, hinge_in(b, 0, world->a));
+    s->al = v_add_z(v_zero(), a);
+    s->w = v_add_z(v_zero(), v);
+}
+KKI_INLINE void rnea_out_root(const local_pose *x, joint_motion m, const local_node *world, local_node *s) {
+    s->a = v_add(m_mul(&x->Rt, world->a), v_add(v_cross(m.w, m.u), m.du));
+    s->al = m.al;
+    s->w = m.w;
+}
+
 KKI_INLINE void rnea_in_hinge(const knode *b, int aligned, turn t, const local_node *s, local_node *p) {
     const vec3 f = hinge_out(b, aligned, turn_z_out(t, s->f));
     const vec3 n = hinge_out(b, aligned, turn_z_out(t, s->n));
@@ -175,14 +187,20 @@ KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q,
         if (b->type == KKI_NODE_HINGE) {
             const size_t k = (size_t)b->v_index;
             const turn t = turn_z(sine[i], cosine[i]);
-            if (b->is_aligned) {
+            if (b->parent == 0) {
+                rnea_out_root_hinge(b, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+            } else if (b->is_aligned) {
                 rnea_out_hinge(b, 1, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
             } else {
                 rnea_out_hinge(b, 0, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
             }
         } else {
             rnea_pose(b, q, stride, sine[i], cosine[i], &pose[i]);
-            rnea_out_general(&pose[i], joint_motion_of(b, v, a, stride), p, &node[i]);
+            if (b->parent == 0) {
+                rnea_out_root(&pose[i], joint_motion_of(b, v, a, stride), p, &node[i]);
+            } else {
+                rnea_out_general(&pose[i], joint_motion_of(b, v, a, stride), p, &node[i]);
+            }
         }
         rnea_load(b, &node[i]);
     }
