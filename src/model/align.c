@@ -2,8 +2,8 @@
 ///
 /// Denavit and Hartenberg (1955): with x of a frame along the common normal of its own axis z and its child's, the child's axis lies in
 /// the plane x = 0, and R_NC(0) = Rx(α) Rz(θ). The turn θ about the child's own axis is added to its angle, so what is left is Rx(α):
-/// two constants instead of nine, and a kernel turns a vector in 4 multiplications instead of 9. One child of every node can have this;
-/// further children keep a full matrix. θ is kept as whole quarters and a rest, so that robots with axes at right angles, which most
+/// two constants instead of nine, and a kernel turns a vector in 4 multiplications instead of 9. One child of every node can always have
+/// this; others do where their axis happens to lie in the plane x = 0 or y = 0 of their parent, as right-angled ones do, or keep a full matrix. θ is kept as whole quarters and a rest, so that robots with axes at right angles, which most
 /// are, get no rounding at all from it.
 #include <karakuri/elementary.h>
 
@@ -88,19 +88,29 @@ static void turn_riders(kk_model *m, const planar *turn) {
     }
 }
 
-/// Splits R = Rx(α) Rz(θ) where it has that form, to rounding.
+/// Splits R into a turn α about x or y and θ about z where it has that form, to rounding; says which.
 static int split(kk_mat3 R, planar *alpha, planar *theta) {
     const kk_vec3 z = kk_mat3_column(R, 2);
-    if (z.x * z.x > 4e-32) {
-        return 0;
+    if (z.x * z.x <= 4e-32) {
+        *alpha = planar_unit(z.z, -z.y);
+        *theta = planar_unit(R.m[0], alpha->c * R.m[3] + alpha->s * R.m[6]);
+        return KKI_ALIGNED_X;
     }
-    *alpha = planar_unit(z.z, -z.y);
-    *theta = planar_unit(R.m[0], alpha->c * R.m[3] + alpha->s * R.m[6]);
-    return 1;
+    if (z.y * z.y <= 4e-32) {
+        *alpha = planar_unit(z.z, z.x);
+        *theta = planar_unit(alpha->c * R.m[0] - alpha->s * R.m[6], R.m[3]);
+        return KKI_ALIGNED_Y;
+    }
+    return KKI_ALIGNED_NOT;
 }
 
 static kk_mat3 about_x(planar a) {
     const kk_mat3 R = {{1, 0, 0, 0, a.c, -a.s, 0, a.s, a.c}};
+    return R;
+}
+
+static kk_mat3 about_y(planar a) {
+    const kk_mat3 R = {{a.c, 0, a.s, 0, 1, 0, -a.s, 0, a.c}};
     return R;
 }
 
@@ -123,12 +133,14 @@ static void store_turn(kk_model *m, int node, planar t) {
 
 /// Placement of a node in its parent, whose frame has turned by t; gives the turn that goes into the node's own angle.
 static planar place(kki_node *n, planar parent) {
-    planar alpha, theta;
+    planar alpha = {1, 0}, theta = {1, 0};
     const kk_mat3 R = unturn_matrix(parent, load_matrix(n->R));
     store(n->p, unturn(parent, load(n->p)));
-    if (n->type == KKI_NODE_HINGE && n->parent > 0 && split(R, &alpha, &theta)) {
-        n->is_aligned = 1;
-        store_rotation(n, about_x(alpha));
+    if (n->type == KKI_NODE_HINGE && n->parent > 0) {
+        n->aligned = split(R, &alpha, &theta);
+    }
+    if (n->aligned) {
+        store_rotation(n, n->aligned == KKI_ALIGNED_X ? about_x(alpha) : about_y(alpha));
         return theta;
     }
     store_rotation(n, R);

@@ -23,6 +23,9 @@ typedef enum kki_node_type {
     KKI_NODE_FREE,
 } kki_node_type;
 
+/// R is any matrix; a turn about x, with R[1] = (0, cos, sin); about y, with R[2] = (sin, 0, cos).
+enum { KKI_ALIGNED_NOT = 0, KKI_ALIGNED_X = 1, KKI_ALIGNED_Y = 2 };
+
 enum { KKI_HALF_ANGULAR = 1, KKI_HALF_LINEAR = 2, KKI_HALF_BOTH = 3 };
 
 /// Constants of one node, padded to whole SIMD registers: a 3-vector takes four doubles, the fourth is zero; a 3 × 3 matrix is its
@@ -35,16 +38,16 @@ typedef struct kki_node {
     double inertia_root[3][4];   ///< lower triangular L with L Lᵀ = inertia
     double h[4];                 ///< mass × centre of mass, in N
     double mass;
-    double pitch;       ///< screws; 0 otherwise
-    double armature;    ///< one-degree nodes: of their degree; 0 for ball and free (see dof_armature)
-    int32_t type;       ///< kki_node_type
-    int32_t parent;     ///< node
-    int32_t q_index;    ///< first coordinate
-    int32_t v_index;    ///< first degree of freedom
-    int32_t has_arm;    ///< 0 where the origin is the parent's for good: p is zero and the joint only turns
-    int32_t is_leaf;    ///< no node hangs on it
-    int32_t is_last;    ///< of its parent's children the last, which is the first to hand over to it
-    int32_t is_aligned; ///< hinges: R is a turn about x alone, R[1] = (0, cos α, sin α)
+    double pitch;    ///< screws; 0 otherwise
+    double armature; ///< one-degree nodes: of their degree; 0 for ball and free (see dof_armature)
+    int32_t type;    ///< kki_node_type
+    int32_t parent;  ///< node
+    int32_t q_index; ///< first coordinate
+    int32_t v_index; ///< first degree of freedom
+    int32_t has_arm; ///< 0 where the origin is the parent's for good: p is zero and the joint only turns
+    int32_t is_leaf; ///< no node hangs on it
+    int32_t is_last; ///< of its parent's children the last, which is the first to hand over to it
+    int32_t aligned; ///< hinges: KKI_ALIGNED_…, whether R is a turn about one axis of the parent
 } kki_node;
 
 /// A body as the user named it, and where it rides.

@@ -303,7 +303,7 @@ KK_TEST(hinges_are_aligned_without_rounding) {
     }
     KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &m, NULL), KK_OK);
     for (int i = 1; i < m->nnode; i++) {
-        KK_CHECK_EQ_INT(m->node[i].is_aligned, i > 1);
+        KK_CHECK_EQ_INT(m->node[i].aligned, i > 1 ? KKI_ALIGNED_X : KKI_ALIGNED_NOT);
         KK_CHECK_BITS(m->turn_rest[i], 0.0);
         for (int k = 0; k < 9; k++) {
             const double x = m->node[i].R[k / 3][k % 3];

@@ -53,10 +53,14 @@ KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, rea
     mat3 R0;
     if (b->parent == 0) {
         R0 = m_const(b->R); // the world's axes are the world's axes
-    } else if (b->is_aligned) {
+    } else if (b->aligned == KKI_ALIGNED_X) {
         R0.c[0] = parent->R.c[0];
         R0.c[1] = v_add(v_scale(parent->R.c[1], b->R[1][1]), v_scale(parent->R.c[2], b->R[1][2]));
         R0.c[2] = v_sub(v_scale(parent->R.c[2], b->R[1][1]), v_scale(parent->R.c[1], b->R[1][2]));
+    } else if (b->aligned == KKI_ALIGNED_Y) {
+        R0.c[0] = v_sub(v_scale(parent->R.c[0], b->R[2][2]), v_scale(parent->R.c[2], b->R[2][0]));
+        R0.c[1] = parent->R.c[1];
+        R0.c[2] = v_add(v_scale(parent->R.c[2], b->R[2][2]), v_scale(parent->R.c[0], b->R[2][0]));
     } else {
         R0 = m_mul_m_const(&parent->R, b->R);
     }

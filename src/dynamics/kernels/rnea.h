@@ -12,23 +12,20 @@
 #include "kernels.h"
 #include "kinematics.h"
 
-/// Turns about z and about x, from the parent ("in") and to it ("out"):
-///     about z: (c x ± s y, c y ∓ s x, z),   about x: (x, c y ± s z, c z ∓ s y).
-typedef struct {
-    vec3 c, s;
-} turn;
+/// Turns about an axis, from the parent ("in") and to it ("out"):
+///     about z: (c x ± s y, c y ∓ s x, z),   about x: (x, c y ± s z, c z ∓ s y),   about y: (c x ∓ s z, y, c z ± s x).
 #if KKI_QUAD
-KKI_INLINE turn turn_z(real s, real c) {
-    return (turn){{c, c, 1, 1}, {s, -s, 0, 0}};
-}
+typedef struct {
+    quad c, s;
+} turn;
 KKI_INLINE turn turn_x(real s, real c) {
     return (turn){{1, c, c, 1}, {0, s, -s, 0}};
 }
-KKI_INLINE vec3 turn_z_in(turn t, vec3 x) {
-    return x * t.c + __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s;
+KKI_INLINE turn turn_y(real s, real c) {
+    return (turn){{c, 1, c, 1}, {-s, 0, s, 0}};
 }
-KKI_INLINE vec3 turn_z_out(turn t, vec3 x) {
-    return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s;
+KKI_INLINE turn turn_z(real s, real c) {
+    return (turn){{c, c, 1, 1}, {s, -s, 0, 0}};
 }
 KKI_INLINE vec3 turn_x_in(turn t, vec3 x) {
     return x * t.c + __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s;
@@ -36,38 +33,68 @@ KKI_INLINE vec3 turn_x_in(turn t, vec3 x) {
 KKI_INLINE vec3 turn_x_out(turn t, vec3 x) {
     return x * t.c - __builtin_shufflevector(x, x, 0, 2, 1, 3) * t.s;
 }
-#else
-KKI_INLINE turn turn_z(real s, real c) {
-    return (turn){v_make(c, c, c), v_make(s, s, s)};
+KKI_INLINE vec3 turn_y_in(turn t, vec3 x) {
+    return x * t.c + __builtin_shufflevector(x, x, 2, 1, 0, 3) * t.s;
 }
-KKI_INLINE turn turn_x(real s, real c) {
-    return turn_z(s, c);
+KKI_INLINE vec3 turn_y_out(turn t, vec3 x) {
+    return x * t.c - __builtin_shufflevector(x, x, 2, 1, 0, 3) * t.s;
 }
 KKI_INLINE vec3 turn_z_in(turn t, vec3 x) {
-    return v_make(x.x * t.c.x + x.y * t.s.x, x.y * t.c.x - x.x * t.s.x, x.z);
+    return x * t.c + __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s;
 }
 KKI_INLINE vec3 turn_z_out(turn t, vec3 x) {
-    return v_make(x.x * t.c.x - x.y * t.s.x, x.y * t.c.x + x.x * t.s.x, x.z);
+    return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s;
+}
+#else
+typedef struct {
+    real c, s;
+} turn;
+KKI_INLINE turn turn_x(real s, real c) {
+    return (turn){c, s};
+}
+KKI_INLINE turn turn_y(real s, real c) {
+    return (turn){c, s};
+}
+KKI_INLINE turn turn_z(real s, real c) {
+    return (turn){c, s};
 }
 KKI_INLINE vec3 turn_x_in(turn t, vec3 x) {
-    return v_make(x.x, x.y * t.c.x + x.z * t.s.x, x.z * t.c.x - x.y * t.s.x);
+    return v_make(x.x, x.y * t.c + x.z * t.s, x.z * t.c - x.y * t.s);
 }
 KKI_INLINE vec3 turn_x_out(turn t, vec3 x) {
-    return v_make(x.x, x.y * t.c.x - x.z * t.s.x, x.z * t.c.x + x.y * t.s.x);
+    return v_make(x.x, x.y * t.c - x.z * t.s, x.z * t.c + x.y * t.s);
+}
+KKI_INLINE vec3 turn_y_in(turn t, vec3 x) {
+    return v_make(x.x * t.c - x.z * t.s, x.y, x.z * t.c + x.x * t.s);
+}
+KKI_INLINE vec3 turn_y_out(turn t, vec3 x) {
+    return v_make(x.x * t.c + x.z * t.s, x.y, x.z * t.c - x.x * t.s);
+}
+KKI_INLINE vec3 turn_z_in(turn t, vec3 x) {
+    return v_make(x.x * t.c + x.y * t.s, x.y * t.c - x.x * t.s, x.z);
+}
+KKI_INLINE vec3 turn_z_out(turn t, vec3 x) {
+    return v_make(x.x * t.c - x.y * t.s, x.y * t.c + x.x * t.s, x.z);
 }
 #endif
 
-/// The constant half of a hinge's rotation, from the parent and to it: a turn about x, or any matrix. `aligned` is a constant at
+/// The constant half of a hinge's rotation, from the parent and to it: a turn about x or y, or any matrix. `aligned` is a constant at
 /// every call.
 KKI_INLINE vec3 hinge_in(const knode *b, int aligned, vec3 x) {
-    if (aligned) {
+    if (aligned == KKI_ALIGNED_X) {
         return turn_x_in(turn_x(b->R[1][2], b->R[1][1]), x);
+    }
+    if (aligned == KKI_ALIGNED_Y) {
+        return turn_y_in(turn_y(b->R[2][0], b->R[2][2]), x);
     }
     return placement_in(b, x);
 }
 KKI_INLINE vec3 hinge_out(const knode *b, int aligned, vec3 x) {
-    if (aligned) {
+    if (aligned == KKI_ALIGNED_X) {
         return turn_x_out(turn_x(b->R[1][2], b->R[1][1]), x);
+    }
+    if (aligned == KKI_ALIGNED_Y) {
+        return turn_y_out(turn_y(b->R[2][0], b->R[2][2]), x);
     }
     const mat3 R = m_const(b->R);
     return m_mul(&R, x);
@@ -92,7 +119,7 @@ KKI_INLINE void rnea_out_hinge(const knode *b, int aligned, turn t, real v, real
 
 /// A root's hinge, and any other joint of a root: the world neither turns nor moves, it only accelerates against gravity.
 KKI_INLINE void rnea_out_root_hinge(const knode *b, turn t, real v, real a, const local_node *world, local_node *s) {
-    s->a = turn_z_in(t, hinge_in(b, 0, world->a));
+    s->a = turn_z_in(t, hinge_in(b, KKI_ALIGNED_NOT, world->a));
     s->al = v_add_z(v_zero(), a);
     s->w = v_add_z(v_zero(), v);
 }
@@ -189,10 +216,12 @@ KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q,
             const turn t = turn_z(sine[i], cosine[i]);
             if (b->parent == 0) {
                 rnea_out_root_hinge(b, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
-            } else if (b->is_aligned) {
-                rnea_out_hinge(b, 1, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+            } else if (b->aligned == KKI_ALIGNED_X) {
+                rnea_out_hinge(b, KKI_ALIGNED_X, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+            } else if (b->aligned == KKI_ALIGNED_Y) {
+                rnea_out_hinge(b, KKI_ALIGNED_Y, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
             } else {
-                rnea_out_hinge(b, 0, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+                rnea_out_hinge(b, KKI_ALIGNED_NOT, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
             }
         } else {
             rnea_pose(b, q, stride, sine[i], cosine[i], &pose[i]);
@@ -216,10 +245,12 @@ KKI_INLINE void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, 
         rnea_project(b, m->dof_armature, &node[i], a, tau, stride);
         if (b->type == KKI_NODE_HINGE) {
             const turn t = turn_z(sine[i], cosine[i]);
-            if (b->is_aligned) {
-                rnea_in_hinge(b, 1, t, &node[i], &node[b->parent]);
+            if (b->aligned == KKI_ALIGNED_X) {
+                rnea_in_hinge(b, KKI_ALIGNED_X, t, &node[i], &node[b->parent]);
+            } else if (b->aligned == KKI_ALIGNED_Y) {
+                rnea_in_hinge(b, KKI_ALIGNED_Y, t, &node[i], &node[b->parent]);
             } else {
-                rnea_in_hinge(b, 0, t, &node[i], &node[b->parent]);
+                rnea_in_hinge(b, KKI_ALIGNED_NOT, t, &node[i], &node[b->parent]);
             }
         } else {
             rnea_in_general(&pose[i], &node[i], &node[b->parent]);
