@@ -1,7 +1,7 @@
 /// Articulated rigid-body dynamics, one call an algorithm.
 ///
-/// Every call takes the model, a data (scratch that can be thrown away; one a thread), inputs, and outputs last. None allocates,
-/// locks or fails: q must hold unit quaternions (kk_model_check_q). Matrices are row-major. Frames of results:
+/// Every call takes the model, a data (scratch that can be thrown away; one a thread), inputs, and outputs last. None allocates
+/// or locks, and those without a status cannot fail: q must hold unit quaternions (kk_model_check_q). Matrices are row-major. Frames of results:
 /// - q, v, a, tau in the coordinates of the joints (table in spec.h);
 /// - poses X_WB in the world; velocities, accelerations and wrenches in the frame the caller names (kk_reference);
 /// - accelerations are *true* (gravity not mixed in) and *spatial* unless the name says classical.

@@ -42,7 +42,7 @@ size_t kki_order_scratch(const kk_model *m);
 void kki_order(const kk_spec *spec, kk_model *m, int32_t *scratch);
 /// fold.c: frames and inertias of bodies and nodes.
 void kki_fold(const kk_spec *spec, kk_model *m);
-/// align.c: turns the nodes' frames so that most placements are a turn about x.
+/// align.c: turns the nodes' frames so that most placements are a turn about x or y.
 /// @param child  [nnode] scratch    @param scratch  [2 nnode]
 void kki_align(kk_model *m, int32_t *child, double *scratch);
 /// fold.c: Cholesky roots of the nodes' moments, once their frames are final.
