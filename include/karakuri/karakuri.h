@@ -2,16 +2,22 @@
 #ifndef KARAKURI_KARAKURI_H
 #define KARAKURI_KARAKURI_H
 
+#include <karakuri/actuator.h>
 #include <karakuri/allocator.h>
 #include <karakuri/api.h>
 #include <karakuri/batch.h>
+#include <karakuri/constraint.h>
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
 #include <karakuri/hash.h>
+#include <karakuri/load.h>
+#include <karakuri/material.h>
 #include <karakuri/math.h>
 #include <karakuri/model.h>
 #include <karakuri/number.h>
 #include <karakuri/random.h>
+#include <karakuri/sensor.h>
+#include <karakuri/shape.h>
 #include <karakuri/spec.h>
 #include <karakuri/state.h>
 #include <karakuri/status.h>

@@ -6,8 +6,13 @@
 #ifndef KARAKURI_SPEC_H
 #define KARAKURI_SPEC_H
 
+#include <karakuri/actuator.h>
 #include <karakuri/allocator.h>
+#include <karakuri/constraint.h>
+#include <karakuri/material.h>
 #include <karakuri/math.h>
+#include <karakuri/sensor.h>
+#include <karakuri/shape.h>
 #include <karakuri/status.h>
 
 KK_BEGIN_DECLS
@@ -63,6 +68,7 @@ typedef struct kk_joint_def {
     kk_vec3 axis2;          ///< in J, not parallel to axis. Universal: second axis; planar: x, made perpendicular
     double pitch;           ///< screw: m/rad
     kk_dof_def dof[KK_MAX_JOINT_DOFS];
+    kk_origin origin;
 } kk_joint_def;
 
 typedef struct kk_body_def {
@@ -71,6 +77,7 @@ typedef struct kk_body_def {
     kk_joint_def joint;
     kk_transform offset; ///< X_JB, the body's frame in the joint's moving frame; identity in URDF
     kk_inertia inertia;  ///< in the body's frame
+    kk_origin origin;
 } kk_body_def;
 
 /// A named frame (site) anywhere on a body, or in the world.
@@ -78,6 +85,7 @@ typedef struct kk_frame_def {
     const char *name; ///< unique among frames and bodies, not empty
     int body;
     kk_transform placement; ///< X_BF
+    kk_origin origin;
 } kk_frame_def;
 
 /// One degree of freedom follows another: q_follower = ratio · q_leader + offset. URDF's mimic, gear trains.
@@ -86,7 +94,34 @@ typedef struct kk_coupling_def {
     const char *follower, *leader; ///< joint names
     int follower_dof, leader_dof;  ///< which degree of the joint, 0 for hinges and slides
     double ratio, offset;
+    kk_origin origin;
 } kk_coupling_def;
+
+/// A state by name. Coordinates stand body after body in the order of the spec, each joint's as in the table above.
+typedef struct kk_keyframe_def {
+    const char *name; ///< NULL or "": none; otherwise unique among keyframes
+    double time;
+    const double *q;       ///< [sum of the joints' nq] NULL: every joint at zero
+    const double *v;       ///< [sum of the joints' nv] NULL: at rest
+    const double *control; ///< [actuators] NULL: zero
+    int q_count, v_count, control_count;
+    kk_origin origin;
+} kk_keyframe_def;
+
+/// How the step integrates.
+typedef enum kk_integrator {
+    KK_INTEGRATOR_MIDPOINT, ///< semi-implicit: half drift, kick, half drift; the default
+    KK_INTEGRATOR_RK4,      ///< forces of contact held through the step (S0)
+} kk_integrator;
+
+/// What belongs to the whole scene.
+typedef struct kk_options {
+    kk_vec3 gravity; ///< (0, 0, −9.81)
+    double timestep; ///< 1e-3 s
+    kk_integrator integrator;
+    int adjacent_collide; ///< 1: bodies joined by a joint may touch as well; 0
+    int max_contacts;     ///< room for contact points; 0: chosen from the shapes
+} kk_options;
 
 /// No limits, no spring, no losses, gear ratio 1.
 KK_API kk_dof_def kk_dof_def_default(void);
@@ -105,28 +140,77 @@ KK_API kk_inertia kk_inertia_solid_sphere(double mass, double radius);
 /// Axis along z.
 KK_API kk_inertia kk_inertia_solid_cylinder(double mass, double radius, double length);
 
+/// Coulomb friction 0.8, rigid, no restitution.
+KK_API kk_material_def kk_material_def_default(void);
+/// A sphere of radius 0 at the world's origin that collides and is seen, group and mask 1, the default material.
+KK_API kk_shape_def kk_shape_def_default(void);
+KK_API kk_mesh_def kk_mesh_def_default(void); ///< scale 1
+KK_API kk_height_field_def kk_height_field_def_default(void);
+KK_API kk_look_def kk_look_def_default(void); ///< light grey
+KK_API kk_material_pair_def kk_material_pair_def_default(void);
+KK_API kk_pair_def kk_pair_def_default(void);
+KK_API kk_exclude_def kk_exclude_def_default(void);
+KK_API kk_loop_def kk_loop_def_default(void);         ///< a rigid point between two world origins
+KK_API kk_tendon_def kk_tendon_def_default(void);     ///< fixed, no limits
+KK_API kk_actuator_def kk_actuator_def_default(void); ///< a force on a joint, gear 1, no limits
+KK_API kk_sensor_def kk_sensor_def_default(void);     ///< a joint's position
+KK_API kk_keyframe_def kk_keyframe_def_default(void);
+
 KK_API kk_status kk_spec_create(const kk_allocator *allocator, kk_spec **spec);
 KK_API void kk_spec_free(kk_spec *spec);
+/// An independent copy.
+KK_API kk_status kk_spec_clone(const kk_spec *spec, const kk_allocator *allocator, kk_spec **copy, kk_error *error);
 
-/// @param id  [out] the body's id, which is also its id in the model; may be NULL
-KK_API kk_status kk_spec_add_body(kk_spec *spec, const kk_body_def *def, int *id, kk_error *error);
-KK_API kk_status kk_spec_add_frame(kk_spec *spec, const kk_frame_def *def, int *id, kk_error *error);
-KK_API kk_status kk_spec_add_coupling(kk_spec *spec, const kk_coupling_def *def, int *id, kk_error *error);
-/// Default (0, 0, −9.81).
+/// What a spec holds: name of the calls, type of the definition, what it is called in messages.
+///
+/// For each kind there are
+///     kk_status kk_spec_add_KIND(kk_spec *spec, const kk_KIND_def *def, int *id, kk_error *error);
+///     kk_KIND_def *kk_spec_KIND(kk_spec *spec, int id);
+///     const kk_KIND_def *kk_spec_KIND_const(const kk_spec *spec, int id);
+///     int kk_spec_KIND_count(const kk_spec *spec);
+/// `add` copies the definition with everything it points to and gives its id (id may be NULL), which is also the id in
+/// the model. The second is for editing in place; NULL if there is no such id; valid until the next add of that kind.
+/// What it points to (names, arrays) should be changed by kk_spec_keep_…, which copy; other memory must outlive the spec.
+#define KK_SPEC_KINDS(X)              \
+    X(body, "body")                   \
+    X(frame, "frame")                 \
+    X(coupling, "coupling")           \
+    X(shape, "shape")                 \
+    X(mesh, "mesh")                   \
+    X(height_field, "height field")   \
+    X(look, "look")                   \
+    X(material, "material")           \
+    X(material_pair, "material pair") \
+    X(pair, "pair")                   \
+    X(exclude, "exclude")             \
+    X(loop, "loop")                   \
+    X(tendon, "tendon")               \
+    X(actuator, "actuator")           \
+    X(sensor, "sensor")               \
+    X(keyframe, "keyframe")
+
+#define KK_SPEC_DECLARE(kind, text)                                                                           \
+    KK_API kk_status kk_spec_add_##kind(kk_spec *spec, const kk_##kind##_def *def, int *id, kk_error *error); \
+    KK_API kk_##kind##_def *kk_spec_##kind(kk_spec *spec, int id);                                            \
+    KK_API const kk_##kind##_def *kk_spec_##kind##_const(const kk_spec *spec, int id);                        \
+    KK_API int kk_spec_##kind##_count(const kk_spec *spec);
+KK_SPEC_KINDS(KK_SPEC_DECLARE)
+#undef KK_SPEC_DECLARE
+
+/// Body 0 is the world, material 0 the default one; both exist from the start.
+KK_API kk_options *kk_spec_options(kk_spec *spec);
+KK_API const kk_options *kk_spec_options_const(const kk_spec *spec);
 KK_API void kk_spec_set_gravity(kk_spec *spec, kk_vec3 gravity);
+/// The model's name, "" at first.
+KK_API const char *kk_spec_name(const kk_spec *spec);
+KK_API kk_status kk_spec_set_name(kk_spec *spec, const char *name, kk_error *error);
 
-/// For editing in place; NULL if there is no such id. Valid until the next kk_spec_add_… of the same kind. Names should
-/// be changed by the calls below, which copy them; a name set through the pointer must outlive the spec.
-KK_API kk_body_def *kk_spec_body(kk_spec *spec, int id);
-KK_API kk_frame_def *kk_spec_frame(kk_spec *spec, int id);
-KK_API kk_coupling_def *kk_spec_coupling(kk_spec *spec, int id);
-/// Couplings name joints, so a renamed joint must be renamed in its couplings, too.
+/// A copy of the text that lives as long as the spec, for fields of definitions edited in place. NULL stays NULL.
+KK_API kk_status kk_spec_keep_text(kk_spec *spec, const char *text, const char **kept, kk_error *error);
+/// Couplings, actuators and sensors name joints, so a renamed joint must be renamed there, too.
 KK_API kk_status kk_spec_rename_body(kk_spec *spec, int id, const char *name, kk_error *error);
 KK_API kk_status kk_spec_rename_joint(kk_spec *spec, int body, const char *name, kk_error *error);
 KK_API kk_status kk_spec_rename_frame(kk_spec *spec, int id, const char *name, kk_error *error);
-KK_API int kk_spec_body_count(const kk_spec *spec);
-KK_API int kk_spec_frame_count(const kk_spec *spec);
-KK_API int kk_spec_coupling_count(const kk_spec *spec);
 
 KK_END_DECLS
 #endif

@@ -44,6 +44,12 @@ typedef struct kk_error {
     char text[KK_ERROR_TEXT_SIZE]; ///< one sentence that names the item and the likely fix
 } kk_error;
 
+/// Where in a file something was written; all zero for what was made by calls.
+typedef struct kk_origin {
+    const char *file;
+    int line, column; ///< 1-based, columns in bytes
+} kk_origin;
+
 /// The code's name, "KK_OUT_OF_MEMORY"; "KK_UNKNOWN" for a number not in the list.
 KK_API const char *kk_status_name(kk_status status);
 

@@ -30,32 +30,32 @@ typedef enum kki_law {
 } kki_law;
 
 typedef struct kki_block {
-    int32_t law;      ///< kki_law
-    int32_t row;      ///< first row
-    int32_t contact;  ///< torsion, rolling: block of the contact they belong to
-    double friction;  ///< contact: μ; torsion, rolling: radius, m
-    double adhesion;  ///< contact: impulse it can bear in tension, ≥ 0: the cone's tip lies at λn = −adhesion
+    int32_t law;         ///< kki_law
+    int32_t row;         ///< first row
+    int32_t contact;     ///< torsion, rolling: block of the contact they belong to
+    double friction;     ///< contact: μ; torsion, rolling: radius, m
+    double adhesion;     ///< contact: impulse it can bear in tension, ≥ 0: the cone's tip lies at λn = −adhesion
     double lower, upper; ///< box, impulses; ±inf allowed
 } kki_block;
 
 typedef struct kki_problem {
     int32_t nblock, nrow;
-    int32_t stride;         ///< of G's and Y's rows; a multiple of 4 not below nrow; padding is zero
-    const kki_block *block; ///< [nblock] rows rising without a gap
-    const double *G;        ///< [nrow × stride], 32-byte aligned; NULL where only Y is given
-    const double *Y;        ///< [nv × stride] with G = Yᵀ Y, 32-byte aligned; NULL where only G is given
-    int32_t nv;             ///< rows of Y
-    const double *g;        ///< [stride]
+    int32_t stride;           ///< of G's and Y's rows; a multiple of 4 not below nrow; padding is zero
+    const kki_block *block;   ///< [nblock] rows rising without a gap
+    const double *G;          ///< [nrow × stride], 32-byte aligned; NULL where only Y is given
+    const double *Y;          ///< [nv × stride] with G = Yᵀ Y, 32-byte aligned; NULL where only G is given
+    int32_t nv;               ///< rows of Y
+    const double *g;          ///< [stride]
     const double *compliance; ///< [stride] r; NULL: none
 } kki_problem;
 
 /// The proof that comes with every solution; velocities in m/s (or rad/s), worst over all blocks.
 typedef struct kki_certificate {
-    double residual;       ///< natural map: max g_i |λ_i − P_K(λ_i − ũ_i / g_i)|
-    double cone;           ///< how far λ leaves its cone, as a velocity
-    double signorini;      ///< max |λn un|, as energy, J
-    double dissipation;    ///< worst angle between −ut and λt where a contact slides, rad
-    int32_t worst;         ///< block of the residual, −1 if there is none
+    double residual;    ///< natural map: max g_i |λ_i − P_K(λ_i − ũ_i / g_i)|
+    double cone;        ///< how far λ leaves its cone, as a velocity
+    double signorini;   ///< max |λn un|, as energy, J
+    double dissipation; ///< worst angle between −ut and λt where a contact slides, rad
+    int32_t worst;      ///< block of the residual, −1 if there is none
 } kki_certificate;
 
 #endif

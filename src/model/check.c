@@ -296,7 +296,7 @@ static kk_status check_coupling(const kk_coupling_def *coupling, kk_error *error
 }
 
 kk_status kki_check_spec(const kk_spec *spec, kk_error *error) {
-    kk_status status = check_vector((kki_item){"spec", "", ""}, "gravity", spec->gravity, error);
+    kk_status status = check_vector((kki_item){"spec", "", ""}, "gravity", spec->options.gravity, error);
     for (int i = 0; i < spec->nbody && status == KK_OK; i++) {
         status = check_body(spec, i, error);
     }

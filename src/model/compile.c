@@ -109,9 +109,9 @@ static kk_status allocate_workspace(const kk_model *m, workspace *w, kk_error *e
 }
 
 static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_error *error) {
-    m->gravity[0] = spec->gravity.x;
-    m->gravity[1] = spec->gravity.y;
-    m->gravity[2] = spec->gravity.z;
+    m->gravity[0] = spec->options.gravity.x;
+    m->gravity[1] = spec->options.gravity.y;
+    m->gravity[2] = spec->options.gravity.z;
     kki_order(spec, m, w->order);
     kki_fold(spec, m);
     kki_align(m, w->child, w->turn);

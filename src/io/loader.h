@@ -1,0 +1,49 @@
+/// What the loaders of URDF and MJCF share: the file source, where things are looked for, the list of findings, the spec
+/// that is being made, and meshes, each read once.
+#ifndef KKI_IO_LOADER_H
+#define KKI_IO_LOADER_H
+
+#include <karakuri/load.h>
+
+#include "io/attributes.h"
+#include "io/diagnostics.h"
+#include "io/mesh_read.h"
+#include "io/resolve.h"
+#include "model/spec.h"
+
+typedef struct kki_loader {
+    const kk_load_options *options;
+    kk_allocator allocator;
+    kki_resolver resolver; ///< has the file source
+    kki_diagnostics *diagnostics;
+    kk_spec *spec;
+    const char *path; ///< of the main file
+} kki_loader;
+
+/// Where an element or an attribute stands.
+kk_origin kki_origin_of_node(const kki_xml *xml, int32_t node);
+kk_origin kki_origin_of_attribute(const kki_xml *xml, int32_t attribute);
+
+/// urdf.c, mjcf.c: fill loader->spec from the tree. What is wrong goes to the findings; the status is KK_OK, or that of an
+/// error after which there is no going on.
+kk_status kki_urdf_load(kki_loader *loader, const kki_xml *xml);
+kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml);
+
+/// standing.c: what the options ask for beyond the file.
+kk_status kki_stand(kki_loader *loader);
+
+/// How a mesh file is to be read, beyond its name.
+typedef struct kki_mesh_request {
+    const char *name;      ///< the mesh's in the spec; NULL: from the file's name, made unique
+    const char *reference; ///< as the robot file has it
+    const char *from;      ///< file in which the reference stands
+    kk_vec3 scale;
+    bool keep_axes, keep_unit; ///< see kki_mesh_read_options
+    bool single_precision;     ///< round coordinates to float, as MuJoCo does for OBJ
+    kk_origin origin;          ///< for messages and for the mesh
+} kki_mesh_request;
+
+/// The id of the mesh in the spec; a file with the same scale is read once. Errors go to the findings as well.
+kk_status kki_loader_mesh(kki_loader *loader, const kki_mesh_request *request, int *id);
+
+#endif
