@@ -14,6 +14,8 @@
 
 #include <karakuri/model.h>
 
+#include "geometry/shape.h"
+
 typedef enum kki_node_type {
     KKI_NODE_WORLD,
     KKI_NODE_HINGE, ///< about z
@@ -74,13 +76,116 @@ typedef struct kki_coupling {
     double ratio, offset;
 } kki_coupling;
 
+/// A shape on its node, with what collision needs side by side.
+typedef struct kki_model_shape {
+    kki_shape shape;   ///< refers to the model's geometry
+    kk_transform X_NS; ///< in the node's frame
+    kk_transform X_BS; ///< in the body's
+    kki_aabb box;      ///< of the shape with its margin, in S; ±1e30 where it has no end
+    kk_motion surface; ///< velocity of the surface, in S
+    int32_t body, node;
+    int32_t name;        ///< offset into `names`
+    int32_t purpose;     ///< KK_SHAPE_COLLIDES | KK_SHAPE_VISIBLE
+    int32_t mesh, field; ///< ids in the spec; −1: none
+    int32_t material, look;
+    uint32_t group, mask;
+} kki_model_shape;
+
+/// A mesh and what was made of it for collision.
+typedef struct kki_model_mesh {
+    kk_vec3 *vertex;
+    int32_t (*face)[3];
+    kk_mesh_part *part;
+    int32_t vertex_count, face_count, part_count;
+    int32_t name, file;
+    kki_convex *convex;   ///< its hull, where a colliding shape asks for it; NULL otherwise
+    kki_surface *surface; ///< itself, likewise
+} kki_model_mesh;
+
+typedef struct kki_model_field {
+    kk_height_field_def def; ///< name, file and heights are the model's own
+    kki_height_field *field;
+} kki_model_field;
+
+/// What two materials are together. Numbers as in kk_material_def, all filled in.
+typedef struct kki_contact_law {
+    double friction, static_friction;
+    double ratio; ///< of the friction across to that along the first shape's x axis; 1: isotropic
+    double torsion, rolling, restitution, stiffness, damping, adhesion;
+} kki_contact_law;
+
+/// Two shapes that may touch: every pair of the model that is not ruled out, sorted by first, then second.
+typedef struct kki_shape_pair {
+    int32_t first, second; ///< shapes, first < second
+    int32_t law;           ///< in `law`
+} kki_shape_pair;
+
+typedef struct kki_model_loop {
+    kk_loop_type type;
+    int32_t name, body[2], node[2];
+    kk_transform X_NA, X_NB; ///< frames A and B in their nodes' frames
+    double distance, stiffness, damping, angular_stiffness, angular_damping, break_force, break_moment;
+    int32_t is_active;
+} kki_model_loop;
+
+/// One term of a tendon: fixed, a coordinate; spatial, a frame. frame −1: a pulley.
+typedef struct kki_tendon_term {
+    int32_t q_index, v_index, frame;
+    double coefficient;
+} kki_tendon_term;
+
+typedef struct kki_model_tendon {
+    kk_tendon_type type;
+    int32_t name, first_term, term_count;
+    double lower, upper, stiffness, damping, rest_lower, rest_upper, friction;
+} kki_model_tendon;
+
+typedef struct kki_model_actuator {
+    kk_actuator_type type;
+    kk_transmission transmission;
+    int32_t name;
+    int32_t q_index, v_index; ///< joints
+    int32_t tendon;           ///< tendons
+    int32_t frame, reference; ///< frames; reference −1: the frame itself
+    int32_t lag_index;        ///< in the state; −1: none
+    kk_lag lag;
+    double gear;
+    kk_force direction;
+    double gain, bias[3];
+    double control_lower, control_upper, force_lower, force_upper, time_constant, lag_lower, lag_upper;
+} kki_model_actuator;
+
+typedef struct kki_model_sensor {
+    kk_sensor_type type;
+    int32_t name;
+    int32_t target,
+        reference; ///< body of the joint, actuator, frame, tendon, body; what a frame's target is, see below
+    int32_t target_is_body, reference_is_body; ///< frames: the id is that of a body
+    int32_t dof;
+    int32_t first, count; ///< where its numbers stand among all readings
+    double noise, cutoff, field;
+    int32_t rays;
+} kki_model_sensor;
+
+/// A state by name, in the model's order of coordinates.
+typedef struct kki_model_keyframe {
+    int32_t name;
+    double time;
+    double *q, *v, *control; ///< [nq], [nv], [nactuator]
+} kki_model_keyframe;
+
 struct kk_model {
     kk_allocator allocator;
     size_t size;   ///< bytes of the one block that holds everything
     uint64_t hash; ///< of everything below
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
+    int32_t nshape, nmesh, nfield, nlook, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
+    int32_t nkeyframe, nlag, nreading;
+    int32_t ntree;     ///< trees of nodes on the world
     double gravity[4]; ///< padded
     double total_mass;
+    kk_options options;
+    int32_t model_name; ///< offset into `names`
 
     kki_node *node;         ///< [nnode]
     kki_body *body;         ///< [nbody]
@@ -101,7 +206,23 @@ struct kk_model {
     int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
     int32_t *
         node_mount; ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world
-    int32_t *follower_of; ///< [nv] coupling that drives the degree of freedom, −1 if independent
+    int32_t
+        *node_tree; ///< [nnode] tree that the node belongs to, numbered by first degree of freedom; −1 for the world
+    int32_t *tree_first_dof;      ///< [ntree + 1] where each tree's degrees of freedom begin
+    kki_model_shape *shape;       ///< [nshape]
+    kki_model_mesh *mesh;         ///< [nmesh]
+    kki_model_field *field;       ///< [nfield]
+    kk_look_def *look;            ///< [nlook] strings are the model's own
+    kk_material_def *material;    ///< [nmaterial]
+    kki_contact_law *law;         ///< [nlaw] those that pairs use
+    kki_shape_pair *pair;         ///< [npair]
+    kki_model_loop *loop;         ///< [nloop]
+    kki_model_tendon *tendon;     ///< [ntendon]
+    kki_tendon_term *tendon_term; ///< [ntendon_term]
+    kki_model_actuator *actuator; ///< [nactuator]
+    kki_model_sensor *sensor;     ///< [nsensor]
+    kki_model_keyframe *keyframe; ///< [nkeyframe]
+    int32_t *follower_of;         ///< [nv] coupling that drives the degree of freedom, −1 if independent
     int32_t *body_by_name, *frame_by_name, *joint_by_name; ///< ids sorted by name, for binary search
     char *names; ///< all strings, NUL-terminated; offset 0 is the empty string
 };
