@@ -96,6 +96,13 @@ typedef struct kki_kernels {
                            const double wj[6][4], double *Y, size_t stride);
     void (*delassus_row)(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
                          double *G);
+
+    // one robot only: the kick of a step (kernels/kick.h). Poses, velocities and bias; then (forces may be pushed with aba_push in
+    // between) the factor with scaled forces E and velocities y, on which delassus_climb works, too; then Δv of Δy
+    void (*kick_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v);
+    void (*kick_factor)(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
+                        double *E, double *y);
+    void (*kick_apply)(const kk_model *m, kki_scratch *S, const double *dy, double *dv);
 } kki_kernels;
 
 /// Rounds a count up to whole SIMD registers of one robot.
