@@ -89,7 +89,7 @@ static void check_row(scene *s, uint64_t stream, worst *w) {
     for (int c = 0; c < 6; c++) {
         w1[c][0] = r[c];
     }
-    s->data->kernels->delassus_climb(s->model, &s->data->scratch, node, w1, 0, w0, Y, 4);
+    s->data->kernels->delassus_climb(s->model, &s->data->scratch, node, w1, 0, w0, 0, Y, 4);
     double u = 0, scale = 0;
     for (size_t k = 0; k < nv; k++) {
         u += Y[4 * k] * y[k];

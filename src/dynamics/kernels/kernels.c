@@ -200,8 +200,8 @@ static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q,
     delassus_pivots(m, S, zero);
 }
 static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
-                           const double wj[6][4], double *Y, size_t stride) {
-    climb_pair(m, S, i, wi, j, wj, Y, stride);
+                           const double wj[6][4], int base, double *Y, size_t stride) {
+    climb_pair(m, S, i, wi, j, wj, (size_t)base, Y, stride);
 }
 static void delassus_row(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
                          double *G) {
