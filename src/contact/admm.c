@@ -38,7 +38,7 @@ static double estimate_norm(const kki_system *s, const admm *a, kki_iterate *scr
         if (!(sum > 0)) {
             break;
         }
-        norm = kk_sqrt(sum);
+        norm = __builtin_sqrt(sum);
         for (int i = 0; i < s->nrow; i++) {
             scratch->lambda[i] = scratch->u[i] / norm;
         }

@@ -68,7 +68,7 @@ static double distance(int n, const double *a, const double *b) {
     for (int k = 0; k < n; k++) {
         sum += (a[k] - b[k]) * (a[k] - b[k]);
     }
-    return kk_sqrt(sum);
+    return __builtin_sqrt(sum);
 }
 
 /// λ of a block with the cone's tip at zero.

@@ -4,22 +4,6 @@
 /// friction (2018), for the natural map as a measure of error.
 #include "contact/cones.h"
 
-void kki_project_cone(double friction, double x[3]) {
-    const double t = kki_norm2(x[1], x[2]);
-    if (t <= friction * x[0]) {
-        return;
-    }
-    if (friction * t <= -x[0]) {
-        x[0] = x[1] = x[2] = 0;
-        return;
-    }
-    const double n = (x[0] + friction * t) / (1 + friction * friction);
-    const double s = t > 0 ? friction * n / t : 0;
-    x[0] = n;
-    x[1] *= s;
-    x[2] *= s;
-}
-
 void kki_project_disc(double radius, double x[2]) {
     const double t = kki_norm2(x[0], x[1]);
     if (t > radius) {
@@ -49,18 +33,9 @@ void kki_project_all(const kki_problem *problem, double *lambda) {
     }
 }
 
-/// The usual case, a contact that sticks or is open, without a division.
-static double contact_map(double friction, double scale, const double *lambda, const double *u) {
-    const double a[3] = {scale * lambda[0], scale * lambda[1], scale * lambda[2]};
-    double x[3] = {a[0] - (u[0] + friction * kki_norm2(u[1], u[2])), a[1] - u[1], a[2] - u[2]};
-    kki_project_cone(friction, x);
-    const double d0 = a[0] - x[0], d1 = a[1] - x[1], d2 = a[2] - x[2];
-    return kk_sqrt(d0 * d0 + d1 * d1 + d2 * d2);
-}
-
 double kki_natural_map(const kki_block *block, double scale, double normal, const double *lambda, const double *u) {
     if (block->law == KKI_LAW_CONTACT) {
-        return contact_map(block->friction, scale, lambda, u);
+        return __builtin_sqrt(kki_contact_map_squared(block->friction, scale, lambda, u));
     }
     if (block->law == KKI_LAW_EQUALITY) {
         return __builtin_fabs(u[0]);

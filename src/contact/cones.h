@@ -10,7 +10,7 @@
 #include "contact/problem.h"
 
 static inline double kki_norm2(double x, double y) {
-    return kk_sqrt(x * x + y * y);
+    return __builtin_sqrt(x * x + y * y);
 }
 
 static inline int kki_law_rows(int law) {
@@ -18,7 +18,21 @@ static inline int kki_law_rows(int law) {
 }
 
 /// Nearest point of |xt| ≤ μ xn, in place.
-void kki_project_cone(double friction, double x[3]);
+static inline void kki_project_cone(double friction, double x[3]) {
+    const double t = kki_norm2(x[1], x[2]);
+    if (t <= friction * x[0]) {
+        return;
+    }
+    if (friction * t <= -x[0]) {
+        x[0] = x[1] = x[2] = 0;
+        return;
+    }
+    const double n = (x[0] + friction * t) / (1 + friction * friction);
+    const double s = t > 0 ? friction * n / t : 0;
+    x[0] = n;
+    x[1] *= s;
+    x[2] *= s;
+}
 /// Nearest point of |x| ≤ radius, in place.
 void kki_project_disc(double radius, double x[2]);
 static inline double kki_clamp(double x, double lower, double upper) {
@@ -29,6 +43,15 @@ static inline double kki_clamp(double x, double lower, double upper) {
 void kki_project_block(const kki_block *block, double scale, double normal, double *x);
 /// Every block's projection, contacts before what rolls on them. @param lambda [nrow]
 void kki_project_all(const kki_problem *problem, double *lambda);
+
+/// |s λ − P(s λ − ũ)|² of a contact; one that sticks or is open costs no division.
+static inline double kki_contact_map_squared(double friction, double scale, const double *lambda, const double *u) {
+    const double a[3] = {scale * lambda[0], scale * lambda[1], scale * lambda[2]};
+    double x[3] = {a[0] - (u[0] + friction * kki_norm2(u[1], u[2])), a[1] - u[1], a[2] - u[2]};
+    kki_project_cone(friction, x);
+    const double d0 = a[0] - x[0], d1 = a[1] - x[1], d2 = a[2] - x[2];
+    return d0 * d0 + d1 * d1 + d2 * d2;
+}
 
 /// |s λ − P(s λ − ũ)|, ũ = u + μ|ut| n for contacts (De Saxcé's shift), u otherwise.
 double kki_natural_map(const kki_block *block, double scale, double normal, const double *lambda, const double *u);

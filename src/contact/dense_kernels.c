@@ -122,18 +122,62 @@ BODY bool ldl_body(int n, int stride, double *A, double *inverse) {
     return true;
 }
 
-BODY void ldl_solve_body(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x) {
-    const int width = stride / 4;
-    for (int k = 0; k < n; k++) {
-        const kki_quad *row = (const kki_quad *)(A + k * stride);
-        y[k] = b[k] * inverse[k];
-        for (int j = k / 4; j < width; j++) {
-            ((kki_quad *)b)[j] -= y[k] * row[j];
+/// The products of four rows with x over whole vectors, side by side.
+BODY void dot4(int count, int first, int end, int stride, const double *A, const double *x, double sum[4]) {
+    kki_quad s[4] = {{0}, {0}, {0}, {0}};
+    if (count == 4) {
+        for (int k = first; k < end; k++) {
+            for (int i = 0; i < 4; i++) {
+                s[i] += ((const kki_quad *)(A + i * stride))[k] * ((const kki_quad *)x)[k];
+            }
+        }
+    } else {
+        for (int i = 0; i < count; i++) {
+            for (int k = first; k < end; k++) {
+                s[i] += ((const kki_quad *)(A + i * stride))[k] * ((const kki_quad *)x)[k];
+            }
         }
     }
-    memset(x, 0, sizeof(double) * (size_t)stride);
-    for (int i = n - 1; i >= 0; i--) {
-        x[i] = y[i] - inverse[i] * dot_body(i / 4, width, A + i * stride, x);
+    for (int i = 0; i < 4; i++) {
+        sum[i] = sum4(s[i]);
+    }
+}
+
+// The solves go by fours: what a vector takes from other vectors first, then its own triangle in scalars, then one store.
+
+BODY void ldl_solve_body(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x) {
+    const int width = stride / 4;
+    for (int v = 0; v < width; v++) {
+        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
+        const double *a = A + 4 * v * stride;
+        double t[4], *own = b + 4 * v;
+        for (int i = 0; i < count; i++) {
+            t[i] = own[i];
+            for (int k = 0; k < i; k++) {
+                t[i] -= y[4 * v + k] * a[k * stride + 4 * v + i];
+            }
+            y[4 * v + i] = t[i] * inverse[4 * v + i];
+        }
+        for (int j = v + 1; j < width; j++) {
+            kki_quad rest = ((kki_quad *)b)[j];
+            for (int i = 0; i < count; i++) {
+                rest -= y[4 * v + i] * ((const kki_quad *)(a + i * stride))[j];
+            }
+            ((kki_quad *)b)[j] = rest;
+        }
+    }
+    for (int v = width - 1; v >= 0; v--) {
+        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
+        const double *a = A + 4 * v * stride;
+        double sum[4], own[4] = {0, 0, 0, 0};
+        dot4(count, v + 1, width, stride, a, x, sum);
+        for (int i = count - 1; i >= 0; i--) {
+            for (int k = i + 1; k < count; k++) {
+                sum[i] += a[i * stride + 4 * v + k] * own[k];
+            }
+            own[i] = y[4 * v + i] - inverse[4 * v + i] * sum[i];
+        }
+        memcpy(x + 4 * v, own, sizeof own);
     }
 }
 
@@ -194,18 +238,36 @@ BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot,
 BODY void lu_solve_body(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
                         double *y, double *x) {
     const int width = stride / 4;
-    memset(y, 0, sizeof(double) * (size_t)stride);
-    memset(x, 0, sizeof(double) * (size_t)stride);
     for (int k = 0; k < n; k++) {
         const double t = b[k];
         b[k] = b[pivot[k]];
         b[pivot[k]] = t;
     }
-    for (int i = 0; i < n; i++) {
-        y[i] = b[i] - dot_body(0, i / 4 + 1, A + i * stride, y);
+    for (int v = 0; v < width; v++) {
+        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
+        const double *a = A + 4 * v * stride;
+        double sum[4], own[4] = {0, 0, 0, 0};
+        dot4(count, 0, v, stride, a, y, sum);
+        for (int i = 0; i < count; i++) {
+            for (int k = 0; k < i; k++) {
+                sum[i] += a[i * stride + 4 * v + k] * own[k];
+            }
+            own[i] = b[4 * v + i] - sum[i];
+        }
+        memcpy(y + 4 * v, own, sizeof own);
     }
-    for (int i = n - 1; i >= 0; i--) {
-        x[i] = (y[i] - dot_body(i / 4, width, A + i * stride, x)) * inverse[i];
+    for (int v = width - 1; v >= 0; v--) {
+        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
+        const double *a = A + 4 * v * stride;
+        double sum[4], own[4] = {0, 0, 0, 0};
+        dot4(count, v + 1, width, stride, a, x, sum);
+        for (int i = count - 1; i >= 0; i--) {
+            for (int k = i + 1; k < count; k++) {
+                sum[i] += a[i * stride + 4 * v + k] * own[k];
+            }
+            own[i] = (y[4 * v + i] - sum[i]) * inverse[4 * v + i];
+        }
+        memcpy(x + 4 * v, own, sizeof own);
     }
 }
 

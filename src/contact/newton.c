@@ -30,7 +30,7 @@ static int classify_disc(double radius, double qx, double qy, double *d) {
     if (t2 <= radius * radius) {
         return HELD;
     }
-    const double f = 1 / kk_sqrt(t2);
+    const double f = 1 / __builtin_sqrt(t2);
     d[0] = qx * f;
     d[1] = qy * f;
     return SLIDING;
@@ -291,6 +291,23 @@ static void apply(const kki_system *s, const kki_solver_scratch *w, const double
     }
 }
 
+/// Makes the matrix and its factor anew, or keeps the old factor: at equal modes without sliding it is the same; with sliding it is
+/// near, and the tests alone are renewed.
+static bool refactor(const kki_system *s, kki_solver_scratch *w, const kki_iterate *base, bool reuse,
+                     kki_solver_stats *stats) {
+    kki_reduced *r = &w->reduced;
+    if (reuse && r->constant) {
+        return true;
+    }
+    const int n = r->n;
+    describe(s, w, base);
+    if (reuse && n == r->n) {
+        return true;
+    }
+    stats->factorisations++;
+    return r->n == 0 || kki_reduced_factor(s, r);
+}
+
 /// One step from `base`, which is moved onto the modes first. False if the matrix was singular or the result is not finite.
 static bool step(const kki_system *s, kki_solver_scratch *w, kki_iterate *base, bool reuse, kki_iterate *out,
                  kki_solver_stats *stats) {
@@ -299,12 +316,8 @@ static bool step(const kki_system *s, kki_solver_scratch *w, kki_iterate *base, 
         kki_system_judge(s, base);
     }
     stats->newton++;
-    if (!reuse) {
-        describe(s, w, base);
-        stats->factorisations++;
-        if (r->n > 0 && !kki_reduced_factor(s, r)) {
-            return false;
-        }
+    if (!refactor(s, w, base, reuse, stats)) {
+        return false;
     }
     if (r->n > 0) {
         right_side(r, base->u);
@@ -366,9 +379,12 @@ void kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
     memset(w->old_mode, -1, (size_t)s->nblock);
     kki_iterate_copy(s, it, best);
     int since = 0;
+    double contraction = 1; // of the last step that was accepted whole
     for (int k = 0; k < o->limit && it->residual > o->target; k++) {
         const bool changed = classify_all(s, w, it);
-        const bool reuse = !changed && k > 0 && w->reduced.constant;
+        // an old factor contracts about as the last step did: kept where that suffices
+        const bool reuse = !changed && k > 0 &&
+                           (w->reduced.constant || (!s->low_rank && contraction * it->residual <= 0.1 * o->target));
         kki_iterate_copy(s, it, base);
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
@@ -381,6 +397,7 @@ void kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         }
         if (finite &&
             (full->residual < 0.5 * it->residual || (since <= 6 && full->residual < o->slack * best->residual))) {
+            contraction = full->residual / it->residual;
             swap(it, full);
         } else if (finite && backtrack(s, base, full, it->residual, trial)) {
             swap(it, trial);

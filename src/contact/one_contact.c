@@ -53,7 +53,7 @@ static double slide_slope(const double B[6], double mu, double dx, double dy, co
 }
 
 static void turn(double tangent, double d[2]) {
-    const double c = 1 / kk_sqrt(1 + tangent * tangent), x = d[0], y = d[1];
+    const double c = 1 / __builtin_sqrt(1 + tangent * tangent), x = d[0], y = d[1];
     d[0] = c * (x - tangent * y);
     d[1] = c * (y + tangent * x);
 }

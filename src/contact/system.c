@@ -21,6 +21,16 @@ static double entry(const kki_system *s, int i, int j) {
 /// Packed upper triangle of the block's own part.
 static void own_block(const kki_system *s, const kki_block *block, double *own) {
     const int n = kki_law_rows(block->law);
+    if (!s->low_rank && n == 3) { // the usual one, unrolled
+        const double *G = s->G + block->row * s->stride + block->row, *shift = s->shift + block->row;
+        own[0] = G[0] + shift[0];
+        own[1] = G[1];
+        own[2] = G[2];
+        own[3] = G[s->stride + 1] + shift[1];
+        own[4] = G[s->stride + 2];
+        own[5] = G[2 * s->stride + 2] + shift[2];
+        return;
+    }
     for (int i = 0, k = 0; i < n; i++) {
         for (int j = i; j < n; j++) {
             own[k++] = entry(s, block->row + i, block->row + j) + (i == j ? s->shift[block->row + i] : 0);
@@ -143,19 +153,29 @@ void kki_system_regularise(const kki_system *s, double weight, const double *cen
     set_scales(out);
 }
 
+/// Square of the natural map of a block that is no contact.
+static double other_map_squared(const kki_system *s, int b, const double *lambda, const double *u) {
+    const kki_block *block = &s->problem->block[b];
+    const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+    const double normal = rides ? lambda[s->problem->block[block->contact].row] : 0;
+    const double r = kki_natural_map(block, s->scale[b], normal, lambda + block->row, u + block->row);
+    return r * r;
+}
+
 double kki_system_residual(const kki_system *s, const double *lambda, const double *u) {
     const kki_block *block = s->problem->block;
     double worst = 0;
     for (int b = 0; b < s->nblock; b++) {
-        const bool rides = block[b].law == KKI_LAW_TORSION || block[b].law == KKI_LAW_ROLLING;
-        const double normal = rides ? lambda[block[block[b].contact].row] : 0;
-        const double r = kki_natural_map(&block[b], s->scale[b], normal, lambda + block[b].row, u + block[b].row);
+        const int row = block[b].row;
+        const double r = block[b].law == KKI_LAW_CONTACT
+                             ? kki_contact_map_squared(block[b].friction, s->scale[b], lambda + row, u + row)
+                             : other_map_squared(s, b, lambda, u);
         // a NaN must win, and stay
         if (!(r <= worst) && worst == worst) {
             worst = r;
         }
     }
-    return worst;
+    return __builtin_sqrt(worst);
 }
 
 static void multiply(const kki_system *s, const double *lambda, double *u) {
@@ -182,11 +202,11 @@ double kki_system_rounding(const kki_system *s, const double *lambda, double *si
         for (int b = 0; b < s->nblock; b++) {
             const kki_block *block = &s->problem->block[b];
             for (int k = 0; k < kki_law_rows(block->law); k++) {
-                sum += kk_sqrt(s->scale[b]) * ABS(lambda[block->row + k]);
+                sum += __builtin_sqrt(s->scale[b]) * ABS(lambda[block->row + k]);
             }
             largest = s->scale[b] > largest ? s->scale[b] : largest;
         }
-        most = kk_sqrt(largest) * sum;
+        most = __builtin_sqrt(largest) * sum;
     } else {
         memset(size, 0, sizeof(double) * (size_t)s->stride);
         for (int j = 0; j < s->nrow; j++) {
