@@ -139,14 +139,28 @@ static bool climb_sweep(climb *c) {
     return arrived(c);
 }
 
+static bool is_cold(const kki_system *s, const double *lambda) {
+    for (int i = 0; i < s->nrow; i++) {
+        if (lambda[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool climb_newton(climb *c, kki_iterate *warm) {
+    const bool cold = is_cold(c->system, c->best->lambda);
     kki_iterate_copy(c->system, c->best, warm);
     newton_from(c, false, false, warm);
-    if (!arrived(c)) {
+    if (!arrived(c) && !cold) {
         newton_from(c, true, false, warm);
     }
-    if (!arrived(c)) {
+    if (!arrived(c) && !cold) {
         newton_from(c, false, true, warm);
+    }
+    if (!arrived(c)) {
+        kki_rung_sweep(c->system, warm, c->options->sweeps, 0.9, c->stats);
+        newton_from(c, false, false, warm);
     }
     return arrived(c);
 }
@@ -180,23 +194,13 @@ static bool climb_last(climb *c) {
     return arrived(c);
 }
 
-static bool is_cold(const kki_system *s, const double *lambda) {
-    for (int i = 0; i < s->nrow; i++) {
-        if (lambda[i] != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// True if it arrived at the floor.
 static bool climb_all(climb *c) {
     const int32_t rungs = c->options->rungs;
     if (arrived(c)) {
         return true;
     }
-    const bool cold = is_cold(c->system, c->best->lambda);
-    if ((rungs & KKI_RUNG_SWEEP) && (cold || !(rungs & KKI_RUNG_NEWTON)) && climb_sweep(c)) {
+    if (!(rungs & KKI_RUNG_NEWTON) && (rungs & KKI_RUNG_SWEEP) && climb_sweep(c)) {
         return true;
     }
     if ((rungs & KKI_RUNG_NEWTON) && climb_newton(c, &c->scratch->iterate[KKI_IT_PROXIMAL])) {

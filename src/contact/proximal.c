@@ -62,7 +62,9 @@ void kki_rung_proximal(const kki_system *s, kki_solver_scratch *w, kki_iterate *
     progress p = {.weight = 1e-2, .least = 1e-9};
     kki_iterate_copy(s, it, centre);
     kki_rung_sweep(s, centre, 3, 1e300, stats);
-    if (!(centre->residual <= it->residual)) {
+    if (centre->residual < it->residual) {
+        kki_iterate_copy(s, centre, it);
+    } else {
         kki_iterate_copy(s, it, centre);
     }
     double last = 1e300;

@@ -18,7 +18,7 @@ enum { CASE_ROWS = 400, CASE_BLOCKS = 400, CASE_BODIES = 64 };
 typedef struct contact_case {
     kki_problem p;
     kki_block block[CASE_BLOCKS];
-    double *G, *Y, *g, *compliance;          // as the problem wants them
+    double *G, *Y, *g, *compliance;           // as the problem wants them
     double *J, inverse_mass[6 * CASE_BODIES]; // rows over bodies: [row][6 nbody], linear first
     double v[6 * CASE_BODIES], position[3 * CASE_BODIES];
     int nbody;
@@ -43,8 +43,8 @@ static inline contact_case *case_create(void) {
     c->g = case_zeros(CASE_ROWS);
     c->compliance = case_zeros(CASE_ROWS);
     c->options = kki_solver_options_default();
-    KK_CHECK_EQ_INT(
-        kki_solver_work_create(&c->work, NULL, (kki_solver_size){CASE_ROWS, CASE_BLOCKS, 6 * CASE_BODIES}), KK_OK);
+    KK_CHECK_EQ_INT(kki_solver_work_create(&c->work, NULL, (kki_solver_size){CASE_ROWS, CASE_BLOCKS, 6 * CASE_BODIES}),
+                    KK_OK);
     return c;
 }
 
@@ -95,7 +95,8 @@ static inline void case_cross(const double *a, const double *b, double *out) {
 }
 
 /// Row: velocity of body a at a point along a direction, minus that of body b (−1: the world).
-static inline void case_point_row(contact_case *c, int row, int a, int b, const double *point, const double *direction) {
+static inline void case_point_row(contact_case *c, int row, int a, int b, const double *point,
+                                  const double *direction) {
     for (int side = 0; side < 2; side++) {
         const int body = side ? b : a;
         if (body < 0) {
@@ -189,8 +190,9 @@ static inline double case_velocity(const contact_case *c, int component) {
 /// A slab of half sizes (x, y, z) on its lower corners; returns its number. below −1: the world.
 static inline int case_slab(contact_case *c, double mass, const double half[3], double height, int below, double mu) {
     const double p[3] = {0, 0, height + half[2]}, n[3] = {0, 0, 1}, f = mass / 3;
-    const int b = case_body(c, mass, f * (half[1] * half[1] + half[2] * half[2]),
-                            f * (half[0] * half[0] + half[2] * half[2]), f * (half[0] * half[0] + half[1] * half[1]), p);
+    const int b =
+        case_body(c, mass, f * (half[1] * half[1] + half[2] * half[2]), f * (half[0] * half[0] + half[2] * half[2]),
+                  f * (half[0] * half[0] + half[1] * half[1]), p);
     for (int k = 0; k < 4; k++) {
         const double corner[3] = {k & 1 ? half[0] : -half[0], k & 2 ? half[1] : -half[1], height};
         case_contact(c, b, below, corner, n, mu);

@@ -13,8 +13,8 @@ typedef struct robot_contact {
 static inline kk_constraint_row robot_row(const robot_contact *k, const double *direction) {
     double moment[3];
     case_cross(k->point, direction, moment);
-    return (kk_constraint_row){k->body, KK_WORLD,
-                               {{moment[0], moment[1], moment[2]}, {direction[0], direction[1], direction[2]}}};
+    return (kk_constraint_row){
+        k->body, KK_WORLD, {{moment[0], moment[1], moment[2]}, {direction[0], direction[1], direction[2]}}};
 }
 
 static inline double robot_row_velocity(const scene *s, const kk_constraint_row *row) {
@@ -62,7 +62,8 @@ static inline int robot_draw_contacts(const scene *s, kk_random *r, int most, ro
         const double at[3] = {p.x, p.y, p.z};
         case_random_direction(r, x->normal);
         x->normal[2] += 1.5;
-        const double length = sqrt(x->normal[0] * x->normal[0] + x->normal[1] * x->normal[1] + x->normal[2] * x->normal[2]);
+        const double length =
+            sqrt(x->normal[0] * x->normal[0] + x->normal[1] * x->normal[1] + x->normal[2] * x->normal[2]);
         for (int i = 0; i < 3; i++) {
             x->point[i] = at[i] + kk_random_next_between(r, -0.1, 0.1);
             x->normal[i] /= length;
