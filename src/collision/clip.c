@@ -14,9 +14,13 @@ enum { MOST = 2 * KKI_PATCH_POINTS, KEPT = 4 };
 
 static const double SLACK = 2e-3, MERGE = 0.02, STEEP = 0.3, PARALLEL = 0.02, MISSED = 1e-3;
 
+// Edges are numbered by the corners they leave, those of the cutting polygon with a bit more.
+enum { CUTTING = 0x8000 };
+
 typedef struct spot {
     double x, y, z;
-    uint32_t id; // corner: its number; crossing: both edges
+    uint32_t id;   // corner: its number; crossing: both edges
+    uint32_t edge; // that leaves it
 } spot;
 
 typedef struct outline {
@@ -53,7 +57,7 @@ static void make_outline(const kki_patch *p, const kk_transform *X, const frame 
         o->spot[i].x = x0 + kk_vec3_dot(u, p->point[k]);
         o->spot[i].y = y0 + kk_vec3_dot(v, p->point[k]);
         o->spot[i].z = z0 + kk_vec3_dot(n, p->point[k]);
-        o->spot[i].id = (uint32_t)p->id[k] & 0x7fff;
+        o->spot[i].id = o->spot[i].edge = (uint32_t)p->id[k] & 0x7fff;
     }
     o->facing = 0;
     if (p->count >= 3) {
@@ -69,8 +73,8 @@ static void make_outline(const kki_patch *p, const kk_transform *X, const frame 
 
 // ---- cutting
 
-static spot between(const spot *p, const spot *q, double t, uint32_t id) {
-    return (spot){p->x + t * (q->x - p->x), p->y + t * (q->y - p->y), p->z + t * (q->z - p->z), id};
+static spot between(const spot *p, const spot *q, double t, uint32_t id, uint32_t edge) {
+    return (spot){p->x + t * (q->x - p->x), p->y + t * (q->y - p->y), p->z + t * (q->z - p->z), id, edge};
 }
 
 // One edge, d > 0 outside: corners within the slack stay, and no crossing is made beside one of them.
@@ -84,10 +88,11 @@ static int cut(const spot *in, int count, bool is_open, double a, double b, doub
         const double e = next ? a * in[next].x + b * in[next].y - c : first;
         if (d <= slack) {
             out[n++] = in[i];
+            out[n - 1].edge = d >= 0 && e > slack ? edge : in[i].edge;
         }
         const bool crosses = (d < 0 && e > slack) || (d > slack && e < 0);
         if (crosses && !(is_open && next == 0) && n < MOST) {
-            out[n++] = between(&in[i], &in[next], d / (d - e), 0x8000 | edge << 16 | (in[i].id & 0x7fff));
+            out[n++] = between(&in[i], &in[next], d / (d - e), edge << 16 | in[i].edge, d < 0 ? edge : in[i].edge);
         }
         if (n >= MOST - 1) {
             break;
@@ -110,7 +115,7 @@ static void cut_all(const outline *by, double slack, outline *o) {
             continue;
         }
         const double a = ey / length, b = -ex / length;
-        n = cut(from, n, is_open, a, b, a * p->x + b * p->y, slack, p->id & 0x7fff, to);
+        n = cut(from, n, is_open, a, b, a * p->x + b * p->y, slack, CUTTING | p->id, to);
         spot *t = from;
         from = to;
         to = t;
@@ -169,12 +174,12 @@ static void list_lines(const outline *a, const outline *b, double most, point_li
         const double t = ((b->spot[k].x - a->spot[0].x) * ux + (b->spot[k].y - a->spot[0].y) * uy) / uu;
         const bool is_a = end ? t >= 1 : t <= 0;
         const double ta = is_a ? end : t;
-        const spot p = between(&a->spot[0], &a->spot[1], ta, 0);
+        const spot p = between(&a->spot[0], &a->spot[1], ta, 0, 0);
         const double s = ((p.x - b->spot[0].x) * vx + (p.y - b->spot[0].y) * vy) / vv;
         if (ta < 0 || ta > 1 || s < -1e-9 || s > 1 + 1e-9) {
             continue;
         }
-        const spot q = between(&b->spot[0], &b->spot[1], s, 0);
+        const spot q = between(&b->spot[0], &b->spot[1], s, 0, 0);
         if (q.z - p.z <= most) {
             list->point[list->count].x = p.x, list->point[list->count].y = p.y, list->point[list->count].z = p.z;
             list->point[list->count].gap = q.z - p.z;

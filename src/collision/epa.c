@@ -10,6 +10,9 @@
 
 enum { MAX_POINTS = KKI_EPA_ITERATIONS + 4, MAX_FACES = 4 * KKI_EPA_ITERATIONS + 16, MAX_HORIZON = 256 };
 
+// Of the depth of curved bodies. Faces shrink with the root of it, so less would leave them slivers.
+static const double CURVED = 1e-10;
+
 typedef struct epa_face {
     kk_vec3 normal;
     double offset;
@@ -257,26 +260,50 @@ static void close_horizon(polytope *p, int w) {
 
 // ---- the answer
 
-static double clamp01(double x) {
-    return x < 0 ? 0 : (x > 1 ? 1 : x);
+// Barycentric coordinates of the origin's projection on a face; the smallest says how far inside it is.
+static double project(const polytope *p, const epa_face *f, double weight[3]) {
+    const kk_vec3 a = p->point[f->vertex[0]].w;
+    const kk_vec3 e = kk_vec3_sub(p->point[f->vertex[1]].w, a), g = kk_vec3_sub(p->point[f->vertex[2]].w, a);
+    const kk_vec3 n = kk_vec3_cross(e, g);
+    const double nn = kk_vec3_dot(n, n);
+    weight[1] = kk_vec3_dot(kk_vec3_cross(g, a), n) / nn;
+    weight[2] = kk_vec3_dot(kk_vec3_cross(a, e), n) / nn;
+    weight[0] = 1 - (weight[1] + weight[2]);
+    const double least = weight[0] < weight[1] ? weight[0] : weight[1];
+    return least < weight[2] ? least : weight[2];
 }
 
-// Witness points: the origin's projection on the face in its barycentric coordinates.
-static void write_face(const polytope *p, const epa_face *f, kki_core_distance *result) {
-    const kki_difference *a = &p->point[f->vertex[0]], *b = &p->point[f->vertex[1]], *c = &p->point[f->vertex[2]];
-    const kk_vec3 e = kk_vec3_sub(b->w, a->w), g = kk_vec3_sub(c->w, a->w), n = kk_vec3_cross(e, g);
-    const double nn = kk_vec3_dot(n, n);
-    const double beta = clamp01(kk_vec3_dot(kk_vec3_cross(g, a->w), n) / nn);
-    const double gamma = clamp01(kk_vec3_dot(kk_vec3_cross(a->w, e), n) / nn);
-    const double sum = beta + gamma, scale = sum > 1 ? 1 / sum : 1, alpha = sum > 1 ? 0 : 1 - sum;
-    const double w[3] = {alpha, beta * scale, gamma * scale};
-    const kki_difference *point[3] = {a, b, c};
+static void write_witness(const polytope *p, const epa_face *f, const double weight[3], kki_core_distance *result) {
+    double w[3], sum = 0;
+    for (int i = 0; i < 3; i++) {
+        w[i] = weight[i] > 0 ? weight[i] : 0;
+        sum += w[i];
+    }
     result->on_a = result->on_b = kk_vec3_make(0, 0, 0);
     for (int i = 0; i < 3; i++) {
-        result->on_a = kk_vec3_add(result->on_a, kk_vec3_scale(point[i]->a, w[i]));
-        result->on_b = kk_vec3_add(result->on_b, kk_vec3_scale(point[i]->b, w[i]));
+        const kki_difference *q = &p->point[f->vertex[i]];
+        result->on_a = kk_vec3_add(result->on_a, kk_vec3_scale(q->a, w[i] / sum));
+        result->on_b = kk_vec3_add(result->on_b, kk_vec3_scale(q->b, w[i] / sum));
     }
-    result->normal = f->normal;
+}
+
+// Several triangles may lie in the nearest plane; one of them holds the origin's projection.
+static void find_witness(const polytope *p, int nearest, double tolerance, kki_core_distance *result) {
+    double weight[3], best_weight[3];
+    int best = nearest;
+    double inside = project(p, &p->face[nearest], best_weight);
+    for (int i = 0; i < p->face_count && inside < 0; i++) {
+        const epa_face *f = &p->face[i];
+        if (f->is_alive && i != nearest && f->offset <= p->face[nearest].offset + tolerance) {
+            const double value = project(p, f, weight);
+            if (value > inside) {
+                inside = value;
+                best = i;
+                best_weight[0] = weight[0], best_weight[1] = weight[1], best_weight[2] = weight[2];
+            }
+        }
+    }
+    write_witness(p, &p->face[best], best_weight, result);
 }
 
 // A − B is flat or less: nothing is inside it, and the way out is across it.
@@ -314,6 +341,21 @@ static int begin(polytope *p, const kki_simplex *s) {
     return !p->is_broken;
 }
 
+static int nearest_face(polytope *p) {
+    while (p->heap_count > 0 && !p->face[p->heap[0]].is_alive) {
+        heap_pop(p);
+    }
+    return p->heap_count > 0 ? p->heap[0] : -1;
+}
+
+// The support plane along a face's normal; the new point is left behind the last.
+static double plane_of(polytope *p, const epa_face *f) {
+    kki_difference *w = &p->point[p->point_count];
+    w->id[0] = p->point[f->vertex[0]].id[0], w->id[1] = p->point[f->vertex[0]].id[1];
+    kki_core_pair_support(p->pair, f->normal, w);
+    return kk_vec3_dot(w->w, f->normal);
+}
+
 void kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance *result) {
     polytope p;
     p.pair = pair;
@@ -323,36 +365,39 @@ void kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance 
         write_flat(&p, s, result);
         return;
     }
-    double depth = -1;
-    for (int i = 0; i < KKI_EPA_ITERATIONS && !p.is_broken; i++) {
-        while (p.heap_count > 0 && !p.face[p.heap[0]].is_alive) {
-            heap_pop(&p);
+    const int is_sharp = kki_core_is_polyhedral(&pair->a) && kki_core_is_polyhedral(&pair->b);
+    const double relative = is_sharp ? 1e-12 : CURVED;
+    double depth = -1, tolerance = p.flat;
+    for (int i = 0; i < KKI_EPA_ITERATIONS; i++) {
+        const int nearest = nearest_face(&p);
+        if (nearest < 0) {
+            return;
         }
-        if (p.heap_count == 0) {
-            break;
+        if (depth >= 0 && (p.face[nearest].offset >= depth - tolerance || i == KKI_EPA_ITERATIONS - 1)) {
+            find_witness(&p, nearest, 1e-9 * pair->size, result); // no face could be nearer than the best plane
+            return;
         }
-        const int nearest = p.heap[0];
-        const epa_face *f = &p.face[nearest];
-        if (depth >= 0 && f->offset >= depth - 1e-12 * depth - p.flat) {
-            break; // no face left that could be nearer than the best plane
-        }
-        kki_difference *w = &p.point[p.point_count];
-        w->id[0] = p.point[f->vertex[0]].id[0], w->id[1] = p.point[f->vertex[0]].id[1];
-        kki_core_pair_support(pair, f->normal, w);
-        const double plane = kk_vec3_dot(w->w, f->normal);
+        const double plane = plane_of(&p, &p.face[nearest]);
         result->iterations++;
         if (depth < 0 || plane < depth) {
             depth = plane > 0 ? plane : 0;
-            write_face(&p, f, result);
+            tolerance = relative * depth + p.flat;
+            result->normal = p.face[nearest].normal;
             result->distance = -plane;
         }
-        if (plane - f->offset <= 1e-12 * depth + p.flat) {
-            break;
+        if (plane - p.face[nearest].offset <= tolerance) {
+            find_witness(&p, nearest, 1e-9 * pair->size, result);
+            return;
         }
-        p.point_count++;
-        see(&p, nearest, w->w);
+        const int count = p.face_count;
+        see(&p, nearest, p.point[p.point_count++].w);
         if (!p.is_broken) {
             close_horizon(&p, p.point_count - 1);
+        }
+        if (p.is_broken) { // the best plane so far; of the last whole polytope the nearest face is still there to read
+            p.face_count = count;
+            find_witness(&p, nearest, 0, result);
+            return;
         }
     }
 }

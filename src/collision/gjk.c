@@ -224,6 +224,40 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
     memory->direction[0] = (float)n.x, memory->direction[1] = (float)n.y, memory->direction[2] = (float)n.z;
 }
 
+// ---- curved bodies that overlap
+//
+// B moved out along the normal found stands apart, and the distance from there has a sharper normal: where the bodies
+// overlap by d and the difference A − B has radius of curvature r at the contact, an error of the normal shrinks by d / r.
+// A normal is taken only where its separation is no worse, so this cannot harm.
+
+static int sharpen_once(const kki_core_pair *pair, kki_core_distance *result) {
+    const double shift = -1.25 * result->distance + 1e-6 * pair->size;
+    kki_core_pair moved = *pair;
+    moved.X_AB.p = kk_vec3_add(pair->X_AB.p, kk_vec3_scale(result->normal, shift));
+    kki_simplex s;
+    s.count = 0;
+    kki_core_distance d;
+    if (kki_gjk(&moved, KKI_ANY_DISTANCE, result->normal, &s, &d) != KKI_GJK_APART) {
+        return 0;
+    }
+    const double distance = kki_core_separation(pair, d.normal),
+                 turn = kk_vec3_norm(kk_vec3_sub(d.normal, result->normal));
+    if (distance < result->distance - 1e-14 * pair->size) {
+        return 0;
+    }
+    result->iterations += d.iterations;
+    result->on_a = d.on_a;
+    result->on_b = kk_vec3_sub(d.on_b, kk_vec3_scale(result->normal, shift));
+    result->normal = d.normal;
+    result->distance = distance > result->distance ? distance : result->distance;
+    return turn > 1e-8;
+}
+
+static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
+    for (int i = 0; i < 4 && sharpen_once(pair, result); i++) {
+    }
+}
+
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result) {
     kki_simplex s;
     s.count = 0;
@@ -233,6 +267,9 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
     const kki_gjk_end end = kki_gjk(pair, far, first_direction(pair, memory), &s, result);
     if (end == KKI_GJK_TOGETHER) {
         kki_epa(pair, &s, result);
+        if (!kki_core_is_polyhedral(&pair->a) || !kki_core_is_polyhedral(&pair->b)) {
+            sharpen(pair, result);
+        }
     }
     remember(pair, &s, result->normal, memory);
     return end != KKI_GJK_FAR;

@@ -72,7 +72,7 @@ int kki_collide_convex(const kki_shape *a, const kk_transform *X_WA, const kki_s
         return 0;
     }
     kki_meeting m = {.pair = &pair, .normal = d.normal, .distance = d.distance, .on_a = d.on_a, .reach = reach};
-    const double ea = kki_core_extent(&ca) + ca.radius, eb = kki_core_extent(&cb) + cb.radius;
+    const double ea = kki_core_outer(&ca), eb = kki_core_outer(&cb);
     m.radius = ea < eb ? ea : eb;
     settle_normal(&m, memory);
     kki_patches_meet(&m, X_WA, memory, manifold);

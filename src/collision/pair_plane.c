@@ -23,7 +23,7 @@ int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const
                            .distance = low.z,
                            .on_a = {low.x, low.y, 0},
                            .reach = reach,
-                           .radius = extent + cb.radius};
+                           .radius = kki_core_outer(&cb)};
     memory->reference = 0;
     kki_patches_meet(&m, X_WA, memory, manifold);
     return manifold->count > 0;

@@ -40,6 +40,15 @@ double kki_core_extent(const kki_core *core) {
     return kk_vec3_norm(kk_vec3_make(core->half[0], core->half[1], core->half[2]));
 }
 
+double kki_core_outer(const kki_core *core) {
+    if (core->type == KKI_CORE_TRIANGLE) {
+        const double r1 = kk_vec3_norm(kk_vec3_sub(core->corner[1], core->corner[0]));
+        const double r2 = kk_vec3_norm(kk_vec3_sub(core->corner[2], core->corner[0]));
+        return core->radius + (r1 > r2 ? r1 : r2);
+    }
+    return core->radius + (core->type == KKI_CORE_HULL ? core->convex->outer : kki_core_extent(core));
+}
+
 kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB) {
     kki_core_pair pair = {*a, *b, *X_AB, 0};
     pair.size = kki_core_extent(a) + kki_core_extent(b) + kk_vec3_norm(X_AB->p);

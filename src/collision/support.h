@@ -38,6 +38,8 @@ typedef struct kki_core_pair {
 kki_core kki_core_of(const kki_shape *shape);
 /// Bound of the distance of a core's points from its frame's origin.
 double kki_core_extent(const kki_core *core);
+/// Radius of the body with its ball, wherever its frame is: the measure of slack.
+double kki_core_outer(const kki_core *core);
 kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB);
 static inline int kki_core_is_polyhedral(const kki_core *core) {
     return core->type != KKI_CORE_CYLINDER && core->type != KKI_CORE_CONE && core->type != KKI_CORE_ELLIPSOID;
