@@ -77,27 +77,20 @@ static spot between(const spot *p, const spot *q, double t, uint32_t id, uint32_
     return (spot){p->x + t * (q->x - p->x), p->y + t * (q->y - p->y), p->z + t * (q->z - p->z), id, edge};
 }
 
-// One edge, d > 0 outside: corners within the slack stay, and no crossing is made beside one of them.
-static int cut(const spot *in, int count, bool is_open, double a, double b, double c, double slack, uint32_t edge,
-               spot *out) {
+// One edge; d > 0 are distances outside it. Corners within the slack stay, and no crossing is made beside one of them.
+static int cut(const spot *in, const double *d, int count, bool is_open, double slack, uint32_t edge, spot *out) {
     int n = 0;
-    double d = a * in[0].x + b * in[0].y - c;
-    const double first = d;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && n < MOST - 1; i++) {
         const int next = i + 1 < count ? i + 1 : 0;
-        const double e = next ? a * in[next].x + b * in[next].y - c : first;
-        if (d <= slack) {
+        if (d[i] <= slack) {
             out[n++] = in[i];
-            out[n - 1].edge = d >= 0 && e > slack ? edge : in[i].edge;
+            out[n - 1].edge = d[i] >= 0 && d[next] > slack ? edge : in[i].edge;
         }
-        const bool crosses = (d < 0 && e > slack) || (d > slack && e < 0);
-        if (crosses && !(is_open && next == 0) && n < MOST) {
-            out[n++] = between(&in[i], &in[next], d / (d - e), edge << 16 | in[i].edge, d < 0 ? edge : in[i].edge);
+        const bool crosses = (d[i] < 0 && d[next] > slack) || (d[i] > slack && d[next] < 0);
+        if (crosses && !(is_open && next == 0)) {
+            out[n++] = between(&in[i], &in[next], d[i] / (d[i] - d[next]), edge << 16 | in[i].edge,
+                               d[i] < 0 ? edge : in[i].edge);
         }
-        if (n >= MOST - 1) {
-            break;
-        }
-        d = e;
     }
     return n;
 }
@@ -114,8 +107,17 @@ static void cut_all(const outline *by, double slack, outline *o) {
         if (!(length > 0)) {
             continue;
         }
-        const double a = ey / length, b = -ex / length;
-        n = cut(from, n, is_open, a, b, a * p->x + b * p->y, slack, CUTTING | p->id, to);
+        const double a = ey / length, b = -ex / length, c = a * p->x + b * p->y;
+        double d[MOST];
+        bool is_outside = false;
+        for (int k = 0; k < n; k++) {
+            d[k] = a * from[k].x + b * from[k].y - c;
+            is_outside |= d[k] > slack;
+        }
+        if (!is_outside) { // most edges cut nothing off
+            continue;
+        }
+        n = cut(from, d, n, is_open, slack, CUTTING | p->id, to);
         spot *t = from;
         from = to;
         to = t;

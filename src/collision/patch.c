@@ -33,24 +33,20 @@ static void take_octagon(double r, double z, double side, int32_t face, kki_patc
 }
 
 static void patch_of_box(const kki_core *core, kk_vec3 d, kki_patch *p) {
+    // corners by the bits of their ids, x first, set where negative
+    static const int8_t CORNER[6][4] = {{0, 2, 6, 4}, {5, 7, 3, 1}, {0, 4, 5, 1},
+                                        {3, 7, 6, 2}, {0, 1, 3, 2}, {6, 7, 5, 4}};
     const double x = d.x < 0 ? -d.x : d.x, y = d.y < 0 ? -d.y : d.y, z = d.z < 0 ? -d.z : d.z;
+    const double hx[2] = {core->half[0], -core->half[0]}, hy[2] = {core->half[1], -core->half[1]};
+    const double hz[2] = {core->half[2], -core->half[2]};
     const int axis = x >= y ? (x >= z ? 0 : 2) : (y >= z ? 1 : 2);
-    const int next = axis == 2 ? 0 : axis + 1, last = axis == 0 ? 2 : axis - 1;
-    const double value[3] = {d.x, d.y, d.z};
-    const int negative = value[axis] < 0;
     p->count = 4;
-    p->face = 2 * axis + negative;
-    p->normal = kk_vec3_make(axis == 0 ? 1 - 2 * negative : 0, axis == 1 ? 1 - 2 * negative : 0,
-                             axis == 2 ? 1 - 2 * negative : 0);
+    p->face = 2 * axis + ((axis == 0 ? d.x : (axis == 1 ? d.y : d.z)) < 0);
+    (void)kki_core_face_normal(core, p->face, &p->normal);
     for (int i = 0; i < 4; i++) {
-        const int k = negative ? 3 - i : i, u = k == 0 || k == 3,
-                  v = k < 2; // (+,+), (−,+), (−,−), (+,−) about the axis
-        double q[3];
-        q[axis] = negative ? -core->half[axis] : core->half[axis];
-        q[next] = u ? core->half[next] : -core->half[next];
-        q[last] = v ? core->half[last] : -core->half[last];
-        p->point[i] = kk_vec3_make(q[0], q[1], q[2]);
-        p->id[i] = (negative << axis) | (!u << next) | (!v << last);
+        const int k = CORNER[p->face][i];
+        p->point[i] = kk_vec3_make(hx[k & 1], hy[k >> 1 & 1], hz[k >> 2]);
+        p->id[i] = k;
     }
 }
 
