@@ -17,10 +17,10 @@ typedef struct place {
 
 typedef struct forest {
     kki_tree tree;
-    place *parent;      // [nodes] of each node; the root has node −1
-    int32_t *member;    // [capacity] ids, the tree's items
-    int32_t count;      // members
-    int32_t left;       // boxes that left their fat box since the tree was built
+    place *parent;   // [nodes] of each node; the root has node −1
+    int32_t *member; // [capacity] ids, the tree's items
+    int32_t count;   // members
+    int32_t left;    // boxes that left their fat box since the tree was built
     bool needs_build;
 } forest;
 
@@ -28,18 +28,18 @@ struct kki_broad_phase {
     kk_allocator allocator;
     size_t block_size;
     kki_broad_phase_def def;
-    kki_aabb *box, *fat;       // [capacity]
-    uint32_t *group, *mask;    // [capacity]
-    uint8_t *kind;             // [capacity] forest, or FORESTS for none
-    uint8_t *is_new;           // [capacity] fat box changed in this update
-    place *at;                 // [capacity] lane in the tree
-    int32_t *changed;          // [capacity] ids whose fat box changed
+    kki_aabb *box, *fat;    // [capacity]
+    uint32_t *group, *mask; // [capacity]
+    uint8_t *kind;          // [capacity] forest, or FORESTS for none
+    uint8_t *is_new;        // [capacity] fat box changed in this update
+    place *at;              // [capacity] lane in the tree
+    int32_t *changed;       // [capacity] ids whose fat box changed
     int32_t changed_count;
-    kki_aabb *scratch_box;     // [capacity]
-    kki_sort_item *fat_pair;   // [fat_room] sorted by key (a, b)
+    kki_aabb *scratch_box;          // [capacity]
+    kki_sort_item *fat_pair;        // [fat_room] sorted by key (a, b)
     kki_sort_item *fresh, *scratch; // [fat_room]
     size_t fat_room, fat_count, fresh_count;
-    kki_pair *pair;            // [pair_capacity]
+    kki_pair *pair; // [pair_capacity]
     forest forest[FORESTS];
 };
 

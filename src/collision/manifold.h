@@ -33,7 +33,7 @@ typedef struct kki_pair_memory {
 /// Contact points of two shapes whose gap is at most `reach` (≥ 0). At most `room` manifolds, the deepest first where
 /// there are more; their order depends on geometry alone.
 /// @return manifolds written; −1 − n where n > room were found and only the deepest `room` were kept
-int kki_collide(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB, double reach,
-                kki_pair_memory *memory, kki_manifold *manifold, int room);
+int kki_collide(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                double reach, kki_pair_memory *memory, kki_manifold *manifold, int room);
 
 #endif

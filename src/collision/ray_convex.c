@@ -107,10 +107,8 @@ static span ball(kk_vec3 centre, double radius, kk_vec3 p, kk_vec3 d) {
         return everything();
     }
     const double half = kk_sqrt(chord / dd);
-    return (span){.in = middle - half,
-                  .out = middle + half,
-                  .n_in = unit(at(near, d, -half)),
-                  .n_out = unit(at(near, d, half))};
+    return (span){
+        .in = middle - half, .out = middle + half, .n_in = unit(at(near, d, -half)), .n_out = unit(at(near, d, half))};
 }
 
 // endless, of unit axis through `centre`
@@ -158,8 +156,8 @@ static span round_brick(const double half[3], double margin, kk_vec3 p, kk_vec3 
     for (int corner = 0; corner < 8; corner++) {
         for (int k = 0; k < 3; k++) {
             if (!(corner & (1 << k))) {
-                s = either(s, capsule_between(box_corner(half, corner), box_corner(half, corner | (1 << k)), margin, p,
-                                              d));
+                s = either(
+                    s, capsule_between(box_corner(half, corner), box_corner(half, corner | (1 << k)), margin, p, d));
             }
         }
     }
@@ -233,8 +231,7 @@ bool kki_ray_cast_sphere(double radius, const kki_ray *ray, kki_ray_hit *hit) {
 bool kki_ray_cast_capsule(double radius, double half, const kki_ray *ray, kki_ray_hit *hit) {
     kk_vec3 p;
     const double shift = shifted(ray, &p);
-    const span s =
-        capsule_between(kk_vec3_make(0, 0, -half), kk_vec3_make(0, 0, half), radius, p, ray->direction);
+    const span s = capsule_between(kk_vec3_make(0, 0, -half), kk_vec3_make(0, 0, half), radius, p, ray->direction);
     return crossing_after_shift(s, shift, ray, hit);
 }
 

@@ -18,26 +18,16 @@ struct kki_ray_scene {
 static bool cast_local(const kki_placed_shape *placed, const kki_ray *ray, kki_ray_hit *hit) {
     const kki_shape *s = placed->shape;
     switch ((kk_shape_type)s->type) {
-    case KK_SHAPE_PLANE:
-        return kki_ray_cast_plane(s->margin, ray, hit);
-    case KK_SHAPE_SPHERE:
-        return kki_ray_cast_sphere(s->half[0] + s->margin, ray, hit);
-    case KK_SHAPE_CAPSULE:
-        return kki_ray_cast_capsule(s->half[0] + s->margin, s->half[1], ray, hit);
-    case KK_SHAPE_CYLINDER:
-        return kki_ray_cast_cylinder(s->half[0], s->half[1], ray, hit);
-    case KK_SHAPE_CONE:
-        return kki_ray_cast_cone(s->half[0], s->half[1], ray, hit);
-    case KK_SHAPE_ELLIPSOID:
-        return kki_ray_cast_ellipsoid(s->half, ray, hit);
-    case KK_SHAPE_BOX:
-        return kki_ray_cast_box(s->half, s->margin, ray, hit);
-    case KK_SHAPE_HULL:
-        return placed->plane && kki_ray_cast_planes(placed->plane, placed->plane_count, ray, hit);
-    case KK_SHAPE_MESH:
-        return kki_ray_cast_surface(s->surface, ray, hit);
-    case KK_SHAPE_HEIGHT_FIELD:
-        return kki_ray_cast_height_field(s->field, ray, hit);
+    case KK_SHAPE_PLANE: return kki_ray_cast_plane(s->margin, ray, hit);
+    case KK_SHAPE_SPHERE: return kki_ray_cast_sphere(s->half[0] + s->margin, ray, hit);
+    case KK_SHAPE_CAPSULE: return kki_ray_cast_capsule(s->half[0] + s->margin, s->half[1], ray, hit);
+    case KK_SHAPE_CYLINDER: return kki_ray_cast_cylinder(s->half[0], s->half[1], ray, hit);
+    case KK_SHAPE_CONE: return kki_ray_cast_cone(s->half[0], s->half[1], ray, hit);
+    case KK_SHAPE_ELLIPSOID: return kki_ray_cast_ellipsoid(s->half, ray, hit);
+    case KK_SHAPE_BOX: return kki_ray_cast_box(s->half, s->margin, ray, hit);
+    case KK_SHAPE_HULL: return placed->plane && kki_ray_cast_planes(placed->plane, placed->plane_count, ray, hit);
+    case KK_SHAPE_MESH: return kki_ray_cast_surface(s->surface, ray, hit);
+    case KK_SHAPE_HEIGHT_FIELD: return kki_ray_cast_height_field(s->field, ray, hit);
     }
     return false;
 }

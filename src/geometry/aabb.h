@@ -6,6 +6,9 @@
 
 #include "geometry/shape.h"
 
+/// Sine below which two faces of a mesh or height field are one plane.
+#define KKI_FLAT_SINE 1e-6
+
 static inline kki_aabb kki_aabb_empty(void) {
     const double inf = __builtin_inf();
     return (kki_aabb){{inf, inf, inf}, {-inf, -inf, -inf}};

@@ -30,6 +30,7 @@ static kk_status check_heights(int rows, int columns, double size_x, double size
 
 static void place_arrays(kki_layout *layout, kki_height_field *f) {
     KKI_LAYOUT_ARRAY(layout, f->height, (size_t)f->rows * (size_t)f->columns);
+    KKI_LAYOUT_ARRAY(layout, f->region, (size_t)kki_height_field_faces(f));
 }
 
 static void copy_heights(kki_height_field *f, const double *height) {
@@ -39,6 +40,36 @@ static void copy_heights(kki_height_field *f, const double *height) {
     for (size_t i = 1; i < count; i++) {
         f->least = kki_lesser(f->least, height[i]);
         f->greatest = kki_greater(f->greatest, height[i]);
+    }
+}
+
+static int32_t root_of(int32_t *region, int32_t face) {
+    while (region[face] != face) {
+        region[face] = region[region[face]];
+        face = region[face];
+    }
+    return face;
+}
+
+static bool is_one_plane(const kki_height_field *f, int32_t a, int32_t b) {
+    const kk_vec3 sine = kk_vec3_cross(kki_height_field_normal(f, a), kki_height_field_normal(f, b));
+    return kk_vec3_dot(sine, sine) < KKI_FLAT_SINE * KKI_FLAT_SINE;
+}
+
+static void find_regions(kki_height_field *f) {
+    const int32_t faces = kki_height_field_faces(f);
+    for (int32_t face = 0; face < faces; face++) {
+        f->region[face] = face;
+        for (int k = 0; k < 3; k++) {
+            const int32_t other = kki_height_field_neighbour(f, face, k);
+            if (other >= 0 && other < face && is_one_plane(f, face, other)) {
+                const int32_t a = root_of(f->region, face), b = root_of(f->region, other);
+                f->region[a > b ? a : b] = a < b ? a : b;
+            }
+        }
+    }
+    for (int32_t face = 0; face < faces; face++) {
+        f->region[face] = root_of(f->region, face);
     }
 }
 
@@ -68,6 +99,7 @@ kk_status kki_height_field_create(int rows, int columns, double size_x, double s
     kki_layout_take(&layout, 1, sizeof f);
     place_arrays(&layout, &f);
     copy_heights(&f, height);
+    find_regions(&f);
     *field = memcpy(block, &f, sizeof f);
     return KK_OK;
 }
@@ -84,6 +116,15 @@ void kki_height_field_corners(const kki_height_field *f, int32_t face, int32_t r
     row[0] = r, column[0] = c;
     row[1] = r + above, column[1] = c + 1;
     row[2] = r + 1, column[2] = c + 1 - above;
+}
+
+// below the diagonal: the cell under it, the one to the right, across the diagonal; above: across, above, to the left
+int32_t kki_height_field_neighbour(const kki_height_field *f, int32_t face, int k) {
+    const int32_t cells = f->columns - 1, r = face / 2 / cells, c = face / 2 % cells;
+    if (face & 1) {
+        return k == 0 ? face - 1 : k == 1 ? (r < f->rows - 2 ? face + 2 * cells - 1 : -1) : (c > 0 ? face - 3 : -1);
+    }
+    return k == 2 ? face + 1 : k == 0 ? (r > 0 ? face - 2 * cells + 1 : -1) : (c < cells - 1 ? face + 3 : -1);
 }
 
 // the slopes along x and y of the plane through a face

@@ -18,7 +18,8 @@ struct kki_height_field {
     double step[2];        ///< of a cell
     double base;           ///< z of the base, below all heights
     double least, greatest;
-    double *height; ///< [rows · columns], rows one after the other
+    double *height;  ///< [rows · columns], rows one after the other
+    int32_t *region; ///< [faces] lowest face of the plane piece a face belongs to
 };
 
 /// @param height  [rows · columns], copied
@@ -41,6 +42,9 @@ static inline kk_vec3 kki_height_field_vertex(const kki_height_field *f, int32_t
 void kki_height_field_corners(const kki_height_field *f, int32_t face, int32_t row[3], int32_t column[3]);
 /// Upward unit normal of a face.
 kk_vec3 kki_height_field_normal(const kki_height_field *f, int32_t face);
+
+/// Face across the edge from corner k to the next, −1 at the border.
+int32_t kki_height_field_neighbour(const kki_height_field *f, int32_t face, int k);
 
 /// Cells whose rectangle touches a box; false where there is none.
 bool kki_height_field_cells(const kki_height_field *f, const kki_aabb *box, int32_t row[2], int32_t column[2]);

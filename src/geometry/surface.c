@@ -93,6 +93,30 @@ static void find_kinds(kki_surface *s) {
     }
 }
 
+static int32_t root_of(int32_t *region, int32_t f) {
+    while (region[f] != f) {
+        region[f] = region[region[f]];
+        f = region[f];
+    }
+    return f;
+}
+
+// the lower root stays, so that a region is named by its lowest face
+static void find_regions(kki_surface *s) {
+    for (int32_t f = 0; f < s->face_count; f++) {
+        s->region[f] = f;
+    }
+    for (int32_t i = 0; i < s->edge_count; i++) {
+        if (s->edge_kind[i] == KKI_EDGE_FLAT) {
+            const int32_t a = root_of(s->region, s->edge[i].face[0]), b = root_of(s->region, s->edge[i].face[1]);
+            s->region[a > b ? a : b] = a < b ? a : b;
+        }
+    }
+    for (int32_t f = 0; f < s->face_count; f++) {
+        s->region[f] = root_of(s->region, f);
+    }
+}
+
 // turned over: corners 1 and 2 change places, so edges 0 and 2 do; each edge's faces change sides
 static void turn_over(kki_surface *s) {
     for (int32_t f = 0; f < s->face_count; f++) {
@@ -133,6 +157,7 @@ static void place_arrays(kki_layout *l, kki_surface *s) {
     KKI_LAYOUT_ARRAY(l, s->vertex_normal, vertices);
     KKI_LAYOUT_ARRAY(l, s->edge_kind, edges);
     KKI_LAYOUT_ARRAY(l, s->vertex_is_flat, vertices);
+    KKI_LAYOUT_ARRAY(l, s->region, faces);
     KKI_LAYOUT_ARRAY(l, s->corner, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.item, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.node, (size_t)s->tree.node_count);
@@ -174,6 +199,7 @@ static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, co
     }
     find_normals(s);
     find_kinds(s);
+    find_regions(s);
     s->box = kki_aabb_empty();
     for (int32_t i = 0; i < s->face_count; i++) {
         for (int k = 0; k < 3; k++) {

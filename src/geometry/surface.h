@@ -10,8 +10,6 @@
 #include "geometry/mesh.h"
 #include "geometry/tree.h"
 
-/// Sine below which two faces are one plane.
-#define KKI_FLAT_SINE 1e-6
 /// Coordinates beyond this are not accepted: boxes are floats.
 #define KKI_SURFACE_FAR 1e15
 
@@ -36,6 +34,7 @@ struct kki_surface {
     kk_vec3 *vertex_normal;  ///< [vertex_count] angle-weighted, not normalised
     uint8_t *edge_kind;      ///< [edge_count] kki_edge_kind
     uint8_t *vertex_is_flat; ///< [vertex_count]
+    int32_t *region;         ///< [face_count] lowest face of the plane piece that flat edges join it to
     kk_vec3 (*corner)[3];    ///< [face_count] in the order of the tree's leaves
     kki_tree tree;           ///< over faces
     kki_aabb box;

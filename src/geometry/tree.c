@@ -76,8 +76,8 @@ static range measure(const build *b, int32_t first, int32_t count) {
     for (int32_t i = first; i < first + count; i++) {
         const kki_aabb *box = &b->box[b->tree->item[i]];
         r.box = kki_aabb_join(r.box, *box);
-        r.centres = kki_aabb_join(
-            r.centres, kki_aabb_of_point(kk_vec3_make(centre(box, 0), centre(box, 1), centre(box, 2))));
+        r.centres =
+            kki_aabb_join(r.centres, kki_aabb_of_point(kk_vec3_make(centre(box, 0), centre(box, 1), centre(box, 2))));
     }
     return r;
 }
