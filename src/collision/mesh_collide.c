@@ -266,11 +266,13 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
                           kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p))};
 }
 
+// both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = 0;
     c->patches.count = c->patches.lost = 0;
-    c->reach = reach + mesh->margin;
-    c->patches.reach = c->reach;
+    c->x.radius += mesh->margin;
+    c->reach = reach;
+    c->patches.reach = reach;
 }
 
 // a mesh's margin thickens it: points move out on to its surface
@@ -278,7 +280,6 @@ static void add_mesh_margin(contact *c, double margin) {
     for (int i = 0; i < c->patches.count && margin > 0; i++) {
         kki_patch *p = &c->patches.patch[i];
         for (int k = 0; k < p->count; k++) {
-            p->point[k].gap -= margin;
             p->point[k].on_mesh = kk_vec3_add(p->point[k].on_mesh, kk_vec3_scale(p->d, margin));
         }
     }
