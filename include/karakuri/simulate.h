@@ -12,14 +12,14 @@ typedef struct kk_simulator kk_simulator;
 
 /// Zero-initialised means: the defaults.
 typedef struct kk_step_options {
-    double timestep;         ///< s; 0: the model's
-    double tolerance;        ///< m/s; a step whose residual is larger fails; 0: 1e-9
-    int max_sweeps;          ///< block Gauss-Seidel; 0: the solver's own choice
-    int max_newton;          ///< Newton iterations; 0: likewise
-    int budget;              ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
-    double restitution_speed; ///< m/s; slower impacts do not bounce; 0: 0.01
-    double correction;       ///< m; most by which a step repairs penetration; 0: 0.01
-    int explicit_servos;     ///< 1: servos and dampers are forces of the step's start, not solved with it
+    double timestep;  ///< s; 0: the model's
+    double tolerance; ///< m/s; a step whose residual is larger fails; 0: 1e-9
+    int max_sweeps;   ///< block Gauss-Seidel; 0: the solver's own choice
+    int max_newton;   ///< Newton iterations; 0: likewise
+    int budget;       ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    double restitution_speed;    ///< m/s; slower impacts do not bounce; 0: 0.01
+    double correction;           ///< m; most by which a step repairs penetration; 0: 0.01
+    int explicit_servos;         ///< 1: servos and dampers are forces of the step's start, not solved with it
     double (*clock)(void *user); ///< s; for the times in the report; NULL: none
     void *clock_user;
 } kk_step_options;
@@ -47,21 +47,21 @@ KK_API const char *kk_stage_name(kk_stage stage);
 
 /// The proof of a step, and what it cost.
 typedef struct kk_report {
-    double residual;    ///< m/s; worst natural-map residual of any constraint
-    double cone;        ///< m/s; how far an impulse leaves its cone, as a velocity
-    double signorini;   ///< J; worst |impulse × separation speed|
-    double dissipation; ///< rad; worst angle between friction and the reverse of sliding
-    double penetration; ///< m; deepest overlap at the step's middle
-    double kinetic_before, kinetic_after; ///< J
+    double residual;                          ///< m/s; worst natural-map residual of any constraint
+    double cone;                              ///< m/s; how far an impulse leaves its cone, as a velocity
+    double signorini;                         ///< J; worst |impulse × separation speed|
+    double dissipation;                       ///< rad; worst angle between friction and the reverse of sliding
+    double penetration;                       ///< m; deepest overlap at the step's middle
+    double kinetic_before, kinetic_after;     ///< J
     double potential_before, potential_after; ///< J; gravity and springs
-    double work;        ///< J; of actuators, further forces and wrenches
+    double work;                              ///< J; of actuators, further forces and wrenches
     double contact_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
     int contacts, rows, islands, largest_island; ///< rows of the largest island
-    int worst_body[2];  ///< bodies of the constraint with the worst residual; −1: none
-    int sweeps, newton, factorisations; ///< iterations a rung
-    int events;         ///< stops of sliding and impacts found inside the step
-    int cut_short;      ///< 1: the budget ended the solution before the tolerance
-    double seconds[KK_STAGE_COUNT]; ///< by stage, where the options have a clock
+    int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
+    int sweeps, newton, factorisations;          ///< iterations a rung
+    int events;                                  ///< stops of sliding and impacts found inside the step
+    int cut_short;                               ///< 1: the budget ended the solution before the tolerance
+    double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
 } kk_report;
 
 /// A contact point of the last step.
@@ -97,7 +97,7 @@ typedef enum kk_force_source {
     KK_FORCE_ACTUATOR,
     KK_FORCE_PASSIVE, ///< springs and dampers
     KK_FORCE_LIMIT,
-    KK_FORCE_FRICTION, ///< dry friction of joints
+    KK_FORCE_FRICTION,   ///< dry friction of joints
     KK_FORCE_CONSTRAINT, ///< loops, couplings, tendons
     KK_FORCE_CONTACT,
     KK_FORCE_APPLIED, ///< by the caller

@@ -26,7 +26,7 @@ enum { KKI_WARM_LOWER, KKI_WARM_UPPER, KKI_WARM_FRICTION, KKI_WARM_DOF_SIZE };
 
 /// Where things stand in the warm part of a state.
 typedef struct kki_warm_layout {
-    int contacts, pairs;  ///< room
+    int contacts, pairs;           ///< room
     int contact_count, pair_count; ///< where the numbers in use are written
     int first_contact, first_pair; ///< where the records begin
     int first_dof, first_coupling, first_loop, first_tendon;

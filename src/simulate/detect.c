@@ -110,8 +110,8 @@ static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *lik
     c->position = p->position;
     // rows act in the plane of the flatter side: a patch that lands a little tilted stays consistent
     c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(c->normal, p->gap)) : p->position;
-    const kk_vec3 slip = kk_vec3_sub(surface_velocity(m, s, c->shape[1], c->point),
-                                     surface_velocity(m, s, c->shape[0], c->point));
+    const kk_vec3 slip =
+        kk_vec3_sub(surface_velocity(m, s, c->shape[1], c->point), surface_velocity(m, s, c->shape[0], c->point));
     c->surface[0] = kk_vec3_dot(slip, c->tangent[0]);
     c->surface[1] = kk_vec3_dot(slip, c->tangent[1]);
 }
@@ -119,11 +119,11 @@ static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *lik
 static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f,
                               kk_error *error) {
     if (s->ncontact + f->count > s->max_contacts) {
-        return kki_error_set(error, KK_LIMIT_EXCEEDED,
-                             "detect: more than %d contact points, the last between \"%s\" and \"%s\"; set max_contacts "
-                             "in the options of the spec",
-                             (int)s->max_contacts, kk_model_body_name(m, m->shape[a].body),
-                             kk_model_body_name(m, m->shape[b].body));
+        return kki_error_set(
+            error, KK_LIMIT_EXCEEDED,
+            "detect: more than %d contact points, the last between \"%s\" and \"%s\"; set max_contacts "
+            "in the options of the spec",
+            (int)s->max_contacts, kk_model_body_name(m, m->shape[a].body), kk_model_body_name(m, m->shape[b].body));
     }
     kki_contact like = {.shape = {a, b},
                         .node = {m->shape[a].node, m->shape[b].node},
@@ -190,9 +190,9 @@ static memory_book open_book(const kk_model *m, const kk_state *state) {
 /// The new contact an old one lives on in: the same feature, or else the nearest place.
 static kki_contact *heir(kk_simulator *s, int from, const double *old) {
     const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
-    const kk_vec3 place = kk_transform_point(
-        s->X_WS[s->contact[from].shape[0]],
-        kk_vec3_make(old[KKI_WARM_PLACE], old[KKI_WARM_PLACE + 1], old[KKI_WARM_PLACE + 2]));
+    const kk_vec3 place =
+        kk_transform_point(s->X_WS[s->contact[from].shape[0]],
+                           kk_vec3_make(old[KKI_WARM_PLACE], old[KKI_WARM_PLACE + 1], old[KKI_WARM_PLACE + 2]));
     kki_contact *best = NULL;
     double least = __builtin_inf();
     for (int i = from; i < s->ncontact; i++) {
@@ -217,8 +217,7 @@ static void inherit(kk_simulator *s, const memory_book *book, int *next, int fro
         }
         if (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b) {
             kki_contact *c = heir(s, from, old);
-            const kk_vec3 f =
-                kk_vec3_make(old[KKI_WARM_FORCE], old[KKI_WARM_FORCE + 1], old[KKI_WARM_FORCE + 2]);
+            const kk_vec3 f = kk_vec3_make(old[KKI_WARM_FORCE], old[KKI_WARM_FORCE + 1], old[KKI_WARM_FORCE + 2]);
             c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(f, s->h));
         }
     }

@@ -70,12 +70,8 @@ typedef struct lone {
 static kk_sym3 invert(kk_sym3 a) {
     const double xx = a.yy * a.zz - a.yz * a.yz, xy = a.xz * a.yz - a.xy * a.zz, xz = a.xy * a.yz - a.xz * a.yy;
     const double i = 1 / (a.xx * xx + a.xy * xy + a.xz * xz);
-    return (kk_sym3){xx * i,
-                     (a.xx * a.zz - a.xz * a.xz) * i,
-                     (a.xx * a.yy - a.xy * a.xy) * i,
-                     xy * i,
-                     xz * i,
-                     (a.xy * a.xz - a.xx * a.yz) * i};
+    return (kk_sym3){xx * i, (a.xx * a.zz - a.xz * a.xz) * i, (a.xx * a.yy - a.xy * a.xy) * i, xy * i,
+                     xz * i, (a.xy * a.xz - a.xx * a.yz) * i};
 }
 
 static lone lone_of(const kki_node *n) {

@@ -24,7 +24,8 @@ static void add_passive(const kk_model *m, kk_simulator *s) {
         const double f = -d->stiffness * (way[k] + half * s->v[k] - d->rest) - d->damping * s->v[k];
         s->force[KK_FORCE_PASSIVE][k] = f;
         s->tau[k] += f;
-        s->diagonal[k] += s->h * (half * d->stiffness + d->damping);
+        s->passive[k] = half * d->stiffness + d->damping;
+        s->diagonal[k] += s->h * s->passive[k];
     }
 }
 
@@ -68,6 +69,7 @@ static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actu
     const drive d = drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]);
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
+    s->servo[k] -= a->gear * a->gear * d.slope;
     s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
 }
 
@@ -167,6 +169,7 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     for (int k = 0; k < model->nv; k++) {
         s->tau[k] = 0;
         s->diagonal[k] = model->dof_armature[k];
+        s->servo[k] = 0;
         s->force[KK_FORCE_ACTUATOR][k] = s->force[KK_FORCE_APPLIED][k] = 0;
     }
     add_passive(model, s);

@@ -127,10 +127,11 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
     fill_islands(model, s);
     for (int i = 0; i < s->nisland; i++) {
         if (s->island[i].nrow > s->solver.size.rows) {
-            return kki_error_set(error, KK_LIMIT_EXCEEDED,
-                                 "constrain: %d rows hang together, %d is the most; take apart what touches, or use fewer "
-                                 "contact points",
-                                 (int)s->island[i].nrow, (int)s->solver.size.rows);
+            return kki_error_set(
+                error, KK_LIMIT_EXCEEDED,
+                "constrain: %d rows hang together, %d is the most; take apart what touches, or use fewer "
+                "contact points",
+                (int)s->island[i].nrow, (int)s->solver.size.rows);
         }
     }
     return KK_OK;

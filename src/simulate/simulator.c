@@ -24,7 +24,8 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
     status = status ? status : check_number("restitution_speed", o->restitution_speed, error);
     status = status ? status : check_number("correction", o->correction, error);
     if (status == KK_OK && (o->max_sweeps < 0 || o->max_newton < 0 || o->budget < 0)) {
-        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the options max_sweeps, max_newton and budget must not be negative");
+        status = kki_error_set(error, KK_INVALID_ARGUMENT,
+                               "the options max_sweeps, max_newton and budget must not be negative");
     }
     return status;
 }
@@ -85,8 +86,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
     KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
-    double **const vectors[] = {&s->tau, &s->diagonal, &s->E,     &s->y,           &s->y_free,
-                                &s->y_end, &s->y_drift, &s->dv, &s->drift, &s->acceleration};
+    double **const vectors[] = {&s->tau,   &s->diagonal, &s->E,      &s->y,       &s->y_free,
+                                &s->y_end, &s->y_drift,  &s->dv,     &s->drift,   &s->acceleration,
+                                &s->servo, &s->passive,  &s->v_kick, &s->v_kicked};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
     }
@@ -106,7 +108,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->tree_order, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
-    double **const row_vectors[] = {&s->lambda, &s->u, &s->g, &s->compliance, &s->bias, &s->lambda2};
+    double **const row_vectors[] = {&s->lambda, &s->u, &s->g, &s->compliance, &s->bias, &s->lambda2, &s->u2, &s->u0};
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
@@ -205,8 +207,8 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
         .normal = c->normal,
         .force = kk_vec3_scale(c->impulse, 1 / s->h),
         .gap = c->gap,
-        .velocity = kk_vec3_add(kk_vec3_scale(c->normal, v.x), kk_vec3_add(kk_vec3_scale(c->tangent[0], v.y),
-                                                                         kk_vec3_scale(c->tangent[1], v.z))),
+        .velocity = kk_vec3_add(kk_vec3_scale(c->normal, v.x),
+                                kk_vec3_add(kk_vec3_scale(c->tangent[0], v.y), kk_vec3_scale(c->tangent[1], v.z))),
         .friction = s->model->law[c->law].friction};
 }
 

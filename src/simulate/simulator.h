@@ -12,8 +12,8 @@
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
     int32_t shape[2], node[2];
-    int32_t law;     ///< in the model
-    int32_t pair;    ///< in the simulator's list of touching pairs
+    int32_t law;  ///< in the model
+    int32_t pair; ///< in the simulator's list of touching pairs
     uint64_t feature;
     kk_vec3 position; ///< on A's surface, in the world
     kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
@@ -56,10 +56,10 @@ typedef struct kki_constraint {
     int32_t side; ///< limits: 0 lower, 1 upper
     int32_t nrow, nblock;
     int32_t island;
-    int32_t row, block;          ///< first, counted through all islands
+    int32_t row, block; ///< first, counted through all islands
     int32_t first_part, nparts;
-    int32_t dof[2];              ///< ends of the branches that feel it; −1: none
-    double gap[KKI_MOST_ROWS];   ///< position error of each row at the step's middle
+    int32_t dof[2];                     ///< ends of the branches that feel it; −1: none
+    double gap[KKI_MOST_ROWS];          ///< position error of each row at the step's middle
     int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
 } kki_constraint;
 
@@ -88,7 +88,8 @@ struct kk_simulator {
     double *lag;   ///< [nlag]
 
     // forces and the kick, all [nv]
-    double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration;
+    double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
+    double *v_kick, *v_kicked; ///< [nv] velocities before and after the kick, in the axes of the middle
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts
@@ -109,12 +110,12 @@ struct kk_simulator {
     int32_t *tree_order;        ///< [ntree] by island
     int32_t *tree_local;        ///< [ntree] where its degrees of freedom begin in its island's Y
     kki_block *block;           ///< [max_blocks]
-    double *lambda, *u, *g, *compliance, *bias, *lambda2; ///< [max_rows]
+    double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2, *u0; ///< [max_rows]
 
     // one island at a time
-    double *Y, *G;       ///< [nv × stride], [rows × stride]
-    int32_t *support;    ///< [nv]
-    double *local[6];    ///< [nv] y of the island
+    double *Y, *G;    ///< [nv × stride], [rows × stride]
+    int32_t *support; ///< [nv]
+    double *local[6]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
 };
@@ -129,6 +130,8 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
+/// finish.c: impulses to contacts, forces by source, the energy's books.
+void kki_finish(const kk_model *model, kk_simulator *s);
 /// warm.c: what the next step starts from, in the state.
 void kki_warm_store(const kk_model *model, const kk_simulator *s, kk_state *state);
 

@@ -74,14 +74,14 @@ static void move(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
     velocities_of(m, s, s->y_drift, s->drift);
     if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
-        memcpy(s->acceleration, s->drift, bytes);
+        memcpy(s->v_kicked, s->drift, bytes);
     } else {
-        velocities_of(m, s, s->y_end, s->acceleration);
+        velocities_of(m, s, s->y_end, s->v_kicked);
     }
     for (int k = 0; k < m->nv; k++) {
-        const double end = s->acceleration[k];
-        s->acceleration[k] = (end - s->v[k]) / s->h;
-        s->v[k] = end;
+        s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;
+        s->v_kick[k] = s->v[k];
+        s->v[k] = s->v_kicked[k];
     }
     kki_drift_along(m, 0.5 * s->h, s->drift, s->q, s->v);
 }
@@ -109,9 +109,10 @@ static int first_bad(const kk_model *m, const kk_simulator *s) {
 static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
     const int bad = first_bad(m, s);
     if (bad >= 0) {
-        return kki_error_set(error, KK_NOT_FINITE,
-                             "move: joint \"%s\" runs away; a shorter time step, or smaller gains or forces on it, help",
-                             kki_model_name(m, m->body[bad].joint_name));
+        return kki_error_set(
+            error, KK_NOT_FINITE,
+            "move: joint \"%s\" runs away; a shorter time step, or smaller gains or forces on it, help",
+            kki_model_name(m, m->body[bad].joint_name));
     }
     for (int i = 0; i < s->ncontact; i++) {
         const double depth = -s->contact[i].gap;
@@ -184,6 +185,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     t = book(s, KK_STAGE_MOVE, t);
 
     // prove it
+    kki_finish(model, s);
     status = prove(model, s, error);
     if (status == KK_OK) {
         commit(model, s, state);

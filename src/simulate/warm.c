@@ -55,16 +55,11 @@ static void store_contacts(const kk_simulator *s, const kki_warm_layout *w, doub
 static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     static const int by_side[] = {KKI_WARM_LOWER, KKI_WARM_UPPER};
     switch (c->kind) {
-    case KKI_ON_LIMIT:
-        return w->first_dof + KKI_WARM_DOF_SIZE * c->item + by_side[c->side];
-    case KKI_ON_FRICTION:
-        return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
-    case KKI_ON_COUPLING:
-        return w->first_coupling + c->item;
-    case KKI_ON_LOOP:
-        return w->first_loop + 6 * c->item;
-    default:
-        return w->first_tendon + 2 * c->item;
+    case KKI_ON_LIMIT: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + by_side[c->side];
+    case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
+    case KKI_ON_COUPLING: return w->first_coupling + c->item;
+    case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
+    default: return w->first_tendon + 2 * c->item;
     }
 }
 
