@@ -13,6 +13,7 @@
 #define KKI_MODEL_MODEL_H
 
 #include <karakuri/model.h>
+#include <stdbool.h>
 
 #include "geometry/shape.h"
 
@@ -59,6 +60,7 @@ typedef struct kki_body {
     int32_t first_node; ///< first node of its own joint; `node` unless composite; −1 for fixed joints and the world
     int32_t joint_type; ///< kk_joint_type
     int32_t q_index, nq, v_index, nv;
+    int32_t rigid; ///< the body nearest to the root that is fixed to this one; what is fixed to the world stays apart
     int32_t name, joint_name; ///< offsets into `names`
     kk_transform X_NB;        ///< body frame in the node's frame
     kk_transform X_PB;        ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
@@ -84,8 +86,11 @@ typedef struct kki_model_shape {
     kki_aabb box;      ///< of the shape with its margin, in S; ±1e30 where it has no end
     kk_motion surface; ///< velocity of the surface, in S
     int32_t body, node;
-    int32_t name;        ///< offset into `names`
-    int32_t purpose;     ///< KK_SHAPE_COLLIDES | KK_SHAPE_VISIBLE
+    int32_t rigid;    ///< of its body
+    int32_t mount;    ///< `rigid` of what its joint is mounted on; −1 where that is the world, or the joint is free
+    int32_t collider; ///< its place in `collider`; −1: does not collide
+    int32_t name;     ///< offset into `names`
+    int32_t purpose;  ///< KK_SHAPE_COLLIDES | KK_SHAPE_VISIBLE
     int32_t mesh, field; ///< ids in the spec; −1: none
     int32_t material, look;
     uint32_t group, mask;
@@ -97,7 +102,8 @@ typedef struct kki_model_mesh {
     int32_t (*face)[3];
     kk_mesh_part *part;
     int32_t vertex_count, face_count, part_count;
-    int32_t name, file;
+    int32_t name, file, reference;
+    kk_vec3 scale;        ///< that the file's coordinates were multiplied by
     kki_convex *convex;   ///< its hull, where a colliding shape asks for it; NULL otherwise
     kki_surface *surface; ///< itself, likewise
 } kki_model_mesh;
@@ -110,15 +116,34 @@ typedef struct kki_model_field {
 /// What two materials are together. Numbers as in kk_material_def, all filled in.
 typedef struct kki_contact_law {
     double friction, static_friction;
-    double ratio; ///< of the friction across to that along the first shape's x axis; 1: isotropic
+    double ratio; ///< of the friction across to that along the x axis of the shape `axes`; 1: isotropic
     double torsion, rolling, restitution, stiffness, damping, adhesion;
+    int32_t axes; ///< whose x axis: 0 the first shape's, 1 the second's
 } kki_contact_law;
 
-/// Two shapes that may touch: every pair of the model that is not ruled out, sorted by first, then second.
+/// Two shapes that may touch. The list holds every pair that is not ruled out, sorted by first, then second, where there
+/// are at most KKI_MODEL_LISTED_PAIRS of them; kki_model_pair_may_touch answers for any two shapes in any case.
 typedef struct kki_shape_pair {
     int32_t first, second; ///< shapes, first < second
     int32_t law;           ///< in `law`
 } kki_shape_pair;
+
+/// No list of pairs is made beyond so many pairs, nor looked for among more colliding shapes than KKI_MODEL_LISTED_COLLIDERS:
+/// it would take longer than it saves.
+enum { KKI_MODEL_LISTED_PAIRS = 4096, KKI_MODEL_LISTED_COLLIDERS = 1024 };
+
+/// Two shapes that the user has paired, whatever their groups and masks say; sorted by key.
+typedef struct kki_explicit_pair {
+    uint64_t key;   ///< kki_pair_key of the shapes
+    double margin;  ///< kk_pair_def
+    int32_t law;    ///< in `law`
+    int32_t source; ///< id in the spec
+} kki_explicit_pair;
+
+/// Key of an unordered pair of ids.
+static inline uint64_t kki_pair_key(int32_t a, int32_t b) {
+    return a < b ? ((uint64_t)(uint32_t)a << 32) | (uint32_t)b : ((uint64_t)(uint32_t)b << 32) | (uint32_t)a;
+}
 
 typedef struct kki_model_loop {
     kk_loop_type type;
@@ -174,13 +199,37 @@ typedef struct kki_model_keyframe {
     double *q, *v, *control; ///< [nq], [nv], [nactuator]
 } kki_model_keyframe;
 
+/// What can be looked up by name.
+typedef enum kki_named {
+    KKI_NAMED_BODY,
+    KKI_NAMED_JOINT, ///< by the id of its body
+    KKI_NAMED_FRAME,
+    KKI_NAMED_SHAPE,
+    KKI_NAMED_MESH,
+    KKI_NAMED_FIELD,
+    KKI_NAMED_MATERIAL,
+    KKI_NAMED_LOOP,
+    KKI_NAMED_TENDON,
+    KKI_NAMED_ACTUATOR,
+    KKI_NAMED_SENSOR,
+    KKI_NAMED_KEYFRAME,
+} kki_named;
+
+enum { KKI_NAMED_COUNT = KKI_NAMED_KEYFRAME + 1 };
+
 struct kk_model {
     kk_allocator allocator;
-    size_t size;   ///< bytes of the one block that holds everything
+    size_t size;   ///< bytes of the one block that holds everything but collision geometry, laws and the list of pairs
+    void *contact; ///< block of laws and the list of pairs, whose sizes are known only once the rest is compiled
+    size_t contact_size;
     uint64_t hash; ///< of everything below
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
     int32_t nshape, nmesh, nfield, nlook, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
     int32_t nkeyframe, nlag, nreading;
+    int32_t ncollider;       ///< shapes that collide
+    int32_t nmaterial_class; ///< materials that differ, among those of shapes that collide
+    int32_t nexplicit, nexclude;
+    int32_t has_pairs; ///< 0: there are too many to list; npair is 0
     int32_t ntree;     ///< trees of nodes on the world
     double gravity[4]; ///< padded
     double total_mass;
@@ -208,28 +257,37 @@ struct kk_model {
         node_mount; ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world
     int32_t
         *node_tree; ///< [nnode] tree that the node belongs to, numbered by first degree of freedom; −1 for the world
-    int32_t *tree_first_dof;      ///< [ntree + 1] where each tree's degrees of freedom begin
-    kki_model_shape *shape;       ///< [nshape]
-    kki_model_mesh *mesh;         ///< [nmesh]
-    kki_model_field *field;       ///< [nfield]
-    kk_look_def *look;            ///< [nlook] strings are the model's own
-    kk_material_def *material;    ///< [nmaterial]
-    kki_contact_law *law;         ///< [nlaw] those that pairs use
-    kki_shape_pair *pair;         ///< [npair]
-    kki_model_loop *loop;         ///< [nloop]
-    kki_model_tendon *tendon;     ///< [ntendon]
-    kki_tendon_term *tendon_term; ///< [ntendon_term]
-    kki_model_actuator *actuator; ///< [nactuator]
-    kki_model_sensor *sensor;     ///< [nsensor]
-    kki_model_keyframe *keyframe; ///< [nkeyframe]
-    int32_t *follower_of;         ///< [nv] coupling that drives the degree of freedom, −1 if independent
-    int32_t *body_by_name, *frame_by_name, *joint_by_name; ///< ids sorted by name, for binary search
-    char *names; ///< all strings, NUL-terminated; offset 0 is the empty string
+    int32_t *tree_first_dof;   ///< [ntree + 1] where each tree's degrees of freedom begin
+    kki_model_shape *shape;    ///< [nshape]
+    kki_model_mesh *mesh;      ///< [nmesh]
+    kki_model_field *field;    ///< [nfield]
+    kk_look_def *look;         ///< [nlook] strings are the model's own
+    kk_material_def *material; ///< [nmaterial]
+    int32_t *material_class;   ///< [nmaterial] −1: no colliding shape is made of it
+    kki_contact_law *law; ///< [nlaw] class of the first · nmaterial_class + class of the second; then explicit ones
+    kki_shape_pair *pair; ///< [npair]
+    int32_t *collider;    ///< [ncollider] shapes that collide, rising
+    kki_explicit_pair *explicit_pair;  ///< [nexplicit] sorted by key
+    uint64_t *exclude;                 ///< [nexclude] kki_pair_key of bodies whose shapes never touch, sorted
+    kki_model_loop *loop;              ///< [nloop]
+    kki_model_tendon *tendon;          ///< [ntendon]
+    kki_tendon_term *tendon_term;      ///< [ntendon_term]
+    kki_model_actuator *actuator;      ///< [nactuator]
+    kki_model_sensor *sensor;          ///< [nsensor]
+    kki_model_keyframe *keyframe;      ///< [nkeyframe]
+    int32_t *follower_of;              ///< [nv] coupling that drives the degree of freedom, −1 if independent
+    int32_t *by_name[KKI_NAMED_COUNT]; ///< ids sorted by name, for binary search; those without a name come first
+    char *names;                       ///< all strings, NUL-terminated; offset 0 is the empty string
 };
 
-/// Name lookup over a sorted table of ids.
 static inline const char *kki_model_name(const kk_model *m, int32_t offset) {
     return m->names + offset;
 }
+
+/// names.c: id by name, −1 if there is none.
+int kki_model_find(const kk_model *m, kki_named kind, const char *name);
+
+/// pairs.c: whether two different shapes may touch, and by which law (NULL: not asked). The law is that of first < second.
+bool kki_model_pair_may_touch(const kk_model *m, int a, int b, int *law);
 
 #endif
