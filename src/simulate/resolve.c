@@ -152,25 +152,31 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
 
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
-    double *y_end = s->local[0], *y_drift = s->local[1];
+    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
     const int has_matrix = I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     if (has_matrix) {
         kki_rows_matrix(m, s, I);
     }
-    kki_island_gather(m, s, I, s->y_free, y_end);
+    kki_island_gather(m, s, I, s->y, y);
+    kki_island_gather(m, s, I, s->y_free, y_free);
+    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
     kki_rows_velocity(s->Y, I->nv, I->stride, y_end, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
     }
-    const kki_problem problem = problem_of(s, I, has_matrix);
+    kki_problem problem = problem_of(s, I, has_matrix);
     kk_status status = solve(m, s, I, &problem, error);
     if (status != KK_OK) {
         return status;
     }
     kki_rows_add(s->Y, I->nv, I->stride, s->lambda + I->first_row, y_end);
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
+    status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
+    if (status != KK_OK) {
+        return complain(m, s, I, -1, status, s->report.residual, error);
+    }
     status = correct(m, s, I, &problem, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
     kki_island_scatter(m, s, I, y_drift, s->y_drift);

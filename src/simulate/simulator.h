@@ -63,6 +63,12 @@ typedef struct kki_constraint {
     int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
 } kki_constraint;
 
+/// What events.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
+typedef struct kki_verdict {
+    int32_t mode;
+    double d[2];
+} kki_verdict;
+
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
     int32_t first_constraint, nconstraint; ///< in the sorted order
@@ -110,12 +116,16 @@ struct kk_simulator {
     int32_t *tree_order;        ///< [ntree] by island
     int32_t *tree_local;        ///< [ntree] where its degrees of freedom begin in its island's Y
     kki_block *block;           ///< [max_blocks]
-    double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2, *u0; ///< [max_rows]
+    double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
+    double *u0, *u_start, *u_end, *travel, *total;             ///< [max_rows] of events.c
+    kki_verdict *verdict;                                      ///< [max_constraints]
+    int8_t *waiting;                                           ///< [max_constraints]
+    double *A;                                                 ///< [128 × 128]
 
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
-    double *local[6]; ///< [nv] y of the island
+    double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
 };
