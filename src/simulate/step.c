@@ -40,7 +40,7 @@ static kk_status begin(const kk_model *m, kk_simulator *s, const kk_state *state
     }
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
-    memcpy(s->lag, kki_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
     s->report = (kk_report){.worst_body = {-1, -1}};
     s->h = s->options.timestep;
     return KK_OK;
@@ -131,7 +131,7 @@ static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
 static void commit(const kk_model *m, const kk_simulator *s, kk_state *state) {
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
     memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
-    memcpy(kki_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
+    memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
     kki_warm_commit(m, s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
