@@ -73,6 +73,15 @@ static kk_status check(const kki_problem *p, const kki_solver_work *work, int32_
     return fits ? check_blocks(p, fault) : KK_LIMIT_EXCEEDED;
 }
 
+/// Whatever is not finite in G, g or λ is so in u = G λ + g, because 0 × ∞ is none either; but the map of an open contact hides it.
+static bool all_finite(int n, const double *u) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += u[i] - u[i];
+    }
+    return sum == 0;
+}
+
 /// The first block with a number that is not finite in its own rows.
 static int find_not_finite(const kki_problem *p, const double *lambda) {
     for (int b = 0; b < p->nblock; b++) {
@@ -240,6 +249,10 @@ static void store(const kki_system *s, const kki_iterate *it, double *lambda) {
         const kki_block *block = &s->problem->block[b];
         lambda[block->row] -= block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
     }
+    // no −0, which would come back as 0
+    for (int i = 0; i < s->nrow; i++) {
+        lambda[i] += 0.0;
+    }
 }
 
 static kk_status refuse(kk_status status, int block, const kki_problem *p, double *lambda, double *u,
@@ -264,7 +277,7 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
     kki_system_make(s, p, w, work->kernels, options->floor);
     climb c = {s, w, options, stats, &w->iterate[KKI_IT_BEST], &w->iterate[KKI_IT_TRY]};
     load(s, lambda, c.best);
-    if (!finite(c.best->residual)) {
+    if (!finite(c.best->residual) || !all_finite(s->nrow, c.best->u)) {
         return refuse(KK_NOT_FINITE, find_not_finite(p, lambda), p, lambda, u, certificate, stats);
     }
     stats->cut_short = !(options->fixed_sweeps > 0 ? sweep_budget(&c) : climb_all(&c));
