@@ -116,7 +116,8 @@ typedef struct kki_newton_options {
     double slack;  ///< growth of the residual tolerated in the first steps
     bool restart;  ///< blocks that stick start from zero
 } kki_newton_options;
-void kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
+/// True if it ended with modes that stand and a residual that no step lowers.
+bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                      const kki_newton_options *options, kki_solver_stats *stats);
 /// Newton with the modes read off λ and kept.
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, kki_solver_stats *stats);
