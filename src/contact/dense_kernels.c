@@ -69,11 +69,10 @@ BODY void multiply_low_rank_body(int nv, int stride, const double *Y, const doub
     }
 }
 
-BODY void gather_strip(int m, int stride, int t, int first, int width, const double *C, const double *R,
-                       const double *w, double *W) {
+BODY void gather_strip(int m, int stride, int t, int first, int width, const double *C, const double *R, double *W) {
     kki_quad sum[4] = {{0}, {0}, {0}, {0}};
     for (int k = 0; k < m; k++) {
-        const double f = C[k * stride + t] * w[k];
+        const double f = C[k * stride + t];
         const kki_quad *r = (const kki_quad *)(R + k * stride) + first;
         for (int i = 0; i < width; i++) {
             sum[i] += f * r[i];
@@ -84,17 +83,16 @@ BODY void gather_strip(int m, int stride, int t, int first, int width, const dou
     }
 }
 
-BODY void gather_body(int m, int n, int stride, const double *C, const double *R, const double *w, double *W) {
+BODY void gather_body(int m, int n, int stride, bool upper, const double *C, const double *R, double *W) {
     const int width = stride / 4;
     for (int t = 0; t < n; t++) {
-        int k = 0;
+        int k = upper ? t / 4 : 0;
         for (; k + 4 <= width; k += 4) {
-            gather_strip(m, stride, t, k, 4, C, R, w, W);
+            gather_strip(m, stride, t, k, 4, C, R, W);
         }
         for (; k < width; k++) {
-            gather_strip(m, stride, t, k, 1, C, R, w, W);
+            gather_strip(m, stride, t, k, 1, C, R, W);
         }
-        W[t * stride + t] += 1;
     }
 }
 
@@ -273,39 +271,49 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
 
 // ---- one function of each for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                                      \
-    attribute static void multiply_##suffix(int n, int stride, const double *A, const double *x, const double *b,      \
-                                            double *y) {                                                               \
-        multiply_body(n, stride, A, x, b, y);                                                                          \
-    }                                                                                                                  \
-    attribute static void multiply_low_rank_##suffix(int nv, int stride, const double *Y, const double *x,             \
-                                                     const double *b, double *y) {                                     \
-        multiply_low_rank_body(nv, stride, Y, x, b, y);                                                                \
-    }                                                                                                                  \
-    attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                             \
-        add_body(stride, f, x, y);                                                                                     \
-    }                                                                                                                  \
-    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                                \
-        return ldl_body(n, stride, A, inverse);                                                                        \
-    }                                                                                                                  \
-    attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,     \
-                                             double *y, double *x) {                                                   \
-        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                                \
-    }                                                                                                                  \
-    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) {    \
-        return lu_body(n, stride, A, inverse, pivot, row);                                                             \
-    }                                                                                                                  \
-    attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,                 \
-                                            const int32_t *pivot, double *b, double *y, double *x) {                   \
-        lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                          \
-    }                                                                                                                  \
-    attribute static void gather_##suffix(int m, int n, int stride, const double *C, const double *R, const double *w, \
-                                          double *W) {                                                                 \
-        gather_body(m, n, stride, C, R, w, W);                                                                         \
-    }                                                                                                                  \
-    static const kki_dense_kernels table_##suffix = {                                                                  \
-        multiply_##suffix, multiply_low_rank_##suffix, add_##suffix,    ldl_##suffix, ldl_solve_##suffix,              \
-        lu_##suffix,       lu_solve_##suffix,          gather_##suffix,                                                \
+#define DEFINE(suffix, attribute)                                                                                   \
+    attribute static void multiply_##suffix(int n, int stride, const double *A, const double *x, const double *b,   \
+                                            double *y) {                                                            \
+        multiply_body(n, stride, A, x, b, y);                                                                       \
+    }                                                                                                               \
+    attribute static void multiply_low_rank_##suffix(int nv, int stride, const double *Y, const double *x,          \
+                                                     const double *b, double *y) {                                  \
+        multiply_low_rank_body(nv, stride, Y, x, b, y);                                                             \
+    }                                                                                                               \
+    attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                          \
+        add_body(stride, f, x, y);                                                                                  \
+    }                                                                                                               \
+    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                             \
+        return ldl_body(n, stride, A, inverse);                                                                     \
+    }                                                                                                               \
+    attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,  \
+                                             double *y, double *x) {                                                \
+        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                             \
+    }                                                                                                               \
+    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) { \
+        return lu_body(n, stride, A, inverse, pivot, row);                                                          \
+    }                                                                                                               \
+    attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,              \
+                                            const int32_t *pivot, double *b, double *y, double *x) {                \
+        lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                       \
+    }                                                                                                               \
+    attribute static void gather_##suffix(int m, int n, int stride, bool upper, const double *C, const double *R,   \
+                                          double *W) {                                                              \
+        gather_body(m, n, stride, upper, C, R, W);                                                                  \
+    }                                                                                                               \
+    attribute static double dot_##suffix(int stride, const double *a, const double *b) {                            \
+        return dot_body(0, stride / 4, a, b);                                                                       \
+    }                                                                                                               \
+    static const kki_dense_kernels table_##suffix = {                                                               \
+        .multiply = multiply_##suffix,                                                                              \
+        .multiply_low_rank = multiply_low_rank_##suffix,                                                            \
+        .add = add_##suffix,                                                                                        \
+        .ldl = ldl_##suffix,                                                                                        \
+        .ldl_solve = ldl_solve_##suffix,                                                                            \
+        .lu = lu_##suffix,                                                                                          \
+        .lu_solve = lu_solve_##suffix,                                                                              \
+        .gather = gather_##suffix,                                                                                  \
+        .dot = dot_##suffix,                                                                                        \
     };
 
 DEFINE(baseline, )
