@@ -383,9 +383,10 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
     double contraction = 1; // of the last step that was accepted whole
     for (int k = 0; k < o->limit && it->residual > o->target; k++) {
         const bool changed = classify_all(s, w, it);
-        // an old factor contracts about as the last step did: kept where that suffices
-        const bool reuse = !changed && k > 0 &&
-                           (w->reduced.constant || (!s->low_rank && contraction * it->residual <= 0.1 * o->target));
+        // an old factor contracts about as the last step did: kept once, where that suffices
+        const bool near = contraction * it->residual <= 0.1 * o->target && !s->low_rank;
+        const bool reuse = !changed && k > 0 && (w->reduced.constant || near);
+        const bool old = reuse && !w->reduced.constant;
         kki_iterate_copy(s, it, base);
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
@@ -403,7 +404,7 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         }
         if (finite &&
             (full->residual < 0.5 * it->residual || (since <= 6 && full->residual < o->slack * best->residual))) {
-            contraction = full->residual / it->residual;
+            contraction = old ? 1 : full->residual / it->residual;
             swap(it, full);
         } else if (finite && backtrack(s, base, full, it->residual, trial)) {
             swap(it, trial);
