@@ -154,7 +154,7 @@ static candidate start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex
 
 kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s,
                     kki_core_distance *result) {
-    const double touching = 1e-13 * pair->size, noise = 4e-16 * pair->size;
+    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
     candidate at = start(pair, direction, s);
     for (result->iterations = 1; result->iterations < KKI_GJK_ITERATIONS; result->iterations++) {
         if (at.count == 4 || at.square <= touching * touching) {
@@ -163,7 +163,7 @@ kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kk
         const double norm = kk_sqrt(at.square);
         kki_difference w = {.id = {s->point[0].id[0], s->point[0].id[1]}};
         kki_core_pair_support(pair, kk_vec3_neg(at.v), &w);
-        const double lower = kk_vec3_dot(at.v, w.w) / norm;
+        const double lower = result->lower = kk_vec3_dot(at.v, w.w) / norm;
         if (lower > far) {
             write_result(s, at.v, lower, result);
             return KKI_GJK_FAR;
@@ -258,6 +258,38 @@ static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
     }
 }
 
+// ---- bodies so thin that rounding stops the search: the axes of both frames are the likely ways out
+
+static void try_axis(const kki_core_pair *pair, kk_vec3 n, int is_b, kki_core_distance *result) {
+    kki_difference w = {.id = {-1, -1}};
+    kki_core_pair_support(pair, n, &w);
+    const double distance = -kk_vec3_dot(n, w.w);
+    if (distance > result->distance) {
+        result->distance = distance;
+        result->normal = n;
+        result->on_a = is_b ? w.a : kk_vec3_sub(w.b, kk_vec3_scale(n, distance));
+        result->on_b = is_b ? kk_vec3_add(w.a, kk_vec3_scale(n, distance)) : w.b;
+    }
+}
+
+static void try_axes(const kki_core_pair *pair, kki_core_distance *result) {
+    for (int k = 0; k < 6; k++) {
+        const kk_vec3 e = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
+        const kk_vec3 n = k < 3 ? e : kk_mat3_column(pair->X_AB.R, k - 3);
+        try_axis(pair, n, k >= 3, result);
+        try_axis(pair, kk_vec3_neg(n), k >= 3, result);
+    }
+    for (int k = 0; k < 9; k++) {
+        const kk_vec3 e = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
+        const kk_vec3 c = kk_vec3_cross(e, kk_mat3_column(pair->X_AB.R, k / 3));
+        const double norm = kk_vec3_norm(c);
+        if (norm > 1e-8) {
+            try_axis(pair, kk_vec3_scale(c, 1 / norm), 0, result);
+            try_axis(pair, kk_vec3_scale(c, -1 / norm), 0, result);
+        }
+    }
+}
+
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result) {
     kki_simplex s;
     s.count = 0;
@@ -266,10 +298,16 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
     }
     const kki_gjk_end end = kki_gjk(pair, far, first_direction(pair, memory), &s, result);
     if (end == KKI_GJK_TOGETHER) {
-        kki_epa(pair, &s, result);
+        if (!kki_epa(pair, &s, result)) {
+            try_axes(pair, result);
+        }
         if (!kki_core_is_polyhedral(&pair->a) || !kki_core_is_polyhedral(&pair->b)) {
             sharpen(pair, result);
         }
+    }
+    if (end == KKI_GJK_APART && result->distance - result->lower > 1e-9 * pair->size) {
+        result->distance = result->lower;
+        try_axes(pair, result);
     }
     remember(pair, &s, result->normal, memory);
     return end != KKI_GJK_FAR;
