@@ -55,6 +55,15 @@ kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_
     return pair;
 }
 
+void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                      kki_core_pair *pair) {
+    pair->a = kki_core_of(a);
+    pair->b = kki_core_of(b);
+    pair->X_AB.R = kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R);
+    pair->X_AB.p = kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p));
+    pair->size = kki_core_extent(&pair->a) + kki_core_extent(&pair->b) + kk_vec3_norm(pair->X_AB.p);
+}
+
 kk_vec3 kki_core_corner(const kki_core *core, int id) {
     switch (core->type) {
     case KKI_CORE_SEGMENT: return kk_vec3_make(0, 0, id & 1 ? -core->half[2] : core->half[2]);
