@@ -80,11 +80,12 @@ static int add_face(polytope *p, int a, int b, int c) {
     epa_face *f = &p->face[p->face_count];
     const kk_vec3 o = p->point[a].w, e = kk_vec3_sub(p->point[b].w, o), g = kk_vec3_sub(p->point[c].w, o);
     const kk_vec3 n = kk_vec3_cross(e, g);
-    const double norm = kk_vec3_norm(n);
-    if (!(norm > 1e-13 * kk_sqrt(kk_vec3_dot(e, e) * kk_vec3_dot(g, g)))) {
+    const double square = kk_vec3_dot(n, n);
+    if (!(square > 1e-26 * kk_vec3_dot(e, e) * kk_vec3_dot(g, g))) {
         p->is_broken = 1;
         return 0;
     }
+    const double norm = kk_sqrt(square);
     f->normal = kk_vec3_scale(n, 1 / norm);
     f->offset = kk_vec3_dot(f->normal, o);
     f->vertex[0] = (int16_t)a, f->vertex[1] = (int16_t)b, f->vertex[2] = (int16_t)c;
