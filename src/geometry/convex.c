@@ -171,10 +171,12 @@ static void make_seeds(kki_convex *c) {
 
 static void make_radii(kki_convex *c, kk_vec3 centroid) {
     c->centroid = centroid;
-    c->outer = 0;
+    c->outer = c->extent = 0;
     for (int32_t i = 0; i < c->vertex_count; i++) {
         const double r = kk_vec3_norm(kk_vec3_sub(c->vertex[i], centroid));
+        const double q = kk_vec3_norm(c->vertex[i]);
         c->outer = r > c->outer ? r : c->outer;
+        c->extent = q > c->extent ? q : c->extent;
     }
     c->inner = c->outer;
     for (int32_t f = 0; f < c->face_count; f++) {
