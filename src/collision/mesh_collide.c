@@ -132,6 +132,7 @@ static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
     for (int i = 0; i < ways; i++) {
         const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
         if (kk_vec3_dot(r, r) <= KKI_FLAT_SINE * KKI_FLAT_SINE) {
+            way[i].depth = kki_greater(way[i].depth, radius - hit->sep); // of the whole body, not of one triangle
             return ways;
         }
     }
