@@ -103,8 +103,8 @@ KK_TEST(box_and_capsule_on_a_flat_mesh) {
             const kk_mat3 R = kk_mat3_from_rpy(tilt * shapes_uniform(&r) + (is_box ? 0 : acos(0.0)),
                                                tilt * shapes_uniform(&r), 3 * shapes_uniform(&r));
             kk_transform X = kk_transform_make(R, kk_vec3_make(2 * shapes_uniform(&r), 2 * shapes_uniform(&r), 0));
-            const double down = is_box ? 0.3 * fabs(R.m[6]) + 0.2 * fabs(R.m[7]) + 0.1 * fabs(R.m[8])
-                                       : 0.3 * fabs(R.m[8]) + 0.1;
+            const double down =
+                is_box ? 0.3 * fabs(R.m[6]) + 0.2 * fabs(R.m[7]) + 0.1 * fabs(R.m[8]) : 0.3 * fabs(R.m[8]) + 0.1;
             const double gap = 1e-3 * shapes_uniform(&r);
             X.p.z = down + gap;
             const result q = collide(&f.shape[k], kk_transform_identity(), is_box ? &b : &c, X, 2e-3);
@@ -206,8 +206,7 @@ static double segment_distance(kk_vec3 a, kk_vec3 b, kk_vec3 c, kk_vec3 d) {
         const kk_vec3 q = kk_vec3_add(c, kk_vec3_scale(v, t));
         s = fmin(1, fmax(0, kk_vec3_dot(kk_vec3_sub(q, a), u) / kk_vec3_dot(u, u)));
     }
-    return kk_vec3_norm(
-        kk_vec3_sub(kk_vec3_add(a, kk_vec3_scale(u, s)), kk_vec3_add(c, kk_vec3_scale(v, t))));
+    return kk_vec3_norm(kk_vec3_sub(kk_vec3_add(a, kk_vec3_scale(u, s)), kk_vec3_add(c, kk_vec3_scale(v, t))));
 }
 
 static double capsule_distance(const kki_surface *s, kk_vec3 a, kk_vec3 b) {
@@ -395,8 +394,9 @@ KK_TEST(polytope_equals_box) {
     static const kk_vec3 n[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
     static const int32_t first[7] = {0, 4, 8, 12, 16, 20, 24};
     static const int32_t corner[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
-    static const int32_t edge[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5}, {0, 2, 0, 4}, {1, 3, 1, 4},
-                                        {4, 6, 0, 5}, {5, 7, 1, 5}, {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};
+    static const int32_t edge[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5},
+                                        {0, 2, 0, 4}, {1, 3, 1, 4}, {4, 6, 0, 5}, {5, 7, 1, 5},
+                                        {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};
     const kki_polytope p = {8, 6, 12, v, n, first, corner, edge};
     kk_random r = {7, 0, 0};
     for (int i = 0; i < 200; i++) {
@@ -446,7 +446,8 @@ KK_TEST(broken_meshes_give_finite_answers) {
         const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s};
         const kki_shape other[4] = {sphere(0.5), capsule(0.5, 1), box(0.5, 1, 1e-9), mesh};
         for (int k = 0; k < 12; k++) {
-            const kk_transform X = k < 8 ? kk_transform_translation(pick(&r), pick(&r), pick(&r)) : meshes_random_pose(&r, 1);
+            const kk_transform X =
+                k < 8 ? kk_transform_translation(pick(&r), pick(&r), pick(&r)) : meshes_random_pose(&r, 1);
             kki_manifold m[ROOM], again[ROOM];
             const kk_transform I = kk_transform_identity();
             const int n = kki_collide_mesh(&mesh, &I, &other[k % 4], &X, 0.1, NULL, m, ROOM);

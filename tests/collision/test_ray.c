@@ -133,7 +133,8 @@ KK_TEST(ray_against_planes_equals_box) {
 // Möller and Trumbore's test, another formula than the library's
 static double cross_one(const kki_surface *s, int f, const kki_ray *ray) {
     const kk_vec3 a = s->vertex[s->face[f].vertex[0]];
-    const kk_vec3 e = kk_vec3_sub(s->vertex[s->face[f].vertex[1]], a), g = kk_vec3_sub(s->vertex[s->face[f].vertex[2]], a);
+    const kk_vec3 e = kk_vec3_sub(s->vertex[s->face[f].vertex[1]], a),
+                  g = kk_vec3_sub(s->vertex[s->face[f].vertex[2]], a);
     const kk_vec3 h = kk_vec3_cross(ray->direction, g), w = kk_vec3_sub(ray->origin, a), q = kk_vec3_cross(w, e);
     const double det = kk_vec3_dot(e, h);
     const double u = kk_vec3_dot(w, h) / det, v = kk_vec3_dot(ray->direction, q) / det, t = kk_vec3_dot(g, q) / det;
