@@ -202,7 +202,7 @@ static void trim_end(char *text, char *end) {
 /// Splits "name [unit]" in place; gives the unit, or NULL where there is none.
 static char *split_unit(char *text, char *end) {
     char *open = end > text && end[-1] == ']' ? strrchr(text, '[') : NULL;
-    if (!open || open == text || open[-1] != ' ') { // a[0] is a name
+    if (!open || open == text || open[-1] != ' ' || open + 2 == end) { // a[0] and "a []" are names
         return NULL;
     }
     end[-1] = 0;

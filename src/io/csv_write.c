@@ -75,9 +75,11 @@ static int looks_like_number(const char *text) {
     return kk_number_parse(text, strlen(text), &value, &used) != KK_SYNTAX && used == strlen(text);
 }
 
-/// Quotes where the reader would see something else: separators, quotes, blanks at the ends, a comment, a number.
+/// Quotes where the reader would see something else: separators, quotes, blanks at the ends, a comment, a number, a
+/// byte order mark.
 static int needs_quotes(const char *text) {
-    return strpbrk(text, "\",;\t#") || text[0] == ' ' || text[strlen(text) - 1] == ' ' || looks_like_number(text);
+    return strncmp(text, "\xef\xbb\xbf", 3) == 0 || strpbrk(text, "\",;\t#") || text[0] == ' ' ||
+           text[strlen(text) - 1] == ' ' || looks_like_number(text);
 }
 
 static void put_name(kk_table_writer *w, const kk_table_column *c) {
