@@ -37,9 +37,9 @@ static void open_span(double *low, double *high) {
     const double most = 1e300;
     *low = *low < -most ? -most : *low;
     *high = *high > most ? most : *high;
-    const double size = kk_hypot(*low, *high), least = size > 0 ? 1e-9 * size : 0;
-    if (!(*high - *low > least)) {
-        const double half = size > 0 ? 0.1 * size : 1;
+    const double size = kk_hypot(*low, *high);
+    if (!(*high - *low > 1e-9 * size && size > 1e-280)) {
+        const double half = size > 1e-280 ? 0.1 * size : 1;
         *low -= half;
         *high += half;
     }
@@ -66,8 +66,8 @@ plot_ticks plot_linear_ticks(double low, double high, int wanted, bool is_fixed)
 
 plot_ticks plot_log_ticks(double low, double high, bool is_fixed) {
     plot_ticks t = {0};
-    low = low > 1e-300 ? low : 1e-300;
-    high = high > low ? high : 10 * low;
+    low = low > 1e-300 ? low < 1e299 ? low : 1e299 : 1e-300;
+    high = high > low ? high < 1e300 ? high : 1e300 : 10 * low;
     const int first = exponent_of(low), last = exponent_of(high) + (decimal(1, exponent_of(high)) < high);
     const int skip = (last - first) / 10 + 1; // at most about ten powers
     static const int few[] = {1, 2, 5};
