@@ -17,7 +17,7 @@ static double decimal(long long digits, int exponent) {
 
 /// The exponent of the largest power of ten that is not above x > 0.
 static int exponent_of(double x) {
-    int e = (int)kk_floor(kk_log(x) / 2.302585092994046);
+    int e = (int)kk_floor(kk_log(x) / 2.302585092994046); // off by one at most
     while (decimal(1, e) > x) {
         e--;
     }
@@ -32,11 +32,14 @@ static void add_tick(plot_ticks *t, double at) {
     t->at[t->count++] = at;
 }
 
+static double clamp(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
 /// A span that can be divided: not empty, not the whole range of doubles, not below rounding.
 static void open_span(double *low, double *high) {
-    const double most = 1e300;
-    *low = *low < -most ? -most : *low;
-    *high = *high > most ? most : *high;
+    *low = clamp(*low, -1e300, 1e300);
+    *high = clamp(*high, -1e300, 1e300);
     const double size = kk_hypot(*low, *high);
     if (!(*high - *low > 1e-9 * size && size > 1e-280)) {
         const double half = size > 1e-280 ? 0.1 * size : 1;
