@@ -454,8 +454,8 @@ void plot_write(const plot_figure *figure, cli_text *svg) {
         add_label(svg, "title", LEFT, 24, "", figure->title);
     }
     for (int i = 0; i < figure->panel_count; i++) {
-        add_panel(svg, &figure->panels[i], i, (double)(i % columns) * width, head + (double)(i / columns) * height,
-                  width, height);
+        const int row = i / columns, column = i % columns;
+        add_panel(svg, &figure->panels[i], i, column * width, head + row * height, width, height);
     }
     text_add(svg, "</svg>\n");
 }

@@ -59,8 +59,8 @@ plot_ticks plot_linear_ticks(double low, double high, int wanted, bool is_fixed)
     // a tick that an end misses by rounding counts
     const double first = is_fixed ? kk_ceil(low / width - 1e-6) : kk_floor(low / width + 1e-6);
     const double last = is_fixed ? kk_floor(high / width + 1e-6) : kk_ceil(high / width - 1e-6);
-    for (double k = first; k <= last && t.count < 1000; k++) {
-        add_tick(&t, decimal((long long)k * step, e));
+    for (long long k = (long long)first; k <= (long long)last && t.count < 1000; k++) {
+        add_tick(&t, decimal(k * step, e));
     }
     t.low = is_fixed || !t.count ? low : t.at[0];
     t.high = is_fixed || !t.count ? high : t.at[t.count - 1];

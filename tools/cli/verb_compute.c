@@ -303,7 +303,7 @@ static int compute_row(job *j, size_t row) {
     const double *given = j->states ? kk_table_row(j->states, row) : NULL;
     fill_state(j, given);
     int code = normalise(j, row);
-    if (j->time >= 0) {
+    if (j->time >= 0 && given) {
         j->row[0] = given[j->time];
     }
     for (int i = 0; i < j->quantities.count && !code; i++) {
