@@ -84,10 +84,14 @@ static double solve_error(const kki_dense_kernels *kernels, int n, bool symmetri
     }
     memcpy(F, A, sizeof A);
     if (symmetric) {
-        KK_CHECK(kernels->ldl(n, stride, F, inverse));
+        if (!KK_CHECK(kernels->ldl(n, stride, F, inverse))) {
+            return INFINITY;
+        }
         kernels->ldl_solve(n, stride, F, inverse, right, y, x);
     } else {
-        KK_CHECK(kernels->lu(n, stride, F, inverse, pivot, row));
+        if (!KK_CHECK(kernels->lu(n, stride, F, inverse, pivot, row))) {
+            return INFINITY;
+        }
         kernels->lu_solve(n, stride, F, inverse, pivot, right, y, x);
     }
     double worst = 0;
@@ -141,7 +145,7 @@ KK_TEST(newton_converges_quadratically) {
         coupled_case(c, k ? 0.2 : 5);
         KK_CHECK(case_solve(c));
         KK_CHECK_EQ_INT(c->stats.rung, KKI_RUNG_NEWTON);
-        KK_CHECK(c->stats.newton <= 9);
+        KK_CHECK(c->stats.newton <= 4);
     }
     case_free(c);
 }
