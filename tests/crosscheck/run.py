@@ -12,5 +12,5 @@ if __name__ == "__main__":
     program = peers.build("crosscheck", ROOT / "tests" / "crosscheck" / "crosscheck.cpp")
     failed = subprocess.run([program, *sys.argv[1:]]).returncode
     urdf = ROOT / "tests" / "crosscheck" / "urdf.py"
-    failed |= subprocess.run([peers.VENV / "bin" / "python", urdf], stderr=subprocess.DEVNULL).returncode
+    failed |= subprocess.run([peers.VENV / "bin" / "python", urdf]).returncode
     sys.exit(failed)
