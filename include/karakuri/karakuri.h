@@ -8,6 +8,7 @@
 #include <karakuri/batch.h>
 #include <karakuri/collision.h>
 #include <karakuri/constraint.h>
+#include <karakuri/doctor.h>
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
 #include <karakuri/hash.h>

@@ -156,7 +156,8 @@ static kk_load_options load_options(const cli *c, const kk_load_argument *argume
                              .base = (kk_base)l->base,
                              .add_floor = l->floor,
                              .add_actuators = l->servos,
-                             .clean_collisions = l->clean};
+                             .clean_collisions = l->clean,
+                             .repair = l->repair};
 }
 
 int load_spec(cli *c, const char *path, kk_spec **spec, kk_messages **messages, kk_error *error) {

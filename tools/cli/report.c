@@ -39,10 +39,14 @@ static char *format_text(const char *format, va_list list) {
 
 // ---- documents
 
-void cli_begin_document(const cli *c, json_writer *json) {
+void cli_begin_verdict(const cli *c, json_writer *json, bool is_good) {
     json_begin_object(json, NULL);
     json_string(json, "verb", c->verb ? c->verb->name : NULL);
-    json_bool(json, "ok", true);
+    json_bool(json, "ok", is_good);
+}
+
+void cli_begin_document(const cli *c, json_writer *json) {
+    cli_begin_verdict(c, json, true);
 }
 
 static void write_notes(const cli *c, json_writer *json) {

@@ -6,6 +6,8 @@
 
 #define VERBS(X)  \
     X(info)       \
+    X(check)      \
+    X(convert)    \
     X(compute)    \
     X(plot)       \
     X(help)       \
