@@ -297,7 +297,7 @@ static kk_status cones(const kki_mesh *mesh, kki_mass *mass, kk_error *error) {
         return status;
     }
     view v = view_of(mesh);
-    kki_mass found;
+    kki_mass found = {0};
     v.origin = surface.centre;
     const integrals first = integrate_cones(&v);
     status = conclude(&v, &first, 3, &found, error);
@@ -308,9 +308,12 @@ static kk_status cones(const kki_mesh *mesh, kki_mass *mass, kk_error *error) {
     mass->centre = v.origin = found.centre;
     const integrals second_time = integrate_cones(&v);
     status = conclude(&v, &second_time, 3, &found, error);
+    if (status != KK_OK) {
+        return status;
+    }
     mass->volume = found.volume;
     mass->moment = kk_sym3_add(found.moment, kk_sym3_point_mass(found.volume, kk_vec3_sub(found.centre, mass->centre)));
-    return status;
+    return KK_OK;
 }
 
 static kk_status hull(const kki_mesh *mesh, const kk_allocator *allocator, kki_mass *mass, kk_error *error) {
