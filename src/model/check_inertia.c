@@ -3,7 +3,6 @@
 /// With density ρ ≥ 0 the mass is not negative, and of the principal moments none is negative and none is larger than
 /// the sum of the other two (each is a sum of two of ∫ρx², ∫ρy², ∫ρz²). Tolerances allow what printing and rotating a
 /// flat body's moments leaves.
-#include "base/error.h"
 #include "math/dense.h"
 #include "model/compile.h"
 
@@ -16,9 +15,8 @@ static kk_status check_finite(kki_item item, const kk_inertia *I, kk_error *erro
                                         "moment.yy", "moment.zz", "moment.xy", "moment.xz", "moment.yz"};
     for (int i = 0; i < 10; i++) {
         if (!__builtin_isfinite(numbers[i])) {
-            return kki_error_set(error, KK_NOT_FINITE,
-                                 "%s \"%s%s\": %s of the inertia is %s; it must be a finite number", KKI_ITEM(item),
-                                 names[i], KKI_NUMBER(numbers[i]));
+            return kki_item_error(error, KK_NOT_FINITE, item, "%s of the inertia is %s; it must be a finite number",
+                                  names[i], KKI_NUMBER(numbers[i]));
         }
     }
     return KK_OK;
@@ -34,28 +32,25 @@ static kk_status check_massless(kki_item item, const kk_inertia *I, kk_error *er
     if (no_moment && is_zero(I->com)) {
         return KK_OK;
     }
-    return kki_error_set(
-        error, KK_INVALID_MODEL,
-        "%s \"%s%s\": mass is 0, yet it has a moment of inertia or a centre of mass; give it a mass or "
-        "set both to zero",
-        KKI_ITEM(item));
+    return kki_item_error(error, KK_INVALID_MODEL, item,
+                          "mass is 0, yet it has a moment of inertia or a centre of mass; give it a mass or "
+                          "set both to zero");
 }
 
 static kk_status check_moments(kki_item item, const kk_sym3 *moment, kk_error *error) {
     double e[3];
     kki_sym3_eigenvalues(*moment, e);
     if (!(e[0] >= -DEFINITE_TOLERANCE * e[2])) {
-        return kki_error_set(
-            error, KK_INVALID_MODEL,
-            "%s \"%s%s\": a principal moment of inertia is %s; none may be negative, check the signs of "
-            "xy, xz, yz",
-            KKI_ITEM(item), KKI_NUMBER(e[0]));
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "a principal moment of inertia is %s; none may be negative, check the signs of "
+                              "xy, xz, yz",
+                              KKI_NUMBER(e[0]));
     }
     if (!(e[0] + e[1] >= (1 - TRIANGLE_TOLERANCE) * e[2])) {
-        return kki_error_set(error, KK_INVALID_MODEL,
-                             "%s \"%s%s\": the principal moments of inertia %s, %s, %s break the triangle inequality; "
-                             "none may be larger than the sum of the others, check the units and the axes",
-                             KKI_ITEM(item), KKI_NUMBER(e[0]), KKI_NUMBER(e[1]), KKI_NUMBER(e[2]));
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "the principal moments of inertia %s, %s, %s break the triangle inequality; "
+                              "none may be larger than the sum of the others, check the units and the axes",
+                              KKI_NUMBER(e[0]), KKI_NUMBER(e[1]), KKI_NUMBER(e[2]));
     }
     return KK_OK;
 }
@@ -66,9 +61,9 @@ kk_status kki_check_inertia(kki_item item, const kk_inertia *inertia, kk_error *
         return status;
     }
     if (inertia->mass < 0) {
-        return kki_error_set(error, KK_INVALID_MODEL,
-                             "%s \"%s%s\": mass is %s; a mass must be positive, or zero for a body without inertia",
-                             KKI_ITEM(item), KKI_NUMBER(inertia->mass));
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "mass is %s; a mass must be positive, or zero for a body without inertia",
+                              KKI_NUMBER(inertia->mass));
     }
     return inertia->mass == 0 ? check_massless(item, inertia, error) : check_moments(item, &inertia->moment, error);
 }

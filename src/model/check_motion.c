@@ -3,7 +3,6 @@
 /// What is refused here is singular in every configuration: a joint with no mass behind it, and at the end of a chain a
 /// joint whose node has no inertia about its own axes. Armature counts for its own degree of freedom only. Inner joints
 /// whose inertia only vanishes together with that of others are left to check_pivots.c.
-#include "base/error.h"
 #include "math/dense.h"
 #include "model/compile.h"
 #include "model/joint.h"
@@ -59,19 +58,16 @@ static kk_status check_body(const kk_spec *spec, const kk_model *m, int b, doubl
     const kki_item item = kki_item_joint(&spec->body[b]);
     for (int i = body->v_index; i < body->v_index + body->nv; i++) {
         if (!(mass_behind + m->dof_armature[i] > 0)) {
-            return kki_error_set(
-                error, KK_INVALID_MODEL,
-                "%s \"%s%s\": nothing behind it has mass, so no force could move it; give a body behind "
-                "it an inertia, or the joint an armature",
-                KKI_ITEM(item));
+            return kki_item_error(error, KK_INVALID_MODEL, item,
+                                  "nothing behind it has mass, so no force could move it; give a body behind "
+                                  "it an inertia, or the joint an armature");
         }
     }
     const int is_end = body->nv > 0 && m->dof_subtree[body->v_index] == body->v_index + body->nv;
     if (is_end && !end_turns(m, body)) {
-        return kki_error_set(error, KK_INVALID_MODEL,
-                             "%s \"%s%s\": what it turns has no moment of inertia about it; give the body a moment of "
-                             "inertia, or the joint an armature",
-                             KKI_ITEM(item));
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "what it turns has no moment of inertia about it; give the body a moment of "
+                              "inertia, or the joint an armature");
     }
     return KK_OK;
 }
@@ -83,10 +79,8 @@ static kk_status check_finite(const kk_spec *spec, const kk_model *m, int b, kk_
     if (__builtin_isfinite(trace(node) + node->mass + travel + node->h[0] + node->h[1] + node->h[2])) {
         return KK_OK;
     }
-    return kki_error_set(
-        error, KK_NOT_FINITE,
-        "%s \"%s%s\": its inertia or position overflows once folded with its neighbours; check the units",
-        KKI_ITEM(kki_item_body(&spec->body[b])));
+    return kki_item_error(error, KK_NOT_FINITE, kki_item_body(&spec->body[b]),
+                          "its inertia or position overflows once folded with its neighbours; check the units");
 }
 
 kk_status kki_check_motion(const kk_spec *spec, const kk_model *m, double *scratch, kk_error *error) {

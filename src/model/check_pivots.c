@@ -7,7 +7,6 @@
 #include <karakuri/elementary.h>
 #include <karakuri/random.h>
 
-#include "base/error.h"
 #include "model/compile.h"
 
 /// A pivot this small beside the articulated inertia it comes from is rounding, or might as well be.
@@ -158,11 +157,10 @@ kk_status kki_check_pivots(const kk_spec *spec, const kk_model *m, double *scrat
         const kki_node *n = &m->node[i];
         if (!resists(m, i, &I[i])) {
             const kki_item joint = kki_item_joint(&spec->body[m->node_body[i]]);
-            return kki_error_set(
-                error, KK_INVALID_MODEL,
-                "%s \"%s%s\": in no pose does anything resist its motion, although there is mass behind it; give the "
-                "bodies between it and that mass some inertia, or the joint some armature",
-                KKI_ITEM(joint));
+            return kki_item_error(
+                error, KK_INVALID_MODEL, joint,
+                "in no pose does anything resist its motion, although there is mass behind it; give the "
+                "bodies between it and that mass some inertia, or the joint some armature");
         }
         if (n->parent > 0) {
             const matrix6 T = force_transform(arbitrary_pose(n, i));

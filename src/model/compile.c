@@ -1,8 +1,10 @@
 /// From spec to model, as a story: check every item, count, get one block, number everything, fold bodies into nodes,
-/// see that everything that can move has something to move, name, couple, hash.
+/// place the shapes, name, see that everything that can move has something to move, couple, look up what actuators and
+/// sensors name, find what may touch what, hash.
 ///
-/// The model is one block of memory; a second one holds scratch arrays while compiling. Time is O(n log n) for the
-/// names, O(n) for the rest; nothing recurses.
+/// The model is one block of memory, but for what collision needs (a block of laws and pairs, and one for each hull,
+/// surface and grid); another holds scratch arrays while compiling. Time is O(n log n) for the names, O(n) for the rest
+/// but the list of pairs, which is bounded; nothing recurses.
 #include "model/compile.h"
 
 #include "base/allocator.h"
@@ -15,59 +17,31 @@ typedef struct workspace {
     int32_t *order, *names, *couple, *child;
     double *mass, *turn, *pivots;
     kki_coupling *unsorted;
+    kki_sort_item *sort;
     void *block;
     size_t size;
 } workspace;
 
-static void place_model(kki_layout *layout, kk_model *m, size_t names_size) {
-    const size_t nv = (size_t)m->nv, nbody = (size_t)m->nbody, nnode = (size_t)m->nnode, nframe = (size_t)m->nframe;
-    KKI_LAYOUT_ARRAY(layout, m->node, nnode);
-    KKI_LAYOUT_ARRAY(layout, m->body, nbody);
-    KKI_LAYOUT_ARRAY(layout, m->frame, nframe);
-    KKI_LAYOUT_ARRAY(layout, m->coupling, (size_t)m->ncoupling);
-    KKI_LAYOUT_ARRAY(layout, m->dof, nv);
-    KKI_LAYOUT_ARRAY(layout, m->dof_armature, nv);
-    KKI_LAYOUT_ARRAY(layout, m->dof_node, nv);
-    KKI_LAYOUT_ARRAY(layout, m->dof_parent, nv);
-    KKI_LAYOUT_ARRAY(layout, m->dof_subtree, nv);
-    KKI_LAYOUT_ARRAY(layout, m->dof_halves, nv);
-    KKI_LAYOUT_ARRAY(layout, m->angle_index, (nnode + 3) & ~(size_t)3);
-    KKI_LAYOUT_ARRAY(layout, m->turn_rest, (nnode + 3) & ~(size_t)3);
-    KKI_LAYOUT_ARRAY(layout, m->turn_quarters, (nnode + 3) & ~(size_t)3);
-    KKI_LAYOUT_ARRAY(layout, m->node_nv, nnode);
-    KKI_LAYOUT_ARRAY(layout, m->node_body, nnode);
-    KKI_LAYOUT_ARRAY(layout, m->node_mount, nnode);
-    KKI_LAYOUT_ARRAY(layout, m->follower_of, nv);
-    KKI_LAYOUT_ARRAY(layout, m->body_by_name, nbody);
-    KKI_LAYOUT_ARRAY(layout, m->frame_by_name, nframe);
-    KKI_LAYOUT_ARRAY(layout, m->joint_by_name, nbody);
-    KKI_LAYOUT_ARRAY(layout, m->names, names_size);
+static size_t most_names(const kk_model *m) {
+    int32_t most = 0;
+    for (int k = 0; k < KKI_NAMED_COUNT; k++) {
+        const int32_t count = kki_named_count(m, (kki_named)k);
+        most = count > most ? count : most;
+    }
+    return (size_t)most;
 }
 
 static void place_workspace(kki_layout *layout, workspace *w, const kk_model *m) {
-    const size_t nbody = (size_t)m->nbody, nframe = (size_t)m->nframe, ncoupling = (size_t)m->ncoupling;
+    const size_t nbody = (size_t)m->nbody, ncoupling = (size_t)m->ncoupling;
     KKI_LAYOUT_ARRAY(layout, w->order, kki_order_scratch(m));
-    KKI_LAYOUT_ARRAY(layout, w->names, nbody > nframe ? nbody : nframe);
+    KKI_LAYOUT_ARRAY(layout, w->names, most_names(m));
     KKI_LAYOUT_ARRAY(layout, w->couple, 2 * ncoupling);
     KKI_LAYOUT_ARRAY(layout, w->mass, nbody);
     KKI_LAYOUT_ARRAY(layout, w->child, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, w->turn, 2 * (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, w->pivots, kki_pivots_scratch(m));
     KKI_LAYOUT_ARRAY(layout, w->unsorted, ncoupling);
-}
-
-// with at most 10⁷ bodies the largest count, nq, stays below 7 · 10⁷
-static void count(const kk_spec *spec, kk_model *m) {
-    m->nbody = spec->nbody;
-    m->nframe = spec->nframe;
-    m->ncoupling = spec->ncoupling;
-    m->nnode = 1;
-    for (int i = 1; i < spec->nbody; i++) {
-        const kki_joint_type *type = kki_joint_type_of(spec->body[i].joint.type);
-        m->nq += type->nq;
-        m->nv += type->nv;
-        m->nnode += type->nnode;
-    }
+    KKI_LAYOUT_ARRAY(layout, w->sort, kki_contacts_scratch(m));
 }
 
 /// The block, zeroed, with counts and array pointers set.
@@ -78,10 +52,13 @@ static kk_status allocate_model(const kk_spec *spec, const kk_allocator *allocat
                              INT32_MAX);
     }
     kk_model counts = {.allocator = kki_allocator_or_default(allocator)};
-    count(spec, &counts);
+    const kk_status status = kki_count(spec, &counts, error);
+    if (status != KK_OK) {
+        return status;
+    }
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof counts);
-    place_model(&layout, &counts, names_size);
+    kki_place_model(&layout, spec, &counts, names_size);
     kk_model *m = kki_allocate_zeroed(&counts.allocator, layout.size);
     if (!m) {
         return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a model of %d bodies", (int)counts.nbody);
@@ -90,7 +67,7 @@ static kk_status allocate_model(const kk_spec *spec, const kk_allocator *allocat
     m->size = layout.size;
     layout = kki_layout_over(m);
     kki_layout_take(&layout, 1, sizeof *m);
-    place_model(&layout, m, names_size);
+    kki_place_model(&layout, spec, m, names_size);
     *model = m;
     return KK_OK;
 }
@@ -108,7 +85,9 @@ static kk_status allocate_workspace(const kk_model *m, workspace *w, kk_error *e
     return KK_OK;
 }
 
-static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_error *error) {
+/// Nodes and what rides on them.
+static void fill_tree(const kk_spec *spec, kk_model *m, const workspace *w) {
+    m->options = spec->options;
     m->gravity[0] = spec->options.gravity.x;
     m->gravity[1] = spec->options.gravity.y;
     m->gravity[2] = spec->options.gravity.z;
@@ -116,10 +95,28 @@ static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_e
     kki_fold(spec, m);
     kki_align(m, w->child, w->turn);
     kki_roots(m);
+    kki_trees(m);
+}
+
+/// What names others, or belongs to others.
+static kk_status fill_scene(const kk_spec *spec, kk_model *m, const workspace *w, kk_error *error) {
+    kk_status status = kki_couple(spec, m, w->couple, w->unsorted, error);
+    status = status ? status : kki_compile_loops(spec, m, error);
+    status = status ? status : kki_compile_tendons(spec, m, error);
+    status = status ? status : kki_compile_actuators(spec, m, error);
+    status = status ? status : kki_compile_sensors(spec, m, error);
+    status = status ? status : kki_compile_keyframes(spec, m, error);
+    status = status ? status : kki_compile_contacts(spec, m, w->sort, error);
+    return status ? status : kki_make_geometry(spec, m, error);
+}
+
+static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_error *error) {
+    fill_tree(spec, m, w);
+    kki_compile_shapes(spec, m);
     kk_status status = kki_names(spec, m, w->names, error);
     status = status ? status : kki_check_motion(spec, m, w->mass, error);
     status = status ? status : kki_check_pivots(spec, m, w->pivots, error);
-    status = status ? status : kki_couple(spec, m, w->couple, w->unsorted, error);
+    status = status ? status : fill_scene(spec, m, w, error);
     if (status == KK_OK) {
         m->hash = kki_model_hash(m);
     }
@@ -159,6 +156,8 @@ kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, k
 void kk_model_free(kk_model *model) {
     if (model) {
         const kk_allocator allocator = model->allocator;
+        kki_free_geometry(model);
+        kki_release(&allocator, model->contact, model->contact_size);
         kki_release(&allocator, model, model->size);
     }
 }

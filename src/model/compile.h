@@ -2,41 +2,18 @@
 #ifndef KKI_MODEL_COMPILE_H
 #define KKI_MODEL_COMPILE_H
 
-#include <karakuri/number.h>
-
+#include "base/arena.h"
+#include "base/sort.h"
+#include "model/check.h"
 #include "model/model.h"
 #include "model/spec.h"
 
-/// How to name an item in a message: `kind "name"`; with KKI_ITEM the three arguments of "%s \"%s%s\"".
-typedef struct kki_item {
-    const char *kind, *name, *suffix;
-} kki_item;
-#define KKI_ITEM(item) (item).kind, (item).name, (item).suffix
-
-/// A number as text for a message; lives to the end of the statement.
-#define KKI_NUMBER(x) (kki_number_text(x).text)
-typedef struct kki_text {
-    char text[KK_NUMBER_TEXT_SIZE];
-} kki_text;
-static inline kki_text kki_number_text(double x) {
-    kki_text t;
-    kk_number_format(x, t.text);
-    return t;
-}
-
-kki_item kki_item_body(const kk_body_def *body);
-/// A joint without a name of its own goes by its body's with "_joint" behind it.
-kki_item kki_item_joint(const kk_body_def *body);
-kki_item kki_item_frame(const kk_frame_def *frame);
-kki_item kki_item_coupling(const kk_coupling_def *coupling);
-
 /// check.c: every item by itself.
 kk_status kki_check_spec(const kk_spec *spec, kk_error *error);
-/// check_inertia.c
-kk_status kki_check_inertia(kki_item item, const kk_inertia *inertia, kk_error *error);
-/// check.c: R as given if it is orthonormal to 1e-9, otherwise the rotation of its quaternion, which is so to rounding.
-kk_mat3 kki_clean_rotation(kk_mat3 R);
 
+/// layout.c: counts everything; lays the arrays out.
+kk_status kki_count(const kk_spec *spec, kk_model *m, kk_error *error);
+void kki_place_model(kki_layout *layout, const kk_spec *spec, kk_model *m, size_t names_size);
 /// order.c: numbers nodes, coordinates and degrees of freedom. @param scratch  [kki_order_scratch(m)]
 size_t kki_order_scratch(const kk_model *m);
 void kki_order(const kk_spec *spec, kk_model *m, int32_t *scratch);
@@ -52,13 +29,55 @@ kk_status kki_check_motion(const kk_spec *spec, const kk_model *m, double *scrat
 /// check_pivots.c: no degree of freedom is free of inertia in every pose. @param scratch  [kki_pivots_scratch(m)]
 size_t kki_pivots_scratch(const kk_model *m);
 kk_status kki_check_pivots(const kk_spec *spec, const kk_model *m, double *scratch, kk_error *error);
-/// names.c: the pool of names and the sorted tables; refuses duplicates. @param scratch  [max(nbody, nframe)]
+/// names.c: the pool of names and the sorted tables; refuses duplicates. @param scratch  [largest kki_named_count]
 size_t kki_names_size(const kk_spec *spec);
+int32_t kki_named_count(const kk_model *m, kki_named kind);
 kk_status kki_names(const kk_spec *spec, kk_model *m, int32_t *scratch, kk_error *error);
 /// couple.c: resolves couplings and sorts them, leaders first.
 /// @param scratch  [2 ncoupling]    @param unsorted  [ncoupling]
 kk_status kki_couple(const kk_spec *spec, kk_model *m, int32_t *scratch, kki_coupling *unsorted, kk_error *error);
-/// hash.c: of everything numerical.
+/// tree.c: which tree each node belongs to.
+void kki_trees(kk_model *m);
+
+// ---- the scene: those before names.c copy, those behind it look names up
+
+void kki_compile_shapes(const kk_spec *spec, kk_model *m);
+kk_status kki_compile_loops(const kk_spec *spec, kk_model *m, kk_error *error);
+kk_status kki_compile_tendons(const kk_spec *spec, kk_model *m, kk_error *error);
+kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *error);
+kk_status kki_compile_sensors(const kk_spec *spec, kk_model *m, kk_error *error);
+kk_status kki_compile_keyframes(const kk_spec *spec, kk_model *m, kk_error *error);
+/// compile_contacts.c: laws and pairs. @param scratch  [kki_contacts_scratch(m)]
+size_t kki_contacts_scratch(const kk_model *m);
+kk_status kki_compile_contacts(const kk_spec *spec, kk_model *m, kki_sort_item *scratch, kk_error *error);
+/// laws.c: gives every material that collides a class; fills the table of laws, nmaterial_class² of them.
+kk_status kki_classify_materials(const kk_spec *spec, kk_model *m, kk_error *error);
+void kki_fill_laws(const kk_spec *spec, kk_model *m);
+kki_contact_law kki_law_of_material(const kk_material_def *material);
+/// What holds where a shape of material `a` meets one of `b`, by the rules of kk_material_def.
+kki_contact_law kki_law_combined(const kk_material_def *a, const kk_material_def *b);
+/// geometry.c: hulls, surfaces and height fields for collision, in blocks of their own.
+kk_status kki_make_geometry(const kk_spec *spec, kk_model *m, kk_error *error);
+void kki_free_geometry(kk_model *m);
+
+// ---- lookup.c: names that items give, with an error that names the item
+
+/// A degree of freedom of a joint; q_index is −1 where no one coordinate belongs to it (balls, free joints).
+typedef struct kki_joint_dof {
+    int32_t body, q_index, v_index;
+} kki_joint_dof;
+
+kk_status kki_find_named(kki_item item, const kk_model *m, kki_named kind, const char *name, int32_t *id,
+                         kk_error *error);
+kk_status kki_find_frame_or_body(kki_item item, const kk_model *m, const char *name, int32_t *id, int32_t *is_body,
+                                 kk_error *error);
+kk_status kki_find_dof(kki_item item, const kk_model *m, const char *joint, int dof, kki_joint_dof *found,
+                       kk_error *error);
+/// One that has a coordinate.
+kk_status kki_find_coordinate(kki_item item, const kk_model *m, const char *joint, int dof, kki_joint_dof *found,
+                              kk_error *error);
+
+/// hash.c: of everything that can change a result.
 uint64_t kki_model_hash(const kk_model *m);
 
 #endif

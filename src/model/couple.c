@@ -5,7 +5,6 @@
 /// oneself on the way is a cycle.
 #include <string.h>
 
-#include "base/error.h"
 #include "model/compile.h"
 #include "model/joint.h"
 
@@ -13,19 +12,18 @@
 
 static kk_status check_end(kki_item item, const kk_model *m, int body, const char *joint, int dof, kk_error *error) {
     if (body < 0) {
-        return kki_error_set(error, KK_NOT_FOUND, "%s \"%s%s\": there is no joint \"%s\"; check the spelling",
-                             KKI_ITEM(item), joint);
+        return kki_item_error(error, KK_NOT_FOUND, item, "there is no joint \"%s\"; check the spelling", joint);
     }
     const kk_joint_type type = (kk_joint_type)m->body[body].joint_type;
     if (type == KK_JOINT_BALL || type == KK_JOINT_FREE || type == KK_JOINT_FIXED) {
-        return kki_error_set(error, KK_INVALID_MODEL,
-                             "%s \"%s%s\": joint \"%s\" is %s; only joints with an angle or a travel can be coupled",
-                             KKI_ITEM(item), joint, kki_joint_type_of(type)->name);
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "joint \"%s\" is %s; only joints with an angle or a travel can be coupled", joint,
+                              kki_joint_type_of(type)->name);
     }
     if (dof < 0 || dof >= m->body[body].nv) {
-        return kki_error_set(error, KK_INVALID_MODEL,
-                             "%s \"%s%s\": joint \"%s\" has no degree of freedom %d; it has %d, counted from 0",
-                             KKI_ITEM(item), joint, dof, (int)m->body[body].nv);
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "joint \"%s\" has no degree of freedom %d; it has %d, counted from 0", joint, dof,
+                              (int)m->body[body].nv);
     }
     return KK_OK;
 }
@@ -33,14 +31,12 @@ static kk_status check_end(kki_item item, const kk_model *m, int body, const cha
 static kk_status check_pair(kki_item item, const kk_coupling_def *def, const kk_model *m, const kki_coupling *coupling,
                             kk_error *error) {
     if (coupling->follower_v == coupling->leader_v) {
-        return kki_error_set(error, KK_INVALID_MODEL,
-                             "%s \"%s%s\": joint \"%s\" follows itself; name another joint as leader", KKI_ITEM(item),
-                             def->follower);
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "joint \"%s\" follows itself; name another joint as leader", def->follower);
     }
     if (m->follower_of[coupling->follower_v] >= 0) {
-        return kki_error_set(error, KK_INVALID_MODEL,
-                             "%s \"%s%s\": joint \"%s\" already follows another; a joint can have one leader only",
-                             KKI_ITEM(item), def->follower);
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "joint \"%s\" already follows another; a joint can have one leader only", def->follower);
     }
     return KK_OK;
 }
@@ -109,11 +105,10 @@ static kk_status sort_couplings(const kk_spec *spec, const kk_model *m, int32_t 
         const int32_t cycle = place_chain(m, i, mark, order, &placed);
         if (cycle >= 0) {
             const kk_coupling_def *def = &spec->coupling[cycle];
-            return kki_error_set(
-                error, KK_INVALID_MODEL,
-                "%s \"%s%s\": following the leaders of joint \"%s\" leads back to it; take one coupling "
-                "out of the cycle",
-                KKI_ITEM(kki_item_coupling(def)), def->follower);
+            return kki_item_error(error, KK_INVALID_MODEL, kki_item_coupling(def),
+                                  "following the leaders of joint \"%s\" leads back to it; take one coupling "
+                                  "out of the cycle",
+                                  def->follower);
         }
     }
     return KK_OK;

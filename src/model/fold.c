@@ -31,10 +31,6 @@ static void store_placement(kki_node *node, kk_transform X_PN) {
 
 // ---- frames
 
-static kk_transform clean(kk_transform X) {
-    return kk_transform_make(kki_clean_rotation(X.R), X.p);
-}
-
 static kk_transform turned(kk_mat3 R) {
     return kk_transform_make(R, kk_vec3_make(0, 0, 0));
 }
@@ -70,7 +66,7 @@ static kk_mat3 place_chain(kk_model *m, const kki_body *body, const kk_joint_def
 static void place_body(const kk_spec *spec, kk_model *m, int b) {
     kki_body *body = &m->body[b];
     const kk_body_def *def = &spec->body[b];
-    const kk_transform X_PJ = clean(def->joint.placement), X_JB = clean(def->offset);
+    const kk_transform X_PJ = kki_clean_transform(def->joint.placement), X_JB = kki_clean_transform(def->offset);
     const kk_transform X_NpJ = kk_transform_mul(m->body[body->parent].X_NB, X_PJ);
     body->X_PB = kk_transform_mul(X_PJ, X_JB);
     if (body->first_node < 0) {
@@ -139,7 +135,7 @@ static void finish_nodes(kk_model *m) {
 static void copy_frames(const kk_spec *spec, kk_model *m) {
     for (int i = 0; i < m->nframe; i++) {
         m->frame[i].body = spec->frame[i].body;
-        m->frame[i].X_BF = clean(spec->frame[i].placement);
+        m->frame[i].X_BF = kki_clean_transform(spec->frame[i].placement);
     }
 }
 

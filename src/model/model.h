@@ -13,6 +13,9 @@
 #define KKI_MODEL_MODEL_H
 
 #include <karakuri/model.h>
+#include <stdbool.h>
+
+#include "geometry/shape.h"
 
 typedef enum kki_node_type {
     KKI_NODE_WORLD,
@@ -57,6 +60,7 @@ typedef struct kki_body {
     int32_t first_node; ///< first node of its own joint; `node` unless composite; −1 for fixed joints and the world
     int32_t joint_type; ///< kk_joint_type
     int32_t q_index, nq, v_index, nv;
+    int32_t rigid; ///< the body nearest to the root that is fixed to this one; what is fixed to the world stays apart
     int32_t name, joint_name; ///< offsets into `names`
     kk_transform X_NB;        ///< body frame in the node's frame
     kk_transform X_PB;        ///< fixed joints: body frame in the parent body's frame; otherwise at q = 0
@@ -74,13 +78,163 @@ typedef struct kki_coupling {
     double ratio, offset;
 } kki_coupling;
 
+/// A shape on its node, with what collision needs side by side.
+typedef struct kki_model_shape {
+    kki_shape shape;   ///< refers to the model's geometry
+    kk_transform X_NS; ///< in the node's frame
+    kk_transform X_BS; ///< in the body's
+    kki_aabb box;      ///< of the shape with its margin, in S; ±1e30 where it has no end
+    kk_motion surface; ///< velocity of the surface, in S
+    int32_t body, node;
+    int32_t rigid;    ///< of its body
+    int32_t mount;    ///< `rigid` of what its joint is mounted on; −1 where that is the world, or the joint is free
+    int32_t collider; ///< its place in `collider`; −1: does not collide
+    int32_t name;     ///< offset into `names`
+    int32_t purpose;  ///< KK_SHAPE_COLLIDES | KK_SHAPE_VISIBLE
+    int32_t mesh, field; ///< ids in the spec; −1: none
+    int32_t material, look;
+    uint32_t group, mask;
+} kki_model_shape;
+
+/// A mesh and what was made of it for collision.
+typedef struct kki_model_mesh {
+    kk_vec3 *vertex;
+    int32_t (*face)[3];
+    kk_mesh_part *part;
+    int32_t vertex_count, face_count, part_count;
+    int32_t name, file, reference;
+    kk_vec3 scale;        ///< that the file's coordinates were multiplied by
+    kki_convex *convex;   ///< its hull, where a colliding shape asks for it; NULL otherwise
+    kki_surface *surface; ///< itself, likewise
+} kki_model_mesh;
+
+typedef struct kki_model_field {
+    kk_height_field_def def; ///< name, file and heights are the model's own
+    kki_height_field *field;
+} kki_model_field;
+
+/// What two materials are together. Numbers as in kk_material_def, all filled in.
+typedef struct kki_contact_law {
+    double friction, static_friction;
+    double ratio; ///< of the friction across to that along the x axis of the shape `axes`; 1: isotropic
+    double torsion, rolling, restitution, stiffness, damping, adhesion;
+    int32_t axes; ///< whose x axis: 0 the first shape's, 1 the second's
+} kki_contact_law;
+
+/// Two shapes that may touch. The list holds every pair that is not ruled out, sorted by first, then second, where there
+/// are at most KKI_MODEL_LISTED_PAIRS of them; kki_model_pair_may_touch answers for any two shapes in any case.
+typedef struct kki_shape_pair {
+    int32_t first, second; ///< shapes, first < second
+    int32_t law;           ///< in `law`
+} kki_shape_pair;
+
+/// No list of pairs is made beyond so many pairs, nor looked for among more colliding shapes than KKI_MODEL_LISTED_COLLIDERS:
+/// it would take longer than it saves.
+enum { KKI_MODEL_LISTED_PAIRS = 4096, KKI_MODEL_LISTED_COLLIDERS = 1024 };
+
+/// Two shapes that the user has paired, whatever their groups and masks say; sorted by key.
+typedef struct kki_explicit_pair {
+    uint64_t key;   ///< kki_pair_key of the shapes
+    double margin;  ///< kk_pair_def
+    int32_t law;    ///< in `law`
+    int32_t source; ///< id in the spec
+} kki_explicit_pair;
+
+/// Key of an unordered pair of ids.
+static inline uint64_t kki_pair_key(int32_t a, int32_t b) {
+    return a < b ? ((uint64_t)(uint32_t)a << 32) | (uint32_t)b : ((uint64_t)(uint32_t)b << 32) | (uint32_t)a;
+}
+
+typedef struct kki_model_loop {
+    kk_loop_type type;
+    int32_t name, body[2], node[2];
+    kk_transform X_NA, X_NB; ///< frames A and B in their nodes' frames
+    double distance, stiffness, damping, angular_stiffness, angular_damping, break_force, break_moment;
+    int32_t is_active;
+} kki_model_loop;
+
+/// One term of a tendon: fixed, a coordinate; spatial, a frame. frame −1: a pulley.
+typedef struct kki_tendon_term {
+    int32_t q_index, v_index, frame;
+    double coefficient;
+} kki_tendon_term;
+
+typedef struct kki_model_tendon {
+    kk_tendon_type type;
+    int32_t name, first_term, term_count;
+    double lower, upper, stiffness, damping, rest_lower, rest_upper, friction;
+} kki_model_tendon;
+
+typedef struct kki_model_actuator {
+    kk_actuator_type type;
+    kk_transmission transmission;
+    int32_t name;
+    int32_t q_index, v_index; ///< joints
+    int32_t tendon;           ///< tendons
+    int32_t frame, reference; ///< frames; reference −1: the frame itself
+    int32_t lag_index;        ///< in the state; −1: none
+    kk_lag lag;
+    double gear;
+    kk_force direction;
+    double gain, bias[3];
+    double control_lower, control_upper, force_lower, force_upper, time_constant, lag_lower, lag_upper;
+} kki_model_actuator;
+
+typedef struct kki_model_sensor {
+    kk_sensor_type type;
+    int32_t name;
+    int32_t target,
+        reference; ///< body of the joint, actuator, frame, tendon, body; what a frame's target is, see below
+    int32_t target_is_body, reference_is_body; ///< frames: the id is that of a body
+    int32_t dof;
+    int32_t first, count; ///< where its numbers stand among all readings
+    double noise, cutoff, field;
+    int32_t rays;
+} kki_model_sensor;
+
+/// A state by name, in the model's order of coordinates.
+typedef struct kki_model_keyframe {
+    int32_t name;
+    double time;
+    double *q, *v, *control; ///< [nq], [nv], [nactuator]
+} kki_model_keyframe;
+
+/// What can be looked up by name.
+typedef enum kki_named {
+    KKI_NAMED_BODY,
+    KKI_NAMED_JOINT, ///< by the id of its body
+    KKI_NAMED_FRAME,
+    KKI_NAMED_SHAPE,
+    KKI_NAMED_MESH,
+    KKI_NAMED_FIELD,
+    KKI_NAMED_MATERIAL,
+    KKI_NAMED_LOOP,
+    KKI_NAMED_TENDON,
+    KKI_NAMED_ACTUATOR,
+    KKI_NAMED_SENSOR,
+    KKI_NAMED_KEYFRAME,
+} kki_named;
+
+enum { KKI_NAMED_COUNT = KKI_NAMED_KEYFRAME + 1 };
+
 struct kk_model {
     kk_allocator allocator;
-    size_t size;   ///< bytes of the one block that holds everything
+    size_t size;   ///< bytes of the one block that holds everything but collision geometry, laws and the list of pairs
+    void *contact; ///< block of laws and the list of pairs, whose sizes are known only once the rest is compiled
+    size_t contact_size;
     uint64_t hash; ///< of everything below
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
-    double gravity[4]; ///< padded
+    int32_t nshape, nmesh, nfield, nlook, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
+    int32_t nkeyframe, nlag, nreading;
+    int32_t ncollider;       ///< shapes that collide
+    int32_t nmaterial_class; ///< materials that differ, among those of shapes that collide
+    int32_t nexplicit, nexclude;
+    int32_t has_pairs; ///< 0: there are too many to list; npair is 0
+    int32_t ntree;     ///< trees of nodes on the world
+    _Alignas(32) double gravity[4]; ///< padded
     double total_mass;
+    kk_options options;
+    int32_t model_name; ///< offset into `names`
 
     kki_node *node;         ///< [nnode]
     kki_body *body;         ///< [nbody]
@@ -101,14 +255,39 @@ struct kk_model {
     int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
     int32_t *
         node_mount; ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world
-    int32_t *follower_of; ///< [nv] coupling that drives the degree of freedom, −1 if independent
-    int32_t *body_by_name, *frame_by_name, *joint_by_name; ///< ids sorted by name, for binary search
-    char *names; ///< all strings, NUL-terminated; offset 0 is the empty string
+    int32_t
+        *node_tree; ///< [nnode] tree that the node belongs to, numbered by first degree of freedom; −1 for the world
+    int32_t *tree_first_dof;   ///< [ntree + 1] where each tree's degrees of freedom begin
+    kki_model_shape *shape;    ///< [nshape]
+    kki_model_mesh *mesh;      ///< [nmesh]
+    kki_model_field *field;    ///< [nfield]
+    kk_look_def *look;         ///< [nlook] strings are the model's own
+    kk_material_def *material; ///< [nmaterial]
+    int32_t *material_class;   ///< [nmaterial] −1: no colliding shape is made of it
+    kki_contact_law *law; ///< [nlaw] class of the first · nmaterial_class + class of the second; then explicit ones
+    kki_shape_pair *pair; ///< [npair]
+    int32_t *collider;    ///< [ncollider] shapes that collide, rising
+    kki_explicit_pair *explicit_pair;  ///< [nexplicit] sorted by key
+    uint64_t *exclude;                 ///< [nexclude] kki_pair_key of bodies whose shapes never touch, sorted
+    kki_model_loop *loop;              ///< [nloop]
+    kki_model_tendon *tendon;          ///< [ntendon]
+    kki_tendon_term *tendon_term;      ///< [ntendon_term]
+    kki_model_actuator *actuator;      ///< [nactuator]
+    kki_model_sensor *sensor;          ///< [nsensor]
+    kki_model_keyframe *keyframe;      ///< [nkeyframe]
+    int32_t *follower_of;              ///< [nv] coupling that drives the degree of freedom, −1 if independent
+    int32_t *by_name[KKI_NAMED_COUNT]; ///< ids sorted by name, for binary search; those without a name come first
+    char *names;                       ///< all strings, NUL-terminated; offset 0 is the empty string
 };
 
-/// Name lookup over a sorted table of ids.
 static inline const char *kki_model_name(const kk_model *m, int32_t offset) {
     return m->names + offset;
 }
+
+/// names.c: id by name, −1 if there is none.
+int kki_model_find(const kk_model *m, kki_named kind, const char *name);
+
+/// pairs.c: whether two different shapes may touch, and by which law (NULL: not asked). The law is that of first < second.
+bool kki_model_pair_may_touch(const kk_model *m, int a, int b, int *law);
 
 #endif

@@ -3,85 +3,160 @@
 /// The sort is a bottom-up merge sort: stable, O(n log n) whatever the names, and without recursion.
 #include <string.h>
 
-#include "base/error.h"
 #include "model/compile.h"
-
-static int has_text(const char *text) {
-    return text && text[0];
-}
 
 // ---- the pool
 
-static size_t joint_name_size(const kk_body_def *body) {
-    return has_text(body->joint.name) ? strlen(body->joint.name) + 1 : strlen(body->name) + sizeof "_joint";
-}
+/// Strings one behind another; over no bytes it only counts.
+typedef struct string_pool {
+    char *bytes;
+    size_t used;
+} string_pool;
 
-size_t kki_names_size(const kk_spec *spec) {
-    size_t size = 1;
-    for (int i = 0; i < spec->nbody; i++) {
-        size += strlen(spec->body[i].name) + 1;
-        size += i == KK_WORLD ? 0 : joint_name_size(&spec->body[i]);
+/// Appends text and suffix as one string; gives its offset. Nothing and "" are the string at offset 0.
+static int32_t put(string_pool *pool, const char *text, const char *suffix) {
+    const size_t start = pool->used, length = text ? strlen(text) : 0, suffix_length = strlen(suffix);
+    if (length + suffix_length == 0) {
+        return 0;
     }
-    for (int i = 0; i < spec->nframe; i++) {
-        size += strlen(spec->frame[i].name) + 1;
+    pool->used += length + suffix_length + 1;
+    if (pool->bytes) {
+        memcpy(pool->bytes + start, text, length);
+        memcpy(pool->bytes + start + length, suffix, suffix_length + 1);
     }
-    for (int i = 0; i < spec->ncoupling; i++) {
-        size += has_text(spec->coupling[i].name) ? strlen(spec->coupling[i].name) + 1 : 0;
-    }
-    return size;
-}
-
-/// Appends text and suffix as one string; gives its offset.
-static int32_t append(kk_model *m, size_t *used, const char *text, const char *suffix) {
-    const size_t start = *used, length = strlen(text), suffix_length = strlen(suffix);
-    memcpy(m->names + start, text, length);
-    memcpy(m->names + start + length, suffix, suffix_length + 1);
-    *used = start + length + suffix_length + 1;
     return (int32_t)start;
 }
 
-static void fill_pool(const kk_spec *spec, kk_model *m) {
-    size_t used = 1;
-    m->names[0] = 0;
-    for (int i = 0; i < m->nbody; i++) {
+/// Appends a string and stores its offset, or the string itself, where there is a model yet.
+#define PUT(field, text)                        \
+    do {                                        \
+        const int32_t at = put(pool, text, ""); \
+        if (m) {                                \
+            m->field = at;                      \
+        }                                       \
+    } while (0)
+#define PUT_TEXT(field, text)                   \
+    do {                                        \
+        const int32_t at = put(pool, text, ""); \
+        if (m) {                                \
+            m->field = m->names + at;           \
+        }                                       \
+    } while (0)
+
+static void put_tree(const kk_spec *spec, kk_model *m, string_pool *pool) {
+    PUT(model_name, spec->name);
+    for (int i = 0; i < spec->nbody; i++) {
         const kki_item joint = kki_item_joint(&spec->body[i]);
-        m->body[i].name = append(m, &used, spec->body[i].name, "");
-        m->body[i].joint_name = i == KK_WORLD ? 0 : append(m, &used, joint.name, joint.suffix);
+        PUT(body[i].name, spec->body[i].name);
+        const int32_t at = i == KK_WORLD ? 0 : put(pool, joint.name, joint.suffix);
+        if (m) {
+            m->body[i].joint_name = at;
+        }
     }
-    for (int i = 0; i < m->nframe; i++) {
-        m->frame[i].name = append(m, &used, spec->frame[i].name, "");
+    for (int i = 0; i < spec->nframe; i++) {
+        PUT(frame[i].name, spec->frame[i].name);
     }
-    for (int i = 0; i < m->ncoupling; i++) {
-        const char *name = spec->coupling[i].name;
-        m->coupling[i].name = has_text(name) ? append(m, &used, name, "") : 0;
+    for (int i = 0; i < spec->ncoupling; i++) {
+        PUT(coupling[i].name, spec->coupling[i].name);
     }
+}
+
+static void put_mesh(const kk_spec *spec, kk_model *m, string_pool *pool, int i) {
+    const kk_mesh_def *mesh = &spec->mesh[i];
+    PUT(mesh[i].name, mesh->name);
+    PUT(mesh[i].file, mesh->file);
+    PUT(mesh[i].reference, mesh->reference);
+    for (int k = 0; k < mesh->part_count; k++) {
+        PUT_TEXT(mesh[i].part[k].name, mesh->part[k].name);
+        PUT_TEXT(mesh[i].part[k].texture, mesh->part[k].texture);
+    }
+}
+
+static void put_shapes(const kk_spec *spec, kk_model *m, string_pool *pool) {
+    for (int i = 0; i < spec->nshape; i++) {
+        PUT(shape[i].name, spec->shape[i].name);
+    }
+    for (int i = 0; i < spec->nmesh; i++) {
+        put_mesh(spec, m, pool, i);
+    }
+    for (int i = 0; i < spec->nheight_field; i++) {
+        PUT_TEXT(field[i].def.name, spec->height_field[i].name);
+        PUT_TEXT(field[i].def.file, spec->height_field[i].file);
+    }
+    for (int i = 0; i < spec->nlook; i++) {
+        PUT_TEXT(look[i].name, spec->look[i].name);
+        PUT_TEXT(look[i].texture, spec->look[i].texture);
+    }
+    for (int i = 0; i < spec->nmaterial; i++) {
+        PUT_TEXT(material[i].name, spec->material[i].name);
+    }
+}
+
+static void put_control(const kk_spec *spec, kk_model *m, string_pool *pool) {
+    for (int i = 0; i < spec->nloop; i++) {
+        PUT(loop[i].name, spec->loop[i].name);
+    }
+    for (int i = 0; i < spec->ntendon; i++) {
+        PUT(tendon[i].name, spec->tendon[i].name);
+    }
+    for (int i = 0; i < spec->nactuator; i++) {
+        PUT(actuator[i].name, spec->actuator[i].name);
+    }
+    for (int i = 0; i < spec->nsensor; i++) {
+        PUT(sensor[i].name, spec->sensor[i].name);
+    }
+    for (int i = 0; i < spec->nkeyframe; i++) {
+        PUT(keyframe[i].name, spec->keyframe[i].name);
+    }
+}
+
+/// The strings of the whole spec. @param m  where their offsets go; NULL: nowhere
+static size_t put_all(const kk_spec *spec, kk_model *m) {
+    string_pool pool = {m ? m->names : NULL, 1};
+    if (m) {
+        m->names[0] = 0;
+    }
+    put_tree(spec, m, &pool);
+    put_shapes(spec, m, &pool);
+    put_control(spec, m, &pool);
+    return pool.used;
+}
+
+size_t kki_names_size(const kk_spec *spec) {
+    return put_all(spec, NULL);
 }
 
 // ---- sorting and finding
 
-/// A table of names: the name of id i is at the offset stored `stride` bytes after that of id i − 1.
+/// The names of a kind by id.
 typedef struct name_column {
-    const char *names;
-    const char *first; ///< of id 0
-    size_t stride;
+    const kk_model *m;
+    kki_named kind;
 } name_column;
 
 static const char *name_of(const name_column *column, int32_t id) {
-    int32_t offset;
-    memcpy(&offset, column->first + (size_t)id * column->stride, sizeof offset);
-    return column->names + offset;
+    const kk_model *m = column->m;
+    switch (column->kind) {
+    case KKI_NAMED_BODY: return m->names + m->body[id].name;
+    case KKI_NAMED_JOINT: return m->names + m->body[id].joint_name;
+    case KKI_NAMED_FRAME: return m->names + m->frame[id].name;
+    case KKI_NAMED_SHAPE: return m->names + m->shape[id].name;
+    case KKI_NAMED_MESH: return m->names + m->mesh[id].name;
+    case KKI_NAMED_FIELD: return m->field[id].def.name;
+    case KKI_NAMED_MATERIAL: return m->material[id].name;
+    case KKI_NAMED_LOOP: return m->names + m->loop[id].name;
+    case KKI_NAMED_TENDON: return m->names + m->tendon[id].name;
+    case KKI_NAMED_ACTUATOR: return m->names + m->actuator[id].name;
+    case KKI_NAMED_SENSOR: return m->names + m->sensor[id].name;
+    default: return m->names + m->keyframe[id].name;
+    }
 }
 
-static name_column body_names(const kk_model *m) {
-    return (name_column){m->names, (const char *)&m->body[0].name, sizeof m->body[0]};
-}
-
-static name_column joint_names(const kk_model *m) {
-    return (name_column){m->names, (const char *)&m->body[0].joint_name, sizeof m->body[0]};
-}
-
-static name_column frame_names(const kk_model *m) {
-    return (name_column){m->names, (const char *)&m->frame[0].name, sizeof m->frame[0]};
+int32_t kki_named_count(const kk_model *m, kki_named kind) {
+    const int32_t count[KKI_NAMED_COUNT] = {m->nbody,   m->nbody - 1, m->nframe,    m->nshape,
+                                            m->nmesh,   m->nfield,    m->nmaterial, m->nloop,
+                                            m->ntendon, m->nactuator, m->nsensor,   m->nkeyframe};
+    return count[kind];
 }
 
 /// Merges a[begin, middle) and a[middle, end) into the same places of b; ties go to the first half.
@@ -122,65 +197,76 @@ static int find(const name_column *column, const int32_t *ids, int count, const 
 
 // ---- building and checking the tables
 
-static kk_status sort_and_check(const char *kind, const name_column *column, int32_t *ids, int count, int first_id,
-                                int32_t *scratch, kk_error *error) {
-    for (int i = 0; i < count; i++) {
-        ids[i] = first_id + i;
+static kki_item item_of(const kk_spec *spec, kki_named kind, int id) {
+    switch (kind) {
+    case KKI_NAMED_BODY: return kki_item_body(&spec->body[id]);
+    case KKI_NAMED_JOINT: return kki_item_joint(&spec->body[id]);
+    case KKI_NAMED_FRAME: return KKI_ITEM(spec, frame, "frame", id);
+    case KKI_NAMED_SHAPE: return KKI_ITEM(spec, shape, "shape", id);
+    case KKI_NAMED_MESH: return KKI_ITEM(spec, mesh, "mesh", id);
+    case KKI_NAMED_FIELD: return KKI_ITEM(spec, height_field, "height field", id);
+    case KKI_NAMED_MATERIAL: return KKI_ITEM(spec, material, "material", id);
+    case KKI_NAMED_LOOP: return KKI_ITEM(spec, loop, "loop", id);
+    case KKI_NAMED_TENDON: return KKI_ITEM(spec, tendon, "tendon", id);
+    case KKI_NAMED_ACTUATOR: return KKI_ITEM(spec, actuator, "actuator", id);
+    case KKI_NAMED_SENSOR: return KKI_ITEM(spec, sensor, "sensor", id);
+    default: return KKI_ITEM(spec, keyframe, "keyframe", id);
     }
-    sort_ids(column, ids, count, scratch);
-    for (int i = 1; i < count; i++) {
-        const char *name = name_of(column, ids[i]);
-        if (strcmp(name_of(column, ids[i - 1]), name) == 0) {
-            return kki_error_set(error, KK_DUPLICATE_NAME,
-                                 "%s \"%s\": two have this name (number %d and %d); rename one", kind, name,
-                                 (int)ids[i - 1], (int)ids[i]);
+}
+
+/// Joints are numbered from 1, because the world has none.
+static kk_status sort_and_check(const kk_spec *spec, kk_model *m, kki_named kind, int32_t *scratch, kk_error *error) {
+    const name_column column = {m, kind};
+    int32_t *ids = m->by_name[kind];
+    const int32_t count = kki_named_count(m, kind);
+    for (int32_t i = 0; i < count; i++) {
+        ids[i] = i + (kind == KKI_NAMED_JOINT);
+    }
+    sort_ids(&column, ids, count, scratch);
+    for (int32_t i = 1; i < count; i++) {
+        const char *name = name_of(&column, ids[i]);
+        if (name[0] && strcmp(name_of(&column, ids[i - 1]), name) == 0) {
+            return kki_item_error(error, KK_DUPLICATE_NAME, item_of(spec, kind, ids[i]),
+                                  "two have this name (number %d and %d); rename one", (int)ids[i - 1], (int)ids[i]);
         }
     }
     return KK_OK;
 }
 
-static kk_status check_frames_against_bodies(const kk_model *m, kk_error *error) {
+static kk_status check_frames_against_bodies(const kk_spec *spec, const kk_model *m, kk_error *error) {
     for (int i = 0; i < m->nframe; i++) {
-        const char *name = kki_model_name(m, m->frame[i].name);
-        if (kk_model_find_body(m, name) >= 0) {
-            return kki_error_set(error, KK_DUPLICATE_NAME,
-                                 "frame \"%s\": a body has this name, too; rename one, frames and bodies share names",
-                                 name);
+        if (kk_model_find_body(m, kki_model_name(m, m->frame[i].name)) >= 0) {
+            return kki_item_error(error, KK_DUPLICATE_NAME, KKI_ITEM(spec, frame, "frame", i),
+                                  "a body has this name, too; rename one, frames and bodies share names");
         }
     }
     return KK_OK;
 }
 
 kk_status kki_names(const kk_spec *spec, kk_model *m, int32_t *scratch, kk_error *error) {
-    fill_pool(spec, m);
-    const name_column bodies = body_names(m), joints = joint_names(m);
-    kk_status status = sort_and_check("body", &bodies, m->body_by_name, m->nbody, 0, scratch, error);
-    if (status == KK_OK) {
-        status = sort_and_check("joint", &joints, m->joint_by_name, m->nbody - 1, 1, scratch, error);
+    put_all(spec, m);
+    kk_status status = KK_OK;
+    for (int k = 0; k < KKI_NAMED_COUNT && status == KK_OK; k++) {
+        status = sort_and_check(spec, m, (kki_named)k, scratch, error);
     }
-    if (status == KK_OK && m->nframe > 0) {
-        const name_column frames = frame_names(m);
-        status = sort_and_check("frame", &frames, m->frame_by_name, m->nframe, 0, scratch, error);
-    }
-    return status ? status : check_frames_against_bodies(m, error);
+    return status ? status : check_frames_against_bodies(spec, m, error);
 }
 
-// ---- lookup by the user
+// ---- lookup
+
+int kki_model_find(const kk_model *m, kki_named kind, const char *name) {
+    const name_column column = {m, kind};
+    return name && name[0] ? find(&column, m->by_name[kind], kki_named_count(m, kind), name) : -1;
+}
 
 int kk_model_find_body(const kk_model *m, const char *name) {
-    const name_column bodies = body_names(m);
-    return name ? find(&bodies, m->body_by_name, m->nbody, name) : -1;
+    return kki_model_find(m, KKI_NAMED_BODY, name);
 }
 
 int kk_model_find_joint(const kk_model *m, const char *name) {
-    const name_column joints = joint_names(m);
-    return name ? find(&joints, m->joint_by_name, m->nbody - 1, name) : -1;
+    return kki_model_find(m, KKI_NAMED_JOINT, name);
 }
 
 int kk_model_find_frame(const kk_model *m, const char *name) {
-    if (!name || m->nframe == 0) {
-        return -1;
-    }
-    const name_column frames = frame_names(m);
-    return find(&frames, m->frame_by_name, m->nframe, name);
+    return kki_model_find(m, KKI_NAMED_FRAME, name);
 }

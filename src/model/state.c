@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 #include "model/compile.h"
+#include "model/warm.h"
 
 enum { FORMAT_VERSION = 1, HEADER_SIZE = 40, CHECKSUM_SIZE = 8 };
 
@@ -25,12 +26,12 @@ struct kk_state {
     kk_allocator allocator;
     size_t size;         ///< bytes of the block
     uint64_t model_hash; ///< of the model it belongs to
-    int32_t nq, nv, nwarm;
-    double number[]; ///< time, q, v, warm
+    int32_t nq, nv, nlag, nwarm;
+    double number[]; ///< time, q, v, lag, warm
 };
 
 static size_t number_count(const kk_state *s) {
-    return 1 + (size_t)s->nq + (size_t)s->nv + (size_t)s->nwarm;
+    return 1 + (size_t)s->nq + (size_t)s->nv + (size_t)s->nlag + (size_t)s->nwarm;
 }
 
 // ---- creation
@@ -41,7 +42,8 @@ kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, 
     }
     *state = NULL;
     kk_state header = {
-        .allocator = kki_allocator_or_default(allocator), .model_hash = model->hash, .nq = model->nq, .nv = model->nv};
+        .allocator = kki_allocator_or_default(allocator), .model_hash = model->hash, .nq = model->nq, .nv = model->nv,
+        .nlag = model->nlag, .nwarm = kki_warm_layout_of(model).size};
     header.size = sizeof header + number_count(&header) * sizeof(double);
     kk_state *s = kki_allocate_zeroed(&header.allocator, header.size);
     if (!s) {
@@ -84,6 +86,22 @@ const double *kk_state_q_const(const kk_state *state) {
 
 const double *kk_state_v_const(const kk_state *state) {
     return state->number + 1 + state->nq;
+}
+
+double *kki_state_lag(kk_state *state) {
+    return state->number + 1 + state->nq + state->nv;
+}
+
+const double *kki_state_lag_const(const kk_state *state) {
+    return state->number + 1 + state->nq + state->nv;
+}
+
+double *kki_state_warm(kk_state *state) {
+    return state->number + 1 + state->nq + state->nv + state->nlag;
+}
+
+const double *kki_state_warm_const(const kk_state *state) {
+    return state->number + 1 + state->nq + state->nv + state->nlag;
 }
 
 static int same_shape(const kk_state *a, const kk_state *b) {
@@ -163,7 +181,7 @@ static void put_header(const kk_state *s, unsigned char *at) {
     put(at + 24, (uint64_t)s->nq, 4);
     put(at + 28, (uint64_t)s->nv, 4);
     put(at + 32, (uint64_t)s->nwarm, 4);
-    put(at + 36, 0, 4);
+    put(at + 36, (uint64_t)s->nlag, 4);
 }
 
 kk_status kk_state_save(const kk_state *state, void *bytes, size_t size) {

@@ -10,6 +10,7 @@ sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 import build as peers  # noqa: E402
 
 
+
 def mjcf_files():
     """Our own corpus, and other people's robots where there are some."""
     own = sorted((ROOT / "tests" / "io" / "mjcf").glob("*.xml"))
@@ -17,11 +18,11 @@ def mjcf_files():
     return [*own, *sorted(others.glob("*/*.xml"))]
 
 
-def run(program, *arguments):
-    return subprocess.run([program, *arguments]).returncode
-
-
 if __name__ == "__main__":
-    result = run(peers.build("crosscheck", ROOT / "tests" / "crosscheck" / "crosscheck.cpp"), *sys.argv[1:])
+    program = peers.build("crosscheck", ROOT / "tests" / "crosscheck" / "crosscheck.cpp")
+    failed = subprocess.run([program, *sys.argv[1:]]).returncode
+    urdf = ROOT / "tests" / "crosscheck" / "urdf.py"
+    failed |= subprocess.run([peers.VENV / "bin" / "python", urdf]).returncode
     mjcf = peers.build_with_mujoco("crosscheck_mjcf", ROOT / "tests" / "crosscheck" / "mjcf.cpp")
-    sys.exit(result or run(mjcf, "--states", "100", *mjcf_files()))
+    failed |= subprocess.run([mjcf, "--states", "100", *mjcf_files()], cwd=peers.BUILD).returncode
+    sys.exit(failed)

@@ -1,0 +1,90 @@
+/// Sensors: what they sit on, and where their numbers stand among all readings.
+#include "model/compile.h"
+#include "model/joint.h"
+
+/// What a sensor sits on, as KK_SENSOR_LIST has it.
+typedef enum target_kind { TARGET_J, TARGET_A, TARGET_F, TARGET_T, TARGET_B, TARGET_NOTHING } target_kind;
+
+static const struct {
+    const char *name;
+    int32_t count;
+    target_kind target;
+} types[] = {
+#define ROW(id, text, count, target) [KK_SENSOR_##id] = {text, count, TARGET_##target},
+    KK_SENSOR_LIST(ROW)
+#undef ROW
+};
+
+int kki_sensor_count(kk_sensor_type type) {
+    return types[type].count;
+}
+
+static kk_status find_ball(kki_item item, const kk_model *m, const char *name, int32_t *body, kk_error *error) {
+    const kk_status status = kki_find_named(item, m, KKI_NAMED_JOINT, name, body, error);
+    const kk_joint_type type = status ? KK_JOINT_BALL : (kk_joint_type)m->body[*body].joint_type;
+    if (status != KK_OK || type == KK_JOINT_BALL || type == KK_JOINT_FREE) {
+        return status;
+    }
+    return kki_item_error(error, KK_INVALID_MODEL, item, "joint \"%s\" is %s; name a ball or a free joint", name,
+                          kki_joint_type_of(type)->name);
+}
+
+static kk_status find_joint(kki_item item, const kk_model *m, const kk_sensor_def *def, kki_model_sensor *s,
+                            kk_error *error) {
+    kki_joint_dof joint = {-1, -1, -1};
+    if (def->type == KK_SENSOR_BALL_ORIENTATION || def->type == KK_SENSOR_BALL_VELOCITY) {
+        return find_ball(item, m, def->target, &s->target, error);
+    }
+    const kk_status status = def->type == KK_SENSOR_JOINT_POSITION
+                                 ? kki_find_coordinate(item, m, def->target, def->dof, &joint, error)
+                                 : kki_find_dof(item, m, def->target, def->dof, &joint, error);
+    s->target = joint.body;
+    s->dof = def->dof;
+    return status;
+}
+
+/// No reference: the world.
+static kk_status find_frame(kki_item item, const kk_model *m, const kk_sensor_def *def, kki_model_sensor *s,
+                            kk_error *error) {
+    const kk_status status = kki_find_frame_or_body(item, m, def->target, &s->target, &s->target_is_body, error);
+    if (status != KK_OK || !def->reference || !def->reference[0]) {
+        return status;
+    }
+    return kki_find_frame_or_body(item, m, def->reference, &s->reference, &s->reference_is_body, error);
+}
+
+static kk_status find_target(kki_item item, const kk_model *m, const kk_sensor_def *def, kki_model_sensor *s,
+                             kk_error *error) {
+    switch (types[def->type].target) {
+    case TARGET_J: return find_joint(item, m, def, s, error);
+    case TARGET_A: return kki_find_named(item, m, KKI_NAMED_ACTUATOR, def->target, &s->target, error);
+    case TARGET_T: return kki_find_named(item, m, KKI_NAMED_TENDON, def->target, &s->target, error);
+    case TARGET_B: return kki_find_named(item, m, KKI_NAMED_BODY, def->target, &s->target, error);
+    case TARGET_F: return find_frame(item, m, def, s, error);
+    default: return KK_OK;
+    }
+}
+
+kk_status kki_compile_sensors(const kk_spec *spec, kk_model *m, kk_error *error) {
+    kk_status status = KK_OK;
+    m->nreading = 0;
+    for (int i = 0; i < m->nsensor && status == KK_OK; i++) {
+        const kk_sensor_def *def = &spec->sensor[i];
+        kki_model_sensor *s = &m->sensor[i];
+        // against the world unless something else is named
+        *s = (kki_model_sensor){.type = def->type,
+                                .name = s->name,
+                                .target = -1,
+                                .reference = KK_WORLD,
+                                .reference_is_body = 1,
+                                .first = m->nreading,
+                                .count = types[def->type].count,
+                                .noise = def->noise,
+                                .cutoff = def->cutoff,
+                                .field = def->field,
+                                .rays = def->rays};
+        m->nreading += s->count;
+        status = find_target(KKI_ITEM(spec, sensor, "sensor", i), m, def, s, error);
+    }
+    return status;
+}

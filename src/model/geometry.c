@@ -1,0 +1,158 @@
+/// Collision geometry: hulls, surfaces and grids, made once for each mesh and height field that a colliding shape needs,
+/// in blocks of their own.
+///
+/// Each maker below stands on the header of what it makes. Where that header is not there, it makes nothing and the
+/// pointer stays NULL.
+#include "model/compile.h"
+
+#include "base/error.h"
+#include "geometry/hull.h"
+
+#if __has_include("geometry/convex.h")
+#include "geometry/convex.h"
+#define HAS_CONVEX 1
+#else
+#define HAS_CONVEX 0
+#endif
+#if __has_include("geometry/surface.h")
+#include "geometry/surface.h"
+#define HAS_SURFACE 1
+#else
+#define HAS_SURFACE 0
+#endif
+#if __has_include("geometry/height_field.h")
+#include "geometry/height_field.h"
+#define HAS_HEIGHT_FIELD 1
+#else
+#define HAS_HEIGHT_FIELD 0
+#endif
+
+// ---- makers
+
+static kk_status make_convex(const kk_model *m, kki_model_mesh *mesh, kk_error *error) {
+    kki_mesh *hull = NULL;
+    kk_status status = kki_hull_of_points(mesh->vertex, mesh->vertex_count, NULL, &m->allocator, &hull, error);
+#if HAS_CONVEX
+    status = status ? status : kki_convex_create(hull, &m->allocator, &mesh->convex, error);
+#endif
+    kki_mesh_free(hull);
+    return status;
+}
+
+#if HAS_SURFACE
+/// The mesh with equal vertices joined, so that neighbouring triangles know each other.
+static kk_status weld(const kk_model *m, const kki_model_mesh *mesh, kki_mesh **welded, kk_error *error) {
+    const kki_mesh_tidy_options options = {0};
+    kki_mesh_builder builder;
+    kki_mesh_builder_begin(&builder, &m->allocator);
+    kk_status status = kki_mesh_builder_reserve(&builder, (size_t)mesh->vertex_count, (size_t)mesh->face_count);
+    for (int i = 0; i < mesh->vertex_count && status == KK_OK; i++) {
+        status = kki_mesh_builder_add_vertex(&builder, mesh->vertex[i]);
+    }
+    for (int i = 0; i < mesh->face_count && status == KK_OK; i++) {
+        status = kki_mesh_builder_add_face(&builder, mesh->face[i][0], mesh->face[i][1], mesh->face[i][2]);
+    }
+    status = status ? kki_error_set(error, status, "no memory for its triangles")
+                    : kki_mesh_builder_end(&builder, &options, &m->allocator, welded, error);
+    kki_mesh_builder_free(&builder);
+    return status;
+}
+#endif
+
+static kk_status make_surface(const kk_model *m, kki_model_mesh *mesh, kk_error *error) {
+#if HAS_SURFACE
+    kki_mesh *welded = NULL;
+    kk_status status = weld(m, mesh, &welded, error);
+    if (status == KK_OK && welded->face_count == 0) {
+        status =
+            kki_error_set(error, KK_SINGULAR, "every face names a vertex twice; use KK_SHAPE_HULL for points alone");
+    }
+    status = status ? status : kki_surface_create(welded, &m->allocator, &mesh->surface, error);
+    kki_mesh_free(welded);
+    return status;
+#else
+    (void)m, (void)mesh, (void)error;
+    return KK_OK;
+#endif
+}
+
+static kk_status make_field(const kk_model *m, kki_model_field *field, kk_error *error) {
+#if HAS_HEIGHT_FIELD
+    const kk_height_field_def *def = &field->def;
+    return kki_height_field_create(def->rows, def->columns, 2 * def->half_x, 2 * def->half_y, def->height, -def->base,
+                                   &m->allocator, &field->field, error);
+#else
+    (void)m, (void)field, (void)error;
+    return KK_OK;
+#endif
+}
+
+static void free_mesh(kki_model_mesh *mesh) {
+#if HAS_CONVEX
+    kki_convex_free(mesh->convex);
+#endif
+#if HAS_SURFACE
+    kki_surface_free(mesh->surface);
+#endif
+    mesh->convex = NULL;
+    mesh->surface = NULL;
+}
+
+static void free_field(kki_model_field *field) {
+#if HAS_HEIGHT_FIELD
+    kki_height_field_free(field->field);
+#endif
+    field->field = NULL;
+}
+
+// ---- for every shape that collides
+
+static kk_status make_for(kk_model *m, kki_model_shape *s, kk_error *error) {
+    kki_model_mesh *mesh = s->mesh >= 0 ? &m->mesh[s->mesh] : NULL;
+    kki_model_field *field = s->field >= 0 ? &m->field[s->field] : NULL;
+    kk_status status = KK_OK;
+    if (s->shape.type == KK_SHAPE_HULL) {
+        status = mesh->convex ? KK_OK : make_convex(m, mesh, error);
+        s->shape.convex = mesh->convex;
+    } else if (s->shape.type == KK_SHAPE_MESH) {
+        status = mesh->surface ? KK_OK : make_surface(m, mesh, error);
+        s->shape.surface = mesh->surface;
+    } else if (s->shape.type == KK_SHAPE_HEIGHT_FIELD) {
+        status = field->field ? KK_OK : make_field(m, field, error);
+        s->shape.field = field->field;
+    }
+    return status;
+}
+
+/// What went wrong with the geometry, as a fault of the shape that needs it.
+static kk_status blame(const kk_spec *spec, const kk_model *m, int32_t shape, kk_status status, const kk_error *inner,
+                       kk_error *error) {
+    const kki_model_shape *s = &m->shape[shape];
+    const char *geometry = s->mesh >= 0 ? kki_model_name(m, m->mesh[s->mesh].name) : m->field[s->field].def.name;
+    return kki_item_error(error, status, KKI_ITEM(spec, shape, "shape", shape), "its %s \"%s\": %s%s",
+                          s->mesh >= 0 ? "mesh" : "height field", geometry, inner->text,
+                          status == KK_SINGULAR && s->shape.type == KK_SHAPE_HULL
+                              ? "; a hull needs volume, use KK_SHAPE_MESH for a sheet or a thin box"
+                              : "");
+}
+
+kk_status kki_make_geometry(const kk_spec *spec, kk_model *m, kk_error *error) {
+    kk_status status = KK_OK;
+    for (int i = 0; i < m->ncollider && status == KK_OK; i++) {
+        kk_error inner = {0};
+        status = make_for(m, &m->shape[m->collider[i]], &inner);
+        if (status != KK_OK) {
+            status = blame(spec, m, m->collider[i], status, &inner, error);
+        }
+    }
+    return status;
+}
+
+void kki_free_geometry(kk_model *m) {
+    for (int i = 0; i < m->nmesh; i++) {
+        free_mesh(&m->mesh[i]);
+    }
+    for (int i = 0; i < m->nfield; i++) {
+        free_field(&m->field[i]);
+    }
+}
