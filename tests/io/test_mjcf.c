@@ -226,6 +226,19 @@ KK_TEST(mjcf_reports_what_it_does_not_read_once) {
     robot_free(&r);
 }
 
+KK_TEST(mjcf_has_our_extension) {
+    robot r = mjcf_from_text(
+        "<mujoco><worldbody><body name='a'><joint name='j'/><geom name='g' size='0.1'/></body><body "
+        "name='b'><joint/><geom size='0.1'/></body></worldbody><karakuri><loop type='axis' link1='a' "
+        "xyz1='1 0 0' link2='b'/><sensor name='s' type='joint_position' target='j'/></karakuri></mujoco>");
+    if (robot_is_good(&r, "karakuri") && KK_CHECK_EQ_INT(kk_spec_loop_count(r.spec), 1)) {
+        KK_CHECK_EQ_INT(kk_spec_loop(r.spec, 0)->type, KK_LOOP_AXIS);
+        KK_CHECK_EQ_INT(kk_spec_loop(r.spec, 0)->body[1], 2);
+        KK_CHECK_EQ_INT(kk_spec_sensor_count(r.spec), 1);
+    }
+    robot_free(&r);
+}
+
 // ---- robots of others
 
 KK_TEST(mjcf_robots_of_others_load) {
