@@ -51,12 +51,8 @@ static void add_folder(const char *path, cli_text *out) {
 
 static kk_status write_spec(const kk_spec *spec, save_format format, const kk_save_options *options, char **text,
                             size_t *size, kk_error *error) {
-    if (format == SAVE_MJCF) {
-        error->status = KK_UNSUPPORTED;
-        snprintf(error->text, sizeof error->text, "this build writes no MJCF — write URDF");
-        return KK_UNSUPPORTED;
-    }
-    return kk_spec_write_urdf(spec, options, NULL, text, size, error);
+    return format == SAVE_MJCF ? kk_spec_write_mjcf(spec, options, NULL, text, size, error)
+                               : kk_spec_write_urdf(spec, options, NULL, text, size, error);
 }
 
 /// The folder from the root of the file system, where it exists.
