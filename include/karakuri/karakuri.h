@@ -18,6 +18,7 @@
 #include <karakuri/model.h>
 #include <karakuri/number.h>
 #include <karakuri/random.h>
+#include <karakuri/recording.h>
 #include <karakuri/save.h>
 #include <karakuri/sensor.h>
 #include <karakuri/shape.h>
