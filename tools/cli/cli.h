@@ -140,6 +140,9 @@ typedef enum cli_style_kind { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_YELLOW,
 /// The escape sequence for the standard output; "" where it is no terminal.
 const char *cli_style(const cli *c, cli_style_kind kind);
 
+/// Seconds of a clock that never goes back.
+double cli_now(void);
+
 /// A bar on the standard error, drawn at most ten times a second and only on a terminal. `done` = `total` takes it away.
 typedef struct cli_progress {
     double last;

@@ -66,9 +66,12 @@ static const cli_option loading_options[] = {
 };
 
 const cli_option *cli_loading_options(const cli_verb *verb) {
-    for (const cli_option *a = verb->arguments; a && a->name; a++) {
-        if (a->kind == CLI_MODEL) {
-            return loading_options;
+    const cli_option *const tables[] = {verb->arguments, verb->options};
+    for (int i = 0; i < 2; i++) {
+        for (const cli_option *o = tables[i]; o && o->name; o++) {
+            if (o->kind == CLI_MODEL) {
+                return loading_options;
+            }
         }
     }
     return NULL;

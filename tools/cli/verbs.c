@@ -9,6 +9,9 @@
     X(check)      \
     X(convert)    \
     X(compute)    \
+    X(run)        \
+    X(replay)     \
+    X(export)     \
     X(plot)       \
     X(help)       \
     X(man)        \
