@@ -411,6 +411,60 @@ KK_TEST(polytope_equals_box) {
     kki_surface_free(s);
 }
 
+// an L of twenty triangles: closed, with one concave edge
+static kki_surface *angle_iron(void) {
+    static const double xz[6][2] = {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
+    static const int cap[4][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {0, 4, 5}};
+    kk_vec3 v[12];
+    kki_face f[20];
+    int n = 0;
+    for (int i = 0; i < 12; i++) {
+        v[i] = kk_vec3_make(xz[i % 6][0], i < 6 ? 0 : 1, xz[i % 6][1]);
+    }
+    for (int i = 0; i < 4; i++) {
+        f[n++] = (kki_face){{cap[i][0], cap[i][1], cap[i][2]}};
+        f[n++] = (kki_face){{cap[i][0] + 6, cap[i][2] + 6, cap[i][1] + 6}};
+    }
+    for (int i = 0; i < 6; i++) {
+        const int32_t a = i, b = (i + 1) % 6;
+        f[n++] = (kki_face){{a, a + 6, b + 6}};
+        f[n++] = (kki_face){{a, b + 6, b}};
+    }
+    return meshes_surface(shapes_mesh(v, 12, f, n));
+}
+
+// shallow contacts of a solid that is not convex: normals lead out of it, never into it
+KK_TEST(normals_lead_out_of_a_solid) {
+    kki_surface *s = angle_iron();
+    int concave = 0, contacts = 0;
+    for (int e = 0; e < s->edge_count; e++) {
+        concave += s->edge_kind[e] == KKI_EDGE_CONCAVE;
+    }
+    KK_CHECK(s->is_solid && concave == 1);
+    const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s};
+    const kki_shape other[3] = {box(0.3, 0.2, 0.15), capsule(0.1, 0.3), sphere(0.2)};
+    kk_random r = {9, 0, 0};
+    for (int i = 0; i < 3000; i++) {
+        kk_transform X = meshes_random_pose(&r, 1);
+        X.p = kk_vec3_make(1 + 1.5 * X.p.x, 0.5 + X.p.y, 1 + 1.5 * X.p.z);
+        if (kki_surface_closest(s, X.p, 10).is_inside) {
+            continue;
+        }
+        const result c = collide(&mesh, kk_transform_identity(), &other[i % 3], X, 0.01);
+        for (int k = 0; k < c.count; k++) {
+            for (int p = 0; p < c.m[k].count; p++) {
+                const kk_vec3 ahead = kk_vec3_add(c.m[k].point[p].position, kk_vec3_scale(c.m[k].normal, 1e-6));
+                const kki_surface_point near = kki_surface_closest(s, ahead, 10);
+                // in the valley the floor's normal runs along the wall
+                KK_CHECK(!near.is_inside || near.distance < 1e-8);
+                contacts++;
+            }
+        }
+    }
+    KK_CHECK(contacts > 1000);
+    kki_surface_free(s);
+}
+
 // ---- broken meshes
 
 static bool is_finite_manifold(const kki_manifold *m) {
