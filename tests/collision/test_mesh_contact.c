@@ -167,17 +167,25 @@ static double distance_from_all(const kki_surface *s, kk_vec3 p) {
     return least;
 }
 
+// a blade with a sharp edge: below its top a body may be close to the side without touching either
+static kki_mesh *blade(void) {
+    const kk_vec3 v[6] = {{0, -1, 0}, {-1, -1, 0}, {-1, -1, -0.4}, {0, 1, 0}, {-1, 1, 0}, {-1, 1, -0.4}};
+    const kki_face f[8] = {{{0, 1, 2}}, {{3, 5, 4}}, {{0, 3, 4}}, {{0, 4, 1}},
+                           {{1, 4, 5}}, {{1, 5, 2}}, {{2, 5, 3}}, {{2, 3, 0}}};
+    return shapes_mesh(v, 6, f, 8);
+}
+
 // outside: the deepest point has the distance from the mesh, whatever feature it is; inside: the way out
 KK_TEST(sphere_against_hills_and_ball) {
-    kki_surface *surface[2] = {meshes_surface(meshes_sheet(24, 4, meshes_hills)),
-                               meshes_surface(meshes_ball(12, 8, 1))};
+    kki_surface *surface[3] = {meshes_surface(meshes_sheet(24, 4, meshes_hills)), meshes_surface(meshes_ball(12, 8, 1)),
+                               meshes_surface(blade())};
     kk_random r = {3, 0, 0};
     int touching = 0, inside = 0;
     for (int i = 0; i < 1500; i++) {
-        const kki_surface *s = surface[i & 1];
+        const kki_surface *s = surface[i % 3];
         const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, ball = sphere(0.3);
         const kk_transform X_WM = meshes_random_pose(&r, 1);
-        const kk_vec3 p = kk_vec3_scale(shapes_point(&r), i & 1 ? 1.3 : 1);
+        const kk_vec3 p = kk_vec3_scale(shapes_point(&r), i % 3 ? 1.3 : 1);
         const kk_transform X_WB = kk_transform_make(kk_mat3_identity(), kk_transform_point(X_WM, p));
         const bool is_inside = kki_surface_closest(s, p, 10).is_inside;
         const double distance = distance_from_all(s, p), expected = (is_inside ? -distance : distance) - 0.3;
@@ -194,6 +202,7 @@ KK_TEST(sphere_against_hills_and_ball) {
     KK_CHECK(touching > 500 && inside > 50);
     kki_surface_free(surface[0]);
     kki_surface_free(surface[1]);
+    kki_surface_free(surface[2]);
 }
 
 static double segment_distance(kk_vec3 a, kk_vec3 b, kk_vec3 c, kk_vec3 d) {
@@ -334,6 +343,24 @@ KK_TEST(boxes_apart_do_not_touch) {
     }
     kki_surface_free(s);
     kki_surface_free(t);
+}
+
+// A small box below the blade's top, clear of its side by a hair, is not inside the top.
+KK_TEST(box_beside_a_sharp_edge_does_not_touch_the_top) {
+    kki_surface *s = meshes_surface(blade());
+    const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, b = box(0.05, 0.05, 0.05);
+    const kk_vec3 n = kk_vec3_scale(kk_vec3_make(0.4, 0, -1), 1 / sqrt(1.16)); // of the blade's lower side
+    KK_CHECK(s->is_solid);
+    for (int i = 0; i < 20; i++) {
+        const double along = -0.1 - 0.04 * i, gap = 1e-3;
+        const double out = 0.05 * (fabs(n.x) + fabs(n.z)) + gap;
+        const kk_transform X = kk_transform_translation(along + out * n.x, 0.03 * i - 0.3, 0.4 * along + out * n.z);
+        const result c = collide(&mesh, kk_transform_identity(), &b, X, 2e-3);
+        KK_CHECK_EQ_INT(c.count, 1);
+        KK_CHECK_NEAR(least_gap(&c), gap, 1e-12);
+        KK_CHECK_NEAR(kk_vec3_dot(c.m[0].normal, n), 1, 1e-12);
+    }
+    kki_surface_free(s);
 }
 
 // A box mesh of many triangles: a block that overlaps its side by a hair, deep below the top, is pushed sideways.
