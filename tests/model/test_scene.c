@@ -265,6 +265,7 @@ KK_TEST(default_material_leaves_everything_to_the_other) {
     kk_material_def b = soft();
     b.combine = KK_COMBINE_MIN;
     check_law(law_of(&same, &b), 0.4, 0.8, 0, 0, 0, 300, 10, 0);
+    check_law(law_of(&b, &same), 0.4, 0.8, 0, 0, 0, 300, 10, 0);
 }
 
 KK_TEST(grain_belongs_to_the_shape_that_has_it) {
@@ -301,16 +302,21 @@ KK_TEST(overrides_of_material_pairs_and_shape_pairs) {
     kk_spec_shape(spec, 2)->material = snow;
     add_pair(spec, 4, 0, ice);
     add_pair(spec, 7, 4, -1);
+    add_pair(spec, 6, 4, snow);
+    kk_spec_material(spec, snow)->torsion = 0.5;
     kk_model *m = fixture_compile(spec);
     kk_contact_law l = {0};
     KK_CHECK_EQ_INT(kk_model_may_touch(m, 4, 5, &l), 1); // rubber and ice
     KK_CHECK_BITS(l.friction, 0.4);
     KK_CHECK_BITS(l.stiffness, 300);
     KK_CHECK_EQ_INT(l.axes, 5);
-    KK_CHECK_EQ_INT(kk_model_may_touch(m, 4, 2, &l), 1); // rubber and snow, which is like ice but for the override
+    KK_CHECK_EQ_INT(kk_model_may_touch(m, 4, 2, &l), 1); // rubber and snow, without an override
     KK_CHECK_REL(l.friction, kk_sqrt(0.024), 1e-15);
     KK_CHECK_EQ_INT(kk_model_may_touch(m, 4, 0, &l), 1);
     KK_CHECK_BITS(l.friction, 0.02);
+    KK_CHECK_BITS(l.torsion, 0);
+    KK_CHECK_EQ_INT(kk_model_may_touch(m, 4, 6, &l), 1);
+    KK_CHECK_BITS(l.torsion, 0.5);
     KK_CHECK_EQ_INT(kk_model_may_touch(m, 4, 7, &l), 1);
     KK_CHECK_BITS(l.friction, 1.2);
     check_list(m);
