@@ -16,11 +16,13 @@
 #include <karakuri/model.h>
 #include <karakuri/number.h>
 #include <karakuri/random.h>
+#include <karakuri/save.h>
 #include <karakuri/sensor.h>
 #include <karakuri/shape.h>
 #include <karakuri/spec.h>
 #include <karakuri/state.h>
 #include <karakuri/status.h>
+#include <karakuri/table.h>
 #include <karakuri/version.h>
 
 #endif

@@ -25,7 +25,8 @@ KK_BEGIN_DECLS
     X(-10, CORRUPT, "a checksum, magic or version does not match")              \
     X(-11, IO, "reading or writing failed")                                     \
     X(-12, SINGULAR, "a matrix that must be positive definite is not")          \
-    X(-13, UNSUPPORTED, "understood, but not supported")
+    X(-13, UNSUPPORTED, "understood, but not supported")                        \
+    X(-14, NOT_CONVERGED, "no solution was found to the tolerance asked for")
 
 typedef enum kk_status {
 #define KK_STATUS_ENUM(code, name, text) KK_##name = (code),

@@ -30,7 +30,7 @@ static void climb_dof(const kk_model *m, const kk_data *d, int dof, double scale
         add_wrench(w, lane, z, none, scale);
         add_wrench(reaction, lane, z, none, -scale);
     }
-    d->kernels->delassus_climb(m, &d->scratch, node, w, b->parent, reaction, Y + (column & ~3), d->rows.capacity);
+    d->kernels->delassus_climb(m, &d->scratch, node, w, b->parent, reaction, 0, Y + (column & ~3), d->rows.capacity);
 }
 
 static void climb_couplings(const kk_model *m, const kk_data *d, const void *rows, int first, int count, double *Y) {

@@ -93,7 +93,7 @@ static int climb_lanes(const kk_model *m, const kk_data *d, const kk_constraint_
         put_lane(row[lane].direction, kki_vec3(kki_pose_of(d, i)->p), 1, wi, lane);
         put_lane(row[lane].direction, kki_vec3(kki_pose_of(d, j)->p), -1, wj, lane);
     }
-    d->kernels->delassus_climb(m, &d->scratch, i, wi, j, wj, Y, d->rows.capacity);
+    d->kernels->delassus_climb(m, &d->scratch, i, wi, j, wj, 0, Y, d->rows.capacity);
     return lane;
 }
 

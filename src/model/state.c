@@ -1,7 +1,7 @@
 /// The state: time, coordinates, velocities and lags in one block, and its portable form.
 ///
 /// In memory the numbers follow a small header: time, q [nq], v [nv], lag [nlag], warm [nwarm]. `warm` is room for what a
-/// solver carries from step to step (without it a replay would not be exact); see kki_state_warm_size.
+/// solver carries from step to step (without it a replay would not be exact); see warm.h.
 ///
 /// Saved, version 1, everything little endian:
 ///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 nlag,
@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 #include "model/compile.h"
-#include "model/state.h"
+#include "model/warm.h"
 
 enum { FORMAT_VERSION = 1, HEADER_SIZE = 40, CHECKSUM_SIZE = 8 };
 
@@ -68,7 +68,7 @@ kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, 
                        .nq = model->nq,
                        .nv = model->nv,
                        .nlag = model->nlag,
-                       .nwarm = (int32_t)kki_state_warm_size(model)};
+                       .nwarm = kki_warm_layout_of(model).size};
     header.size = sizeof header + number_count(&header) * sizeof(double);
     kk_state *s = kki_allocate_zeroed(&header.allocator, header.size);
     if (!s) {
@@ -122,6 +122,10 @@ const double *kk_state_lag_const(const kk_state *state) {
 }
 
 double *kki_state_warm(kk_state *state) {
+    return state->number + 1 + state->nq + state->nv + state->nlag;
+}
+
+const double *kki_state_warm_const(const kk_state *state) {
     return state->number + 1 + state->nq + state->nv + state->nlag;
 }
 

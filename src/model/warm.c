@@ -1,7 +1,45 @@
-/// How much a solver keeps in the state from step to step.
-#include "model/state.h"
+/// Layout of the warm part of a state.
+#include "model/warm.h"
 
-int kki_state_warm_size(const kk_model *model) {
-    (void)model; // no solver keeps anything yet
+#include "model/model.h"
+
+int kki_model_max_contacts(const kk_model *model) {
+    if (model->options.max_contacts > 0) {
+        return model->options.max_contacts;
+    }
+    int64_t colliding = 0;
+    for (int i = 0; i < model->nshape; i++) {
+        colliding += (model->shape[i].purpose & KK_SHAPE_COLLIDES) != 0;
+    }
+    if (colliding < 2) {
+        return 0;
+    }
+    const int64_t by_shape = 64 + 8 * colliding, by_pair = 8 * (int64_t)model->npair;
+    return (int)(model->npair > 0 && by_pair < by_shape ? by_pair : by_shape);
+}
+
+/// Whether any joint can have a limit's or dry friction's force.
+static int has_joint_forces(const kk_model *m) {
+    for (int k = 0; k < m->nv; k++) {
+        const kk_dof_def *d = &m->dof[k];
+        if (d->friction > 0 || d->lower > -__builtin_inf() || d->upper < __builtin_inf()) {
+            return 1;
+        }
+    }
     return 0;
+}
+
+kki_warm_layout kki_warm_layout_of(const kk_model *model) {
+    kki_warm_layout w = {.contacts = kki_model_max_contacts(model)};
+    w.pairs = w.contacts;
+    w.contact_count = 0;
+    w.pair_count = w.contacts ? 1 : 0;
+    w.first_contact = w.contacts ? 2 : 0;
+    w.first_pair = w.first_contact + w.contacts * KKI_WARM_CONTACT_SIZE;
+    w.first_dof = w.first_pair + w.pairs * KKI_WARM_PAIR_SIZE;
+    w.first_coupling = w.first_dof + (has_joint_forces(model) ? KKI_WARM_DOF_SIZE * model->nv : 0);
+    w.first_loop = w.first_coupling + model->ncoupling;
+    w.first_tendon = w.first_loop + 6 * model->nloop;
+    w.size = w.first_tendon + 2 * model->ntendon;
+    return w;
 }

@@ -88,13 +88,15 @@ KKI_INLINE void climb_pivot(const pivot *k, wrenches *w, quad *Y) {
     w->f[2] = w->f[2] - t * v_z(Ul);
 }
 
-/// Through a node's joint and on to the parent; gives the parent. `stride` separates rows of Y.
-KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, double *Y, size_t stride) {
+/// Through a node's joint and on to the parent; gives the parent. `stride` separates rows of Y, whose first belongs to
+/// degree of freedom `base`.
+KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, size_t base, double *Y,
+                          size_t stride) {
     const knode *b = node_of(m, S, i);
     const vec3 r = ((const world_node *)S->pose)[i].r;
     const size_t first = (size_t)b->v_index;
     for (size_t k = first + (size_t)m->node_nv[i]; k-- > first;) {
-        climb_pivot((const pivot *)S->pivot + k, w, (quad *)(Y + k * stride));
+        climb_pivot((const pivot *)S->pivot + k, w, (quad *)(Y + (k - base) * stride));
     }
     const quad x = w->f[0], y = w->f[1], z = w->f[2];
     w->n[0] = w->n[0] + (z * v_y(r) - y * v_z(r));
@@ -106,13 +108,13 @@ KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
 /// Four pairs of wrenches, each on a node about its origin: the deeper climbs (nodes are ordered by depth) until they
 /// meet, then both go on as one. A wrench on the world is lost on it.
 KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
-                           const double wj[6][4], double *Y, size_t stride) {
+                           const double wj[6][4], size_t base, double *Y, size_t stride) {
     wrenches a = wrenches_load(wi), b = wrenches_load(wj);
     while (i != j) {
         if (i > j) {
-            i = climb_node(m, S, i, &a, Y, stride);
+            i = climb_node(m, S, i, &a, base, Y, stride);
         } else {
-            j = climb_node(m, S, j, &b, Y, stride);
+            j = climb_node(m, S, j, &b, base, Y, stride);
         }
     }
     for (int c = 0; c < 3; c++) {
@@ -120,7 +122,7 @@ KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const
         a.f[c] = a.f[c] + b.f[c];
     }
     while (i > 0) {
-        i = climb_node(m, S, i, &a, Y, stride);
+        i = climb_node(m, S, i, &a, base, Y, stride);
     }
 }
 

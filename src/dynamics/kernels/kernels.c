@@ -4,7 +4,7 @@
 #include "aba.h"
 #include "crba.h"
 #if KKI_LANES == 1
-#include "delassus.h"
+#include "kick.h"
 #include "factor.h"
 #endif
 #include "rnea.h"
@@ -200,12 +200,22 @@ static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q,
     delassus_pivots(m, S, zero);
 }
 static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
-                           const double wj[6][4], double *Y, size_t stride) {
-    climb_pair(m, S, i, wi, j, wj, Y, stride);
+                           const double wj[6][4], int base, double *Y, size_t stride) {
+    climb_pair(m, S, i, wi, j, wj, (size_t)base, Y, stride);
 }
 static void delassus_row(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
                          double *G) {
     gram_row(Yr, Z, stride, list, count, quads, G);
+}
+static void kick_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
+    kick_outward(m, S, q, v);
+}
+static void kick_factor(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
+                        double *E, double *y) {
+    kick_inward(m, S, diagonal, tau, v, E, y);
+}
+static void kick_apply(const kk_model *m, kki_scratch *S, const double *dy, double *dv) {
+    kick_apply_all(m, S, dy, dv);
 }
 
 #endif
@@ -241,5 +251,8 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .delassus_prepare = delassus_prepare,
     .delassus_climb = delassus_climb,
     .delassus_row = delassus_row,
+    .kick_prepare = kick_prepare,
+    .kick_factor = kick_factor,
+    .kick_apply = kick_apply,
 #endif
 };

@@ -89,13 +89,20 @@ typedef struct kki_kernels {
     void (*solve_rows)(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride);
     void (*inverse)(const kk_model *m, const kki_factor *F, double *out);
 
-    // one robot only: the Delassus matrix (kernels/delassus.h). Pivots at q; four pairs of wrenches climb into four columns of Y;
-    // `quads` registers of a row of Yᵀ Z over the listed degrees of freedom
+    // one robot only: the Delassus matrix (kernels/delassus.h). Pivots at q; four pairs of wrenches climb into four columns of Y,
+    // whose first row is that of degree of freedom `base`; `quads` registers of a row of Yᵀ Z over the listed degrees of freedom
     void (*delassus_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *zero);
     void (*delassus_climb)(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
-                           const double wj[6][4], double *Y, size_t stride);
+                           const double wj[6][4], int base, double *Y, size_t stride);
     void (*delassus_row)(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
                          double *G);
+
+    // one robot only: the kick of a step (kernels/kick.h). Poses, velocities and bias; then (forces may be pushed with aba_push in
+    // between) the factor with scaled forces E and velocities y, on which delassus_climb works, too; then Δv of Δy
+    void (*kick_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v);
+    void (*kick_factor)(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
+                        double *E, double *y);
+    void (*kick_apply)(const kk_model *m, kki_scratch *S, const double *dy, double *dv);
 } kki_kernels;
 
 /// Rounds a count up to whole SIMD registers of one robot.

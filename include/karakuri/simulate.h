@@ -1,0 +1,109 @@
+/// Simulation: one call a step. A step succeeds and comes with its proof, or fails, says why, and leaves the state as it was.
+#ifndef KARAKURI_SIMULATE_H
+#define KARAKURI_SIMULATE_H
+
+#include <karakuri/dynamics.h>
+#include <karakuri/state.h>
+
+KK_BEGIN_DECLS
+
+/// The data of stepping: scratch and the results of the last step. One a thread; can be thrown away at any time.
+typedef struct kk_simulator kk_simulator;
+
+/// Zero-initialised means: the defaults.
+typedef struct kk_step_options {
+    double timestep;  ///< s; 0: the model's
+    double tolerance; ///< m/s; a step whose residual is larger fails; 0: 1e-9
+    int max_sweeps;   ///< block Gauss-Seidel; 0: the solver's own choice
+    int max_newton;   ///< Newton iterations; 0: likewise
+    int budget;       ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    double restitution_speed;    ///< m/s; slower impacts do not bounce; 0: 0.01
+    double correction;           ///< m; most by which a step repairs penetration; 0: 0.01
+    int explicit_servos;         ///< 1: servos and dampers are forces of the step's start, not solved with it
+    double (*clock)(void *user); ///< s; for the times in the report; NULL: none
+    void *clock_user;
+} kk_step_options;
+
+/// What acts on the model in a step. Any pointer may be NULL.
+typedef struct kk_input {
+    const double *control;  ///< [actuators]
+    const double *tau;      ///< [nv] further joint forces
+    const kk_force *wrench; ///< [nbody] in the bodies' frames about their origins
+} kk_input;
+
+typedef enum kk_stage {
+    KK_STAGE_BEGIN,
+    KK_STAGE_KINEMATICS,
+    KK_STAGE_FORCES,
+    KK_STAGE_FACTOR,
+    KK_STAGE_DETECT,
+    KK_STAGE_CONSTRAIN,
+    KK_STAGE_SOLVE,
+    KK_STAGE_MOVE,
+    KK_STAGE_PROVE,
+    KK_STAGE_COUNT
+} kk_stage;
+KK_API const char *kk_stage_name(kk_stage stage);
+
+/// The proof of a step, and what it cost.
+typedef struct kk_report {
+    double residual;                          ///< m/s; worst natural-map residual of any constraint
+    double cone;                              ///< m/s; how far an impulse leaves its cone, as a velocity
+    double signorini;                         ///< J; worst |impulse × separation speed|
+    double dissipation;                       ///< rad; worst angle between friction and the reverse of sliding
+    double penetration;                       ///< m; deepest overlap at the step's middle
+    double kinetic_before, kinetic_after;     ///< J
+    double potential_before, potential_after; ///< J; gravity and springs
+    double work;                              ///< J; of actuators, further forces and wrenches
+    double contact_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
+    int contacts, rows, islands, largest_island; ///< rows of the largest island
+    int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
+    int sweeps, newton, factorisations;          ///< iterations a rung
+    int events;                                  ///< stops of sliding and impacts found inside the step
+    int cut_short;                               ///< 1: the budget ended the solution before the tolerance
+    double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
+} kk_report;
+
+/// A contact point of the last step.
+typedef struct kk_contact {
+    int shape[2], body[2];
+    kk_vec3 position; ///< world
+    kk_vec3 normal;   ///< world, from the first to the second
+    kk_vec3 force;    ///< N, on the second, world: mean over the step
+    double gap;       ///< m; negative: overlap
+    kk_vec3 velocity; ///< of the second against the first at the end of the step, world
+    double friction;  ///< μ that held
+} kk_contact;
+
+KK_API kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options,
+                                     const kk_allocator *allocator, kk_simulator **simulator, kk_error *error);
+KK_API void kk_simulator_free(kk_simulator *simulator);
+/// Changes the options from the next step on.
+KK_API kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error);
+
+/// One step. @param input  NULL: nothing acts    @param error  may be NULL
+KK_API kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
+                         kk_error *error);
+
+// ---- results of the last step
+
+KK_API kk_report kk_simulator_report(const kk_simulator *simulator);
+KK_API int kk_simulator_contact_count(const kk_simulator *simulator);
+KK_API kk_contact kk_simulator_contact(const kk_simulator *simulator, int index);
+/// [nv] mean acceleration over the step, (v_after − v_before)/h; a free root's in its axes at the step's middle.
+KK_API const double *kk_simulator_acceleration(const kk_simulator *simulator);
+/// [nv] mean generalised forces over the step by source.
+typedef enum kk_force_source {
+    KK_FORCE_ACTUATOR,
+    KK_FORCE_PASSIVE, ///< springs and dampers
+    KK_FORCE_LIMIT,
+    KK_FORCE_FRICTION,   ///< dry friction of joints
+    KK_FORCE_CONSTRAINT, ///< loops, couplings, tendons
+    KK_FORCE_CONTACT,
+    KK_FORCE_APPLIED, ///< by the caller
+    KK_FORCE_SOURCE_COUNT
+} kk_force_source;
+KK_API const double *kk_simulator_force(const kk_simulator *simulator, kk_force_source source);
+
+KK_END_DECLS
+#endif

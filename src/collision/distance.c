@@ -1,0 +1,142 @@
+// Signed distance of two shapes: closed forms where there are, else GJK and EPA on their cores.
+#include "collision/distance.h"
+
+#include "collision/gjk.h"
+#include "collision/point.h"
+#include "collision/segment.h"
+
+static int is_convex(const kki_shape *s) {
+    return s->type != KK_SHAPE_PLANE && s->type != KK_SHAPE_MESH && s->type != KK_SHAPE_HEIGHT_FIELD;
+}
+
+// From A's frame to the world, both radii added.
+static void to_world(const kk_transform *X_WA, const kki_core_distance *d, double ra, double rb, kki_separation *r) {
+    r->normal = kk_mat3_mul_vec(X_WA->R, d->normal);
+    r->distance = d->distance - (ra + rb);
+    r->on_a = kk_vec3_add(kk_transform_point(*X_WA, d->on_a), kk_vec3_scale(r->normal, ra));
+    r->on_b = kk_vec3_sub(kk_transform_point(*X_WA, d->on_b), kk_vec3_scale(r->normal, rb));
+    r->iterations = d->iterations;
+}
+
+static void swap(kki_separation *r) {
+    const kk_vec3 a = r->on_a;
+    r->on_a = r->on_b;
+    r->on_b = a;
+    r->normal = kk_vec3_neg(r->normal);
+}
+
+// Core A is a point; the result is B's, seen the other way round.
+static int distance_of_point(const kki_core *b, const kk_transform *X_AB, kki_core_distance *d) {
+    kki_point_distance p;
+    if (!kki_core_point_distance(b, kk_vec3_neg(kk_mat3_tmul_vec(X_AB->R, X_AB->p)), &p)) {
+        return 0;
+    }
+    d->distance = p.distance;
+    d->normal = kk_vec3_neg(kk_mat3_mul_vec(X_AB->R, p.normal));
+    d->on_a = kk_vec3_make(0, 0, 0);
+    d->on_b = kk_transform_point(*X_AB, p.nearest);
+    d->iterations = 0;
+    return 1;
+}
+
+static void distance_of_segments(const kki_core *a, const kki_core *b, const kk_transform *X_AB, kki_core_distance *d) {
+    const kk_vec3 h1 = {0, 0, a->half[2]}, h2 = kk_vec3_scale(kk_mat3_column(X_AB->R, 2), b->half[2]);
+    double s1, s2;
+    kki_segments_closest(kk_vec3_make(0, 0, 0), h1, X_AB->p, h2, &s1, &s2);
+    d->on_a = kk_vec3_scale(h1, s1);
+    d->on_b = kk_vec3_add(X_AB->p, kk_vec3_scale(h2, s2));
+    kk_vec3 off = kk_vec3_sub(d->on_b, d->on_a);
+    d->distance = kk_vec3_norm(off);
+    d->iterations = 0;
+    double norm = d->distance;
+    if (!(norm > 1e-14 * (a->half[2] + b->half[2]))) { // they cross: out along the common perpendicular
+        off = kk_vec3_cross(h1, h2);
+        off = kk_vec3_dot(off, X_AB->p) < 0 ? kk_vec3_neg(off) : off;
+        norm = kk_vec3_norm(off);
+    }
+    d->normal = norm > 0 ? kk_vec3_scale(off, 1 / norm) : kk_vec3_make(1, 0, 0);
+}
+
+static int swapped_point(const kki_core *a, const kk_transform *X_AB, kki_core_distance *d) {
+    const kk_transform X_BA = kk_transform_inverse(*X_AB);
+    if (!distance_of_point(a, &X_BA, d)) {
+        return 0;
+    }
+    const kk_vec3 on_a = kk_transform_point(*X_AB, d->on_b);
+    d->on_b = X_AB->p;
+    d->on_a = on_a;
+    d->normal = kk_vec3_neg(kk_mat3_mul_vec(X_AB->R, d->normal));
+    return 1;
+}
+
+int kki_core_closed_form(const kki_core *a, const kki_core *b, const kk_transform *X_AB, kki_core_distance *d) {
+    if (a->type == KKI_CORE_POINT && distance_of_point(b, X_AB, d)) {
+        return 1;
+    }
+    if (b->type == KKI_CORE_POINT && swapped_point(a, X_AB, d)) {
+        return 1;
+    }
+    if (a->type == KKI_CORE_SEGMENT && b->type == KKI_CORE_SEGMENT) {
+        distance_of_segments(a, b, X_AB, d);
+        return 1;
+    }
+    return 0;
+}
+
+static void distance_of_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
+                               const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
+    kki_core_pair pair;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    kki_core_distance d;
+    if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
+        (void)kki_core_distance_find(&pair, KKI_ANY_DISTANCE, memory, &d);
+    }
+    to_world(X_WA, &d, pair.a.radius, pair.b.radius, r);
+}
+
+// A is the half space z ≤ 0 of its frame, thickened by its margin.
+static void distance_of_plane(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
+                              const kk_transform *X_WB, kki_separation *r) {
+    const kk_vec3 n = kk_mat3_column(X_WA->R, 2);
+    const kki_core cb = kki_core_of(b);
+    int id = -1;
+    const kk_vec3 low = kki_core_support(&cb, kk_vec3_neg(kk_mat3_tmul_vec(X_WB->R, n)), &id);
+    r->normal = n;
+    r->on_b = kk_vec3_sub(kk_transform_point(*X_WB, low), kk_vec3_scale(n, cb.radius));
+    r->distance = kk_vec3_dot(n, kk_vec3_sub(r->on_b, X_WA->p)) - a->margin;
+    r->on_a = kk_vec3_sub(r->on_b, kk_vec3_scale(n, r->distance));
+    r->iterations = 0;
+}
+
+int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                 kki_pair_memory *memory, kki_separation *result) {
+    kki_pair_memory none = {0};
+    if (is_convex(a) && is_convex(b)) {
+        distance_of_convex(a, X_WA, b, X_WB, memory ? memory : &none, result);
+    } else if (a->type == KK_SHAPE_PLANE && is_convex(b)) {
+        distance_of_plane(a, X_WA, b, X_WB, result);
+    } else if (is_convex(a) && b->type == KK_SHAPE_PLANE) {
+        distance_of_plane(b, X_WB, a, X_WA, result);
+        swap(result);
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                double reach, kki_pair_memory *memory) {
+    kki_pair_memory none = {0};
+    if (!is_convex(a) || !is_convex(b)) {
+        kki_separation r;
+        return kki_distance(a, X_WA, b, X_WB, memory, &r) && r.distance <= reach;
+    }
+    kki_core_pair pair;
+    kki_core_distance d;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    const double most = reach + pair.a.radius + pair.b.radius;
+    if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
+        return kki_core_within(&pair, most, memory ? memory : &none);
+    }
+    return d.distance <= most;
+}

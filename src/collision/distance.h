@@ -1,0 +1,24 @@
+/// Signed distance of two shapes with witness points.
+#ifndef KKI_COLLISION_DISTANCE_H
+#define KKI_COLLISION_DISTANCE_H
+
+#include "collision/manifold.h"
+
+/// Signed distance d: positive apart, minus the depth where they overlap; on_b = on_a + d n.
+typedef struct kki_separation {
+    double distance;
+    kk_vec3 normal; ///< unit, from A to B, in the world
+    kk_vec3 on_a, on_b;
+    int iterations; ///< of searches; 0 for closed forms
+} kki_separation;
+
+/// Distance of two convex shapes or of one and a plane; `memory` may be NULL. Finite and bounded for every finite input.
+/// @return 0, and nothing is written, for pairs with a mesh, a height field or two planes
+int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                 kki_pair_memory *memory, kki_separation *result);
+
+/// Whether the distance is at most `reach`, which is cheaper to tell; the same pairs.
+int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                double reach, kki_pair_memory *memory);
+
+#endif

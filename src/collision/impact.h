@@ -1,0 +1,37 @@
+/// First time of impact of two moving bodies.
+#ifndef KKI_COLLISION_IMPACT_H
+#define KKI_COLLISION_IMPACT_H
+
+#include "collision/distance.h"
+
+enum { KKI_IMPACT_ITERATIONS = 200 };
+
+/// A body that moves from X_WS with constant velocity of its origin and constant angular velocity, both in world axes.
+typedef struct kki_moving {
+    const kki_shape *shape;
+    kk_transform X_WS;
+    kk_motion velocity;
+} kki_moving;
+
+typedef enum kki_impact_kind {
+    KKI_IMPACT_NONE,   ///< proved: the distance stays above the target
+    KKI_IMPACT_HIT,    ///< at `time` the distance is the target, to rounding, or the bodies started within it
+    KKI_IMPACT_UNSURE, ///< no impact before `time`, where the search was given up
+} kki_impact_kind;
+
+typedef struct kki_impact {
+    kki_impact_kind kind;
+    double time;       ///< in [0, duration]; never later than the first time at the target
+    kki_separation at; ///< of the bodies then
+    int iterations;
+} kki_impact;
+
+/// Pose after a time.
+kk_transform kki_moving_pose(const kki_moving *body, double time);
+
+/// First time in [0, duration] at which two convex bodies, or one and a plane that does not turn, are within `target`
+/// (≥ 0) of each other.
+/// @return 0 for other pairs
+int kki_impact_convex(const kki_moving *a, const kki_moving *b, double duration, double target, kki_impact *impact);
+
+#endif

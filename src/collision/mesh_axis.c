@@ -1,0 +1,393 @@
+// The direction of contact of one triangle and a convex core: separating axes, restricted to summits (facet.h).
+//
+// Axes are the triangle's normal, X's face normals, and cross products of edges; of two polytopes' edges only those
+// whose arcs on the sphere of normals cross can be axes (Gregorius 2013). Round cores (points, segments, anything with a
+// radius) have the directions between nearest points besides. Every axis is judged by its real separation, so that a
+// wrong candidate can never be mistaken for a better one.
+#include "collision/mesh_contact.h"
+
+void kki_core_range(const kki_core *x, kk_vec3 d, double *low, double *high) {
+    const kk_vec3 l = kk_mat3_tmul_vec(x->X_MX.R, d);
+    const double offset = kk_vec3_dot(d, x->X_MX.p);
+    if (x->is_box) {
+        const double h =
+            __builtin_fabs(l.x) * x->half[0] + __builtin_fabs(l.y) * x->half[1] + __builtin_fabs(l.z) * x->half[2];
+        *low = offset - h;
+        *high = offset + h;
+        return;
+    }
+    double least = __builtin_inf(), most = -__builtin_inf();
+    for (int32_t i = 0; i < x->shape.vertex_count; i++) {
+        const double s = kk_vec3_dot(l, x->shape.vertex[i]);
+        least = kki_lesser(least, s);
+        most = kki_greater(most, s);
+    }
+    *low = offset + least;
+    *high = offset + most;
+}
+
+uint32_t kki_core_vertex_feature(const kki_core *x, int32_t i) {
+    return kki_feature(KKI_FEATURE_VERTEX, x->facet ? x->facet->vertex[i] : i);
+}
+
+uint32_t kki_core_edge_feature(const kki_core *x, int32_t a, int32_t b) {
+    if (x->facet) {
+        return kki_feature(KKI_FEATURE_EDGE, x->facet->edge[(a + 1) % 3 == b ? a : b]);
+    }
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    return kki_feature(KKI_FEATURE_EDGE, low * 16384 + high);
+}
+
+typedef struct search {
+    const kki_facets *source;
+    const kki_facet *f;
+    const kki_core *x;
+    double limit; // separation beyond which nothing is near
+    double tiny;  // lengths below this are rounding
+    double any;   // greatest separation along any axis: a lower bound of the distance
+    kki_hit face; // along the triangle's normal
+    kki_hit best;
+    bool is_found;
+} search;
+
+static kk_vec3 unit(kk_vec3 v, double size) {
+    return kk_vec3_make(v.x / size, v.y / size, v.z / size);
+}
+
+static double separation(const search *s, kk_vec3 d) {
+    double low, high, x_low, x_high;
+    kki_facet_range(s->f, d, &low, &high);
+    kki_core_range(s->x, d, &x_low, &x_high);
+    return x_low - high;
+}
+
+// by how much another axis must be better than the face's normal, so that rounding does not decide
+static double required(const search *s, bool is_exact) {
+    return s->is_found ? s->best.sep + s->tiny + (is_exact ? 0 : 0.01 * __builtin_fabs(s->best.sep)) : -__builtin_inf();
+}
+
+// ---- the triangle's normal
+
+static void try_normal(search *s) {
+    double low, high;
+    const double plane = kk_vec3_dot(s->f->n, s->f->v[0]);
+    kki_core_range(s->x, s->f->n, &low, &high);
+    const double front = low - plane, back = plane - high;
+    const bool is_back = !s->f->is_solid && back > front;
+    s->any = s->f->is_prism ? front : kki_greater(front, back);
+    s->face = (kki_hit){.kind = KKI_HIT_FACE,
+                        .d = is_back ? kk_vec3_neg(s->f->n) : s->f->n,
+                        .sep = is_back ? back : front,
+                        .face = s->f->face};
+    s->best = s->face;
+    s->is_found = true;
+}
+
+// ---- faces of X
+
+static void try_x_faces(search *s) {
+    const kki_polytope *p = &s->x->shape;
+    for (int32_t i = 0; i < p->face_count && s->any <= s->limit; i++) {
+        const kk_vec3 d = kk_vec3_neg(kk_mat3_mul_vec(s->x->X_MX.R, p->normal[i]));
+        const double plane = kk_vec3_dot(d, kki_core_vertex(s->x, p->corner[p->first[i]]));
+        double low, high;
+        kki_facet_range(s->f, d, &low, &high);
+        s->any = kki_greater(s->any, plane - high);
+        // a triangle of a mesh has two sides
+        s->any = s->x->facet ? kki_greater(s->any, low - plane) : s->any;
+        if (plane - high > required(s, false) && kki_facet_is_summit(s->source, s->f, d)) {
+            s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .face = s->f->face, .index = i};
+        }
+    }
+}
+
+// the same for a box, two opposite faces at a time: faces −x, +x, −y, … in this order
+static void try_box_faces(search *s) {
+    const kki_core *x = s->x;
+    for (int k = 0; k < 3 && s->any <= s->limit; k++) {
+        const kk_vec3 axis = kk_mat3_column(x->X_MX.R, k);
+        const double middle = kk_vec3_dot(axis, x->X_MX.p);
+        double low, high;
+        kki_facet_range(s->f, axis, &low, &high);
+        const double sep[2] = {middle - x->half[k] - high, low - middle - x->half[k]};
+        s->any = kki_greater(s->any, kki_greater(sep[0], sep[1]));
+        for (int side = 0; side < 2; side++) {
+            const kk_vec3 d = side ? kk_vec3_neg(axis) : axis;
+            if (sep[side] > required(s, false) && kki_facet_is_summit(s->source, s->f, d)) {
+                s->best = (kki_hit){
+                    .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .face = s->f->face, .index = 2 * k + side};
+            }
+        }
+    }
+}
+
+// ---- edges against edges
+
+typedef struct segment {
+    kk_vec3 p, u;
+} segment;
+
+// parameters of the nearest points of two lines; false where they are parallel
+static bool nearest_on_lines(segment a, segment b, double *s, double *t) {
+    const kk_vec3 w = kk_vec3_sub(b.p, a.p);
+    const double aa = kk_vec3_dot(a.u, a.u), bb = kk_vec3_dot(b.u, b.u), ab = kk_vec3_dot(a.u, b.u);
+    const double det = aa * bb - ab * ab;
+    if (!(det > 1e-14 * aa * bb)) {
+        return false;
+    }
+    const double wa = kk_vec3_dot(w, a.u), wb = kk_vec3_dot(w, b.u);
+    *s = (wa * bb - wb * ab) / det;
+    *t = (wa * ab - wb * aa) / det;
+    return true;
+}
+
+static bool is_within(double t) {
+    return t >= -1e-9 && t <= 1 + 1e-9;
+}
+
+// the edge of X is a summit too where X is a triangle of a mesh; edges of convex bodies always are
+static bool x_edge_is_summit(const kki_core *x, int32_t a, int32_t b, kk_vec3 d) {
+    if (!x->facet) {
+        return true;
+    }
+    const int k = (a + 1) % 3 == b ? a : b;
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, d));
+    return x->facet->edge_kind[k] != KKI_EDGE_FLAT && kki_facet_edge_is_summit(x->facet, k, l);
+}
+
+static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
+    const double sep = separation(s, d);
+    s->any = kki_greater(s->any, sep);
+    if (s->f->edge_kind[k] == KKI_EDGE_FLAT || !(sep > required(s, false))) {
+        return;
+    }
+    const segment t = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
+    const kk_vec3 p = kki_core_vertex(s->x, a);
+    const segment x = {p, kk_vec3_sub(kki_core_vertex(s->x, b), p)};
+    double along_t, along_x;
+    if (!nearest_on_lines(t, x, &along_t, &along_x) || !is_within(along_t) || !is_within(along_x) ||
+        !kki_facet_edge_is_summit(s->f, k, d) || !x_edge_is_summit(s->x, a, b, d)) {
+        return;
+    }
+    // the two edges must be what separates, not another part of the bodies
+    const double between = kk_vec3_dot(d, kk_vec3_sub(x.p, t.p));
+    if (__builtin_fabs(between - sep) > 8 * s->tiny) {
+        return;
+    }
+    s->best = (kki_hit){.kind = KKI_HIT_POINT,
+                        .d = d,
+                        .sep = sep,
+                        .face = s->f->face,
+                        .on_mesh = kk_vec3_add(t.p, kk_vec3_scale(t.u, along_t)),
+                        .feature = {kki_feature(KKI_FEATURE_EDGE, s->f->edge[k]), kki_core_edge_feature(s->x, a, b)}};
+}
+
+// Whether an axis of squared length size2 with separation sep · size is worth a closer look: better than the best, or
+// proof that the bodies are apart. Without roots and divisions, since most are not.
+static bool is_worth_it(const search *s, double sep, double size2, bool is_flat) {
+    const double apart = kki_greater(s->any, s->x->radius),
+                 least = is_flat ? apart : kki_lesser(apart, required(s, false));
+    const double square = least * least * size2;
+    return least < 0 ? sep >= 0 || sep * sep < square : sep > 0 && sep * sep > square;
+}
+
+static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int sides) {
+    const kk_vec3 u = kk_mat3_mul_vec(s->x->X_MX.R, kk_vec3_sub(s->x->shape.vertex[b], s->x->shape.vertex[a]));
+    const kk_vec3 c = kk_vec3_cross(u, e);
+    const double size2 = kk_vec3_dot(c, c);
+    if (!(size2 > 1e-16 * kk_vec3_dot(u, u) * kk_vec3_dot(e, e))) {
+        return;
+    }
+    const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
+    double low, high, x_low, x_high;
+    kki_facet_range(s->f, c, &low, &high);
+    kki_core_range(s->x, c, &x_low, &x_high);
+    if ((sides & 1) && is_worth_it(s, x_low - high, size2, is_flat)) {
+        try_edge_axis(s, k, a, b, unit(c, kk_sqrt(size2)));
+    }
+    if ((sides & 2) && is_worth_it(s, low - x_high, size2, is_flat)) {
+        try_edge_axis(s, k, a, b, kk_vec3_neg(unit(c, kk_sqrt(size2))));
+    }
+}
+
+// Bit 0: u × e may separate, bit 1: its negative. X's edge is farthest along −d where −d lies between its two normals.
+static int sides_of_edge(const kki_core *x, int32_t i, kk_vec3 e) {
+    const int32_t *edge = x->shape.edge[i];
+    if (x->facet || x->shape.face_count == 0) {
+        return 3;
+    }
+    const kk_vec3 n0 = x->shape.normal[edge[2]], n1 = x->shape.normal[edge[3]];
+    const double s0 = kk_vec3_dot(n0, e), s1 = kk_vec3_dot(n1, e);
+    if (!(s0 * s1 < 0)) {
+        return 0;
+    }
+    const kk_vec3 u = kk_vec3_sub(x->shape.vertex[edge[1]], x->shape.vertex[edge[0]]);
+    return kk_vec3_dot(kk_vec3_cross(u, e), kk_vec3_add(n0, n1)) < 0 ? 1 : 2;
+}
+
+// Of a box's four edges along one axis, the one farthest along −d; corners are numbered by bits.
+static void try_box_axis(search *s, int k, int axis, kk_vec3 d) {
+    const kk_vec3 l = kk_mat3_tmul_vec(s->x->X_MX.R, d);
+    const int corner = ((l.x < 0) | (l.y < 0) << 1 | (l.z < 0) << 2) & ~(1 << axis);
+    try_edge_axis(s, k, corner, corner | 1 << axis, d);
+}
+
+// three directions of edges, each with both signs
+static void try_box_edges(search *s) {
+    for (int i = 0; i < 9 && s->any <= s->limit; i++) {
+        const int k = i / 3, axis = i % 3;
+        const kk_vec3 e = kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k]);
+        const kk_vec3 c = kk_vec3_cross(kk_mat3_column(s->x->X_MX.R, axis), e);
+        const double size2 = kk_vec3_dot(c, c);
+        if (!(size2 > 1e-16 * kk_vec3_dot(e, e))) {
+            continue;
+        }
+        const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
+        double low, high, x_low, x_high;
+        kki_facet_range(s->f, c, &low, &high);
+        kki_core_range(s->x, c, &x_low, &x_high);
+        if (is_worth_it(s, x_low - high, size2, is_flat)) {
+            try_box_axis(s, k, axis, unit(c, kk_sqrt(size2)));
+        }
+        if (is_worth_it(s, low - x_high, size2, is_flat)) {
+            try_box_axis(s, k, axis, kk_vec3_neg(unit(c, kk_sqrt(size2))));
+        }
+    }
+}
+
+static void try_edges(search *s) {
+    for (int k = 0; k < 3; k++) {
+        const kk_vec3 e = kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k]);
+        const kk_vec3 l = kk_mat3_tmul_vec(s->x->X_MX.R, e);
+        for (int32_t i = 0; i < s->x->shape.edge_count && s->any <= s->limit; i++) {
+            const int sides = sides_of_edge(s->x, i, l);
+            if (sides) {
+                try_edge_pair(s, k, s->x->shape.edge[i][0], s->x->shape.edge[i][1], e, sides);
+            }
+        }
+    }
+}
+
+// ---- nearest points of round cores
+
+typedef struct nearest {
+    double distance2;
+    kk_vec3 on_mesh, on_x;
+    int feature; // of the triangle, kki_triangle_point
+    uint32_t x_feature;
+} nearest;
+
+static void keep_nearer(nearest *best, kk_vec3 on_mesh, kk_vec3 on_x, int feature, uint32_t x_feature) {
+    const kk_vec3 r = kk_vec3_sub(on_x, on_mesh);
+    const double d2 = kk_vec3_dot(r, r);
+    if (d2 < best->distance2) {
+        *best = (nearest){d2, on_mesh, on_x, feature, x_feature};
+    }
+}
+
+static void nearest_of_vertices(const search *s, nearest *best) {
+    for (int32_t i = 0; i < s->x->shape.vertex_count; i++) {
+        const kk_vec3 p = kki_core_vertex(s->x, i);
+        const kki_triangle_point q = kki_triangle_closest(s->f->v, p);
+        keep_nearer(best, q.p, p, q.feature, kki_core_vertex_feature(s->x, i));
+    }
+}
+
+static double clamped(double t) {
+    return t < 0 ? 0 : t > 1 ? 1 : t;
+}
+
+// a corner of the triangle against an edge of X
+static void nearest_of_corner(const search *s, int k, segment x, uint32_t x_feature, nearest *best) {
+    const double uu = kk_vec3_dot(x.u, x.u);
+    const double t = uu > 0 ? clamped(kk_vec3_dot(kk_vec3_sub(s->f->v[k], x.p), x.u) / uu) : 0;
+    if (t > 0 && t < 1) {
+        keep_nearer(best, s->f->v[k], kk_vec3_add(x.p, kk_vec3_scale(x.u, t)), k, x_feature);
+    }
+}
+
+static void nearest_of_edges(const search *s, nearest *best) {
+    for (int32_t i = 0; i < s->x->shape.edge_count; i++) {
+        const int32_t a = s->x->shape.edge[i][0], b = s->x->shape.edge[i][1];
+        const kk_vec3 p = kki_core_vertex(s->x, a);
+        const segment x = {p, kk_vec3_sub(kki_core_vertex(s->x, b), p)};
+        const uint32_t id = kki_core_edge_feature(s->x, a, b);
+        for (int k = 0; k < 3; k++) {
+            const segment t = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
+            double along_t, along_x;
+            if (nearest_on_lines(t, x, &along_t, &along_x) && along_t > 0 && along_t < 1 && along_x > 0 &&
+                along_x < 1) {
+                keep_nearer(best, kk_vec3_add(t.p, kk_vec3_scale(t.u, along_t)),
+                            kk_vec3_add(x.p, kk_vec3_scale(x.u, along_x)), 3 + k, id);
+            }
+            nearest_of_corner(s, k, x, id, best);
+        }
+    }
+}
+
+static bool nearest_is_summit(const search *s, const nearest *best, kk_vec3 d) {
+    return best->feature >= 3 ? kki_facet_edge_is_summit(s->f, best->feature - 3, d)
+                              : kki_facet_is_summit(s->source, s->f, d);
+}
+
+static void try_nearest(search *s) {
+    nearest best = {.distance2 = __builtin_inf()};
+    nearest_of_vertices(s, &best);
+    nearest_of_edges(s, &best);
+    const double distance = kk_sqrt(best.distance2);
+    // where the nearest feature is the face, its normal has been tried; where they meet there is no direction
+    if (best.feature == 6 || !(distance > s->tiny)) {
+        return;
+    }
+    const kk_vec3 d = unit(kk_vec3_sub(best.on_x, best.on_mesh), distance);
+    const double sep = separation(s, d);
+    s->any = kki_greater(s->any, sep);
+    if (!(sep > required(s, true)) || !(distance - sep < 8 * s->tiny) || !nearest_is_summit(s, &best, d)) {
+        return;
+    }
+    const uint32_t id = best.feature >= 3 ? kki_feature(KKI_FEATURE_EDGE, s->f->edge[best.feature - 3])
+                                          : kki_feature(KKI_FEATURE_VERTEX, s->f->vertex[best.feature]);
+    s->best = (kki_hit){.kind = KKI_HIT_POINT,
+                        .d = d,
+                        .sep = sep,
+                        .face = s->f->face,
+                        .on_mesh = best.on_mesh,
+                        .feature = {id, best.x_feature}};
+}
+
+// ---- all together
+
+// The triangle is clear of X along a direction it may not have: its plane may still be near in front of it.
+static bool judge(search *s, kki_hit *hit) {
+    const double r = s->x->radius;
+    if (s->any > s->limit || s->best.sep > s->limit) {
+        return false;
+    }
+    if (s->any - r > s->tiny && s->best.sep - r < 0) {
+        s->best = s->face;
+        s->best.only_above = true;
+    }
+    *hit = s->best;
+    return true;
+}
+
+bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_core *x, double reach, kki_hit *hit) {
+    search s = {.source = source, .f = f, .x = x, .limit = x->radius + reach};
+    const double far = __builtin_fabs(x->X_MX.p.x) + __builtin_fabs(x->X_MX.p.y) + __builtin_fabs(x->X_MX.p.z);
+    s.tiny = 1e-12 * (f->size + x->size + far);
+    try_normal(&s);
+    if (s.any > s.limit) {
+        return false;
+    }
+    if (x->is_box) {
+        try_box_faces(&s);
+        try_box_edges(&s);
+    } else {
+        try_x_faces(&s);
+        try_edges(&s);
+    }
+    if (s.any <= s.limit && (x->radius > 0 || x->shape.face_count == 0)) {
+        try_nearest(&s);
+    }
+    return judge(&s, hit);
+}

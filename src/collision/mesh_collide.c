@@ -1,0 +1,388 @@
+// Meshes and height fields against everything: finds the triangles near X, drops what others explain, writes manifolds.
+#include <string.h>
+
+#include "base/sort.h"
+#include "collision/mesh_contact.h"
+
+enum { HITS = 192 };
+
+typedef struct contact {
+    kki_facets source;   // the mesh, frame M
+    kki_facets x_source; // the other mesh
+    kki_core x;
+    kki_facet x_facet;
+    double reach;
+    int count;
+    kki_hit hit[HITS];
+    kki_sort_item order[HITS], scratch[HITS];
+    kki_patches patches;
+} contact;
+
+// ---- X
+
+static const kk_vec3 ORIGIN[1] = {{0, 0, 0}};
+static const int32_t SEGMENT_EDGE[1][4] = {{0, 1, -1, -1}};
+static const int32_t TRIANGLE_EDGES[3][4] = {{0, 1, 0, 0}, {1, 2, 0, 0}, {2, 0, 0, 0}};
+static const int32_t TRIANGLE_FIRST[2] = {0, 3}, TRIANGLE_CORNERS[3] = {0, 1, 2};
+
+// Corners by bits: 1 for x, 2 for y, 4 for z. Faces −x, +x, −y, +y, −z, +z.
+static const kk_vec3 BOX_NORMALS[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
+static const int32_t BOX_FIRST[7] = {0, 4, 8, 12, 16, 20, 24};
+static const int32_t BOX_CORNERS[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
+static const int32_t BOX_EDGES[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5},
+                                         {0, 2, 0, 4}, {1, 3, 1, 4}, {4, 6, 0, 5}, {5, 7, 1, 5},
+                                         {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};
+
+static kki_polytope box_polytope(const double half[3], kk_vec3 corner[8]) {
+    for (int i = 0; i < 8; i++) {
+        corner[i] = kk_vec3_make(i & 1 ? half[0] : -half[0], i & 2 ? half[1] : -half[1], i & 4 ? half[2] : -half[2]);
+    }
+    return (kki_polytope){8, 6, 12, corner, BOX_NORMALS, BOX_FIRST, BOX_CORNERS, BOX_EDGES};
+}
+
+static double size_of(const kki_polytope *p) {
+    double size2 = 0;
+    for (int32_t i = 0; i < p->vertex_count; i++) {
+        size2 = kki_greater(size2, kk_vec3_dot(p->vertex[i], p->vertex[i]));
+    }
+    return kk_sqrt(size2);
+}
+
+// the convex core of a shape; false for shapes this file does not know. `room` holds up to eight corners
+static bool core_of_shape(const kki_shape *s, kk_vec3 room[8], kki_core *x) {
+    switch ((kk_shape_type)s->type) {
+    case KK_SHAPE_SPHERE:
+        x->shape = (kki_polytope){.vertex_count = 1, .vertex = ORIGIN};
+        x->radius = s->half[0] + s->margin;
+        break;
+    case KK_SHAPE_CAPSULE:
+        room[0] = kk_vec3_make(0, 0, -s->half[1]);
+        room[1] = kk_vec3_make(0, 0, s->half[1]);
+        x->shape = (kki_polytope){.vertex_count = 2, .vertex = room, .edge_count = 1, .edge = SEGMENT_EDGE};
+        x->radius = s->half[0] + s->margin;
+        break;
+    case KK_SHAPE_BOX:
+        x->shape = box_polytope(s->half, room);
+        x->is_box = true;
+        memcpy(x->half, s->half, sizeof x->half);
+        x->radius = s->margin;
+        break;
+    default: return false;
+    }
+    x->size = size_of(&x->shape) + x->radius;
+    return true;
+}
+
+static kki_aabb box_of_core(const kki_core *x) {
+    kki_aabb box;
+    kki_core_range(x, kk_vec3_make(1, 0, 0), &box.lower.x, &box.upper.x);
+    kki_core_range(x, kk_vec3_make(0, 1, 0), &box.lower.y, &box.upper.y);
+    kki_core_range(x, kk_vec3_make(0, 0, 1), &box.lower.z, &box.upper.z);
+    return kki_aabb_grow(box, x->radius);
+}
+
+// X becomes a triangle of the other mesh
+static bool set_triangle(contact *c, int32_t face) {
+    if (!kki_facet_load(&c->x_source, face, &c->x_facet)) {
+        return false;
+    }
+    c->x.facet = &c->x_facet;
+    c->x.shape = (kki_polytope){3, 1, 3, c->x_facet.v, &c->x_facet.n, TRIANGLE_FIRST, TRIANGLE_CORNERS, TRIANGLE_EDGES};
+    c->x.size = c->x_facet.size;
+    return true;
+}
+
+// ---- hits that others explain
+
+// doubles in rising order as whole numbers in rising order
+static uint64_t rising_key(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+// Moving X by `depth` along d parts it from the hit's triangle too.
+static bool is_parted_by(const kki_facet *f, const kki_core *x, kk_vec3 d, double depth) {
+    double low, high, x_low, x_high;
+    kki_facet_range(f, d, &low, &high);
+    kki_core_range(x, d, &x_low, &x_high);
+    return x_low - x->radius - high >= -depth - 1e-9 * (f->size + x->size);
+}
+
+typedef struct way_out {
+    kk_vec3 d;
+    double depth;
+} way_out;
+
+enum { WAYS = 32 };
+
+static bool is_explained(const kki_facet *f, const kki_core *x, const kki_hit *hit, const way_out *way, int ways) {
+    const double depth = x->radius - hit->sep;
+    for (int i = 0; i < ways; i++) {
+        const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
+        const bool is_other = kk_vec3_dot(r, r) > KKI_FLAT_SINE * KKI_FLAT_SINE;
+        if (is_other && way[i].depth < depth && is_parted_by(f, x, way[i].d, kki_greater(way[i].depth, 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
+    for (int i = 0; i < ways; i++) {
+        const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
+        if (kk_vec3_dot(r, r) <= KKI_FLAT_SINE * KKI_FLAT_SINE) {
+            way[i].depth = kki_greater(way[i].depth, radius - hit->sep); // of the whole body, not of one triangle
+            return ways;
+        }
+    }
+    if (ways < WAYS) {
+        way[ways++] = (way_out){hit->d, radius - hit->sep};
+    }
+    return ways;
+}
+
+// shallow hits first: they are the ways out
+static void flush(contact *c) {
+    way_out way[WAYS];
+    int ways = 0;
+    for (int i = 0; i < c->count; i++) {
+        c->order[i] = (kki_sort_item){rising_key(-c->hit[i].sep), (uint64_t)i};
+    }
+    kki_sort(c->order, (size_t)c->count, c->scratch);
+    for (int i = 0; i < c->count; i++) {
+        const kki_hit *hit = &c->hit[c->order[i].payload];
+        kki_facet f;
+        kki_facet_load(&c->source, hit->face, &f);
+        if (c->x.facet) {
+            set_triangle(c, hit->x_face);
+        }
+        if (hit->sep < c->x.radius && is_explained(&f, &c->x, hit, way, ways)) {
+            continue;
+        }
+        if (!hit->only_above) {
+            ways = add_way(way, ways, hit, c->x.radius);
+        }
+        kki_patches_add(&c->patches, &f, &c->x, hit);
+    }
+    c->count = 0;
+}
+
+// ---- triangles near X
+
+static void try_face(contact *c, int32_t face) {
+    kki_facet f;
+    if (!kki_facet_load(&c->source, face, &f) ||
+        !kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])) {
+        return;
+    }
+    c->hit[c->count].x_face = c->x.facet ? c->x_facet.face : -1;
+    if (++c->count == HITS) {
+        const int32_t x_face = c->x.facet ? c->x_facet.face : -1;
+        flush(c);
+        if (x_face >= 0) {
+            set_triangle(c, x_face);
+        }
+    }
+}
+
+static kki_aabb box_of_corners(const kk_vec3 corner[3]) {
+    return kki_aabb_join(kki_aabb_of_point(corner[0]),
+                         kki_aabb_join(kki_aabb_of_point(corner[1]), kki_aabb_of_point(corner[2])));
+}
+
+// A cheap look before the facet is loaded: along X's own axes for a box, by the distance of the plane for all.
+static bool is_clear(const contact *c, const kk_vec3 corner[3], kk_vec3 n) {
+    const kk_vec3 p = c->x.X_MX.p;
+    const kk_vec3 r[3] = {kk_vec3_sub(corner[0], p), kk_vec3_sub(corner[1], p), kk_vec3_sub(corner[2], p)};
+    const double limit = c->reach + c->x.radius, far = limit + c->x.size, height = kk_vec3_dot(n, r[0]);
+    if (!c->x.facet && (height > far || height < -far)) {
+        return true;
+    }
+    for (int k = 0; k < 3 && c->x.is_box; k++) {
+        const kk_vec3 d = kk_mat3_column(c->x.X_MX.R, k);
+        const double s[3] = {kk_vec3_dot(d, r[0]), kk_vec3_dot(d, r[1]), kk_vec3_dot(d, r[2])};
+        const double half = c->x.half[k] + limit;
+        if ((s[0] > half && s[1] > half && s[2] > half) || (s[0] < -half && s[1] < -half && s[2] < -half)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void try_surface(contact *c, const kki_aabb *box) {
+    const kki_surface *s = c->source.surface;
+    kki_tree_walk walk;
+    int32_t first, count;
+    kki_tree_walk_begin(&walk, &s->tree, box);
+    while (kki_tree_walk_next(&walk, &first, &count)) {
+        for (int32_t i = first; i < first + count; i++) {
+            const kki_aabb b = box_of_corners(s->corner[i]);
+            if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->normal[s->tree.item[i]])) {
+                try_face(c, s->tree.item[i]);
+            }
+        }
+    }
+}
+
+static void try_field(contact *c, const kki_aabb *box) {
+    const kki_height_field *f = c->source.field;
+    int32_t row[2], column[2];
+    if (!kki_height_field_cells(f, box, row, column)) {
+        return;
+    }
+    for (int32_t r = row[0]; r <= row[1]; r++) {
+        for (int32_t k = column[0]; k <= column[1]; k++) {
+            const int32_t cell = r * (f->columns - 1) + k;
+            try_face(c, 2 * cell);
+            try_face(c, 2 * cell + 1);
+        }
+    }
+}
+
+static void try_near(contact *c) {
+    const kki_aabb box = kki_aabb_grow(box_of_core(&c->x), c->reach);
+    if (c->source.surface) {
+        try_surface(c, &box);
+    } else {
+        try_field(c, &box);
+    }
+}
+
+// ---- bodies wholly inside a solid
+
+// The middle of X is inside and no triangle is near: out by the shortest way.
+static void push_out(contact *c) {
+    const kki_surface *s = c->source.surface;
+    const kk_vec3 middle = c->x.X_MX.p;
+    const kki_aabb point = kki_aabb_of_point(middle);
+    if (!s || !s->is_solid || !kki_aabb_contains(&s->box, &point)) {
+        return;
+    }
+    const kki_surface_point q = kki_surface_closest(s, middle, 2 * KKI_SURFACE_FAR);
+    kki_facet f;
+    if (q.face < 0 || !q.is_inside || !(q.distance > 0) || !kki_facet_load(&c->source, q.face, &f)) {
+        return;
+    }
+    kki_hit hit = {.kind = KKI_HIT_POINT, .face = q.face, .on_mesh = q.p};
+    double low, high;
+    hit.d = q.feature == 6 ? f.n : kk_vec3_scale(kk_vec3_sub(q.p, middle), 1 / q.distance);
+    kki_core_range(&c->x, hit.d, &low, &high);
+    hit.sep = low - kk_vec3_dot(hit.d, q.p);
+    hit.feature[0] = kki_feature(KKI_FEATURE_FACE, f.region);
+    kki_patches_add(&c->patches, &f, &c->x, &hit);
+}
+
+// ---- entries
+
+static bool facets_of(const kki_shape *s, kki_facets *source) {
+    *source =
+        (kki_facets){s->type == KK_SHAPE_MESH ? s->surface : NULL, s->type == KK_SHAPE_HEIGHT_FIELD ? s->field : NULL};
+    return source->surface || source->field;
+}
+
+static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB) {
+    return (kk_transform){kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R),
+                          kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p))};
+}
+
+// both margins are one radius, since the sum of balls is a ball
+static void begin(contact *c, const kki_shape *mesh, double reach) {
+    c->count = 0;
+    c->patches.count = c->patches.lost = 0;
+    c->x.radius += mesh->margin;
+    c->reach = reach;
+    c->patches.reach = reach;
+}
+
+// a mesh's margin thickens it: points move out on to its surface
+static void add_mesh_margin(contact *c, double margin) {
+    for (int i = 0; i < c->patches.count && margin > 0; i++) {
+        kki_patch *p = &c->patches.patch[i];
+        for (int k = 0; k < p->count; k++) {
+            p->point[k].on_mesh = kk_vec3_add(p->point[k].on_mesh, kk_vec3_scale(p->d, margin));
+        }
+    }
+}
+
+static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
+                  int room) {
+    flush(c);
+    if (c->patches.count == 0 && !c->x_source.surface) {
+        push_out(c);
+    }
+    add_mesh_margin(c, mesh->margin);
+    return kki_patches_write(&c->patches, X_WM, is_swapped, manifold, room);
+}
+
+static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_core *x, const kk_transform *X_WX,
+                        bool is_swapped, double reach, kki_manifold *manifold, int room) {
+    contact c;
+    c.x_source = (kki_facets){0};
+    if (!facets_of(mesh, &c.source)) {
+        return 0;
+    }
+    c.x = *x;
+    c.x.X_MX = relative(X_WM, X_WX);
+    begin(&c, mesh, reach);
+    try_near(&c);
+    return finish(&c, mesh, X_WM, is_swapped, manifold, room);
+}
+
+// X runs over the other mesh's triangles near this one
+static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM, const kki_shape *other,
+                          const kk_transform *X_WX, bool is_swapped, double reach, kki_manifold *manifold, int room) {
+    contact c;
+    facets_of(mesh, &c.source);
+    facets_of(other, &c.x_source);
+    const kki_surface *s = c.x_source.surface;
+    c.x = (kki_core){.X_MX = relative(X_WM, X_WX), .radius = other->margin};
+    begin(&c, mesh, reach);
+    const kki_height_field *h = c.source.field;
+    const kki_aabb whole = h ? (kki_aabb){{-0.5 * h->size[0], -0.5 * h->size[1], h->base},
+                                          {0.5 * h->size[0], 0.5 * h->size[1], h->greatest}}
+                             : c.source.surface->box;
+    const kki_aabb box = kki_aabb_transform(relative(X_WX, X_WM), &whole);
+    const kki_aabb grown = kki_aabb_grow(box, c.reach + c.x.radius);
+    kki_tree_walk walk;
+    int32_t first, count;
+    kki_tree_walk_begin(&walk, &s->tree, &grown);
+    while (kki_tree_walk_next(&walk, &first, &count)) {
+        for (int32_t i = first; i < first + count; i++) {
+            if (set_triangle(&c, s->tree.item[i])) {
+                try_near(&c);
+            }
+        }
+    }
+    return finish(&c, mesh, X_WM, is_swapped, manifold, room);
+}
+
+int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                     double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
+    (void)memory; // answers depend on the poses alone
+    kki_facets a_facets, b_facets;
+    const bool a_is = facets_of(a, &a_facets), b_is = facets_of(b, &b_facets);
+    if (a_is && b_facets.surface) {
+        return collide_meshes(a, X_WA, b, X_WB, false, reach, manifold, room);
+    }
+    if (b_is && a_facets.surface) {
+        return collide_meshes(b, X_WB, a, X_WA, true, reach, manifold, room);
+    }
+    kk_vec3 corner[8];
+    kki_core x = {0};
+    if (a_is && core_of_shape(b, corner, &x)) {
+        return collide_core(a, X_WA, &x, X_WB, false, reach, manifold, room);
+    }
+    if (b_is && core_of_shape(a, corner, &x)) {
+        return collide_core(b, X_WB, &x, X_WA, true, reach, manifold, room);
+    }
+    return 0;
+}
+
+int kki_collide_mesh_polytope(const kki_shape *mesh, const kk_transform *X_WM, const kki_polytope *polytope,
+                              double margin, const kk_transform *X_WB, bool is_swapped, double reach,
+                              kki_manifold *manifold, int room) {
+    kki_core x = {.shape = *polytope, .radius = margin};
+    x.size = size_of(polytope) + margin;
+    return collide_core(mesh, X_WM, &x, X_WB, is_swapped, reach, manifold, room);
+}

@@ -1,0 +1,116 @@
+// Contacts of meshes and height fields with convex bodies and with meshes: the parts shared by mesh_*.c.
+//
+// The other body X is a convex core with a radius: a point (sphere), a segment (capsule), a polytope (box, hull), or one
+// triangle of another mesh. All work is done in the frame M of the mesh; a direction d points from the mesh to X.
+//
+// For each triangle near X
+//   1. mesh_axis.c finds the direction of greatest separation among those that the triangle's neighbourhood allows
+//      (facet.h), and a *hit*;
+//   2. mesh_collide.c drops hits that a shallower one explains: moving X out along that one's direction parts X from
+//      this triangle as well (a box that overlaps the rim of a step by a hair is pushed sideways, not up);
+//   3. mesh_points.c clips and collects the points by direction, without those on flat inner edges, and keeps at most
+//      eight that carry the wrench.
+#ifndef KKI_COLLISION_MESH_CONTACT_H
+#define KKI_COLLISION_MESH_CONTACT_H
+
+#include "collision/facet.h"
+#include "collision/manifold.h"
+
+/// A convex polytope by its faces: what hulls have to provide. Arrays are not owned.
+typedef struct kki_polytope {
+    int32_t vertex_count, face_count, edge_count;
+    const kk_vec3 *vertex;    ///< [vertex_count]
+    const kk_vec3 *normal;    ///< [face_count] outward, unit
+    const int32_t *first;     ///< [face_count + 1] start of each face's corners in `corner`
+    const int32_t *corner;    ///< counter-clockwise from outside
+    const int32_t (*edge)[4]; ///< [edge_count] two vertices and the two faces beside them
+} kki_polytope;
+
+typedef struct kki_core {
+    kki_polytope shape; ///< no faces: point or segment
+    double half[3];     ///< of a box; its ranges have a closed form
+    bool is_box;
+    const kki_facet *facet; ///< triangle of another mesh, in that mesh's frame; NULL for convex bodies
+    kk_transform X_MX;
+    double radius;
+    double size; ///< of about the core's extent, for tolerances
+} kki_core;
+
+static inline kk_vec3 kki_core_vertex(const kki_core *x, int32_t i) {
+    return kk_transform_point(x->X_MX, x->shape.vertex[i]);
+}
+/// Smallest and largest d · x over the core.
+void kki_core_range(const kki_core *x, kk_vec3 d, double *low, double *high);
+
+typedef enum kki_hit_kind { KKI_HIT_FACE, KKI_HIT_X_FACE, KKI_HIT_POINT } kki_hit_kind;
+
+/// What one triangle says.
+typedef struct kki_hit {
+    kki_hit_kind kind;
+    kk_vec3 d;           ///< unit, from the mesh to X
+    double sep;          ///< separation of triangle and core along d
+    int32_t face;        ///< of the mesh
+    int32_t x_face;      ///< of the other mesh where X is its triangle
+    int32_t index;       ///< face of X (KKI_HIT_X_FACE)
+    bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
+    kk_vec3 on_mesh;     ///< KKI_HIT_POINT
+    uint32_t feature[2]; ///< KKI_HIT_POINT: of the mesh and of X
+} kki_hit;
+
+/// Feature ids: a kind in the two highest bits.
+enum { KKI_FEATURE_FACE = 0, KKI_FEATURE_VERTEX = 1, KKI_FEATURE_EDGE = 2 };
+static inline uint32_t kki_feature(int kind, int32_t id) {
+    return (uint32_t)kind << 30 | ((uint32_t)id & 0x3fffffffu);
+}
+/// Feature ids of X's own corners and edges.
+uint32_t kki_core_vertex_feature(const kki_core *x, int32_t i);
+uint32_t kki_core_edge_feature(const kki_core *x, int32_t a, int32_t b);
+
+/// The triangle's best direction; false where it is farther than `reach` or has nothing to say.
+bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_core *x, double reach, kki_hit *hit);
+
+// ---- collecting points
+
+enum { KKI_PATCH_POINTS = 32, KKI_PATCHES = 48 };
+
+typedef struct kki_patch_point {
+    kk_vec3 on_mesh;
+    double gap;
+    uint32_t feature[2]; ///< mesh, X
+} kki_patch_point;
+
+/// Points of one direction.
+typedef struct kki_patch {
+    kk_vec3 d;
+    bool is_face_normal; ///< exactly a face's normal
+    int count;
+    kki_patch_point point[KKI_PATCH_POINTS];
+} kki_patch;
+
+typedef struct kki_patches {
+    int count;
+    int lost; ///< directions that found no room
+    double reach;
+    kki_patch patch[KKI_PATCHES];
+} kki_patches;
+
+void kki_patches_add(kki_patches *patches, const kki_facet *f, const kki_core *x, const kki_hit *hit);
+
+/// Manifolds in the world, the deepest first; returns as kki_collide does.
+/// @param is_swapped  the mesh is B
+int kki_patches_write(kki_patches *patches, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
+                      int room);
+
+// ---- entries
+
+/// As kki_collide, for a mesh or height field A and a sphere, capsule, box, mesh or height field B, in either order.
+/// Hulls need their polytope: kki_collide_mesh_polytope. Pairs it does not know give no manifold.
+int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                     double reach, kki_pair_memory *memory, kki_manifold *manifold, int room);
+
+/// A mesh or height field A and a polytope B with a margin; `is_swapped` where the polytope is A for the caller.
+int kki_collide_mesh_polytope(const kki_shape *mesh, const kk_transform *X_WM, const kki_polytope *polytope,
+                              double margin, const kk_transform *X_WB, bool is_swapped, double reach,
+                              kki_manifold *manifold, int room);
+
+#endif

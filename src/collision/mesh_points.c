@@ -1,0 +1,388 @@
+// Contact points of a hit, collected by direction, and the few of them that carry the wrench.
+//
+// A face is clipped against the other's sides (Sutherland and Hodgman 1974); every point knows the features it comes
+// from. Points that a flat inner edge makes are dropped: they lie inside the union of the pieces, between the others. So
+// points on a flat mesh are those on one large face, whatever its triangles are, and so are their ids.
+#include "collision/mesh_contact.h"
+
+#include <string.h>
+
+enum { CORNERS = 128 };
+
+// Where a corner of a clipped polygon comes from: a corner of P, a corner of Q, or the crossing of two edges.
+typedef enum origin { OF_P, OF_Q, CROSSING } origin;
+
+typedef struct corner {
+    kk_vec3 p;
+    origin from;
+    int32_t i, j;   // OF_P: corner i; OF_Q: corner j; CROSSING: edges i of P and j of Q
+    bool edge_is_q; // source of the side to the next corner: edge `edge` of P, or of Q
+    int32_t edge;
+} corner;
+
+typedef struct polygon {
+    int count;
+    corner c[CORNERS];
+} polygon;
+
+static corner crossing(const corner *a, const corner *b, double ha, double hb, int32_t q, int q_count) {
+    corner c = *a;
+    c.p = kk_vec3_add(a->p, kk_vec3_scale(kk_vec3_sub(b->p, a->p), ha / (ha - hb)));
+    if (a->edge_is_q) {
+        // edges of Q that follow one another meet in its corner
+        c.from = OF_Q;
+        c.j = (a->edge + 1) % q_count == q ? q : a->edge;
+    } else {
+        c.from = CROSSING;
+        c.i = a->edge;
+        c.j = q;
+    }
+    return c;
+}
+
+// Keeps what lies on the inner side of Q's edge q: m · (p − o) ≥ −slack.
+static void clip(polygon *poly, kk_vec3 o, kk_vec3 m, double slack, int32_t q, int q_count) {
+    polygon out; // large: only what is used is written
+    out.count = 0;
+    for (int i = 0; i < poly->count && out.count + 2 < CORNERS; i++) {
+        const corner *a = &poly->c[i], *b = &poly->c[(i + 1) % poly->count];
+        const double ha = kk_vec3_dot(m, kk_vec3_sub(a->p, o)) + slack;
+        const double hb = kk_vec3_dot(m, kk_vec3_sub(b->p, o)) + slack;
+        if (ha >= 0) {
+            out.c[out.count++] = *a;
+        }
+        if ((ha >= 0) != (hb >= 0)) {
+            corner c = crossing(a, b, ha, hb, q, q_count);
+            // leaving: the next side runs along Q's edge; entering: along the old side
+            c.edge_is_q = ha >= 0 ? true : a->edge_is_q;
+            c.edge = ha >= 0 ? q : a->edge;
+            out.c[out.count++] = c;
+        }
+    }
+    memcpy(poly->c, out.c, (size_t)out.count * sizeof out.c[0]);
+    poly->count = out.count;
+}
+
+static void begin_polygon(polygon *p, int count) {
+    p->count = count;
+    for (int i = 0; i < count; i++) {
+        p->c[i].from = OF_P;
+        p->c[i].i = i;
+        p->c[i].j = -1;
+        p->c[i].edge_is_q = false;
+        p->c[i].edge = i;
+    }
+}
+
+// ---- patches
+
+static kki_patch *patch_of(kki_patches *all, kk_vec3 d, bool is_face_normal) {
+    for (int i = 0; i < all->count; i++) {
+        kki_patch *p = &all->patch[i];
+        const kk_vec3 r = kk_vec3_sub(p->d, d);
+        if (kk_vec3_dot(r, r) < KKI_FLAT_SINE * KKI_FLAT_SINE) {
+            // a face's own normal is exact, an axis found by products is not
+            if (is_face_normal && !p->is_face_normal) {
+                p->d = d;
+                p->is_face_normal = true;
+            }
+            return p;
+        }
+    }
+    if (all->count == KKI_PATCHES) {
+        all->lost++;
+        return NULL;
+    }
+    kki_patch *p = &all->patch[all->count++];
+    p->d = d;
+    p->is_face_normal = is_face_normal;
+    p->count = 0;
+    return p;
+}
+
+static void tangents(kk_vec3 n, kk_vec3 *x, kk_vec3 *y) {
+    const double ax = __builtin_fabs(n.x), ay = __builtin_fabs(n.y), az = __builtin_fabs(n.z);
+    const kk_vec3 e = ax <= ay && ax <= az ? kk_vec3_make(1, 0, 0)
+                      : ay <= az           ? kk_vec3_make(0, 1, 0)
+                                           : kk_vec3_make(0, 0, 1);
+    const kk_vec3 t = kk_vec3_cross(n, e);
+    *x = kk_vec3_scale(t, 1 / kk_vec3_norm(t));
+    *y = kk_vec3_cross(n, *x);
+}
+
+// the point farthest along u; among equals the lowest features
+static int farthest(const kki_patch *p, kk_vec3 u) {
+    int best = 0;
+    double most = -__builtin_inf();
+    for (int i = 0; i < p->count; i++) {
+        const double s = kk_vec3_dot(u, p->point[i].on_mesh);
+        if (s > most) {
+            most = s;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static int deepest(const kki_patch *p) {
+    int best = 0;
+    for (int i = 1; i < p->count; i++) {
+        best = p->point[i].gap < p->point[best].gap ? i : best;
+    }
+    return best;
+}
+
+// the kept point nearest to the deepest makes room for it
+static void keep_deepest(const kki_patch *p, uint64_t *kept) {
+    const int deep = deepest(p);
+    if ((*kept >> deep & 1) || __builtin_popcountll(*kept) < KKI_MANIFOLD_POINTS) {
+        *kept |= (uint64_t)1 << deep;
+        return;
+    }
+    int nearest = -1;
+    double least = __builtin_inf();
+    for (int i = 0; i < p->count; i++) {
+        const kk_vec3 r = kk_vec3_sub(p->point[i].on_mesh, p->point[deep].on_mesh);
+        if ((*kept >> i & 1) && kk_vec3_dot(r, r) < least) {
+            least = kk_vec3_dot(r, r);
+            nearest = i;
+        }
+    }
+    *kept &= ~((uint64_t)1 << nearest);
+    *kept |= (uint64_t)1 << deep;
+}
+
+// Eight directions around the normal: every corner of a rectangle is farthest along at least one of them.
+static void reduce(kki_patch *p) {
+    if (p->count <= KKI_MANIFOLD_POINTS) {
+        return;
+    }
+    static const double TURN[8][2] = {
+        {1, 0},  {0.70710678118654752, 0.70710678118654752},   {0, 1},  {-0.70710678118654752, 0.70710678118654752},
+        {-1, 0}, {-0.70710678118654752, -0.70710678118654752}, {0, -1}, {0.70710678118654752, -0.70710678118654752}};
+    kk_vec3 x, y;
+    uint64_t kept = 0;
+    tangents(p->d, &x, &y);
+    for (int k = 0; k < 8; k++) {
+        kept |= (uint64_t)1 << farthest(p, kk_vec3_add(kk_vec3_scale(x, TURN[k][0]), kk_vec3_scale(y, TURN[k][1])));
+    }
+    keep_deepest(p, &kept);
+    int count = 0;
+    for (int i = 0; i < p->count; i++) {
+        if (kept >> i & 1) {
+            p->point[count++] = p->point[i];
+        }
+    }
+    p->count = count;
+}
+
+static void add_point(kki_patch *p, kki_patch_point point) {
+    for (int i = 0; i < p->count; i++) {
+        kki_patch_point *old = &p->point[i];
+        if (old->feature[0] == point.feature[0] && old->feature[1] == point.feature[1]) {
+            *old = point.gap < old->gap ? point : *old;
+            return;
+        }
+    }
+    if (p->count == KKI_PATCH_POINTS) {
+        reduce(p);
+    }
+    p->point[p->count++] = point;
+}
+
+// ---- points of one hit
+
+// features of a corner where P is X's face and Q the triangle; false for points of flat edges
+static bool features_over_triangle(const kki_facet *f, const kki_core *x, const int32_t *loop, int count,
+                                   const corner *c, uint32_t feature[2]) {
+    switch (c->from) {
+    case OF_P:
+        feature[0] = kki_feature(KKI_FEATURE_FACE, f->region);
+        feature[1] = kki_core_vertex_feature(x, loop[c->i]);
+        return !x->facet || !x->facet->vertex_is_flat[loop[c->i]];
+    case OF_Q:
+        feature[0] = kki_feature(KKI_FEATURE_VERTEX, f->vertex[c->j]);
+        feature[1] = kki_feature(KKI_FEATURE_FACE, x->facet ? x->facet->region : 0);
+        return !f->vertex_is_flat[c->j];
+    case CROSSING:
+        feature[0] = kki_feature(KKI_FEATURE_EDGE, f->edge[c->j]);
+        feature[1] = kki_core_edge_feature(x, loop[c->i], loop[(c->i + 1) % count]);
+        return f->edge_kind[c->j] != KKI_EDGE_FLAT && !(x->facet && x->facet->edge_kind[c->i] == KKI_EDGE_FLAT);
+    }
+    return false;
+}
+
+// X's face that looks at the mesh
+static int32_t facing(const kki_core *x, kk_vec3 d) {
+    const kk_vec3 l = kk_mat3_tmul_vec(x->X_MX.R, d);
+    int32_t best = 0;
+    double least = __builtin_inf();
+    for (int32_t i = 0; i < x->shape.face_count; i++) {
+        const double s = kk_vec3_dot(l, x->shape.normal[i]);
+        if (s < least) {
+            least = s;
+            best = i;
+        }
+    }
+    return best;
+}
+
+// the corners of X to clip: of a face, or all of a point or segment
+static int loop_of(const kki_core *x, kk_vec3 d, const int32_t **loop) {
+    static const int32_t ALL[2] = {0, 1};
+    if (x->shape.face_count == 0) {
+        *loop = ALL;
+        return x->shape.vertex_count;
+    }
+    const int32_t i = facing(x, d);
+    *loop = &x->shape.corner[x->shape.first[i]];
+    const int32_t count = x->shape.first[i + 1] - x->shape.first[i];
+    return count < CORNERS / 2 ? count : CORNERS / 2;
+}
+
+static void clip_by_triangle(polygon *poly, const kki_facet *f, double slack) {
+    for (int k = 0; k < 3; k++) {
+        const kk_vec3 e = kk_vec3_sub(f->v[(k + 1) % 3], f->v[k]);
+        const kk_vec3 m = kk_vec3_cross(f->n, e);
+        clip(poly, f->v[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, k, 3);
+    }
+}
+
+static void add_face_points(kki_patches *all, const kki_facet *f, const kki_core *x, const kki_hit *hit) {
+    polygon poly;
+    const int32_t *loop;
+    const int count = loop_of(x, hit->d, &loop);
+    kki_patch *patch = NULL;
+    begin_polygon(&poly, count);
+    for (int i = 0; i < count; i++) {
+        poly.c[i].p = kki_core_vertex(x, loop[i]);
+    }
+    clip_by_triangle(&poly, f, 1e-9 * f->size);
+    for (int i = 0; i < poly.count; i++) {
+        kki_patch_point p;
+        const double height = kk_vec3_dot(hit->d, kk_vec3_sub(poly.c[i].p, f->v[0]));
+        p.gap = height - x->radius;
+        if (p.gap > all->reach || (hit->only_above && p.gap < 0) ||
+            !features_over_triangle(f, x, loop, count, &poly.c[i], p.feature)) {
+            continue;
+        }
+        p.on_mesh = kk_vec3_sub(poly.c[i].p, kk_vec3_scale(hit->d, height));
+        patch = patch ? patch : patch_of(all, hit->d, true);
+        if (patch) {
+            add_point(patch, p);
+        }
+    }
+}
+
+// features where P is the triangle and Q a face of X
+static bool features_over_x(const kki_facet *f, const kki_core *x, const int32_t *loop, int count, int32_t face,
+                            const corner *c, uint32_t feature[2]) {
+    switch (c->from) {
+    case OF_P:
+        feature[0] = kki_feature(KKI_FEATURE_VERTEX, f->vertex[c->i]);
+        feature[1] = kki_feature(KKI_FEATURE_FACE, x->facet ? x->facet->region : face);
+        return !f->vertex_is_flat[c->i];
+    case OF_Q:
+        feature[0] = kki_feature(KKI_FEATURE_FACE, f->region);
+        feature[1] = kki_core_vertex_feature(x, loop[c->j]);
+        return !x->facet || !x->facet->vertex_is_flat[loop[c->j]];
+    case CROSSING:
+        feature[0] = kki_feature(KKI_FEATURE_EDGE, f->edge[c->i]);
+        feature[1] = kki_core_edge_feature(x, loop[c->j], loop[(c->j + 1) % count]);
+        return f->edge_kind[c->i] != KKI_EDGE_FLAT && !(x->facet && x->facet->edge_kind[c->j] == KKI_EDGE_FLAT);
+    }
+    return false;
+}
+
+static void clip_by_x_face(polygon *poly, const kki_core *x, const int32_t *loop, int count, kk_vec3 n, double slack) {
+    for (int k = 0; k < count; k++) {
+        const kk_vec3 a = kki_core_vertex(x, loop[k]), b = kki_core_vertex(x, loop[(k + 1) % count]);
+        const kk_vec3 e = kk_vec3_sub(b, a), m = kk_vec3_cross(n, e);
+        clip(poly, a, kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, k, count);
+    }
+}
+
+static void add_x_face_points(kki_patches *all, const kki_facet *f, const kki_core *x, const kki_hit *hit) {
+    polygon poly;
+    const int32_t *loop = &x->shape.corner[x->shape.first[hit->index]];
+    const int32_t corners = x->shape.first[hit->index + 1] - x->shape.first[hit->index];
+    const int count = corners < CORNERS / 2 ? corners : CORNERS / 2;
+    const kk_vec3 on_x = kki_core_vertex(x, loop[0]);
+    // on a face of a solid that looks away from X only its rim, the summit, can touch
+    const bool is_hidden = f->is_solid && kk_vec3_dot(f->n, hit->d) <= 0;
+    const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
+    const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
+    kki_patch *patch = NULL;
+    begin_polygon(&poly, 3);
+    for (int i = 0; i < 3; i++) {
+        poly.c[i].p = f->v[i];
+    }
+    clip_by_x_face(&poly, x, loop, count, kk_vec3_neg(hit->d), 1e-9 * x->size);
+    for (int i = 0; i < poly.count; i++) {
+        kki_patch_point p;
+        p.gap = kk_vec3_dot(hit->d, kk_vec3_sub(on_x, poly.c[i].p)) - x->radius;
+        if (p.gap > most || !features_over_x(f, x, loop, count, hit->index, &poly.c[i], p.feature)) {
+            continue;
+        }
+        p.on_mesh = poly.c[i].p;
+        patch = patch ? patch : patch_of(all, hit->d, false);
+        if (patch) {
+            add_point(patch, p);
+        }
+    }
+}
+
+void kki_patches_add(kki_patches *all, const kki_facet *f, const kki_core *x, const kki_hit *hit) {
+    if (hit->kind == KKI_HIT_FACE) {
+        add_face_points(all, f, x, hit);
+    } else if (hit->kind == KKI_HIT_X_FACE) {
+        add_x_face_points(all, f, x, hit);
+    } else {
+        kki_patch *patch = patch_of(all, hit->d, false);
+        const kki_patch_point p = {hit->on_mesh, hit->sep - x->radius, {hit->feature[0], hit->feature[1]}};
+        if (patch) {
+            add_point(patch, p);
+        }
+    }
+}
+
+// ---- output
+
+static void write_one(const kki_patch *p, const kk_transform *X_WM, bool is_swapped, kki_manifold *m) {
+    const kk_vec3 d = kk_mat3_mul_vec(X_WM->R, p->d);
+    memset(m, 0, sizeof *m);
+    m->normal = is_swapped ? kk_vec3_neg(d) : d;
+    m->count = p->count;
+    for (int i = 0; i < p->count; i++) {
+        const kki_patch_point *q = &p->point[i];
+        const kk_vec3 on_mesh = kk_transform_point(*X_WM, q->on_mesh);
+        const uint64_t mesh = q->feature[0], x = q->feature[1];
+        // the point on A is X's where the mesh is B
+        m->point[i].position = is_swapped ? kk_vec3_add(on_mesh, kk_vec3_scale(d, q->gap)) : on_mesh;
+        m->point[i].gap = q->gap;
+        m->point[i].feature = is_swapped ? x << 32 | mesh : mesh << 32 | x;
+    }
+}
+
+static double least_gap(const kki_patch *p) {
+    return p->point[deepest(p)].gap;
+}
+
+int kki_patches_write(kki_patches *all, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold, int room) {
+    uint8_t order[KKI_PATCHES];
+    int count = 0;
+    for (int i = 0; i < all->count; i++) {
+        reduce(&all->patch[i]);
+        int j = count++;
+        for (; j > 0 && least_gap(&all->patch[order[j - 1]]) > least_gap(&all->patch[i]); j--) {
+            order[j] = order[j - 1];
+        }
+        order[j] = (uint8_t)i;
+    }
+    const int written = count < room ? count : room;
+    for (int i = 0; i < written; i++) {
+        write_one(&all->patch[order[i]], X_WM, is_swapped, &manifold[i]);
+    }
+    const int found = count + all->lost;
+    return found > room ? -1 - found : written;
+}

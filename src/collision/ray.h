@@ -1,0 +1,71 @@
+// Rays against shapes and scenes.
+//
+// A hit is the first crossing of the surface at 0 ≤ t ≤ limit, from either side, at origin + t · direction; the direction
+// need not be of unit length. Its normal points out of a solid; that of a sheet (open mesh) points against the ray. Rays
+// that start inside a solid therefore see its wall from within, and is_inside says so.
+//
+// Margins are exact for planes, spheres, capsules, boxes and polytopes, and ignored for cylinders, cones, ellipsoids,
+// meshes and height fields.
+#ifndef KKI_COLLISION_RAY_H
+#define KKI_COLLISION_RAY_H
+
+#include "geometry/height_field.h"
+#include "geometry/surface.h"
+
+typedef struct kki_ray {
+    kk_vec3 origin, direction;
+    double limit; ///< greatest t; may be infinite
+} kki_ray;
+
+typedef struct kki_ray_hit {
+    double t;
+    kk_vec3 normal;
+    int32_t feature; ///< face of a mesh or height field (−1 for its walls); plane of a polytope; 0 for others
+    bool is_inside;  ///< the ray was inside the solid before the hit
+} kki_ray_hit;
+
+/// The half space n · x ≤ d.
+typedef struct kki_plane {
+    kk_vec3 normal;
+    double d;
+} kki_plane;
+
+/// A ray in the shape's frame against each kind of shape. False where it misses.
+bool kki_ray_cast_plane(double margin, const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_sphere(double radius, const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_capsule(double radius, double half, const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_cylinder(double radius, double half, const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_cone(double radius, double half, const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_ellipsoid(const double radius[3], const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_box(const double half[3], double margin, const kki_ray *ray, kki_ray_hit *hit);
+/// A polytope of half spaces, without margin.
+bool kki_ray_cast_planes(const kki_plane *plane, int count, const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_surface(const kki_surface *surface, const kki_ray *ray, kki_ray_hit *hit);
+bool kki_ray_cast_height_field(const kki_height_field *field, const kki_ray *ray, kki_ray_hit *hit);
+
+/// A ray in the world against a placed shape. Hulls need their planes, see kki_placed_shape.
+typedef struct kki_placed_shape {
+    const kki_shape *shape;
+    kk_transform X_WS;
+    const kki_plane *plane; ///< [plane_count] of a hull, in its frame; NULL for others
+    int plane_count;
+    kki_aabb box; ///< in the world, filled by kki_ray_scene_create
+} kki_placed_shape;
+
+bool kki_ray_cast_placed(const kki_placed_shape *placed, const kki_ray *ray, kki_ray_hit *hit);
+
+/// Placed shapes with a tree over their boxes, for many rays.
+typedef struct kki_ray_scene kki_ray_scene;
+
+/// @param box  [count] boxes of the shapes in the world; infinite for planes
+kk_status kki_ray_scene_create(const kki_placed_shape *shape, const kki_aabb *box, int32_t count,
+                               const kk_allocator *allocator, kki_ray_scene **scene, kk_error *error);
+void kki_ray_scene_free(kki_ray_scene *scene);
+
+/// Nearest hit of each ray; ties go to the lowest shape.
+/// @param hit    [count]
+/// @param shape  [count] index of the shape hit, −1 for none
+void kki_ray_scene_cast(const kki_ray_scene *scene, const kki_ray *ray, int32_t count, kki_ray_hit *hit,
+                        int32_t *shape);
+
+#endif

@@ -1,0 +1,105 @@
+// Cores of shapes and the farthest points of the curved ones.
+#include "collision/support.h"
+
+kki_core kki_core_of(const kki_shape *shape) {
+    static const kki_core_type type[KK_SHAPE_TYPE_COUNT] = {
+        [KK_SHAPE_SPHERE] = KKI_CORE_POINT,        [KK_SHAPE_CAPSULE] = KKI_CORE_SEGMENT,
+        [KK_SHAPE_CYLINDER] = KKI_CORE_CYLINDER,   [KK_SHAPE_CONE] = KKI_CORE_CONE,
+        [KK_SHAPE_ELLIPSOID] = KKI_CORE_ELLIPSOID, [KK_SHAPE_BOX] = KKI_CORE_BOX,
+        [KK_SHAPE_HULL] = KKI_CORE_HULL,
+    };
+    kki_core core = {.type = type[shape->type], .radius = shape->margin, .convex = shape->convex};
+    switch (shape->type) {
+    case KK_SHAPE_SPHERE: core.radius += shape->half[0]; break;
+    case KK_SHAPE_HULL: core.extent = shape->convex->extent; break;
+    case KK_SHAPE_CAPSULE:
+        core.radius += shape->half[0];
+        core.half[2] = core.extent = shape->half[1];
+        break;
+    case KK_SHAPE_CYLINDER:
+    case KK_SHAPE_CONE:
+        core.half[0] = core.half[1] = shape->half[0];
+        core.half[2] = shape->half[1];
+        core.extent = kk_sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1]);
+        break;
+    default:
+        for (int i = 0; i < 3; i++) {
+            core.half[i] = shape->half[i];
+        }
+        core.extent = kk_vec3_norm(kk_vec3_make(core.half[0], core.half[1], core.half[2]));
+    }
+    return core;
+}
+
+kki_core kki_core_triangle(const kk_vec3 corner[3], double radius) {
+    kki_core core = {.type = KKI_CORE_TRIANGLE, .radius = radius, .corner = corner};
+    for (int i = 0; i < 3; i++) {
+        const double r = kk_vec3_norm(corner[i]);
+        core.extent = r > core.extent ? r : core.extent;
+    }
+    return core;
+}
+
+double kki_core_outer(const kki_core *core) {
+    if (core->type == KKI_CORE_TRIANGLE) {
+        const double r1 = kk_vec3_norm(kk_vec3_sub(core->corner[1], core->corner[0]));
+        const double r2 = kk_vec3_norm(kk_vec3_sub(core->corner[2], core->corner[0]));
+        return core->radius + (r1 > r2 ? r1 : r2);
+    }
+    return core->radius + (core->type == KKI_CORE_HULL ? core->convex->outer : core->extent);
+}
+
+kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB) {
+    kki_core_pair pair = {*a, *b, *X_AB, 0};
+    pair.size = a->extent + b->extent + kk_vec3_norm(X_AB->p);
+    return pair;
+}
+
+void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                      kki_core_pair *pair) {
+    pair->a = kki_core_of(a);
+    pair->b = kki_core_of(b);
+    pair->X_AB.R = kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R);
+    pair->X_AB.p = kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p));
+    pair->size = pair->a.extent + pair->b.extent + kk_vec3_norm(pair->X_AB.p);
+}
+
+kk_vec3 kki_core_corner(const kki_core *core, int id) {
+    switch (core->type) {
+    case KKI_CORE_SEGMENT: return kk_vec3_make(0, 0, id & 1 ? -core->half[2] : core->half[2]);
+    case KKI_CORE_BOX:
+        return kk_vec3_make(id & 1 ? -core->half[0] : core->half[0], id & 2 ? -core->half[1] : core->half[1],
+                            id & 4 ? -core->half[2] : core->half[2]);
+    case KKI_CORE_HULL: return core->convex->vertex[id < core->convex->vertex_count ? id : 0];
+    case KKI_CORE_TRIANGLE: return core->corner[id % 3];
+    default: return kk_vec3_make(0, 0, 0);
+    }
+}
+
+// The rim point of a disc of radius r at height z; its middle where d has no part across the axis.
+static kk_vec3 rim(kk_vec3 d, double across, double r, double z) {
+    return across > 0 ? kk_vec3_make(d.x * (r / across), d.y * (r / across), z) : kk_vec3_make(0, 0, z);
+}
+
+// Ellipsoid D·ball: the farthest point is D² d / |D d|.
+static kk_vec3 support_ellipsoid(const double half[3], kk_vec3 d) {
+    const kk_vec3 e = kk_vec3_make(half[0] * d.x, half[1] * d.y, half[2] * d.z);
+    const double length = kk_vec3_norm(e);
+    if (!(length > 0)) {
+        return kk_vec3_make(0, 0, 0);
+    }
+    return kk_vec3_make(half[0] * (e.x / length), half[1] * (e.y / length), half[2] * (e.z / length));
+}
+
+kk_vec3 kki_core_support_curved(const kki_core *core, kk_vec3 d) {
+    const double r = core->half[0], h = core->half[2];
+    if (core->type == KKI_CORE_ELLIPSOID) {
+        return support_ellipsoid(core->half, d);
+    }
+    const double across = kk_sqrt(d.x * d.x + d.y * d.y);
+    if (core->type == KKI_CORE_CYLINDER) {
+        return rim(d, across, r, d.z < 0 ? -h : h);
+    }
+    // a cone: its tip, or the rim of its base, whichever is farther
+    return 2 * h * d.z > r * across ? kk_vec3_make(0, 0, h) : rim(d, across, r, -h);
+}

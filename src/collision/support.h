@@ -1,0 +1,91 @@
+/// Convex cores: every convex shape is a core thickened by a ball, and a core answers one question, which of its points
+/// is farthest along d.
+///
+/// Sphere and capsule have a point and a segment as cores, so their round parts and all margins are exact: distances of
+/// cores minus the radii. A core lives in its own frame C.
+#ifndef KKI_COLLISION_SUPPORT_H
+#define KKI_COLLISION_SUPPORT_H
+
+#include "geometry/convex.h"
+
+typedef enum kki_core_type {
+    KKI_CORE_POINT,
+    KKI_CORE_SEGMENT,  ///< half length half[2] along z
+    KKI_CORE_CYLINDER, ///< half[0] radius, half[2] half length
+    KKI_CORE_CONE,     ///< the same
+    KKI_CORE_ELLIPSOID,
+    KKI_CORE_BOX,
+    KKI_CORE_HULL,
+    KKI_CORE_TRIANGLE, ///< corner[3]
+} kki_core_type;
+
+typedef struct kki_core {
+    kki_core_type type;
+    double half[3];
+    double radius; ///< of the ball around the core
+    double extent; ///< largest distance of the core's points from the origin of its frame
+    const kki_convex *convex;
+    const kk_vec3 *corner; ///< [3] of a triangle
+} kki_core;
+
+/// Two cores and where they lie: everything in A's frame.
+typedef struct kki_core_pair {
+    kki_core a, b;
+    kk_transform X_AB;
+    double size; ///< bound of |a − b| over both cores: what rounding errors are measured by
+} kki_core_pair;
+
+/// The core of a convex shape (not of planes, meshes, height fields).
+kki_core kki_core_of(const kki_shape *shape);
+/// A triangle with a ball around it; the corners are not copied.
+kki_core kki_core_triangle(const kk_vec3 corner[3], double radius);
+/// Radius of the body with its ball, wherever its frame is: the measure of slack.
+double kki_core_outer(const kki_core *core);
+kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB);
+/// The cores of two convex shapes in the world.
+void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                      kki_core_pair *pair);
+static inline int kki_core_is_polyhedral(const kki_core *core) {
+    return core->type != KKI_CORE_CYLINDER && core->type != KKI_CORE_CONE && core->type != KKI_CORE_ELLIPSOID;
+}
+/// Corner `id` of a polyhedral core, as kki_core_support numbers them.
+kk_vec3 kki_core_corner(const kki_core *core, int id);
+
+kk_vec3 kki_core_support_curved(const kki_core *core, kk_vec3 d);
+
+/// Farthest point along d, any length; *id is its number where the core is polyhedral and the place to start from when it
+/// comes in, −1 for none.
+static inline kk_vec3 kki_core_support(const kki_core *core, kk_vec3 d, int *id) {
+    switch (core->type) {
+    case KKI_CORE_POINT: *id = 0; return kk_vec3_make(0, 0, 0);
+    case KKI_CORE_SEGMENT: *id = d.z < 0; return kk_vec3_make(0, 0, d.z < 0 ? -core->half[2] : core->half[2]);
+    case KKI_CORE_BOX:
+        *id = (d.x < 0) + 2 * (d.y < 0) + 4 * (d.z < 0);
+        return kk_vec3_make(d.x < 0 ? -core->half[0] : core->half[0], d.y < 0 ? -core->half[1] : core->half[1],
+                            d.z < 0 ? -core->half[2] : core->half[2]);
+    case KKI_CORE_HULL: *id = kki_convex_support(core->convex, d, *id); return core->convex->vertex[*id];
+    case KKI_CORE_TRIANGLE: {
+        const double s0 = kk_vec3_dot(core->corner[0], d), s1 = kk_vec3_dot(core->corner[1], d);
+        const double s2 = kk_vec3_dot(core->corner[2], d);
+        *id = s0 >= s1 ? (s0 >= s2 ? 0 : 2) : (s1 >= s2 ? 1 : 2);
+        return core->corner[*id];
+    }
+    default: return kki_core_support_curved(core, d);
+    }
+}
+
+/// A point of the difference A − B: w = a − b, with both.
+typedef struct kki_difference {
+    kk_vec3 w, a, b; ///< in A
+    int32_t id[2];   ///< corners, where polyhedral
+} kki_difference;
+
+/// The farthest point of A − B along d. out->id comes in as the hint.
+static inline void kki_core_pair_support(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
+    const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
+    out->a = kki_core_support(&pair->a, d, &out->id[0]);
+    out->b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
+    out->w = kk_vec3_sub(out->a, out->b);
+}
+
+#endif

@@ -1,0 +1,112 @@
+/// The proof of a solution: a function of the problem and λ alone, by loops that no rung uses.
+#include <string.h>
+
+#include "contact/cones.h"
+#include "contact/solver.h"
+
+#define ABS(x) __builtin_fabs(x)
+
+// a NaN counts as the largest
+static double larger(double a, double b) {
+    return a >= b || a != a ? a : b;
+}
+
+static double compliance(const kki_problem *p, int row) {
+    return p->compliance ? p->compliance[row] : 0;
+}
+
+/// u = G λ + g + r λ, from Y only where there is no G.
+static void velocities(const kki_problem *p, const double *lambda, double *u) {
+    for (int i = 0; i < p->nrow; i++) {
+        u[i] = p->g[i] + compliance(p, i) * lambda[i];
+    }
+    for (int j = 0; p->G && j < p->nrow; j++) {
+        for (int i = 0; i < p->nrow; i++) {
+            u[i] += p->G[j * p->stride + i] * lambda[j];
+        }
+    }
+    for (int t = 0; !p->G && t < p->nv; t++) {
+        const double *row = p->Y + t * p->stride;
+        double f[4] = {0, 0, 0, 0}; // four sums, because one would wait for itself
+        for (int j = 0; j < p->nrow; j++) {
+            f[j & 3] += row[j] * lambda[j];
+        }
+        const double sum = (f[0] + f[1]) + (f[2] + f[3]);
+        for (int i = 0; i < p->nrow; i++) {
+            u[i] += sum * row[i];
+        }
+    }
+}
+
+/// The largest of the block's diagonal: the natural map grows with its scale, so this is the strictest.
+static double scale_of(const kki_problem *p, const kki_block *block) {
+    const int n = kki_law_rows(block->law), row = block->row;
+    double own[3] = {0, 0, 0}, scale = 0;
+    for (int t = 0; !p->G && t < p->nv; t++) {
+        const double *y = p->Y + t * p->stride + row;
+        for (int k = 0; k < n; k++) {
+            own[k] += y[k] * y[k];
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        own[k] = p->G ? p->G[(row + k) * p->stride + row + k] : own[k];
+        scale = larger(scale, own[k] + compliance(p, row + k));
+    }
+    return scale > 0 ? scale : 1;
+}
+
+/// Angle between λt and −ut of a contact that slides by more than rounding.
+static double slip_angle(const double *lambda, const double *u, double residual) {
+    if (kki_norm2(u[1], u[2]) <= 1e-9 + 10 * residual || kki_norm2(lambda[1], lambda[2]) == 0) {
+        return 0;
+    }
+    const double cross = lambda[1] * u[2] - lambda[2] * u[1], dot = -(lambda[1] * u[1] + lambda[2] * u[2]);
+    return kk_atan2(ABS(cross), dot);
+}
+
+static double distance(int n, const double *a, const double *b) {
+    double sum = 0;
+    for (int k = 0; k < n; k++) {
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    }
+    return __builtin_sqrt(sum);
+}
+
+/// λ of a block with the cone's tip at zero.
+static void centred(const kki_block *block, const double *lambda, double *x) {
+    memcpy(x, lambda + block->row, sizeof(double) * (size_t)kki_law_rows(block->law));
+    x[0] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
+}
+
+static double normal_of(const kki_problem *p, const kki_block *block, const double *lambda) {
+    if (block->law != KKI_LAW_TORSION && block->law != KKI_LAW_ROLLING) {
+        return 0;
+    }
+    const kki_block *contact = &p->block[block->contact];
+    return lambda[contact->row] + contact->adhesion;
+}
+
+void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_certificate *c) {
+    *c = (kki_certificate){.worst = -1};
+    velocities(p, lambda, u);
+    for (int b = 0; b < p->nblock; b++) {
+        const kki_block *block = &p->block[b];
+        const double scale = scale_of(p, block), normal = normal_of(p, block, lambda);
+        double x[3] = {0}, nearest[3];
+        centred(block, lambda, x);
+        memcpy(nearest, x, sizeof x);
+        kki_project_block(block, 1, normal, nearest);
+        const double *ub = u + block->row, r = kki_natural_map(block, scale, normal, x, ub);
+        if (c->worst < 0 || !(r <= c->residual)) {
+            c->residual = r;
+            c->worst = b;
+        }
+        c->cone = larger(c->cone, scale * distance(kki_law_rows(block->law), x, nearest));
+        if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
+            c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
+        }
+        if (block->law == KKI_LAW_CONTACT) {
+            c->dissipation = larger(c->dissipation, slip_angle(x, ub, r));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// The sets in which impulses live, the projections on them, and the natural map of every law.
+///
+/// In the solver's variables the cone's tip is at zero: λ'n = λn + adhesion. All of a block's rows share one scale s > 0, a velocity an
+/// impulse, and x = s λ is a velocity: cones are unchanged by it, bounds are multiplied.
+#ifndef KKI_CONTACT_CONES_H
+#define KKI_CONTACT_CONES_H
+
+#include <karakuri/elementary.h>
+
+#include "contact/problem.h"
+
+static inline double kki_norm2(double x, double y) {
+    return __builtin_sqrt(x * x + y * y);
+}
+
+static inline int kki_law_rows(int law) {
+    return law == KKI_LAW_CONTACT ? 3 : law == KKI_LAW_ROLLING ? 2 : 1;
+}
+
+/// Nearest point of |xt| ≤ μ xn, in place. False if x is there already.
+static inline bool kki_project_cone(double friction, double x[3]) {
+    const double t = kki_norm2(x[1], x[2]);
+    if (t <= friction * x[0]) {
+        return false;
+    }
+    if (friction * t <= -x[0]) {
+        x[0] = x[1] = x[2] = 0;
+        return true;
+    }
+    const double n = (x[0] + friction * t) / (1 + friction * friction);
+    const double s = t > 0 ? friction * n / t : 0;
+    x[0] = n;
+    x[1] *= s;
+    x[2] *= s;
+    return true;
+}
+/// Nearest point of |x| ≤ radius, in place.
+void kki_project_disc(double radius, double x[2]);
+static inline double kki_clamp(double x, double lower, double upper) {
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+/// Nearest point of a block's set, in place. @param normal  torsion, rolling: λ'n of the contact    @param x [rows]
+void kki_project_block(const kki_block *block, double scale, double normal, double *x);
+/// Every block's projection, contacts before what rolls on them. @param lambda [nrow]
+void kki_project_all(const kki_problem *problem, double *lambda);
+
+/// |s λ − P(s λ − ũ)|² of a contact. Inside the cone that is ũ, and must not be had by a difference in which a huge λ hides it.
+static inline double kki_contact_map_squared(double friction, double scale, const double *lambda, const double *u) {
+    const double a[3] = {scale * lambda[0], scale * lambda[1], scale * lambda[2]};
+    const double normal = u[0] + friction * kki_norm2(u[1], u[2]);
+    double x[3] = {a[0] - normal, a[1] - u[1], a[2] - u[2]};
+    if (!kki_project_cone(friction, x)) {
+        return normal * normal + u[1] * u[1] + u[2] * u[2];
+    }
+    const double d0 = a[0] - x[0], d1 = a[1] - x[1], d2 = a[2] - x[2];
+    return d0 * d0 + d1 * d1 + d2 * d2;
+}
+
+/// |s λ − P(s λ − ũ)|, ũ = u + μ|ut| n for contacts (De Saxcé's shift), u otherwise.
+double kki_natural_map(const kki_block *block, double scale, double normal, const double *lambda, const double *u);
+
+#endif

@@ -1,0 +1,352 @@
+/// Matrix times vector, L D Lᵀ and L U of small dense matrices; see dense_kernels.h.
+///
+/// Reference: Golub & Van Loan, Matrix Computations, 4th ed., 3.2, 3.4, 4.1. Each body is written once and inlined into a function for
+/// every instruction set.
+#include "contact/dense_kernels.h"
+
+#include <string.h>
+
+#include "dynamics/kernels/kernels.h"
+
+#define BODY static inline __attribute__((always_inline))
+#define ABS(x) __builtin_fabs(x)
+
+BODY double sum4(kki_quad a) {
+    return (a[0] + a[1]) + (a[2] + a[3]);
+}
+
+// ---- products
+
+/// `width` vectors of the product at once, so that they stay in registers.
+BODY void multiply_strip(int n, int stride, int first, int width, const double *A, const double *x, const double *b,
+                         double *y) {
+    kki_quad sum[4];
+    for (int k = 0; k < width; k++) {
+        sum[k] = ((const kki_quad *)b)[first + k];
+    }
+    for (int j = 0; j < n; j++) {
+        const kki_quad *a = (const kki_quad *)(A + j * stride) + first;
+        for (int k = 0; k < width; k++) {
+            sum[k] += x[j] * a[k];
+        }
+    }
+    for (int k = 0; k < width; k++) {
+        ((kki_quad *)y)[first + k] = sum[k];
+    }
+}
+
+BODY void multiply_body(int n, int stride, const double *A, const double *x, const double *b, double *y) {
+    const int width = stride / 4;
+    int k = 0;
+    for (; k + 3 <= width; k += 3) {
+        multiply_strip(n, stride, k, 3, A, x, b, y);
+    }
+    for (; k < width; k++) {
+        multiply_strip(n, stride, k, 1, A, x, b, y);
+    }
+}
+
+BODY void add_body(int stride, double f, const double *x, double *y) {
+    for (int k = 0; k < stride / 4; k++) {
+        ((kki_quad *)y)[k] += f * ((const kki_quad *)x)[k];
+    }
+}
+
+/// Σ a b over vectors first … end − 1.
+BODY double dot_body(int first, int end, const double *a, const double *b) {
+    kki_quad sum = {0, 0, 0, 0};
+    for (int k = first; k < end; k++) {
+        sum += ((const kki_quad *)a)[k] * ((const kki_quad *)b)[k];
+    }
+    return sum4(sum);
+}
+
+BODY void multiply_low_rank_body(int nv, int stride, const double *Y, const double *x, const double *b, double *y) {
+    memcpy(y, b, sizeof(double) * (size_t)stride);
+    for (int t = 0; t < nv; t++) {
+        const double *row = Y + t * stride;
+        add_body(stride, dot_body(0, stride / 4, row, x), row, y);
+    }
+}
+
+BODY void gather_strip(int m, int stride, int t, int first, int width, const double *C, const double *R, double *W) {
+    kki_quad sum[4] = {{0}, {0}, {0}, {0}};
+    for (int k = 0; k < m; k++) {
+        const double f = C[k * stride + t];
+        const kki_quad *r = (const kki_quad *)(R + k * stride) + first;
+        for (int i = 0; i < width; i++) {
+            sum[i] += f * r[i];
+        }
+    }
+    for (int i = 0; i < width; i++) {
+        ((kki_quad *)(W + t * stride))[first + i] = sum[i];
+    }
+}
+
+BODY void gather_body(int m, int n, int stride, bool upper, const double *C, const double *R, double *W) {
+    const int width = stride / 4;
+    for (int t = 0; t < n; t++) {
+        int k = upper ? t / 4 : 0;
+        for (; k + 4 <= width; k += 4) {
+            gather_strip(m, stride, t, k, 4, C, R, W);
+        }
+        for (; k < width; k++) {
+            gather_strip(m, stride, t, k, 1, C, R, W);
+        }
+    }
+}
+
+// ---- L D Lᵀ
+//
+// Vectors start at the one that holds the diagonal: what stands left of it there is rubbish, which the solves meet only with zeros
+// or write where nothing is read any more.
+
+BODY bool ldl_body(int n, int stride, double *A, double *inverse) {
+    const int width = stride / 4;
+    for (int k = 0; k < n; k++) {
+        const double *pivot = A + k * stride;
+        if (!(pivot[k] > 1e-300)) {
+            return false;
+        }
+        inverse[k] = 1 / pivot[k];
+        for (int i = k + 1; i < n; i++) {
+            const double f = pivot[i] * inverse[k];
+            kki_quad *row = (kki_quad *)(A + i * stride);
+            for (int x = i / 4; x < width; x++) {
+                row[x] -= f * ((const kki_quad *)pivot)[x];
+            }
+        }
+    }
+    return true;
+}
+
+/// The products of four rows with x over whole vectors, side by side.
+BODY void dot4(int count, int first, int end, int stride, const double *A, const double *x, double sum[4]) {
+    kki_quad s[4] = {{0}, {0}, {0}, {0}};
+    if (count == 4) {
+        for (int k = first; k < end; k++) {
+            for (int i = 0; i < 4; i++) {
+                s[i] += ((const kki_quad *)(A + i * stride))[k] * ((const kki_quad *)x)[k];
+            }
+        }
+    } else {
+        for (int i = 0; i < count; i++) {
+            for (int k = first; k < end; k++) {
+                s[i] += ((const kki_quad *)(A + i * stride))[k] * ((const kki_quad *)x)[k];
+            }
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        sum[i] = sum4(s[i]);
+    }
+}
+
+// The solves go by fours: what a vector takes from other vectors first, then its own triangle in scalars, then one store. `count`, how
+// many rows of the four there are, is a constant in all calls but the last, so that their loops vanish.
+
+/// y of vector v, and what it takes from those behind it.
+BODY void ldl_forward(int v, int count, int stride, const double *A, const double *inverse, double *b, double *y) {
+    const double *a = A + 4 * v * stride;
+    double t[4] = {0, 0, 0, 0};
+    for (int i = 0; i < count; i++) {
+        double sum = b[4 * v + i];
+        for (int k = 0; k < i; k++) {
+            sum -= t[k] * a[k * stride + 4 * v + i];
+        }
+        t[i] = sum * inverse[4 * v + i];
+    }
+    memcpy(y + 4 * v, t, sizeof t);
+    for (int j = v + 1; j < stride / 4; j++) {
+        kki_quad rest = ((kki_quad *)b)[j];
+        for (int i = 0; i < count; i++) {
+            rest -= t[i] * ((const kki_quad *)(a + i * stride))[j];
+        }
+        ((kki_quad *)b)[j] = rest;
+    }
+}
+
+/// x of vector v from those behind it: (y − A x)/D, where `unit` says that y has been divided already.
+BODY void backward(int v, int count, int stride, bool unit, const double *A, const double *inverse, const double *y,
+                   double *x) {
+    const double *a = A + 4 * v * stride;
+    double sum[4], own[4] = {0, 0, 0, 0};
+    dot4(count, v + 1, stride / 4, stride, a, x, sum);
+    for (int i = count - 1; i >= 0; i--) {
+        for (int k = i + 1; k < count; k++) {
+            sum[i] += a[i * stride + 4 * v + k] * own[k];
+        }
+        own[i] = unit ? y[4 * v + i] - inverse[4 * v + i] * sum[i] : (y[4 * v + i] - sum[i]) * inverse[4 * v + i];
+    }
+    memcpy(x + 4 * v, own, sizeof own);
+}
+
+BODY void backward_all(int n, int stride, bool unit, const double *A, const double *inverse, const double *y,
+                       double *x) {
+    int v = stride / 4 - 1;
+    if (n % 4) {
+        backward(v--, n % 4, stride, unit, A, inverse, y, x);
+    }
+    for (; v >= 0; v--) {
+        backward(v, 4, stride, unit, A, inverse, y, x);
+    }
+}
+
+BODY void ldl_solve_body(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x) {
+    for (int v = 0; v < n / 4; v++) {
+        ldl_forward(v, 4, stride, A, inverse, b, y);
+    }
+    if (n % 4) {
+        ldl_forward(n / 4, n % 4, stride, A, inverse, b, y);
+    }
+    backward_all(n, stride, true, A, inverse, y, x);
+}
+
+// ---- L U
+
+BODY int choose_pivot(int n, int stride, const double *A, int k) {
+    int best = k;
+    double largest = ABS(A[k * stride + k]);
+    for (int i = k + 1; i < n; i++) {
+        const double a = ABS(A[i * stride + k]);
+        if (a > largest) {
+            largest = a;
+            best = i;
+        }
+    }
+    return best;
+}
+
+BODY void swap_rows(int stride, double *a, double *b) {
+    for (int k = 0; k < stride / 4; k++) {
+        const kki_quad t = ((kki_quad *)a)[k];
+        ((kki_quad *)a)[k] = ((kki_quad *)b)[k];
+        ((kki_quad *)b)[k] = t;
+    }
+}
+
+BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) {
+    const int width = stride / 4;
+    for (int k = 0; k < n; k++) {
+        pivot[k] = choose_pivot(n, stride, A, k);
+        if (pivot[k] != k) {
+            swap_rows(stride, A + k * stride, A + pivot[k] * stride);
+        }
+        const double p = A[k * stride + k];
+        if (!(ABS(p) > 1e-300)) {
+            return false;
+        }
+        inverse[k] = 1 / p;
+        // a copy without what stands left of the diagonal, so that whole vectors leave the multipliers there alone
+        for (int x = k / 4; x < width; x++) {
+            ((kki_quad *)row)[x] = ((const kki_quad *)(A + k * stride))[x];
+        }
+        for (int j = k & ~3; j <= k; j++) {
+            row[j] = 0;
+        }
+        for (int i = k + 1; i < n; i++) {
+            const double f = A[i * stride + k] * inverse[k];
+            kki_quad *target = (kki_quad *)(A + i * stride);
+            for (int x = k / 4; x < width; x++) {
+                target[x] -= f * ((const kki_quad *)row)[x];
+            }
+            A[i * stride + k] = f;
+        }
+    }
+    return true;
+}
+
+BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
+    const double *a = A + 4 * v * stride;
+    double sum[4], own[4] = {0, 0, 0, 0};
+    dot4(count, 0, v, stride, a, y, sum);
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < i; k++) {
+            sum[i] += a[i * stride + 4 * v + k] * own[k];
+        }
+        own[i] = b[4 * v + i] - sum[i];
+    }
+    memcpy(y + 4 * v, own, sizeof own);
+}
+
+BODY void lu_solve_body(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
+                        double *y, double *x) {
+    for (int k = 0; k < n; k++) {
+        const double t = b[k];
+        b[k] = b[pivot[k]];
+        b[pivot[k]] = t;
+    }
+    for (int v = 0; v < n / 4; v++) {
+        lu_forward(v, 4, stride, A, b, y);
+    }
+    if (n % 4) {
+        lu_forward(n / 4, n % 4, stride, A, b, y);
+    }
+    backward_all(n, stride, false, A, inverse, y, x);
+}
+
+// ---- one function of each for every instruction set
+
+#define DEFINE(suffix, attribute)                                                                                   \
+    attribute static void multiply_##suffix(int n, int stride, const double *A, const double *x, const double *b,   \
+                                            double *y) {                                                            \
+        multiply_body(n, stride, A, x, b, y);                                                                       \
+    }                                                                                                               \
+    attribute static void multiply_low_rank_##suffix(int nv, int stride, const double *Y, const double *x,          \
+                                                     const double *b, double *y) {                                  \
+        multiply_low_rank_body(nv, stride, Y, x, b, y);                                                             \
+    }                                                                                                               \
+    attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                          \
+        add_body(stride, f, x, y);                                                                                  \
+    }                                                                                                               \
+    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                             \
+        return ldl_body(n, stride, A, inverse);                                                                     \
+    }                                                                                                               \
+    attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,  \
+                                             double *y, double *x) {                                                \
+        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                             \
+    }                                                                                                               \
+    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) { \
+        return lu_body(n, stride, A, inverse, pivot, row);                                                          \
+    }                                                                                                               \
+    attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,              \
+                                            const int32_t *pivot, double *b, double *y, double *x) {                \
+        lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                       \
+    }                                                                                                               \
+    attribute static void gather_##suffix(int m, int n, int stride, bool upper, const double *C, const double *R,   \
+                                          double *W) {                                                              \
+        gather_body(m, n, stride, upper, C, R, W);                                                                  \
+    }                                                                                                               \
+    attribute static double dot_##suffix(int stride, const double *a, const double *b) {                            \
+        return dot_body(0, stride / 4, a, b);                                                                       \
+    }                                                                                                               \
+    static const kki_dense_kernels table_##suffix = {                                                               \
+        .multiply = multiply_##suffix,                                                                              \
+        .multiply_low_rank = multiply_low_rank_##suffix,                                                            \
+        .add = add_##suffix,                                                                                        \
+        .ldl = ldl_##suffix,                                                                                        \
+        .ldl_solve = ldl_solve_##suffix,                                                                            \
+        .lu = lu_##suffix,                                                                                          \
+        .lu_solve = lu_solve_##suffix,                                                                              \
+        .gather = gather_##suffix,                                                                                  \
+        .dot = dot_##suffix,                                                                                        \
+    };
+
+DEFINE(baseline, )
+#ifdef KKI_HAVE_AVX2
+DEFINE(avx2, __attribute__((target("avx2"))))
+#endif
+
+const kki_dense_kernels *kki_dense_kernels_at(int index) {
+#ifdef KKI_HAVE_AVX2
+    // the dynamics' dispatch has asked the processor already
+    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
+        return &table_avx2;
+    }
+#endif
+    return index == 0 ? &table_baseline : NULL;
+}
+
+const kki_dense_kernels *kki_dense_kernels_best(void) {
+    const kki_dense_kernels *wide = kki_dense_kernels_at(1);
+    return wide ? wide : &table_baseline;
+}

@@ -1,0 +1,44 @@
+/// The loops in which the contact solver spends its time, compiled for the baseline and for AVX2; both give the same bits, because a
+/// vector of four is a vector of four in both and sums over lanes are taken in one order.
+///
+/// Matrices are row-major with rows padded to four and 32-byte aligned; padding is finite (zero where not said otherwise).
+#ifndef KKI_CONTACT_DENSE_KERNELS_H
+#define KKI_CONTACT_DENSE_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef double kki_quad __attribute__((vector_size(32), may_alias));
+
+/// n rounded up to whole vectors.
+static inline int kki_round4(int n) {
+    return (n + 3) & ~3;
+}
+
+typedef struct kki_dense_kernels {
+    /// y = b + A x, A symmetric [n × stride]; y, b [stride]; x [n].
+    void (*multiply)(int n, int stride, const double *A, const double *x, const double *b, double *y);
+    /// y = b + Yᵀ (Y x), Y [nv × stride]; x zero in the padding.
+    void (*multiply_low_rank)(int nv, int stride, const double *Y, const double *x, const double *b, double *y);
+    /// y += f x, [stride].
+    void (*add)(int stride, double f, const double *x, double *y);
+    /// A = L D Lᵀ without pivoting: upper triangle only, L(i, k) = A(k, i) inverse(k). False at a pivot that is not positive.
+    bool (*ldl)(int n, int stride, double *A, double *inverse);
+    /// x = A⁻¹ b; all [stride]; y is scratch, b is destroyed.
+    void (*ldl_solve)(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x);
+    /// P A = L U, partial pivoting. False at a zero pivot. @param row [stride] scratch
+    bool (*lu)(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row);
+    void (*lu_solve)(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
+                     double *y, double *x);
+    /// W = Σₖ cₖ rₖᵀ over m rows of C and R [m × stride]; W [n × stride]. upper: nothing left of the diagonal's vector is written.
+    void (*gather)(int m, int n, int stride, bool upper, const double *C, const double *R, double *W);
+    /// Σ a b, [stride].
+    double (*dot)(int stride, const double *a, const double *b);
+} kki_dense_kernels;
+
+/// index 0: baseline; 1: AVX2, NULL where build or CPU has none.
+const kki_dense_kernels *kki_dense_kernels_at(int index);
+/// The fastest this CPU runs. Asks the processor: not to be called in a step.
+const kki_dense_kernels *kki_dense_kernels_best(void);
+
+#endif

@@ -1,0 +1,294 @@
+/// The ladder: the cheap rung first, each judged by the same residual, the best λ kept; see solver.h and docs/maths/contact.md.
+#include <string.h>
+
+#include "contact/cones.h"
+#include "contact/scratch.h"
+
+kki_solver_options kki_solver_options_default(void) {
+    return (kki_solver_options){.tolerance = 1e-9,
+                                .floor = 1e-13,
+                                .rungs = KKI_RUNG_ALL,
+                                .sweeps = 4,
+                                .newton = 10,
+                                .proximal = 250,
+                                .anderson = 600,
+                                .admm = 3000};
+}
+
+// ---- input
+
+static bool finite(double x) {
+    return x - x == 0;
+}
+
+static bool rides(const kki_block *block) {
+    return block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+}
+
+static bool block_is_sound(const kki_problem *p, int b, int row) {
+    const kki_block *block = &p->block[b];
+    if (block->law < KKI_LAW_CONTACT || block->law > KKI_LAW_ROLLING || block->row != row) {
+        return false;
+    }
+    if (block->law == KKI_LAW_BOX) {
+        return block->lower <= block->upper && block->lower < 1e300 && block->upper > -1e300;
+    }
+    if (rides(block)) {
+        // right behind its contact, or behind another one that rides on the same
+        const bool behind =
+            b > 0 && (block->contact == b - 1 || (rides(block - 1) && block[-1].contact == block->contact));
+        return behind && p->block[block->contact].law == KKI_LAW_CONTACT && block->friction >= 0 &&
+               finite(block->friction);
+    }
+    return block->law != KKI_LAW_CONTACT ||
+           (block->friction >= 0 && finite(block->friction) && block->adhesion >= 0 && finite(block->adhesion));
+}
+
+/// KK_OK, or what is wrong, with the block at fault.
+static kk_status check_blocks(const kki_problem *p, int32_t *fault) {
+    int row = 0;
+    for (int b = 0; b < p->nblock; b++) {
+        if (!block_is_sound(p, b, row)) {
+            *fault = b;
+            return KK_INVALID_ARGUMENT;
+        }
+        row += kki_law_rows(p->block[b].law);
+        for (int k = p->block[b].row; p->compliance && k < row; k++) {
+            if (!(p->compliance[k] >= 0) || !finite(p->compliance[k])) {
+                *fault = b;
+                return KK_INVALID_ARGUMENT;
+            }
+        }
+    }
+    return row == p->nrow ? KK_OK : KK_INVALID_ARGUMENT;
+}
+
+static kk_status check(const kki_problem *p, const kki_solver_work *work, int32_t *fault) {
+    if (p->nrow < 0 || p->nblock < 0 || p->stride < p->nrow || p->stride % 4 ||
+        (p->nrow > 0 && (!p->g || (!p->G && !p->Y)))) {
+        return KK_INVALID_ARGUMENT;
+    }
+    const bool fits = p->nrow <= work->size.rows && p->nblock <= work->size.blocks &&
+                      p->stride <= kki_round4(work->size.rows) + 4 && (!p->Y || p->nv <= work->size.nv);
+    return fits ? check_blocks(p, fault) : KK_LIMIT_EXCEEDED;
+}
+
+/// Whatever is not finite in G, g or λ is so in u = G λ + g, because 0 × ∞ is none either; but the map of an open contact hides it.
+static bool all_finite(int n, const double *u) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += u[i] - u[i];
+    }
+    return sum == 0;
+}
+
+/// The first block with a number that is not finite in its own rows.
+static int find_not_finite(const kki_problem *p, const double *lambda) {
+    for (int b = 0; b < p->nblock; b++) {
+        for (int k = 0; k < kki_law_rows(p->block[b].law); k++) {
+            const int i = p->block[b].row + k;
+            bool good = finite(p->g[i]) && finite(lambda[i]);
+            for (int j = 0; good && p->G && j < p->nrow; j++) {
+                good = finite(p->G[i * p->stride + j]);
+            }
+            for (int t = 0; good && p->Y && t < p->nv; t++) {
+                good = finite(p->Y[t * p->stride + i]);
+            }
+            if (!good) {
+                return b;
+            }
+        }
+    }
+    return 0; // all finite, but their products are not
+}
+
+// ---- the climb
+
+typedef struct climb {
+    const kki_system *system;
+    kki_solver_scratch *scratch;
+    const kki_solver_options *options;
+    kki_solver_stats *stats;
+    kki_iterate *best, *trial;
+    bool settled; ///< nothing more is to be gained
+} climb;
+
+/// At the floor, or at what rounding allows.
+static bool arrived(const climb *c) {
+    if (c->best->residual <= c->system->floor || c->settled) {
+        return true;
+    }
+    return c->best->residual <= c->options->tolerance &&
+           c->best->residual <= 4 * kki_system_rounding(c->system, c->best->lambda, c->scratch->vector[7]);
+}
+
+static void keep(climb *c, int rung) {
+    if (c->trial->residual < c->best->residual) {
+        kki_iterate_copy(c->system, c->trial, c->best);
+        c->stats->rung = rung;
+    }
+}
+
+static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *from) {
+    kki_iterate_copy(c->system, from, c->trial);
+    if (zero) {
+        memset(c->trial->lambda, 0, sizeof(double) * (size_t)c->system->stride);
+        kki_system_judge(c->system, c->trial);
+    }
+    const kki_newton_options o = {
+        .target = c->system->floor, .limit = c->options->newton, .slack = 30, .restart = restart};
+    const bool settled = kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
+    keep(c, KKI_RUNG_NEWTON);
+    // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
+    c->settled = c->settled || (settled && c->trial->residual <= 1e-2 * c->options->tolerance);
+}
+
+/// Sweeps find the modes of a cold start; a warm start has them.
+static bool climb_sweep(climb *c) {
+    kki_iterate_copy(c->system, c->best, c->trial);
+    kki_rung_sweep(c->system, c->trial, c->options->sweeps, 0.7, c->stats);
+    keep(c, KKI_RUNG_SWEEP);
+    return arrived(c);
+}
+
+static bool is_cold(const kki_system *s, const double *lambda) {
+    for (int i = 0; i < s->nrow; i++) {
+        if (lambda[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool climb_newton(climb *c, kki_iterate *warm) {
+    const bool cold = is_cold(c->system, c->best->lambda);
+    kki_iterate_copy(c->system, c->best, warm);
+    newton_from(c, false, false, warm);
+    if (!arrived(c) && !cold) {
+        newton_from(c, true, false, warm);
+    }
+    if (!arrived(c) && !cold) {
+        newton_from(c, false, true, warm);
+    }
+    if (!arrived(c)) {
+        kki_rung_sweep(c->system, warm, c->options->sweeps, 0.9, c->stats);
+        newton_from(c, false, false, warm);
+    }
+    return arrived(c);
+}
+
+static bool climb_proximal(climb *c) {
+    kki_iterate_copy(c->system, c->best, c->trial);
+    kki_rung_proximal(c->system, c->scratch, c->trial, c->options, c->stats);
+    keep(c, KKI_RUNG_PROXIMAL);
+    if (!arrived(c) && (c->options->rungs & KKI_RUNG_NEWTON)) {
+        newton_from(c, false, false, c->best);
+    }
+    return arrived(c) || c->best->residual <= c->options->tolerance;
+}
+
+static bool climb_last(climb *c) {
+    const int32_t rungs = c->options->rungs;
+    if (rungs & KKI_RUNG_ANDERSON) {
+        kki_iterate_copy(c->system, c->best, c->trial);
+        kki_rung_anderson(c->system, c->scratch, c->trial, c->options->anderson, c->stats);
+        keep(c, KKI_RUNG_ANDERSON);
+    }
+    if (c->best->residual > c->options->tolerance && (rungs & KKI_RUNG_ADMM)) {
+        memset(c->trial->lambda, 0, sizeof(double) * (size_t)c->system->stride);
+        kki_system_judge(c->system, c->trial);
+        kki_rung_admm(c->system, c->scratch, c->trial, c->options->admm, c->stats);
+        kki_iterate *from = &c->scratch->iterate[KKI_IT_PROXIMAL];
+        kki_iterate_copy(c->system, c->trial, from);
+        keep(c, KKI_RUNG_ADMM);
+        if (rungs & KKI_RUNG_NEWTON) {
+            newton_from(c, false, false, from);
+        }
+    }
+    return arrived(c);
+}
+
+/// True if it arrived at the floor.
+static bool climb_all(climb *c) {
+    const int32_t rungs = c->options->rungs;
+    if (arrived(c)) {
+        return true;
+    }
+    if (!(rungs & KKI_RUNG_NEWTON) && (rungs & KKI_RUNG_SWEEP) && climb_sweep(c)) {
+        return true;
+    }
+    if ((rungs & KKI_RUNG_NEWTON) && climb_newton(c, &c->scratch->iterate[KKI_IT_PROXIMAL])) {
+        return true;
+    }
+    if ((rungs & KKI_RUNG_PROXIMAL) && climb_proximal(c)) {
+        return arrived(c);
+    }
+    return climb_last(c);
+}
+
+/// Real time: so many sweeps and nothing else; the best of them is kept.
+static bool sweep_budget(climb *c) {
+    kki_iterate_copy(c->system, c->best, c->trial);
+    for (int k = 0; k < c->options->fixed_sweeps && !arrived(c); k++) {
+        kki_rung_sweep(c->system, c->trial, 1, 1e300, c->stats);
+        keep(c, KKI_RUNG_SWEEP);
+    }
+    return arrived(c);
+}
+
+// ---- in and out
+
+static void load(const kki_system *s, const double *lambda, kki_iterate *it) {
+    memset(it->lambda, 0, sizeof(double) * (size_t)s->stride);
+    memcpy(it->lambda, lambda, sizeof(double) * (size_t)s->nrow);
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        it->lambda[block->row] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
+    }
+    kki_system_judge(s, it);
+}
+
+static void store(const kki_system *s, const kki_iterate *it, double *lambda) {
+    memcpy(lambda, it->lambda, sizeof(double) * (size_t)s->nrow);
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        lambda[block->row] -= block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
+    }
+    // no −0, which would come back as 0
+    for (int i = 0; i < s->nrow; i++) {
+        lambda[i] += 0.0;
+    }
+}
+
+static kk_status refuse(kk_status status, int block, const kki_problem *p, double *lambda, double *u,
+                        kki_certificate *certificate, kki_solver_stats *stats) {
+    for (int i = 0; i < p->nrow; i++) {
+        lambda[i] = u[i] = 0;
+    }
+    *certificate = (kki_certificate){.residual = __builtin_inf(), .worst = block};
+    stats->block = block;
+    return status;
+}
+
+kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *options, kki_solver_work *work,
+                            double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats) {
+    kki_solver_scratch *w = work->scratch;
+    kki_system *s = &w->system;
+    *stats = (kki_solver_stats){.block = -1};
+    const kk_status status = check(p, work, &stats->block);
+    if (status != KK_OK) {
+        return refuse(status, stats->block, p, lambda, u, certificate, stats);
+    }
+    kki_system_make(s, p, w, work->kernels, options->floor);
+    climb c = {s, w, options, stats, &w->iterate[KKI_IT_BEST], &w->iterate[KKI_IT_TRY], false};
+    load(s, lambda, c.best);
+    if (!finite(c.best->residual) || !all_finite(s->nrow, c.best->u)) {
+        return refuse(KK_NOT_FINITE, find_not_finite(p, lambda), p, lambda, u, certificate, stats);
+    }
+    stats->cut_short = !(options->fixed_sweeps > 0 ? sweep_budget(&c) : climb_all(&c));
+    store(s, c.best, lambda);
+    kki_certify(p, lambda, u, certificate);
+    stats->block = certificate->worst;
+    stats->solved = certificate->residual <= options->tolerance;
+    return KK_OK;
+}

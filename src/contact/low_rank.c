@@ -1,0 +1,84 @@
+/// Many rows on few degrees of freedom: with G = Yᵀ Y the reduced matrix is A = D + R Cᵀ, R and C [n × nv], and
+///     A⁻¹ b = D⁻¹ (b − R z),    (1 + Cᵀ D⁻¹ R) z = Cᵀ D⁻¹ b,
+/// one nv × nv system instead of an n × n one (Sherman, Morrison, Woodbury). D is small where the rows are rigid, so a step loses
+/// digits; the next one wins them back, because the residual is always that of the true problem.
+#include <string.h>
+
+#include "contact/scratch.h"
+
+bool kki_low_rank_wanted(const kki_problem *p) {
+    return p->Y && p->nrow > KKI_DENSE_ROWS && p->nrow > p->nv;
+}
+
+void kki_low_rank_form(const kki_problem *p, const kki_dense_kernels *kernels, double *G) {
+    kernels->gather(p->nv, p->nrow, p->stride, true, p->Y, p->Y, G);
+    for (int i = 0; i < p->nrow; i++) {
+        for (int j = 0; j < i; j++) {
+            G[i * p->stride + j] = G[j * p->stride + i];
+        }
+    }
+}
+
+void kki_low_rank_transpose(const kki_problem *p, int width, double *columns) {
+    for (int t = 0; t < width; t++) {
+        for (int i = 0; i < p->nrow; i++) {
+            columns[i * width + t] = t < p->nv ? p->Y[t * p->stride + i] : 0;
+        }
+    }
+}
+
+/// A combination of columns of Y.
+static void combine(const kki_system *s, int count, const int32_t *index, const double *value, double *out) {
+    const double *column = s->columns + index[0] * s->width;
+    for (int t = 0; t < s->width; t++) {
+        out[t] = value[0] * column[t];
+    }
+    for (int k = 1; k < count; k++) {
+        s->kernels->add(s->width, value[k], s->columns + index[k] * s->width, out);
+    }
+}
+
+static void make_test(const kki_system *s, const kki_reduced *r, int k, double *out) {
+    const int32_t index[2] = {r->row[k], r->row[k] + 1};
+    const double plain[1] = {1};
+    const bool turns = r->turn[2 * k] != 0 || r->turn[2 * k + 1] != 0;
+    combine(s, turns ? 2 : 1, index, turns ? r->turn + 2 * k : plain, out);
+}
+
+/// C is kept divided by D: that is how both the matrix and the right-hand side want it.
+bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
+    const int nv = s->problem->nv, width = s->width;
+    for (int k = 0; k < r->n; k++) {
+        double *column = r->C + k * width;
+        const int first = r->start[k];
+        make_test(s, r, k, r->R + k * width);
+        combine(s, r->start[k + 1] - first, r->index + first, r->value + first, column);
+        const double f = 1 / r->diagonal[k];
+        for (int t = 0; t < width; t++) {
+            column[t] *= f;
+        }
+    }
+    s->kernels->gather(r->n, nv, width, r->symmetric, r->C, r->R, r->W);
+    for (int t = 0; t < nv; t++) {
+        r->W[t * width + t] += 1;
+    }
+    return r->symmetric ? s->kernels->ldl(nv, width, r->W, r->inverse)
+                        : s->kernels->lu(nv, width, r->W, r->inverse, r->pivot, r->line);
+}
+
+void kki_low_rank_solve(const kki_system *s, kki_reduced *r) {
+    const int nv = s->problem->nv, width = s->width;
+    double *right = r->line, *z = r->line + width, *scratch = r->line + 2 * width;
+    memset(right, 0, sizeof(double) * (size_t)width);
+    for (int k = 0; k < r->n; k++) {
+        s->kernels->add(width, r->b[k], r->C + k * width, right);
+    }
+    if (r->symmetric) {
+        s->kernels->ldl_solve(nv, width, r->W, r->inverse, right, scratch, z);
+    } else {
+        s->kernels->lu_solve(nv, width, r->W, r->inverse, r->pivot, right, scratch, z);
+    }
+    for (int k = 0; k < r->n; k++) {
+        r->x[k] = (r->b[k] - s->kernels->dot(width, r->R + k * width, z)) / r->diagonal[k];
+    }
+}

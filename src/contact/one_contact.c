@@ -1,0 +1,176 @@
+/// One contact alone: open if b does not approach; stick if B λ = −b lies in the cone; else slide, where the normal velocity vanishes and
+/// λt = μ λn d. There only the direction d is unknown, with
+///     λn(d) = −bn / (Bnn + μ Bnt·d) > 0,    p · ut(d) = 0,    d · ut(d) ≤ 0,    p = d turned by a right angle:
+/// Newton in the angle of d, and where it fails (several solutions or a pole, Painlevé's case) a scan of the circle with bisection.
+#include "contact/one_contact.h"
+
+#include <stdbool.h>
+
+#include "contact/cones.h"
+
+#define ABS(x) __builtin_fabs(x)
+
+/// B λ = −b by cofactors. False if B is singular.
+static bool solve_stick(const double B[6], const double b[3], double lambda[3]) {
+    const double c00 = B[3] * B[5] - B[4] * B[4], c01 = B[2] * B[4] - B[1] * B[5], c02 = B[1] * B[4] - B[2] * B[3];
+    const double determinant = B[0] * c00 + B[1] * c01 + B[2] * c02;
+    if (!(determinant > 1e-13 * B[0] * B[3] * B[5])) {
+        return false;
+    }
+    const double c11 = B[0] * B[5] - B[2] * B[2], c12 = B[1] * B[2] - B[0] * B[4], c22 = B[0] * B[3] - B[1] * B[1];
+    const double f = -1 / determinant;
+    lambda[0] = f * (c00 * b[0] + c01 * b[1] + c02 * b[2]);
+    lambda[1] = f * (c01 * b[0] + c11 * b[1] + c12 * b[2]);
+    lambda[2] = f * (c02 * b[0] + c12 * b[1] + c22 * b[2]);
+    return true;
+}
+
+/// Sliding along d: the normal impulse, the velocity across d and along it.
+typedef struct slide {
+    double normal, across, along;
+    double w1, w2; ///< velocity a unit of normal impulse
+    double pole;   ///< Bnn + μ Bnt·d
+} slide;
+
+static slide slide_along(const double B[6], const double b[3], double mu, double dx, double dy) {
+    slide s;
+    s.pole = B[0] + mu * (B[1] * dx + B[2] * dy);
+    s.normal = -b[0] / s.pole;
+    s.w1 = B[1] + mu * (B[3] * dx + B[4] * dy);
+    s.w2 = B[2] + mu * (B[4] * dx + B[5] * dy);
+    const double u1 = b[1] + s.normal * s.w1, u2 = b[2] + s.normal * s.w2;
+    s.across = -dy * u1 + dx * u2;
+    s.along = dx * u1 + dy * u2;
+    return s;
+}
+
+/// d(across)/d(angle).
+static double slide_slope(const double B[6], double mu, double dx, double dy, const slide *s) {
+    const double px = -dy, py = dx, m = mu * s->normal;
+    const double dn = -m * (B[1] * px + B[2] * py) / s->pole;
+    const double v1 = dn * s->w1 + m * (B[3] * px + B[4] * py), v2 = dn * s->w2 + m * (B[4] * px + B[5] * py);
+    return -s->along + px * v1 + py * v2;
+}
+
+static void turn(double tangent, double d[2]) {
+    const double c = 1 / __builtin_sqrt(1 + tangent * tangent), x = d[0], y = d[1];
+    d[0] = c * (x - tangent * y);
+    d[1] = c * (y + tangent * x);
+}
+
+static bool newton_angle(const double B[6], const double b[3], double mu, double d[2], double *normal) {
+    for (int it = 0; it < 25; it++) {
+        const slide s = slide_along(B, b, mu, d[0], d[1]);
+        if (!(s.pole > 1e-9 * B[0])) {
+            return false;
+        }
+        *normal = s.normal;
+        if (ABS(s.across) <= 1e-15 * (ABS(b[1]) + ABS(b[2]) + s.normal * (B[3] + B[5]))) {
+            return s.along <= 0;
+        }
+        const double slope = slide_slope(B, mu, d[0], d[1], &s);
+        const double step = slope > 0 ? -s.across / slope : s.across > 0 ? -0.3 : 0.3;
+        turn(kki_clamp(step, -0.7, 0.7), d);
+    }
+    return false;
+}
+
+/// Halves the arc between two directions at which `across` has different signs. True if the friction found opposes the motion.
+static bool bisect_arc(const double B[6], const double b[3], double mu, double low[2], double high[2], bool rising,
+                       double d[2], double *normal) {
+    slide s = slide_along(B, b, mu, low[0], low[1]);
+    for (int it = 0; it < 54; it++) {
+        const double x = low[0] + high[0], y = low[1] + high[1], f = 1 / kki_norm2(x, y);
+        const double mx = x * f, my = y * f;
+        s = slide_along(B, b, mu, mx, my);
+        double *end = (s.across * s.pole <= 0) == rising ? low : high;
+        end[0] = mx;
+        end[1] = my;
+    }
+    d[0] = low[0];
+    d[1] = low[1];
+    *normal = s.normal;
+    return s.along <= 0 && s.pole > 1e-9 * B[0];
+}
+
+/// The first direction of a coarse scan that solves it. `across` times the pole is a polynomial in d, so arcs over a pole count too.
+static void scan_circle(const double B[6], const double b[3], double mu, double d[2], double *normal) {
+    enum { COUNT = 96 };
+    double last[2] = {1, 0};
+    slide before = slide_along(B, b, mu, 1, 0);
+    for (int k = 1; k <= COUNT; k++) {
+        double here[2];
+        kk_sincos(KK_TWO_PI * k / COUNT, &here[1], &here[0]);
+        const slide s = slide_along(B, b, mu, here[0], here[1]);
+        double high[2] = {here[0], here[1]}, low[2] = {last[0], last[1]};
+        const bool rising = before.across * before.pole <= 0;
+        if (rising != (s.across * s.pole <= 0) && bisect_arc(B, b, mu, low, high, rising, d, normal)) {
+            return;
+        }
+        last[0] = here[0];
+        last[1] = here[1];
+        before = s;
+    }
+    // no slide: the row is all but singular; the normal impulse alone does no harm
+    *normal = -b[0] / B[0];
+    d[0] = d[1] = 0;
+}
+
+void kki_solve_contact(const double B[6], const double b[3], double friction, double lambda[3]) {
+    double d[2] = {-b[1], -b[2]}, normal = 0;
+    if (b[0] >= 0 || !(B[0] > 0)) {
+        lambda[0] = lambda[1] = lambda[2] = 0;
+        return;
+    }
+    if (solve_stick(B, b, lambda)) {
+        const double rim = friction * lambda[0];
+        if (lambda[0] >= 0 && lambda[1] * lambda[1] + lambda[2] * lambda[2] <= rim * rim) {
+            return;
+        }
+        if (lambda[0] > 0) {
+            d[0] = lambda[1];
+            d[1] = lambda[2];
+        }
+    }
+    const double length = kki_norm2(d[0], d[1]);
+    d[0] = length > 0 ? d[0] / length : 1;
+    d[1] = length > 0 ? d[1] / length : 0;
+    if (friction > 0 && !newton_angle(B, b, friction, d, &normal)) {
+        scan_circle(B, b, friction, d, &normal);
+    } else if (friction <= 0) {
+        normal = -b[0] / B[0];
+    }
+    lambda[0] = normal;
+    lambda[1] = friction * normal * d[0];
+    lambda[2] = friction * normal * d[1];
+}
+
+/// (B + s) λ = −b.
+static void shifted_solve(const double B[3], const double b[2], double s, double lambda[2]) {
+    const double a = B[0] + s, c = B[2] + s, f = -1 / (a * c - B[1] * B[1]);
+    lambda[0] = f * (c * b[0] - B[1] * b[1]);
+    lambda[1] = f * (a * b[1] - B[1] * b[0]);
+}
+
+/// The secular equation |λ(s)| = radius by the iteration of trust-region methods (Moré & Sorensen 1983): from below it is monotone.
+void kki_solve_disc(const double B[3], const double b[2], double radius, double lambda[2]) {
+    const double size = kki_norm2(b[0], b[1]), trace = B[0] + B[2];
+    lambda[0] = lambda[1] = 0;
+    if (!(radius > 0) || size == 0 || !(trace > 0)) {
+        return;
+    }
+    // a hair of s keeps a singular pair finite
+    double s = size / radius - trace;
+    s = s > 1e-14 * trace ? s : 1e-14 * trace;
+    for (int it = 0; it < 40; it++) {
+        shifted_solve(B, b, s, lambda);
+        const double length = kki_norm2(lambda[0], lambda[1]);
+        if (length <= radius * (1 + 1e-15)) {
+            break;
+        }
+        const double minus[2] = {-lambda[0], -lambda[1]};
+        double w[2];
+        shifted_solve(B, minus, s, w);
+        s += (length / radius - 1) * length * length / (lambda[0] * w[0] + lambda[1] * w[1]);
+    }
+}

@@ -1,0 +1,10 @@
+/// The law of one contact or one rolling pair alone, solved exactly: u = B λ + b with b given.
+#ifndef KKI_CONTACT_ONE_CONTACT_H
+#define KKI_CONTACT_ONE_CONTACT_H
+
+/// Coulomb's law. @param B packed nn, n1, n2, 11, 12, 22    @param lambda [3] result
+void kki_solve_contact(const double B[6], const double b[3], double friction, double lambda[3]);
+/// |λ| ≤ radius, opposing u. @param B packed 11, 12, 22    @param lambda [2] result
+void kki_solve_disc(const double B[3], const double b[2], double radius, double lambda[2]);
+
+#endif

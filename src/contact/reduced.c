@@ -1,0 +1,78 @@
+/// The matrix of a Newton step from the problem's rows: A_kl = test_k · G column_l, with a diagonal added; factor and solve.
+#include <string.h>
+
+#include "contact/scratch.h"
+
+/// test_k · G as a row over all impulses: G's own row, or two of them turned.
+static const double *tested_row(const kki_system *s, const kki_reduced *r, int k) {
+    const double *first = s->G + r->row[k] * s->stride, *second = first + s->stride;
+    const double a = r->turn[2 * k], b = r->turn[2 * k + 1];
+    if (a == 0 && b == 0) {
+        return first;
+    }
+    for (int i = 0; i < s->stride; i++) {
+        r->line[i] = a * first[i] + b * second[i];
+    }
+    return r->line;
+}
+
+/// One row of A; columns of one entry, nearly all, are copied.
+static void fill_row(const kki_reduced *r, const double *row, double *a) {
+    for (int l = 0; l < r->n; l++) {
+        const int first = r->start[l], end = r->start[l + 1];
+        double sum = r->value[first] * row[r->index[first]];
+        for (int e = first + 1; e < end; e++) {
+            sum += r->value[e] * row[r->index[e]];
+        }
+        a[l] = sum;
+    }
+    for (int l = r->n; l < r->stride; l++) {
+        a[l] = 0;
+    }
+}
+
+static void assemble(const kki_system *s, kki_reduced *r) {
+    r->stride = kki_round4(r->n);
+    for (int k = 0; k < r->n; k++) {
+        double *a = r->A + k * r->stride;
+        if (r->plain) {
+            memcpy(a, s->G + k * s->stride, sizeof(double) * (size_t)r->stride);
+        } else {
+            fill_row(r, tested_row(s, r, k), a);
+        }
+        a[k] += r->diagonal[k];
+    }
+}
+
+void kki_reduced_all(const kki_system *s, kki_reduced *r) {
+    r->n = s->nrow;
+    r->symmetric = r->constant = r->plain = true;
+    for (int i = 0; i <= s->nrow; i++) {
+        r->start[i] = i;
+    }
+    for (int i = 0; i < s->nrow; i++) {
+        r->row[i] = r->index[i] = i;
+        r->value[i] = 1;
+        r->turn[2 * i] = r->turn[2 * i + 1] = 0;
+    }
+}
+
+bool kki_reduced_factor(const kki_system *s, kki_reduced *r) {
+    if (s->low_rank) {
+        return kki_low_rank_factor(s, r);
+    }
+    assemble(s, r);
+    return r->symmetric ? s->kernels->ldl(r->n, r->stride, r->A, r->inverse)
+                        : s->kernels->lu(r->n, r->stride, r->A, r->inverse, r->pivot, r->line);
+}
+
+void kki_reduced_solve(const kki_system *s, kki_reduced *r) {
+    if (s->low_rank) {
+        kki_low_rank_solve(s, r);
+    } else if (r->symmetric) {
+        memset(r->b + r->n, 0, sizeof(double) * (size_t)(r->stride - r->n));
+        s->kernels->ldl_solve(r->n, r->stride, r->A, r->inverse, r->b, r->y, r->x);
+    } else {
+        s->kernels->lu_solve(r->n, r->stride, r->A, r->inverse, r->pivot, r->b, r->y, r->x);
+    }
+}

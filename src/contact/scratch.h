@@ -1,0 +1,136 @@
+/// What the rungs share: the problem in the solver's variables, scratch memory, and the reduced linear system of a Newton step.
+#ifndef KKI_CONTACT_SCRATCH_H
+#define KKI_CONTACT_SCRATCH_H
+
+#include "contact/dense_kernels.h"
+#include "contact/solver.h"
+
+/// The problem with adhesion shifted away (λ' = λ + a n) and compliance, or a proximal term, on the diagonal:
+///     u = (G + diag(shift)) λ' + g.
+typedef struct kki_system {
+    const kki_problem *problem;
+    const kki_dense_kernels *kernels;
+    int nrow, stride, nblock;
+    bool low_rank;       ///< G is never formed
+    bool shifted;        ///< shift is not all zero
+    const double *G, *Y; ///< the problem's, or G formed from Y
+    double *columns;     ///< low rank: Yᵀ [nrow × width], width = nv padded
+    int width;
+    double *g;     ///< [stride]
+    double *shift; ///< [stride]
+    double *
+        own; ///< [6 × nblock] the block's own part of G + shift: contact nn, n1, n2, 11, 12, 22; rolling 11, 12, 22; else the number
+    double *scale;  ///< [nblock] largest of its diagonal, above zero
+    double largest; ///< of scale
+    double floor;   ///< residual at which iterating stops
+} kki_system;
+
+/// λ, its u and its residual.
+typedef struct kki_iterate {
+    double *lambda, *u; ///< [stride], padding zero
+    double residual;
+} kki_iterate;
+
+/// Reduced system of a Newton step: unknown k moves λ along column k and is tested against a row or a turn of two rows.
+typedef struct kki_reduced {
+    int n, stride;
+    bool symmetric;           ///< every column equals its test
+    bool constant;            ///< no direction of sliding in it: equal modes, equal matrix
+    bool plain;               ///< all rows of G, in order
+    int32_t *row;             ///< [n] the tested row, the first of two for a turn
+    double *turn;             ///< [2n] for a turn the two weights; 0, 0 for a plain row
+    int32_t *start;           ///< [n + 1] column k: entries start[k] … start[k + 1] − 1
+    int32_t *index;           ///< [2 rows]
+    double *value;            ///< [2 rows]
+    double *diagonal;         ///< [n] added to the matrix
+    double *inverse;          ///< [stride] of the factor's diagonal
+    int32_t *pivot;           ///< [n]
+    double *A;                ///< [n × stride] matrix and factor
+    double *R, *C;            ///< low rank: [n × padded nv] tests and columns times Yᵀ; C = R if symmetric
+    double *W;                ///< low rank: [nv × padded nv] matrix and factor
+    double *b, *x, *y, *line; ///< [stride] scratch; b: right-hand side, x: solution
+} kki_reduced;
+
+enum { KKI_ITERATES = 10, KKI_VECTORS = 8, KKI_HISTORY = 6 };
+
+typedef struct kki_solver_scratch {
+    kki_system system, proximal;
+    kki_reduced reduced;
+    double *G;               ///< formed from Y
+    int8_t *mode, *old_mode; ///< [nblock]
+    double *direction;       ///< [2 × nblock]
+    kki_iterate iterate[KKI_ITERATES];
+    double *vector[KKI_VECTORS];          ///< [stride]
+    double *history[2 * KKI_HISTORY + 2]; ///< [stride] of Anderson's acceleration
+} kki_solver_scratch;
+
+/// Which iterate belongs to whom; a rung calls only rungs with other ones.
+enum {
+    KKI_IT_BEST,                         ///< ladder: what will be returned
+    KKI_IT_TRY,                          ///< ladder: what a rung works on
+    KKI_IT_NEWTON,                       ///< newton: 4
+    KKI_IT_PROXIMAL = KKI_IT_NEWTON + 4, ///< proximal, anderson, admm: 3
+};
+
+// ---- system.c
+
+void kki_system_make(kki_system *s, const kki_problem *problem, kki_solver_scratch *scratch,
+                     const kki_dense_kernels *kernels, double floor);
+/// s with the proximal term w (λ − centre), w = weight × the block's scale.
+void kki_system_regularise(const kki_system *s, double weight, const double *centre, kki_system *out);
+/// u and residual of it->lambda.
+void kki_system_judge(const kki_system *s, kki_iterate *it);
+/// The residual alone, u being current.
+double kki_system_residual(const kki_system *s, const double *lambda, const double *u);
+/// Rounding errors of u at this λ: no method gets lower.
+double kki_system_rounding(const kki_system *s, const double *lambda, double *scratch);
+/// Takes over λ, u, residual.
+void kki_iterate_copy(const kki_system *s, const kki_iterate *from, kki_iterate *to);
+
+// ---- low_rank.c, reduced.c
+
+/// Rows above which, if they are also more than nv, G is not formed.
+enum { KKI_DENSE_ROWS = 60 };
+bool kki_low_rank_wanted(const kki_problem *problem);
+/// G = Yᵀ Y. @param G [nrow × stride]
+void kki_low_rank_form(const kki_problem *problem, const kki_dense_kernels *kernels, double *G);
+/// Yᵀ, once a solve. @param columns [nrow × width]
+void kki_low_rank_transpose(const kki_problem *problem, int width, double *columns);
+bool kki_low_rank_factor(const kki_system *s, kki_reduced *r);
+void kki_low_rank_solve(const kki_system *s, kki_reduced *r);
+
+/// The system of all rows with `diagonal` filled in: G + diag(diagonal).
+void kki_reduced_all(const kki_system *s, kki_reduced *r);
+/// Factors what the columns, tests and diagonal describe. False if singular.
+bool kki_reduced_factor(const kki_system *s, kki_reduced *r);
+/// x from b.
+void kki_reduced_solve(const kki_system *s, kki_reduced *r);
+
+// ---- the rungs; each leaves the better of start and result in `it`, judged
+
+/// One pass over all blocks, each solved exactly with the others held; u is kept current.
+void kki_sweep(const kki_system *s, double *lambda, double *u);
+/// Up to `limit` sweeps, fewer where they contract badly (patience: the worst ratio accepted).
+void kki_rung_sweep(const kki_system *s, kki_iterate *it, int limit, double patience, kki_solver_stats *stats);
+
+typedef struct kki_newton_options {
+    double target; ///< stop here
+    int limit;     ///< steps
+    int rescue;    ///< sweeps where the step fails; 0: give up there
+    double slack;  ///< growth of the residual tolerated in the first steps
+    bool restart;  ///< blocks that stick start from zero
+} kki_newton_options;
+/// True if it ended with modes that stand and a residual that no step lowers.
+bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
+                     const kki_newton_options *options, kki_solver_stats *stats);
+/// Newton with the modes read off λ and kept.
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, kki_solver_stats *stats);
+
+void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
+                       const kki_solver_options *options, kki_solver_stats *stats);
+void kki_rung_anderson(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
+                       kki_solver_stats *stats);
+void kki_rung_admm(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
+                   kki_solver_stats *stats);
+
+#endif

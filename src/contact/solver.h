@@ -1,0 +1,83 @@
+/// The contact solver: a ladder of methods under one judge.
+///
+///     kki_solver_work work;
+///     kki_solver_work_create(&work, allocator, (kki_solver_size){rows, blocks, nv});
+///     const kki_solver_options options = kki_solver_options_default();
+///     status = kki_contact_solve(&problem, &options, &work, lambda, u, &certificate, &stats);
+///
+/// Rungs: L0 the warm start as it is, L1 block Gauss-Seidel sweeps, L2 mode Newton, L3 proximal point, accelerated sweeps, ADMM. All
+/// iterate to the rounding floor; the tolerance is only the line between success and failure. docs/maths/contact.md has the equations.
+#ifndef KKI_CONTACT_SOLVER_H
+#define KKI_CONTACT_SOLVER_H
+
+#include <karakuri/allocator.h>
+#include <karakuri/status.h>
+
+#include "base/arena.h"
+#include "contact/problem.h"
+
+enum {
+    KKI_RUNG_SWEEP = 1,    ///< L1
+    KKI_RUNG_NEWTON = 2,   ///< L2
+    KKI_RUNG_PROXIMAL = 4, ///< L3
+    KKI_RUNG_ANDERSON = 8, ///< L3, sweeps accelerated
+    KKI_RUNG_ADMM = 16,    ///< L3, the last
+    KKI_RUNG_ALL = 31,
+};
+
+typedef struct kki_solver_options {
+    double tolerance;     ///< m/s; a residual above it is a failure. 1e-9
+    double floor;         ///< where iterating stops: floor · max(1, |g|). 1e-13
+    int32_t rungs;        ///< which are tried, KKI_RUNG_…
+    int32_t fixed_sweeps; ///< > 0: real-time mode, this many sweeps and nothing else
+    int32_t sweeps;       ///< L1, at most
+    int32_t newton;       ///< L2, iterations a start
+    int32_t proximal;     ///< L3, outer iterations
+    int32_t anderson;     ///< L3, sweeps
+    int32_t admm;         ///< L3, iterations
+} kki_solver_options;
+
+typedef struct kki_solver_stats {
+    int32_t rung;   ///< that gave the solution: 0 the warm start, else a KKI_RUNG_…
+    int32_t sweeps; ///< of L1 and of the rescues inside higher rungs
+    int32_t newton; ///< Newton steps
+    int32_t proximal, anderson, admm;
+    int32_t factorisations;
+    int32_t block;  ///< at fault where the input was refused; else that of the largest residual; −1 if there is none
+    bool cut_short; ///< a limit ended the search with the residual above the floor
+    bool solved;    ///< residual ≤ tolerance
+} kki_solver_stats;
+
+typedef struct kki_solver_size {
+    int32_t rows, blocks, nv;
+} kki_solver_size;
+
+struct kki_dense_kernels;
+
+/// Scratch, made once; nothing in it is worth keeping between calls, and the result does not depend on what is left in it.
+typedef struct kki_solver_work {
+    kk_allocator allocator;
+    void *memory;
+    size_t bytes;
+    kki_solver_size size;
+    const struct kki_dense_kernels *kernels; ///< what this CPU runs
+    struct kki_solver_scratch *scratch;
+} kki_solver_work;
+
+kki_solver_options kki_solver_options_default(void);
+
+kk_status kki_solver_work_create(kki_solver_work *work, const kk_allocator *allocator, kki_solver_size size);
+/// A zeroed work is accepted.
+void kki_solver_work_destroy(kki_solver_work *work);
+
+/// Solves one island. KK_OK also where the tolerance was missed: then stats->solved is false and the certificate says by how much.
+/// KK_NOT_FINITE, KK_INVALID_ARGUMENT or KK_LIMIT_EXCEEDED name the block in stats->block; λ and u are then zero.
+/// @param lambda  [nrow] in: warm start, out: impulses    @param u  [nrow] velocities with these impulses
+kk_status kki_contact_solve(const kki_problem *problem, const kki_solver_options *options, kki_solver_work *work,
+                            double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats);
+
+/// Judges any λ, however it was found, with plain loops of its own; u = G λ + g + r λ comes back as well.
+/// @param lambda  [nrow]    @param u  [nrow]
+void kki_certify(const kki_problem *problem, const double *lambda, double *u, kki_certificate *certificate);
+
+#endif

@@ -1,0 +1,224 @@
+/// The problem in the solver's variables; see scratch.h.
+#include <string.h>
+
+#include "contact/cones.h"
+#include "contact/scratch.h"
+
+#define ABS(x) __builtin_fabs(x)
+
+static double entry(const kki_system *s, int i, int j) {
+    return s->low_rank ? s->kernels->dot(s->width, s->columns + i * s->width, s->columns + j * s->width)
+                       : s->G[i * s->stride + j];
+}
+
+/// Packed upper triangle of the block's own part.
+static void own_block(const kki_system *s, const kki_block *block, double *own) {
+    const int n = kki_law_rows(block->law);
+    if (!s->low_rank && n == 3) { // the usual one, unrolled
+        const double *G = s->G + block->row * s->stride + block->row, *shift = s->shift + block->row;
+        own[0] = G[0] + shift[0];
+        own[1] = G[1];
+        own[2] = G[2];
+        own[3] = G[s->stride + 1] + shift[1];
+        own[4] = G[s->stride + 2];
+        own[5] = G[2 * s->stride + 2] + shift[2];
+        return;
+    }
+    for (int i = 0, k = 0; i < n; i++) {
+        for (int j = i; j < n; j++) {
+            own[k++] = entry(s, block->row + i, block->row + j) + (i == j ? s->shift[block->row + i] : 0);
+        }
+    }
+}
+
+static double largest_own(int law, const double *own) {
+    if (law == KKI_LAW_CONTACT) {
+        const double t = own[3] > own[5] ? own[3] : own[5];
+        return own[0] > t ? own[0] : t;
+    }
+    return law == KKI_LAW_ROLLING && own[2] > own[0] ? own[2] : own[0];
+}
+
+static void set_scales(kki_system *s) {
+    s->largest = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        const double scale = largest_own(s->problem->block[b].law, s->own + 6 * b);
+        s->scale[b] = scale > 0 ? scale : 1;
+        s->largest = scale > s->largest ? scale : s->largest;
+    }
+    s->largest = s->largest > 0 ? s->largest : 1;
+}
+
+/// g' = g − (G + R) a n: adhesion is a constant pull.
+static void shift_adhesion(kki_system *s, double *pull) {
+    bool any = false;
+    for (int b = 0; b < s->nblock; b++) {
+        any = any || (s->problem->block[b].law == KKI_LAW_CONTACT && s->problem->block[b].adhesion > 0);
+    }
+    if (!any) {
+        return;
+    }
+    memset(pull, 0, sizeof(double) * (size_t)s->stride);
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        if (block->law == KKI_LAW_CONTACT) {
+            pull[block->row] = -block->adhesion;
+            s->g[block->row] -= s->shift[block->row] * block->adhesion;
+        }
+    }
+    if (s->low_rank) {
+        s->kernels->multiply_low_rank(s->problem->nv, s->stride, s->Y, pull, s->g, s->g);
+    } else {
+        s->kernels->multiply(s->nrow, s->stride, s->G, pull, s->g, s->g);
+    }
+}
+
+static double largest_of(int n, const double *x) {
+    double largest = 0;
+    for (int i = 0; i < n; i++) {
+        largest = ABS(x[i]) > largest ? ABS(x[i]) : largest;
+    }
+    return largest;
+}
+
+void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *scratch, const kki_dense_kernels *kernels,
+                     double floor) {
+    const size_t bytes = sizeof(double) * (size_t)p->nrow, all = sizeof(double) * (size_t)p->stride;
+    s->problem = p;
+    s->kernels = kernels;
+    s->nrow = p->nrow;
+    s->stride = p->stride;
+    s->nblock = p->nblock;
+    s->low_rank = kki_low_rank_wanted(p);
+    s->G = p->G;
+    s->Y = p->Y;
+    if (!p->G && !s->low_rank) {
+        kki_low_rank_form(p, kernels, scratch->G);
+        s->G = scratch->G;
+    }
+    if (s->low_rank) {
+        s->width = kki_round4(p->nv);
+        kki_low_rank_transpose(p, s->width, s->columns);
+    }
+    memset(s->g, 0, all);
+    memcpy(s->g, p->g, bytes);
+    memset(s->shift, 0, all);
+    s->shifted = p->compliance != NULL;
+    if (p->compliance) {
+        memcpy(s->shift, p->compliance, bytes);
+    }
+    for (int b = 0; b < s->nblock; b++) {
+        own_block(s, &p->block[b], s->own + 6 * b);
+    }
+    set_scales(s);
+    shift_adhesion(s, scratch->vector[0]);
+    const double size = largest_of(s->nrow, s->g);
+    s->floor = floor * (size > 1 ? size : 1);
+}
+
+/// Adds to the diagonal of a packed block.
+static void add_diagonal(int law, double w, double *own) {
+    own[0] += w;
+    if (law == KKI_LAW_CONTACT) {
+        own[3] += w;
+        own[5] += w;
+    } else if (law == KKI_LAW_ROLLING) {
+        own[2] += w;
+    }
+}
+
+void kki_system_regularise(const kki_system *s, double weight, const double *centre, kki_system *out) {
+    double *const g = out->g, *const shift = out->shift, *const own = out->own, *const scale = out->scale;
+    *out = *s;
+    out->g = g;
+    out->shift = shift;
+    out->own = own;
+    out->scale = scale;
+    out->shifted = true;
+    memcpy(g, s->g, sizeof(double) * (size_t)s->stride);
+    memcpy(shift, s->shift, sizeof(double) * (size_t)s->stride);
+    memcpy(own, s->own, sizeof(double) * 6 * (size_t)s->nblock);
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        const double w = weight * s->scale[b];
+        for (int k = 0; k < kki_law_rows(block->law); k++) {
+            shift[block->row + k] += w;
+            g[block->row + k] -= w * centre[block->row + k];
+        }
+        add_diagonal(block->law, w, own + 6 * b);
+    }
+    set_scales(out);
+}
+
+/// Square of the natural map of a block that is no contact.
+static double other_map_squared(const kki_system *s, int b, const double *lambda, const double *u) {
+    const kki_block *block = &s->problem->block[b];
+    const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+    const double normal = rides ? lambda[s->problem->block[block->contact].row] : 0;
+    const double r = kki_natural_map(block, s->scale[b], normal, lambda + block->row, u + block->row);
+    return r * r;
+}
+
+double kki_system_residual(const kki_system *s, const double *lambda, const double *u) {
+    const kki_block *block = s->problem->block;
+    double worst = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        const int row = block[b].row;
+        const double r = block[b].law == KKI_LAW_CONTACT
+                             ? kki_contact_map_squared(block[b].friction, s->scale[b], lambda + row, u + row)
+                             : other_map_squared(s, b, lambda, u);
+        // a NaN must win, and stay
+        if (!(r <= worst) && worst == worst) {
+            worst = r;
+        }
+    }
+    return __builtin_sqrt(worst);
+}
+
+static void multiply(const kki_system *s, const double *lambda, double *u) {
+    if (s->low_rank) {
+        s->kernels->multiply_low_rank(s->problem->nv, s->stride, s->Y, lambda, s->g, u);
+    } else {
+        s->kernels->multiply(s->nrow, s->stride, s->G, lambda, s->g, u);
+    }
+    for (int i = 0; s->shifted && i < s->nrow; i++) {
+        u[i] += s->shift[i] * lambda[i];
+    }
+}
+
+void kki_system_judge(const kki_system *s, kki_iterate *it) {
+    multiply(s, it->lambda, it->u);
+    it->residual = kki_system_residual(s, it->lambda, it->u);
+}
+
+double kki_system_rounding(const kki_system *s, const double *lambda, double *size) {
+    double most = 0;
+    if (s->low_rank) {
+        // |G_ij| ≤ √(G_ii G_jj)
+        double sum = 0, largest = 0;
+        for (int b = 0; b < s->nblock; b++) {
+            const kki_block *block = &s->problem->block[b];
+            for (int k = 0; k < kki_law_rows(block->law); k++) {
+                sum += __builtin_sqrt(s->scale[b]) * ABS(lambda[block->row + k]);
+            }
+            largest = s->scale[b] > largest ? s->scale[b] : largest;
+        }
+        most = __builtin_sqrt(largest) * sum;
+    } else {
+        memset(size, 0, sizeof(double) * (size_t)s->stride);
+        for (int j = 0; j < s->nrow; j++) {
+            const double f = ABS(lambda[j]);
+            for (int i = 0; i < s->nrow; i++) {
+                size[i] += f * ABS(s->G[j * s->stride + i]);
+            }
+        }
+        most = largest_of(s->nrow, size);
+    }
+    return 0x1p-52 * (most + largest_of(s->nrow, s->g));
+}
+
+void kki_iterate_copy(const kki_system *s, const kki_iterate *from, kki_iterate *to) {
+    memcpy(to->lambda, from->lambda, sizeof(double) * (size_t)s->stride);
+    memcpy(to->u, from->u, sizeof(double) * (size_t)s->stride);
+    to->residual = from->residual;
+}

@@ -1,0 +1,82 @@
+/// The solver's memory: one block, laid out for the largest problem.
+#include "base/allocator.h"
+#include "contact/scratch.h"
+
+static void place_system(kki_layout *layout, const kki_solver_size *size, kki_system *s) {
+    KKI_LAYOUT_ARRAY(layout, s->g, (size_t)size->rows);
+    KKI_LAYOUT_ARRAY(layout, s->shift, (size_t)size->rows);
+    KKI_LAYOUT_ARRAY(layout, s->own, 6 * (size_t)size->blocks);
+    KKI_LAYOUT_ARRAY(layout, s->scale, (size_t)size->blocks);
+}
+
+/// Dense: rows × rows. Low rank: rows × nv.
+static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_reduced *r) {
+    const size_t rows = (size_t)size->rows, nv = (size_t)size->nv, side = rows > nv ? rows : nv;
+    KKI_LAYOUT_ARRAY(layout, r->row, rows);
+    KKI_LAYOUT_ARRAY(layout, r->turn, 2 * rows);
+    KKI_LAYOUT_ARRAY(layout, r->start, rows + 1);
+    KKI_LAYOUT_ARRAY(layout, r->index, 3 * rows);
+    KKI_LAYOUT_ARRAY(layout, r->value, 3 * rows);
+    KKI_LAYOUT_ARRAY(layout, r->diagonal, rows);
+    KKI_LAYOUT_ARRAY(layout, r->inverse, side);
+    KKI_LAYOUT_ARRAY(layout, r->pivot, side);
+    KKI_LAYOUT_ARRAY(layout, r->A, rows * rows);
+    KKI_LAYOUT_ARRAY(layout, r->R, rows * nv);
+    KKI_LAYOUT_ARRAY(layout, r->C, rows * nv);
+    KKI_LAYOUT_ARRAY(layout, r->W, nv * nv);
+    KKI_LAYOUT_ARRAY(layout, r->b, rows);
+    KKI_LAYOUT_ARRAY(layout, r->x, rows);
+    KKI_LAYOUT_ARRAY(layout, r->y, rows);
+    KKI_LAYOUT_ARRAY(layout, r->line, rows + 3 * nv);
+}
+
+static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_scratch *w) {
+    const size_t rows = (size_t)size->rows;
+    place_system(layout, size, &w->system);
+    KKI_LAYOUT_ARRAY(layout, w->system.columns, rows * (size_t)size->nv);
+    place_system(layout, size, &w->proximal);
+    place_reduced(layout, size, &w->reduced);
+    KKI_LAYOUT_ARRAY(layout, w->G, rows * rows);
+    KKI_LAYOUT_ARRAY(layout, w->mode, (size_t)size->blocks);
+    KKI_LAYOUT_ARRAY(layout, w->old_mode, (size_t)size->blocks);
+    KKI_LAYOUT_ARRAY(layout, w->direction, 2 * (size_t)size->blocks);
+    for (int k = 0; k < KKI_ITERATES; k++) {
+        KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows);
+        KKI_LAYOUT_ARRAY(layout, w->iterate[k].u, rows);
+    }
+    for (int k = 0; k < KKI_VECTORS; k++) {
+        KKI_LAYOUT_ARRAY(layout, w->vector[k], rows);
+    }
+    for (int k = 0; k < 2 * KKI_HISTORY + 2; k++) {
+        KKI_LAYOUT_ARRAY(layout, w->history[k], rows);
+    }
+}
+
+kk_status kki_solver_work_create(kki_solver_work *work, const kk_allocator *allocator, kki_solver_size size) {
+    *work = (kki_solver_work){.allocator = kki_allocator_or_default(allocator), .size = size};
+    if (size.rows < 0 || size.blocks < 0 || size.nv < 0 || size.rows > INT16_MAX || size.nv > INT16_MAX) {
+        return KK_INVALID_ARGUMENT;
+    }
+    // whole vectors, and one more in front of what a caller may pad beyond them
+    const kki_solver_size padded = {kki_round4(size.rows) + 4, size.blocks, kki_round4(size.nv)};
+    kki_solver_scratch header = {0};
+    kki_layout layout = kki_layout_over(NULL);
+    kki_layout_take(&layout, 1, sizeof header);
+    place(&layout, &padded, &header);
+    work->memory = kki_allocate_zeroed(&work->allocator, layout.size);
+    if (!work->memory) {
+        return KK_OUT_OF_MEMORY;
+    }
+    work->bytes = layout.size;
+    work->scratch = work->memory;
+    layout = kki_layout_over(work->memory);
+    kki_layout_take(&layout, 1, sizeof header);
+    place(&layout, &padded, work->scratch);
+    work->kernels = kki_dense_kernels_best();
+    return KK_OK;
+}
+
+void kki_solver_work_destroy(kki_solver_work *work) {
+    kki_release(&work->allocator, work->memory, work->bytes);
+    *work = (kki_solver_work){0};
+}

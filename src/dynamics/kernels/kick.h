@@ -1,0 +1,187 @@
+/// The kick of a step: what forces do to velocities at one configuration, in scaled coordinates.
+///
+/// The articulated-body elimination factors the inverse of M̂ = M + impedance (armature and what implicit springs and
+/// dampers add to the diagonal) into X Xᵀ. With y = X⁻¹ v everything about a step is a plain product:
+///     Y = Xᵀ Jᵀ   constraint rows (delassus.h),     J v = Yᵀ y,     J M̂⁻¹ Jᵀ = Yᵀ Y,
+///     E = Xᵀ f    generalised forces, bias included, and velocities come back as Δv = X (h E + Y λ).
+/// A degree of freedom with pivot U, D and the motion V of its node without it (but with those nearer to the root):
+///     y = √D v + U·V/√D,    E = e/√D,    Δv = Δy/√D − U·ΔV/D.
+/// Where the impedance is zero |y|²/2 is the kinetic energy.
+///
+/// Between kicks a free root keeps its velocity in *world* axes (drift.c), so its bias leaves out ω × u; and a body alone
+/// on a free joint keeps its spatial momentum, so it has no bias but gravity.
+#ifndef KKI_DYNAMICS_KERNELS_KICK_H
+#define KKI_DYNAMICS_KERNELS_KICK_H
+
+#include "delassus.h"
+
+/// A body on its own: nothing hangs on its free joint.
+KKI_INLINE int is_lone(const knode *b) {
+    return is_free_root(b) && b->is_leaf;
+}
+
+/// Bias acceleration of a free root whose velocity stays as it is in world axes; a lone body's spin is not felt.
+KKI_INLINE void kick_free_root(const knode *b, const double *v, const world_node *x, const world_motion *p,
+                               world_motion *s) {
+    s->w = is_lone(b) ? v_zero() : m_mul(&x->R, load3(v, (size_t)b->v_index, 1));
+    s->al = v_zero();
+    s->a = p->a;
+}
+
+/// Velocity of a node, behind its pose.
+KKI_INLINE void kick_velocity(const knode *b, const double *v, const world_node *x, const world_rates *p,
+                              world_rates *s) {
+    const size_t i = (size_t)b->v_index;
+    const vec3 z = x->R.c[2];
+    s->w = p->w;
+    s->u = b->has_arm ? v_add(p->u, v_cross(p->w, x->r)) : p->u;
+    if (b->type == KKI_NODE_HINGE) {
+        s->w = v_add(s->w, v_scale(z, v[i]));
+    } else if (b->type == KKI_NODE_SLIDE) {
+        s->u = v_add(s->u, v_scale(z, v[i]));
+    } else if (b->type == KKI_NODE_SCREW) {
+        const vec3 w = v_scale(z, v[i]);
+        s->w = v_add(s->w, w);
+        s->u = v_add(s->u, v_scale(w, b->pitch));
+    } else {
+        s->w = v_add(s->w, m_mul(&x->R, load3(v, i, 1)));
+        if (b->type == KKI_NODE_FREE) {
+            s->u = v_add(s->u, m_mul(&x->R, load3(v, i + 3, 1)));
+        }
+    }
+}
+
+/// Roots to tips: poses, velocities, bias, inertias.
+KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
+    world_node *pose = S->pose;
+    world_motion *motion = S->motion;
+    world_rates *rates = S->rates;
+    articulated *body = S->articulated;
+    trig_of_nodes(m, q, 1, S);
+    pose_of_world(&pose[0]);
+    motion[0].w = motion[0].al = v_zero();
+    motion[0].a = v_neg(v_of_doubles(m->gravity));
+    motion[0].spin = m_spin(motion[0].w, motion[0].al);
+    rates[0].w = rates[0].u = v_zero();
+    for (int i = 1; i < m->nnode; i++) {
+        const knode *b = node_of(m, S, i);
+        world_node x;
+        world_motion bias;
+        world_rates rate;
+        articulated A;
+        pose_of_node(b, q, 1, S->sine[i], S->cosine[i], &pose[b->parent], &x, POSE_OFFSET | POSE_POSITION);
+        kick_velocity(b, v, &x, &rates[b->parent], &rate);
+        if (is_free_root(b)) {
+            kick_free_root(b, v, &x, &motion[0], &bias);
+        } else {
+            aba_motion(b, v, 1, &x, &motion[b->parent], &bias, (pivot *)S->pivot + b->v_index);
+        }
+        aba_load(b, &x, &bias, &A);
+        pose[i] = x;
+        motion[i] = bias;
+        rates[i].w = rate.w;
+        rates[i].u = rate.u;
+        body[i].J = A.J;
+        body[i].n = A.n;
+        body[i].f = A.f;
+    }
+}
+
+/// The pivot is made: its scaled force and velocity, and in `e` from now on 1/√D.
+KKI_INLINE void kick_scale(pivot *k, vec3 w, vec3 u, double v, double *E, double *y) {
+    const double s = __builtin_sqrt(k->inverse_D);
+    *E = k->e * s;
+    *y = v / s + (v_dot(k->Ua, w) + v_dot(k->Ul, u)) * s;
+    k->e = s;
+}
+
+/// Ball and free joints: velocities V of the axes nearer to the root are added one after the other.
+KKI_INLINE void kick_scale_many(const knode *b, const double *v, vec3 w, vec3 u, pivot *axis, double *E, double *y) {
+    const int n = b->type == KKI_NODE_FREE ? 6 : 3;
+    for (int j = 0; j < n; j++) {
+        kick_scale(&axis[j], w, u, v[j], &E[j], &y[j]);
+        if (j < 3) {
+            w = v_add(w, v_scale(axis[j].Sa, v[j]));
+        } else {
+            u = v_add(u, v_scale(axis[j].Sl, v[j]));
+        }
+    }
+}
+
+/// Axes of a ball or free joint with the diagonal's armature and impedance.
+KKI_INLINE void kick_eliminate_many(const knode *b, articulated *A, pivot *axis, const double *diagonal,
+                                    const double *tau) {
+    if (b->type == KKI_NODE_FREE) {
+        for (size_t k = 6; k-- > 3;) {
+            aba_eliminate(A, &axis[k], 0, 1, diagonal[k], tau[k]);
+        }
+    }
+    for (size_t k = 3; k-- > 0;) {
+        aba_eliminate(A, &axis[k], 1, 0, diagonal[k], tau[k]);
+    }
+}
+
+/// Tips to roots: pivots, scaled forces E and velocities y.
+/// @param diagonal  [nv] armature and impedance    @param tau, v  [nv]    @param E, y  [nv] results
+KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
+                            const double *v, double *E, double *y) {
+    const world_node *pose = S->pose;
+    const world_rates *rates = S->rates;
+    articulated *body = S->articulated;
+    for (int i = m->nnode - 1; i > 0; i--) {
+        const knode *b = node_of(m, S, i);
+        const size_t k = (size_t)b->v_index;
+        pivot *axis = (pivot *)S->pivot + k;
+        articulated copy = body[i], *A = &copy;
+        const world_rates *p = &rates[b->parent];
+        const vec3 r = pose[i].r, u = b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
+        aba_complete(b, (const world_motion *)S->motion + i, A);
+        if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
+            pivot_axes(b, &pose[i].R, axis);
+            kick_eliminate_many(b, A, axis, &diagonal[k], &tau[k]);
+            kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
+        } else {
+            pivot_axis(b, pose[i].R.c[2], axis);
+            if (b->type == KKI_NODE_HINGE) {
+                aba_eliminate(A, axis, 1, 0, diagonal[k], tau[k]);
+            } else if (b->type == KKI_NODE_SLIDE) {
+                aba_eliminate(A, axis, 0, 1, diagonal[k], tau[k]);
+            } else {
+                aba_eliminate(A, axis, 1, 1, diagonal[k], tau[k]);
+            }
+            kick_scale(axis, p->w, u, v[k], &E[k], &y[k]);
+        }
+        if (b->parent > 0) {
+            aba_hand_over(A, b, r, &body[b->parent]);
+        }
+    }
+}
+
+/// One axis of Δv, and what it adds to its node's motion.
+KKI_INLINE double kick_axis(const pivot *k, double dy, vec3 *w, vec3 *u) {
+    const double x = dy * k->e - (v_dot(k->Ua, *w) + v_dot(k->Ul, *u)) * k->inverse_D;
+    *w = v_add(*w, v_scale(k->Sa, x));
+    *u = v_add(*u, v_scale(k->Sl, x));
+    return x;
+}
+
+/// Roots to tips: Δv of Δy. @param dy [nv]    @param dv [nv] result, may alias dy
+KKI_INLINE void kick_apply_all(const kk_model *m, kki_scratch *S, const double *dy, double *dv) {
+    const world_node *pose = S->pose;
+    articulated *body = S->articulated;
+    body[0].al = body[0].a = v_zero();
+    for (int i = 1; i < m->nnode; i++) {
+        const knode *b = node_of(m, S, i);
+        const articulated *P = &body[b->parent];
+        const pivot *axis = (const pivot *)S->pivot + b->v_index;
+        const size_t k = (size_t)b->v_index;
+        vec3 w = P->al, u = b->has_arm ? v_add(P->a, v_cross(P->al, pose[i].r)) : P->a;
+        for (int j = 0; j < m->node_nv[i]; j++) {
+            dv[k + (size_t)j] = kick_axis(&axis[j], dy[k + (size_t)j], &w, &u);
+        }
+        body[i].al = w;
+        body[i].a = u;
+    }
+}
+
+#endif

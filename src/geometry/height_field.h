@@ -1,0 +1,54 @@
+// A grid of heights over a rectangle: the solid between the surface and a base below it.
+//
+// The rectangle is centred at the frame's origin; columns run along x, rows along y. Each cell is cut into two triangles
+// along the diagonal from its lower left to its upper right sample. Ids follow from places: vertex row · columns + column,
+// face 2 · cell (below the diagonal) and 2 · cell + 1, edge 3 · vertex + 0 (along x), + 1 (along y), + 2 (diagonal).
+#ifndef KKI_GEOMETRY_HEIGHT_FIELD_H
+#define KKI_GEOMETRY_HEIGHT_FIELD_H
+
+#include "geometry/aabb.h"
+#include <karakuri/allocator.h>
+#include <karakuri/status.h>
+
+struct kki_height_field {
+    kk_allocator allocator;
+    size_t block_size;
+    int32_t rows, columns; ///< of samples, ≥ 2
+    double size[2];        ///< edges of the rectangle along x, y
+    double step[2];        ///< of a cell
+    double base;           ///< z of the base, below all heights
+    double least, greatest;
+    double *height;  ///< [rows · columns], rows one after the other
+    int32_t *region; ///< [faces] lowest face of the plane piece a face belongs to
+};
+
+/// @param height  [rows · columns], copied
+/// @param base    z of the base; must lie below all heights
+kk_status kki_height_field_create(int rows, int columns, double size_x, double size_y, const double *height,
+                                  double base, const kk_allocator *allocator, kki_height_field **field,
+                                  kk_error *error);
+void kki_height_field_free(kki_height_field *field);
+
+static inline int32_t kki_height_field_faces(const kki_height_field *f) {
+    return 2 * (f->rows - 1) * (f->columns - 1);
+}
+
+static inline kk_vec3 kki_height_field_vertex(const kki_height_field *f, int32_t row, int32_t column) {
+    return kk_vec3_make(-0.5 * f->size[0] + column * f->step[0], -0.5 * f->size[1] + row * f->step[1],
+                        f->height[(int64_t)row * f->columns + column]);
+}
+
+/// Corners of a face, counter-clockwise from above, as rows and columns.
+void kki_height_field_corners(const kki_height_field *f, int32_t face, int32_t row[3], int32_t column[3]);
+/// Upward unit normal of a face.
+kk_vec3 kki_height_field_normal(const kki_height_field *f, int32_t face);
+
+/// Face across the edge from corner k to the next, −1 at the border.
+int32_t kki_height_field_neighbour(const kki_height_field *f, int32_t face, int k);
+
+/// Cells whose rectangle touches a box; false where there is none.
+bool kki_height_field_cells(const kki_height_field *f, const kki_aabb *box, int32_t row[2], int32_t column[2]);
+/// Height of the surface over a point of the rectangle; outside, of the nearest point of it.
+double kki_height_field_at(const kki_height_field *f, double x, double y);
+
+#endif

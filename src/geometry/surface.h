@@ -1,0 +1,73 @@
+// A triangle mesh as collision sees it: boundary representation, normals, kinds of edges and vertices, tree.
+//
+// Edges follow Kuroda (S1 5.1.1). Vertices have angle-weighted pseudo-normals (Baerentzen and Aanaes 2005): with them the
+// sign of (p − closest point) · normal says on which side of a closed surface p lies, whatever the closest feature is.
+// An edge is flat where its two faces lie in one plane to a small angle; nothing can catch on such an edge, and contacts
+// ignore it (S1 5.4.2). A vertex is flat where all its edges are. One block of memory; never changes.
+#ifndef KKI_GEOMETRY_SURFACE_H
+#define KKI_GEOMETRY_SURFACE_H
+
+#include "geometry/mesh.h"
+#include "geometry/tree.h"
+
+/// Coordinates beyond this are not accepted: boxes are floats.
+#define KKI_SURFACE_FAR 1e15
+
+typedef enum kki_edge_kind {
+    KKI_EDGE_FLAT,
+    KKI_EDGE_CONVEX,
+    KKI_EDGE_CONCAVE,
+    KKI_EDGE_BORDER, ///< one face only, or two that run the same way
+} kki_edge_kind;
+
+struct kki_surface {
+    kk_allocator allocator;
+    size_t block_size;
+    int32_t vertex_count, face_count, edge_count;
+    kk_vec3 *vertex;         ///< [vertex_count]
+    kki_face *face;          ///< [face_count] as in the mesh; turned over where the mesh is closed and inside out
+    kki_edge *edge;          ///< [edge_count]
+    int32_t (*face_edge)[3]; ///< [face_count] edge k joins corners k and k + 1
+    int32_t *vertex_first;   ///< [vertex_count + 1] start of each vertex's edges in vertex_edge
+    int32_t *vertex_edge;    ///< [2 edge_count]
+    kk_vec3 *normal;         ///< [face_count] unit; 0 for faces without area
+    kk_vec3 *vertex_normal;  ///< [vertex_count] angle-weighted, not normalised
+    uint8_t *edge_kind;      ///< [edge_count] kki_edge_kind
+    uint8_t *vertex_is_flat; ///< [vertex_count]
+    int32_t *region;         ///< [face_count] lowest face of the plane piece that flat edges join it to
+    kk_vec3 (*corner)[3];    ///< [face_count] in the order of the tree's leaves
+    kki_tree tree;           ///< over faces
+    kki_aabb box;
+    bool is_solid; ///< closed and oriented: has an inside. Others are sheets that are touched from both sides
+};
+
+/// @return KK_INVALID_ARGUMENT for coordinates out of range, KK_OUT_OF_MEMORY
+kk_status kki_surface_create(const kki_mesh *mesh, const kk_allocator *allocator, kki_surface **surface,
+                             kk_error *error);
+void kki_surface_free(kki_surface *surface);
+
+/// A point of a triangle by the feature it lies on.
+typedef struct kki_triangle_point {
+    kk_vec3 p;
+    int feature; ///< 0–2: corner; 3–5: edge from corner feature − 3 to the next; 6: inside
+} kki_triangle_point;
+
+/// The point of a triangle nearest to p (Ericson 2005, 5.1.5). Triangles without area are treated as segments or points.
+kki_triangle_point kki_triangle_closest(const kk_vec3 corner[3], kk_vec3 p);
+
+/// The nearest point of a surface.
+typedef struct kki_surface_point {
+    kk_vec3 p;
+    int32_t face; ///< −1: none within the limit
+    int feature;  ///< as in kki_triangle_point
+    double distance;
+    bool is_inside; ///< of a solid
+} kki_surface_point;
+
+/// Nearest point within `limit`; among equally near ones that of the lowest face.
+kki_surface_point kki_surface_closest(const kki_surface *surface, kk_vec3 p, double limit);
+
+/// Pseudo-normal of a feature of a face (kki_triangle_point), not normalised.
+kk_vec3 kki_surface_pseudo_normal(const kki_surface *surface, int32_t face, int feature);
+
+#endif

@@ -1,0 +1,43 @@
+/// What a step leaves in the state for the next one to start from: contacts with their forces, what the narrow phase
+/// remembers of pairs, and the forces of all other constraints. Without it a replay would not be exact.
+///
+/// All numbers are doubles, so that a state has one form of number; ids and halves of features are whole numbers. Forces
+/// are means over the step, in N, so that they serve a step of another length, too.
+#ifndef KKI_MODEL_WARM_H
+#define KKI_MODEL_WARM_H
+
+#include <karakuri/state.h>
+
+/// One contact: shapes, upper and lower half of the feature, place in the frame of the first shape, force on the second in
+/// world axes.
+enum {
+    KKI_WARM_FIRST,
+    KKI_WARM_SECOND,
+    KKI_WARM_FEATURE_HIGH,
+    KKI_WARM_FEATURE_LOW,
+    KKI_WARM_PLACE,
+    KKI_WARM_FORCE = KKI_WARM_PLACE + 3,
+    KKI_WARM_CONTACT_SIZE = KKI_WARM_FORCE + 3
+};
+/// One pair: shapes, reference, four features, direction.
+enum { KKI_WARM_PAIR_SIZE = 10 };
+/// One degree of freedom: force of its lower limit, of its upper limit, of its dry friction.
+enum { KKI_WARM_LOWER, KKI_WARM_UPPER, KKI_WARM_FRICTION, KKI_WARM_DOF_SIZE };
+
+/// Where things stand in the warm part of a state.
+typedef struct kki_warm_layout {
+    int contacts, pairs;           ///< room
+    int contact_count, pair_count; ///< where the numbers in use are written
+    int first_contact, first_pair; ///< where the records begin
+    int first_dof, first_coupling, first_loop, first_tendon;
+    int size; ///< all of it
+} kki_warm_layout;
+
+kki_warm_layout kki_warm_layout_of(const kk_model *model);
+/// Most contact points of a step.
+int kki_model_max_contacts(const kk_model *model);
+
+double *kki_state_warm(kk_state *state);
+const double *kki_state_warm_const(const kk_state *state);
+
+#endif

@@ -1,0 +1,264 @@
+/// What must not happen: every constraint of the step as rows on nodes, with its law and its position error.
+///
+/// A row is a wrench on one node and the opposite one on another (contacts, loops), or on a node and its parent along a
+/// joint's axis (limits, dry friction, couplings): a unit force on a degree of freedom is a unit wrench along its axis on
+/// its node with the opposite on the node's parent.
+#include "simulate/simulator.h"
+
+// ---- lists with room checked once, at creation
+
+static kki_constraint *begin(kk_simulator *s, kki_constraint_kind kind, int item) {
+    kki_constraint *c = &s->constraint[s->nconstraint];
+    *c = (kki_constraint){.kind = (int32_t)kind, .item = item, .first_part = s->nparts, .dof = {-1, -1}};
+    return c;
+}
+
+static void end(kk_simulator *s, kki_constraint *c) {
+    c->nparts = s->nparts - c->first_part;
+    s->nconstraint++;
+}
+
+static kki_row_part *add_part(kk_simulator *s, int row, int i, int j) {
+    kki_row_part *p = &s->part[s->nparts++];
+    *p = (kki_row_part){.row = row, .i = i, .j = j};
+    return p;
+}
+
+// ---- wrenches
+
+static void put(double w[6], kk_vec3 n, kk_vec3 f, double sign) {
+    w[0] = sign * n.x;
+    w[1] = sign * n.y;
+    w[2] = sign * n.z;
+    w[3] = sign * f.x;
+    w[4] = sign * f.y;
+    w[5] = sign * f.z;
+}
+
+static kk_vec3 origin(const kk_simulator *s, int node) {
+    return kki_vec3(kki_pose_of(s->data, node)->p);
+}
+
+/// A force along d at a point: on node i, and its opposite on node j.
+static void force_part(kk_simulator *s, int row, int i, int j, kk_vec3 point, kk_vec3 d) {
+    kki_row_part *p = add_part(s, row, i, j);
+    put(p->wi, kk_vec3_cross(kk_vec3_sub(point, origin(s, i)), d), d, 1);
+    put(p->wj, kk_vec3_cross(kk_vec3_sub(point, origin(s, j)), d), d, -1);
+}
+
+/// A moment about d: on node i, and its opposite on node j.
+static void moment_part(kk_simulator *s, int row, int i, int j, kk_vec3 d) {
+    kki_row_part *p = add_part(s, row, i, j);
+    const kk_vec3 none = kk_vec3_make(0, 0, 0);
+    put(p->wi, d, none, 1);
+    put(p->wj, d, none, -1);
+}
+
+/// The axis of a degree of freedom in world axes, and whether it slides.
+static kk_vec3 dof_axis(const kk_model *m, const kk_simulator *s, int dof, int *slides) {
+    const int node = m->dof_node[dof], k = dof - m->node[node].v_index;
+    const kki_pose *x = kki_pose_of(s->data, node);
+    const int type = m->node[node].type;
+    *slides = type == KKI_NODE_SLIDE || (type == KKI_NODE_FREE && k >= 3);
+    const int many = type == KKI_NODE_BALL || type == KKI_NODE_FREE;
+    return kki_vec3(x->R[many ? k % 3 : 2]);
+}
+
+/// `scale` times a unit force on a degree of freedom.
+static void dof_part(const kk_model *m, kk_simulator *s, int row, int dof, double scale) {
+    const int node = m->dof_node[dof];
+    int slides = 0;
+    const kk_vec3 z = dof_axis(m, s, dof, &slides), none = kk_vec3_make(0, 0, 0);
+    kki_row_part *p = add_part(s, row, node, m->node[node].parent);
+    if (slides) {
+        put(p->wi, none, z, scale);
+        put(p->wj, kk_vec3_cross(kki_vec3(kki_pose_of(s->data, node)->r), z), z, -scale);
+    } else {
+        put(p->wi, z, none, scale);
+        put(p->wj, z, none, -scale);
+    }
+}
+
+static int last_dof(const kk_model *m, int node) {
+    return node == 0 ? -1 : m->node[node].v_index + m->node_nv[node] - 1;
+}
+
+// ---- contacts
+
+static void constrain_contact(const kk_model *m, kk_simulator *s, int i) {
+    const kki_contact *k = &s->contact[i];
+    const kki_contact_law *law = &m->law[k->law];
+    kki_constraint *c = begin(s, KKI_ON_CONTACT, i);
+    const int a = k->node[0], b = k->node[1];
+    force_part(s, 0, b, a, k->point, k->normal);
+    force_part(s, 1, b, a, k->point, k->tangent[0]);
+    force_part(s, 2, b, a, k->point, kk_vec3_scale(k->tangent[1], law->ratio));
+    c->nrow = 3;
+    c->nblock = 1;
+    if (law->torsion > 0) {
+        moment_part(s, c->nrow, b, a, k->normal);
+        c->nrow += 1;
+        c->nblock += 1;
+    }
+    if (law->rolling > 0) {
+        moment_part(s, c->nrow, b, a, k->tangent[0]);
+        moment_part(s, c->nrow + 1, b, a, k->tangent[1]);
+        c->nrow += 2;
+        c->nblock += 1;
+    }
+    c->gap[0] = k->gap;
+    c->is_position[0] = 1;
+    c->dof[0] = last_dof(m, a);
+    c->dof[1] = last_dof(m, b);
+    end(s, c);
+}
+
+// ---- joints
+
+static void constrain_limit(const kk_model *m, kk_simulator *s, int dof, int side, double gap) {
+    kki_constraint *c = begin(s, KKI_ON_LIMIT, dof);
+    c->side = side;
+    c->nrow = c->nblock = 1;
+    c->gap[0] = gap;
+    c->is_position[0] = 1;
+    c->dof[0] = dof;
+    dof_part(m, s, 0, dof, side ? -1 : 1);
+    end(s, c);
+}
+
+/// Limits that the rest of the step could reach.
+static void constrain_limits(const kk_model *m, kk_simulator *s, int node) {
+    const kki_node *n = &m->node[node];
+    if (n->type == KKI_NODE_BALL || n->type == KKI_NODE_FREE) {
+        return;
+    }
+    const int dof = n->v_index;
+    const kk_dof_def *d = &m->dof[dof];
+    const double q = s->q[n->q_index], reach = 0.01 + 2 * s->h * __builtin_fabs(s->v[dof]);
+    if (q - d->lower < reach) {
+        constrain_limit(m, s, dof, 0, q - d->lower);
+    }
+    if (d->upper - q < reach) {
+        constrain_limit(m, s, dof, 1, d->upper - q);
+    }
+}
+
+static void constrain_friction(const kk_model *m, kk_simulator *s, int dof) {
+    if (m->dof[dof].friction <= 0) {
+        return;
+    }
+    kki_constraint *c = begin(s, KKI_ON_FRICTION, dof);
+    c->nrow = c->nblock = 1;
+    c->dof[0] = dof;
+    dof_part(m, s, 0, dof, 1);
+    end(s, c);
+}
+
+static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {
+    const kki_coupling *k = &m->coupling[i];
+    kki_constraint *c = begin(s, KKI_ON_COUPLING, i);
+    c->nrow = c->nblock = 1;
+    c->gap[0] = s->q[k->follower_q] - k->ratio * s->q[k->leader_q] - k->offset;
+    c->is_position[0] = 1;
+    c->dof[0] = k->follower_v;
+    c->dof[1] = k->leader_v;
+    dof_part(m, s, 0, k->follower_v, 1);
+    dof_part(m, s, 0, k->leader_v, -k->ratio);
+    end(s, c);
+}
+
+// ---- loops
+
+static kk_transform loop_frame(const kk_model *m, const kk_simulator *s, const kki_model_loop *l, int end_of) {
+    (void)m;
+    return kk_transform_mul(kki_node_transform(s->data, l->node[end_of]), end_of ? l->X_NB : l->X_NA);
+}
+
+static void loop_row(kki_constraint *c, double gap) {
+    c->gap[c->nrow] = gap;
+    c->is_position[c->nrow] = 1;
+    c->nrow++;
+    c->nblock++;
+}
+
+/// B's origin stays on A's: three forces along A's axes. The force on A acts where B is, so that both balance.
+static void loop_point(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, kk_transform A, kk_transform B) {
+    const kk_vec3 d = kk_vec3_sub(B.p, A.p);
+    for (int k = 0; k < 3; k++) {
+        const kk_vec3 e = kk_mat3_column(A.R, k);
+        force_part(s, c->nrow, l->node[1], l->node[0], B.p, e);
+        loop_row(c, kk_vec3_dot(e, d));
+    }
+}
+
+/// Turns about `count` of A's axes are held: the rotation vector from A to B has no part along them.
+static void loop_turns(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, kk_transform A, kk_transform B,
+                       int count) {
+    const kk_mat3 R_AB = kk_mat3_mul(kk_mat3_transpose(A.R), B.R);
+    // hinges: what turns B's z onto A's; welds: the whole rotation
+    const kk_vec3 theta = count == 3 ? kk_quat_log(kk_quat_from_mat3(R_AB)) : kk_vec3_make(-R_AB.m[5], R_AB.m[2], 0);
+    for (int k = 0; k < count; k++) {
+        moment_part(s, c->nrow, l->node[1], l->node[0], kk_mat3_column(A.R, k));
+        loop_row(c, (&theta.x)[k]);
+    }
+}
+
+static void loop_rod(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, kk_transform A, kk_transform B) {
+    const kk_vec3 d = kk_vec3_sub(B.p, A.p);
+    const double length = kk_vec3_norm(d);
+    const kk_vec3 e = length > 0 ? kk_vec3_scale(d, 1 / length) : kk_vec3_make(0, 0, 1);
+    kki_row_part *p = add_part(s, 0, l->node[1], l->node[0]);
+    put(p->wi, kk_vec3_cross(kk_vec3_sub(B.p, origin(s, l->node[1])), e), e, 1);
+    put(p->wj, kk_vec3_cross(kk_vec3_sub(A.p, origin(s, l->node[0])), e), e, -1);
+    loop_row(c, length - l->distance);
+}
+
+static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
+    const kki_model_loop *l = &m->loop[i];
+    if (!l->is_active) {
+        return;
+    }
+    kki_constraint *c = begin(s, KKI_ON_LOOP, i);
+    const kk_transform A = loop_frame(m, s, l, 0), B = loop_frame(m, s, l, 1);
+    if (l->type == KK_LOOP_DISTANCE) {
+        loop_rod(s, c, l, A, B);
+    } else {
+        loop_point(s, c, l, A, B);
+        if (l->type != KK_LOOP_POINT) {
+            loop_turns(s, c, l, A, B, l->type == KK_LOOP_AXIS ? 2 : 3);
+        }
+    }
+    c->dof[0] = last_dof(m, l->node[0]);
+    c->dof[1] = last_dof(m, l->node[1]);
+    end(s, c);
+}
+
+// ---- all
+
+static void add_loops(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < m->ncoupling; i++) {
+        constrain_coupling(m, s, i);
+    }
+    for (int i = 0; i < m->nloop; i++) {
+        constrain_loop(m, s, i);
+    }
+}
+
+void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
+    s->nconstraint = s->nparts = 0;
+    add_loops(model, s);
+}
+
+void kki_constrain(const kk_model *model, kk_simulator *s) {
+    s->nconstraint = s->nparts = 0;
+    for (int i = 0; i < s->ncontact; i++) {
+        constrain_contact(model, s, i);
+    }
+    for (int i = 1; i < model->nnode; i++) {
+        constrain_limits(model, s, i);
+    }
+    for (int i = 0; i < model->nv; i++) {
+        constrain_friction(model, s, i);
+    }
+    add_loops(model, s);
+}

@@ -1,0 +1,272 @@
+/// What touches what: poses of shapes, pairs near enough, contact points, and what they start from.
+///
+/// Everything is seen at the step's middle. A pair counts where its gap can close in the half step that is left; points
+/// with a gap take part as a bound on the approach, so nothing has to overlap before it is stopped.
+#include <string.h>
+
+#include "base/error.h"
+#include "model/warm.h"
+#include "simulate/simulator.h"
+
+enum { MOST_MANIFOLDS = 64 };
+
+/// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
+static const double KEPT_GAP = 1e-4;
+
+// ---- where shapes are, and how far they get
+
+static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, double radius) {
+    const kki_rates *V = kki_rates_of(s->data, node);
+    const kk_vec3 w = kki_vec3(V->w), arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
+    const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, arm));
+    return kk_vec3_norm(u) + kk_vec3_norm(w) * radius;
+}
+
+static void place_shape(const kk_model *m, kk_simulator *s, int i) {
+    const kki_model_shape *shape = &m->shape[i];
+    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, shape->node), shape->X_NS);
+    const kki_aabb *box = &shape->box;
+    const kk_vec3 centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5);
+    const double radius = 0.5 * kk_vec3_norm(kk_vec3_sub(box->upper, box->lower));
+    const kk_vec3 c = kk_transform_point(s->X_WS[i], centre);
+    double *ball = s->ball + 4 * (size_t)i;
+    ball[0] = c.x;
+    ball[1] = c.y;
+    ball[2] = c.z;
+    ball[3] = radius;
+    s->reach[i] = shape->node ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
+}
+
+static void place_shapes(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < m->nshape; i++) {
+        if (m->shape[i].purpose & KK_SHAPE_COLLIDES) {
+            place_shape(m, s, i);
+        }
+    }
+}
+
+static double pair_reach(const kk_model *m, const kk_simulator *s, int a, int b) {
+    const double *g = m->gravity;
+    const double fall = s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    return KEPT_GAP + fall + s->reach[a] + s->reach[b];
+}
+
+/// Balls round the shapes; a plane against a ball. Planes have no ball of their own.
+static int is_near(const kk_model *m, const kk_simulator *s, int a, int b, double reach) {
+    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    if (m->shape[a].shape.type == KK_SHAPE_PLANE || m->shape[b].shape.type == KK_SHAPE_PLANE) {
+        const int plane = m->shape[a].shape.type == KK_SHAPE_PLANE ? a : b;
+        const double *ball = plane == a ? y : x;
+        const kk_vec3 n = kk_mat3_column(s->X_WS[plane].R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
+        return kk_vec3_dot(n, kk_vec3_sub(c, s->X_WS[plane].p)) <= ball[3] + reach;
+    }
+    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
+    return dx * dx + dy * dy + dz * dz <= r * r;
+}
+
+// ---- contact points
+
+/// Perpendicular to n, as near as can be to the axis n has least of.
+static kk_vec3 first_tangent(kk_vec3 n) {
+    const double x = __builtin_fabs(n.x), y = __builtin_fabs(n.y), z = __builtin_fabs(n.z);
+    const kk_vec3 e = x <= y && x <= z ? kk_vec3_make(1, 0, 0) : y <= z ? kk_vec3_make(0, 1, 0) : kk_vec3_make(0, 0, 1);
+    const kk_vec3 t = kk_vec3_sub(e, kk_vec3_scale(n, kk_vec3_dot(n, e)));
+    return kk_vec3_scale(t, 1 / kk_vec3_norm(t));
+}
+
+/// Along the first shape's x axis where friction differs by direction.
+static kk_vec3 friction_axis(const kk_simulator *s, int shape, kk_vec3 n) {
+    const kk_vec3 x = kk_mat3_column(s->X_WS[shape].R, 0);
+    const kk_vec3 t = kk_vec3_sub(x, kk_vec3_scale(n, kk_vec3_dot(n, x)));
+    const double length = kk_vec3_norm(t);
+    return length > 1e-3 ? kk_vec3_scale(t, 1 / length) : first_tangent(n);
+}
+
+/// Velocity of a shape's surface at a point, from a conveyor's motion, in the world.
+static kk_vec3 surface_velocity(const kk_model *m, const kk_simulator *s, int shape, kk_vec3 point) {
+    const kk_motion V = m->shape[shape].surface;
+    const kk_transform *X = &s->X_WS[shape];
+    const kk_vec3 w = kk_mat3_mul_vec(X->R, V.angular), u = kk_mat3_mul_vec(X->R, V.linear);
+    return kk_vec3_add(u, kk_vec3_cross(w, kk_vec3_sub(point, X->p)));
+}
+
+/// How far the points' heights along n differ: on A, and on B.
+static double spread(const kki_manifold *f, int on_b) {
+    double low = __builtin_inf(), high = -__builtin_inf();
+    for (int i = 0; i < f->count; i++) {
+        const double z = kk_vec3_dot(f->normal, f->point[i].position) + (on_b ? f->point[i].gap : 0);
+        low = z < low ? z : low;
+        high = z > high ? z : high;
+    }
+    return high - low;
+}
+
+static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *like, const kki_contact_point *p,
+                      int on_b) {
+    kki_contact *c = &s->contact[s->ncontact++];
+    *c = *like;
+    c->feature = p->feature;
+    c->gap = p->gap;
+    c->position = p->position;
+    // rows act in the plane of the flatter side: a patch that lands a little tilted stays consistent
+    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(c->normal, p->gap)) : p->position;
+    const kk_vec3 slip =
+        kk_vec3_sub(surface_velocity(m, s, c->shape[1], c->point), surface_velocity(m, s, c->shape[0], c->point));
+    c->surface[0] = kk_vec3_dot(slip, c->tangent[0]);
+    c->surface[1] = kk_vec3_dot(slip, c->tangent[1]);
+}
+
+static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f,
+                              kk_error *error) {
+    if (s->ncontact + f->count > s->max_contacts) {
+        return kki_error_set(
+            error, KK_LIMIT_EXCEEDED,
+            "detect: more than %d contact points, the last between \"%s\" and \"%s\"; set max_contacts "
+            "in the options of the spec",
+            (int)s->max_contacts, kk_model_body_name(m, m->shape[a].body), kk_model_body_name(m, m->shape[b].body));
+    }
+    kki_contact like = {.shape = {a, b},
+                        .node = {m->shape[a].node, m->shape[b].node},
+                        .law = law,
+                        .pair = s->ntouching - 1,
+                        .normal = f->normal};
+    like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
+    like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
+    const int on_b = spread(f, 1) < spread(f, 0);
+    for (int i = 0; i < f->count; i++) {
+        add_point(m, s, &like, &f->point[i], on_b);
+    }
+    return KK_OK;
+}
+
+// ---- what the state remembers
+
+static kki_pair_memory memory_of(const double *record) {
+    kki_pair_memory memory = {0};
+    memory.reference = (uint32_t)record[2];
+    for (int k = 0; k < 4; k++) {
+        memory.feature[k] = (uint32_t)record[3 + k];
+    }
+    for (int k = 0; k < 3; k++) {
+        memory.direction[k] = (float)record[7 + k];
+    }
+    return memory;
+}
+
+/// Record of a pair among those sorted by shapes; NULL where there is none.
+static const double *find_pair(const double *record, int count, int first, int second) {
+    int low = 0, high = count;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        const double *r = record + (size_t)middle * KKI_WARM_PAIR_SIZE;
+        if (r[0] == first && r[1] == second) {
+            return r;
+        }
+        const int before = r[0] < first || (r[0] == first && r[1] < second);
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return NULL;
+}
+
+typedef struct memory_book {
+    const double *pair, *contact;
+    int pair_count, contact_count;
+} memory_book;
+
+static memory_book open_book(const kk_model *m, const kk_state *state) {
+    const kki_warm_layout w = kki_warm_layout_of(m);
+    const double *warm = kki_state_warm_const(state);
+    memory_book book = {0};
+    if (w.contacts > 0) {
+        book.contact = warm + w.first_contact;
+        book.pair = warm + w.first_pair;
+        book.contact_count = (int)warm[w.contact_count];
+        book.pair_count = (int)warm[w.pair_count];
+    }
+    return book;
+}
+
+/// The new contact an old one lives on in: the same feature, or else the nearest place.
+static kki_contact *heir(kk_simulator *s, int from, const double *old) {
+    const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
+    const kk_vec3 place =
+        kk_transform_point(s->X_WS[s->contact[from].shape[0]],
+                           kk_vec3_make(old[KKI_WARM_PLACE], old[KKI_WARM_PLACE + 1], old[KKI_WARM_PLACE + 2]));
+    kki_contact *best = NULL;
+    double least = __builtin_inf();
+    for (int i = from; i < s->ncontact; i++) {
+        kki_contact *c = &s->contact[i];
+        const kk_vec3 d = kk_vec3_sub(c->position, place);
+        const double distance = c->feature == feature ? -1 : kk_vec3_dot(d, d);
+        if (distance < least) {
+            least = distance;
+            best = c;
+        }
+    }
+    return best;
+}
+
+/// Hands the forces of a pair's old contacts to its new ones, from number `from` on.
+static void inherit(kk_simulator *s, const memory_book *book, int *next, int from) {
+    const int a = s->contact[from].shape[0], b = s->contact[from].shape[1];
+    for (; *next < book->contact_count; (*next)++) {
+        const double *old = book->contact + (size_t)*next * KKI_WARM_CONTACT_SIZE;
+        if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
+            return;
+        }
+        if (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b) {
+            kki_contact *c = heir(s, from, old);
+            const kk_vec3 f = kk_vec3_make(old[KKI_WARM_FORCE], old[KKI_WARM_FORCE + 1], old[KKI_WARM_FORCE + 2]);
+            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(f, s->h));
+        }
+    }
+}
+
+// ---- pairs
+
+static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_book *book, int *next, int a, int b,
+                              int law, double reach, kk_error *error) {
+    kki_manifold manifold[MOST_MANIFOLDS];
+    const double *record = find_pair(book->pair, book->pair_count, a, b);
+    kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
+    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], reach, &memory, manifold,
+                            MOST_MANIFOLDS);
+    count = count < 0 ? MOST_MANIFOLDS : count;
+    if (count == 0) {
+        return KK_OK;
+    }
+    if (s->ntouching == s->max_touching) {
+        return kki_error_set(error, KK_LIMIT_EXCEEDED, "detect: more than %d pairs of shapes touch; set max_contacts",
+                             (int)s->max_touching);
+    }
+    s->touching[s->ntouching++] = (kki_touching){a, b, memory};
+    const int from = s->ncontact;
+    kk_status status = KK_OK;
+    for (int i = 0; i < count && status == KK_OK; i++) {
+        status = add_manifold(m, s, a, b, law, &manifold[i], error);
+    }
+    if (status == KK_OK && s->ncontact > from) {
+        inherit(s, book, next, from);
+    }
+    return status;
+}
+
+kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
+    s->ncontact = s->ntouching = 0;
+    if (s->max_contacts == 0) {
+        return KK_OK;
+    }
+    place_shapes(model, s);
+    const memory_book book = open_book(model, state);
+    int next = 0;
+    kk_status status = KK_OK;
+    for (int i = 0; i < model->npair && status == KK_OK; i++) {
+        const kki_shape_pair *p = &model->pair[i];
+        const double reach = pair_reach(model, s, p->first, p->second);
+        if (is_near(model, s, p->first, p->second, reach)) {
+            status = collide_pair(model, s, &book, &next, p->first, p->second, p->law, reach, error);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,16 @@
+/// Moving without forces: positions go on with the velocity they have.
+#ifndef KKI_SIMULATE_DRIFT_H
+#define KKI_SIMULATE_DRIFT_H
+
+#include "model/model.h"
+
+/// Moves q along v for `time`. A free root keeps its velocity in world axes, a lone body its angular momentum, so v of
+/// those changes its numbers.
+/// @param q [nq], v [nv]  changed in place
+void kki_drift(const kk_model *model, double time, double *q, double *v);
+
+/// Moves q along the velocities `w` (in the axes of v at q) without touching v but for the turn of its axes: the last
+/// part of a step, where q goes on with a mean velocity that is not v itself.
+void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v);
+
+#endif

@@ -1,0 +1,545 @@
+/// Inside a step: sliding that stops, and impacts that bounce.
+///
+/// Through a step rows and operator stay those of its middle, and forces are constant, so velocities in scaled coordinates
+/// are straight lines between events. A piece of the step from y_s over a share w of it ends, with the impulses λ of the
+/// contact problem, at
+///     y_e = y_s + w h E + Y λ,
+/// and positions move by w h (y_s + y_e)/2. Pieces follow one another, so the whole displacement is h/2 times
+///     I = Σ w (y_s + y_e),     and the drift of the step's second half is  y_drift = I − y.
+///
+/// *Stops.* A contact (or a dry joint) that slides when a piece starts and does not slide that way when it ends has stopped
+/// in between. The piece is solved once more with it forced to slide; its speed then falls linearly through zero at the
+/// share α, where the piece is cut. So Kuroda's block stops where it should at any step length (S1 8.1).
+///
+/// *Impacts.* A bouncing contact does not take part until its gap, a parabola in time, closes at the share β. There the
+/// piece is cut, and impulses are exchanged one contact at a time, the fastest approach first (Newton's law in sequence:
+/// the last ball of a cradle leaves with the speed of the first), until nothing approaches any more.
+#include <string.h>
+
+#include "contact/one_contact.h"
+#include "math/dense.h"
+#include "simulate/island.h"
+
+enum { MOST_PIECES = 12, MOST_IMPULSES = 400, MOST_UNKNOWNS = 128 };
+
+/// Slower than this nothing slides, m/s.
+static const double SLIDING = 1e-10;
+/// Approach below which a contact counts as closed when a piece starts, m/s.
+static const double RESTING = 1e-6;
+
+enum { OPEN, STICK, SLIDE };
+
+typedef kki_verdict verdict;
+
+typedef struct piece {
+    const kk_model *m;
+    kk_simulator *s;
+    const kki_island *I;
+    kki_problem *problem;
+    const double *y, *y_free; ///< at the step's start, and at its end without constraints
+    double *y_s, *y_e;        ///< of this piece
+    double *sum;              ///< I so far
+    double w;                 ///< share of the step that is left
+    double *u_s, *u_e;        ///< rows' velocities
+    double *total;            ///< λ so far
+} piece;
+
+static double *rows(const piece *p, double *all) {
+    return all + p->I->first_row;
+}
+
+static double length(const double t[2]) {
+    return kk_sqrt(t[0] * t[0] + t[1] * t[1]);
+}
+
+static const kki_constraint *constraint(const piece *p, int i) {
+    return &p->s->constraint[p->s->order[p->I->first_constraint + i]];
+}
+
+static const kki_contact_law *law_of(const piece *p, const kki_constraint *c) {
+    return &p->m->law[p->s->contact[c->item].law];
+}
+
+static int row_of(const piece *p, const kki_constraint *c) {
+    return c->row - p->I->first_row;
+}
+
+// ---- pieces
+
+static void velocities(const piece *p, const double *y, double *u) {
+    kki_rows_velocity(p->s->Y, p->I->nv, p->I->stride, y, u);
+}
+
+/// Ends the piece after a share of it, at y_e.
+static void cut(piece *p, double share, const double *lambda) {
+    for (int k = 0; k < p->I->nv; k++) {
+        const double end = p->y_s[k] + share * (p->y_e[k] - p->y_s[k]);
+        p->sum[k] += p->w * share * (p->y_s[k] + end);
+        p->y_s[k] = end;
+    }
+    for (int r = 0; r < p->I->nrow; r++) {
+        p->total[r] += share * lambda[r];
+    }
+    p->w *= 1 - share;
+}
+
+/// Gap of a contact at the start of the piece: ∫ u dt = h/2 Yᵀ I.
+static double gap_now(const piece *p, const kki_constraint *c, const double *travel, const double *u_first) {
+    const int r = row_of(p, c);
+    return p->s->contact[c->item].gap + 0.5 * p->s->h * (travel[r] - u_first[r]);
+}
+
+// ---- the contact problem of a piece
+
+/// Whether a contact bounces rather than lands: it has restitution, and it is open or comes in fast.
+static int bounces(const piece *p, const kki_constraint *c) {
+    if (c->kind != KKI_ON_CONTACT || law_of(p, c)->restitution <= 0) {
+        return 0;
+    }
+    return 1;
+}
+
+/// g of the piece; contacts that are still to bounce are kept out of it.
+static void pose(piece *p, const double *travel, const double *u_first, const int8_t *waiting) {
+    kk_simulator *s = p->s;
+    double *g = rows(p, s->g), *y = s->local[5];
+    for (int k = 0; k < p->I->nv; k++) {
+        y[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
+    }
+    velocities(p, y, g);
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        const int r = row_of(p, c);
+        for (int k = 0; k < c->nrow; k++) {
+            g[r + k] += s->bias[c->row + k];
+        }
+        if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->compliance[c->row] == 0) {
+            const double gap = gap_now(p, c, travel, u_first);
+            g[r] -= s->bias[c->row];
+            g[r] += gap > 1e-5 ? 2 * gap / (p->w * s->h) + p->u_s[r] : 0;
+        }
+        if (waiting && waiting[i]) {
+            g[r] += 1e6;
+        }
+    }
+}
+
+static kk_status solve(piece *p) {
+    kki_certificate proof;
+    kki_solver_stats stats;
+    const kki_solver_options options = kki_island_solver_options(p->s);
+    kk_simulator *s = p->s;
+    double *lambda = rows(p, s->lambda);
+    const kk_status status = kki_contact_solve(p->problem, &options, &s->solver, lambda, rows(p, s->u), &proof, &stats);
+    if (status != KK_OK) {
+        return status;
+    }
+    s->report.newton += stats.newton;
+    s->report.sweeps += stats.sweeps;
+    s->report.factorisations += stats.factorisations;
+    s->report.residual = proof.residual > s->report.residual ? proof.residual : s->report.residual;
+    for (int k = 0; k < p->I->nv; k++) {
+        p->y_e[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
+    }
+    kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, p->y_e);
+    velocities(p, p->y_e, p->u_e);
+    return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
+}
+
+// ---- stops
+
+/// Tangential velocity against a moving surface.
+static void slip(const piece *p, const kki_constraint *c, const double *u, double t[2]) {
+    const int r = row_of(p, c);
+    t[0] = u[r + 1] + p->s->bias[c->row + 1];
+    t[1] = u[r + 2] + p->s->bias[c->row + 2];
+}
+
+static verdict sliding_along(const double t[2]) {
+    const double size = length(t);
+    return (verdict){SLIDE, {-t[0] / size, -t[1] / size}};
+}
+
+/// Reads a contact; *stops becomes 1 where its sliding ended inside the piece.
+static verdict judge_contact(const piece *p, const kki_constraint *c, const double *lambda, int *stops) {
+    const double *l = lambda + row_of(p, c), friction = law_of(p, c)->friction;
+    double before[2], after[2];
+    slip(p, c, p->u_s, before);
+    slip(p, c, p->u_e, after);
+    if (l[0] <= 0) {
+        return (verdict){OPEN, {0, 0}};
+    }
+    const double start = length(before), end = length(after);
+    const int at_bound = length(l + 1) >= friction * l[0] * (1 - 1e-12);
+    const int goes_on = at_bound && before[0] * after[0] + before[1] * after[1] > 0;
+    if (start > SLIDING && !goes_on) {
+        *stops |= __builtin_fabs(p->u_s[row_of(p, c)]) < RESTING;
+        return sliding_along(before);
+    }
+    return at_bound && end > SLIDING ? sliding_along(after) : (verdict){STICK, {0, 0}};
+}
+
+/// A dry joint, likewise; its friction has one direction only.
+static verdict judge_joint(const piece *p, const kki_constraint *c, const double *lambda, int *stops) {
+    const int r = row_of(p, c);
+    const kki_block *b = &p->s->block[c->block];
+    const double before = p->u_s[r], after = p->u_e[r];
+    const int at_bound = lambda[r] >= b->upper || lambda[r] <= b->lower;
+    if (__builtin_fabs(before) > SLIDING && !(at_bound && before * after > 0)) {
+        *stops = 1;
+        return (verdict){SLIDE, {before > 0 ? b->lower : b->upper, 0}};
+    }
+    return at_bound ? (verdict){SLIDE, {lambda[r], 0}} : (verdict){STICK, {0, 0}};
+}
+
+static verdict judge(const piece *p, const kki_constraint *c, const double *lambda, int *stops) {
+    switch (c->kind) {
+    case KKI_ON_CONTACT: return judge_contact(p, c, lambda, stops);
+    case KKI_ON_FRICTION: return judge_joint(p, c, lambda, stops);
+    case KKI_ON_LIMIT: return (verdict){lambda[row_of(p, c)] > 0 ? STICK : OPEN, {0, 0}};
+    default: return (verdict){STICK, {0, 0}};
+    }
+}
+
+/// The piece with modes held, as a linear system: unknown k changes λ along `column`, and its row's velocity vanishes.
+typedef struct unknowns {
+    int count;
+    int row[MOST_UNKNOWNS];     ///< tested, and first of the column
+    double d[MOST_UNKNOWNS][2]; ///< what goes with it in the two rows behind: friction of a sliding contact
+} unknowns;
+
+static int add_unknown(unknowns *x, int row, double d1, double d2) {
+    if (x->count == MOST_UNKNOWNS) {
+        return 0;
+    }
+    x->row[x->count] = row;
+    x->d[x->count][0] = d1;
+    x->d[x->count][1] = d2;
+    x->count++;
+    return 1;
+}
+
+/// Unknowns of one constraint; λ of what is given by its mode is set. False where there are too many.
+static int list_unknowns(const piece *p, const kki_constraint *c, const verdict *v, double *lambda, unknowns *x) {
+    const int r = row_of(p, c);
+    if (v->mode == OPEN) {
+        for (int k = 0; k < c->nrow; k++) {
+            lambda[r + k] = 0;
+        }
+        return 1;
+    }
+    if (c->kind == KKI_ON_FRICTION && v->mode == SLIDE) {
+        lambda[r] = v->d[0];
+        return 1;
+    }
+    if (c->kind == KKI_ON_CONTACT && v->mode == SLIDE) {
+        const double friction = law_of(p, c)->friction;
+        lambda[r + 1] = friction * lambda[r] * v->d[0];
+        lambda[r + 2] = friction * lambda[r] * v->d[1];
+        return add_unknown(x, r, friction * v->d[0], friction * v->d[1]);
+    }
+    const int count = c->kind == KKI_ON_CONTACT ? 3 : c->nrow;
+    int room = 1;
+    for (int k = 0; k < count; k++) {
+        room &= add_unknown(x, r + k, 0, 0);
+    }
+    return room;
+}
+
+/// Column k seen by row r of G = Yᵀ Y.
+static double coupling(const piece *p, const unknowns *x, int r, int k) {
+    const double *Y = p->s->Y;
+    const size_t stride = (size_t)p->I->stride, c = (size_t)x->row[k];
+    const double d1 = x->d[k][0], d2 = x->d[k][1];
+    const int plain = d1 == 0 && d2 == 0;
+    double sum = 0;
+    for (size_t j = 0; j < (size_t)p->I->nv; j++) {
+        const double *y = Y + j * stride;
+        sum += y[r] * (plain ? y[c] : y[c] + d1 * y[c + 1] + d2 * y[c + 2]);
+    }
+    return sum;
+}
+
+static int factor(const piece *p, const unknowns *x, double *A, int *pivot) {
+    const int n = x->count;
+    double largest = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < n; k++) {
+            A[i * n + k] = coupling(p, x, x->row[i], k);
+        }
+        largest = A[i * n + i] > largest ? A[i * n + i] : largest;
+    }
+    for (int i = 0; i < n; i++) {
+        // four points on a face: any of their forces that add up; the shift is in the matrix alone
+        A[i * n + i] += 1e-10 * largest + p->s->compliance[p->I->first_row + x->row[i]];
+    }
+    return n == 0 || kki_lu_factor(n, A, pivot) == KK_OK;
+}
+
+/// λ with the modes held, refined against the matrix's shift.
+static int solve_held(piece *p, const verdict *v, double *lambda) {
+    kk_simulator *s = p->s;
+    unknowns x = {.count = 0};
+    int pivot[MOST_UNKNOWNS];
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        if (!list_unknowns(p, constraint(p, i), &v[i], lambda, &x)) {
+            return 0;
+        }
+    }
+    if (!factor(p, &x, s->A, pivot)) {
+        return 0;
+    }
+    double b[MOST_UNKNOWNS], *u = rows(p, s->u2), *y = s->local[5];
+    for (int round = 0; round < 4; round++) {
+        memset(y, 0, (size_t)p->I->nv * sizeof *y);
+        kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, y);
+        velocities(p, y, u);
+        for (int k = 0; k < x.count; k++) {
+            const int r = x.row[k];
+            b[k] = -(u[r] + rows(p, s->g)[r] + s->compliance[p->I->first_row + r] * lambda[r]);
+        }
+        kki_lu_solve(x.count, s->A, pivot, b);
+        for (int k = 0; k < x.count; k++) {
+            const int r = x.row[k];
+            lambda[r] += b[k];
+            if (x.d[k][0] != 0 || x.d[k][1] != 0) {
+                lambda[r + 1] += x.d[k][0] * b[k];
+                lambda[r + 2] += x.d[k][1] * b[k];
+            }
+        }
+    }
+    return 1;
+}
+
+/// Share of the piece at which the first forced slide has no speed left; 1: none.
+static double first_stop(const piece *p, const double *u_end) {
+    double share = 1;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        double before[2] = {0, 0}, after[2] = {0, 0};
+        if (c->kind == KKI_ON_CONTACT) {
+            slip(p, c, p->u_s, before);
+            slip(p, c, u_end, after);
+        } else if (c->kind == KKI_ON_FRICTION) {
+            before[0] = p->u_s[row_of(p, c)];
+            after[0] = u_end[row_of(p, c)];
+        }
+        const double speed = length(before);
+        if (speed > SLIDING) {
+            const double left = (before[0] * after[0] + before[1] * after[1]) / speed;
+            const double at = left < 0 ? speed / (speed - left) : 1;
+            share = at < share ? at : share;
+        }
+    }
+    return share;
+}
+
+/// Looks for a stop inside the solved piece. True where there is one: the piece is then cut there.
+static int stop_inside(piece *p) {
+    kk_simulator *s = p->s;
+    double *lambda = rows(p, s->lambda), *held = rows(p, s->lambda2), *u = rows(p, s->u2);
+    int stops = 0;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        s->verdict[i] = judge(p, constraint(p, i), lambda, &stops);
+    }
+    if (!stops) {
+        return 0;
+    }
+    memcpy(held, lambda, (size_t)p->I->stride * sizeof *held);
+    if (!solve_held(p, s->verdict, held)) {
+        return 0;
+    }
+    double *forced = s->local[5];
+    for (int k = 0; k < p->I->nv; k++) {
+        forced[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
+    }
+    kki_rows_add(s->Y, p->I->nv, p->I->stride, held, forced);
+    velocities(p, forced, u);
+    const double share = first_stop(p, u);
+    if (!(share < 1) || share <= 0) {
+        return 0;
+    }
+    memcpy(p->y_e, forced, (size_t)p->I->nv * sizeof *forced);
+    cut(p, share, held);
+    for (int r = 0; r < p->I->nrow; r++) {
+        lambda[r] *= 1 - share; // to start the rest from
+    }
+    return 1;
+}
+
+// ---- impacts
+
+/// Share of the piece at which a gap that changes with velocities u₀ → u₁ over time T closes; 2: it does not.
+static double closing(double gap, double u0, double u1, double T) {
+    if (gap <= 0) {
+        return u0 < 0 ? 0 : 2;
+    }
+    // gap + T (u₀ s + (u₁ − u₀) s²/2) = 0, the smaller positive root, without cancellation
+    const double a = 0.5 * T * (u1 - u0), b = T * u0, D = b * b - 4 * a * gap;
+    if (D < 0) {
+        return 2;
+    }
+    const double root = kk_sqrt(D), q = -0.5 * (b - root);
+    const double s1 = b < 0 ? gap / (0.5 * (-b + root)) : a != 0 ? q / a : 2;
+    return s1 > 0 && s1 <= 1 ? s1 : 2;
+}
+
+static double first_impact(const piece *p, const double *travel, const double *u_first, const int8_t *waiting) {
+    double share = 2;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        if (waiting[i]) {
+            const int r = row_of(p, c);
+            const double gap = gap_now(p, c, travel, u_first);
+            const double at = closing(gap > 1e-12 ? gap : 0, p->u_s[r], p->u_e[r], p->w * p->s->h);
+            share = at < share ? at : share;
+        }
+    }
+    return share;
+}
+
+/// One contact's own 3 × 3 of G.
+static void own_block(const piece *p, int r, double B[6]) {
+    static const int pair[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    for (int k = 0; k < 6; k++) {
+        B[k] = 0;
+        for (size_t j = 0; j < (size_t)p->I->nv; j++) {
+            const double *y = p->s->Y + j * (size_t)p->I->stride + r;
+            B[k] += y[pair[k][0]] * y[pair[k][1]];
+        }
+    }
+}
+
+/// Impulse that turns the approach −a of one contact into the separation e a, friction within its cone.
+static void strike(piece *p, const kki_constraint *c, double restitution) {
+    const int r = row_of(p, c);
+    double B[6], l[3], *impulse = rows(p, p->s->lambda2);
+    const double b[3] = {(1 + restitution) * p->u_s[r], p->u_s[r + 1] + p->s->bias[c->row + 1],
+                         p->u_s[r + 2] + p->s->bias[c->row + 2]};
+    own_block(p, r, B);
+    kki_solve_contact(B, b, law_of(p, c)->friction, l);
+    memset(impulse, 0, (size_t)p->I->stride * sizeof *impulse);
+    for (int k = 0; k < 3; k++) {
+        impulse[r + k] = l[k];
+        p->total[r + k] += l[k];
+    }
+    kki_rows_add(p->s->Y, p->I->nv, p->I->stride, impulse, p->y_s);
+    velocities(p, p->y_s, p->u_s);
+}
+
+/// The contact among the closed ones that approaches fastest; −1: none does.
+static int fastest(const piece *p, const double *travel, const double *u_first, double threshold) {
+    int best = -1;
+    double speed = -threshold;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        if (c->kind == KKI_ON_CONTACT && gap_now(p, c, travel, u_first) < 1e-9 && p->u_s[row_of(p, c)] < speed) {
+            speed = p->u_s[row_of(p, c)];
+            best = i;
+        }
+    }
+    return best;
+}
+
+/// Impulses in sequence at one instant. What approaches slowly does not bounce, and what does not bounce at all is left to
+/// the contact problem of the next piece.
+static void exchange(piece *p, const double *travel, const double *u_first) {
+    const double threshold = p->s->options.restitution_speed;
+    for (int n = 0; n < MOST_IMPULSES; n++) {
+        const int i = fastest(p, travel, u_first, threshold);
+        if (i < 0) {
+            return;
+        }
+        const kki_constraint *c = constraint(p, i);
+        strike(p, c, law_of(p, c)->restitution);
+    }
+}
+
+// ---- the story of an island
+
+/// Contacts that wait for their impact: they can bounce, and are open or approach.
+static int list_waiting(const piece *p, const double *travel, const double *u_first, int8_t *waiting) {
+    int any = 0;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        waiting[i] = 0;
+        if (bounces(p, c)) {
+            const double u = p->u_s[row_of(p, c)], gap = gap_now(p, c, travel, u_first);
+            waiting[i] = gap > 1e-9 || __builtin_fabs(u) > p->s->options.restitution_speed;
+            any |= waiting[i];
+        }
+    }
+    return any;
+}
+
+static void travel_of(piece *p, double *travel) {
+    velocities(p, p->sum, travel);
+}
+
+/// One piece: solved, cut at its first event. True where the step goes on behind it.
+static kk_status advance(piece *p, const double *u_first, int is_last, int is_first, int *goes_on) {
+    kk_simulator *s = p->s;
+    double *travel = rows(p, s->travel);
+    travel_of(p, travel);
+    velocities(p, p->y_s, p->u_s);
+    const int any = !is_last && list_waiting(p, travel, u_first, s->waiting);
+    // the first piece without impacts is solved already
+    kk_status status = KK_OK;
+    if (!is_first || any) {
+        pose(p, travel, u_first, any ? s->waiting : NULL);
+        status = solve(p);
+    } else {
+        velocities(p, p->y_e, p->u_e);
+    }
+    *goes_on = 0;
+    if (status != KK_OK || is_last) {
+        return status;
+    }
+    const double impact = any ? first_impact(p, travel, u_first, s->waiting) : 2;
+    if (impact <= 1) {
+        cut(p, impact, rows(p, s->lambda));
+        travel_of(p, travel);
+        velocities(p, p->y_s, p->u_s);
+        exchange(p, travel, u_first);
+        *goes_on = p->w > 0;
+        s->report.events++;
+        return KK_OK;
+    }
+    if (stop_inside(p)) {
+        *goes_on = 1;
+        s->report.events++;
+    }
+    return KK_OK;
+}
+
+kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
+                            const double *y, const double *y_free, double *y_end, double *y_drift) {
+    const size_t bytes = (size_t)I->nv * sizeof *y;
+    piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
+    p.y_s = s->local[3];
+    p.y_e = y_end;
+    p.sum = s->local[4];
+    p.u_s = rows(&p, s->u_start);
+    p.u_e = rows(&p, s->u_end);
+    p.total = rows(&p, s->total);
+    double *u_first = rows(&p, s->u0);
+    memcpy(p.y_s, y, bytes);
+    memset(p.sum, 0, bytes);
+    memset(p.total, 0, (size_t)I->stride * sizeof *p.total);
+    kk_status status = KK_OK;
+    int goes_on = 1, pieces = 0;
+    for (; goes_on && status == KK_OK; pieces++) {
+        status = advance(&p, u_first, pieces == MOST_PIECES, pieces == 0, &goes_on);
+    }
+    if (status != KK_OK || (pieces == 1 && !goes_on)) {
+        return status;
+    }
+    // the last piece to its end
+    cut(&p, 1, rows(&p, s->lambda));
+    memcpy(y_end, p.y_s, bytes);
+    memcpy(rows(&p, s->lambda), p.total, (size_t)I->stride * sizeof *p.total);
+    for (int k = 0; k < I->nv; k++) {
+        y_drift[k] = p.sum[k] - y[k];
+    }
+    return KK_OK;
+}

@@ -1,0 +1,50 @@
+/// What the step did, for those who ask: impulses and velocities of contacts, joint forces by source, energy.
+#include "simulate/simulator.h"
+
+static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    kki_contact *k = &s->contact[c->item];
+    const double *lambda = s->lambda + c->row, *u = s->u + c->row, *bias = s->bias + c->row;
+    const double ratio = m->law[k->law].ratio;
+    k->impulse =
+        kk_vec3_add(kk_vec3_scale(k->normal, lambda[0]), kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[1]),
+                                                                     kk_vec3_scale(k->tangent[1], lambda[2] * ratio)));
+    k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
+}
+
+static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const double f = s->lambda[c->row] / s->h;
+    if (c->kind == KKI_ON_CONTACT) {
+        finish_contact(m, s, c);
+    } else if (c->kind == KKI_ON_LIMIT) {
+        s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
+    } else if (c->kind == KKI_ON_FRICTION) {
+        s->force[KK_FORCE_FRICTION][c->item] += f;
+    } else if (c->kind == KKI_ON_COUPLING) {
+        s->force[KK_FORCE_CONSTRAINT][m->coupling[c->item].follower_v] += f;
+        s->force[KK_FORCE_CONSTRAINT][m->coupling[c->item].leader_v] -= m->coupling[c->item].ratio * f;
+    }
+}
+
+/// Kinetic energy of y: M̂ = M + impedance, so the impedance's share is taken off again.
+static double kinetic(const kk_model *m, const kk_simulator *s, const double *y, const double *v) {
+    double sum = 0;
+    for (int k = 0; k < m->nv; k++) {
+        sum += y[k] * y[k] - (s->diagonal[k] - m->dof_armature[k]) * v[k] * v[k];
+    }
+    return 0.5 * sum;
+}
+
+void kki_finish(const kk_model *model, kk_simulator *s) {
+    for (int k = 0; k < model->nv; k++) {
+        // implicit forces answer the change of velocity
+        const double dv = s->h * s->acceleration[k];
+        s->force[KK_FORCE_PASSIVE][k] -= s->passive[k] * dv;
+        s->force[KK_FORCE_ACTUATOR][k] -= s->servo[k] * dv;
+        s->force[KK_FORCE_LIMIT][k] = s->force[KK_FORCE_FRICTION][k] = s->force[KK_FORCE_CONSTRAINT][k] = 0;
+    }
+    for (int i = 0; i < s->nconstraint; i++) {
+        finish_constraint(model, s, &s->constraint[i]);
+    }
+    s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
+    s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
+}

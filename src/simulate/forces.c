@@ -1,0 +1,182 @@
+/// What drives the joints: actuators, springs and dampers, and what the caller adds.
+///
+/// Springs, dampers and servos are implicit: their force is that of the step's end,
+///     f = c + b₁ (L + h/2 · rate') + b₂ rate',    rate' the rate at the end, L the length at the middle,
+/// whose part in Δv goes to the diagonal of the kick, −h gear² (h/2 b₁ + b₂), and the rest is a force. The contacts then
+/// see the same operator. Stable for any stiffness: the kick's determinant is 1/(1 + h² k/2m) (S3 3.2, S4 2.3).
+#include <karakuri/elementary.h>
+
+#include "base/error.h"
+#include "simulate/simulator.h"
+
+static double clamp(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+// ---- springs and dampers of joints
+
+static void add_passive(const kk_model *m, kk_simulator *s) {
+    double *way = s->dv; // free until the kick is applied
+    kk_difference(m, s->data->neutral, s->q, way);
+    const double half = 0.5 * s->h;
+    for (int k = 0; k < m->nv; k++) {
+        const kk_dof_def *d = &m->dof[k];
+        const double f = -d->stiffness * (way[k] + half * s->v[k] - d->rest) - d->damping * s->v[k];
+        s->force[KK_FORCE_PASSIVE][k] = f;
+        s->tau[k] += f;
+        s->passive[k] = half * d->stiffness + d->damping;
+        s->diagonal[k] += s->h * s->passive[k];
+    }
+}
+
+// ---- actuators
+
+/// The control behind its limits and its lag.
+static double command(const kk_simulator *s, const kki_model_actuator *a, double control) {
+    const double u = clamp(control, a->control_lower, a->control_upper);
+    if (a->lag == KK_LAG_NONE) {
+        return u;
+    }
+    double *x = &s->lag[a->lag_index];
+    if (a->lag == KK_LAG_INTEGRATE) {
+        *x += s->h * u;
+    } else {
+        *x += (u - *x) * (a->time_constant > 0 ? 1 - kk_exp(-s->h / a->time_constant) : 1);
+    }
+    *x = clamp(*x, a->lag_lower, a->lag_upper);
+    return *x;
+}
+
+/// Force at the step's start and how it answers the rate at its end; a saturated actuator does not answer.
+typedef struct drive {
+    double force, slope;
+} drive;
+
+static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double u, double length, double rate) {
+    const double half = 0.5 * s->h;
+    const double b1 = a->bias[1], b2 = a->type == KK_ACTUATOR_DAMPER ? -a->gain * u : a->bias[2];
+    const double constant = a->bias[0] + (a->type == KK_ACTUATOR_DAMPER ? 0 : a->gain * u);
+    const double implicit = half * b1 + b2;
+    const int is_implicit = !s->options.explicit_servos && implicit < 0;
+    const double f = constant + b1 * (length + (is_implicit ? half * rate : 0)) + b2 * rate;
+    const double clamped = clamp(f, a->force_lower, a->force_upper);
+    return (drive){clamped, is_implicit && clamped == f ? implicit : 0};
+}
+
+static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
+    (void)m;
+    const int k = a->v_index;
+    const drive d = drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]);
+    s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
+    s->tau[k] += a->gear * d.force;
+    s->servo[k] -= a->gear * a->gear * d.slope;
+    s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
+}
+
+/// A fixed tendon pulls on its joints; without the diagonal, so explicitly.
+static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
+    const kki_model_tendon *t = &m->tendon[a->tendon];
+    if (t->type != KK_TENDON_FIXED) {
+        return;
+    }
+    double length = 0, rate = 0;
+    for (int i = 0; i < t->term_count; i++) {
+        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
+        length += x->coefficient * s->q[x->q_index];
+        rate += x->coefficient * s->v[x->v_index];
+    }
+    const double f = drive_of(s, a, u, a->gear * length, a->gear * rate).force;
+    for (int i = 0; i < t->term_count; i++) {
+        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
+        s->force[KK_FORCE_ACTUATOR][x->v_index] += a->gear * x->coefficient * f;
+        s->tau[x->v_index] += a->gear * x->coefficient * f;
+    }
+}
+
+/// A wrench given in world axes about a point of a node.
+static void push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
+    const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
+    f.angular = kk_vec3_add(f.angular, kk_vec3_cross(arm, f.linear));
+    if (node > 0) {
+        s->data->kernels->aba_push(&s->data->scratch, node, f);
+    }
+}
+
+static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
+    const kki_frame *f = &m->frame[a->frame];
+    const kki_body *b = &m->body[f->body];
+    const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), kk_transform_mul(b->X_NB, f->X_BF));
+    const double force = a->gear * drive_of(s, a, u, 0, 0).force;
+    const kk_force wrench = kk_force_make(kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.angular, force)),
+                                          kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.linear, force)));
+    push(s, b->node, X.p, wrench);
+}
+
+static kk_status drive_actuator(const kk_model *m, kk_simulator *s, int i, double control, kk_error *error) {
+    const kki_model_actuator *a = &m->actuator[i];
+    if (!__builtin_isfinite(control)) {
+        return kki_error_set(error, KK_NOT_FINITE, "forces: the control of actuator \"%s\" (number %d) is not a number",
+                             kki_model_name(m, a->name), i);
+    }
+    const double u = command(s, a, control);
+    if (a->transmission == KK_TRANSMISSION_JOINT) {
+        drive_joint(m, s, a, u);
+    } else if (a->transmission == KK_TRANSMISSION_TENDON) {
+        drive_tendon(m, s, a, u);
+    } else {
+        drive_frame(m, s, a, u);
+    }
+    return KK_OK;
+}
+
+// ---- the caller's
+
+static kk_status add_applied(const kk_model *m, kk_simulator *s, const double *tau, kk_error *error) {
+    for (int k = 0; k < m->nv; k++) {
+        if (!__builtin_isfinite(tau[k])) {
+            const int body = m->node_body[m->dof_node[k]];
+            return kki_error_set(error, KK_NOT_FINITE, "forces: the force given for joint \"%s\" is not a number",
+                                 kki_model_name(m, m->body[body].joint_name));
+        }
+        s->force[KK_FORCE_APPLIED][k] = tau[k];
+        s->tau[k] += tau[k];
+    }
+    return KK_OK;
+}
+
+static int is_finite_force(const kk_force *f) {
+    const double sum = f->angular.x + f->angular.y + f->angular.z + f->linear.x + f->linear.y + f->linear.z;
+    return __builtin_isfinite(sum);
+}
+
+static kk_status add_wrenches(const kk_model *m, kk_simulator *s, const kk_force *wrench, kk_error *error) {
+    for (int i = 1; i < m->nbody; i++) {
+        const kki_body *b = &m->body[i];
+        if (!is_finite_force(&wrench[i])) {
+            return kki_error_set(error, KK_NOT_FINITE, "forces: the wrench given for body \"%s\" is not a number",
+                                 kk_model_body_name(m, i));
+        }
+        const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), b->X_NB);
+        push(s, b->node, X.p,
+             kk_force_make(kk_mat3_mul_vec(X.R, wrench[i].angular), kk_mat3_mul_vec(X.R, wrench[i].linear)));
+    }
+    return KK_OK;
+}
+
+kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error) {
+    static const kk_input nothing = {0};
+    input = input ? input : &nothing;
+    for (int k = 0; k < model->nv; k++) {
+        s->tau[k] = 0;
+        s->diagonal[k] = model->dof_armature[k];
+        s->servo[k] = 0;
+        s->force[KK_FORCE_ACTUATOR][k] = s->force[KK_FORCE_APPLIED][k] = 0;
+    }
+    add_passive(model, s);
+    kk_status status = KK_OK;
+    for (int i = 0; i < model->nactuator && status == KK_OK; i++) {
+        status = drive_actuator(model, s, i, input->control ? input->control[i] : 0, error);
+    }
+    status = status || !input->tau ? status : add_applied(model, s, input->tau, error);
+    return status || !input->wrench ? status : add_wrenches(model, s, input->wrench, error);
+}

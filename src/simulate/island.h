@@ -1,0 +1,31 @@
+/// One island at a time: rows, laws, impulses.
+#ifndef KKI_SIMULATE_ISLAND_H
+#define KKI_SIMULATE_ISLAND_H
+
+#include "model/warm.h"
+#include "simulate/simulator.h"
+
+/// laws.c: blocks of all constraints with rows and contacts numbered in the island; bias, compliance, warm start.
+void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
+                      const double *warm);
+
+/// rows.c: Y of the island, and G = Yᵀ Y, exactly symmetric.
+void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I);
+/// r = Yᵀ y, [stride].
+void kki_rows_velocity(const double *Y, int nv, int stride, const double *y, double *r);
+/// y += Y λ; λ's padding is zero.
+void kki_rows_add(const double *Y, int nv, int stride, const double *lambda, double *y);
+/// Between all degrees of freedom and those of the island.
+void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                       double *local);
+void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local, double *to);
+
+/// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
+kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
+                            const double *y, const double *y_free, double *y_end, double *y_drift);
+/// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.
+kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix);
+kki_solver_options kki_island_solver_options(const kk_simulator *s);
+
+#endif

@@ -1,0 +1,138 @@
+/// Islands: trees tied together by constraints. What is not tied together does not wait for each other.
+///
+/// Islands are numbered by their first tree, constraints keep their order within one, and rows of an island begin at a
+/// multiple of four; all of it depends on the list of constraints alone.
+#include "base/error.h"
+#include "simulate/simulator.h"
+
+static int tree_of_dof(const kk_model *m, int dof) {
+    return dof < 0 ? -1 : m->node_tree[m->dof_node[dof]];
+}
+
+/// Root of a tree's set, with the path halved on the way.
+static int find(int32_t *parent, int tree) {
+    while (parent[tree] != tree) {
+        parent[tree] = parent[parent[tree]];
+        tree = parent[tree];
+    }
+    return tree;
+}
+
+static void unite(int32_t *parent, int a, int b) {
+    if (a < 0 || b < 0) {
+        return;
+    }
+    const int x = find(parent, a), y = find(parent, b);
+    if (x < y) {
+        parent[y] = x;
+    } else {
+        parent[x] = y;
+    }
+}
+
+static int any_tree(const kk_model *m, const kki_constraint *c) {
+    const int a = tree_of_dof(m, c->dof[0]);
+    return a >= 0 ? a : tree_of_dof(m, c->dof[1]);
+}
+
+/// tree_island: the number of each tree's island, −1 where nothing holds it.
+static void number_islands(const kk_model *m, kk_simulator *s) {
+    int32_t *parent = s->tree_order, *island = s->tree_island;
+    for (int t = 0; t < m->ntree; t++) {
+        parent[t] = t;
+        island[t] = -1;
+    }
+    for (int i = 0; i < s->nconstraint; i++) {
+        unite(parent, tree_of_dof(m, s->constraint[i].dof[0]), tree_of_dof(m, s->constraint[i].dof[1]));
+    }
+    for (int i = 0; i < s->nconstraint; i++) {
+        island[find(parent, any_tree(m, &s->constraint[i]))] = 0; // this one counts
+    }
+    s->nisland = 0;
+    for (int t = 0; t < m->ntree; t++) {
+        const int root = find(parent, t);
+        if (root == t && island[t] == 0) {
+            s->island[s->nisland] = (kki_island){0};
+            island[t] = s->nisland++;
+        } else {
+            island[t] = root == t ? -1 : island[root];
+        }
+    }
+}
+
+/// Counts what each island has, then where it begins.
+static void measure_islands(const kk_model *m, kk_simulator *s) {
+    for (int t = 0; t < m->ntree; t++) {
+        if (s->tree_island[t] >= 0) {
+            kki_island *I = &s->island[s->tree_island[t]];
+            I->ntree++;
+            I->nv += m->tree_first_dof[t + 1] - m->tree_first_dof[t];
+        }
+    }
+    for (int i = 0; i < s->nconstraint; i++) {
+        kki_constraint *c = &s->constraint[i];
+        c->island = s->tree_island[any_tree(m, c)];
+        kki_island *I = &s->island[c->island];
+        I->nconstraint++;
+        I->nrow += c->nrow;
+        I->nblock += c->nblock;
+    }
+    int constraints = 0, trees = 0, rows = 0, blocks = 0;
+    for (int i = 0; i < s->nisland; i++) {
+        kki_island *I = &s->island[i];
+        I->stride = (I->nrow + 3) & ~3;
+        I->first_constraint = constraints;
+        I->first_tree = trees;
+        I->first_row = rows;
+        I->first_block = blocks;
+        constraints += I->nconstraint;
+        trees += I->ntree;
+        rows += I->stride;
+        blocks += I->nblock;
+    }
+}
+
+/// Puts trees and constraints behind each other, island by island.
+static void fill_islands(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < s->nisland; i++) {
+        s->island[i].nconstraint = s->island[i].ntree = s->island[i].nrow = s->island[i].nblock = 0;
+        s->island[i].nv = 0;
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        if (s->tree_island[t] >= 0) {
+            kki_island *I = &s->island[s->tree_island[t]];
+            s->tree_order[I->first_tree + I->ntree++] = t;
+            s->tree_local[t] = I->nv;
+            I->nv += m->tree_first_dof[t + 1] - m->tree_first_dof[t];
+        }
+    }
+    for (int i = 0; i < s->nconstraint; i++) {
+        kki_constraint *c = &s->constraint[i];
+        kki_island *I = &s->island[c->island];
+        s->order[I->first_constraint + I->nconstraint++] = i;
+        c->row = I->first_row + I->nrow;
+        c->block = I->first_block + I->nblock;
+        I->nrow += c->nrow;
+        I->nblock += c->nblock;
+    }
+}
+
+kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
+    s->nisland = 0;
+    if (s->nconstraint == 0) {
+        return KK_OK;
+    }
+    number_islands(model, s);
+    measure_islands(model, s);
+    fill_islands(model, s);
+    for (int i = 0; i < s->nisland; i++) {
+        if (s->island[i].nrow > s->solver.size.rows) {
+            return kki_error_set(
+                error, KK_LIMIT_EXCEEDED,
+                "constrain: %d rows hang together, %d is the most; take apart what touches, or use fewer "
+                "contact points",
+                (int)s->island[i].nrow, (int)s->solver.size.rows);
+        }
+    }
+    return KK_OK;
+}

@@ -1,0 +1,102 @@
+/// Laws, biases and warm starts of an island's constraints.
+///
+/// The bias of a gap is gap/(h/2), the speed at which it would just close in the half step that is left; within the
+/// dead band it is zero, so that what rests poses the same homogeneous problem in every step (contact.md, piles). A soft
+/// row with stiffness k and damping d is an implicit spring: λ = −h (k (gap + h u) + d u) is u + r λ + b = 0 with
+///     r = 1/(h (h k + d)),   b = k gap/(h k + d).
+#include "simulate/island.h"
+
+/// Gap up to which a contact counts as closed, m.
+static const double DEAD_BAND = 1e-5;
+
+static void begin_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const kki_contact *k = &s->contact[c->item];
+    const kki_contact_law *law = &m->law[k->law];
+    kki_block *b = &s->block[c->block];
+    double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
+    *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
+    bias[0] = k->gap > DEAD_BAND ? k->gap / (0.5 * s->h) : 0;
+    bias[1] = k->surface[0];
+    bias[2] = k->surface[1] * law->ratio;
+    if (law->stiffness < __builtin_inf()) {
+        const double hk = s->h * law->stiffness;
+        soft[0] = 1 / (s->h * (hk + law->damping));
+        bias[0] = law->stiffness * k->gap / (hk + law->damping);
+    }
+    lambda[0] = kk_vec3_dot(k->impulse, k->normal);
+    lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
+    lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]) / law->ratio;
+    int next = 1;
+    if (law->torsion > 0) {
+        b[next] = (kki_block){.law = KKI_LAW_TORSION, .row = 3, .contact = -next, .friction = law->torsion};
+        next++;
+    }
+    if (law->rolling > 0) {
+        const int row = law->torsion > 0 ? 4 : 3;
+        b[next] = (kki_block){.law = KKI_LAW_ROLLING, .row = row, .contact = -next, .friction = law->rolling};
+    }
+}
+
+static void begin_joint(const kk_model *m, kk_simulator *s, const kki_constraint *c, const kki_warm_layout *w,
+                        const double *warm) {
+    kki_block *b = &s->block[c->block];
+    const int slot = w->first_dof + KKI_WARM_DOF_SIZE * c->item;
+    if (c->kind == KKI_ON_LIMIT) {
+        *b = (kki_block){.law = KKI_LAW_LIMIT};
+        s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
+        s->lambda[c->row] = s->h * warm[slot + (c->side ? KKI_WARM_UPPER : KKI_WARM_LOWER)];
+    } else {
+        const double most = s->h * m->dof[c->item].friction;
+        *b = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
+        s->lambda[c->row] = s->h * warm[slot + KKI_WARM_FRICTION];
+    }
+}
+
+static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
+    for (int r = 0; r < c->nrow; r++) {
+        s->block[c->block + r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
+        s->lambda[c->row + r] = s->h * warm[r];
+    }
+    if (c->kind == KKI_ON_LOOP) {
+        const kki_model_loop *l = &m->loop[c->item];
+        for (int r = 0; r < c->nrow; r++) {
+            const double k = r < 3 ? l->stiffness : l->angular_stiffness, d = r < 3 ? l->damping : l->angular_damping;
+            if (k < __builtin_inf()) {
+                s->compliance[c->row + r] = 1 / (s->h * (s->h * k + d));
+                s->bias[c->row + r] = k * c->gap[r] / (s->h * k + d);
+            }
+        }
+    }
+}
+
+static void begin_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, const kki_warm_layout *w,
+                             const double *warm) {
+    for (int r = 0; r < c->nrow; r++) {
+        s->bias[c->row + r] = s->lambda[c->row + r] = s->compliance[c->row + r] = 0;
+    }
+    if (c->kind == KKI_ON_CONTACT) {
+        begin_contact(m, s, c);
+    } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
+        begin_joint(m, s, c, w, warm);
+    } else {
+        const int slot = c->kind == KKI_ON_COUPLING ? w->first_coupling + c->item : w->first_loop + 6 * c->item;
+        begin_equalities(m, s, c, warm + slot);
+    }
+}
+
+/// Blocks of all constraints with rows and contacts numbered in their island; padding of the rows is zeroed.
+void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
+                      const double *warm) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        begin_constraint(m, s, c, w, warm);
+        for (int b = 0; b < c->nblock; b++) {
+            kki_block *block = &s->block[c->block + b];
+            block->row += c->row - I->first_row;
+            block->contact += c->block - I->first_block + (block->law == KKI_LAW_CONTACT ? 0 : b);
+        }
+    }
+    for (int r = I->first_row + I->nrow; r < I->first_row + I->stride; r++) {
+        s->bias[r] = s->lambda[r] = s->compliance[r] = s->g[r] = s->u[r] = 0;
+    }
+}

@@ -1,0 +1,210 @@
+/// Impulses, island by island: rows climb the factor, the solver finds λ, and the scaled velocities take it over.
+///
+///     Y = Xᵀ Jᵀ,   G = Yᵀ Y,   g = Yᵀ (y + h E) + bias,   u = G λ + g,   y_end = y + h E + Y λ
+#include <karakuri/number.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "simulate/island.h"
+
+// ---- solving
+
+kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
+    int soft = 0;
+    for (int r = 0; r < I->nrow; r++) {
+        soft |= s->compliance[I->first_row + r] != 0;
+    }
+    return (kki_problem){.nblock = I->nblock,
+                         .nrow = I->nrow,
+                         .stride = I->stride,
+                         .block = s->block + I->first_block,
+                         .G = has_matrix ? s->G : NULL,
+                         .Y = s->Y,
+                         .nv = I->nv,
+                         .g = s->g + I->first_row,
+                         .compliance = soft ? s->compliance + I->first_row : NULL};
+}
+
+static const char *kind_name(int kind) {
+    static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon"};
+    return names[kind];
+}
+
+/// Bodies at the two ends of a constraint.
+static void bodies_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int body[2]) {
+    if (c->kind == KKI_ON_CONTACT) {
+        body[0] = m->shape[s->contact[c->item].shape[0]].body;
+        body[1] = m->shape[s->contact[c->item].shape[1]].body;
+    } else if (c->kind == KKI_ON_LOOP) {
+        body[0] = m->loop[c->item].body[0];
+        body[1] = m->loop[c->item].body[1];
+    } else {
+        body[0] = body[1] = m->node_body[m->dof_node[c->dof[0]]];
+    }
+}
+
+static const kki_constraint *constraint_of_block(const kk_simulator *s, const kki_island *I, int block) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (I->first_block + block >= c->block && I->first_block + block < c->block + c->nblock) {
+            return c;
+        }
+    }
+    return &s->constraint[s->order[I->first_constraint]];
+}
+
+static kk_status complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block, kk_status status,
+                          double residual, kk_error *error) {
+    int body[2];
+    const kki_constraint *c = constraint_of_block(s, I, block < 0 ? 0 : block);
+    bodies_of(m, s, c, body);
+    char number[KK_NUMBER_TEXT_SIZE];
+    kk_number_format(residual, number);
+    if (status == KK_NOT_CONVERGED) {
+        return kki_error_set(
+            error, status,
+            "solve: the %s between \"%s\" and \"%s\" is left with a residual of %s m/s; a shorter time "
+            "step, a larger tolerance or a budget of sweeps lets the step pass",
+            kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]), number);
+    }
+    return kki_error_set(error, status, "solve: the %s between \"%s\" and \"%s\" has numbers out of range",
+                         kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]));
+}
+
+static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                 const kki_solver_stats *stats) {
+    kk_report *r = &s->report;
+    if (proof->residual > r->residual) {
+        r->residual = proof->residual;
+        if (proof->worst >= 0) {
+            bodies_of(m, s, constraint_of_block(s, I, proof->worst), r->worst_body);
+        }
+    }
+    r->cone = proof->cone > r->cone ? proof->cone : r->cone;
+    r->signorini = proof->signorini > r->signorini ? proof->signorini : r->signorini;
+    r->dissipation = proof->dissipation > r->dissipation ? proof->dissipation : r->dissipation;
+    r->sweeps += stats->sweeps;
+    r->newton += stats->newton;
+    r->factorisations += stats->factorisations;
+}
+
+kki_solver_options kki_island_solver_options(const kk_simulator *s) {
+    kki_solver_options o = kki_solver_options_default();
+    o.tolerance = s->options.tolerance;
+    o.fixed_sweeps = s->options.budget;
+    o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
+    o.newton = s->options.max_newton > 0 ? s->options.max_newton : o.newton;
+    return o;
+}
+
+static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
+                       kk_error *error) {
+    kki_certificate proof;
+    kki_solver_stats stats;
+    const kki_solver_options options = kki_island_solver_options(s);
+    double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
+    const kk_status status = kki_contact_solve(problem, &options, &s->solver, lambda, u, &proof, &stats);
+    if (status != KK_OK) {
+        return complain(m, s, I, stats.block, status, 0, error);
+    }
+    note(m, s, I, &proof, &stats);
+    if (!stats.solved && s->options.budget == 0) {
+        return complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
+    }
+    s->report.cut_short |= !stats.solved;
+    return KK_OK;
+}
+
+/// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
+/// positions alone and is then thrown away.
+static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
+                         double *y_drift) {
+    const double half = 0.5 * s->h, most = s->options.correction / half;
+    double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
+    int needed = 0;
+    (void)m;
+    kki_rows_velocity(s->Y, I->nv, I->stride, y_drift, g);
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
+        for (int r = 0; r < c->nrow; r++) {
+            const int row = c->row - I->first_row + r;
+            const double rate = c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + c->gap[r] / half : 0;
+            const double capped = rate < -most ? -most : both && rate > most ? most : rate;
+            needed |= both ? __builtin_fabs(capped) * half > 1e-15 : capped * half < -1e-13;
+            g[row] = capped;
+        }
+    }
+    if (!needed) {
+        return KK_OK;
+    }
+    kki_certificate proof;
+    kki_solver_stats stats;
+    const kki_solver_options options = kki_island_solver_options(s);
+    memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
+    const kk_status status =
+        kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);
+    if (status == KK_OK) {
+        kki_rows_add(s->Y, I->nv, I->stride, lambda, y_drift);
+    }
+    return status;
+}
+
+/// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
+/// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
+static void reflect(kk_simulator *s, const kki_island *I, const double *u_start) {
+    const double kept = 0.999;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        for (int r = 0; r < c->nrow && (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING); r++) {
+            if (s->compliance[c->row + r] == 0) {
+                s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
+            }
+        }
+    }
+}
+
+static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
+                                const double *warm, kk_error *error) {
+    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
+    const int has_matrix = I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
+    kki_island_begin(m, s, I, w, warm);
+    kki_rows_build(m, s, I);
+    if (has_matrix) {
+        kki_rows_matrix(m, s, I);
+    }
+    kki_island_gather(m, s, I, s->y, y);
+    kki_island_gather(m, s, I, s->y_free, y_free);
+    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    kki_rows_velocity(s->Y, I->nv, I->stride, y, s->u0 + I->first_row);
+    reflect(s, I, s->u0 + I->first_row);
+    kki_rows_velocity(s->Y, I->nv, I->stride, y_end, s->g + I->first_row);
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        s->g[r] += s->bias[r];
+    }
+    kki_problem problem = kki_island_problem(s, I, has_matrix);
+    kk_status status = solve(m, s, I, &problem, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    kki_rows_add(s->Y, I->nv, I->stride, s->lambda + I->first_row, y_end);
+    memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
+    status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
+    if (status != KK_OK) {
+        return complain(m, s, I, -1, status, s->report.residual, error);
+    }
+    status = correct(m, s, I, &problem, y_drift);
+    kki_island_scatter(m, s, I, y_end, s->y_end);
+    kki_island_scatter(m, s, I, y_drift, s->y_drift);
+    return status;
+}
+
+kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
+    const kki_warm_layout w = kki_warm_layout_of(model);
+    const double *warm = kki_state_warm_const(state);
+    kk_status status = KK_OK;
+    for (int i = 0; i < s->nisland && status == KK_OK; i++) {
+        status = resolve_island(model, s, &s->island[i], &w, warm, error);
+    }
+    return status;
+}

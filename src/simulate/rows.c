@@ -1,0 +1,144 @@
+/// Rows of constraints in scaled coordinates: Y = Xᵀ Jᵀ by climbing the factor, G = Yᵀ Y, and products with Y.
+#include <string.h>
+
+#include "simulate/island.h"
+
+typedef double quad __attribute__((vector_size(32)));
+
+// ---- products with Y
+
+/// r = Yᵀ y, [stride].
+void kki_rows_velocity(const double *Y, int nv, int stride, const double *y, double *r) {
+    for (int c = 0; c < stride; c += 4) {
+        quad sum = {0, 0, 0, 0};
+        for (int k = 0; k < nv; k++) {
+            sum += *(const quad *)(Y + (size_t)k * (size_t)stride + c) * y[k];
+        }
+        *(quad *)(r + c) = sum;
+    }
+}
+
+/// y += Y λ; λ's padding is zero.
+void kki_rows_add(const double *Y, int nv, int stride, const double *lambda, double *y) {
+    for (int k = 0; k < nv; k++) {
+        quad sum = {0, 0, 0, 0};
+        for (int c = 0; c < stride; c += 4) {
+            sum += *(const quad *)(Y + (size_t)k * (size_t)stride + c) * *(const quad *)(lambda + c);
+        }
+        y[k] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+}
+
+// ---- Y
+
+/// Four columns of Y climb together where their rows lie between the same nodes.
+typedef struct climb {
+    _Alignas(32) double wi[6][4], wj[6][4];
+    int i, j, quad, lanes;
+} climb;
+
+static void climb_side(const kk_model *m, kk_simulator *s, int node, double w[6][4], int column, int stride) {
+    static const double none[6][4] = {{0}};
+    const int tree = m->node_tree[node], base = m->tree_first_dof[tree] - s->tree_local[tree];
+    s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])w, 0, none, base, s->Y + column,
+                                     (size_t)stride);
+}
+
+static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
+    if (c->lanes == 0) {
+        return;
+    }
+    const int ti = m->node_tree[c->i], tj = m->node_tree[c->j];
+    if (ti == tj) {
+        const int base = m->tree_first_dof[ti] - s->tree_local[ti];
+        s->data->kernels->delassus_climb(m, &s->data->scratch, c->i, (const double(*)[4])c->wi, c->j,
+                                         (const double(*)[4])c->wj, base, s->Y + 4 * c->quad, (size_t)stride);
+    } else {
+        if (ti >= 0) {
+            climb_side(m, s, c->i, c->wi, 4 * c->quad, stride);
+        }
+        if (tj >= 0) {
+            climb_side(m, s, c->j, c->wj, 4 * c->quad, stride);
+        }
+    }
+    c->lanes = 0;
+}
+
+static void add_lane(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
+    const int lane = row & 3;
+    if (c->lanes == 0 || c->i != p->i || c->j != p->j || c->quad != row >> 2 || c->lanes & 1 << lane) {
+        flush(m, s, c, stride);
+        memset(c, 0, sizeof *c);
+        c->i = p->i;
+        c->j = p->j;
+        c->quad = row >> 2;
+    }
+    for (int k = 0; k < 6; k++) {
+        c->wi[k][lane] = p->wi[k];
+        c->wj[k][lane] = p->wj[k];
+    }
+    c->lanes |= 1 << lane;
+}
+
+void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    climb c = {.lanes = 0};
+    memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *k = &s->constraint[s->order[I->first_constraint + i]];
+        for (int p = 0; p < k->nparts; p++) {
+            const kki_row_part *part = &s->part[k->first_part + p];
+            add_lane(m, s, &c, part, k->row - I->first_row + part->row, I->stride);
+        }
+    }
+    flush(m, s, &c, I->stride);
+}
+
+// ---- G
+
+/// Degrees of freedom, numbered in the island, that feel a constraint.
+static int support_of(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const int count = kki_union_of_branches(m, c->dof[0], c->dof[1], s->support);
+    for (int i = 0; i < count; i++) {
+        const int tree = m->node_tree[m->dof_node[s->support[i]]];
+        s->support[i] += s->tree_local[tree] - m->tree_first_dof[tree];
+    }
+    return count;
+}
+
+/// Upper triangle row by row, then mirrored: exactly symmetric.
+void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const size_t stride = (size_t)I->stride;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int count = support_of(m, s, c);
+        for (int r = c->row - I->first_row; r < c->row - I->first_row + c->nrow; r++) {
+            const size_t skip = (size_t)(r & ~3);
+            s->data->kernels->delassus_row(s->Y + r, s->Y + skip, stride, s->support, count, (stride - skip) / 4,
+                                           s->G + (size_t)r * stride + skip);
+        }
+    }
+    for (size_t r = 0; r < (size_t)I->nrow; r++) {
+        for (size_t c = 0; c < r; c++) {
+            s->G[r * stride + c] = s->G[c * stride + r];
+        }
+    }
+}
+
+// ---- y of an island
+
+void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                       double *local) {
+    for (int t = 0; t < I->ntree; t++) {
+        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
+        memcpy(local + s->tree_local[tree], from + first,
+               (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
+    }
+}
+
+void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
+                        double *to) {
+    for (int t = 0; t < I->ntree; t++) {
+        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
+        memcpy(to + first, local + s->tree_local[tree], (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
+    }
+}

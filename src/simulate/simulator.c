@@ -1,0 +1,226 @@
+/// The simulator: room for everything a step needs, made once.
+#include "simulate/simulator.h"
+
+#include "base/allocator.h"
+#include "base/error.h"
+#include "contact/dense_kernels.h"
+#include "model/warm.h"
+
+/// Islands of more rows than this are solved without forming G.
+enum { MOST_DENSE_ROWS = 256, MOST_ISLAND_ROWS = 6000 };
+
+// ---- options
+
+static kk_status check_number(const char *what, double x, kk_error *error) {
+    if (!(x >= 0) || !__builtin_isfinite(x)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "the option %s must be a number from 0 on", what);
+    }
+    return KK_OK;
+}
+
+static kk_status check_options(const kk_step_options *o, kk_error *error) {
+    kk_status status = check_number("timestep", o->timestep, error);
+    status = status ? status : check_number("tolerance", o->tolerance, error);
+    status = status ? status : check_number("restitution_speed", o->restitution_speed, error);
+    status = status ? status : check_number("correction", o->correction, error);
+    if (status == KK_OK && (o->max_sweeps < 0 || o->max_newton < 0 || o->budget < 0)) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT,
+                               "the options max_sweeps, max_newton and budget must not be negative");
+    }
+    return status;
+}
+
+static double or_default(double x, double value) {
+    return x > 0 ? x : value;
+}
+
+static kk_step_options filled(const kk_model *m, kk_step_options o) {
+    o.timestep = or_default(o.timestep, m->options.timestep);
+    o.tolerance = or_default(o.tolerance, 1e-9);
+    o.restitution_speed = or_default(o.restitution_speed, 0.01);
+    o.correction = or_default(o.correction, 0.01);
+    return o;
+}
+
+kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error) {
+    static const kk_step_options defaults = {0};
+    const kk_step_options *o = options ? options : &defaults;
+    const kk_status status = check_options(o, error);
+    if (status == KK_OK) {
+        simulator->options = filled(simulator->model, *o);
+    }
+    return status;
+}
+
+// ---- room
+
+static int count_friction(const kk_model *m) {
+    int n = 0;
+    for (int k = 0; k < m->nv; k++) {
+        n += m->dof[k].friction > 0;
+    }
+    return n;
+}
+
+static int count_limits(const kk_model *m) {
+    int n = 0;
+    for (int k = 0; k < m->nv; k++) {
+        n += (m->dof[k].lower > -__builtin_inf()) + (m->dof[k].upper < __builtin_inf());
+    }
+    return n;
+}
+
+static void count(const kk_model *m, kk_simulator *s) {
+    const int single = count_friction(m) + count_limits(m) + m->ncoupling;
+    s->max_contacts = s->max_touching = kki_model_max_contacts(m);
+    s->max_constraints = s->max_contacts + single + m->nloop;
+    s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
+    s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
+    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single;
+}
+
+static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
+    const size_t island_rows = rows < MOST_ISLAND_ROWS ? rows : MOST_ISLAND_ROWS;
+    const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
+    KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->v, padded);
+    KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
+    double **const vectors[] = {&s->tau,   &s->diagonal, &s->E,      &s->y,       &s->y_free,
+                                &s->y_end, &s->y_drift,  &s->dv,     &s->drift,   &s->acceleration,
+                                &s->servo, &s->passive,  &s->v_kick, &s->v_kicked};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
+    }
+    for (int i = 0; i < KK_FORCE_SOURCE_COUNT; i++) {
+        KKI_LAYOUT_ARRAY(layout, s->force[i], padded);
+    }
+    KKI_LAYOUT_ARRAY(layout, s->X_WS, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, s->ball, 4 * (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
+    KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching);
+    KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
+    KKI_LAYOUT_ARRAY(layout, s->island, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->tree_island, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->tree_order, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
+    double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2,
+                                    &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total};
+    for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
+        KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
+    }
+    KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)kki_warm_layout_of(m).size);
+    KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
+    KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
+    KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
+    KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
+    for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
+        KKI_LAYOUT_ARRAY(layout, s->local[i], padded);
+    }
+}
+
+// ---- creation
+
+static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_simulator **simulator) {
+    kk_simulator header = {.allocator = kki_allocator_or_default(allocator), .model = m, .model_hash = m->hash};
+    count(m, &header);
+    kki_layout layout = kki_layout_over(NULL);
+    kki_layout_take(&layout, 1, sizeof header);
+    place(&layout, m, &header);
+    kk_simulator *s = kki_allocate_zeroed(&header.allocator, layout.size);
+    if (!s) {
+        return KK_OUT_OF_MEMORY;
+    }
+    header.size = layout.size;
+    *s = header;
+    layout = kki_layout_over(s);
+    kki_layout_take(&layout, 1, sizeof *s);
+    place(&layout, m, s);
+    s->most_dense_rows = MOST_DENSE_ROWS;
+    *simulator = s;
+    return KK_OK;
+}
+
+static kk_status fill(const kk_model *m, kk_simulator *s) {
+    const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
+    kk_status status = kk_data_create(m, &s->allocator, &s->data);
+    if (status == KK_OK) {
+        status = kki_solver_work_create(&s->solver, &s->allocator,
+                                        (kki_solver_size){.rows = rows, .blocks = s->max_blocks, .nv = m->nv});
+    }
+    return status;
+}
+
+kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
+                              kk_simulator **simulator, kk_error *error) {
+    if (!model || !simulator) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "the model or the place for the simulator is NULL");
+    }
+    *simulator = NULL;
+    kk_simulator *s = NULL;
+    kk_status status = allocate(model, allocator, &s);
+    status = status ? status : fill(model, s);
+    if (status != KK_OK) {
+        kk_simulator_free(s);
+        return kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)model->nv);
+    }
+    status = kk_simulator_set_options(s, options, error);
+    if (status != KK_OK) {
+        kk_simulator_free(s);
+        return status;
+    }
+    *simulator = s;
+    return KK_OK;
+}
+
+void kk_simulator_free(kk_simulator *simulator) {
+    if (simulator) {
+        const kk_allocator allocator = simulator->allocator;
+        kki_solver_work_destroy(&simulator->solver);
+        kk_data_free(simulator->data);
+        kki_release(&allocator, simulator, simulator->size);
+    }
+}
+
+// ---- results
+
+kk_report kk_simulator_report(const kk_simulator *simulator) {
+    return simulator->report;
+}
+
+int kk_simulator_contact_count(const kk_simulator *simulator) {
+    return simulator->ncontact;
+}
+
+kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
+    const kk_simulator *s = simulator;
+    if (index < 0 || index >= s->ncontact) {
+        return (kk_contact){.shape = {-1, -1}, .body = {-1, -1}};
+    }
+    const kki_contact *c = &s->contact[index];
+    const kk_vec3 v = c->velocity;
+    return (kk_contact){
+        .shape = {c->shape[0], c->shape[1]},
+        .body = {s->model->shape[c->shape[0]].body, s->model->shape[c->shape[1]].body},
+        .position = c->position,
+        .normal = c->normal,
+        .force = kk_vec3_scale(c->impulse, 1 / s->h),
+        .gap = c->gap,
+        .velocity = kk_vec3_add(kk_vec3_scale(c->normal, v.x),
+                                kk_vec3_add(kk_vec3_scale(c->tangent[0], v.y), kk_vec3_scale(c->tangent[1], v.z))),
+        .friction = s->model->law[c->law].friction};
+}
+
+const double *kk_simulator_acceleration(const kk_simulator *simulator) {
+    return simulator->acceleration;
+}
+
+const double *kk_simulator_force(const kk_simulator *simulator, kk_force_source source) {
+    return source >= 0 && source < KK_FORCE_SOURCE_COUNT ? simulator->force[source] : NULL;
+}

@@ -1,0 +1,158 @@
+/// The simulator's inside: what a step works on, stage by stage. Nothing in it needs saving.
+#ifndef KKI_SIMULATE_SIMULATOR_H
+#define KKI_SIMULATE_SIMULATOR_H
+
+#include <karakuri/simulate.h>
+
+#include "base/arena.h"
+#include "collision/manifold.h"
+#include "contact/solver.h"
+#include "dynamics/data.h"
+
+/// A contact point between two shapes. A is the first shape, n points from A to B.
+typedef struct kki_contact {
+    int32_t shape[2], node[2];
+    int32_t law;  ///< in the model
+    int32_t pair; ///< in the simulator's list of touching pairs
+    uint64_t feature;
+    kk_vec3 position; ///< on A's surface, in the world
+    kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
+    kk_vec3 normal, tangent[2];
+    double gap;
+    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
+    kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
+    double approach;   ///< normal velocity at the start
+    kk_vec3 velocity;  ///< at the end, in (n, t1, t2)
+} kki_contact;
+
+/// Two shapes that touched, and what the narrow phase remembers of them.
+typedef struct kki_touching {
+    int32_t first, second;
+    kki_pair_memory memory;
+} kki_touching;
+
+typedef enum kki_constraint_kind {
+    KKI_ON_CONTACT,
+    KKI_ON_LIMIT,
+    KKI_ON_FRICTION,
+    KKI_ON_COUPLING,
+    KKI_ON_LOOP,
+    KKI_ON_TENDON,
+} kki_constraint_kind;
+
+enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
+
+/// One part of a row: a wrench on node i and the opposite one on node j, each about its node's origin in world axes.
+typedef struct kki_row_part {
+    int32_t row; ///< in its island
+    int32_t i, j;
+    double wi[6], wj[6];
+} kki_row_part;
+
+/// A constraint of this step: a few rows that belong together.
+typedef struct kki_constraint {
+    int32_t kind; ///< kki_constraint_kind
+    int32_t item; ///< contact, degree of freedom, coupling, loop, tendon
+    int32_t side; ///< limits: 0 lower, 1 upper
+    int32_t nrow, nblock;
+    int32_t island;
+    int32_t row, block; ///< first, counted through all islands
+    int32_t first_part, nparts;
+    int32_t dof[2];                     ///< ends of the branches that feel it; −1: none
+    double gap[KKI_MOST_ROWS];          ///< position error of each row at the step's middle
+    int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
+} kki_constraint;
+
+/// What events.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
+typedef struct kki_verdict {
+    int32_t mode;
+    double d[2];
+} kki_verdict;
+
+/// Trees tied together by constraints, solved apart from all others.
+typedef struct kki_island {
+    int32_t first_constraint, nconstraint; ///< in the sorted order
+    int32_t first_tree, ntree;             ///< in `tree_order`
+    int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
+    int32_t first_block, nblock;
+    int32_t nv;
+} kki_island;
+
+struct kk_simulator {
+    kk_allocator allocator;
+    size_t size;
+    const kk_model *model;
+    uint64_t model_hash;
+    kk_step_options options;
+    kk_data *data;
+    kki_solver_work solver;
+    kk_report report;
+    double h;
+
+    // the moving copy of the state
+    double *q, *v; ///< [nq], [nv]
+    double *lag;   ///< [nlag]
+
+    // forces and the kick, all [nv]
+    double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
+    double *v_kick, *v_kicked; ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *force[KK_FORCE_SOURCE_COUNT];
+
+    // shapes and contacts
+    kk_transform *X_WS; ///< [nshape] at the step's middle
+    double *ball;       ///< [4 nshape] centre and radius of a ball round each shape
+    double *reach;      ///< [nshape] how far its surface can get in the rest of the step
+    int32_t max_contacts, ncontact, max_touching, ntouching;
+    kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
+    kki_touching *touching; ///< [max_touching] sorted by shapes
+
+    // constraints; rows and blocks through all islands
+    int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
+    kki_constraint *constraint; ///< [max_constraints]
+    int32_t *order;             ///< [max_constraints] by island
+    kki_row_part *part;         ///< [max_parts]
+    kki_island *island;         ///< [ntree]
+    int32_t *tree_island;       ///< [ntree] −1: no constraint on it
+    int32_t *tree_order;        ///< [ntree] by island
+    int32_t *tree_local;        ///< [ntree] where its degrees of freedom begin in its island's Y
+    kki_block *block;           ///< [max_blocks]
+    double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
+    double *u0, *u_start, *u_end, *travel, *total;             ///< [max_rows] of events.c
+    kki_verdict *verdict;                                      ///< [max_constraints]
+    int8_t *waiting;                                           ///< [max_constraints]
+    double *A;                                                 ///< [128 × 128]
+
+    double *warm; ///< laid out as in the state: what will be written there
+
+    // one island at a time
+    double *Y, *G;    ///< [nv × stride], [rows × stride]
+    int32_t *support; ///< [nv]
+    double *local[7]; ///< [nv] y of the island
+    size_t Y_room, G_room;
+    int32_t most_dense_rows;
+};
+
+/// detect.c: what touches what, from poses and velocities at the step's middle.
+kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
+/// constrain.c: lists the constraints of the step.
+void kki_constrain(const kk_model *model, kk_simulator *s);
+/// Loops and couplings alone.
+void kki_constrain_loops(const kk_model *model, kk_simulator *s);
+/// islands.c: sorts them into islands and numbers rows and blocks.
+kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
+/// resolve.c: impulses of all islands; y_end and y_drift.
+kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
+/// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
+kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
+/// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
+kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
+                  kk_error *error);
+/// finish.c: impulses to contacts, forces by source, the energy's books.
+void kki_finish(const kk_model *model, kk_simulator *s);
+/// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
+void kki_close_loops(const kk_model *model, kk_simulator *s);
+/// warm.c: what the next step starts from, into s->warm; and from there into the state.
+void kki_warm_store(const kk_model *model, kk_simulator *s);
+void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state);
+
+#endif

@@ -1,0 +1,216 @@
+/// One step, as a story: where is everything → how would it move if it touched nothing → what touches what → what must not
+/// happen → move → prove it. A step is a transaction: the state is written at the very end, or not at all.
+///
+/// Time is split in the middle. Positions drift for half a step with the velocity they have; forces and impulses kick
+/// velocities there, with inertia, contact points and gaps of the middle; positions drift on. (Störmer and Verlet; for
+/// contacts, Moreau's midpoint rule.)
+#include <string.h>
+
+#include "base/error.h"
+#include "model/warm.h"
+#include "simulate/drift.h"
+#include "simulate/simulator.h"
+
+const char *kk_stage_name(kk_stage stage) {
+    static const char *const names[KK_STAGE_COUNT] = {"begin",     "kinematics", "forces", "factor", "detect",
+                                                      "constrain", "solve",      "move",   "prove"};
+    return stage >= 0 && stage < KK_STAGE_COUNT ? names[stage] : "";
+}
+
+static double now(const kk_simulator *s) {
+    return s->options.clock ? s->options.clock(s->options.clock_user) : 0;
+}
+
+/// Books the time since `start` on a stage and gives the time of now.
+static double book(kk_simulator *s, kk_stage stage, double start) {
+    const double t = now(s);
+    s->report.seconds[stage] += t - start;
+    return t;
+}
+
+// ---- where is everything
+
+static kk_status begin(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    if (s->model != m || s->model_hash != kk_model_hash(m)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the simulator was made for another model");
+    }
+    const kk_status status = kk_state_check(m, state, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
+    memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
+    memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    s->report = (kk_report){.worst_body = {-1, -1}};
+    s->h = s->options.timestep;
+    return KK_OK;
+}
+
+// ---- how would it move if it touched nothing
+
+static void move_freely(const kk_model *m, kk_simulator *s) {
+    s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
+    for (int k = 0; k < m->nv; k++) {
+        s->y_free[k] = s->y[k] + s->h * s->E[k];
+    }
+    memcpy(s->y_end, s->y_free, (size_t)m->nv * sizeof *s->y_end);
+    memcpy(s->y_drift, s->y_free, (size_t)m->nv * sizeof *s->y_drift);
+}
+
+// ---- move
+
+/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits.
+static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, double *v) {
+    for (int k = 0; k < m->nv; k++) {
+        s->dv[k] = y[k] - s->y[k];
+    }
+    s->data->kernels->kick_apply(m, &s->data->scratch, s->dv, s->dv);
+    for (int k = 0; k < m->nv; k++) {
+        v[k] = s->v[k] + s->dv[k];
+    }
+}
+
+static void move(const kk_model *m, kk_simulator *s) {
+    const size_t bytes = (size_t)m->nv * sizeof(double);
+    velocities_of(m, s, s->y_drift, s->drift);
+    if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
+        memcpy(s->v_kicked, s->drift, bytes);
+    } else {
+        velocities_of(m, s, s->y_end, s->v_kicked);
+    }
+    for (int k = 0; k < m->nv; k++) {
+        s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;
+        s->v_kick[k] = s->v[k];
+        s->v[k] = s->v_kicked[k];
+    }
+    kki_drift_along(m, 0.5 * s->h, s->drift, s->q, s->v);
+}
+
+// ---- prove it
+
+/// A number that is not one, by the name of its joint; −1 if all are good.
+static int first_bad(const kk_model *m, const kk_simulator *s) {
+    for (int i = 1; i < m->nbody; i++) {
+        const kki_body *b = &m->body[i];
+        double sum = 0;
+        for (int k = 0; k < b->nq; k++) {
+            sum += s->q[b->q_index + k] * 0;
+        }
+        for (int k = 0; k < b->nv; k++) {
+            sum += s->v[b->v_index + k] * 0;
+        }
+        if (!(sum == 0)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
+    const int bad = first_bad(m, s);
+    if (bad >= 0) {
+        return kki_error_set(
+            error, KK_NOT_FINITE,
+            "move: joint \"%s\" runs away; a shorter time step, or smaller gains or forces on it, help",
+            kki_model_name(m, m->body[bad].joint_name));
+    }
+    for (int i = 0; i < s->ncontact; i++) {
+        const double depth = -s->contact[i].gap;
+        s->report.penetration = depth > s->report.penetration ? depth : s->report.penetration;
+    }
+    s->report.contacts = s->ncontact;
+    s->report.islands = s->nisland;
+    for (int i = 0; i < s->nisland; i++) {
+        const int rows = s->island[i].nrow;
+        s->report.rows += rows;
+        s->report.largest_island = rows > s->report.largest_island ? rows : s->report.largest_island;
+    }
+    return KK_OK;
+}
+
+static void commit(const kk_model *m, const kk_simulator *s, kk_state *state) {
+    memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
+    memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
+    memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
+    kki_warm_commit(m, s, state);
+    kk_state_set_time(state, kk_state_time(state) + s->h);
+}
+
+// ---- the story
+
+/// What must not happen: constraints of what touches, sorted into islands, and their impulses.
+static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double *t, kk_error *error) {
+    kk_status status = kki_detect(m, s, state, error);
+    *t = book(s, KK_STAGE_DETECT, *t);
+    if (status == KK_OK) {
+        kki_constrain(m, s);
+        status = kki_divide(m, s, error);
+        *t = book(s, KK_STAGE_CONSTRAIN, *t);
+    }
+    return status;
+}
+
+/// Whether this step is one for Runge and Kutta: asked for, and nothing holds anything.
+static int is_smooth(const kk_model *m, const kk_simulator *s) {
+    return m->options.integrator == KK_INTEGRATOR_RK4 && s->nconstraint == 0;
+}
+
+static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
+                      kk_error *error) {
+    kk_status status = kki_apply_forces(m, s, input, error);
+    *t = book(s, KK_STAGE_FORCES, *t);
+    if (status != KK_OK) {
+        return status;
+    }
+    move_freely(m, s);
+    *t = book(s, KK_STAGE_FACTOR, *t);
+    status = kki_resolve_islands(m, s, state, error);
+    *t = book(s, KK_STAGE_SOLVE, *t);
+    if (status == KK_OK) {
+        move(m, s);
+        *t = book(s, KK_STAGE_MOVE, *t);
+    }
+    return status;
+}
+
+kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
+                  kk_error *error) {
+    kk_simulator *s = simulator;
+    if (!model || !state || !s) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
+    }
+    double t = now(s);
+    kk_status status = begin(model, s, state, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    t = book(s, KK_STAGE_BEGIN, t);
+
+    // where is everything, in the middle of the step
+    s->nconstraint = s->ncontact = s->ntouching = s->nisland = 0;
+    kki_drift(model, 0.5 * s->h, s->q, s->v);
+    s->data->kernels->kick_prepare(model, &s->data->scratch, s->q, s->v);
+    t = book(s, KK_STAGE_KINEMATICS, t);
+
+    // what touches what, and what must not happen
+    status = constrain(model, s, state, &t, error);
+
+    // how would it move if it touched nothing, what do the constraints make of it, and where does it go
+    if (status == KK_OK) {
+        status = is_smooth(model, s) ? kki_rk4(model, s, state, input, error) : kick(model, s, state, input, &t, error);
+    }
+    if (status != KK_OK) {
+        return status;
+    }
+
+    // prove it
+    kki_finish(model, s);
+    kki_warm_store(model, s);
+    kki_close_loops(model, s);
+    status = prove(model, s, error);
+    if (status == KK_OK) {
+        commit(model, s, state);
+        book(s, KK_STAGE_PROVE, t);
+    }
+    return status;
+}

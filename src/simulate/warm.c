@@ -1,0 +1,97 @@
+/// Leaving behind what the next step starts from.
+#include "model/warm.h"
+
+#include <string.h>
+
+#include "simulate/simulator.h"
+
+static void store_vec(double *to, kk_vec3 a) {
+    to[0] = a.x;
+    to[1] = a.y;
+    to[2] = a.z;
+}
+
+static void store_contact(const kk_simulator *s, const kki_contact *c, double *to) {
+    const kk_transform *X = &s->X_WS[c->shape[0]];
+    to[KKI_WARM_FIRST] = c->shape[0];
+    to[KKI_WARM_SECOND] = c->shape[1];
+    to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
+    to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
+    store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
+    store_vec(to + KKI_WARM_FORCE, kk_vec3_scale(c->impulse, 1 / s->h));
+}
+
+static void store_pair(const kki_touching *t, double *to) {
+    to[0] = t->first;
+    to[1] = t->second;
+    to[2] = t->memory.reference;
+    for (int k = 0; k < 4; k++) {
+        to[3 + k] = t->memory.feature[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        to[7 + k] = (double)t->memory.direction[k];
+    }
+}
+
+static void store_contacts(const kk_simulator *s, const kki_warm_layout *w, double *warm) {
+    for (int i = 0; i < s->ncontact; i++) {
+        store_contact(s, &s->contact[i], warm + w->first_contact + i * KKI_WARM_CONTACT_SIZE);
+    }
+    for (int i = 0; i < s->ntouching; i++) {
+        store_pair(&s->touching[i], warm + w->first_pair + i * KKI_WARM_PAIR_SIZE);
+    }
+    warm[w->contact_count] = s->ncontact;
+    warm[w->pair_count] = s->ntouching;
+}
+
+/// Where a constraint's forces are kept.
+static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
+    static const int by_side[] = {KKI_WARM_LOWER, KKI_WARM_UPPER};
+    switch (c->kind) {
+    case KKI_ON_LIMIT: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + by_side[c->side];
+    case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
+    case KKI_ON_COUPLING: return w->first_coupling + c->item;
+    case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
+    default: return w->first_tendon + 2 * c->item;
+    }
+}
+
+void kki_warm_store(const kk_model *model, kk_simulator *s) {
+    const kki_warm_layout w = kki_warm_layout_of(model);
+    double *warm = s->warm;
+    if (w.contacts > 0) {
+        store_contacts(s, &w, warm);
+    }
+    for (int i = w.first_dof; i < w.size; i++) {
+        warm[i] = 0;
+    }
+    for (int i = 0; i < s->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[i];
+        for (int r = 0; r < c->nrow && c->kind != KKI_ON_CONTACT; r++) {
+            warm[slot_of(&w, c) + r] = s->lambda[c->row + r] / s->h;
+        }
+    }
+}
+
+/// Copies records; those that the state has beyond them become zero again, so that equal states have equal bytes.
+static void commit_records(const double *from, int count, double *to, int old_count, int size) {
+    memcpy(to, from, (size_t)(count * size) * sizeof *to);
+    for (int i = count * size; i < old_count * size; i++) {
+        to[i] = 0;
+    }
+}
+
+void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state) {
+    const kki_warm_layout w = kki_warm_layout_of(model);
+    double *to = kki_state_warm(state);
+    const double *from = s->warm;
+    if (w.contacts > 0) {
+        commit_records(from + w.first_contact, (int)from[w.contact_count], to + w.first_contact,
+                       (int)to[w.contact_count], KKI_WARM_CONTACT_SIZE);
+        commit_records(from + w.first_pair, (int)from[w.pair_count], to + w.first_pair, (int)to[w.pair_count],
+                       KKI_WARM_PAIR_SIZE);
+        to[w.contact_count] = from[w.contact_count];
+        to[w.pair_count] = from[w.pair_count];
+    }
+    memcpy(to + w.first_dof, from + w.first_dof, (size_t)(w.size - w.first_dof) * sizeof *to);
+}

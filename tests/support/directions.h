@@ -1,0 +1,26 @@
+// Signed distance of two convex shapes by a search over all directions: slow, independent of the library's collision
+// code, and with its own proof.
+//
+// The signed distance is the largest over unit n of sep(n) = min over B of n·b − max over A of n·a. The sphere of
+// directions is cut into triangles. With w the farthest point of A − B along a triangle's middle, sep(n) ≤ −w·n for
+// every n, and a linear function on a spherical triangle is at most its largest corner value, divided by the distance of
+// the triangle's plane from the origin where that is positive. Best first, until the bounds meet.
+#ifndef KK_TESTS_SUPPORT_DIRECTIONS_H
+#define KK_TESTS_SUPPORT_DIRECTIONS_H
+
+#include "geometry/shape.h"
+
+typedef struct directions_answer {
+    double lower, upper; // of the signed distance
+    kk_vec3 normal;      // where `lower` is reached
+} directions_answer;
+
+/// sep(n) of two shapes, n in the world.
+double directions_separation(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                             kk_vec3 n);
+
+/// Until upper − lower ≤ tolerance, or memory for triangles runs out.
+directions_answer directions_search(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
+                                    const kk_transform *X_WB, double tolerance);
+
+#endif
