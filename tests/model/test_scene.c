@@ -1,7 +1,9 @@
 // The compiled scene: what may touch what, contact laws, keyframes, what actuators and sensors point to, readers, hash.
 #include <karakuri/state.h>
+#include <stdlib.h>
 
 #include "model/model.h"
+#include "model/warm.h"
 #include "scene_fixture.h"
 
 static const double inf = __builtin_inf();
@@ -388,6 +390,25 @@ KK_TEST(boxes_hold_the_shapes_with_their_margins) {
     kk_model_free(m);
 }
 
+// once for each mesh, and only for what collides
+KK_TEST(collision_geometry_is_made_on_demand) {
+    kk_spec *spec = scene_spec();
+    scene_shape(spec, "again", 4, KK_SHAPE_HULL, 0, 0, 0);
+    kk_model *m = fixture_compile(spec);
+    KK_CHECK(m->shape[3].shape.convex != NULL && m->shape[3].shape.convex == m->mesh[0].convex);
+    KK_CHECK(m->shape[9].shape.convex == m->shape[3].shape.convex);
+    KK_CHECK(m->shape[7].shape.surface != NULL && m->shape[7].shape.surface == m->mesh[0].surface);
+    KK_CHECK(m->shape[6].shape.field != NULL && m->shape[6].shape.field == m->field[0].field);
+    KK_CHECK(m->shape[3].shape.surface == NULL && m->shape[4].shape.convex == NULL);
+    kk_model_free(m);
+    spec = scene_spec();
+    kk_spec_shape(spec, 3)->purpose = kk_spec_shape(spec, 6)->purpose = kk_spec_shape(spec, 7)->purpose =
+        KK_SHAPE_VISIBLE;
+    m = fixture_compile(spec);
+    KK_CHECK(m->mesh[0].convex == NULL && m->mesh[0].surface == NULL && m->field[0].field == NULL);
+    kk_model_free(m);
+}
+
 KK_TEST(actuators_and_sensors_find_what_they_name) {
     kk_spec *spec = scene_spec();
     kk_spec_sensor(spec, 2)->reference = "hand";
@@ -469,9 +490,9 @@ KK_TEST(lags_are_saved_and_checked) {
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &a), KK_OK);
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &b), KK_OK);
     kk_state_lag(a)[1] = 0.75;
-    unsigned char bytes[512];
     const size_t size = kk_state_saved_size(a);
-    KK_CHECK_EQ_INT(size, 40 + 8 * (1 + 13 + 11 + 2) + 8);
+    unsigned char *bytes = malloc(size);
+    KK_CHECK_EQ_INT(size, 40 + 8 * (1 + 13 + 11 + 2 + (size_t)kki_warm_layout_of(m).size) + 8);
     KK_CHECK_EQ_INT(kk_state_save(a, bytes, size), KK_OK);
     KK_CHECK_EQ_INT(bytes[36], 2);
     KK_CHECK_EQ_INT(kk_state_restore(b, bytes, size, NULL), KK_OK);
@@ -481,6 +502,7 @@ KK_TEST(lags_are_saved_and_checked) {
     kk_error error = {0};
     KK_CHECK_EQ_INT(kk_state_check(m, b, &error), KK_NOT_FINITE);
     KK_CHECK_STR(error.text, "actuator 2 \"jet\": its lag is nan; it must be finite");
+    free(bytes);
     kk_state_free(a);
     kk_state_free(b);
     kk_model_free(m);
