@@ -8,7 +8,7 @@
 
 #include <karakuri/state.h>
 
-/// One contact: shapes, upper and lower half of the feature, place in the frame of the first shape, force on the second in
+/// One contact: places of its shapes among those that collide (what is only seen may differ), upper and lower half of the feature, place in the frame of the first shape, force on the second in
 /// world axes.
 enum {
     KKI_WARM_FIRST,

@@ -155,7 +155,8 @@ static kki_contact *heir(kk_simulator *s, int from, const double *old) {
 
 /// Hands the forces of a pair's old contacts to its new ones, from number `from` on.
 static void inherit(kk_simulator *s, const memory_book *book, int *next, int from) {
-    const int a = s->contact[from].shape[0], b = s->contact[from].shape[1];
+    const int a = s->model->shape[s->contact[from].shape[0]].collider;
+    const int b = s->model->shape[s->contact[from].shape[1]].collider;
     for (; *next < book->contact_count; (*next)++) {
         const double *old = book->contact + (size_t)*next * KKI_WARM_CONTACT_SIZE;
         if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
@@ -175,7 +176,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_b
                               const kki_near_pair *near, kk_error *error) {
     const int a = near->first, b = near->second;
     kki_manifold manifold[MOST_MANIFOLDS];
-    const double *record = find_pair(book->pair, book->pair_count, a, b);
+    const double *record = find_pair(book->pair, book->pair_count, m->shape[a].collider, m->shape[b].collider);
     kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
     int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], near->reach, &memory,
                             manifold, MOST_MANIFOLDS);

@@ -126,6 +126,16 @@ struct kk_simulator {
     int8_t *waiting;                                           ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 
+    // for readers (readout.c): made when somebody asks
+    int has_view;
+    kk_data *view;           ///< kinematics and loads at the middle of the last step
+    double *q_middle;        ///< [nq]
+    double *view_v, *view_a; ///< [nv] the kick's, in the coordinates of v
+    kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
+    kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
+    kk_force *wrench;        ///< [nbody] what each joint transmits
+    double *drive;           ///< [nactuator] force of each actuator
+
     double *warm; ///< laid out as in the state: what will be written there
 
     // one island at a time
@@ -153,6 +163,10 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
 /// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
                   kk_error *error);
+/// readout.c: kinematics with accelerations at the middle of the last step.
+const kk_data *kki_simulator_view(kk_simulator *s);
+/// range.c: distance to the nearest surface, −1 for none.
+double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
