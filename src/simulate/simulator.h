@@ -70,6 +70,15 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
+/// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
+typedef struct kki_whole {
+    kk_force momentum;
+    double mass;
+    kk_vec3 first;  ///< mass × centre, from the base's origin
+    kk_sym3 second; ///< moments about the base's origin, world axes
+    kk_vec3 base;   ///< its origin
+} kki_whole;
+
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
     int32_t first_constraint, nconstraint; ///< in the sorted order
@@ -134,6 +143,8 @@ struct kk_simulator {
     kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
+    int8_t *in_flight;       ///< [nnode] of momentum.c
+    kki_whole *whole;        ///< [nnode] likewise, at the start of the step
     double *drive;           ///< [nactuator] force of each actuator
 
     double *warm; ///< laid out as in the state: what will be written there
@@ -167,6 +178,8 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.
 double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
+/// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
+void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
