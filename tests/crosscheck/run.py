@@ -10,4 +10,7 @@ import build as peers  # noqa: E402
 
 if __name__ == "__main__":
     program = peers.build("crosscheck", ROOT / "tests" / "crosscheck" / "crosscheck.cpp")
-    sys.exit(subprocess.run([program, *sys.argv[1:]]).returncode)
+    failed = subprocess.run([program, *sys.argv[1:]]).returncode
+    urdf = ROOT / "tests" / "crosscheck" / "urdf.py"
+    failed |= subprocess.run([peers.VENV / "bin" / "python", urdf]).returncode
+    sys.exit(failed)
