@@ -19,6 +19,7 @@
 #include <karakuri/save.h>
 #include <karakuri/sensor.h>
 #include <karakuri/shape.h>
+#include <karakuri/simulate.h>
 #include <karakuri/spec.h>
 #include <karakuri/state.h>
 #include <karakuri/status.h>
