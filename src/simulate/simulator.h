@@ -21,6 +21,7 @@ typedef struct kki_contact {
     double gap;
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
     kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
+    kk_vec3 moment;    ///< of torsion and rolling on B, likewise
     double approach;   ///< normal velocity at the start
     kk_vec3 velocity;  ///< at the end, in (n, t1, t2)
 } kki_contact;
