@@ -194,8 +194,7 @@ static kk_vec3 old_vec(const double *x) {
 /// The new contact an old one lives on in: the same feature, or else the nearest place.
 static kki_contact *heir(kk_simulator *s, int from, const double *old) {
     const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
-    const kk_vec3 place =
-        kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
+    const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
     for (int i = from; i < s->ncontact; i++) {
