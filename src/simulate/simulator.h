@@ -22,6 +22,7 @@ typedef struct kki_contact {
     double gap;
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
     kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
+    kk_vec3 moment;    ///< of torsion and rolling on B, likewise
     double approach;   ///< normal velocity at the start
     kk_vec3 velocity;  ///< at the end, in (n, t1, t2)
 } kki_contact;
@@ -62,6 +63,7 @@ typedef struct kki_constraint {
     int32_t dof[2];                     ///< ends of the branches that feel it; −1: none
     double gap[KKI_MOST_ROWS];          ///< position error of each row at the step's middle
     int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
+    int32_t sticks; ///< contacts, dry friction: the last step ended with the impulse inside its bounds
 } kki_constraint;
 
 /// What events.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
@@ -132,7 +134,7 @@ struct kk_simulator {
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
     double *u0, *u_start, *u_end, *travel, *total;             ///< [max_rows] of events.c
     kki_verdict *verdict;                                      ///< [max_constraints]
-    int8_t *waiting;                                           ///< [max_constraints]
+    int8_t *waiting, *stopping;                                ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 
     // for readers (readout.c): made when somebody asks
