@@ -21,6 +21,7 @@
 #include <karakuri/spec.h>
 #include <karakuri/state.h>
 #include <karakuri/status.h>
+#include <karakuri/table.h>
 #include <karakuri/version.h>
 
 #endif
