@@ -1,13 +1,13 @@
 # The front door. CMake and Ninja do the work (docs/decisions/0006); this file knows the words.
 #
-#   make            build the library (build/release)
+#   make            build the library and the tool (build/release)
 #   make demo       build and run the demonstration
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make bench      measure beside the peers
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
 #   make coverage   lines and branches that the unit tests reach; ARGS=--missing lists the others
-#   make install    install library, headers, CMake package and pkg-config file; PREFIX=/usr/local DESTDIR=
+#   make install    install library, headers, CMake package, pkg-config file and the tool; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
 #   make clean      remove everything that was built
 #
@@ -22,7 +22,7 @@ ARGS ?=
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 # tests/golden holds makers of reference data, which are run by hand
-TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
+TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
 .PHONY: all demo test bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
 	install format clean help setup-% build-%

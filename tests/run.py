@@ -178,6 +178,12 @@ def step_install(tally):
     environment = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
     programs = ROOT / "tests" / "install"
 
+    tally.expect("the installed tool", [prefix / "bin" / "karakuri", "info", "robot:arm7"])
+    for name in ("man/man1/karakuri-info.1", "bash-completion/completions/karakuri", "zsh/site-functions/_karakuri",
+                 "fish/vendor_completions.d/karakuri.fish"):
+        installed = prefix / "share" / name
+        tally.passes() if installed.is_file() else tally.fails(f"install: share/{name} is missing")
+
     with_cxx = "ON" if cxx_compilers() else "OFF"
     must("cmake", "-G", "Ninja", "-S", programs, "-B", work / "by-cmake", f"-DCMAKE_PREFIX_PATH={prefix}",
          f"-DWITH_CXX={with_cxx}")
@@ -205,6 +211,12 @@ def step_examples(tally):
         tally.expect(f"example {source.stem}", [folder / source.stem], cwd=output)
 
 
+def step_cli(tally):
+    """the command-line tool: outputs, exit codes, JSON, misuse"""
+    tool = build("release", tally) / "karakuri"
+    tally.add_program("cli", [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", tool], show_all=True)
+
+
 def step_clang(tally):
     """unit tests, optimised build by clang"""
     if not shutil.which("clang"):
@@ -218,6 +230,8 @@ def step_sanitizers(tally):
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
     program = build("asan", tally) / "karakuri_tests"
     tally.add_program("unit tests with sanitizers", [program, "--quick"], show_all=False, env=environment)
+    command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", BUILD / "asan" / "karakuri"]
+    tally.add_program("cli with sanitizers", command, show_all=False, env=environment)
 
 
 def step_wasm(tally):

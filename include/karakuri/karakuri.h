@@ -16,6 +16,7 @@
 #include <karakuri/model.h>
 #include <karakuri/number.h>
 #include <karakuri/random.h>
+#include <karakuri/save.h>
 #include <karakuri/sensor.h>
 #include <karakuri/shape.h>
 #include <karakuri/spec.h>

@@ -24,7 +24,9 @@ typedef struct kk_material_def {
 } kk_material_def;
 
 typedef enum kk_combine {
-    KK_COMBINE_MEAN, ///< geometric mean of friction, torsion, rolling; stiffnesses and dampings in series; larger restitution
+    /// geometric mean of friction, torsion, rolling, adhesion; stiffnesses and dampings in series, a rigid one leaving both to
+    /// the other; larger restitution
+    KK_COMBINE_MEAN,
     KK_COMBINE_MIN,
     KK_COMBINE_MAX,
 } kk_combine;
@@ -36,7 +38,8 @@ typedef struct kk_material_pair_def {
     kk_origin origin;
 } kk_material_pair_def;
 
-/// Two shapes that may touch whatever their groups and masks say.
+/// Two shapes that may touch whatever their groups and masks say, and across a joint. Both must collide; what is fixed
+/// together or excluded does not touch even so.
 typedef struct kk_pair_def {
     int shape[2];
     int material; ///< that holds between them; −1: as their own materials say

@@ -19,11 +19,42 @@ typedef struct kk_joint_info {
     int v_index, nv; ///< first degree of freedom and how many
 } kk_joint_info;
 
-/// Checks the whole spec and builds the model in one block of memory.
+/// What an actuator pulls on and within which limits. Ids are −1 where they do not apply.
+typedef struct kk_actuator_info {
+    const char *name;
+    kk_actuator_type type;
+    kk_transmission transmission;
+    int joint, v_index;   ///< joints: id of the body whose joint it is, degree of freedom
+    int tendon;           ///< tendons
+    int frame, reference; ///< frames; reference −1: the frame itself
+    int lag_index;        ///< of its lag in the state; −1: none
+    double gear, gain, bias[3];
+    double control_lower, control_upper, force_lower, force_upper;
+} kk_actuator_info;
+
+/// What a sensor sits on and where its numbers stand among all readings.
+typedef struct kk_sensor_info {
+    const char *name;
+    kk_sensor_type type;
+    int target;         ///< by type: body of the joint, actuator, frame or body, tendon, body; −1: none
+    int target_is_body; ///< frames: the target is a body
+    int dof;
+    int first, count; ///< first reading and how many
+} kk_sensor_info;
+
+/// What holds where two shapes touch; all numbers filled in.
+typedef struct kk_contact_law {
+    double friction, static_friction;
+    double friction_across; ///< along the y axis of shape `axes`, friction being that along its x axis
+    int axes;               ///< id of a shape
+    double torsion, rolling, restitution, stiffness, damping, adhesion;
+} kk_contact_law;
+
+/// Checks the whole spec and builds the model.
 ///
-/// Refuses, naming the item: non-finite numbers, negative masses, inertias that are not positive or break the triangle
-/// inequality, zero axes, duplicate or empty names, limits upside down, cyclic couplings, degrees of freedom that move
-/// nothing.
+/// Refuses, naming the item and where it was written: non-finite numbers, negative masses, inertias that are not positive
+/// or break the triangle inequality, zero axes, duplicate or empty names, limits upside down, cyclic couplings, degrees
+/// of freedom that move nothing, shapes without size, faces without vertices, unknown targets.
 KK_API kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, kk_model **model,
                                   kk_error *error);
 KK_API void kk_model_free(kk_model *model);
@@ -54,6 +85,48 @@ KK_API kk_dof_def kk_model_dof(const kk_model *model, int dof);
 /// The body and the place on it where a frame sits.
 KK_API int kk_model_frame_body(const kk_model *model, int frame);
 KK_API kk_transform kk_model_frame_placement(const kk_model *model, int frame);
+
+// ---- the scene. An id that does not exist gives NULL, −1 or a default. Strings and arrays are the model's.
+
+KK_API const char *kk_model_name(const kk_model *model);
+KK_API kk_options kk_model_options(const kk_model *model);
+KK_API int kk_model_nshape(const kk_model *model);
+KK_API int kk_model_nmesh(const kk_model *model);
+KK_API int kk_model_nheight_field(const kk_model *model);
+KK_API int kk_model_nlook(const kk_model *model);
+KK_API int kk_model_nmaterial(const kk_model *model);
+KK_API int kk_model_nloop(const kk_model *model);
+KK_API int kk_model_ntendon(const kk_model *model);
+KK_API int kk_model_nactuator(const kk_model *model);
+KK_API int kk_model_nsensor(const kk_model *model);
+KK_API int kk_model_nkeyframe(const kk_model *model);
+KK_API int kk_model_nlag(const kk_model *model);     ///< actuators with a lag: numbers of theirs in the state
+KK_API int kk_model_nreading(const kk_model *model); ///< numbers of all sensors together
+
+KK_API int kk_model_find_shape(const kk_model *model, const char *name);
+KK_API int kk_model_find_mesh(const kk_model *model, const char *name);
+KK_API int kk_model_find_height_field(const kk_model *model, const char *name);
+KK_API int kk_model_find_material(const kk_model *model, const char *name);
+KK_API int kk_model_find_loop(const kk_model *model, const char *name);
+KK_API int kk_model_find_tendon(const kk_model *model, const char *name);
+KK_API int kk_model_find_actuator(const kk_model *model, const char *name);
+KK_API int kk_model_find_sensor(const kk_model *model, const char *name);
+KK_API int kk_model_find_keyframe(const kk_model *model, const char *name);
+
+/// Definitions as the spec had them, rotations made orthonormal, without origin.
+KK_API kk_shape_def kk_model_shape(const kk_model *model, int shape);
+KK_API kk_mesh_def kk_model_mesh(const kk_model *model, int mesh);
+KK_API kk_height_field_def kk_model_height_field(const kk_model *model, int field);
+KK_API kk_look_def kk_model_look(const kk_model *model, int look);
+KK_API kk_material_def kk_model_material(const kk_model *model, int material);
+KK_API const char *kk_model_loop_name(const kk_model *model, int loop);
+KK_API const char *kk_model_tendon_name(const kk_model *model, int tendon);
+KK_API kk_actuator_info kk_model_actuator(const kk_model *model, int actuator);
+KK_API kk_sensor_info kk_model_sensor(const kk_model *model, int sensor);
+/// In the model's order of coordinates, everything filled in; see kk_state_set_keyframe.
+KK_API kk_keyframe_def kk_model_keyframe(const kk_model *model, int keyframe);
+/// 1 where two shapes may touch. @param law  what holds then; may be NULL
+KK_API int kk_model_may_touch(const kk_model *model, int shape_a, int shape_b, kk_contact_law *law);
 
 /// The configuration with every joint at zero: unit quaternions, zero elsewhere.
 /// @param q  [nq] result

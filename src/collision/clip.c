@@ -44,6 +44,35 @@ static frame frame_about(kk_vec3 n) {
     return (frame){kk_vec3_cross(unit, n), unit, n};
 }
 
+// The face of a box that faces best, put down directly: boxes are most of what there is.
+static void outline_of_box(const kki_core *core, const kk_transform *X, const frame *f, bool is_b, outline *o) {
+    static const int8_t CORNER[6][4] = {{0, 2, 6, 4}, {5, 7, 3, 1}, {0, 4, 5, 1},
+                                        {3, 7, 6, 2}, {0, 1, 3, 2}, {6, 7, 5, 4}}; // as in patch.c
+    const kk_vec3 u = X ? kk_mat3_tmul_vec(X->R, f->u) : f->u, v = X ? kk_mat3_tmul_vec(X->R, f->v) : f->v;
+    const kk_vec3 n = X ? kk_mat3_tmul_vec(X->R, f->n) : f->n;
+    const double ax = n.x < 0 ? -n.x : n.x, ay = n.y < 0 ? -n.y : n.y, az = n.z < 0 ? -n.z : n.z;
+    const int axis = ax >= ay ? (ax >= az ? 0 : 2) : (ay >= az ? 1 : 2);
+    const double nu[3] = {u.x, u.y, u.z}, nv[3] = {v.x, v.y, v.z}, nn[3] = {n.x, n.y, n.z};
+    const int below = (is_b ? -nn[axis] : nn[axis]) < 0;
+    const kk_vec3 p = X ? kk_vec3_make(kk_vec3_dot(f->u, X->p), kk_vec3_dot(f->v, X->p), kk_vec3_dot(f->n, X->p))
+                        : kk_vec3_make(0, 0, 0);
+    o->count = 4;
+    o->face = 2 * axis + below;
+    for (int i = 0; i < 4; i++) {
+        const int k = CORNER[o->face][is_b ? 3 - i : i];
+        const double x = k & 1 ? -core->half[0] : core->half[0], y = k & 2 ? -core->half[1] : core->half[1];
+        const double z = k & 4 ? -core->half[2] : core->half[2];
+        o->spot[i].x = p.x + (u.x * x + u.y * y + u.z * z);
+        o->spot[i].y = p.y + (v.x * x + v.y * y + v.z * z);
+        o->spot[i].z = p.z + (n.x * x + n.y * y + n.z * z);
+        o->spot[i].id = o->spot[i].edge = (uint32_t)k;
+    }
+    o->facing = nn[axis] < 0 ? -nn[axis] : nn[axis];
+    o->zx = -nu[axis] / nn[axis];
+    o->zy = -nv[axis] / nn[axis];
+    o->z0 = o->spot[0].z - o->zx * o->spot[0].x - o->zy * o->spot[0].y;
+}
+
 static void make_outline(const kki_patch *p, const kk_transform *X, const frame *f, bool is_turned, outline *o) {
     // the axes seen from the patch's own frame
     const kk_vec3 u = X ? kk_mat3_tmul_vec(X->R, f->u) : f->u, v = X ? kk_mat3_tmul_vec(X->R, f->v) : f->v;
@@ -69,6 +98,16 @@ static void make_outline(const kki_patch *p, const kk_transform *X, const frame 
             o->z0 = o->spot[0].z - o->zx * o->spot[0].x - o->zy * o->spot[0].y;
         }
     }
+}
+
+static void outline_of(const kki_core *core, const kk_transform *X, const frame *f, bool is_b, outline *o) {
+    if (core->type == KKI_CORE_BOX) {
+        outline_of_box(core, X, f, is_b, o);
+        return;
+    }
+    kki_patch patch;
+    kki_core_patch(core, is_b ? kk_vec3_neg(kk_mat3_tmul_vec(X->R, f->n)) : f->n, &patch);
+    make_outline(&patch, X, f, is_b && patch.count >= 3, o);
 }
 
 // ---- cutting
@@ -103,21 +142,19 @@ static void cut_all(const outline *by, double slack, outline *o) {
     int n = o->count;
     for (int i = 0; i < by->count && n > 0; i++) {
         const spot *p = &by->spot[i], *q = &by->spot[i + 1 < by->count ? i + 1 : 0];
-        const double ex = q->x - p->x, ey = q->y - p->y, length = kk_sqrt(ex * ex + ey * ey);
-        if (!(length > 0)) {
-            continue;
-        }
-        const double a = ey / length, b = -ex / length, c = a * p->x + b * p->y;
+        // distances times the edge's length, which slack needs only roughly (within an eighth)
+        const double a = q->y - p->y, b = p->x - q->x, c = a * p->x + b * p->y;
+        const double la = a < 0 ? -a : a, lb = b < 0 ? -b : b, most = slack * (la > lb ? la + 0.4 * lb : lb + 0.4 * la);
         double d[MOST];
         bool is_outside = false;
         for (int k = 0; k < n; k++) {
             d[k] = a * from[k].x + b * from[k].y - c;
-            is_outside |= d[k] > slack;
+            is_outside |= d[k] > most;
         }
         if (!is_outside) { // most edges cut nothing off
             continue;
         }
-        n = cut(from, d, n, is_open, slack, CUTTING | p->id, to);
+        n = cut(from, d, n, is_open, most, CUTTING | p->id, to);
         spot *t = from;
         from = to;
         to = t;
@@ -324,12 +361,9 @@ static bool choose_reference(const outline *a, const outline *b, const kki_pair_
 void kki_patches_meet(const kki_meeting *m, const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold) {
     const frame f = frame_about(m->normal);
     const double slack = SLACK * m->radius, most = m->reach + m->pair->a.radius + m->pair->b.radius;
-    kki_patch patch;
     outline a, b;
-    kki_core_patch(&m->pair->a, m->normal, &patch);
-    make_outline(&patch, NULL, &f, false, &a);
-    kki_core_patch(&m->pair->b, kk_vec3_neg(kk_mat3_tmul_vec(m->pair->X_AB.R, m->normal)), &patch);
-    make_outline(&patch, &m->pair->X_AB, &f, patch.count >= 3, &b);
+    outline_of(&m->pair->a, NULL, &f, false, &a);
+    outline_of(&m->pair->b, &m->pair->X_AB, &f, true, &b);
     point_list list;
     list.count = 0;
     const bool a_is_face = a.facing > STEEP, b_is_face = b.facing > STEEP;

@@ -85,14 +85,13 @@ int kki_core_closed_form(const kki_core *a, const kki_core *b, const kk_transfor
 
 static void distance_of_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
                                const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
-    const kk_transform X_AB = kk_transform_mul(kk_transform_inverse(*X_WA), *X_WB);
-    const kki_core ca = kki_core_of(a), cb = kki_core_of(b);
+    kki_core_pair pair;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
     kki_core_distance d;
-    if (!kki_core_closed_form(&ca, &cb, &X_AB, &d)) {
-        const kki_core_pair pair = kki_core_pair_make(&ca, &cb, &X_AB);
+    if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
         (void)kki_core_distance_find(&pair, KKI_ANY_DISTANCE, memory, &d);
     }
-    to_world(X_WA, &d, ca.radius, cb.radius, r);
+    to_world(X_WA, &d, pair.a.radius, pair.b.radius, r);
 }
 
 // A is the half space z ≤ 0 of its frame, thickened by its margin.
@@ -123,4 +122,21 @@ int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *
         return 0;
     }
     return 1;
+}
+
+int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                double reach, kki_pair_memory *memory) {
+    kki_pair_memory none = {0};
+    if (!is_convex(a) || !is_convex(b)) {
+        kki_separation r;
+        return kki_distance(a, X_WA, b, X_WB, memory, &r) && r.distance <= reach;
+    }
+    kki_core_pair pair;
+    kki_core_distance d;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    const double most = reach + pair.a.radius + pair.b.radius;
+    if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
+        return kki_core_within(&pair, most, memory ? memory : &none);
+    }
+    return d.distance <= most;
 }

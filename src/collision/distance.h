@@ -17,4 +17,8 @@ typedef struct kki_separation {
 int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                  kki_pair_memory *memory, kki_separation *result);
 
+/// Whether the distance is at most `reach`, which is cheaper to tell; the same pairs.
+int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                double reach, kki_pair_memory *memory);
+
 #endif

@@ -80,11 +80,12 @@ static int add_face(polytope *p, int a, int b, int c) {
     epa_face *f = &p->face[p->face_count];
     const kk_vec3 o = p->point[a].w, e = kk_vec3_sub(p->point[b].w, o), g = kk_vec3_sub(p->point[c].w, o);
     const kk_vec3 n = kk_vec3_cross(e, g);
-    const double norm = kk_vec3_norm(n);
-    if (!(norm > 1e-13 * kk_sqrt(kk_vec3_dot(e, e) * kk_vec3_dot(g, g)))) {
+    const double square = kk_vec3_dot(n, n);
+    if (!(square > 1e-26 * kk_vec3_dot(e, e) * kk_vec3_dot(g, g))) {
         p->is_broken = 1;
         return 0;
     }
+    const double norm = kk_sqrt(square);
     f->normal = kk_vec3_scale(n, 1 / norm);
     f->offset = kk_vec3_dot(f->normal, o);
     f->vertex[0] = (int16_t)a, f->vertex[1] = (int16_t)b, f->vertex[2] = (int16_t)c;
@@ -316,7 +317,7 @@ static void write_flat(const polytope *p, const kki_simplex *s, kki_core_distanc
     }
     const kk_vec3 centre = p->pair->X_AB.p;
     result->normal = kk_vec3_dot(n, centre) < 0 ? kk_vec3_neg(n) : n;
-    result->distance = 0;
+    result->distance = kki_core_separation(p->pair, result->normal);
     result->on_a = result->on_b = kk_vec3_make(0, 0, 0);
     for (int i = 0; i < s->count; i++) {
         result->on_a = kk_vec3_add(result->on_a, kk_vec3_scale(s->point[i].a, s->weight[i]));
@@ -356,14 +357,14 @@ static double plane_of(polytope *p, const epa_face *f) {
     return kk_vec3_dot(w->w, f->normal);
 }
 
-void kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance *result) {
+int kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance *result) {
     polytope p;
     p.pair = pair;
     p.flat = 1e-14 * pair->size;
     p.point_count = p.face_count = p.heap_count = p.horizon_count = p.is_broken = 0;
     if (!begin(&p, s)) {
         write_flat(&p, s, result);
-        return;
+        return 0;
     }
     const int is_sharp = kki_core_is_polyhedral(&pair->a) && kki_core_is_polyhedral(&pair->b);
     const double relative = is_sharp ? 1e-12 : CURVED;
@@ -371,11 +372,11 @@ void kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance 
     for (int i = 0; i < KKI_EPA_ITERATIONS; i++) {
         const int nearest = nearest_face(&p);
         if (nearest < 0) {
-            return;
+            return 0;
         }
         if (depth >= 0 && (p.face[nearest].offset >= depth - tolerance || i == KKI_EPA_ITERATIONS - 1)) {
             find_witness(&p, nearest, 1e-9 * pair->size, result); // no face could be nearer than the best plane
-            return;
+            return i < KKI_EPA_ITERATIONS - 1;
         }
         const double plane = plane_of(&p, &p.face[nearest]);
         result->iterations++;
@@ -387,7 +388,7 @@ void kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance 
         }
         if (plane - p.face[nearest].offset <= tolerance) {
             find_witness(&p, nearest, 1e-9 * pair->size, result);
-            return;
+            return 1;
         }
         const int count = p.face_count;
         see(&p, nearest, p.point[p.point_count++].w);
@@ -397,7 +398,8 @@ void kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance 
         if (p.is_broken) { // the best plane so far; of the last whole polytope the nearest face is still there to read
             p.face_count = count;
             find_witness(&p, nearest, 0, result);
-            return;
+            return 0;
         }
     }
+    return 0;
 }

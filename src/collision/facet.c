@@ -12,33 +12,50 @@ static double longest_edge(const kki_facet *f) {
 
 // ---- from a mesh
 
-static void load_edge(const kki_surface *s, kki_facet *f, int k) {
-    const int32_t id = s->face_edge[f->face][k];
-    const kki_edge *e = &s->edge[id];
+typedef struct neighbour {
+    bool is_there;
+    kk_vec3 opposite, n;
+} neighbour;
+
+static neighbour neighbour_in_mesh(const kki_surface *s, const kki_facet *f, int k) {
+    const kki_edge *e = &s->edge[f->edge[k]];
     const int32_t other = e->face[0] == f->face ? e->face[1] : e->face[0];
-    f->edge[k] = id;
-    f->edge_kind[k] = s->edge_kind[id];
-    f->has_neighbour[k] = other >= 0 && other != f->face;
-    if (!f->has_neighbour[k]) {
-        return;
+    neighbour r = {.is_there = other >= 0 && other != f->face, .opposite = f->v[k]};
+    if (!r.is_there) {
+        return r;
     }
-    f->n_neighbour[k] = s->normal[other];
+    r.n = s->normal[other];
     for (int i = 0; i < 3; i++) {
         const int32_t v = s->face[other].vertex[i];
         if (v != e->vertex[0] && v != e->vertex[1]) {
-            f->opposite[k] = s->vertex[v];
+            r.opposite = s->vertex[v];
         }
     }
+    return r;
 }
 
+static neighbour neighbour_of(const kki_facet *f, int k) {
+    if (f->surface) {
+        return neighbour_in_mesh(f->surface, f, k);
+    }
+    return (neighbour){f->has_neighbour[k], f->opposite[k], f->n_neighbour[k]};
+}
+
+// fields of height fields stay unset: a facet is large and loaded often
 static bool load_from_surface(const kki_surface *s, int32_t face, kki_facet *f) {
-    *f = (kki_facet){.face = face, .n = s->normal[face], .region = s->region[face], .is_solid = s->is_solid};
+    f->surface = s;
+    f->face = face;
+    f->n = s->normal[face];
+    f->region = s->region[face];
+    f->is_solid = s->is_solid;
+    f->is_prism = false;
+    f->base = 0;
     for (int k = 0; k < 3; k++) {
         f->vertex[k] = s->face[face].vertex[k];
         f->v[k] = s->vertex[f->vertex[k]];
         f->vertex_is_flat[k] = s->vertex_is_flat[f->vertex[k]];
-        f->opposite[k] = f->v[k];
-        load_edge(s, f, k);
+        f->edge[k] = s->face_edge[face][k];
+        f->edge_kind[k] = s->edge_kind[f->edge[k]];
     }
     f->size = longest_edge(f);
     return kk_vec3_dot(f->n, f->n) > 0;
@@ -152,11 +169,9 @@ bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d) {
     if (!stays_below(f->v[k], f->v[(k + 2) % 3], d)) {
         return false;
     }
-    if (!f->has_neighbour[k]) {
-        return true;
-    }
-    return stays_below(f->v[k], f->opposite[k], d) &&
-           (!f->is_solid || kk_vec3_dot(d, kk_vec3_add(f->n, f->n_neighbour[k])) > 0);
+    const neighbour other = neighbour_of(f, k);
+    return !other.is_there || (stays_below(f->v[k], other.opposite, d) &&
+                               (!f->is_solid || kk_vec3_dot(d, kk_vec3_add(f->n, other.n)) > 0));
 }
 
 static bool field_vertex_is_summit(const kki_height_field *h, const kki_facet *f, int k, kk_vec3 d) {

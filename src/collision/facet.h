@@ -17,13 +17,14 @@ typedef struct kki_facets {
 } kki_facets;
 
 typedef struct kki_facet {
+    const kki_surface *surface; ///< where it comes from a mesh; its neighbours are then looked up when needed
     kk_vec3 v[3], n;
     int32_t face, region;
     int32_t vertex[3], edge[3];
     uint8_t edge_kind[3]; ///< kki_edge_kind
     bool vertex_is_flat[3];
-    bool has_neighbour[3];
-    kk_vec3 opposite[3]; ///< the neighbour's corner across edge k
+    bool has_neighbour[3]; ///< of a height field, as the next two
+    kk_vec3 opposite[3];   ///< the neighbour's corner across edge k
     kk_vec3 n_neighbour[3];
     bool is_solid; ///< touched from outside only
     bool is_prism; ///< solid down to `base`, as columns of a height field are

@@ -31,7 +31,7 @@ static void try_edge(const kki_simplex *s, int newest, int i, candidate *best) {
         const kk_vec3 v = kk_vec3_add(p, kk_vec3_scale(e, k));
         const double square = kk_vec3_dot(v, v);
         if (square < best->square) {
-            *best = (candidate){square, v, 2, {newest, i}, {1 - k, k}};
+            *best = (candidate){square, v, 2, {i, newest}, {k, 1 - k}};
         }
     }
 }
@@ -51,7 +51,7 @@ static void try_triangle(const kki_simplex *s, int newest, int i, int j, candida
         const double square = h * h / nn;
         if (square < best->square) {
             *best = (candidate){
-                square, kk_vec3_scale(n, h / nn), 3, {newest, i, j}, {1 - (alpha + beta) / nn, alpha / nn, beta / nn}};
+                square, kk_vec3_scale(n, h / nn), 3, {i, j, newest}, {alpha / nn, beta / nn, 1 - (alpha + beta) / nn}};
         }
     }
 }
@@ -93,17 +93,14 @@ static candidate closest(const kki_simplex *s) {
     return best;
 }
 
+// Throws the other points away; the indices rise, so this works in place.
 static void keep(kki_simplex *s, const candidate *best) {
-    kki_simplex r;
-    r.count = best->count;
+    s->count = best->count;
     for (int i = 0; i < best->count; i++) {
-        r.point[i] = s->point[best->index[i]];
-        r.weight[i] = best->weight[i];
-    }
-    s->count = r.count;
-    for (int i = 0; i < r.count; i++) {
-        s->point[i] = r.point[i];
-        s->weight[i] = r.weight[i];
+        if (best->index[i] != i) {
+            s->point[i] = s->point[best->index[i]];
+        }
+        s->weight[i] = best->weight[i];
     }
 }
 
@@ -138,7 +135,11 @@ static candidate start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex
     }
     // an old simplex is a set of points as good as any; its newest point has no special part, so try all
     candidate best = closest(s);
-    for (int turn = 1; turn < s->count && best.count < 4; turn++) {
+    if (best.count == s->count) {
+        keep(s, &best);
+        return best;
+    }
+    for (int turn = 1; turn < s->count; turn++) {
         kki_simplex t = *s;
         t.point[turn - 1] = s->point[s->count - 1];
         t.point[s->count - 1] = s->point[turn - 1];
@@ -154,7 +155,7 @@ static candidate start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex
 
 kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s,
                     kki_core_distance *result) {
-    const double touching = 1e-13 * pair->size, noise = 4e-16 * pair->size;
+    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
     candidate at = start(pair, direction, s);
     for (result->iterations = 1; result->iterations < KKI_GJK_ITERATIONS; result->iterations++) {
         if (at.count == 4 || at.square <= touching * touching) {
@@ -163,7 +164,7 @@ kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kk
         const double norm = kk_sqrt(at.square);
         kki_difference w = {.id = {s->point[0].id[0], s->point[0].id[1]}};
         kki_core_pair_support(pair, kk_vec3_neg(at.v), &w);
-        const double lower = kk_vec3_dot(at.v, w.w) / norm;
+        const double lower = result->lower = kk_vec3_dot(at.v, w.w) / norm;
         if (lower > far) {
             write_result(s, at.v, lower, result);
             return KKI_GJK_FAR;
@@ -171,14 +172,13 @@ kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kk
         if (norm - lower <= 1e-14 * norm + noise || is_known(s, &w)) {
             break;
         }
-        kki_simplex next = *s;
-        next.point[next.count++] = w;
-        const candidate better = closest(&next);
+        s->point[s->count++] = w;
+        const candidate better = closest(s);
         if (!(better.square < at.square)) {
+            s->count--;
             break;
         }
-        keep(&next, &better);
-        *s = next;
+        keep(s, &better);
         at = better;
     }
     write_result(s, at.v, kk_sqrt(at.square), result);
@@ -258,6 +258,38 @@ static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
     }
 }
 
+// ---- bodies so thin that rounding stops the search: the axes of both frames are the likely ways out
+
+static void try_axis(const kki_core_pair *pair, kk_vec3 n, int is_b, kki_core_distance *result) {
+    kki_difference w = {.id = {-1, -1}};
+    kki_core_pair_support(pair, n, &w);
+    const double distance = -kk_vec3_dot(n, w.w);
+    if (distance > result->distance) {
+        result->distance = distance;
+        result->normal = n;
+        result->on_a = is_b ? w.a : kk_vec3_sub(w.b, kk_vec3_scale(n, distance));
+        result->on_b = is_b ? kk_vec3_add(w.a, kk_vec3_scale(n, distance)) : w.b;
+    }
+}
+
+static void try_axes(const kki_core_pair *pair, kki_core_distance *result) {
+    for (int k = 0; k < 6; k++) {
+        const kk_vec3 e = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
+        const kk_vec3 n = k < 3 ? e : kk_mat3_column(pair->X_AB.R, k - 3);
+        try_axis(pair, n, k >= 3, result);
+        try_axis(pair, kk_vec3_neg(n), k >= 3, result);
+    }
+    for (int k = 0; k < 9; k++) {
+        const kk_vec3 e = {k % 3 == 0, k % 3 == 1, k % 3 == 2};
+        const kk_vec3 c = kk_vec3_cross(e, kk_mat3_column(pair->X_AB.R, k / 3));
+        const double norm = kk_vec3_norm(c);
+        if (norm > 1e-8) {
+            try_axis(pair, kk_vec3_scale(c, 1 / norm), 0, result);
+            try_axis(pair, kk_vec3_scale(c, -1 / norm), 0, result);
+        }
+    }
+}
+
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result) {
     kki_simplex s;
     s.count = 0;
@@ -266,11 +298,34 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
     }
     const kki_gjk_end end = kki_gjk(pair, far, first_direction(pair, memory), &s, result);
     if (end == KKI_GJK_TOGETHER) {
-        kki_epa(pair, &s, result);
+        if (!kki_epa(pair, &s, result)) {
+            try_axes(pair, result);
+        }
         if (!kki_core_is_polyhedral(&pair->a) || !kki_core_is_polyhedral(&pair->b)) {
             sharpen(pair, result);
         }
     }
+    if (end == KKI_GJK_APART && result->distance - result->lower > 1e-9 * pair->size) {
+        result->distance = result->lower;
+        try_axes(pair, result);
+    }
     remember(pair, &s, result->normal, memory);
     return end != KKI_GJK_FAR;
+}
+
+int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {
+    kki_core_distance d;
+    if (most < 0) { // less than touching: the depth is asked for
+        return kki_core_distance_find(pair, most, memory, &d) && d.distance <= most;
+    }
+    kki_simplex s;
+    s.count = 0;
+    if (has_corners(pair)) {
+        recall(pair, memory, &s);
+    }
+    const kki_gjk_end end = kki_gjk(pair, most, first_direction(pair, memory), &s, &d);
+    if (end != KKI_GJK_TOGETHER) {
+        remember(pair, &s, d.normal, memory);
+    }
+    return end == KKI_GJK_TOGETHER || (end == KKI_GJK_APART && d.distance <= most);
 }

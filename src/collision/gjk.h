@@ -23,6 +23,7 @@ typedef struct kki_simplex {
 /// Of two cores, in A's frame.
 typedef struct kki_core_distance {
     double distance; ///< signed
+    double lower;    ///< sep(normal), where kki_gjk ended: the distance is proved to the difference
     kk_vec3 normal;  ///< unit, from A to B
     kk_vec3 on_a, on_b;
     int iterations;
@@ -40,10 +41,14 @@ kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kk
                     kki_core_distance *result);
 
 /// Depth of the origin in A − B by expanding a polytope from the simplex (van den Bergen 2001).
-void kki_epa(const kki_core_pair *pair, const kki_simplex *simplex, kki_core_distance *result);
+/// @return 0 where rounding ended it before the depth was proved; the answer still separates
+int kki_epa(const kki_core_pair *pair, const kki_simplex *simplex, kki_core_distance *result);
 
 /// Both, with the memory of the last call; false where the distance exceeds `far`.
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result);
+
+/// Whether the distance is at most `most`.
+int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory);
 
 /// Distance of two cores where there is a closed form: a point against all but hulls, two segments. 0: there is none.
 int kki_core_closed_form(const kki_core *a, const kki_core *b, const kk_transform *X_AB, kki_core_distance *d);

@@ -48,7 +48,7 @@ static turning turning_of(const kki_moving *body) {
     turning t = {.omega = body->velocity.angular, .is_plane = body->shape->type == KK_SHAPE_PLANE};
     if (!t.is_plane) {
         t.core = kki_core_of(body->shape);
-        t.extent = kki_core_extent(&t.core);
+        t.extent = t.core.extent;
     }
     return t;
 }

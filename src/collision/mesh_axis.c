@@ -162,6 +162,15 @@ static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
                         .feature = {kki_feature(KKI_FEATURE_EDGE, s->f->edge[k]), kki_core_edge_feature(s->x, a, b)}};
 }
 
+// Whether an axis of squared length size2 with separation sep · size is worth a closer look: better than the best, or
+// proof that the bodies are apart. Without roots and divisions, since most are not.
+static bool is_worth_it(const search *s, double sep, double size2, bool is_flat) {
+    const double apart = kki_greater(s->any, s->x->radius),
+                 least = is_flat ? apart : kki_lesser(apart, required(s, false));
+    const double square = least * least * size2;
+    return least < 0 ? sep >= 0 || sep * sep < square : sep > 0 && sep * sep > square;
+}
+
 static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int sides) {
     const kk_vec3 u = kk_mat3_mul_vec(s->x->X_MX.R, kk_vec3_sub(s->x->shape.vertex[b], s->x->shape.vertex[a]));
     const kk_vec3 c = kk_vec3_cross(u, e);
@@ -169,12 +178,15 @@ static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int
     if (!(size2 > 1e-16 * kk_vec3_dot(u, u) * kk_vec3_dot(e, e))) {
         return;
     }
-    const kk_vec3 d = unit(c, kk_sqrt(size2));
-    if (sides & 1) {
-        try_edge_axis(s, k, a, b, d);
+    const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
+    double low, high, x_low, x_high;
+    kki_facet_range(s->f, c, &low, &high);
+    kki_core_range(s->x, c, &x_low, &x_high);
+    if ((sides & 1) && is_worth_it(s, x_low - high, size2, is_flat)) {
+        try_edge_axis(s, k, a, b, unit(c, kk_sqrt(size2)));
     }
-    if (sides & 2) {
-        try_edge_axis(s, k, a, b, kk_vec3_neg(d));
+    if ((sides & 2) && is_worth_it(s, low - x_high, size2, is_flat)) {
+        try_edge_axis(s, k, a, b, kk_vec3_neg(unit(c, kk_sqrt(size2))));
     }
 }
 
@@ -191,6 +203,36 @@ static int sides_of_edge(const kki_core *x, int32_t i, kk_vec3 e) {
     }
     const kk_vec3 u = kk_vec3_sub(x->shape.vertex[edge[1]], x->shape.vertex[edge[0]]);
     return kk_vec3_dot(kk_vec3_cross(u, e), kk_vec3_add(n0, n1)) < 0 ? 1 : 2;
+}
+
+// Of a box's four edges along one axis, the one farthest along −d; corners are numbered by bits.
+static void try_box_axis(search *s, int k, int axis, kk_vec3 d) {
+    const kk_vec3 l = kk_mat3_tmul_vec(s->x->X_MX.R, d);
+    const int corner = ((l.x < 0) | (l.y < 0) << 1 | (l.z < 0) << 2) & ~(1 << axis);
+    try_edge_axis(s, k, corner, corner | 1 << axis, d);
+}
+
+// three directions of edges, each with both signs
+static void try_box_edges(search *s) {
+    for (int i = 0; i < 9 && s->any <= s->limit; i++) {
+        const int k = i / 3, axis = i % 3;
+        const kk_vec3 e = kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k]);
+        const kk_vec3 c = kk_vec3_cross(kk_mat3_column(s->x->X_MX.R, axis), e);
+        const double size2 = kk_vec3_dot(c, c);
+        if (!(size2 > 1e-16 * kk_vec3_dot(e, e))) {
+            continue;
+        }
+        const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
+        double low, high, x_low, x_high;
+        kki_facet_range(s->f, c, &low, &high);
+        kki_core_range(s->x, c, &x_low, &x_high);
+        if (is_worth_it(s, x_low - high, size2, is_flat)) {
+            try_box_axis(s, k, axis, unit(c, kk_sqrt(size2)));
+        }
+        if (is_worth_it(s, low - x_high, size2, is_flat)) {
+            try_box_axis(s, k, axis, kk_vec3_neg(unit(c, kk_sqrt(size2))));
+        }
+    }
 }
 
 static void try_edges(search *s) {
@@ -318,7 +360,11 @@ bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_co
         return false;
     }
     try_x_faces(&s);
-    try_edges(&s);
+    if (x->is_box) {
+        try_box_edges(&s);
+    } else {
+        try_edges(&s);
+    }
     if (s.any <= s.limit && (x->radius > 0 || x->shape.face_count == 0)) {
         try_nearest(&s);
     }

@@ -132,6 +132,7 @@ static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
     for (int i = 0; i < ways; i++) {
         const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
         if (kk_vec3_dot(r, r) <= KKI_FLAT_SINE * KKI_FLAT_SINE) {
+            way[i].depth = kki_greater(way[i].depth, radius - hit->sep); // of the whole body, not of one triangle
             return ways;
         }
     }
@@ -190,6 +191,25 @@ static kki_aabb box_of_corners(const kk_vec3 corner[3]) {
                          kki_aabb_join(kki_aabb_of_point(corner[1]), kki_aabb_of_point(corner[2])));
 }
 
+// A cheap look before the facet is loaded: along X's own axes for a box, by the distance of the plane for all.
+static bool is_clear(const contact *c, const kk_vec3 corner[3], kk_vec3 n) {
+    const kk_vec3 p = c->x.X_MX.p;
+    const kk_vec3 r[3] = {kk_vec3_sub(corner[0], p), kk_vec3_sub(corner[1], p), kk_vec3_sub(corner[2], p)};
+    const double limit = c->reach + c->x.radius, far = limit + c->x.size, height = kk_vec3_dot(n, r[0]);
+    if (!c->x.facet && (height > far || height < -far)) {
+        return true;
+    }
+    for (int k = 0; k < 3 && c->x.is_box; k++) {
+        const kk_vec3 d = kk_mat3_column(c->x.X_MX.R, k);
+        const double s[3] = {kk_vec3_dot(d, r[0]), kk_vec3_dot(d, r[1]), kk_vec3_dot(d, r[2])};
+        const double half = c->x.half[k] + limit;
+        if ((s[0] > half && s[1] > half && s[2] > half) || (s[0] < -half && s[1] < -half && s[2] < -half)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void try_surface(contact *c, const kki_aabb *box) {
     const kki_surface *s = c->source.surface;
     kki_tree_walk walk;
@@ -198,7 +218,7 @@ static void try_surface(contact *c, const kki_aabb *box) {
     while (kki_tree_walk_next(&walk, &first, &count)) {
         for (int32_t i = first; i < first + count; i++) {
             const kki_aabb b = box_of_corners(s->corner[i]);
-            if (kki_aabb_touch(&b, box)) {
+            if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->normal[s->tree.item[i]])) {
                 try_face(c, s->tree.item[i]);
             }
         }

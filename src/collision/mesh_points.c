@@ -42,7 +42,8 @@ static corner crossing(const corner *a, const corner *b, double ha, double hb, i
 
 // Keeps what lies on the inner side of Q's edge q: m · (p − o) ≥ −slack.
 static void clip(polygon *poly, kk_vec3 o, kk_vec3 m, double slack, int32_t q, int q_count) {
-    polygon out = {.count = 0};
+    polygon out; // large: only what is used is written
+    out.count = 0;
     for (int i = 0; i < poly->count && out.count + 2 < CORNERS; i++) {
         const corner *a = &poly->c[i], *b = &poly->c[(i + 1) % poly->count];
         const double ha = kk_vec3_dot(m, kk_vec3_sub(a->p, o)) + slack;

@@ -144,7 +144,8 @@ static bool reaches(const kki_manifold *manifold, double gap) {
 
 int kki_collide_box_box(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                         double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
-    kki_core_pair pair = {kki_core_of(a), kki_core_of(b), kk_transform_mul(kk_transform_inverse(*X_WA), *X_WB), 0};
+    kki_core_pair pair;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
     const double ea = kki_core_outer(&pair.a), eb = kki_core_outer(&pair.b), radii = pair.a.radius + pair.b.radius;
     kki_meeting m = {.pair = &pair, .reach = reach, .radius = ea < eb ? ea : eb};
     const boxes p = boxes_make(&pair.a, &pair.b, &pair.X_AB);

@@ -59,12 +59,11 @@ static void settle_normal(kki_meeting *m, const kki_pair_memory *memory) {
 int kki_collide_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                        double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
     (void)room;
-    const kki_core ca = kki_core_of(a), cb = kki_core_of(b);
-    const kk_transform X_AB = kk_transform_mul(kk_transform_inverse(*X_WA), *X_WB);
-    const kki_core_pair pair = kki_core_pair_make(&ca, &cb, &X_AB);
-    const double most = reach + ca.radius + cb.radius;
+    kki_core_pair pair;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    const double most = reach + pair.a.radius + pair.b.radius;
     kki_core_distance d;
-    if (kki_core_closed_form(&ca, &cb, &X_AB, &d)) {
+    if (kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
         if (d.distance > most) {
             return 0;
         }
@@ -72,7 +71,7 @@ int kki_collide_convex(const kki_shape *a, const kk_transform *X_WA, const kki_s
         return 0;
     }
     kki_meeting m = {.pair = &pair, .normal = d.normal, .distance = d.distance, .on_a = d.on_a, .reach = reach};
-    const double ea = kki_core_outer(&ca), eb = kki_core_outer(&cb);
+    const double ea = kki_core_outer(&pair.a), eb = kki_core_outer(&pair.b);
     m.radius = ea < eb ? ea : eb;
     settle_normal(&m, memory);
     kki_patches_meet(&m, X_WA, memory, manifold);

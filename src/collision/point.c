@@ -106,11 +106,11 @@ static void point_cone(const kki_core *core, kk_vec3 p, kki_point_distance *r) {
 
 // ---- ellipsoid
 
-static double ellipsoid_excess(const double e2[3], const double ep[3], double t, double *slope) {
+static double ellipsoid_excess(const double above[3], const double ep[3], double t, double *slope) {
     double sum = -1;
     *slope = 0;
     for (int i = 0; i < 3; i++) {
-        const double d = e2[i] + t, q = d > 0 ? ep[i] / d : 0;
+        const double d = above[i] + t, q = d > 0 ? ep[i] / d : 0;
         sum += q * q;
         *slope -= d > 0 ? 2 * q * q / d : 0;
     }
@@ -134,25 +134,23 @@ static void ellipsoid_at_pole(const double half[3], const double p[3], int short
     x[shortest] = half[shortest] * kk_sqrt(rest > 0 ? rest : 0) * (p[shortest] < 0 ? -1 : 1);
 }
 
+// The unknown is counted from the last pole, t + e_min², so that points near the centre keep their digits.
 static void ellipsoid_nearest(const double half[3], const double p[3], double x[3]) {
-    double e2[3], ep[3], slope, t = 0;
-    int shortest = 0, is_first = 1;
+    double above[3], ep[3], slope, t = 0;
+    int shortest = half[1] < half[0];
+    shortest = half[2] < half[shortest] ? 2 : shortest;
     for (int i = 0; i < 3; i++) {
-        e2[i] = half[i] * half[i];
+        above[i] = (half[i] - half[shortest]) * (half[i] + half[shortest]);
         ep[i] = half[i] * p[i];
-        shortest = half[i] < half[shortest] ? i : shortest;
+        const double left = absolute(ep[i]) - above[i]; // each term alone is 1 there: the root is to the right of all
+        t = left > t ? left : t;
     }
-    for (int i = 0; i < 3; i++) { // each term alone is 1 at |e p| − e²: the root is to the right of all
-        const double left = absolute(ep[i]) - e2[i];
-        t = is_first || left > t ? left : t;
-        is_first = 0;
-    }
-    if (ep[shortest] == 0 && ellipsoid_excess(e2, ep, t, &slope) <= 0) {
+    if (!(t > 0) && ellipsoid_excess(above, ep, 0, &slope) <= 0) {
         ellipsoid_at_pole(half, p, shortest, x);
         return;
     }
     for (int i = 0; i < 64; i++) {
-        const double g = ellipsoid_excess(e2, ep, t, &slope);
+        const double g = ellipsoid_excess(above, ep, t, &slope);
         const double next = slope < 0 ? t - g / slope : t;
         if (!(next > t)) {
             break;
@@ -160,7 +158,7 @@ static void ellipsoid_nearest(const double half[3], const double p[3], double x[
         t = next;
     }
     for (int i = 0; i < 3; i++) {
-        x[i] = e2[i] + t > 0 ? e2[i] * (p[i] / (e2[i] + t)) : 0;
+        x[i] = above[i] + t > 0 ? half[i] * (ep[i] / (above[i] + t)) : 0;
     }
 }
 

@@ -1,30 +1,71 @@
 // Rays against meshes and height fields.
 //
-// A triangle is met where the ray passes its three edges on the same side. The side is the sign of d · (a × b) for the
-// edge from a to b seen from the ray's origin, which is the exact negative for the edge run the other way: a ray never
-// slips through between two triangles (after Woop, Benthin and Wald 2013, without the shear).
+// A triangle is met where the ray passes its three edges on the same side. Corners are sheared into a plane across the
+// ray, each by the same operations in every triangle it belongs to, and sides are signs of plane determinants, exact
+// where they are close: so a ray never slips through between two triangles, nor at a vertex (after Woop, Benthin and
+// Wald 2013).
 #include "collision/ray.h"
 
 static kk_vec3 against(kk_vec3 n, kk_vec3 d) {
     return kk_vec3_dot(n, d) > 0 ? kk_vec3_neg(n) : n;
 }
 
-// t of the crossing; false where the ray misses or lies in the triangle's plane
-static inline bool cross_triangle(const kk_vec3 corner[3], kk_vec3 p, kk_vec3 d, double *t) {
-    const kk_vec3 a = kk_vec3_sub(corner[0], p), b = kk_vec3_sub(corner[1], p), c = kk_vec3_sub(corner[2], p);
-    const double u = kk_vec3_dot(d, kk_vec3_cross(c, b)), v = kk_vec3_dot(d, kk_vec3_cross(a, c));
-    const double w = kk_vec3_dot(d, kk_vec3_cross(b, a));
-    if ((u < 0 || v < 0 || w < 0) && (u > 0 || v > 0 || w > 0)) {
-        return false;
+// The ray seen along its greatest component z: a corner's place across the ray is (x − sx z, y − sy z).
+typedef struct sheared {
+    kk_vec3 p, d;
+    int z;
+    double sx, sy;
+} sheared;
+
+typedef struct flat_point {
+    double x, y;
+} flat_point;
+
+static sheared shear(kk_vec3 p, kk_vec3 d) {
+    const double x = __builtin_fabs(d.x), y = __builtin_fabs(d.y), z = __builtin_fabs(d.z);
+    if (z >= x && z >= y) {
+        return (sheared){p, d, 2, d.x / d.z, d.y / d.z};
     }
-    const double sum = u + v + w;
-    if (!(sum < 0 || sum > 0)) {
+    return x >= y ? (sheared){p, d, 0, d.y / d.x, d.z / d.x} : (sheared){p, d, 1, d.z / d.y, d.x / d.y};
+}
+
+static inline flat_point across(const sheared *s, kk_vec3 v) {
+    const double x = v.x - s->p.x, y = v.y - s->p.y, z = v.z - s->p.z;
+    return s->z == 2   ? (flat_point){x - s->sx * z, y - s->sy * z}
+           : s->z == 0 ? (flat_point){y - s->sx * x, z - s->sy * x}
+                       : (flat_point){z - s->sx * y, x - s->sy * y};
+}
+
+// What rounding took from a product (Dekker 1971).
+static double product_error(double a, double b, double p) {
+    const double ca = a * 134217729.0, cb = b * 134217729.0;
+    const double ah = ca - (ca - a), bh = cb - (cb - b), al = a - ah, bl = b - bh;
+    return al * bl - (((p - ah * bh) - al * bh) - ah * bl);
+}
+
+// a.x b.y − a.y b.x with the right sign
+static inline double side(flat_point a, flat_point b) {
+    const double p = a.x * b.y, q = a.y * b.x, d = p - q;
+    if (__builtin_fabs(d) > 1e-15 * (__builtin_fabs(p) + __builtin_fabs(q))) {
+        return d;
+    }
+    return d + (product_error(a.x, b.y, p) - product_error(a.y, b.x, q));
+}
+
+// t of the crossing; false where the ray misses or lies in the triangle's plane
+static inline bool cross_triangle(const kk_vec3 corner[3], const sheared *s, double *t) {
+    const flat_point a = across(s, corner[0]), b = across(s, corner[1]), c = across(s, corner[2]);
+    const double u = side(c, b), v = side(a, c), w = side(b, a);
+    if ((u < 0 || v < 0 || w < 0) && (u > 0 || v > 0 || w > 0)) {
         return false;
     }
     // by the plane's equation: as exact as the normal, where weights of a long thin triangle are not
     const kk_vec3 n = kk_vec3_cross(kk_vec3_sub(corner[1], corner[0]), kk_vec3_sub(corner[2], corner[0]));
-    const double speed = kk_vec3_dot(n, d);
-    *t = speed < 0 || speed > 0 ? kk_vec3_dot(n, a) / speed : -1;
+    const double speed = kk_vec3_dot(n, s->d);
+    if (!(speed < 0 || speed > 0)) {
+        return false;
+    }
+    *t = kk_vec3_dot(n, kk_vec3_sub(corner[0], s->p)) / speed;
     return true;
 }
 
@@ -32,11 +73,12 @@ bool kki_ray_cast_surface(const kki_surface *s, const kki_ray *ray, kki_ray_hit 
     kki_ray_walk walk;
     int32_t first, count, best = -1;
     double limit = ray->limit;
+    const sheared sight = shear(ray->origin, ray->direction);
     kki_ray_walk_begin(&walk, &s->tree, ray->origin, ray->direction, ray->limit);
     while (kki_ray_walk_next(&walk, limit, &first, &count)) {
         for (int32_t i = first; i < first + count; i++) {
             double t;
-            if (cross_triangle(s->corner[i], ray->origin, ray->direction, &t) && t >= 0 &&
+            if (cross_triangle(s->corner[i], &sight, &t) && t >= 0 &&
                 (t < limit || (t == limit && (best < 0 || s->tree.item[i] < best)))) {
                 limit = t;
                 best = s->tree.item[i];
@@ -58,6 +100,7 @@ typedef struct field_cast {
     const kki_height_field *field;
     const kki_ray *ray;
     kki_ray_hit *hit;
+    sheared sight;
     double limit;
     bool is_hit;
 } field_cast;
@@ -78,7 +121,7 @@ static void try_face(field_cast *c, int32_t face) {
     for (int k = 0; k < 3; k++) {
         corner[k] = kki_height_field_vertex(c->field, row[k], column[k]);
     }
-    if (cross_triangle(corner, c->ray->origin, c->ray->direction, &t)) {
+    if (cross_triangle(corner, &c->sight, &t)) {
         take(c, t, kki_height_field_normal(c->field, face), face);
     }
 }
@@ -191,7 +234,7 @@ static void try_rows(field_cast *c, const double inside[2]) {
 }
 
 bool kki_ray_cast_height_field(const kki_height_field *f, const kki_ray *ray, kki_ray_hit *hit) {
-    field_cast c = {f, ray, hit, ray->limit, false};
+    field_cast c = {f, ray, hit, shear(ray->origin, ray->direction), ray->limit, false};
     double inside[2];
     if (!clip_to_field(f, ray, inside)) {
         return false;

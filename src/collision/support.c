@@ -11,33 +11,33 @@ kki_core kki_core_of(const kki_shape *shape) {
     kki_core core = {.type = type[shape->type], .radius = shape->margin, .convex = shape->convex};
     switch (shape->type) {
     case KK_SHAPE_SPHERE: core.radius += shape->half[0]; break;
+    case KK_SHAPE_HULL: core.extent = shape->convex->extent; break;
     case KK_SHAPE_CAPSULE:
         core.radius += shape->half[0];
-        core.half[2] = shape->half[1];
+        core.half[2] = core.extent = shape->half[1];
         break;
     case KK_SHAPE_CYLINDER:
     case KK_SHAPE_CONE:
         core.half[0] = core.half[1] = shape->half[0];
         core.half[2] = shape->half[1];
+        core.extent = kk_sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1]);
         break;
     default:
         for (int i = 0; i < 3; i++) {
             core.half[i] = shape->half[i];
         }
+        core.extent = kk_vec3_norm(kk_vec3_make(core.half[0], core.half[1], core.half[2]));
     }
     return core;
 }
 
-double kki_core_extent(const kki_core *core) {
-    if (core->type == KKI_CORE_HULL) {
-        return kk_vec3_norm(core->convex->centroid) + core->convex->outer;
+kki_core kki_core_triangle(const kk_vec3 corner[3], double radius) {
+    kki_core core = {.type = KKI_CORE_TRIANGLE, .radius = radius, .corner = corner};
+    for (int i = 0; i < 3; i++) {
+        const double r = kk_vec3_norm(corner[i]);
+        core.extent = r > core.extent ? r : core.extent;
     }
-    if (core->type == KKI_CORE_TRIANGLE) {
-        const double r0 = kk_vec3_norm(core->corner[0]), r1 = kk_vec3_norm(core->corner[1]);
-        const double r2 = kk_vec3_norm(core->corner[2]), r = r0 > r1 ? r0 : r1;
-        return r > r2 ? r : r2;
-    }
-    return kk_vec3_norm(kk_vec3_make(core->half[0], core->half[1], core->half[2]));
+    return core;
 }
 
 double kki_core_outer(const kki_core *core) {
@@ -46,13 +46,22 @@ double kki_core_outer(const kki_core *core) {
         const double r2 = kk_vec3_norm(kk_vec3_sub(core->corner[2], core->corner[0]));
         return core->radius + (r1 > r2 ? r1 : r2);
     }
-    return core->radius + (core->type == KKI_CORE_HULL ? core->convex->outer : kki_core_extent(core));
+    return core->radius + (core->type == KKI_CORE_HULL ? core->convex->outer : core->extent);
 }
 
 kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB) {
     kki_core_pair pair = {*a, *b, *X_AB, 0};
-    pair.size = kki_core_extent(a) + kki_core_extent(b) + kk_vec3_norm(X_AB->p);
+    pair.size = a->extent + b->extent + kk_vec3_norm(X_AB->p);
     return pair;
+}
+
+void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                      kki_core_pair *pair) {
+    pair->a = kki_core_of(a);
+    pair->b = kki_core_of(b);
+    pair->X_AB.R = kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R);
+    pair->X_AB.p = kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p));
+    pair->size = pair->a.extent + pair->b.extent + kk_vec3_norm(pair->X_AB.p);
 }
 
 kk_vec3 kki_core_corner(const kki_core *core, int id) {

@@ -23,8 +23,9 @@ typedef struct kki_core {
     kki_core_type type;
     double half[3];
     double radius; ///< of the ball around the core
+    double extent; ///< largest distance of the core's points from the origin of its frame
     const kki_convex *convex;
-    kk_vec3 corner[3];
+    const kk_vec3 *corner; ///< [3] of a triangle
 } kki_core;
 
 /// Two cores and where they lie: everything in A's frame.
@@ -36,11 +37,14 @@ typedef struct kki_core_pair {
 
 /// The core of a convex shape (not of planes, meshes, height fields).
 kki_core kki_core_of(const kki_shape *shape);
-/// Bound of the distance of a core's points from its frame's origin.
-double kki_core_extent(const kki_core *core);
+/// A triangle with a ball around it; the corners are not copied.
+kki_core kki_core_triangle(const kk_vec3 corner[3], double radius);
 /// Radius of the body with its ball, wherever its frame is: the measure of slack.
 double kki_core_outer(const kki_core *core);
 kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB);
+/// The cores of two convex shapes in the world.
+void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                      kki_core_pair *pair);
 static inline int kki_core_is_polyhedral(const kki_core *core) {
     return core->type != KKI_CORE_CYLINDER && core->type != KKI_CORE_CONE && core->type != KKI_CORE_ELLIPSOID;
 }

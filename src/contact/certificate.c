@@ -27,29 +27,30 @@ static void velocities(const kki_problem *p, const double *lambda, double *u) {
     }
     for (int t = 0; !p->G && t < p->nv; t++) {
         const double *row = p->Y + t * p->stride;
-        double f = 0;
+        double f[4] = {0, 0, 0, 0}; // four sums, because one would wait for itself
         for (int j = 0; j < p->nrow; j++) {
-            f += row[j] * lambda[j];
+            f[j & 3] += row[j] * lambda[j];
         }
+        const double sum = (f[0] + f[1]) + (f[2] + f[3]);
         for (int i = 0; i < p->nrow; i++) {
-            u[i] += f * row[i];
+            u[i] += sum * row[i];
         }
     }
-}
-
-static double diagonal(const kki_problem *p, int row) {
-    double sum = p->G ? p->G[row * p->stride + row] : 0;
-    for (int t = 0; !p->G && t < p->nv; t++) {
-        sum += p->Y[t * p->stride + row] * p->Y[t * p->stride + row];
-    }
-    return sum + compliance(p, row);
 }
 
 /// The largest of the block's diagonal: the natural map grows with its scale, so this is the strictest.
 static double scale_of(const kki_problem *p, const kki_block *block) {
-    double scale = 0;
-    for (int k = 0; k < kki_law_rows(block->law); k++) {
-        scale = larger(scale, diagonal(p, block->row + k));
+    const int n = kki_law_rows(block->law), row = block->row;
+    double own[3] = {0, 0, 0}, scale = 0;
+    for (int t = 0; !p->G && t < p->nv; t++) {
+        const double *y = p->Y + t * p->stride + row;
+        for (int k = 0; k < n; k++) {
+            own[k] += y[k] * y[k];
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        own[k] = p->G ? p->G[(row + k) * p->stride + row + k] : own[k];
+        scale = larger(scale, own[k] + compliance(p, row + k));
     }
     return scale > 0 ? scale : 1;
 }

@@ -17,21 +17,22 @@ static inline int kki_law_rows(int law) {
     return law == KKI_LAW_CONTACT ? 3 : law == KKI_LAW_ROLLING ? 2 : 1;
 }
 
-/// Nearest point of |xt| ≤ μ xn, in place.
-static inline void kki_project_cone(double friction, double x[3]) {
+/// Nearest point of |xt| ≤ μ xn, in place. False if x is there already.
+static inline bool kki_project_cone(double friction, double x[3]) {
     const double t = kki_norm2(x[1], x[2]);
     if (t <= friction * x[0]) {
-        return;
+        return false;
     }
     if (friction * t <= -x[0]) {
         x[0] = x[1] = x[2] = 0;
-        return;
+        return true;
     }
     const double n = (x[0] + friction * t) / (1 + friction * friction);
     const double s = t > 0 ? friction * n / t : 0;
     x[0] = n;
     x[1] *= s;
     x[2] *= s;
+    return true;
 }
 /// Nearest point of |x| ≤ radius, in place.
 void kki_project_disc(double radius, double x[2]);
@@ -44,11 +45,14 @@ void kki_project_block(const kki_block *block, double scale, double normal, doub
 /// Every block's projection, contacts before what rolls on them. @param lambda [nrow]
 void kki_project_all(const kki_problem *problem, double *lambda);
 
-/// |s λ − P(s λ − ũ)|² of a contact; one that sticks or is open costs no division.
+/// |s λ − P(s λ − ũ)|² of a contact. Inside the cone that is ũ, and must not be had by a difference in which a huge λ hides it.
 static inline double kki_contact_map_squared(double friction, double scale, const double *lambda, const double *u) {
     const double a[3] = {scale * lambda[0], scale * lambda[1], scale * lambda[2]};
-    double x[3] = {a[0] - (u[0] + friction * kki_norm2(u[1], u[2])), a[1] - u[1], a[2] - u[2]};
-    kki_project_cone(friction, x);
+    const double normal = u[0] + friction * kki_norm2(u[1], u[2]);
+    double x[3] = {a[0] - normal, a[1] - u[1], a[2] - u[2]};
+    if (!kki_project_cone(friction, x)) {
+        return normal * normal + u[1] * u[1] + u[2] * u[2];
+    }
     const double d0 = a[0] - x[0], d1 = a[1] - x[1], d2 = a[2] - x[2];
     return d0 * d0 + d1 * d1 + d2 * d2;
 }

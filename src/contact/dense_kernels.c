@@ -69,11 +69,10 @@ BODY void multiply_low_rank_body(int nv, int stride, const double *Y, const doub
     }
 }
 
-BODY void gather_strip(int m, int stride, int t, int first, int width, const double *C, const double *R,
-                       const double *w, double *W) {
+BODY void gather_strip(int m, int stride, int t, int first, int width, const double *C, const double *R, double *W) {
     kki_quad sum[4] = {{0}, {0}, {0}, {0}};
     for (int k = 0; k < m; k++) {
-        const double f = C[k * stride + t] * w[k];
+        const double f = C[k * stride + t];
         const kki_quad *r = (const kki_quad *)(R + k * stride) + first;
         for (int i = 0; i < width; i++) {
             sum[i] += f * r[i];
@@ -84,17 +83,16 @@ BODY void gather_strip(int m, int stride, int t, int first, int width, const dou
     }
 }
 
-BODY void gather_body(int m, int n, int stride, const double *C, const double *R, const double *w, double *W) {
+BODY void gather_body(int m, int n, int stride, bool upper, const double *C, const double *R, double *W) {
     const int width = stride / 4;
     for (int t = 0; t < n; t++) {
-        int k = 0;
+        int k = upper ? t / 4 : 0;
         for (; k + 4 <= width; k += 4) {
-            gather_strip(m, stride, t, k, 4, C, R, w, W);
+            gather_strip(m, stride, t, k, 4, C, R, W);
         }
         for (; k < width; k++) {
-            gather_strip(m, stride, t, k, 1, C, R, w, W);
+            gather_strip(m, stride, t, k, 1, C, R, W);
         }
-        W[t * stride + t] += 1;
     }
 }
 
@@ -143,42 +141,64 @@ BODY void dot4(int count, int first, int end, int stride, const double *A, const
     }
 }
 
-// The solves go by fours: what a vector takes from other vectors first, then its own triangle in scalars, then one store.
+// The solves go by fours: what a vector takes from other vectors first, then its own triangle in scalars, then one store. `count`, how
+// many rows of the four there are, is a constant in all calls but the last, so that their loops vanish.
+
+/// y of vector v, and what it takes from those behind it.
+BODY void ldl_forward(int v, int count, int stride, const double *A, const double *inverse, double *b, double *y) {
+    const double *a = A + 4 * v * stride;
+    double t[4] = {0, 0, 0, 0};
+    for (int i = 0; i < count; i++) {
+        double sum = b[4 * v + i];
+        for (int k = 0; k < i; k++) {
+            sum -= t[k] * a[k * stride + 4 * v + i];
+        }
+        t[i] = sum * inverse[4 * v + i];
+    }
+    memcpy(y + 4 * v, t, sizeof t);
+    for (int j = v + 1; j < stride / 4; j++) {
+        kki_quad rest = ((kki_quad *)b)[j];
+        for (int i = 0; i < count; i++) {
+            rest -= t[i] * ((const kki_quad *)(a + i * stride))[j];
+        }
+        ((kki_quad *)b)[j] = rest;
+    }
+}
+
+/// x of vector v from those behind it: (y − A x)/D, where `unit` says that y has been divided already.
+BODY void backward(int v, int count, int stride, bool unit, const double *A, const double *inverse, const double *y,
+                   double *x) {
+    const double *a = A + 4 * v * stride;
+    double sum[4], own[4] = {0, 0, 0, 0};
+    dot4(count, v + 1, stride / 4, stride, a, x, sum);
+    for (int i = count - 1; i >= 0; i--) {
+        for (int k = i + 1; k < count; k++) {
+            sum[i] += a[i * stride + 4 * v + k] * own[k];
+        }
+        own[i] = unit ? y[4 * v + i] - inverse[4 * v + i] * sum[i] : (y[4 * v + i] - sum[i]) * inverse[4 * v + i];
+    }
+    memcpy(x + 4 * v, own, sizeof own);
+}
+
+BODY void backward_all(int n, int stride, bool unit, const double *A, const double *inverse, const double *y,
+                       double *x) {
+    int v = stride / 4 - 1;
+    if (n % 4) {
+        backward(v--, n % 4, stride, unit, A, inverse, y, x);
+    }
+    for (; v >= 0; v--) {
+        backward(v, 4, stride, unit, A, inverse, y, x);
+    }
+}
 
 BODY void ldl_solve_body(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x) {
-    const int width = stride / 4;
-    for (int v = 0; v < width; v++) {
-        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
-        const double *a = A + 4 * v * stride;
-        double t[4], *own = b + 4 * v;
-        for (int i = 0; i < count; i++) {
-            t[i] = own[i];
-            for (int k = 0; k < i; k++) {
-                t[i] -= y[4 * v + k] * a[k * stride + 4 * v + i];
-            }
-            y[4 * v + i] = t[i] * inverse[4 * v + i];
-        }
-        for (int j = v + 1; j < width; j++) {
-            kki_quad rest = ((kki_quad *)b)[j];
-            for (int i = 0; i < count; i++) {
-                rest -= y[4 * v + i] * ((const kki_quad *)(a + i * stride))[j];
-            }
-            ((kki_quad *)b)[j] = rest;
-        }
+    for (int v = 0; v < n / 4; v++) {
+        ldl_forward(v, 4, stride, A, inverse, b, y);
     }
-    for (int v = width - 1; v >= 0; v--) {
-        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
-        const double *a = A + 4 * v * stride;
-        double sum[4], own[4] = {0, 0, 0, 0};
-        dot4(count, v + 1, width, stride, a, x, sum);
-        for (int i = count - 1; i >= 0; i--) {
-            for (int k = i + 1; k < count; k++) {
-                sum[i] += a[i * stride + 4 * v + k] * own[k];
-            }
-            own[i] = y[4 * v + i] - inverse[4 * v + i] * sum[i];
-        }
-        memcpy(x + 4 * v, own, sizeof own);
+    if (n % 4) {
+        ldl_forward(n / 4, n % 4, stride, A, inverse, b, y);
     }
+    backward_all(n, stride, true, A, inverse, y, x);
 }
 
 // ---- L U
@@ -235,77 +255,80 @@ BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot,
     return true;
 }
 
+BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
+    const double *a = A + 4 * v * stride;
+    double sum[4], own[4] = {0, 0, 0, 0};
+    dot4(count, 0, v, stride, a, y, sum);
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < i; k++) {
+            sum[i] += a[i * stride + 4 * v + k] * own[k];
+        }
+        own[i] = b[4 * v + i] - sum[i];
+    }
+    memcpy(y + 4 * v, own, sizeof own);
+}
+
 BODY void lu_solve_body(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
                         double *y, double *x) {
-    const int width = stride / 4;
     for (int k = 0; k < n; k++) {
         const double t = b[k];
         b[k] = b[pivot[k]];
         b[pivot[k]] = t;
     }
-    for (int v = 0; v < width; v++) {
-        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
-        const double *a = A + 4 * v * stride;
-        double sum[4], own[4] = {0, 0, 0, 0};
-        dot4(count, 0, v, stride, a, y, sum);
-        for (int i = 0; i < count; i++) {
-            for (int k = 0; k < i; k++) {
-                sum[i] += a[i * stride + 4 * v + k] * own[k];
-            }
-            own[i] = b[4 * v + i] - sum[i];
-        }
-        memcpy(y + 4 * v, own, sizeof own);
+    for (int v = 0; v < n / 4; v++) {
+        lu_forward(v, 4, stride, A, b, y);
     }
-    for (int v = width - 1; v >= 0; v--) {
-        const int count = n - 4 * v < 4 ? n - 4 * v : 4;
-        const double *a = A + 4 * v * stride;
-        double sum[4], own[4] = {0, 0, 0, 0};
-        dot4(count, v + 1, width, stride, a, x, sum);
-        for (int i = count - 1; i >= 0; i--) {
-            for (int k = i + 1; k < count; k++) {
-                sum[i] += a[i * stride + 4 * v + k] * own[k];
-            }
-            own[i] = (y[4 * v + i] - sum[i]) * inverse[4 * v + i];
-        }
-        memcpy(x + 4 * v, own, sizeof own);
+    if (n % 4) {
+        lu_forward(n / 4, n % 4, stride, A, b, y);
     }
+    backward_all(n, stride, false, A, inverse, y, x);
 }
 
 // ---- one function of each for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                                      \
-    attribute static void multiply_##suffix(int n, int stride, const double *A, const double *x, const double *b,      \
-                                            double *y) {                                                               \
-        multiply_body(n, stride, A, x, b, y);                                                                          \
-    }                                                                                                                  \
-    attribute static void multiply_low_rank_##suffix(int nv, int stride, const double *Y, const double *x,             \
-                                                     const double *b, double *y) {                                     \
-        multiply_low_rank_body(nv, stride, Y, x, b, y);                                                                \
-    }                                                                                                                  \
-    attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                             \
-        add_body(stride, f, x, y);                                                                                     \
-    }                                                                                                                  \
-    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                                \
-        return ldl_body(n, stride, A, inverse);                                                                        \
-    }                                                                                                                  \
-    attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,     \
-                                             double *y, double *x) {                                                   \
-        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                                \
-    }                                                                                                                  \
-    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) {    \
-        return lu_body(n, stride, A, inverse, pivot, row);                                                             \
-    }                                                                                                                  \
-    attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,                 \
-                                            const int32_t *pivot, double *b, double *y, double *x) {                   \
-        lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                          \
-    }                                                                                                                  \
-    attribute static void gather_##suffix(int m, int n, int stride, const double *C, const double *R, const double *w, \
-                                          double *W) {                                                                 \
-        gather_body(m, n, stride, C, R, w, W);                                                                         \
-    }                                                                                                                  \
-    static const kki_dense_kernels table_##suffix = {                                                                  \
-        multiply_##suffix, multiply_low_rank_##suffix, add_##suffix,    ldl_##suffix, ldl_solve_##suffix,              \
-        lu_##suffix,       lu_solve_##suffix,          gather_##suffix,                                                \
+#define DEFINE(suffix, attribute)                                                                                   \
+    attribute static void multiply_##suffix(int n, int stride, const double *A, const double *x, const double *b,   \
+                                            double *y) {                                                            \
+        multiply_body(n, stride, A, x, b, y);                                                                       \
+    }                                                                                                               \
+    attribute static void multiply_low_rank_##suffix(int nv, int stride, const double *Y, const double *x,          \
+                                                     const double *b, double *y) {                                  \
+        multiply_low_rank_body(nv, stride, Y, x, b, y);                                                             \
+    }                                                                                                               \
+    attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                          \
+        add_body(stride, f, x, y);                                                                                  \
+    }                                                                                                               \
+    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                             \
+        return ldl_body(n, stride, A, inverse);                                                                     \
+    }                                                                                                               \
+    attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,  \
+                                             double *y, double *x) {                                                \
+        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                             \
+    }                                                                                                               \
+    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) { \
+        return lu_body(n, stride, A, inverse, pivot, row);                                                          \
+    }                                                                                                               \
+    attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,              \
+                                            const int32_t *pivot, double *b, double *y, double *x) {                \
+        lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                       \
+    }                                                                                                               \
+    attribute static void gather_##suffix(int m, int n, int stride, bool upper, const double *C, const double *R,   \
+                                          double *W) {                                                              \
+        gather_body(m, n, stride, upper, C, R, W);                                                                  \
+    }                                                                                                               \
+    attribute static double dot_##suffix(int stride, const double *a, const double *b) {                            \
+        return dot_body(0, stride / 4, a, b);                                                                       \
+    }                                                                                                               \
+    static const kki_dense_kernels table_##suffix = {                                                               \
+        .multiply = multiply_##suffix,                                                                              \
+        .multiply_low_rank = multiply_low_rank_##suffix,                                                            \
+        .add = add_##suffix,                                                                                        \
+        .ldl = ldl_##suffix,                                                                                        \
+        .ldl_solve = ldl_solve_##suffix,                                                                            \
+        .lu = lu_##suffix,                                                                                          \
+        .lu_solve = lu_solve_##suffix,                                                                              \
+        .gather = gather_##suffix,                                                                                  \
+        .dot = dot_##suffix,                                                                                        \
     };
 
 DEFINE(baseline, )

@@ -30,8 +30,10 @@ typedef struct kki_dense_kernels {
     bool (*lu)(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row);
     void (*lu_solve)(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
                      double *y, double *x);
-    /// W = 1 + Σₖ cₖ rₖᵀ wₖ over m rows of C and R [m × stride]; W [n × stride].
-    void (*gather)(int m, int n, int stride, const double *C, const double *R, const double *w, double *W);
+    /// W = Σₖ cₖ rₖᵀ over m rows of C and R [m × stride]; W [n × stride]. upper: nothing left of the diagonal's vector is written.
+    void (*gather)(int m, int n, int stride, bool upper, const double *C, const double *R, double *W);
+    /// Σ a b, [stride].
+    double (*dot)(int stride, const double *a, const double *b);
 } kki_dense_kernels;
 
 /// index 0: baseline; 1: AVX2, NULL where build or CPU has none.

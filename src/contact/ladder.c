@@ -73,6 +73,15 @@ static kk_status check(const kki_problem *p, const kki_solver_work *work, int32_
     return fits ? check_blocks(p, fault) : KK_LIMIT_EXCEEDED;
 }
 
+/// Whatever is not finite in G, g or λ is so in u = G λ + g, because 0 × ∞ is none either; but the map of an open contact hides it.
+static bool all_finite(int n, const double *u) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += u[i] - u[i];
+    }
+    return sum == 0;
+}
+
 /// The first block with a number that is not finite in its own rows.
 static int find_not_finite(const kki_problem *p, const double *lambda) {
     for (int b = 0; b < p->nblock; b++) {
@@ -101,11 +110,12 @@ typedef struct climb {
     const kki_solver_options *options;
     kki_solver_stats *stats;
     kki_iterate *best, *trial;
+    bool settled; ///< nothing more is to be gained
 } climb;
 
 /// At the floor, or at what rounding allows.
 static bool arrived(const climb *c) {
-    if (c->best->residual <= c->system->floor) {
+    if (c->best->residual <= c->system->floor || c->settled) {
         return true;
     }
     return c->best->residual <= c->options->tolerance &&
@@ -127,8 +137,10 @@ static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *fr
     }
     const kki_newton_options o = {
         .target = c->system->floor, .limit = c->options->newton, .slack = 30, .restart = restart};
-    kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
+    const bool settled = kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
     keep(c, KKI_RUNG_NEWTON);
+    // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
+    c->settled = c->settled || (settled && c->trial->residual <= 1e-2 * c->options->tolerance);
 }
 
 /// Sweeps find the modes of a cold start; a warm start has them.
@@ -240,6 +252,10 @@ static void store(const kki_system *s, const kki_iterate *it, double *lambda) {
         const kki_block *block = &s->problem->block[b];
         lambda[block->row] -= block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
     }
+    // no −0, which would come back as 0
+    for (int i = 0; i < s->nrow; i++) {
+        lambda[i] += 0.0;
+    }
 }
 
 static kk_status refuse(kk_status status, int block, const kki_problem *p, double *lambda, double *u,
@@ -262,9 +278,9 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
         return refuse(status, stats->block, p, lambda, u, certificate, stats);
     }
     kki_system_make(s, p, w, work->kernels, options->floor);
-    climb c = {s, w, options, stats, &w->iterate[KKI_IT_BEST], &w->iterate[KKI_IT_TRY]};
+    climb c = {s, w, options, stats, &w->iterate[KKI_IT_BEST], &w->iterate[KKI_IT_TRY], false};
     load(s, lambda, c.best);
-    if (!finite(c.best->residual)) {
+    if (!finite(c.best->residual) || !all_finite(s->nrow, c.best->u)) {
         return refuse(KK_NOT_FINITE, find_not_finite(p, lambda), p, lambda, u, certificate, stats);
     }
     stats->cut_short = !(options->fixed_sweeps > 0 ? sweep_budget(&c) : climb_all(&c));

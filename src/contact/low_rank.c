@@ -10,62 +10,68 @@ bool kki_low_rank_wanted(const kki_problem *p) {
     return p->Y && p->nrow > KKI_DENSE_ROWS && p->nrow > p->nv;
 }
 
-void kki_low_rank_form(const kki_problem *p, double *G) {
-    memset(G, 0, sizeof(double) * (size_t)(p->nrow * p->stride));
-    for (int t = 0; t < p->nv; t++) {
-        const double *row = p->Y + t * p->stride;
-        for (int i = 0; i < p->nrow; i++) {
-            if (row[i] == 0) {
-                continue; // a robot's row touches one branch only
-            }
-            for (int j = 0; j < p->nrow; j++) {
-                G[i * p->stride + j] += row[i] * row[j];
-            }
+void kki_low_rank_form(const kki_problem *p, const kki_dense_kernels *kernels, double *G) {
+    kernels->gather(p->nv, p->nrow, p->stride, true, p->Y, p->Y, G);
+    for (int i = 0; i < p->nrow; i++) {
+        for (int j = 0; j < i; j++) {
+            G[i * p->stride + j] = G[j * p->stride + i];
         }
     }
 }
 
-/// Yᵀ times a sparse vector, as a row.
-static void combine(const kki_system *s, int count, const int32_t *index, const double *value, int width, double *out) {
-    const int nv = s->problem->nv;
+void kki_low_rank_transpose(const kki_problem *p, int width, double *columns) {
     for (int t = 0; t < width; t++) {
-        double sum = 0;
-        for (int k = 0; k < count && t < nv; k++) {
-            sum += value[k] * s->Y[t * s->stride + index[k]];
+        for (int i = 0; i < p->nrow; i++) {
+            columns[i * width + t] = t < p->nv ? p->Y[t * p->stride + i] : 0;
         }
-        out[t] = sum;
     }
 }
 
-static void make_test(const kki_system *s, const kki_reduced *r, int k, int width, double *out) {
+/// A combination of columns of Y.
+static void combine(const kki_system *s, int count, const int32_t *index, const double *value, double *out) {
+    const double *column = s->columns + index[0] * s->width;
+    for (int t = 0; t < s->width; t++) {
+        out[t] = value[0] * column[t];
+    }
+    for (int k = 1; k < count; k++) {
+        s->kernels->add(s->width, value[k], s->columns + index[k] * s->width, out);
+    }
+}
+
+static void make_test(const kki_system *s, const kki_reduced *r, int k, double *out) {
     const int32_t index[2] = {r->row[k], r->row[k] + 1};
     const double plain[1] = {1};
     const bool turns = r->turn[2 * k] != 0 || r->turn[2 * k + 1] != 0;
-    combine(s, turns ? 2 : 1, index, turns ? r->turn + 2 * k : plain, width, out);
+    combine(s, turns ? 2 : 1, index, turns ? r->turn + 2 * k : plain, out);
 }
 
+/// C is kept divided by D: that is how both the matrix and the right-hand side want it.
 bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
-    const int nv = s->problem->nv, width = kki_round4(nv);
+    const int nv = s->problem->nv, width = s->width;
     for (int k = 0; k < r->n; k++) {
-        make_test(s, r, k, width, r->R + k * width);
-        if (!r->symmetric) {
-            const int first = r->start[k];
-            combine(s, r->start[k + 1] - first, r->index + first, r->value + first, width, r->C + k * width);
+        double *column = r->C + k * width;
+        const int first = r->start[k];
+        make_test(s, r, k, r->R + k * width);
+        combine(s, r->start[k + 1] - first, r->index + first, r->value + first, column);
+        const double f = 1 / r->diagonal[k];
+        for (int t = 0; t < width; t++) {
+            column[t] *= f;
         }
-        r->y[k] = 1 / r->diagonal[k];
     }
-    s->kernels->gather(r->n, nv, width, r->symmetric ? r->R : r->C, r->R, r->y, r->W);
+    s->kernels->gather(r->n, nv, width, r->symmetric, r->C, r->R, r->W);
+    for (int t = 0; t < nv; t++) {
+        r->W[t * width + t] += 1;
+    }
     return r->symmetric ? s->kernels->ldl(nv, width, r->W, r->inverse)
                         : s->kernels->lu(nv, width, r->W, r->inverse, r->pivot, r->line);
 }
 
 void kki_low_rank_solve(const kki_system *s, kki_reduced *r) {
-    const int nv = s->problem->nv, width = kki_round4(nv);
-    const double *C = r->symmetric ? r->R : r->C;
+    const int nv = s->problem->nv, width = s->width;
     double *right = r->line, *z = r->line + width, *scratch = r->line + 2 * width;
     memset(right, 0, sizeof(double) * (size_t)width);
     for (int k = 0; k < r->n; k++) {
-        s->kernels->add(width, r->b[k] / r->diagonal[k], C + k * width, right);
+        s->kernels->add(width, r->b[k], r->C + k * width, right);
     }
     if (r->symmetric) {
         s->kernels->ldl_solve(nv, width, r->W, r->inverse, right, scratch, z);
@@ -73,10 +79,6 @@ void kki_low_rank_solve(const kki_system *s, kki_reduced *r) {
         s->kernels->lu_solve(nv, width, r->W, r->inverse, r->pivot, right, scratch, z);
     }
     for (int k = 0; k < r->n; k++) {
-        double sum = r->b[k];
-        for (int t = 0; t < nv; t++) {
-            sum -= r->R[k * width + t] * z[t];
-        }
-        r->x[k] = sum / r->diagonal[k];
+        r->x[k] = (r->b[k] - s->kernels->dot(width, r->R + k * width, z)) / r->diagonal[k];
     }
 }

@@ -373,36 +373,45 @@ static void rescue(const kki_system *s, kki_iterate *it, const kki_iterate *full
     kki_system_judge(s, it);
 }
 
-void kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
+bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
                      kki_solver_stats *stats) {
     kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1, *trial = base + 2, *best = base + 3;
     memset(w->old_mode, -1, (size_t)s->nblock);
     kki_iterate_copy(s, it, best);
-    int since = 0;
+    int since = 0, rescues = 0;
+    bool settled = false;
     double contraction = 1; // of the last step that was accepted whole
     for (int k = 0; k < o->limit && it->residual > o->target; k++) {
         const bool changed = classify_all(s, w, it);
-        // an old factor contracts about as the last step did: kept where that suffices
-        const bool reuse = !changed && k > 0 &&
-                           (w->reduced.constant || (!s->low_rank && contraction * it->residual <= 0.1 * o->target));
+        // an old factor contracts about as the last step did: kept once, where that suffices
+        const bool near = contraction * it->residual <= 0.1 * o->target && !s->low_rank;
+        const bool reuse = !changed && k > 0 && (w->reduced.constant || near);
+        const bool old = reuse && !w->reduced.constant;
         kki_iterate_copy(s, it, base);
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
         }
         const bool finite = step(s, w, base, reuse, full, stats);
         since++;
+        // modes that stand, and a step that gains nothing: the rows themselves contradict each other by this much
+        if (!changed && k > 1 && finite && full->residual > 0.9 * it->residual && full->residual < 1.1 * it->residual) {
+            settled = true;
+            break;
+        }
         // at the level of rounding a step that does not help much more is the end
         if (it->residual <= s->floor && !(finite && full->residual < 0.3 * it->residual)) {
             break;
         }
         if (finite &&
             (full->residual < 0.5 * it->residual || (since <= 6 && full->residual < o->slack * best->residual))) {
-            contraction = full->residual / it->residual;
+            contraction = old ? 1 : full->residual / it->residual;
             swap(it, full);
         } else if (finite && backtrack(s, base, full, it->residual, trial)) {
             swap(it, trial);
         } else if (o->rescue > 0) {
-            rescue(s, it, full, finite, best, o->rescue, stats);
+            // twice as many each time: the same few would lead round in a circle
+            rescue(s, it, full, finite, best, o->rescue << (rescues < 2 ? rescues : 2), stats);
+            rescues++;
             memset(w->old_mode, -1, (size_t)s->nblock);
             since = 0;
         } else {
@@ -418,6 +427,7 @@ void kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
     if (!(it->residual <= best->residual)) {
         kki_iterate_copy(s, best, it);
     }
+    return settled;
 }
 
 // ---- with the modes kept

@@ -14,8 +14,10 @@ typedef struct kki_system {
     bool low_rank;       ///< G is never formed
     bool shifted;        ///< shift is not all zero
     const double *G, *Y; ///< the problem's, or G formed from Y
-    double *g;           ///< [stride]
-    double *shift;       ///< [stride]
+    double *columns;     ///< low rank: Yᵀ [nrow × width], width = nv padded
+    int width;
+    double *g;     ///< [stride]
+    double *shift; ///< [stride]
     double *
         own; ///< [6 × nblock] the block's own part of G + shift: contact nn, n1, n2, 11, 12, 22; rolling 11, 12, 22; else the number
     double *scale;  ///< [nblock] largest of its diagonal, above zero
@@ -91,7 +93,9 @@ void kki_iterate_copy(const kki_system *s, const kki_iterate *from, kki_iterate 
 enum { KKI_DENSE_ROWS = 60 };
 bool kki_low_rank_wanted(const kki_problem *problem);
 /// G = Yᵀ Y. @param G [nrow × stride]
-void kki_low_rank_form(const kki_problem *problem, double *G);
+void kki_low_rank_form(const kki_problem *problem, const kki_dense_kernels *kernels, double *G);
+/// Yᵀ, once a solve. @param columns [nrow × width]
+void kki_low_rank_transpose(const kki_problem *problem, int width, double *columns);
 bool kki_low_rank_factor(const kki_system *s, kki_reduced *r);
 void kki_low_rank_solve(const kki_system *s, kki_reduced *r);
 
@@ -116,7 +120,8 @@ typedef struct kki_newton_options {
     double slack;  ///< growth of the residual tolerated in the first steps
     bool restart;  ///< blocks that stick start from zero
 } kki_newton_options;
-void kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
+/// True if it ended with modes that stand and a residual that no step lowers.
+bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                      const kki_newton_options *options, kki_solver_stats *stats);
 /// Newton with the modes read off λ and kept.
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, kki_solver_stats *stats);

@@ -16,13 +16,12 @@ static void spread(const kki_system *s, const kki_block *block, const double *ch
         s->kernels->add(s->stride, change[k], s->G + (block->row + k) * s->stride, u);
     }
     for (int t = 0; s->low_rank && t < s->problem->nv; t++) {
-        const double *row = s->Y + t * s->stride;
         double f = 0;
         for (int k = 0; k < n; k++) {
-            f += row[block->row + k] * change[k];
+            f += s->columns[(block->row + k) * s->width + t] * change[k];
         }
         if (f != 0) {
-            s->kernels->add(s->stride, f, row, u);
+            s->kernels->add(s->stride, f, s->Y + t * s->stride, u);
         }
     }
 }

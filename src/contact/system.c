@@ -6,16 +6,9 @@
 
 #define ABS(x) __builtin_fabs(x)
 
-/// G_ij of rows i, i + k of one block.
 static double entry(const kki_system *s, int i, int j) {
-    if (!s->low_rank) {
-        return s->G[i * s->stride + j];
-    }
-    double sum = 0;
-    for (int t = 0; t < s->problem->nv; t++) {
-        sum += s->Y[t * s->stride + i] * s->Y[t * s->stride + j];
-    }
-    return sum;
+    return s->low_rank ? s->kernels->dot(s->width, s->columns + i * s->width, s->columns + j * s->width)
+                       : s->G[i * s->stride + j];
 }
 
 /// Packed upper triangle of the block's own part.
@@ -100,8 +93,12 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
     s->G = p->G;
     s->Y = p->Y;
     if (!p->G && !s->low_rank) {
-        kki_low_rank_form(p, scratch->G);
+        kki_low_rank_form(p, kernels, scratch->G);
         s->G = scratch->G;
+    }
+    if (s->low_rank) {
+        s->width = kki_round4(p->nv);
+        kki_low_rank_transpose(p, s->width, s->columns);
     }
     memset(s->g, 0, all);
     memcpy(s->g, p->g, bytes);

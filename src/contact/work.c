@@ -33,6 +33,7 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
 static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_scratch *w) {
     const size_t rows = (size_t)size->rows;
     place_system(layout, size, &w->system);
+    KKI_LAYOUT_ARRAY(layout, w->system.columns, rows * (size_t)size->nv);
     place_system(layout, size, &w->proximal);
     place_reduced(layout, size, &w->reduced);
     KKI_LAYOUT_ARRAY(layout, w->G, rows * rows);

@@ -171,10 +171,12 @@ static void make_seeds(kki_convex *c) {
 
 static void make_radii(kki_convex *c, kk_vec3 centroid) {
     c->centroid = centroid;
-    c->outer = 0;
+    c->outer = c->extent = 0;
     for (int32_t i = 0; i < c->vertex_count; i++) {
         const double r = kk_vec3_norm(kk_vec3_sub(c->vertex[i], centroid));
+        const double q = kk_vec3_norm(c->vertex[i]);
         c->outer = r > c->outer ? r : c->outer;
+        c->extent = q > c->extent ? q : c->extent;
     }
     c->inner = c->outer;
     for (int32_t f = 0; f < c->face_count; f++) {
@@ -253,30 +255,41 @@ kk_status kki_convex_create(const kki_mesh *hull, const kk_allocator *allocator,
 
 // ---- the farthest corner
 
-typedef double lanes __attribute__((vector_size(8 * KKI_CONVEX_LANES)));
-typedef int64_t lane_ids __attribute__((vector_size(8 * KKI_CONVEX_LANES)));
+// Two lanes, because that is what every processor has; two runs of them, because each comparison waits for the last.
+typedef double lanes __attribute__((vector_size(16)));
+typedef int64_t lane_ids __attribute__((vector_size(16)));
+
+typedef struct run {
+    lanes best;
+    lane_ids where;
+} run;
+
+static inline void look(run *r, lanes value, lane_ids at) {
+    const lane_ids higher = value > r->best;
+    r->best = (lanes)(((lane_ids)value & higher) | ((lane_ids)r->best & ~higher));
+    r->where = (at & higher) | (r->where & ~higher);
+}
 
 static int farthest_of_all(const kki_convex *c, kk_vec3 d) {
     const lanes *x = (const lanes *)(const void *)c->x, *y = (const lanes *)(const void *)c->y;
     const lanes *z = (const lanes *)(const void *)c->z;
-    lanes best = x[0] * d.x + y[0] * d.y + z[0] * d.z;
-    lane_ids where = {0, 0, 0, 0};
-    const int64_t blocks = c->padded_count / KKI_CONVEX_LANES;
-    for (int64_t i = 1; i < blocks; i++) {
-        const lanes value = x[i] * d.x + y[i] * d.y + z[i] * d.z;
-        const lane_ids higher = value > best;
-        best = (lanes)(((lane_ids)value & higher) | ((lane_ids)best & ~higher));
-        where = (i & higher) | (where & ~higher);
+    const lanes dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z};
+    const lane_ids four = {4, 4};
+    lane_ids at0 = {0, 1}, at1 = {2, 3};
+    run r0 = {x[0] * dx + y[0] * dy + z[0] * dz, at0}, r1 = {x[1] * dx + y[1] * dy + z[1] * dz, at1};
+    const int32_t pairs = c->padded_count / 2;
+    for (int32_t i = 2; i < pairs; i += 2) {
+        at0 += four, at1 += four;
+        look(&r0, x[i] * dx + y[i] * dy + z[i] * dz, at0);
+        look(&r1, x[i + 1] * dx + y[i + 1] * dy + z[i + 1] * dz, at1);
     }
-    int at = 0;
-    for (int k = 1; k < KKI_CONVEX_LANES; k++) {
-        // of equal ones the lowest id, whatever its lane
-        if (best[k] > best[at] || (best[k] == best[at] && where[k] < where[at])) {
-            at = k;
-        }
+    const double value[4] = {r0.best[0], r0.best[1], r1.best[0], r1.best[1]};
+    const int64_t id[4] = {r0.where[0], r0.where[1], r1.where[0], r1.where[1]};
+    int best = 0;
+    for (int k = 1; k < 4; k++) { // of equal ones the lowest id, whatever its lane
+        best = value[k] > value[best] || (value[k] == value[best] && id[k] < id[best]) ? k : best;
     }
-    const int64_t id = KKI_CONVEX_LANES * where[at] + at;
-    return id < c->vertex_count ? (int)id : 0;
+    return id[best] < c->vertex_count ? (int)id[best] : 0;
 }
 
 static int climb(const kki_convex *c, kk_vec3 d, int at) {

@@ -39,6 +39,7 @@ struct kki_convex {
     kk_vec3 centroid;               ///< of the solid
     double inner;                   ///< radius of the largest ball about the centroid inside
     double outer;                   ///< largest distance of a corner from the centroid
+    double extent;                  ///< the same from the frame's origin
 };
 
 /// The polyhedron of a closed convex mesh, as kki_hull_of_points makes it: triangles of one facet become one polygon;

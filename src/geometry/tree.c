@@ -248,6 +248,10 @@ void kki_tree_build(kki_tree *tree, const kki_aabb *box, int32_t count, int leaf
 // Slabs in floats: (bound − origin) · inverse, with errors bounded as follows. The origin's rounding moves a bound by at
 // most `pad`; the difference, the inverse and the product have three roundings, so a factor 1 ± 2^-21 covers them.
 
+static bool is_in_range(kk_vec3 v) {
+    return __builtin_fabs(v.x) <= FLOAT_FAR && __builtin_fabs(v.y) <= FLOAT_FAR && __builtin_fabs(v.z) <= FLOAT_FAR;
+}
+
 void kki_ray_walk_begin(kki_ray_walk *walk, const kki_tree *tree, kk_vec3 p, kk_vec3 d, double limit) {
     const double origin[3] = {p.x, p.y, p.z}, direction[3] = {d.x, d.y, d.z};
     walk->tree = tree;
@@ -261,7 +265,7 @@ void kki_ray_walk_begin(kki_ray_walk *walk, const kki_tree *tree, kk_vec3 p, kk_
         walk->inverse[k] = kki_float4_all((float)(walk->is_negative[k] ? -inverse : inverse));
         walk->pad[k] = kki_float4_all((float)(__builtin_fabs(origin[k]) * 0x1p-22 + drift * 2 + 1e-37));
     }
-    walk->depth = tree->item_count > 0;
+    walk->depth = tree->item_count > 0 && is_in_range(p) && is_in_range(d);
     walk->stack[0] = (kki_ray_entry){0, 0, 0};
 }
 
@@ -289,7 +293,9 @@ static inline void push_lanes(kki_ray_walk *walk, const kki_tree_node *n, float 
     const int bottom = walk->depth;
     for (int bits = kki_mask4_bits(near <= far); bits; bits &= bits - 1) {
         const int lane = __builtin_ctz((unsigned)bits);
-        sort_in(walk->stack, bottom, walk->depth++, (kki_ray_entry){n->child[lane], n->count[lane], near[lane]});
+        if (n->child[lane] >= 0) {
+            sort_in(walk->stack, bottom, walk->depth++, (kki_ray_entry){n->child[lane], n->count[lane], near[lane]});
+        }
     }
 }
 

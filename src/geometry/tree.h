@@ -123,7 +123,9 @@ static inline bool kki_tree_walk_next(kki_tree_walk *walk, int32_t *first, int32
         const kki_tree_node *n = &walk->tree->node[top.child];
         for (int bits = kki_tree_touching(n, walk->lower, walk->upper); bits; bits &= bits - 1) {
             const int lane = __builtin_ctz((unsigned)bits);
-            walk->stack[walk->depth++] = (kki_tree_entry){n->child[lane], n->count[lane]};
+            // an endless query touches empty lanes as well
+            walk->stack[walk->depth] = (kki_tree_entry){n->child[lane], n->count[lane]};
+            walk->depth += n->child[lane] >= 0;
         }
     }
     return false;
@@ -144,7 +146,7 @@ typedef struct kki_ray_walk {
     kki_ray_entry stack[KKI_TREE_STACK];
 } kki_ray_walk;
 
-/// Ray p + t d for 0 ≤ t ≤ limit.
+/// Ray p + t d for 0 ≤ t ≤ limit. Rays with components that are no numbers, or beyond 1e30, meet nothing.
 void kki_ray_walk_begin(kki_ray_walk *walk, const kki_tree *tree, kk_vec3 p, kk_vec3 d, double limit);
 /// The next leaf whose box the ray meets at some t ≤ limit. False at the end.
 bool kki_ray_walk_next(kki_ray_walk *walk, double limit, int32_t *first, int32_t *count);

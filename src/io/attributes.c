@@ -77,6 +77,11 @@ static kk_status report_absent(const kki_reader *r, int32_t node, const char *na
     return kki_report_node(r, KKI_ERROR, KK_NOT_FOUND, node, text, remedy);
 }
 
+static field field_of(const kki_reader *r, int32_t node, int32_t attribute) {
+    const kki_xml_attribute *a = &r->xml->attribute[attribute];
+    return (field){r, node, attribute, kki_xml_string(r->xml, a->value), a->value_length};
+}
+
 /// Finds the attribute; false where there is nothing to read, and *status says whether that is a fault.
 static bool open_field(const kki_reader *r, int32_t node, const char *name, kki_need need, field *f,
                        kk_status *status) {
@@ -85,8 +90,7 @@ static bool open_field(const kki_reader *r, int32_t node, const char *name, kki_
         *status = need == KKI_REQUIRED ? report_absent(r, node, name) : KK_OK;
         return false;
     }
-    const kki_xml_attribute *a = &r->xml->attribute[found];
-    *f = (field){r, node, found, kki_xml_string(r->xml, a->value), a->value_length};
+    *f = field_of(r, node, found);
     return true;
 }
 
@@ -199,6 +203,32 @@ kk_status kki_read_numbers(const kki_reader *r, int32_t node, const char *name, 
     return open_field(r, node, name, need, &f, &status) ? read_numbers(&f, least, most, values, count) : status;
 }
 
+kk_status kki_parse_numbers(const kki_reader *r, int32_t node, int32_t attribute, int least, int most, double *values,
+                            int *count) {
+    const field f = field_of(r, node, attribute);
+    *count = 0;
+    return read_numbers(&f, least, most, values, count);
+}
+
+size_t kki_count_numbers(const kki_reader *r, int32_t attribute) {
+    const field f = field_of(r, KKI_XML_NONE, attribute);
+    size_t count = 0;
+    for (uint32_t at = skip_blanks(&f, 0); at < f.length; at = skip_blanks(&f, at + word_length(&f, at))) {
+        count++;
+    }
+    return count;
+}
+
+kk_status kki_parse_all_numbers(const kki_reader *r, int32_t node, int32_t attribute, size_t most, double *values) {
+    const field f = field_of(r, node, attribute);
+    kk_status status = KK_OK;
+    size_t n = 0;
+    for (uint32_t at = skip_blanks(&f, 0); at < f.length && n < most && status == KK_OK; at = skip_blanks(&f, at)) {
+        status = read_number(&f, &at, &values[n++]);
+    }
+    return status;
+}
+
 kk_status kki_read_vector(const kki_reader *r, int32_t node, const char *name, kki_need need, int count,
                           double *values) {
     int found;
@@ -217,29 +247,36 @@ static kk_status fail_range(const field *f, kki_short_text word, int64_t least, 
                    word.text, low, high);
 }
 
-kk_status kki_read_int(const kki_reader *r, int32_t node, const char *name, kki_need need, int64_t least, int64_t most,
-                       int64_t *value) {
-    field f;
-    kk_status status = KK_OK;
-    if (!open_field(r, node, name, need, &f, &status)) {
-        return status;
-    }
+static kk_status parse_int(const field *f, int64_t least, int64_t most, int64_t *value) {
     const char *word;
     uint32_t length;
     int64_t number = 0;
     size_t used = 0;
-    const bool is_single = single_word(&f, &word, &length);
-    status = kk_number_parse_int(word, length, &number, &used);
+    const bool is_single = single_word(f, &word, &length);
+    const kk_status status = kk_number_parse_int(word, length, &number, &used);
     const kki_short_text shown = kki_shorten(word, length);
     if (!is_single || status == KK_SYNTAX || used != length) {
-        return fail_at(&f, KK_SYNTAX, (uint32_t)(word - f.text), "write digits only", "'%s' is not a whole number",
+        return fail_at(f, KK_SYNTAX, (uint32_t)(word - f->text), "write digits only", "'%s' is not a whole number",
                        shown.text);
     }
     if (status != KK_OK || number < least || number > most) {
-        return fail_range(&f, shown, least, most);
+        return fail_range(f, shown, least, most);
     }
     *value = number;
     return KK_OK;
+}
+
+kk_status kki_read_int(const kki_reader *r, int32_t node, const char *name, kki_need need, int64_t least, int64_t most,
+                       int64_t *value) {
+    field f;
+    kk_status status = KK_OK;
+    return open_field(r, node, name, need, &f, &status) ? parse_int(&f, least, most, value) : status;
+}
+
+kk_status kki_parse_int(const kki_reader *r, int32_t node, int32_t attribute, int64_t least, int64_t most,
+                        int64_t *value) {
+    const field f = field_of(r, node, attribute);
+    return parse_int(&f, least, most, value);
 }
 
 /// The words of a list for a message: "a, b, c".
@@ -251,16 +288,10 @@ static void list_words(const kki_keyword *words, char *text, size_t size) {
     }
 }
 
-kk_status kki_read_keyword(const kki_reader *r, int32_t node, const char *name, kki_need need, const kki_keyword *words,
-                           int *value) {
-    field f;
-    kk_status status = KK_OK;
-    if (!open_field(r, node, name, need, &f, &status)) {
-        return status;
-    }
+static kk_status parse_keyword(const field *f, const kki_keyword *words, int *value) {
     const char *word;
     uint32_t length;
-    const bool is_single = single_word(&f, &word, &length);
+    const bool is_single = single_word(f, &word, &length);
     for (int i = 0; is_single && words[i].word; i++) {
         if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0) {
             *value = words[i].value;
@@ -270,8 +301,21 @@ kk_status kki_read_keyword(const kki_reader *r, int32_t node, const char *name, 
     char known[MESSAGE_SIZE / 2], remedy[MESSAGE_SIZE];
     list_words(words, known, sizeof known);
     snprintf(remedy, sizeof remedy, "write one of %s", known);
-    return fail_at(&f, KK_SYNTAX, (uint32_t)(word - f.text), remedy, "'%s' is not known",
-                   kki_shorten(f.text, f.length).text);
+    return fail_at(f, KK_SYNTAX, (uint32_t)(word - f->text), remedy, "'%s' is not known",
+                   kki_shorten(f->text, f->length).text);
+}
+
+kk_status kki_read_keyword(const kki_reader *r, int32_t node, const char *name, kki_need need, const kki_keyword *words,
+                           int *value) {
+    field f;
+    kk_status status = KK_OK;
+    return open_field(r, node, name, need, &f, &status) ? parse_keyword(&f, words, value) : status;
+}
+
+kk_status kki_parse_keyword(const kki_reader *r, int32_t node, int32_t attribute, const kki_keyword *words,
+                            int *value) {
+    const field f = field_of(r, node, attribute);
+    return parse_keyword(&f, words, value);
 }
 
 kk_status kki_read_bool(const kki_reader *r, int32_t node, const char *name, kki_need need, bool *value) {

@@ -40,6 +40,16 @@ kk_status kki_read_numbers(const kki_reader *r, int32_t node, const char *name, 
 kk_status kki_read_keyword(const kki_reader *r, int32_t node, const char *name, kki_need need, const kki_keyword *words,
                            int *value);
 
+/// The same for an attribute that was found before, which may stand in another element: `node` is the one to name.
+kk_status kki_parse_numbers(const kki_reader *r, int32_t node, int32_t attribute, int least, int most, double *values,
+                            int *count);
+kk_status kki_parse_int(const kki_reader *r, int32_t node, int32_t attribute, int64_t least, int64_t most,
+                        int64_t *value);
+kk_status kki_parse_keyword(const kki_reader *r, int32_t node, int32_t attribute, const kki_keyword *words, int *value);
+/// How many words an attribute has, and the first `most` of them as numbers, of any count.
+size_t kki_count_numbers(const kki_reader *r, int32_t attribute);
+kk_status kki_parse_all_numbers(const kki_reader *r, int32_t node, int32_t attribute, size_t most, double *values);
+
 /// All the numbers of an element's text, for example of a COLLADA array; at most `most`, of any size. Values are
 /// written as they are read.
 kk_status kki_read_text_numbers(const kki_reader *r, int32_t node, size_t most, double *values, size_t *count);

@@ -261,7 +261,7 @@ static kk_status read_names(reader *r) {
     size_t used = 0;
     const char *at = r->line_start;
     for (int i = 0; i < r->table->column_count && status == KK_OK; i++, at++) {
-        cell c;
+        cell c = {0};
         status = take_cell(r, &at, &c);
         status = status ? status : check_name(r, &c);
         status = status ? status : add_name(r, &c, i, &used);
@@ -346,7 +346,7 @@ static kk_status read_row(reader *r) {
         if (at > r->line_end) {
             return fail_count(r, i);
         }
-        cell c;
+        cell c = {0};
         kk_status status = take_cell(r, &at, &c);
         status = status ? status : parse_cell(r, &c, &value[i]);
         if (status) {

@@ -209,7 +209,7 @@ kk_status kk_table_writer_create(kk_table_sink *sink, void *user, const kk_table
                                  const kk_table_options *options, const kk_allocator *allocator,
                                  kk_table_writer **writer, kk_error *error) {
     const kk_status status = create(NULL, columns, count, options, allocator, writer, error);
-    if (status == KK_OK) {
+    if (*writer) {
         (*writer)->sink = sink;
         (*writer)->user = user;
         put_names(*writer, columns);
@@ -237,10 +237,10 @@ kk_status kk_table_writer_open(const char *path, const kk_table_column *columns,
                                const kk_table_options *options, const kk_allocator *allocator, kk_table_writer **writer,
                                kk_error *error) {
     const kk_status status = create(path, columns, count, options, allocator, writer, error);
-    if (status != KK_OK) {
+    kk_table_writer *w = *writer;
+    if (!w) {
         return status;
     }
-    kk_table_writer *w = *writer;
     w->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
     if (w->descriptor < 0) {
         free_writer(w);

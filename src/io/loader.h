@@ -40,10 +40,12 @@ typedef struct kki_mesh_request {
     kk_vec3 scale;
     bool keep_axes, keep_unit; ///< see kki_mesh_read_options
     bool single_precision;     ///< round coordinates to float, as MuJoCo does for OBJ
+    bool is_optional;          ///< what is wrong with it is a warning: the caller can go on without
     kk_origin origin;          ///< for messages and for the mesh
 } kki_mesh_request;
 
-/// The id of the mesh in the spec; a file with the same scale is read once. Errors go to the findings as well.
+/// The id of the mesh in the spec; a file with the same scale is read once. Errors go to the findings as well, those of an
+/// optional mesh as warnings.
 kk_status kki_loader_mesh(kki_loader *loader, const kki_mesh_request *request, int *id);
 
 #endif

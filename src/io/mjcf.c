@@ -1,7 +1,129 @@
-/// MJCF.
-#include "io/loader.h"
+/// MJCF, as a story: put includes in place, read how to read, then section after section in the order of references.
+#include <string.h>
+
+#include "base/error.h"
+#include "io/mjcf.h"
+
+enum { MOST_POOL_BYTES = 1 << 30 };
+
+/// A section's name and its reader, in the order of reading; a pass is a reading of all sections of the name.
+typedef struct section {
+    const char *name;
+    kki_mjcf_reader *read;
+    int pass;
+} section;
+
+static const section sections[] = {
+    {"compiler", kki_mjcf_compiler, 0},
+    {"option", kki_mjcf_option, 0},
+    {"default", kki_mjcf_default, 0},
+    {"asset", kki_mjcf_asset, 0},
+    {"asset", kki_mjcf_asset, 1},
+    {"worldbody", kki_mjcf_walk, 0},
+    {NULL, NULL, 0}, // the bodies are made
+    {"contact", kki_mjcf_contact_section, 0},
+    {"equality", kki_mjcf_equality, 0},
+    {"tendon", kki_mjcf_tendon, 0},
+    {"actuator", kki_mjcf_actuator, 0},
+    {"sensor", kki_mjcf_sensor, 0},
+    {"keyframe", kki_mjcf_keyframe, 0},
+};
+
+static void read_sections(kki_mjcf *m, const section *s) {
+    m->pass = s->pass;
+    for (int32_t c = kki_xml_first(m->xml, KKI_XML_ROOT, s->name); c != KKI_XML_NONE && m->status == KK_OK;
+         c = kki_xml_next(m->xml, c, s->name)) {
+        s->read(m, c);
+    }
+}
+
+static void begin_world(kki_mjcf *m) {
+    kki_mjcf_body *world = KKI_MJCF_PUSH(m, body);
+    if (!world) {
+        return;
+    }
+    *world = (kki_mjcf_body){
+        .node = KKI_XML_ROOT, .parent = -1, .name = "world", .first = {-1, -1, -1}, .inertial = KKI_XML_NONE};
+    world->X_PB = world->X_WB = kk_transform_identity();
+    kki_mjcf_name_set(m, KKI_MJCF_BODY, "world", 0);
+    kki_mjcf_name_set(m, KKI_MJCF_FRAME_NAME, "world", 0);
+}
+
+static void begin(kki_mjcf *m) {
+    kk_options *options = kk_spec_options(m->loader->spec);
+    options->timestep = 0.002;
+    m->suffix = "";
+    m->set = (kki_mjcf_settings){.angle = KK_PI / 180,
+                                 .euler = {'x', 'y', 'z'},
+                                 .mesh_directory = "",
+                                 .texture_directory = "",
+                                 .auto_limits = true,
+                                 .inertia = KKI_MJCF_INERTIA_AUTO,
+                                 .group_upper = 5,
+                                 .total_mass = -1};
+    kki_mjcf_default(m, KKI_XML_NONE);
+    begin_world(m);
+}
+
+/// Names the sections that are not read, once.
+static void check_sections(kki_mjcf *m) {
+    kki_mjcf_check_attributes(m, kki_mjcf_element_of("mujoco"), KKI_XML_ROOT);
+    for (int32_t c = kki_xml_first(m->xml, KKI_XML_ROOT, NULL); c != KKI_XML_NONE; c = kki_xml_next(m->xml, c, NULL)) {
+        kki_mjcf_is_read(m, "mujoco", c);
+    }
+}
+
+static void finish(kki_mjcf *m) {
+    if (m->set.no_gravity) {
+        kk_spec_set_gravity(m->loader->spec, kk_vec3_make(0, 0, 0));
+    }
+    kki_mjcf_tune(m);
+}
+
+static void read_all(kki_mjcf *m) {
+    const char *name = kki_xml_value(m->xml, KKI_XML_ROOT, "model");
+    if (name) {
+        kki_mjcf_stop(m, kk_spec_set_name(m->loader->spec, name, &m->error));
+    }
+    check_sections(m);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections && m->status == KK_OK; i++) {
+        if (sections[i].name) {
+            read_sections(m, &sections[i]);
+        } else {
+            kki_mjcf_bodies(m);
+            kki_mjcf_materials(m);
+        }
+    }
+    if (m->status == KK_OK) {
+        finish(m);
+    }
+}
+
+static kk_status load_tree(kki_loader *loader, const kki_xml *xml) {
+    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}};
+    kki_pool_create(&m.pool, &loader->allocator, MOST_POOL_BYTES);
+    begin(&m);
+    if (m.status == KK_OK) {
+        read_all(&m);
+    }
+    if (m.status != KK_OK && !loader->diagnostics->has_error) {
+        kki_mjcf_report(&m, KKI_ERROR, m.status, KKI_XML_ROOT, NULL, "%s",
+                        m.error.text[0]                ? m.error.text
+                        : m.status == KK_OUT_OF_MEMORY ? "there is not enough memory for the model"
+                                                       : "the model is too large; make it smaller");
+    }
+    kki_mjcf_release(&m);
+    return m.status;
+}
 
 kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml) {
-    return kki_report_node(&(kki_reader){xml, loader->diagnostics}, KKI_ERROR, KK_UNSUPPORTED, KKI_XML_ROOT,
-                           "MJCF is not read yet", "");
+    kki_xml *whole = NULL;
+    kk_error error = {.status = KK_OK};
+    kk_status status = kki_mjcf_include(loader, xml, &whole, &error);
+    if (status != KK_OK) {
+        return kki_diagnostics_add_error(loader->diagnostics, &error);
+    }
+    status = load_tree(loader, whole ? whole : xml);
+    kki_xml_free(whole);
+    return status;
 }

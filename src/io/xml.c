@@ -619,6 +619,20 @@ static bool equals_any_case(const char *text, size_t length, const char *word) {
     return i == length && word[i] == 0;
 }
 
+static bool starts_any_case(const char *text, size_t length, const char *word) {
+    const size_t start = strlen(word);
+    return length >= start && equals_any_case(text, start, word);
+}
+
+static bool is_ascii(const parser *p) {
+    for (uint32_t i = 0; i < p->length; i++) {
+        if ((uint8_t)p->t[i] >= 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static kk_status check_version(const parser *p, uint32_t start, uint32_t length) {
     bool good = length > 2 && memcmp(p->t + start, "1.", 2) == 0;
     for (uint32_t i = 2; i < length; i++) {
@@ -633,6 +647,12 @@ static kk_status check_encoding(const parser *p, uint32_t start, uint32_t length
     const char *name = p->t + start;
     if (equals_any_case(name, length, "utf-8") || equals_any_case(name, length, "utf8") ||
         equals_any_case(name, length, "us-ascii") || equals_any_case(name, length, "ascii")) {
+        return KK_OK;
+    }
+    // many a robot file says so and holds nothing but ASCII, which is the same in all of these
+    if ((starts_any_case(name, length, "iso-8859-") || starts_any_case(name, length, "windows-125") ||
+         equals_any_case(name, length, "latin1") || starts_any_case(name, length, "gb")) &&
+        is_ascii(p)) {
         return KK_OK;
     }
     const kki_short_text encoding = kki_shorten(name, length);

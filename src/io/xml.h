@@ -1,7 +1,7 @@
 /// XML documents as a tree in flat arrays: reading, walking, and the place of everything in its file.
 ///
 /// Reads well-formed XML 1.0 (fifth edition, without document types) in UTF-8. What a robot file has no need of is
-/// refused with its reason: a DOCTYPE, other encodings, and whatever is over the limits. Comments and processing
+/// refused with its reason: a DOCTYPE, other encodings (unless every byte is ASCII), and whatever is over the limits. Comments and processing
 /// instructions are skipped. Names are kept as written ("xacro:if"), xmlns attributes are attributes like any other.
 ///
 /// Element 0 is the root. Nodes stand in document order, so the children of a node have higher numbers. A text node

@@ -15,10 +15,6 @@ static const struct {
 #undef ROW
 };
 
-int kki_sensor_count(kk_sensor_type type) {
-    return types[type].count;
-}
-
 static kk_status find_ball(kki_item item, const kk_model *m, const char *name, int32_t *body, kk_error *error) {
     const kk_status status = kki_find_named(item, m, KKI_NAMED_JOINT, name, body, error);
     const kk_joint_type type = status ? KK_JOINT_BALL : (kk_joint_type)m->body[*body].joint_type;

@@ -229,9 +229,9 @@ struct kk_model {
     int32_t ncollider;       ///< shapes that collide
     int32_t nmaterial_class; ///< materials that differ, among those of shapes that collide
     int32_t nexplicit, nexclude;
-    int32_t has_pairs; ///< 0: there are too many to list; npair is 0
-    int32_t ntree;     ///< trees of nodes on the world
-    double gravity[4]; ///< padded
+    int32_t has_pairs;              ///< 0: there are too many to list; npair is 0
+    int32_t ntree;                  ///< trees of nodes on the world
+    _Alignas(32) double gravity[4]; ///< padded, as kernels load it
     double total_mass;
     kk_options options;
     int32_t model_name; ///< offset into `names`

@@ -1,12 +1,12 @@
-/// The state: time, coordinates and velocities in one block, and its portable form.
+/// The state: time, coordinates, velocities and lags in one block, and its portable form.
 ///
-/// In memory the numbers follow a small header: time, q [nq], v [nv], warm [nwarm]. `warm` is room for what a solver
-/// carries from step to step (without it a replay would not be exact); no layer uses it yet and nwarm is 0.
+/// In memory the numbers follow a small header: time, q [nq], v [nv], lag [nlag], warm [nwarm]. `warm` is room for what a
+/// solver carries from step to step (without it a replay would not be exact); see warm.h.
 ///
 /// Saved, version 1, everything little endian:
-///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 reserved,
-///     40 time, then q, v, warm, and in the last 8 bytes the checksum
-/// `size` counts the whole block, `reserved` is 0, and the checksum is the hash of everything before it. XXH64 finds
+///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 nlag,
+///     40 time, then q, v, lag, warm, and in the last 8 bytes the checksum
+/// `size` counts the whole block, and the checksum is the hash of everything before it. XXH64 finds
 /// every flipped bit and practically every other accident; it is no protection against forgery.
 #include <karakuri/hash.h>
 #include <karakuri/state.h>
@@ -36,21 +36,46 @@ static size_t number_count(const kk_state *s) {
 
 // ---- creation
 
+static double clamped(double x, double lower, double upper) {
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+/// Every lag where its input would bring it; integrators have no such place and start at 0.
+static void settle_lags(const kk_model *m, const double *control, double *lag) {
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        if (a->lag_index >= 0) {
+            const double u =
+                control && a->lag == KK_LAG_FILTER ? clamped(control[i], a->control_lower, a->control_upper) : 0;
+            lag[a->lag_index] = clamped(u, a->lag_lower, a->lag_upper);
+        }
+    }
+}
+
+static void set_neutral(const kk_model *m, kk_state *s) {
+    memset(s->number, 0, number_count(s) * sizeof *s->number);
+    kk_model_neutral(m, kk_state_q(s));
+    settle_lags(m, NULL, kk_state_lag(s));
+}
+
 kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, kk_state **state) {
     if (!model || !state) {
         return KK_INVALID_ARGUMENT;
     }
     *state = NULL;
-    kk_state header = {
-        .allocator = kki_allocator_or_default(allocator), .model_hash = model->hash, .nq = model->nq, .nv = model->nv,
-        .nlag = model->nlag, .nwarm = kki_warm_layout_of(model).size};
+    kk_state header = {.allocator = kki_allocator_or_default(allocator),
+                       .model_hash = model->hash,
+                       .nq = model->nq,
+                       .nv = model->nv,
+                       .nlag = model->nlag,
+                       .nwarm = kki_warm_layout_of(model).size};
     header.size = sizeof header + number_count(&header) * sizeof(double);
     kk_state *s = kki_allocate_zeroed(&header.allocator, header.size);
     if (!s) {
         return KK_OUT_OF_MEMORY;
     }
     *s = header;
-    kk_model_neutral(model, kk_state_q(s));
+    set_neutral(model, s);
     *state = s;
     return KK_OK;
 }
@@ -88,11 +113,11 @@ const double *kk_state_v_const(const kk_state *state) {
     return state->number + 1 + state->nq;
 }
 
-double *kki_state_lag(kk_state *state) {
+double *kk_state_lag(kk_state *state) {
     return state->number + 1 + state->nq + state->nv;
 }
 
-const double *kki_state_lag_const(const kk_state *state) {
+const double *kk_state_lag_const(const kk_state *state) {
     return state->number + 1 + state->nq + state->nv;
 }
 
@@ -104,8 +129,25 @@ const double *kki_state_warm_const(const kk_state *state) {
     return state->number + 1 + state->nq + state->nv + state->nlag;
 }
 
+kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyframe) {
+    if (state->model_hash != model->hash) {
+        return KK_SIZE_MISMATCH;
+    }
+    if (keyframe < 0 || keyframe >= model->nkeyframe) {
+        return KK_NOT_FOUND;
+    }
+    const kki_model_keyframe *key = &model->keyframe[keyframe];
+    set_neutral(model, state);
+    state->number[0] = key->time;
+    memcpy(kk_state_q(state), key->q, (size_t)model->nq * sizeof(double));
+    memcpy(kk_state_v(state), key->v, (size_t)model->nv * sizeof(double));
+    settle_lags(model, key->control, kk_state_lag(state));
+    return KK_OK;
+}
+
 static int same_shape(const kk_state *a, const kk_state *b) {
-    return a->model_hash == b->model_hash && a->nq == b->nq && a->nv == b->nv && a->nwarm == b->nwarm;
+    return a->model_hash == b->model_hash && a->nq == b->nq && a->nv == b->nv && a->nlag == b->nlag &&
+           a->nwarm == b->nwarm;
 }
 
 kk_status kk_state_copy(kk_state *to, const kk_state *from) {
@@ -136,6 +178,17 @@ static kk_status check_velocity(const kk_model *m, int body, const double *v, kk
     return KK_OK;
 }
 
+static kk_status check_lags(const kk_model *m, const double *lag, kk_error *error) {
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        if (a->lag_index >= 0 && !kki_is_finite(lag[a->lag_index])) {
+            return kki_error_set(error, KK_NOT_FINITE, "actuator %d \"%s\": its lag is %s; it must be finite", i,
+                                 kki_model_name(m, a->name), KKI_NUMBER(lag[a->lag_index]));
+        }
+    }
+    return KK_OK;
+}
+
 kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error *error) {
     if (state->model_hash != model->hash) {
         return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model; create one for this model");
@@ -148,7 +201,7 @@ kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error 
     for (int i = 0; i < model->nbody && status == KK_OK; i++) {
         status = check_velocity(model, i, kk_state_v_const(state), error);
     }
-    return status;
+    return status ? status : check_lags(model, kk_state_lag_const(state), error);
 }
 
 // ---- little endian, whatever the machine

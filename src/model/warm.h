@@ -39,8 +39,5 @@ int kki_model_max_contacts(const kk_model *model);
 
 double *kki_state_warm(kk_state *state);
 const double *kki_state_warm_const(const kk_state *state);
-/// Lags of actuators.
-double *kki_state_lag(kk_state *state);
-const double *kki_state_lag_const(const kk_state *state);
 
 #endif

@@ -235,6 +235,20 @@ static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
 
 // ---- all
 
+static void add_loops(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < m->ncoupling; i++) {
+        constrain_coupling(m, s, i);
+    }
+    for (int i = 0; i < m->nloop; i++) {
+        constrain_loop(m, s, i);
+    }
+}
+
+void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
+    s->nconstraint = s->nparts = 0;
+    add_loops(model, s);
+}
+
 void kki_constrain(const kk_model *model, kk_simulator *s) {
     s->nconstraint = s->nparts = 0;
     for (int i = 0; i < s->ncontact; i++) {
@@ -246,10 +260,5 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->nv; i++) {
         constrain_friction(model, s, i);
     }
-    for (int i = 0; i < model->ncoupling; i++) {
-        constrain_coupling(model, s, i);
-    }
-    for (int i = 0; i < model->nloop; i++) {
-        constrain_loop(model, s, i);
-    }
+    add_loops(model, s);
 }

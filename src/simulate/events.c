@@ -526,7 +526,6 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     memcpy(p.y_s, y, bytes);
     memset(p.sum, 0, bytes);
     memset(p.total, 0, (size_t)I->stride * sizeof *p.total);
-    velocities(&p, y, u_first);
     kk_status status = KK_OK;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {

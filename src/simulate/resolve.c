@@ -9,7 +9,7 @@
 
 // ---- solving
 
-static kki_problem problem_of(const kk_simulator *s, const kki_island *I, int has_matrix) {
+kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
     int soft = 0;
     for (int r = 0; r < I->nrow; r++) {
         soft |= s->compliance[I->first_row + r] != 0;
@@ -150,6 +150,20 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     return status;
 }
 
+/// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
+/// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
+static void reflect(kk_simulator *s, const kki_island *I, const double *u_start) {
+    const double kept = 0.999;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        for (int r = 0; r < c->nrow && (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING); r++) {
+            if (s->compliance[c->row + r] == 0) {
+                s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
+            }
+        }
+    }
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
@@ -162,11 +176,13 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    kki_rows_velocity(s->Y, I->nv, I->stride, y, s->u0 + I->first_row);
+    reflect(s, I, s->u0 + I->first_row);
     kki_rows_velocity(s->Y, I->nv, I->stride, y_end, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
     }
-    kki_problem problem = problem_of(s, I, has_matrix);
+    kki_problem problem = kki_island_problem(s, I, has_matrix);
     kk_status status = solve(m, s, I, &problem, error);
     if (status != KK_OK) {
         return status;

@@ -113,6 +113,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
+    KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)kki_warm_layout_of(m).size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);

@@ -122,6 +122,8 @@ struct kk_simulator {
     int8_t *waiting;                                           ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 
+    double *warm; ///< laid out as in the state: what will be written there
+
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
@@ -134,15 +136,23 @@ struct kk_simulator {
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
+/// Loops and couplings alone.
+void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// islands.c: sorts them into islands and numbers rows and blocks.
 kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 /// resolve.c: impulses of all islands; y_end and y_drift.
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
+/// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
+kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
+                  kk_error *error);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
-/// warm.c: what the next step starts from, in the state.
-void kki_warm_store(const kk_model *model, const kk_simulator *s, kk_state *state);
+/// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
+void kki_close_loops(const kk_model *model, kk_simulator *s);
+/// warm.c: what the next step starts from, into s->warm; and from there into the state.
+void kki_warm_store(const kk_model *model, kk_simulator *s);
+void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state);
 
 #endif

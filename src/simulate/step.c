@@ -40,7 +40,7 @@ static kk_status begin(const kk_model *m, kk_simulator *s, const kk_state *state
     }
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
-    memcpy(s->lag, kki_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
     s->report = (kk_report){.worst_body = {-1, -1}};
     s->h = s->options.timestep;
     return KK_OK;
@@ -131,12 +131,47 @@ static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
 static void commit(const kk_model *m, const kk_simulator *s, kk_state *state) {
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
     memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
-    memcpy(kki_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
-    kki_warm_store(m, s, state);
+    memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
+    kki_warm_commit(m, s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
 
 // ---- the story
+
+/// What must not happen: constraints of what touches, sorted into islands, and their impulses.
+static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double *t, kk_error *error) {
+    kk_status status = kki_detect(m, s, state, error);
+    *t = book(s, KK_STAGE_DETECT, *t);
+    if (status == KK_OK) {
+        kki_constrain(m, s);
+        status = kki_divide(m, s, error);
+        *t = book(s, KK_STAGE_CONSTRAIN, *t);
+    }
+    return status;
+}
+
+/// Whether this step is one for Runge and Kutta: asked for, and nothing holds anything.
+static int is_smooth(const kk_model *m, const kk_simulator *s) {
+    return m->options.integrator == KK_INTEGRATOR_RK4 && s->nconstraint == 0;
+}
+
+static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
+                      kk_error *error) {
+    kk_status status = kki_apply_forces(m, s, input, error);
+    *t = book(s, KK_STAGE_FORCES, *t);
+    if (status != KK_OK) {
+        return status;
+    }
+    move_freely(m, s);
+    *t = book(s, KK_STAGE_FACTOR, *t);
+    status = kki_resolve_islands(m, s, state, error);
+    *t = book(s, KK_STAGE_SOLVE, *t);
+    if (status == KK_OK) {
+        move(m, s);
+        *t = book(s, KK_STAGE_MOVE, *t);
+    }
+    return status;
+}
 
 kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
                   kk_error *error) {
@@ -151,41 +186,27 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     }
     t = book(s, KK_STAGE_BEGIN, t);
 
-    // where is everything
+    // where is everything, in the middle of the step
+    s->nconstraint = s->ncontact = s->ntouching = s->nisland = 0;
     kki_drift(model, 0.5 * s->h, s->q, s->v);
     s->data->kernels->kick_prepare(model, &s->data->scratch, s->q, s->v);
     t = book(s, KK_STAGE_KINEMATICS, t);
 
-    // how would it move if it touched nothing
-    status = kki_apply_forces(model, s, input, error);
-    t = book(s, KK_STAGE_FORCES, t);
-    if (status == KK_OK) {
-        move_freely(model, s);
-        t = book(s, KK_STAGE_FACTOR, t);
-    }
+    // what touches what, and what must not happen
+    status = constrain(model, s, state, &t, error);
 
-    // what touches what
-    status = status ? status : kki_detect(model, s, state, error);
-    t = book(s, KK_STAGE_DETECT, t);
-
-    // what must not happen
+    // how would it move if it touched nothing, what do the constraints make of it, and where does it go
     if (status == KK_OK) {
-        kki_constrain(model, s);
-        status = kki_divide(model, s, error);
+        status = is_smooth(model, s) ? kki_rk4(model, s, state, input, error) : kick(model, s, state, input, &t, error);
     }
-    t = book(s, KK_STAGE_CONSTRAIN, t);
-    status = status ? status : kki_resolve_islands(model, s, state, error);
-    t = book(s, KK_STAGE_SOLVE, t);
     if (status != KK_OK) {
         return status;
     }
 
-    // move
-    move(model, s);
-    t = book(s, KK_STAGE_MOVE, t);
-
     // prove it
     kki_finish(model, s);
+    kki_warm_store(model, s);
+    kki_close_loops(model, s);
     status = prove(model, s, error);
     if (status == KK_OK) {
         commit(model, s, state);

@@ -1,6 +1,8 @@
 /// Leaving behind what the next step starts from.
 #include "model/warm.h"
 
+#include <string.h>
+
 #include "simulate/simulator.h"
 
 static void store_vec(double *to, kk_vec3 a) {
@@ -31,21 +33,12 @@ static void store_pair(const kki_touching *t, double *to) {
     }
 }
 
-/// Records in use first; those that were in use and are not any more become zero again, so that equal states have equal
-/// bytes.
 static void store_contacts(const kk_simulator *s, const kki_warm_layout *w, double *warm) {
-    const int old_contacts = (int)warm[w->contact_count], old_pairs = (int)warm[w->pair_count];
     for (int i = 0; i < s->ncontact; i++) {
         store_contact(s, &s->contact[i], warm + w->first_contact + i * KKI_WARM_CONTACT_SIZE);
     }
-    for (int i = s->ncontact * KKI_WARM_CONTACT_SIZE; i < old_contacts * KKI_WARM_CONTACT_SIZE; i++) {
-        warm[w->first_contact + i] = 0;
-    }
     for (int i = 0; i < s->ntouching; i++) {
         store_pair(&s->touching[i], warm + w->first_pair + i * KKI_WARM_PAIR_SIZE);
-    }
-    for (int i = s->ntouching * KKI_WARM_PAIR_SIZE; i < old_pairs * KKI_WARM_PAIR_SIZE; i++) {
-        warm[w->first_pair + i] = 0;
     }
     warm[w->contact_count] = s->ncontact;
     warm[w->pair_count] = s->ntouching;
@@ -63,9 +56,9 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     }
 }
 
-void kki_warm_store(const kk_model *model, const kk_simulator *s, kk_state *state) {
+void kki_warm_store(const kk_model *model, kk_simulator *s) {
     const kki_warm_layout w = kki_warm_layout_of(model);
-    double *warm = kki_state_warm(state);
+    double *warm = s->warm;
     if (w.contacts > 0) {
         store_contacts(s, &w, warm);
     }
@@ -78,4 +71,27 @@ void kki_warm_store(const kk_model *model, const kk_simulator *s, kk_state *stat
             warm[slot_of(&w, c) + r] = s->lambda[c->row + r] / s->h;
         }
     }
+}
+
+/// Copies records; those that the state has beyond them become zero again, so that equal states have equal bytes.
+static void commit_records(const double *from, int count, double *to, int old_count, int size) {
+    memcpy(to, from, (size_t)(count * size) * sizeof *to);
+    for (int i = count * size; i < old_count * size; i++) {
+        to[i] = 0;
+    }
+}
+
+void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state) {
+    const kki_warm_layout w = kki_warm_layout_of(model);
+    double *to = kki_state_warm(state);
+    const double *from = s->warm;
+    if (w.contacts > 0) {
+        commit_records(from + w.first_contact, (int)from[w.contact_count], to + w.first_contact,
+                       (int)to[w.contact_count], KKI_WARM_CONTACT_SIZE);
+        commit_records(from + w.first_pair, (int)from[w.pair_count], to + w.first_pair, (int)to[w.pair_count],
+                       KKI_WARM_PAIR_SIZE);
+        to[w.contact_count] = from[w.contact_count];
+        to[w.pair_count] = from[w.pair_count];
+    }
+    memcpy(to + w.first_dof, from + w.first_dof, (size_t)(w.size - w.first_dof) * sizeof *to);
 }

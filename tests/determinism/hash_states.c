@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collision/impact.h"
 #include "dynamics/kernels/kernels.h"
+#include "geometry/convex.h"
+#include "geometry/hull.h"
 #include "support/everything.h"
 #include "support/states.h"
 
@@ -143,6 +146,63 @@ static uint64_t scene_rounding(void) {
            5 * hash_of_function(kk_trunc, 10.0) ^ 7 * hash_of_function(kk_round, 10.0);
 }
 
+static kk_vec3 random_point(kk_random *random) {
+    const double x = kk_random_next_between(random, -1, 1), y = kk_random_next_between(random, -1, 1);
+    return kk_vec3_make(x, y, kk_random_next_between(random, -1, 1));
+}
+
+static void hash_vector(hasher *h, kk_vec3 v) {
+    hash_double(h, v.x);
+    hash_double(h, v.y);
+    hash_double(h, v.z);
+}
+
+static void hash_pair(hasher *h, const kki_shape *a, const kki_shape *b, kk_random *random) {
+    kki_pair_memory memory = {0};
+    kki_moving m = {a, kk_transform_identity(), {random_point(random), random_point(random)}};
+    kki_moving n = {b, kk_transform_identity(), {random_point(random), random_point(random)}};
+    n.X_WS.p = kk_vec3_scale(random_point(random), 2);
+    for (int step = 0; step < 10; step++) { // with memory from step to step
+        const kk_transform X_WA = kki_moving_pose(&m, 0.02 * step), X_WB = kki_moving_pose(&n, 0.02 * step);
+        kki_manifold found = {.count = 0};
+        (void)kki_collide(a, &X_WA, b, &X_WB, 0.1, &memory, &found, 1);
+        for (int i = 0; i < found.count; i++) {
+            hash_vector(h, found.normal);
+            hash_vector(h, found.point[i].position);
+            hash_double(h, found.point[i].gap);
+            hash_double(h, (double)(found.point[i].feature >> 11));
+        }
+    }
+    kki_impact impact = {.time = 0};
+    (void)kki_impact_convex(&m, &n, 1, 0, &impact);
+    hash_double(h, impact.time);
+    hash_double(h, impact.at.distance);
+}
+
+// Contacts, distances and impacts of all convex pairs.
+static uint64_t scene_convex(void) {
+    hasher h = hasher_new();
+    kk_random random = {9, 1, 0};
+    kk_vec3 point[60];
+    kki_mesh *mesh = NULL;
+    kki_convex *hull = NULL;
+    for (int i = 0; i < 60; i++) {
+        point[i] = random_point(&random);
+    }
+    if (kki_hull_of_points(point, 60, NULL, NULL, &mesh, NULL) == KK_OK &&
+        kki_convex_create(mesh, NULL, &hull, NULL) == KK_OK) {
+        for (int round = 0; round < 400; round++) {
+            const int ta = round % 8, tb = 1 + round / 8 % 7;
+            const kki_shape a = {.type = ta, .half = {0.5, 0.7, 0.9}, .convex = hull};
+            const kki_shape b = {.type = tb, .half = {0.8, 0.6, 0.4}, .convex = hull, .margin = round % 3 ? 0 : 0.1};
+            hash_pair(&h, &a, &b, &random);
+        }
+    }
+    kki_convex_free(hull);
+    kki_mesh_free(mesh);
+    return h.value;
+}
+
 typedef struct plain_scene {
     const char *name;
     uint64_t (*run)(void);
@@ -163,6 +223,7 @@ static const plain_scene plain_scenes[] = {
     {"hypot", scene_hypot},
     {"fmod", scene_fmod},
     {"rounding", scene_rounding},
+    {"convex", scene_convex},
 };
 
 // ---- dynamics: every scene on every kernel variant

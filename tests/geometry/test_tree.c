@@ -105,6 +105,10 @@ KK_TEST(tree_of_degenerate_boxes) {
     int seen[BOXES] = {0};
     const kki_aabb query = {{-2, -2, -2}, {2, 2, 2}};
     KK_CHECK_EQ_INT(count_by_walk(f, &query, seen), BOXES);
+    // an endless query, and one that is no box
+    const kki_aabb endless = {{-inf, -inf, -inf}, {inf, inf, inf}}, nothing = {{NAN, NAN, NAN}, {NAN, NAN, NAN}};
+    KK_CHECK_EQ_INT(count_by_walk(f, &endless, seen), BOXES);
+    KK_CHECK_EQ_INT(count_by_walk(f, &nothing, seen), 0);
     free(f);
 }
 
@@ -197,8 +201,8 @@ KK_TEST(surface_inside_out_is_turned) {
     kki_face face[12];
     shapes_box_corners(1, 1, 1, corner);
     for (int f = 0; f < 12; f++) {
-        face[f] = (kki_face){{SHAPES_BOX_FACES[f].vertex[0], SHAPES_BOX_FACES[f].vertex[2],
-                              SHAPES_BOX_FACES[f].vertex[1]}};
+        face[f] =
+            (kki_face){{SHAPES_BOX_FACES[f].vertex[0], SHAPES_BOX_FACES[f].vertex[2], SHAPES_BOX_FACES[f].vertex[1]}};
     }
     kki_surface *s = surface_of(shapes_mesh(corner, 8, face, 12));
     for (int f = 0; f < 12; f++) {
@@ -274,9 +278,9 @@ KK_TEST(triangle_closest_is_nearest) {
         const double d = kk_vec3_norm(kk_vec3_sub(t.p, p));
         for (int i = 0; i <= 20; i++) {
             for (int j = 0; i + j <= 20; j++) {
-                const kk_vec3 x = kk_vec3_add(kk_vec3_scale(c[0], i / 20.0),
-                                              kk_vec3_add(kk_vec3_scale(c[1], j / 20.0),
-                                                          kk_vec3_scale(c[2], (20 - i - j) / 20.0)));
+                const kk_vec3 x =
+                    kk_vec3_add(kk_vec3_scale(c[0], i / 20.0),
+                                kk_vec3_add(kk_vec3_scale(c[1], j / 20.0), kk_vec3_scale(c[2], (20 - i - j) / 20.0)));
                 KK_CHECK(d <= kk_vec3_norm(kk_vec3_sub(x, p)) + 1e-14);
             }
         }

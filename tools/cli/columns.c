@@ -24,6 +24,10 @@ const char *column_word(column_kind kind) {
     return words[kind];
 }
 
+static const char *pick(const char *const *list, int count, int k) {
+    return k >= 0 && k < count ? list[k] : "";
+}
+
 const char *column_suffix(kk_joint_type type, column_kind kind, int k) {
     static const char *const cylindrical[] = {".angle", ".travel"}, *const universal[] = {".1", ".2"},
                              *const planar[] = {".x", ".y", ".angle"}, *const placement[] = {".qw", ".qx", ".qy", ".qz",
@@ -31,11 +35,12 @@ const char *column_suffix(kk_joint_type type, column_kind kind, int k) {
                              *const motion[] = {".wx", ".wy", ".wz", ".vx", ".vy", ".vz"},
                              *const force[] = {".nx", ".ny", ".nz", ".fx", ".fy", ".fz"};
     switch (type) {
-    case KK_JOINT_CYLINDRICAL: return cylindrical[k];
-    case KK_JOINT_UNIVERSAL: return universal[k];
-    case KK_JOINT_PLANAR: return planar[k];
+    case KK_JOINT_CYLINDRICAL: return pick(cylindrical, 2, k);
+    case KK_JOINT_UNIVERSAL: return pick(universal, 2, k);
+    case KK_JOINT_PLANAR: return pick(planar, 3, k);
     case KK_JOINT_BALL:
-    case KK_JOINT_FREE: return kind == COLUMN_Q ? placement[k] : kind == COLUMN_TAU ? force[k] : motion[k];
+    case KK_JOINT_FREE:
+        return kind == COLUMN_Q ? pick(placement, 7, k) : pick(kind == COLUMN_TAU ? force : motion, 6, k);
     default: return "";
     }
 }

@@ -34,6 +34,7 @@ static const char *verb_name(const char *word) {
 
 static int show_overview(cli *c) {
     cli_text text = {0};
+    c->color_out = c->color_err; // it goes there, since it was not asked for
     help_overview(c, &text);
     fputs(text_string(&text), stderr);
     text_free(&text);

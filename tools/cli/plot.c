@@ -12,7 +12,7 @@ enum {
     HEIGHT = 320,
     COLORS = 8,
     LEFT = 66,
-    RIGHT = 16,
+    RIGHT = 26,
     TOP = 12,
     BOTTOM = 46,
     TITLE = 26,
@@ -134,7 +134,7 @@ static void add_label(cli_text *svg, const char *class_name, double x, double y,
 }
 
 /// A minus that is as wide as a plus.
-static void format_tick(double value, cli_text *text) {
+static void format_number(double value, cli_text *text) {
     char number[KK_NUMBER_TEXT_SIZE];
     kk_number_format(value == 0 ? 0 : value, number);
     for (const char *s = number; *s; s++) {
@@ -142,10 +142,32 @@ static void format_tick(double value, cli_text *text) {
     }
 }
 
+/// 10⁻⁵
+static void format_power(int exponent, cli_text *text) {
+    static const char *const digit[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    char number[16];
+    snprintf(number, sizeof number, "%d", exponent);
+    text_add(text, "10");
+    for (const char *s = number; *s; s++) {
+        text_add(text, *s == '-' ? "⁻" : digit[*s - '0']);
+    }
+}
+
+/// Powers of ten as such where an axis has some that are long to write.
+static void format_tick(const plot_ticks *t, bool is_log, double value, cli_text *text) {
+    const bool is_wide = t->low < 1e-3 || t->high > 1e4;
+    const int exponent = is_log ? (int)kk_round(kk_log(value) / kk_log(10)) : 0;
+    if (is_log && is_wide && kk_round(value / kk_pow(10, exponent) * 1e6) == 1e6) {
+        format_power(exponent, text);
+    } else {
+        format_number(value, text);
+    }
+}
+
 static void add_tick_x(cli_text *svg, const frame *f, double value) {
     const double x = to_x(f, value);
     cli_text label = {0};
-    format_tick(value, &label);
+    format_tick(&f->x, f->x_is_log, value, &label);
     add_line(svg, "grid", x, f->top, x, f->top + f->height);
     add_label(svg, "tick middle", x, f->top + f->height + 16, "", text_string(&label));
     text_free(&label);
@@ -154,7 +176,7 @@ static void add_tick_x(cli_text *svg, const frame *f, double value) {
 static void add_tick_y(cli_text *svg, const frame *f, double value) {
     const double y = to_y(f, value);
     cli_text label = {0};
-    format_tick(value, &label);
+    format_tick(&f->y, f->y_is_log, value, &label);
     add_line(svg, "grid", f->left, y, f->left + f->width, y);
     add_label(svg, "tick end", f->left - 6, y + 4, "", text_string(&label));
     text_free(&label);
@@ -368,7 +390,7 @@ static const char *const style_sheet =
     "</style>\n";
 
 static double legend_height(const plot_panel *p, double width) {
-    return has_legend(p) ? LEGEND_ROW * place_legend(NULL, p, 0, 0, width - LEFT - RIGHT) + 4 : 0;
+    return has_legend(p) ? LEGEND_ROW * place_legend(NULL, p, 0, 0, width - LEFT - RIGHT) + 8 : 0;
 }
 
 static void add_panel(cli_text *svg, const plot_panel *p, int index, double left, double top, double width,
@@ -432,8 +454,8 @@ void plot_write(const plot_figure *figure, cli_text *svg) {
         add_label(svg, "title", LEFT, 24, "", figure->title);
     }
     for (int i = 0; i < figure->panel_count; i++) {
-        add_panel(svg, &figure->panels[i], i, (double)(i % columns) * width, head + (double)(i / columns) * height,
-                  width, height);
+        const int row = i / columns, column = i % columns;
+        add_panel(svg, &figure->panels[i], i, column * width, head + row * height, width, height);
     }
     text_add(svg, "</svg>\n");
 }

@@ -17,7 +17,7 @@ static double decimal(long long digits, int exponent) {
 
 /// The exponent of the largest power of ten that is not above x > 0.
 static int exponent_of(double x) {
-    int e = (int)kk_floor(kk_log(x) / 2.302585092994046);
+    int e = (int)kk_floor(kk_log(x) / 2.302585092994046); // off by one at most
     while (decimal(1, e) > x) {
         e--;
     }
@@ -32,14 +32,17 @@ static void add_tick(plot_ticks *t, double at) {
     t->at[t->count++] = at;
 }
 
+static double clamp(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
 /// A span that can be divided: not empty, not the whole range of doubles, not below rounding.
 static void open_span(double *low, double *high) {
-    const double most = 1e300;
-    *low = *low < -most ? -most : *low;
-    *high = *high > most ? most : *high;
-    const double size = kk_hypot(*low, *high), least = size > 0 ? 1e-9 * size : 0;
-    if (!(*high - *low > least)) {
-        const double half = size > 0 ? 0.1 * size : 1;
+    *low = clamp(*low, -1e300, 1e300);
+    *high = clamp(*high, -1e300, 1e300);
+    const double size = kk_hypot(*low, *high);
+    if (!(*high - *low > 1e-9 * size && size > 1e-280)) {
+        const double half = size > 1e-280 ? 0.1 * size : 1;
         *low -= half;
         *high += half;
     }
@@ -56,8 +59,8 @@ plot_ticks plot_linear_ticks(double low, double high, int wanted, bool is_fixed)
     // a tick that an end misses by rounding counts
     const double first = is_fixed ? kk_ceil(low / width - 1e-6) : kk_floor(low / width + 1e-6);
     const double last = is_fixed ? kk_floor(high / width + 1e-6) : kk_ceil(high / width - 1e-6);
-    for (double k = first; k <= last && t.count < 1000; k++) {
-        add_tick(&t, decimal((long long)k * step, e));
+    for (long long k = (long long)first; k <= (long long)last && t.count < 1000; k++) {
+        add_tick(&t, decimal(k * step, e));
     }
     t.low = is_fixed || !t.count ? low : t.at[0];
     t.high = is_fixed || !t.count ? high : t.at[t.count - 1];
@@ -66,8 +69,8 @@ plot_ticks plot_linear_ticks(double low, double high, int wanted, bool is_fixed)
 
 plot_ticks plot_log_ticks(double low, double high, bool is_fixed) {
     plot_ticks t = {0};
-    low = low > 1e-300 ? low : 1e-300;
-    high = high > low ? high : 10 * low;
+    low = low > 1e-300 ? low < 1e299 ? low : 1e299 : 1e-300;
+    high = high > low ? high < 1e300 ? high : 1e300 : 10 * low;
     const int first = exponent_of(low), last = exponent_of(high) + (decimal(1, exponent_of(high)) < high);
     const int skip = (last - first) / 10 + 1; // at most about ten powers
     static const int few[] = {1, 2, 5};

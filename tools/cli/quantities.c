@@ -230,7 +230,12 @@ static kk_status compute_com_velocity(const instant *s, const quantity *x, doubl
 static kk_status compute_zmp(const instant *s, const quantity *x, double *out) {
     (void)x;
     kk_inverse_dynamics(s->model, s->data, s->q, s->v, s->a, s->scratch);
-    const kk_force w = kk_floor_wrench(s->model, s->data);
+    kk_force w = kk_floor_wrench(s->model, s->data);
+    const kk_vec3 g = kk_model_gravity(s->model);
+    const double weight = kk_model_mass(s->model) * kk_sqrt(kk_vec3_dot(g, g));
+    if (w.linear.z * w.linear.z < 1e-18 * weight * weight) { // rounding is no force
+        w.linear.z = 0.0 / 0.0;
+    }
     out[0] = (s->floor * w.linear.x - w.angular.y) / w.linear.z;
     out[1] = (s->floor * w.linear.y + w.angular.x) / w.linear.z;
     out[2] = s->floor;

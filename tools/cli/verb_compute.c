@@ -115,6 +115,11 @@ static int match_kind(job *j, int kind, bool *is_known, column_list *missing) {
     return found;
 }
 
+/// For messages.
+static const char *states_name(const job *j) {
+    return strcmp(j->o->states, "-") == 0 ? "standard input" : j->o->states;
+}
+
 static int fail_extra(const job *j, int column) {
     const char *name = kk_table_column_name(j->states, column);
     suggestion near = suggest_begin(name);
@@ -127,10 +132,15 @@ static int fail_extra(const job *j, int column) {
         suggest_word(&near, all.item[i].name);
     }
     kk_error error = {.status = KK_NOT_FOUND, .line = kk_table_header_line(j->states)};
-    snprintf(error.file, sizeof error.file, "%s", j->o->states);
-    snprintf(error.text, sizeof error.text, "the model knows no column '%s' — %s%s%s", name,
-             near.best ? "did you mean '" : "rename it, or give ", near.best ? near.best : "--ignore-extra",
-             near.best ? "'? (--ignore-extra skips it)" : "");
+    snprintf(error.file, sizeof error.file, "%s", states_name(j));
+    if (near.best) {
+        snprintf(error.text, sizeof error.text,
+                 "the model knows no column '%s' — did you mean '%s'? (--ignore-extra skips it)", name, near.best);
+    } else {
+        snprintf(error.text, sizeof error.text,
+                 "the model knows no column '%s' — columns are named like '%s'; --ignore-extra skips others", name,
+                 all.count ? all.item[0].name : "time");
+    }
     columns_free(&all);
     return cli_fail_error(j->c, &error);
 }
@@ -231,7 +241,7 @@ static void fill_state(const job *j, const double *row) {
 
 static int fail_row(const job *j, size_t row, kk_error *error) {
     if (j->states) {
-        snprintf(error->file, sizeof error->file, "%s", strcmp(j->o->states, "-") ? j->o->states : "standard input");
+        snprintf(error->file, sizeof error->file, "%s", states_name(j));
         error->line = kk_table_row_line(j->states, row);
     }
     return cli_fail_error(j->c, error);
@@ -293,7 +303,7 @@ static int compute_row(job *j, size_t row) {
     const double *given = j->states ? kk_table_row(j->states, row) : NULL;
     fill_state(j, given);
     int code = normalise(j, row);
-    if (j->time >= 0) {
+    if (j->time >= 0 && given) {
         j->row[0] = given[j->time];
     }
     for (int i = 0; i < j->quantities.count && !code; i++) {

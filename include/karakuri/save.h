@@ -1,0 +1,32 @@
+/// Saving specs as robot files.
+///
+/// A written file can be loaded again and gives the same model: kinematics and inertia to rounding. Meshes are referred
+/// to, not written.
+#ifndef KARAKURI_SAVE_H
+#define KARAKURI_SAVE_H
+
+#include <karakuri/spec.h>
+
+KK_BEGIN_DECLS
+
+/// Zero-initialised means: meshes are named as the file that the spec came from names them.
+typedef struct kk_save_options {
+    /// Directory that the file will be in: meshes are named by their paths from there, as far as their files are known;
+    /// NULL: by their references.
+    const char *directory;
+} kk_save_options;
+
+/// Writes URDF. What URDF cannot say stands in <karakuri> elements (docs/guide/karakuri-element.md), beside the nearest
+/// that it can, so that other programs read the file, too.
+/// @param options  may be NULL
+/// @param text     [out] zero-terminated, for kk_text_free; NULL where it fails
+/// @param size     [out] bytes without the terminating zero
+/// KK_NOT_FOUND for a mesh without file and reference, KK_NOT_FINITE or KK_INVALID_ARGUMENT for what XML cannot hold.
+KK_API kk_status kk_spec_write_urdf(const kk_spec *spec, const kk_save_options *options, const kk_allocator *allocator,
+                                    char **text, size_t *size, kk_error *error);
+
+/// Gives back a text with the size and the allocator of the call that made it.
+KK_API void kk_text_free(const kk_allocator *allocator, char *text, size_t size);
+
+KK_END_DECLS
+#endif

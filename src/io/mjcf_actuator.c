@@ -1,0 +1,286 @@
+/// Actuators: force = gain · u + bias₀ + bias₁ · length + bias₂ · rate, as in MuJoCo, with its shortcuts.
+#include <string.h>
+
+#include "io/mjcf.h"
+
+enum { OTHER = 100 };
+
+// ---- transmission
+
+/// A ball or free joint takes a gear for each degree; we drive one of them.
+static bool choose_degree(const kki_mjcf_at *at, const kki_mjcf_joint *joint, const double gear[6],
+                          kk_actuator_def *def) {
+    def->gear = gear[0];
+    if (joint->type == KK_JOINT_HINGE || joint->type == KK_JOINT_SLIDE) {
+        return true;
+    }
+    int found = -1;
+    const int first = joint->type == KK_JOINT_FREE ? 3 : 0; // MuJoCo has translation first
+    for (int i = 0; i < 6; i++) {
+        if (gear[i] != 0) {
+            found = found < 0 && i >= first && i < first + 3 ? i : OTHER;
+        }
+    }
+    if (found < 0 || found == OTHER) {
+        kki_mjcf_report(at->m, KKI_WARNING, KK_OK, at->node, "joint",
+                        "the actuator is left out: it drives several degrees of joint '%s'; drive a site instead",
+                        joint->name);
+        return false;
+    }
+    def->dof = found - first;
+    def->gear = gear[found];
+    return true;
+}
+
+static bool drive_joint(const kki_mjcf_at *at, const char *attribute, const double gear[6], kk_actuator_def *def) {
+    kki_mjcf *m = at->m;
+    const int item = kki_mjcf_refer(at, attribute, KKI_MJCF_JOINT);
+    const kki_mjcf_joint *joint = item < 0 || m->item[item].made < 0 ? NULL : &m->joint[m->item[item].made];
+    if (!joint) {
+        return false;
+    }
+    def->transmission = KK_TRANSMISSION_JOINT;
+    def->target = joint->name;
+    return choose_degree(at, joint, gear, def);
+}
+
+static const char *frame_name(const kki_mjcf_at *at, const char *attribute) {
+    const int site = kki_mjcf_refer(at, attribute, KKI_MJCF_SITE);
+    return site < 0 ? NULL : kk_spec_frame_const(at->m->loader->spec, at->m->item[site].made)->name;
+}
+
+static bool drive_site(const kki_mjcf_at *at, const double gear[6], kk_actuator_def *def) {
+    def->transmission = KK_TRANSMISSION_FRAME;
+    def->target = frame_name(at, "site");
+    def->reference = kki_mjcf_text(at, "refsite") ? frame_name(at, "refsite") : NULL;
+    def->gear = 1;
+    def->direction = kk_force_make(kk_vec3_make(gear[3], gear[4], gear[5]), kk_vec3_make(gear[0], gear[1], gear[2]));
+    return def->target != NULL;
+}
+
+static bool drive_tendon(const kki_mjcf_at *at, const double gear[6], kk_actuator_def *def) {
+    const int tendon = kki_mjcf_refer(at, "tendon", KKI_MJCF_TENDON);
+    if (tendon < 0) {
+        return false;
+    }
+    def->transmission = KK_TRANSMISSION_TENDON;
+    def->target = kk_spec_tendon_const(at->m->loader->spec, tendon)->name;
+    def->gear = gear[0];
+    return true;
+}
+
+static bool read_transmission(const kki_mjcf_at *at, kk_actuator_def *def) {
+    double gear[6] = {1, 0, 0, 0, 0, 0};
+    kki_mjcf_numbers(at, "gear", 1, 6, gear);
+    if (kki_mjcf_text(at, "joint") || kki_mjcf_text(at, "jointinparent")) {
+        return drive_joint(at, kki_mjcf_text(at, "joint") ? "joint" : "jointinparent", gear, def);
+    }
+    if (kki_mjcf_text(at, "tendon")) {
+        return drive_tendon(at, gear, def);
+    }
+    if (kki_mjcf_text(at, "site")) {
+        return drive_site(at, gear, def);
+    }
+    const bool is_known = kki_mjcf_text(at, "cranksite") || kki_mjcf_text(at, "body");
+    kki_mjcf_report(at->m, is_known ? KKI_WARNING : KKI_ERROR, is_known ? KK_OK : KK_NOT_FOUND, at->node, NULL,
+                    is_known ? "the actuator is left out: its transmission is not supported"
+                             : "the actuator drives nothing; add joint=\"...\"");
+    return false;
+}
+
+// ---- ranges
+
+static void read_ranges(const kki_mjcf_at *at, kk_actuator_def *def) {
+    double range[2];
+    if (kki_mjcf_limits(at, "ctrllimited", "ctrlrange", range)) {
+        def->control_lower = range[0];
+        def->control_upper = range[1];
+    }
+    if (kki_mjcf_limits(at, "forcelimited", "forcerange", range)) {
+        def->force_lower = range[0];
+        def->force_upper = range[1];
+    }
+    if (kki_mjcf_limits(at, "actlimited", "actrange", range)) {
+        def->lag_lower = range[0];
+        def->lag_upper = range[1];
+    }
+    if (at->m->set.no_actuation) {
+        def->force_lower = def->force_upper = 0;
+    }
+}
+
+static bool range_of_target(const kki_mjcf_at *at, const kk_actuator_def *def, double range[2]) {
+    kki_mjcf *m = at->m;
+    if (def->transmission == KK_TRANSMISSION_JOINT) {
+        const char *attribute = kki_mjcf_text(at, "joint") ? "joint" : "jointinparent";
+        const kki_mjcf_joint *joint = &m->joint[m->item[kki_mjcf_refer(at, attribute, KKI_MJCF_JOINT)].made];
+        range[0] = joint->lower;
+        range[1] = joint->upper;
+        return joint->is_limited;
+    }
+    if (def->transmission == KK_TRANSMISSION_TENDON) {
+        const kk_tendon_def *tendon =
+            kk_spec_tendon_const(m->loader->spec, kki_mjcf_refer(at, "tendon", KKI_MJCF_TENDON));
+        range[0] = tendon->lower;
+        range[1] = tendon->upper;
+        return range[1] - range[0] < __builtin_inf();
+    }
+    return false;
+}
+
+/// inheritrange: the target's range about its middle.
+static void inherit_range(const kki_mjcf_at *at, kk_actuator_def *def) {
+    const double share = kki_mjcf_number(at, "inheritrange", 0);
+    double range[2] = {0, 0};
+    if (!(share > 0)) {
+        return;
+    }
+    if (!range_of_target(at, def, range)) {
+        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_MODEL, at->node, "inheritrange",
+                        "inheritrange needs a joint or tendon with a range; give '%s' one", def->target);
+        return;
+    }
+    const double middle = (range[0] + range[1]) / 2, half = (range[1] - range[0]) / 2 * share;
+    if (def->lag == KK_LAG_INTEGRATE) {
+        def->lag_lower = middle - half;
+        def->lag_upper = middle + half;
+    } else {
+        def->control_lower = middle - half;
+        def->control_upper = middle + half;
+    }
+}
+
+// ---- laws
+
+static void set_position(const kki_mjcf_at *at, kk_actuator_def *def) {
+    const double kp = kki_mjcf_number(at, "kp", 1), kv = kki_mjcf_number(at, "kv", 0);
+    def->type = KK_ACTUATOR_POSITION;
+    def->gain = kp;
+    def->bias[1] = -kp;
+    def->bias[2] = -kv;
+}
+
+static void set_filter(const kki_mjcf_at *at, double otherwise, kk_actuator_def *def) {
+    def->time_constant = kki_mjcf_number(at, "timeconst", otherwise);
+    def->lag = def->time_constant > 0 ? KK_LAG_FILTER : KK_LAG_NONE;
+}
+
+static void set_cylinder(const kki_mjcf_at *at, kk_actuator_def *def) {
+    const double diameter = kki_mjcf_number(at, "diameter", 0);
+    def->type = KK_ACTUATOR_GENERAL;
+    def->gain = diameter > 0 ? KK_PI / 4 * diameter * diameter : kki_mjcf_number(at, "area", 1);
+    kki_mjcf_numbers(at, "bias", 1, 3, def->bias);
+    set_filter(at, 1, def);
+}
+
+/// <general>: false where the law is none of ours.
+static bool set_general(const kki_mjcf_at *at, kk_actuator_def *def) {
+    static const kki_keyword dynamics[] = {{"none", KK_LAG_NONE},
+                                           {"integrator", KK_LAG_INTEGRATE},
+                                           {"filter", KK_LAG_FILTER},
+                                           {"filterexact", KK_LAG_FILTER},
+                                           {"muscle", OTHER},
+                                           {"user", OTHER},
+                                           {"dcmotor", OTHER},
+                                           {"pid", OTHER},
+                                           {NULL, 0}};
+    static const kki_keyword gains[] = {{"fixed", 0},    {"affine", 1},      {"muscle", OTHER}, {"user", OTHER},
+                                        {"none", OTHER}, {"dcmotor", OTHER}, {"pid", OTHER},    {NULL, 0}};
+    const int dynamic = kki_mjcf_word(at, "dyntype", dynamics, KK_LAG_NONE);
+    const int gain = kki_mjcf_word(at, "gaintype", gains, 0), bias = kki_mjcf_word(at, "biastype", gains, OTHER);
+    double g[10] = {1}, b[10] = {0}, d[10] = {1};
+    kki_mjcf_numbers(at, "gainprm", 1, 10, g);
+    kki_mjcf_numbers(at, "biasprm", 1, 10, b);
+    kki_mjcf_numbers(at, "dynprm", 1, 10, d);
+    const bool is_damper = gain == 1 && g[0] == 0 && g[1] == 0;
+    const bool has_bias = bias != OTHER || kki_mjcf_has(at, "biastype");
+    const bool bias_is_known =
+        !has_bias || bias == 1 || (kki_mjcf_text(at, "biastype") && strcmp(kki_mjcf_text(at, "biastype"), "none") == 0);
+    if (dynamic == OTHER || gain == OTHER || (gain == 1 && !is_damper) || !bias_is_known) {
+        kki_mjcf_report(
+            at->m, KKI_WARNING, KK_OK, at->node, NULL,
+            "the actuator is left out; only fixed gain, affine bias and filter or integrator are supported");
+        return false;
+    }
+    def->type = is_damper ? KK_ACTUATOR_DAMPER : KK_ACTUATOR_GENERAL;
+    def->gain = is_damper ? -g[2] : g[0];
+    def->lag = (kk_lag)dynamic;
+    def->time_constant = dynamic == KK_LAG_FILTER ? d[0] : 0;
+    for (int i = 0; i < 3 && bias == 1; i++) {
+        def->bias[i] = b[i];
+    }
+    return true;
+}
+
+static bool set_law(const kki_mjcf_at *at, kk_actuator_def *def) {
+    const char *name = kki_xml_name(at->m->xml, at->node);
+    if (strcmp(name, "general") == 0) {
+        return set_general(at, def);
+    }
+    if (strcmp(name, "position") == 0) {
+        set_position(at, def);
+        set_filter(at, 0, def);
+    } else if (strcmp(name, "intvelocity") == 0) {
+        set_position(at, def);
+        def->lag = KK_LAG_INTEGRATE;
+    } else if (strcmp(name, "velocity") == 0) {
+        def->type = KK_ACTUATOR_VELOCITY;
+        def->gain = kki_mjcf_number(at, "kv", 1);
+        def->bias[2] = -def->gain;
+    } else if (strcmp(name, "damper") == 0) {
+        def->type = KK_ACTUATOR_DAMPER;
+        def->gain = kki_mjcf_number(at, "kv", 1);
+    } else if (strcmp(name, "cylinder") == 0) {
+        set_cylinder(at, def);
+    }
+    return true; // <motor> is the default
+}
+
+static void add_servo(const kki_mjcf_at *at, int actuator) {
+    const double ratio = kki_mjcf_number(at, "dampratio", 0);
+    kki_mjcf_servo *servo = ratio > 0 ? KKI_MJCF_PUSH(at->m, servo) : NULL;
+    if (servo) {
+        *servo = (kki_mjcf_servo){actuator, ratio, at->node};
+    }
+}
+
+static void read_actuator(kki_mjcf *m, int32_t node) {
+    const kki_mjcf_at at = kki_mjcf_element_of_class(m, node, KKI_MJCF_OF_ACTUATOR, 0);
+    kk_actuator_def def = kk_actuator_def_default();
+    int *control = KKI_MJCF_PUSH(m, control);
+    if (!control) {
+        return;
+    }
+    *control = -1;
+    if (!set_law(&at, &def) || !read_transmission(&at, &def)) {
+        return;
+    }
+    read_ranges(&at, &def);
+    inherit_range(&at, &def);
+    def.name = kki_mjcf_own_name(m, node);
+    def.origin = kki_origin_of_node(m->xml, node);
+    int id;
+    if (kki_mjcf_stop(m, kk_spec_add_actuator(m->loader->spec, &def, &id, &m->error)) != KK_OK) {
+        return;
+    }
+    m->control[m->control_count - 1] = id;
+    kki_mjcf_name_put(m, KKI_MJCF_ACTUATOR, def.name, id, node);
+    if (m->suffix[0] && def.name) {
+        kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix);
+    }
+    add_servo(&at, id);
+}
+
+void kki_mjcf_actuator(kki_mjcf *m, int32_t section) {
+    for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
+         c = kki_xml_next(m->xml, c, NULL)) {
+        if (kki_mjcf_is_read(m, "actuator", c)) {
+            kki_mjcf_each_copy(m, c, read_actuator);
+        } else {
+            int *control = KKI_MJCF_PUSH(m, control); // its control counts in keyframes
+            if (control) {
+                *control = -1;
+            }
+        }
+    }
+}

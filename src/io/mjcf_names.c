@@ -1,0 +1,211 @@
+/// Names of MJCF, in one hash table, and what refers to them.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "io/mjcf.h"
+#include "io/text.h"
+
+static const char *const kind_texts[KKI_MJCF_KINDS] = {
+    [KKI_MJCF_BODY] = "body",        [KKI_MJCF_JOINT] = "joint",       [KKI_MJCF_GEOM] = "geom",
+    [KKI_MJCF_SITE] = "site",        [KKI_MJCF_CLASS] = "class",       [KKI_MJCF_MESH] = "mesh",
+    [KKI_MJCF_HFIELD] = "hfield",    [KKI_MJCF_TEXTURE] = "texture",   [KKI_MJCF_LOOK] = "material",
+    [KKI_MJCF_TENDON] = "tendon",    [KKI_MJCF_ACTUATOR] = "actuator", [KKI_MJCF_SENSOR] = "sensor",
+    [KKI_MJCF_KEY] = "key",          [KKI_MJCF_LOOP] = "equality",     [KKI_MJCF_MATERIAL] = "material",
+    [KKI_MJCF_FRAME_NAME] = "frame", [KKI_MJCF_JOINT_NAME] = "joint",  [KKI_MJCF_MESH_NAME] = "mesh",
+};
+
+// ---- the table
+
+static size_t hash_of(int kind, const char *text) {
+    uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)kind;
+    for (; *text; text++) {
+        h = (h ^ (uint8_t)*text) * 0x100000001b3u; // FNV-1a
+    }
+    return (size_t)(h ^ (h >> 29));
+}
+
+static kki_mjcf_name *slot_of(const kki_mjcf_names *names, int kind, const char *text) {
+    size_t i = hash_of(kind, text) & (names->room - 1);
+    while (names->slot[i].text && (names->slot[i].kind != kind || strcmp(names->slot[i].text, text) != 0)) {
+        i = (i + 1) & (names->room - 1);
+    }
+    return &names->slot[i];
+}
+
+static bool grow(kki_mjcf *m) {
+    enum { FIRST_ROOM = 256 };
+    kki_mjcf_names *old = &m->names;
+    if (2 * old->count < old->room) {
+        return true;
+    }
+    kki_mjcf_names larger = {.count = old->count, .room = old->room ? 2 * old->room : FIRST_ROOM};
+    larger.slot = kki_allocate_array_zeroed(&m->loader->allocator, larger.room, sizeof *larger.slot);
+    if (!larger.slot) {
+        kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
+        return false;
+    }
+    for (size_t i = 0; i < old->room; i++) {
+        if (old->slot[i].text) {
+            *slot_of(&larger, old->slot[i].kind, old->slot[i].text) = old->slot[i];
+        }
+    }
+    kki_release_array(&m->loader->allocator, old->slot, old->room, sizeof *old->slot);
+    *old = larger;
+    return true;
+}
+
+int kki_mjcf_name_get(const kki_mjcf *m, int kind, const char *name) {
+    const kki_mjcf_name *slot = name && m->names.room ? slot_of(&m->names, kind, name) : NULL;
+    return slot && slot->text ? slot->value : -1;
+}
+
+void kki_mjcf_name_set(kki_mjcf *m, int kind, const char *name, int value) {
+    if (grow(m)) {
+        kki_mjcf_name *slot = slot_of(&m->names, kind, name);
+        m->names.count += slot->text ? 0 : 1;
+        *slot = (kki_mjcf_name){name, kind, value};
+    }
+}
+
+void kki_mjcf_name_put(kki_mjcf *m, kki_mjcf_kind kind, const char *name, int value, int32_t node) {
+    if (!name) {
+        return;
+    }
+    if (kki_mjcf_name_get(m, (int)kind, name) >= 0) {
+        kki_mjcf_report(m, KKI_ERROR, KK_DUPLICATE_NAME, node, "name", "two of %s have the name '%s'; rename one",
+                        kind_texts[kind], kki_shorten_string(name).text);
+        return;
+    }
+    kki_mjcf_name_set(m, (int)kind, name, value);
+}
+
+const char *kki_mjcf_free_name(kki_mjcf *m, kki_mjcf_kind kind, const char *wish) {
+    char number[16];
+    const char *name = wish;
+    // numbers go on from the last one given for this wish, so that many equal wishes stay cheap
+    int n = kki_mjcf_name_get(m, (int)kind + KKI_MJCF_NUMBERED, wish);
+    n = n < 2 ? 2 : n;
+    while (m->status == KK_OK && kki_mjcf_name_get(m, (int)kind, name) >= 0) {
+        snprintf(number, sizeof number, "_%d", n++);
+        name = kki_mjcf_join(m, wish, number);
+    }
+    if (n > 2) {
+        kki_mjcf_name_set(m, (int)kind + KKI_MJCF_NUMBERED, wish, n);
+    }
+    kki_mjcf_name_set(m, (int)kind, name, 0);
+    return name;
+}
+
+// ---- references
+
+int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mjcf_kind kind, const char *name) {
+    int found = -1;
+    if (m->suffix[0]) {
+        found = kki_mjcf_name_get(m, (int)kind, kki_mjcf_join(m, name, m->suffix));
+    }
+    found = found < 0 ? kki_mjcf_name_get(m, (int)kind, name) : found;
+    if (found < 0) {
+        kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, node, attribute,
+                        "<%s> refers to %s '%s', and there is none of that name; check its spelling",
+                        kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
+    }
+    return found;
+}
+
+int kki_mjcf_refer(const kki_mjcf_at *at, const char *attribute, kki_mjcf_kind kind) {
+    const char *name = kki_mjcf_text(at, attribute);
+    if (!name) {
+        kki_mjcf_report(at->m, KKI_ERROR, KK_NOT_FOUND, at->node, NULL, "<%s> has no attribute '%s'; add it",
+                        kki_xml_name(at->m->xml, at->node), attribute);
+        return -1;
+    }
+    return kki_mjcf_refer_name(at->m, at->node, attribute, kind, name);
+}
+
+const char *kki_mjcf_own_name(kki_mjcf *m, int32_t node) {
+    const char *name = kki_xml_value(m->xml, node, "name");
+    if (!name || !name[0]) {
+        return NULL;
+    }
+    return m->suffix[0] ? kki_mjcf_join(m, name, m->suffix) : name;
+}
+
+// ---- copies
+
+void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix) {
+    const int last = kki_mjcf_name_get(m, (int)kind + KKI_MJCF_COPIED, name);
+    kki_mjcf_copy *copy = KKI_MJCF_PUSH(m, copy);
+    if (copy) {
+        *copy = (kki_mjcf_copy){suffix, last};
+        kki_mjcf_name_set(m, (int)kind + KKI_MJCF_COPIED, name, m->copy_count - 1);
+    }
+}
+
+static int kind_of_attribute(const char *name) {
+    static const kki_keyword words[] = {
+        {"joint", KKI_MJCF_JOINT},   {"jointinparent", KKI_MJCF_JOINT}, {"body", KKI_MJCF_BODY},
+        {"geom", KKI_MJCF_GEOM},     {"site", KKI_MJCF_SITE},           {"refsite", KKI_MJCF_SITE},
+        {"tendon", KKI_MJCF_TENDON}, {"actuator", KKI_MJCF_ACTUATOR},   {NULL, 0}};
+    size_t length = strlen(name);
+    length -= length > 1 && (name[length - 1] == '1' || name[length - 1] == '2') ? 1 : 0;
+    for (int i = 0; words[i].word; i++) {
+        if (strlen(words[i].word) == length && memcmp(words[i].word, name, length) == 0) {
+            return words[i].value;
+        }
+    }
+    return -1;
+}
+
+/// The last copy of the first name in an element's attributes that stands for copies; −1: none.
+static int copies_in(const kki_mjcf *m, int32_t node) {
+    const kki_xml_node *n = &m->xml->node[node];
+    for (int32_t i = n->first_attribute; i < n->first_attribute + n->attribute_count; i++) {
+        const kki_xml_attribute *a = &m->xml->attribute[i];
+        const char *name = kki_xml_string(m->xml, a->name), *value = kki_xml_string(m->xml, a->value);
+        const int kind = kind_of_attribute(name);
+        const bool is_object = strcmp(name, "objname") == 0;
+        for (int k = is_object ? KKI_MJCF_BODY : kind; k >= 0 && k <= (is_object ? KKI_MJCF_SITE : kind); k++) {
+            if (kki_mjcf_name_get(m, k, value) < 0 && kki_mjcf_name_get(m, k + KKI_MJCF_COPIED, value) >= 0) {
+                return kki_mjcf_name_get(m, k + KKI_MJCF_COPIED, value);
+            }
+        }
+    }
+    return -1;
+}
+
+static int copies_below(const kki_mjcf *m, int32_t node) {
+    int found = copies_in(m, node);
+    for (int32_t c = kki_xml_first(m->xml, node, NULL); c != KKI_XML_NONE && found < 0;
+         c = kki_xml_next(m->xml, c, NULL)) {
+        found = copies_in(m, c);
+    }
+    return found;
+}
+
+void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
+    const int last = m->copy_count > 0 ? copies_below(m, node) : -1;
+    if (last < 0) {
+        read(m, node);
+        return;
+    }
+    int first = -1;
+    for (int i = last; i >= 0;) { // the list runs backwards
+        const int next = m->copy[i].next;
+        m->copy[i].next = first;
+        first = i;
+        i = next;
+    }
+    int again = -1;
+    for (int i = first; i >= 0;) { // and back again while it is used
+        const int next = m->copy[i].next;
+        if (m->status == KK_OK) {
+            m->suffix = m->copy[i].suffix;
+            read(m, node);
+        }
+        m->copy[i].next = again;
+        again = i;
+        i = next;
+    }
+    m->suffix = "";
+}

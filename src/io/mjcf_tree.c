@@ -1,0 +1,242 @@
+/// <worldbody> walked into lists: bodies in depth-first order, which is MuJoCo's, and joints, geoms and sites of each.
+///
+/// Frames and copies disappear here: every item knows the frame that it stands in and the suffix of its copy. The i-th
+/// copy of <replicate> stands at (offset, euler)ⁱ. The stack is one of our own, as deep as the file's elements.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "io/mjcf.h"
+
+/// Elements that copies may make in all; a file may have any number itself.
+enum { MOST_COPIED = 1 << 20 };
+
+typedef struct level {
+    int32_t node, next; ///< the element and the child to visit
+    int body, class;
+    kk_transform frame; ///< in the body
+    const char *suffix, *outer_suffix;
+    int64_t index, count; ///< of copies
+    int64_t product;      ///< copies of this level all in all
+    kk_transform step;
+} level;
+
+typedef struct walker {
+    kki_mjcf *m;
+    level *level;
+    int count, room;
+} walker;
+
+static level *push(walker *w, const level *made) {
+    level *place = kki_mjcf_push(w->m, (void **)&w->level, &w->count, &w->room, sizeof *w->level);
+    if (place) {
+        *place = *made;
+    }
+    return place;
+}
+
+// ---- items
+
+static const char *suffixed(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix) {
+    if (!name || !name[0]) {
+        return NULL;
+    }
+    if (!suffix[0]) {
+        return name;
+    }
+    kki_mjcf_add_copy(m, kind, name, suffix);
+    return kki_mjcf_join(m, name, suffix);
+}
+
+static void add_item(kki_mjcf *m, const level *at, int32_t node, int what, kki_mjcf_kind kind) {
+    kki_mjcf_item *item = KKI_MJCF_PUSH(m, item);
+    if (!item) {
+        return;
+    }
+    const int index = m->item_count - 1;
+    kki_mjcf_body *body = &m->body[at->body];
+    *item = (kki_mjcf_item){.node = node, .next = -1, .class = at->class, .suffix = at->suffix, .made = -1};
+    item->frame = at->frame;
+    item->name = suffixed(m, kind, kki_xml_value(m->xml, node, "name"), at->suffix);
+    kki_mjcf_name_put(m, kind, item->name, index, node);
+    if (body->first[what] < 0) {
+        body->first[what] = index;
+    } else {
+        m->item[body->last[what]].next = index;
+    }
+    body->last[what] = index;
+}
+
+static void add_inertial(kki_mjcf *m, const level *at, int32_t node) {
+    kki_mjcf_body *body = &m->body[at->body];
+    if (at->body == 0) {
+        kki_mjcf_report(m, KKI_WARNING, KK_OK, node, NULL, "<inertial> of the world has no effect; remove it");
+    } else if (body->inertial != KKI_XML_NONE) {
+        kki_mjcf_report(m, KKI_ERROR, KK_DUPLICATE_NAME, node, NULL, "the body has two <inertial>; remove one");
+    } else {
+        body->inertial = node;
+        body->inertial_frame = at->frame;
+    }
+}
+
+static void add_joint(kki_mjcf *m, const level *at, int32_t node) {
+    if (at->body == 0) {
+        kki_mjcf_report(m, KKI_ERROR, KK_INVALID_MODEL, node, NULL, "the world has a joint; put it into a <body>");
+        return;
+    }
+    add_item(m, at, node, KKI_MJCF_IS_JOINT, KKI_MJCF_JOINT);
+}
+
+// ---- bodies, frames, copies
+
+static level below(const level *at, const kki_xml *xml, int32_t node, int class) {
+    level made = *at;
+    made.node = node;
+    made.next = kki_xml_first(xml, node, NULL);
+    made.class = class;
+    made.index = 0;
+    made.count = 1;
+    return made;
+}
+
+static void open_body(walker *w, const level at, int32_t node) {
+    kki_mjcf *m = w->m;
+    const kki_mjcf_at element = kki_mjcf_element_here(m, node);
+    const kk_transform X_PB = kk_transform_mul(at.frame, kki_mjcf_pose(&element));
+    kki_mjcf_body *body = KKI_MJCF_PUSH(m, body);
+    if (!body) {
+        return;
+    }
+    *body = (kki_mjcf_body){.node = node, .parent = at.body, .first = {-1, -1, -1}, .inertial = KKI_XML_NONE};
+    body->X_PB = X_PB;
+    body->X_WB = kk_transform_mul(m->body[at.body].X_WB, X_PB);
+    const int index = m->body_count - 1;
+    const char *name = suffixed(m, KKI_MJCF_BODY, kki_xml_value(m->xml, node, "name"), at.suffix);
+    m->body[index].name = name;
+    kki_mjcf_name_put(m, KKI_MJCF_BODY, name, index, node);
+    if (name) {
+        kki_mjcf_name_set(m, KKI_MJCF_FRAME_NAME, name, 0);
+    }
+    level made = below(&at, m->xml, node, kki_mjcf_class_of(m, node, "childclass", at.class));
+    made.body = index;
+    made.frame = kk_transform_identity();
+    push(w, &made);
+}
+
+static void open_frame(walker *w, const level at, int32_t node) {
+    const kki_mjcf_at element = kki_mjcf_element_here(w->m, node);
+    level made = below(&at, w->m->xml, node, kki_mjcf_class_of(w->m, node, "childclass", at.class));
+    made.frame = kk_transform_mul(at.frame, kki_mjcf_pose(&element));
+    push(w, &made);
+}
+
+/// Nodes from an element to its end; they stand one after the other.
+static int64_t subtree_size(const kki_xml *xml, int32_t node) {
+    int32_t up = node;
+    while (up != KKI_XML_NONE && xml->node[up].next == KKI_XML_NONE) {
+        up = xml->node[up].parent;
+    }
+    return (up == KKI_XML_NONE ? xml->node_count : xml->node[up].next) - node;
+}
+
+static int digits_of(int64_t number) {
+    int digits = 1;
+    for (; number >= 10; number /= 10) {
+        digits++;
+    }
+    return digits;
+}
+
+static const char *copy_suffix(kki_mjcf *m, const level *at) {
+    char number[32];
+    const char *sep = kki_xml_value(m->xml, at->node, "sep");
+    snprintf(number, sizeof number, "%0*d", digits_of(at->count), (int)at->index);
+    const char *own = sep && sep[0] ? kki_mjcf_join(m, sep, number) : NULL;
+    return kki_mjcf_join(m, own ? own : number, at->outer_suffix);
+}
+
+static void open_replicate(walker *w, const level at, int32_t node) {
+    kki_mjcf *m = w->m;
+    const kki_mjcf_at element = kki_mjcf_element_here(m, node);
+    double angles[3] = {0, 0, 0};
+    kki_mjcf_numbers(&element, "euler", 3, 3, angles);
+    level made = below(&at, m->xml, node, at.class);
+    made.count = kki_mjcf_whole(&element, "count", 0, 1000000000, -1);
+    if (made.count < 0) {
+        kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, node, "count", "<replicate> needs a count; add count=\"...\"");
+        return;
+    }
+    made.product = at.product * made.count;
+    if (made.product * subtree_size(m->xml, node) > MOST_COPIED) {
+        kki_mjcf_report(m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "count",
+                        "the copies would be more than %d elements; make count smaller", MOST_COPIED);
+        return;
+    }
+    made.step =
+        kk_transform_make(kki_mjcf_euler(m, angles), kki_mjcf_vector(&element, "offset", kk_vec3_make(0, 0, 0)));
+    made.outer_suffix = at.suffix;
+    made.suffix = copy_suffix(m, &made);
+    if (made.count > 0) {
+        push(w, &made);
+    }
+}
+
+static void visit(walker *w, const level at, int32_t node) {
+    kki_mjcf *m = w->m;
+    const char *name = kki_xml_name(m->xml, node);
+    // "body" is its own row of the table: its parent is a body or the world
+    if (strcmp(name, "body") == 0) {
+        kki_mjcf_check_attributes(m, kki_mjcf_element_of("body"), node);
+        open_body(w, at, node);
+    } else if (!kki_mjcf_is_read(m, "body", node)) {
+        return;
+    } else if (strcmp(name, "frame") == 0) {
+        open_frame(w, at, node);
+    } else if (strcmp(name, "replicate") == 0) {
+        open_replicate(w, at, node);
+    } else if (strcmp(name, "inertial") == 0) {
+        add_inertial(m, &at, node);
+    } else if (strcmp(name, "geom") == 0) {
+        add_item(m, &at, node, KKI_MJCF_IS_GEOM, KKI_MJCF_GEOM);
+    } else if (strcmp(name, "site") == 0) {
+        add_item(m, &at, node, KKI_MJCF_IS_SITE, KKI_MJCF_SITE);
+    } else {
+        add_joint(m, &at, node);
+    }
+}
+
+/// The next copy, or the end of the level.
+static void close_level(walker *w) {
+    level *top = &w->level[w->count - 1];
+    if (++top->index >= top->count) {
+        w->count--;
+        return;
+    }
+    top->frame = kk_transform_mul(top->frame, top->step);
+    top->next = kki_xml_first(w->m->xml, top->node, NULL);
+    top->suffix = copy_suffix(w->m, top);
+}
+
+void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {
+    walker w = {.m = m};
+    const level world = {.node = worldbody,
+                         .next = kki_xml_first(m->xml, worldbody, NULL),
+                         .class = kki_mjcf_class_of(m, worldbody, "childclass", 0),
+                         .frame = kk_transform_identity(),
+                         .suffix = "",
+                         .outer_suffix = "",
+                         .count = 1,
+                         .product = 1};
+    push(&w, &world);
+    while (w.count > 0 && m->status == KK_OK) {
+        level *top = &w.level[w.count - 1];
+        if (top->next == KKI_XML_NONE) {
+            close_level(&w);
+            continue;
+        }
+        const int32_t node = top->next;
+        top->next = kki_xml_next(m->xml, node, NULL);
+        visit(&w, *top, node);
+    }
+    kki_release_array(&m->loader->allocator, w.level, (size_t)w.room, sizeof *w.level);
+}

@@ -1,0 +1,138 @@
+/// What MuJoCo computes from the inertia at the reference pose: damping ratios of servos, springdamper of joints.
+#include "base/allocator.h"
+#include "io/mjcf.h"
+#include <karakuri/dynamics.h>
+#include <karakuri/model.h>
+
+typedef struct tuner {
+    kki_mjcf *m;
+    kk_model *model;
+    kk_data *data;
+    double *q, *M, *inverse; ///< [nq], [nv × nv], [nv × nv]
+    int nq, nv;
+} tuner;
+
+static bool has_spring(const kki_mjcf_joint *joint) {
+    return joint->spring[0] > 0 && joint->spring[1] > 0;
+}
+
+static bool is_needed(const kki_mjcf *m) {
+    bool needed = m->servo_count > 0;
+    for (int i = 0; i < m->joint_count; i++) {
+        needed = needed || has_spring(&m->joint[i]);
+    }
+    return needed;
+}
+
+static void set_reference_pose(const tuner *t) {
+    kk_model_neutral(t->model, t->q);
+    for (int i = 0; i < t->m->joint_count; i++) {
+        const kki_mjcf_joint *joint = &t->m->joint[i];
+        if (joint->type == KK_JOINT_HINGE || joint->type == KK_JOINT_SLIDE) {
+            t->q[kk_model_joint(t->model, joint->body).q_index] = joint->ref;
+        }
+    }
+}
+
+static kk_status prepare(tuner *t, kk_error *error) {
+    const kk_allocator *a = &t->m->loader->allocator;
+    kk_status status = kk_model_compile(t->m->loader->spec, a, &t->model, error);
+    status = status ? status : kk_data_create_with_matrices(t->model, a, &t->data);
+    if (status != KK_OK) {
+        return status;
+    }
+    t->nq = kk_model_nq(t->model);
+    t->nv = kk_model_nv(t->model);
+    const size_t square = (size_t)t->nv * (size_t)t->nv;
+    t->q = kki_allocate_array(a, (size_t)t->nq, sizeof *t->q);
+    t->M = kki_allocate_array(a, square, sizeof *t->M);
+    t->inverse = kki_allocate_array(a, square, sizeof *t->inverse);
+    if (!t->q || !t->M || !t->inverse) {
+        return KK_OUT_OF_MEMORY;
+    }
+    set_reference_pose(t);
+    status = kk_inertia_matrix(t->model, t->data, t->q, t->M);
+    return status ? status : kk_inertia_matrix_inverse(t->model, t->data, t->q, t->inverse);
+}
+
+static double diagonal(const tuner *t, const double *matrix, int i) {
+    return matrix[(size_t)i * (size_t)t->nv + (size_t)i];
+}
+
+/// The inertia that a transmission feels: that of its joints, over the squares of their leverage.
+static double reflected(const tuner *t, const kk_actuator_def *def) {
+    const double gear = def->gear * def->gear;
+    if (def->transmission == KK_TRANSMISSION_JOINT) {
+        const int body = kk_model_find_joint(t->model, def->target);
+        return diagonal(t, t->M, kk_model_joint(t->model, body).v_index + def->dof) / gear;
+    }
+    double sum = 0;
+    const kk_spec *spec = t->m->loader->spec;
+    const int id = kki_mjcf_name_get(t->m, KKI_MJCF_TENDON, def->target);
+    const kk_tendon_def *tendon = id < 0 ? NULL : kk_spec_tendon_const(spec, id);
+    for (int i = 0; tendon && tendon->type == KK_TENDON_FIXED && i < tendon->item_count; i++) {
+        const int body = kk_model_find_joint(t->model, tendon->item[i].name);
+        const double c = tendon->item[i].coefficient;
+        sum += c != 0 ? diagonal(t, t->M, kk_model_joint(t->model, body).v_index) / (gear * c * c) : 0;
+    }
+    return sum;
+}
+
+static void tune_servos(const tuner *t) {
+    for (int i = 0; i < t->m->servo_count; i++) {
+        const kki_mjcf_servo *servo = &t->m->servo[i];
+        kk_actuator_def *def = kk_spec_actuator(t->m->loader->spec, servo->actuator);
+        if (def->transmission == KK_TRANSMISSION_FRAME || def->gear == 0) {
+            kki_mjcf_report(t->m, KKI_WARNING, KK_OK, servo->node, "dampratio",
+                            "dampratio has no effect with a site; write kv");
+            continue;
+        }
+        def->bias[2] = -servo->ratio * 2 * kk_sqrt(def->gain * reflected(t, def));
+    }
+}
+
+static void tune_joints(const tuner *t) {
+    for (int i = 0; i < t->m->joint_count; i++) {
+        const kki_mjcf_joint *joint = &t->m->joint[i];
+        if (!has_spring(joint)) {
+            continue;
+        }
+        const kk_joint_info info = kk_model_joint(t->model, joint->body);
+        double weight = 0;
+        for (int k = 0; k < info.nv; k++) {
+            weight += diagonal(t, t->inverse, info.v_index + k);
+        }
+        const double inertia = weight > 0 ? info.nv / weight : 0, tau = joint->spring[0], zeta = joint->spring[1];
+        kk_joint_def *def = &kk_spec_body(t->m->loader->spec, joint->body)->joint;
+        for (int k = 0; k < info.nv; k++) {
+            def->dof[k].stiffness = inertia / (tau * tau * zeta * zeta);
+            def->dof[k].damping = 2 * inertia / tau;
+        }
+    }
+}
+
+void kki_mjcf_tune(kki_mjcf *m) {
+    if (!is_needed(m) || m->status != KK_OK || m->loader->diagnostics->has_error) {
+        return;
+    }
+    tuner t = {.m = m};
+    const kk_allocator *a = &m->loader->allocator;
+    kk_error error = {.status = KK_OK};
+    const kk_status status = prepare(&t, &error);
+    const size_t square = (size_t)t.nv * (size_t)t.nv;
+    if (status == KK_OK) {
+        tune_servos(&t);
+        tune_joints(&t);
+    } else if (status == KK_OUT_OF_MEMORY) {
+        kki_mjcf_stop(m, status);
+    } else {
+        kki_mjcf_report(m, KKI_WARNING, KK_OK, KKI_XML_ROOT, NULL,
+                        "dampratio and springdamper have no effect, because the model cannot be compiled: %s",
+                        error.text);
+    }
+    kki_release_array(a, t.inverse, square, sizeof *t.inverse);
+    kki_release_array(a, t.M, square, sizeof *t.M);
+    kki_release_array(a, t.q, (size_t)t.nq, sizeof *t.q);
+    kk_data_free(t.data);
+    kk_model_free(t.model);
+}

@@ -1,0 +1,64 @@
+/// Open addressing with linear probing, at most half full.
+#include "io/name_table.h"
+
+#include <string.h>
+
+#include <karakuri/hash.h>
+
+#include "base/allocator.h"
+
+enum { FIRST_CAPACITY = 64 };
+
+void kki_name_table_create(kki_name_table *table, const kk_allocator *allocator) {
+    *table = (kki_name_table){.allocator = kki_allocator_or_default(allocator)};
+}
+
+void kki_name_table_destroy(kki_name_table *table) {
+    kki_release_array(&table->allocator, table->entry, table->capacity, sizeof *table->entry);
+    table->entry = NULL;
+    table->count = table->capacity = 0;
+}
+
+/// The entry of the name, or the free one where it belongs. There always is a free one.
+static kki_name_entry *place_of(const kki_name_table *t, const char *name) {
+    size_t at = (size_t)kk_hash_bytes(name, strlen(name), 0) & (t->capacity - 1);
+    while (t->entry[at].name && strcmp(t->entry[at].name, name) != 0) {
+        at = (at + 1) & (t->capacity - 1);
+    }
+    return &t->entry[at];
+}
+
+int32_t kki_name_table_find(const kki_name_table *table, const char *name) {
+    if (table->capacity == 0) {
+        return -1;
+    }
+    const kki_name_entry *entry = place_of(table, name);
+    return entry->name ? entry->value : -1;
+}
+
+static kk_status grow(kki_name_table *t) {
+    kki_name_table larger = {.allocator = t->allocator, .count = t->count};
+    larger.capacity = t->capacity ? 2 * t->capacity : FIRST_CAPACITY;
+    larger.entry = kki_allocate_array_zeroed(&t->allocator, larger.capacity, sizeof *larger.entry);
+    if (!larger.entry) {
+        return KK_OUT_OF_MEMORY;
+    }
+    for (size_t i = 0; i < t->capacity; i++) {
+        if (t->entry[i].name) {
+            *place_of(&larger, t->entry[i].name) = t->entry[i];
+        }
+    }
+    kki_release_array(&t->allocator, t->entry, t->capacity, sizeof *t->entry);
+    *t = larger;
+    return KK_OK;
+}
+
+kk_status kki_name_table_set(kki_name_table *table, const char *name, int32_t value) {
+    if (2 * table->count >= table->capacity && grow(table) != KK_OK) {
+        return KK_OUT_OF_MEMORY;
+    }
+    kki_name_entry *entry = place_of(table, name);
+    table->count += entry->name == NULL;
+    *entry = (kki_name_entry){name, value};
+    return KK_OK;
+}

@@ -1,0 +1,296 @@
+/// Visuals, collisions and materials of URDF links.
+///
+/// Meshes: COLLADA's unit is honoured and its up axis is not, because that is what RViz and Gazebo show, so it is what
+/// robot files are written for. A mesh that is missing or broken is a warning, and its shape is left out.
+#include <string.h>
+
+#include "io/text.h"
+#include "io/urdf.h"
+
+// ---- materials
+
+/// Fills colour and texture; false where the element only names a material.
+static bool read_look(kki_urdf *u, int32_t node, kk_look_def *look) {
+    static const char *const known[] = {"color", "colour", "texture", NULL};
+    const int32_t colour = kki_xml_first(u->xml, node, "color"), texture = kki_xml_first(u->xml, node, "texture");
+    double rgba[4] = {0, 0, 0, 1};
+    int count = 0;
+    *look = kk_look_def_default();
+    kki_report_unknown_elements(&u->reader, node, known);
+    kki_read_string(&u->reader, node, "name", KKI_OPTIONAL, &look->name);
+    look->origin = kki_origin_of_node(u->xml, node);
+    if (colour != KKI_XML_NONE &&
+        kki_read_numbers(&u->reader, colour, "rgba", KKI_REQUIRED, 3, 4, rgba, &count) == KK_OK) {
+        for (int i = 0; i < 4; i++) {
+            look->colour[i] = (float)(rgba[i] < 0 ? 0 : rgba[i] > 1 ? 1 : rgba[i]);
+        }
+    }
+    if (texture != KKI_XML_NONE) {
+        kki_read_string(&u->reader, texture, "filename", KKI_REQUIRED, &look->texture);
+    }
+    return colour != KKI_XML_NONE || texture != KKI_XML_NONE;
+}
+
+static kk_status add_look(kki_urdf *u, int32_t node, const kk_look_def *look, int *id) {
+    kk_error error = {.status = KK_OK};
+    return kki_urdf_keep(u, node, kk_spec_add_look(u->spec, look, id, &error), &error);
+}
+
+/// A definition with a name; the first of a name is the one that others mean.
+static kk_status define_look(kki_urdf *u, int32_t node) {
+    kk_look_def look;
+    int id = -1;
+    const char *name = kki_xml_value(u->xml, node, "name");
+    if (!name || name[0] == 0 || kki_name_table_find(&u->looks, name) >= 0 || !read_look(u, node, &look)) {
+        return KK_OK;
+    }
+    const kk_status status = add_look(u, node, &look, &id);
+    return status ? status : kki_name_table_set(&u->looks, name, id) == KK_OK ? KK_OK : kki_urdf_no_memory(u);
+}
+
+static kk_status define_looks_of_visuals(kki_urdf *u, int32_t link) {
+    kk_status status = KK_OK;
+    for (int32_t v = kki_xml_first(u->xml, link, "visual"); v != KKI_XML_NONE && status == KK_OK;
+         v = kki_xml_next(u->xml, v, "visual")) {
+        const int32_t m = kki_xml_first(u->xml, v, "material");
+        status = m == KKI_XML_NONE ? KK_OK : define_look(u, m);
+    }
+    return status;
+}
+
+kk_status kki_urdf_looks(kki_urdf *u) {
+    kk_status status = KK_OK;
+    for (int32_t m = kki_xml_first(u->xml, KKI_XML_ROOT, "material"); m != KKI_XML_NONE && status == KK_OK;
+         m = kki_xml_next(u->xml, m, "material")) {
+        status = define_look(u, m);
+    }
+    for (int i = 0; i < u->link_count && status == KK_OK; i++) {
+        status = define_looks_of_visuals(u, u->link[i].node);
+    }
+    return status;
+}
+
+static bool same_look(const kk_look_def *a, const kk_look_def *b) {
+    const char *ta = a->texture ? a->texture : "", *tb = b->texture ? b->texture : "";
+    return memcmp(a->colour, b->colour, sizeof a->colour) == 0 && strcmp(ta, tb) == 0;
+}
+
+/// The look of a visual; −1: none. A definition that differs from the one of that name is one of its own.
+static kk_status find_look(kki_urdf *u, int32_t visual, int *id) {
+    const int32_t m = kki_xml_first(u->xml, visual, "material");
+    *id = -1;
+    if (m == KKI_XML_NONE) {
+        return KK_OK;
+    }
+    kk_look_def look;
+    const bool is_definition = read_look(u, m, &look);
+    const int32_t named = look.name && look.name[0] ? kki_name_table_find(&u->looks, look.name) : -1;
+    if (named >= 0 && (!is_definition || same_look(&look, &u->spec->look[named]))) {
+        *id = named;
+        return KK_OK;
+    }
+    if (is_definition) {
+        return add_look(u, m, &look, id);
+    }
+    return kki_urdf_report(u, KKI_WARNING, KK_OK, m, "give it a <color> or <texture>, here or at the top of the robot",
+                           "material '%s' is not defined", kki_shorten_string(look.name ? look.name : "").text);
+}
+
+// ---- geometries
+
+typedef struct geometry {
+    const char *element;
+    kk_shape_type type;
+    const char *attribute[2]; ///< numbers in order; the first of a box or an ellipsoid has three
+    int count;
+} geometry;
+
+static const geometry geometries[] = {
+    {"box", KK_SHAPE_BOX, {"size", NULL}, 3},         {"cylinder", KK_SHAPE_CYLINDER, {"radius", "length"}, 1},
+    {"sphere", KK_SHAPE_SPHERE, {"radius", NULL}, 1}, {"capsule", KK_SHAPE_CAPSULE, {"radius", "length"}, 1},
+    {"cone", KK_SHAPE_CONE, {"radius", "length"}, 1}, {"ellipsoid", KK_SHAPE_ELLIPSOID, {"radii", NULL}, 3}};
+
+/// A shape that is being read, and whether it is to be kept.
+typedef struct reading {
+    int32_t node;
+    const kki_urdf_link *link;
+    kk_shape_def def;
+    bool is_good;
+} reading;
+
+/// A size of nothing is a shape of nothing.
+static void check_size(kki_urdf *u, reading *r, int32_t attribute, const double *size, int count) {
+    for (int i = 0; i < count; i++) {
+        if (size[i] < 0) {
+            kki_urdf_report_value(u, KKI_ERROR, KK_INVALID_MODEL, attribute, "write a positive size in m",
+                                  "link '%s': a size is negative", kki_shorten_string(r->link->name).text);
+            r->is_good = false;
+        } else if (size[i] == 0 && r->is_good) {
+            kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "write a positive size in m, or remove the shape",
+                                  "link '%s': a size is 0, the shape is left out",
+                                  kki_shorten_string(r->link->name).text);
+            r->is_good = false;
+        }
+    }
+}
+
+static void read_size(kki_urdf *u, reading *r, int32_t node, const geometry *g) {
+    double *to = r->def.size;
+    for (int i = 0; i < 2 && g->attribute[i]; i++, to++) {
+        if (kki_read_vector(&u->reader, node, g->attribute[i], KKI_REQUIRED, g->count, to) != KK_OK) {
+            r->is_good = false;
+            return;
+        }
+        check_size(u, r, kki_xml_find(u->xml, node, g->attribute[i]), to, g->count);
+    }
+    r->def.type = g->type;
+}
+
+static void read_plane(kki_urdf *u, reading *r, int32_t node) {
+    double n[3] = {0, 0, 1};
+    r->def.type = KK_SHAPE_PLANE;
+    if (kki_read_vector(&u->reader, node, "normal", KKI_OPTIONAL, 3, n) != KK_OK || (n[0] == 0 && n[1] == 0)) {
+        return;
+    }
+    // turns z to the normal, about the axis that is perpendicular to both
+    const double length = kk_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), across = kk_hypot(n[0], n[1]);
+    const kk_mat3 R = kk_mat3_from_axis_angle(kk_vec3_make(-n[1] / across, n[0] / across, 0),
+                                              kk_atan2(across / length, n[2] / length));
+    r->def.placement.R = kk_mat3_mul(r->def.placement.R, R);
+}
+
+// ---- meshes
+
+static bool is_wanted(const kki_urdf *u, const reading *r) {
+    const kk_mesh_load meshes = u->loader->options->meshes;
+    return meshes == KK_MESH_LOAD_ALL || (meshes == KK_MESH_LOAD_COLLISION && (r->def.purpose & KK_SHAPE_COLLIDES));
+}
+
+static kk_shape_type mesh_type(const kki_urdf *u, const reading *r) {
+    const kk_mesh_use use = u->loader->options->mesh_use;
+    const bool is_exact = use == KK_MESH_EXACT || (use == KK_MESH_AUTO && r->link->is_static);
+    return is_exact || !(r->def.purpose & KK_SHAPE_COLLIDES) ? KK_SHAPE_MESH : KK_SHAPE_HULL;
+}
+
+static bool read_scale(kki_urdf *u, int32_t node, kk_vec3 *scale) {
+    double s[3] = {1, 1, 1};
+    int count = 0;
+    if (kki_read_numbers(&u->reader, node, "scale", KKI_OPTIONAL, 1, 3, s, &count) != KK_OK) {
+        return false;
+    }
+    if (count == 1) {
+        s[1] = s[2] = s[0];
+    }
+    if (s[0] == 0 || s[1] == 0 || s[2] == 0 || count == 2) {
+        kki_urdf_report_value(u, KKI_ERROR, KK_INVALID_MODEL, kki_xml_find(u->xml, node, "scale"),
+                              "write three numbers that are not 0", "the scale of a mesh has a zero, or two numbers");
+        return false;
+    }
+    *scale = kk_vec3_make(s[0], s[1], s[2]);
+    return true;
+}
+
+static kk_status read_mesh(kki_urdf *u, reading *r, int32_t node) {
+    kki_mesh_request request = {.keep_axes = true, .is_optional = true};
+    r->is_good = false;
+    if (!is_wanted(u, r) || !read_scale(u, node, &request.scale) ||
+        kki_read_string(&u->reader, node, "filename", KKI_REQUIRED, &request.reference) != KK_OK) {
+        return KK_OK;
+    }
+    request.origin = kki_origin_of_attribute(u->xml, kki_xml_find(u->xml, node, "filename"));
+    request.from = request.origin.file;
+    const kk_status status = kki_loader_mesh(u->loader, &request, &r->def.mesh);
+    r->is_good = status == KK_OK;
+    r->def.type = mesh_type(u, r);
+    return status == KK_OUT_OF_MEMORY ? status : KK_OK;
+}
+
+// ---- shapes
+
+static kk_status read_geometry(kki_urdf *u, reading *r) {
+    const int32_t holder = kki_xml_first(u->xml, r->node, "geometry");
+    const int32_t node = holder == KKI_XML_NONE ? KKI_XML_NONE : kki_xml_first(u->xml, holder, NULL);
+    r->is_good = true;
+    if (node == KKI_XML_NONE) {
+        r->is_good = false;
+        return kki_urdf_report(u, KKI_WARNING, KK_OK, r->node,
+                               "add <geometry> with a box, cylinder, sphere or mesh in it",
+                               "a <%s> of link '%s' has no geometry, it is left out", kki_xml_name(u->xml, r->node),
+                               kki_shorten_string(r->link->name).text);
+    }
+    for (size_t i = 0; i < sizeof geometries / sizeof geometries[0]; i++) {
+        if (kki_xml_is(u->xml, node, geometries[i].element)) {
+            read_size(u, r, node, &geometries[i]);
+            return KK_OK;
+        }
+    }
+    if (kki_xml_is(u->xml, node, "mesh")) {
+        return read_mesh(u, r, node);
+    }
+    if (kki_xml_is(u->xml, node, "plane")) {
+        read_plane(u, r, node);
+        return KK_OK;
+    }
+    r->is_good = false;
+    return kki_urdf_report(u, KKI_WARNING, KK_OK, node, "use a box, cylinder, sphere, capsule or mesh",
+                           "the geometry <%s> is not known, the shape is left out",
+                           kki_shorten_string(kki_xml_name(u->xml, node)).text);
+}
+
+/// Names of shapes must differ; what has the name of an earlier one goes without.
+static void read_shape_name(kki_urdf *u, reading *r) {
+    const char *name = kki_xml_value(u->xml, r->node, "name");
+    if (!name || name[0] == 0) {
+        return;
+    }
+    if (kki_name_table_find(&u->shapes, name) >= 0) {
+        kki_urdf_note_once(u, r->node, "shapes with the name of an earlier one are kept without a name", "");
+        return;
+    }
+    r->def.name = name;
+}
+
+static kk_status add_shape(kki_urdf *u, reading *r) {
+    kk_error error = {.status = KK_OK};
+    int id = -1;
+    read_shape_name(u, r);
+    kk_status status = kk_spec_add_shape(u->spec, &r->def, &id, &error);
+    if (status == KK_OK && r->def.name) {
+        status = kki_name_table_set(&u->shapes, r->def.name, id);
+    }
+    return kki_urdf_keep(u, r->node, status, &error);
+}
+
+static kk_status read_shape(kki_urdf *u, const kki_urdf_link *link, int32_t node, int purpose) {
+    static const char *const known[] = {"origin", "geometry", "material", "karakuri", "verbose", "contact_coefficients",
+                                        NULL};
+    reading r = {.node = node, .link = link, .def = kk_shape_def_default()};
+    r.def.body = link->body;
+    r.def.purpose = purpose;
+    r.def.origin = kki_origin_of_node(u->xml, node);
+    r.def.material = purpose & KK_SHAPE_COLLIDES ? link->material : 0;
+    kki_report_unknown_elements(&u->reader, node, known);
+    kki_urdf_origin(u, node, &r.def.placement);
+    kk_status status = read_geometry(u, &r);
+    if (status == KK_OK && purpose & KK_SHAPE_VISIBLE) {
+        status = find_look(u, node, &r.def.look);
+    }
+    if (status != KK_OK || !r.is_good) {
+        return status;
+    }
+    kki_urdf_karakuri_shape(u, node, &r.def);
+    return add_shape(u, &r);
+}
+
+kk_status kki_urdf_shapes(kki_urdf *u, const kki_urdf_link *link) {
+    kk_status status = KK_OK;
+    for (int32_t n = kki_xml_first(u->xml, link->node, NULL); n != KKI_XML_NONE && status == KK_OK;
+         n = kki_xml_next(u->xml, n, NULL)) {
+        if (kki_xml_is(u->xml, n, "visual")) {
+            status = read_shape(u, link, n, KK_SHAPE_VISIBLE);
+        } else if (kki_xml_is(u->xml, n, "collision")) {
+            status = read_shape(u, link, n, KK_SHAPE_COLLIDES);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,94 @@
+/// Closing loops and couplings at the end of a step, to rounding.
+///
+/// The position pass of a step works with the rows of its middle, which leaves errors of second order in the way moved.
+/// Where there are loops or couplings, positions are therefore projected once more at the end: with rows and factor of
+/// that configuration, the smallest change in the sense of M that takes the error away, twice or thrice until it is gone
+/// (Newton's method; S0's closed links).
+#include <string.h>
+
+#include "simulate/island.h"
+
+enum { MOST_ROUNDS = 4 };
+
+/// Errors below this are rounding, m or rad.
+static const double CLOSED = 1e-13;
+
+static int is_held(const kk_model *m) {
+    return m->nloop > 0 || m->ncoupling > 0;
+}
+
+/// The rows' errors as g; the largest.
+static double errors(kk_simulator *s, const kki_island *I) {
+    double worst = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        for (int r = 0; r < c->nrow; r++) {
+            const double error = s->compliance[c->row + r] == 0 ? c->gap[r] : 0;
+            s->g[c->row + r] = error;
+            worst = __builtin_fabs(error) > worst ? __builtin_fabs(error) : worst;
+        }
+    }
+    return worst;
+}
+
+/// Change of the island's positions, in scaled coordinates; true where one was needed.
+static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const kki_warm_layout w = kki_warm_layout_of(m);
+    double *dy = s->local[0];
+    kki_certificate proof;
+    kki_solver_stats stats;
+    kki_island_begin(m, s, I, &w, s->warm);
+    if (errors(s, I) <= CLOSED) {
+        return 0;
+    }
+    kki_rows_build(m, s, I);
+    if (I->nrow <= s->most_dense_rows) {
+        kki_rows_matrix(m, s, I);
+    }
+    const kki_problem problem = kki_island_problem(s, I, I->nrow <= s->most_dense_rows);
+    const kki_solver_options options = kki_island_solver_options(s);
+    double *lambda = s->lambda + I->first_row;
+    memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
+    if (kki_contact_solve(&problem, &options, &s->solver, lambda, s->u + I->first_row, &proof, &stats) != KK_OK) {
+        return 0;
+    }
+    memset(dy, 0, (size_t)I->nv * sizeof *dy);
+    kki_rows_add(s->Y, I->nv, I->stride, lambda, dy);
+    kki_island_scatter(m, s, I, dy, s->y_drift);
+    return 1;
+}
+
+/// One round of Newton's method; true where positions were changed.
+static int close_once(const kk_model *m, kk_simulator *s) {
+    const size_t bytes = (size_t)m->nv * sizeof(double);
+    memset(s->dv, 0, bytes);
+    memset(s->y_drift, 0, bytes);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->dv);
+    s->data->kernels->kick_factor(m, &s->data->scratch, m->dof_armature, s->dv, s->dv, s->E, s->y);
+    s->ncontact = 0;
+    kki_constrain_loops(m, s);
+    if (kki_divide(m, s, NULL) != KK_OK) {
+        return 0;
+    }
+    int changed = 0;
+    for (int i = 0; i < s->nisland; i++) {
+        changed |= project(m, s, &s->island[i]);
+    }
+    if (changed) {
+        s->data->kernels->kick_apply(m, &s->data->scratch, s->y_drift, s->dv);
+        kk_integrate(m, s->q, s->dv, s->q);
+    }
+    return changed;
+}
+
+void kki_close_loops(const kk_model *model, kk_simulator *s) {
+    if (!is_held(model)) {
+        return;
+    }
+    const int contacts = s->ncontact, constraints = s->nconstraint, islands = s->nisland;
+    for (int round = 0; round < MOST_ROUNDS && close_once(model, s); round++) {
+    }
+    s->ncontact = contacts;
+    s->nconstraint = constraints;
+    s->nisland = islands;
+}

@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""The command-line tool as a user meets it: outputs, exit codes, JSON, misuse. tests/cli/run.py [--tool PATH]
+
+Prints what failed and, last, «N passed, N failed».
+"""
+import argparse
+import csv
+import io
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OK, FINDING, USAGE, INPUT, LIMIT = range(5)
+
+
+class Bench:
+    """Runs the tool and counts what holds."""
+
+    def __init__(self, tool, folder):
+        self.tool, self.folder = tool, folder
+        self.passed = self.failed = 0
+
+    def run(self, *words, text=None, env=None):
+        environment = {**os.environ, "NO_COLOR": "", "COLUMNS": "88", **(env or {})}
+        return subprocess.run([str(self.tool), *map(str, words)], capture_output=True, text=True, cwd=self.folder,
+                              input=text, timeout=60, env=environment)
+
+    def check(self, name, holds, detail=""):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED cli: {name}\n{detail}".rstrip())
+
+    def expect(self, name, words, code, out=(), err=(), text=None):
+        """The exit code, and pieces of both outputs."""
+        done = self.run(*words, text=text)
+        missing = [piece for piece in out if piece not in done.stdout] + [piece for piece in err if piece not in done.stderr]
+        self.check(name, done.returncode == code and not missing,
+                   f"{' '.join(map(str, words))}: code {done.returncode}, lacks {missing}\n{done.stdout}{done.stderr}")
+        return done
+
+    def document(self, name, words, code=OK, text=None):
+        """One JSON document on the standard output, whatever happens."""
+        done = self.run(*words, "--json", text=text)
+        try:
+            document = json.loads(done.stdout)
+        except ValueError as fault:
+            self.check(name, False, f"{' '.join(map(str, words))}: {fault}\n{done.stdout[:400]}{done.stderr}")
+            return {}
+        good = done.returncode == code and document["ok"] == (code == OK) and isinstance(document["notes"], list)
+        self.check(name, good, f"{' '.join(map(str, words))}: code {done.returncode}\n{done.stdout[:400]}{done.stderr}")
+        return document
+
+    def table(self, *words, text=None):
+        """The standard output as columns of numbers; units are taken off the names."""
+        done = self.run(*words, text=text)
+        rows = list(csv.reader(io.StringIO(done.stdout)))
+        if done.returncode != OK or not rows:
+            self.check(f"table of {' '.join(map(str, words))}", False, done.stderr)
+            return {}
+        names = [name.split(" [")[0] for name in rows[0]]
+        return {name: [float(row[i]) for row in rows[1:]] for i, name in enumerate(names)}
+
+
+def near(a, b, tolerance=1e-12):
+    return abs(a - b) <= tolerance * max(1, abs(a), abs(b))
+
+
+# ---- help, verbs, options --------------------------------------------------------------------------------------------
+
+def check_help(bench, verbs):
+    for words in (["help"], ["--help"], ["-h"]):
+        bench.expect(f"{words[0]} lists the verbs", words, OK, out=[f"  {verb} " for verb in verbs])
+    bench.expect("no verb", [], USAGE, err=["USAGE", "VERBS"])
+    for verb in verbs:
+        done = bench.expect(f"help {verb}", ["help", verb], OK, out=[f"karakuri {verb}", "USAGE", "--json", "--help"])
+        again = bench.run(verb, "--help")
+        bench.check(f"{verb} --help is help {verb}", again.stdout == done.stdout, again.stdout)
+        bench.check(f"help {verb} keeps to the width", all(len(line) <= 100 for line in done.stdout.splitlines()), done.stdout)
+    bench.expect("version", ["version"], OK, out=["karakuri "])
+    bench.expect("--version", ["--version"], OK, out=["karakuri "])
+    colored = bench.run("help", "--color", "always").stdout
+    bench.check("colours when asked for", "\033[1m" in colored)
+    bench.check("no colours in a pipe", "\033" not in bench.run("help").stdout)
+
+
+def check_misuse(bench, verbs):
+    bench.expect("misspelt verb", ["inof"], USAGE, err=["did you mean 'info'?", "try 'karakuri help'"])
+    bench.expect("unknown verb", ["zzzzzz"], USAGE, err=["there is no verb 'zzzzzz'\n"])
+    bench.expect("misspelt option", ["info", "--degres", "robot:arm7"], USAGE, err=["did you mean --degrees?", "karakuri help info"])
+    bench.expect("misspelt common option", ["info", "--jsno", "robot:arm7"], USAGE, err=["did you mean --json?"])
+    bench.expect("unknown letter", ["info", "-z", "robot:arm7"], USAGE, err=["no option -z"])
+    bench.expect("missing argument", ["info"], USAGE, err=["needs MODEL"])
+    bench.expect("too many arguments", ["info", "robot:arm7", "more"], USAGE, err=["'more' is one argument too many"])
+    bench.expect("missing required option", ["compute", "robot:arm7"], USAGE, err=["needs --what"])
+    bench.expect("missing value", ["compute", "robot:arm7", "--what"], USAGE, err=["--what needs a value"])
+    bench.expect("empty value", ["compute", "robot:arm7", "--what", ""], USAGE, err=["is empty"])
+    bench.expect("flag with a value", ["info", "robot:arm7", "--degrees=yes"], USAGE, err=["takes no value"])
+    bench.expect("wrong choice", ["info", "robot:arm7", "--color", "neever"], USAGE, err=["auto, always, never", "did you mean 'never'?"])
+    bench.expect("no number", ["compute", "robot:arm7", "-w", "zmp", "--floor", "high"], USAGE, err=["no finite number"])
+    bench.expect("not finite", ["compute", "robot:arm7", "-w", "zmp", "--floor", "nan"], USAGE, err=["no finite number"])
+    bench.expect("out of range", ["plot", "x.csv", "--width", "3"], USAGE, err=["outside 160 … 10000"])
+    bench.expect("no whole number", ["plot", "x.csv", "--width", "300.5"], USAGE, err=["no whole number"])
+    bench.expect("wrong shell", ["completion", "csh"], USAGE, err=["bash, zsh, fish"])
+    bench.expect("help of nothing", ["help", "compte"], USAGE, err=["did you mean 'compute'?"])
+    bench.expect("misspelt robot", ["info", "robot:humanoid63"], INPUT, err=["did you mean 'robot:humanoid36'?"])
+    bench.expect("unknown robot", ["info", "robot:zzzzzzzz"], INPUT, err=["there are arm7"])
+    bench.expect("missing file", ["info", "no/such/file.urdf"], INPUT, err=["no/such/file.urdf"])
+    bench.expect("= and letters", ["compute", "robot:arm7", "--what=com", "-q", "-o-"], OK, out=["com.x"])
+    for verb in verbs:
+        bench.expect(f"{verb} --zzz", [verb, "--zzz"], USAGE, err=["no option --zzz"])
+    for words in (["inof"], ["info", "--degres"], ["info"], ["info", "robot:none"], ["compute", "robot:arm7", "-w", "rnae"]):
+        code = bench.run(*words).returncode
+        document = bench.document(f"an error as JSON: {words}", words, code)
+        error = document.get("error", {})
+        bench.check(f"its text: {words}", error.get("text") and error.get("exit_code") == code, str(document))
+
+
+# ---- generated texts -------------------------------------------------------------------------------------------------
+
+def check_generated(bench, verbs):
+    for shell, command in (("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", ["fish", "--no-execute"])):
+        script = bench.expect(f"completion {shell}", ["completion", shell], OK, out=[*verbs, "ignore-extra", "humanoid36"]).stdout
+        path = bench.folder / f"completion.{shell}"
+        path.write_text(script)
+        if shutil.which(command[0]):
+            done = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=60)
+            bench.check(f"{shell} understands its completion", done.returncode == 0, done.stderr)
+    complete = 'source completion.bash; COMP_WORDS=(karakuri "$@"); COMP_CWORD=$#; _karakuri; echo "${COMPREPLY[@]}"'
+    for words, expected in ((["co"], "compute"), (["info", "rob"], "robot:arm7"), (["info", "--d"], "--degrees"),
+                            (["info", "--color", "n"], "never"), (["completion", "z"], "zsh"), (["help", "in"], "info")):
+        done = subprocess.run(["bash", "-c", complete, "bash", *words], capture_output=True, text=True, cwd=bench.folder, timeout=60)
+        bench.check(f"bash completes {words}", expected in done.stdout.split(), done.stdout + done.stderr)
+    pages = bench.folder / "pages"
+    pages.mkdir()
+    bench.expect("man --out", ["man", "--out", pages], OK)
+    names = sorted(path.name for path in pages.iterdir())
+    bench.check("a page for each verb", names == sorted(["karakuri.1"] + [f"karakuri-{verb}.1" for verb in verbs]), str(names))
+    for path in pages.iterdir():
+        text = path.read_text()
+        bench.check(f"{path.name} is a page", text.startswith(".TH KARAKURI") and ".SH NAME" in text and ".SH EXIT STATUS" in text)
+        if shutil.which("man"):
+            done = subprocess.run(["man", "--warnings", "-l", str(path)], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
+            bench.check(f"man reads {path.name}", done.returncode == 0 and not done.stderr, done.stderr)
+    bench.expect("man of a folder that is not", ["man", "--out", "nowhere"], INPUT, err=["nowhere"])
+    for words in (["help"], ["help", "info"], ["man"], ["completion", "bash"], ["version"]):
+        bench.document(f"{words} as JSON", words)
+
+
+# ---- info ------------------------------------------------------------------------------------------------------------
+
+def check_info(bench):
+    bench.expect("info", ["info", "robot:humanoid36"], OK, out=["36 (37 coordinates)", "58 kg", "├─ left_hip_yaw", "free"])
+    bench.expect("info in degrees", ["info", "robot:arm7", "--degrees"], OK, out=["166°"])
+    document = bench.document("info as JSON", ["info", "robot:humanoid36"])
+    bodies = document["bodies"]
+    bench.check("degrees of freedom add up", sum(body["joint"]["nv"] for body in bodies) == document["nv"] == 36)
+    bench.check("masses add up", near(sum(body["mass"] for body in bodies), document["mass"]))
+    names = {body["name"] for body in bodies} | {"world"}
+    bench.check("parents exist", all(body["parent"] in names for body in bodies))
+    bench.check("no limit is null, not a number", bodies[0]["joint"]["dofs"][0]["lower"] is None)
+
+
+# ---- compute ---------------------------------------------------------------------------------------------------------
+
+def write_table(path, columns, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([[repr(float(x)) for x in row] for row in rows])
+
+
+def arm_states(bench, count=5):
+    joints = [f"link{i}_joint" for i in range(1, 8)]
+    columns = ["time"] + [f"{joint}.{kind}" for kind in ("q", "v", "a") for joint in joints]
+    rows = [[0.1 * n] + [math.sin(1 + n + 0.7 * k) for k in range(21)] for n in range(count)]
+    write_table(bench.folder / "arm.csv", columns, rows)
+    return joints, columns, rows
+
+
+def check_identities(bench):
+    """Forward dynamics undoes inverse dynamics; tau = M a + bias; power is the rate of energy's work; V = J v."""
+    joints, columns, rows = arm_states(bench)
+    states = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+    what = "rnea,crba,bias,power,energy,velocity:link7,jacobian:link7,kinematics:link7"
+    result = bench.table("compute", "robot:arm7", "-s", "arm.csv", "-w", what, "-q")
+    if not result:
+        return
+    bench.check("time is copied", result["time"] == states["time"])
+    taus = [[result[f"{joint}.tau"][n] for joint in joints] for n in range(len(rows))]
+    for n in range(len(rows)):
+        for i, joint in enumerate(joints):
+            total = result[f"{joint}.bias"][n]
+            for k, other in enumerate(joints):
+                entry = f"M.{joint}:{other}" if i <= k else f"M.{other}:{joint}"
+                total += result[entry][n] * states[f"{other}.a"][n]
+            bench.check(f"tau = M a + bias, {joint}, row {n}", near(total, taus[n][i], 1e-10), f"{total} {taus[n][i]}")
+        for part in ("wx", "wy", "wz", "vx", "vy", "vz"):
+            product = sum(result[f"link7.J.{part}:{joint}"][n] * states[f"{joint}.v"][n] for joint in joints)
+            bench.check(f"V = J v, {part}, row {n}", near(product, result[f"link7.{part}"][n], 1e-10))
+        power = sum(taus[n][i] * states[f"{joint}.v"][n] for i, joint in enumerate(joints))
+        bench.check(f"power, row {n}", near(power, result["power.total"][n], 1e-10))
+        norm = sum(result[f"link7.{part}"][n] ** 2 for part in ("qw", "qx", "qy", "qz"))
+        bench.check(f"unit quaternion, row {n}", near(norm, 1))
+    forward = columns[:15] + [f"{joint}.tau" for joint in joints]
+    write_table(bench.folder / "forward.csv", forward, [row[:15] + taus[n] for n, row in enumerate(rows)])
+    back = bench.table("compute", "robot:arm7", "--states", "forward.csv", "--what", "aba")
+    for joint in joints:
+        for n in range(len(rows)):
+            bench.check(f"aba undoes rnea, {joint}, row {n}", near(back[f"{joint}.a"][n], states[f"{joint}.a"][n], 1e-9))
+
+
+def check_standing(bench):
+    """A robot at rest: the ZMP lies below the centre of mass and the floor bears the weight, wherever it stands and is turned."""
+    base = "pelvis_joint.q"
+    half = math.sqrt(0.5)
+    text = f"time,{base}.qw,{base}.qz,{base}.x,{base}.y,{base}.z\n0,1,0,0,0,0.7\n1,{half:.6f},{half:.6f},2,-1,0.7\n"
+    done = bench.expect("states from the standard input", ["compute", "robot:humanoid36", "-s", "-", "-w", "com,zmp,floor"], OK,
+                        err=["taken as zero", "in 1 of 2 rows a quaternion was scaled"], text=text)
+    result = bench.table("compute", "robot:humanoid36", "-q", "-s", "-", "-w", "com,zmp,floor", text=text)
+    for n in range(2 if result and done.returncode == OK else 0):
+        bench.check(f"zmp below com, row {n}", near(result["zmp.x"][n], result["com.x"][n], 1e-9) and
+                    near(result["zmp.y"][n], result["com.y"][n], 1e-9), str(result))
+        bench.check(f"weight, row {n}", near(result["floor.fz"][n], 58 * 9.81, 1e-9))
+    bench.check("turned and moved", near(result["com.x"][1], 2, 1e-5) and near(result["com.y"][1], -1 + 0.010965517, 1e-5), str(result))
+
+
+def check_compute_misuse(bench):
+    arm = ["compute", "robot:arm7"]
+    arm_states(bench)
+    (bench.folder / "extra.csv").write_text("time,link1_joint.qq\n0,1\n")
+    (bench.folder / "odd.csv").write_text("time,temperature [K]\n0,300\n")
+    (bench.folder / "nan.csv").write_text("time,link1_joint.q\n0,nan\n")
+    (bench.folder / "short.csv").write_text("time,link1_joint.q\n0\n")
+    (bench.folder / "quat.csv").write_text("# a note\npelvis_joint.q.qw\n1\n2\n")
+    (bench.folder / "fall.csv").write_text("pelvis_joint.a.vz\n-9.81\n")
+    bench.expect("misspelt quantity", [*arm, "-w", "rnae"], USAGE, err=["did you mean 'rnea'?"])
+    bench.expect("misspelt frame", [*arm, "-w", "jacobian:lnik7"], INPUT, err=["did you mean 'link7'?"])
+    bench.expect("quantity without its name", [*arm, "-w", "jacobian"], USAGE, err=["jacobian:FRAME"])
+    bench.expect("quantity with a name too many", [*arm, "-w", "com:link7"], USAGE, err=["takes no name"])
+    bench.expect("twice", [*arm, "-w", "com,com"], USAGE, err=["stands twice"])
+    bench.expect("misspelt column", [*arm, "-w", "rnea", "-s", "extra.csv"], INPUT, err=["extra.csv:1", "did you mean 'link1_joint.q'?"])
+    bench.expect("foreign column", [*arm, "-w", "rnea", "-s", "odd.csv"], INPUT, err=["'temperature'", "--ignore-extra"])
+    bench.expect("foreign column skipped", [*arm, "-w", "rnea", "-s", "odd.csv", "--ignore-extra"], OK, err=["taken as zero"])
+    bench.expect("nan", [*arm, "-w", "rnea", "-s", "nan.csv"], INPUT, err=["nan.csv:2:3: error: 'nan' is not a finite number"])
+    bench.expect("short row", [*arm, "-w", "rnea", "-s", "short.csv"], INPUT, err=["short.csv:2:"])
+    bench.expect("no file", [*arm, "-w", "rnea", "-s", "none.csv"], INPUT, err=["none.csv"])
+    bench.expect("a folder", [*arm, "-w", "rnea", "-s", "."], INPUT, err=["directory"])
+    bench.expect("no place to write", [*arm, "-w", "rnea", "-o", "nowhere/out.csv"], INPUT, err=["nowhere/out.csv"])
+    human = ["compute", "robot:humanoid36"]
+    bench.expect("no unit quaternion", [*human, "-w", "com", "-s", "quat.csv"], INPUT, err=["quat.csv:4: error:", "pelvis_joint"])
+    bench.expect("zmp of a falling robot", [*human, "-w", "zmp", "-s", "fall.csv"], INPUT, err=["fall.csv:2", "--allow-nan"])
+    bench.expect("zmp of a falling robot, allowed", [*human, "-w", "zmp", "-s", "fall.csv", "--allow-nan"], OK, out=["\nnan,nan,0\n"])
+
+
+def check_compute_json(bench):
+    document = bench.document("compute as JSON", ["compute", "robot:arm7", "-s", "arm.csv", "-w", "rnea,com"])
+    bench.check("its rows", len(document["rows"]) == document["row_count"] == 5 and
+                all(len(row) == len(document["columns"]) == 11 for row in document["rows"]))
+    document = bench.document("compute to a file as JSON", ["compute", "robot:arm7", "-s", "arm.csv", "-w", "com", "-o", "com.csv"])
+    bench.check("its numbers are in the file", document["rows"] == [] and len((bench.folder / "com.csv").read_text().splitlines()) == 6)
+    direct = bench.run("compute", "robot:arm7", "-s", "arm.csv", "-w", "com").stdout
+    bench.check("file and output are the same", direct == (bench.folder / "com.csv").read_text())
+
+
+# ---- plot ------------------------------------------------------------------------------------------------------------
+
+def check_plot(bench):
+    import xml.etree.ElementTree as tree
+    arm_states(bench, 50)
+    bench.run("compute", "robot:arm7", "-s", "arm.csv", "-w", "rnea,energy", "-o", "out.csv")
+    bench.expect("plot", ["plot", "out.csv", "-y", "*.tau/energy.*", "-t", "a <b> & c", "-o", "out.svg"], OK)
+    root = tree.fromstring((bench.folder / "out.svg").read_text())
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in root.iter(f"{space}text")]
+    bench.check("its texts", {"a <b> & c", "[N m]", "[J]", "time [s]", "link7_joint.tau"} <= set(texts), str(texts))
+    bench.check("its panels", sum(g.get("class") == "panel" for g in root.iter(f"{space}g")) == 2)
+    bench.expect("plot to the output", ["plot", "out.csv", "-y", "energy.total"], OK, out=["<svg ", "</svg>"])
+    bench.expect("plot without a column", ["plot", "out.csv", "-y", "energy.totl"], INPUT, err=["did you mean 'energy.total'?"])
+    bench.expect("plot over a missing x", ["plot", "out.csv", "-x", "tme"], INPUT, err=["did you mean 'time'?"])
+    bench.expect("plot of nothing", ["plot", "none.csv"], INPUT, err=["none.csv"])
+    bench.document("plot as JSON", ["plot", "out.csv"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", type=pathlib.Path, default=ROOT / "build" / "release" / "karakuri")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options.tool.resolve(), pathlib.Path(folder))
+        overview = bench.run("help").stdout
+        lines = overview.split("VERBS\n")[1].split("\n\n")[0].splitlines()
+        verbs = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+        check_help(bench, verbs)
+        check_misuse(bench, verbs)
+        check_generated(bench, verbs)
+        check_info(bench)
+        check_identities(bench)
+        check_standing(bench)
+        check_compute_misuse(bench)
+        check_compute_json(bench)
+        check_plot(bench)
+    print(f"{bench.passed} passed, {bench.failed} failed")
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
