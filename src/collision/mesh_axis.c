@@ -101,6 +101,26 @@ static void try_x_faces(search *s) {
     }
 }
 
+// the same for a box, two opposite faces at a time: faces −x, +x, −y, … in this order
+static void try_box_faces(search *s) {
+    const kki_core *x = s->x;
+    for (int k = 0; k < 3 && s->any <= s->limit; k++) {
+        const kk_vec3 axis = kk_mat3_column(x->X_MX.R, k);
+        const double middle = kk_vec3_dot(axis, x->X_MX.p);
+        double low, high;
+        kki_facet_range(s->f, axis, &low, &high);
+        const double sep[2] = {middle - x->half[k] - high, low - middle - x->half[k]};
+        s->any = kki_greater(s->any, kki_greater(sep[0], sep[1]));
+        for (int side = 0; side < 2; side++) {
+            const kk_vec3 d = side ? kk_vec3_neg(axis) : axis;
+            if (sep[side] > required(s, false) && kki_facet_is_summit(s->source, s->f, d)) {
+                s->best = (kki_hit){
+                    .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .face = s->f->face, .index = 2 * k + side};
+            }
+        }
+    }
+}
+
 // ---- edges against edges
 
 typedef struct segment {
@@ -359,10 +379,11 @@ bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_co
     if (s.any > s.limit) {
         return false;
     }
-    try_x_faces(&s);
     if (x->is_box) {
+        try_box_faces(&s);
         try_box_edges(&s);
     } else {
+        try_x_faces(&s);
         try_edges(&s);
     }
     if (s.any <= s.limit && (x->radius > 0 || x->shape.face_count == 0)) {

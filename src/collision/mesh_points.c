@@ -308,6 +308,10 @@ static void add_x_face_points(kki_patches *all, const kki_facet *f, const kki_co
     const int32_t corners = x->shape.first[hit->index + 1] - x->shape.first[hit->index];
     const int count = corners < CORNERS / 2 ? corners : CORNERS / 2;
     const kk_vec3 on_x = kki_core_vertex(x, loop[0]);
+    // on a face of a solid that looks away from X only its rim, the summit, can touch
+    const bool is_hidden = f->is_solid && kk_vec3_dot(f->n, hit->d) <= 0;
+    const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
+    const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
     kki_patch *patch = NULL;
     begin_polygon(&poly, 3);
     for (int i = 0; i < 3; i++) {
@@ -317,7 +321,7 @@ static void add_x_face_points(kki_patches *all, const kki_facet *f, const kki_co
     for (int i = 0; i < poly.count; i++) {
         kki_patch_point p;
         p.gap = kk_vec3_dot(hit->d, kk_vec3_sub(on_x, poly.c[i].p)) - x->radius;
-        if (p.gap > all->reach || !features_over_x(f, x, loop, count, hit->index, &poly.c[i], p.feature)) {
+        if (p.gap > most || !features_over_x(f, x, loop, count, hit->index, &poly.c[i], p.feature)) {
             continue;
         }
         p.on_mesh = poly.c[i].p;

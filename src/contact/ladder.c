@@ -181,7 +181,7 @@ static bool climb_proximal(climb *c) {
     kki_iterate_copy(c->system, c->best, c->trial);
     kki_rung_proximal(c->system, c->scratch, c->trial, c->options, c->stats);
     keep(c, KKI_RUNG_PROXIMAL);
-    if (!arrived(c)) {
+    if (!arrived(c) && (c->options->rungs & KKI_RUNG_NEWTON)) {
         newton_from(c, false, false, c->best);
     }
     return arrived(c) || c->best->residual <= c->options->tolerance;
@@ -201,7 +201,9 @@ static bool climb_last(climb *c) {
         kki_iterate *from = &c->scratch->iterate[KKI_IT_PROXIMAL];
         kki_iterate_copy(c->system, c->trial, from);
         keep(c, KKI_RUNG_ADMM);
-        newton_from(c, false, false, from);
+        if (rungs & KKI_RUNG_NEWTON) {
+            newton_from(c, false, false, from);
+        }
     }
     return arrived(c);
 }

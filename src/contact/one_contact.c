@@ -83,7 +83,7 @@ static bool bisect_arc(const double B[6], const double b[3], double mu, double l
         const double x = low[0] + high[0], y = low[1] + high[1], f = 1 / kki_norm2(x, y);
         const double mx = x * f, my = y * f;
         s = slide_along(B, b, mu, mx, my);
-        double *end = (s.across <= 0) == rising ? low : high;
+        double *end = (s.across * s.pole <= 0) == rising ? low : high;
         end[0] = mx;
         end[1] = my;
     }
@@ -93,19 +93,18 @@ static bool bisect_arc(const double B[6], const double b[3], double mu, double l
     return s.along <= 0 && s.pole > 1e-9 * B[0];
 }
 
-/// The first direction of a coarse scan that solves it; the best opposing one if none does.
+/// The first direction of a coarse scan that solves it. `across` times the pole is a polynomial in d, so arcs over a pole count too.
 static void scan_circle(const double B[6], const double b[3], double mu, double d[2], double *normal) {
-    enum { COUNT = 48 };
+    enum { COUNT = 96 };
     double last[2] = {1, 0};
     slide before = slide_along(B, b, mu, 1, 0);
     for (int k = 1; k <= COUNT; k++) {
         double here[2];
         kk_sincos(KK_TWO_PI * k / COUNT, &here[1], &here[0]);
         const slide s = slide_along(B, b, mu, here[0], here[1]);
-        const bool regular = s.pole > 1e-9 * B[0] && before.pole > 1e-9 * B[0];
         double high[2] = {here[0], here[1]}, low[2] = {last[0], last[1]};
-        if (regular && (before.across <= 0) != (s.across <= 0) &&
-            bisect_arc(B, b, mu, low, high, before.across <= 0, d, normal)) {
+        const bool rising = before.across * before.pole <= 0;
+        if (rising != (s.across * s.pole <= 0) && bisect_arc(B, b, mu, low, high, rising, d, normal)) {
             return;
         }
         last[0] = here[0];

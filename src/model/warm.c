@@ -18,6 +18,17 @@ int kki_model_max_contacts(const kk_model *model) {
     return (int)(model->npair > 0 && by_pair < by_shape ? by_pair : by_shape);
 }
 
+/// Whether any joint can have a limit's or dry friction's force.
+static int has_joint_forces(const kk_model *m) {
+    for (int k = 0; k < m->nv; k++) {
+        const kk_dof_def *d = &m->dof[k];
+        if (d->friction > 0 || d->lower > -__builtin_inf() || d->upper < __builtin_inf()) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     kki_warm_layout w = {.contacts = kki_model_max_contacts(model)};
     w.pairs = w.contacts;
@@ -26,7 +37,7 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_contact = w.contacts ? 2 : 0;
     w.first_pair = w.first_contact + w.contacts * KKI_WARM_CONTACT_SIZE;
     w.first_dof = w.first_pair + w.pairs * KKI_WARM_PAIR_SIZE;
-    w.first_coupling = w.first_dof + KKI_WARM_DOF_SIZE * model->nv;
+    w.first_coupling = w.first_dof + (has_joint_forces(model) ? KKI_WARM_DOF_SIZE * model->nv : 0);
     w.first_loop = w.first_coupling + model->ncoupling;
     w.first_tendon = w.first_loop + 6 * model->nloop;
     w.size = w.first_tendon + 2 * model->ntendon;

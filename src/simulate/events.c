@@ -480,16 +480,16 @@ static void travel_of(piece *p, double *travel) {
 static kk_status advance(piece *p, const double *u_first, int is_last, int is_first, int *goes_on) {
     kk_simulator *s = p->s;
     double *travel = rows(p, s->travel);
-    travel_of(p, travel);
-    velocities(p, p->y_s, p->u_s);
+    if (!is_first) {
+        travel_of(p, travel);
+        velocities(p, p->y_s, p->u_s);
+    }
     const int any = !is_last && list_waiting(p, travel, u_first, s->waiting);
     // the first piece without impacts is solved already
     kk_status status = KK_OK;
     if (!is_first || any) {
         pose(p, travel, u_first, any ? s->waiting : NULL);
         status = solve(p);
-    } else {
-        velocities(p, p->y_e, p->u_e);
     }
     *goes_on = 0;
     if (status != KK_OK || is_last) {
@@ -512,9 +512,26 @@ static kk_status advance(piece *p, const double *u_first, int is_last, int is_fi
     return KK_OK;
 }
 
+/// The first piece is the whole step; its velocities are known from the solution: u = Yᵀ y_e + bias + r λ.
+static void begin_pieces(piece *p, const double *u_first) {
+    const kk_simulator *s = p->s;
+    const size_t rows_size = (size_t)p->I->stride * sizeof(double);
+    memcpy(p->y_s, p->y, (size_t)p->I->nv * sizeof *p->y);
+    memset(p->sum, 0, (size_t)p->I->nv * sizeof *p->sum);
+    memset(p->total, 0, rows_size);
+    memset(rows(p, s->travel), 0, rows_size);
+    memcpy(p->u_s, u_first, rows_size);
+    for (int r = p->I->first_row; r < p->I->first_row + p->I->nrow; r++) {
+        p->u_e[r - p->I->first_row] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
+    }
+}
+
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
+    if (I->nrow == 0) {
+        return KK_OK;
+    }
     piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
     p.y_s = s->local[3];
     p.y_e = y_end;
@@ -523,9 +540,7 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.u_e = rows(&p, s->u_end);
     p.total = rows(&p, s->total);
     double *u_first = rows(&p, s->u0);
-    memcpy(p.y_s, y, bytes);
-    memset(p.sum, 0, bytes);
-    memset(p.total, 0, (size_t)I->stride * sizeof *p.total);
+    begin_pieces(&p, u_first);
     kk_status status = KK_OK;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {

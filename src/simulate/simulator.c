@@ -98,6 +98,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->X_WS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->ball, 4 * (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
@@ -150,6 +151,7 @@ static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_s
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
+    status = status ? status : kki_near_create(&s->near, m, s->max_touching, &s->allocator);
     if (status == KK_OK) {
         status = kki_solver_work_create(&s->solver, &s->allocator,
                                         (kki_solver_size){.rows = rows, .blocks = s->max_blocks, .nv = m->nv});
@@ -183,6 +185,7 @@ void kk_simulator_free(kk_simulator *simulator) {
     if (simulator) {
         const kk_allocator allocator = simulator->allocator;
         kki_solver_work_destroy(&simulator->solver);
+        kki_near_destroy(&simulator->near);
         kk_data_free(simulator->data);
         kki_release(&allocator, simulator, simulator->size);
     }

@@ -8,6 +8,7 @@
 #include "collision/manifold.h"
 #include "contact/solver.h"
 #include "dynamics/data.h"
+#include "simulate/near.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
@@ -102,6 +103,9 @@ struct kk_simulator {
     kk_transform *X_WS; ///< [nshape] at the step's middle
     double *ball;       ///< [4 nshape] centre and radius of a ball round each shape
     double *reach;      ///< [nshape] how far its surface can get in the rest of the step
+    uint64_t *placed;   ///< [nshape] step in which the three above were made; 0: never
+    uint64_t stamp;     ///< of this step
+    kki_near near;
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching] sorted by shapes
@@ -132,6 +136,8 @@ struct kk_simulator {
     int32_t most_dense_rows;
 };
 
+/// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
+kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.

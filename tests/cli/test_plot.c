@@ -125,7 +125,7 @@ KK_TEST(plot_places_points) {
     const plot_series s = {"", x, y, 4, PLOT_LINE};
     kki_xml *xml = plot_one(&s, (plot_axis){0}, (plot_axis){0});
     int32_t node;
-    double n[16];
+    double n[16] = {0};
     KK_CHECK_EQ_INT(path_numbers(path_of(xml, &node), n, 16), 8);
     KK_CHECK_NEAR(n[2] - n[0], (n[6] - n[0]) / 4, 0.011);
     KK_CHECK_NEAR(n[4] - n[2], (n[6] - n[0]) / 4, 0.011);

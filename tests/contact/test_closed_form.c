@@ -223,6 +223,28 @@ KK_TEST(compliance_softens) {
     case_free(c);
 }
 
+// the three at once: the soft suction cup gives way by its compliance, and its spin is held by what presses, adhesion included
+KK_TEST(adhesion_compliance_and_torsion) {
+    contact_case *c = case_create();
+    const double p[3] = {0, 0, 0};
+    case_clear(c);
+    case_body(c, 2, 0.5, 0.5, 0.5, p);
+    c->v[2] = 1;
+    c->v[5] = 2;
+    case_contact(c, 0, -1, p, UP, 0.5)->adhesion = 3;
+    kki_block *t = case_block(c, KKI_LAW_TORSION);
+    t->friction = 0.1;
+    case_spin_row(c, t->row, 0, -1, UP);
+    case_finish(c, false);
+    c->compliance[0] = 0.25;
+    c->p.compliance = c->compliance;
+    check_solved(c);
+    KK_CHECK_NEAR(c->lambda[0], -4 / 3.0, 1e-13);
+    KK_CHECK_NEAR(case_velocity(c, 2), 1 / 3.0, 1e-13);
+    KK_CHECK_NEAR(case_velocity(c, 5), 2 - 0.1 * (3 - 4 / 3.0) / 0.5, 1e-13);
+    case_free(c);
+}
+
 /// A weld of body 0 to the world at a point, three rows.
 static void weld(contact_case *c, const double *point) {
     for (int k = 0; k < 3; k++) {

@@ -28,7 +28,7 @@ static void check_tally(const tally *t) {
 KK_TEST(random_problems_are_certified) {
     contact_case *c = case_create();
     tally t = {0};
-    const uint64_t count = kk_test_is_quick() ? 500 : 8000;
+    const uint64_t count = kk_test_is_quick() ? 500 : 6000;
     for (uint64_t seed = 0; seed < count; seed++) {
         case_random(c, seed, 12);
         note(&t, c, case_solve(c), seed);

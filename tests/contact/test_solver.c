@@ -191,24 +191,6 @@ KK_TEST(solver_fixed_budget) {
     case_free(c);
 }
 
-// every rung alone solves a plain problem: none leans on another
-KK_TEST(solver_rungs_alone) {
-    contact_case *c = case_create();
-    const int rung[5] = {KKI_RUNG_SWEEP, KKI_RUNG_NEWTON, KKI_RUNG_PROXIMAL, KKI_RUNG_ANDERSON, KKI_RUNG_ADMM};
-    for (int k = 0; k < 20; k++) {
-        case_random(c, 400, 2);
-        case_stack(c, 1, 1, k % 2 ? 0.6 : 0.3, 0.5, false);
-        c->options.rungs = rung[k % 5];
-        c->options.sweeps = k % 5 ? 4 : 3000;
-        if (k % 5 == 0) {
-            continue; // sweeps give up where they contract badly, which is their right
-        }
-        KK_CHECK(case_solve(c));
-        KK_CHECK(k % 5 == 4 || c->stats.rung == rung[k % 5]);
-    }
-    case_free(c);
-}
-
 // with G or with Y alone, formed or not: the same velocities
 KK_TEST(solver_low_rank_agrees) {
     contact_case *c = case_create();

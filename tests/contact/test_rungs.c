@@ -1,0 +1,183 @@
+// Each rung and each part of one by itself, because the ladder would hide a broken one behind the next.
+#include "contact/dense_kernels.h"
+#include "contact/one_contact.h"
+#include "problems.h"
+
+static void random_matrix(kk_random *r, int n, double A[3][3]) {
+    double L[3][3] = {{0}};
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            L[i][j] = kk_random_next_normal(r);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            A[i][j] = i == j ? 0.1 : 0;
+            for (int k = 0; k < n; k++) {
+                A[i][j] += L[i][k] * L[j][k];
+            }
+        }
+    }
+}
+
+// one contact alone satisfies the law for any B, also where B couples so strongly that sliding has a pole
+KK_TEST(one_contact_is_exact) {
+    kk_random r = {1, 2, 3};
+    int open = 0, stick = 0;
+    for (int k = 0; k < 20000; k++) {
+        double A[3][3], b[3], lambda[3], u[3];
+        const double mu = kk_random_next_between(&r, 0, k % 2 ? 3 : 0.8);
+        random_matrix(&r, 3, A);
+        for (int i = 0; i < 3; i++) {
+            b[i] = kk_random_next_normal(&r);
+        }
+        const double B[6] = {A[0][0], A[0][1], A[0][2], A[1][1], A[1][2], A[2][2]};
+        kki_solve_contact(B, b, mu, lambda);
+        for (int i = 0; i < 3; i++) {
+            u[i] = b[i] + A[i][0] * lambda[0] + A[i][1] * lambda[1] + A[i][2] * lambda[2];
+        }
+        const kki_block block = {.law = KKI_LAW_CONTACT, .friction = mu};
+        const double scale = A[0][0] + A[1][1] + A[2][2];
+        const double size = 1 + scale * (fabs(lambda[0]) + fabs(lambda[1]) + fabs(lambda[2]));
+        KK_CHECK_NEAR(kki_natural_map(&block, scale, 0, lambda, u) / size, 0, 1e-13);
+        open += lambda[0] == 0;
+        stick += lambda[0] > 0 && fabs(u[1]) + fabs(u[2]) < 1e-10 * size;
+    }
+    KK_CHECK(open > 5000 && stick > 2000 && open + stick < 19000);
+}
+
+KK_TEST(one_disc_is_exact) {
+    kk_random r = {4, 5, 6};
+    for (int k = 0; k < 5000; k++) {
+        double A[3][3], lambda[2];
+        const double b[2] = {kk_random_next_normal(&r), kk_random_next_normal(&r)};
+        const double radius = kk_random_next_between(&r, 0, 1);
+        random_matrix(&r, 2, A);
+        const double B[3] = {A[0][0], A[0][1], A[1][1]};
+        kki_solve_disc(B, b, radius, lambda);
+        const double u[2] = {b[0] + A[0][0] * lambda[0] + A[0][1] * lambda[1],
+                             b[1] + A[1][0] * lambda[0] + A[1][1] * lambda[1]};
+        const kki_block block = {.law = KKI_LAW_ROLLING, .friction = radius};
+        KK_CHECK_NEAR(kki_natural_map(&block, A[0][0] + A[1][1], 1, lambda, u), 0, 1e-12);
+    }
+}
+
+/// Largest |A x − b| of a random system; zero_diagonal: only pivoting can solve it.
+static double solve_error(const kki_dense_kernels *kernels, int n, bool symmetric, bool zero_diagonal, uint64_t seed) {
+    enum { MOST = 32 };
+    static _Alignas(64) double A[MOST * MOST], F[MOST * MOST], b[MOST], right[MOST], x[MOST], y[MOST], inverse[MOST],
+        row[MOST];
+    int32_t pivot[MOST];
+    kk_random r = {seed, 8, 0};
+    const int stride = kki_round4(n);
+    memset(A, 0, sizeof A);
+    memset(b, 0, sizeof b);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            A[i * stride + j] = symmetric && j < i ? A[j * stride + i] : kk_random_next_normal(&r);
+        }
+        A[i * stride + i] = zero_diagonal ? 0 : symmetric ? 2 * n : A[i * stride + i];
+        b[i] = right[i] = kk_random_next_normal(&r);
+    }
+    for (int i = n; i < stride; i++) {
+        right[i] = 0;
+    }
+    memcpy(F, A, sizeof A);
+    if (symmetric) {
+        if (!KK_CHECK(kernels->ldl(n, stride, F, inverse))) {
+            return INFINITY;
+        }
+        kernels->ldl_solve(n, stride, F, inverse, right, y, x);
+    } else {
+        if (!KK_CHECK(kernels->lu(n, stride, F, inverse, pivot, row))) {
+            return INFINITY;
+        }
+        kernels->lu_solve(n, stride, F, inverse, pivot, right, y, x);
+    }
+    double worst = 0;
+    for (int i = 0; i < n; i++) {
+        double sum = -b[i], size = 1;
+        for (int j = 0; j < n; j++) {
+            sum += A[i * stride + j] * x[j];
+            size += fabs(A[i * stride + j] * x[j]);
+        }
+        worst = fmax(worst, fabs(sum) / size);
+    }
+    return worst;
+}
+
+KK_TEST(dense_kernels_solve) {
+    for (int v = 0; v < 2 && kki_dense_kernels_at(v); v++) {
+        for (int k = 0; k < 300; k++) {
+            const int n = 1 + k % 30;
+            KK_CHECK_NEAR(solve_error(kki_dense_kernels_at(v), n, true, false, (uint64_t)k), 0, 1e-13);
+            KK_CHECK_NEAR(solve_error(kki_dense_kernels_at(v), n, false, false, (uint64_t)k), 0, 1e-12);
+            KK_CHECK_NEAR(solve_error(kki_dense_kernels_at(v), n + 1, false, true, (uint64_t)k), 0, 1e-12);
+        }
+    }
+}
+
+/// A body on one contact off its centre, with torsion and rolling that do not suffice: everything is coupled.
+static void coupled_case(contact_case *c, double friction) {
+    const double p[3] = {0, 0, 0}, at[3] = {0.1, -0.2, -0.3}, n[3] = {0.1, 0.2, sqrt(0.95)};
+    double t1[3], t2[3];
+    case_clear(c);
+    case_body(c, 2, 0.5, 0.6, 0.7, p);
+    for (int k = 0; k < 6; k++) {
+        c->v[k] = k == 2 ? -2 : 1 + 0.4 * k;
+    }
+    case_contact(c, 0, -1, at, n, friction);
+    kki_block *t = case_block(c, KKI_LAW_TORSION), *roll = case_block(c, KKI_LAW_ROLLING);
+    roll->contact = t->contact;
+    t->friction = 0.02;
+    roll->friction = 0.03;
+    case_tangents(n, t1, t2);
+    case_spin_row(c, t->row, 0, -1, n);
+    case_spin_row(c, roll->row, 0, -1, t1);
+    case_spin_row(c, roll->row + 1, 0, -1, t2);
+    case_finish(c, false);
+}
+
+// the columns and turns of the Newton step are the derivative: it converges within a few steps and no higher rung is asked
+KK_TEST(newton_converges_quadratically) {
+    contact_case *c = case_create();
+    for (int k = 0; k < 2; k++) {
+        coupled_case(c, k ? 0.2 : 5);
+        KK_CHECK(case_solve(c));
+        KK_CHECK_EQ_INT(c->stats.rung, KKI_RUNG_NEWTON);
+        KK_CHECK(c->stats.newton <= 4);
+    }
+    case_free(c);
+}
+
+// sweeps alone, long enough
+KK_TEST(sweeps_converge) {
+    contact_case *c = case_create();
+    for (int k = 0; k < 2; k++) {
+        coupled_case(c, k ? 0.2 : 5);
+        c->options.fixed_sweeps = 1000;
+        KK_CHECK(case_solve(c));
+        KK_CHECK_EQ_INT(c->stats.rung, KKI_RUNG_SWEEP);
+        KK_CHECK_EQ_INT(c->stats.newton, 0);
+    }
+    case_free(c);
+}
+
+static void check_alone(contact_case *c, int rung, int cases, int most) {
+    c->options.rungs = rung;
+    for (int k = 0; k < cases; k++) {
+        case_stack(c, k < 2 ? 1 : 2, 1, k % 2 ? 0.6 : 0.3, 0.5, false);
+        KK_CHECK(case_solve(c));
+        KK_CHECK_EQ_INT(c->stats.rung, rung);
+        KK_CHECK(c->stats.newton + c->stats.anderson + c->stats.admm <= most);
+    }
+}
+
+// every rung alone solves a plain problem in about as many iterations as it took when this was written
+KK_TEST(rungs_alone) {
+    contact_case *c = case_create();
+    check_alone(c, KKI_RUNG_PROXIMAL, 4, 40);
+    check_alone(c, KKI_RUNG_ANDERSON, 3, 25); // two boxes that slide are too much for sweeps
+    check_alone(c, KKI_RUNG_ADMM, 4, 120);
+    case_free(c);
+}
