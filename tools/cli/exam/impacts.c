@@ -49,7 +49,7 @@ static void bounce_to_rest(exam *e) {
         exam_point(e, panel, "height", scene_time(&s), scene_q(&s, ball)[6] - 0.1);
     }
     exam_at_most(e, "time of rest - 1.35457 s", exam_abs(rest - 3 * kk_sqrt(2 / 9.81)), 1e-3);
-    exam_at_most(e, "height at rest, m", exam_abs(scene_q(&s, ball)[6] - 0.1), 1e-9);
+    exam_at_most(e, "height at rest, m", exam_abs(scene_q(&s, ball)[6] - 0.1), 1e-7);
     scene_end(&s);
 }
 
