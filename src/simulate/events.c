@@ -111,6 +111,18 @@ static void scale_bounds(const piece *p, const kki_constraint *c) {
     }
 }
 
+/// Contacts that wait count as parting, faster than anything here moves: far enough to stay open, near enough not to drown the
+/// others' digits.
+static void keep_out(const piece *p, double *g, const int8_t *waiting) {
+    double fastest = 1;
+    for (int r = 0; r < p->I->nrow; r++) {
+        fastest = __builtin_fabs(g[r]) > fastest ? __builtin_fabs(g[r]) : fastest;
+    }
+    for (int i = 0; waiting && i < p->I->nconstraint; i++) {
+        g[row_of(p, constraint(p, i))] += waiting[i] ? 10 * fastest : 0;
+    }
+}
+
 /// g of the piece; contacts that are still to bounce are kept out of it.
 static void pose(piece *p, const double *travel, const double *u_first, const int8_t *waiting) {
     kk_simulator *s = p->s;
@@ -130,11 +142,9 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
             g[r] -= s->bias[c->row];
             g[r] += gap > 1e-5 ? 2 * gap / (p->w * s->h) + p->u_s[r] : 0;
         }
-        if (waiting && waiting[i]) {
-            g[r] += 1e6;
-        }
         scale_bounds(p, c);
     }
+    keep_out(p, g, waiting);
 }
 
 static kk_status solve(piece *p) {
@@ -419,15 +429,16 @@ static int stop_inside(piece *p) {
 /// Share of the piece at which a gap that changes with velocities u₀ → u₁ over time T closes; 2: it does not.
 static double closing(double gap, double u0, double u1, double T) {
     if (gap <= 0) {
-        return u0 < 0 ? 0 : 2;
+        // what has just left may come back: u₀ s + (u₁ − u₀) s²/2 = 0
+        return u0 < 0 ? 0 : u0 > 0 && u1 < -u0 ? 2 * u0 / (u0 - u1) : 2;
     }
     // gap + T (u₀ s + (u₁ − u₀) s²/2) = 0, the smaller positive root, without cancellation
     const double a = 0.5 * T * (u1 - u0), b = T * u0, D = b * b - 4 * a * gap;
     if (D < 0) {
         return 2;
     }
-    const double root = kk_sqrt(D), q = -0.5 * (b - root);
-    const double s1 = b < 0 ? gap / (0.5 * (-b + root)) : a != 0 ? q / a : 2;
+    const double root = kk_sqrt(D);
+    const double s1 = b < 0 ? gap / (0.5 * (-b + root)) : a < 0 ? 0.5 * (b + root) / -a : 2;
     return s1 > 0 && s1 <= 1 ? s1 : 2;
 }
 
@@ -594,6 +605,7 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
         status = advance(&p, u_first, pieces == MOST_PIECES, pieces == 0, &goes_on);
     }
     if (status != KK_OK || (pieces == 1 && !goes_on)) {
+        memcpy(y_drift, y_end, bytes); // without the contacts that waited it may have been solved anew
         return status;
     }
     // the last piece to its end
