@@ -411,7 +411,7 @@ static void try_general(search *s) {
     if (patch.count >= 3) {
         try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh, false);
     }
-    try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, r.distance > 0 && s->best.kind == KKI_HIT_FACE);
+    try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, r.distance > 0);
 }
 
 // ---- all together

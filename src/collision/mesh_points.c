@@ -363,7 +363,8 @@ static void clip_by_outline(polygon *poly, const outline *o, kk_vec3 n, double s
     }
 }
 
-static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+// Returns the least gap of the points added.
+static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     polygon poly;
     outline o;
     outline_of(x, hit->d, hit->index, &o);
@@ -373,6 +374,7 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
     const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
     const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
     kki_cluster *cluster = NULL;
+    double least = __builtin_inf();
     begin_polygon(&poly, 3);
     for (int i = 0; i < 3; i++) {
         poly.c[i].p = f->v[i];
@@ -385,12 +387,13 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
             continue;
         }
         p.on_mesh = poly.c[i].p;
+        least = kki_lesser(least, p.gap);
         cluster = cluster ? cluster : cluster_of(all, hit->d, false);
         if (cluster) {
             add_point(cluster, p);
         }
     }
-    return cluster != NULL;
+    return least;
 }
 
 static void add_witness(kki_clusters *all, const kki_probe *x, const kki_hit *hit) {
@@ -401,8 +404,14 @@ static void add_witness(kki_clusters *all, const kki_probe *x, const kki_hit *hi
 void kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     if (hit->kind == KKI_HIT_FACE) {
         add_face_points(all, f, x, hit);
-    } else if (hit->kind == KKI_HIT_POINT || (!add_x_face_points(all, f, x, hit) && x->is_general)) {
-        add_witness(all, x, hit); // a round face's outline is a little smaller than the face
+    } else if (hit->kind == KKI_HIT_POINT) {
+        add_witness(all, x, hit);
+    } else {
+        // a round face's outline is a little smaller than the face: the deepest place may be beside it
+        const double least = add_x_face_points(all, f, x, hit), missed = hit->sep - x->radius + 1e-6 * x->size;
+        if (x->is_general && (least == __builtin_inf() || (!kki_core_is_polyhedral(&x->core) && least > missed))) {
+            add_witness(all, x, hit);
+        }
     }
 }
 
