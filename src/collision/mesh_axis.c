@@ -374,6 +374,16 @@ static uint32_t top_feature(const kki_facet *f, int top) {
                       : kki_feature(KKI_FEATURE_VERTEX, f->vertex[top]);
 }
 
+// The point of the triangle's top that is nearest to X's middle.
+static kk_vec3 top_point(const search *s, int top) {
+    if (top < 3) {
+        return s->f->v[top];
+    }
+    const kk_vec3 p = s->f->v[top % 3];
+    const kk_vec3 corner[3] = {p, s->f->v[(top + 1) % 3], top == 6 ? s->f->v[2] : p};
+    return kki_triangle_closest(corner, s->x->X_MX.p).p;
+}
+
 // `on_mesh` is where GJK and EPA found the nearest point of the triangle.
 static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_mesh, bool is_exact) {
     const double sep = separation(s, d);
@@ -389,7 +399,7 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
                         .sep = sep,
                         .face = s->f->face,
                         .index = -1,
-                        .on_mesh = on_mesh,
+                        .on_mesh = kind == KKI_HIT_X_FACE ? top_point(s, top) : on_mesh,
                         .feature = {top_feature(s->f, top), kki_feature(KKI_FEATURE_FACE, -1)}};
 }
 
@@ -411,7 +421,7 @@ static void try_general(search *s) {
     if (patch.count >= 3) {
         try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh, false);
     }
-    try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, r.distance > 0);
+    try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, true);
 }
 
 // ---- all together

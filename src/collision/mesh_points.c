@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collision/patch.h"
+#include "collision/point.h"
 
 enum { CORNERS = 128 };
 
@@ -401,15 +402,23 @@ static void add_witness(kki_clusters *all, const kki_probe *x, const kki_hit *hi
                            (kki_cluster_point){hit->on_mesh, hit->sep - x->radius, {hit->feature[0], hit->feature[1]}});
 }
 
+// A round face's outline is a little smaller than the face: the deepest place may be beside it, over the face.
+static bool is_over_round_face(const kki_probe *x, const kki_hit *hit) {
+    const kk_vec3 q = kk_vec3_add(hit->on_mesh, kk_vec3_scale(hit->d, hit->sep));
+    const kk_vec3 r = kk_vec3_sub(q, x->X_MX.p);
+    kki_point_distance p;
+    return x->is_general && !kki_core_is_polyhedral(&x->core) &&
+           kki_core_point_distance(&x->core, kk_mat3_tmul_vec(x->X_MX.R, r), &p) && p.distance <= 1e-6 * x->size;
+}
+
 void kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     if (hit->kind == KKI_HIT_FACE) {
         add_face_points(all, f, x, hit);
     } else if (hit->kind == KKI_HIT_POINT) {
         add_witness(all, x, hit);
     } else {
-        // a round face's outline is a little smaller than the face: the deepest place may be beside it
         const double least = add_x_face_points(all, f, x, hit), missed = hit->sep - x->radius + 1e-6 * x->size;
-        if (x->is_general && (least == __builtin_inf() || (!kki_core_is_polyhedral(&x->core) && least > missed))) {
+        if (least > missed && is_over_round_face(x, hit)) {
             add_witness(all, x, hit);
         }
     }

@@ -132,6 +132,13 @@ static void random_places(kk_random *r, kk_transform *X, kk_transform *Y) {
     Y->p = kk_vec3_add(X->p, kk_vec3_scale(bodies_unit(r), bodies_between(r, 1, 2.2)));
 }
 
+// moves b along the normal to about a distance
+static void bring_near(const kki_shape *a, kk_transform X, const kki_shape *b, kk_transform *Y, double distance) {
+    kki_separation d;
+    KK_CHECK(kki_distance(a, &X, b, Y, NULL, &d));
+    Y->p = kk_vec3_add(Y->p, kk_vec3_scale(d.normal, distance - d.distance));
+}
+
 typedef struct tally {
     int apart, overlapping;
 } tally;
@@ -142,7 +149,10 @@ static void check_against_hulls(const kki_shape *a, const kki_shape *a_hull, kk_
     const double reach = 0.05;
     kki_separation d;
     KK_CHECK(kki_distance(a_hull, &X, b_hull, &Y, NULL, &d));
-    if (d.distance < -0.03) {
+    // an octagon stands for a round face, which makes deep overlaps of its rim shallower
+    const bool has_rim = b->type == KK_SHAPE_CYLINDER || b->type == KK_SHAPE_CONE || a->type == KK_SHAPE_CYLINDER ||
+                         a->type == KK_SHAPE_CONE;
+    if (d.distance < (has_rim ? -0.005 : -0.03)) {
         return;
     }
     const result c = collide(a, X, b, Y, reach);
@@ -173,6 +183,7 @@ KK_TEST(convex_meshes_are_their_hulls) {
         mesh.margin = same.margin = i % 5 == 0 ? 0.03 : 0;
         kk_transform X, Y;
         random_places(&r, &X, &Y);
+        bring_near(&same, X, &x, &Y, bodies_between(&r, -0.03, 0.06));
         if (i % 2) {
             check_against_hulls(&mesh, &same, X, &x, &x, Y, &t[type]);
         } else {
@@ -180,7 +191,7 @@ KK_TEST(convex_meshes_are_their_hulls) {
         }
     }
     for (int type = 1; type <= KK_SHAPE_HULL; type++) {
-        KK_CHECK(t[type].apart > 10 && t[type].overlapping > 5);
+        KK_CHECK(t[type].apart > 100 && t[type].overlapping > 10);
     }
     kki_convex_free(convex);
     kki_convex_free(hull[0]);
@@ -202,9 +213,10 @@ KK_TEST(two_convex_meshes_are_their_hulls) {
         }
         kk_transform X, Y;
         random_places(&r, &X, &Y);
+        bring_near(&hull[i % 2], X, &hull[1 - i % 2], &Y, bodies_between(&r, -0.03, 0.06));
         check_against_hulls(&mesh[i % 2], &hull[i % 2], X, &mesh[1 - i % 2], &hull[1 - i % 2], Y, &t);
     }
-    KK_CHECK(t.apart > 15 && t.overlapping > 5);
+    KK_CHECK(t.apart > 100 && t.overlapping > 30);
     kki_convex_free(convex[0]);
     kki_convex_free(convex[1]);
     kki_surface_free(s[0]);
@@ -266,4 +278,30 @@ KK_TEST(height_field_meets_a_plane_and_a_mesh) {
     }
     kki_height_field_free(f);
     kki_surface_free(s);
+}
+
+// ---- a large flat mesh and a large field: whatever slides over them meets one plane
+
+KK_TEST(nothing_stumbles_on_a_large_flat_mesh) {
+    const int n = kk_test_is_quick() ? 100 : 708; // a million triangles
+    ground g = make_ground(n, 0.1 * n);
+    const kki_shape body[3] = {{.type = KK_SHAPE_SPHERE, .half = {0.13}},
+                               {.type = KK_SHAPE_BOX, .half = {0.21, 0.17, 0.11}},
+                               {.type = KK_SHAPE_CAPSULE, .half = {0.07, 0.23}}};
+    const double height[3] = {0.13, 0.11, 0.07};
+    const kk_transform I = kk_transform_identity();
+    int met = 0;
+    for (int i = 0; i < 3000; i++) {
+        const int k = i % 3;
+        const kk_vec3 p = {0.04 * n * (i / 1500.0 - 1), 0.013 * (i / 1500.0 - 1) * n, height[k] - 1e-6};
+        const kk_transform X = {kk_mat3_from_rpy(k == 2 ? KK_HALF_PI : 0, 0, 1e-3 * i), p};
+        for (int j = 0; j < 2; j++) {
+            const result c = collide(&g.shape[j], I, &body[k], X, 1e-4);
+            KK_CHECK(c.count == 1 && all_are(&c, kk_vec3_make(0, 0, 1)));
+            KK_CHECK_EQ_INT(c.m[0].count, k == 0 ? 1 : k == 1 ? 4 : 2);
+            met++;
+        }
+    }
+    KK_CHECK_EQ_INT(met, 6000);
+    free_ground(&g);
 }
