@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "io/loader.h"
 #include "io/path.h"
 
@@ -48,7 +49,7 @@ static void scale_mesh(kki_mesh *mesh, kk_vec3 s, bool single_precision) {
     for (int i = 0; i < mesh->vertex_count; i++) {
         kk_vec3 *p = &mesh->vertex[i];
         if (single_precision) {
-            *p = kk_vec3_make((float)p->x, (float)p->y, (float)p->z);
+            *p = kk_vec3_make(kki_single(p->x), kki_single(p->y), kki_single(p->z));
         }
         *p = kk_vec3_make(p->x * s.x, p->y * s.y, p->z * s.z);
     }
