@@ -99,7 +99,8 @@ static kk_status read_into_spec(kki_loader *l, const kki_mesh_request *r, const 
 /// An error of the mesh's own file keeps its place there; one without a place gets that of the reference.
 static kk_status report(kki_loader *l, const kki_mesh_request *r, const kk_error *error) {
     const bool has_place = error->file[0] != 0, is_warning = r->is_optional && error->status != KK_OUT_OF_MEMORY;
-    const kki_finding finding = {.severity = is_warning ? KKI_WARNING : KKI_ERROR,
+    const kki_severity severity = error->status == KK_OUT_OF_MEMORY ? KKI_ERROR : kki_fault(l);
+    const kki_finding finding = {.severity = is_warning ? KKI_WARNING : severity,
                                  .status = is_warning ? KK_OK : error->status,
                                  .file = has_place ? error->file : r->origin.file,
                                  .line = has_place ? error->line : r->origin.line,

@@ -98,21 +98,25 @@ bool kki_mjcf_limits(const kki_mjcf_at *at, const char *limited, const char *ran
     const int choice = kki_mjcf_word(at, limited, words, 2);
     double read[2] = {0, 0};
     const bool has = kki_mjcf_numbers(at, range, 2, 2, read) == 2;
+    const kki_severity fault = kki_fault(at->m->loader);
+    if (has && choice != 0 && read[0] > read[1]) {
+        kki_mjcf_report(at->m, fault, KK_INVALID_ARGUMENT, at->node, range,
+                        "%s is upside down; write the smaller number first", range);
+        const double upper = read[0];
+        read[0] = read[1];
+        read[1] = upper;
+    }
     if (choice == 0 || (choice == 2 && !(has && read[0] < read[1]))) {
-        if (has && choice == 2 && read[0] > read[1]) {
-            kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, range,
-                            "%s is upside down; write the smaller number first", range);
-        }
         return false;
     }
     if (choice == 2 && !at->m->set.auto_limits) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, range,
+        kki_mjcf_report(at->m, fault, KK_INVALID_ARGUMENT, at->node, range,
                         "%s is given without %s; say %s=\"true\", or autolimits=\"true\" in <compiler>", range, limited,
                         limited);
-        return false;
+        return at->m->loader->options->repair != 0;
     }
     if (!(read[0] < read[1])) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, range,
+        kki_mjcf_report(at->m, fault, KK_INVALID_ARGUMENT, at->node, range,
                         "%s has no extent, yet %s says there is one; write the smaller number first", range, limited);
         return false;
     }
