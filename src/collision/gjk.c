@@ -304,6 +304,9 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
         if (!kki_core_is_polyhedral(&pair->a) || !kki_core_is_polyhedral(&pair->b)) {
             sharpen(pair, result);
         }
+        // the witness points of the last face, moved so that they are the distance apart along the normal to the last digit
+        const double apart = kk_vec3_dot(kk_vec3_sub(result->on_b, result->on_a), result->normal);
+        result->on_b = kk_vec3_add(result->on_b, kk_vec3_scale(result->normal, result->distance - apart));
     }
     if (end == KKI_GJK_APART && result->distance - result->lower > 1e-9 * pair->size) {
         result->distance = result->lower;

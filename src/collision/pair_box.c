@@ -71,7 +71,8 @@ static axis best_face(const boxes *p, uint32_t reference, double keep) {
 
 // Edges i of A and j of B: the axis A_i × B_j, of length √(1 − R_ij²); almost parallel edges have none of their own.
 static void try_edges(const boxes *p, int i, int j, double favour, axis *best) {
-    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+    static const int8_t NEXT[4] = {1, 2, 0, 1};
+    const int i1 = NEXT[i], i2 = NEXT[i + 1], j1 = NEXT[j], j2 = NEXT[j + 1];
     const double *R = p->R.m, *Q = p->Q.m;
     const double square = R[3 * i1 + j] * R[3 * i1 + j] + R[3 * i2 + j] * R[3 * i2 + j];
     if (square < 1e-8) {
@@ -150,8 +151,10 @@ int kki_collide_box_box(const kki_shape *a, const kk_transform *X_WA, const kki_
     kki_meeting m = {.pair = &pair, .reach = reach, .radius = ea < eb ? ea : eb};
     const boxes p = boxes_make(&pair.a, &pair.b, &pair.X_AB);
     axis best = best_face(&p, memory->reference, KEEP * m.radius);
-    for (int k = 0; k < 9 && best.distance <= reach + radii; k++) {
-        try_edges(&p, k / 3, k % 3, best.id < 6 ? TAKE * m.radius : 0, &best);
+    for (int i = 0; i < 3 && best.distance <= reach + radii; i++) {
+        for (int j = 0; j < 3; j++) {
+            try_edges(&p, i, j, best.id < 6 ? TAKE * m.radius : 0, &best);
+        }
     }
     if (best.distance > reach + radii) {
         return 0;

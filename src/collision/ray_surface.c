@@ -1,9 +1,8 @@
 // Rays against meshes and height fields.
 //
 // A triangle is met where the ray passes its three edges on the same side. Corners are sheared into a plane across the
-// ray, each by the same operations in every triangle it belongs to, and sides are signs of plane determinants, exact
-// where they are close: so a ray never slips through between two triangles, nor at a vertex (after Woop, Benthin and
-// Wald 2013).
+// ray, each by the same operations in every triangle it belongs to, and sides are signs of plane determinants: so a ray
+// never slips through between two triangles, nor at a vertex (after Woop, Benthin and Wald 2013).
 #include "collision/ray.h"
 
 static kk_vec3 against(kk_vec3 n, kk_vec3 d) {
@@ -36,20 +35,9 @@ static inline flat_point across(const sheared *s, kk_vec3 v) {
                        : (flat_point){z - s->sx * y, x - s->sy * y};
 }
 
-// What rounding took from a product (Dekker 1971).
-static double product_error(double a, double b, double p) {
-    const double ca = a * 134217729.0, cb = b * 134217729.0;
-    const double ah = ca - (ca - a), bh = cb - (cb - b), al = a - ah, bl = b - bh;
-    return al * bl - (((p - ah * bh) - al * bh) - ah * bl);
-}
-
-// a.x b.y − a.y b.x with the right sign
+// Rounding keeps order, so the difference of the rounded products has the right sign or is 0, which counts as both sides.
 static inline double side(flat_point a, flat_point b) {
-    const double p = a.x * b.y, q = a.y * b.x, d = p - q;
-    if (__builtin_fabs(d) > 1e-15 * (__builtin_fabs(p) + __builtin_fabs(q))) {
-        return d;
-    }
-    return d + (product_error(a.x, b.y, p) - product_error(a.y, b.x, q));
+    return a.x * b.y - a.y * b.x;
 }
 
 // t of the crossing; false where the ray misses or lies in the triangle's plane

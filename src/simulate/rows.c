@@ -9,7 +9,21 @@ typedef double quad __attribute__((vector_size(32)));
 
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const double *Y, int nv, int stride, const double *y, double *r) {
-    for (int c = 0; c < stride; c += 4) {
+    int c = 0;
+    // four registers at a time: one load of y_k serves sixteen rows
+    for (; c + 16 <= stride; c += 16) {
+        quad sum[4] = {{0}};
+        for (int k = 0; k < nv; k++) {
+            const quad *x = (const quad *)(Y + (size_t)k * (size_t)stride + c);
+            for (int j = 0; j < 4; j++) {
+                sum[j] += x[j] * y[k];
+            }
+        }
+        for (int j = 0; j < 4; j++) {
+            ((quad *)(r + c))[j] = sum[j];
+        }
+    }
+    for (; c < stride; c += 4) {
         quad sum = {0, 0, 0, 0};
         for (int k = 0; k < nv; k++) {
             sum += *(const quad *)(Y + (size_t)k * (size_t)stride + c) * y[k];

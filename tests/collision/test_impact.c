@@ -87,3 +87,21 @@ KK_TEST(random_motions_never_tunnel) {
     KK_CHECK(most <= 100);
     kki_convex_free(hull);
 }
+
+// long rods that whirl: the direction of contact turns far within a step, so a bound of first order alone would be late
+KK_TEST(whirling_rods_are_never_late) {
+    kk_random random = {16, 1, 0};
+    const kki_shape rod = {.type = KK_SHAPE_BOX, .half = {0.02, 0.05, 1}};
+    const kki_shape ball = {.type = KK_SHAPE_SPHERE, .half = {0.1}};
+    int hits = 0, most = 0;
+    for (int round = 0; round < 300; round++) {
+        kki_moving a = {&rod, bodies_pose(&random, 0.1), {random_vector(&random, 20), random_vector(&random, 1)}};
+        kki_moving b = {round % 2 ? &rod : &ball, bodies_pose(&random, 2), {{0, 0, 0}, random_vector(&random, 1)}};
+        if (round % 2) {
+            b.velocity.angular = random_vector(&random, 20);
+        }
+        const int turned = round % 3 == 0;
+        check_motion(turned ? &b : &a, turned ? &a : &b, 0.5, &hits, &most);
+    }
+    KK_CHECK(hits > 50);
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collision/mesh_contact.h"
+#include "geometry/hull.h"
 #include "meshes.h"
 
 enum { ROOM = 64 };
@@ -167,17 +168,25 @@ static double distance_from_all(const kki_surface *s, kk_vec3 p) {
     return least;
 }
 
+// a blade with a sharp edge: below its top a body may be close to the side without touching either
+static kki_mesh *blade(void) {
+    const kk_vec3 v[6] = {{0, -1, 0}, {-1, -1, 0}, {-1, -1, -0.4}, {0, 1, 0}, {-1, 1, 0}, {-1, 1, -0.4}};
+    const kki_face f[8] = {{{0, 1, 2}}, {{3, 5, 4}}, {{0, 3, 4}}, {{0, 4, 1}},
+                           {{1, 4, 5}}, {{1, 5, 2}}, {{2, 5, 3}}, {{2, 3, 0}}};
+    return shapes_mesh(v, 6, f, 8);
+}
+
 // outside: the deepest point has the distance from the mesh, whatever feature it is; inside: the way out
 KK_TEST(sphere_against_hills_and_ball) {
-    kki_surface *surface[2] = {meshes_surface(meshes_sheet(24, 4, meshes_hills)),
-                               meshes_surface(meshes_ball(12, 8, 1))};
+    kki_surface *surface[3] = {meshes_surface(meshes_sheet(24, 4, meshes_hills)), meshes_surface(meshes_ball(12, 8, 1)),
+                               meshes_surface(blade())};
     kk_random r = {3, 0, 0};
     int touching = 0, inside = 0;
     for (int i = 0; i < 1500; i++) {
-        const kki_surface *s = surface[i & 1];
+        const kki_surface *s = surface[i % 3];
         const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, ball = sphere(0.3);
         const kk_transform X_WM = meshes_random_pose(&r, 1);
-        const kk_vec3 p = kk_vec3_scale(shapes_point(&r), i & 1 ? 1.3 : 1);
+        const kk_vec3 p = kk_vec3_scale(shapes_point(&r), i % 3 ? 1.3 : 1);
         const kk_transform X_WB = kk_transform_make(kk_mat3_identity(), kk_transform_point(X_WM, p));
         const bool is_inside = kki_surface_closest(s, p, 10).is_inside;
         const double distance = distance_from_all(s, p), expected = (is_inside ? -distance : distance) - 0.3;
@@ -194,6 +203,7 @@ KK_TEST(sphere_against_hills_and_ball) {
     KK_CHECK(touching > 500 && inside > 50);
     kki_surface_free(surface[0]);
     kki_surface_free(surface[1]);
+    kki_surface_free(surface[2]);
 }
 
 static double segment_distance(kk_vec3 a, kk_vec3 b, kk_vec3 c, kk_vec3 d) {
@@ -336,6 +346,24 @@ KK_TEST(boxes_apart_do_not_touch) {
     kki_surface_free(t);
 }
 
+// A small box below the blade's top, clear of its side by a hair, is not inside the top.
+KK_TEST(box_beside_a_sharp_edge_does_not_touch_the_top) {
+    kki_surface *s = meshes_surface(blade());
+    const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, b = box(0.05, 0.05, 0.05);
+    const kk_vec3 n = kk_vec3_scale(kk_vec3_make(0.4, 0, -1), 1 / sqrt(1.16)); // of the blade's lower side
+    KK_CHECK(s->is_solid);
+    for (int i = 0; i < 20; i++) {
+        const double along = -0.1 - 0.04 * i, gap = 1e-3;
+        const double out = 0.05 * (fabs(n.x) + fabs(n.z)) + gap;
+        const kk_transform X = kk_transform_translation(along + out * n.x, 0.03 * i - 0.3, 0.4 * along + out * n.z);
+        const result c = collide(&mesh, kk_transform_identity(), &b, X, 2e-3);
+        KK_CHECK_EQ_INT(c.count, 1);
+        KK_CHECK_NEAR(least_gap(&c), gap, 1e-12);
+        KK_CHECK_NEAR(kk_vec3_dot(c.m[0].normal, n), 1, 1e-12);
+    }
+    kki_surface_free(s);
+}
+
 // A box mesh of many triangles: a block that overlaps its side by a hair, deep below the top, is pushed sideways.
 KK_TEST(block_beside_a_step_is_pushed_sideways) {
     kk_vec3 v[8];
@@ -383,31 +411,80 @@ KK_TEST(body_inside_a_solid_is_pushed_out) {
     kki_surface_free(s);
 }
 
-// a polytope given by its faces is the box it is
-KK_TEST(polytope_equals_box) {
+// a hull of a box's corners is the box
+KK_TEST(hull_equals_box) {
     kki_surface *s = meshes_surface(meshes_ball(12, 8, 1));
     kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, b = box(0.3, 0.3, 0.3);
-    kk_vec3 v[8];
-    for (int i = 0; i < 8; i++) {
-        v[i] = kk_vec3_make(i & 1 ? 0.3 : -0.3, i & 2 ? 0.3 : -0.3, i & 4 ? 0.3 : -0.3);
-    }
-    static const kk_vec3 n[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
-    static const int32_t first[7] = {0, 4, 8, 12, 16, 20, 24};
-    static const int32_t corner[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
-    static const int32_t edge[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5},
-                                        {0, 2, 0, 4}, {1, 3, 1, 4}, {4, 6, 0, 5}, {5, 7, 1, 5},
-                                        {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};
-    const kki_polytope p = {8, 6, 12, v, n, first, corner, edge};
+    kki_mesh *corners = shapes_box(0.6, 0.6, 0.6, kk_transform_identity()), *hull = NULL;
+    kki_convex *convex = NULL;
+    KK_CHECK_EQ_INT(kki_hull_of_points(corners->vertex, corners->vertex_count, NULL, NULL, &hull, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kki_convex_create(hull, NULL, &convex, NULL), KK_OK);
+    kki_shape same = {.type = KK_SHAPE_HULL, .convex = convex};
     kk_random r = {7, 0, 0};
     for (int i = 0; i < 200; i++) {
         const kk_transform X = meshes_random_pose(&r, 1.2), I = kk_transform_identity();
-        b.margin = i % 2 ? 0.05 : 0;
-        const result c = collide(&mesh, I, &b, X, 0.01);
-        result d = {0};
-        d.count = kki_collide_mesh_polytope(&mesh, &I, &p, b.margin, &X, false, 0.01, d.m, ROOM);
+        b.margin = same.margin = i % 2 ? 0.05 : 0;
+        const result c = collide(&mesh, I, &b, X, 0.01), d = collide(&mesh, I, &same, X, 0.01);
         KK_CHECK_EQ_INT(c.count, d.count);
         KK_CHECK(c.count == 0 || fabs(least_gap(&c) - least_gap(&d)) < 1e-12);
     }
+    kki_mesh_free(corners);
+    kki_mesh_free(hull);
+    kki_convex_free(convex);
+    kki_surface_free(s);
+}
+
+// an L of twenty triangles: closed, with one concave edge
+static kki_surface *angle_iron(void) {
+    static const double xz[6][2] = {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
+    static const int cap[4][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {0, 4, 5}};
+    kk_vec3 v[12];
+    kki_face f[20];
+    int n = 0;
+    for (int i = 0; i < 12; i++) {
+        v[i] = kk_vec3_make(xz[i % 6][0], i < 6 ? 0 : 1, xz[i % 6][1]);
+    }
+    for (int i = 0; i < 4; i++) {
+        f[n++] = (kki_face){{cap[i][0], cap[i][1], cap[i][2]}};
+        f[n++] = (kki_face){{cap[i][0] + 6, cap[i][2] + 6, cap[i][1] + 6}};
+    }
+    for (int i = 0; i < 6; i++) {
+        const int32_t a = i, b = (i + 1) % 6;
+        f[n++] = (kki_face){{a, a + 6, b + 6}};
+        f[n++] = (kki_face){{a, b + 6, b}};
+    }
+    return meshes_surface(shapes_mesh(v, 12, f, n));
+}
+
+// shallow contacts of a solid that is not convex: normals lead out of it, never into it
+KK_TEST(normals_lead_out_of_a_solid) {
+    kki_surface *s = angle_iron();
+    int concave = 0, contacts = 0;
+    for (int e = 0; e < s->edge_count; e++) {
+        concave += s->edge_kind[e] == KKI_EDGE_CONCAVE;
+    }
+    KK_CHECK(s->is_solid && concave == 1);
+    const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s};
+    const kki_shape other[3] = {box(0.3, 0.2, 0.15), capsule(0.1, 0.3), sphere(0.2)};
+    kk_random r = {9, 0, 0};
+    for (int i = 0; i < 3000; i++) {
+        kk_transform X = meshes_random_pose(&r, 1);
+        X.p = kk_vec3_make(1 + 1.5 * X.p.x, 0.5 + X.p.y, 1 + 1.5 * X.p.z);
+        if (kki_surface_closest(s, X.p, 10).is_inside) {
+            continue;
+        }
+        const result c = collide(&mesh, kk_transform_identity(), &other[i % 3], X, 0.01);
+        for (int k = 0; k < c.count; k++) {
+            for (int p = 0; p < c.m[k].count; p++) {
+                const kk_vec3 ahead = kk_vec3_add(c.m[k].point[p].position, kk_vec3_scale(c.m[k].normal, 1e-6));
+                const kki_surface_point near = kki_surface_closest(s, ahead, 10);
+                // in the valley the floor's normal runs along the wall
+                KK_CHECK(!near.is_inside || near.distance < 1e-8);
+                contacts++;
+            }
+        }
+    }
+    KK_CHECK(contacts > 1000);
     kki_surface_free(s);
 }
 

@@ -265,6 +265,25 @@ KK_TEST(surface_closest_point_and_side) {
     kki_surface_free(s);
 }
 
+// Beyond the tip of a long needle the nearest feature is its vertex, and the plane of the nearest face says the wrong side
+// for about half of the directions; the pseudo-normal is right for all (Baerentzen and Aanaes).
+KK_TEST(pseudo_normals_are_right_at_a_sharp_tip) {
+    const kk_vec3 v[4] = {{0, 0, 0}, {1, 0.02, 0.3}, {1, 0.01, -0.3}, {1, -0.03, 0.1}};
+    const kki_face f[4] = {{{0, 1, 2}}, {{0, 2, 3}}, {{0, 3, 1}}, {{1, 3, 2}}};
+    kki_surface *s = surface_of(shapes_mesh(v, 4, f, 4));
+    int wrong_by_face = 0;
+    kk_random r = {17, 0, 0};
+    for (int i = 0; i < 1000; i++) {
+        const kk_vec3 p =
+            kk_vec3_make(-0.5 - 0.4 * shapes_uniform(&r), 0.2 * shapes_uniform(&r), 0.05 * shapes_uniform(&r));
+        const kki_surface_point q = kki_surface_closest(s, p, 10);
+        KK_CHECK(!q.is_inside);
+        wrong_by_face += kk_vec3_dot(kk_vec3_sub(p, q.p), s->normal[q.face]) < 0;
+    }
+    KK_CHECK(wrong_by_face > 100); // or the test tests nothing
+    kki_surface_free(s);
+}
+
 // the nearest point of a triangle by sampling barycentric coordinates finely
 KK_TEST(triangle_closest_is_nearest) {
     kk_random r = {6, 0, 0};

@@ -12,6 +12,8 @@ typedef struct expectation {
     int nq, nv;
     double mass;
     int shapes, frames, loops, couplings, tendons, actuators, sensors, keyframes, pairs, excludes;
+    double centre[3]; ///< of mass, hinges and slides at 0.3, the others at rest
+    double inertia;   ///< sum of the inertia matrix's diagonal over hinges and slides, there
 } expectation;
 
 static const expectation expected[] = {
@@ -51,6 +53,30 @@ static void check_counts(const expectation *e, const robot *r) {
     }
 }
 
+static void check_motion(const expectation *e, const robot *r) {
+    static double q[200], M[200 * 200];
+    const int nv = kk_model_nv(r->model);
+    double sum = 0;
+    kk_model_neutral(r->model, q);
+    for (int i = 1; i < kk_spec_body_count(r->spec); i++) {
+        const kk_joint_info joint = kk_model_joint(r->model, i);
+        if (joint.nv == 1) {
+            q[joint.q_index] = 0.3;
+        }
+    }
+    const kk_vec3 c = kk_center_of_mass(r->model, r->data, q);
+    kk_inertia_matrix(r->model, r->data, q, M);
+    for (int i = 1; i < kk_spec_body_count(r->spec); i++) {
+        const kk_joint_info joint = kk_model_joint(r->model, i);
+        sum += joint.nv == 1 ? M[joint.v_index * nv + joint.v_index] : 0;
+    }
+    const double far =
+        __builtin_fabs(c.x - e->centre[0]) + __builtin_fabs(c.y - e->centre[1]) + __builtin_fabs(c.z - e->centre[2]);
+    if (!(far <= 1e-9) || !(__builtin_fabs(sum - e->inertia) <= 1e-9 * (1 + e->inertia))) {
+        KK_FAIL("%s: the centre of mass is %.1e away, the inertia is %.12g, not %.12g", e->file, far, sum, e->inertia);
+    }
+}
+
 KK_TEST(mjcf_corpus_has_what_it_should) {
     DIR *folder = opendir(MJCF_FOLDER);
     int count = 0;
@@ -66,6 +92,7 @@ KK_TEST(mjcf_corpus_has_what_it_should) {
         const expectation *e = find_expectation(name);
         if (robot_is_good(&r, name) && KK_CHECK(e != NULL)) {
             check_counts(e, &r);
+            check_motion(e, &r);
         }
         robot_free(&r);
         count++;

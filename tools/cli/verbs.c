@@ -13,6 +13,7 @@
     X(replay)     \
     X(export)     \
     X(plot)       \
+    X(exam)       \
     X(help)       \
     X(man)        \
     X(completion) \
