@@ -4,6 +4,9 @@
 #include "contact/cones.h"
 #include "contact/scratch.h"
 
+/// Residual of a warm start, in floors, that is left as it is.
+static const double REST = 5;
+
 kki_solver_options kki_solver_options_default(void) {
     return (kki_solver_options){.tolerance = 1e-9,
                                 .floor = 1e-13,
@@ -160,10 +163,27 @@ static bool is_cold(const kki_system *s, const double *lambda) {
     return true;
 }
 
+/// Velocities instead of impulses: gets there from anywhere, at the price of a few factors of their own.
+static bool climb_convex(climb *c) {
+    kki_iterate_copy(c->system, c->best, c->trial);
+    if (is_cold(c->system, c->best->lambda)) {
+        kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
+    }
+    kki_rung_convex(c->system, c->scratch, c->trial, 8, c->stats);
+    keep(c, KKI_RUNG_PROXIMAL);
+    return arrived(c);
+}
+
 static bool climb_newton(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, c->best->lambda);
     kki_iterate_copy(c->system, c->best, warm);
     newton_from(c, false, false, warm);
+    if (!arrived(c) && !cold && c->best->residual <= 1e-3 && climb_sweep(c)) {
+        return true;
+    }
+    if (!arrived(c) && c->system->problem->Y && (c->options->rungs & KKI_RUNG_PROXIMAL) && climb_convex(c)) {
+        return true;
+    }
     if (!arrived(c) && !cold) {
         newton_from(c, true, false, warm);
     }
@@ -211,7 +231,8 @@ static bool climb_last(climb *c) {
 /// True if it arrived at the floor.
 static bool climb_all(climb *c) {
     const int32_t rungs = c->options->rungs;
-    if (arrived(c)) {
+    // what rests is left alone: a warm start a little above the floor would only be stirred
+    if (arrived(c) || c->best->residual <= REST * c->system->floor) {
         return true;
     }
     if (!(rungs & KKI_RUNG_NEWTON) && (rungs & KKI_RUNG_SWEEP) && climb_sweep(c)) {

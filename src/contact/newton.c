@@ -10,7 +10,7 @@
 #include "contact/cones.h"
 #include "contact/scratch.h"
 
-enum { OPEN, HELD, SLIDING, UPPER }; // OPEN is also: at the lower bound
+enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
 static const double DENSE_SHIFT = 1e-10, LOW_RANK_SHIFT = 1e-7;
 
@@ -471,30 +471,37 @@ static double largest_velocity(const kki_system *s, const double *lambda) {
     return most;
 }
 
+void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const double *lambda) {
+    const double least = 1e-12 * largest_velocity(s, lambda);
+    for (int b = 0; b < s->nblock; b++) {
+        w->mode[b] = (int8_t)read_mode(s, b, lambda, w->direction + 2 * b, least);
+    }
+}
+
+/// The directions that a step has turned to; the modes themselves stay.
+static void follow_directions(const kki_system *s, kki_solver_scratch *w, const double *lambda) {
+    for (int b = 0; b < s->nblock; b++) {
+        double d[2] = {0, 0};
+        if (w->mode[b] == SLIDING && read_mode(s, b, lambda, d, 0) == SLIDING && (d[0] != 0 || d[1] != 0)) {
+            w->direction[2 * b] = d[0];
+            w->direction[2 * b + 1] = d[1];
+        }
+    }
+}
+
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats) {
     kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
-    const double least = 1e-12 * largest_velocity(s, it->lambda);
-    for (int b = 0; b < s->nblock; b++) {
-        w->mode[b] = (int8_t)read_mode(s, b, it->lambda, w->direction + 2 * b, least);
-    }
+    double last = 1e3;
     kki_iterate_copy(s, it, base);
     for (int k = 0; k < 6 && it->residual > s->floor; k++) {
-        if (!step(s, w, base, k > 0 && w->reduced.constant, full, stats) || full->residual > 1e3) {
+        if (!step(s, w, base, k > 0 && w->reduced.constant, full, stats) || full->residual > last) {
             break;
         }
+        last = full->residual;
         swap(base, full);
         if (base->residual < it->residual) {
             kki_iterate_copy(s, base, it);
         }
-        for (int b = 0; b < s->nblock; b++) {
-            if (w->mode[b] == SLIDING) {
-                double d[2] = {0, 0};
-                // the direction that the step has turned to; the mode itself stays
-                if (read_mode(s, b, base->lambda, d, 0) == SLIDING && (d[0] != 0 || d[1] != 0)) {
-                    w->direction[2 * b] = d[0];
-                    w->direction[2 * b + 1] = d[1];
-                }
-            }
-        }
+        follow_directions(s, w, base->lambda);
     }
 }

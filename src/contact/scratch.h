@@ -59,6 +59,8 @@ typedef struct kki_solver_scratch {
     double *G;               ///< formed from Y
     int8_t *mode, *old_mode; ///< [nblock]
     double *direction;       ///< [2 × nblock]
+    double *radius;          ///< [nblock]
+    double *motion[3];       ///< [padded nv]
     kki_iterate iterate[KKI_ITERATES];
     double *vector[KKI_VECTORS];          ///< [stride]
     double *history[2 * KKI_HISTORY + 2]; ///< [stride] of Anderson's acceleration
@@ -123,11 +125,17 @@ typedef struct kki_newton_options {
 /// True if it ended with modes that stand and a residual that no step lowers.
 bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                      const kki_newton_options *options, kki_solver_stats *stats);
-/// Newton with the modes read off λ and kept.
+/// Modes read off λ into the scratch; OPEN is also: at the lower bound.
+enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
+void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
+/// Newton with the modes and directions in the scratch kept.
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, kki_solver_stats *stats);
 
 void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                        const kki_solver_options *options, kki_solver_stats *stats);
+/// Velocities instead of impulses; needs Y.
+void kki_rung_convex(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
+                     kki_solver_stats *stats);
 void kki_rung_anderson(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
                        kki_solver_stats *stats);
 void kki_rung_admm(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
