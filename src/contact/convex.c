@@ -14,6 +14,14 @@
 
 enum { MOST_STEPS = 25, MOST_TRIALS = 20 };
 
+#ifndef W0
+#define W0 1e-2
+#define WS 0.1
+#define WL 1e-7
+#define TIN 1e-14
+#endif
+static const double FIRST_WEIGHT = W0, LAST_WEIGHT = WL, SHRINK = WS, INNER = TIN;
+
 enum { IMPULSES, COLUMNS, CURVATURE }; // what answer_all is asked for
 
 typedef struct convex {
@@ -206,7 +214,7 @@ static void minimise(convex *c, kki_solver_stats *stats) {
         }
         const double a = line_search(c);
         move(c, a);
-        if (-c->slope <= 1e-18 * size) {
+        if (-c->slope <= INNER * size) {
             break;
         }
     }
@@ -308,17 +316,23 @@ static void polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, kki
     const kki_system *s = c->s;
     memset(now->lambda, 0, sizeof(double) * (size_t)s->stride);
     memcpy(now->lambda, c->lambda, sizeof(double) * (size_t)s->nrow);
+    bool changed = false;
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)mode_of(c, b, w->mode, w->direction + 2 * b);
+        changed = changed || w->mode[b] != w->old_mode[b];
+        w->old_mode[b] = w->mode[b];
     }
     kki_system_judge(s, now);
-    kki_newton_fixed(s, w, now, stats);
+    if (changed) { // modes that have failed once are not tried again
+        kki_newton_fixed(s, w, now, stats);
+    }
 }
 
 void kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats) {
     kki_iterate *now = &w->iterate[KKI_IT_PROXIMAL + 1];
     convex c = begin(s, w);
-    double weight = 1e-5;
+    double weight = FIRST_WEIGHT;
+    memset(w->old_mode, -1, (size_t)s->nblock);
     memcpy(c.centre, it->lambda, sizeof(double) * (size_t)s->nrow);
     for (int k = 0; k < limit && it->residual > s->floor; k++) {
         stats->proximal++;
@@ -331,6 +345,6 @@ void kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (now->residual < it->residual) {
             kki_iterate_copy(s, now, it);
         }
-        weight = weight > 1e-8 ? 0.1 * weight : weight;
+        weight = weight > LAST_WEIGHT ? weight * SHRINK : weight;
     }
 }

@@ -12,6 +12,9 @@
 
 enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
+#ifndef NUDGE
+#define NUDGE 1
+#endif
 static const double DENSE_SHIFT = 1e-10, LOW_RANK_SHIFT = 1e-7;
 
 static double positive(double x) {
@@ -228,14 +231,24 @@ static void add_block(const kki_system *s, const kki_solver_scratch *w, kki_redu
     }
 }
 
+static double least_nudge(const kki_system *s) {
+    return s->low_rank ? LOW_RANK_SHIFT : DENSE_SHIFT;
+}
+
+/// Where the rows of the modes contradict each other, a shift in proportion to the error keeps the step from running away along
+/// the impulses that move nothing, and costs nothing in the end (Levenberg and Marquardt; Yamashita & Fukushima 2001).
+static double careful_nudge(const kki_system *s, double residual) {
+    const double least = 1e3 * least_nudge(s), share = s->size > 0 ? NUDGE * residual / s->size : 0;
+    return kki_clamp(share, least, 1e-2);
+}
+
 static void describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
     kki_reduced *r = &w->reduced;
-    const double shift = s->low_rank ? LOW_RANK_SHIFT : DENSE_SHIFT;
     r->n = 0;
     r->start[0] = 0;
     r->symmetric = r->constant = true;
     for (int b = 0; b < s->nblock; b++) {
-        add_block(s, w, r, b, it, shift * s->scale[b]);
+        add_block(s, w, r, b, it, r->nudge * s->scale[b]);
     }
     r->plain = r->n == s->nrow && r->symmetric && r->constant;
 }
@@ -391,7 +404,12 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
         }
-        const bool finite = step(s, w, base, reuse, full, stats);
+        w->reduced.nudge = reuse ? w->reduced.nudge : least_nudge(s);
+        bool finite = step(s, w, base, reuse, full, stats);
+        if (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor)) {
+            w->reduced.nudge = careful_nudge(s, it->residual);
+            finite = step(s, w, base, false, full, stats);
+        }
         since++;
         // modes that stand, and a step that gains nothing: the rows themselves contradict each other by this much
         if (!changed && k > 1 && finite && full->residual > 0.9 * it->residual && full->residual < 1.1 * it->residual) {
@@ -494,7 +512,8 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *i
     double last = 1e3;
     kki_iterate_copy(s, it, base);
     for (int k = 0; k < 6 && it->residual > s->floor; k++) {
-        if (!step(s, w, base, k > 0 && w->reduced.constant, full, stats) || full->residual > last) {
+        w->reduced.nudge = careful_nudge(s, base->residual);
+        if (!step(s, w, base, false, full, stats) || full->residual > last) {
             break;
         }
         last = full->residual;

@@ -22,6 +22,7 @@ typedef struct kki_system {
         own; ///< [6 × nblock] the block's own part of G + shift: contact nn, n1, n2, 11, 12, 22; rolling 11, 12, 22; else the number
     double *scale;  ///< [nblock] largest of its diagonal, above zero
     double largest; ///< of scale
+    double size;    ///< largest of |g|
     double floor;   ///< residual at which iterating stops
 } kki_system;
 
@@ -34,6 +35,7 @@ typedef struct kki_iterate {
 /// Reduced system of a Newton step: unknown k moves λ along column k and is tested against a row or a turn of two rows.
 typedef struct kki_reduced {
     int n, stride;
+    double nudge;             ///< added to the diagonal, in the block's scale
     bool symmetric;           ///< every column equals its test
     bool constant;            ///< no direction of sliding in it: equal modes, equal matrix
     bool plain;               ///< all rows of G, in order

@@ -112,8 +112,8 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
     }
     set_scales(s);
     shift_adhesion(s, scratch->vector[0]);
-    const double size = largest_of(s->nrow, s->g);
-    s->floor = floor * (size > 1 ? size : 1);
+    s->size = largest_of(s->nrow, s->g);
+    s->floor = floor * (s->size > 1 ? s->size : 1);
 }
 
 /// Adds to the diagonal of a packed block.

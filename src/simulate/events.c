@@ -377,6 +377,28 @@ static int judge_all(piece *p, const double *lambda) {
     return any;
 }
 
+/// Whether what sticks or bears in a forced solution may do so: then no slide went on in this way, and it is no solution.
+static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, const double *lambda) {
+    const double *l = lambda + row_of(p, c), slack = 1 + 1e-9;
+    const kki_block *b = &p->s->block[c->block];
+    if (c->kind == KKI_ON_CONTACT && v->mode != OPEN) {
+        const double normal = l[0] + b->adhesion;
+        return normal >= 0 && (v->mode == SLIDE || length(l + 1) <= slack * b->friction * normal);
+    }
+    if (c->kind == KKI_ON_FRICTION) {
+        return l[0] >= slack * b->lower && l[0] <= slack * b->upper;
+    }
+    return c->kind != KKI_ON_LIMIT || l[0] >= 0;
+}
+
+static int all_lawful(const piece *p, const double *lambda) {
+    int lawful = 1;
+    for (int i = 0; i < p->I->nconstraint && lawful; i++) {
+        lawful = is_lawful(p, constraint(p, i), &p->s->verdict[i], lambda);
+    }
+    return lawful;
+}
+
 /// The end of the piece with what stops in it forced to slide on: y_e, `held` and u2. False where that cannot be had.
 static int force_slides(piece *p, const double *lambda, double *held, double *forced) {
     kk_simulator *s = p->s;
@@ -403,7 +425,7 @@ static int stop_inside(piece *p) {
         }
         share = first_stop(p, rows(p, s->u2), &refuted);
     }
-    if (!(share < 1) || share <= 0) {
+    if (!(share < 1) || share <= 0 || !all_lawful(p, held)) {
         return 0;
     }
     memcpy(p->y_e, forced, (size_t)p->I->nv * sizeof *forced);
