@@ -15,7 +15,7 @@
 enum { MOST_STEPS = 25, MOST_TRIALS = 20 };
 
 #ifndef W0
-#define W0 1e-2
+#define W0 1
 #define WS 0.1
 #define WL 1e-7
 #define TIN 1e-14
@@ -312,7 +312,7 @@ static int mode_of(const convex *c, int b, const int8_t *mode, double *d) {
 }
 
 /// The true problem with the modes of this one.
-static void polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, kki_solver_stats *stats) {
+static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, kki_solver_stats *stats) {
     const kki_system *s = c->s;
     memset(now->lambda, 0, sizeof(double) * (size_t)s->stride);
     memcpy(now->lambda, c->lambda, sizeof(double) * (size_t)s->nrow);
@@ -326,12 +326,14 @@ static void polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, kki
     if (changed) { // modes that have failed once are not tried again
         kki_newton_fixed(s, w, now, stats);
     }
+    return changed;
 }
 
-void kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats) {
+bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, double settled,
+                     kki_solver_stats *stats) {
     kki_iterate *now = &w->iterate[KKI_IT_PROXIMAL + 1];
     convex c = begin(s, w);
-    double weight = FIRST_WEIGHT;
+    double weight = kki_clamp(FIRST_WEIGHT * it->residual / (s->size > 0 ? s->size : 1), LAST_WEIGHT, 1e-2);
     memset(w->old_mode, -1, (size_t)s->nblock);
     memcpy(c.centre, it->lambda, sizeof(double) * (size_t)s->nrow);
     for (int k = 0; k < limit && it->residual > s->floor; k++) {
@@ -341,10 +343,15 @@ void kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         start(&c);
         minimise(&c, stats);
         memcpy(c.centre, c.lambda, sizeof(double) * (size_t)s->nrow);
-        polish(&c, w, now, stats);
+        const bool changed = polish(&c, w, now, stats);
+        // the same modes again, and nothing gained: the rows contradict each other by this much
+        if (!changed && it->residual <= settled && now->residual > 0.5 * it->residual) {
+            return true;
+        }
         if (now->residual < it->residual) {
             kki_iterate_copy(s, now, it);
         }
         weight = weight > LAST_WEIGHT ? weight * SHRINK : weight;
     }
+    return false;
 }

@@ -6,6 +6,8 @@
 
 /// Residual of a warm start, in floors, that is left as it is.
 static const double REST = 5;
+/// Contradiction of the rows among themselves, in tolerances, that is accepted.
+static const double SETTLED = 0.2;
 
 kki_solver_options kki_solver_options_default(void) {
     return (kki_solver_options){.tolerance = 1e-9,
@@ -132,6 +134,10 @@ static void keep(climb *c, int rung) {
     }
 }
 
+static bool has_convex(const climb *c) {
+    return c->system->problem->Y && (c->options->rungs & KKI_RUNG_PROXIMAL);
+}
+
 static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *from) {
     kki_iterate_copy(c->system, from, c->trial);
     if (zero) {
@@ -139,11 +145,11 @@ static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *fr
         kki_system_judge(c->system, c->trial);
     }
     const kki_newton_options o = {
-        .target = c->system->floor, .limit = c->options->newton, .slack = 30, .restart = restart};
+        .target = c->system->floor, .limit = has_convex(c) && c->options->newton > 6 ? 6 : c->options->newton, .slack = 30, .restart = restart};
     const bool settled = kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
-    c->settled = c->settled || (settled && c->trial->residual <= 1e-2 * c->options->tolerance);
+    c->settled = c->settled || (settled && c->trial->residual <= SETTLED * c->options->tolerance);
 }
 
 /// Sweeps find the modes of a cold start; a warm start has them.
@@ -169,8 +175,9 @@ static bool climb_convex(climb *c) {
     if (is_cold(c->system, c->best->lambda)) {
         kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
     }
-    kki_rung_convex(c->system, c->scratch, c->trial, 8, c->stats);
+    const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, 8, SETTLED * c->options->tolerance, c->stats);
     keep(c, KKI_RUNG_PROXIMAL);
+    c->settled = c->settled || (settled && c->best->residual <= SETTLED * c->options->tolerance);
     return arrived(c);
 }
 
@@ -181,7 +188,7 @@ static bool climb_newton(climb *c, kki_iterate *warm) {
     if (!arrived(c) && !cold && c->best->residual <= 1e-3 && climb_sweep(c)) {
         return true;
     }
-    if (!arrived(c) && c->system->problem->Y && (c->options->rungs & KKI_RUNG_PROXIMAL) && climb_convex(c)) {
+    if (!arrived(c) && has_convex(c) && climb_convex(c)) {
         return true;
     }
     if (!arrived(c) && !cold) {

@@ -136,7 +136,8 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iter
 void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                        const kki_solver_options *options, kki_solver_stats *stats);
 /// Velocities instead of impulses; needs Y.
-void kki_rung_convex(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
+/// True if it ended below `settled` with modes that stand and a residual that no step lowers.
+bool kki_rung_convex(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit, double settled,
                      kki_solver_stats *stats);
 void kki_rung_anderson(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
                        kki_solver_stats *stats);
