@@ -262,9 +262,6 @@ static convex begin(const kki_system *s, kki_solver_scratch *w) {
     for (int i = s->nrow; i < s->stride; i++) {
         c.lambda[i] = c.centre[i] = 0;
     }
-    if (!s->low_rank) {
-        kki_low_rank_transpose(s->problem, width, s->columns);
-    }
     return c;
 }
 

@@ -14,7 +14,7 @@ typedef struct kki_system {
     bool low_rank;       ///< G is never formed
     bool shifted;        ///< shift is not all zero
     const double *G, *Y; ///< the problem's, or G formed from Y
-    double *columns;     ///< low rank: Yᵀ [nrow × width], width = nv padded
+    double *columns;     ///< Yᵀ [nrow × width], width = nv padded; made where the warm start does not suffice
     int width;
     double *g;     ///< [stride]
     double *shift; ///< [stride]

@@ -67,7 +67,7 @@ static int row_of(const piece *p, const kki_constraint *c) {
 // ---- pieces
 
 static void velocities(const piece *p, const double *y, double *u) {
-    kki_rows_velocity(p->s->Y, p->I->nv, p->I->stride, y, u);
+    kki_rows_velocity(p->s, p->I, y, u);
 }
 
 /// Ends the piece after a share of it, at y_e.
@@ -154,7 +154,7 @@ static kk_status solve(piece *p) {
     for (int k = 0; k < p->I->nv; k++) {
         p->y_e[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
-    kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, p->y_e);
+    kki_rows_add(s, p->I, lambda, p->y_e);
     velocities(p, p->y_e, p->u_e);
     return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
 }
@@ -305,7 +305,7 @@ static int solve_held(piece *p, const verdict *v, double *lambda) {
     double b[MOST_UNKNOWNS], *u = rows(p, s->u2), *y = s->local[5];
     for (int round = 0; round < 4; round++) {
         memset(y, 0, (size_t)p->I->nv * sizeof *y);
-        kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, y);
+        kki_rows_add(s, p->I, lambda, y);
         velocities(p, y, u);
         for (int k = 0; k < x.count; k++) {
             const int r = x.row[k];
@@ -409,7 +409,7 @@ static int force_slides(piece *p, const double *lambda, double *held, double *fo
     for (int k = 0; k < p->I->nv; k++) {
         forced[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
-    kki_rows_add(s->Y, p->I->nv, p->I->stride, held, forced);
+    kki_rows_add(s, p->I, held, forced);
     velocities(p, forced, rows(p, s->u2));
     return 1;
 }
@@ -492,7 +492,7 @@ static void strike(piece *p, const kki_constraint *c, double restitution) {
         impulse[r + k] = l[k];
         p->total[r + k] += l[k];
     }
-    kki_rows_add(p->s->Y, p->I->nv, p->I->stride, impulse, p->y_s);
+    kki_rows_add(p->s, p->I, impulse, p->y_s);
     velocities(p, p->y_s, p->u_s);
 }
 
@@ -549,8 +549,13 @@ static void travel_of(piece *p, double *travel) {
 static kk_status advance(piece *p, const double *u_first, int is_last, int is_first, int *goes_on) {
     kk_simulator *s = p->s;
     double *travel = rows(p, s->travel);
-    travel_of(p, travel);
-    velocities(p, p->y_s, p->u_s);
+    if (is_first) {
+        memset(travel, 0, (size_t)p->I->stride * sizeof *travel);
+        memcpy(p->u_s, u_first, (size_t)p->I->stride * sizeof *travel);
+    } else {
+        travel_of(p, travel);
+        velocities(p, p->y_s, p->u_s);
+    }
     const int any = !is_last && list_waiting(p, travel, u_first, s->waiting);
     // the first piece without impacts is solved already
     kk_status status = KK_OK;
