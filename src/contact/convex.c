@@ -321,7 +321,7 @@ static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, kki
     }
     kki_system_judge(s, now);
     if (changed) { // modes that have failed once are not tried again
-        kki_newton_fixed(s, w, now, stats);
+        kki_newton_fixed(s, w, now, true, stats);
     }
     return changed;
 }
@@ -342,8 +342,12 @@ bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         memcpy(c.centre, c.lambda, sizeof(double) * (size_t)s->nrow);
         const bool changed = polish(&c, w, now, stats);
         // the same modes again, and nothing gained: the rows contradict each other by this much
-        if (!changed && it->residual <= settled && now->residual > 0.5 * it->residual) {
-            return true;
+        if (!changed && it->residual <= settled) {
+            const double before = it->residual;
+            kki_newton_fixed(s, w, it, false, stats);
+            if (it->residual > 0.5 * before) {
+                return true;
+            }
         }
         if (now->residual < it->residual) {
             kki_iterate_copy(s, now, it);

@@ -149,7 +149,7 @@ static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *fr
     const bool settled = kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
-    c->settled = c->settled || (settled && c->trial->residual <= SETTLED * c->options->tolerance);
+    c->settled = c->settled || (settled && c->trial->residual <= 1e-2 * c->options->tolerance);
 }
 
 /// Sweeps find the modes of a cold start; a warm start has them.

@@ -507,13 +507,15 @@ static void follow_directions(const kki_system *s, kki_solver_scratch *w, const 
     }
 }
 
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats) {
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,
+                      kki_solver_stats *stats) {
     kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
     double last = 1e3;
     kki_iterate_copy(s, it, base);
     for (int k = 0; k < 6 && it->residual > s->floor; k++) {
-        w->reduced.nudge = careful_nudge(s, base->residual);
-        if (!step(s, w, base, false, full, stats) || full->residual > last) {
+        const bool reuse = k > 0 && w->reduced.constant && !careful;
+        w->reduced.nudge = careful ? careful_nudge(s, base->residual) : least_nudge(s);
+        if (!step(s, w, base, reuse, full, stats) || (full->residual > last && careful) || full->residual > 1e3) {
             break;
         }
         last = full->residual;

@@ -130,8 +130,9 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_itera
 /// Modes read off λ into the scratch; OPEN is also: at the lower bound.
 enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
 void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
-/// Newton with the modes and directions in the scratch kept.
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, kki_solver_stats *stats);
+/// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, bool careful,
+                      kki_solver_stats *stats);
 
 void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                        const kki_solver_options *options, kki_solver_stats *stats);

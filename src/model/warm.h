@@ -8,8 +8,9 @@
 
 #include <karakuri/state.h>
 
-/// One contact: shapes, upper and lower half of the feature, place in the frame of the first shape, force on the second in
-/// world axes, moment of torsion and rolling on it likewise.
+/// One contact: places of its shapes among those that collide (what is only seen may differ), upper and lower half of
+/// the feature, place in the frame of the first shape, force on the second in world axes, moment of torsion and rolling
+/// on it likewise.
 enum {
     KKI_WARM_FIRST,
     KKI_WARM_SECOND,

@@ -1,4 +1,4 @@
-/// What touches what: poses of shapes, pairs near enough, contact points, and what they start from.
+/// What touches what: contact points of the pairs that are near, and what they start from.
 ///
 /// Everything is seen at the step's middle. A pair counts where its gap can close in the half step that is left; points
 /// with a gap take part as a bound on the approach, so nothing has to overlap before it is stopped.
@@ -9,60 +9,6 @@
 #include "simulate/simulator.h"
 
 enum { MOST_MANIFOLDS = 64 };
-
-/// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
-static const double KEPT_GAP = 1e-4;
-
-// ---- where shapes are, and how far they get
-
-static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, double radius) {
-    const kki_rates *V = kki_rates_of(s->data, node);
-    const kk_vec3 w = kki_vec3(V->w), arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
-    const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, arm));
-    return kk_vec3_norm(u) + kk_vec3_norm(w) * radius;
-}
-
-static void place_shape(const kk_model *m, kk_simulator *s, int i) {
-    const kki_model_shape *shape = &m->shape[i];
-    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, shape->node), shape->X_NS);
-    const kki_aabb *box = &shape->box;
-    const kk_vec3 centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5);
-    const double radius = 0.5 * kk_vec3_norm(kk_vec3_sub(box->upper, box->lower));
-    const kk_vec3 c = kk_transform_point(s->X_WS[i], centre);
-    double *ball = s->ball + 4 * (size_t)i;
-    ball[0] = c.x;
-    ball[1] = c.y;
-    ball[2] = c.z;
-    ball[3] = radius;
-    s->reach[i] = shape->node ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
-}
-
-static void place_shapes(const kk_model *m, kk_simulator *s) {
-    for (int i = 0; i < m->nshape; i++) {
-        if (m->shape[i].purpose & KK_SHAPE_COLLIDES) {
-            place_shape(m, s, i);
-        }
-    }
-}
-
-static double pair_reach(const kk_model *m, const kk_simulator *s, int a, int b) {
-    const double *g = m->gravity;
-    const double fall = s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    return KEPT_GAP + fall + s->reach[a] + s->reach[b];
-}
-
-/// Balls round the shapes; a plane against a ball. Planes have no ball of their own.
-static int is_near(const kk_model *m, const kk_simulator *s, int a, int b, double reach) {
-    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
-    if (m->shape[a].shape.type == KK_SHAPE_PLANE || m->shape[b].shape.type == KK_SHAPE_PLANE) {
-        const int plane = m->shape[a].shape.type == KK_SHAPE_PLANE ? a : b;
-        const double *ball = plane == a ? y : x;
-        const kk_vec3 n = kk_mat3_column(s->X_WS[plane].R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
-        return kk_vec3_dot(n, kk_vec3_sub(c, s->X_WS[plane].p)) <= ball[3] + reach;
-    }
-    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
-    return dx * dx + dy * dy + dz * dz <= r * r;
-}
 
 // ---- contact points
 
@@ -211,7 +157,8 @@ static kki_contact *heir(kk_simulator *s, int from, const double *old) {
 
 /// Hands the forces of a pair's old contacts to its new ones, from number `from` on.
 static void inherit(kk_simulator *s, const memory_book *book, int *next, int from) {
-    const int a = s->contact[from].shape[0], b = s->contact[from].shape[1];
+    const int a = s->model->shape[s->contact[from].shape[0]].collider;
+    const int b = s->model->shape[s->contact[from].shape[1]].collider;
     for (; *next < book->contact_count; (*next)++) {
         const double *old = book->contact + (size_t)*next * KKI_WARM_CONTACT_SIZE;
         if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
@@ -227,13 +174,14 @@ static void inherit(kk_simulator *s, const memory_book *book, int *next, int fro
 
 // ---- pairs
 
-static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_book *book, int *next, int a, int b,
-                              int law, double reach, kk_error *error) {
+static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_book *book, int *next,
+                              const kki_near_pair *near, kk_error *error) {
+    const int a = near->first, b = near->second;
     kki_manifold manifold[MOST_MANIFOLDS];
-    const double *record = find_pair(book->pair, book->pair_count, a, b);
+    const double *record = find_pair(book->pair, book->pair_count, m->shape[a].collider, m->shape[b].collider);
     kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
-    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], reach, &memory, manifold,
-                            MOST_MANIFOLDS);
+    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], near->reach, &memory,
+                            manifold, MOST_MANIFOLDS);
     count = count < 0 ? MOST_MANIFOLDS : count;
     if (count == 0) {
         return KK_OK;
@@ -246,7 +194,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_b
     const int from = s->ncontact;
     kk_status status = KK_OK;
     for (int i = 0; i < count && status == KK_OK; i++) {
-        status = add_manifold(m, s, a, b, law, &manifold[i], error);
+        status = add_manifold(m, s, a, b, near->law, &manifold[i], error);
     }
     if (status == KK_OK && s->ncontact > from) {
         inherit(s, book, next, from);
@@ -259,16 +207,11 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     if (s->max_contacts == 0) {
         return KK_OK;
     }
-    place_shapes(model, s);
     const memory_book book = open_book(model, state);
-    int next = 0;
-    kk_status status = KK_OK;
-    for (int i = 0; i < model->npair && status == KK_OK; i++) {
-        const kki_shape_pair *p = &model->pair[i];
-        const double reach = pair_reach(model, s, p->first, p->second);
-        if (is_near(model, s, p->first, p->second, reach)) {
-            status = collide_pair(model, s, &book, &next, p->first, p->second, p->law, reach, error);
-        }
+    int next = 0, count = 0;
+    kk_status status = kki_near_find(model, s, &count, error);
+    for (int i = 0; i < count && status == KK_OK; i++) {
+        status = collide_pair(model, s, &book, &next, &s->near.list[i], error);
     }
     return status;
 }

@@ -26,10 +26,9 @@ static kk_quat load_quat(const double *q) {
     return (kk_quat){q[0], q[1], q[2], q[3]};
 }
 
-/// Rounding lets the length drift; it is brought back as soon as it shows.
+/// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
 static void store_quat(double *q, kk_quat a) {
-    const double square = a.w * a.w + a.x * a.x + a.y * a.y + a.z * a.z;
-    const kk_quat r = __builtin_fabs(square - 1) > 0x1p-50 ? kk_quat_normalize(a) : a;
+    const kk_quat r = kk_quat_normalize(a);
     q[0] = r.w;
     q[1] = r.x;
     q[2] = r.y;
@@ -44,6 +43,13 @@ static kk_vec3 turn(kk_quat q, kk_vec3 a) {
     return kk_mat3_mul_vec(kk_quat_to_mat3(q), a);
 }
 
+/// `a` with the length of `like`: turning must not change a length, and rounding does so with a bias that a million
+/// steps would show.
+static kk_vec3 with_length_of(kk_vec3 a, kk_vec3 like) {
+    const double square = kk_vec3_dot(a, a);
+    return square > 0 ? kk_vec3_scale(a, kk_sqrt(kk_vec3_dot(like, like) / square)) : a;
+}
+
 // ---- free roots
 
 /// R_WJ0 of the joint's placement: q's quaternion and position are seen from there. Lengths and world constancy do not
@@ -56,8 +62,8 @@ static void drift_free(double h, const double *w, double *q, double *v) {
     const kk_quat turned = kk_quat_exp(kk_vec3_scale(omega, h));
     store_quat(q, kk_quat_mul(R0, turned));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
-    store3(v, turn_back(turned, load3(v)));
-    store3(v + 3, turn_back(turned, load3(v + 3)));
+    store3(v, with_length_of(turn_back(turned, load3(v)), load3(v)));
+    store3(v + 3, with_length_of(turn_back(turned, load3(v + 3)), load3(v + 3)));
 }
 
 /// A lone body's constants: moments about its centre of mass, their inverse, and the centre from its origin.
@@ -83,6 +89,12 @@ static lone lone_of(const kki_node *n) {
     const double spread = __builtin_fabs(J.xx - J.yy) + __builtin_fabs(J.xx - J.zz) + __builtin_fabs(J.xy) +
                           __builtin_fabs(J.xz) + __builtin_fabs(J.yz);
     return (lone){J, invert(J), c, spread <= 1e-14 * J.xx};
+}
+
+/// ω with I ω = P. Refined once: the inverse's own rounding is the same in every step and would add up.
+static kk_vec3 spin_of(const lone *b, kk_vec3 P) {
+    const kk_vec3 w = kk_sym3_mul_vec(b->inverse, P);
+    return kk_vec3_add(w, kk_sym3_mul_vec(b->inverse, kk_vec3_sub(P, kk_sym3_mul_vec(b->moment, w))));
 }
 
 /// θ of the midpoint rule by fixed-point iteration; each contracts by about |θ|/2.
@@ -138,14 +150,14 @@ static void drift_lone(const kki_node *n, double h, const double *w, double *q, 
     // the centre of mass moves on a straight line, and the origin with it
     const kk_vec3 centre = kk_vec3_add(kk_vec3_add(load3(q + 4), turn(R0, b.c)), kk_vec3_scale(centre_speed, h));
     // the velocity that is carried along keeps its momentum in the world, too
-    const kk_vec3 L = turn(R0, kk_sym3_mul_vec(b.moment, load3(v)));
-    const kk_vec3 speed = turn(R0, kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), b.c)));
+    const kk_vec3 P0 = kk_sym3_mul_vec(b.moment, load3(v)), L = turn(R0, P0);
+    const kk_vec3 u0 = kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), b.c)), speed = turn(R0, u0);
     store_quat(q, R);
     const kk_quat unit = load_quat(q);
     store3(q + 4, kk_vec3_sub(centre, turn(unit, b.c)));
-    const kk_vec3 spun = kk_sym3_mul_vec(b.inverse, turn_back(unit, L));
+    const kk_vec3 spun = spin_of(&b, with_length_of(turn_back(unit, L), P0));
     store3(v, spun);
-    store3(v + 3, kk_vec3_sub(turn_back(unit, speed), kk_vec3_cross(spun, b.c)));
+    store3(v + 3, kk_vec3_sub(with_length_of(turn_back(unit, speed), u0), kk_vec3_cross(spun, b.c)));
 }
 
 // ---- all joints

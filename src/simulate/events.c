@@ -111,6 +111,18 @@ static void scale_bounds(const piece *p, const kki_constraint *c) {
     }
 }
 
+/// Contacts that wait count as parting, faster than anything here moves: far enough to stay open, near enough not to drown the
+/// others' digits.
+static void keep_out(const piece *p, double *g, const int8_t *waiting) {
+    double fastest = 1;
+    for (int r = 0; r < p->I->nrow; r++) {
+        fastest = __builtin_fabs(g[r]) > fastest ? __builtin_fabs(g[r]) : fastest;
+    }
+    for (int i = 0; waiting && i < p->I->nconstraint; i++) {
+        g[row_of(p, constraint(p, i))] += waiting[i] ? 10 * fastest : 0;
+    }
+}
+
 /// g of the piece; contacts that are still to bounce are kept out of it.
 static void pose(piece *p, const double *travel, const double *u_first, const int8_t *waiting) {
     kk_simulator *s = p->s;
@@ -130,11 +142,9 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
             g[r] -= s->bias[c->row];
             g[r] += gap > 1e-5 ? 2 * gap / (p->w * s->h) + p->u_s[r] : 0;
         }
-        if (waiting && waiting[i]) {
-            g[r] += 1e6;
-        }
         scale_bounds(p, c);
     }
+    keep_out(p, g, waiting);
 }
 
 static kk_status solve(piece *p) {
@@ -441,15 +451,16 @@ static int stop_inside(piece *p) {
 /// Share of the piece at which a gap that changes with velocities u₀ → u₁ over time T closes; 2: it does not.
 static double closing(double gap, double u0, double u1, double T) {
     if (gap <= 0) {
-        return u0 < 0 ? 0 : 2;
+        // what has just left may come back: u₀ s + (u₁ − u₀) s²/2 = 0
+        return u0 < 0 ? 0 : u0 > 0 && u1 < -u0 ? 2 * u0 / (u0 - u1) : 2;
     }
     // gap + T (u₀ s + (u₁ − u₀) s²/2) = 0, the smaller positive root, without cancellation
     const double a = 0.5 * T * (u1 - u0), b = T * u0, D = b * b - 4 * a * gap;
     if (D < 0) {
         return 2;
     }
-    const double root = kk_sqrt(D), q = -0.5 * (b - root);
-    const double s1 = b < 0 ? gap / (0.5 * (-b + root)) : a != 0 ? q / a : 2;
+    const double root = kk_sqrt(D);
+    const double s1 = b < 0 ? gap / (0.5 * (-b + root)) : a < 0 ? 0.5 * (b + root) / -a : 2;
     return s1 > 0 && s1 <= 1 ? s1 : 2;
 }
 
@@ -549,10 +560,7 @@ static void travel_of(piece *p, double *travel) {
 static kk_status advance(piece *p, const double *u_first, int is_last, int is_first, int *goes_on) {
     kk_simulator *s = p->s;
     double *travel = rows(p, s->travel);
-    if (is_first) {
-        memset(travel, 0, (size_t)p->I->stride * sizeof *travel);
-        memcpy(p->u_s, u_first, (size_t)p->I->stride * sizeof *travel);
-    } else {
+    if (!is_first) {
         travel_of(p, travel);
         velocities(p, p->y_s, p->u_s);
     }
@@ -562,8 +570,6 @@ static kk_status advance(piece *p, const double *u_first, int is_last, int is_fi
     if (!is_first || any) {
         pose(p, travel, u_first, any ? s->waiting : NULL);
         status = solve(p);
-    } else {
-        velocities(p, p->y_e, p->u_e);
     }
     *goes_on = 0;
     if (status != KK_OK || is_last) {
@@ -586,9 +592,26 @@ static kk_status advance(piece *p, const double *u_first, int is_last, int is_fi
     return KK_OK;
 }
 
+/// The first piece is the whole step; its velocities are known from the solution: u = Yᵀ y_e + bias + r λ.
+static void begin_pieces(piece *p, const double *u_first) {
+    const kk_simulator *s = p->s;
+    const size_t rows_size = (size_t)p->I->stride * sizeof(double);
+    memcpy(p->y_s, p->y, (size_t)p->I->nv * sizeof *p->y);
+    memset(p->sum, 0, (size_t)p->I->nv * sizeof *p->sum);
+    memset(p->total, 0, rows_size);
+    memset(rows(p, s->travel), 0, rows_size);
+    memcpy(p->u_s, u_first, rows_size);
+    for (int r = p->I->first_row; r < p->I->first_row + p->I->nrow; r++) {
+        p->u_e[r - p->I->first_row] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
+    }
+}
+
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
+    if (I->nrow == 0) {
+        return KK_OK;
+    }
     piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
     p.y_s = s->local[3];
     p.y_e = y_end;
@@ -597,15 +620,14 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.u_e = rows(&p, s->u_end);
     p.total = rows(&p, s->total);
     double *u_first = rows(&p, s->u0);
-    memcpy(p.y_s, y, bytes);
-    memset(p.sum, 0, bytes);
-    memset(p.total, 0, (size_t)I->stride * sizeof *p.total);
+    begin_pieces(&p, u_first);
     kk_status status = KK_OK;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {
         status = advance(&p, u_first, pieces == MOST_PIECES, pieces == 0, &goes_on);
     }
     if (status != KK_OK || (pieces == 1 && !goes_on)) {
+        memcpy(y_drift, y_end, bytes); // without the contacts that waited it may have been solved anew
         return status;
     }
     // the last piece to its end

@@ -8,6 +8,7 @@
 #include "collision/manifold.h"
 #include "contact/solver.h"
 #include "dynamics/data.h"
+#include "simulate/near.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
@@ -71,6 +72,15 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
+/// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
+typedef struct kki_whole {
+    kk_force momentum;
+    double mass;
+    kk_vec3 first;  ///< mass × centre, from the base's origin
+    kk_sym3 second; ///< moments about the base's origin, world axes
+    kk_vec3 base;   ///< its origin
+} kki_whole;
+
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
     int32_t first_constraint, nconstraint; ///< in the sorted order
@@ -104,6 +114,9 @@ struct kk_simulator {
     kk_transform *X_WS; ///< [nshape] at the step's middle
     double *ball;       ///< [4 nshape] centre and radius of a ball round each shape
     double *reach;      ///< [nshape] how far its surface can get in the rest of the step
+    uint64_t *placed;   ///< [nshape] step in which the three above were made; 0: never
+    uint64_t stamp;     ///< of this step
+    kki_near near;
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching] sorted by shapes
@@ -124,6 +137,18 @@ struct kk_simulator {
     int8_t *waiting, *stopping;                                ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 
+    // for readers (readout.c): made when somebody asks
+    int has_view;
+    kk_data *view;           ///< kinematics and loads at the middle of the last step
+    double *q_middle;        ///< [nq]
+    double *view_v, *view_a; ///< [nv] the kick's, in the coordinates of v
+    kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
+    kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
+    kk_force *wrench;        ///< [nbody] what each joint transmits
+    int8_t *in_flight;       ///< [nnode] of momentum.c
+    kki_whole *whole;        ///< [nnode] likewise, at the start of the step
+    double *drive;           ///< [nactuator] force of each actuator
+
     double *warm; ///< laid out as in the state: what will be written there
 
     // one island at a time
@@ -135,6 +160,8 @@ struct kk_simulator {
     int32_t most_dense_rows;
 };
 
+/// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
+kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
@@ -150,6 +177,12 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
 /// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
                   kk_error *error);
+/// readout.c: kinematics with accelerations at the middle of the last step.
+const kk_data *kki_simulator_view(kk_simulator *s);
+/// range.c: distance to the nearest surface, −1 for none.
+double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
+/// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
+void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
