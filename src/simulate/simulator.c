@@ -131,6 +131,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
+    KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
         KKI_LAYOUT_ARRAY(layout, s->local[i], padded);
     }
