@@ -47,15 +47,13 @@ KK_API const char *kk_stage_name(kk_stage stage);
 
 /// The proof of a step, and what it cost.
 typedef struct kk_report {
-    double residual;                          ///< m/s; worst natural-map residual of any constraint
-    double cone;                              ///< m/s; how far an impulse leaves its cone, as a velocity
-    double signorini;                         ///< J; worst |impulse × separation speed|
-    double dissipation;                       ///< rad; worst angle between friction and the reverse of sliding
-    double penetration;                       ///< m; deepest overlap at the step's middle
-    double kinetic_before, kinetic_after;     ///< J
-    double potential_before, potential_after; ///< J; gravity and springs
-    double work;                              ///< J; of actuators, further forces and wrenches
-    double contact_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
+    double residual;                      ///< m/s; worst natural-map residual of any constraint
+    double cone;                          ///< m/s; how far an impulse leaves its cone, as a velocity
+    double signorini;                     ///< J; worst |impulse × separation speed|
+    double dissipation;                   ///< rad; worst angle between friction and the reverse of sliding
+    double penetration;                   ///< m; deepest overlap at the step's middle
+    double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick
+    double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung
@@ -98,12 +96,22 @@ typedef enum kk_force_source {
     KK_FORCE_PASSIVE, ///< springs and dampers
     KK_FORCE_LIMIT,
     KK_FORCE_FRICTION,   ///< dry friction of joints
-    KK_FORCE_CONSTRAINT, ///< loops, couplings, tendons
-    KK_FORCE_CONTACT,
-    KK_FORCE_APPLIED, ///< by the caller
+    KK_FORCE_CONSTRAINT, ///< couplings
+    KK_FORCE_CONTACT,    ///< and loops
+    KK_FORCE_APPLIED,    ///< by the caller
     KK_FORCE_SOURCE_COUNT
 } kk_force_source;
-KK_API const double *kk_simulator_force(const kk_simulator *simulator, kk_force_source source);
+KK_API const double *kk_simulator_force(kk_simulator *simulator, kk_force_source source);
+/// [nbody] all six components of what the parent does to each body through its joint, mean over the step, in the body's
+/// frame at the step's middle, about its origin. Fixed joints included; zero for the world.
+KK_API const kk_force *kk_simulator_joint_wrenches(kk_simulator *simulator);
+/// What contacts do to a body, world axes about the world's origin, mean over the step. @param other  −1: all others
+KK_API kk_force kk_simulator_contact_wrench(const kk_simulator *simulator, int body, int other);
+/// Where the normal forces of these contacts have no moment, if their normals are parallel; NaN without force.
+KK_API kk_vec3 kk_simulator_center_of_pressure(const kk_simulator *simulator, int body, int other);
+/// All sensors behind a step. The same seed and state give the same noise. @param readings [kk_model_nreading] result
+KK_API kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *state, uint64_t seed,
+                                           double *readings, kk_error *error);
 
 KK_END_DECLS
 #endif

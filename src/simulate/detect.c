@@ -133,12 +133,14 @@ static memory_book open_book(const kk_model *m, const kk_state *state) {
     return book;
 }
 
+static kk_vec3 old_vec(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
 /// The new contact an old one lives on in: the same feature, or else the nearest place.
 static kki_contact *heir(kk_simulator *s, int from, const double *old) {
     const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
-    const kk_vec3 place =
-        kk_transform_point(s->X_WS[s->contact[from].shape[0]],
-                           kk_vec3_make(old[KKI_WARM_PLACE], old[KKI_WARM_PLACE + 1], old[KKI_WARM_PLACE + 2]));
+    const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
     for (int i = from; i < s->ncontact; i++) {
@@ -155,7 +157,8 @@ static kki_contact *heir(kk_simulator *s, int from, const double *old) {
 
 /// Hands the forces of a pair's old contacts to its new ones, from number `from` on.
 static void inherit(kk_simulator *s, const memory_book *book, int *next, int from) {
-    const int a = s->contact[from].shape[0], b = s->contact[from].shape[1];
+    const int a = s->model->shape[s->contact[from].shape[0]].collider;
+    const int b = s->model->shape[s->contact[from].shape[1]].collider;
     for (; *next < book->contact_count; (*next)++) {
         const double *old = book->contact + (size_t)*next * KKI_WARM_CONTACT_SIZE;
         if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
@@ -163,8 +166,8 @@ static void inherit(kk_simulator *s, const memory_book *book, int *next, int fro
         }
         if (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b) {
             kki_contact *c = heir(s, from, old);
-            const kk_vec3 f = kk_vec3_make(old[KKI_WARM_FORCE], old[KKI_WARM_FORCE + 1], old[KKI_WARM_FORCE + 2]);
-            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(f, s->h));
+            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
+            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
         }
     }
 }
@@ -175,7 +178,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_b
                               const kki_near_pair *near, kk_error *error) {
     const int a = near->first, b = near->second;
     kki_manifold manifold[MOST_MANIFOLDS];
-    const double *record = find_pair(book->pair, book->pair_count, a, b);
+    const double *record = find_pair(book->pair, book->pair_count, m->shape[a].collider, m->shape[b].collider);
     kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
     int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], near->reach, &memory,
                             manifold, MOST_MANIFOLDS);

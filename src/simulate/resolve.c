@@ -164,12 +164,23 @@ static void reflect(kk_simulator *s, const kki_island *I, const double *u_start)
     }
 }
 
+/// Work of the island's impulses: λ times the mean of the rows' velocities before and after.
+static void book_work(kk_simulator *s, const kki_island *I, const double *y_end) {
+    double *u = s->u2 + I->first_row, sum = 0;
+    kki_rows_velocity(s->Y, I->nv, I->stride, y_end, u);
+    for (int r = 0; r < I->nrow; r++) {
+        sum += s->lambda[I->first_row + r] * 0.5 * (s->u0[I->first_row + r] + u[r]);
+    }
+    s->report.constraint_work += sum;
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
     const int has_matrix = I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
+    kki_island_free_dead_rows(s, I);
     if (has_matrix) {
         kki_rows_matrix(m, s, I);
     }
@@ -193,6 +204,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (status != KK_OK) {
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
+    book_work(s, I, y_end);
     status = correct(m, s, I, &problem, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
     kki_island_scatter(m, s, I, y_drift, s->y_drift);

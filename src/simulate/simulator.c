@@ -114,9 +114,19 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
+    KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
+    KKI_LAYOUT_ARRAY(layout, s->view_a, padded);
+    KKI_LAYOUT_ARRAY(layout, s->outside, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
+    KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
+    KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)kki_warm_layout_of(m).size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
     KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
@@ -151,6 +161,7 @@ static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_s
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
+    status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kki_near_create(&s->near, m, s->max_touching, &s->allocator);
     if (status == KK_OK) {
         status = kki_solver_work_create(&s->solver, &s->allocator,
@@ -186,6 +197,7 @@ void kk_simulator_free(kk_simulator *simulator) {
         const kk_allocator allocator = simulator->allocator;
         kki_solver_work_destroy(&simulator->solver);
         kki_near_destroy(&simulator->near);
+        kk_data_free(simulator->view);
         kk_data_free(simulator->data);
         kki_release(&allocator, simulator, simulator->size);
     }
@@ -222,8 +234,4 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
 
 const double *kk_simulator_acceleration(const kk_simulator *simulator) {
     return simulator->acceleration;
-}
-
-const double *kk_simulator_force(const kk_simulator *simulator, kk_force_source source) {
-    return source >= 0 && source < KK_FORCE_SOURCE_COUNT ? simulator->force[source] : NULL;
 }

@@ -189,6 +189,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     // where is everything, in the middle of the step
     s->nconstraint = s->ncontact = s->ntouching = s->nisland = 0;
     kki_drift(model, 0.5 * s->h, s->q, s->v);
+    memcpy(s->q_middle, s->q, (size_t)model->nq * sizeof *s->q);
     s->data->kernels->kick_prepare(model, &s->data->scratch, s->q, s->v);
     t = book(s, KK_STAGE_KINEMATICS, t);
 
@@ -205,6 +206,9 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
 
     // prove it
     kki_finish(model, s);
+    if (!is_smooth(model, s)) {
+        kki_keep_momentum(model, s, state);
+    }
     kki_warm_store(model, s);
     kki_close_loops(model, s);
     status = prove(model, s, error);
