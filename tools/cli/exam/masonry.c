@@ -253,6 +253,7 @@ static void closed_link(exam *e, int panel) {
     scene_loop(&s, KK_LOOP_POINT, body, kk_vec3_make(length, 0, 0), first, kk_vec3_make(0, 0, 0));
     scene_ready_dt(&s, 1e-3);
     scene_place(&s, first, 0, 0, 0.8);
+    scene_turn(&s, first, kk_vec3_make(0.4, 0, 0)); // so that it falls on its side, and does not balance on its edge
     for (int i = 1; i < RODS; i++) {
         scene_q(&s, first + i)[0] = turn;
     }
