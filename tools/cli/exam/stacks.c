@@ -85,6 +85,9 @@ static void run_tower(exam *e) {
     for (int i = 0; i < PLANKS; i++) {
         plank[i] = scene_box(&s, 0.2, 0.24, 0.06, 0.04, 0);
     }
+    if (!s.is_broken) {
+        kk_spec_options(s.spec)->max_contacts = 2000;
+    }
     scene_ready_dt(&s, 0.01);
     for (int i = 0; i < PLANKS; i++) {
         const int layer = i / 3;
