@@ -111,16 +111,14 @@ static void scale_bounds(const piece *p, const kki_constraint *c) {
     }
 }
 
-/// Contacts that wait count as parting, faster than anything here moves: far enough to stay open, near enough not to drown the
-/// others' digits.
-static void keep_out(const piece *p, double *g, const int8_t *waiting) {
+/// A speed that nothing here reaches. A contact that parts so fast stays open, and does not drown the others' digits as a larger
+/// number would.
+static double beyond_reach(const piece *p, const double *g) {
     double fastest = 1;
     for (int r = 0; r < p->I->nrow; r++) {
         fastest = __builtin_fabs(g[r]) > fastest ? __builtin_fabs(g[r]) : fastest;
     }
-    for (int i = 0; waiting && i < p->I->nconstraint; i++) {
-        g[row_of(p, constraint(p, i))] += waiting[i] ? 10 * fastest : 0;
-    }
+    return 10 * fastest;
 }
 
 /// g of the piece; contacts that are still to bounce are kept out of it.
@@ -131,6 +129,7 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
         y[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
     velocities(p, y, g);
+    const double far = beyond_reach(p, g);
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = constraint(p, i);
         const int r = row_of(p, c);
@@ -140,11 +139,12 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
         if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->compliance[c->row] == 0) {
             const double gap = gap_now(p, c, travel, u_first);
             g[r] -= s->bias[c->row];
-            g[r] += gap > 1e-5 ? 2 * gap / (p->w * s->h) + p->u_s[r] : 0;
+            const double closes = 2 * gap / (p->w * s->h) + p->u_s[r]; // in what is left of the step
+            g[r] += gap > 1e-5 ? (closes < far ? closes : far) : 0;
         }
+        g[r] += waiting && waiting[i] ? far : 0;
         scale_bounds(p, c);
     }
-    keep_out(p, g, waiting);
 }
 
 static kk_status solve(piece *p) {
