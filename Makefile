@@ -3,6 +3,7 @@
 #   make            build the library and the tool (build/release)
 #   make demo       build and run the demonstration
 #   make test       build and run all tests; the last line is «N passed, N failed»
+#   make exam       run scenes with known answers; plots in build/exam
 #   make bench      measure beside the peers
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
@@ -24,7 +25,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo test bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
+.PHONY: all demo test exam bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
 	install format clean help setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -54,6 +55,9 @@ demo: setup-base
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
+
+exam: setup-base build-release
+	@mkdir -p build/exam && build/release/karakuri exam --out build/exam $(ARGS)
 
 bench: setup-bench build-release
 	@python3 benchmarks/run.py $(ARGS)

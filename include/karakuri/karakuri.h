@@ -6,6 +6,7 @@
 #include <karakuri/allocator.h>
 #include <karakuri/api.h>
 #include <karakuri/batch.h>
+#include <karakuri/collision.h>
 #include <karakuri/constraint.h>
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
@@ -19,6 +20,7 @@
 #include <karakuri/save.h>
 #include <karakuri/sensor.h>
 #include <karakuri/shape.h>
+#include <karakuri/simulate.h>
 #include <karakuri/spec.h>
 #include <karakuri/state.h>
 #include <karakuri/status.h>

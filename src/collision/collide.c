@@ -1,20 +1,25 @@
 // The table of pairs.
+#include "collision/mesh_contact.h"
 #include "collision/pairs.h"
 
 #define CONVEX kki_collide_convex
 #define ROUND kki_collide_round
 #define PLANE kki_collide_plane_convex
+#define MESH kki_collide_mesh
+#define FLOOR kki_collide_plane_mesh
 
 // rows and columns in the order of kk_shape_type, the lower type first; NULL: this pair has no contacts
+// (two planes, two height fields)
 static kki_collide_pair *const PAIR[KK_SHAPE_TYPE_COUNT][KK_SHAPE_TYPE_COUNT] = {
-    [KK_SHAPE_PLANE] = {NULL, PLANE, PLANE, PLANE, PLANE, PLANE, PLANE, PLANE},
-    [KK_SHAPE_SPHERE] = {NULL, ROUND, ROUND, ROUND, ROUND, ROUND, ROUND, CONVEX},
-    [KK_SHAPE_CAPSULE] = {NULL, NULL, CONVEX, CONVEX, CONVEX, CONVEX, CONVEX, CONVEX},
-    [KK_SHAPE_CYLINDER] = {NULL, NULL, NULL, CONVEX, CONVEX, CONVEX, CONVEX, CONVEX},
-    [KK_SHAPE_CONE] = {NULL, NULL, NULL, NULL, CONVEX, CONVEX, CONVEX, CONVEX},
-    [KK_SHAPE_ELLIPSOID] = {NULL, NULL, NULL, NULL, NULL, CONVEX, CONVEX, CONVEX},
-    [KK_SHAPE_BOX] = {NULL, NULL, NULL, NULL, NULL, NULL, kki_collide_box_box, CONVEX},
-    [KK_SHAPE_HULL] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, CONVEX},
+    [KK_SHAPE_PLANE] = {NULL, PLANE, PLANE, PLANE, PLANE, PLANE, PLANE, PLANE, FLOOR, FLOOR},
+    [KK_SHAPE_SPHERE] = {NULL, ROUND, ROUND, ROUND, ROUND, ROUND, ROUND, CONVEX, MESH, MESH},
+    [KK_SHAPE_CAPSULE] = {NULL, NULL, CONVEX, CONVEX, CONVEX, CONVEX, CONVEX, CONVEX, MESH, MESH},
+    [KK_SHAPE_CYLINDER] = {NULL, NULL, NULL, CONVEX, CONVEX, CONVEX, CONVEX, CONVEX, MESH, MESH},
+    [KK_SHAPE_CONE] = {NULL, NULL, NULL, NULL, CONVEX, CONVEX, CONVEX, CONVEX, MESH, MESH},
+    [KK_SHAPE_ELLIPSOID] = {NULL, NULL, NULL, NULL, NULL, CONVEX, CONVEX, CONVEX, MESH, MESH},
+    [KK_SHAPE_BOX] = {NULL, NULL, NULL, NULL, NULL, NULL, kki_collide_box_box, CONVEX, MESH, MESH},
+    [KK_SHAPE_HULL] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, CONVEX, MESH, MESH},
+    [KK_SHAPE_MESH] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, MESH, MESH},
 };
 
 // The points of a manifold seen from the other body.

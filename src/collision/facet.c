@@ -203,17 +203,20 @@ static bool vertex_is_summit(const kki_facets *source, const kki_facet *f, int k
     return true;
 }
 
-bool kki_facet_is_summit(const kki_facets *source, const kki_facet *f, kk_vec3 d) {
+int kki_facet_top(const kki_facet *f, kk_vec3 d) {
     const double h[3] = {kk_vec3_dot(d, f->v[0]), kk_vec3_dot(d, f->v[1]), kk_vec3_dot(d, f->v[2])};
     const double top = kki_greater(h[0], kki_greater(h[1], h[2])) - KKI_FLAT_SINE * f->size;
-    const int at_top = (h[0] >= top) | (h[1] >= top) << 1 | (h[2] >= top) << 2;
-    static const int8_t EDGE[8] = {-1, -1, -1, 0, -1, 2, 1, -1}, CORNER[8] = {-1, 0, 1, -1, 2, -1, -1, -1};
+    static const int8_t FEATURE[8] = {6, 0, 1, 3, 2, 5, 4, 6};
+    return FEATURE[(h[0] >= top) | (h[1] >= top) << 1 | (h[2] >= top) << 2];
+}
+
+bool kki_facet_is_summit(const kki_facets *source, const kki_facet *f, kk_vec3 d) {
+    const int top = kki_facet_top(f, d);
     if (f->is_prism && d.z < 0) {
         return false;
     }
-    if (at_top == 7) {
+    if (top == 6) {
         return !f->is_solid || kk_vec3_dot(d, f->n) > 0;
     }
-    return EDGE[at_top] >= 0 ? kki_facet_edge_is_summit(f, EDGE[at_top], d)
-                             : vertex_is_summit(source, f, CORNER[at_top], d);
+    return top >= 3 ? kki_facet_edge_is_summit(f, top - 3, d) : vertex_is_summit(source, f, top, d);
 }

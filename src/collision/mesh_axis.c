@@ -4,9 +4,14 @@
 // whose arcs on the sphere of normals cross can be axes (Gregorius 2013). Round cores (points, segments, anything with a
 // radius) have the directions between nearest points besides. Every axis is judged by its real separation, so that a
 // wrong candidate can never be mistaken for a better one.
+//
+// Bodies known by their support function alone have one candidate, the direction that GJK and EPA find for triangle and
+// body, and the normal of the flat face they turn to the triangle.
+#include "collision/gjk.h"
 #include "collision/mesh_contact.h"
+#include "collision/patch.h"
 
-void kki_core_range(const kki_core *x, kk_vec3 d, double *low, double *high) {
+void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high) {
     const kk_vec3 l = kk_mat3_tmul_vec(x->X_MX.R, d);
     const double offset = kk_vec3_dot(d, x->X_MX.p);
     if (x->is_box) {
@@ -14,6 +19,12 @@ void kki_core_range(const kki_core *x, kk_vec3 d, double *low, double *high) {
             __builtin_fabs(l.x) * x->half[0] + __builtin_fabs(l.y) * x->half[1] + __builtin_fabs(l.z) * x->half[2];
         *low = offset - h;
         *high = offset + h;
+        return;
+    }
+    if (x->is_general) {
+        int id = -1, other = -1;
+        *high = offset + kk_vec3_dot(l, kki_core_support(&x->core, l, &id));
+        *low = offset + kk_vec3_dot(l, kki_core_support(&x->core, kk_vec3_neg(l), &other));
         return;
     }
     double least = __builtin_inf(), most = -__builtin_inf();
@@ -26,11 +37,11 @@ void kki_core_range(const kki_core *x, kk_vec3 d, double *low, double *high) {
     *high = offset + most;
 }
 
-uint32_t kki_core_vertex_feature(const kki_core *x, int32_t i) {
+uint32_t kki_probe_vertex_feature(const kki_probe *x, int32_t i) {
     return kki_feature(KKI_FEATURE_VERTEX, x->facet ? x->facet->vertex[i] : i);
 }
 
-uint32_t kki_core_edge_feature(const kki_core *x, int32_t a, int32_t b) {
+uint32_t kki_probe_edge_feature(const kki_probe *x, int32_t a, int32_t b) {
     if (x->facet) {
         return kki_feature(KKI_FEATURE_EDGE, x->facet->edge[(a + 1) % 3 == b ? a : b]);
     }
@@ -41,7 +52,7 @@ uint32_t kki_core_edge_feature(const kki_core *x, int32_t a, int32_t b) {
 typedef struct search {
     const kki_facets *source;
     const kki_facet *f;
-    const kki_core *x;
+    const kki_probe *x;
     double limit; // separation beyond which nothing is near
     double tiny;  // lengths below this are rounding
     double any;   // greatest separation along any axis: a lower bound of the distance
@@ -57,7 +68,7 @@ static kk_vec3 unit(kk_vec3 v, double size) {
 static double separation(const search *s, kk_vec3 d) {
     double low, high, x_low, x_high;
     kki_facet_range(s->f, d, &low, &high);
-    kki_core_range(s->x, d, &x_low, &x_high);
+    kki_probe_range(s->x, d, &x_low, &x_high);
     return x_low - high;
 }
 
@@ -71,7 +82,7 @@ static double required(const search *s, bool is_exact) {
 static void try_normal(search *s) {
     double low, high;
     const double plane = kk_vec3_dot(s->f->n, s->f->v[0]);
-    kki_core_range(s->x, s->f->n, &low, &high);
+    kki_probe_range(s->x, s->f->n, &low, &high);
     const double front = low - plane, back = plane - high;
     const bool is_back = !s->f->is_solid && back > front;
     s->any = s->f->is_prism ? front : kki_greater(front, back);
@@ -88,8 +99,8 @@ static void try_normal(search *s) {
 static void try_x_faces(search *s) {
     const kki_polytope *p = &s->x->shape;
     for (int32_t i = 0; i < p->face_count && s->any <= s->limit; i++) {
-        const kk_vec3 d = kk_vec3_neg(kk_mat3_mul_vec(s->x->X_MX.R, p->normal[i]));
-        const double plane = kk_vec3_dot(d, kki_core_vertex(s->x, p->corner[p->first[i]]));
+        const kk_vec3 d = kk_vec3_neg(kk_mat3_mul_vec(s->x->X_MX.R, p->face[i].normal));
+        const double plane = kk_vec3_dot(d, kki_probe_vertex(s->x, p->loop[p->face[i].first]));
         double low, high;
         kki_facet_range(s->f, d, &low, &high);
         s->any = kki_greater(s->any, plane - high);
@@ -103,7 +114,7 @@ static void try_x_faces(search *s) {
 
 // the same for a box, two opposite faces at a time: faces −x, +x, −y, … in this order
 static void try_box_faces(search *s) {
-    const kki_core *x = s->x;
+    const kki_probe *x = s->x;
     for (int k = 0; k < 3 && s->any <= s->limit; k++) {
         const kk_vec3 axis = kk_mat3_column(x->X_MX.R, k);
         const double middle = kk_vec3_dot(axis, x->X_MX.p);
@@ -146,7 +157,7 @@ static bool is_within(double t) {
 }
 
 // the edge of X is a summit too where X is a triangle of a mesh; edges of convex bodies always are
-static bool x_edge_is_summit(const kki_core *x, int32_t a, int32_t b, kk_vec3 d) {
+static bool x_edge_is_summit(const kki_probe *x, int32_t a, int32_t b, kk_vec3 d) {
     if (!x->facet) {
         return true;
     }
@@ -162,8 +173,8 @@ static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
         return;
     }
     const segment t = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
-    const kk_vec3 p = kki_core_vertex(s->x, a);
-    const segment x = {p, kk_vec3_sub(kki_core_vertex(s->x, b), p)};
+    const kk_vec3 p = kki_probe_vertex(s->x, a);
+    const segment x = {p, kk_vec3_sub(kki_probe_vertex(s->x, b), p)};
     double along_t, along_x;
     if (!nearest_on_lines(t, x, &along_t, &along_x) || !is_within(along_t) || !is_within(along_x) ||
         !kki_facet_edge_is_summit(s->f, k, d) || !x_edge_is_summit(s->x, a, b, d)) {
@@ -179,7 +190,7 @@ static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
                         .sep = sep,
                         .face = s->f->face,
                         .on_mesh = kk_vec3_add(t.p, kk_vec3_scale(t.u, along_t)),
-                        .feature = {kki_feature(KKI_FEATURE_EDGE, s->f->edge[k]), kki_core_edge_feature(s->x, a, b)}};
+                        .feature = {kki_feature(KKI_FEATURE_EDGE, s->f->edge[k]), kki_probe_edge_feature(s->x, a, b)}};
 }
 
 // Whether an axis of squared length size2 with separation sep · size is worth a closer look: better than the best, or
@@ -201,7 +212,7 @@ static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int
     const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
     double low, high, x_low, x_high;
     kki_facet_range(s->f, c, &low, &high);
-    kki_core_range(s->x, c, &x_low, &x_high);
+    kki_probe_range(s->x, c, &x_low, &x_high);
     if ((sides & 1) && is_worth_it(s, x_low - high, size2, is_flat)) {
         try_edge_axis(s, k, a, b, unit(c, kk_sqrt(size2)));
     }
@@ -211,17 +222,17 @@ static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int
 }
 
 // Bit 0: u × e may separate, bit 1: its negative. X's edge is farthest along −d where −d lies between its two normals.
-static int sides_of_edge(const kki_core *x, int32_t i, kk_vec3 e) {
-    const int32_t *edge = x->shape.edge[i];
+static int sides_of_edge(const kki_probe *x, int32_t i, kk_vec3 e) {
+    const kki_convex_edge *edge = &x->shape.edge[i];
     if (x->facet || x->shape.face_count == 0) {
         return 3;
     }
-    const kk_vec3 n0 = x->shape.normal[edge[2]], n1 = x->shape.normal[edge[3]];
+    const kk_vec3 n0 = x->shape.face[edge->face[0]].normal, n1 = x->shape.face[edge->face[1]].normal;
     const double s0 = kk_vec3_dot(n0, e), s1 = kk_vec3_dot(n1, e);
     if (!(s0 * s1 < 0)) {
         return 0;
     }
-    const kk_vec3 u = kk_vec3_sub(x->shape.vertex[edge[1]], x->shape.vertex[edge[0]]);
+    const kk_vec3 u = kk_vec3_sub(x->shape.vertex[edge->vertex[1]], x->shape.vertex[edge->vertex[0]]);
     return kk_vec3_dot(kk_vec3_cross(u, e), kk_vec3_add(n0, n1)) < 0 ? 1 : 2;
 }
 
@@ -245,7 +256,7 @@ static void try_box_edges(search *s) {
         const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
         double low, high, x_low, x_high;
         kki_facet_range(s->f, c, &low, &high);
-        kki_core_range(s->x, c, &x_low, &x_high);
+        kki_probe_range(s->x, c, &x_low, &x_high);
         if (is_worth_it(s, x_low - high, size2, is_flat)) {
             try_box_axis(s, k, axis, unit(c, kk_sqrt(size2)));
         }
@@ -262,7 +273,7 @@ static void try_edges(search *s) {
         for (int32_t i = 0; i < s->x->shape.edge_count && s->any <= s->limit; i++) {
             const int sides = sides_of_edge(s->x, i, l);
             if (sides) {
-                try_edge_pair(s, k, s->x->shape.edge[i][0], s->x->shape.edge[i][1], e, sides);
+                try_edge_pair(s, k, s->x->shape.edge[i].vertex[0], s->x->shape.edge[i].vertex[1], e, sides);
             }
         }
     }
@@ -287,9 +298,9 @@ static void keep_nearer(nearest *best, kk_vec3 on_mesh, kk_vec3 on_x, int featur
 
 static void nearest_of_vertices(const search *s, nearest *best) {
     for (int32_t i = 0; i < s->x->shape.vertex_count; i++) {
-        const kk_vec3 p = kki_core_vertex(s->x, i);
+        const kk_vec3 p = kki_probe_vertex(s->x, i);
         const kki_triangle_point q = kki_triangle_closest(s->f->v, p);
-        keep_nearer(best, q.p, p, q.feature, kki_core_vertex_feature(s->x, i));
+        keep_nearer(best, q.p, p, q.feature, kki_probe_vertex_feature(s->x, i));
     }
 }
 
@@ -308,10 +319,10 @@ static void nearest_of_corner(const search *s, int k, segment x, uint32_t x_feat
 
 static void nearest_of_edges(const search *s, nearest *best) {
     for (int32_t i = 0; i < s->x->shape.edge_count; i++) {
-        const int32_t a = s->x->shape.edge[i][0], b = s->x->shape.edge[i][1];
-        const kk_vec3 p = kki_core_vertex(s->x, a);
-        const segment x = {p, kk_vec3_sub(kki_core_vertex(s->x, b), p)};
-        const uint32_t id = kki_core_edge_feature(s->x, a, b);
+        const int32_t a = s->x->shape.edge[i].vertex[0], b = s->x->shape.edge[i].vertex[1];
+        const kk_vec3 p = kki_probe_vertex(s->x, a);
+        const segment x = {p, kk_vec3_sub(kki_probe_vertex(s->x, b), p)};
+        const uint32_t id = kki_probe_edge_feature(s->x, a, b);
         for (int k = 0; k < 3; k++) {
             const segment t = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
             double along_t, along_x;
@@ -355,6 +366,64 @@ static void try_nearest(search *s) {
                         .feature = {id, best.x_feature}};
 }
 
+// ---- bodies known by their support function
+
+static uint32_t top_feature(const kki_facet *f, int top) {
+    return top == 6   ? kki_feature(KKI_FEATURE_FACE, f->region)
+           : top >= 3 ? kki_feature(KKI_FEATURE_EDGE, f->edge[top - 3])
+                      : kki_feature(KKI_FEATURE_VERTEX, f->vertex[top]);
+}
+
+// The point of the triangle's top that is nearest to X's middle.
+static kk_vec3 top_point(const search *s, int top) {
+    if (top < 3) {
+        return s->f->v[top];
+    }
+    const kk_vec3 p = s->f->v[top % 3];
+    const kk_vec3 corner[3] = {p, s->f->v[(top + 1) % 3], top == 6 ? s->f->v[2] : p};
+    return kki_triangle_closest(corner, s->x->X_MX.p).p;
+}
+
+// `on_mesh` is where GJK and EPA found the nearest point of the triangle.
+static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_mesh, bool is_exact) {
+    const double sep = separation(s, d);
+    s->any = kki_greater(s->any, sep);
+    const int top = kki_facet_top(s->f, d);
+    // along the face's own normal it has been tried
+    if (!(sep > required(s, is_exact)) || (kind == KKI_HIT_POINT && top == 6) ||
+        !kki_facet_is_summit(s->source, s->f, d)) {
+        return;
+    }
+    s->best = (kki_hit){.kind = kind,
+                        .d = d,
+                        .sep = sep,
+                        .face = s->f->face,
+                        .index = -1,
+                        .on_mesh = kind == KKI_HIT_X_FACE ? top_point(s, top) : on_mesh,
+                        .feature = {top_feature(s->f, top), kki_feature(KKI_FEATURE_FACE, -1)}};
+}
+
+static void try_general(search *s) {
+    const kk_vec3 o = s->f->v[0]; // near the triangle, so that rounding is measured by the bodies and not by the place
+    const kk_vec3 corner[3] = {{0, 0, 0}, kk_vec3_sub(s->f->v[1], o), kk_vec3_sub(s->f->v[2], o)};
+    const kki_core triangle = kki_core_triangle(corner, 0);
+    const kk_transform X = {s->x->X_MX.R, kk_vec3_sub(s->x->X_MX.p, o)};
+    const kki_core_pair pair = kki_core_pair_make(&triangle, &s->x->core, &X);
+    kki_pair_memory memory = {0};
+    kki_core_distance r;
+    if (!kki_core_distance_find(&pair, s->limit, &memory, &r)) {
+        s->any = kki_greater(s->any, separation(s, r.normal));
+        return;
+    }
+    const kk_vec3 on_mesh = kk_vec3_add(o, r.on_a);
+    kki_patch patch;
+    kki_core_patch(&s->x->core, kk_vec3_neg(kk_mat3_tmul_vec(X.R, r.normal)), &patch);
+    if (patch.count >= 3) {
+        try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh, false);
+    }
+    try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, true);
+}
+
 // ---- all together
 
 // The triangle is clear of X along a direction it may not have: its plane may still be near in front of it.
@@ -371,13 +440,17 @@ static bool judge(search *s, kki_hit *hit) {
     return true;
 }
 
-bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_core *x, double reach, kki_hit *hit) {
+bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit) {
     search s = {.source = source, .f = f, .x = x, .limit = x->radius + reach};
     const double far = __builtin_fabs(x->X_MX.p.x) + __builtin_fabs(x->X_MX.p.y) + __builtin_fabs(x->X_MX.p.z);
     s.tiny = 1e-12 * (f->size + x->size + far);
     try_normal(&s);
     if (s.any > s.limit) {
         return false;
+    }
+    if (x->is_general) {
+        try_general(&s);
+        return judge(&s, hit);
     }
     if (x->is_box) {
         try_box_faces(&s);

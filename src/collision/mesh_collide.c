@@ -4,40 +4,45 @@
 #include "base/sort.h"
 #include "collision/mesh_contact.h"
 
-enum { HITS = 192 };
+enum { HITS = 192, GENERAL_FROM = 24 };
 
 typedef struct contact {
     kki_facets source;   // the mesh, frame M
     kki_facets x_source; // the other mesh
-    kki_core x;
+    kki_probe x;
     kki_facet x_facet;
+    kki_convex_face x_face;
     double reach;
     int count;
     kki_hit hit[HITS];
     kki_sort_item order[HITS], scratch[HITS];
-    kki_patches patches;
+    kki_clusters clusters;
 } contact;
 
 // ---- X
 
 static const kk_vec3 ORIGIN[1] = {{0, 0, 0}};
-static const int32_t SEGMENT_EDGE[1][4] = {{0, 1, -1, -1}};
-static const int32_t TRIANGLE_EDGES[3][4] = {{0, 1, 0, 0}, {1, 2, 0, 0}, {2, 0, 0, 0}};
-static const int32_t TRIANGLE_FIRST[2] = {0, 3}, TRIANGLE_CORNERS[3] = {0, 1, 2};
+static const kki_convex_edge SEGMENT_EDGE[1] = {{{0, 1}, {-1, -1}}};
+static const kki_convex_edge TRIANGLE_EDGES[3] = {{{0, 1}, {0, 0}}, {{1, 2}, {0, 0}}, {{2, 0}, {0, 0}}};
+static const int32_t TRIANGLE_LOOP[3] = {0, 1, 2};
 
-// Corners by bits: 1 for x, 2 for y, 4 for z. Faces −x, +x, −y, +y, −z, +z.
-static const kk_vec3 BOX_NORMALS[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
-static const int32_t BOX_FIRST[7] = {0, 4, 8, 12, 16, 20, 24};
-static const int32_t BOX_CORNERS[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
-static const int32_t BOX_EDGES[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5},
-                                         {0, 2, 0, 4}, {1, 3, 1, 4}, {4, 6, 0, 5}, {5, 7, 1, 5},
-                                         {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};
+// Corners by bits: 1 for x, 2 for y, 4 for z. Faces −x, +x, −y, +y, −z, +z; their offsets are not asked for.
+static const kki_convex_face BOX_FACES[6] = {{{-1, 0, 0}, 0, 0, 4}, {{1, 0, 0}, 0, 4, 4},   {{0, -1, 0}, 0, 8, 4},
+                                             {{0, 1, 0}, 0, 12, 4}, {{0, 0, -1}, 0, 16, 4}, {{0, 0, 1}, 0, 20, 4}};
+static const int32_t BOX_LOOP[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
+static const kki_convex_edge BOX_EDGES[12] = {{{0, 1}, {2, 4}}, {{2, 3}, {3, 4}}, {{4, 5}, {2, 5}}, {{6, 7}, {3, 5}},
+                                              {{0, 2}, {0, 4}}, {{1, 3}, {1, 4}}, {{4, 6}, {0, 5}}, {{5, 7}, {1, 5}},
+                                              {{0, 4}, {0, 2}}, {{1, 5}, {1, 2}}, {{2, 6}, {0, 3}}, {{3, 7}, {1, 3}}};
 
 static kki_polytope box_polytope(const double half[3], kk_vec3 corner[8]) {
     for (int i = 0; i < 8; i++) {
         corner[i] = kk_vec3_make(i & 1 ? half[0] : -half[0], i & 2 ? half[1] : -half[1], i & 4 ? half[2] : -half[2]);
     }
-    return (kki_polytope){8, 6, 12, corner, BOX_NORMALS, BOX_FIRST, BOX_CORNERS, BOX_EDGES};
+    return (kki_polytope){8, 6, 12, corner, BOX_FACES, BOX_LOOP, BOX_EDGES};
+}
+
+static kki_polytope hull_polytope(const kki_convex *c) {
+    return (kki_polytope){c->vertex_count, c->face_count, c->edge_count, c->vertex, c->face, c->loop, c->edge};
 }
 
 static double size_of(const kki_polytope *p) {
@@ -49,7 +54,7 @@ static double size_of(const kki_polytope *p) {
 }
 
 // the convex core of a shape; false for shapes this file does not know. `room` holds up to eight corners
-static bool core_of_shape(const kki_shape *s, kk_vec3 room[8], kki_core *x) {
+static bool probe_of_shape(const kki_shape *s, kk_vec3 room[8], kki_probe *x) {
     switch ((kk_shape_type)s->type) {
     case KK_SHAPE_SPHERE:
         x->shape = (kki_polytope){.vertex_count = 1, .vertex = ORIGIN};
@@ -67,17 +72,31 @@ static bool core_of_shape(const kki_shape *s, kk_vec3 room[8], kki_core *x) {
         memcpy(x->half, s->half, sizeof x->half);
         x->radius = s->margin;
         break;
+    case KK_SHAPE_HULL:
+        x->is_general = s->convex->vertex_count > GENERAL_FROM;
+        x->shape = hull_polytope(s->convex);
+        x->radius = s->margin;
+        break;
+    case KK_SHAPE_CYLINDER:
+    case KK_SHAPE_CONE:
+    case KK_SHAPE_ELLIPSOID: x->is_general = true; break;
     default: return false;
+    }
+    if (x->is_general) {
+        x->core = kki_core_of(s);
+        x->radius = x->core.radius;
+        x->size = x->core.extent + x->radius;
+        return true;
     }
     x->size = size_of(&x->shape) + x->radius;
     return true;
 }
 
-static kki_aabb box_of_core(const kki_core *x) {
+static kki_aabb box_of_probe(const kki_probe *x) {
     kki_aabb box;
-    kki_core_range(x, kk_vec3_make(1, 0, 0), &box.lower.x, &box.upper.x);
-    kki_core_range(x, kk_vec3_make(0, 1, 0), &box.lower.y, &box.upper.y);
-    kki_core_range(x, kk_vec3_make(0, 0, 1), &box.lower.z, &box.upper.z);
+    kki_probe_range(x, kk_vec3_make(1, 0, 0), &box.lower.x, &box.upper.x);
+    kki_probe_range(x, kk_vec3_make(0, 1, 0), &box.lower.y, &box.upper.y);
+    kki_probe_range(x, kk_vec3_make(0, 0, 1), &box.lower.z, &box.upper.z);
     return kki_aabb_grow(box, x->radius);
 }
 
@@ -87,7 +106,8 @@ static bool set_triangle(contact *c, int32_t face) {
         return false;
     }
     c->x.facet = &c->x_facet;
-    c->x.shape = (kki_polytope){3, 1, 3, c->x_facet.v, &c->x_facet.n, TRIANGLE_FIRST, TRIANGLE_CORNERS, TRIANGLE_EDGES};
+    c->x_face = (kki_convex_face){c->x_facet.n, 0, 0, 3};
+    c->x.shape = (kki_polytope){3, 1, 3, c->x_facet.v, &c->x_face, TRIANGLE_LOOP, TRIANGLE_EDGES};
     c->x.size = c->x_facet.size;
     return true;
 }
@@ -102,10 +122,10 @@ static uint64_t rising_key(double x) {
 }
 
 // Moving X by `depth` along d parts it from the hit's triangle too.
-static bool is_parted_by(const kki_facet *f, const kki_core *x, kk_vec3 d, double depth) {
+static bool is_parted_by(const kki_facet *f, const kki_probe *x, kk_vec3 d, double depth) {
     double low, high, x_low, x_high;
     kki_facet_range(f, d, &low, &high);
-    kki_core_range(x, d, &x_low, &x_high);
+    kki_probe_range(x, d, &x_low, &x_high);
     return x_low - x->radius - high >= -depth - 1e-9 * (f->size + x->size);
 }
 
@@ -116,7 +136,7 @@ typedef struct way_out {
 
 enum { WAYS = 32 };
 
-static bool is_explained(const kki_facet *f, const kki_core *x, const kki_hit *hit, const way_out *way, int ways) {
+static bool is_explained(const kki_facet *f, const kki_probe *x, const kki_hit *hit, const way_out *way, int ways) {
     const double depth = x->radius - hit->sep;
     for (int i = 0; i < ways; i++) {
         const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
@@ -163,7 +183,7 @@ static void flush(contact *c) {
         if (!hit->only_above) {
             ways = add_way(way, ways, hit, c->x.radius);
         }
-        kki_patches_add(&c->patches, &f, &c->x, hit);
+        kki_clusters_add(&c->clusters, &f, &c->x, hit);
     }
     c->count = 0;
 }
@@ -241,7 +261,7 @@ static void try_field(contact *c, const kki_aabb *box) {
 }
 
 static void try_near(contact *c) {
-    const kki_aabb box = kki_aabb_grow(box_of_core(&c->x), c->reach);
+    const kki_aabb box = kki_aabb_grow(box_of_probe(&c->x), c->reach);
     if (c->source.surface) {
         try_surface(c, &box);
     } else {
@@ -267,10 +287,10 @@ static void push_out(contact *c) {
     kki_hit hit = {.kind = KKI_HIT_POINT, .face = q.face, .on_mesh = q.p};
     double low, high;
     hit.d = q.feature == 6 ? f.n : kk_vec3_scale(kk_vec3_sub(q.p, middle), 1 / q.distance);
-    kki_core_range(&c->x, hit.d, &low, &high);
+    kki_probe_range(&c->x, hit.d, &low, &high);
     hit.sep = low - kk_vec3_dot(hit.d, q.p);
     hit.feature[0] = kki_feature(KKI_FEATURE_FACE, f.region);
-    kki_patches_add(&c->patches, &f, &c->x, &hit);
+    kki_clusters_add(&c->clusters, &f, &c->x, &hit);
 }
 
 // ---- entries
@@ -289,16 +309,15 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = 0;
-    c->patches.count = c->patches.lost = 0;
     c->x.radius += mesh->margin;
     c->reach = reach;
-    c->patches.reach = reach;
+    kki_clusters_begin(&c->clusters, reach);
 }
 
 // a mesh's margin thickens it: points move out on to its surface
 static void add_mesh_margin(contact *c, double margin) {
-    for (int i = 0; i < c->patches.count && margin > 0; i++) {
-        kki_patch *p = &c->patches.patch[i];
+    for (int i = 0; i < c->clusters.count && margin > 0; i++) {
+        kki_cluster *p = &c->clusters.cluster[i];
         for (int k = 0; k < p->count; k++) {
             p->point[k].on_mesh = kk_vec3_add(p->point[k].on_mesh, kk_vec3_scale(p->d, margin));
         }
@@ -308,14 +327,14 @@ static void add_mesh_margin(contact *c, double margin) {
 static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
                   int room) {
     flush(c);
-    if (c->patches.count == 0 && !c->x_source.surface) {
+    if (c->clusters.count == 0 && !c->x_source.surface) {
         push_out(c);
     }
     add_mesh_margin(c, mesh->margin);
-    return kki_patches_write(&c->patches, X_WM, is_swapped, manifold, room);
+    return kki_clusters_write(&c->clusters, X_WM, is_swapped, manifold, room);
 }
 
-static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_core *x, const kk_transform *X_WX,
+static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_probe *x, const kk_transform *X_WX,
                         bool is_swapped, double reach, kki_manifold *manifold, int room) {
     contact c;
     c.x_source = (kki_facets){0};
@@ -336,7 +355,7 @@ static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM, const
     facets_of(mesh, &c.source);
     facets_of(other, &c.x_source);
     const kki_surface *s = c.x_source.surface;
-    c.x = (kki_core){.X_MX = relative(X_WM, X_WX), .radius = other->margin};
+    c.x = (kki_probe){.X_MX = relative(X_WM, X_WX), .radius = other->margin};
     begin(&c, mesh, reach);
     const kki_height_field *h = c.source.field;
     const kki_aabb whole = h ? (kki_aabb){{-0.5 * h->size[0], -0.5 * h->size[1], h->base},
@@ -369,20 +388,12 @@ int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_sha
         return collide_meshes(b, X_WB, a, X_WA, true, reach, manifold, room);
     }
     kk_vec3 corner[8];
-    kki_core x = {0};
-    if (a_is && core_of_shape(b, corner, &x)) {
+    kki_probe x = {0};
+    if (a_is && probe_of_shape(b, corner, &x)) {
         return collide_core(a, X_WA, &x, X_WB, false, reach, manifold, room);
     }
-    if (b_is && core_of_shape(a, corner, &x)) {
+    if (b_is && probe_of_shape(a, corner, &x)) {
         return collide_core(b, X_WB, &x, X_WA, true, reach, manifold, room);
     }
     return 0;
-}
-
-int kki_collide_mesh_polytope(const kki_shape *mesh, const kk_transform *X_WM, const kki_polytope *polytope,
-                              double margin, const kk_transform *X_WB, bool is_swapped, double reach,
-                              kki_manifold *manifold, int room) {
-    kki_core x = {.shape = *polytope, .radius = margin};
-    x.size = size_of(polytope) + margin;
-    return collide_core(mesh, X_WM, &x, X_WB, is_swapped, reach, manifold, room);
 }

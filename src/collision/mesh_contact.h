@@ -1,7 +1,7 @@
 // Contacts of meshes and height fields with convex bodies and with meshes: the parts shared by mesh_*.c.
 //
-// The other body X is a convex core with a radius: a point (sphere), a segment (capsule), a polytope (box, hull), or one
-// triangle of another mesh. All work is done in the frame M of the mesh; a direction d points from the mesh to X.
+// The other body X, the *probe*, is a convex core with a radius: a point (sphere), a segment (capsule), a polytope (box,
+// hull), one triangle of another mesh, or any core by its support function (cylinder, cone, ellipsoid, large hulls). All work is done in the frame M of the mesh; a direction d points from the mesh to X.
 //
 // For each triangle near X
 //   1. mesh_axis.c finds the direction of greatest separation among those that the triangle's neighbourhood allows
@@ -15,32 +15,34 @@
 
 #include "collision/facet.h"
 #include "collision/manifold.h"
+#include "collision/support.h"
 
-/// A convex polytope by its faces: what hulls have to provide. Arrays are not owned.
+/// A convex polytope by its faces. Arrays are not owned.
 typedef struct kki_polytope {
     int32_t vertex_count, face_count, edge_count;
-    const kk_vec3 *vertex;    ///< [vertex_count]
-    const kk_vec3 *normal;    ///< [face_count] outward, unit
-    const int32_t *first;     ///< [face_count + 1] start of each face's corners in `corner`
-    const int32_t *corner;    ///< counter-clockwise from outside
-    const int32_t (*edge)[4]; ///< [edge_count] two vertices and the two faces beside them
+    const kk_vec3 *vertex;       ///< [vertex_count]
+    const kki_convex_face *face; ///< [face_count]
+    const int32_t *loop;         ///< corners of the faces
+    const kki_convex_edge *edge; ///< [edge_count]
 } kki_polytope;
 
-typedef struct kki_core {
+typedef struct kki_probe {
     kki_polytope shape; ///< no faces: point or segment
     double half[3];     ///< of a box; its ranges have a closed form
     bool is_box;
+    bool is_general; ///< `core` answers instead of `shape`: curved bodies and hulls of many corners
+    kki_core core;
     const kki_facet *facet; ///< triangle of another mesh, in that mesh's frame; NULL for convex bodies
     kk_transform X_MX;
     double radius;
     double size; ///< of about the core's extent, for tolerances
-} kki_core;
+} kki_probe;
 
-static inline kk_vec3 kki_core_vertex(const kki_core *x, int32_t i) {
+static inline kk_vec3 kki_probe_vertex(const kki_probe *x, int32_t i) {
     return kk_transform_point(x->X_MX, x->shape.vertex[i]);
 }
 /// Smallest and largest d · x over the core.
-void kki_core_range(const kki_core *x, kk_vec3 d, double *low, double *high);
+void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high);
 
 typedef enum kki_hit_kind { KKI_HIT_FACE, KKI_HIT_X_FACE, KKI_HIT_POINT } kki_hit_kind;
 
@@ -53,8 +55,8 @@ typedef struct kki_hit {
     int32_t x_face;      ///< of the other mesh where X is its triangle
     int32_t index;       ///< face of X (KKI_HIT_X_FACE)
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
-    kk_vec3 on_mesh;     ///< KKI_HIT_POINT
-    uint32_t feature[2]; ///< KKI_HIT_POINT: of the mesh and of X
+    kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
+    uint32_t feature[2]; ///< the same: of the mesh and of X
 } kki_hit;
 
 /// Feature ids: a kind in the two highest bits.
@@ -63,54 +65,54 @@ static inline uint32_t kki_feature(int kind, int32_t id) {
     return (uint32_t)kind << 30 | ((uint32_t)id & 0x3fffffffu);
 }
 /// Feature ids of X's own corners and edges.
-uint32_t kki_core_vertex_feature(const kki_core *x, int32_t i);
-uint32_t kki_core_edge_feature(const kki_core *x, int32_t a, int32_t b);
+uint32_t kki_probe_vertex_feature(const kki_probe *x, int32_t i);
+uint32_t kki_probe_edge_feature(const kki_probe *x, int32_t a, int32_t b);
 
 /// The triangle's best direction; false where it is farther than `reach` or has nothing to say.
-bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_core *x, double reach, kki_hit *hit);
+bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
 
 // ---- collecting points
 
-enum { KKI_PATCH_POINTS = 32, KKI_PATCHES = 48 };
+enum { KKI_CLUSTER_POINTS = 32, KKI_CLUSTERS = 48 };
 
-typedef struct kki_patch_point {
+typedef struct kki_cluster_point {
     kk_vec3 on_mesh;
     double gap;
     uint32_t feature[2]; ///< mesh, X
-} kki_patch_point;
+} kki_cluster_point;
 
 /// Points of one direction.
-typedef struct kki_patch {
+typedef struct kki_cluster {
     kk_vec3 d;
     bool is_face_normal; ///< exactly a face's normal
     int count;
-    kki_patch_point point[KKI_PATCH_POINTS];
-} kki_patch;
+    kki_cluster_point point[KKI_CLUSTER_POINTS];
+} kki_cluster;
 
-typedef struct kki_patches {
+typedef struct kki_clusters {
     int count;
     int lost; ///< directions that found no room
     double reach;
-    kki_patch patch[KKI_PATCHES];
-} kki_patches;
+    kki_cluster cluster[KKI_CLUSTERS];
+} kki_clusters;
 
-void kki_patches_add(kki_patches *patches, const kki_facet *f, const kki_core *x, const kki_hit *hit);
+static inline void kki_clusters_begin(kki_clusters *clusters, double reach) {
+    clusters->count = clusters->lost = 0;
+    clusters->reach = reach;
+}
+void kki_clusters_add_point(kki_clusters *clusters, kk_vec3 d, bool is_face_normal, kki_cluster_point point);
+/// The points of a hit.
+void kki_clusters_add(kki_clusters *clusters, const kki_facet *f, const kki_probe *x, const kki_hit *hit);
 
 /// Manifolds in the world, the deepest first; returns as kki_collide does.
 /// @param is_swapped  the mesh is B
-int kki_patches_write(kki_patches *patches, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
-                      int room);
+int kki_clusters_write(kki_clusters *clusters, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
+                       int room);
 
 // ---- entries
 
-/// As kki_collide, for a mesh or height field A and a sphere, capsule, box, mesh or height field B, in either order.
-/// Hulls need their polytope: kki_collide_mesh_polytope. Pairs it does not know give no manifold.
+/// As kki_collide, for a mesh or height field A and any shape B but planes and two height fields, in either order.
 int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                      double reach, kki_pair_memory *memory, kki_manifold *manifold, int room);
-
-/// A mesh or height field A and a polytope B with a margin; `is_swapped` where the polytope is A for the caller.
-int kki_collide_mesh_polytope(const kki_shape *mesh, const kk_transform *X_WM, const kki_polytope *polytope,
-                              double margin, const kk_transform *X_WB, bool is_swapped, double reach,
-                              kki_manifold *manifold, int room);
 
 #endif

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+#include "collision/patch.h"
+#include "collision/point.h"
+
 enum { CORNERS = 128 };
 
 // Where a corner of a clipped polygon comes from: a corner of P, a corner of Q, or the crossing of two edges.
@@ -74,11 +77,11 @@ static void begin_polygon(polygon *p, int count) {
     }
 }
 
-// ---- patches
+// ---- clusters
 
-static kki_patch *patch_of(kki_patches *all, kk_vec3 d, bool is_face_normal) {
+static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal) {
     for (int i = 0; i < all->count; i++) {
-        kki_patch *p = &all->patch[i];
+        kki_cluster *p = &all->cluster[i];
         const kk_vec3 r = kk_vec3_sub(p->d, d);
         if (kk_vec3_dot(r, r) < KKI_FLAT_SINE * KKI_FLAT_SINE) {
             // a face's own normal is exact, an axis found by products is not
@@ -89,11 +92,11 @@ static kki_patch *patch_of(kki_patches *all, kk_vec3 d, bool is_face_normal) {
             return p;
         }
     }
-    if (all->count == KKI_PATCHES) {
+    if (all->count == KKI_CLUSTERS) {
         all->lost++;
         return NULL;
     }
-    kki_patch *p = &all->patch[all->count++];
+    kki_cluster *p = &all->cluster[all->count++];
     p->d = d;
     p->is_face_normal = is_face_normal;
     p->count = 0;
@@ -111,7 +114,7 @@ static void tangents(kk_vec3 n, kk_vec3 *x, kk_vec3 *y) {
 }
 
 // the point farthest along u; among equals the lowest features
-static int farthest(const kki_patch *p, kk_vec3 u) {
+static int farthest(const kki_cluster *p, kk_vec3 u) {
     int best = 0;
     double most = -__builtin_inf();
     for (int i = 0; i < p->count; i++) {
@@ -124,7 +127,7 @@ static int farthest(const kki_patch *p, kk_vec3 u) {
     return best;
 }
 
-static int deepest(const kki_patch *p) {
+static int deepest(const kki_cluster *p) {
     int best = 0;
     for (int i = 1; i < p->count; i++) {
         best = p->point[i].gap < p->point[best].gap ? i : best;
@@ -133,7 +136,7 @@ static int deepest(const kki_patch *p) {
 }
 
 // the kept point nearest to the deepest makes room for it
-static void keep_deepest(const kki_patch *p, uint64_t *kept) {
+static void keep_deepest(const kki_cluster *p, uint64_t *kept) {
     const int deep = deepest(p);
     if ((*kept >> deep & 1) || __builtin_popcountll(*kept) < KKI_MANIFOLD_POINTS) {
         *kept |= (uint64_t)1 << deep;
@@ -153,7 +156,7 @@ static void keep_deepest(const kki_patch *p, uint64_t *kept) {
 }
 
 // Eight directions around the normal: every corner of a rectangle is farthest along at least one of them.
-static void reduce(kki_patch *p) {
+static void reduce(kki_cluster *p) {
     if (p->count <= KKI_MANIFOLD_POINTS) {
         return;
     }
@@ -176,49 +179,64 @@ static void reduce(kki_patch *p) {
     p->count = count;
 }
 
-static void add_point(kki_patch *p, kki_patch_point point) {
+static void add_point(kki_cluster *p, kki_cluster_point point) {
     for (int i = 0; i < p->count; i++) {
-        kki_patch_point *old = &p->point[i];
+        kki_cluster_point *old = &p->point[i];
         if (old->feature[0] == point.feature[0] && old->feature[1] == point.feature[1]) {
             *old = point.gap < old->gap ? point : *old;
             return;
         }
     }
-    if (p->count == KKI_PATCH_POINTS) {
+    if (p->count == KKI_CLUSTER_POINTS) {
         reduce(p);
     }
     p->point[p->count++] = point;
 }
 
+void kki_clusters_add_point(kki_clusters *all, kk_vec3 d, bool is_face_normal, kki_cluster_point point) {
+    kki_cluster *cluster = cluster_of(all, d, is_face_normal);
+    if (cluster) {
+        add_point(cluster, point);
+    }
+}
+
 // ---- points of one hit
 
+// A face, line or point of X: corners in M with their numbers.
+typedef struct outline {
+    int count;
+    int32_t face;
+    kk_vec3 p[CORNERS / 2];
+    int32_t id[CORNERS / 2];
+} outline;
+
 // features of a corner where P is X's face and Q the triangle; false for points of flat edges
-static bool features_over_triangle(const kki_facet *f, const kki_core *x, const int32_t *loop, int count,
-                                   const corner *c, uint32_t feature[2]) {
+static bool features_over_triangle(const kki_facet *f, const kki_probe *x, const outline *o, const corner *c,
+                                   uint32_t feature[2]) {
     switch (c->from) {
     case OF_P:
         feature[0] = kki_feature(KKI_FEATURE_FACE, f->region);
-        feature[1] = kki_core_vertex_feature(x, loop[c->i]);
-        return !x->facet || !x->facet->vertex_is_flat[loop[c->i]];
+        feature[1] = kki_probe_vertex_feature(x, o->id[c->i]);
+        return !x->facet || !x->facet->vertex_is_flat[o->id[c->i]];
     case OF_Q:
         feature[0] = kki_feature(KKI_FEATURE_VERTEX, f->vertex[c->j]);
         feature[1] = kki_feature(KKI_FEATURE_FACE, x->facet ? x->facet->region : 0);
         return !f->vertex_is_flat[c->j];
     case CROSSING:
         feature[0] = kki_feature(KKI_FEATURE_EDGE, f->edge[c->j]);
-        feature[1] = kki_core_edge_feature(x, loop[c->i], loop[(c->i + 1) % count]);
+        feature[1] = kki_probe_edge_feature(x, o->id[c->i], o->id[(c->i + 1) % o->count]);
         return f->edge_kind[c->j] != KKI_EDGE_FLAT && !(x->facet && x->facet->edge_kind[c->i] == KKI_EDGE_FLAT);
     }
     return false;
 }
 
 // X's face that looks at the mesh
-static int32_t facing(const kki_core *x, kk_vec3 d) {
+static int32_t facing(const kki_probe *x, kk_vec3 d) {
     const kk_vec3 l = kk_mat3_tmul_vec(x->X_MX.R, d);
     int32_t best = 0;
     double least = __builtin_inf();
     for (int32_t i = 0; i < x->shape.face_count; i++) {
-        const double s = kk_vec3_dot(l, x->shape.normal[i]);
+        const double s = kk_vec3_dot(l, x->shape.face[i].normal);
         if (s < least) {
             least = s;
             best = i;
@@ -227,17 +245,36 @@ static int32_t facing(const kki_core *x, kk_vec3 d) {
     return best;
 }
 
-// the corners of X to clip: of a face, or all of a point or segment
-static int loop_of(const kki_core *x, kk_vec3 d, const int32_t **loop) {
-    static const int32_t ALL[2] = {0, 1};
-    if (x->shape.face_count == 0) {
-        *loop = ALL;
-        return x->shape.vertex_count;
+static void outline_of_core(const kki_probe *x, kk_vec3 d, outline *o) {
+    kki_patch patch;
+    kki_core_patch(&x->core, kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, d)), &patch);
+    o->count = patch.count;
+    o->face = patch.face;
+    for (int i = 0; i < patch.count; i++) {
+        o->id[i] = patch.id[i] < 0 ? 0 : patch.id[i];
+        o->p[i] = kk_transform_point(x->X_MX, patch.point[i]);
     }
-    const int32_t i = facing(x, d);
-    *loop = &x->shape.corner[x->shape.first[i]];
-    const int32_t count = x->shape.first[i + 1] - x->shape.first[i];
-    return count < CORNERS / 2 ? count : CORNERS / 2;
+}
+
+// Of the face given, or where that is −1 of the one that looks at the mesh.
+static void outline_of(const kki_probe *x, kk_vec3 d, int32_t face, outline *o) {
+    if (x->is_general) {
+        outline_of_core(x, d, o);
+        return;
+    }
+    o->face = face;
+    o->count = x->shape.vertex_count;
+    const int32_t *loop = NULL;
+    if (x->shape.face_count > 0) {
+        o->face = face < 0 ? facing(x, d) : face;
+        const kki_convex_face *f = &x->shape.face[o->face];
+        loop = x->shape.loop + f->first;
+        o->count = f->count < CORNERS / 2 ? f->count : CORNERS / 2;
+    }
+    for (int i = 0; i < o->count; i++) {
+        o->id[i] = loop ? loop[i] : i;
+        o->p[i] = kki_probe_vertex(x, o->id[i]);
+    }
 }
 
 static void clip_by_triangle(polygon *poly, const kki_facet *f, double slack) {
@@ -248,113 +285,154 @@ static void clip_by_triangle(polygon *poly, const kki_facet *f, double slack) {
     }
 }
 
-static void add_face_points(kki_patches *all, const kki_facet *f, const kki_core *x, const kki_hit *hit) {
+// The point of a curved X that is farthest towards the mesh, where no corner of its outline is as far.
+static void add_lowest(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit,
+                       const outline *o) {
+    int id = -1;
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, hit->d));
     polygon poly;
-    const int32_t *loop;
-    const int count = loop_of(x, hit->d, &loop);
-    kki_patch *patch = NULL;
-    begin_polygon(&poly, count);
-    for (int i = 0; i < count; i++) {
-        poly.c[i].p = kki_core_vertex(x, loop[i]);
+    begin_polygon(&poly, 1);
+    poly.c[0].p = kk_transform_point(x->X_MX, kki_core_support(&x->core, l, &id));
+    const double height = kk_vec3_dot(hit->d, kk_vec3_sub(poly.c[0].p, f->v[0]));
+    for (int i = 0; i < o->count; i++) {
+        if (kk_vec3_dot(hit->d, kk_vec3_sub(o->p[i], poly.c[0].p)) <= 1e-6 * x->size) {
+            return;
+        }
+    }
+    clip_by_triangle(&poly, f, 1e-9 * f->size);
+    const kki_cluster_point p = {kk_vec3_sub(poly.c[0].p, kk_vec3_scale(hit->d, height)),
+                                 height - x->radius,
+                                 {kki_feature(KKI_FEATURE_FACE, f->region), kki_feature(KKI_FEATURE_FACE, -1)}};
+    if (poly.count > 0 && p.gap <= all->reach && !(hit->only_above && p.gap < 0)) {
+        kki_clusters_add_point(all, hit->d, true, p);
+    }
+}
+
+static void add_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+    polygon poly;
+    outline o;
+    outline_of(x, hit->d, -1, &o);
+    kki_cluster *cluster = NULL;
+    begin_polygon(&poly, o.count);
+    for (int i = 0; i < o.count; i++) {
+        poly.c[i].p = o.p[i];
     }
     clip_by_triangle(&poly, f, 1e-9 * f->size);
     for (int i = 0; i < poly.count; i++) {
-        kki_patch_point p;
+        kki_cluster_point p;
         const double height = kk_vec3_dot(hit->d, kk_vec3_sub(poly.c[i].p, f->v[0]));
         p.gap = height - x->radius;
         if (p.gap > all->reach || (hit->only_above && p.gap < 0) ||
-            !features_over_triangle(f, x, loop, count, &poly.c[i], p.feature)) {
+            !features_over_triangle(f, x, &o, &poly.c[i], p.feature)) {
             continue;
         }
         p.on_mesh = kk_vec3_sub(poly.c[i].p, kk_vec3_scale(hit->d, height));
-        patch = patch ? patch : patch_of(all, hit->d, true);
-        if (patch) {
-            add_point(patch, p);
+        cluster = cluster ? cluster : cluster_of(all, hit->d, true);
+        if (cluster) {
+            add_point(cluster, p);
         }
+    }
+    if (x->is_general) {
+        add_lowest(all, f, x, hit, &o);
     }
 }
 
 // features where P is the triangle and Q a face of X
-static bool features_over_x(const kki_facet *f, const kki_core *x, const int32_t *loop, int count, int32_t face,
-                            const corner *c, uint32_t feature[2]) {
+static bool features_over_x(const kki_facet *f, const kki_probe *x, const outline *o, const corner *c,
+                            uint32_t feature[2]) {
     switch (c->from) {
     case OF_P:
         feature[0] = kki_feature(KKI_FEATURE_VERTEX, f->vertex[c->i]);
-        feature[1] = kki_feature(KKI_FEATURE_FACE, x->facet ? x->facet->region : face);
+        feature[1] = kki_feature(KKI_FEATURE_FACE, x->facet ? x->facet->region : o->face);
         return !f->vertex_is_flat[c->i];
     case OF_Q:
         feature[0] = kki_feature(KKI_FEATURE_FACE, f->region);
-        feature[1] = kki_core_vertex_feature(x, loop[c->j]);
-        return !x->facet || !x->facet->vertex_is_flat[loop[c->j]];
+        feature[1] = kki_probe_vertex_feature(x, o->id[c->j]);
+        return !x->facet || !x->facet->vertex_is_flat[o->id[c->j]];
     case CROSSING:
         feature[0] = kki_feature(KKI_FEATURE_EDGE, f->edge[c->i]);
-        feature[1] = kki_core_edge_feature(x, loop[c->j], loop[(c->j + 1) % count]);
+        feature[1] = kki_probe_edge_feature(x, o->id[c->j], o->id[(c->j + 1) % o->count]);
         return f->edge_kind[c->i] != KKI_EDGE_FLAT && !(x->facet && x->facet->edge_kind[c->j] == KKI_EDGE_FLAT);
     }
     return false;
 }
 
-static void clip_by_x_face(polygon *poly, const kki_core *x, const int32_t *loop, int count, kk_vec3 n, double slack) {
-    for (int k = 0; k < count; k++) {
-        const kk_vec3 a = kki_core_vertex(x, loop[k]), b = kki_core_vertex(x, loop[(k + 1) % count]);
-        const kk_vec3 e = kk_vec3_sub(b, a), m = kk_vec3_cross(n, e);
-        clip(poly, a, kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, k, count);
+static void clip_by_outline(polygon *poly, const outline *o, kk_vec3 n, double slack) {
+    for (int k = 0; k < o->count; k++) {
+        const kk_vec3 e = kk_vec3_sub(o->p[(k + 1) % o->count], o->p[k]), m = kk_vec3_cross(n, e);
+        clip(poly, o->p[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, k, o->count);
     }
 }
 
-static void add_x_face_points(kki_patches *all, const kki_facet *f, const kki_core *x, const kki_hit *hit) {
+// Returns the least gap of the points added.
+static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     polygon poly;
-    const int32_t *loop = &x->shape.corner[x->shape.first[hit->index]];
-    const int32_t corners = x->shape.first[hit->index + 1] - x->shape.first[hit->index];
-    const int count = corners < CORNERS / 2 ? corners : CORNERS / 2;
-    const kk_vec3 on_x = kki_core_vertex(x, loop[0]);
+    outline o;
+    outline_of(x, hit->d, hit->index, &o);
+    const kk_vec3 on_x = o.p[0];
     // on a face of a solid that looks away from X only its rim, the summit, can touch
     const bool is_hidden = f->is_solid && kk_vec3_dot(f->n, hit->d) <= 0;
     const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
     const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
-    kki_patch *patch = NULL;
+    kki_cluster *cluster = NULL;
+    double least = __builtin_inf();
     begin_polygon(&poly, 3);
     for (int i = 0; i < 3; i++) {
         poly.c[i].p = f->v[i];
     }
-    clip_by_x_face(&poly, x, loop, count, kk_vec3_neg(hit->d), 1e-9 * x->size);
+    clip_by_outline(&poly, &o, kk_vec3_neg(hit->d), 1e-9 * x->size);
     for (int i = 0; i < poly.count; i++) {
-        kki_patch_point p;
+        kki_cluster_point p;
         p.gap = kk_vec3_dot(hit->d, kk_vec3_sub(on_x, poly.c[i].p)) - x->radius;
-        if (p.gap > most || !features_over_x(f, x, loop, count, hit->index, &poly.c[i], p.feature)) {
+        if (p.gap > most || !features_over_x(f, x, &o, &poly.c[i], p.feature)) {
             continue;
         }
         p.on_mesh = poly.c[i].p;
-        patch = patch ? patch : patch_of(all, hit->d, false);
-        if (patch) {
-            add_point(patch, p);
+        least = kki_lesser(least, p.gap);
+        cluster = cluster ? cluster : cluster_of(all, hit->d, false);
+        if (cluster) {
+            add_point(cluster, p);
         }
     }
+    return least;
 }
 
-void kki_patches_add(kki_patches *all, const kki_facet *f, const kki_core *x, const kki_hit *hit) {
+static void add_witness(kki_clusters *all, const kki_probe *x, const kki_hit *hit) {
+    kki_clusters_add_point(all, hit->d, false,
+                           (kki_cluster_point){hit->on_mesh, hit->sep - x->radius, {hit->feature[0], hit->feature[1]}});
+}
+
+// A round face's outline is a little smaller than the face: the deepest place may be beside it, over the face.
+static bool is_over_round_face(const kki_probe *x, const kki_hit *hit) {
+    const kk_vec3 q = kk_vec3_add(hit->on_mesh, kk_vec3_scale(hit->d, hit->sep));
+    const kk_vec3 r = kk_vec3_sub(q, x->X_MX.p);
+    kki_point_distance p;
+    return x->is_general && !kki_core_is_polyhedral(&x->core) &&
+           kki_core_point_distance(&x->core, kk_mat3_tmul_vec(x->X_MX.R, r), &p) && p.distance <= 1e-6 * x->size;
+}
+
+void kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     if (hit->kind == KKI_HIT_FACE) {
         add_face_points(all, f, x, hit);
-    } else if (hit->kind == KKI_HIT_X_FACE) {
-        add_x_face_points(all, f, x, hit);
+    } else if (hit->kind == KKI_HIT_POINT) {
+        add_witness(all, x, hit);
     } else {
-        kki_patch *patch = patch_of(all, hit->d, false);
-        const kki_patch_point p = {hit->on_mesh, hit->sep - x->radius, {hit->feature[0], hit->feature[1]}};
-        if (patch) {
-            add_point(patch, p);
+        const double least = add_x_face_points(all, f, x, hit), missed = hit->sep - x->radius + 1e-6 * x->size;
+        if (least > missed && is_over_round_face(x, hit)) {
+            add_witness(all, x, hit);
         }
     }
 }
 
 // ---- output
 
-static void write_one(const kki_patch *p, const kk_transform *X_WM, bool is_swapped, kki_manifold *m) {
+static void write_one(const kki_cluster *p, const kk_transform *X_WM, bool is_swapped, kki_manifold *m) {
     const kk_vec3 d = kk_mat3_mul_vec(X_WM->R, p->d);
     memset(m, 0, sizeof *m);
     m->normal = is_swapped ? kk_vec3_neg(d) : d;
     m->count = p->count;
     for (int i = 0; i < p->count; i++) {
-        const kki_patch_point *q = &p->point[i];
+        const kki_cluster_point *q = &p->point[i];
         const kk_vec3 on_mesh = kk_transform_point(*X_WM, q->on_mesh);
         const uint64_t mesh = q->feature[0], x = q->feature[1];
         // the point on A is X's where the mesh is B
@@ -364,24 +442,24 @@ static void write_one(const kki_patch *p, const kk_transform *X_WM, bool is_swap
     }
 }
 
-static double least_gap(const kki_patch *p) {
+static double least_gap(const kki_cluster *p) {
     return p->point[deepest(p)].gap;
 }
 
-int kki_patches_write(kki_patches *all, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold, int room) {
-    uint8_t order[KKI_PATCHES];
+int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold, int room) {
+    uint8_t order[KKI_CLUSTERS];
     int count = 0;
     for (int i = 0; i < all->count; i++) {
-        reduce(&all->patch[i]);
+        reduce(&all->cluster[i]);
         int j = count++;
-        for (; j > 0 && least_gap(&all->patch[order[j - 1]]) > least_gap(&all->patch[i]); j--) {
+        for (; j > 0 && least_gap(&all->cluster[order[j - 1]]) > least_gap(&all->cluster[i]); j--) {
             order[j] = order[j - 1];
         }
         order[j] = (uint8_t)i;
     }
     const int written = count < room ? count : room;
     for (int i = 0; i < written; i++) {
-        write_one(&all->patch[order[i]], X_WM, is_swapped, &manifold[i]);
+        write_one(&all->cluster[order[i]], X_WM, is_swapped, &manifold[i]);
     }
     const int found = count + all->lost;
     return found > room ? -1 - found : written;

@@ -14,6 +14,7 @@ typedef int kki_collide_pair(const kki_shape *a, const kk_transform *X_WA, const
 kki_collide_pair kki_collide_plane_convex; ///< A is the plane
 kki_collide_pair kki_collide_round;        ///< closed forms of one point: sphere with all but hulls
 kki_collide_pair kki_collide_box_box;
-kki_collide_pair kki_collide_convex; ///< every other convex pair
+kki_collide_pair kki_collide_convex;     ///< every other convex pair
+kki_collide_pair kki_collide_plane_mesh; ///< A is the plane, B a mesh or height field
 
 #endif

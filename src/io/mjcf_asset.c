@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/float_bits.h"
 #include "geometry/hull.h"
 #include "io/mjcf.h"
 #include "io/path.h"
@@ -137,7 +138,7 @@ static void load_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at,
     if (vertex && face && (face_at == KKI_XML_NONE || f)) {
         const mesh_shift shift = read_shift(at);
         for (size_t i = 0; i < nv / 3; i++) {
-            vertex[i] = kk_vec3_make((float)v[3 * i], (float)v[3 * i + 1], (float)v[3 * i + 2]);
+            vertex[i] = kk_vec3_make(kki_single(v[3 * i]), kki_single(v[3 * i + 1]), kki_single(v[3 * i + 2]));
         }
         for (size_t i = 0; i < nf / 3; i++) {
             face[i] = (kki_face){{index_of(f[3 * i]), index_of(f[3 * i + 1]), index_of(f[3 * i + 2])}};

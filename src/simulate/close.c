@@ -42,6 +42,7 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
         return 0;
     }
     kki_rows_build(m, s, I);
+    kki_island_free_dead_rows(s, I);
     if (I->nrow <= s->most_dense_rows) {
         kki_rows_matrix(m, s, I);
     }

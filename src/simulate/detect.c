@@ -133,12 +133,14 @@ static memory_book open_book(const kk_model *m, const kk_state *state) {
     return book;
 }
 
+static kk_vec3 old_vec(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
 /// The new contact an old one lives on in: the same feature, or else the nearest place.
 static kki_contact *heir(kk_simulator *s, int from, const double *old) {
     const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
-    const kk_vec3 place =
-        kk_transform_point(s->X_WS[s->contact[from].shape[0]],
-                           kk_vec3_make(old[KKI_WARM_PLACE], old[KKI_WARM_PLACE + 1], old[KKI_WARM_PLACE + 2]));
+    const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
     for (int i = from; i < s->ncontact; i++) {
@@ -164,8 +166,8 @@ static void inherit(kk_simulator *s, const memory_book *book, int *next, int fro
         }
         if (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b) {
             kki_contact *c = heir(s, from, old);
-            const kk_vec3 f = kk_vec3_make(old[KKI_WARM_FORCE], old[KKI_WARM_FORCE + 1], old[KKI_WARM_FORCE + 2]);
-            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(f, s->h));
+            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
+            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
         }
     }
 }

@@ -1,6 +1,20 @@
 /// What the step did, for those who ask: impulses and velocities of contacts, joint forces by source, energy.
 #include "simulate/simulator.h"
 
+/// Moment of torsion and rolling, whose rows follow the contact's three.
+static kk_vec3 moment_of(const kki_contact_law *law, const kki_contact *k, const double *lambda) {
+    kk_vec3 moment = kk_vec3_make(0, 0, 0);
+    int row = 3;
+    if (law->torsion > 0) {
+        moment = kk_vec3_scale(k->normal, lambda[row++]);
+    }
+    if (law->rolling > 0) {
+        moment = kk_vec3_add(moment, kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[row]),
+                                                 kk_vec3_scale(k->tangent[1], lambda[row + 1])));
+    }
+    return moment;
+}
+
 static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     kki_contact *k = &s->contact[c->item];
     const double *lambda = s->lambda + c->row, *u = s->u + c->row, *bias = s->bias + c->row;
@@ -8,6 +22,7 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     k->impulse =
         kk_vec3_add(kk_vec3_scale(k->normal, lambda[0]), kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[1]),
                                                                      kk_vec3_scale(k->tangent[1], lambda[2] * ratio)));
+    k->moment = moment_of(&m->law[k->law], k, lambda);
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
 }
 

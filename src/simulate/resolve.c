@@ -180,6 +180,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     const int has_matrix = I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
+    kki_island_free_dead_rows(s, I);
     if (has_matrix) {
         kki_rows_matrix(m, s, I);
     }

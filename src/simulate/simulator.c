@@ -121,9 +121,12 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)kki_warm_layout_of(m).size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
     KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);

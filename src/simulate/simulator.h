@@ -22,6 +22,7 @@ typedef struct kki_contact {
     double gap;
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
     kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
+    kk_vec3 moment;    ///< of torsion and rolling on B, likewise
     double approach;   ///< normal velocity at the start
     kk_vec3 velocity;  ///< at the end, in (n, t1, t2)
 } kki_contact;
@@ -62,6 +63,7 @@ typedef struct kki_constraint {
     int32_t dof[2];                     ///< ends of the branches that feel it; −1: none
     double gap[KKI_MOST_ROWS];          ///< position error of each row at the step's middle
     int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
+    int32_t sticks; ///< contacts, dry friction: the last step ended with the impulse inside its bounds
 } kki_constraint;
 
 /// What events.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
@@ -69,6 +71,15 @@ typedef struct kki_verdict {
     int32_t mode;
     double d[2];
 } kki_verdict;
+
+/// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
+typedef struct kki_whole {
+    kk_force momentum;
+    double mass;
+    kk_vec3 first;  ///< mass × centre, from the base's origin
+    kk_sym3 second; ///< moments about the base's origin, world axes
+    kk_vec3 base;   ///< its origin
+} kki_whole;
 
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
@@ -123,7 +134,7 @@ struct kk_simulator {
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
     double *u0, *u_start, *u_end, *travel, *total;             ///< [max_rows] of events.c
     kki_verdict *verdict;                                      ///< [max_constraints]
-    int8_t *waiting;                                           ///< [max_constraints]
+    int8_t *waiting, *stopping;                                ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 
     // for readers (readout.c): made when somebody asks
@@ -134,6 +145,8 @@ struct kk_simulator {
     kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
+    int8_t *in_flight;       ///< [nnode] of momentum.c
+    kki_whole *whole;        ///< [nnode] likewise, at the start of the step
     double *drive;           ///< [nactuator] force of each actuator
 
     double *warm; ///< laid out as in the state: what will be written there
@@ -167,6 +180,8 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.
 double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
+/// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
+void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.

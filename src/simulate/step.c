@@ -206,6 +206,9 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
 
     // prove it
     kki_finish(model, s);
+    if (!is_smooth(model, s)) {
+        kki_keep_momentum(model, s, state);
+    }
     kki_warm_store(model, s);
     kki_close_loops(model, s);
     status = prove(model, s, error);

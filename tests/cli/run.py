@@ -104,8 +104,8 @@ def check_misuse(bench, verbs):
     bench.expect("empty value", ["compute", "robot:arm7", "--what", ""], USAGE, err=["is empty"])
     bench.expect("flag with a value", ["info", "robot:arm7", "--degrees=yes"], USAGE, err=["takes no value"])
     bench.expect("wrong choice", ["info", "robot:arm7", "--color", "neever"], USAGE, err=["auto, always, never", "did you mean 'never'?"])
-    bench.expect("no number", ["compute", "robot:arm7", "-w", "zmp", "--floor", "high"], USAGE, err=["no finite number"])
-    bench.expect("not finite", ["compute", "robot:arm7", "-w", "zmp", "--floor", "nan"], USAGE, err=["no finite number"])
+    bench.expect("no number", ["compute", "robot:arm7", "-w", "zmp", "--floor-height", "high"], USAGE, err=["no finite number"])
+    bench.expect("not finite", ["compute", "robot:arm7", "-w", "zmp", "--floor-height", "nan"], USAGE, err=["no finite number"])
     bench.expect("out of range", ["plot", "x.csv", "--width", "3"], USAGE, err=["outside 160 … 10000"])
     bench.expect("no whole number", ["plot", "x.csv", "--width", "300.5"], USAGE, err=["no whole number"])
     bench.expect("wrong shell", ["completion", "csh"], USAGE, err=["bash, zsh, fish"])
@@ -153,6 +153,54 @@ def check_generated(bench, verbs):
     bench.expect("man of a folder that is not", ["man", "--out", "nowhere"], INPUT, err=["nowhere"])
     for words in (["help"], ["help", "info"], ["man"], ["completion", "bash"], ["version"]):
         bench.document(f"{words} as JSON", words)
+
+
+# ---- loading ---------------------------------------------------------------------------------------------------------
+
+ARM = """<robot name="r">
+  <link name="base"><inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="arm"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="package://kit/part.stl"/></geometry></visual></link>
+  <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="2"/></joint>
+  <gazebo reference="arm"><selfCollide>1</selfCollide></gazebo>
+</robot>
+"""
+
+
+def write_tetrahedron(path):
+    corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    text = "".join("facet normal 0 0 0\nouter loop\n" + "".join("vertex %g %g %g\n" % corners[i] for i in f) + "endloop\nendfacet\n"
+                   for f in faces)
+    path.write_text("solid t\n" + text + "endsolid t\n")
+
+
+def check_loading(bench):
+    (bench.folder / "arm.urdf").write_text(ARM)
+    (bench.folder / "paths" / "kit").mkdir(parents=True)
+    write_tetrahedron(bench.folder / "paths" / "kit" / "part.stl")
+    free = bench.document("a URDF file", ["info", "arm.urdf", "--search", "paths"])
+    bench.check("its base is free", free.get("nv") == 7, str(free)[:300])
+    bench.check("notes have a place", any(note.startswith("arm.urdf:7:") for note in free["notes"]), str(free["notes"]))
+    fixed = bench.document("its base held", ["info", "arm.urdf", "--base", "fixed", "--meshes", "none"])
+    bench.check("is fixed", fixed.get("nv") == 1)
+    done = bench.expect("notes are printed", ["info", "arm.urdf", "--search", "paths"], OK, err=["arm.urdf:7:", ": note: "])
+    bench.check("and --quiet stops them", bench.run("info", "arm.urdf", "--search", "paths", "-q").stderr == "", done.stderr)
+    for name in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
+        found = bench.run("info", "arm.urdf", env={name: str(bench.folder / "paths")})
+        bench.check(f"a package by {name}", found.returncode == OK and "part.stl" not in found.stderr, found.stderr)
+    bench.check("a package by --package-path",
+                "part.stl" not in bench.run("info", "arm.urdf", "--package-path", bench.folder / "paths").stderr)
+    bench.expect("no number in an argument", ["info", "arm.urdf", "--arg", "x=3"], USAGE, err=["NAME:=VALUE"])
+    (bench.folder / "arm.xacro").write_text('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="m" default="1"/>'
+                                            '<link name="a"><inertial><mass value="$(arg m)"/><inertia ixx="1" iyy="1" izz="1" ixy="0"'
+                                            ' ixz="0" iyz="0"/></inertial></link></robot>')
+    bench.check("a xacro argument", bench.document("xacro", ["info", "arm.xacro", "--arg", "m:=7.5"]).get("mass") == 7.5)
+    bench.expect("no such kind of base", ["info", "arm.urdf", "--base", "flying"], USAGE, err=["file, fixed, free"])
+    (bench.folder / "broken.urdf").write_text("<robot name='r'><link></robot>")
+    bench.expect("a broken file", ["info", "broken.urdf"], INPUT, err=["broken.urdf:1:"])
+    bench.expect("loading options elsewhere", ["plot", "x.csv", "--search", "paths"], USAGE, err=["no option --search"])
 
 
 # ---- info ------------------------------------------------------------------------------------------------------------
@@ -302,6 +350,7 @@ def main():
         check_help(bench, verbs)
         check_misuse(bench, verbs)
         check_generated(bench, verbs)
+        check_loading(bench)
         check_info(bench)
         check_identities(bench)
         check_standing(bench)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collision/mesh_contact.h"
+#include "geometry/hull.h"
 #include "meshes.h"
 
 enum { ROOM = 64 };
@@ -410,31 +411,26 @@ KK_TEST(body_inside_a_solid_is_pushed_out) {
     kki_surface_free(s);
 }
 
-// a polytope given by its faces is the box it is
-KK_TEST(polytope_equals_box) {
+// a hull of a box's corners is the box
+KK_TEST(hull_equals_box) {
     kki_surface *s = meshes_surface(meshes_ball(12, 8, 1));
     kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, b = box(0.3, 0.3, 0.3);
-    kk_vec3 v[8];
-    for (int i = 0; i < 8; i++) {
-        v[i] = kk_vec3_make(i & 1 ? 0.3 : -0.3, i & 2 ? 0.3 : -0.3, i & 4 ? 0.3 : -0.3);
-    }
-    static const kk_vec3 n[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
-    static const int32_t first[7] = {0, 4, 8, 12, 16, 20, 24};
-    static const int32_t corner[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
-    static const int32_t edge[12][4] = {{0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5},
-                                        {0, 2, 0, 4}, {1, 3, 1, 4}, {4, 6, 0, 5}, {5, 7, 1, 5},
-                                        {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3}};
-    const kki_polytope p = {8, 6, 12, v, n, first, corner, edge};
+    kki_mesh *corners = shapes_box(0.6, 0.6, 0.6, kk_transform_identity()), *hull = NULL;
+    kki_convex *convex = NULL;
+    KK_CHECK_EQ_INT(kki_hull_of_points(corners->vertex, corners->vertex_count, NULL, NULL, &hull, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kki_convex_create(hull, NULL, &convex, NULL), KK_OK);
+    kki_shape same = {.type = KK_SHAPE_HULL, .convex = convex};
     kk_random r = {7, 0, 0};
     for (int i = 0; i < 200; i++) {
         const kk_transform X = meshes_random_pose(&r, 1.2), I = kk_transform_identity();
-        b.margin = i % 2 ? 0.05 : 0;
-        const result c = collide(&mesh, I, &b, X, 0.01);
-        result d = {0};
-        d.count = kki_collide_mesh_polytope(&mesh, &I, &p, b.margin, &X, false, 0.01, d.m, ROOM);
+        b.margin = same.margin = i % 2 ? 0.05 : 0;
+        const result c = collide(&mesh, I, &b, X, 0.01), d = collide(&mesh, I, &same, X, 0.01);
         KK_CHECK_EQ_INT(c.count, d.count);
         KK_CHECK(c.count == 0 || fabs(least_gap(&c) - least_gap(&d)) < 1e-12);
     }
+    kki_mesh_free(corners);
+    kki_mesh_free(hull);
+    kki_convex_free(convex);
     kki_surface_free(s);
 }
 

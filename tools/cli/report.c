@@ -156,13 +156,45 @@ int cli_fail_error(cli *c, const kk_error *error) {
     return fail_with(c, is_limit ? CLI_EXIT_LIMIT : CLI_EXIT_INPUT, &with_text);
 }
 
+static void keep_note(cli *c, char *text) {
+    c->notes = cli_reallocate(c->notes, (size_t)c->note_count + 1, sizeof *c->notes);
+    c->notes[c->note_count++] = text;
+}
+
+void cli_message_text(const kk_message *message, cli_text *out) {
+    if (message->file && message->file[0]) {
+        text_format(out, "%s:", message->file);
+        text_format(out, message->line ? "%d:" : "", message->line);
+        text_format(out, message->line && message->column ? "%d:" : "", message->column);
+        text_add(out, " ");
+    }
+    text_format(out, "%s: %s", kk_severity_name(message->severity), message->text);
+    if (message->remedy && message->remedy[0]) {
+        text_format(out, " — %s", message->remedy);
+    }
+    if (message->repeats > 0) {
+        text_format(out, " (and %d more like it)", message->repeats);
+    }
+}
+
+void cli_message(cli *c, const kk_message *message) {
+    cli_text line = {0};
+    cli_message_text(message, &line);
+    if (!c->common.quiet) {
+        const bool is_note = message->severity == KK_SEVERITY_NOTE;
+        fprintf(stderr, "%s%s%s\n", error_style(c, is_note ? CLI_CYAN : CLI_YELLOW), text_string(&line),
+                error_style(c, CLI_PLAIN));
+    }
+    keep_note(c, cli_copy(text_string(&line)));
+    text_free(&line);
+}
+
 void cli_note(cli *c, const char *format, ...) {
     va_list list;
     va_start(list, format);
     char *text = format_text(format, list);
     va_end(list);
-    c->notes = cli_reallocate(c->notes, (size_t)c->note_count + 1, sizeof *c->notes);
-    c->notes[c->note_count++] = text;
+    keep_note(c, text);
     if (!c->common.quiet) {
         fprintf(stderr, "%snote:%s %s\n", error_style(c, CLI_CYAN), error_style(c, CLI_PLAIN), text);
     }

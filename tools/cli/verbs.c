@@ -8,6 +8,7 @@
     X(info)       \
     X(compute)    \
     X(plot)       \
+    X(exam)       \
     X(help)       \
     X(man)        \
     X(completion) \

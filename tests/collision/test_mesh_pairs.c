@@ -1,0 +1,307 @@
+// Every shape against meshes, height fields and planes, through the table of pairs. A closed convex mesh is its hull: the
+// signed distance of hulls, found by other means, judges all contacts of shallow depth.
+#include "bodies.h"
+#include "collision/distance.h"
+#include "meshes.h"
+
+enum { ROOM = 64 };
+
+typedef struct result {
+    int count;
+    kki_manifold m[ROOM];
+} result;
+
+static result collide(const kki_shape *a, kk_transform X_WA, const kki_shape *b, kk_transform X_WB, double reach) {
+    result r = {0};
+    kki_pair_memory memory = {0};
+    r.count = kki_collide(a, &X_WA, b, &X_WB, reach, &memory, r.m, ROOM);
+    KK_CHECK(r.count >= 0);
+    r.count = r.count < 0 ? ROOM : r.count;
+    return r;
+}
+
+static double least_gap(const result *r) {
+    double least = INFINITY;
+    for (int i = 0; i < r->count; i++) {
+        for (int k = 0; k < r->m[i].count; k++) {
+            least = fmin(least, r->m[i].point[k].gap);
+        }
+    }
+    return least;
+}
+
+static kki_convex *hull_of(const kki_surface *s) {
+    kki_mesh *mesh = NULL;
+    kki_convex *convex = NULL;
+    kk_error error = {0};
+    if (kki_hull_of_points(s->vertex, s->vertex_count, NULL, NULL, &mesh, &error) != KK_OK ||
+        kki_convex_create(mesh, NULL, &convex, &error) != KK_OK) {
+        KK_FAIL("hull: %s", error.text);
+    }
+    kki_mesh_free(mesh);
+    return convex;
+}
+
+// ---- flat ground
+
+typedef struct ground {
+    kki_surface *surface;
+    kki_height_field *field;
+    kki_shape shape[2];
+} ground;
+
+static ground make_ground(int n, double size) {
+    ground g = {meshes_surface(meshes_sheet(n, size, meshes_flat)), meshes_field(n, size, -1, meshes_flat), {{0}}};
+    g.shape[0] = (kki_shape){.type = KK_SHAPE_MESH, .surface = g.surface};
+    g.shape[1] = (kki_shape){.type = KK_SHAPE_HEIGHT_FIELD, .field = g.field};
+    return g;
+}
+
+static void free_ground(ground *g) {
+    kki_surface_free(g->surface);
+    kki_height_field_free(g->field);
+}
+
+static bool all_are(const result *r, kk_vec3 n) {
+    bool good = r->count > 0;
+    for (int i = 0; i < r->count; i++) {
+        good = good && r->m[i].normal.x == n.x && r->m[i].normal.y == n.y && r->m[i].normal.z == n.z;
+    }
+    return good;
+}
+
+// one normal, exactly the ground's; the least gap is the plane's
+static void check_on_ground(const ground *g, const kki_shape *s, kk_transform X, double gap) {
+    const kki_shape plane = {.type = KK_SHAPE_PLANE};
+    const kk_transform I = kk_transform_identity();
+    kki_separation d;
+    KK_CHECK(kki_distance(&plane, &I, s, &X, NULL, &d));
+    X.p.z += gap - d.distance;
+    for (int k = 0; k < 2; k++) {
+        const result q = collide(&g->shape[k], I, s, X, 2e-3), turned = collide(s, X, &g->shape[k], I, 2e-3);
+        KK_CHECK(all_are(&q, kk_vec3_make(0, 0, 1)) && all_are(&turned, kk_vec3_make(0, 0, -1)));
+        KK_CHECK_EQ_INT(q.count, 1);
+        KK_CHECK_NEAR(least_gap(&q), gap, 1e-12);
+        KK_CHECK_NEAR(least_gap(&turned), gap, 1e-12);
+    }
+}
+
+KK_TEST(every_shape_on_flat_ground) {
+    ground g = make_ground(60, 12);
+    kk_random r = {21, 0, 0};
+    kki_convex *hull[2] = {bodies_hull(&r, 12), bodies_hull(&r, 100)};
+    for (int i = 0; i < 600; i++) {
+        const int type = 1 + i % KK_SHAPE_HULL;
+        kki_shape s = bodies_shape(&r, type, hull[i / 10 % 2]);
+        kk_transform X = {bodies_rotation(&r), {3 * shapes_uniform(&r), 3 * shapes_uniform(&r), 0}};
+        if (i % 3 == 0) { // standing and lying
+            X.R = kk_mat3_from_rpy(i % 2 ? KK_HALF_PI : 0, 0, 3 * shapes_uniform(&r));
+        }
+        check_on_ground(&g, &s, X, 1e-3 * shapes_uniform(&r));
+    }
+    kki_convex_free(hull[0]);
+    kki_convex_free(hull[1]);
+    free_ground(&g);
+}
+
+// a cylinder on its base has its rim's points, on its side the line's two ends, whatever the triangles are
+KK_TEST(cylinder_stands_and_lies_on_flat_ground) {
+    ground g = make_ground(60, 6);
+    const kki_shape c = {.type = KK_SHAPE_CYLINDER, .half = {0.3, 0.4}};
+    for (int k = 0; k < 2; k++) {
+        const kk_transform I = kk_transform_identity();
+        for (int i = 0; i < 20; i++) {
+            const double x = 0.07 * i - 0.5;
+            const result up = collide(&g.shape[k], I, &c, kk_transform_translation(x, 0.3, 0.4 - 1e-5), 1e-4);
+            KK_CHECK(up.count == 1 && up.m[0].count == 8);
+            const kk_mat3 R = kk_mat3_from_rpy(KK_HALF_PI, 0, 0.3);
+            const result side = collide(&g.shape[k], I, &c, (kk_transform){R, {x, 0.3, 0.3 - 1e-5}}, 1e-4);
+            KK_CHECK(side.count == 1 && side.m[0].count == 2);
+            KK_CHECK_NEAR(kk_vec3_norm(kk_vec3_sub(side.m[0].point[0].position, side.m[0].point[1].position)), 0.8,
+                          1e-6);
+        }
+    }
+    free_ground(&g);
+}
+
+// ---- a convex mesh is its hull
+
+static void random_places(kk_random *r, kk_transform *X, kk_transform *Y) {
+    *X = bodies_pose(r, 0.5);
+    *Y = bodies_pose(r, 0);
+    Y->p = kk_vec3_add(X->p, kk_vec3_scale(bodies_unit(r), bodies_between(r, 1, 2.2)));
+}
+
+// moves b along the normal to about a distance
+static void bring_near(const kki_shape *a, kk_transform X, const kki_shape *b, kk_transform *Y, double distance) {
+    kki_separation d;
+    KK_CHECK(kki_distance(a, &X, b, Y, NULL, &d));
+    Y->p = kk_vec3_add(Y->p, kk_vec3_scale(d.normal, distance - d.distance));
+}
+
+typedef struct tally {
+    int apart, overlapping;
+} tally;
+
+// a at X, b at Y touch as their hulls do; depths within 1 %, the preference for the mesh's own faces
+static void check_against_hulls(const kki_shape *a, const kki_shape *a_hull, kk_transform X, const kki_shape *b,
+                                const kki_shape *b_hull, kk_transform Y, tally *t) {
+    const double reach = 0.05;
+    kki_separation d;
+    KK_CHECK(kki_distance(a_hull, &X, b_hull, &Y, NULL, &d));
+    // an octagon stands for a round face, which makes deep overlaps of its rim shallower
+    const bool has_rim = b->type == KK_SHAPE_CYLINDER || b->type == KK_SHAPE_CONE || a->type == KK_SHAPE_CYLINDER ||
+                         a->type == KK_SHAPE_CONE;
+    if (d.distance < (has_rim ? -0.005 : -0.03)) {
+        return;
+    }
+    const result c = collide(a, X, b, Y, reach);
+    if (d.distance > reach) {
+        KK_CHECK_EQ_INT(c.count, 0);
+        return;
+    }
+    t->apart += d.distance > 0;
+    t->overlapping += d.distance <= 0;
+    if (KK_CHECK(c.count > 0) && d.distance <= 0) {
+        KK_CHECK_NEAR(least_gap(&c), d.distance, 0.011 * fabs(d.distance) + 1e-9);
+    } else if (c.count > 0) {
+        // apart, points lie over each other along the normals: never nearer than the bodies
+        KK_CHECK(least_gap(&c) >= d.distance - 1e-9);
+    }
+}
+
+KK_TEST(convex_meshes_are_their_hulls) {
+    kki_surface *s = meshes_surface(meshes_ball(10, 7, 1));
+    kki_convex *convex = hull_of(s);
+    kk_random r = {22, 0, 0};
+    kki_convex *hull[2] = {bodies_hull(&r, 16), bodies_hull(&r, 100)};
+    tally t[KK_SHAPE_TYPE_COUNT] = {{0}};
+    for (int i = 0; i < (kk_test_is_quick() ? 1400 : 7000); i++) {
+        const int type = 1 + i % KK_SHAPE_HULL;
+        kki_shape x = bodies_shape(&r, type, hull[i / 10 % 2]);
+        kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, same = {.type = KK_SHAPE_HULL, .convex = convex};
+        mesh.margin = same.margin = i % 5 == 0 ? 0.03 : 0;
+        kk_transform X, Y;
+        random_places(&r, &X, &Y);
+        bring_near(&same, X, &x, &Y, bodies_between(&r, -0.03, 0.06));
+        if (i % 2) {
+            check_against_hulls(&mesh, &same, X, &x, &x, Y, &t[type]);
+        } else {
+            check_against_hulls(&x, &x, Y, &mesh, &same, X, &t[type]);
+        }
+    }
+    for (int type = 1; type <= KK_SHAPE_HULL; type++) {
+        KK_CHECK(t[type].apart > 100 && t[type].overlapping > 10);
+    }
+    kki_convex_free(convex);
+    kki_convex_free(hull[0]);
+    kki_convex_free(hull[1]);
+    kki_surface_free(s);
+}
+
+KK_TEST(two_convex_meshes_are_their_hulls) {
+    kki_surface *s[2] = {meshes_surface(meshes_ball(10, 7, 1)), meshes_surface(meshes_ball(6, 3, 0.6))};
+    kki_convex *convex[2] = {hull_of(s[0]), hull_of(s[1])};
+    kk_random r = {23, 0, 0};
+    tally t = {0};
+    for (int i = 0; i < (kk_test_is_quick() ? 200 : 1000); i++) {
+        kki_shape mesh[2], hull[2];
+        for (int k = 0; k < 2; k++) {
+            mesh[k] = (kki_shape){.type = KK_SHAPE_MESH, .surface = s[k]};
+            hull[k] = (kki_shape){.type = KK_SHAPE_HULL, .convex = convex[k]};
+            mesh[k].margin = hull[k].margin = i % 5 == 0 ? 0.03 : 0;
+        }
+        kk_transform X, Y;
+        random_places(&r, &X, &Y);
+        bring_near(&hull[i % 2], X, &hull[1 - i % 2], &Y, bodies_between(&r, -0.03, 0.06));
+        check_against_hulls(&mesh[i % 2], &hull[i % 2], X, &mesh[1 - i % 2], &hull[1 - i % 2], Y, &t);
+    }
+    KK_CHECK(t.apart > 100 && t.overlapping > 30);
+    kki_convex_free(convex[0]);
+    kki_convex_free(convex[1]);
+    kki_surface_free(s[0]);
+    kki_surface_free(s[1]);
+}
+
+// ---- planes
+
+KK_TEST(mesh_on_a_plane_is_its_hull) {
+    kki_surface *s = meshes_surface(meshes_ball(10, 7, 1)),
+                *cube = meshes_surface(shapes_box(1, 1, 1, kk_transform_identity()));
+    kki_convex *convex = hull_of(s);
+    kk_random r = {24, 0, 0};
+    for (int i = 0; i < 500; i++) {
+        const kki_shape plane = {.type = KK_SHAPE_PLANE, .margin = i % 3 ? 0 : 0.1};
+        const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s, .margin = i % 2 ? 0 : 0.02};
+        const kki_shape same = {.type = KK_SHAPE_HULL, .convex = convex, .margin = mesh.margin};
+        const kk_transform X = bodies_pose(&r, 1);
+        kk_transform Y = bodies_pose(&r, 1);
+        kki_separation d;
+        KK_CHECK(kki_distance(&plane, &X, &same, &Y, NULL, &d));
+        Y.p = kk_vec3_add(Y.p, kk_vec3_scale(d.normal, 0.02 * shapes_uniform(&r) - d.distance));
+        KK_CHECK(kki_distance(&plane, &X, &same, &Y, NULL, &d));
+        const result c = collide(&plane, X, &mesh, Y, 0.01);
+        KK_CHECK_EQ_INT(c.count, d.distance <= 0.01);
+        if (c.count) {
+            KK_CHECK_NEAR(least_gap(&c), d.distance, 1e-13);
+            KK_CHECK_NEAR(kk_vec3_dot(kk_vec3_sub(c.m[0].point[0].position, X.p), d.normal), plane.margin, 1e-13);
+        }
+    }
+    const kki_shape plane = {.type = KK_SHAPE_PLANE}, box = {.type = KK_SHAPE_MESH, .surface = cube};
+    const result c = collide(&plane, kk_transform_identity(), &box, kk_transform_translation(3, 4, 0.4999), 1e-3);
+    KK_CHECK(c.count == 1 && c.m[0].count == 4);
+    kki_convex_free(convex);
+    kki_surface_free(s);
+    kki_surface_free(cube);
+}
+
+// a field turned over on a plane touches it with its hills
+KK_TEST(height_field_meets_a_plane_and_a_mesh) {
+    kki_height_field *f = meshes_field(20, 4, -1, meshes_hills);
+    kki_surface *s = meshes_surface(shapes_box(1, 1, 1, kk_transform_identity()));
+    const kki_shape field = {.type = KK_SHAPE_HEIGHT_FIELD, .field = f}, plane = {.type = KK_SHAPE_PLANE};
+    const kki_shape mesh = {.type = KK_SHAPE_MESH, .surface = s}, box = {.type = KK_SHAPE_BOX, .half = {0.5, 0.5, 0.5}};
+    const kk_transform over = {kk_mat3_from_rpy(2 * KK_HALF_PI, 0, 0), {0, 0, f->greatest - 1e-3}};
+    const result c = collide(&plane, kk_transform_identity(), &field, over, 1e-4);
+    KK_CHECK_EQ_INT(c.count, 1);
+    KK_CHECK_NEAR(least_gap(&c), -1e-3, 1e-12);
+    kk_random r = {25, 0, 0};
+    for (int i = 0; i < 100; i++) {
+        kk_transform X = {bodies_rotation(&r),
+                          {shapes_uniform(&r), shapes_uniform(&r), 0.9 + 0.1 * shapes_uniform(&r)}};
+        const result as_mesh = collide(&mesh, X, &field, kk_transform_identity(), 0.01);
+        const result as_box = collide(&field, kk_transform_identity(), &box, X, 0.01);
+        KK_CHECK_EQ_INT(as_mesh.count > 0, as_box.count > 0);
+        if (as_box.count && least_gap(&as_box) > -0.05) {
+            KK_CHECK_NEAR(least_gap(&as_mesh), least_gap(&as_box), 0.02 * fabs(least_gap(&as_box)) + 1e-9);
+        }
+    }
+    kki_height_field_free(f);
+    kki_surface_free(s);
+}
+
+// ---- a large flat mesh and a large field: whatever slides over them meets one plane
+
+KK_TEST(nothing_stumbles_on_a_large_flat_mesh) {
+    const int n = kk_test_is_quick() ? 100 : 708; // a million triangles
+    ground g = make_ground(n, 0.1 * n);
+    const kki_shape body[3] = {{.type = KK_SHAPE_SPHERE, .half = {0.13}},
+                               {.type = KK_SHAPE_BOX, .half = {0.21, 0.17, 0.11}},
+                               {.type = KK_SHAPE_CAPSULE, .half = {0.07, 0.23}}};
+    const double height[3] = {0.13, 0.11, 0.07};
+    const kk_transform I = kk_transform_identity();
+    int met = 0;
+    for (int i = 0; i < 3000; i++) {
+        const int k = i % 3;
+        const kk_vec3 p = {0.04 * n * (i / 1500.0 - 1), 0.013 * (i / 1500.0 - 1) * n, height[k] - 1e-6};
+        const kk_transform X = {kk_mat3_from_rpy(k == 2 ? KK_HALF_PI : 0, 0, 1e-3 * i), p};
+        for (int j = 0; j < 2; j++) {
+            const result c = collide(&g.shape[j], I, &body[k], X, 1e-4);
+            KK_CHECK(c.count == 1 && all_are(&c, kk_vec3_make(0, 0, 1)));
+            KK_CHECK_EQ_INT(c.m[0].count, k == 0 ? 1 : k == 1 ? 4 : 2);
+            met++;
+        }
+    }
+    KK_CHECK_EQ_INT(met, 6000);
+    free_ground(&g);
+}
