@@ -64,11 +64,11 @@ typedef struct kk_recording_info {
 
 /// One step. Arrays are the recording's, until the next call on it.
 typedef struct kk_recording_frame {
-    int64_t step;                                                         ///< from 0
-    double time;                                                          ///< after it
-    const double *q, *v;                                                  ///< [nq], [nv] after it
-    const double *control;                                                ///< [ncontrol] given to it
-    double residual, penetration, kinetic, potential, work, contact_work; ///< of its report
+    int64_t step;                                                            ///< from 0
+    double time;                                                             ///< after it
+    const double *q, *v;                                                     ///< [nq], [nv] after it
+    const double *control;                                                   ///< [ncontrol] given to it
+    double residual, cone, signorini, penetration, kinetic, constraint_work; ///< of its report
     int contacts, sweeps, newton, cut_short;
     uint64_t state_hash; ///< kk_state_hash after it
 } kk_recording_frame;

@@ -257,8 +257,8 @@ kk_status kk_recorder_open(const char *path, const kk_model *model, const kk_sta
 static void put_frame(const kk_recorder *r, unsigned char *at, const kk_state *after, const double *control,
                       const kk_report *p) {
     const kki_recording_layout *l = &r->layout;
-    const double figures[6] = {p->residual,        p->penetration, p->kinetic_after,
-                               p->potential_after, p->work,        p->contact_work};
+    const double figures[6] = {p->residual,    p->cone,          p->signorini,
+                               p->penetration, p->kinetic_after, p->constraint_work};
     at = put_double(at, kk_state_time(after));
     at = put_doubles(at, kk_state_q_const(after), l->nq);
     at = put_doubles(at, kk_state_v_const(after), l->nv);

@@ -307,11 +307,11 @@ static void get_frame(kk_recording *r, const unsigned char *at, kk_recording_fra
     f->v = v;
     f->control = control;
     f->residual = figures[0];
-    f->penetration = figures[1];
-    f->kinetic = figures[2];
-    f->potential = figures[3];
-    f->work = figures[4];
-    f->contact_work = figures[5];
+    f->cone = figures[1];
+    f->signorini = figures[2];
+    f->penetration = figures[3];
+    f->kinetic = figures[4];
+    f->constraint_work = figures[5];
     f->contacts = get_int(at);
     f->sweeps = get_int(at + 4);
     f->newton = get_int(at + 8);

@@ -12,7 +12,7 @@
 ///         it, seeded with the header's. The last chunk may have fewer steps.
 ///
 ///     frame
-///         time, q, v, control, residual, penetration, kinetic, potential, work, contact_work (8 each),
+///         time, q, v, control, residual, cone, signorini, penetration, kinetic_after, constraint_work (8 each),
 ///         contacts, sweeps, newton, cut_short (4 each), hash of the state (8)
 ///
 ///     footer

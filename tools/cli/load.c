@@ -43,7 +43,7 @@ static const cli_option loading_options[] = {
     {.name = "floor",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, floor),
-     .about = "add a floor at z = 0 where the file has none"},
+     .about = "add a floor at z = 0 where the file has none, and stand a free base on it"},
     {.name = "servos",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, servos),
@@ -158,6 +158,7 @@ static kk_load_options load_options(const cli *c, const kk_load_argument *argume
                              .mesh_use = l->exact_meshes ? KK_MESH_EXACT : KK_MESH_AUTO,
                              .base = (kk_base)l->base,
                              .add_floor = l->floor,
+                             .place_on_floor = l->floor,
                              .add_actuators = l->servos,
                              .clean_collisions = l->clean,
                              .repair = l->repair};

@@ -159,9 +159,9 @@ void actuator_label(const kk_model *model, int actuator, cli_text *name) {
     }
 }
 
-static const kk_table_column figures[] = {{"residual", "m/s"},       {"penetration", "m"}, {"energy.kinetic", "J"},
-                                          {"energy.potential", "J"}, {"work", "J"},        {"contact_work", "J"},
-                                          {"contacts", ""},          {"sweeps", ""},       {"newton", ""}};
+static const kk_table_column figures[] = {{"residual", "m/s"},  {"cone", "m/s"},         {"signorini", "J"},
+                                          {"penetration", "m"}, {"energy.kinetic", "J"}, {"constraint_work", "J"},
+                                          {"contacts", ""},     {"sweeps", ""},          {"newton", ""}};
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 static void add_numbered(column_list *columns, const char *word, int count) {
@@ -206,7 +206,7 @@ void tape_row(const kk_recording_info *info, const kk_recording_frame *f, double
     memcpy(row + 1, f->q, nq * sizeof *row);
     memcpy(row + 1 + nq, f->v, nv * sizeof *row);
     memcpy(row + 1 + nq + nv, f->control, nu * sizeof *row);
-    const double numbers[FIGURES] = {f->residual,     f->penetration, f->kinetic, f->potential, f->work,
-                                     f->contact_work, f->contacts,    f->sweeps,  f->newton};
+    const double numbers[FIGURES] = {f->residual,        f->cone,     f->signorini, f->penetration, f->kinetic,
+                                     f->constraint_work, f->contacts, f->sweeps,    f->newton};
     memcpy(row + 1 + nq + nv + nu, numbers, sizeof numbers);
 }

@@ -109,7 +109,7 @@ static const cli_option options_table[] = {
 /// The worst of all steps.
 typedef struct figures {
     double residual, residual_time, penetration, wall;
-    double energy_before, energy_after, work, contact_work;
+    double energy_before, energy_after, constraint_work;
     int contacts;
     int64_t steps, cut_short;
 } figures;
@@ -215,12 +215,7 @@ static int make_ready(job *j) {
 // ---- steps
 
 static void take_figures(figures *f, const kk_report *r, double time) {
-    if (f->steps == 0) {
-        f->energy_before = r->kinetic_before + r->potential_before;
-    }
-    f->energy_after = r->kinetic_after + r->potential_after;
-    f->work += r->work;
-    f->contact_work += r->contact_work;
+    f->constraint_work += r->constraint_work;
     f->penetration = r->penetration > f->penetration ? r->penetration : f->penetration;
     f->contacts = r->contacts > f->contacts ? r->contacts : f->contacts;
     f->cut_short += r->cut_short != 0;
@@ -243,11 +238,11 @@ static int log_step(job *j, const kk_report *r) {
                                           .v = kk_state_v_const(j->state),
                                           .control = j->control,
                                           .residual = r->residual,
+                                          .cone = r->cone,
+                                          .signorini = r->signorini,
                                           .penetration = r->penetration,
                                           .kinetic = r->kinetic_after,
-                                          .potential = r->potential_after,
-                                          .work = r->work,
-                                          .contact_work = r->contact_work,
+                                          .constraint_work = r->constraint_work,
                                           .contacts = r->contacts,
                                           .sweeps = r->sweeps,
                                           .newton = r->newton};
@@ -278,8 +273,15 @@ static int step(job *j) {
     return log_step(j, &report);
 }
 
+/// Kinetic and of gravity.
+static double energy(const job *j) {
+    const double *q = kk_state_q_const(j->state), *v = kk_state_v_const(j->state);
+    return kk_kinetic_energy(j->m.model, j->m.data, q, v) + kk_potential_energy(j->m.model, j->m.data, q);
+}
+
 static int step_on(job *j, int64_t steps) {
     cli_progress progress = {0};
+    j->f.energy_before = energy(j);
     const double start = cli_now();
     int code = 0;
     for (int64_t i = 0; i < steps && !code; i++) {
@@ -290,6 +292,7 @@ static int step_on(job *j, int64_t steps) {
     }
     cli_progress_show(j->c, &progress, "simulating", (size_t)steps, (size_t)steps);
     j->f.wall = cli_now() - start;
+    j->f.energy_after = energy(j);
     return code;
 }
 
@@ -321,8 +324,8 @@ static void print_summary(const job *j, double dt, cli_text *out) {
         text_format(out, "  cut short     %lld steps, by the budget\n", (long long)f->cut_short);
     }
     text_format(out, "  contacts      at most %d, penetration %.3g m\n", f->contacts, f->penetration);
-    text_format(out, "  energy        %.6g J before, %.6g J after; work of actuators %.4g J, of contacts %.4g J\n",
-                f->energy_before, f->energy_after, f->work, f->contact_work);
+    text_format(out, "  energy        %.6g J before, %.6g J after; contacts, limits and friction did %.4g J\n",
+                f->energy_before, f->energy_after, f->constraint_work);
     text_format(out, "  state         %016llx\n", (unsigned long long)kk_state_hash(j->state));
 }
 
@@ -345,8 +348,7 @@ static int write_summary(const job *j, double dt) {
     json_integer(&json, "cut_short", f->cut_short);
     json_number(&json, "energy_before", f->energy_before);
     json_number(&json, "energy_after", f->energy_after);
-    json_number(&json, "work", f->work);
-    json_number(&json, "contact_work", f->contact_work);
+    json_number(&json, "constraint_work", f->constraint_work);
     json_string(&json, "state_hash", hash);
     json_string(&json, "recording", j->o->out);
     json_string(&json, "log", j->o->log);
