@@ -43,11 +43,12 @@ static kk_vec3 turn(kk_quat q, kk_vec3 a) {
     return kk_mat3_mul_vec(kk_quat_to_mat3(q), a);
 }
 
-/// `a` with the length of `like`: turning must not change a length, and rounding does so with a bias that a million
-/// steps would show.
-static kk_vec3 with_length_of(kk_vec3 a, kk_vec3 like) {
-    const double square = kk_vec3_dot(a, a);
-    return square > 0 ? kk_vec3_scale(a, kk_sqrt(kk_vec3_dot(like, like) / square)) : a;
+/// exp(−θ) a − a, what a vector fixed in the world changes by in axes that turn by θ. As a difference it carries its own
+/// rounding only, which is small where θ is; a million steps then add up to nothing.
+/// @param q  the quaternion of θ, (cos θ/2, θ̂ sin θ/2)
+static kk_vec3 turned_away(kk_quat q, kk_vec3 a) {
+    const kk_vec3 e = kk_vec3_make(q.x, q.y, q.z), once = kk_vec3_cross(e, a), twice = kk_vec3_cross(e, once);
+    return kk_vec3_scale(kk_vec3_sub(twice, kk_vec3_scale(once, q.w)), 2);
 }
 
 // ---- free roots
@@ -58,12 +59,12 @@ static kk_vec3 with_length_of(kk_vec3 a, kk_vec3 like) {
 /// Origin straight on, axes about ω; v stays as it is in the world.
 static void drift_free(double h, const double *w, double *q, double *v) {
     const kk_quat R0 = load_quat(q);
-    const kk_vec3 omega = load3(w), u = turn(R0, load3(w + 3));
-    const kk_quat turned = kk_quat_exp(kk_vec3_scale(omega, h));
+    const kk_vec3 u = turn(R0, load3(w + 3));
+    const kk_quat turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
     store_quat(q, kk_quat_mul(R0, turned));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
-    store3(v, with_length_of(turn_back(turned, load3(v)), load3(v)));
-    store3(v + 3, with_length_of(turn_back(turned, load3(v + 3)), load3(v + 3)));
+    store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
+    store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
 }
 
 /// A lone body's constants: moments about its centre of mass, their inverse, and the centre from its origin.
@@ -91,10 +92,31 @@ static lone lone_of(const kki_node *n) {
     return (lone){J, invert(J), c, spread <= 1e-14 * J.xx};
 }
 
-/// ω with I ω = P. Refined once: the inverse's own rounding is the same in every step and would add up.
-static kk_vec3 spin_of(const lone *b, kk_vec3 P) {
-    const kk_vec3 w = kk_sym3_mul_vec(b->inverse, P);
-    return kk_vec3_add(w, kk_sym3_mul_vec(b->inverse, kk_vec3_sub(P, kk_sym3_mul_vec(b->moment, w))));
+/// A vector in the body's axes: what it was at the start, and how it has changed since.
+typedef struct carried {
+    kk_vec3 start, change;
+} carried;
+
+static kk_vec3 value(carried x) {
+    return kk_vec3_add(x.start, x.change);
+}
+
+static void carry(carried *x, kk_quat turned) {
+    x->change = kk_vec3_add(x->change, turned_away(turned, value(*x)));
+}
+
+/// What turns with a lone body: its attitude, the momentum it turns with, and the momentum and speed it carries along.
+typedef struct spinner {
+    kk_quat R;
+    carried P, L, u;
+} spinner;
+
+static void turn_by(spinner *x, kk_vec3 theta) {
+    const kk_quat turned = kk_quat_exp(theta);
+    x->R = kk_quat_mul(x->R, turned);
+    carry(&x->P, turned);
+    carry(&x->L, turned);
+    carry(&x->u, turned);
 }
 
 /// θ of the midpoint rule by fixed-point iteration; each contracts by about |θ|/2.
@@ -113,24 +135,21 @@ static kk_vec3 midpoint_turn(const lone *b, kk_vec3 P, double h) {
     return theta;
 }
 
-/// Turns R and the momentum in its axes by one midpoint rule.
-static void midpoint(const lone *b, double h, kk_quat *R, kk_vec3 *P) {
-    const kk_quat turned = kk_quat_exp(midpoint_turn(b, *P, h));
-    *R = kk_quat_mul(*R, turned);
-    *P = turn_back(turned, *P);
+static void midpoint(const lone *b, double h, spinner *x) {
+    turn_by(x, midpoint_turn(b, value(x->P), h));
 }
 
 /// Slow spins by one midpoint rule, fast ones by three, whose weights are 1/(2 − ∛2), −∛2/(2 − ∛2).
-static void spin(const lone *b, double h, kk_quat *R, kk_vec3 *P) {
-    const kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, *P), h);
+static void spin(const lone *b, double h, spinner *x) {
+    const kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, x->P.start), h);
     if (kk_vec3_dot(theta, theta) < 1e-12) {
-        midpoint(b, h, R, P);
+        midpoint(b, h, x);
         return;
     }
     const double outer = 1.3512071919596578, inner = -1.7024143839193153;
-    midpoint(b, outer * h, R, P);
-    midpoint(b, inner * h, R, P);
-    midpoint(b, outer * h, R, P);
+    midpoint(b, outer * h, x);
+    midpoint(b, inner * h, x);
+    midpoint(b, outer * h, x);
 }
 
 /// Centre of mass straight on, momentum kept.
@@ -138,26 +157,25 @@ static void spin(const lone *b, double h, kk_quat *R, kk_vec3 *P) {
 static void drift_lone(const kki_node *n, double h, const double *w, double *q, double *v) {
     const lone b = lone_of(n);
     const kk_quat R0 = load_quat(q);
-    const kk_vec3 omega = load3(w);
+    const kk_vec3 omega = load3(w), none = {0, 0, 0};
     const kk_vec3 centre_speed = turn(R0, kk_vec3_add(load3(w + 3), kk_vec3_cross(omega, b.c)));
-    kk_quat R = R0;
-    kk_vec3 P = kk_sym3_mul_vec(b.moment, omega);
+    spinner x = {R0,
+                 {kk_sym3_mul_vec(b.moment, omega), none},
+                 {kk_sym3_mul_vec(b.moment, load3(v)), none},
+                 {kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), b.c)), none}};
     if (b.is_round) {
-        R = kk_quat_mul(R0, kk_quat_exp(kk_vec3_scale(omega, h)));
+        turn_by(&x, kk_vec3_scale(omega, h));
     } else {
-        spin(&b, h, &R, &P);
+        spin(&b, h, &x);
     }
     // the centre of mass moves on a straight line, and the origin with it
     const kk_vec3 centre = kk_vec3_add(kk_vec3_add(load3(q + 4), turn(R0, b.c)), kk_vec3_scale(centre_speed, h));
+    store_quat(q, x.R);
+    store3(q + 4, kk_vec3_sub(centre, turn(load_quat(q), b.c)));
     // the velocity that is carried along keeps its momentum in the world, too
-    const kk_vec3 P0 = kk_sym3_mul_vec(b.moment, load3(v)), L = turn(R0, P0);
-    const kk_vec3 u0 = kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), b.c)), speed = turn(R0, u0);
-    store_quat(q, R);
-    const kk_quat unit = load_quat(q);
-    store3(q + 4, kk_vec3_sub(centre, turn(unit, b.c)));
-    const kk_vec3 spun = spin_of(&b, with_length_of(turn_back(unit, L), P0));
-    store3(v, spun);
-    store3(v + 3, kk_vec3_sub(with_length_of(turn_back(unit, speed), u0), kk_vec3_cross(spun, b.c)));
+    const kk_vec3 change = kk_sym3_mul_vec(b.inverse, x.L.change);
+    store3(v, kk_vec3_add(load3(v), change));
+    store3(v + 3, kk_vec3_add(load3(v + 3), kk_vec3_sub(x.u.change, kk_vec3_cross(change, b.c))));
 }
 
 // ---- all joints
