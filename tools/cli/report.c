@@ -168,8 +168,12 @@ static void keep_note(cli *c, char *text) {
 void cli_message_text(const kk_message *message, cli_text *out) {
     if (message->file && message->file[0]) {
         text_format(out, "%s:", message->file);
-        text_format(out, message->line ? "%d:" : "", message->line);
-        text_format(out, message->line && message->column ? "%d:" : "", message->column);
+        if (message->line) {
+            text_format(out, "%d:", message->line);
+        }
+        if (message->line && message->column) {
+            text_format(out, "%d:", message->column);
+        }
         text_add(out, " ");
     }
     text_format(out, "%s: %s", kk_severity_name(message->severity), message->text);

@@ -26,7 +26,9 @@ void tape_note(const cli *c, const char *model, cli_text *note) {
     for (int i = 0; i < l->arguments.count; i++) {
         text_format(note, "arg %s\n", l->arguments.item[i]);
     }
-    text_format(note, l->package_path ? "package-path %s\n" : "", l->package_path);
+    if (l->package_path) {
+        text_format(note, "package-path %s\n", l->package_path);
+    }
     text_format(note, "flags %d %d %d %d %d %d %d\n", l->allow_absolute, l->floor, l->servos, l->exact_meshes, l->clean,
                 l->base, l->meshes);
 }
