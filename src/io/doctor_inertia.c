@@ -78,7 +78,7 @@ static const unit moment_units[] = {{1e-6, "kg mm²"}, {1e-9, "g mm²"}, {1e-4, 
 /// NULL: none does.
 static const unit *find_unit(double gyration, double extent) {
     const unit *best = NULL;
-    double least = 20;
+    double least = 8;
     for (size_t i = 0; i < sizeof moment_units / sizeof *moment_units; i++) {
         const double r = gyration * kk_sqrt(moment_units[i].factor) / (0.58 * extent), off = r > 1 ? r : 1 / r;
         if (r <= 2 && off < least) {

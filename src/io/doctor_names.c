@@ -25,13 +25,16 @@ static kk_status rename_item(const naming *n, const char **name) {
     return kk_spec_keep_text(n->doctor->spec, text, name, NULL);
 }
 
-static kk_status check_name(const naming *n, const char **name, const kk_origin *origin) {
+/// The first of a name keeps it.
+static kk_status enter_name(const naming *n, const char *name, int id) {
+    const bool is_new = name && name[0] && kki_name_table_find(n->table, name) < 0;
+    return is_new ? kki_name_table_set(n->table, name, id) : KK_OK;
+}
+
+static kk_status check_name(const naming *n, const char **name, int id, const kk_origin *origin) {
     kki_doctor *d = n->doctor;
-    if (!*name || !(*name)[0]) {
+    if (!*name || !(*name)[0] || kki_name_table_find(n->table, *name) == id) {
         return KK_OK;
-    }
-    if (kki_name_table_find(n->table, *name) < 0) {
-        return kki_name_table_set(n->table, *name, 0);
     }
     const kki_short_text old = kki_shorten_string(*name);
     if (!d->options->repair) {
@@ -44,35 +47,43 @@ static kk_status check_name(const naming *n, const char **name, const kk_origin 
     const kk_status status = rename_item(n, name);
     kki_doctor_report(d, KKI_WARNING, true, origin, "rename one of them", "a second %s '%s' is called '%s'", n->what,
                       old.text, kki_shorten_string(*name).text);
-    return status ? status : kki_name_table_set(n->table, *name, 0);
+    return status ? status : kki_name_table_set(n->table, *name, id);
 }
 
-// each kind with its names; frames share theirs with bodies
-#define CHECK_KIND(kind, what_it_is)                                                   \
+// each kind with its names: all of them first, so that no new name takes one that comes later; frames share theirs with
+// bodies, and are numbered behind them
+#define CHECK_KIND(kind, what_it_is, base)                                             \
     static kk_status check_##kind(kki_doctor *d, kki_name_table *table) {              \
         const naming n = {d, what_it_is, table};                                       \
+        const kk_spec *s = d->spec;                                                    \
         kk_status status = KK_OK;                                                      \
-        for (int i = 0; i < d->spec->n##kind && status == KK_OK; i++) {                \
-            status = check_name(&n, &d->spec->kind[i].name, &d->spec->kind[i].origin); \
+        for (int i = 0; i < s->n##kind && status == KK_OK; i++) {                      \
+            status = enter_name(&n, s->kind[i].name, (base) + i);                      \
+        }                                                                              \
+        for (int i = 0; i < s->n##kind && status == KK_OK; i++) {                      \
+            status = check_name(&n, &s->kind[i].name, (base) + i, &s->kind[i].origin); \
         }                                                                              \
         return status;                                                                 \
     }
-CHECK_KIND(body, "body")
-CHECK_KIND(frame, "frame")
-CHECK_KIND(shape, "shape")
-CHECK_KIND(mesh, "mesh")
-CHECK_KIND(actuator, "actuator")
-CHECK_KIND(sensor, "sensor")
-CHECK_KIND(tendon, "tendon")
-CHECK_KIND(loop, "loop")
-CHECK_KIND(keyframe, "keyframe")
-CHECK_KIND(material, "material")
+CHECK_KIND(body, "body", 0)
+CHECK_KIND(frame, "frame", s->nbody)
+CHECK_KIND(shape, "shape", 0)
+CHECK_KIND(mesh, "mesh", 0)
+CHECK_KIND(actuator, "actuator", 0)
+CHECK_KIND(sensor, "sensor", 0)
+CHECK_KIND(tendon, "tendon", 0)
+CHECK_KIND(loop, "loop", 0)
+CHECK_KIND(keyframe, "keyframe", 0)
+CHECK_KIND(material, "material", 0)
 
 static kk_status check_joints(kki_doctor *d, kki_name_table *table) {
     const naming n = {d, "joint", table};
     kk_status status = KK_OK;
     for (int i = 1; i < d->spec->nbody && status == KK_OK; i++) {
-        status = check_name(&n, &d->spec->body[i].joint.name, &d->spec->body[i].joint.origin);
+        status = enter_name(&n, d->spec->body[i].joint.name, i);
+    }
+    for (int i = 1; i < d->spec->nbody && status == KK_OK; i++) {
+        status = check_name(&n, &d->spec->body[i].joint.name, i, &d->spec->body[i].joint.origin);
     }
     return status;
 }

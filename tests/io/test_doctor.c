@@ -60,6 +60,13 @@ static const fault faults[] = {
      "they look like kg mm²", KK_SEVERITY_WARNING, 1},
     {"<robot name='r'>\n<link name='a'>" INERTIA("1", "66", "66", "66", "0") BOX "</link></robot>",
      "they look like kg cm²", KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" INERTIA("1", "630", "630", "630", "0") BOX "</link></robot>",
+     "they look like kg mm²", KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" INERTIA("1", "0.5", "0.5", "0.5", "0") BOX "</link></robot>",
+     "and it reaches 0.173 m", KK_SEVERITY_WARNING, 0},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='a'>" GOOD "</link><link name='a_2'>" GOOD
+     "</link><link name='a'>" GOOD "</link></robot>",
+     "'a' is called 'a_3'", KK_SEVERITY_WARNING, 1},
     {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='a'>" GOOD "</link></robot>", "a second <link>",
      KK_SEVERITY_ERROR, 1},
     {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link></robot>", "is not connected",

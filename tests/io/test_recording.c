@@ -6,6 +6,12 @@
 #include "harness.h"
 #include "support.h"
 
+#define read_all fuzz_read_all
+#define LLVMFuzzerTestOneInput fuzz_recording
+#include "../fuzz/fuzz_recording.c" // NOLINT(bugprone-suspicious-include): the target itself
+#undef read_all
+#undef LLVMFuzzerTestOneInput
+
 typedef struct tape {
     unsigned char *bytes;
     size_t size, room;
@@ -245,6 +251,65 @@ KK_TEST(recording_tells_every_mutation) {
         const int is_whole = mutant && read_all(mutant, s.state, hashes, STEPS);
         KK_CHECK(is_whole == is_same);
         kk_recording_free(mutant);
+        memcpy(t.bytes, kept, t.size);
+    }
+    free(kept);
+    show_free(&s);
+    free(t.bytes);
+}
+
+// whole chunks in each other's place, and one of another recording
+KK_TEST(recording_tells_chunks_that_are_not_its_own) {
+    show s = show_make();
+    tape t = show_record(&s, 3 * KEY);
+    const size_t header = 96 + 5 + 8, chunk = (t.size - header - 32) / 3; // the note has 5 bytes
+    unsigned char *kept = malloc(chunk);
+    kk_recording_frame f;
+    memcpy(kept, t.bytes + header, chunk);
+    memcpy(t.bytes + header, t.bytes + header + chunk, chunk);
+    kk_recording *r = open_tape(&t, t.size);
+    if (KK_CHECK(r)) {
+        KK_CHECK_EQ_INT(kk_recording_get_frame(r, 0, &f, NULL), KK_CORRUPT);
+        KK_CHECK_EQ_INT(kk_recording_get_frame(r, KEY, &f, NULL), KK_OK);
+    }
+    kk_recording_free(r);
+    memcpy(t.bytes + header, kept, chunk);
+    // a header that differs in anything gives other checksums
+    tape v = {.room = 1 << 20, .bytes = malloc(1 << 20)};
+    kk_recorder *recorder = NULL;
+    const kk_recorder_def def = {.key_every = KEY, .note = "a bax", .options = {.timestep = 1e-3}};
+    KK_CHECK_EQ_INT(kk_recorder_create(s.model, s.state, &def, tape_write, &v, NULL, &recorder, NULL), KK_OK);
+    for (int i = 0; i < 3 * KEY; i++) {
+        kk_recorder_add(recorder, s.state, NULL, NULL, NULL);
+    }
+    KK_CHECK_EQ_INT(kk_recorder_close(recorder, NULL), KK_OK);
+    KK_CHECK_EQ_INT(v.size, t.size);
+    memcpy(t.bytes + header + chunk, v.bytes + header + chunk, chunk);
+    r = open_tape(&t, t.size);
+    if (KK_CHECK(r)) {
+        KK_CHECK_EQ_INT(kk_recording_get_frame(r, 0, &f, NULL), KK_OK);
+        KK_CHECK_EQ_INT(kk_recording_get_frame(r, KEY, &f, NULL), KK_CORRUPT);
+    }
+    kk_recording_free(r);
+    free(kept);
+    free(t.bytes);
+    free(v.bytes);
+    show_free(&s);
+}
+
+// checksums made right again: nonsense stays within the file
+KK_TEST(recording_survives_forgery) {
+    show s = show_make();
+    tape t = show_record(&s, STEPS);
+    uint64_t drawn = 1 << 20;
+    unsigned char *kept = malloc(t.size);
+    memcpy(kept, t.bytes, t.size);
+    for (int i = 0; i < 2000; i++) {
+        for (size_t k = 0; k <= draw(&drawn, 3); k++) {
+            const size_t at = draw(&drawn, draw(&drawn, 4) ? 130 : t.size);
+            t.bytes[at] = (unsigned char)draw(&drawn, 256);
+        }
+        fuzz_recording(t.bytes, draw(&drawn, 4) ? t.size : draw(&drawn, t.size));
         memcpy(t.bytes, kept, t.size);
     }
     free(kept);
