@@ -453,6 +453,10 @@ def check_run(bench):
     fall = [(float(row[0]), float(row[names.index("box.q.z")])) for row in rows[1:51]]
     bench.check("the box falls freely", all(abs(z + 4.905 * t * t - fall[0][1] - 4.905 * fall[0][0] ** 2) < 1e-9 for t, z in fall), str(fall[-1]))
     bench.check("and comes to rest on the floor", near(float(rows[-1][names.index("box.q.z")]), fall[0][1] - 0.2, 1e-4), rows[-1][7])
+    scene = bench.document("info of a scene", ["info", "scene.xml"])
+    bench.check("its actuators and keyframes", scene["actuators"] == ["servo", "elbow"] and scene["keyframes"] == ["raised"] and
+                scene["colliding_shapes"] == 4 and scene["timestep"] == 0.002, str(scene)[:300])
+    bench.expect("for people", ["info", "scene.xml"], OK, out=["4 shapes (4 collide), 2 actuators", "keyframes           raised"])
     bench.expect("a summary", ["run", "scene.xml", "-t", "0.1"], OK, out=["real time", "residual", "contacts", "energy"])
     bench.expect("every tenth step", ["run", "scene.xml", "-t", "0.1", "-l", "few.csv", "--every", "10"], OK)
     bench.check("are 5 rows", len((bench.folder / "few.csv").read_text().splitlines()) == 6)

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "grid.h"
 #include "load.h"
+#include "tape.h"
 
 typedef struct info_options {
     const char *model;
@@ -189,6 +190,43 @@ static summary summarise(const cli_model *m) {
 
 // ---- for people
 
+static void add_count(cli_text *out, int count, const char *what) {
+    if (count > 0) {
+        text_format(out, "%s%d %s%s", out->size ? ", " : "", count, what, count == 1 ? "" : "s");
+    }
+}
+
+static int count_colliders(const kk_model *m) {
+    int count = 0;
+    for (int i = 0; i < kk_model_nshape(m); i++) {
+        count += (kk_model_shape(m, i).purpose & KK_SHAPE_COLLIDES) != 0;
+    }
+    return count;
+}
+
+/// What there is beyond the tree, and the names of keyframes; nothing where there is nothing.
+static void add_scene(const kk_model *m, cli_text *out) {
+    cli_text list = {0};
+    add_count(&list, kk_model_nshape(m), "shape");
+    if (list.size) {
+        text_format(&list, " (%d collide)", count_colliders(m));
+    }
+    add_count(&list, kk_model_nmesh(m), "mesh file");
+    add_count(&list, kk_model_nloop(m), "loop");
+    add_count(&list, kk_model_ntendon(m), "tendon");
+    add_count(&list, kk_model_nactuator(m), "actuator");
+    add_count(&list, kk_model_nsensor(m), "sensor");
+    if (list.size) {
+        text_format(out, "  scene               %s\n", text_string(&list));
+    }
+    for (int i = 0; i < kk_model_nkeyframe(m); i++) {
+        const char *name = kk_model_keyframe(m, i).name;
+        text_format(out, "%s%s%s", i ? ", " : "  keyframes           ", name && name[0] ? name : "(no name)",
+                    i + 1 == kk_model_nkeyframe(m) ? "\n" : "");
+    }
+    text_free(&list);
+}
+
 static void add_totals(const cli *c, const cli_model *m, cli_text *out) {
     const summary s = summarise(m);
     const kk_vec3 g = kk_model_gravity(m->model);
@@ -203,7 +241,10 @@ static void add_totals(const cli *c, const cli_model *m, cli_text *out) {
         out, "  skeleton            %.4g × %.4g × %.4g m, from z = %.4g to %.4g m (origins, centres of mass, frames)\n",
         s.box.high[0] - s.box.low[0], s.box.high[1] - s.box.low[1], s.box.high[2] - s.box.low[2], s.box.low[2],
         s.box.high[2]);
-    text_format(out, "  gravity             (%.4g, %.4g, %.4g) m/s²\n\n", g.x, g.y, g.z);
+    text_format(out, "  gravity             (%.4g, %.4g, %.4g) m/s², time step %.4g s\n", g.x, g.y, g.z,
+                kk_model_options(m->model).timestep);
+    add_scene(m->model, out);
+    text_add(out, "\n");
 }
 
 static int print_text(const cli *c, const cli_model *m, bool degrees) {
@@ -287,10 +328,37 @@ static void write_totals(json_writer *json, const cli_model *m) {
     json_end(json);
 }
 
+static void write_scene(json_writer *json, const kk_model *m) {
+    cli_text name = {0};
+    json_number(json, "timestep", kk_model_options(m).timestep);
+    json_integer(json, "shapes", kk_model_nshape(m));
+    json_integer(json, "colliding_shapes", count_colliders(m));
+    json_integer(json, "loops", kk_model_nloop(m));
+    json_integer(json, "tendons", kk_model_ntendon(m));
+    json_begin_array(json, "actuators");
+    for (int i = 0; i < kk_model_nactuator(m); i++) {
+        actuator_label(m, i, &name);
+        json_string(json, NULL, text_string(&name));
+    }
+    json_end(json);
+    json_begin_array(json, "sensors");
+    for (int i = 0; i < kk_model_nsensor(m); i++) {
+        json_string(json, NULL, kk_model_sensor(m, i).name);
+    }
+    json_end(json);
+    json_begin_array(json, "keyframes");
+    for (int i = 0; i < kk_model_nkeyframe(m); i++) {
+        json_string(json, NULL, kk_model_keyframe(m, i).name);
+    }
+    json_end(json);
+    text_free(&name);
+}
+
 static int print_json(const cli *c, const cli_model *m) {
     json_writer json = {0};
     cli_begin_document(c, &json);
     write_totals(&json, m);
+    write_scene(&json, m->model);
     json_begin_array(&json, "bodies");
     for (int i = 1; i < kk_model_nbody(m->model); i++) {
         write_body(&json, m, i);
