@@ -59,7 +59,9 @@ static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kk
         *separation = separation_of(&convex);
         return KK_OK;
     }
-    for (double reach = 1e-3; reach < 1e3; reach *= 8) {
+    static const double reaches[] = {1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
+    for (size_t i = 0; i < sizeof reaches / sizeof *reaches; i++) {
+        const double reach = reaches[i];
         if (deepest_within(a, X_WA, b, X_WB, reach, separation)) {
             // a wide reach finds many directions, more than are kept; within the distance found there are few
             kk_separation nearer;

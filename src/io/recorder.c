@@ -84,7 +84,7 @@ static void fill_header(const kk_recorder *r, const kk_recorder_def *def, size_t
     at = put_int(at, o->max_newton);
     at = put_int(at, o->budget);
     at = put_int(at, o->explicit_servos);
-    if (note_size > 0) {
+    if (note_size > 0 && def->note) {
         memcpy(at, def->note, note_size);
     }
 }
@@ -202,7 +202,7 @@ kk_status kk_recorder_create(const kk_model *model, const kk_state *state, const
     def = def ? def : &defaults;
     kk_status status = check_def(def, error);
     status = status ? status : create(model, state, def, allocator, recorder, error);
-    if (status != KK_OK) {
+    if (!*recorder) {
         return status;
     }
     (*recorder)->sink = sink;
@@ -236,7 +236,7 @@ kk_status kk_recorder_open(const char *path, const kk_model *model, const kk_sta
     def = def ? def : &defaults;
     kk_status status = check_def(def, error);
     status = status ? status : create(model, state, def, allocator, recorder, error);
-    if (status != KK_OK) {
+    if (!*recorder) {
         return status;
     }
     kk_recorder *r = *recorder;
