@@ -4,6 +4,14 @@
 
 #include "cli.h"
 
+static void free_lists(const cli_option *table, void *target) {
+    for (; table && table->name; table++) {
+        if (table->is_list) {
+            free(((cli_list *)(void *)((char *)target + table->offset))->item);
+        }
+    }
+}
+
 static int run_verb(cli *c, int argc, char **argv) {
     void *options = cli_allocate(1, c->verb->size ? c->verb->size : 1);
     if (c->verb->defaults) {
@@ -17,9 +25,10 @@ static int run_verb(cli *c, int argc, char **argv) {
     } else if (code == 0) {
         code = c->verb->run(c, options);
     }
+    free_lists(c->verb->arguments, options);
+    free_lists(c->verb->options, options);
+    free_lists(cli_loading_options(c->verb), &c->loading);
     free(options);
-    free(c->loading.search.item);
-    free(c->loading.arguments.item);
     return code;
 }
 

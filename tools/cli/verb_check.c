@@ -249,7 +249,6 @@ static int run(cli *c, const void *options) {
         release(&all[i]);
     }
     free(all);
-    free(o->files.item);
     return code;
 }
 
