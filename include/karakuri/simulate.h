@@ -12,11 +12,12 @@ typedef struct kk_simulator kk_simulator;
 
 /// Zero-initialised means: the defaults.
 typedef struct kk_step_options {
-    double timestep;  ///< s; 0: the model's
-    double tolerance; ///< m/s; a step whose residual is larger fails; 0: 1e-9
-    int max_sweeps;   ///< block Gauss-Seidel; 0: the solver's own choice
-    int max_newton;   ///< Newton iterations; 0: likewise
-    int budget;       ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    double timestep; ///< s; 0: the model's
+    double
+        tolerance;  ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
+    int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice
+    int max_newton; ///< Newton iterations; 0: likewise
+    int budget;     ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
     double restitution_speed;    ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;           ///< m; most by which a step repairs penetration; 0: 0.01
     int discrete;                ///< 1: bodies faster than their thickness a step are not followed along their motion

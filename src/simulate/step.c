@@ -216,7 +216,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     return status;
 }
 
-enum { MOST_PARTS = 400 };
+enum { MOST_PARTS = 4000 };
 
 static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED,
