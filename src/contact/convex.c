@@ -28,12 +28,12 @@ typedef struct convex {
     const kki_system *s;
     kki_reduced *r;
     int nv, width;
-    double *z, *step, *gradient;   ///< [width]
-    double *u, *du, *trial;        ///< [stride]
-    double *lambda, *centre;       ///< [stride]
-    double *weight, *pull;         ///< [stride] w + r, and the part of it that pulls to the centre
-    double *radius;                ///< [nblock]
-    double slope, curvature;       ///< of f along the step
+    double *z, *step, *gradient; ///< [width]
+    double *u, *du, *trial;      ///< [stride]
+    double *lambda, *centre;     ///< [stride]
+    double *weight, *pull;       ///< [stride] w + r, and the part of it that pulls to the centre
+    double *radius;              ///< [nblock]
+    double slope, curvature;     ///< of f along the step
 } convex;
 
 // ---- laws
@@ -290,7 +290,8 @@ static int disc_mode(const convex *c, int row, double radius, double *d) {
 
 static int mode_of(const convex *c, int b, const int8_t *mode, double *d) {
     const kki_block *block = &c->s->problem->block[b];
-    const bool contact = block->law == KKI_LAW_CONTACT, rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+    const bool contact = block->law == KKI_LAW_CONTACT,
+               rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
     if ((contact && !(c->lambda[block->row] > 0)) ||
         (rides && (mode[block->contact] == KKI_MODE_OPEN || block->friction == 0))) {
         return KKI_MODE_OPEN;
@@ -345,7 +346,7 @@ bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (!changed && it->residual <= settled) {
             const double before = it->residual;
             kki_newton_fixed(s, w, it, false, stats);
-            if (it->residual > 0.5 * before) {
+            if (it->residual > 0.9 * before) {
                 return true;
             }
         }

@@ -406,7 +406,7 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         }
         w->reduced.nudge = reuse ? w->reduced.nudge : least_nudge(s);
         bool finite = step(s, w, base, reuse, full, stats);
-        if (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor)) {
+        if (o->careful && (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
             w->reduced.nudge = careful_nudge(s, it->residual);
             finite = step(s, w, base, false, full, stats);
         }
