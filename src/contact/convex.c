@@ -314,15 +314,16 @@ static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, kki
     const kki_system *s = c->s;
     memset(now->lambda, 0, sizeof(double) * (size_t)s->stride);
     memcpy(now->lambda, c->lambda, sizeof(double) * (size_t)s->nrow);
-    bool changed = false;
+    bool changed = false, slides = false;
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)mode_of(c, b, w->mode, w->direction + 2 * b);
         changed = changed || w->mode[b] != w->old_mode[b];
+        slides = slides || w->mode[b] == KKI_MODE_SLIDING;
         w->old_mode[b] = w->mode[b];
     }
     kki_system_judge(s, now);
     if (changed) { // modes that have failed once are not tried again
-        kki_newton_fixed(s, w, now, true, stats);
+        kki_newton_fixed(s, w, now, slides, stats);
     }
     return changed;
 }

@@ -193,7 +193,8 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (!arrived(c) && !cold && c->best->residual <= 1e-3) {
         climb_sweep(c);
     }
-    return arrived(c) || climb_convex(c);
+    // the last digits are not worth all other rungs
+    return arrived(c) || climb_convex(c) || c->best->residual <= 1e-2 * c->options->tolerance;
 }
 
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {
