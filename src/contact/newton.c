@@ -12,9 +12,6 @@
 
 enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
-#ifndef NUDGE
-#define NUDGE 1
-#endif
 static const double DENSE_SHIFT = 1e-10, LOW_RANK_SHIFT = 1e-7;
 
 static double positive(double x) {
@@ -238,7 +235,7 @@ static double least_nudge(const kki_system *s) {
 /// Where the rows of the modes contradict each other, a shift in proportion to the error keeps the step from running away along
 /// the impulses that move nothing, and costs nothing in the end (Levenberg and Marquardt; Yamashita & Fukushima 2001).
 static double careful_nudge(const kki_system *s, double residual) {
-    const double least = 1e3 * least_nudge(s), share = s->size > 0 ? NUDGE * residual / s->size : 0;
+    const double least = 1e3 * least_nudge(s), share = s->size > 0 ? residual / s->size : 0;
     return kki_clamp(share, least, 1e-2);
 }
 
