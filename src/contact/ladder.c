@@ -6,6 +6,8 @@
 
 /// Residual of a warm start, in floors, that is left as it is.
 static const double REST = 5;
+/// Residual of a warm start, in floors, that sweeps may take away.
+static const double NEAR = 1e3;
 /// Contradiction of the rows among themselves, in tolerances, that is accepted.
 static const double SETTLED = 0.2;
 
@@ -187,6 +189,17 @@ static bool climb_convex(climb *c) {
 /// The warm start's modes, then the sure way.
 static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, warm->lambda);
+    if (!cold && warm->residual <= NEAR * c->system->floor) {
+        // well below the floor, so that the next steps need none
+        kki_system lower = *c->system;
+        lower.floor *= 0.01;
+        kki_iterate_copy(c->system, warm, c->trial);
+        kki_rung_sweep(&lower, c->trial, 3, 0.3, c->stats);
+        keep(c, KKI_RUNG_SWEEP);
+        if (arrived(c)) {
+            return true;
+        }
+    }
     // where there is another way, a first attempt that wanders is not followed for long
     const int few = c->options->newton < 6 ? c->options->newton : 6;
     newton_from(c, warm, (kki_newton_options){.limit = few, .careful = true});
@@ -248,7 +261,7 @@ static bool climb_last(climb *c) {
 static bool climb_all(climb *c) {
     const int32_t rungs = c->options->rungs;
     // what rests is left alone: a warm start a little above the floor would only be stirred
-    if (arrived(c) || c->best->residual <= REST * c->system->floor) {
+    if (c->best->residual <= REST * c->system->floor || arrived(c)) {
         return true;
     }
     if (c->system->low_rank || has_convex(c)) {

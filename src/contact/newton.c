@@ -239,6 +239,15 @@ static double careful_nudge(const kki_system *s, double residual) {
     return kki_clamp(share, least, 1e-2);
 }
 
+/// More rows held than anything can move: singular for sure, and a bare shift would send rounding along the null space.
+static bool holds_too_much(const kki_system *s, const kki_solver_scratch *w) {
+    int held = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        held += w->mode[b] == HELD ? kki_law_rows(s->problem->block[b].law) : w->mode[b] == SLIDING ? 1 : 0;
+    }
+    return s->problem->Y && held > s->problem->nv;
+}
+
 static void describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
     kki_reduced *r = &w->reduced;
     r->n = 0;
@@ -401,9 +410,12 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
         }
-        w->reduced.nudge = reuse ? w->reduced.nudge : least_nudge(s);
+        const bool careful = o->careful && it->residual <= 1e3 * s->floor && holds_too_much(s, w);
+        w->reduced.nudge = reuse     ? w->reduced.nudge
+                           : careful ? careful_nudge(s, it->residual)
+                                     : least_nudge(s);
         bool finite = step(s, w, base, reuse, full, stats);
-        if (o->careful && (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
+        if (o->careful && !careful && (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
             w->reduced.nudge = careful_nudge(s, it->residual);
             finite = step(s, w, base, false, full, stats);
         }
