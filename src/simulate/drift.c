@@ -5,7 +5,7 @@
 /// spin follows Euler's equations, Ṗ = P × I⁻¹P with P = RᵀL about the centre of mass, by the midpoint rule on the
 /// rotation group (Lewis and Simo 1994),
 ///     θ = h I⁻¹ exp(−θ/2) P,    R ← R exp(θ),
-/// which keeps L to rounding whatever h; fast spins are composed to fourth order (Suzuki 1990).
+/// which keeps L to rounding whatever h; fast spins are composed to fourth order (Yoshida 1990).
 #include "simulate/drift.h"
 
 #include <karakuri/elementary.h>
@@ -26,8 +26,7 @@ static kk_quat load_quat(const double *q) {
     return (kk_quat){q[0], q[1], q[2], q[3]};
 }
 
-/// Brought back to unit length every time: a length that is off by a few units stays so for many steps, and what is turned to
-/// the world by one quaternion and back by the next would grow by as much in each of them.
+/// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
 static void store_quat(double *q, kk_quat a) {
     const kk_quat r = kk_quat_normalize(a);
     q[0] = r.w;
@@ -40,15 +39,16 @@ static kk_vec3 turn_back(kk_quat q, kk_vec3 a) {
     return kk_mat3_tmul_vec(kk_quat_to_mat3(q), a);
 }
 
-/// What turning back adds to a: for a small turn a small vector with all its digits, where the difference of two turned vectors, or a
-/// matrix whose rounding is the same in every step, would leave a bias.
-static kk_vec3 turn_back_adds(kk_quat q, kk_vec3 a) {
-    const kk_vec3 u = kk_vec3_make(-q.x, -q.y, -q.z), t = kk_vec3_scale(kk_vec3_cross(u, a), 2);
-    return kk_vec3_add(kk_vec3_scale(t, q.w), kk_vec3_cross(u, t));
-}
-
 static kk_vec3 turn(kk_quat q, kk_vec3 a) {
     return kk_mat3_mul_vec(kk_quat_to_mat3(q), a);
+}
+
+/// exp(−θ) a − a, what a vector fixed in the world changes by in axes that turn by θ. As a difference it carries its own
+/// rounding only, which is small where θ is; a million steps then add up to nothing.
+/// @param q  the quaternion of θ, (cos θ/2, θ̂ sin θ/2)
+static kk_vec3 turned_away(kk_quat q, kk_vec3 a) {
+    const kk_vec3 e = kk_vec3_make(q.x, q.y, q.z), once = kk_vec3_cross(e, a), twice = kk_vec3_cross(e, once);
+    return kk_vec3_scale(kk_vec3_sub(twice, kk_vec3_scale(once, q.w)), 2);
 }
 
 // ---- free roots
@@ -59,12 +59,12 @@ static kk_vec3 turn(kk_quat q, kk_vec3 a) {
 /// Origin straight on, axes about ω; v stays as it is in the world.
 static void drift_free(double h, const double *w, double *q, double *v) {
     const kk_quat R0 = load_quat(q);
-    const kk_vec3 omega = load3(w), u = turn(R0, load3(w + 3));
-    const kk_quat turned = kk_quat_exp(kk_vec3_scale(omega, h));
+    const kk_vec3 u = turn(R0, load3(w + 3));
+    const kk_quat turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
     store_quat(q, kk_quat_mul(R0, turned));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
-    store3(v, turn_back(turned, load3(v)));
-    store3(v + 3, turn_back(turned, load3(v + 3)));
+    store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
+    store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
 }
 
 /// A lone body's constants: moments about its centre of mass, their inverse, and the centre from its origin.
@@ -92,6 +92,33 @@ static lone lone_of(const kki_node *n) {
     return (lone){J, invert(J), c, spread <= 1e-14 * J.xx};
 }
 
+/// A vector in the body's axes: what it was at the start, and how it has changed since.
+typedef struct carried {
+    kk_vec3 start, change;
+} carried;
+
+static kk_vec3 value(carried x) {
+    return kk_vec3_add(x.start, x.change);
+}
+
+static void carry(carried *x, kk_quat turned) {
+    x->change = kk_vec3_add(x->change, turned_away(turned, value(*x)));
+}
+
+/// What turns with a lone body: its attitude, the momentum it turns with, and the momentum and speed it carries along.
+typedef struct spinner {
+    kk_quat R;
+    carried P, L, u;
+} spinner;
+
+static void turn_by(spinner *x, kk_vec3 theta) {
+    const kk_quat turned = kk_quat_exp(theta);
+    x->R = kk_quat_mul(x->R, turned);
+    carry(&x->P, turned);
+    carry(&x->L, turned);
+    carry(&x->u, turned);
+}
+
 /// θ of the midpoint rule by fixed-point iteration; each contracts by about |θ|/2.
 static kk_vec3 midpoint_turn(const lone *b, kk_vec3 P, double h) {
     kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, P), h);
@@ -108,60 +135,47 @@ static kk_vec3 midpoint_turn(const lone *b, kk_vec3 P, double h) {
     return theta;
 }
 
-/// Adds one midpoint rule to the turn and turns the momentum, in the body's axes, with it.
-static void midpoint(const lone *b, double h, kk_quat *turned, kk_vec3 *P) {
-    const kk_quat more = kk_quat_exp(midpoint_turn(b, *P, h));
-    *turned = kk_quat_mul(*turned, more);
-    *P = kk_vec3_add(*P, turn_back_adds(more, *P));
+static void midpoint(const lone *b, double h, spinner *x) {
+    turn_by(x, midpoint_turn(b, value(x->P), h));
 }
 
-/// The turn of a free spin. Slow ones by one midpoint rule, fast ones by five, whose weights are 1/(4 − ∛4) and the
-/// rest to 1; three (Yoshida 1990) would do with an error some thirty times as large.
-static kk_quat spin(const lone *b, double h, kk_vec3 omega) {
-    kk_quat turned = kk_quat_identity();
-    kk_vec3 P = kk_sym3_mul_vec(b->moment, omega);
-    if (kk_vec3_dot(omega, omega) * h * h < 1e-12) {
-        midpoint(b, h, &turned, &P);
-        return turned;
+/// Slow spins by one midpoint rule, fast ones by three, whose weights are 1/(2 − ∛2), −∛2/(2 − ∛2).
+static void spin(const lone *b, double h, spinner *x) {
+    const kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, x->P.start), h);
+    if (kk_vec3_dot(theta, theta) < 1e-12) {
+        midpoint(b, h, x);
+        return;
     }
-    const double outer = 0.41449077179437574, inner = -0.65796308717750295;
-    midpoint(b, outer * h, &turned, &P);
-    midpoint(b, outer * h, &turned, &P);
-    midpoint(b, inner * h, &turned, &P);
-    midpoint(b, outer * h, &turned, &P);
-    midpoint(b, outer * h, &turned, &P);
-    return turned;
+    const double outer = 1.3512071919596578, inner = -1.7024143839193153;
+    midpoint(b, outer * h, x);
+    midpoint(b, inner * h, x);
+    midpoint(b, outer * h, x);
 }
 
-/// What a turn adds to the spin ω of a body whose momentum stays. Its length stays, too: δ · (2P + δ) is what rounding has added to it.
-static kk_vec3 spin_adds(const lone *b, kk_quat turned, kk_vec3 omega) {
-    const kk_vec3 P = kk_sym3_mul_vec(b->moment, omega), delta = turn_back_adds(turned, P),
-                  next = kk_vec3_add(P, delta);
-    const double square = kk_vec3_dot(P, P), longer = kk_vec3_dot(delta, kk_vec3_add(P, next));
-    const kk_vec3 kept = square > 0 ? kk_vec3_sub(delta, kk_vec3_scale(next, 0.5 * longer / square)) : delta;
-    return kk_sym3_mul_vec(b->inverse, kept);
-}
-
-/// Centre of mass straight on, momentum kept. Momenta are turned by what the body turned in this step alone: to the world by one
-/// quaternion and back by the next they would pick up the rounding of both lengths, which is not even on average.
+/// Centre of mass straight on, momentum kept.
 /// @param w  velocity to move with, in the axes at the start    @param v  velocity to carry along
 static void drift_lone(const kki_node *n, double h, const double *w, double *q, double *v) {
     const lone b = lone_of(n);
     const kk_quat R0 = load_quat(q);
-    const kk_vec3 omega = load3(w), carried = load3(v);
+    const kk_vec3 omega = load3(w), none = {0, 0, 0};
     const kk_vec3 centre_speed = turn(R0, kk_vec3_add(load3(w + 3), kk_vec3_cross(omega, b.c)));
-    const kk_quat turned = b.is_round ? kk_quat_exp(kk_vec3_scale(omega, h)) : spin(&b, h, omega);
+    spinner x = {R0,
+                 {kk_sym3_mul_vec(b.moment, omega), none},
+                 {kk_sym3_mul_vec(b.moment, load3(v)), none},
+                 {kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), b.c)), none}};
+    if (b.is_round) {
+        turn_by(&x, kk_vec3_scale(omega, h));
+    } else {
+        spin(&b, h, &x);
+    }
     // the centre of mass moves on a straight line, and the origin with it
     const kk_vec3 centre = kk_vec3_add(kk_vec3_add(load3(q + 4), turn(R0, b.c)), kk_vec3_scale(centre_speed, h));
-    store_quat(q, kk_quat_mul(R0, turned));
+    store_quat(q, x.R);
     store3(q + 4, kk_vec3_sub(centre, turn(load_quat(q), b.c)));
     // the velocity that is carried along keeps its momentum in the world, too
-    const kk_vec3 u = kk_vec3_add(load3(v + 3), kk_vec3_cross(carried, b.c));
-    const kk_vec3 speed = kk_vec3_add(u, turn_back_adds(turned, u));
-    const kk_vec3 spun =
-        kk_vec3_add(carried, b.is_round ? turn_back_adds(turned, carried) : spin_adds(&b, turned, carried));
-    store3(v, spun);
-    store3(v + 3, kk_vec3_sub(speed, kk_vec3_cross(spun, b.c)));
+    const kk_vec3 change = kk_sym3_mul_vec(b.inverse, x.L.change);
+    store3(v, kk_vec3_add(load3(v), change));
+    store3(v + 3, kk_vec3_add(load3(v + 3), kk_vec3_sub(x.u.change, kk_vec3_cross(change, b.c))));
 }
 
 // ---- all joints

@@ -187,7 +187,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     t = book(s, KK_STAGE_BEGIN, t);
 
     // where is everything, in the middle of the step
-    s->nconstraint = s->ncontact = s->ntouching = s->nisland = 0;
+    s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     kki_drift(model, 0.5 * s->h, s->q, s->v);
     memcpy(s->q_middle, s->q, (size_t)model->nq * sizeof *s->q);
     s->data->kernels->kick_prepare(model, &s->data->scratch, s->q, s->v);
