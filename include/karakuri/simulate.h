@@ -19,6 +19,7 @@ typedef struct kk_step_options {
     int budget;       ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
     double restitution_speed;    ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;           ///< m; most by which a step repairs penetration; 0: 0.01
+    int discrete;                ///< 1: bodies faster than their thickness a step are not followed along their motion
     int explicit_servos;         ///< 1: servos and dampers are forces of the step's start, not solved with it
     double (*clock)(void *user); ///< s; for the times in the report; NULL: none
     void *clock_user;
@@ -58,6 +59,7 @@ typedef struct kk_report {
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
+    int parts;                                   ///< that the step was taken in, because of fast bodies; 1
     int cut_short;                               ///< 1: the budget ended the solution before the tolerance
     double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
 } kk_report;

@@ -177,13 +177,18 @@ static void flush(contact *c) {
         if (c->x.facet) {
             set_triangle(c, hit->x_face);
         }
-        if (hit->sep < c->x.radius && is_explained(&f, &c->x, hit, way, ways)) {
+        if (hit->sep < c->x.radius && !hit->only_above && is_explained(&f, &c->x, hit, way, ways)) {
             continue;
         }
         if (!hit->only_above) {
             ways = add_way(way, ways, hit, c->x.radius);
         }
-        kki_clusters_add(&c->clusters, &f, &c->x, hit);
+        // faces that lie beside each other: corners and edges may be near. Of round bodies this has been looked at
+        kki_hit nearest;
+        if (!kki_clusters_add(&c->clusters, &f, &c->x, hit) && (hit->only_above || hit->sep > 0) && c->x.radius == 0 &&
+            !c->x.is_general && kki_mesh_nearest(&c->source, &f, &c->x, c->reach, &nearest)) {
+            kki_clusters_add(&c->clusters, &f, &c->x, &nearest);
+        }
     }
     c->count = 0;
 }

@@ -308,7 +308,7 @@ static void add_lowest(kki_clusters *all, const kki_facet *f, const kki_probe *x
     }
 }
 
-static void add_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     polygon poly;
     outline o;
     outline_of(x, hit->d, -1, &o);
@@ -335,6 +335,7 @@ static void add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
     if (x->is_general) {
         add_lowest(all, f, x, hit, &o);
     }
+    return poly.count > 0;
 }
 
 // features where P is the triangle and Q a face of X
@@ -364,8 +365,8 @@ static void clip_by_outline(polygon *poly, const outline *o, kk_vec3 n, double s
     }
 }
 
-// Returns the least gap of the points added.
-static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit,
+                              double *least) {
     polygon poly;
     outline o;
     outline_of(x, hit->d, hit->index, &o);
@@ -375,7 +376,7 @@ static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki
     const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
     const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
     kki_cluster *cluster = NULL;
-    double least = __builtin_inf();
+    *least = __builtin_inf();
     begin_polygon(&poly, 3);
     for (int i = 0; i < 3; i++) {
         poly.c[i].p = f->v[i];
@@ -388,13 +389,13 @@ static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki
             continue;
         }
         p.on_mesh = poly.c[i].p;
-        least = kki_lesser(least, p.gap);
+        *least = kki_lesser(*least, p.gap);
         cluster = cluster ? cluster : cluster_of(all, hit->d, false);
         if (cluster) {
             add_point(cluster, p);
         }
     }
-    return least;
+    return poly.count > 0;
 }
 
 static void add_witness(kki_clusters *all, const kki_probe *x, const kki_hit *hit) {
@@ -411,17 +412,20 @@ static bool is_over_round_face(const kki_probe *x, const kki_hit *hit) {
            kki_core_point_distance(&x->core, kk_mat3_tmul_vec(x->X_MX.R, r), &p) && p.distance <= 1e-6 * x->size;
 }
 
-void kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+bool kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     if (hit->kind == KKI_HIT_FACE) {
-        add_face_points(all, f, x, hit);
-    } else if (hit->kind == KKI_HIT_POINT) {
-        add_witness(all, x, hit);
-    } else {
-        const double least = add_x_face_points(all, f, x, hit), missed = hit->sep - x->radius + 1e-6 * x->size;
-        if (least > missed && is_over_round_face(x, hit)) {
-            add_witness(all, x, hit);
-        }
+        return add_face_points(all, f, x, hit);
     }
+    if (hit->kind == KKI_HIT_POINT) {
+        add_witness(all, x, hit);
+        return true;
+    }
+    double least;
+    const bool is_over = add_x_face_points(all, f, x, hit, &least);
+    if (least > hit->sep - x->radius + 1e-6 * x->size && is_over_round_face(x, hit)) {
+        add_witness(all, x, hit);
+    }
+    return is_over;
 }
 
 // ---- output

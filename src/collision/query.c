@@ -105,7 +105,7 @@ kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA,
     }
     const kki_moving moving_a = {&a->shape, X_WA, velocity_a}, moving_b = {&b->shape, X_WB, velocity_b};
     kki_impact found;
-    if (!kki_impact_convex(&moving_a, &moving_b, duration, target, &found)) {
+    if (!kki_impact_find(&moving_a, &moving_b, duration, target, &found)) {
         return KK_UNSUPPORTED;
     }
     *impact = (kk_impact){(kk_impact_kind)found.kind, found.time, separation_of(&found.at)};

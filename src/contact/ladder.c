@@ -4,6 +4,11 @@
 #include "contact/cones.h"
 #include "contact/scratch.h"
 
+/// Residual of a warm start, in floors, that is left as it is.
+static const double REST = 5;
+/// Contradiction of the rows among themselves, in tolerances, that is accepted.
+static const double SETTLED = 0.2;
+
 kki_solver_options kki_solver_options_default(void) {
     return (kki_solver_options){.tolerance = 1e-9,
                                 .floor = 1e-13,
@@ -129,6 +134,10 @@ static void keep(climb *c, int rung) {
     }
 }
 
+static bool has_convex(const climb *c) {
+    return c->system->problem->Y && (c->options->rungs & KKI_RUNG_PROXIMAL);
+}
+
 static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *from) {
     kki_iterate_copy(c->system, from, c->trial);
     if (zero) {
@@ -136,7 +145,7 @@ static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *fr
         kki_system_judge(c->system, c->trial);
     }
     const kki_newton_options o = {
-        .target = c->system->floor, .limit = c->options->newton, .slack = 30, .restart = restart};
+        .target = c->system->floor, .limit = has_convex(c) && c->options->newton > 6 ? 6 : c->options->newton, .slack = 30, .restart = restart};
     const bool settled = kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
@@ -160,10 +169,28 @@ static bool is_cold(const kki_system *s, const double *lambda) {
     return true;
 }
 
+/// Velocities instead of impulses: gets there from anywhere, at the price of a few factors of their own.
+static bool climb_convex(climb *c) {
+    kki_iterate_copy(c->system, c->best, c->trial);
+    if (is_cold(c->system, c->best->lambda)) {
+        kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
+    }
+    const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, 8, SETTLED * c->options->tolerance, c->stats);
+    keep(c, KKI_RUNG_PROXIMAL);
+    c->settled = c->settled || (settled && c->best->residual <= SETTLED * c->options->tolerance);
+    return arrived(c);
+}
+
 static bool climb_newton(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, c->best->lambda);
     kki_iterate_copy(c->system, c->best, warm);
     newton_from(c, false, false, warm);
+    if (!arrived(c) && !cold && c->best->residual <= 1e-3 && climb_sweep(c)) {
+        return true;
+    }
+    if (!arrived(c) && has_convex(c) && climb_convex(c)) {
+        return true;
+    }
     if (!arrived(c) && !cold) {
         newton_from(c, true, false, warm);
     }
@@ -211,8 +238,12 @@ static bool climb_last(climb *c) {
 /// True if it arrived at the floor.
 static bool climb_all(climb *c) {
     const int32_t rungs = c->options->rungs;
-    if (arrived(c)) {
+    // what rests is left alone: a warm start a little above the floor would only be stirred
+    if (arrived(c) || c->best->residual <= REST * c->system->floor) {
         return true;
+    }
+    if (c->system->low_rank || has_convex(c)) {
+        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
     }
     if (!(rungs & KKI_RUNG_NEWTON) && (rungs & KKI_RUNG_SWEEP) && climb_sweep(c)) {
         return true;
@@ -228,6 +259,9 @@ static bool climb_all(climb *c) {
 
 /// Real time: so many sweeps and nothing else; the best of them is kept.
 static bool sweep_budget(climb *c) {
+    if (c->system->low_rank) {
+        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
+    }
     kki_iterate_copy(c->system, c->best, c->trial);
     for (int k = 0; k < c->options->fixed_sweeps && !arrived(c); k++) {
         kki_rung_sweep(c->system, c->trial, 1, 1e300, c->stats);

@@ -54,7 +54,7 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
         return 0;
     }
     memset(dy, 0, (size_t)I->nv * sizeof *dy);
-    kki_rows_add(s->Y, I->nv, I->stride, lambda, dy);
+    kki_rows_add(s, I, lambda, dy);
     kki_island_scatter(m, s, I, dy, s->y_drift);
     return 1;
 }

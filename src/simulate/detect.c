@@ -210,6 +210,12 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     const memory_book book = open_book(model, state);
     int next = 0, count = 0;
     kk_status status = kki_near_find(model, s, &count, error);
+    if (status == KK_OK && s->looks_ahead) {
+        kki_first_meeting(model, s, count);
+        if (s->meeting >= 0) {
+            return KK_OK; // the step will be taken in parts
+        }
+    }
     for (int i = 0; i < count && status == KK_OK; i++) {
         status = collide_pair(model, s, &book, &next, &s->near.list[i], error);
     }

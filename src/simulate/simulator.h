@@ -117,6 +117,13 @@ struct kk_simulator {
     uint64_t *placed;   ///< [nshape] step in which the three above were made; 0: never
     uint64_t stamp;     ///< of this step
     kki_near near;
+
+    // fast bodies (fast.c)
+    int looks_ahead;          ///< whether meetings are looked for in this part of the step
+    double meeting;           ///< first one, s from the start; −1: none
+    double instant;           ///< how long the pair takes to cross what detection could miss
+    int32_t meeting_shape[2]; ///< who meets
+    kk_state *trial;          ///< of steps taken in parts
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching] sorted by shapes
@@ -154,6 +161,7 @@ struct kk_simulator {
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
+    int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
@@ -161,6 +169,8 @@ struct kk_simulator {
 
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
 kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
+/// fast.c: s->meeting of the `count` near pairs.
+void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.

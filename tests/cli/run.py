@@ -217,6 +217,114 @@ def check_info(bench):
     bench.check("no limit is null, not a number", bodies[0]["joint"]["dofs"][0]["lower"] is None)
 
 
+# ---- check -----------------------------------------------------------------------------------------------------------
+
+BROKEN = """<robot name="bad">
+  <link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="a"><inertial><mass value="-1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="package://none/x.stl"/></geometry></visual></link>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="ja" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 0"/>
+    <limit lower="1" upper="-1" effort="1" velocity="1"/></joint>
+  <joint name="jb" type="continuous"><parent link="a"/><child link="b"/><mimic joint="jb"/></joint>
+</robot>
+"""
+
+BROKEN_MJCF = """<mujoco><worldbody>
+ <body name="a"><freejoint/><inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>
+  <body name="b"><joint name="j" axis="0 0 0" range="1 -1"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 5"/>
+  <geom type="mesh" mesh="m"/></body>
+  <body name="b"><joint name="j" range="-10 20"/><geom size=".1"/></body>
+ </body></worldbody><asset><mesh name="m" file="none.stl"/></asset></mujoco>
+"""
+
+
+def check_doctor(bench):
+    (bench.folder / "bad.urdf").write_text(BROKEN)
+    (bench.folder / "bad.xml").write_text(BROKEN_MJCF)
+    bench.expect("a broken URDF file", ["check", "bad.urdf"], FINDING, out=[
+        "bad.urdf:3:41: error: link 'a': the mass is negative — ", "bad.urdf:4:39: warning: 'package://none/x.stl' is not found",
+        "bad.urdf:6:15: error: a second <link>", "bad.urdf:7:85: error: joint 'ja': the axis is zero — ", "above the upper one",
+        "mimics itself", "no body has these moments", "is not connected", "no actuators"])
+    bench.expect("a broken MJCF file", ["check", "bad.xml"], FINDING, out=[
+        "bad.xml:2:57: error: the mass is negative", "bad.xml:3:40: error: the axis", "upside down", "two of body have the name 'b'",
+        "two of joint", "none.stl", "principal moments 1, 1, 5"])
+    document = bench.document("check as JSON", ["check", "bad.urdf", "bad.xml"], FINDING)
+    bench.check("its findings", [file["file"] for file in document["files"]] == ["bad.urdf", "bad.xml"] and document["errors"] ==
+                sum(f["severity"] == "error" for file in document["files"] for f in file["findings"]) > 8, str(document)[:300])
+    for source, out in (("bad.urdf", "good.urdf"), ("bad.xml", "good.xml"), ("bad.urdf", "good2.xml"), ("bad.xml", "good2.urdf")):
+        bench.expect(f"{source} repaired as {out}", ["check", source, "--repair", out], FINDING, out=[f"changed in {out}:", "negative"])
+        bench.expect(f"{out} is good", ["check", out], OK, out=["0 errors"])
+        bodies = {body["name"]: body for body in bench.document(f"info of {out}", ["info", out])["bodies"]}
+        bench.check(f"{out}: mass and nearest inertia", bodies["a"]["mass"] == 1 and
+                    all(near(x, y, 1e-12) for x, y in zip(bodies["b"]["moment"], (2.5, 2.5, 5, 0, 0, 0))), str(bodies["b"]))
+        bench.check(f"{out}: the second name", "b_2" in bodies, str(list(bodies)))
+    bench.expect("a good robot", ["check", "robot:humanoid36"], OK, out=["1 file: 0 errors"])
+    bench.expect("no file", ["check", "none.urdf"], FINDING, out=["none.urdf", "1 error"])
+    bench.expect("no file to repair", ["check", "none.urdf", "--repair", "x.urdf"], INPUT, err=["cannot be repaired"])
+    bench.expect("nothing to check", ["check"], USAGE, err=["needs FILE"])
+    bench.expect("two to repair", ["check", "bad.urdf", "bad.xml", "--repair", "x.urdf"], USAGE, err=["--repair takes one file"])
+    bench.expect("repair to something", ["check", "bad.urdf", "--repair", "x.obj"], USAGE, err=["--to urdf"])
+    bench.expect("repair to nowhere", ["check", "bad.urdf", "--repair", "nowhere/x.urdf"], INPUT, err=["nowhere/x.urdf"])
+    bench.expect("notes", ["check", "arm.urdf", "--notes"], OK, out=["arm.urdf:7:27: note: "])
+
+
+# ---- convert ---------------------------------------------------------------------------------------------------------
+
+def mass_matrices(bench, model, joints):
+    """Bias, inertia matrix and the pose of the last body at three states."""
+    columns = ["time"] + [f"{name}.{kind}" for kind in "qv" for name in joints]
+    rows = [[n] + [0.3 * math.sin(1 + n + 0.7 * k) for k in range(len(columns) - 1)] for n in range(3)]
+    write_table(bench.folder / "states.csv", columns, rows)
+    document = bench.document(f"compute {model}", ["compute", model, "-q", "-s", "states.csv", "-w", "crba,bias,com"])
+    return document.get("columns", []), document.get("rows", [])
+
+
+def check_round_trip(bench, source, steps):
+    """Mass matrix, bias forces and centre of mass stay the same to 1e-12 through any number of formats."""
+    info = bench.document(f"info {source}", ["info", source])
+    joints = [body["joint"]["name"] for body in info["bodies"] if body["joint"]["nv"] == 1]
+    columns, rows = mass_matrices(bench, source, joints)
+    places = {column["name"]: i for i, column in enumerate(columns)}
+    for target in steps:
+        bench.expect(f"convert {source} to {target}", ["convert", source, target, "-q"], OK)
+        other_columns, other = mass_matrices(bench, target, joints)
+        order = [places.get(column["name"]) for column in other_columns]
+        same = None not in order and len(order) == len(columns) > len(joints) and len(other) == len(rows) == 3
+        bench.check(f"{target} has the same columns as {source}", same, str(set(places) ^ {c["name"] for c in other_columns})[:300])
+        if same:
+            worst = max((abs(row[i] - old[order[i]]) / max(1, abs(old[order[i]])) for row, old in zip(other, rows) for i in range(len(order))),
+                        default=0)
+            bench.check(f"{target} moves like {source}", worst <= 1e-12, f"worst difference {worst:.3g}")
+        source = target
+
+
+def check_convert(bench):
+    write_tetrahedron(bench.folder / "part.stl")
+    (bench.folder / "meshed.urdf").write_text(ARM.replace("package://kit/", ""))
+    (bench.folder / "below").mkdir()
+    bench.expect("meshes stay found", ["convert", "meshed.urdf", "below/meshed.xml"], OK, err=["1 mesh is outside"])
+    bench.check("by relative paths", '"../part.stl"' in (bench.folder / "below" / "meshed.xml").read_text())
+    bench.expect("and are read again", ["convert", "below/meshed.xml", "again.urdf", "--search", "."], OK)
+    bench.check("from there, too", '"part.stl"' in (bench.folder / "again.urdf").read_text())
+    for robot in ("arm7", "humanoid36", "quadruped"):
+        check_round_trip(bench, f"robot:{robot}", [f"{robot}.urdf", f"{robot}.xml", f"{robot}2.urdf"])
+    bench.expect("to the standard output", ["convert", "robot:arm7", "-", "--to", "urdf"], OK, out=["<robot"])
+    bench.expect("to something", ["convert", "robot:arm7", "x.obj"], USAGE, err=["--to urdf"])
+    bench.expect("from nothing", ["convert", "none.urdf", "x.urdf"], INPUT, err=["none.urdf"])
+    bench.expect("two things on one output", ["convert", "robot:arm7", "-", "--to", "urdf", "--json"], USAGE, err=["name a file"])
+    document = bench.document("convert as JSON", ["convert", "robot:arm7", "arm7.xml"])
+    bench.check("its format", document["format"] == "mjcf")
+    shared = pathlib.Path(os.environ.get("KARAKURI_MODELS", ROOT.parent / "shared" / "models"))
+    for name in ("jvrc1/urdf/jvrc1.urdf", "unitree_h1/h1.xml", "agility_cassie/cassie.xml", "shadow_hand/right_hand.xml",
+                 "anybotics_anymal_c/anymal_c.xml", "franka_emika_panda/panda.xml", "robotiq_2f85/2f85.xml"):
+        path = shared / name
+        if path.exists():
+            stem = path.stem
+            check_round_trip(bench, str(path), [f"rt_{stem}.urdf", f"rt_{stem}.xml", f"rt_{stem}2.urdf"])
+
+
 # ---- compute ---------------------------------------------------------------------------------------------------------
 
 def write_table(path, columns, rows):
@@ -352,6 +460,8 @@ def main():
         check_generated(bench, verbs)
         check_loading(bench)
         check_info(bench)
+        check_doctor(bench)
+        check_convert(bench)
         check_identities(bench)
         check_standing(bench)
         check_compute_misuse(bench)

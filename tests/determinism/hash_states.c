@@ -174,7 +174,7 @@ static void hash_pair(hasher *h, const kki_shape *a, const kki_shape *b, kk_rand
         }
     }
     kki_impact impact = {.time = 0};
-    (void)kki_impact_convex(&m, &n, 1, 0, &impact);
+    (void)kki_impact_find(&m, &n, 1, 0, &impact);
     hash_double(h, impact.time);
     hash_double(h, impact.at.distance);
 }

@@ -6,7 +6,12 @@
 
 #define VERBS(X)  \
     X(info)       \
+    X(check)      \
+    X(convert)    \
     X(compute)    \
+    X(run)        \
+    X(replay)     \
+    X(export)     \
     X(plot)       \
     X(exam)       \
     X(help)       \
