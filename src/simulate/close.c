@@ -33,7 +33,7 @@ static double errors(kk_simulator *s, const kki_island *I) {
 
 /// Change of the island's positions, in scaled coordinates; true where one was needed.
 static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const kki_warm_layout w = kki_warm_layout_of(m);
+    const kki_warm_layout w = s->layout;
     double *dy = s->local[0];
     kki_certificate proof;
     kki_solver_stats stats;

@@ -221,7 +221,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
 }
 
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
-    const kki_warm_layout w = kki_warm_layout_of(model);
+    const kki_warm_layout w = s->layout;
     const double *warm = kki_state_warm_const(state);
     kk_status status = KK_OK;
     for (int i = 0; i < s->nisland && status == KK_OK; i++) {

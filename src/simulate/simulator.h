@@ -8,6 +8,7 @@
 #include "collision/manifold.h"
 #include "contact/solver.h"
 #include "dynamics/data.h"
+#include "model/warm.h"
 #include "simulate/near.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
@@ -156,7 +157,8 @@ struct kk_simulator {
     kki_whole *whole;        ///< [nnode] likewise, at the start of the step
     double *drive;           ///< [nactuator] force of each actuator
 
-    double *warm; ///< laid out as in the state: what will be written there
+    kki_warm_layout layout; ///< of what the state remembers
+    double *warm;           ///< laid out as in the state: what will be written there
 
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
@@ -197,7 +199,7 @@ void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// warm.c: what the next step starts from, into s->warm; and from there into the state.
-void kki_warm_store(const kk_model *model, kk_simulator *s);
-void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state);
+void kki_warm_store(kk_simulator *s);
+void kki_warm_commit(const kk_simulator *s, kk_state *state);
 
 #endif

@@ -132,7 +132,7 @@ static void commit(const kk_model *m, const kk_simulator *s, kk_state *state) {
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
     memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
     memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
-    kki_warm_commit(m, s, state);
+    kki_warm_commit(s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
 
@@ -206,7 +206,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     if (!is_smooth(model, s)) {
         kki_keep_momentum(model, s, state);
     }
-    kki_warm_store(model, s);
+    kki_warm_store(s);
     kki_close_loops(model, s);
     status = prove(model, s, error);
     if (status == KK_OK) {
