@@ -87,9 +87,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
     KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
-    double **const vectors[] = {&s->tau,   &s->diagonal, &s->E,      &s->y,       &s->y_free,
-                                &s->y_end, &s->y_drift,  &s->dv,     &s->drift,   &s->acceleration,
-                                &s->servo, &s->passive,  &s->v_kick, &s->v_kicked};
+    double **const vectors[] = {
+        &s->tau,   &s->diagonal,     &s->E,     &s->y,       &s->y_free, &s->y_end, &s->y_drift, &s->dv,
+        &s->drift, &s->acceleration, &s->servo, &s->passive, &s->v_kick, &s->slip,  &s->v_part,  &s->v_kicked};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
     }
@@ -115,6 +115,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
+    KKI_LAYOUT_ARRAY(layout, s->q_part, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
     KKI_LAYOUT_ARRAY(layout, s->view_a, padded);

@@ -101,6 +101,7 @@ struct kk_simulator {
     kki_solver_work solver;
     kk_report report;
     double h;
+    int is_smooth; ///< whether this step was one for Runge and Kutta
 
     // the moving copy of the state
     double *q, *v; ///< [nq], [nv]
@@ -108,7 +109,8 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
-    double *v_kick, *v_kicked; ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts
@@ -185,8 +187,9 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
-/// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
-kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
+/// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
+/// @param sticks  1: a joint sticks, and nothing was done
+kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);
