@@ -101,6 +101,8 @@ struct kk_simulator {
     kki_solver_work solver;
     kk_report report;
     double h;
+    void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
+    void *probe_user;
     int is_smooth; ///< whether this step was one for Runge and Kutta
 
     // the moving copy of the state

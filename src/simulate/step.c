@@ -25,6 +25,9 @@ static double now(const kk_simulator *s) {
 static double book(kk_simulator *s, kk_stage stage, double start) {
     const double t = now(s);
     s->report.seconds[stage] += t - start;
+    if (s->probe) {
+        s->probe(s, stage, s->probe_user);
+    }
     return t;
 }
 
