@@ -314,7 +314,7 @@ static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, dou
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)mode_of(c, b, w->mode, w->direction + 2 * b);
         changed = changed || w->mode[b] != w->old_mode[b];
-        slides = slides || w->mode[b] == KKI_MODE_SLIDING;
+        slides = slides || (w->mode[b] == KKI_MODE_SLIDING && s->problem->block[b].friction > 0);
         w->old_mode[b] = w->mode[b];
     }
     kki_system_judge(s, now);

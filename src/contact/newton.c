@@ -411,11 +411,10 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
             zero_held(s, w, base);
         }
         const bool careful = o->careful && it->residual <= 1e3 * s->floor && holds_too_much(s, w);
-        w->reduced.nudge = reuse     ? w->reduced.nudge
-                           : careful ? careful_nudge(s, it->residual)
-                                     : least_nudge(s);
+        w->reduced.nudge = reuse ? w->reduced.nudge : careful ? careful_nudge(s, it->residual) : least_nudge(s);
         bool finite = step(s, w, base, reuse, full, stats);
-        if (o->careful && !careful && (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
+        if (o->careful && !careful &&
+            (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
             w->reduced.nudge = careful_nudge(s, it->residual);
             finite = step(s, w, base, false, full, stats);
         }
