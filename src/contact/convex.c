@@ -327,7 +327,7 @@ static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, dou
 
 /// A weight in proportion to the error: large enough to start near the answer, small enough to get on.
 static double weight_for(const kki_system *s, double residual, double eagerness) {
-    return kki_clamp(eagerness * residual / (s->size > 0 ? s->size : 1), LAST_WEIGHT, 1e-2);
+    return kki_clamp(eagerness * residual / s->size, LAST_WEIGHT, 1e-2);
 }
 
 bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, double settled,

@@ -235,7 +235,7 @@ static double least_nudge(const kki_system *s) {
 /// Where the rows of the modes contradict each other, a shift in proportion to the error keeps the step from running away along
 /// the impulses that move nothing, and costs nothing in the end (Levenberg and Marquardt; Yamashita & Fukushima 2001).
 static double careful_nudge(const kki_system *s, double residual) {
-    const double least = 1e3 * least_nudge(s), share = s->size > 0 ? residual / s->size : 0;
+    const double least = 1e3 * least_nudge(s), share = residual / s->size;
     return kki_clamp(share, least, 1e-2);
 }
 
@@ -526,10 +526,15 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *i
         if (!step(s, w, base, reuse, full, stats) || (full->residual > last && careful) || full->residual > 1e3) {
             break;
         }
+        const bool stalls =
+            k > 0 && w->reduced.constant && full->residual > 0.7 * last; // the rows contradict each other by this much
         last = full->residual;
         swap(base, full);
         if (base->residual < it->residual) {
             kki_iterate_copy(s, base, it);
+        }
+        if (stalls) {
+            break;
         }
         follow_directions(s, w, base->lambda);
     }
