@@ -6,7 +6,7 @@
 ///     f(z) = ½ |z|² + Σ ½ (w + r)(|q|² − |q − P(q)|²),    ∇f = z − Y λ(u),    H = 1 + Y P'(q)/(w + r) Yᵀ
 /// is least: Newton's method with a line search gets there from anywhere, however singular G is, by nv × nv factors. λ̄ and the radii
 /// then move to the result (an augmented Lagrangian: Hestenes 1969, Rockafellar 1976; for contact Alart & Curnier 1991, and Castro,
-/// Permenter, Han 2022 for the view from velocities). After each the true problem is tried from there.
+/// Permenter, Han 2023 for the view from velocities). After each the true problem is tried from there.
 #include <string.h>
 
 #include "contact/cones.h"
