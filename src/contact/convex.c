@@ -1,4 +1,4 @@
-/// L3, velocities instead of impulses: a proximal step whose inner problem is a convex function of the motion alone.
+/// L2½, velocities instead of impulses: a proximal step whose inner problem is a convex function of the motion alone.
 ///
 /// With w (λ − λ̄) added to u and the radii of friction, torsion and rolling held, every block answers its velocity by a projection,
 ///     λ(u) = P(q),    q = (w λ̄ − u)/(w + r),

@@ -4,7 +4,8 @@
 ///     held      all rows, u = 0;
 ///     sliding   the normal, moving λ along n + μ d (and along the torsion and rolling that are at their bounds), un = 0;
 ///               the turn, moving λt along p ⊥ d, p · ut = 0, with (−d · ut)/(μ λn) on the diagonal: friction follows the velocity.
-/// A shift of 1e-10 makes hyperstatic sets regular; it stands in the matrix only, never in the residual.
+/// A shift of 1e-10 makes hyperstatic sets regular, a larger one keeps contradicting ones from running away; it stands in the matrix only,
+/// never in the residual.
 #include <string.h>
 
 #include "contact/cones.h"
