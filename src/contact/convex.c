@@ -1,4 +1,4 @@
-/// L3, velocities instead of impulses: a proximal step whose inner problem is a convex function of the motion alone.
+/// L2½, velocities instead of impulses: a proximal step whose inner problem is a convex function of the motion alone.
 ///
 /// With w (λ − λ̄) added to u and the radii of friction, torsion and rolling held, every block answers its velocity by a projection,
 ///     λ(u) = P(q),    q = (w λ̄ − u)/(w + r),
@@ -6,7 +6,7 @@
 ///     f(z) = ½ |z|² + Σ ½ (w + r)(|q|² − |q − P(q)|²),    ∇f = z − Y λ(u),    H = 1 + Y P'(q)/(w + r) Yᵀ
 /// is least: Newton's method with a line search gets there from anywhere, however singular G is, by nv × nv factors. λ̄ and the radii
 /// then move to the result (an augmented Lagrangian: Hestenes 1969, Rockafellar 1976; for contact Alart & Curnier 1991, and Castro,
-/// Permenter, Han 2022 for the view from velocities). After each the true problem is tried from there.
+/// Permenter, Han 2023 for the view from velocities). After each the true problem is tried from there.
 #include <string.h>
 
 #include "contact/cones.h"
@@ -314,7 +314,7 @@ static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, dou
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)mode_of(c, b, w->mode, w->direction + 2 * b);
         changed = changed || w->mode[b] != w->old_mode[b];
-        slides = slides || w->mode[b] == KKI_MODE_SLIDING;
+        slides = slides || (w->mode[b] == KKI_MODE_SLIDING && s->problem->block[b].friction > 0);
         w->old_mode[b] = w->mode[b];
     }
     kki_system_judge(s, now);
@@ -327,7 +327,7 @@ static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, dou
 
 /// A weight in proportion to the error: large enough to start near the answer, small enough to get on.
 static double weight_for(const kki_system *s, double residual, double eagerness) {
-    return kki_clamp(eagerness * residual / (s->size > 0 ? s->size : 1), LAST_WEIGHT, 1e-2);
+    return kki_clamp(eagerness * residual / s->size, LAST_WEIGHT, 1e-2);
 }
 
 bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, double settled,

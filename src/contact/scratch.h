@@ -22,7 +22,7 @@ typedef struct kki_system {
         own; ///< [6 × nblock] the block's own part of G + shift: contact nn, n1, n2, 11, 12, 22; rolling 11, 12, 22; else the number
     double *scale;  ///< [nblock] largest of its diagonal, above zero
     double largest; ///< of scale
-    double size;    ///< largest of |g|
+    double size;    ///< largest of |g| among what approaches; above zero
     double floor;   ///< residual at which iterating stops
 } kki_system;
 
