@@ -61,6 +61,12 @@ static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kk
     }
     for (double reach = 1e-3; reach < 1e3; reach *= 8) {
         if (deepest_within(a, X_WA, b, X_WB, reach, separation)) {
+            // a wide reach finds many directions, more than are kept; within the distance found there are few
+            kk_separation nearer;
+            const double close = separation->distance > 0 ? separation->distance * (1 + 1e-9) : 0;
+            if (close < reach && deepest_within(a, X_WA, b, X_WB, close, &nearer)) {
+                *separation = nearer;
+            }
             return KK_OK;
         }
     }

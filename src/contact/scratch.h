@@ -123,6 +123,7 @@ typedef struct kki_newton_options {
     int rescue;    ///< sweeps where the step fails; 0: give up there
     double slack;  ///< growth of the residual tolerated in the first steps
     bool restart;  ///< blocks that stick start from zero
+    bool careful;  ///< steps that fail are tried again with a shift in proportion to the error
 } kki_newton_options;
 /// True if it ended with modes that stand and a residual that no step lowers.
 bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,

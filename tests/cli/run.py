@@ -427,6 +427,135 @@ def check_compute_json(bench):
     bench.check("file and output are the same", direct == (bench.folder / "com.csv").read_text())
 
 
+# ---- run, replay, export ---------------------------------------------------------------------------------------------
+
+SCENE = """<mujoco model="scene"><option timestep="0.002"/>
+ <worldbody><geom type="plane" size="5 5 1"/>
+  <body name="box" pos="0 0 0.3"><freejoint name="box"/><geom type="box" size="0.1 0.1 0.1" mass="1"/></body>
+  <body name="arm" pos="1 0 1"><joint name="hinge" axis="0 1 0" damping="0.1"/><geom type="capsule" size="0.03 0.2" mass="1"/>
+   <body name="fore" pos="0 0 0.3"><joint name="elbow" axis="0 1 0"/><geom type="capsule" size="0.02 0.1" mass="0.3"/></body></body>
+ </worldbody>
+ <actuator><position name="servo" joint="hinge" kp="100" kv="10"/><motor joint="elbow"/></actuator>
+ <keyframe><key name="raised" qpos="0 0 0.5 1 0 0 0 0.5 0" ctrl="0.5 0"/></keyframe></mujoco>
+"""
+
+
+def check_run(bench):
+    (bench.folder / "scene.xml").write_text(SCENE)
+    document = bench.document("run as JSON", ["run", "scene.xml", "-t", "0.6", "-o", "a.kkr", "-l", "a.csv", "--key-every", "64"])
+    bench.check("its figures", document["steps"] == 300 and near(document["time"], 0.6, 1e-9) and document["worst_residual"] <= 1e-9 and
+                document["most_contacts"] == 4 and document["cut_short"] == 0, str(document))
+    rows = list(csv.reader(open(bench.folder / "a.csv")))
+    names = [name.split(" [")[0] for name in rows[0]]
+    bench.check("its log", len(rows) == 301 and {"time", "box.q.z", "hinge.q", "elbow.v", "servo.u", "elbow.u", "residual", "contacts"} <=
+                set(names), str(names))
+    # free fall from the centre at 0.3 m: z = 0.3 - g t²/2 while it does not touch
+    fall = [(float(row[0]), float(row[names.index("box.q.z")])) for row in rows[1:51]]
+    bench.check("the box falls freely", all(abs(z + 4.905 * t * t - fall[0][1] - 4.905 * fall[0][0] ** 2) < 1e-9 for t, z in fall), str(fall[-1]))
+    bench.check("and comes to rest on the floor", near(float(rows[-1][names.index("box.q.z")]), fall[0][1] - 0.2, 1e-4), rows[-1][7])
+    bench.expect("a summary", ["run", "scene.xml", "-t", "0.1"], OK, out=["real time", "residual", "contacts", "energy"])
+    bench.expect("every tenth step", ["run", "scene.xml", "-t", "0.1", "-l", "few.csv", "--every", "10"], OK)
+    bench.check("are 5 rows", len((bench.folder / "few.csv").read_text().splitlines()) == 6)
+    held = bench.document("from a keyframe", ["run", "scene.xml", "-t", "0.002", "--keyframe", "raised", "-l", "key.csv"])
+    bench.check("its controls are held", held and bench_column(bench, "key.csv", "servo.u") == [0.5])
+    budget = bench.document("with a budget", ["run", "scene.xml", "-t", "0.4", "--budget", "1", "--dt", "0.01"])
+    bench.check("steps of dt", budget["steps"] == 40 and budget["timestep"] == 0.01)
+    check_replay(bench)
+
+
+def bench_column(bench, table, name):
+    rows = list(csv.reader(open(bench.folder / table)))
+    index = [head.split(" [")[0] for head in rows[0]].index(name)
+    return [float(row[index]) for row in rows[1:]]
+
+
+def check_replay(bench):
+    bench.expect("what a recording holds", ["replay", "a.kkr"], OK, out=["scene.xml", "300, a whole state every 64", "9 coordinates"])
+    bench.expect("a replay", ["replay", "a.kkr", "--verify"], OK, out=["all 300 steps", "same bits"])
+    part = bench.document("a part of it", ["replay", "a.kkr", "--verify", "--from", "200"])
+    bench.check("from the key before", part["compared"] == 300 - 192 and part["verified"])
+    again = bench.document("another run", ["run", "scene.xml", "-t", "0.6", "-o", "b.kkr", "--key-every", "64"])
+    bench.check("gives the same file", again and (bench.folder / "a.kkr").read_bytes() == (bench.folder / "b.kkr").read_bytes())
+    bench.expect("export", ["export", "a.kkr", "--csv", "-o", "exported.csv"], OK)
+    bench.check("is the log", (bench.folder / "exported.csv").read_text() == (bench.folder / "a.csv").read_text())
+    bench.expect("export of some steps", ["export", "a.kkr", "--csv", "--from", "10", "--to", "20", "--every", "5"], OK, out=["time [s],"])
+    bench.check("has three", len(bench.run("export", "a.kkr", "--from", "10", "--to", "20", "--every", "5").stdout.splitlines()) == 4)
+    data = (bench.folder / "a.kkr").read_bytes()
+    (bench.folder / "cut.kkr").write_bytes(data[:len(data) * 2 // 3])
+    bench.expect("a recording that was cut", ["replay", "cut.kkr", "--verify"], OK, err=["was cut"], out=["same bits"])
+    broken = bytearray(data)
+    broken[len(data) // 2] ^= 1
+    (bench.folder / "broken.kkr").write_bytes(broken)
+    bench.expect("a recording that was altered", ["replay", "broken.kkr", "--verify"], INPUT, err=["checksum"])
+    bench.expect("no recording", ["replay", "scene.xml"], INPUT, err=["does not start as a recording"])
+    bench.expect("no file", ["replay", "none.kkr"], INPUT, err=["none.kkr"])
+    (bench.folder / "scene.xml").write_text(SCENE.replace('mass="0.3"', 'mass="0.31"'))
+    bench.expect("a model that has changed", ["replay", "a.kkr", "--verify"], INPUT, err=["has changed since"])
+    (bench.folder / "scene2.xml").write_text(SCENE)
+    bench.expect("the model elsewhere", ["replay", "a.kkr", "--verify", "--model", "scene2.xml"], OK, out=["same bits"])
+    (bench.folder / "scene.xml").unlink()
+    bench.expect("export without the model", ["export", "a.kkr"], OK, out=["time [s],q0,q1"], err=["columns are numbered"])
+    bench.expect("two things on one output", ["export", "a.kkr", "--json"], USAGE, err=["--out FILE"])
+    (bench.folder / "scene.xml").write_text(SCENE)
+
+
+def check_controls(bench):
+    write_table(bench.folder / "motion.csv", ["time", "servo", "elbow"], [[0, 0, 0], [0.1, 0.2, 0], [0.2, 0.2, 0.01]])
+    run = ["run", "scene.xml", "-t", "0.3"]
+    bench.expect("controls from a table", [*run, "--control", "motion.csv", "-l", "moved.csv"], OK)
+    values = bench_column(bench, "moved.csv", "servo.u")
+    bench.check("straight lines between its rows", near(values[25], 0.1, 1e-9) and values[-1] == 0.2 and near(values[-1], 0.2), str(values[25]))
+    write_table(bench.folder / "joints.csv", ["time", "hinge", "elbow"], [[0, 0.3, 0]])
+    bench.expect("columns named by joints", [*run, "-c", "joints.csv"], OK)
+    write_table(bench.folder / "missing.csv", ["time", "servo"], [[0, 0]])
+    bench.expect("a missing column", [*run, "-c", "missing.csv"], INPUT, err=["missing.csv:1: error: 1 actuator has no column: elbow", "--allow-missing"])
+    bench.expect("a missing column allowed", [*run, "-c", "missing.csv", "--allow-missing"], OK)
+    write_table(bench.folder / "extra.csv", ["time", "servo", "elbo"], [[0, 0, 0]])
+    bench.expect("a misspelt column", [*run, "-c", "extra.csv"], INPUT, err=["extra.csv:1: error:", "did you mean 'elbow'?"])
+    write_table(bench.folder / "more.csv", ["time", "servo", "elbow", "temperature"], [[0, 0, 0, 300]])
+    bench.expect("an extra column", [*run, "-c", "more.csv"], INPUT, err=["'temperature'", "--ignore-extra"])
+    bench.expect("an extra column skipped", [*run, "-c", "more.csv", "--ignore-extra"], OK)
+    write_table(bench.folder / "back.csv", ["time", "servo", "elbow"], [[0, 0, 0], [0, 1, 1]])
+    bench.expect("time that stands still", [*run, "-c", "back.csv"], INPUT, err=["back.csv:3: error: time does not rise"])
+    write_table(bench.folder / "timeless.csv", ["servo", "elbow"], [[0, 0]])
+    bench.expect("no time", [*run, "-c", "timeless.csv"], INPUT, err=["no column 'time'"])
+    bench.expect("no duration", ["run", "scene.xml"], USAGE, err=["needs --time"])
+    bench.expect("negative step", [*run, "--dt", "-0.1"], USAGE, err=["outside"])
+    bench.expect("misspelt keyframe", [*run, "--keyframe", "raisd"], INPUT, err=["did you mean 'raised'?"])
+    bench.expect("no place for the recording", [*run, "-o", "nowhere/a.kkr"], INPUT, err=["nowhere/a.kkr"])
+    bench.expect("no place for the log", [*run, "-l", "nowhere/a.csv"], INPUT, err=["nowhere/a.csv"])
+
+
+# ---- collide ---------------------------------------------------------------------------------------------------------
+
+def check_collide(bench):
+    ball = bench.document("a ball above a box", ["collide", "box:1,1,1", "sphere:0.5", "--pose-b", "0,0,1.25", "--velocity-b", "0,0,-2"])
+    bench.check("its distance and time of impact", near(ball["distance"], 0.25, 1e-12) and ball["normal"] == [0, 0, 1] and
+                ball["impact"]["kind"] == "hit" and near(ball["impact"]["time"], 0.125, 1e-9), str(ball))
+    box = bench.document("a box on a floor", ["collide", "plane", "box:1,1,1", "--pose-b", "0,0,0.499"])
+    bench.check("its four points", box["touching"] == 1 and len(box["manifolds"]) == 1 and len(box["manifolds"][0]["points"]) == 4 and
+                all(near(p["gap"], -0.001, 1e-9) for p in box["manifolds"][0]["points"]), str(box))
+    turned = bench.document("turned", ["collide", "sphere:0.5", "box:1,1,1", "--pose-b", "0,0,2,0.785398163397448,0,0"])
+    bench.check("an edge is nearer", near(turned["distance"], 2 - 0.5 - math.sqrt(0.5), 1e-9), str(turned))
+    write_tetrahedron(bench.folder / "part.stl")
+    for word in ("part.stl", "hull:part.stl", "mesh:part.stl"):
+        part = bench.document(word, ["collide", word, "sphere:0.1", "--pose-b=0,0,-0.3"])
+        bench.check(f"distance of {word}", near(part["distance"], 0.2, 1e-9), str(part))
+    scene = bench.document("a model", ["collide", "scene.xml", "sphere:0.1", "--pose-b", "3,0,0.5"])
+    bench.check("its nearest shape is the floor", scene["pairs"] == 4 and near(scene["distance"], 0.4, 1e-9), str(scene))
+    bench.expect("for people", ["collide", "box:1,1,1", "box:1,1,1", "--pose-b", "0.9,0,0"], OK, out=["they overlap", "normal", "contact point"])
+    bench.expect("no impact", ["collide", "plane", "sphere:1", "--pose-b", "0,0,3", "--velocity-b", "0,0,1"], OK, out=["none within 1 s"])
+    bench.expect("misspelt shape", ["collide", "spere:1", "plane"], USAGE, err=["did you mean 'sphere'?"])
+    bench.expect("too few sizes", ["collide", "box:1,1", "plane"], USAGE, err=["box:X,Y,Z"])
+    bench.expect("no size", ["collide", "sphere:0", "plane"], USAGE, err=["must be positive"])
+    bench.expect("not a number", ["collide", "sphere:big", "plane"], USAGE, err=["sphere:RADIUS"])
+    bench.expect("half a pose", ["collide", "sphere:1", "plane", "--pose-a", "1,2"], USAGE, err=["three nor six"])
+    bench.expect("one thing only", ["collide", "sphere:1"], USAGE, err=["needs B"])
+    bench.expect("no such mesh", ["collide", "none.stl", "plane"], INPUT, err=["none.stl"])
+    bench.expect("two planes", ["collide", "plane", "plane"], OK, out=["not known"])
+    bench.expect("a model without shapes", ["collide", "robot:arm7", "plane"], INPUT, err=["no shapes that collide"])
+
+
 # ---- plot ------------------------------------------------------------------------------------------------------------
 
 def check_plot(bench):
@@ -466,6 +595,9 @@ def main():
         check_standing(bench)
         check_compute_misuse(bench)
         check_compute_json(bench)
+        check_run(bench)
+        check_controls(bench)
+        check_collide(bench)
         check_plot(bench)
     print(f"{bench.passed} passed, {bench.failed} failed")
     return 1 if bench.failed else 0

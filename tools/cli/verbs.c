@@ -12,6 +12,7 @@
     X(run)        \
     X(replay)     \
     X(export)     \
+    X(collide)    \
     X(plot)       \
     X(exam)       \
     X(help)       \
