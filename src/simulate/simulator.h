@@ -21,6 +21,7 @@ typedef struct kki_contact {
     kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
+    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
     kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;    ///< of torsion and rolling on B, likewise

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "robots.h"
+#include "../../../models/robots.h"
 #include "rows.h"
 #include "scene.h"
 
