@@ -1,12 +1,13 @@
 /// Whole steps of ours beside MuJoCo, and where they can take part ODE, Bullet and DART: the same models, controls and
 /// time steps, in turns in one process.
 ///
-///     scenes [--json FILE] [--cpu N] [--repeats N] [--scene NAME] [--models FOLDER] [--work FOLDER] [--stages] [--strict]
+///     scenes [--json FILE] [--cpu N] [--repeats N] [--scene NAME] [--models FOLDER] [--work FOLDER] [--stages] [--alone] [--strict]
 ///
 /// Robots are files of `--models` (../shared/models; left out with a word where it is absent); the other scenes are
 /// written to `--work` as MJCF, and ours and MuJoCo read the same file. Before a race the two must agree on mass, degrees
 /// of freedom, time step, actuators and the height of the centre of mass. Ours solves every step to 1e-9 m/s or fails; a
-/// failed step ends its run and is reported. `--stages` shows where our time goes.
+/// failed step ends its run and is reported. `--stages` shows where our time goes, `--alone`
+/// races ours alone, for a profiler.
 #include "machine.hpp"
 #include "report.hpp"
 #include "slices.hpp"
@@ -26,7 +27,7 @@ namespace {
 struct options {
     std::string json, only, models = "../shared/models", work = ".";
     int cpu = -1, repeats = 15;
-    bool stages = false, strict = false;
+    bool stages = false, alone = false, strict = false;
 };
 
 /// What is added to the keyframe's control of an actuator at a time.
@@ -313,6 +314,9 @@ row run_scene(const options &o, const scene &s) {
         }
         ours->use_clock(false);
         std::vector<runner> runners = {{ours.get(), r.engine[0].steps, {}}};
+        if (o.alone) {
+            all.clear();
+        }
         for (contender &one : all) {
             r.engine.push_back(survey(*one.w, one.engine, c));
             runners.push_back({one.w.get(), r.engine.back().steps, {}});
@@ -456,8 +460,8 @@ options read_options(int argc, char **argv) {
     options o;
     for (int i = 1; i < argc; i++) {
         const std::string key = argv[i];
-        if (key == "--strict" || key == "--stages") {
-            (key == "--strict" ? o.strict : o.stages) = true;
+        if (key == "--strict" || key == "--stages" || key == "--alone") {
+            (key == "--strict" ? o.strict : key == "--stages" ? o.stages : o.alone) = true;
             continue;
         }
         const std::string value = i + 1 < argc ? argv[++i] : "";
@@ -475,7 +479,7 @@ options read_options(int argc, char **argv) {
             o.work = value;
         } else {
             std::fprintf(stderr, "usage: scenes [--json FILE] [--cpu N] [--repeats N] [--scene NAME] [--models FOLDER] "
-                                 "[--work FOLDER] [--stages] [--strict]\n");
+                                 "[--work FOLDER] [--stages] [--alone] [--strict]\n");
             std::exit(2);
         }
     }

@@ -146,6 +146,25 @@ static void distance_at(const kki_moving_core *a, const kk_transform *X_WA, cons
     }
 }
 
+// Where bodies just touch, the search for the depth may end with a poor normal. The last one from outside is another: of
+// two separations the larger is nearer to the truth.
+static void prefer_last_normal(const kki_moving_core *a, const kk_transform *X_WA, const kki_moving_core *b,
+                               const kk_transform *X_WB, kk_vec3 n, kki_separation *r) {
+    if (a->is_plane || b->is_plane) {
+        return;
+    }
+    int id = -1, other = -1;
+    const kk_vec3 p = kk_transform_point(*X_WA, kki_core_support(a->core, kk_mat3_tmul_vec(X_WA->R, n), &id));
+    const kk_vec3 d = kk_vec3_neg(kk_mat3_tmul_vec(X_WB->R, n));
+    const kk_vec3 q = kk_transform_point(*X_WB, kki_core_support(b->core, d, &other));
+    const double distance = kk_vec3_dot(n, kk_vec3_sub(q, p)) - (a->core->radius + b->core->radius);
+    if (distance > r->distance) {
+        r->normal = n;
+        r->distance = distance;
+        r->on_b = kk_vec3_add(r->on_a, kk_vec3_scale(n, distance));
+    }
+}
+
 void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double from, double to, double target,
                       kki_impact *impact) {
     kki_pair_memory memory = {0};
@@ -157,6 +176,9 @@ void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double
     for (impact->iterations = 1; impact->iterations <= KKI_IMPACT_ITERATIONS; impact->iterations++) {
         const kk_transform X_WA = pose_at(a, impact->time), X_WB = pose_at(b, impact->time);
         distance_at(a, &X_WA, b, &X_WB, &memory, &impact->at);
+        if (impact->iterations > 1 && impact->at.distance <= target) {
+            prefer_last_normal(a, &X_WA, b, &X_WB, v.n, &impact->at);
+        }
         v.gap = impact->at.distance - target;
         if (v.gap <= 1e-11 * (size + target)) {
             impact->kind = KKI_IMPACT_HIT;

@@ -76,7 +76,7 @@ bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_pr
 
 // ---- collecting points
 
-enum { KKI_CLUSTER_POINTS = 32, KKI_CLUSTERS = 48 };
+enum { KKI_CLUSTER_POINTS = 32, KKI_CLUSTERS = 64 };
 
 typedef struct kki_cluster_point {
     kk_vec3 on_mesh;
@@ -94,7 +94,7 @@ typedef struct kki_cluster {
 
 typedef struct kki_clusters {
     int count;
-    int lost; ///< directions that found no room
+    int lost; ///< directions that found no room, or lost it
     double reach;
     kki_cluster cluster[KKI_CLUSTERS];
 } kki_clusters;

@@ -79,7 +79,30 @@ static void begin_polygon(polygon *p, int count) {
 
 // ---- clusters
 
-static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal) {
+static int deepest(const kki_cluster *p) {
+    int best = 0;
+    for (int i = 1; i < p->count; i++) {
+        best = p->point[i].gap < p->point[best].gap ? i : best;
+    }
+    return best;
+}
+
+static double least_gap(const kki_cluster *p) {
+    return p->point[deepest(p)].gap;
+}
+
+// The shallowest cluster, where it is shallower than a new one of that gap.
+static kki_cluster *make_room(kki_clusters *all, double gap) {
+    all->lost++;
+    int shallowest = 0;
+    for (int i = 1; i < all->count; i++) {
+        shallowest = least_gap(&all->cluster[i]) > least_gap(&all->cluster[shallowest]) ? i : shallowest;
+    }
+    return least_gap(&all->cluster[shallowest]) > gap ? &all->cluster[shallowest] : NULL;
+}
+
+// The cluster of a direction; `gap` is that of the point it is wanted for.
+static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal, double gap) {
     for (int i = 0; i < all->count; i++) {
         kki_cluster *p = &all->cluster[i];
         const kk_vec3 r = kk_vec3_sub(p->d, d);
@@ -92,11 +115,10 @@ static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal
             return p;
         }
     }
-    if (all->count == KKI_CLUSTERS) {
-        all->lost++;
+    kki_cluster *p = all->count < KKI_CLUSTERS ? &all->cluster[all->count++] : make_room(all, gap);
+    if (!p) {
         return NULL;
     }
-    kki_cluster *p = &all->cluster[all->count++];
     p->d = d;
     p->is_face_normal = is_face_normal;
     p->count = 0;
@@ -123,14 +145,6 @@ static int farthest(const kki_cluster *p, kk_vec3 u) {
             most = s;
             best = i;
         }
-    }
-    return best;
-}
-
-static int deepest(const kki_cluster *p) {
-    int best = 0;
-    for (int i = 1; i < p->count; i++) {
-        best = p->point[i].gap < p->point[best].gap ? i : best;
     }
     return best;
 }
@@ -194,7 +208,7 @@ static void add_point(kki_cluster *p, kki_cluster_point point) {
 }
 
 void kki_clusters_add_point(kki_clusters *all, kk_vec3 d, bool is_face_normal, kki_cluster_point point) {
-    kki_cluster *cluster = cluster_of(all, d, is_face_normal);
+    kki_cluster *cluster = cluster_of(all, d, is_face_normal, point.gap);
     if (cluster) {
         add_point(cluster, point);
     }
@@ -327,7 +341,7 @@ static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
             continue;
         }
         p.on_mesh = kk_vec3_sub(poly.c[i].p, kk_vec3_scale(hit->d, height));
-        cluster = cluster ? cluster : cluster_of(all, hit->d, true);
+        cluster = cluster ? cluster : cluster_of(all, hit->d, true, p.gap);
         if (cluster) {
             add_point(cluster, p);
         }
@@ -390,7 +404,7 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
         }
         p.on_mesh = poly.c[i].p;
         *least = kki_lesser(*least, p.gap);
-        cluster = cluster ? cluster : cluster_of(all, hit->d, false);
+        cluster = cluster ? cluster : cluster_of(all, hit->d, false, p.gap);
         if (cluster) {
             add_point(cluster, p);
         }
@@ -446,10 +460,6 @@ static void write_one(const kki_cluster *p, const kk_transform *X_WM, bool is_sw
     }
 }
 
-static double least_gap(const kki_cluster *p) {
-    return p->point[deepest(p)].gap;
-}
-
 int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold, int room) {
     uint8_t order[KKI_CLUSTERS];
     int count = 0;
@@ -467,5 +477,5 @@ int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swap
     }
     const int found = count + all->lost;
     // directions are lost before the caller's room is full where that is larger than the list
-    return found > room && written == room ? -1 - found : written;
+    return written == room && found > room ? -1 - found : written;
 }

@@ -1,4 +1,4 @@
-/// L3, velocities instead of impulses: a proximal step whose inner problem is a convex function of the motion alone.
+/// L2½, velocities instead of impulses: a proximal step whose inner problem is a convex function of the motion alone.
 ///
 /// With w (λ − λ̄) added to u and the radii of friction, torsion and rolling held, every block answers its velocity by a projection,
 ///     λ(u) = P(q),    q = (w λ̄ − u)/(w + r),
@@ -6,7 +6,7 @@
 ///     f(z) = ½ |z|² + Σ ½ (w + r)(|q|² − |q − P(q)|²),    ∇f = z − Y λ(u),    H = 1 + Y P'(q)/(w + r) Yᵀ
 /// is least: Newton's method with a line search gets there from anywhere, however singular G is, by nv × nv factors. λ̄ and the radii
 /// then move to the result (an augmented Lagrangian: Hestenes 1969, Rockafellar 1976; for contact Alart & Curnier 1991, and Castro,
-/// Permenter, Han 2022 for the view from velocities). After each the true problem is tried from there.
+/// Permenter, Han 2023 for the view from velocities). After each the true problem is tried from there.
 #include <string.h>
 
 #include "contact/cones.h"
@@ -14,13 +14,8 @@
 
 enum { MOST_STEPS = 25, MOST_TRIALS = 20 };
 
-#ifndef W0
-#define W0 1
-#define WS 0.1
-#define WL 1e-7
-#define TIN 1e-14
-#endif
-static const double FIRST_WEIGHT = W0, LAST_WEIGHT = WL, SHRINK = WS, INNER = TIN;
+/// Of the proximal weight as a share of the error, of the least weight, and how exactly the inner problem is solved.
+static const double EAGERNESS = 1, SHRINK = 0.1, LAST_WEIGHT = 1e-7, INNER = 1e-14;
 
 enum { IMPULSES, COLUMNS, CURVATURE }; // what answer_all is asked for
 
@@ -28,12 +23,12 @@ typedef struct convex {
     const kki_system *s;
     kki_reduced *r;
     int nv, width;
-    double *z, *step, *gradient;   ///< [width]
-    double *u, *du, *trial;        ///< [stride]
-    double *lambda, *centre;       ///< [stride]
-    double *weight, *pull;         ///< [stride] w + r, and the part of it that pulls to the centre
-    double *radius;                ///< [nblock]
-    double slope, curvature;       ///< of f along the step
+    double *z, *step, *gradient; ///< [width]
+    double *u, *du, *trial;      ///< [stride]
+    double *lambda, *centre;     ///< [stride]
+    double *weight, *pull;       ///< [stride] w + r, and the part of it that pulls to the centre
+    double *radius;              ///< [nblock]
+    double slope, curvature;     ///< of f along the step
 } convex;
 
 // ---- laws
@@ -290,7 +285,8 @@ static int disc_mode(const convex *c, int row, double radius, double *d) {
 
 static int mode_of(const convex *c, int b, const int8_t *mode, double *d) {
     const kki_block *block = &c->s->problem->block[b];
-    const bool contact = block->law == KKI_LAW_CONTACT, rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+    const bool contact = block->law == KKI_LAW_CONTACT,
+               rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
     if ((contact && !(c->lambda[block->row] > 0)) ||
         (rides && (mode[block->contact] == KKI_MODE_OPEN || block->friction == 0))) {
         return KKI_MODE_OPEN;
@@ -308,51 +304,59 @@ static int mode_of(const convex *c, int b, const int8_t *mode, double *d) {
     return interval_mode(answer(c, c->u, block->row), lower, upper);
 }
 
-/// The true problem with the modes of this one.
-static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, kki_solver_stats *stats) {
+/// The true problem with the modes of this one. True if they are new. @param residual  before it
+static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, double *residual,
+                   kki_solver_stats *stats) {
     const kki_system *s = c->s;
     memset(now->lambda, 0, sizeof(double) * (size_t)s->stride);
     memcpy(now->lambda, c->lambda, sizeof(double) * (size_t)s->nrow);
-    bool changed = false;
+    bool changed = false, slides = false;
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)mode_of(c, b, w->mode, w->direction + 2 * b);
         changed = changed || w->mode[b] != w->old_mode[b];
+        slides = slides || (w->mode[b] == KKI_MODE_SLIDING && s->problem->block[b].friction > 0);
         w->old_mode[b] = w->mode[b];
     }
     kki_system_judge(s, now);
+    *residual = now->residual;
     if (changed) { // modes that have failed once are not tried again
-        kki_newton_fixed(s, w, now, true, stats);
+        kki_newton_fixed(s, w, now, slides, stats);
     }
     return changed;
+}
+
+/// A weight in proportion to the error: large enough to start near the answer, small enough to get on.
+static double weight_for(const kki_system *s, double residual, double eagerness) {
+    return kki_clamp(eagerness * residual / s->size, LAST_WEIGHT, 1e-2);
 }
 
 bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, double settled,
                      kki_solver_stats *stats) {
     kki_iterate *now = &w->iterate[KKI_IT_PROXIMAL + 1];
     convex c = begin(s, w);
-    double weight = kki_clamp(FIRST_WEIGHT * it->residual / (s->size > 0 ? s->size : 1), LAST_WEIGHT, 1e-2);
+    double residual = it->residual, eagerness = EAGERNESS;
     memset(w->old_mode, -1, (size_t)s->nblock);
     memcpy(c.centre, it->lambda, sizeof(double) * (size_t)s->nrow);
     for (int k = 0; k < limit && it->residual > s->floor; k++) {
         stats->proximal++;
         set_radii(&c);
-        weigh(&c, weight);
+        weigh(&c, weight_for(s, residual, eagerness));
         start(&c);
         minimise(&c, stats);
         memcpy(c.centre, c.lambda, sizeof(double) * (size_t)s->nrow);
-        const bool changed = polish(&c, w, now, stats);
+        const bool changed = polish(&c, w, now, &residual, stats);
         // the same modes again, and nothing gained: the rows contradict each other by this much
         if (!changed && it->residual <= settled) {
             const double before = it->residual;
             kki_newton_fixed(s, w, it, false, stats);
-            if (it->residual > 0.5 * before) {
+            if (it->residual > 0.9 * before) {
                 return true;
             }
         }
         if (now->residual < it->residual) {
             kki_iterate_copy(s, now, it);
         }
-        weight = weight > LAST_WEIGHT ? weight * SHRINK : weight;
+        eagerness *= SHRINK;
     }
     return false;
 }

@@ -293,9 +293,9 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
                                             double *y) {                                                            \
         multiply_body(n, stride, A, x, b, y);                                                                       \
     }                                                                                                               \
-    attribute static void multiply_low_rank_##suffix(int nv, int stride, const int32_t *span, const double *Y, const double *x,          \
-                                                     const double *b, double *y) {                                  \
-        multiply_low_rank_body(nv, stride, span, Y, x, b, y);                                                             \
+    attribute static void multiply_low_rank_##suffix(int nv, int stride, const int32_t *span, const double *Y,      \
+                                                     const double *x, const double *b, double *y) {                 \
+        multiply_low_rank_body(nv, stride, span, Y, x, b, y);                                                       \
     }                                                                                                               \
     attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                          \
         add_body(stride, f, x, y);                                                                                  \

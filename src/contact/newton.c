@@ -4,7 +4,8 @@
 ///     held      all rows, u = 0;
 ///     sliding   the normal, moving λ along n + μ d (and along the torsion and rolling that are at their bounds), un = 0;
 ///               the turn, moving λt along p ⊥ d, p · ut = 0, with (−d · ut)/(μ λn) on the diagonal: friction follows the velocity.
-/// A shift of 1e-10 makes hyperstatic sets regular; it stands in the matrix only, never in the residual.
+/// A shift of 1e-10 makes hyperstatic sets regular, a larger one keeps contradicting ones from running away; it stands in the matrix only,
+/// never in the residual.
 #include <string.h>
 
 #include "contact/cones.h"
@@ -12,9 +13,6 @@
 
 enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
-#ifndef NUDGE
-#define NUDGE 1
-#endif
 static const double DENSE_SHIFT = 1e-10, LOW_RANK_SHIFT = 1e-7;
 
 static double positive(double x) {
@@ -238,8 +236,17 @@ static double least_nudge(const kki_system *s) {
 /// Where the rows of the modes contradict each other, a shift in proportion to the error keeps the step from running away along
 /// the impulses that move nothing, and costs nothing in the end (Levenberg and Marquardt; Yamashita & Fukushima 2001).
 static double careful_nudge(const kki_system *s, double residual) {
-    const double least = 1e3 * least_nudge(s), share = s->size > 0 ? NUDGE * residual / s->size : 0;
+    const double least = 1e3 * least_nudge(s), share = residual / s->size;
     return kki_clamp(share, least, 1e-2);
+}
+
+/// More rows held than anything can move: singular for sure, and a bare shift would send rounding along the null space.
+static bool holds_too_much(const kki_system *s, const kki_solver_scratch *w) {
+    int held = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        held += w->mode[b] == HELD ? kki_law_rows(s->problem->block[b].law) : w->mode[b] == SLIDING ? 1 : 0;
+    }
+    return s->problem->Y && held > s->problem->nv;
 }
 
 static void describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
@@ -404,9 +411,11 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
         }
-        w->reduced.nudge = reuse ? w->reduced.nudge : least_nudge(s);
+        const bool careful = o->careful && it->residual <= 1e3 * s->floor && holds_too_much(s, w);
+        w->reduced.nudge = reuse ? w->reduced.nudge : careful ? careful_nudge(s, it->residual) : least_nudge(s);
         bool finite = step(s, w, base, reuse, full, stats);
-        if (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor)) {
+        if (o->careful && !careful &&
+            (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
             w->reduced.nudge = careful_nudge(s, it->residual);
             finite = step(s, w, base, false, full, stats);
         }
@@ -518,10 +527,15 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *i
         if (!step(s, w, base, reuse, full, stats) || (full->residual > last && careful) || full->residual > 1e3) {
             break;
         }
+        const bool stalls =
+            k > 0 && w->reduced.constant && full->residual > 0.7 * last; // the rows contradict each other by this much
         last = full->residual;
         swap(base, full);
         if (base->residual < it->residual) {
             kki_iterate_copy(s, base, it);
+        }
+        if (stalls) {
+            break;
         }
         follow_directions(s, w, base->lambda);
     }

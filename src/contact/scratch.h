@@ -22,7 +22,7 @@ typedef struct kki_system {
         own; ///< [6 × nblock] the block's own part of G + shift: contact nn, n1, n2, 11, 12, 22; rolling 11, 12, 22; else the number
     double *scale;  ///< [nblock] largest of its diagonal, above zero
     double largest; ///< of scale
-    double size;    ///< largest of |g|
+    double size;    ///< largest of |g| among what approaches; above zero
     double floor;   ///< residual at which iterating stops
 } kki_system;
 
@@ -123,6 +123,7 @@ typedef struct kki_newton_options {
     int rescue;    ///< sweeps where the step fails; 0: give up there
     double slack;  ///< growth of the residual tolerated in the first steps
     bool restart;  ///< blocks that stick start from zero
+    bool careful;  ///< steps that fail are tried again with a shift in proportion to the error
 } kki_newton_options;
 /// True if it ended with modes that stand and a residual that no step lowers.
 bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,

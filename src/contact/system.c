@@ -79,6 +79,18 @@ static double largest_of(int n, const double *x) {
     return largest;
 }
 
+/// Of |g|, without what is parting: a contact that is still far away does not say how fast things are here.
+static double largest_approach(const kki_system *s) {
+    double largest = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        const bool parts = (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) && s->g[block->row] > 0;
+        const double own = parts ? 0 : largest_of(kki_law_rows(block->law), s->g + block->row);
+        largest = own > largest ? own : largest;
+    }
+    return largest;
+}
+
 void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *scratch, const kki_dense_kernels *kernels,
                      double floor) {
     const size_t bytes = sizeof(double) * (size_t)p->nrow, all = sizeof(double) * (size_t)p->stride;
@@ -107,8 +119,10 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
     }
     set_scales(s);
     shift_adhesion(s, scratch->vector[0]);
-    s->size = largest_of(s->nrow, s->g);
-    s->floor = floor * (s->size > 1 ? s->size : 1);
+    const double most = largest_of(s->nrow, s->g);
+    s->floor = floor * (most > 1 ? most : 1);
+    s->size = largest_approach(s);
+    s->size = s->size > 0 ? s->size : most > 0 ? most : 1;
 }
 
 /// Adds to the diagonal of a packed block.

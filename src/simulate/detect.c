@@ -10,6 +10,9 @@
 
 enum { MOST_MANIFOLDS = 64 };
 
+/// Gap up to which a manifold counts as closed, m.
+static const double DEAD_BAND = 1e-5;
+
 // ---- contact points
 
 /// Perpendicular to n, as near as can be to the axis n has least of.
@@ -26,6 +29,12 @@ static kk_vec3 friction_axis(const kk_simulator *s, int shape, kk_vec3 n) {
     const kk_vec3 t = kk_vec3_sub(x, kk_vec3_scale(n, kk_vec3_dot(n, x)));
     const double length = kk_vec3_norm(t);
     return length > 1e-3 ? kk_vec3_scale(t, 1 / length) : first_tangent(n);
+}
+
+static int moves(const kk_model *m, int shape) {
+    const kk_motion *V = &m->shape[shape].surface;
+    return V->linear.x != 0 || V->linear.y != 0 || V->linear.z != 0 || V->angular.x != 0 || V->angular.y != 0 ||
+           V->angular.z != 0;
 }
 
 /// Velocity of a shape's surface at a point, from a conveyor's motion, in the world.
@@ -56,10 +65,29 @@ static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *lik
     c->position = p->position;
     // rows act in the plane of the flatter side: a patch that lands a little tilted stays consistent
     c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(c->normal, p->gap)) : p->position;
+    if (!moves(m, c->shape[0]) && !moves(m, c->shape[1])) {
+        return; // with the body alone
+    }
     const kk_vec3 slip =
         kk_vec3_sub(surface_velocity(m, s, c->shape[1], c->point), surface_velocity(m, s, c->shape[0], c->point));
     c->surface[0] = kk_vec3_dot(slip, c->tangent[0]);
     c->surface[1] = kk_vec3_dot(slip, c->tangent[1]);
+}
+
+/// What is left to close of the points of a manifold, from number `from` on. Within the dead band nothing is. Where one side of a
+/// face has landed and the other has not, all of its points count from the nearest: a band for each alone would ask the four
+/// corners of a rigid face for speeds that no motion has.
+static void measure_openings(kk_simulator *s, int from) {
+    double least = __builtin_inf(), most = -__builtin_inf();
+    for (int i = from; i < s->ncontact; i++) {
+        least = s->contact[i].gap < least ? s->contact[i].gap : least;
+        most = s->contact[i].gap > most ? s->contact[i].gap : most;
+    }
+    const double closed = least > DEAD_BAND ? 0 : least < -DEAD_BAND ? -DEAD_BAND : least;
+    for (int i = from; i < s->ncontact; i++) {
+        const double open = s->contact[i].gap - closed;
+        s->contact[i].open = most > DEAD_BAND && open > 0 ? open : 0;
+    }
 }
 
 static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f,
@@ -78,10 +106,11 @@ static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, 
                         .normal = f->normal};
     like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = spread(f, 1) < spread(f, 0);
+    const int on_b = spread(f, 1) < spread(f, 0), from = s->ncontact;
     for (int i = 0; i < f->count; i++) {
         add_point(m, s, &like, &f->point[i], on_b);
     }
+    measure_openings(s, from);
     return KK_OK;
 }
 
@@ -99,29 +128,15 @@ static kki_pair_memory memory_of(const double *record) {
     return memory;
 }
 
-/// Record of a pair among those sorted by shapes; NULL where there is none.
-static const double *find_pair(const double *record, int count, int first, int second) {
-    int low = 0, high = count;
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        const double *r = record + (size_t)middle * KKI_WARM_PAIR_SIZE;
-        if (r[0] == first && r[1] == second) {
-            return r;
-        }
-        const int before = r[0] < first || (r[0] == first && r[1] < second);
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-    }
-    return NULL;
-}
-
+/// Records are sorted by shapes, as the pairs come: a mark in each list goes on with them.
 typedef struct memory_book {
     const double *pair, *contact;
     int pair_count, contact_count;
+    int next_pair, next_contact;
 } memory_book;
 
-static memory_book open_book(const kk_model *m, const kk_state *state) {
-    const kki_warm_layout w = kki_warm_layout_of(m);
+static memory_book open_book(const kk_simulator *s, const kk_state *state) {
+    const kki_warm_layout w = s->layout;
     const double *warm = kki_state_warm_const(state);
     memory_book book = {0};
     if (w.contacts > 0) {
@@ -135,6 +150,17 @@ static memory_book open_book(const kk_model *m, const kk_state *state) {
 
 static kk_vec3 old_vec(const double *x) {
     return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+/// Record of a pair; NULL where there is none.
+static const double *find_pair(memory_book *book, int first, int second) {
+    for (; book->next_pair < book->pair_count; book->next_pair++) {
+        const double *r = book->pair + (size_t)book->next_pair * KKI_WARM_PAIR_SIZE;
+        if (r[0] > first || (r[0] == first && r[1] >= second)) {
+            return r[0] == first && r[1] == second ? r : NULL;
+        }
+    }
+    return NULL;
 }
 
 /// The new contact an old one lives on in: the same feature, or else the nearest place.
@@ -156,11 +182,11 @@ static kki_contact *heir(kk_simulator *s, int from, const double *old) {
 }
 
 /// Hands the forces of a pair's old contacts to its new ones, from number `from` on.
-static void inherit(kk_simulator *s, const memory_book *book, int *next, int from) {
+static void inherit(kk_simulator *s, memory_book *book, int from) {
     const int a = s->model->shape[s->contact[from].shape[0]].collider;
     const int b = s->model->shape[s->contact[from].shape[1]].collider;
-    for (; *next < book->contact_count; (*next)++) {
-        const double *old = book->contact + (size_t)*next * KKI_WARM_CONTACT_SIZE;
+    for (; book->next_contact < book->contact_count; book->next_contact++) {
+        const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
         if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
             return;
         }
@@ -174,11 +200,11 @@ static void inherit(kk_simulator *s, const memory_book *book, int *next, int fro
 
 // ---- pairs
 
-static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_book *book, int *next,
-                              const kki_near_pair *near, kk_error *error) {
+static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
+                              kk_error *error) {
     const int a = near->first, b = near->second;
     kki_manifold manifold[MOST_MANIFOLDS];
-    const double *record = find_pair(book->pair, book->pair_count, m->shape[a].collider, m->shape[b].collider);
+    const double *record = find_pair(book, m->shape[a].collider, m->shape[b].collider);
     kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
     int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], near->reach, &memory,
                             manifold, MOST_MANIFOLDS);
@@ -197,7 +223,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_b
         status = add_manifold(m, s, a, b, near->law, &manifold[i], error);
     }
     if (status == KK_OK && s->ncontact > from) {
-        inherit(s, book, next, from);
+        inherit(s, book, from);
     }
     return status;
 }
@@ -207,8 +233,8 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     if (s->max_contacts == 0) {
         return KK_OK;
     }
-    const memory_book book = open_book(model, state);
-    int next = 0, count = 0;
+    memory_book book = open_book(s, state);
+    int count = 0;
     kk_status status = kki_near_find(model, s, &count, error);
     if (status == KK_OK && s->looks_ahead) {
         kki_first_meeting(model, s, count);
@@ -217,7 +243,7 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
         }
     }
     for (int i = 0; i < count && status == KK_OK; i++) {
-        status = collide_pair(model, s, &book, &next, &s->near.list[i], error);
+        status = collide_pair(model, s, &book, &s->near.list[i], error);
     }
     return status;
 }

@@ -5,7 +5,7 @@
 /// spin follows Euler's equations, Ṗ = P × I⁻¹P with P = RᵀL about the centre of mass, by the midpoint rule on the
 /// rotation group (Lewis and Simo 1994),
 ///     θ = h I⁻¹ exp(−θ/2) P,    R ← R exp(θ),
-/// which keeps L to rounding whatever h; fast spins are composed to fourth order (Yoshida 1990).
+/// which keeps L to rounding whatever h; fast spins are composed to fourth order.
 #include "simulate/drift.h"
 
 #include <karakuri/elementary.h>
@@ -139,16 +139,19 @@ static void midpoint(const lone *b, double h, spinner *x) {
     turn_by(x, midpoint_turn(b, value(x->P), h));
 }
 
-/// Slow spins by one midpoint rule, fast ones by three, whose weights are 1/(2 − ∛2), −∛2/(2 − ∛2).
+/// Slow spins by one midpoint rule, fast ones by five, whose weights are 1/(4 − ∛4) and the rest to 1 (Suzuki 1990); three
+/// would do with an error some thirty times as large.
 static void spin(const lone *b, double h, spinner *x) {
     const kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, x->P.start), h);
     if (kk_vec3_dot(theta, theta) < 1e-12) {
         midpoint(b, h, x);
         return;
     }
-    const double outer = 1.3512071919596578, inner = -1.7024143839193153;
+    const double outer = 0.41449077179437574, inner = -0.65796308717750295;
+    midpoint(b, outer * h, x);
     midpoint(b, outer * h, x);
     midpoint(b, inner * h, x);
+    midpoint(b, outer * h, x);
     midpoint(b, outer * h, x);
 }
 

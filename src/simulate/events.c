@@ -150,7 +150,7 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
 static kk_status solve(piece *p) {
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(p->s);
+    const kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
     double *lambda = rows(p, s->lambda);
     const kk_status status = kki_contact_solve(p->problem, &options, &s->solver, lambda, rows(p, s->u), &proof, &stats);

@@ -30,9 +30,15 @@ static double inner_radius(const kki_shape *s) {
     }
 }
 
+/// What a pair may move against each other before detection could miss it. Nothing gets behind a plane.
 static double thickness(const kk_model *m, int a, int b) {
     const double x = inner_radius(&m->shape[a].shape), y = inner_radius(&m->shape[b].shape);
-    return x < y ? x : y;
+    return x == __builtin_inf() || y == __builtin_inf() ? __builtin_inf() : x < y ? x : y;
+}
+
+/// Speed at which turning alone moves the surface.
+static double turning(const kk_simulator *s, const kki_moving *x, int shape) {
+    return kk_vec3_norm(x->velocity.angular) * s->ball[4 * (size_t)shape + 3];
 }
 
 /// The shape's motion through the step, from its pose and velocity in the middle.
@@ -60,20 +66,21 @@ static double approach(const kki_moving *a, const kki_moving *b, const kki_impac
 
 /// When a pair meets fast, from the step's start; −1: it does not. *instant: how long it takes to cross what may be missed.
 static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double *instant) {
-    const double thick = thickness(m, p->first, p->second);
+    const double thick = thickness(m, p->first, p->second), target = 0.2 * thick;
     const double way = 2 * (s->reach[p->first] + s->reach[p->second]);
     if (!(way > 0.5 * thick)) {
         return -1;
     }
     const kki_moving a = motion_of(m, s, p->first), b = motion_of(m, s, p->second);
-    const double target = 0.1 * thick;
     kki_impact hit;
     if (!kki_impact_find(&a, &b, s->h, target, &hit) || hit.kind == KKI_IMPACT_NONE) {
         return -1;
     }
-    const double speed = approach(&a, &b, &hit);
+    // what comes from afar is met whatever its speed; what touches already matters if it can get on through
+    const double turn = turning(s, &a, p->first) + turning(s, &b, p->second), near = approach(&a, &b, &hit);
+    const double speed = near > turn ? near : turn;
     *instant = speed > 0 ? 2 * target / speed : s->h;
-    return speed * s->h > 0.25 * thick ? hit.time : -1;
+    return hit.time > *instant || speed * s->h > 0.25 * thick ? hit.time : -1;
 }
 
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {

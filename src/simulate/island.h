@@ -29,6 +29,6 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
                             const double *y, const double *y_free, double *y_end, double *y_drift);
 /// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix);
-kki_solver_options kki_island_solver_options(const kk_simulator *s);
+kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I);
 
 #endif

@@ -36,9 +36,13 @@ static int number_groups(const kk_model *m, int32_t *group_of, kki_group *group)
     return count;
 }
 
-static void ball_of_shape(const kki_model_shape *s, kk_vec3 *centre, double *radius) {
-    *centre = kk_transform_point(s->X_NS, kk_vec3_scale(kk_vec3_add(s->box.lower, s->box.upper), 0.5));
-    *radius = 0.5 * kk_vec3_norm(kk_vec3_sub(s->box.upper, s->box.lower));
+static void outline_shapes(const kk_model *m, kki_near *n) {
+    for (int i = 0; i < m->nshape; i++) {
+        const kki_aabb *box = &m->shape[i].box;
+        n->outline[i] = (kki_outline){.centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5),
+                                      .radius = 0.5 * kk_vec3_norm(kk_vec3_sub(box->upper, box->lower)),
+                                      .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE};
+    }
 }
 
 /// A ball round two balls.
@@ -67,11 +71,14 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i];
         kki_group *g = &n->group[group_of[group_key(m, shape)]];
-        kk_vec3 centre;
-        double radius;
-        ball_of_shape(&m->shape[shape], &centre, &radius);
-        enclose(g, centre, radius, g->radius == 0);
+        const kk_vec3 centre = kk_transform_point(m->shape[shape].X_NS, n->outline[shape].centre);
+        enclose(g, centre, n->outline[shape].radius, g->radius == 0);
     }
+}
+
+/// Whether a group is a plane of the world.
+static int is_plane(const kki_near *n, int group) {
+    return n->group[group].shape >= 0 && n->outline[n->group[group].shape].is_plane;
 }
 
 /// Sorts the model's pairs by groups and lists the pairs of groups.
@@ -85,10 +92,15 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
     for (int i = 0; i < m->npair; i++) {
         n->order[i] = (int32_t)item[i].payload;
         if (i == 0 || item[i].key != item[i - 1].key) {
-            n->pair[n->npair++] =
-                (kki_group_pair){(int32_t)(item[i].key >> 32), (int32_t)(item[i].key & 0xffffffffu), i, 0};
+            const int32_t a = (int32_t)(item[i].key >> 32), b = (int32_t)(item[i].key & 0xffffffffu);
+            n->pair[n->npair++] = (kki_group_pair){a, b, i, 0, is_plane(n, a) || is_plane(n, b)};
         }
         n->pair[n->npair - 1].count++;
+    }
+    for (int i = m->npair - 1; i >= 0; i--) {
+        const int goes_on = i + 1 < m->npair && item[i].key == item[i + 1].key &&
+                            m->pair[n->order[i]].first == m->pair[n->order[i + 1]].first;
+        n->run_end[i] = goes_on ? n->run_end[i + 1] : i + 1;
     }
 }
 
@@ -97,6 +109,8 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->group, colliders);
     KKI_LAYOUT_ARRAY(layout, n->pair, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
@@ -151,6 +165,7 @@ kk_status kki_near_create(kki_near *near, const kk_model *model, int most, const
     }
     layout = kki_layout_over(near->block);
     place(&layout, model, near);
+    outline_shapes(model, near);
     return model->has_pairs ? make_groups(model, near) : make_broad_phase(model, near);
 }
 
@@ -172,9 +187,8 @@ static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, doubl
 static void place_shape(const kk_model *m, kk_simulator *s, int i) {
     const kki_model_shape *shape = &m->shape[i];
     s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, shape->node), shape->X_NS);
-    const kk_vec3 centre = kk_vec3_scale(kk_vec3_add(shape->box.lower, shape->box.upper), 0.5);
-    const double radius = 0.5 * kk_vec3_norm(kk_vec3_sub(shape->box.upper, shape->box.lower));
-    const kk_vec3 c = kk_transform_point(s->X_WS[i], centre);
+    const kk_vec3 c = kk_transform_point(s->X_WS[i], s->near.outline[i].centre);
+    const double radius = s->near.outline[i].radius;
     double *ball = s->ball + 4 * (size_t)i;
     ball[0] = c.x;
     ball[1] = c.y;
@@ -196,19 +210,33 @@ static double always(const kk_model *m, const kk_simulator *s) {
     return KEPT_GAP + s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
 }
 
-/// Two balls; or a plane and a ball, where one of the shapes is a plane (planes have no ball of their own).
-static int balls_meet(const kk_model *m, const kk_simulator *s, int shape_a, const double *x, int shape_b,
-                      const double *y, double reach) {
-    const int a_is_plane = shape_a >= 0 && m->shape[shape_a].shape.type == KK_SHAPE_PLANE;
-    const int b_is_plane = shape_b >= 0 && m->shape[shape_b].shape.type == KK_SHAPE_PLANE;
-    if (a_is_plane || b_is_plane) {
-        const int plane = a_is_plane ? shape_a : shape_b;
-        const double *ball = a_is_plane ? y : x;
-        const kk_vec3 n = kk_mat3_column(s->X_WS[plane].R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
-        return kk_vec3_dot(n, kk_vec3_sub(c, s->X_WS[plane].p)) <= ball[3] + reach;
-    }
+static int balls_meet(const double *x, const double *y, double reach) {
     const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
     return dx * dx + dy * dy + dz * dz <= r * r;
+}
+
+static int plane_meets_ball(const kk_transform *X, const double *ball, double reach) {
+    const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
+    return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) <= ball[3] + reach;
+}
+
+/// Two balls; or a plane and a ball, where one of the shapes is a plane (planes have no ball of their own).
+static int shapes_meet(const kk_simulator *s, int a, int b, double reach) {
+    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    if (s->near.outline[a].is_plane) {
+        return plane_meets_ball(&s->X_WS[a], y, reach);
+    }
+    return s->near.outline[b].is_plane ? plane_meets_ball(&s->X_WS[b], x, reach) : balls_meet(x, y, reach);
+}
+
+static int groups_meet(const kk_simulator *s, const kki_group_pair *p, double reach) {
+    const kki_near *n = &s->near;
+    const double *x = n->ball + 4 * (size_t)p->a, *y = n->ball + 4 * (size_t)p->b;
+    if (p->has_plane) {
+        return is_plane(n, p->a) ? plane_meets_ball(&s->X_WS[n->group[p->a].shape], y, reach)
+                                 : plane_meets_ball(&s->X_WS[n->group[p->b].shape], x, reach);
+    }
+    return balls_meet(x, y, reach);
 }
 
 // ---- by groups
@@ -230,17 +258,24 @@ static void place_groups(const kk_model *m, kk_simulator *s) {
     }
 }
 
-/// Pairs of shapes between two groups that are near each other.
+/// Pairs of shapes between two groups that are near each other: shapes of the first group that are near the second, each
+/// with all of the second's.
 static void look_into(const kk_model *m, kk_simulator *s, const kki_group_pair *p, double least, int *count) {
     kki_near *n = &s->near;
-    for (int i = p->first; i < p->first + p->count; i++) {
-        const kki_shape_pair *pair = &m->pair[n->order[i]];
-        const int a = pair->first, b = pair->second;
+    for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
+        const int a = m->pair[n->order[i]].first;
+        end = n->run_end[i];
         want_shape(m, s, a);
-        want_shape(m, s, b);
-        if (balls_meet(m, s, a, s->ball + 4 * (size_t)a, b, s->ball + 4 * (size_t)b,
-                       least + s->reach[a] + s->reach[b])) {
-            n->found[(*count)++] = n->order[i];
+        if (end > i + 1 && !p->has_plane && !n->outline[a].is_plane &&
+            !balls_meet(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b, least + s->reach[a] + n->reach[p->b])) {
+            continue;
+        }
+        for (; i < end; i++) {
+            const int b = m->pair[n->order[i]].second;
+            want_shape(m, s, b);
+            if (shapes_meet(s, a, b, least + s->reach[a] + s->reach[b])) {
+                n->found[(*count)++] = n->order[i];
+            }
         }
     }
 }
@@ -264,8 +299,7 @@ static int near_by_groups(const kk_model *m, kk_simulator *s) {
     place_groups(m, s);
     for (int i = 0; i < n->npair; i++) {
         const kki_group_pair *p = &n->pair[i];
-        if (balls_meet(m, s, n->group[p->a].shape, n->ball + 4 * (size_t)p->a, n->group[p->b].shape,
-                       n->ball + 4 * (size_t)p->b, least + n->reach[p->a] + n->reach[p->b])) {
+        if (groups_meet(s, p, least + n->reach[p->a] + n->reach[p->b])) {
             look_into(m, s, p, least, &count);
         }
     }

@@ -16,7 +16,15 @@ typedef struct kki_group {
 /// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list.
 typedef struct kki_group_pair {
     int32_t a, b, first, count;
+    int32_t has_plane; ///< one of the groups is a plane of the world
 } kki_group_pair;
+
+/// What does not change about a shape: a ball round it, and whether it is a plane, which has none.
+typedef struct kki_outline {
+    kk_vec3 centre; ///< in the shape's frame
+    double radius;
+    int32_t is_plane;
+} kki_outline;
 
 typedef struct kki_near_pair {
     int32_t first, second, law;
@@ -32,6 +40,8 @@ typedef struct kki_near {
     kki_group *group;       ///< [ngroup]
     kki_group_pair *pair;   ///< [npair]
     int32_t *order;         ///< [model's npair]
+    int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
+    kki_outline *outline;   ///< [nshape]
     int32_t *found;         ///< [model's npair] places of near pairs
     double *ball;           ///< [4 ngroup] centre and radius in the world
     double *reach;          ///< [ngroup]

@@ -89,9 +89,13 @@ static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const 
     r->factorisations += stats->factorisations;
 }
 
-kki_solver_options kki_island_solver_options(const kk_simulator *s) {
+kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
-    o.tolerance = s->options.tolerance;
+    double fastest = 1;
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        fastest = __builtin_fabs(s->g[r]) > fastest ? __builtin_fabs(s->g[r]) : fastest;
+    }
+    o.tolerance = s->options.tolerance * fastest; // of what moves faster than 1 m/s, relative
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
     o.newton = s->options.max_newton > 0 ? s->options.max_newton : o.newton;
@@ -102,7 +106,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
                        kk_error *error) {
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(s);
+    const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
     const kk_status status = kki_contact_solve(problem, &options, &s->solver, lambda, u, &proof, &stats);
     if (status != KK_OK) {
@@ -145,7 +149,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     }
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(s);
+    const kki_solver_options options = kki_island_solver_options(s, I);
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status =
         kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);
@@ -217,7 +221,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
 }
 
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
-    const kki_warm_layout w = kki_warm_layout_of(model);
+    const kki_warm_layout w = s->layout;
     const double *warm = kki_state_warm_const(state);
     kk_status status = KK_OK;
     for (int i = 0; i < s->nisland && status == KK_OK; i++) {

@@ -72,7 +72,8 @@ static int count_limits(const kk_model *m) {
 
 static void count(const kk_model *m, kk_simulator *s) {
     const int single = count_friction(m) + count_limits(m) + m->ncoupling;
-    s->max_contacts = s->max_touching = kki_model_max_contacts(m);
+    s->layout = kki_warm_layout_of(m);
+    s->max_contacts = s->max_touching = s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
@@ -86,9 +87,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
     KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
-    double **const vectors[] = {&s->tau,   &s->diagonal, &s->E,      &s->y,       &s->y_free,
-                                &s->y_end, &s->y_drift,  &s->dv,     &s->drift,   &s->acceleration,
-                                &s->servo, &s->passive,  &s->v_kick, &s->v_kicked};
+    double **const vectors[] = {
+        &s->tau,   &s->diagonal,     &s->E,     &s->y,       &s->y_free, &s->y_end, &s->y_drift, &s->dv,
+        &s->drift, &s->acceleration, &s->servo, &s->passive, &s->v_kick, &s->slip,  &s->v_part,  &s->v_kicked};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
     }
@@ -114,6 +115,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
+    KKI_LAYOUT_ARRAY(layout, s->q_part, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
     KKI_LAYOUT_ARRAY(layout, s->view_a, padded);
@@ -123,7 +125,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
-    KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)kki_warm_layout_of(m).size);
+    KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);

@@ -8,6 +8,7 @@
 #include "collision/manifold.h"
 #include "contact/solver.h"
 #include "dynamics/data.h"
+#include "model/warm.h"
 #include "simulate/near.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
@@ -20,6 +21,7 @@ typedef struct kki_contact {
     kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
+    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
     kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;    ///< of torsion and rolling on B, likewise
@@ -100,6 +102,9 @@ struct kk_simulator {
     kki_solver_work solver;
     kk_report report;
     double h;
+    void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
+    void *probe_user;
+    int is_smooth; ///< whether this step was one for Runge and Kutta
 
     // the moving copy of the state
     double *q, *v; ///< [nq], [nv]
@@ -107,7 +112,8 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
-    double *v_kick, *v_kicked; ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts
@@ -156,7 +162,8 @@ struct kk_simulator {
     kki_whole *whole;        ///< [nnode] likewise, at the start of the step
     double *drive;           ///< [nactuator] force of each actuator
 
-    double *warm; ///< laid out as in the state: what will be written there
+    kki_warm_layout layout; ///< of what the state remembers
+    double *warm;           ///< laid out as in the state: what will be written there
 
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
@@ -183,8 +190,9 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
-/// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
-kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
+/// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
+/// @param sticks  1: a joint sticks, and nothing was done
+kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);
@@ -197,7 +205,7 @@ void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// warm.c: what the next step starts from, into s->warm; and from there into the state.
-void kki_warm_store(const kk_model *model, kk_simulator *s);
-void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state);
+void kki_warm_store(kk_simulator *s);
+void kki_warm_commit(const kk_simulator *s, kk_state *state);
 
 #endif

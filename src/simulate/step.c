@@ -25,6 +25,9 @@ static double now(const kk_simulator *s) {
 static double book(kk_simulator *s, kk_stage stage, double start) {
     const double t = now(s);
     s->report.seconds[stage] += t - start;
+    if (s->probe) {
+        s->probe(s, stage, s->probe_user);
+    }
     return t;
 }
 
@@ -132,7 +135,7 @@ static void commit(const kk_model *m, const kk_simulator *s, kk_state *state) {
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
     memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
     memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
-    kki_warm_commit(m, s, state);
+    kki_warm_commit(s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
 
@@ -150,9 +153,13 @@ static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *s
     return status;
 }
 
-/// Whether this step is one for Runge and Kutta: asked for, and nothing holds anything.
+/// Whether this step is one for Runge and Kutta: asked for, and nothing but dry friction holds anything.
 static int is_smooth(const kk_model *m, const kk_simulator *s) {
-    return m->options.integrator == KK_INTEGRATOR_RK4 && s->nconstraint == 0;
+    int smooth = m->options.integrator == KK_INTEGRATOR_RK4;
+    for (int i = 0; i < s->nconstraint && smooth; i++) {
+        smooth = s->constraint[i].kind == KKI_ON_FRICTION;
+    }
+    return smooth;
 }
 
 static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
@@ -173,6 +180,30 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
     return status;
 }
 
+static void go_to_middle(const kk_model *m, kk_simulator *s) {
+    kki_drift(m, 0.5 * s->h, s->q, s->v);
+    memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+}
+
+/// Runge and Kutta where they can, the kick otherwise.
+static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
+                           kk_error *error) {
+    int sticks = 1;
+    s->is_smooth = is_smooth(m, s);
+    if (s->is_smooth) {
+        const kk_status status = kki_rk4(m, s, state, input, &sticks, error);
+        if (status != KK_OK || !sticks) {
+            return status;
+        }
+        s->is_smooth = 0;
+        memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
+        memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
+        go_to_middle(m, s);
+    }
+    return kick(m, s, state, input, t, error);
+}
+
 /// One step, or a part of one, of length h. Where fast bodies meet in it, s->meeting says when and the state stays.
 static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                          int looks_ahead, kk_error *error) {
@@ -182,9 +213,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     t = book(s, KK_STAGE_BEGIN, t);
 
     // where is everything, in the middle of the step
-    kki_drift(model, 0.5 * s->h, s->q, s->v);
-    memcpy(s->q_middle, s->q, (size_t)model->nq * sizeof *s->q);
-    s->data->kernels->kick_prepare(model, &s->data->scratch, s->q, s->v);
+    go_to_middle(model, s);
     t = book(s, KK_STAGE_KINEMATICS, t);
 
     // what touches what, and what must not happen
@@ -195,7 +224,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
 
     // how would it move if it touched nothing, what do the constraints make of it, and where does it go
     if (status == KK_OK) {
-        status = is_smooth(model, s) ? kki_rk4(model, s, state, input, error) : kick(model, s, state, input, &t, error);
+        status = integrate(model, s, state, input, &t, error);
     }
     if (status != KK_OK) {
         return status;
@@ -203,10 +232,10 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
 
     // prove it
     kki_finish(model, s);
-    if (!is_smooth(model, s)) {
+    if (!s->is_smooth) {
         kki_keep_momentum(model, s, state);
     }
-    kki_warm_store(model, s);
+    kki_warm_store(s);
     kki_close_loops(model, s);
     status = prove(model, s, error);
     if (status == KK_OK) {
@@ -216,7 +245,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     return status;
 }
 
-enum { MOST_PARTS = 400 };
+enum { MOST_PARTS = 4000 };
 
 static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED,

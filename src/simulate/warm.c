@@ -57,8 +57,8 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     }
 }
 
-void kki_warm_store(const kk_model *model, kk_simulator *s) {
-    const kki_warm_layout w = kki_warm_layout_of(model);
+void kki_warm_store(kk_simulator *s) {
+    const kki_warm_layout w = s->layout;
     double *warm = s->warm;
     if (w.contacts > 0) {
         store_contacts(s, &w, warm);
@@ -82,8 +82,8 @@ static void commit_records(const double *from, int count, double *to, int old_co
     }
 }
 
-void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state) {
-    const kki_warm_layout w = kki_warm_layout_of(model);
+void kki_warm_commit(const kk_simulator *s, kk_state *state) {
+    const kki_warm_layout w = s->layout;
     double *to = kki_state_warm(state);
     const double *from = s->warm;
     if (w.contacts > 0) {

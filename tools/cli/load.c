@@ -43,11 +43,11 @@ static const cli_option loading_options[] = {
     {.name = "floor",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, floor),
-     .about = "add a floor at z = 0 where the file has none, and stand a free base on it"},
+     .about = "add a floor at z = 0 where the file has none, stand a free base on it, and clean collisions"},
     {.name = "servos",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, servos),
-     .about = "add position servos to joints that have no actuator"},
+     .about = "add position servos to joints that have no actuator, and clean collisions"},
     {.name = "clean-collisions",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, clean),
@@ -160,7 +160,7 @@ static kk_load_options load_options(const cli *c, const kk_load_argument *argume
                              .add_floor = l->floor,
                              .place_on_floor = l->floor,
                              .add_actuators = l->servos,
-                             .clean_collisions = l->clean,
+                             .clean_collisions = l->clean || l->floor || l->servos,
                              .repair = l->repair};
 }
 
