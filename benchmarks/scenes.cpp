@@ -247,7 +247,7 @@ outcome survey(world &w, const std::string &engine, const course &c) {
         out.contacts += w.contacts();
     }
     out.contacts /= std::max(1, out.steps);
-    out.energy_error = std::abs(w.energy() - before);
+    out.energy_error = std::abs(w.energy() - before); // NaN where the engine does not tell
     out.final_height = w.height();
     return out;
 }
@@ -353,7 +353,9 @@ void print_others(const row &r) {
     if (r.of.plain.chain > 0 && r.engine.size() > 1) {
         std::printf("%22s energy error, J:", "");
         for (const outcome &e : r.engine) {
-            std::printf("  %s %.2e", e.engine.c_str(), e.energy_error);
+            if (std::isfinite(e.energy_error)) {
+                std::printf("  %s %.2e", e.engine.c_str(), e.energy_error);
+            }
         }
         std::printf("  %s\n", r.engine[0].energy_error <= 1.01 * r.engine[1].energy_error ? "ok" : "MISSED");
     }
@@ -405,8 +407,8 @@ void put_row(std::FILE *f, const row &r, bool is_last) {
         std::fprintf(f,
                      "%s{\"engine\": %s, \"us\": %.6g, \"contacts\": %.4g, \"good_steps\": %d, \"energy_error\": %.4g, "
                      "\"failure\": %s}",
-                     i ? ", " : "", quoted(e.engine).c_str(), e.microseconds, e.contacts, e.steps, e.energy_error,
-                     quoted(e.failure).c_str());
+                     i ? ", " : "", quoted(e.engine).c_str(), e.microseconds, e.contacts, e.steps,
+                     std::isfinite(e.energy_error) ? e.energy_error : -1, quoted(e.failure).c_str());
     }
     std::fprintf(f, "]}%s\n", is_last ? "" : ",");
 }
