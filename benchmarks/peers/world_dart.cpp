@@ -77,7 +77,7 @@ class dart_world final : public world {
                      one.mass, true);
             Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
             X.translation() = Eigen::Vector3d(one.centre[0], one.centre[1], one.centre[2]);
-            FreeJoint::setTransform(pair.second, X);
+            pair.first->setTransform(X);
             w->addSkeleton(box);
         }
     }
