@@ -251,6 +251,8 @@ int main(int argc, char **argv) {
         compare(o, "h1 (MJCF, STL)", o.models + "/unitree_h1/h1.xml", 0),
         compare(o, "jvrc1 (URDF, DAE)", o.models + "/jvrc1/urdf/jvrc1.urdf", 1),
     };
+    mj_setCacheCapacity(mj_getCache(), std::size_t{1} << 30);
+    print(compare(o, "panda, MuJoCo's cache on", o.models + "/franka_emika_panda/panda.xml", 0));
     bool all_hold = true;
     for (const row &r : rows) {
         print(r);

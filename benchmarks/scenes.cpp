@@ -100,12 +100,11 @@ double wave(const std::string &name, double t) {
     return n >= 1 && n <= 7 ? 0.3 * std::sin(2 * pi * (0.4 + 0.05 * n) * t) : 0;
 }
 
-/// Knees bent; the weight goes from foot to foot and the other foot is drawn up.
+/// Knees bent; two steps a second on the spot, one foot drawn up while the hips sway over the other.
 double march(const std::string &name, double t) {
     const bool left = name.compare(0, 5, "left_") == 0;
-    const double phase = std::sin(2 * pi * 1.0 * t), lift = std::max(0.0, left ? phase : -phase);
-    const double bend = 0.3 + 0.25 * lift * std::min(1.0, t);
-    const double sway = -0.12 * phase;
+    const double phase = std::sin(2 * pi * 2 * t) * std::min(1.0, 2 * t), lift = std::max(0.0, left ? phase : -phase);
+    const double bend = 0.3 + 0.05 * lift, sway = 0.06 * phase;
     if (ends_with(name, "thigh")) {
         return -bend;
     }
