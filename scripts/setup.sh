@@ -5,7 +5,8 @@
 #   scripts/setup.sh base          what `make` needs: a C compiler, CMake, Ninja, Python (for scripts)
 #   scripts/setup.sh base test     and what tests use where they find it: clang, a C++ compiler, pkg-config, WebAssembly
 #   scripts/setup.sh base check    and what `make check` needs: clang-format, clang-tidy, shellcheck
-#   scripts/setup.sh base bench    and what `make bench` and `make crosscheck` need: clang, a C++ compiler, Eigen, Python's venv
+#   scripts/setup.sh base bench    and what `make bench` and `make crosscheck` need: clang, a C++ compiler, Eigen, Python's venv; and what
+#                                  the first uses where it finds it: ODE, Bullet, DART
 #   scripts/setup.sh base cross    and what adds other processors to the determinism test: cross compilers and an emulator
 #
 # KK_NO_INSTALL=1 never installs anything.
@@ -72,6 +73,9 @@ look_for_bench() {
     have c++ || require g++
     [ -e /usr/include/eigen3/Eigen/Core ] || require libeigen3-dev
     python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || require python3-venv
+    [ -e /usr/include/ode/ode.h ] || wish libode-dev
+    [ -e /usr/include/bullet/btBulletDynamicsCommon.h ] || wish libbullet-dev
+    [ -e /usr/include/dart/simulation/World.hpp ] || wish libdart-dev
 }
 
 look_for_cross() {
