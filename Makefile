@@ -16,7 +16,7 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-DEMO ?= 02_swing
+DEMO ?= 03_stand
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
 ARGS ?=
@@ -51,7 +51,7 @@ demo: setup-base
 	@$(MAKE) -s --no-print-directory build/release/build.ninja
 	@cmake --build --preset release --parallel $(JOBS) --target example_$(DEMO)
 	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
-	@echo "picture                  build/demo/swing.svg"
+	@echo "picture                  build/demo/stand.svg"
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)

@@ -1,220 +1,118 @@
-// Distance and depth of convex hulls beside Coal and libccd, and our box-box manifold. Run by benchmarks/collision.py.
-//
-// Hulls of 8 to 512 random points on an ellipsoid, at random poses: apart, overlapping, deep inside each other. Ours and
-// Coal give the signed distance; libccd gives the depth where they overlap and a yes or no where they are apart, so
-// there our own yes or no stands beside it. libccd searches its farthest corner through all of them, as its users do.
-#include <ccd/ccd.h>
-#include <coal/distance.h>
-#include <coal/shape/convex.h>
+// Collision beside libccd, Coal, FCL and Bullet. Run by benchmarks/run.py; `--json FILE` writes the rows, `--strict` fails
+// where a bar is missed, `--only hulls,boxes,meshes,scenes` takes some of the sections.
+#include "collision.hpp"
 
-#include <cstdio>
-#include <memory>
-#include <vector>
+#include <cmath>
+#include <cstring>
 
-#include "contest.hpp"
+#include "machine.hpp"
 
 extern "C" {
-#include "collision/distance.h"
-#include "geometry/convex.h"
-#include "geometry/hull.h"
-#include <karakuri/random.h>
+#include "geometry/surface.h"
+}
+
+benchmarks::bumpy_ball::bumpy_ball(int triangles, double radius) {
+    const int n = static_cast<int>(std::sqrt(triangles)), m = triangles / (2 * n);
+    const double pi = std::acos(-1.0);
+    const auto place = [&](double a, double b) {
+        const double r = radius * (1 + 0.05 * std::sin(9 * a) * std::sin(7 * b) * std::sin(b));
+        vertex.push_back({r * std::sin(b) * std::cos(a), r * std::sin(b) * std::sin(a), -r * std::cos(b)});
+    };
+    place(0, 0);
+    place(0, pi);
+    for (int j = 0; j < m; j++) {
+        for (int i = 0; i < n; i++) {
+            place(2 * pi * i / n, pi * (j + 1) / (m + 1));
+            const int p = 2 + j * n + i, q = 2 + j * n + (i + 1) % n;
+            if (j == 0) {
+                face.insert(face.end(), {0, q, p});
+            }
+            if (j + 1 < m) {
+                face.insert(face.end(), {p, q, q + n, p, q + n, p + n});
+            } else {
+                face.insert(face.end(), {p, q, 1});
+            }
+        }
+    }
+}
+
+kki_surface *benchmarks::surface_of(const bumpy_ball &ball) {
+    kki_mesh *mesh = nullptr;
+    kki_surface *surface = nullptr;
+    std::vector<kki_face> face(ball.face.size() / 3);
+    for (std::size_t i = 0; i < ball.face.size(); i++) {
+        face[i / 3].vertex[i % 3] = ball.face[i];
+    }
+    if (kki_mesh_create(ball.vertex.data(), static_cast<int>(ball.vertex.size()), face.data(),
+                        static_cast<int>(face.size()), nullptr, &mesh, nullptr) == KK_OK) {
+        (void)kki_surface_create(mesh, nullptr, &surface, nullptr);
+    }
+    kki_mesh_free(mesh);
+    return surface;
 }
 
 namespace {
 
-kk_random cursor = {4, 7, 0};
-
-double uniform(double low, double high) {
-    return kk_random_next_between(&cursor, low, high);
-}
-
-kk_vec3 direction() {
-    const double x = kk_random_next_normal(&cursor), y = kk_random_next_normal(&cursor);
-    const kk_vec3 v = {x, y, kk_random_next_normal(&cursor)};
-    return kk_vec3_scale(v, 1 / kk_vec3_norm(v));
-}
-
-kk_transform pose(double distance) {
-    const double w = kk_random_next_normal(&cursor);
-    const kk_vec3 v = kk_vec3_scale(direction(), kk_random_next_normal(&cursor));
-    const kk_mat3 R = kk_quat_to_mat3(kk_quat_normalize({w, v.x, v.y, v.z}));
-    return kk_transform_make(R, kk_vec3_scale(direction(), distance));
-}
-
-struct hull {
-    kki_mesh *mesh = nullptr;
-    kki_convex *convex = nullptr;
-    kki_shape shape = {};
-    std::unique_ptr<coal::ConvexBase> coal_shape;
-
-    explicit hull(int points) {
-        std::vector<kk_vec3> cloud;
-        const double sx = uniform(0.5, 1), sy = uniform(0.5, 1);
-        for (int i = 0; i < points; i++) {
-            const kk_vec3 p = direction();
-            cloud.push_back({sx * p.x, sy * p.y, p.z});
-        }
-        if (kki_hull_of_points(cloud.data(), points, nullptr, nullptr, &mesh, nullptr) == KK_OK) {
-            (void)kki_convex_create(mesh, nullptr, &convex, nullptr);
-        }
-        shape.type = KK_SHAPE_HULL;
-        shape.convex = convex;
-        auto corners = std::make_shared<std::vector<coal::Vec3s>>();
-        auto faces = std::make_shared<std::vector<coal::Triangle>>();
-        for (int i = 0; i < mesh->vertex_count; i++) {
-            corners->emplace_back(mesh->vertex[i].x, mesh->vertex[i].y, mesh->vertex[i].z);
-        }
-        for (int i = 0; i < mesh->face_count; i++) {
-            const auto *v = mesh->face[i].vertex;
-            faces->emplace_back(static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]), static_cast<unsigned>(v[2]));
-        }
-        const auto nv = static_cast<unsigned>(corners->size()), nf = static_cast<unsigned>(faces->size());
-        coal_shape = std::make_unique<coal::Convex<coal::Triangle>>(corners, nv, faces, nf);
-        coal_shape->computeLocalAABB();
+bool write_json(const std::string &path, const benchmarks::collision_table &table) {
+    std::FILE *f = std::fopen(path.c_str(), "w");
+    if (!f) {
+        return false;
     }
-    hull(const hull &) = delete;
-    hull &operator=(const hull &) = delete;
-    ~hull() {
-        kki_convex_free(convex);
-        kki_mesh_free(mesh);
+    const benchmarks::machine m = benchmarks::describe_machine();
+    std::fprintf(
+        f,
+        "{\n  \"machine\": {\"cpu\": \"%s\", \"cores\": %u, \"date\": \"%s\", \"compiler\": \"%s\"},\n  \"rows\": [\n",
+        m.cpu.c_str(), m.cores, m.date.c_str(), m.compiler.c_str());
+    for (std::size_t i = 0; i < table.rows.size(); i++) {
+        const benchmarks::collision_row &r = table.rows[i];
+        std::fprintf(f,
+                     "    {\"what\": \"%s\", \"peer\": \"%s\", \"ours_ns\": %.6g, \"peer_ns\": %.6g, \"bar\": %.4g, "
+                     "\"holds\": %s}%s\n",
+                     r.what.c_str(), r.peer.c_str(), r.ours, r.theirs, r.bar, r.holds() ? "true" : "false",
+                     i + 1 < table.rows.size() ? "," : "");
     }
-};
-
-// ---- libccd
-
-struct placed {
-    const kki_mesh *mesh;
-    kk_transform X;
-};
-
-void farthest(const void *object, const ccd_vec3_t *d, ccd_vec3_t *result) {
-    const auto *o = static_cast<const placed *>(object);
-    const kk_vec3 local = kk_mat3_tmul_vec(o->X.R, {d->v[0], d->v[1], d->v[2]});
-    int best = 0;
-    double value = -1e300;
-    for (int i = 0; i < o->mesh->vertex_count; i++) {
-        const double s = kk_vec3_dot(local, o->mesh->vertex[i]);
-        if (s > value) {
-            value = s;
-            best = i;
-        }
-    }
-    const kk_vec3 p = kk_transform_point(o->X, o->mesh->vertex[best]);
-    ccdVec3Set(result, p.x, p.y, p.z);
-}
-
-void libccd(const hull &a, const kk_transform &A, const hull &b, const kk_transform &B, bool wants_depth) {
-    ccd_t ccd;
-    CCD_INIT(&ccd);
-    ccd.support1 = ccd.support2 = farthest;
-    ccd.max_iterations = 200;
-    ccd.epa_tolerance = 1e-6;
-    const placed oa = {a.mesh, A}, ob = {b.mesh, B};
-    ccd_real_t depth = 0;
-    ccd_vec3_t normal, position;
-    if (wants_depth) {
-        (void)ccdGJKPenetration(&oa, &ob, &ccd, &depth, &normal, &position);
-    } else {
-        (void)ccdGJKIntersect(&oa, &ob, &ccd);
-    }
-}
-
-coal::Transform3s to_coal(const kk_transform &X) {
-    coal::Matrix3s R;
-    for (int i = 0; i < 9; i++) {
-        R(i / 3, i % 3) = X.R.m[i];
-    }
-    return {R, coal::Vec3s(X.p.x, X.p.y, X.p.z)};
-}
-
-// ---- contests
-
-constexpr int pairs = 128, turns = 40;
-
-void compare_hulls(int points, const char *name, double low, double high) {
-    const hull a(points), b(points);
-    std::vector<kk_transform> A, B;
-    std::vector<coal::Transform3s> coal_A, coal_B;
-    for (int i = 0; i < pairs; i++) {
-        A.push_back(pose(0));
-        B.push_back(pose(uniform(low, high)));
-        coal_A.push_back(to_coal(A.back()));
-        coal_B.push_back(to_coal(B.back()));
-    }
-    const bool is_apart = low > 2;
-    const auto each = [](auto work) {
-        return [work](int n) {
-            for (int k = 0; k < n; k++) {
-                for (std::size_t i = 0; i < pairs; i++) {
-                    work(i);
-                }
-            }
-        };
-    };
-    benchmarks::contest contest(turns, 1e-3);
-    const auto ours = contest.enter(each([&](std::size_t i) {
-                                        kki_separation r;
-                                        (void)kki_distance(&a.shape, &A[i], &b.shape, &B[i], nullptr, &r);
-                                    }),
-                                    pairs);
-    const auto yes_or_no = contest.enter(
-        each([&](std::size_t i) { (void)kki_overlap(&a.shape, &A[i], &b.shape, &B[i], 0, nullptr); }), pairs);
-    const auto peer = contest.enter(each([&](std::size_t i) {
-                                        coal::DistanceRequest request;
-                                        coal::DistanceResult result;
-                                        request.enable_signed_distance = true;
-                                        (void)coal::distance(a.coal_shape.get(), coal_A[i], b.coal_shape.get(),
-                                                             coal_B[i], request, result);
-                                    }),
-                                    pairs);
-    const auto ccd = contest.enter(each([&](std::size_t i) { libccd(a, A[i], b, B[i], !is_apart); }), pairs);
-    contest.hold();
-    const double t = contest.nanoseconds(ours), beside_ccd = contest.nanoseconds(is_apart ? yes_or_no : ours);
-    std::printf("%5d %-12s %8.0f %8.0f %8.0f %8.0f %9.2f %9.2f\n", points, name, t, contest.nanoseconds(yes_or_no),
-                contest.nanoseconds(peer), contest.nanoseconds(ccd), contest.nanoseconds(peer) / t,
-                contest.nanoseconds(ccd) / beside_ccd);
-}
-
-// A box on a box, turned and shifted each time, with what the pair remembers: on a wide one its own four corners are the
-// points, on one of its size all four edges cut.
-void time_boxes(const char *name, double width) {
-    kki_shape box = {};
-    box.type = KK_SHAPE_BOX;
-    box.half[0] = box.half[1] = box.half[2] = 0.5;
-    kki_shape below = box;
-    below.half[0] = below.half[1] = width;
-    std::vector<kk_transform> B;
-    std::vector<kki_pair_memory> memory(pairs);
-    for (int i = 0; i < pairs; i++) {
-        const kk_mat3 R = kk_quat_to_mat3(kk_quat_exp({0, 0, uniform(-1, 1)}));
-        B.push_back(kk_transform_make(R, {uniform(-0.3, 0.3), uniform(-0.3, 0.3), 1 - 1e-5}));
-    }
-    const kk_transform A = kk_transform_identity();
-    benchmarks::contest contest(turns, 1e-3);
-    const auto ours = contest.enter(
-        [&](int n) {
-            kki_manifold m;
-            for (int k = 0; k < n; k++) {
-                for (std::size_t i = 0; i < pairs; i++) {
-                    (void)kki_collide(&below, &A, &box, &B[i], 0.01, &memory[i], &m, 1);
-                }
-            }
-        },
-        pairs);
-    contest.hold();
-    std::printf("box on %s, manifold of four points: %.0f ns\n", name, contest.nanoseconds(ours));
+    std::fprintf(f, "  ]\n}\n");
+    return std::fclose(f) == 0;
 }
 
 } // namespace
 
-int main() {
-    std::printf("nanoseconds a pair\nhulls pose             ours  overlap     Coal   libccd  Coal/ours ccd/ours\n");
-    for (const int points : {8, 32, 128, 512}) {
-        compare_hulls(points, "apart", 2.1, 3);
-        compare_hulls(points, "overlapping", 0.8, 1.4);
-        compare_hulls(points, "deep", 0, 0.8);
+int main(int argc, char **argv) {
+    std::string json, only = "hulls,boxes,meshes,scenes";
+    bool is_strict = false;
+    for (int i = 1; i < argc; i++) {
+        if (!std::strcmp(argv[i], "--strict")) {
+            is_strict = true;
+        } else if (i + 1 < argc && (!std::strcmp(argv[i], "--json") || !std::strcmp(argv[i], "--only"))) {
+            (argv[i][2] == 'j' ? json : only) = argv[i + 1];
+            i++;
+        } else {
+            std::fprintf(stderr, "usage: collision [--json FILE] [--only SECTIONS] [--strict]\n");
+            return 2;
+        }
     }
-    time_boxes("a wide box", 2);
-    time_boxes("an equal box", 0.5);
-    return 0;
+    (void)benchmarks::pin_to_cpu(-1);
+    benchmarks::collision_table table;
+    const struct {
+        const char *name;
+        void (*measure)(benchmarks::collision_table &);
+    } sections[] = {{"hulls", benchmarks::measure_hulls},
+                    {"boxes", benchmarks::measure_boxes},
+                    {"meshes", benchmarks::measure_meshes},
+                    {"scenes", benchmarks::measure_scenes}};
+    for (const auto &s : sections) {
+        if (only.find(s.name) != std::string::npos) {
+            s.measure(table);
+        }
+    }
+    int missed = 0;
+    for (const benchmarks::collision_row &r : table.rows) {
+        missed += !r.holds();
+    }
+    std::printf("\n%s: %d missed\n", missed ? "NOT ALL BARS HOLD" : "all bars hold", missed);
+    if (!json.empty() && !write_json(json, table)) {
+        std::fprintf(stderr, "cannot write %s\n", json.c_str());
+        return 1;
+    }
+    return is_strict && missed ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Collision of convex hulls beside Coal (pip, comes with Pinocchio) and libccd (apt: libccd-dev)."""
+"""Collision beside libccd, FCL and Bullet (apt) and Coal (pip, comes with Pinocchio). Arguments go to the program."""
 import pathlib
 import subprocess
 import sys
@@ -8,20 +8,35 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 import build as peers  # noqa: E402
 
+HEADERS = {"ccd/ccd.h": "libccd-dev", "fcl/fcl.h": "libfcl-dev", "bullet/btBulletCollisionCommon.h": "libbullet-dev"}
+SOURCES = ["collision", "collision_hulls", "collision_meshes", "collision_scenes"]
+LIBRARIES = ["-lfcl", "-loctomap", "-loctomath", "-lBulletCollision", "-lLinearMath", "-lccd", "-lm"]
 
-def main():
-    if not pathlib.Path("/usr/include/ccd/ccd.h").exists():
-        peers.give_up("libccd's headers are missing; apt has them as libccd-dev")
+
+def missing():
+    return [package for header, package in HEADERS.items() if not (pathlib.Path("/usr/include") / header).exists()]
+
+
+def build():
     if not peers.LIBRARY.exists():
         peers.give_up("build the library first: make")
     prefix = peers.fetch() / "cmeel.prefix"
-    flags = ["-O3", "-DNDEBUG", *peers.WARNINGS, "-ffp-contract=off", "-isystem", peers.eigen(), "-isystem",
-             prefix / "include", "-I", ROOT / "src"]
+    common = ["-O3", "-DNDEBUG", *peers.WARNINGS, "-ffp-contract=off", "-isystem", peers.eigen(), "-I", ROOT / "src"]
+    own = {"collision_hulls": ["-isystem", prefix / "include"], "collision_scenes": ["-isystem", "/usr/include/bullet"]}
+    objects = [peers.compile_object(ROOT / "benchmarks" / f"{name}.cpp", [*common, *own.get(name, [])])
+               for name in SOURCES]
     program = peers.BUILD / "collision"
-    source = peers.compile_object(ROOT / "benchmarks" / "collision.cpp", flags)
-    peers.run(peers.compiler(), source, peers.LIBRARY, "-L", prefix / "lib", f"-Wl,-rpath,{prefix / 'lib'}", "-lcoal",
-              "-lccd", "-lm", "-o", program)
-    return subprocess.run([program, *sys.argv[1:]]).returncode
+    peers.run(peers.compiler(), *objects, peers.LIBRARY, "-L", prefix / "lib", f"-Wl,-rpath,{prefix / 'lib'}", "-lcoal",
+              *LIBRARIES, "-pthread", "-o", program)
+    return program
+
+
+def main():
+    lacking = missing()
+    if lacking:
+        print(f"collision: not measured, for want of {' '.join(lacking)}; apt has them", file=sys.stderr)
+        return 0
+    return subprocess.run([build(), *sys.argv[1:]]).returncode
 
 
 if __name__ == "__main__":

@@ -100,5 +100,9 @@ typedef struct kk_load_options {
 KK_API kk_status kk_load_file(const char *path, const kk_load_options *options, const kk_allocator *allocator,
                               kk_spec **spec, kk_messages **messages, kk_error *error);
 
+/// Reads a mesh file (STL, OBJ, COLLADA, PLY, glTF binary, MuJoCo's msh) into a spec.
+/// @param scale  its coordinates are multiplied by    @param id  [out] of the mesh
+KK_API kk_status kk_spec_add_mesh_file(kk_spec *spec, const char *path, kk_vec3 scale, int *id, kk_error *error);
+
 KK_END_DECLS
 #endif

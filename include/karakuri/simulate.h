@@ -12,13 +12,15 @@ typedef struct kk_simulator kk_simulator;
 
 /// Zero-initialised means: the defaults.
 typedef struct kk_step_options {
-    double timestep;  ///< s; 0: the model's
-    double tolerance; ///< m/s; a step whose residual is larger fails; 0: 1e-9
-    int max_sweeps;   ///< block Gauss-Seidel; 0: the solver's own choice
-    int max_newton;   ///< Newton iterations; 0: likewise
-    int budget;       ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    double timestep; ///< s; 0: the model's
+    double
+        tolerance;  ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
+    int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice
+    int max_newton; ///< Newton iterations; 0: likewise
+    int budget;     ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
     double restitution_speed;    ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;           ///< m; most by which a step repairs penetration; 0: 0.01
+    int discrete;                ///< 1: bodies faster than their thickness a step are not followed along their motion
     int explicit_servos;         ///< 1: servos and dampers are forces of the step's start, not solved with it
     double (*clock)(void *user); ///< s; for the times in the report; NULL: none
     void *clock_user;
@@ -52,12 +54,13 @@ typedef struct kk_report {
     double signorini;                     ///< J; worst |impulse × separation speed|
     double dissipation;                   ///< rad; worst angle between friction and the reverse of sliding
     double penetration;                   ///< m; deepest overlap at the step's middle
-    double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick
+    double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick; 0 where RK4 took the step
     double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
+    int parts;                                   ///< that the step was taken in, because of fast bodies; 1
     int cut_short;                               ///< 1: the budget ended the solution before the tolerance
     double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
 } kk_report;

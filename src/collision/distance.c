@@ -18,7 +18,7 @@ static void to_world(const kk_transform *X_WA, const kki_core_distance *d, doubl
     r->iterations = d->iterations;
 }
 
-static void swap(kki_separation *r) {
+void kki_separation_turn(kki_separation *r) {
     const kk_vec3 a = r->on_a;
     r->on_a = r->on_b;
     r->on_b = a;
@@ -83,29 +83,41 @@ int kki_core_closed_form(const kki_core *a, const kki_core *b, const kk_transfor
     return 0;
 }
 
-static void distance_of_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
-                               const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
-    kki_core_pair pair;
-    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+void kki_core_separation_between(const kki_core *a, const kk_transform *X_WA, const kki_core *b,
+                                 const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
+    const kk_transform X_AB = {kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R),
+                               kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p))};
+    const kki_core_pair pair = kki_core_pair_make(a, b, &X_AB);
     kki_core_distance d;
-    if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
+    if (!kki_core_closed_form(a, b, &X_AB, &d)) {
         (void)kki_core_distance_find(&pair, KKI_ANY_DISTANCE, memory, &d);
     }
-    to_world(X_WA, &d, pair.a.radius, pair.b.radius, r);
+    to_world(X_WA, &d, a->radius, b->radius, r);
+}
+
+void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_core *b, const kk_transform *X_WB,
+                          kki_separation *r) {
+    const kk_vec3 n = kk_mat3_column(X_WA->R, 2);
+    int id = -1;
+    const kk_vec3 low = kki_core_support(b, kk_vec3_neg(kk_mat3_tmul_vec(X_WB->R, n)), &id);
+    r->normal = n;
+    r->on_b = kk_vec3_sub(kk_transform_point(*X_WB, low), kk_vec3_scale(n, b->radius));
+    r->distance = kk_vec3_dot(n, kk_vec3_sub(r->on_b, X_WA->p)) - margin;
+    r->on_a = kk_vec3_sub(r->on_b, kk_vec3_scale(n, r->distance));
+    r->iterations = 0;
+}
+
+static void distance_of_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
+                               const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
+    const kki_core ca = kki_core_of(a), cb = kki_core_of(b);
+    kki_core_separation_between(&ca, X_WA, &cb, X_WB, memory, r);
 }
 
 // A is the half space z ≤ 0 of its frame, thickened by its margin.
 static void distance_of_plane(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
                               const kk_transform *X_WB, kki_separation *r) {
-    const kk_vec3 n = kk_mat3_column(X_WA->R, 2);
     const kki_core cb = kki_core_of(b);
-    int id = -1;
-    const kk_vec3 low = kki_core_support(&cb, kk_vec3_neg(kk_mat3_tmul_vec(X_WB->R, n)), &id);
-    r->normal = n;
-    r->on_b = kk_vec3_sub(kk_transform_point(*X_WB, low), kk_vec3_scale(n, cb.radius));
-    r->distance = kk_vec3_dot(n, kk_vec3_sub(r->on_b, X_WA->p)) - a->margin;
-    r->on_a = kk_vec3_sub(r->on_b, kk_vec3_scale(n, r->distance));
-    r->iterations = 0;
+    kki_plane_separation(X_WA, a->margin, &cb, X_WB, r);
 }
 
 int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
@@ -117,7 +129,7 @@ int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *
         distance_of_plane(a, X_WA, b, X_WB, result);
     } else if (is_convex(a) && b->type == KK_SHAPE_PLANE) {
         distance_of_plane(b, X_WB, a, X_WA, result);
-        swap(result);
+        kki_separation_turn(result);
     } else {
         return 0;
     }

@@ -3,6 +3,7 @@
 #define KKI_COLLISION_DISTANCE_H
 
 #include "collision/manifold.h"
+#include "collision/support.h"
 
 /// Signed distance d: positive apart, minus the depth where they overlap; on_b = on_a + d n.
 typedef struct kki_separation {
@@ -16,6 +17,14 @@ typedef struct kki_separation {
 /// @return 0, and nothing is written, for pairs with a mesh, a height field or two planes
 int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                  kki_pair_memory *memory, kki_separation *result);
+
+/// The same of two cores with their radii, and of the half space z ≤ margin of frame A and a core.
+void kki_core_separation_between(const kki_core *a, const kk_transform *X_WA, const kki_core *b,
+                                 const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *result);
+void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_core *b, const kk_transform *X_WB,
+                          kki_separation *result);
+/// The answer seen from the other body.
+void kki_separation_turn(kki_separation *separation);
 
 /// Whether the distance is at most `reach`, which is cheaper to tell; the same pairs.
 int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,

@@ -3,8 +3,9 @@
 #define KKI_COLLISION_IMPACT_H
 
 #include "collision/distance.h"
+#include "collision/support.h"
 
-enum { KKI_IMPACT_ITERATIONS = 200 };
+enum { KKI_IMPACT_ITERATIONS = 1000 };
 
 /// A body that moves from X_WS with constant velocity of its origin and constant angular velocity, both in world axes.
 typedef struct kki_moving {
@@ -29,9 +30,22 @@ typedef struct kki_impact {
 /// Pose after a time.
 kk_transform kki_moving_pose(const kki_moving *body, double time);
 
-/// First time in [0, duration] at which two convex bodies, or one and a plane that does not turn, are within `target`
-/// (≥ 0) of each other.
-/// @return 0 for other pairs
-int kki_impact_convex(const kki_moving *a, const kki_moving *b, double duration, double target, kki_impact *impact);
+/// First time in [0, duration] at which two bodies are within `target` (≥ 0) of each other: every pair of shapes but two
+/// planes and two height fields. A mesh is its triangles and, where it is closed, their inside; a height field its top,
+/// walls and base.
+/// @return 0 for pairs that never touch
+int kki_impact_find(const kki_moving *a, const kki_moving *b, double duration, double target, kki_impact *impact);
+
+/// A core, or a plane (whose core is a point with the margin as its radius), that moves as kki_moving does.
+typedef struct kki_moving_core {
+    const kki_core *core;
+    int is_plane;
+    kk_transform X_WS;
+    kk_motion velocity;
+} kki_moving_core;
+
+/// The same for two cores, not both planes, between two times.
+void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double from, double to, double target,
+                      kki_impact *impact);
 
 #endif

@@ -341,6 +341,13 @@ static bool nearest_is_summit(const search *s, const nearest *best, kk_vec3 d) {
                               : kki_facet_is_summit(s->source, s->f, d);
 }
 
+// a triangle of a mesh stands for its neighbourhood too
+static bool x_is_summit(const kki_probe *x, kk_vec3 d) {
+    const kki_facets source = {x->facet ? x->facet->surface : NULL, NULL};
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, d));
+    return !x->facet || (kki_facet_top(x->facet, l) < 6 && kki_facet_is_summit(&source, x->facet, l));
+}
+
 static void try_nearest(search *s) {
     nearest best = {.distance2 = __builtin_inf()};
     nearest_of_vertices(s, &best);
@@ -353,7 +360,8 @@ static void try_nearest(search *s) {
     const kk_vec3 d = unit(kk_vec3_sub(best.on_x, best.on_mesh), distance);
     const double sep = separation(s, d);
     s->any = kki_greater(s->any, sep);
-    if (!(sep > required(s, true)) || !(distance - sep < 8 * s->tiny) || !nearest_is_summit(s, &best, d)) {
+    if (!(sep > required(s, true)) || !(distance - sep < 8 * s->tiny) || !nearest_is_summit(s, &best, d) ||
+        !x_is_summit(s->x, d)) {
         return;
     }
     const uint32_t id = best.feature >= 3 ? kki_feature(KKI_FEATURE_EDGE, s->f->edge[best.feature - 3])
@@ -440,10 +448,23 @@ static bool judge(search *s, kki_hit *hit) {
     return true;
 }
 
-bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit) {
-    search s = {.source = source, .f = f, .x = x, .limit = x->radius + reach};
+static void begin(search *s, const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach) {
+    *s = (search){.source = source, .f = f, .x = x, .limit = x->radius + reach};
     const double far = __builtin_fabs(x->X_MX.p.x) + __builtin_fabs(x->X_MX.p.y) + __builtin_fabs(x->X_MX.p.z);
-    s.tiny = 1e-12 * (f->size + x->size + far);
+    s->tiny = 1e-12 * (f->size + x->size + far);
+}
+
+bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit) {
+    search s;
+    begin(&s, source, f, x, reach);
+    try_nearest(&s);
+    *hit = s.best;
+    return s.best.kind == KKI_HIT_POINT && s.best.sep > 0 && s.best.sep <= s.limit;
+}
+
+bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit) {
+    search s;
+    begin(&s, source, f, x, reach);
     try_normal(&s);
     if (s.any > s.limit) {
         return false;

@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 #include "collision/mesh_contact.h"
+#include "geometry/tree_pair.h"
 
 enum { HITS = 192, GENERAL_FROM = 24 };
 
@@ -177,13 +178,18 @@ static void flush(contact *c) {
         if (c->x.facet) {
             set_triangle(c, hit->x_face);
         }
-        if (hit->sep < c->x.radius && is_explained(&f, &c->x, hit, way, ways)) {
+        if (hit->sep < c->x.radius && !hit->only_above && is_explained(&f, &c->x, hit, way, ways)) {
             continue;
         }
         if (!hit->only_above) {
             ways = add_way(way, ways, hit, c->x.radius);
         }
-        kki_clusters_add(&c->clusters, &f, &c->x, hit);
+        // faces that lie beside each other: corners and edges may be near. Of round bodies this has been looked at
+        kki_hit nearest;
+        if (!kki_clusters_add(&c->clusters, &f, &c->x, hit) && (hit->only_above || hit->sep > 0) && c->x.radius == 0 &&
+            !c->x.is_general && kki_mesh_nearest(&c->source, &f, &c->x, c->reach, &nearest)) {
+            kki_clusters_add(&c->clusters, &f, &c->x, &nearest);
+        }
     }
     c->count = 0;
 }
@@ -348,30 +354,73 @@ static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const k
     return finish(&c, mesh, X_WM, is_swapped, manifold, room);
 }
 
-// X runs over the other mesh's triangles near this one
+// ---- two meshes
+
+static bool is_one_sided(kk_vec3 n, kk_vec3 o, const kk_vec3 corner[3], double limit) {
+    const double h[3] = {kk_vec3_dot(n, kk_vec3_sub(corner[0], o)), kk_vec3_dot(n, kk_vec3_sub(corner[1], o)),
+                         kk_vec3_dot(n, kk_vec3_sub(corner[2], o))};
+    return (h[0] > limit && h[1] > limit && h[2] > limit) || (h[0] < -limit && h[1] < -limit && h[2] < -limit);
+}
+
+// Triangles of two leaves: boxes and planes first, in the mesh's frame.
+static void try_leaves(void *user, kki_tree_entry a, kki_tree_entry b) {
+    contact *c = user;
+    const kki_surface *s = c->source.surface, *t = c->x_source.surface;
+    const double limit = c->reach + c->x.radius;
+    for (int32_t j = b.child; j < b.child + b.count; j++) {
+        kk_vec3 corner[3];
+        for (int k = 0; k < 3; k++) {
+            corner[k] = kk_transform_point(c->x.X_MX, t->corner[j][k]);
+        }
+        const kki_aabb box = kki_aabb_grow(box_of_corners(corner), limit);
+        const kk_vec3 n = kk_mat3_mul_vec(c->x.X_MX.R, t->normal[t->tree.item[j]]);
+        bool is_set = false;
+        for (int32_t i = a.child; i < a.child + a.count; i++) {
+            const kki_aabb other = box_of_corners(s->corner[i]);
+            if (!kki_aabb_touch(&box, &other) || is_one_sided(n, corner[0], s->corner[i], limit) ||
+                is_one_sided(s->normal[s->tree.item[i]], s->corner[i][0], corner, limit)) {
+                continue;
+            }
+            is_set = is_set || set_triangle(c, t->tree.item[j]);
+            if (is_set) {
+                try_face(c, s->tree.item[i]);
+            }
+        }
+    }
+}
+
+// X runs over the other mesh's triangles near this height field.
+static void try_over_field(contact *c, const kk_transform *X_XM) {
+    const kki_surface *s = c->x_source.surface;
+    const kki_height_field *h = c->source.field;
+    const kki_aabb whole = {{-0.5 * h->size[0], -0.5 * h->size[1], h->base},
+                            {0.5 * h->size[0], 0.5 * h->size[1], h->greatest}};
+    const kki_aabb box = kki_aabb_grow(kki_aabb_transform(*X_XM, &whole), c->reach + c->x.radius);
+    kki_tree_walk walk;
+    int32_t first, count;
+    kki_tree_walk_begin(&walk, &s->tree, &box);
+    while (kki_tree_walk_next(&walk, &first, &count)) {
+        for (int32_t i = first; i < first + count; i++) {
+            if (set_triangle(c, s->tree.item[i])) {
+                try_near(c);
+            }
+        }
+    }
+}
+
 static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM, const kki_shape *other,
                           const kk_transform *X_WX, bool is_swapped, double reach, kki_manifold *manifold, int room) {
     contact c;
     facets_of(mesh, &c.source);
     facets_of(other, &c.x_source);
-    const kki_surface *s = c.x_source.surface;
     c.x = (kki_probe){.X_MX = relative(X_WM, X_WX), .radius = other->margin};
     begin(&c, mesh, reach);
-    const kki_height_field *h = c.source.field;
-    const kki_aabb whole = h ? (kki_aabb){{-0.5 * h->size[0], -0.5 * h->size[1], h->base},
-                                          {0.5 * h->size[0], 0.5 * h->size[1], h->greatest}}
-                             : c.source.surface->box;
-    const kki_aabb box = kki_aabb_transform(relative(X_WX, X_WM), &whole);
-    const kki_aabb grown = kki_aabb_grow(box, c.reach + c.x.radius);
-    kki_tree_walk walk;
-    int32_t first, count;
-    kki_tree_walk_begin(&walk, &s->tree, &grown);
-    while (kki_tree_walk_next(&walk, &first, &count)) {
-        for (int32_t i = first; i < first + count; i++) {
-            if (set_triangle(&c, s->tree.item[i])) {
-                try_near(&c);
-            }
-        }
+    if (c.source.surface) {
+        kki_tree_pairs(&c.source.surface->tree, &c.x_source.surface->tree, &c.x.X_MX, c.reach + c.x.radius, try_leaves,
+                       &c);
+    } else {
+        const kk_transform X_XM = relative(X_WX, X_WM);
+        try_over_field(&c, &X_XM);
     }
     return finish(&c, mesh, X_WM, is_swapped, manifold, room);
 }

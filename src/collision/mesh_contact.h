@@ -71,9 +71,12 @@ uint32_t kki_probe_edge_feature(const kki_probe *x, int32_t a, int32_t b);
 /// The triangle's best direction; false where it is farther than `reach` or has nothing to say.
 bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
 
+/// The nearest points of a triangle and a polytope that are apart, where their direction is a summit's.
+bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
+
 // ---- collecting points
 
-enum { KKI_CLUSTER_POINTS = 32, KKI_CLUSTERS = 48 };
+enum { KKI_CLUSTER_POINTS = 32, KKI_CLUSTERS = 64 };
 
 typedef struct kki_cluster_point {
     kk_vec3 on_mesh;
@@ -91,7 +94,7 @@ typedef struct kki_cluster {
 
 typedef struct kki_clusters {
     int count;
-    int lost; ///< directions that found no room
+    int lost; ///< directions that found no room, or lost it
     double reach;
     kki_cluster cluster[KKI_CLUSTERS];
 } kki_clusters;
@@ -101,8 +104,8 @@ static inline void kki_clusters_begin(kki_clusters *clusters, double reach) {
     clusters->reach = reach;
 }
 void kki_clusters_add_point(kki_clusters *clusters, kk_vec3 d, bool is_face_normal, kki_cluster_point point);
-/// The points of a hit.
-void kki_clusters_add(kki_clusters *clusters, const kki_facet *f, const kki_probe *x, const kki_hit *hit);
+/// The points of a hit; false where triangle and face lie beside each other, seen along the direction.
+bool kki_clusters_add(kki_clusters *clusters, const kki_facet *f, const kki_probe *x, const kki_hit *hit);
 
 /// Manifolds in the world, the deepest first; returns as kki_collide does.
 /// @param is_swapped  the mesh is B

@@ -79,7 +79,30 @@ static void begin_polygon(polygon *p, int count) {
 
 // ---- clusters
 
-static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal) {
+static int deepest(const kki_cluster *p) {
+    int best = 0;
+    for (int i = 1; i < p->count; i++) {
+        best = p->point[i].gap < p->point[best].gap ? i : best;
+    }
+    return best;
+}
+
+static double least_gap(const kki_cluster *p) {
+    return p->point[deepest(p)].gap;
+}
+
+// The shallowest cluster, where it is shallower than a new one of that gap.
+static kki_cluster *make_room(kki_clusters *all, double gap) {
+    all->lost++;
+    int shallowest = 0;
+    for (int i = 1; i < all->count; i++) {
+        shallowest = least_gap(&all->cluster[i]) > least_gap(&all->cluster[shallowest]) ? i : shallowest;
+    }
+    return least_gap(&all->cluster[shallowest]) > gap ? &all->cluster[shallowest] : NULL;
+}
+
+// The cluster of a direction; `gap` is that of the point it is wanted for.
+static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal, double gap) {
     for (int i = 0; i < all->count; i++) {
         kki_cluster *p = &all->cluster[i];
         const kk_vec3 r = kk_vec3_sub(p->d, d);
@@ -92,11 +115,10 @@ static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal
             return p;
         }
     }
-    if (all->count == KKI_CLUSTERS) {
-        all->lost++;
+    kki_cluster *p = all->count < KKI_CLUSTERS ? &all->cluster[all->count++] : make_room(all, gap);
+    if (!p) {
         return NULL;
     }
-    kki_cluster *p = &all->cluster[all->count++];
     p->d = d;
     p->is_face_normal = is_face_normal;
     p->count = 0;
@@ -123,14 +145,6 @@ static int farthest(const kki_cluster *p, kk_vec3 u) {
             most = s;
             best = i;
         }
-    }
-    return best;
-}
-
-static int deepest(const kki_cluster *p) {
-    int best = 0;
-    for (int i = 1; i < p->count; i++) {
-        best = p->point[i].gap < p->point[best].gap ? i : best;
     }
     return best;
 }
@@ -194,7 +208,7 @@ static void add_point(kki_cluster *p, kki_cluster_point point) {
 }
 
 void kki_clusters_add_point(kki_clusters *all, kk_vec3 d, bool is_face_normal, kki_cluster_point point) {
-    kki_cluster *cluster = cluster_of(all, d, is_face_normal);
+    kki_cluster *cluster = cluster_of(all, d, is_face_normal, point.gap);
     if (cluster) {
         add_point(cluster, point);
     }
@@ -308,7 +322,7 @@ static void add_lowest(kki_clusters *all, const kki_facet *f, const kki_probe *x
     }
 }
 
-static void add_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     polygon poly;
     outline o;
     outline_of(x, hit->d, -1, &o);
@@ -327,7 +341,7 @@ static void add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
             continue;
         }
         p.on_mesh = kk_vec3_sub(poly.c[i].p, kk_vec3_scale(hit->d, height));
-        cluster = cluster ? cluster : cluster_of(all, hit->d, true);
+        cluster = cluster ? cluster : cluster_of(all, hit->d, true, p.gap);
         if (cluster) {
             add_point(cluster, p);
         }
@@ -335,6 +349,7 @@ static void add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
     if (x->is_general) {
         add_lowest(all, f, x, hit, &o);
     }
+    return poly.count > 0;
 }
 
 // features where P is the triangle and Q a face of X
@@ -364,8 +379,8 @@ static void clip_by_outline(polygon *poly, const outline *o, kk_vec3 n, double s
     }
 }
 
-// Returns the least gap of the points added.
-static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit,
+                              double *least) {
     polygon poly;
     outline o;
     outline_of(x, hit->d, hit->index, &o);
@@ -375,7 +390,7 @@ static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki
     const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
     const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
     kki_cluster *cluster = NULL;
-    double least = __builtin_inf();
+    *least = __builtin_inf();
     begin_polygon(&poly, 3);
     for (int i = 0; i < 3; i++) {
         poly.c[i].p = f->v[i];
@@ -388,13 +403,13 @@ static double add_x_face_points(kki_clusters *all, const kki_facet *f, const kki
             continue;
         }
         p.on_mesh = poly.c[i].p;
-        least = kki_lesser(least, p.gap);
-        cluster = cluster ? cluster : cluster_of(all, hit->d, false);
+        *least = kki_lesser(*least, p.gap);
+        cluster = cluster ? cluster : cluster_of(all, hit->d, false, p.gap);
         if (cluster) {
             add_point(cluster, p);
         }
     }
-    return least;
+    return poly.count > 0;
 }
 
 static void add_witness(kki_clusters *all, const kki_probe *x, const kki_hit *hit) {
@@ -411,17 +426,20 @@ static bool is_over_round_face(const kki_probe *x, const kki_hit *hit) {
            kki_core_point_distance(&x->core, kk_mat3_tmul_vec(x->X_MX.R, r), &p) && p.distance <= 1e-6 * x->size;
 }
 
-void kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
+bool kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x, const kki_hit *hit) {
     if (hit->kind == KKI_HIT_FACE) {
-        add_face_points(all, f, x, hit);
-    } else if (hit->kind == KKI_HIT_POINT) {
-        add_witness(all, x, hit);
-    } else {
-        const double least = add_x_face_points(all, f, x, hit), missed = hit->sep - x->radius + 1e-6 * x->size;
-        if (least > missed && is_over_round_face(x, hit)) {
-            add_witness(all, x, hit);
-        }
+        return add_face_points(all, f, x, hit);
     }
+    if (hit->kind == KKI_HIT_POINT) {
+        add_witness(all, x, hit);
+        return true;
+    }
+    double least;
+    const bool is_over = add_x_face_points(all, f, x, hit, &least);
+    if (least > hit->sep - x->radius + 1e-6 * x->size && is_over_round_face(x, hit)) {
+        add_witness(all, x, hit);
+    }
+    return is_over;
 }
 
 // ---- output
@@ -442,10 +460,6 @@ static void write_one(const kki_cluster *p, const kk_transform *X_WM, bool is_sw
     }
 }
 
-static double least_gap(const kki_cluster *p) {
-    return p->point[deepest(p)].gap;
-}
-
 int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold, int room) {
     uint8_t order[KKI_CLUSTERS];
     int count = 0;
@@ -462,5 +476,6 @@ int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swap
         write_one(&all->cluster[order[i]], X_WM, is_swapped, &manifold[i]);
     }
     const int found = count + all->lost;
-    return found > room ? -1 - found : written;
+    // directions are lost before the caller's room is full where that is larger than the list
+    return written == room && found > room ? -1 - found : written;
 }

@@ -61,6 +61,12 @@ static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kk
     }
     for (double reach = 1e-3; reach < 1e3; reach *= 8) {
         if (deepest_within(a, X_WA, b, X_WB, reach, separation)) {
+            // a wide reach finds many directions, more than are kept; within the distance found there are few
+            kk_separation nearer;
+            const double close = separation->distance > 0 ? separation->distance * (1 + 1e-9) : 0;
+            if (close < reach && deepest_within(a, X_WA, b, X_WB, close, &nearer)) {
+                *separation = nearer;
+            }
             return KK_OK;
         }
     }
@@ -105,7 +111,7 @@ kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA,
     }
     const kki_moving moving_a = {&a->shape, X_WA, velocity_a}, moving_b = {&b->shape, X_WB, velocity_b};
     kki_impact found;
-    if (!kki_impact_convex(&moving_a, &moving_b, duration, target, &found)) {
+    if (!kki_impact_find(&moving_a, &moving_b, duration, target, &found)) {
         return KK_UNSUPPORTED;
     }
     *impact = (kk_impact){(kk_impact_kind)found.kind, found.time, separation_of(&found.at)};

@@ -123,3 +123,14 @@ kk_status kki_loader_mesh(kki_loader *loader, const kki_mesh_request *request, i
     status = status ? status : read_into_spec(loader, request, path, id, &error);
     return status ? report(loader, request, &error) : KK_OK;
 }
+
+kk_status kk_spec_add_mesh_file(kk_spec *spec, const char *path, kk_vec3 scale, int *id, kk_error *error) {
+    if (!spec || !path || !id) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "kk_spec_add_mesh_file: an argument is NULL");
+    }
+    // no resolver is needed: the caller names the file itself
+    kki_loader loader = {.allocator = spec->allocator, .spec = spec, .path = path};
+    loader.resolver.source = kki_file_source_system();
+    const kki_mesh_request request = {.reference = path, .from = path, .scale = scale};
+    return read_into_spec(&loader, &request, path, id, error);
+}

@@ -101,6 +101,7 @@ static bool load_file(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at, c
         kk_mesh_def *def = kk_spec_mesh(m->loader->spec, mesh->id);
         shift_mesh(&shift, (kk_vec3 *)def->vertex, def->vertex_count, (int32_t(*)[3])def->face, def->face_count);
         def->scale = shift.scale;
+        def->file = def->reference = NULL; // the file alone does not tell these vertices any more
     }
     return true;
 }

@@ -47,14 +47,14 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
         kki_rows_matrix(m, s, I);
     }
     const kki_problem problem = kki_island_problem(s, I, I->nrow <= s->most_dense_rows);
-    const kki_solver_options options = kki_island_solver_options(s);
+    const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     if (kki_contact_solve(&problem, &options, &s->solver, lambda, s->u + I->first_row, &proof, &stats) != KK_OK) {
         return 0;
     }
     memset(dy, 0, (size_t)I->nv * sizeof *dy);
-    kki_rows_add(s->Y, I->nv, I->stride, lambda, dy);
+    kki_rows_add(s, I, lambda, dy);
     kki_island_scatter(m, s, I, dy, s->y_drift);
     return 1;
 }

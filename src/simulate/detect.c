@@ -10,6 +10,9 @@
 
 enum { MOST_MANIFOLDS = 64 };
 
+/// Gap up to which a manifold counts as closed, m.
+static const double DEAD_BAND = 1e-5;
+
 // ---- contact points
 
 /// Perpendicular to n, as near as can be to the axis n has least of.
@@ -71,6 +74,22 @@ static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *lik
     c->surface[1] = kk_vec3_dot(slip, c->tangent[1]);
 }
 
+/// What is left to close of the points of a manifold, from number `from` on. Within the dead band nothing is. Where one side of a
+/// face has landed and the other has not, all of its points count from the nearest: a band for each alone would ask the four
+/// corners of a rigid face for speeds that no motion has.
+static void measure_openings(kk_simulator *s, int from) {
+    double least = __builtin_inf(), most = -__builtin_inf();
+    for (int i = from; i < s->ncontact; i++) {
+        least = s->contact[i].gap < least ? s->contact[i].gap : least;
+        most = s->contact[i].gap > most ? s->contact[i].gap : most;
+    }
+    const double closed = least > DEAD_BAND ? 0 : least < -DEAD_BAND ? -DEAD_BAND : least;
+    for (int i = from; i < s->ncontact; i++) {
+        const double open = s->contact[i].gap - closed;
+        s->contact[i].open = most > DEAD_BAND && open > 0 ? open : 0;
+    }
+}
+
 static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f,
                               kk_error *error) {
     if (s->ncontact + f->count > s->max_contacts) {
@@ -87,10 +106,11 @@ static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, 
                         .normal = f->normal};
     like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = spread(f, 1) < spread(f, 0);
+    const int on_b = spread(f, 1) < spread(f, 0), from = s->ncontact;
     for (int i = 0; i < f->count; i++) {
         add_point(m, s, &like, &f->point[i], on_b);
     }
+    measure_openings(s, from);
     return KK_OK;
 }
 
@@ -216,6 +236,12 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     memory_book book = open_book(s, state);
     int count = 0;
     kk_status status = kki_near_find(model, s, &count, error);
+    if (status == KK_OK && s->looks_ahead) {
+        kki_first_meeting(model, s, count);
+        if (s->meeting >= 0) {
+            return KK_OK; // the step will be taken in parts
+        }
+    }
     for (int i = 0; i < count && status == KK_OK; i++) {
         status = collide_pair(model, s, &book, &s->near.list[i], error);
     }

@@ -67,7 +67,7 @@ static int row_of(const piece *p, const kki_constraint *c) {
 // ---- pieces
 
 static void velocities(const piece *p, const double *y, double *u) {
-    kki_rows_velocity(p->s->Y, p->I->nv, p->I->stride, y, u);
+    kki_rows_velocity(p->s, p->I, y, u);
 }
 
 /// Ends the piece after a share of it, at y_e.
@@ -111,16 +111,14 @@ static void scale_bounds(const piece *p, const kki_constraint *c) {
     }
 }
 
-/// Contacts that wait count as parting, faster than anything here moves: far enough to stay open, near enough not to drown the
-/// others' digits.
-static void keep_out(const piece *p, double *g, const int8_t *waiting) {
+/// A speed that nothing here reaches. A contact that parts so fast stays open, and does not drown the others' digits as a larger
+/// number would.
+static double beyond_reach(const piece *p, const double *g) {
     double fastest = 1;
     for (int r = 0; r < p->I->nrow; r++) {
         fastest = __builtin_fabs(g[r]) > fastest ? __builtin_fabs(g[r]) : fastest;
     }
-    for (int i = 0; waiting && i < p->I->nconstraint; i++) {
-        g[row_of(p, constraint(p, i))] += waiting[i] ? 10 * fastest : 0;
-    }
+    return 10 * fastest;
 }
 
 /// g of the piece; contacts that are still to bounce are kept out of it.
@@ -131,6 +129,7 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
         y[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
     velocities(p, y, g);
+    const double far = beyond_reach(p, g);
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = constraint(p, i);
         const int r = row_of(p, c);
@@ -140,17 +139,18 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
         if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->compliance[c->row] == 0) {
             const double gap = gap_now(p, c, travel, u_first);
             g[r] -= s->bias[c->row];
-            g[r] += gap > 1e-5 ? 2 * gap / (p->w * s->h) + p->u_s[r] : 0;
+            const double closes = 2 * gap / (p->w * s->h) + p->u_s[r]; // in what is left of the step
+            g[r] += gap > 1e-5 ? (closes < far ? closes : far) : 0;
         }
+        g[r] += waiting && waiting[i] ? far : 0;
         scale_bounds(p, c);
     }
-    keep_out(p, g, waiting);
 }
 
 static kk_status solve(piece *p) {
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(p->s);
+    const kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
     double *lambda = rows(p, s->lambda);
     const kk_status status = kki_contact_solve(p->problem, &options, &s->solver, lambda, rows(p, s->u), &proof, &stats);
@@ -164,7 +164,7 @@ static kk_status solve(piece *p) {
     for (int k = 0; k < p->I->nv; k++) {
         p->y_e[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
-    kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, p->y_e);
+    kki_rows_add(s, p->I, lambda, p->y_e);
     velocities(p, p->y_e, p->u_e);
     return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
 }
@@ -315,7 +315,7 @@ static int solve_held(piece *p, const verdict *v, double *lambda) {
     double b[MOST_UNKNOWNS], *u = rows(p, s->u2), *y = s->local[5];
     for (int round = 0; round < 4; round++) {
         memset(y, 0, (size_t)p->I->nv * sizeof *y);
-        kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, y);
+        kki_rows_add(s, p->I, lambda, y);
         velocities(p, y, u);
         for (int k = 0; k < x.count; k++) {
             const int r = x.row[k];
@@ -387,6 +387,28 @@ static int judge_all(piece *p, const double *lambda) {
     return any;
 }
 
+/// Whether what sticks or bears in a forced solution may do so: then no slide went on in this way, and it is no solution.
+static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, const double *lambda) {
+    const double *l = lambda + row_of(p, c), slack = 1 + 1e-9;
+    const kki_block *b = &p->s->block[c->block];
+    if (c->kind == KKI_ON_CONTACT && v->mode != OPEN) {
+        const double normal = l[0] + b->adhesion;
+        return normal >= 0 && (v->mode == SLIDE || length(l + 1) <= slack * b->friction * normal);
+    }
+    if (c->kind == KKI_ON_FRICTION) {
+        return l[0] >= slack * b->lower && l[0] <= slack * b->upper;
+    }
+    return c->kind != KKI_ON_LIMIT || l[0] >= 0;
+}
+
+static int all_lawful(const piece *p, const double *lambda) {
+    int lawful = 1;
+    for (int i = 0; i < p->I->nconstraint && lawful; i++) {
+        lawful = is_lawful(p, constraint(p, i), &p->s->verdict[i], lambda);
+    }
+    return lawful;
+}
+
 /// The end of the piece with what stops in it forced to slide on: y_e, `held` and u2. False where that cannot be had.
 static int force_slides(piece *p, const double *lambda, double *held, double *forced) {
     kk_simulator *s = p->s;
@@ -397,7 +419,7 @@ static int force_slides(piece *p, const double *lambda, double *held, double *fo
     for (int k = 0; k < p->I->nv; k++) {
         forced[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
-    kki_rows_add(s->Y, p->I->nv, p->I->stride, held, forced);
+    kki_rows_add(s, p->I, held, forced);
     velocities(p, forced, rows(p, s->u2));
     return 1;
 }
@@ -413,7 +435,7 @@ static int stop_inside(piece *p) {
         }
         share = first_stop(p, rows(p, s->u2), &refuted);
     }
-    if (!(share < 1) || share <= 0) {
+    if (!(share < 1) || share <= 0 || !all_lawful(p, held)) {
         return 0;
     }
     memcpy(p->y_e, forced, (size_t)p->I->nv * sizeof *forced);
@@ -481,7 +503,7 @@ static void strike(piece *p, const kki_constraint *c, double restitution) {
         impulse[r + k] = l[k];
         p->total[r + k] += l[k];
     }
-    kki_rows_add(p->s->Y, p->I->nv, p->I->stride, impulse, p->y_s);
+    kki_rows_add(p->s, p->I, impulse, p->y_s);
     velocities(p, p->y_s, p->u_s);
 }
 

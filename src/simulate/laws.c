@@ -6,8 +6,6 @@
 ///     r = 1/(h (h k + d)),   b = k gap/(h k + d).
 #include "simulate/island.h"
 
-/// Gap up to which a contact counts as closed, m.
-static const double DEAD_BAND = 1e-5;
 /// A loop in a plane has a row across it that no joint moves. Rounding leaves a trace of motion in it, and an impulse that
 /// answers rounding by rounding has no limit. Mobility, as a share of the loop's other rows, from which a row takes part.
 static const double DEAD_ROW = 1e-20;
@@ -24,7 +22,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
-    bias[0] = k->gap > DEAD_BAND ? k->gap / (0.5 * s->h) : 0;
+    bias[0] = k->open / (0.5 * s->h);
     bias[1] = k->surface[0];
     bias[2] = k->surface[1] * law->ratio;
     if (law->stiffness < __builtin_inf()) {

@@ -78,20 +78,22 @@ static int base_change(const whole *w, kk_force dH, double delta[6]) {
     return 1;
 }
 
-/// Floating trees of more than one node that nothing ties to the world.
+/// Floating trees that nothing ties to the world. A lone body keeps its momentum by itself unless it meets another.
 static int is_in_flight(const kk_model *m, const kk_simulator *s, int node) {
     const kki_node *n = &m->node[node];
-    if (n->type != KKI_NODE_FREE || n->parent != 0 || n->is_leaf) {
+    const int tree = m->node_tree[node];
+    if (n->type != KKI_NODE_FREE || n->parent != 0) {
         return 0;
     }
+    int meets = 0;
     for (int i = 0; i < s->nparts; i++) {
-        const kki_row_part *p = &s->part[i];
-        const int a = m->node_tree[p->i], b = m->node_tree[p->j];
-        if ((a == m->node_tree[node] && b < 0) || (b == m->node_tree[node] && a < 0)) {
+        const int a = m->node_tree[s->part[i].i], b = m->node_tree[s->part[i].j];
+        if ((a == tree && b < 0) || (b == tree && a < 0)) {
             return 0;
         }
+        meets |= a == tree || b == tree;
     }
-    return 1;
+    return !n->is_leaf || meets;
 }
 
 static kk_vec3 centre_of(const whole *w) {
@@ -158,8 +160,9 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
         }
     }
     kk_kinematics_velocity(model, s->view, s->q, s->v);
-    for (int i = 1; i < model->nnode; i++) {
-        if (s->in_flight[i]) {
+    // where an impact has cut the step, the way moved is not that of a mean velocity
+    for (int i = 1; i < model->nnode && s->report.events == 0; i++) {
+        if (s->in_flight[i] && !model->node[i].is_leaf) {
             correct_position(model, s, i, &s->whole[i], momentum_after(model, s, i).linear);
         }
     }

@@ -43,6 +43,27 @@ static void outside_on_bodies(const kk_model *m, const kk_simulator *s, kk_force
     }
 }
 
+/// A wrench in the world moves from one body of a node to another.
+static void hand_over(const kk_simulator *s, int from, int to, kk_force f, kk_force *outside) {
+    const kk_model *m = s->model;
+    outside[from] = kk_force_sub(outside[from], kk_force_from(kk_body_pose(m, s->view, from), f));
+    outside[to] = kk_force_add(outside[to], kk_force_from(kk_body_pose(m, s->view, to), f));
+}
+
+/// A foot that is fixed to its shank is another body of the same node: what touches it goes through the joint between them.
+static void contacts_on_fixed_bodies(const kk_model *m, const kk_simulator *s, kk_force *outside) {
+    for (int i = 0; i < s->ncontact; i++) {
+        const kki_contact *c = &s->contact[i];
+        for (int side = 0; side < 2; side++) {
+            const int body = m->shape[c->shape[side]].body, first = m->node_body[c->node[side]];
+            if (c->node[side] > 0 && body != first) {
+                const kk_vec3 f = kk_vec3_scale(c->impulse, (side ? 1 : -1) / s->h);
+                hand_over(s, first, body, kk_force_make(kk_vec3_cross(c->point, f), f), outside);
+            }
+        }
+    }
+}
+
 /// q, v, a of the kick in the second data; once a step.
 static void look(kk_simulator *s) {
     const kk_model *m = s->model;
@@ -53,6 +74,7 @@ static void look(kk_simulator *s) {
     coordinates(m, s, s->view_v, s->view_a);
     kk_kinematics(m, s->view, s->q_middle);
     outside_on_bodies(m, s, s->body_force);
+    contacts_on_fixed_bodies(m, s, s->body_force);
     kk_inverse_dynamics(m, s->view, s->q_middle, s->view_v, s->view_a, s->tau);
     for (int k = 0; k < m->nv; k++) {
         double others = 0;

@@ -87,9 +87,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
     KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
-    double **const vectors[] = {&s->tau,   &s->diagonal, &s->E,      &s->y,       &s->y_free,
-                                &s->y_end, &s->y_drift,  &s->dv,     &s->drift,   &s->acceleration,
-                                &s->servo, &s->passive,  &s->v_kick, &s->v_kicked};
+    double **const vectors[] = {
+        &s->tau,   &s->diagonal,     &s->E,     &s->y,       &s->y_free, &s->y_end, &s->y_drift, &s->dv,
+        &s->drift, &s->acceleration, &s->servo, &s->passive, &s->v_kick, &s->slip,  &s->v_part,  &s->v_kicked};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
     }
@@ -115,6 +115,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
+    KKI_LAYOUT_ARRAY(layout, s->q_part, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
     KKI_LAYOUT_ARRAY(layout, s->view_a, padded);
@@ -132,6 +133,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
+    KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
         KKI_LAYOUT_ARRAY(layout, s->local[i], padded);
     }
@@ -163,6 +165,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
+    status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     status = status ? status : kki_near_create(&s->near, m, s->max_touching, &s->allocator);
     if (status == KK_OK) {
         status = kki_solver_work_create(&s->solver, &s->allocator,
@@ -198,6 +201,7 @@ void kk_simulator_free(kk_simulator *simulator) {
         const kk_allocator allocator = simulator->allocator;
         kki_solver_work_destroy(&simulator->solver);
         kki_near_destroy(&simulator->near);
+        kk_state_free(simulator->trial);
         kk_data_free(simulator->view);
         kk_data_free(simulator->data);
         kki_release(&allocator, simulator, simulator->size);

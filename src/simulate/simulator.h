@@ -21,6 +21,7 @@ typedef struct kki_contact {
     kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
+    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
     kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;    ///< of torsion and rolling on B, likewise
@@ -101,6 +102,9 @@ struct kk_simulator {
     kki_solver_work solver;
     kk_report report;
     double h;
+    void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
+    void *probe_user;
+    int is_smooth; ///< whether this step was one for Runge and Kutta
 
     // the moving copy of the state
     double *q, *v; ///< [nq], [nv]
@@ -108,7 +112,8 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
-    double *v_kick, *v_kicked; ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts
@@ -118,6 +123,13 @@ struct kk_simulator {
     uint64_t *placed;   ///< [nshape] step in which the three above were made; 0: never
     uint64_t stamp;     ///< of this step
     kki_near near;
+
+    // fast bodies (fast.c)
+    int looks_ahead;          ///< whether meetings are looked for in this part of the step
+    double meeting;           ///< first one, s from the start; −1: none
+    double instant;           ///< how long the pair takes to cross what detection could miss
+    int32_t meeting_shape[2]; ///< who meets
+    kk_state *trial;          ///< of steps taken in parts
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching] sorted by shapes
@@ -156,6 +168,7 @@ struct kk_simulator {
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
+    int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
@@ -163,6 +176,8 @@ struct kk_simulator {
 
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
 kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
+/// fast.c: s->meeting of the `count` near pairs.
+void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
@@ -175,8 +190,9 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
-/// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
-kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
+/// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
+/// @param sticks  1: a joint sticks, and nothing was done
+kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);

@@ -1,5 +1,6 @@
 // Public questions about shapes against closed forms: a floor, a ball, a box and the hull of a box.
 #include <karakuri/collision.h>
+#include <math.h>
 #include <string.h>
 
 #include "harness.h"
@@ -29,7 +30,7 @@ static void add_shape(kk_spec *spec, int body, kk_shape_type type, double size, 
     def.type = type;
     def.mesh = mesh;
     def.purpose = purpose;
-    for (int i = 0; i < 3 && type != KK_SHAPE_PLANE && type != KK_SHAPE_HULL; i++) {
+    for (int i = 0; i < 3 && type != KK_SHAPE_PLANE && mesh < 0; i++) {
         def.size[i] = type == KK_SHAPE_SPHERE && i > 0 ? 0 : size;
     }
     KK_CHECK_EQ_INT(kk_spec_add_shape(spec, &def, NULL, NULL), KK_OK);
@@ -106,6 +107,71 @@ KK_TEST(query_distances_of_balls_boxes_and_hulls) {
     KK_CHECK_EQ_INT(kk_shape_separation(s.model, 99, here, BOX, here, &none), KK_NOT_FOUND);
     KK_CHECK_EQ_INT(kk_shape_separation(s.model, FLOOR, here, FLOOR, here, &none), KK_UNSUPPORTED);
     scene_free(&s);
+}
+
+enum { RINGS = 24 };
+
+/// A ball of radius 0.5 of many faces.
+static int add_ball_mesh(kk_spec *spec) {
+    enum { AROUND = 2 * RINGS, VERTICES = (RINGS - 1) * AROUND + 2, FACES = 2 * AROUND * (RINGS - 1) };
+    static kk_vec3 vertex[VERTICES];
+    static int32_t face[FACES][3];
+    const double pi = 3.14159265358979323846;
+    int faces = 0;
+    vertex[0] = kk_vec3_make(0, 0, 0.5);
+    vertex[VERTICES - 1] = kk_vec3_make(0, 0, -0.5);
+    for (int i = 1; i < RINGS; i++) {
+        for (int k = 0; k < AROUND; k++) {
+            const double t = pi * i / RINGS, p = 2 * pi * k / AROUND;
+            vertex[1 + (i - 1) * AROUND + k] = kk_vec3_make(0.5 * sin(t) * cos(p), 0.5 * sin(t) * sin(p), 0.5 * cos(t));
+        }
+    }
+    for (int k = 0; k < AROUND; k++) {
+        const int next = (k + 1) % AROUND;
+        for (int i = 1; i < RINGS - 1; i++) {
+            const int a = 1 + (i - 1) * AROUND + k, b = 1 + (i - 1) * AROUND + next;
+            memcpy(face[faces++], (int32_t[3]){a, a + AROUND, b}, sizeof *face);
+            memcpy(face[faces++], (int32_t[3]){b, a + AROUND, b + AROUND}, sizeof *face);
+        }
+        memcpy(face[faces++], (int32_t[3]){0, 1 + k, 1 + next}, sizeof *face);
+        memcpy(face[faces++], (int32_t[3]){VERTICES - 1, 1 + (RINGS - 2) * AROUND + next, 1 + (RINGS - 2) * AROUND + k},
+               sizeof *face);
+    }
+    kk_mesh_def def = kk_mesh_def_default();
+    int id = -1;
+    def.name = "ball";
+    def.vertex = vertex;
+    def.vertex_count = VERTICES;
+    def.face = (const int32_t(*)[3])face;
+    def.face_count = faces;
+    KK_CHECK_EQ_INT(kk_spec_add_mesh(spec, &def, &id, NULL), KK_OK);
+    return id;
+}
+
+// a mesh of more directions than are kept: the nearest is found from any distance
+KK_TEST(query_distance_of_a_mesh_with_many_faces) {
+    kk_spec *spec = NULL;
+    kk_model *model = NULL;
+    kk_error error = {0};
+    kk_spec_create(NULL, &spec);
+    add_shape(spec, KK_WORLD, KK_SHAPE_MESH, 0, add_ball_mesh(spec), KK_SHAPE_COLLIDES);
+    add_shape(spec, KK_WORLD, KK_SHAPE_SPHERE, 0.1, -1, KK_SHAPE_COLLIDES);
+    if (KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &model, &error), KK_OK)) {
+        const kk_transform here = kk_transform_identity();
+        for (int i = 0; i < 40; i++) {
+            const double gap = 0.001 * (i + 1) * (i + 1);
+            const kk_transform above = kk_transform_translation(0, 0, 0.6 + gap);
+            kk_separation s;
+            KK_CHECK_EQ_INT(kk_shape_separation(model, 0, here, 1, above, &s), KK_OK);
+            KK_CHECK_NEAR(s.distance, gap, 1e-9);
+            KK_CHECK_NEAR(s.normal.z, 1, 1e-6);
+            KK_CHECK_EQ_INT(kk_shape_separation(model, 1, above, 0, here, &s), KK_OK);
+            KK_CHECK_NEAR(s.distance, gap, 1e-9);
+            KK_CHECK_NEAR(s.normal.z, -1, 1e-6);
+        }
+    }
+    kk_model_free(model);
+    kk_spec_free(spec);
 }
 
 KK_TEST(query_manifold_of_a_box_on_a_floor) {

@@ -92,6 +92,7 @@ typedef struct cli_loading {
     cli_list search, arguments;
     const char *package_path;
     bool allow_absolute, floor, servos, exact_meshes, clean;
+    bool repair;      ///< set by verbs, no option
     int base, meshes; ///< index of the choices
 } cli_loading;
 
@@ -127,6 +128,8 @@ void cli_message(cli *c, const kk_message *message);
 void cli_message_text(const kk_message *message, cli_text *out);
 /// Begins and ends a document with what every verb has: verb, ok, notes. Ending prints it.
 void cli_begin_document(const cli *c, json_writer *json);
+/// The same for verbs that find something wrong: "ok" is false then.
+void cli_begin_verdict(const cli *c, json_writer *json, bool is_good);
 int cli_end_document(const cli *c, json_writer *json);
 /// Prints a text, or {"text": …} with --json, and frees it.
 int cli_print(const cli *c, cli_text *text);
@@ -136,6 +139,9 @@ int cli_finish(cli *c, int code);
 typedef enum cli_style_kind { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_CYAN } cli_style_kind;
 /// The escape sequence for the standard output; "" where it is no terminal.
 const char *cli_style(const cli *c, cli_style_kind kind);
+
+/// Seconds of a clock that never goes back.
+double cli_now(void);
 
 /// A bar on the standard error, drawn at most ten times a second and only on a terminal. `done` = `total` takes it away.
 typedef struct cli_progress {

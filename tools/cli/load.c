@@ -43,11 +43,11 @@ static const cli_option loading_options[] = {
     {.name = "floor",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, floor),
-     .about = "add a floor at z = 0 where the file has none"},
+     .about = "add a floor at z = 0 where the file has none, stand a free base on it, and clean collisions"},
     {.name = "servos",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, servos),
-     .about = "add position servos to joints that have no actuator"},
+     .about = "add position servos to joints that have no actuator, and clean collisions"},
     {.name = "clean-collisions",
      .kind = CLI_FLAG,
      .offset = offsetof(cli_loading, clean),
@@ -66,9 +66,12 @@ static const cli_option loading_options[] = {
 };
 
 const cli_option *cli_loading_options(const cli_verb *verb) {
-    for (const cli_option *a = verb->arguments; a && a->name; a++) {
-        if (a->kind == CLI_MODEL) {
-            return loading_options;
+    const cli_option *const tables[] = {verb->arguments, verb->options};
+    for (int i = 0; i < 2; i++) {
+        for (const cli_option *o = tables[i]; o && o->name; o++) {
+            if (o->kind == CLI_MODEL) {
+                return loading_options;
+            }
         }
     }
     return NULL;
@@ -155,8 +158,10 @@ static kk_load_options load_options(const cli *c, const kk_load_argument *argume
                              .mesh_use = l->exact_meshes ? KK_MESH_EXACT : KK_MESH_AUTO,
                              .base = (kk_base)l->base,
                              .add_floor = l->floor,
+                             .place_on_floor = l->floor,
                              .add_actuators = l->servos,
-                             .clean_collisions = l->clean};
+                             .clean_collisions = l->clean || l->floor || l->servos,
+                             .repair = l->repair};
 }
 
 int load_spec(cli *c, const char *path, kk_spec **spec, kk_messages **messages, kk_error *error) {

@@ -39,10 +39,14 @@ static char *format_text(const char *format, va_list list) {
 
 // ---- documents
 
-void cli_begin_document(const cli *c, json_writer *json) {
+void cli_begin_verdict(const cli *c, json_writer *json, bool is_good) {
     json_begin_object(json, NULL);
     json_string(json, "verb", c->verb ? c->verb->name : NULL);
-    json_bool(json, "ok", true);
+    json_bool(json, "ok", is_good);
+}
+
+void cli_begin_document(const cli *c, json_writer *json) {
+    cli_begin_verdict(c, json, true);
 }
 
 static void write_notes(const cli *c, json_writer *json) {
@@ -202,7 +206,7 @@ void cli_note(cli *c, const char *format, ...) {
 
 // ---- progress
 
-static double now(void) {
+double cli_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -221,7 +225,7 @@ static void draw(const char *what, size_t done, size_t total) {
 }
 
 void cli_progress_show(const cli *c, cli_progress *p, const char *what, size_t done, size_t total) {
-    if (!c->progress || (done < total && now() - p->last < 0.1)) {
+    if (!c->progress || (done < total && cli_now() - p->last < 0.1)) {
         return;
     }
     if (done >= total) {
@@ -233,5 +237,5 @@ void cli_progress_show(const cli *c, cli_progress *p, const char *what, size_t d
         draw(what, done, total);
         p->is_drawn = true;
     }
-    p->last = now();
+    p->last = cli_now();
 }

@@ -6,7 +6,13 @@
 
 #define VERBS(X)  \
     X(info)       \
+    X(check)      \
+    X(convert)    \
     X(compute)    \
+    X(run)        \
+    X(replay)     \
+    X(export)     \
+    X(collide)    \
     X(plot)       \
     X(exam)       \
     X(help)       \

@@ -83,6 +83,7 @@ void exam_draw(const exam_row *row, const exam *e, cli_text *svg);
 // ---- small numbers for rows
 
 double exam_abs(double x);
+double exam_clock(void); ///< s
 double exam_max(double a, double b);
 
 #endif

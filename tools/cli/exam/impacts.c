@@ -1,5 +1,5 @@
 // Rows 8, 9, 10, 18, 20: impacts.
-#include "robots.h"
+#include "../../../models/robots.h"
 #include "rows.h"
 #include "scene.h"
 

@@ -222,7 +222,8 @@ typedef struct linkage {
     const char *name;
     double ground, crank, coupler, follower, side;
     kk_loop_type type;
-    bool has_third; ///< one more crank, parallel to the first
+    bool
+        has_third; ///< one more crank, parallel to the first but off the line of the others, so that no position is singular
 } linkage;
 
 /// Distance of a point of one body from a point of another.
@@ -241,15 +242,16 @@ static void note_loop(exam *e, const char *what, double closure, double angle) {
 
 static void turn_linkage(exam *e, const linkage *l, int panel) {
     scene s;
-    const point O = {0, 0}, D = {l->ground, 0};
+    const point D = {l->ground, 0};
     const double start = 0.7;
     scene_begin(&s, e, 0);
     const int crank = rod(&s, KK_WORLD, along_x(0), l->crank), coupler = rod(&s, crank, along_x(l->crank), l->coupler);
     const int follower = rod(&s, KK_WORLD, along_x(l->ground), l->follower);
     scene_loop(&s, l->type, coupler, along_x(l->coupler), follower, along_x(l->follower));
-    const int third = l->has_third ? rod(&s, KK_WORLD, along_x(0.5 * l->ground), l->crank) : 0;
+    const kk_vec3 aside = kk_vec3_make(0.5 * l->ground, 0, 0.3);
+    const int third = l->has_third ? rod(&s, KK_WORLD, aside, l->crank) : 0;
     if (third) {
-        scene_loop(&s, l->type, coupler, along_x(0.5 * l->coupler), third, along_x(l->crank));
+        scene_loop(&s, l->type, coupler, aside, third, along_x(l->crank));
     }
     scene_ready_dt(&s, 1e-3);
     const point P = {l->crank * kk_cos(start), l->crank * kk_sin(start)};
@@ -274,7 +276,6 @@ static void turn_linkage(exam *e, const linkage *l, int panel) {
             exam_point(e, panel, l->name, scene_time(&s), scene_q(&s, follower)[0]);
         }
     }
-    (void)O;
     note_loop(e, l->name, s.is_broken ? 1 : closure, s.is_broken ? 1 : angle);
     scene_end(&s);
 }

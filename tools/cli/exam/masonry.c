@@ -108,47 +108,51 @@ static void run_arch(exam *e) {
 
 // ---- 17
 
-/// A card that leans by `lean` with its inner bottom edge at x = foot: sign +1 leans to +x. Its mass lies on its inner face, where the
-/// edges that touch are, so that the threshold does not depend on its thickness.
-static int add_card(scene *s, double length, double thickness, double sign, int material, bool mass_inside) {
-    kk_inertia inertia = kk_inertia_solid_box(0.01, thickness, 0.06, length);
-    inertia.com.x = mass_inside ? sign * thickness / 2 : 0;
+/// A card with round edges: two capsules across, `length` apart. The edge at the top touches its neighbour's at its own height, the one
+/// at the bottom the floor right below it, so that both directions are clear. Weight and apex force balance about the foot where
+///     H (length cos α + radius) = m g c sin α,
+/// and the centre of mass sits c = (length + radius/cos α)/2 up the card, which makes H = m g tan(α)/2.
+static int add_round_card(scene *s, double length, double radius, double lean, int material) {
+    kk_inertia inertia = kk_inertia_solid_box(0.01, 2 * radius, 0.06, length);
+    inertia.com.z = 0.5 * (length + radius / kk_cos(lean));
     const int body = scene_jointed(s, KK_WORLD, KK_JOINT_FREE, kk_vec3_make(0, 0, 1), kk_vec3_make(0, 0, 0), inertia);
-    const kk_shape_def def = scene_shape_def(KK_SHAPE_BOX, body, thickness, 0.06, length, material);
-    scene_shape(s, &def);
+    for (int i = 0; i < 2; i++) {
+        kk_shape_def edge = scene_shape_def(KK_SHAPE_CAPSULE, body, radius, 0.06, 0, material);
+        edge.placement = kk_transform_make(kk_mat3_from_rpy(PI / 2, 0, 0), kk_vec3_make(0, 0, i * length));
+        scene_shape(s, &edge);
+    }
     return body;
 }
 
-static void lean_card(scene *s, int card, double length, double thickness, double sign, double lean, double apex,
-                      double height) {
-    const double c = kk_cos(lean), t = kk_sin(lean);
-    // inner top edge at the apex; the centre is half a length down the card and half a thickness out of it
-    scene_turn(s, card, kk_vec3_make(0, sign * lean, 0));
-    scene_place(s, card, apex - sign * (length / 2 * t + thickness / 2 * c), 0,
-                height + length * c - length / 2 * c + thickness / 2 * t);
+static void add_pair(scene *s, int a, int b, double mu) {
+    kk_material_pair_def pair = kk_material_pair_def_default();
+    kk_error error = {0};
+    pair.material[0] = a;
+    pair.material[1] = b;
+    pair.together = kk_material_def_default();
+    pair.together.friction = mu;
+    if (!s->is_broken && kk_spec_add_material_pair(s->spec, &pair, NULL, &error) != KK_OK) {
+        scene_break(s, error.text);
+    }
 }
 
 /// Fastest of two leaning cards after a fifth of a second.
 static double leaning(exam *e, double mu, double lean) {
     scene s;
-    const double length = 0.1, thickness = 0.001;
+    const double length = 0.1, radius = 0.001;
     scene_begin(&s, e, 9.81);
     const int smooth = scene_material(&s, 0, 0), floor = scene_material(&s, mu, 0);
-    kk_material_pair_def pair = kk_material_pair_def_default();
-    kk_error error = {0};
-    pair.material[0] = smooth;
-    pair.material[1] = floor;
-    pair.together = kk_material_def_default();
-    pair.together.friction = mu;
-    if (!s.is_broken && kk_spec_add_material_pair(s.spec, &pair, NULL, &error) != KK_OK) {
-        scene_break(&s, error.text);
-    }
+    add_pair(&s, smooth, floor, mu);
     scene_floor(&s, floor);
-    const int left = add_card(&s, length, thickness, 1, smooth, true);
-    const int right = add_card(&s, length, thickness, -1, smooth, true);
+    for (int i = 0; i < 2; i++) {
+        add_round_card(&s, length, radius, lean, smooth);
+    }
     scene_ready_dt(&s, 1e-3);
-    lean_card(&s, left, length, thickness, 1, lean, 0, 0);
-    lean_card(&s, right, length, thickness, -1, lean, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        const double side = i ? 1 : -1;
+        scene_turn(&s, 1 + i, kk_vec3_make(0, -side * lean, 0));
+        scene_place(&s, 1 + i, side * (length * kk_sin(lean) + radius), 0, radius);
+    }
     scene_run_until(&s, 0.2);
     const double fastest = s.is_broken ? 1 : scene_fastest(&s);
     scene_end(&s);
@@ -179,6 +183,20 @@ static void run_cards(exam *e) {
 }
 
 // ---- 24
+
+/// A card that leans to +x for sign +1, to −x for −1.
+static int add_card(scene *s, double length, double thickness, int material) {
+    return scene_box(s, 0.01, thickness, 0.06, length, material);
+}
+
+/// Its inner top edge at the apex; the centre is half a length down the card and half a thickness out of it.
+static void lean_card(scene *s, int card, double length, double thickness, double sign, double lean, double apex,
+                      double height) {
+    const double c = kk_cos(lean), t = kk_sin(lean);
+    scene_turn(s, card, kk_vec3_make(0, sign * lean, 0));
+    scene_place(s, card, apex - sign * (length / 2 * t + thickness / 2 * c), 0,
+                height + length / 2 * c + thickness / 2 * t);
+}
 
 /// Boxes fall on a slope and come to rest (S0, experiment 1).
 static void boxes_on_slope(exam *e, int panel) {
@@ -223,7 +241,7 @@ static void closed_link(exam *e, int panel) {
         def.joint.type = i ? KK_JOINT_HINGE : KK_JOINT_FREE;
         def.joint.axis = kk_vec3_make(0, 1, 0);
         def.joint.placement.p.x = i ? length : 0;
-        def.joint.dof[0].damping = i ? 0.05 : 0;
+        def.joint.dof[0].damping = i ? 0.2 : 0;
         def.inertia = inertia;
         body = scene_body(&s, &def);
         first = i ? first : body;
@@ -235,6 +253,7 @@ static void closed_link(exam *e, int panel) {
     scene_loop(&s, KK_LOOP_POINT, body, kk_vec3_make(length, 0, 0), first, kk_vec3_make(0, 0, 0));
     scene_ready_dt(&s, 1e-3);
     scene_place(&s, first, 0, 0, 0.8);
+    scene_turn(&s, first, kk_vec3_make(0.4, 0, 0)); // so that it falls on its side, and does not balance on its edge
     for (int i = 1; i < RODS; i++) {
         scene_q(&s, first + i)[0] = turn;
     }
@@ -284,7 +303,7 @@ static void card_house(exam *e, int panel) {
     }
     for (int i = 0; i < count; i++) {
         if (plan[i].sign != 0) {
-            card[i] = add_card(&s, length, thickness, plan[i].sign, material, false);
+            card[i] = add_card(&s, length, thickness, material);
         } else {
             card[i] = scene_box(&s, 0.01, plan[i].length, 0.06, thickness, material);
         }

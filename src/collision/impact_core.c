@@ -8,6 +8,7 @@
 // and the origins, p apart and moving by v, add (n + τ φ × n + r) · (p + τ v). So sep is bounded below by a parabola
 // through s whose slope is that of the supporting points themselves as τ1 becomes small. The first zero of the parabola is
 // a time up to which nothing touches: a proof. Steps are repeated with the new normal; they converge like Newton's.
+// A plane's own normal is the only direction it has, so there φ is the plane's angular velocity.
 // (Mirtich 1996 has the bound of first order, in which the slope is that of the farthest point of the body.)
 #include "collision/gjk.h"
 #include "collision/impact.h"
@@ -20,7 +21,7 @@ kk_transform kki_moving_pose(const kki_moving *body, double time) {
 
 // One body at a time: what its support function needs.
 typedef struct turning {
-    kki_core core;
+    const kki_core *core;
     kk_mat3 R;
     kk_vec3 omega;
     double extent; // ρ
@@ -41,16 +42,14 @@ static double support(const turning *t, kk_vec3 d) {
     }
     int id = -1;
     const kk_vec3 d_S = kk_mat3_tmul_vec(t->R, d);
-    return kk_vec3_dot(d_S, kki_core_support(&t->core, d_S, &id));
+    return kk_vec3_dot(d_S, kki_core_support(t->core, d_S, &id));
 }
 
-static turning turning_of(const kki_moving *body) {
-    turning t = {.omega = body->velocity.angular, .is_plane = body->shape->type == KK_SHAPE_PLANE};
-    if (!t.is_plane) {
-        t.core = kki_core_of(body->shape);
-        t.extent = t.core.extent;
-    }
-    return t;
+static turning turning_of(const kki_moving_core *body) {
+    return (turning){.core = body->core,
+                     .omega = body->velocity.angular,
+                     .extent = body->is_plane ? 0 : body->core->extent,
+                     .is_plane = body->is_plane};
 }
 
 // The direction after τ, to first order, as a body sees it that turns.
@@ -114,51 +113,85 @@ static int turns(const turning *t) {
     return !t->is_plane && kk_vec3_dot(t->omega, t->omega) > 0 && t->extent > 0;
 }
 
+// A plane's supporting points are far away along every direction but its own, which turns with it.
 static double safe_step(advance *v, double left) {
-    v->phi = kk_vec3_make(0, 0, 0);
+    const turning *plane = v->a.is_plane ? &v->a : v->b.is_plane ? &v->b : NULL;
+    v->phi = plane ? plane->omega : kk_vec3_make(0, 0, 0);
     double best = step_with(v, left, 0);
-    if (best < left && turns(&v->a) && !v->b.is_plane) {
+    if (best < left && turns(&v->a) && !plane) {
         v->phi = v->a.omega;
         best = step_with(v, left, best);
     }
-    if (best < left && turns(&v->b) && !v->a.is_plane) {
+    if (best < left && turns(&v->b) && !plane) {
         v->phi = v->b.omega;
         best = step_with(v, left, best);
     }
     return best;
 }
 
-static int is_allowed(const kki_moving *a) {
-    const kk_vec3 w = a->velocity.angular;
-    return a->shape->type != KK_SHAPE_PLANE || (w.x == 0 && w.y == 0 && w.z == 0);
+static kk_transform pose_at(const kki_moving_core *body, double time) {
+    const kki_moving m = {NULL, body->X_WS, body->velocity};
+    return kki_moving_pose(&m, time);
 }
 
-int kki_impact_convex(const kki_moving *a, const kki_moving *b, double duration, double target, kki_impact *impact) {
+static void distance_at(const kki_moving_core *a, const kk_transform *X_WA, const kki_moving_core *b,
+                        const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
+    if (a->is_plane) {
+        kki_plane_separation(X_WA, a->core->radius, b->core, X_WB, r);
+    } else if (b->is_plane) {
+        kki_plane_separation(X_WB, b->core->radius, a->core, X_WA, r);
+        kki_separation_turn(r);
+    } else {
+        kki_core_separation_between(a->core, X_WA, b->core, X_WB, memory, r);
+    }
+}
+
+// Where bodies just touch, the search for the depth may end with a poor normal. The last one from outside is another: of
+// two separations the larger is nearer to the truth.
+static void prefer_last_normal(const kki_moving_core *a, const kk_transform *X_WA, const kki_moving_core *b,
+                               const kk_transform *X_WB, kk_vec3 n, kki_separation *r) {
+    if (a->is_plane || b->is_plane) {
+        return;
+    }
+    int id = -1, other = -1;
+    const kk_vec3 p = kk_transform_point(*X_WA, kki_core_support(a->core, kk_mat3_tmul_vec(X_WA->R, n), &id));
+    const kk_vec3 d = kk_vec3_neg(kk_mat3_tmul_vec(X_WB->R, n));
+    const kk_vec3 q = kk_transform_point(*X_WB, kki_core_support(b->core, d, &other));
+    const double distance = kk_vec3_dot(n, kk_vec3_sub(q, p)) - (a->core->radius + b->core->radius);
+    if (distance > r->distance) {
+        r->normal = n;
+        r->distance = distance;
+        r->on_b = kk_vec3_add(r->on_a, kk_vec3_scale(n, distance));
+    }
+}
+
+void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double from, double to, double target,
+                      kki_impact *impact) {
     kki_pair_memory memory = {0};
     advance v = {.a = turning_of(a), .b = turning_of(b)};
-    const double size = v.a.extent + v.b.extent + v.a.core.radius + v.b.core.radius;
+    const double size = v.a.extent + v.b.extent + a->core->radius + b->core->radius;
     v.v = kk_vec3_sub(b->velocity.linear, a->velocity.linear);
-    impact->time = 0;
+    impact->time = from;
     impact->kind = KKI_IMPACT_UNSURE;
     for (impact->iterations = 1; impact->iterations <= KKI_IMPACT_ITERATIONS; impact->iterations++) {
-        const kk_transform X_WA = kki_moving_pose(a, impact->time), X_WB = kki_moving_pose(b, impact->time);
-        if (!is_allowed(a) || !is_allowed(b) || !kki_distance(a->shape, &X_WA, b->shape, &X_WB, &memory, &impact->at)) {
-            return 0;
+        const kk_transform X_WA = pose_at(a, impact->time), X_WB = pose_at(b, impact->time);
+        distance_at(a, &X_WA, b, &X_WB, &memory, &impact->at);
+        if (impact->iterations > 1 && impact->at.distance <= target) {
+            prefer_last_normal(a, &X_WA, b, &X_WB, v.n, &impact->at);
         }
         v.gap = impact->at.distance - target;
         if (v.gap <= 1e-11 * (size + target)) {
             impact->kind = KKI_IMPACT_HIT;
-            return 1;
+            return;
         }
-        if (impact->time >= duration) {
+        if (impact->time >= to) {
             impact->kind = KKI_IMPACT_NONE;
-            return 1;
+            return;
         }
         v.n = impact->at.normal;
         v.a.R = X_WA.R, v.b.R = X_WB.R;
         v.p = kk_vec3_sub(X_WB.p, X_WA.p);
-        const double left = duration - impact->time, step = safe_step(&v, left);
-        impact->time = step < left ? impact->time + step : duration;
+        const double left = to - impact->time, step = safe_step(&v, left);
+        impact->time = step < left ? impact->time + step : to;
     }
-    return 1;
 }
