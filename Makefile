@@ -4,7 +4,7 @@
 #   make demo       build and run the demonstration
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make exam       run scenes with known answers; plots in build/exam
-#   make bench      measure beside the peers
+#   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
 #   make coverage   lines and branches that the unit tests reach; ARGS=--missing lists the others

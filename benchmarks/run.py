@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""Ours beside the peers in one run, for `make bench`. Arguments go to the program: `--json FILE`, `--robot arm7`."""
+"""Ours beside the peers, for `make bench`: dynamics, scenes, loading; `make bench ARGS="scenes"` runs one of them.
+
+`--json FILE` gathers what all of them found, `--strict` fails when a bar is missed; other arguments go to the program and
+need its name before them: `ARGS="dynamics --robot arm7"`, `ARGS="scenes --scene anymal --stages"`.
+"""
+import json
 import pathlib
 import subprocess
 import sys
@@ -7,6 +12,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 import build as peers  # noqa: E402
+
+PROGRAMS = ("dynamics", "scenes", "loading")
+WORK = ROOT / "build" / "bench"
 
 
 def library_compiler():
@@ -18,10 +26,50 @@ def library_compiler():
     return f"{version} {known.get('KK_OPTIMIZE:STRING', '')}".strip()
 
 
+def command_of(name):
+    if name == "dynamics":
+        program = peers.build("dynamics", ROOT / "benchmarks" / "dynamics.cpp")
+        return [program, "--note", f"library={library_compiler()}"]
+    WORK.mkdir(parents=True, exist_ok=True)
+    program = peers.build_scenes(name, worlds=name == "scenes")
+    return [program, "--models", ROOT.parent / "shared" / "models", "--work", WORK]
+
+
+def draw_points():
+    """Time by contact points as a picture, by our own tool."""
+    table, tool = WORK / "contact_points.csv", ROOT / "build" / "release" / "karakuri"
+    if table.exists() and len(table.read_text().splitlines()) > 2 and tool.exists():
+        picture = WORK / "contact_points.svg"
+        done = subprocess.run([tool, "plot", table, "--x", "points", "--out", picture], capture_output=True, text=True)
+        where = picture.relative_to(ROOT) if done.returncode == 0 else f"none: {done.stderr.strip()}"
+        print(f"\ntime by contact points: {table.relative_to(ROOT)}, picture {where}")
+
+
+def take_option(words, key):
+    if key not in words:
+        return None
+    at = words.index(key)
+    value = words[at + 1] if at + 1 < len(words) else sys.exit(f"{key} needs a file")
+    del words[at:at + 2]
+    return pathlib.Path(value)
+
+
 def main():
-    program = peers.build("dynamics", ROOT / "benchmarks" / "dynamics.cpp")
-    notes = ["--note", f"library={library_compiler()}"]
-    return subprocess.run([program, *notes, *sys.argv[1:]]).returncode
+    words = sys.argv[1:]
+    target = take_option(words, "--json")
+    chosen = [words.pop(0)] if words and words[0] in PROGRAMS else PROGRAMS
+    if len(chosen) > 1 and [word for word in words if word != "--strict"]:
+        sys.exit("say which program the arguments are for: " + ", ".join(PROGRAMS))
+    failed, gathered = 0, {}
+    for name in chosen:
+        part = peers.BUILD / f"{name}.json"
+        failed |= subprocess.run([*command_of(name), "--json", part, *words]).returncode
+        gathered.update(json.loads(part.read_text()))
+        if name == "scenes":
+            draw_points()
+    if target:
+        target.write_text(json.dumps(gathered, indent=2) + "\n")
+    return failed
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
 #   scripts/setup.sh base          what `make` needs: a C compiler, CMake, Ninja, Python (for scripts)
 #   scripts/setup.sh base test     and what tests use where they find it: clang, a C++ compiler, pkg-config, WebAssembly
 #   scripts/setup.sh base check    and what `make check` needs: clang-format, clang-tidy, shellcheck
-#   scripts/setup.sh base bench    and what `make bench` and `make crosscheck` need: clang, a C++ compiler, Eigen, Python's venv, libccd, FCL, Bullet
+#   scripts/setup.sh base bench    and what `make bench` and `make crosscheck` need: clang, a C++ compiler, Eigen, Python's venv; and what
+#                                  the first uses where it finds it: libccd, FCL, Bullet, ODE, DART
 #   scripts/setup.sh base cross    and what adds other processors to the determinism test: cross compilers and an emulator
 #
 # KK_NO_INSTALL=1 never installs anything.
@@ -76,6 +77,9 @@ look_for_bench() {
     [ -e /usr/include/ccd/ccd.h ] || wish libccd-dev
     [ -e /usr/include/fcl/fcl.h ] || wish libfcl-dev
     [ -e /usr/include/bullet/btBulletCollisionCommon.h ] || wish libbullet-dev
+    # and of scenes
+    [ -e /usr/include/ode/ode.h ] || wish libode-dev
+    [ -e /usr/include/dart/simulation/World.hpp ] || wish libdart-dev
 }
 
 look_for_cross() {

@@ -5,6 +5,7 @@ inside. Pinocchio is a library of templates: it is compiled here, with the flags
 -march=native), which takes some minutes the first time and is kept in build/peers.
 """
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -70,8 +71,9 @@ def compile_object(source, flags, command=None):
     target = BUILD / (str(source.relative_to(ROOT)).replace("/", "_") + ".o")
     record = target.with_suffix(".flags")
     words = [str(word) for word in [*(command or [compiler(), "-std=c++17"]), *flags]]
-    # the peers' objects see only robot.hpp and the public headers
-    seen = [PEERS / "robot.hpp", *(ROOT / "include").rglob("*.h")] if source.parent == PEERS else headers()
+    # the peers' objects see only the header they begin with and the public ones
+    own = [PEERS / name for name in re.findall(r'#include "(\w+\.hpp)"', source.read_text())]
+    seen = [*own, *(ROOT / "include").rglob("*.h")] if source.parent == PEERS else headers()
     if not (is_fresh(target, [source, *seen]) and record.exists() and record.read_text() == " ".join(words)):
         print(f"peers: compiling {source.relative_to(ROOT)}", file=sys.stderr)
         BUILD.mkdir(parents=True, exist_ok=True)
@@ -95,8 +97,7 @@ def build(program, source):
         compile_object(PEERS / "mujoco.cpp", [*native, "-isystem", mujoco / "include"]),
         compile_object(PEERS / "ours.cpp", plain),
         compile_object(source, plain),
-        compile_object(ROOT / "models" / "robots.c", ["-O2", "-ffp-contract=off", *WARNINGS],
-                       [shutil.which("clang") or "cc", "-std=c17"]),
+        robots_object(),
     ]
     target = BUILD / program
     if not is_fresh(target, [*objects, LIBRARY]):
@@ -114,4 +115,45 @@ def build_with_mujoco(program, source):
     target = BUILD / program
     if not is_fresh(target, [compiled, LIBRARY]):
         run(compiler(), compiled, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", "-pthread", "-lm", "-o", target)
+    return target
+
+
+def robots_object():
+    return compile_object(ROOT / "models" / "robots.c", ["-O2", "-ffp-contract=off", *WARNINGS],
+                          [shutil.which("clang") or "cc", "-std=c17"])
+
+
+def optional_worlds():
+    """Engines that apt may have installed: objects, libraries and defines of those that can be compiled and linked."""
+    wanted = {"ode": ("ode/ode.h", ["-lode"], []),
+              "bullet": ("bullet/btBulletDynamicsCommon.h", ["-lBulletDynamics", "-lBulletCollision", "-lLinearMath"],
+                         ["-isystem", "/usr/include/bullet"]),
+              "dart": ("dart/simulation/World.hpp", ["-ldart"], ["-isystem", "/usr/include/eigen3"])}
+    objects, libraries, defines = [], [], []
+    for name, (header, needed, flags) in wanted.items():
+        if not (pathlib.Path("/usr/include") / header).exists():
+            print(f"peers: no {name} here (apt: lib{name}-dev), its rows are left out", file=sys.stderr)
+            continue
+        objects.append(compile_object(PEERS / f"world_{name}.cpp", ["-O3", "-DNDEBUG", *WARNINGS, *flags]))
+        libraries += needed
+        defines.append(f"-DKK_WITH_{name.upper()}")
+    return objects, libraries, defines
+
+
+def build_scenes(program, worlds=True):
+    """Builds benchmarks/`program`.cpp, which sets whole scenes beside MuJoCo; gives its path."""
+    if not LIBRARY.exists():
+        give_up("build the library first: make")
+    mujoco = fetch() / "mujoco"
+    mujoco_library = next(mujoco.glob("libmujoco.so.*"))
+    plain = ["-O2", *WARNINGS, "-Wconversion", "-isystem", mujoco / "include"]
+    objects, libraries, defines = optional_worlds() if worlds else ([], [], [])
+    objects = [*objects, robots_object(), compile_object(ROOT / "benchmarks" / "texts.cpp", plain),
+               compile_object(ROOT / "benchmarks" / f"{program}.cpp", [*plain, *defines])]
+    if worlds:
+        objects += [compile_object(PEERS / f"world_{name}.cpp", plain) for name in ("ours", "mujoco")]
+    target = BUILD / program
+    if not is_fresh(target, [*objects, LIBRARY]):
+        run(compiler(), *objects, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", *libraries, "-pthread", "-lm", "-o",
+            target)
     return target

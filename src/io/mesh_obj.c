@@ -39,20 +39,29 @@ static bool next_line(kki_cursor *text, kki_cursor *line) {
     return true;
 }
 
-// blanks, and what a continued line has at its seam
+// blanks, and what a continued line has at its seam; a table, because most of the time goes into asking this
+static const bool IS_GAP[256] = {[' '] = true, ['\t'] = true, ['\\'] = true, ['\n'] = true, ['\r'] = true};
+
+static bool is_gap(char c) {
+    return IS_GAP[(unsigned char)c];
+}
+
 static void skip_gap(kki_cursor *c) {
-    while (c->at < c->end && (kki_is_blank(*c->at) || *c->at == '\\' || kki_is_line_end(*c->at))) {
-        c->at++;
+    const char *at = c->at;
+    while (at < c->end && is_gap(*at)) {
+        at++;
     }
+    c->at = at;
 }
 
 static kki_word take_word(kki_cursor *c) {
     skip_gap(c);
-    const char *start = c->at;
-    while (c->at < c->end && !kki_is_blank(*c->at) && *c->at != '\\' && !kki_is_line_end(*c->at)) {
-        c->at++;
+    const char *start = c->at, *at = start;
+    while (at < c->end && !is_gap(*at)) {
+        at++;
     }
-    return (kki_word){start, (size_t)(c->at - start)};
+    c->at = at;
+    return (kki_word){start, (size_t)(at - start)};
 }
 
 static size_t count_words(kki_cursor line) {
@@ -116,13 +125,15 @@ static kk_status read_vertex(kki_mesh_input *in, kki_cursor line) {
     return kki_mesh_builder_error(in, kki_offset(in, line.at), true, status);
 }
 
-static kk_status read_vertices(kki_mesh_input *in, kki_cursor text) {
-    kki_cursor line;
+// ends with the last vertex: most of a file comes behind it
+static kk_status read_vertices(kki_mesh_input *in, const obj *o) {
+    kki_cursor text = o->text, line;
     kk_status status = KK_OK;
-    while (status == KK_OK && next_line(&text, &line)) {
+    for (size_t count = 0; count < o->vertices && status == KK_OK && next_line(&text, &line);) {
         const kki_word w = take_word(&line);
         if (kki_word_is(w, "v")) {
             status = read_vertex(in, line);
+            count++;
         }
     }
     return status;
@@ -225,7 +236,7 @@ static kk_status read_faces(kki_mesh_input *in, const obj *o) {
 static kk_status read_counted(kki_mesh_input *in, obj *o) {
     kk_status status =
         kki_mesh_builder_error(in, 0, true, kki_mesh_builder_reserve(in->builder, o->vertices, o->triangles));
-    status = status ? status : read_vertices(in, o->text);
+    status = status ? status : read_vertices(in, o);
     if (status != KK_OK) {
         return status;
     }

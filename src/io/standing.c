@@ -89,6 +89,30 @@ static kk_status keep(kki_loader *l, kk_status status, const kk_error *error) {
 
 // ---- the base
 
+/// Takes `count` numbers away from the `*total` of a keyframe's, which the spec owns.
+static void cut_out(const double *numbers, int *total, int first, int count) {
+    double *own = (double *)(uintptr_t)numbers;
+    if (own && first + count <= *total) {
+        memmove(own + first, own + first + count, (size_t)(*total - first - count) * sizeof *own);
+        *total -= count;
+    }
+}
+
+/// A free joint that becomes fixed leaves the keyframes, which would no longer fit.
+static void fix_joint(kk_spec *s, int body) {
+    const kki_joint_type *type = kki_joint_type_of(s->body[body].joint.type);
+    int q = 0, v = 0;
+    for (int i = 1; i < body; i++) {
+        q += kki_joint_type_of(s->body[i].joint.type)->nq;
+        v += kki_joint_type_of(s->body[i].joint.type)->nv;
+    }
+    for (int i = 0; i < s->nkeyframe; i++) {
+        cut_out(s->keyframe[i].q, &s->keyframe[i].q_count, q, type->nq);
+        cut_out(s->keyframe[i].v, &s->keyframe[i].v_count, v, type->nv);
+    }
+    s->body[body].joint.type = KK_JOINT_FIXED;
+}
+
 /// Joints to the world: a free one becomes fixed, or what is fixed and has mass becomes free.
 static void set_base(kki_loader *l, const rest *r) {
     kk_spec *s = l->spec;
@@ -99,7 +123,7 @@ static void set_base(kki_loader *l, const rest *r) {
             continue;
         }
         if (base == KK_BASE_FIXED && joint->type == KK_JOINT_FREE) {
-            joint->type = KK_JOINT_FIXED;
+            fix_joint(s, i);
         } else if (base == KK_BASE_FREE && joint->type == KK_JOINT_FIXED && r->behind[i].mass > 0) {
             joint->type = KK_JOINT_FREE;
         }

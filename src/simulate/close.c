@@ -59,18 +59,30 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
     return 1;
 }
 
+/// Whether no loop or coupling is open, soft ones included: then there is nothing to factor.
+static int all_closed(const kk_simulator *s) {
+    for (int i = 0; i < s->nconstraint; i++) {
+        for (int r = 0; r < s->constraint[i].nrow; r++) {
+            if (!(__builtin_fabs(s->constraint[i].gap[r]) <= CLOSED)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
 /// One round of Newton's method; true where positions were changed.
 static int close_once(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
     memset(s->dv, 0, bytes);
     memset(s->y_drift, 0, bytes);
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->dv);
-    s->data->kernels->kick_factor(m, &s->data->scratch, m->dof_armature, s->dv, s->dv, s->E, s->y);
     s->ncontact = 0;
     kki_constrain_loops(m, s);
-    if (kki_divide(m, s, NULL) != KK_OK) {
+    if (all_closed(s) || kki_divide(m, s, NULL) != KK_OK) {
         return 0;
     }
+    s->data->kernels->kick_factor(m, &s->data->scratch, m->dof_armature, s->dv, s->dv, s->E, s->y);
     int changed = 0;
     for (int i = 0; i < s->nisland; i++) {
         changed |= project(m, s, &s->island[i]);

@@ -39,9 +39,12 @@ static int number_groups(const kk_model *m, int32_t *group_of, kki_group *group)
 static void outline_shapes(const kk_model *m, kki_near *n) {
     for (int i = 0; i < m->nshape; i++) {
         const kki_aabb *box = &m->shape[i].box;
+        const kk_vec3 size = kk_vec3_sub(box->upper, box->lower);
         n->outline[i] = (kki_outline){.centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5),
-                                      .radius = 0.5 * kk_vec3_norm(kk_vec3_sub(box->upper, box->lower)),
-                                      .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE};
+                                      .radius = 0.5 * kk_vec3_norm(size),
+                                      .half = {0.5 * size.x, 0.5 * size.y, 0.5 * size.z},
+                                      .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
+                                      .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
     }
 }
 
@@ -220,13 +223,46 @@ static int plane_meets_ball(const kk_transform *X, const double *ball, double re
     return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) <= ball[3] + reach;
 }
 
-/// Two balls; or a plane and a ball, where one of the shapes is a plane (planes have no ball of their own).
-static int shapes_meet(const kk_simulator *s, int a, int b, double reach) {
-    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
-    if (s->near.outline[a].is_plane) {
-        return plane_meets_ball(&s->X_WS[a], y, reach);
+/// Half the width of a shape's box along a direction of the world.
+static double half_width(const kk_simulator *s, int shape, kk_vec3 d) {
+    const kk_vec3 t = kk_mat3_tmul_vec(s->X_WS[shape].R, d);
+    const double *h = s->near.outline[shape].half;
+    return __builtin_fabs(t.x) * h[0] + __builtin_fabs(t.y) * h[1] + __builtin_fabs(t.z) * h[2];
+}
+
+/// Whether no axis of a's box parts it from b's: far cheaper than asking the shapes themselves.
+static int box_meets(const kk_simulator *s, int a, int b, kk_vec3 from_a_to_b, double reach) {
+    for (int k = 0; k < 3; k++) {
+        const kk_vec3 axis = kk_mat3_column(s->X_WS[a].R, k);
+        const double apart = __builtin_fabs(kk_vec3_dot(axis, from_a_to_b)) - s->near.outline[a].half[k];
+        if (apart > reach && apart > reach + half_width(s, b, axis)) {
+            return 0;
+        }
     }
-    return s->near.outline[b].is_plane ? plane_meets_ball(&s->X_WS[b], x, reach) : balls_meet(x, y, reach);
+    return 1;
+}
+
+static int plane_meets_shape(const kk_simulator *s, int plane, int shape, double reach) {
+    const double *ball = s->ball + 4 * (size_t)shape;
+    const kk_transform *X = &s->X_WS[plane];
+    const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
+    const double height = kk_vec3_dot(n, kk_vec3_sub(c, X->p));
+    return height <= ball[3] + reach &&
+           (s->near.outline[shape].is_ball || height <= reach || height <= half_width(s, shape, n) + reach);
+}
+
+/// Balls, then boxes; or a plane and a box, where one of the shapes is a plane.
+static int shapes_meet(const kk_simulator *s, int a, int b, double reach) {
+    const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
+    if (A->is_plane || B->is_plane) {
+        return A->is_plane ? plane_meets_shape(s, a, b, reach) : plane_meets_shape(s, b, a, reach);
+    }
+    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    if (!balls_meet(x, y, reach)) {
+        return 0;
+    }
+    const kk_vec3 d = kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]);
+    return (A->is_ball || box_meets(s, a, b, d, reach)) && (B->is_ball || box_meets(s, b, a, d, reach));
 }
 
 static int groups_meet(const kk_simulator *s, const kki_group_pair *p, double reach) {

@@ -19,11 +19,12 @@ typedef struct kki_group_pair {
     int32_t has_plane; ///< one of the groups is a plane of the world
 } kki_group_pair;
 
-/// What does not change about a shape: a ball round it, and whether it is a plane, which has none.
+/// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
 typedef struct kki_outline {
     kk_vec3 centre; ///< in the shape's frame
     double radius;
-    int32_t is_plane;
+    double half[3];            ///< of the box, along the shape's axes
+    int32_t is_plane, is_ball; ///< is_ball: the ball is the shape
 } kki_outline;
 
 typedef struct kki_near_pair {

@@ -73,6 +73,25 @@ KK_TEST(standing_base) {
     robot_free(&r);
 }
 
+// a base that is held fast leaves the keyframes, wherever it stands among the bodies
+KK_TEST(standing_base_of_keyframes) {
+    static const char text[] =
+        "<mujoco><worldbody><body><joint type='hinge' axis='0 1 0'/><geom type='sphere' size='0.1'/></body>"
+        "<body><freejoint/><geom type='sphere' size='0.1'/><body pos='1 0 0'><joint name='elbow' type='hinge'/>"
+        "<geom type='sphere' size='0.1'/></body></body></worldbody>"
+        "<keyframe><key name='home' qpos='0.25 1 2 3 1 0 0 0 0.5' qvel='4 0 0 0 0 0 0 5'/></keyframe></mujoco>";
+    const kk_file file = {"model.xml", text, sizeof text - 1};
+    const kk_load_options o = {.file = &file, .file_count = 1, .base = KK_BASE_FIXED};
+    robot r = {.status = KK_OK};
+    r.status = kk_load_file("model.xml", &o, NULL, &r.spec, &r.messages, &r.error);
+    robot_compile(&r);
+    if (KK_CHECK_EQ_INT(r.status, KK_OK) && KK_CHECK_EQ_INT(kk_model_nq(r.model), 2)) {
+        const kk_keyframe_def key = kk_model_keyframe(r.model, 0);
+        KK_CHECK(key.q[0] == 0.25 && key.q[1] == 0.5 && key.v[0] == 4 && key.v[1] == 5);
+    }
+    robot_free(&r);
+}
+
 // the ball of the foot hangs 0.7 + 0.1 below the base
 KK_TEST(standing_on_the_floor) {
     const kk_load_options o = {.add_floor = 1, .place_on_floor = 1};
