@@ -10,6 +10,8 @@ static const double REST = 5;
 static const double NEAR = 1e3;
 /// Contradiction of the rows among themselves, in tolerances, that is accepted.
 static const double SETTLED = 0.2;
+/// Rows up to which the last digits are always worth their price.
+enum { LAST_DIGITS = 18 };
 
 kki_solver_options kki_solver_options_default(void) {
     return (kki_solver_options){.tolerance = 1e-9,
@@ -140,6 +142,11 @@ static bool has_convex(const climb *c) {
     return c->system->problem->Y && (c->options->rungs & KKI_RUNG_PROXIMAL);
 }
 
+/// Residual at which a standstill is accepted.
+static double last_digits(const climb *c) {
+    return c->system->nrow > LAST_DIGITS ? 1e-2 * c->options->tolerance : 10 * c->system->floor;
+}
+
 static void newton_from(climb *c, const kki_iterate *from, kki_newton_options o) {
     o.target = c->system->floor;
     o.limit = o.limit > 0 ? o.limit : c->options->newton;
@@ -148,7 +155,7 @@ static void newton_from(climb *c, const kki_iterate *from, kki_newton_options o)
     const bool settled = kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
-    c->settled = c->settled || (settled && c->trial->residual <= 1e-2 * c->options->tolerance);
+    c->settled = c->settled || (settled && c->trial->residual <= last_digits(c));
 }
 
 static void newton_from_zero(climb *c, kki_iterate *zero) {
@@ -180,9 +187,11 @@ static bool climb_convex(climb *c) {
     if (is_cold(c->system, c->best->lambda)) {
         kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
     }
-    const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, 8, SETTLED * c->options->tolerance, c->stats);
+    const bool is_small = c->system->nrow <= LAST_DIGITS;
+    const double enough = is_small ? last_digits(c) : SETTLED * c->options->tolerance;
+    const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, 8, enough, c->stats);
     keep(c, KKI_RUNG_PROXIMAL);
-    c->settled = c->settled || (settled && c->best->residual <= SETTLED * c->options->tolerance);
+    c->settled = c->settled || (settled && c->best->residual <= enough);
     return arrived(c);
 }
 
@@ -206,8 +215,8 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (!arrived(c) && !cold && c->best->residual <= 1e-3) {
         climb_sweep(c);
     }
-    // the last digits are not worth all other rungs
-    return arrived(c) || climb_convex(c) || c->best->residual <= 1e-2 * c->options->tolerance;
+    // of a large problem the last digits are not worth all other rungs; of a small one they are, or what is just held creeps
+    return arrived(c) || climb_convex(c) || c->best->residual <= last_digits(c);
 }
 
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {

@@ -30,10 +30,22 @@ static double inner_radius(const kki_shape *s) {
     }
 }
 
-/// What a pair may move against each other before detection could miss it. Nothing gets behind a plane.
+static int is_sheet(const kki_shape *s) {
+    return s->type == KK_SHAPE_MESH || s->type == KK_SHAPE_HEIGHT_FIELD;
+}
+
+/// What a pair may move against each other before detection could miss it. Nothing gets behind a plane; a triangle pushes to
+/// the side on which a body's middle is, so of a body and a mesh the body's thickness counts.
 static double thickness(const kk_model *m, int a, int b) {
-    const double x = inner_radius(&m->shape[a].shape), y = inner_radius(&m->shape[b].shape);
-    return x == __builtin_inf() || y == __builtin_inf() ? __builtin_inf() : x < y ? x : y;
+    const kki_shape *s = &m->shape[a].shape, *t = &m->shape[b].shape;
+    const double x = inner_radius(s), y = inner_radius(t);
+    if (s->type == KK_SHAPE_PLANE || t->type == KK_SHAPE_PLANE) {
+        return __builtin_inf();
+    }
+    if (is_sheet(s) != is_sheet(t)) {
+        return is_sheet(s) ? y : x;
+    }
+    return x < y ? x : y;
 }
 
 /// Speed at which turning alone moves the surface.
