@@ -200,14 +200,21 @@ static void inherit(kk_simulator *s, memory_book *book, int from) {
 
 // ---- pairs
 
+/// How far apart points still count. What is faster than its thickness is followed along its motion (fast.c) and need not be seen from
+/// afar, where its rows would act on a long lever.
+static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_near_pair *p) {
+    const double most = s->options.discrete ? __builtin_inf() : 0.5 * kki_thickness(m, p->first, p->second) + 1e-4;
+    return p->reach < most ? p->reach : most;
+}
+
 static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
                               kk_error *error) {
     const int a = near->first, b = near->second;
     kki_manifold manifold[MOST_MANIFOLDS];
     const double *record = find_pair(book, m->shape[a].collider, m->shape[b].collider);
     kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
-    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], near->reach, &memory,
-                            manifold, MOST_MANIFOLDS);
+    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], contact_reach(m, s, near),
+                            &memory, manifold, MOST_MANIFOLDS);
     count = count < 0 ? MOST_MANIFOLDS : count;
     if (count == 0) {
         return KK_OK;

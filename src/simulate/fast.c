@@ -36,7 +36,7 @@ static int is_sheet(const kki_shape *s) {
 
 /// What a pair may move against each other before detection could miss it. Nothing gets behind a plane; a triangle pushes to
 /// the side on which a body's middle is, so of a body and a mesh the body's thickness counts.
-static double thickness(const kk_model *m, int a, int b) {
+double kki_thickness(const kk_model *m, int a, int b) {
     const kki_shape *s = &m->shape[a].shape, *t = &m->shape[b].shape;
     const double x = inner_radius(s), y = inner_radius(t);
     if (s->type == KK_SHAPE_PLANE || t->type == KK_SHAPE_PLANE) {
@@ -76,17 +76,35 @@ static double approach(const kki_moving *a, const kki_moving *b, const kki_impac
     return -kk_vec3_dot(hit->at.normal, kk_vec3_sub(v, u));
 }
 
+/// For how long a shape's path may be taken as straight: its origin goes round the centre of a lone body, or its joint, and leaves the
+/// tangent by ω² r t²/2.
+static double straight_for(const kk_model *m, const kk_simulator *s, const kki_moving *x, int shape, double slack) {
+    const int node = m->shape[shape].node;
+    const kki_node *n = &m->node[node];
+    const kki_pose *pose = kki_pose_of(s->data, node);
+    const double im = n->is_leaf && n->mass > 0 && n->type == KKI_NODE_FREE ? 1 / n->mass : 0;
+    const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(pose->R), kki_vec3(n->h));
+    const kk_vec3 centre = kk_vec3_add(kki_vec3(pose->p), kk_vec3_scale(h, im));
+    const double arm = kk_vec3_norm(kk_vec3_sub(s->X_WS[shape].p, centre));
+    const double pull = kk_vec3_dot(x->velocity.angular, x->velocity.angular) * arm;
+    return node && pull * s->h * s->h > 2 * slack ? kk_sqrt(2 * slack / pull) : s->h;
+}
+
 /// When a pair meets fast, from the step's start; −1: it does not. *instant: how long it takes to cross what may be missed.
 static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double *instant) {
-    const double thick = thickness(m, p->first, p->second), target = 0.2 * thick;
+    const double thick = kki_thickness(m, p->first, p->second), target = 0.2 * thick;
     const double way = 2 * (s->reach[p->first] + s->reach[p->second]);
     if (!(way > 0.5 * thick)) {
         return -1;
     }
     const kki_moving a = motion_of(m, s, p->first), b = motion_of(m, s, p->second);
+    const double x = straight_for(m, s, &a, p->first, 0.5 * target),
+                 y = straight_for(m, s, &b, p->second, 0.5 * target);
+    const double straight = x < y ? x : y;
     kki_impact hit;
-    if (!kki_impact_find(&a, &b, s->h, target, &hit) || hit.kind == KKI_IMPACT_NONE) {
-        return -1;
+    if (!kki_impact_find(&a, &b, straight, target, &hit) || hit.kind == KKI_IMPACT_NONE) {
+        *instant = straight;
+        return straight < s->h ? straight : -1;
     }
     // what comes from afar is met whatever its speed; what touches already matters if it can get on through
     const double turn = turning(s, &a, p->first) + turning(s, &b, p->second), near = approach(&a, &b, &hit);

@@ -176,7 +176,9 @@ struct kk_simulator {
 
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
 kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
-/// fast.c: s->meeting of the `count` near pairs.
+/// fast.c: what a pair of shapes may move against each other before detection could miss it; infinite with a plane.
+double kki_thickness(const kk_model *m, int a, int b);
+/// s->meeting of the `count` near pairs.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
