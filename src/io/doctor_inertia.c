@@ -15,6 +15,10 @@ static bool is_zero(kk_sym3 I) {
     return I.xx == 0 && I.yy == 0 && I.zz == 0 && I.xy == 0 && I.xz == 0 && I.yz == 0;
 }
 
+static bool is_origin(kk_vec3 p) {
+    return p.x == 0 && p.y == 0 && p.z == 0;
+}
+
 static bool is_finite(const kk_inertia *I) {
     const kk_sym3 *m = &I->moment;
     const double sum = I->mass + I->com.x + I->com.y + I->com.z + m->xx + m->yy + m->zz + m->xy + m->xz + m->yz;
@@ -35,6 +39,10 @@ int kk_inertia_repair(kk_inertia *inertia) {
         inertia->mass = 1e-9;
         is_changed = 1;
     }
+    if (inertia->mass == 0 && !is_origin(inertia->com)) {
+        inertia->com = kk_vec3_make(0, 0, 0);
+        is_changed = 1;
+    }
     return inertia->mass > 0 && kki_inertia_repair(inertia) ? 1 : is_changed;
 }
 
@@ -49,6 +57,9 @@ static void check_possible(kki_doctor *d, kk_body_def *b) {
     } else if (b->inertia.mass == 0 && !is_zero(b->inertia.moment)) {
         kki_doctor_report(d, KKI_ERROR, true, &b->origin, "give it a mass",
                           "body '%s' has moments of inertia, but no mass", name.text);
+    } else if (b->inertia.mass == 0 && !is_origin(b->inertia.com)) {
+        kki_doctor_report(d, KKI_ERROR, true, &b->origin, "give it a mass",
+                          "body '%s' has a centre of mass, but no mass", name.text);
     } else if (b->inertia.mass > 0 && kki_inertia_repair(&possible)) {
         double e[3];
         kki_sym3_eigenvalues(b->inertia.moment, e);

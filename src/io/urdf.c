@@ -254,7 +254,7 @@ static void end(kki_urdf *u) {
     kki_release_array(a, u->link, (size_t)u->link_count, sizeof *u->link);
     kki_release_array(a, u->joint, (size_t)u->joint_count, sizeof *u->joint);
     kki_release_array(a, u->order, (size_t)u->link_count, sizeof *u->order);
-    kki_release_array(a, u->chain, (size_t)u->link_count, sizeof *u->chain);
+    kki_release_array(a, u->chain, (size_t)u->link_count + (size_t)u->joint_count, sizeof *u->chain);
 }
 
 kk_status kki_urdf_load(kki_loader *loader, const kki_xml *xml) {

@@ -35,7 +35,7 @@ typedef struct kki_urdf {
     kki_urdf_joint *joint;
     int link_count, joint_count;
     int32_t *order; ///< [link_count] links, parents first
-    int32_t *chain; ///< [link_count] scratch of the walk
+    int32_t *chain; ///< [link_count + joint_count] scratch of walks
     int root;       ///< link
     kki_name_table links, joints;
     kki_name_table looks; ///< URDF's materials

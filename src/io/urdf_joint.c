@@ -254,11 +254,10 @@ kk_status kki_urdf_mimics(kki_urdf *u) {
     kk_status status = KK_OK;
     for (int i = 0; i < u->joint_count && status == KK_OK; i++) {
         const int32_t mimic = kki_xml_first(u->xml, u->joint[i].node, "mimic");
-        if (mimic != KKI_XML_NONE) {
+        if (mimic != KKI_XML_NONE && u->joint[i].body >= 0) {
             status = add_mimic(u, i, mimic);
         }
     }
-    // joints are one fewer than links, so the walk's scratch has room
     find_cycles(u, u->chain);
     return status;
 }

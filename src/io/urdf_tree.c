@@ -28,7 +28,7 @@ static kk_status allocate(kki_urdf *u) {
     u->link = kki_allocate_array_zeroed(a, (size_t)u->link_count, sizeof *u->link);
     u->joint = kki_allocate_array_zeroed(a, (size_t)u->joint_count, sizeof *u->joint);
     u->order = kki_allocate_array_zeroed(a, (size_t)u->link_count, sizeof *u->order);
-    u->chain = kki_allocate_array_zeroed(a, (size_t)u->link_count, sizeof *u->chain);
+    u->chain = kki_allocate_array_zeroed(a, (size_t)u->link_count + (size_t)u->joint_count, sizeof *u->chain);
     return u->link && u->joint && u->order && u->chain ? KK_OK : kki_urdf_no_memory(u);
 }
 
@@ -90,10 +90,18 @@ static int32_t end_of(kki_urdf *u, const kki_urdf_joint *joint, const char *whic
     return link;
 }
 
+/// A joint that holds nothing, where a load goes on all the same: nobody finds it by its name any more.
+static void drop(kki_urdf *u, int j) {
+    if (kki_name_table_find(&u->joints, u->joint[j].name) == j) {
+        kki_name_table_set(&u->joints, u->joint[j].name, -1); // the name is there, so this needs no memory
+    }
+}
+
 /// A link hangs from one joint only.
 static void hang(kki_urdf *u, int j) {
     const kki_urdf_joint *joint = &u->joint[j];
     if (joint->child < 0 || joint->parent < 0) {
+        drop(u, j);
         return;
     }
     kki_urdf_link *child = &u->link[joint->child];
@@ -104,6 +112,7 @@ static void hang(kki_urdf *u, int j) {
                         kki_shorten_string(child->name).text,
                         kki_shorten_string(u->joint[child->parent_joint].name).text,
                         kki_shorten_string(joint->name).text);
+        drop(u, j);
         return;
     }
     child->parent_joint = j;

@@ -60,6 +60,17 @@ static const fault faults[] = {
      "they look like kg mm²", KK_SEVERITY_WARNING, 1},
     {"<robot name='r'>\n<link name='a'>" INERTIA("1", "66", "66", "66", "0") BOX "</link></robot>",
      "they look like kg cm²", KK_SEVERITY_WARNING, 1},
+    // joints that hold nothing, which others name
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD
+     "</link>" JOINT("j", "a", "b", LIMIT) JOINT("k", "a", "none", LIMIT "<mimic joint='j'/>")
+         JOINT("l", "a", "b", LIMIT "<mimic joint='k'/>") "<transmission name='t'><joint name='k'/><actuator "
+                                                          "name='m'/></transmission><karakuri><tendon name='w' "
+                                                          "type='fixed'><item name='j'/></tendon></karakuri></robot>",
+     "there is no link 'none'", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link><link name='c'>" GOOD
+     "</link>" JOINT("j", "a", "b", LIMIT) JOINT("k", "a", "b", LIMIT)
+         JOINT("l", "b", "c", LIMIT "<mimic joint='k'/>") "</robot>",
+     "is the child of two joints", KK_SEVERITY_ERROR, 1},
     {"<robot name='r'>\n<link name='a'>" INERTIA("1", "630", "630", "630", "0") BOX "</link></robot>",
      "they look like kg mm²", KK_SEVERITY_WARNING, 1},
     {"<robot name='r'>\n<link name='a'>" INERTIA("1", "0.5", "0.5", "0.5", "0") BOX "</link></robot>",

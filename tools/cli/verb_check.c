@@ -151,6 +151,12 @@ static void print_changes(const cli *c, const check_options *o, const patient *p
         }
     }
     text_add(out, changes ? "" : "  nothing had to be\n");
+    for (int i = 0; i < p->count; i++) {
+        if (p->sorted[i].severity == KK_SEVERITY_ERROR && !p->sorted[i].repaired) {
+            text_format(out, "  %sstill wrong:%s line %d: %s\n", cli_style(c, CLI_RED), cli_style(c, CLI_PLAIN),
+                        p->sorted[i].line, p->sorted[i].text);
+        }
+    }
 }
 
 static void print_totals(const totals *t, int files, cli_text *out) {
