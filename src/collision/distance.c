@@ -131,7 +131,7 @@ int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *
         distance_of_plane(b, X_WB, a, X_WA, result);
         kki_separation_turn(result);
     } else {
-        return 0;
+        return kki_distance_of_triangles(a, X_WA, b, X_WB, result);
     }
     return 1;
 }
