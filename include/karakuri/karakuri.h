@@ -6,6 +6,7 @@
 #include <karakuri/allocator.h>
 #include <karakuri/api.h>
 #include <karakuri/batch.h>
+#include <karakuri/collision.h>
 #include <karakuri/constraint.h>
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
