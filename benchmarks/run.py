@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Ours beside the peers in one run, for `make bench`. Arguments go to the program: `--json FILE`, `--robot arm7`."""
+"""Ours beside the peers in one run, for `make bench`. Arguments go to the program of dynamics: `--json FILE`, `--robot arm7`;
+those after `collision` to that of collision, and the dynamics are left out: `collision --json FILE --only meshes`."""
 import pathlib
 import subprocess
 import sys
@@ -7,6 +8,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
 import build as peers  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import collision  # noqa: E402
 
 
 def library_compiler():
@@ -19,9 +23,12 @@ def library_compiler():
 
 
 def main():
+    if sys.argv[1:2] == ["collision"]:
+        return collision.measure(sys.argv[2:])
     program = peers.build("dynamics", ROOT / "benchmarks" / "dynamics.cpp")
     notes = ["--note", f"library={library_compiler()}"]
-    return subprocess.run([program, *notes, *sys.argv[1:]]).returncode
+    failed = subprocess.run([program, *notes, *sys.argv[1:]]).returncode
+    return failed or collision.measure(collision.arguments_beside(sys.argv[1:]))
 
 
 if __name__ == "__main__":
