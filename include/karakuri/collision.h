@@ -79,6 +79,14 @@ KK_API int kk_placed_overlap(const kk_placed *a, const kk_placed *b, double reac
 /// Places where the gap is at most `reach`, ≥ 0; the deepest normals first.
 /// @return how many were written, at most `room`
 KK_API int kk_placed_touches(const kk_placed *a, const kk_placed *b, double reach, kk_touch *touch, int room);
+/// The common part of two overlapping convex bodies.
+typedef struct kk_overlap_region {
+    double volume;
+    double area;      ///< of its shadow along the normal of their separation: the contact area
+    kk_vec3 centroid; ///< the origin where the volume is 0
+} kk_overlap_region;
+/// @return KK_UNSUPPORTED for shapes other than boxes and hulls without margin
+KK_API kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_overlap_region *region);
 /// The first touch within a duration. @return as kk_placed_distance
 KK_API kk_status kk_placed_impact(const kk_placed *a, const kk_placed *b, double duration, kk_impact *impact);
 /// 1 where the ray hits.

@@ -3,6 +3,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "collision/region.h"
 #include "model/model.h"
 #include <karakuri/spec.h>
 
@@ -109,6 +110,17 @@ int kk_placed_touches(const kk_placed *a, const kk_placed *b, double reach, kk_t
         }
     }
     return count;
+}
+
+kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_overlap_region *region) {
+    kki_separation r;
+    kki_region common;
+    if (!kki_distance(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, NULL, &r) ||
+        !kki_region_find(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, r.normal, &common)) {
+        return KK_UNSUPPORTED;
+    }
+    *region = (kk_overlap_region){common.volume, common.area, common.centroid};
+    return KK_OK;
 }
 
 kk_status kk_placed_impact(const kk_placed *a, const kk_placed *b, double duration, kk_impact *impact) {

@@ -81,6 +81,19 @@ KK_TEST(two_loose_shapes) {
     kk_geometry_free(ball);
 }
 
+KK_TEST(common_part_of_two_boxes) {
+    kk_geometry *cube = geometry(KK_SHAPE_BOX, 1, 1, 1), *ball = geometry(KK_SHAPE_SPHERE, 1, 0, 0);
+    const kk_placed a = at(cube, 0, 0, 0), b = at(cube, 0.25, 0, 0.9), c = at(ball, 0, 0, 0);
+    kk_overlap_region r;
+    KK_CHECK_EQ_INT(kk_placed_overlap_region(&a, &b, &r), KK_OK);
+    KK_CHECK_NEAR(r.volume, 0.075, 1e-15);
+    KK_CHECK_NEAR(r.area, 0.75, 1e-15);
+    KK_CHECK_NEAR(r.centroid.z, 0.45, 1e-15);
+    KK_CHECK_EQ_INT(kk_placed_overlap_region(&a, &c, &r), KK_UNSUPPORTED);
+    kk_geometry_free(cube);
+    kk_geometry_free(ball);
+}
+
 KK_TEST(geometry_says_what_it_lacks) {
     kk_shape_def def = kk_shape_def_default();
     kk_geometry *g = NULL;
