@@ -50,7 +50,7 @@ demo: setup-base
 	@$(MAKE) -s --no-print-directory build/release/build.ninja
 	@cmake --build --preset release --parallel $(JOBS) --target example_$(DEMO)
 	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
-	@echo "picture                  build/demo/swing.svg"
+	@echo "pictures                 $$(ls build/demo/*.svg)"
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
