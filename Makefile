@@ -3,6 +3,7 @@
 #   make            build the library and the tool (build/release)
 #   make demo       build and run the demonstration
 #   make test       build and run all tests; the last line is «N passed, N failed»
+#   make exam       run scenes with known answers; plots in build/exam
 #   make bench      measure beside the peers
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
@@ -15,7 +16,7 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-DEMO ?= 02_swing
+DEMO ?= 03_stand
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
 ARGS ?=
@@ -24,7 +25,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo test bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
+.PHONY: all demo test exam bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
 	install format clean help setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -50,10 +51,13 @@ demo: setup-base
 	@$(MAKE) -s --no-print-directory build/release/build.ninja
 	@cmake --build --preset release --parallel $(JOBS) --target example_$(DEMO)
 	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
-	@echo "pictures                 $$(ls build/demo/*.svg)"
+	@echo "picture                  build/demo/stand.svg"
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
+
+exam: setup-base build-release
+	@mkdir -p build/exam && build/release/karakuri exam --out build/exam $(ARGS)
 
 bench: setup-bench build-release
 	@python3 benchmarks/run.py $(ARGS)

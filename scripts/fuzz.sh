@@ -8,11 +8,28 @@ cd "$(dirname "$0")/.."
 target=${1:?usage: scripts/fuzz.sh target [seconds]}
 seconds=${2:-60}
 folder=build/fuzz/$target
-mkdir -p "$folder/corpus"
+objects=build/fuzz/objects
+library=build/fuzz/libkarakuri.a
+mkdir -p "$folder/corpus" "$objects"
 mapfile -t float_flags < <(grep '^-' cmake/float_flags.txt)
-mapfile -t sources < <(find src/base src/math src/geometry src/io -name '*.c' | sort)
-clang -std=c17 -g -O1 "${float_flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-    -Iinclude -Isrc "tests/fuzz/fuzz_$target.c" "${sources[@]}" -o "$folder/fuzz_$target"
+# shellcheck disable=SC2054 # the comma belongs to the flag
+flags=(-std=c17 -g -O1 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc)
+
+# the library with the sanitizers, once for all targets; kernels for the baseline instructions only
+if [ ! -f "$library" ] || [ -n "$(find src include cmake -newer "$library" -type f -print -quit)" ]; then
+    rm -f "$objects"/*.o "$library"
+    find src -name '*.c' ! -path '*/kernels/kernels.c' -printf '%P\n' | sort | while read -r source; do
+        echo "-c src/$source -o $objects/${source//\//_}.o"
+    done | xargs -P "$(nproc)" -L 1 clang "${flags[@]}" -fsanitize=fuzzer-no-link
+    while read -r variant lanes processor _; do
+        if [ "$processor" = any ]; then
+            clang "${flags[@]}" -fsanitize=fuzzer-no-link -DKKI_LANES="$lanes" -DKKI_VARIANT="$variant" \
+                -c src/dynamics/kernels/kernels.c -o "$objects/kernels_$variant.o"
+        fi
+    done < <(grep '^[a-z]' cmake/variants.txt)
+    ar rcs "$library" "$objects"/*.o
+fi
+clang "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/fuzz_$target.c" "$library" -o "$folder/fuzz_$target"
 options=()
 if [ -f "tests/fuzz/$target.dict" ]; then
     options+=("-dict=tests/fuzz/$target.dict")

@@ -4,6 +4,7 @@
     tests/run.py [--list] [--jobs N] [step ...]
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -215,6 +216,20 @@ def step_cli(tally):
     """the command-line tool: outputs, exit codes, JSON, misuse"""
     tool = build("release", tally) / "karakuri"
     tally.add_program("cli", [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", tool], show_all=True)
+
+
+def step_exam(tally):
+    """scenes with known answers that take a second or two; `make exam` runs them all"""
+    done = run([build("release", tally) / "karakuri", "exam", "--quick", "--json"])
+    try:
+        rows = json.loads(done.stdout)["rows"]
+    except (ValueError, KeyError):
+        tally.fails("exam", done.stdout + done.stderr)
+        return
+    for row in rows:
+        bad = [f"  {f['name']}: {f['value']}" for f in row["figures"] if not f["pass"]]
+        text = "\n".join(bad + [row[key] for key in ("not_yet", "stopped") if row[key]])
+        tally.passes() if row["pass"] else tally.fails(f"exam row {row['row']}: {row['scene']}", text)
 
 
 def step_clang(tally):

@@ -102,3 +102,16 @@ def build(program, source):
     if not is_fresh(target, [*objects, LIBRARY]):
         run(compiler(), *objects, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", "-pthread", "-lm", "-o", target)
     return target
+
+
+def build_with_mujoco(program, source):
+    """Builds `source` with ours and MuJoCo's own interface into build/peers/`program`; gives its path."""
+    if not LIBRARY.exists():
+        give_up("build the library first: make")
+    mujoco = fetch() / "mujoco"
+    mujoco_library = next(mujoco.glob("libmujoco.so.*"))
+    compiled = compile_object(source, ["-O2", *WARNINGS, "-Wconversion", "-isystem", mujoco / "include"])
+    target = BUILD / program
+    if not is_fresh(target, [compiled, LIBRARY]):
+        run(compiler(), compiled, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", "-pthread", "-lm", "-o", target)
+    return target

@@ -8,6 +8,7 @@
 #include <karakuri/batch.h>
 #include <karakuri/collision.h>
 #include <karakuri/constraint.h>
+#include <karakuri/doctor.h>
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
 #include <karakuri/hash.h>
@@ -17,9 +18,11 @@
 #include <karakuri/model.h>
 #include <karakuri/number.h>
 #include <karakuri/random.h>
+#include <karakuri/recording.h>
 #include <karakuri/save.h>
 #include <karakuri/sensor.h>
 #include <karakuri/shape.h>
+#include <karakuri/simulate.h>
 #include <karakuri/spec.h>
 #include <karakuri/state.h>
 #include <karakuri/status.h>

@@ -21,10 +21,13 @@ typedef struct kk_message {
     const char *text;   ///< what is wrong
     const char *remedy; ///< what to do about it; may be ""
     int repeats;        ///< how often the same was found again
+    int repaired;       ///< 1: the spec has it no more
 } kk_message;
 
 typedef struct kk_messages kk_messages;
 
+/// An empty list, for calls that add to one.
+KK_API kk_status kk_messages_create(const kk_allocator *allocator, kk_messages **messages);
 KK_API void kk_messages_free(kk_messages *messages);
 KK_API int kk_messages_count(const kk_messages *messages);
 /// In the order they were found.
@@ -78,6 +81,10 @@ typedef struct kk_load_options {
     int argument_count;
     kk_mesh_load meshes;
     kk_mesh_use mesh_use;
+    /// 1: load as much as can be made sense of. What has an obvious or physically nearest repair is repaired (a negative
+    /// mass, limits upside down, a second root, a missing mesh left out) and told as an error that was repaired; the load
+    /// goes on. Names that stand twice are left for kk_doctor_examine.
+    int repair;
 
     // standing at once: what a bare robot file does not say
     kk_base base;
@@ -92,6 +99,10 @@ typedef struct kk_load_options {
 /// @param error     the first error; may be NULL
 KK_API kk_status kk_load_file(const char *path, const kk_load_options *options, const kk_allocator *allocator,
                               kk_spec **spec, kk_messages **messages, kk_error *error);
+
+/// Reads a mesh file (STL, OBJ, COLLADA, PLY, glTF binary, MuJoCo's msh) into a spec.
+/// @param scale  its coordinates are multiplied by    @param id  [out] of the mesh
+KK_API kk_status kk_spec_add_mesh_file(kk_spec *spec, const char *path, kk_vec3 scale, int *id, kk_error *error);
 
 KK_END_DECLS
 #endif

@@ -12,13 +12,15 @@ typedef struct kk_simulator kk_simulator;
 
 /// Zero-initialised means: the defaults.
 typedef struct kk_step_options {
-    double timestep;  ///< s; 0: the model's
-    double tolerance; ///< m/s; a step whose residual is larger fails; 0: 1e-9
-    int max_sweeps;   ///< block Gauss-Seidel; 0: the solver's own choice
-    int max_newton;   ///< Newton iterations; 0: likewise
-    int budget;       ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    double timestep; ///< s; 0: the model's
+    double
+        tolerance;  ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
+    int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice
+    int max_newton; ///< Newton iterations; 0: likewise
+    int budget;     ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
     double restitution_speed;    ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;           ///< m; most by which a step repairs penetration; 0: 0.01
+    int discrete;                ///< 1: bodies faster than their thickness a step are not followed along their motion
     int explicit_servos;         ///< 1: servos and dampers are forces of the step's start, not solved with it
     double (*clock)(void *user); ///< s; for the times in the report; NULL: none
     void *clock_user;
@@ -47,19 +49,18 @@ KK_API const char *kk_stage_name(kk_stage stage);
 
 /// The proof of a step, and what it cost.
 typedef struct kk_report {
-    double residual;                          ///< m/s; worst natural-map residual of any constraint
-    double cone;                              ///< m/s; how far an impulse leaves its cone, as a velocity
-    double signorini;                         ///< J; worst |impulse × separation speed|
-    double dissipation;                       ///< rad; worst angle between friction and the reverse of sliding
-    double penetration;                       ///< m; deepest overlap at the step's middle
-    double kinetic_before, kinetic_after;     ///< J
-    double potential_before, potential_after; ///< J; gravity and springs
-    double work;                              ///< J; of actuators, further forces and wrenches
-    double contact_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
+    double residual;                      ///< m/s; worst natural-map residual of any constraint
+    double cone;                          ///< m/s; how far an impulse leaves its cone, as a velocity
+    double signorini;                     ///< J; worst |impulse × separation speed|
+    double dissipation;                   ///< rad; worst angle between friction and the reverse of sliding
+    double penetration;                   ///< m; deepest overlap at the step's middle
+    double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick; 0 where RK4 took the step
+    double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
+    int parts;                                   ///< that the step was taken in, because of fast bodies; 1
     int cut_short;                               ///< 1: the budget ended the solution before the tolerance
     double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
 } kk_report;
@@ -98,12 +99,22 @@ typedef enum kk_force_source {
     KK_FORCE_PASSIVE, ///< springs and dampers
     KK_FORCE_LIMIT,
     KK_FORCE_FRICTION,   ///< dry friction of joints
-    KK_FORCE_CONSTRAINT, ///< loops, couplings, tendons
-    KK_FORCE_CONTACT,
-    KK_FORCE_APPLIED, ///< by the caller
+    KK_FORCE_CONSTRAINT, ///< couplings
+    KK_FORCE_CONTACT,    ///< and loops
+    KK_FORCE_APPLIED,    ///< by the caller
     KK_FORCE_SOURCE_COUNT
 } kk_force_source;
-KK_API const double *kk_simulator_force(const kk_simulator *simulator, kk_force_source source);
+KK_API const double *kk_simulator_force(kk_simulator *simulator, kk_force_source source);
+/// [nbody] all six components of what the parent does to each body through its joint, mean over the step, in the body's
+/// frame at the step's middle, about its origin. Fixed joints included; zero for the world.
+KK_API const kk_force *kk_simulator_joint_wrenches(kk_simulator *simulator);
+/// What contacts do to a body, world axes about the world's origin, mean over the step. @param other  −1: all others
+KK_API kk_force kk_simulator_contact_wrench(const kk_simulator *simulator, int body, int other);
+/// Where the normal forces of these contacts have no moment, if their normals are parallel; NaN without force.
+KK_API kk_vec3 kk_simulator_center_of_pressure(const kk_simulator *simulator, int body, int other);
+/// All sensors behind a step. The same seed and state give the same noise. @param readings [kk_model_nreading] result
+KK_API kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *state, uint64_t seed,
+                                           double *readings, kk_error *error);
 
 KK_END_DECLS
 #endif

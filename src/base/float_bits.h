@@ -25,6 +25,13 @@ static inline double kki_double(uint64_t bits) {
     return x;
 }
 
+/// The nearest single-precision number, as a double. Through memory: GCC 12 drops the two conversions where it makes
+/// vectors of pairs of them.
+static inline double kki_single(double x) {
+    volatile float rounded = (float)x;
+    return rounded;
+}
+
 static inline uint64_t kki_magnitude_bits(double x) {
     return kki_bits(x) & ~KKI_SIGN_BIT;
 }

@@ -476,5 +476,6 @@ int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swap
         write_one(&all->cluster[order[i]], X_WM, is_swapped, &manifold[i]);
     }
     const int found = count + all->lost;
+    // directions are lost before the caller's room is full where that is larger than the list
     return written == room && found > room ? -1 - found : written;
 }

@@ -2,6 +2,17 @@
 #include "collision/pairs.h"
 #include "collision/patch.h"
 
+// A ball has one point, below its centre.
+static int collide_ball(const kk_transform *X_WA, double margin, double radius, kk_vec3 below, double height,
+                        kki_pair_memory *memory, kki_manifold *manifold) {
+    memory->reference = 0;
+    manifold->normal = kk_mat3_column(X_WA->R, 2);
+    manifold->count = 1;
+    manifold->point[0] =
+        (kki_contact_point){kk_transform_point(*X_WA, below), height - (margin + radius), ~(uint64_t)0};
+    return 1;
+}
+
 // A box as large as needed does for the plane: its upper face.
 int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                              double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
@@ -13,6 +24,9 @@ int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const
     const kk_vec3 low = kk_transform_point(X_AB, kki_core_support(&cb, down, &id));
     if (low.z - (a->margin + cb.radius) > reach) {
         return 0;
+    }
+    if (cb.type == KKI_CORE_POINT) {
+        return collide_ball(X_WA, a->margin, cb.radius, kk_vec3_make(low.x, low.y, a->margin), low.z, memory, manifold);
     }
     // wide enough to hold the whole body
     const double far = 2 * (cb.extent + kk_vec3_norm(X_AB.p)) + 1;

@@ -1,180 +1,136 @@
-// Public queries of two loose shapes.
+/// The public questions about shapes of a model: thin over the narrow phase.
 #include "collision/query.h"
-
-#include "base/allocator.h"
-#include "base/error.h"
-#include "collision/region.h"
+#include "dynamics/data.h"
 #include "model/model.h"
-#include <karakuri/spec.h>
 
-enum { ROOM = 64 };
+enum { MOST_MANIFOLDS = 64 };
 
-// ---- geometry
-
-static kk_status fill_spec(kk_spec *spec, const kk_shape_def *shape, const kk_mesh_def *mesh,
-                           const kk_height_field_def *field, kk_error *error) {
-    const bool needs_mesh = shape->type == KK_SHAPE_HULL || shape->type == KK_SHAPE_MESH;
-    const bool needs_field = shape->type == KK_SHAPE_HEIGHT_FIELD;
-    if ((needs_mesh && !mesh) || (needs_field && !field)) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "geometry: a %s must be given with the shape",
-                             needs_mesh ? "mesh" : "height field");
-    }
-    kk_shape_def own = kk_shape_def_default();
-    own.type = shape->type;
-    own.margin = shape->margin;
-    for (int k = 0; k < 3; k++) {
-        own.size[k] = shape->size[k];
-    }
-    kk_status status = needs_mesh ? kk_spec_add_mesh(spec, mesh, &own.mesh, error) : KK_OK;
-    if (status == KK_OK && needs_field) {
-        status = kk_spec_add_height_field(spec, field, &own.height_field, error);
-    }
-    return status ? status : kk_spec_add_shape(spec, &own, NULL, error);
+static const kki_model_shape *collider(const kk_model *m, int shape) {
+    const bool is_there = shape >= 0 && shape < m->nshape && (m->shape[shape].purpose & KK_SHAPE_COLLIDES);
+    return is_there ? &m->shape[shape] : NULL;
 }
 
-static kk_status make_model(const kk_shape_def *shape, const kk_mesh_def *mesh, const kk_height_field_def *field,
-                            const kk_allocator *allocator, kk_model **model, kk_error *error) {
-    kk_spec *spec = NULL;
-    kk_status status = kk_spec_create(allocator, &spec);
-    if (status) {
-        return kki_error_set(error, status, "geometry: out of memory");
+// ---- one pair
+
+kk_transform kk_shape_pose(const kk_model *model, const kk_data *data, int shape) {
+    if (shape < 0 || shape >= model->nshape) {
+        return kk_transform_identity();
     }
-    status = fill_spec(spec, shape, mesh, field, error);
-    status = status ? status : kk_model_compile(spec, allocator, model, error);
-    kk_spec_free(spec);
-    return status;
+    const kki_model_shape *s = &model->shape[shape];
+    return kk_transform_mul(kki_node_transform(data, s->node), s->X_NS);
 }
 
-kk_status kk_geometry_create(const kk_shape_def *shape, const kk_mesh_def *mesh,
-                             const kk_height_field_def *height_field, const kk_allocator *allocator,
-                             kk_geometry **geometry, kk_error *error) {
-    const kk_allocator own = kki_allocator_or_default(allocator);
-    *geometry = NULL;
-    kk_geometry *g = kki_allocate(&own, sizeof *g);
-    if (!g) {
-        return kki_error_set(error, KK_OUT_OF_MEMORY, "geometry: out of memory");
-    }
-    kk_model *model = NULL;
-    const kk_status status = make_model(shape, mesh, height_field, &own, &model, error);
-    if (status) {
-        kki_release(&own, g, sizeof *g);
-        return status;
-    }
-    *g = (kk_geometry){own, model, &model->shape[0].shape, model->shape[0].box};
-    *geometry = g;
-    return KK_OK;
-}
-
-void kk_geometry_free(kk_geometry *geometry) {
-    if (geometry) {
-        const kk_allocator own = geometry->allocator;
-        kk_model_free(geometry->model);
-        kki_release(&own, geometry, sizeof *geometry);
-    }
-}
-
-// ---- pairs
-
-kk_separation kki_public_separation(const kki_separation *s) {
-    return (kk_separation){s->distance, s->normal, {s->on_a, s->on_b}};
-}
-
-kk_impact kki_public_impact(const kki_impact *i) {
-    static const kk_impact_kind KIND[3] = {
-        [KKI_IMPACT_NONE] = KK_IMPACT_NONE, [KKI_IMPACT_HIT] = KK_IMPACT_HIT, [KKI_IMPACT_UNSURE] = KK_IMPACT_UNSURE};
-    return (kk_impact){KIND[i->kind], i->time, kki_public_separation(&i->at)};
-}
-
-kk_status kk_placed_distance(const kk_placed *a, const kk_placed *b, kk_separation *separation) {
-    kki_separation r;
-    if (!kki_distance(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, NULL, &r)) {
+static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                          kk_separation *separation) {
+    kki_separation found;
+    if (!kki_distance(a, X_WA, b, X_WB, NULL, &found)) {
         return KK_UNSUPPORTED;
     }
-    *separation = kki_public_separation(&r);
+    *separation = kki_public_separation(&found);
     return KK_OK;
 }
 
-int kk_placed_overlap(const kk_placed *a, const kk_placed *b, double reach) {
-    return kki_overlap(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, reach, NULL);
+kk_status kk_shape_separation(const kk_model *model, int shape_a, kk_transform X_WA, int shape_b, kk_transform X_WB,
+                              kk_separation *separation) {
+    const kki_model_shape *a = collider(model, shape_a), *b = collider(model, shape_b);
+    return a && b ? separate(&a->shape, &X_WA, &b->shape, &X_WB, separation) : KK_NOT_FOUND;
 }
 
-int kk_placed_touches(const kk_placed *a, const kk_placed *b, double reach, kk_touch *touch, int room) {
-    kki_manifold m[ROOM];
+void kki_public_manifold(const kki_manifold *from, kk_manifold *to) {
+    *to = (kk_manifold){.normal = from->normal, .count = from->count};
+    for (int k = 0; k < from->count; k++) {
+        to->point[k].position = from->point[k].position;
+        to->point[k].gap = from->point[k].gap;
+    }
+}
+
+int kk_shape_manifolds(const kk_model *model, int shape_a, kk_transform X_WA, int shape_b, kk_transform X_WB,
+                       double reach, kk_manifold *manifold, int room) {
+    const kki_model_shape *a = collider(model, shape_a), *b = collider(model, shape_b);
+    kki_manifold own[MOST_MANIFOLDS];
     kki_pair_memory memory = {0};
-    const int found = kki_collide(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, reach, &memory, m, ROOM);
+    if (!a || !b || room <= 0) {
+        return 0;
+    }
+    const int asked = room < MOST_MANIFOLDS ? room : MOST_MANIFOLDS;
+    const int found = kki_collide(&a->shape, &X_WA, &b->shape, &X_WB, reach, &memory, own, asked);
+    for (int i = 0; i < (found < 0 ? asked : found); i++) {
+        kki_public_manifold(&own[i], &manifold[i]);
+    }
+    return found;
+}
+
+kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA, kk_motion velocity_a, int shape_b,
+                          kk_transform X_WB, kk_motion velocity_b, double duration, double target, kk_impact *impact) {
+    const kki_model_shape *a = collider(model, shape_a), *b = collider(model, shape_b);
+    if (!a || !b) {
+        return KK_NOT_FOUND;
+    }
+    const kki_moving moving_a = {&a->shape, X_WA, velocity_a}, moving_b = {&b->shape, X_WB, velocity_b};
+    kki_impact found;
+    if (!kki_impact_find(&moving_a, &moving_b, duration, target, &found)) {
+        return KK_UNSUPPORTED;
+    }
+    *impact = kki_public_impact(&found);
+    return KK_OK;
+}
+
+// ---- the whole model
+
+/// Ball round a shape in the world; the radius of a plane is endless.
+typedef struct ball {
+    kk_vec3 centre;
+    double radius;
+} ball;
+
+static ball ball_of(const kki_model_shape *s, const kk_transform *X) {
+    const kk_vec3 centre = kk_vec3_scale(kk_vec3_add(s->box.lower, s->box.upper), 0.5);
+    return (ball){kk_transform_point(*X, centre), 0.5 * kk_vec3_norm(kk_vec3_sub(s->box.upper, s->box.lower))};
+}
+
+static bool is_near(ball a, ball b, double reach) {
+    return kk_vec3_norm(kk_vec3_sub(a.centre, b.centre)) <= a.radius + b.radius + (reach > 0 ? reach : 0);
+}
+
+static bool overlap_of(const kk_model *m, const kk_data *data, int i, int j, double reach, kk_overlap *overlap) {
+    const kki_model_shape *a = &m->shape[i], *b = &m->shape[j];
+    const kk_transform X_WA = kk_shape_pose(m, data, i), X_WB = kk_shape_pose(m, data, j);
+    if (!is_near(ball_of(a, &X_WA), ball_of(b, &X_WB), reach)) {
+        return false;
+    }
+    *overlap = (kk_overlap){.shape = {i, j}, .body = {a->body, b->body}};
+    return separate(&a->shape, &X_WA, &b->shape, &X_WB, &overlap->at) == KK_OK && overlap->at.distance <= reach;
+}
+
+int kk_model_overlaps(const kk_model *model, const kk_data *data, double reach, kk_overlap *overlap, int room) {
     int count = 0;
-    for (int i = 0; i < (found < 0 ? ROOM : found); i++) {
-        for (int k = 0; k < m[i].count && count < room; k++) {
-            const kki_contact_point *p = &m[i].point[k];
-            touch[count++] = (kk_touch){p->position, m[i].normal, p->gap, p->feature};
+    for (int i = 0; i < model->ncollider; i++) {
+        for (int j = i + 1; j < model->ncollider; j++) {
+            kk_overlap one;
+            if (kki_model_pair_may_touch(model, model->collider[i], model->collider[j], NULL) &&
+                overlap_of(model, data, model->collider[i], model->collider[j], reach, &one)) {
+                if (count < room) {
+                    overlap[count] = one;
+                }
+                count++;
+            }
         }
     }
     return count;
 }
 
-kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_overlap_region *region) {
-    kki_separation r;
-    kki_region common;
-    if (!kki_distance(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, NULL, &r) ||
-        !kki_region_find(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, r.normal, &common)) {
-        return KK_UNSUPPORTED;
+kk_ray_hit kk_model_ray(const kk_model *model, const kk_data *data, kk_vec3 origin, kk_vec3 direction, double limit) {
+    kk_ray_hit best = {.shape = -1, .body = -1};
+    kki_ray ray = {origin, direction, limit};
+    for (int i = 0; i < model->ncollider; i++) {
+        const int shape = model->collider[i];
+        const kki_placed_shape placed = {.shape = &model->shape[shape].shape,
+                                         .X_WS = kk_shape_pose(model, data, shape)};
+        kki_ray_hit hit;
+        if (kki_ray_cast_placed(&placed, &ray, &hit) && (best.shape < 0 || hit.t < ray.limit)) {
+            ray.limit = hit.t;
+            best = kki_public_hit(origin, direction, &hit, shape, model->shape[shape].body);
+        }
     }
-    *region = (kk_overlap_region){common.volume, common.area, common.centroid};
-    return KK_OK;
-}
-
-kk_status kk_placed_impact(const kk_placed *a, const kk_placed *b, double duration, kk_impact *impact) {
-    const kki_moving ma = kki_moving_of(a), mb = kki_moving_of(b);
-    kki_impact r;
-    if (!kki_impact_find(&ma, &mb, duration, 0, &r)) {
-        return KK_UNSUPPORTED;
-    }
-    *impact = kki_public_impact(&r);
-    return KK_OK;
-}
-
-int kk_placed_ray(const kk_placed *a, const kk_ray *ray, kk_ray_hit *hit) {
-    const kki_placed_shape placed = {.shape = a->geometry->shape, .X_WS = a->pose};
-    const kki_ray own = {ray->origin, ray->direction, ray->limit};
-    kki_ray_hit h;
-    *hit = (kk_ray_hit){.t = ray->limit, .shape = -1};
-    if (!kki_ray_cast_placed(&placed, &own, &h)) {
-        return 0;
-    }
-    *hit = (kk_ray_hit){h.t, h.normal, 0, h.is_inside};
-    return 1;
-}
-
-// A mesh knows its nearest point and its inside.
-static kk_status from_surface(const kk_placed *a, kk_vec3 point, kk_separation *r) {
-    const kki_surface *s = a->geometry->shape->surface;
-    const kk_vec3 p = kk_transform_point(kk_transform_inverse(a->pose), point);
-    const kki_surface_point q = kki_surface_closest(s, p, 4 * KKI_SURFACE_FAR);
-    if (q.face < 0) {
-        return KK_UNSUPPORTED;
-    }
-    const double sign = q.is_inside ? -1 : 1;
-    kk_vec3 n = kk_vec3_scale(kk_vec3_sub(p, q.p), sign);
-    n = q.distance > 0 ? n : kki_surface_pseudo_normal(s, q.face, q.feature);
-    n = kk_mat3_mul_vec(a->pose.R, kk_vec3_scale(n, 1 / kk_vec3_norm(n)));
-    const double margin = a->geometry->shape->margin;
-    r->distance = sign * q.distance - margin;
-    r->normal = n;
-    r->point[0] = kk_vec3_add(kk_transform_point(a->pose, q.p), kk_vec3_scale(n, margin));
-    r->point[1] = point;
-    return KK_OK;
-}
-
-kk_status kk_placed_signed_distance(const kk_placed *a, kk_vec3 point, kk_separation *separation) {
-    if (a->geometry->shape->type == KK_SHAPE_MESH) {
-        return from_surface(a, point, separation);
-    }
-    const kki_shape dot = {.type = KK_SHAPE_SPHERE};
-    const kk_transform X = kk_transform_make(kk_mat3_identity(), point);
-    kki_separation r;
-    if (!kki_distance(a->geometry->shape, &a->pose, &dot, &X, NULL, &r)) {
-        return KK_UNSUPPORTED;
-    }
-    *separation = kki_public_separation(&r);
-    return KK_OK;
+    return best;
 }

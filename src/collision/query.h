@@ -17,6 +17,16 @@ struct kk_geometry {
 
 kk_separation kki_public_separation(const kki_separation *s);
 kk_impact kki_public_impact(const kki_impact *i);
+void kki_public_manifold(const kki_manifold *from, kk_manifold *to);
+static inline kk_ray_hit kki_public_hit(kk_vec3 origin, kk_vec3 direction, const kki_ray_hit *hit, int shape,
+                                        int body) {
+    return (kk_ray_hit){.shape = shape,
+                        .body = body,
+                        .distance = hit->t,
+                        .position = kk_vec3_add(origin, kk_vec3_scale(direction, hit->t)),
+                        .normal = hit->normal,
+                        .is_inside = hit->is_inside};
+}
 static inline kki_moving kki_moving_of(const kk_placed *p) {
     return (kki_moving){p->geometry->shape, p->pose, p->velocity};
 }

@@ -94,31 +94,6 @@ void kk_scene_place(kk_scene *scene, const kk_data *data) {
     build_tree(scene);
 }
 
-// ---- pairs of the model
-
-static int32_t index_of(const kk_scene *s, int shape) {
-    for (int32_t i = 0; i < s->bounded + s->planes; i++) {
-        if (s->shape[i] == shape) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-kk_status kk_scene_pair_distance(const kk_scene *scene, int first, int second, kk_separation *separation) {
-    const int32_t a = index_of(scene, first), b = index_of(scene, second);
-    if (a < 0 || b < 0) {
-        return KK_INVALID_ARGUMENT;
-    }
-    const kki_placed_shape *p = &scene->place[a], *q = &scene->place[b];
-    kki_separation r;
-    if (!kki_distance(p->shape, &p->X_WS, q->shape, &q->X_WS, NULL, &r)) {
-        return KK_UNSUPPORTED;
-    }
-    *separation = kki_public_separation(&r);
-    return KK_OK;
-}
-
 // ---- rays
 
 static void try_ray(const kk_scene *s, int32_t i, kki_ray *left, kk_ray_hit *best) {
@@ -126,16 +101,16 @@ static void try_ray(const kk_scene *s, int32_t i, kki_ray *left, kk_ray_hit *bes
     if (!kki_ray_cast_placed(&s->place[i], left, &h)) {
         return;
     }
-    if (best->shape < 0 || h.t < best->t || s->shape[i] < best->shape) {
+    if (best->shape < 0 || h.t < best->distance || s->shape[i] < best->shape) {
         left->limit = h.t;
-        *best = (kk_ray_hit){h.t, h.normal, s->shape[i], h.is_inside};
+        *best = kki_public_hit(left->origin, left->direction, &h, s->shape[i], s->model->shape[s->shape[i]].body);
     }
 }
 
 void kk_scene_rays(const kk_scene *scene, const kk_ray *ray, int count, kk_ray_hit *hit) {
     for (int i = 0; i < count; i++) {
         kki_ray left = {ray[i].origin, ray[i].direction, ray[i].limit};
-        hit[i] = (kk_ray_hit){.t = ray[i].limit, .shape = -1};
+        hit[i] = (kk_ray_hit){.shape = -1, .body = -1};
         for (int32_t k = scene->bounded; k < scene->bounded + scene->planes; k++) {
             try_ray(scene, k, &left, &hit[i]);
         }
@@ -201,7 +176,7 @@ int kk_scene_nearest(const kk_scene *scene, const kk_placed *placed, kk_separati
         const double bound = is_endless || i >= scene->bounded ? 0 : box_distance(&scene->box[i], &box) * (1 - 1e-12);
         kki_separation r;
         if ((bound == 0 || bound <= best.distance) &&
-            kki_distance(placed->geometry->shape, &placed->pose, q->shape, &q->X_WS, NULL, &r) &&
+            kki_distance(q->shape, &q->X_WS, placed->geometry->shape, &placed->pose, NULL, &r) &&
             (r.distance < best.distance || (r.distance == best.distance && scene->shape[i] < nearest))) {
             best = r;
             nearest = scene->shape[i];
@@ -231,7 +206,7 @@ int kk_scene_cast(const kk_scene *scene, const kk_placed *placed, double duratio
         const kki_moving still = {scene->place[i].shape, scene->place[i].X_WS, {{0, 0, 0}, {0, 0, 0}}};
         const bool is_near = is_endless || i >= scene->bounded || kki_aabb_touch(&scene->box[i], &box);
         kki_impact r;
-        if (is_near && kki_impact_find(&mover, &still, impact->time, 0, &r) && r.kind != KKI_IMPACT_NONE &&
+        if (is_near && kki_impact_find(&still, &mover, impact->time, 0, &r) && r.kind != KKI_IMPACT_NONE &&
             (first < 0 || r.time < impact->time || scene->shape[i] < first)) {
             *impact = kki_public_impact(&r);
             first = scene->shape[i];

@@ -15,8 +15,23 @@ static double compliance(const kki_problem *p, int row) {
     return p->compliance ? p->compliance[row] : 0;
 }
 
+/// Σ of a row of Y times λ; four sums, because one would wait for itself.
+static double moved(const double *row, const double *lambda, int first, int end) {
+    double f[4] = {0, 0, 0, 0};
+    int j = first;
+    for (; j + 4 <= end; j += 4) {
+        for (int k = 0; k < 4; k++) {
+            f[k] += row[j + k] * lambda[j + k];
+        }
+    }
+    for (; j < end; j++) {
+        f[j & 3] += row[j] * lambda[j];
+    }
+    return (f[0] + f[1]) + (f[2] + f[3]);
+}
+
 /// u = G λ + g + r λ, from Y only where there is no G.
-static void velocities(const kki_problem *p, const double *lambda, double *u) {
+static void velocities(const kki_problem *p, const double *lambda, double *restrict u) {
     for (int i = 0; i < p->nrow; i++) {
         u[i] = p->g[i] + compliance(p, i) * lambda[i];
     }
@@ -26,13 +41,11 @@ static void velocities(const kki_problem *p, const double *lambda, double *u) {
         }
     }
     for (int t = 0; !p->G && t < p->nv; t++) {
-        const double *row = p->Y + t * p->stride;
-        double f[4] = {0, 0, 0, 0}; // four sums, because one would wait for itself
-        for (int j = 0; j < p->nrow; j++) {
-            f[j & 3] += row[j] * lambda[j];
-        }
-        const double sum = (f[0] + f[1]) + (f[2] + f[3]);
-        for (int i = 0; i < p->nrow; i++) {
+        const double *restrict row = p->Y + t * p->stride;
+        const int first = p->span ? 4 * p->span[2 * t] : 0, last = p->span ? 4 * p->span[2 * t + 1] : p->nrow;
+        const int end = last < p->nrow ? last : p->nrow;
+        const double sum = moved(row, lambda, first, end);
+        for (int i = first; i < end; i++) {
             u[i] += sum * row[i];
         }
     }
@@ -44,6 +57,9 @@ static double scale_of(const kki_problem *p, const kki_block *block) {
     double own[3] = {0, 0, 0}, scale = 0;
     for (int t = 0; !p->G && t < p->nv; t++) {
         const double *y = p->Y + t * p->stride + row;
+        if (p->span && (row + n <= 4 * p->span[2 * t] || row >= 4 * p->span[2 * t + 1])) {
+            continue;
+        }
         for (int k = 0; k < n; k++) {
             own[k] += y[k] * y[k];
         }

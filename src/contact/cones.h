@@ -20,7 +20,7 @@ static inline int kki_law_rows(int law) {
 /// Nearest point of |xt| ≤ μ xn, in place. False if x is there already.
 static inline bool kki_project_cone(double friction, double x[3]) {
     const double t = kki_norm2(x[1], x[2]);
-    if (t <= friction * x[0]) {
+    if (x[0] >= 0 && t <= friction * x[0]) { // without friction the bound alone does not see the sign
         return false;
     }
     if (friction * t <= -x[0]) {

@@ -61,11 +61,13 @@ BODY double dot_body(int first, int end, const double *a, const double *b) {
     return sum4(sum);
 }
 
-BODY void multiply_low_rank_body(int nv, int stride, const double *Y, const double *x, const double *b, double *y) {
+BODY void multiply_low_rank_body(int nv, int stride, const int32_t *span, const double *Y, const double *x,
+                                 const double *b, double *y) {
     memcpy(y, b, sizeof(double) * (size_t)stride);
     for (int t = 0; t < nv; t++) {
         const double *row = Y + t * stride;
-        add_body(stride, dot_body(0, stride / 4, row, x), row, y);
+        const int first = span ? span[2 * t] : 0, end = span ? span[2 * t + 1] : stride / 4;
+        add_body(4 * (end - first), dot_body(first, end, row, x), row + 4 * first, y + 4 * first);
     }
 }
 
@@ -291,9 +293,9 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
                                             double *y) {                                                            \
         multiply_body(n, stride, A, x, b, y);                                                                       \
     }                                                                                                               \
-    attribute static void multiply_low_rank_##suffix(int nv, int stride, const double *Y, const double *x,          \
-                                                     const double *b, double *y) {                                  \
-        multiply_low_rank_body(nv, stride, Y, x, b, y);                                                             \
+    attribute static void multiply_low_rank_##suffix(int nv, int stride, const int32_t *span, const double *Y,      \
+                                                     const double *x, const double *b, double *y) {                 \
+        multiply_low_rank_body(nv, stride, span, Y, x, b, y);                                                       \
     }                                                                                                               \
     attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                          \
         add_body(stride, f, x, y);                                                                                  \

@@ -18,8 +18,9 @@ static inline int kki_round4(int n) {
 typedef struct kki_dense_kernels {
     /// y = b + A x, A symmetric [n × stride]; y, b [stride]; x [n].
     void (*multiply)(int n, int stride, const double *A, const double *x, const double *b, double *y);
-    /// y = b + Yᵀ (Y x), Y [nv × stride]; x zero in the padding.
-    void (*multiply_low_rank)(int nv, int stride, const double *Y, const double *x, const double *b, double *y);
+    /// y = b + Yᵀ (Y x), Y [nv × stride]; x zero in the padding. @param span [2 nv] vectors of each row that are not zero; NULL: all
+    void (*multiply_low_rank)(int nv, int stride, const int32_t *span, const double *Y, const double *x,
+                              const double *b, double *y);
     /// y += f x, [stride].
     void (*add)(int stride, double f, const double *x, double *y);
     /// A = L D Lᵀ without pivoting: upper triangle only, L(i, k) = A(k, i) inverse(k). False at a pivot that is not positive.

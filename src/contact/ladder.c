@@ -4,6 +4,13 @@
 #include "contact/cones.h"
 #include "contact/scratch.h"
 
+/// Residual of a warm start, in floors, that is left as it is.
+static const double REST = 5;
+/// Residual of a warm start, in floors, that sweeps may take away.
+static const double NEAR = 1e3;
+/// Contradiction of the rows among themselves, in tolerances, that is accepted.
+static const double SETTLED = 0.2;
+
 kki_solver_options kki_solver_options_default(void) {
     return (kki_solver_options){.tolerance = 1e-9,
                                 .floor = 1e-13,
@@ -129,18 +136,25 @@ static void keep(climb *c, int rung) {
     }
 }
 
-static void newton_from(climb *c, bool zero, bool restart, const kki_iterate *from) {
+static bool has_convex(const climb *c) {
+    return c->system->problem->Y && (c->options->rungs & KKI_RUNG_PROXIMAL);
+}
+
+static void newton_from(climb *c, const kki_iterate *from, kki_newton_options o) {
+    o.target = c->system->floor;
+    o.limit = o.limit > 0 ? o.limit : c->options->newton;
+    o.slack = 30;
     kki_iterate_copy(c->system, from, c->trial);
-    if (zero) {
-        memset(c->trial->lambda, 0, sizeof(double) * (size_t)c->system->stride);
-        kki_system_judge(c->system, c->trial);
-    }
-    const kki_newton_options o = {
-        .target = c->system->floor, .limit = c->options->newton, .slack = 30, .restart = restart};
     const bool settled = kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
     c->settled = c->settled || (settled && c->trial->residual <= 1e-2 * c->options->tolerance);
+}
+
+static void newton_from_zero(climb *c, kki_iterate *zero) {
+    memset(zero->lambda, 0, sizeof(double) * (size_t)c->system->stride);
+    kki_system_judge(c->system, zero);
+    newton_from(c, zero, (kki_newton_options){0});
 }
 
 /// Sweeps find the modes of a cold start; a warm start has them.
@@ -160,19 +174,54 @@ static bool is_cold(const kki_system *s, const double *lambda) {
     return true;
 }
 
-static bool climb_newton(climb *c, kki_iterate *warm) {
-    const bool cold = is_cold(c->system, c->best->lambda);
-    kki_iterate_copy(c->system, c->best, warm);
-    newton_from(c, false, false, warm);
+/// Velocities instead of impulses: gets there from anywhere, at the price of a few factors of their own.
+static bool climb_convex(climb *c) {
+    kki_iterate_copy(c->system, c->best, c->trial);
+    if (is_cold(c->system, c->best->lambda)) {
+        kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
+    }
+    const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, 8, SETTLED * c->options->tolerance, c->stats);
+    keep(c, KKI_RUNG_PROXIMAL);
+    c->settled = c->settled || (settled && c->best->residual <= SETTLED * c->options->tolerance);
+    return arrived(c);
+}
+
+/// The warm start's modes, then the sure way.
+static bool climb_quickly(climb *c, kki_iterate *warm) {
+    const bool cold = is_cold(c->system, warm->lambda);
+    if (!cold && warm->residual <= NEAR * c->system->floor) {
+        // well below the floor, so that the next steps need none
+        kki_system lower = *c->system;
+        lower.floor *= 0.01;
+        kki_iterate_copy(c->system, warm, c->trial);
+        kki_rung_sweep(&lower, c->trial, 3, 0.3, c->stats);
+        keep(c, KKI_RUNG_SWEEP);
+        if (arrived(c)) {
+            return true;
+        }
+    }
+    // where there is another way, a first attempt that wanders is not followed for long
+    const int few = c->options->newton < 6 ? c->options->newton : 6;
+    newton_from(c, warm, (kki_newton_options){.limit = few, .careful = true});
+    if (!arrived(c) && !cold && c->best->residual <= 1e-3) {
+        climb_sweep(c);
+    }
+    // the last digits are not worth all other rungs
+    return arrived(c) || climb_convex(c) || c->best->residual <= 1e-2 * c->options->tolerance;
+}
+
+static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {
+    const bool cold = is_cold(c->system, warm->lambda);
+    newton_from(c, warm, (kki_newton_options){0});
     if (!arrived(c) && !cold) {
-        newton_from(c, true, false, warm);
+        newton_from_zero(c, zero);
     }
     if (!arrived(c) && !cold) {
-        newton_from(c, false, true, warm);
+        newton_from(c, warm, (kki_newton_options){.restart = true});
     }
     if (!arrived(c)) {
         kki_rung_sweep(c->system, warm, c->options->sweeps, 0.9, c->stats);
-        newton_from(c, false, false, warm);
+        newton_from(c, warm, (kki_newton_options){0});
     }
     return arrived(c);
 }
@@ -182,7 +231,7 @@ static bool climb_proximal(climb *c) {
     kki_rung_proximal(c->system, c->scratch, c->trial, c->options, c->stats);
     keep(c, KKI_RUNG_PROXIMAL);
     if (!arrived(c) && (c->options->rungs & KKI_RUNG_NEWTON)) {
-        newton_from(c, false, false, c->best);
+        newton_from(c, c->best, (kki_newton_options){0});
     }
     return arrived(c) || c->best->residual <= c->options->tolerance;
 }
@@ -202,7 +251,7 @@ static bool climb_last(climb *c) {
         kki_iterate_copy(c->system, c->trial, from);
         keep(c, KKI_RUNG_ADMM);
         if (rungs & KKI_RUNG_NEWTON) {
-            newton_from(c, false, false, from);
+            newton_from(c, from, (kki_newton_options){0});
         }
     }
     return arrived(c);
@@ -211,13 +260,23 @@ static bool climb_last(climb *c) {
 /// True if it arrived at the floor.
 static bool climb_all(climb *c) {
     const int32_t rungs = c->options->rungs;
-    if (arrived(c)) {
+    // what rests is left alone: a warm start a little above the floor would only be stirred
+    if (c->best->residual <= REST * c->system->floor || arrived(c)) {
         return true;
+    }
+    if (c->system->low_rank || has_convex(c)) {
+        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
     }
     if (!(rungs & KKI_RUNG_NEWTON) && (rungs & KKI_RUNG_SWEEP) && climb_sweep(c)) {
         return true;
     }
-    if ((rungs & KKI_RUNG_NEWTON) && climb_newton(c, &c->scratch->iterate[KKI_IT_PROXIMAL])) {
+    // the convex rung leaves these two alone
+    kki_iterate *warm = &c->scratch->iterate[KKI_IT_PROXIMAL], *zero = warm + 2;
+    kki_iterate_copy(c->system, c->best, warm);
+    if ((rungs & KKI_RUNG_NEWTON) && has_convex(c) && climb_quickly(c, warm)) {
+        return true;
+    }
+    if ((rungs & KKI_RUNG_NEWTON) && climb_newton(c, warm, zero)) {
         return true;
     }
     if ((rungs & KKI_RUNG_PROXIMAL) && climb_proximal(c)) {
@@ -228,6 +287,9 @@ static bool climb_all(climb *c) {
 
 /// Real time: so many sweeps and nothing else; the best of them is kept.
 static bool sweep_budget(climb *c) {
+    if (c->system->low_rank) {
+        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
+    }
     kki_iterate_copy(c->system, c->best, c->trial);
     for (int k = 0; k < c->options->fixed_sweeps && !arrived(c); k++) {
         kki_rung_sweep(c->system, c->trial, 1, 1e300, c->stats);

@@ -4,13 +4,14 @@
 ///     held      all rows, u = 0;
 ///     sliding   the normal, moving λ along n + μ d (and along the torsion and rolling that are at their bounds), un = 0;
 ///               the turn, moving λt along p ⊥ d, p · ut = 0, with (−d · ut)/(μ λn) on the diagonal: friction follows the velocity.
-/// A shift of 1e-10 makes hyperstatic sets regular; it stands in the matrix only, never in the residual.
+/// A shift of 1e-10 makes hyperstatic sets regular, a larger one keeps contradicting ones from running away; it stands in the matrix only,
+/// never in the residual.
 #include <string.h>
 
 #include "contact/cones.h"
 #include "contact/scratch.h"
 
-enum { OPEN, HELD, SLIDING, UPPER }; // OPEN is also: at the lower bound
+enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
 static const double DENSE_SHIFT = 1e-10, LOW_RANK_SHIFT = 1e-7;
 
@@ -228,14 +229,33 @@ static void add_block(const kki_system *s, const kki_solver_scratch *w, kki_redu
     }
 }
 
+static double least_nudge(const kki_system *s) {
+    return s->low_rank ? LOW_RANK_SHIFT : DENSE_SHIFT;
+}
+
+/// Where the rows of the modes contradict each other, a shift in proportion to the error keeps the step from running away along
+/// the impulses that move nothing, and costs nothing in the end (Levenberg and Marquardt; Yamashita & Fukushima 2001).
+static double careful_nudge(const kki_system *s, double residual) {
+    const double least = 1e3 * least_nudge(s), share = residual / s->size;
+    return kki_clamp(share, least, 1e-2);
+}
+
+/// More rows held than anything can move: singular for sure, and a bare shift would send rounding along the null space.
+static bool holds_too_much(const kki_system *s, const kki_solver_scratch *w) {
+    int held = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        held += w->mode[b] == HELD ? kki_law_rows(s->problem->block[b].law) : w->mode[b] == SLIDING ? 1 : 0;
+    }
+    return s->problem->Y && held > s->problem->nv;
+}
+
 static void describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
     kki_reduced *r = &w->reduced;
-    const double shift = s->low_rank ? LOW_RANK_SHIFT : DENSE_SHIFT;
     r->n = 0;
     r->start[0] = 0;
     r->symmetric = r->constant = true;
     for (int b = 0; b < s->nblock; b++) {
-        add_block(s, w, r, b, it, shift * s->scale[b]);
+        add_block(s, w, r, b, it, r->nudge * s->scale[b]);
     }
     r->plain = r->n == s->nrow && r->symmetric && r->constant;
 }
@@ -391,7 +411,14 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
         }
-        const bool finite = step(s, w, base, reuse, full, stats);
+        const bool careful = o->careful && it->residual <= 1e3 * s->floor && holds_too_much(s, w);
+        w->reduced.nudge = reuse ? w->reduced.nudge : careful ? careful_nudge(s, it->residual) : least_nudge(s);
+        bool finite = step(s, w, base, reuse, full, stats);
+        if (o->careful && !careful &&
+            (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
+            w->reduced.nudge = careful_nudge(s, it->residual);
+            finite = step(s, w, base, false, full, stats);
+        }
         since++;
         // modes that stand, and a step that gains nothing: the rows themselves contradict each other by this much
         if (!changed && k > 1 && finite && full->residual > 0.9 * it->residual && full->residual < 1.1 * it->residual) {
@@ -471,30 +498,45 @@ static double largest_velocity(const kki_system *s, const double *lambda) {
     return most;
 }
 
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats) {
-    kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
-    const double least = 1e-12 * largest_velocity(s, it->lambda);
+void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const double *lambda) {
+    const double least = 1e-12 * largest_velocity(s, lambda);
     for (int b = 0; b < s->nblock; b++) {
-        w->mode[b] = (int8_t)read_mode(s, b, it->lambda, w->direction + 2 * b, least);
+        w->mode[b] = (int8_t)read_mode(s, b, lambda, w->direction + 2 * b, least);
     }
+}
+
+/// The directions that a step has turned to; the modes themselves stay.
+static void follow_directions(const kki_system *s, kki_solver_scratch *w, const double *lambda) {
+    for (int b = 0; b < s->nblock; b++) {
+        double d[2] = {0, 0};
+        if (w->mode[b] == SLIDING && read_mode(s, b, lambda, d, 0) == SLIDING && (d[0] != 0 || d[1] != 0)) {
+            w->direction[2 * b] = d[0];
+            w->direction[2 * b + 1] = d[1];
+        }
+    }
+}
+
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,
+                      kki_solver_stats *stats) {
+    kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
+    double last = 1e3;
     kki_iterate_copy(s, it, base);
     for (int k = 0; k < 6 && it->residual > s->floor; k++) {
-        if (!step(s, w, base, k > 0 && w->reduced.constant, full, stats) || full->residual > 1e3) {
+        const bool reuse = k > 0 && w->reduced.constant && !careful;
+        w->reduced.nudge = careful ? careful_nudge(s, base->residual) : least_nudge(s);
+        if (!step(s, w, base, reuse, full, stats) || (full->residual > last && careful) || full->residual > 1e3) {
             break;
         }
+        const bool stalls =
+            k > 0 && w->reduced.constant && full->residual > 0.7 * last; // the rows contradict each other by this much
+        last = full->residual;
         swap(base, full);
         if (base->residual < it->residual) {
             kki_iterate_copy(s, base, it);
         }
-        for (int b = 0; b < s->nblock; b++) {
-            if (w->mode[b] == SLIDING) {
-                double d[2] = {0, 0};
-                // the direction that the step has turned to; the mode itself stays
-                if (read_mode(s, b, base->lambda, d, 0) == SLIDING && (d[0] != 0 || d[1] != 0)) {
-                    w->direction[2 * b] = d[0];
-                    w->direction[2 * b + 1] = d[1];
-                }
-            }
+        if (stalls) {
+            break;
         }
+        follow_directions(s, w, base->lambda);
     }
 }

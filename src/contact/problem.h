@@ -45,6 +45,7 @@ typedef struct kki_problem {
     const double *G;          ///< [nrow × stride], 32-byte aligned; NULL where only Y is given
     const double *Y;          ///< [nv × stride] with G = Yᵀ Y, 32-byte aligned; NULL where only G is given
     int32_t nv;               ///< rows of Y
+    const int32_t *span;      ///< [2 nv] vectors of four that are not zero in each row of Y: first, end; NULL: all
     const double *g;          ///< [stride]
     const double *compliance; ///< [stride] r; NULL: none
 } kki_problem;

@@ -14,7 +14,7 @@ typedef struct kki_system {
     bool low_rank;       ///< G is never formed
     bool shifted;        ///< shift is not all zero
     const double *G, *Y; ///< the problem's, or G formed from Y
-    double *columns;     ///< low rank: Yᵀ [nrow × width], width = nv padded
+    double *columns;     ///< Yᵀ [nrow × width], width = nv padded; made where the warm start does not suffice
     int width;
     double *g;     ///< [stride]
     double *shift; ///< [stride]
@@ -22,6 +22,7 @@ typedef struct kki_system {
         own; ///< [6 × nblock] the block's own part of G + shift: contact nn, n1, n2, 11, 12, 22; rolling 11, 12, 22; else the number
     double *scale;  ///< [nblock] largest of its diagonal, above zero
     double largest; ///< of scale
+    double size;    ///< largest of |g| among what approaches; above zero
     double floor;   ///< residual at which iterating stops
 } kki_system;
 
@@ -34,6 +35,7 @@ typedef struct kki_iterate {
 /// Reduced system of a Newton step: unknown k moves λ along column k and is tested against a row or a turn of two rows.
 typedef struct kki_reduced {
     int n, stride;
+    double nudge;             ///< added to the diagonal, in the block's scale
     bool symmetric;           ///< every column equals its test
     bool constant;            ///< no direction of sliding in it: equal modes, equal matrix
     bool plain;               ///< all rows of G, in order
@@ -59,6 +61,8 @@ typedef struct kki_solver_scratch {
     double *G;               ///< formed from Y
     int8_t *mode, *old_mode; ///< [nblock]
     double *direction;       ///< [2 × nblock]
+    double *radius;          ///< [nblock]
+    double *motion[3];       ///< [padded nv]
     kki_iterate iterate[KKI_ITERATES];
     double *vector[KKI_VECTORS];          ///< [stride]
     double *history[2 * KKI_HISTORY + 2]; ///< [stride] of Anderson's acceleration
@@ -119,15 +123,24 @@ typedef struct kki_newton_options {
     int rescue;    ///< sweeps where the step fails; 0: give up there
     double slack;  ///< growth of the residual tolerated in the first steps
     bool restart;  ///< blocks that stick start from zero
+    bool careful;  ///< steps that fail are tried again with a shift in proportion to the error
 } kki_newton_options;
 /// True if it ended with modes that stand and a residual that no step lowers.
 bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                      const kki_newton_options *options, kki_solver_stats *stats);
-/// Newton with the modes read off λ and kept.
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, kki_solver_stats *stats);
+/// Modes read off λ into the scratch; OPEN is also: at the lower bound.
+enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
+void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
+/// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, bool careful,
+                      kki_solver_stats *stats);
 
 void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                        const kki_solver_options *options, kki_solver_stats *stats);
+/// Velocities instead of impulses; needs Y.
+/// True if it ended below `settled` with modes that stand and a residual that no step lowers.
+bool kki_rung_convex(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit, double settled,
+                     kki_solver_stats *stats);
 void kki_rung_anderson(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
                        kki_solver_stats *stats);
 void kki_rung_admm(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,

@@ -5,8 +5,9 @@
 ///     const kki_solver_options options = kki_solver_options_default();
 ///     status = kki_contact_solve(&problem, &options, &work, lambda, u, &certificate, &stats);
 ///
-/// Rungs: L0 the warm start as it is, L1 block Gauss-Seidel sweeps, L2 mode Newton, L3 proximal point, accelerated sweeps, ADMM. All
-/// iterate to the rounding floor; the tolerance is only the line between success and failure. docs/maths/contact.md has the equations.
+/// Rungs: L0 the warm start as it is, L1 block Gauss-Seidel sweeps, L2 mode Newton, L2½ a convex problem in velocities, L3 proximal point,
+/// accelerated sweeps, ADMM. All iterate to the rounding floor; the tolerance is only the line between success and failure.
+/// docs/maths/contact.md has the equations.
 #ifndef KKI_CONTACT_SOLVER_H
 #define KKI_CONTACT_SOLVER_H
 
@@ -19,7 +20,7 @@
 enum {
     KKI_RUNG_SWEEP = 1,    ///< L1
     KKI_RUNG_NEWTON = 2,   ///< L2
-    KKI_RUNG_PROXIMAL = 4, ///< L3
+    KKI_RUNG_PROXIMAL = 4, ///< L2½ over velocities where Y is known, L3
     KKI_RUNG_ANDERSON = 8, ///< L3, sweeps accelerated
     KKI_RUNG_ADMM = 16,    ///< L3, the last
     KKI_RUNG_ALL = 31,
@@ -40,7 +41,7 @@ typedef struct kki_solver_options {
 typedef struct kki_solver_stats {
     int32_t rung;   ///< that gave the solution: 0 the warm start, else a KKI_RUNG_…
     int32_t sweeps; ///< of L1 and of the rescues inside higher rungs
-    int32_t newton; ///< Newton steps
+    int32_t newton; ///< Newton steps, those over velocities among them
     int32_t proximal, anderson, admm;
     int32_t factorisations;
     int32_t block;  ///< at fault where the input was refused; else that of the largest residual; −1 if there is none

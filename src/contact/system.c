@@ -6,27 +6,25 @@
 
 #define ABS(x) __builtin_fabs(x)
 
-static double entry(const kki_system *s, int i, int j) {
-    return s->low_rank ? s->kernels->dot(s->width, s->columns + i * s->width, s->columns + j * s->width)
-                       : s->G[i * s->stride + j];
-}
-
-/// Packed upper triangle of the block's own part.
+/// Packed upper triangle of the block's own part, from G or from Y.
 static void own_block(const kki_system *s, const kki_block *block, double *own) {
-    const int n = kki_law_rows(block->law);
-    if (!s->low_rank && n == 3) { // the usual one, unrolled
-        const double *G = s->G + block->row * s->stride + block->row, *shift = s->shift + block->row;
-        own[0] = G[0] + shift[0];
-        own[1] = G[1];
-        own[2] = G[2];
-        own[3] = G[s->stride + 1] + shift[1];
-        own[4] = G[s->stride + 2];
-        own[5] = G[2 * s->stride + 2] + shift[2];
-        return;
-    }
+    const int n = kki_law_rows(block->law), row = block->row;
+    const int32_t *span = s->problem->span;
+    const double *shift = s->shift + row;
     for (int i = 0, k = 0; i < n; i++) {
         for (int j = i; j < n; j++) {
-            own[k++] = entry(s, block->row + i, block->row + j) + (i == j ? s->shift[block->row + i] : 0);
+            own[k++] = (s->low_rank ? 0 : s->G[(row + i) * s->stride + row + j]) + (i == j ? shift[i] : 0);
+        }
+    }
+    for (int t = 0; s->low_rank && t < s->problem->nv; t++) {
+        const double *y = s->Y + t * s->stride + row;
+        if (span && (row + n <= 4 * span[2 * t] || row >= 4 * span[2 * t + 1])) {
+            continue;
+        }
+        for (int i = 0, k = 0; i < n; i++) {
+            for (int j = i; j < n; j++) {
+                own[k++] += y[i] * y[j];
+            }
         }
     }
 }
@@ -67,7 +65,7 @@ static void shift_adhesion(kki_system *s, double *pull) {
         }
     }
     if (s->low_rank) {
-        s->kernels->multiply_low_rank(s->problem->nv, s->stride, s->Y, pull, s->g, s->g);
+        s->kernels->multiply_low_rank(s->problem->nv, s->stride, s->problem->span, s->Y, pull, s->g, s->g);
     } else {
         s->kernels->multiply(s->nrow, s->stride, s->G, pull, s->g, s->g);
     }
@@ -77,6 +75,18 @@ static double largest_of(int n, const double *x) {
     double largest = 0;
     for (int i = 0; i < n; i++) {
         largest = ABS(x[i]) > largest ? ABS(x[i]) : largest;
+    }
+    return largest;
+}
+
+/// Of |g|, without what is parting: a contact that is still far away does not say how fast things are here.
+static double largest_approach(const kki_system *s) {
+    double largest = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        const bool parts = (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) && s->g[block->row] > 0;
+        const double own = parts ? 0 : largest_of(kki_law_rows(block->law), s->g + block->row);
+        largest = own > largest ? own : largest;
     }
     return largest;
 }
@@ -96,10 +106,7 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
         kki_low_rank_form(p, kernels, scratch->G);
         s->G = scratch->G;
     }
-    if (s->low_rank) {
-        s->width = kki_round4(p->nv);
-        kki_low_rank_transpose(p, s->width, s->columns);
-    }
+    s->width = kki_round4(p->nv);
     memset(s->g, 0, all);
     memcpy(s->g, p->g, bytes);
     memset(s->shift, 0, all);
@@ -112,8 +119,10 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
     }
     set_scales(s);
     shift_adhesion(s, scratch->vector[0]);
-    const double size = largest_of(s->nrow, s->g);
-    s->floor = floor * (size > 1 ? size : 1);
+    const double most = largest_of(s->nrow, s->g);
+    s->floor = floor * (most > 1 ? most : 1);
+    s->size = largest_approach(s);
+    s->size = s->size > 0 ? s->size : most > 0 ? most : 1;
 }
 
 /// Adds to the diagonal of a packed block.
@@ -177,7 +186,7 @@ double kki_system_residual(const kki_system *s, const double *lambda, const doub
 
 static void multiply(const kki_system *s, const double *lambda, double *u) {
     if (s->low_rank) {
-        s->kernels->multiply_low_rank(s->problem->nv, s->stride, s->Y, lambda, s->g, u);
+        s->kernels->multiply_low_rank(s->problem->nv, s->stride, s->problem->span, s->Y, lambda, s->g, u);
     } else {
         s->kernels->multiply(s->nrow, s->stride, s->G, lambda, s->g, u);
     }

@@ -40,6 +40,10 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     KKI_LAYOUT_ARRAY(layout, w->mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->old_mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->direction, 2 * (size_t)size->blocks);
+    KKI_LAYOUT_ARRAY(layout, w->radius, (size_t)size->blocks);
+    for (int k = 0; k < 3; k++) {
+        KKI_LAYOUT_ARRAY(layout, w->motion[k], (size_t)size->nv);
+    }
     for (int k = 0; k < KKI_ITERATES; k++) {
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows);
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].u, rows);

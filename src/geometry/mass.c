@@ -292,14 +292,28 @@ static kk_status shell(const kki_mesh *mesh, kki_mass *mass, kk_error *error) {
 
 static kk_status cones(const kki_mesh *mesh, kki_mass *mass, kk_error *error) {
     kki_mass surface;
-    const kk_status status = shell(mesh, &surface, error);
+    kk_status status = shell(mesh, &surface, error);
     if (status != KK_OK) {
         return status;
     }
     view v = view_of(mesh);
+    kki_mass found = {0};
     v.origin = surface.centre;
-    const integrals s = integrate_cones(&v);
-    return conclude(&v, &s, 3, mass, error);
+    const integrals first = integrate_cones(&v);
+    status = conclude(&v, &first, 3, &found, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    // as MuJoCo has it: that is the centre, and volume and moments are those of the pyramids from there, about there
+    mass->centre = v.origin = found.centre;
+    const integrals second_time = integrate_cones(&v);
+    status = conclude(&v, &second_time, 3, &found, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    mass->volume = found.volume;
+    mass->moment = kk_sym3_add(found.moment, kk_sym3_point_mass(found.volume, kk_vec3_sub(found.centre, mass->centre)));
+    return KK_OK;
 }
 
 static kk_status hull(const kki_mesh *mesh, const kk_allocator *allocator, kki_mass *mass, kk_error *error) {

@@ -28,8 +28,8 @@ typedef enum kki_mass_mode {
     KKI_MASS_SOLID, ///< the inside of a closed surface; exact
     KKI_MASS_SHELL, ///< the surface itself; any mesh with an area
     KKI_MASS_HULL,  ///< the inside of the convex hull; any points that are not flat
-    KKI_MASS_CONES, ///< the sum of the pyramids from the area's centre to each face, all taken positive: an estimate
-                    ///< for open meshes, and what MuJoCo calls legacy
+    KKI_MASS_CONES, ///< the sum of the pyramids to each face, all taken positive, from their centre as those from the
+                    ///< area's centre have it: an estimate for open meshes, and what MuJoCo calls legacy
 } kki_mass_mode;
 
 /// Mass properties of a mesh.

@@ -8,6 +8,7 @@
 #include <karakuri/dynamics.h>
 
 #include "base/allocator.h"
+#include "base/error.h"
 #include "io/standing.h"
 
 enum { POSES = 200, MOST_PAIRS = 2000000, SEED = 1 };
@@ -198,12 +199,10 @@ static kk_status run(cleaning *c) {
         status = KK_OUT_OF_MEMORY;
     }
     if (status != KK_OK) {
-        const kki_finding finding = {.severity = KKI_ERROR,
-                                     .status = status,
-                                     .file = c->loader->path,
-                                     .text = error.text[0] ? error.text : "no memory to compare the shapes",
-                                     .remedy = ""};
-        return kki_diagnostics_add(c->loader->diagnostics, &finding);
+        if (error.status == KK_OK) {
+            kki_error_set(&error, status, "no memory to compare the shapes");
+        }
+        return kki_diagnostics_add_error(c->loader->diagnostics, &error);
     }
     fill_boxes(c);
     kk_model_neutral(c->model, c->q);

@@ -55,6 +55,11 @@ static const char *append(char **end, const char *text) {
     return start;
 }
 
+/// Without whether it was repaired.
+static kki_severity plain(kki_severity severity) {
+    return severity == KKI_REPAIRED_WARNING ? KKI_WARNING : severity == KKI_REPAIRED_ERROR ? KKI_ERROR : severity;
+}
+
 static void store(kki_diagnostics *list, const kki_finding *f) {
     const char *file = f->file ? f->file : "", *text = f->text ? f->text : "", *remedy = f->remedy ? f->remedy : "";
     char *block = list->count < list->limit ? kki_allocate(&list->allocator, strings_size(file, text, remedy)) : NULL;
@@ -63,7 +68,13 @@ static void store(kki_diagnostics *list, const kki_finding *f) {
         return;
     }
     kki_diagnostic *d = &list->item[list->count++];
-    *d = (kki_diagnostic){f->severity, f->status, f->line, f->column, 0, NULL, NULL, NULL, f->key, block};
+    *d = (kki_diagnostic){.severity = plain(f->severity),
+                          .status = f->status,
+                          .line = f->line,
+                          .column = f->column,
+                          .key = f->key,
+                          .strings = block,
+                          .is_repaired = f->severity > KKI_ERROR};
     d->file = append(&block, file);
     d->text = append(&block, text);
     d->remedy = append(&block, remedy);
@@ -88,7 +99,7 @@ kk_status kki_diagnostics_add(kki_diagnostics *list, const kki_finding *finding)
             return finding->status;
         }
     }
-    list->counts[finding->severity]++;
+    list->counts[plain(finding->severity)]++;
     if (finding->severity == KKI_ERROR && !list->has_error) {
         keep_first(list, finding);
     }

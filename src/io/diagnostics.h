@@ -11,7 +11,8 @@
 #include <karakuri/allocator.h>
 #include <karakuri/status.h>
 
-typedef enum kki_severity { KKI_NOTE, KKI_WARNING, KKI_ERROR } kki_severity;
+/// The last two are for kki_diagnostics_add alone: a warning or an error whose cause was repaired, so that a load goes on.
+typedef enum kki_severity { KKI_NOTE, KKI_WARNING, KKI_ERROR, KKI_REPAIRED_WARNING, KKI_REPAIRED_ERROR } kki_severity;
 
 typedef struct kki_diagnostic {
     kki_severity severity;
@@ -23,13 +24,14 @@ typedef struct kki_diagnostic {
     const char *remedy; ///< what to do about it; may be ""
     uint64_t key;       ///< of what is reported once; 0 else
     char *strings;      ///< the block that holds the three
+    bool is_repaired;   ///< the spec has it no more
 } kki_diagnostic;
 
 typedef struct kki_diagnostics {
     kk_allocator allocator;
     kki_diagnostic *item; ///< in the order they were found
     int count, capacity, limit;
-    int counts[3];  ///< by severity, with those that did not fit
+    int counts[3];  ///< by severity, with those that did not fit; repaired errors are errors, too
     int dropped;    ///< that did not fit
     int32_t *slot;  ///< hash table of keys: item + 1, 0 empty
     kk_error first; ///< the first error

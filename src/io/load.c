@@ -5,67 +5,10 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "io/loader.h"
+#include "io/messages.h"
 #include "io/xacro.h"
 
 enum { MOST_FILE_BYTES = 256 << 20 };
-
-struct kk_messages {
-    kk_allocator allocator;
-    kki_diagnostics list;
-};
-
-// ---- messages
-
-static kk_status messages_create(const kk_allocator *allocator, kk_messages **messages) {
-    kk_messages *made = kki_allocate(allocator, sizeof *made);
-    if (!made) {
-        return KK_OUT_OF_MEMORY;
-    }
-    made->allocator = *allocator;
-    const kk_status status = kki_diagnostics_create(&made->list, allocator, 0);
-    if (status != KK_OK) {
-        kki_release(allocator, made, sizeof *made);
-        return status;
-    }
-    *messages = made;
-    return KK_OK;
-}
-
-void kk_messages_free(kk_messages *messages) {
-    if (messages) {
-        const kk_allocator allocator = messages->allocator;
-        kki_diagnostics_destroy(&messages->list);
-        kki_release(&allocator, messages, sizeof *messages);
-    }
-}
-
-int kk_messages_count(const kk_messages *messages) {
-    return messages->list.count;
-}
-
-kk_message kk_messages_get(const kk_messages *messages, int index) {
-    if (index < 0 || index >= messages->list.count) {
-        return (kk_message){.file = "", .text = "", .remedy = ""};
-    }
-    const kki_diagnostic *d = &messages->list.item[index];
-    return (kk_message){.severity = (kk_severity)d->severity,
-                        .status = d->status,
-                        .file = d->file,
-                        .line = d->line,
-                        .column = d->column,
-                        .text = d->text,
-                        .remedy = d->remedy,
-                        .repeats = d->repeats};
-}
-
-int kk_messages_count_of(const kk_messages *messages, kk_severity severity) {
-    const int s = (int)severity;
-    return s >= KK_SEVERITY_NOTE && s <= KK_SEVERITY_ERROR ? messages->list.counts[s] : 0;
-}
-
-const char *kk_severity_name(kk_severity severity) {
-    return kki_severity_name((kki_severity)severity);
-}
 
 // ---- origins
 
@@ -209,7 +152,7 @@ kk_status kk_load_file(const char *path, const kk_load_options *options, const k
                          .allocator = kki_allocator_or_default(allocator),
                          .path = path};
     kk_messages *list = NULL;
-    kk_status status = messages_create(&loader.allocator, &list);
+    kk_status status = kk_messages_create(&loader.allocator, &list);
     if (status != KK_OK) {
         return kki_error_set(error, status, "no memory for a list of messages");
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "io/loader.h"
 #include "io/path.h"
 
@@ -48,7 +49,7 @@ static void scale_mesh(kki_mesh *mesh, kk_vec3 s, bool single_precision) {
     for (int i = 0; i < mesh->vertex_count; i++) {
         kk_vec3 *p = &mesh->vertex[i];
         if (single_precision) {
-            *p = kk_vec3_make((float)p->x, (float)p->y, (float)p->z);
+            *p = kk_vec3_make(kki_single(p->x), kki_single(p->y), kki_single(p->z));
         }
         *p = kk_vec3_make(p->x * s.x, p->y * s.y, p->z * s.z);
     }
@@ -98,7 +99,8 @@ static kk_status read_into_spec(kki_loader *l, const kki_mesh_request *r, const 
 /// An error of the mesh's own file keeps its place there; one without a place gets that of the reference.
 static kk_status report(kki_loader *l, const kki_mesh_request *r, const kk_error *error) {
     const bool has_place = error->file[0] != 0, is_warning = r->is_optional && error->status != KK_OUT_OF_MEMORY;
-    const kki_finding finding = {.severity = is_warning ? KKI_WARNING : KKI_ERROR,
+    const kki_severity severity = error->status == KK_OUT_OF_MEMORY ? KKI_ERROR : kki_fault(l);
+    const kki_finding finding = {.severity = is_warning ? KKI_WARNING : severity,
                                  .status = is_warning ? KK_OK : error->status,
                                  .file = has_place ? error->file : r->origin.file,
                                  .line = has_place ? error->line : r->origin.line,
@@ -120,4 +122,15 @@ kk_status kki_loader_mesh(kki_loader *loader, const kki_mesh_request *request, i
     }
     status = status ? status : read_into_spec(loader, request, path, id, &error);
     return status ? report(loader, request, &error) : KK_OK;
+}
+
+kk_status kk_spec_add_mesh_file(kk_spec *spec, const char *path, kk_vec3 scale, int *id, kk_error *error) {
+    if (!spec || !path || !id) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "kk_spec_add_mesh_file: an argument is NULL");
+    }
+    // no resolver is needed: the caller names the file itself
+    kki_loader loader = {.allocator = spec->allocator, .spec = spec, .path = path};
+    loader.resolver.source = kki_file_source_system();
+    const kki_mesh_request request = {.reference = path, .from = path, .scale = scale};
+    return read_into_spec(&loader, &request, path, id, error);
 }

@@ -20,6 +20,11 @@ typedef struct kki_loader {
     const char *path; ///< of the main file
 } kki_loader;
 
+/// How a fault is told that has a repair: as an error, which ends the load unless it is to repair.
+static inline kki_severity kki_fault(const kki_loader *loader) {
+    return loader->options->repair ? KKI_REPAIRED_ERROR : KKI_ERROR;
+}
+
 /// Where an element or an attribute stands.
 kk_origin kki_origin_of_node(const kki_xml *xml, int32_t node);
 kk_origin kki_origin_of_attribute(const kki_xml *xml, int32_t attribute);

@@ -77,6 +77,7 @@ static void finish(kki_mjcf *m) {
     if (m->set.no_gravity) {
         kk_spec_set_gravity(m->loader->spec, kk_vec3_make(0, 0, 0));
     }
+    kki_mjcf_karakuri(m);
     kki_mjcf_tune(m);
 }
 

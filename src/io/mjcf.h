@@ -308,7 +308,11 @@ void kki_mjcf_equality(kki_mjcf *m, int32_t section);
 void kki_mjcf_tendon(kki_mjcf *m, int32_t section);
 void kki_mjcf_actuator(kki_mjcf *m, int32_t section);
 void kki_mjcf_sensor(kki_mjcf *m, int32_t section);
+/// MJCF's word for a sensor and the attribute that names its target (NULL: none); NULL: MJCF has none.
+const char *kki_mjcf_sensor_word(kk_sensor_type type, const char **target);
 void kki_mjcf_keyframe(kki_mjcf *m, int32_t section);
+/// Our extension of the language.
+void kki_mjcf_karakuri(kki_mjcf *m);
 /// What needs the inertia at the reference pose: dampratio, springdamper.
 void kki_mjcf_tune(kki_mjcf *m);
 /// [spec's q, v] of MuJoCo's; for keyframes and the reference pose.

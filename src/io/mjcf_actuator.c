@@ -206,6 +206,10 @@ static bool set_general(const kki_mjcf_at *at, kk_actuator_def *def) {
     def->gain = is_damper ? -g[2] : g[0];
     def->lag = (kk_lag)dynamic;
     def->time_constant = dynamic == KK_LAG_FILTER ? d[0] : 0;
+    if (bias != 1 && (b[0] != 0 || b[1] != 0 || b[2] != 0)) {
+        kki_mjcf_report(at->m, KKI_WARNING, KK_OK, at->node, "biasprm",
+                        "biasprm has no effect without biastype=\"affine\"; add it");
+    }
     for (int i = 0; i < 3 && bias == 1; i++) {
         def->bias[i] = b[i];
     }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/float_bits.h"
 #include "geometry/hull.h"
 #include "io/mjcf.h"
 #include "io/path.h"
@@ -100,6 +101,7 @@ static bool load_file(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at, c
         kk_mesh_def *def = kk_spec_mesh(m->loader->spec, mesh->id);
         shift_mesh(&shift, (kk_vec3 *)def->vertex, def->vertex_count, (int32_t(*)[3])def->face, def->face_count);
         def->scale = shift.scale;
+        def->file = def->reference = NULL; // the file alone does not tell these vertices any more
     }
     return true;
 }
@@ -137,7 +139,7 @@ static void load_inline(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at,
     if (vertex && face && (face_at == KKI_XML_NONE || f)) {
         const mesh_shift shift = read_shift(at);
         for (size_t i = 0; i < nv / 3; i++) {
-            vertex[i] = kk_vec3_make((float)v[3 * i], (float)v[3 * i + 1], (float)v[3 * i + 2]);
+            vertex[i] = kk_vec3_make(kki_single(v[3 * i]), kki_single(v[3 * i + 1]), kki_single(v[3 * i + 2]));
         }
         for (size_t i = 0; i < nf / 3; i++) {
             face[i] = (kki_face){{index_of(f[3 * i]), index_of(f[3 * i + 1]), index_of(f[3 * i + 2])}};

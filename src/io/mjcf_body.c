@@ -16,8 +16,9 @@ static kk_inertia inertia_in(const kki_mjcf_at *at, kk_transform frame) {
         kki_mjcf_report(at->m, KKI_ERROR, KK_NOT_FOUND, at->node, NULL, "<inertial> needs mass and pos; add them");
     }
     if (I.mass < 0) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_MODEL, at->node, "mass", "the mass is negative; it must not be");
-        I.mass = 1;
+        kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_MODEL, at->node, "mass",
+                        "the mass is negative; it must not be");
+        I.mass = -I.mass;
     }
     if (kki_mjcf_numbers(at, "fullinertia", 6, 6, full) == 6) {
         I.moment = (kk_sym3){full[0], full[1], full[2], full[3], full[4], full[5]};

@@ -51,8 +51,20 @@ static bool own_list(kki_mjcf *m, kki_mjcf_list *list, int more) {
     return true;
 }
 
+/// Lists of numbers that may be shorter than the class above has them: all of these are kept.
+static bool may_be_shorter(const char *name) {
+    static const char *const names[] = {"size",    "friction", "solref", "solimp",       "gear",
+                                        "gainprm", "biasprm",  "dynprm", "springlength", "bias"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void put_attribute(const kki_mjcf *m, kki_mjcf_list *list, int32_t attribute) {
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->count && !may_be_shorter(name_of(m->xml, attribute)); i++) {
         if (strcmp(name_of(m->xml, list->attribute[i]), name_of(m->xml, attribute)) == 0) {
             list->attribute[i] = attribute;
             return;

@@ -61,9 +61,10 @@ static void apply_fromto(geom *g) {
 static void check_size(geom *g) {
     for (int i = 0; i < sizes_of(g->type); i++) {
         if (!(g->size[i] > 0)) {
-            kki_mjcf_report(g->at.m, KKI_ERROR, KK_INVALID_ARGUMENT, g->at.node, "size",
+            const kki_severity severity = g->size[i] < 0 ? kki_fault(g->at.m->loader) : KKI_ERROR;
+            kki_mjcf_report(g->at.m, severity, KK_INVALID_ARGUMENT, g->at.node, "size",
                             "size %d of the geom is not positive; this type has %d sizes", i + 1, sizes_of(g->type));
-            g->size[i] = 1;
+            g->size[i] = g->size[i] < 0 ? -g->size[i] : 1;
         }
     }
 }
@@ -155,13 +156,15 @@ static bool mass_properties(geom *g, kki_mass *mass) {
 static kk_inertia weigh(geom *g) {
     kki_mass mass;
     const kk_inertia none = {0};
-    const double density = kki_mjcf_number(&g->at, "density", 1000);
+    double density = kki_mjcf_number(&g->at, "density", 1000);
     double kilograms = -1;
     const bool has_mass = kki_mjcf_numbers(&g->at, "mass", 1, 1, &kilograms) == 1;
     if ((has_mass && kilograms < 0) || (!has_mass && density < 0)) {
-        kki_mjcf_report(g->at.m, KKI_ERROR, KK_INVALID_MODEL, g->at.node, has_mass ? "mass" : "density",
-                        "%s of the geom is negative; it must not be", has_mass ? "mass" : "density");
-        return none;
+        kki_mjcf_report(g->at.m, kki_fault(g->at.m->loader), KK_INVALID_MODEL, g->at.node,
+                        has_mass ? "mass" : "density", "%s of the geom is negative; it must not be",
+                        has_mass ? "mass" : "density");
+        kilograms = -kilograms;
+        density = -density;
     }
     if ((has_mass ? kilograms : density) == 0 || !mass_properties(g, &mass)) {
         return none;

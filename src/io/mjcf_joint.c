@@ -23,7 +23,8 @@ static double read_linear(const kki_mjcf_at *at, const char *name) {
 
 static double not_negative(const kki_mjcf_at *at, const char *name, double value) {
     if (value < 0) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, name, "%s is negative; it must not be", name);
+        kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, name,
+                        "%s is negative; it must not be", name);
         return 0;
     }
     return value;
@@ -39,7 +40,7 @@ static void read_limits(const kki_mjcf_at *at, kki_mjcf_joint *joint, kk_dof_def
     joint->lower = range[0] * unit;
     joint->upper = range[1] * unit;
     if (joint->type == KK_JOINT_BALL && range[0] != 0) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, "range",
+        kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, "range",
                         "the range of a ball joint starts at 0; write range=\"0 angle\"");
     }
     if (!at->m->set.no_limit) {
@@ -79,7 +80,7 @@ static kk_vec3 read_axis(const kki_mjcf_at *at, kk_transform frame) {
     const kk_vec3 axis = kki_mjcf_vector(at, "axis", kk_vec3_make(0, 0, 1));
     const double n = kk_vec3_norm(axis);
     if (!(n > 1e-14)) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, "axis",
+        kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, "axis",
                         "the axis of the joint has no length; write a direction like 0 0 1");
         return kk_vec3_make(0, 0, 1);
     }

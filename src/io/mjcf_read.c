@@ -15,13 +15,17 @@ kki_mjcf_at kki_mjcf_element_here(kki_mjcf *m, int32_t node) {
     return (kki_mjcf_at){m, node, NULL};
 }
 
+static bool is_called(const kki_xml *xml, int32_t attribute, const char *name) {
+    return strcmp(kki_xml_string(xml, xml->attribute[attribute].name), name) == 0;
+}
+
 int32_t kki_mjcf_find(const kki_mjcf_at *at, const char *name) {
     const kki_xml *xml = at->m->xml;
     const int32_t own = kki_xml_find(xml, at->node, name);
-    for (int i = 0; own == KKI_XML_NONE && at->list && i < at->list->count; i++) {
-        const int32_t a = at->list->attribute[i];
-        if (strcmp(kki_xml_string(xml, xml->attribute[a].name), name) == 0) {
-            return a;
+    // the last of the list is that of the innermost class
+    for (int i = at->list ? at->list->count - 1 : -1; own == KKI_XML_NONE && i >= 0; i--) {
+        if (is_called(xml, at->list->attribute[i], name)) {
+            return at->list->attribute[i];
         }
     }
     return own;
@@ -32,12 +36,20 @@ bool kki_mjcf_has(const kki_mjcf_at *at, const char *name) {
 }
 
 int kki_mjcf_numbers(const kki_mjcf_at *at, const char *name, int least, int most, double *values) {
-    int count = 0;
-    const int32_t a = kki_mjcf_find(at, name);
-    if (a == KKI_XML_NONE || kki_parse_numbers(&at->m->reader, at->node, a, least, most, values, &count) != KK_OK) {
-        return 0;
+    const kki_xml *xml = at->m->xml;
+    const int32_t own = kki_xml_find(xml, at->node, name);
+    int count = 0, largest = 0;
+    // fewer numbers than the class above gave leave its others as they were
+    for (int i = 0; at->list && i < at->list->count && (own == KKI_XML_NONE || least < most); i++) {
+        if (is_called(xml, at->list->attribute[i], name) &&
+            kki_parse_numbers(&at->m->reader, at->node, at->list->attribute[i], least, most, values, &count) == KK_OK) {
+            largest = count > largest ? count : largest;
+        }
     }
-    return count;
+    if (own != KKI_XML_NONE && kki_parse_numbers(&at->m->reader, at->node, own, least, most, values, &count) == KK_OK) {
+        largest = count > largest ? count : largest;
+    }
+    return largest;
 }
 
 double kki_mjcf_number(const kki_mjcf_at *at, const char *name, double otherwise) {
@@ -86,21 +98,25 @@ bool kki_mjcf_limits(const kki_mjcf_at *at, const char *limited, const char *ran
     const int choice = kki_mjcf_word(at, limited, words, 2);
     double read[2] = {0, 0};
     const bool has = kki_mjcf_numbers(at, range, 2, 2, read) == 2;
+    const kki_severity fault = kki_fault(at->m->loader);
+    if (has && choice != 0 && read[0] > read[1]) {
+        kki_mjcf_report(at->m, fault, KK_INVALID_ARGUMENT, at->node, range,
+                        "%s is upside down; write the smaller number first", range);
+        const double upper = read[0];
+        read[0] = read[1];
+        read[1] = upper;
+    }
     if (choice == 0 || (choice == 2 && !(has && read[0] < read[1]))) {
-        if (has && choice == 2 && read[0] > read[1]) {
-            kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, range,
-                            "%s is upside down; write the smaller number first", range);
-        }
         return false;
     }
     if (choice == 2 && !at->m->set.auto_limits) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, range,
+        kki_mjcf_report(at->m, fault, KK_INVALID_ARGUMENT, at->node, range,
                         "%s is given without %s; say %s=\"true\", or autolimits=\"true\" in <compiler>", range, limited,
                         limited);
-        return false;
+        return at->m->loader->options->repair != 0;
     }
     if (!(read[0] < read[1])) {
-        kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, range,
+        kki_mjcf_report(at->m, fault, KK_INVALID_ARGUMENT, at->node, range,
                         "%s has no extent, yet %s says there is one; write the smaller number first", range, limited);
         return false;
     }

@@ -44,6 +44,16 @@ static const row rows[] = {
     {"clock", KK_SENSOR_CLOCK, NULL, KKI_MJCF_KINDS},
 };
 
+const char *kki_mjcf_sensor_word(kk_sensor_type type, const char **target) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].type == type) {
+            *target = rows[i].on;
+            return rows[i].name;
+        }
+    }
+    return NULL;
+}
+
 static const row *find_row(const char *name) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) == 0) {

@@ -870,7 +870,8 @@ static const kki_mjcf_element elements[] = {
     {"sensor/plugin", KKI_MJCF_UNSUPPORTED, "no plugins", NULL},
     {"mujoco/keyframe", KKI_MJCF_READ, "", NULL},
     {"keyframe/key", KKI_MJCF_READ, "", keyframe_key_attributes},
-    {"mujoco/karakuri", KKI_MJCF_READ, "our extension, see karakuri-element.md", NULL},
+    {"mujoco/karakuri", KKI_MJCF_READ, "our extension, see karakuri-element.md; bodies are its links", NULL},
+    {"body/karakuri", KKI_MJCF_READ, "the same, as in a link", NULL},
 };
 // clang-format on
 

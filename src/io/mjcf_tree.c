@@ -200,7 +200,7 @@ static void visit(walker *w, const level at, int32_t node) {
         add_item(m, &at, node, KKI_MJCF_IS_GEOM, KKI_MJCF_GEOM);
     } else if (strcmp(name, "site") == 0) {
         add_item(m, &at, node, KKI_MJCF_IS_SITE, KKI_MJCF_SITE);
-    } else {
+    } else if (strcmp(name, "karakuri") != 0) { // that is read at the end
         add_joint(m, &at, node);
     }
 }

@@ -59,7 +59,7 @@ static double diagonal(const tuner *t, const double *matrix, int i) {
     return matrix[(size_t)i * (size_t)t->nv + (size_t)i];
 }
 
-/// The inertia that a transmission feels: that of its joints, over the squares of their leverage.
+/// The inertia that a transmission feels: the inverses of its joints' add up, times the squares of their leverage.
 static double reflected(const tuner *t, const kk_actuator_def *def) {
     const double gear = def->gear * def->gear;
     if (def->transmission == KK_TRANSMISSION_JOINT) {
@@ -73,9 +73,9 @@ static double reflected(const tuner *t, const kk_actuator_def *def) {
     for (int i = 0; tendon && tendon->type == KK_TENDON_FIXED && i < tendon->item_count; i++) {
         const int body = kk_model_find_joint(t->model, tendon->item[i].name);
         const double c = tendon->item[i].coefficient;
-        sum += c != 0 ? diagonal(t, t->M, kk_model_joint(t->model, body).v_index) / (gear * c * c) : 0;
+        sum += gear * c * c / diagonal(t, t->M, kk_model_joint(t->model, body).v_index);
     }
-    return sum;
+    return sum > 0 ? 1 / sum : 0;
 }
 
 static void tune_servos(const tuner *t) {

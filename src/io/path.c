@@ -145,3 +145,23 @@ kk_status kki_path_canonical(const char *path, kki_path_read_link *read_link, vo
     }
     return status;
 }
+
+bool kki_path_from(const char *directory, const char *file, char result[KKI_PATH_SIZE]) {
+    size_t same = 0, i = 0;
+    for (; directory[i] && directory[i] == file[i]; i++) {
+        same = directory[i] == '/' ? i + 1 : same;
+    }
+    if (!directory[i] && file[i] == '/') {
+        same = i + 1;
+    }
+    result[0] = 0;
+    const char *rest = same > i ? "" : directory + same;
+    for (const char *part = rest; *part;) {
+        const size_t length = strcspn(part, "/");
+        if (length > 0 && (!kki_path_join(result, "..", result))) {
+            return false;
+        }
+        part += length + (part[length] == '/');
+    }
+    return kki_path_join(result, file + same, result);
+}

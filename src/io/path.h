@@ -13,6 +13,9 @@ bool kki_path_join(const char *first, const char *second, char result[KKI_PATH_S
 /// The directory that a path is in: "a/b" for "a/b/c", "" for "c", "/" for "/c". False for "" and "/", which have none.
 bool kki_path_parent(const char *path, char result[KKI_PATH_SIZE]);
 
+/// The path of a file from a directory, both canonical or both relative. False where that is too long.
+bool kki_path_from(const char *directory, const char *file, char result[KKI_PATH_SIZE]);
+
 /// What stands after the last '/'.
 const char *kki_path_last(const char *path);
 

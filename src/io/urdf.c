@@ -95,8 +95,10 @@ static bool moves(const kk_joint_def *joint) {
 /// The joint between a link and its parent, or the root's own.
 static void fill_joint(kki_urdf *u, kki_urdf_link *link, kk_body_def *body, char *root_name, size_t size) {
     if (link->parent_joint < 0) {
-        body->joint.type = KK_JOINT_FREE;
+        const bool is_root = link == &u->link[u->root];
+        body->joint.type = is_root ? KK_JOINT_FREE : KK_JOINT_FIXED; // a second root only where it is to be repaired
         body->joint.name = root_joint_name(u, link->name, root_name, size);
+        body->parent = is_root ? body->parent : u->link[u->root].body;
         return;
     }
     const kki_urdf_joint *joint = &u->joint[link->parent_joint];

@@ -31,7 +31,7 @@ static void read_axis(kki_urdf *u, const kki_urdf_joint *joint, kk_joint_def *de
     const int32_t n = kki_xml_first(u->xml, joint->node, "axis");
     const bool is_read = n != KKI_XML_NONE && kki_read_vector(&u->reader, n, "xyz", KKI_REQUIRED, 3, xyz) == KK_OK;
     if (is_read && needs_axis(def->type) && xyz[0] == 0 && xyz[1] == 0 && xyz[2] == 0) {
-        kki_urdf_report_value(u, KKI_ERROR, KK_INVALID_MODEL, kki_xml_find(u->xml, n, "xyz"),
+        kki_urdf_report_value(u, kki_fault(u->loader), KK_INVALID_MODEL, kki_xml_find(u->xml, n, "xyz"),
                               "give it a direction such as 0 0 1", "joint '%s': the axis is zero",
                               kki_shorten_string(joint->name).text);
         return;
@@ -53,8 +53,8 @@ static double bound(double value) {
 static double read_strength(kki_urdf *u, const kki_urdf_joint *joint, int32_t limit, const char *name) {
     double value = 0;
     if (kki_read_double(&u->reader, limit, name, KKI_OPTIONAL, &value) == KK_OK && value < 0) {
-        kki_urdf_report_value(u, KKI_WARNING, KK_OK, kki_xml_find(u->xml, limit, name), "write it without the sign",
-                              "joint '%s': the limit of %s is negative, its size is taken",
+        kki_urdf_report_value(u, KKI_REPAIRED_WARNING, KK_OK, kki_xml_find(u->xml, limit, name),
+                              "write it without the sign", "joint '%s': the limit of %s is negative, its size is taken",
                               kki_shorten_string(joint->name).text, name);
         value = -value;
     }
@@ -67,7 +67,7 @@ static void check_range(kki_urdf *u, const kki_urdf_joint *joint, int32_t limit,
         const double kept = dof->lower;
         dof->lower = dof->upper;
         dof->upper = kept;
-        kki_urdf_report(u, KKI_WARNING, KK_OK, limit, "swap lower and upper",
+        kki_urdf_report(u, KKI_REPAIRED_WARNING, KK_OK, limit, "swap lower and upper",
                         "joint '%s': the lower limit is above the upper one, they are swapped", name.text);
     } else if (dof->lower == 0 && dof->upper == 0) {
         kki_urdf_report(u, KKI_WARNING, KK_OK, limit, "write lower and upper, or make it continuous, or fixed",
@@ -110,9 +110,10 @@ static void read_limit(kki_urdf *u, const kki_urdf_joint *joint, kk_joint_def *d
 
 static void read_loss(kki_urdf *u, const kki_urdf_joint *joint, int32_t dynamics, const char *name, double *value) {
     if (kki_read_double(&u->reader, dynamics, name, KKI_OPTIONAL, value) == KK_OK && *value < 0) {
-        kki_urdf_report_value(u, KKI_ERROR, KK_INVALID_MODEL, kki_xml_find(u->xml, dynamics, name),
+        kki_urdf_report_value(u, kki_fault(u->loader), KK_INVALID_MODEL, kki_xml_find(u->xml, dynamics, name),
                               "write a number that is zero or positive", "joint '%s': the %s is negative",
                               kki_shorten_string(joint->name).text, name);
+        *value = 0;
     }
 }
 
@@ -187,7 +188,7 @@ static int32_t find_leader(kki_urdf *u, int j, int32_t mimic) {
     }
     const int32_t attribute = kki_xml_find(u->xml, mimic, "joint"), leader = kki_name_table_find(&u->joints, name);
     if (leader < 0) {
-        kki_urdf_report_value(u, KKI_ERROR, KK_NOT_FOUND, attribute, "name a joint of this file",
+        kki_urdf_report_value(u, kki_fault(u->loader), KK_NOT_FOUND, attribute, "name a joint of this file",
                               "joint '%s' mimics '%s', which does not exist", own.text, kki_shorten_string(name).text);
     } else if (degrees(u, &u->joint[j]) == 0 || degrees(u, &u->joint[leader]) == 0) {
         kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "remove the <mimic>",
@@ -215,6 +216,19 @@ static kk_status add_mimic(kki_urdf *u, int j, int32_t mimic) {
     return kki_urdf_keep(u, mimic, kk_spec_add_coupling(u->spec, &def, NULL, &error), &error);
 }
 
+/// Lets a joint go free that mimicked another.
+static void release_follower(kki_urdf *u, int32_t joint) {
+    kk_spec *s = u->spec;
+    int kept = 0;
+    for (int i = 0; i < s->ncoupling; i++) {
+        if (strcmp(s->coupling[i].follower, u->joint[joint].name) != 0) {
+            s->coupling[kept++] = s->coupling[i];
+        }
+    }
+    s->ncoupling = kept;
+    u->joint[joint].leader = -1;
+}
+
 /// Follows leaders; whoever comes back to where a walk has been is in a circle. Walks are numbered from 1, each joint
 /// belongs to the first that met it, so the whole is linear.
 static void find_cycles(kki_urdf *u, int32_t *walk_of) {
@@ -228,9 +242,10 @@ static void find_cycles(kki_urdf *u, int32_t *walk_of) {
             at = u->joint[at].leader;
         }
         if (at >= 0 && walk_of[at] == i + 1 && u->joint[i].leader >= 0) {
-            kki_urdf_report(u, KKI_ERROR, KK_INVALID_MODEL, u->joint[at].node, "let one of them go free",
+            kki_urdf_report(u, kki_fault(u->loader), KK_INVALID_MODEL, u->joint[at].node, "let one of them go free",
                             "joint '%s' mimics itself, directly or through others",
                             kki_shorten_string(u->joint[at].name).text);
+            release_follower(u, at);
         }
     }
 }

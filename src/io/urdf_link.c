@@ -45,9 +45,9 @@ static double read_mass(kki_urdf *u, int32_t link_node, int32_t inertial) {
         return 0;
     }
     if (kki_read_double(&u->reader, n, "value", KKI_REQUIRED, &mass) == KK_OK && mass < 0) {
-        kki_urdf_report_value(u, KKI_ERROR, KK_INVALID_MODEL, kki_xml_find(u->xml, n, "value"),
+        kki_urdf_report_value(u, kki_fault(u->loader), KK_INVALID_MODEL, kki_xml_find(u->xml, n, "value"),
                               "write a positive mass in kg", "link '%s': the mass is negative", name.text);
-        return 0;
+        return -mass;
     }
     return mass;
 }
@@ -84,12 +84,12 @@ static void make_possible(kki_urdf *u, int32_t link_node, int32_t inertial, kk_i
     }
     if (I->mass == 0) {
         I->mass = 1e-9;
-        kki_urdf_report(u, KKI_WARNING, KK_OK, inertial, "give it a mass",
+        kki_urdf_report(u, KKI_REPAIRED_WARNING, KK_OK, inertial, "give it a mass",
                         "link '%s' has moments of inertia, but no mass; it gets 1e-9 kg", name.text);
     }
     if (kki_inertia_repair(I)) {
         kki_urdf_report(
-            u, KKI_WARNING, KK_OK, inertial,
+            u, KKI_REPAIRED_WARNING, KK_OK, inertial,
             "check units, axes and signs; no principal moment may be negative or larger than the sum of the "
             "others",
             "link '%s': no body has these moments of inertia; the nearest possible ones are taken", name.text);

@@ -171,7 +171,7 @@ static kk_inertia tiny_ball(double mass) {
 static void strengthen(kki_urdf *u, int body, double mass) {
     kk_body_def *b = &u->spec->body[body];
     b->inertia = add_inertia(b->inertia, tiny_ball(mass));
-    kki_finding finding = {.severity = KKI_WARNING,
+    kki_finding finding = {.severity = KKI_REPAIRED_WARNING,
                            .file = b->origin.file,
                            .line = b->origin.line,
                            .column = b->origin.column,

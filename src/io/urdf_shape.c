@@ -119,12 +119,12 @@ typedef struct reading {
 } reading;
 
 /// A size of nothing is a shape of nothing.
-static void check_size(kki_urdf *u, reading *r, int32_t attribute, const double *size, int count) {
+static void check_size(kki_urdf *u, reading *r, int32_t attribute, double *size, int count) {
     for (int i = 0; i < count; i++) {
         if (size[i] < 0) {
-            kki_urdf_report_value(u, KKI_ERROR, KK_INVALID_MODEL, attribute, "write a positive size in m",
+            kki_urdf_report_value(u, kki_fault(u->loader), KK_INVALID_MODEL, attribute, "write a positive size in m",
                                   "link '%s': a size is negative", kki_shorten_string(r->link->name).text);
-            r->is_good = false;
+            size[i] = -size[i];
         } else if (size[i] == 0 && r->is_good) {
             kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "write a positive size in m, or remove the shape",
                                   "link '%s': a size is 0, the shape is left out",
@@ -182,7 +182,7 @@ static bool read_scale(kki_urdf *u, int32_t node, kk_vec3 *scale) {
         s[1] = s[2] = s[0];
     }
     if (s[0] == 0 || s[1] == 0 || s[2] == 0 || count == 2) {
-        kki_urdf_report_value(u, KKI_ERROR, KK_INVALID_MODEL, kki_xml_find(u->xml, node, "scale"),
+        kki_urdf_report_value(u, kki_fault(u->loader), KK_INVALID_MODEL, kki_xml_find(u->xml, node, "scale"),
                               "write three numbers that are not 0", "the scale of a mesh has a zero, or two numbers");
         return false;
     }

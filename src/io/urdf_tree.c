@@ -49,7 +49,7 @@ static kk_status enter(kki_urdf *u, kki_name_table *table, int32_t node, int32_t
     }
     if (kki_name_table_find(table, name) >= 0) {
         const kki_xml_position p = kki_xml_locate(u->xml, u->xml->node[first].place);
-        return kki_urdf_report_value(u, KKI_ERROR, KK_DUPLICATE_NAME, kki_xml_find(u->xml, node, "name"),
+        return kki_urdf_report_value(u, kki_fault(u->loader), KK_DUPLICATE_NAME, kki_xml_find(u->xml, node, "name"),
                                      "rename one of them", "a second <%s> is called '%s'; the first is in line %d",
                                      kki_xml_name(u->xml, node), kki_shorten_string(name).text, p.line);
     }
@@ -74,7 +74,7 @@ static int32_t end_of(kki_urdf *u, const kki_urdf_joint *joint, const char *whic
     const int32_t n = kki_xml_first(u->xml, joint->node, which);
     const char *name = NULL;
     if (n == KKI_XML_NONE) {
-        kki_urdf_report(u, KKI_ERROR, KK_NOT_FOUND, joint->node, "name the links that it joins",
+        kki_urdf_report(u, kki_fault(u->loader), KK_NOT_FOUND, joint->node, "name the links that it joins",
                         "joint '%s' has no <%s link=\"...\"/>", kki_shorten_string(joint->name).text, which);
         return -1;
     }
@@ -83,7 +83,7 @@ static int32_t end_of(kki_urdf *u, const kki_urdf_joint *joint, const char *whic
     }
     const int32_t link = kki_name_table_find(&u->links, name);
     if (link < 0) {
-        kki_urdf_report_value(u, KKI_ERROR, KK_NOT_FOUND, kki_xml_find(u->xml, n, "link"),
+        kki_urdf_report_value(u, kki_fault(u->loader), KK_NOT_FOUND, kki_xml_find(u->xml, n, "link"),
                               "correct the name, or add the link", "joint '%s': there is no link '%s'",
                               kki_shorten_string(joint->name).text, kki_shorten_string(name).text);
     }
@@ -93,16 +93,17 @@ static int32_t end_of(kki_urdf *u, const kki_urdf_joint *joint, const char *whic
 /// A link hangs from one joint only.
 static void hang(kki_urdf *u, int j) {
     const kki_urdf_joint *joint = &u->joint[j];
-    if (joint->child < 0) {
+    if (joint->child < 0 || joint->parent < 0) {
         return;
     }
     kki_urdf_link *child = &u->link[joint->child];
     if (child->parent_joint >= 0) {
-        kki_urdf_report(
-            u, KKI_ERROR, KK_INVALID_MODEL, joint->node, "keep one of them; <karakuri><loop/></karakuri> closes a loop",
-            "link '%s' is the child of two joints, '%s' and '%s', but a URDF file is a tree",
-            kki_shorten_string(child->name).text, kki_shorten_string(u->joint[child->parent_joint].name).text,
-            kki_shorten_string(joint->name).text);
+        kki_urdf_report(u, kki_fault(u->loader), KK_INVALID_MODEL, joint->node,
+                        "keep one of them; <karakuri><loop/></karakuri> closes a loop",
+                        "link '%s' is the child of two joints, '%s' and '%s', but a URDF file is a tree",
+                        kki_shorten_string(child->name).text,
+                        kki_shorten_string(u->joint[child->parent_joint].name).text,
+                        kki_shorten_string(joint->name).text);
         return;
     }
     child->parent_joint = j;
@@ -167,7 +168,7 @@ static void find_root(kki_urdf *u) {
             u->root = i;
             continue;
         }
-        kki_urdf_report(u, KKI_ERROR, KK_INVALID_MODEL, u->link[i].node,
+        kki_urdf_report(u, kki_fault(u->loader), KK_INVALID_MODEL, u->link[i].node,
                         "connect it by a joint of type fixed or floating, or delete it",
                         "link '%s' is not connected: like '%s' it is the child of no joint, and a robot has one root",
                         kki_shorten_string(u->link[i].name).text, kki_shorten_string(u->link[u->root].name).text);
@@ -187,6 +188,9 @@ kk_status kki_urdf_tree(kki_urdf *u) {
     }
     find_root(u);
     int count = 0;
+    if (u->loader->options->repair && u->root >= 0) {
+        place(u, u->root, &count); // other roots will hang on it
+    }
     for (int i = 0; i < u->link_count; i++) {
         place(u, i, &count);
     }

@@ -85,32 +85,11 @@ static void write_inertial(kki_xml_writer *w, kk_inertia I) {
 
 // ---- shapes
 
-/// The path of a file from a directory, both canonical or both relative.
-static bool path_from(const char *directory, const char *file, char result[KKI_PATH_SIZE]) {
-    size_t same = 0, i = 0;
-    for (; directory[i] && directory[i] == file[i]; i++) {
-        same = directory[i] == '/' ? i + 1 : same;
-    }
-    if (!directory[i] && file[i] == '/') {
-        same = i + 1;
-    }
-    result[0] = 0;
-    const char *rest = same > i ? "" : directory + same;
-    for (const char *part = rest; *part;) {
-        const size_t length = strcspn(part, "/");
-        if (length > 0 && (!kki_path_join(result, "..", result))) {
-            return false;
-        }
-        part += length + (part[length] == '/');
-    }
-    return kki_path_join(result, file + same, result);
-}
-
 static void write_mesh(output *o, const kk_mesh_def *mesh) {
     char path[KKI_PATH_SIZE];
     const char *name = mesh->reference && mesh->reference[0] ? mesh->reference : mesh->file;
     const bool is_known = mesh->file && mesh->file[0];
-    if (o->options && o->options->directory && is_known && path_from(o->options->directory, mesh->file, path)) {
+    if (o->options && o->options->directory && is_known && kki_path_from(o->options->directory, mesh->file, path)) {
         name = path;
     }
     if (!name || !name[0]) {

@@ -1,45 +1,23 @@
 /// Collision geometry: hulls, surfaces and grids, made once for each mesh and height field that a colliding shape needs,
 /// in blocks of their own.
-///
-/// Each maker below stands on the header of what it makes. Where that header is not there, it makes nothing and the
-/// pointer stays NULL.
 #include "model/compile.h"
 
 #include "base/error.h"
-#include "geometry/hull.h"
-
-#if __has_include("geometry/convex.h")
 #include "geometry/convex.h"
-#define HAS_CONVEX 1
-#else
-#define HAS_CONVEX 0
-#endif
-#if __has_include("geometry/surface.h")
-#include "geometry/surface.h"
-#define HAS_SURFACE 1
-#else
-#define HAS_SURFACE 0
-#endif
-#if __has_include("geometry/height_field.h")
 #include "geometry/height_field.h"
-#define HAS_HEIGHT_FIELD 1
-#else
-#define HAS_HEIGHT_FIELD 0
-#endif
+#include "geometry/hull.h"
+#include "geometry/surface.h"
 
 // ---- makers
 
 static kk_status make_convex(const kk_model *m, kki_model_mesh *mesh, kk_error *error) {
     kki_mesh *hull = NULL;
     kk_status status = kki_hull_of_points(mesh->vertex, mesh->vertex_count, NULL, &m->allocator, &hull, error);
-#if HAS_CONVEX
     status = status ? status : kki_convex_create(hull, &m->allocator, &mesh->convex, error);
-#endif
     kki_mesh_free(hull);
     return status;
 }
 
-#if HAS_SURFACE
 /// The mesh with equal vertices joined, so that neighbouring triangles know each other.
 static kk_status weld(const kk_model *m, const kki_model_mesh *mesh, kki_mesh **welded, kk_error *error) {
     const kki_mesh_tidy_options options = {0};
@@ -57,10 +35,8 @@ static kk_status weld(const kk_model *m, const kki_model_mesh *mesh, kki_mesh **
     kki_mesh_builder_free(&builder);
     return status;
 }
-#endif
 
 static kk_status make_surface(const kk_model *m, kki_model_mesh *mesh, kk_error *error) {
-#if HAS_SURFACE
     kki_mesh *welded = NULL;
     kk_status status = weld(m, mesh, &welded, error);
     if (status == KK_OK && welded->face_count == 0) {
@@ -70,38 +46,23 @@ static kk_status make_surface(const kk_model *m, kki_model_mesh *mesh, kk_error 
     status = status ? status : kki_surface_create(welded, &m->allocator, &mesh->surface, error);
     kki_mesh_free(welded);
     return status;
-#else
-    (void)m, (void)mesh, (void)error;
-    return KK_OK;
-#endif
 }
 
 static kk_status make_field(const kk_model *m, kki_model_field *field, kk_error *error) {
-#if HAS_HEIGHT_FIELD
     const kk_height_field_def *def = &field->def;
     return kki_height_field_create(def->rows, def->columns, 2 * def->half_x, 2 * def->half_y, def->height, -def->base,
                                    &m->allocator, &field->field, error);
-#else
-    (void)m, (void)field, (void)error;
-    return KK_OK;
-#endif
 }
 
 static void free_mesh(kki_model_mesh *mesh) {
-#if HAS_CONVEX
     kki_convex_free(mesh->convex);
-#endif
-#if HAS_SURFACE
     kki_surface_free(mesh->surface);
-#endif
     mesh->convex = NULL;
     mesh->surface = NULL;
 }
 
 static void free_field(kki_model_field *field) {
-#if HAS_HEIGHT_FIELD
     kki_height_field_free(field->field);
-#endif
     field->field = NULL;
 }
 

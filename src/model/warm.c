@@ -14,7 +14,7 @@ int kki_model_max_contacts(const kk_model *model) {
     if (colliding < 2) {
         return 0;
     }
-    const int64_t by_shape = 64 + 8 * colliding, by_pair = 8 * (int64_t)model->npair;
+    const int64_t by_shape = 64 + 16 * colliding, by_pair = 8 * (int64_t)model->npair;
     return (int)(model->npair > 0 && by_pair < by_shape ? by_pair : by_shape);
 }
 

@@ -8,8 +8,9 @@
 
 #include <karakuri/state.h>
 
-/// One contact: shapes, upper and lower half of the feature, place in the frame of the first shape, force on the second in
-/// world axes.
+/// One contact: places of its shapes among those that collide (what is only seen may differ), upper and lower half of
+/// the feature, place in the frame of the first shape, force on the second in world axes, moment of torsion and rolling
+/// on it likewise.
 enum {
     KKI_WARM_FIRST,
     KKI_WARM_SECOND,
@@ -17,7 +18,8 @@ enum {
     KKI_WARM_FEATURE_LOW,
     KKI_WARM_PLACE,
     KKI_WARM_FORCE = KKI_WARM_PLACE + 3,
-    KKI_WARM_CONTACT_SIZE = KKI_WARM_FORCE + 3
+    KKI_WARM_MOMENT = KKI_WARM_FORCE + 3,
+    KKI_WARM_CONTACT_SIZE = KKI_WARM_MOMENT + 3
 };
 /// One pair: shapes, reference, four features, direction.
 enum { KKI_WARM_PAIR_SIZE = 10 };

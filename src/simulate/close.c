@@ -33,7 +33,7 @@ static double errors(kk_simulator *s, const kki_island *I) {
 
 /// Change of the island's positions, in scaled coordinates; true where one was needed.
 static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const kki_warm_layout w = kki_warm_layout_of(m);
+    const kki_warm_layout w = s->layout;
     double *dy = s->local[0];
     kki_certificate proof;
     kki_solver_stats stats;
@@ -42,18 +42,19 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
         return 0;
     }
     kki_rows_build(m, s, I);
+    kki_island_free_dead_rows(s, I);
     if (I->nrow <= s->most_dense_rows) {
         kki_rows_matrix(m, s, I);
     }
     const kki_problem problem = kki_island_problem(s, I, I->nrow <= s->most_dense_rows);
-    const kki_solver_options options = kki_island_solver_options(s);
+    const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     if (kki_contact_solve(&problem, &options, &s->solver, lambda, s->u + I->first_row, &proof, &stats) != KK_OK) {
         return 0;
     }
     memset(dy, 0, (size_t)I->nv * sizeof *dy);
-    kki_rows_add(s->Y, I->nv, I->stride, lambda, dy);
+    kki_rows_add(s, I, lambda, dy);
     kki_island_scatter(m, s, I, dy, s->y_drift);
     return 1;
 }

@@ -1,4 +1,4 @@
-/// What touches what: poses of shapes, pairs near enough, contact points, and what they start from.
+/// What touches what: contact points of the pairs that are near, and what they start from.
 ///
 /// Everything is seen at the step's middle. A pair counts where its gap can close in the half step that is left; points
 /// with a gap take part as a bound on the approach, so nothing has to overlap before it is stopped.
@@ -10,59 +10,8 @@
 
 enum { MOST_MANIFOLDS = 64 };
 
-/// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
-static const double KEPT_GAP = 1e-4;
-
-// ---- where shapes are, and how far they get
-
-static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, double radius) {
-    const kki_rates *V = kki_rates_of(s->data, node);
-    const kk_vec3 w = kki_vec3(V->w), arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
-    const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, arm));
-    return kk_vec3_norm(u) + kk_vec3_norm(w) * radius;
-}
-
-static void place_shape(const kk_model *m, kk_simulator *s, int i) {
-    const kki_model_shape *shape = &m->shape[i];
-    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, shape->node), shape->X_NS);
-    const kki_aabb *box = &shape->box;
-    const kk_vec3 centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5);
-    const double radius = 0.5 * kk_vec3_norm(kk_vec3_sub(box->upper, box->lower));
-    const kk_vec3 c = kk_transform_point(s->X_WS[i], centre);
-    double *ball = s->ball + 4 * (size_t)i;
-    ball[0] = c.x;
-    ball[1] = c.y;
-    ball[2] = c.z;
-    ball[3] = radius;
-    s->reach[i] = shape->node ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
-}
-
-static void place_shapes(const kk_model *m, kk_simulator *s) {
-    for (int i = 0; i < m->nshape; i++) {
-        if (m->shape[i].purpose & KK_SHAPE_COLLIDES) {
-            place_shape(m, s, i);
-        }
-    }
-}
-
-static double pair_reach(const kk_model *m, const kk_simulator *s, int a, int b) {
-    const double *g = m->gravity;
-    const double fall = s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    return KEPT_GAP + fall + s->reach[a] + s->reach[b];
-}
-
-/// Balls round the shapes; a plane against a ball. Planes have no ball of their own.
-static int is_near(const kk_model *m, const kk_simulator *s, int a, int b, double reach) {
-    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
-    if (m->shape[a].shape.type == KK_SHAPE_PLANE || m->shape[b].shape.type == KK_SHAPE_PLANE) {
-        const int plane = m->shape[a].shape.type == KK_SHAPE_PLANE ? a : b;
-        const double *ball = plane == a ? y : x;
-        const kk_vec3 n = kk_mat3_column(s->X_WS[plane].R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
-        return kk_vec3_dot(n, kk_vec3_sub(c, s->X_WS[plane].p)) <= ball[3] + reach;
-    }
-    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
-    return dx * dx + dy * dy + dz * dz <= r * r;
-}
+/// Gap up to which a manifold counts as closed, m.
+static const double DEAD_BAND = 1e-5;
 
 // ---- contact points
 
@@ -80,6 +29,12 @@ static kk_vec3 friction_axis(const kk_simulator *s, int shape, kk_vec3 n) {
     const kk_vec3 t = kk_vec3_sub(x, kk_vec3_scale(n, kk_vec3_dot(n, x)));
     const double length = kk_vec3_norm(t);
     return length > 1e-3 ? kk_vec3_scale(t, 1 / length) : first_tangent(n);
+}
+
+static int moves(const kk_model *m, int shape) {
+    const kk_motion *V = &m->shape[shape].surface;
+    return V->linear.x != 0 || V->linear.y != 0 || V->linear.z != 0 || V->angular.x != 0 || V->angular.y != 0 ||
+           V->angular.z != 0;
 }
 
 /// Velocity of a shape's surface at a point, from a conveyor's motion, in the world.
@@ -110,10 +65,29 @@ static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *lik
     c->position = p->position;
     // rows act in the plane of the flatter side: a patch that lands a little tilted stays consistent
     c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(c->normal, p->gap)) : p->position;
+    if (!moves(m, c->shape[0]) && !moves(m, c->shape[1])) {
+        return; // with the body alone
+    }
     const kk_vec3 slip =
         kk_vec3_sub(surface_velocity(m, s, c->shape[1], c->point), surface_velocity(m, s, c->shape[0], c->point));
     c->surface[0] = kk_vec3_dot(slip, c->tangent[0]);
     c->surface[1] = kk_vec3_dot(slip, c->tangent[1]);
+}
+
+/// What is left to close of the points of a manifold, from number `from` on. Within the dead band nothing is. Where one side of a
+/// face has landed and the other has not, all of its points count from the nearest: a band for each alone would ask the four
+/// corners of a rigid face for speeds that no motion has.
+static void measure_openings(kk_simulator *s, int from) {
+    double least = __builtin_inf(), most = -__builtin_inf();
+    for (int i = from; i < s->ncontact; i++) {
+        least = s->contact[i].gap < least ? s->contact[i].gap : least;
+        most = s->contact[i].gap > most ? s->contact[i].gap : most;
+    }
+    const double closed = least > DEAD_BAND ? 0 : least < -DEAD_BAND ? -DEAD_BAND : least;
+    for (int i = from; i < s->ncontact; i++) {
+        const double open = s->contact[i].gap - closed;
+        s->contact[i].open = most > DEAD_BAND && open > 0 ? open : 0;
+    }
 }
 
 static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f,
@@ -132,10 +106,11 @@ static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, 
                         .normal = f->normal};
     like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = spread(f, 1) < spread(f, 0);
+    const int on_b = spread(f, 1) < spread(f, 0), from = s->ncontact;
     for (int i = 0; i < f->count; i++) {
         add_point(m, s, &like, &f->point[i], on_b);
     }
+    measure_openings(s, from);
     return KK_OK;
 }
 
@@ -153,29 +128,15 @@ static kki_pair_memory memory_of(const double *record) {
     return memory;
 }
 
-/// Record of a pair among those sorted by shapes; NULL where there is none.
-static const double *find_pair(const double *record, int count, int first, int second) {
-    int low = 0, high = count;
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        const double *r = record + (size_t)middle * KKI_WARM_PAIR_SIZE;
-        if (r[0] == first && r[1] == second) {
-            return r;
-        }
-        const int before = r[0] < first || (r[0] == first && r[1] < second);
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-    }
-    return NULL;
-}
-
+/// Records are sorted by shapes, as the pairs come: a mark in each list goes on with them.
 typedef struct memory_book {
     const double *pair, *contact;
     int pair_count, contact_count;
+    int next_pair, next_contact;
 } memory_book;
 
-static memory_book open_book(const kk_model *m, const kk_state *state) {
-    const kki_warm_layout w = kki_warm_layout_of(m);
+static memory_book open_book(const kk_simulator *s, const kk_state *state) {
+    const kki_warm_layout w = s->layout;
     const double *warm = kki_state_warm_const(state);
     memory_book book = {0};
     if (w.contacts > 0) {
@@ -187,12 +148,25 @@ static memory_book open_book(const kk_model *m, const kk_state *state) {
     return book;
 }
 
+static kk_vec3 old_vec(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+/// Record of a pair; NULL where there is none.
+static const double *find_pair(memory_book *book, int first, int second) {
+    for (; book->next_pair < book->pair_count; book->next_pair++) {
+        const double *r = book->pair + (size_t)book->next_pair * KKI_WARM_PAIR_SIZE;
+        if (r[0] > first || (r[0] == first && r[1] >= second)) {
+            return r[0] == first && r[1] == second ? r : NULL;
+        }
+    }
+    return NULL;
+}
+
 /// The new contact an old one lives on in: the same feature, or else the nearest place.
 static kki_contact *heir(kk_simulator *s, int from, const double *old) {
     const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
-    const kk_vec3 place =
-        kk_transform_point(s->X_WS[s->contact[from].shape[0]],
-                           kk_vec3_make(old[KKI_WARM_PLACE], old[KKI_WARM_PLACE + 1], old[KKI_WARM_PLACE + 2]));
+    const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
     for (int i = from; i < s->ncontact; i++) {
@@ -208,30 +182,32 @@ static kki_contact *heir(kk_simulator *s, int from, const double *old) {
 }
 
 /// Hands the forces of a pair's old contacts to its new ones, from number `from` on.
-static void inherit(kk_simulator *s, const memory_book *book, int *next, int from) {
-    const int a = s->contact[from].shape[0], b = s->contact[from].shape[1];
-    for (; *next < book->contact_count; (*next)++) {
-        const double *old = book->contact + (size_t)*next * KKI_WARM_CONTACT_SIZE;
+static void inherit(kk_simulator *s, memory_book *book, int from) {
+    const int a = s->model->shape[s->contact[from].shape[0]].collider;
+    const int b = s->model->shape[s->contact[from].shape[1]].collider;
+    for (; book->next_contact < book->contact_count; book->next_contact++) {
+        const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
         if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
             return;
         }
         if (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b) {
             kki_contact *c = heir(s, from, old);
-            const kk_vec3 f = kk_vec3_make(old[KKI_WARM_FORCE], old[KKI_WARM_FORCE + 1], old[KKI_WARM_FORCE + 2]);
-            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(f, s->h));
+            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
+            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
         }
     }
 }
 
 // ---- pairs
 
-static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_book *book, int *next, int a, int b,
-                              int law, double reach, kk_error *error) {
+static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
+                              kk_error *error) {
+    const int a = near->first, b = near->second;
     kki_manifold manifold[MOST_MANIFOLDS];
-    const double *record = find_pair(book->pair, book->pair_count, a, b);
+    const double *record = find_pair(book, m->shape[a].collider, m->shape[b].collider);
     kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
-    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], reach, &memory, manifold,
-                            MOST_MANIFOLDS);
+    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], near->reach, &memory,
+                            manifold, MOST_MANIFOLDS);
     count = count < 0 ? MOST_MANIFOLDS : count;
     if (count == 0) {
         return KK_OK;
@@ -244,10 +220,10 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, const memory_b
     const int from = s->ncontact;
     kk_status status = KK_OK;
     for (int i = 0; i < count && status == KK_OK; i++) {
-        status = add_manifold(m, s, a, b, law, &manifold[i], error);
+        status = add_manifold(m, s, a, b, near->law, &manifold[i], error);
     }
     if (status == KK_OK && s->ncontact > from) {
-        inherit(s, book, next, from);
+        inherit(s, book, from);
     }
     return status;
 }
@@ -257,16 +233,17 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     if (s->max_contacts == 0) {
         return KK_OK;
     }
-    place_shapes(model, s);
-    const memory_book book = open_book(model, state);
-    int next = 0;
-    kk_status status = KK_OK;
-    for (int i = 0; i < model->npair && status == KK_OK; i++) {
-        const kki_shape_pair *p = &model->pair[i];
-        const double reach = pair_reach(model, s, p->first, p->second);
-        if (is_near(model, s, p->first, p->second, reach)) {
-            status = collide_pair(model, s, &book, &next, p->first, p->second, p->law, reach, error);
+    memory_book book = open_book(s, state);
+    int count = 0;
+    kk_status status = kki_near_find(model, s, &count, error);
+    if (status == KK_OK && s->looks_ahead) {
+        kki_first_meeting(model, s, count);
+        if (s->meeting >= 0) {
+            return KK_OK; // the step will be taken in parts
         }
+    }
+    for (int i = 0; i < count && status == KK_OK; i++) {
+        status = collide_pair(model, s, &book, &s->near.list[i], error);
     }
     return status;
 }

@@ -20,7 +20,7 @@
 #include "math/dense.h"
 #include "simulate/island.h"
 
-enum { MOST_PIECES = 12, MOST_IMPULSES = 400, MOST_UNKNOWNS = 128 };
+enum { MOST_PIECES = 12, MOST_IMPULSES = 400, MOST_UNKNOWNS = 128, MOST_VERDICTS = 4 };
 
 /// Slower than this nothing slides, m/s.
 static const double SLIDING = 1e-10;
@@ -67,7 +67,7 @@ static int row_of(const piece *p, const kki_constraint *c) {
 // ---- pieces
 
 static void velocities(const piece *p, const double *y, double *u) {
-    kki_rows_velocity(p->s->Y, p->I->nv, p->I->stride, y, u);
+    kki_rows_velocity(p->s, p->I, y, u);
 }
 
 /// Ends the piece after a share of it, at y_e.
@@ -99,6 +99,28 @@ static int bounces(const piece *p, const kki_constraint *c) {
     return 1;
 }
 
+/// What dry friction and adhesion can do in the piece.
+static void scale_bounds(const piece *p, const kki_constraint *c) {
+    kki_block *b = &p->s->block[c->block];
+    const double time = p->w * p->s->h;
+    if (c->kind == KKI_ON_FRICTION) {
+        b->upper = time * p->m->dof[c->item].friction;
+        b->lower = -b->upper;
+    } else if (c->kind == KKI_ON_CONTACT) {
+        b->adhesion = time * law_of(p, c)->adhesion;
+    }
+}
+
+/// A speed that nothing here reaches. A contact that parts so fast stays open, and does not drown the others' digits as a larger
+/// number would.
+static double beyond_reach(const piece *p, const double *g) {
+    double fastest = 1;
+    for (int r = 0; r < p->I->nrow; r++) {
+        fastest = __builtin_fabs(g[r]) > fastest ? __builtin_fabs(g[r]) : fastest;
+    }
+    return 10 * fastest;
+}
+
 /// g of the piece; contacts that are still to bounce are kept out of it.
 static void pose(piece *p, const double *travel, const double *u_first, const int8_t *waiting) {
     kk_simulator *s = p->s;
@@ -107,6 +129,7 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
         y[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
     velocities(p, y, g);
+    const double far = beyond_reach(p, g);
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = constraint(p, i);
         const int r = row_of(p, c);
@@ -116,18 +139,18 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
         if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->compliance[c->row] == 0) {
             const double gap = gap_now(p, c, travel, u_first);
             g[r] -= s->bias[c->row];
-            g[r] += gap > 1e-5 ? 2 * gap / (p->w * s->h) + p->u_s[r] : 0;
+            const double closes = 2 * gap / (p->w * s->h) + p->u_s[r]; // in what is left of the step
+            g[r] += gap > 1e-5 ? (closes < far ? closes : far) : 0;
         }
-        if (waiting && waiting[i]) {
-            g[r] += 1e6;
-        }
+        g[r] += waiting && waiting[i] ? far : 0;
+        scale_bounds(p, c);
     }
 }
 
 static kk_status solve(piece *p) {
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(p->s);
+    const kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
     double *lambda = rows(p, s->lambda);
     const kk_status status = kki_contact_solve(p->problem, &options, &s->solver, lambda, rows(p, s->u), &proof, &stats);
@@ -141,7 +164,7 @@ static kk_status solve(piece *p) {
     for (int k = 0; k < p->I->nv; k++) {
         p->y_e[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
-    kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, p->y_e);
+    kki_rows_add(s, p->I, lambda, p->y_e);
     velocities(p, p->y_e, p->u_e);
     return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
 }
@@ -172,8 +195,8 @@ static verdict judge_contact(const piece *p, const kki_constraint *c, const doub
     const double start = length(before), end = length(after);
     const int at_bound = length(l + 1) >= friction * l[0] * (1 - 1e-12);
     const int goes_on = at_bound && before[0] * after[0] + before[1] * after[1] > 0;
-    if (start > SLIDING && !goes_on) {
-        *stops |= __builtin_fabs(p->u_s[row_of(p, c)]) < RESTING;
+    if (start > SLIDING && !goes_on && !c->sticks) {
+        *stops = __builtin_fabs(p->u_s[row_of(p, c)]) < RESTING;
         return sliding_along(before);
     }
     return at_bound && end > SLIDING ? sliding_along(after) : (verdict){STICK, {0, 0}};
@@ -185,7 +208,7 @@ static verdict judge_joint(const piece *p, const kki_constraint *c, const double
     const kki_block *b = &p->s->block[c->block];
     const double before = p->u_s[r], after = p->u_e[r];
     const int at_bound = lambda[r] >= b->upper || lambda[r] <= b->lower;
-    if (__builtin_fabs(before) > SLIDING && !(at_bound && before * after > 0)) {
+    if (__builtin_fabs(before) > SLIDING && !(at_bound && before * after > 0) && !c->sticks) {
         *stops = 1;
         return (verdict){SLIDE, {before > 0 ? b->lower : b->upper, 0}};
     }
@@ -292,7 +315,7 @@ static int solve_held(piece *p, const verdict *v, double *lambda) {
     double b[MOST_UNKNOWNS], *u = rows(p, s->u2), *y = s->local[5];
     for (int round = 0; round < 4; round++) {
         memset(y, 0, (size_t)p->I->nv * sizeof *y);
-        kki_rows_add(s->Y, p->I->nv, p->I->stride, lambda, y);
+        kki_rows_add(s, p->I, lambda, y);
         velocities(p, y, u);
         for (int k = 0; k < x.count; k++) {
             const int r = x.row[k];
@@ -311,52 +334,108 @@ static int solve_held(piece *p, const verdict *v, double *lambda) {
     return 1;
 }
 
-/// Share of the piece at which the first forced slide has no speed left; 1: none.
-static double first_stop(const piece *p, const double *u_end) {
+/// Slip of a contact or a dry joint.
+static void slip_of(const piece *p, const kki_constraint *c, const double *u, double t[2]) {
+    t[0] = t[1] = 0;
+    if (c->kind == KKI_ON_CONTACT) {
+        slip(p, c, u, t);
+    } else if (c->kind == KKI_ON_FRICTION) {
+        t[0] = u[row_of(p, c)];
+    }
+}
+
+/// Share of the piece at which a slide has no speed left along where it went; 1: it has.
+static double stop_share(const piece *p, const kki_constraint *c, const double *u_end) {
+    double before[2], after[2];
+    slip_of(p, c, p->u_s, before);
+    slip_of(p, c, u_end, after);
+    const double speed = length(before);
+    if (!(speed > SLIDING) || c->sticks) {
+        return 1;
+    }
+    const double left = (before[0] * after[0] + before[1] * after[1]) / speed;
+    const double at = left < 0 ? speed / (speed - left) : 1;
+    // across it must not have got faster than it was: then it never slid that way
+    const double across = at * (before[0] * after[1] - before[1] * after[0]) / speed;
+    return __builtin_fabs(across) < speed ? at : 1;
+}
+
+/// Share at which the first slide ends; 1: none. What was to stop and, forced to slide, does not, is called sticking.
+static double first_stop(piece *p, const double *u_end, int *refuted) {
     double share = 1;
+    *refuted = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
-        const kki_constraint *c = constraint(p, i);
-        double before[2] = {0, 0}, after[2] = {0, 0};
-        if (c->kind == KKI_ON_CONTACT) {
-            slip(p, c, p->u_s, before);
-            slip(p, c, u_end, after);
-        } else if (c->kind == KKI_ON_FRICTION) {
-            before[0] = p->u_s[row_of(p, c)];
-            after[0] = u_end[row_of(p, c)];
+        const double at = stop_share(p, constraint(p, i), u_end);
+        if (p->s->stopping[i] && at >= 1) {
+            p->s->constraint[p->s->order[p->I->first_constraint + i]].sticks = 1;
+            *refuted = 1;
         }
-        const double speed = length(before);
-        if (speed > SLIDING) {
-            const double left = (before[0] * after[0] + before[1] * after[1]) / speed;
-            const double at = left < 0 ? speed / (speed - left) : 1;
-            share = at < share ? at : share;
-        }
+        share = at < share ? at : share;
     }
     return share;
+}
+
+/// Reads all constraints; true where the sliding of some ended inside the piece.
+static int judge_all(piece *p, const double *lambda) {
+    int any = 0;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        int stops = 0;
+        p->s->verdict[i] = judge(p, constraint(p, i), lambda, &stops);
+        p->s->stopping[i] = (int8_t)stops;
+        any |= stops;
+    }
+    return any;
+}
+
+/// Whether what sticks or bears in a forced solution may do so: then no slide went on in this way, and it is no solution.
+static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, const double *lambda) {
+    const double *l = lambda + row_of(p, c), slack = 1 + 1e-9;
+    const kki_block *b = &p->s->block[c->block];
+    if (c->kind == KKI_ON_CONTACT && v->mode != OPEN) {
+        const double normal = l[0] + b->adhesion;
+        return normal >= 0 && (v->mode == SLIDE || length(l + 1) <= slack * b->friction * normal);
+    }
+    if (c->kind == KKI_ON_FRICTION) {
+        return l[0] >= slack * b->lower && l[0] <= slack * b->upper;
+    }
+    return c->kind != KKI_ON_LIMIT || l[0] >= 0;
+}
+
+static int all_lawful(const piece *p, const double *lambda) {
+    int lawful = 1;
+    for (int i = 0; i < p->I->nconstraint && lawful; i++) {
+        lawful = is_lawful(p, constraint(p, i), &p->s->verdict[i], lambda);
+    }
+    return lawful;
+}
+
+/// The end of the piece with what stops in it forced to slide on: y_e, `held` and u2. False where that cannot be had.
+static int force_slides(piece *p, const double *lambda, double *held, double *forced) {
+    kk_simulator *s = p->s;
+    memcpy(held, lambda, (size_t)p->I->stride * sizeof *held);
+    if (!solve_held(p, s->verdict, held)) {
+        return 0;
+    }
+    for (int k = 0; k < p->I->nv; k++) {
+        forced[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
+    }
+    kki_rows_add(s, p->I, held, forced);
+    velocities(p, forced, rows(p, s->u2));
+    return 1;
 }
 
 /// Looks for a stop inside the solved piece. True where there is one: the piece is then cut there.
 static int stop_inside(piece *p) {
     kk_simulator *s = p->s;
-    double *lambda = rows(p, s->lambda), *held = rows(p, s->lambda2), *u = rows(p, s->u2);
-    int stops = 0;
-    for (int i = 0; i < p->I->nconstraint; i++) {
-        s->verdict[i] = judge(p, constraint(p, i), lambda, &stops);
+    double *lambda = rows(p, s->lambda), *held = rows(p, s->lambda2), *forced = s->local[5], share = 1;
+    int refuted = 1;
+    for (int round = 0; refuted; round++) {
+        if (round == MOST_VERDICTS || !judge_all(p, lambda) || !force_slides(p, lambda, held, forced)) {
+            return 0;
+        }
+        share = first_stop(p, rows(p, s->u2), &refuted);
     }
-    if (!stops) {
-        return 0;
-    }
-    memcpy(held, lambda, (size_t)p->I->stride * sizeof *held);
-    if (!solve_held(p, s->verdict, held)) {
-        return 0;
-    }
-    double *forced = s->local[5];
-    for (int k = 0; k < p->I->nv; k++) {
-        forced[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
-    }
-    kki_rows_add(s->Y, p->I->nv, p->I->stride, held, forced);
-    velocities(p, forced, u);
-    const double share = first_stop(p, u);
-    if (!(share < 1) || share <= 0) {
+    if (!(share < 1) || share <= 0 || !all_lawful(p, held)) {
         return 0;
     }
     memcpy(p->y_e, forced, (size_t)p->I->nv * sizeof *forced);
@@ -372,15 +451,16 @@ static int stop_inside(piece *p) {
 /// Share of the piece at which a gap that changes with velocities u₀ → u₁ over time T closes; 2: it does not.
 static double closing(double gap, double u0, double u1, double T) {
     if (gap <= 0) {
-        return u0 < 0 ? 0 : 2;
+        // what has just left may come back: u₀ s + (u₁ − u₀) s²/2 = 0
+        return u0 < 0 ? 0 : u0 > 0 && u1 < -u0 ? 2 * u0 / (u0 - u1) : 2;
     }
     // gap + T (u₀ s + (u₁ − u₀) s²/2) = 0, the smaller positive root, without cancellation
     const double a = 0.5 * T * (u1 - u0), b = T * u0, D = b * b - 4 * a * gap;
     if (D < 0) {
         return 2;
     }
-    const double root = kk_sqrt(D), q = -0.5 * (b - root);
-    const double s1 = b < 0 ? gap / (0.5 * (-b + root)) : a != 0 ? q / a : 2;
+    const double root = kk_sqrt(D);
+    const double s1 = b < 0 ? gap / (0.5 * (-b + root)) : a < 0 ? 0.5 * (b + root) / -a : 2;
     return s1 > 0 && s1 <= 1 ? s1 : 2;
 }
 
@@ -423,7 +503,7 @@ static void strike(piece *p, const kki_constraint *c, double restitution) {
         impulse[r + k] = l[k];
         p->total[r + k] += l[k];
     }
-    kki_rows_add(p->s->Y, p->I->nv, p->I->stride, impulse, p->y_s);
+    kki_rows_add(p->s, p->I, impulse, p->y_s);
     velocities(p, p->y_s, p->u_s);
 }
 
@@ -480,16 +560,16 @@ static void travel_of(piece *p, double *travel) {
 static kk_status advance(piece *p, const double *u_first, int is_last, int is_first, int *goes_on) {
     kk_simulator *s = p->s;
     double *travel = rows(p, s->travel);
-    travel_of(p, travel);
-    velocities(p, p->y_s, p->u_s);
+    if (!is_first) {
+        travel_of(p, travel);
+        velocities(p, p->y_s, p->u_s);
+    }
     const int any = !is_last && list_waiting(p, travel, u_first, s->waiting);
     // the first piece without impacts is solved already
     kk_status status = KK_OK;
     if (!is_first || any) {
         pose(p, travel, u_first, any ? s->waiting : NULL);
         status = solve(p);
-    } else {
-        velocities(p, p->y_e, p->u_e);
     }
     *goes_on = 0;
     if (status != KK_OK || is_last) {
@@ -512,9 +592,26 @@ static kk_status advance(piece *p, const double *u_first, int is_last, int is_fi
     return KK_OK;
 }
 
+/// The first piece is the whole step; its velocities are known from the solution: u = Yᵀ y_e + bias + r λ.
+static void begin_pieces(piece *p, const double *u_first) {
+    const kk_simulator *s = p->s;
+    const size_t rows_size = (size_t)p->I->stride * sizeof(double);
+    memcpy(p->y_s, p->y, (size_t)p->I->nv * sizeof *p->y);
+    memset(p->sum, 0, (size_t)p->I->nv * sizeof *p->sum);
+    memset(p->total, 0, rows_size);
+    memset(rows(p, s->travel), 0, rows_size);
+    memcpy(p->u_s, u_first, rows_size);
+    for (int r = p->I->first_row; r < p->I->first_row + p->I->nrow; r++) {
+        p->u_e[r - p->I->first_row] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
+    }
+}
+
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
+    if (I->nrow == 0) {
+        return KK_OK;
+    }
     piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
     p.y_s = s->local[3];
     p.y_e = y_end;
@@ -523,15 +620,14 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.u_e = rows(&p, s->u_end);
     p.total = rows(&p, s->total);
     double *u_first = rows(&p, s->u0);
-    memcpy(p.y_s, y, bytes);
-    memset(p.sum, 0, bytes);
-    memset(p.total, 0, (size_t)I->stride * sizeof *p.total);
+    begin_pieces(&p, u_first);
     kk_status status = KK_OK;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {
         status = advance(&p, u_first, pieces == MOST_PIECES, pieces == 0, &goes_on);
     }
     if (status != KK_OK || (pieces == 1 && !goes_on)) {
+        memcpy(y_drift, y_end, bytes); // without the contacts that waited it may have been solved anew
         return status;
     }
     // the last piece to its end

@@ -1,6 +1,20 @@
 /// What the step did, for those who ask: impulses and velocities of contacts, joint forces by source, energy.
 #include "simulate/simulator.h"
 
+/// Moment of torsion and rolling, whose rows follow the contact's three.
+static kk_vec3 moment_of(const kki_contact_law *law, const kki_contact *k, const double *lambda) {
+    kk_vec3 moment = kk_vec3_make(0, 0, 0);
+    int row = 3;
+    if (law->torsion > 0) {
+        moment = kk_vec3_scale(k->normal, lambda[row++]);
+    }
+    if (law->rolling > 0) {
+        moment = kk_vec3_add(moment, kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[row]),
+                                                 kk_vec3_scale(k->tangent[1], lambda[row + 1])));
+    }
+    return moment;
+}
+
 static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     kki_contact *k = &s->contact[c->item];
     const double *lambda = s->lambda + c->row, *u = s->u + c->row, *bias = s->bias + c->row;
@@ -8,11 +22,28 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     k->impulse =
         kk_vec3_add(kk_vec3_scale(k->normal, lambda[0]), kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[1]),
                                                                      kk_vec3_scale(k->tangent[1], lambda[2] * ratio)));
+    k->moment = moment_of(&m->law[k->law], k, lambda);
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
+}
+
+/// Forces of contacts and loops on nodes, mean over the step.
+static void add_outside(kk_simulator *s, const kki_constraint *c) {
+    for (int i = 0; i < c->nparts; i++) {
+        const kki_row_part *p = &s->part[c->first_part + i];
+        const double f = s->lambda[c->row + p->row] / s->h;
+        double *a = &s->outside[p->i].angular.x, *b = &s->outside[p->j].angular.x;
+        for (int k = 0; k < 6; k++) {
+            a[k] += f * p->wi[k];
+            b[k] += f * p->wj[k];
+        }
+    }
 }
 
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const double f = s->lambda[c->row] / s->h;
+    if (c->kind == KKI_ON_CONTACT || c->kind == KKI_ON_LOOP) {
+        add_outside(s, c);
+    }
     if (c->kind == KKI_ON_CONTACT) {
         finish_contact(m, s, c);
     } else if (c->kind == KKI_ON_LIMIT) {
@@ -42,9 +73,18 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
         s->force[KK_FORCE_ACTUATOR][k] -= s->servo[k] * dv;
         s->force[KK_FORCE_LIMIT][k] = s->force[KK_FORCE_FRICTION][k] = s->force[KK_FORCE_CONSTRAINT][k] = 0;
     }
+    for (int i = 0; i < model->nactuator; i++) {
+        const kki_model_actuator *a = &model->actuator[i];
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->servo[a->v_index] != 0) {
+            s->drive[i] = s->force[KK_FORCE_ACTUATOR][a->v_index] / a->gear; // one actuator a joint
+        }
+    }
+    s->has_view = 0;
     for (int i = 0; i < s->nconstraint; i++) {
         finish_constraint(model, s, &s->constraint[i]);
     }
-    s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
-    s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
+    if (!s->is_smooth) {
+        s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
+        s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
+    }
 }

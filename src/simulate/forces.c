@@ -5,6 +5,7 @@
 /// whose part in Δv goes to the diagonal of the kick, −h gear² (h/2 b₁ + b₂), and the rest is a force. The contacts then
 /// see the same operator. Stable for any stiffness: the kick's determinant is 1/(1 + h² k/2m) (S3 3.2, S4 2.3).
 #include <karakuri/elementary.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "simulate/simulator.h"
@@ -64,9 +65,9 @@ static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
-    (void)m;
     const int k = a->v_index;
     const drive d = drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]);
+    s->drive[a - m->actuator] = d.force;
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
     s->servo[k] -= a->gear * a->gear * d.slope;
@@ -86,6 +87,7 @@ static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_act
         rate += x->coefficient * s->v[x->v_index];
     }
     const double f = drive_of(s, a, u, a->gear * length, a->gear * rate).force;
+    s->drive[a - m->actuator] = f;
     for (int i = 0; i < t->term_count; i++) {
         const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
         s->force[KK_FORCE_ACTUATOR][x->v_index] += a->gear * x->coefficient * f;
@@ -99,6 +101,7 @@ static void push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
     f.angular = kk_vec3_add(f.angular, kk_vec3_cross(arm, f.linear));
     if (node > 0) {
         s->data->kernels->aba_push(&s->data->scratch, node, f);
+        s->outside[node] = kk_force_add(s->outside[node], f);
     }
 }
 
@@ -106,7 +109,8 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
     const kki_frame *f = &m->frame[a->frame];
     const kki_body *b = &m->body[f->body];
     const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), kk_transform_mul(b->X_NB, f->X_BF));
-    const double force = a->gear * drive_of(s, a, u, 0, 0).force;
+    s->drive[a - m->actuator] = drive_of(s, a, u, 0, 0).force;
+    const double force = a->gear * s->drive[a - m->actuator];
     const kk_force wrench = kk_force_make(kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.angular, force)),
                                           kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.linear, force)));
     push(s, b->node, X.p, wrench);
@@ -172,6 +176,7 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
         s->servo[k] = 0;
         s->force[KK_FORCE_ACTUATOR][k] = s->force[KK_FORCE_APPLIED][k] = 0;
     }
+    memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
     add_passive(model, s);
     kk_status status = KK_OK;
     for (int i = 0; i < model->nactuator && status == KK_OK; i++) {

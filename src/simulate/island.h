@@ -9,13 +9,16 @@
 void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                       const double *warm);
 
+/// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
+void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
+
 /// rows.c: Y of the island, and G = Yᵀ Y, exactly symmetric.
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// r = Yᵀ y, [stride].
-void kki_rows_velocity(const double *Y, int nv, int stride, const double *y, double *r);
+void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 /// y += Y λ; λ's padding is zero.
-void kki_rows_add(const double *Y, int nv, int stride, const double *lambda, double *y);
+void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
 /// Between all degrees of freedom and those of the island.
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local);
@@ -26,6 +29,6 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
                             const double *y, const double *y_free, double *y_end, double *y_drift);
 /// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix);
-kki_solver_options kki_island_solver_options(const kk_simulator *s);
+kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I);
 
 #endif

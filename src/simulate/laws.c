@@ -6,16 +6,23 @@
 ///     r = 1/(h (h k + d)),   b = k gap/(h k + d).
 #include "simulate/island.h"
 
-/// Gap up to which a contact counts as closed, m.
-static const double DEAD_BAND = 1e-5;
+/// A loop in a plane has a row across it that no joint moves. Rounding leaves a trace of motion in it, and an impulse that
+/// answers rounding by rounding has no limit. Mobility, as a share of the loop's other rows, from which a row takes part.
+static const double DEAD_ROW = 1e-20;
 
-static void begin_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+/// What stuck in the last step starts this one at rest: its velocity now is that of rows that have turned a little.
+static int stuck(const double *lambda, double bound) {
+    const double most = bound * (1 - 1e-6);
+    return bound > 0 && lambda[0] * lambda[0] + lambda[1] * lambda[1] < most * most;
+}
+
+static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
-    bias[0] = k->gap > DEAD_BAND ? k->gap / (0.5 * s->h) : 0;
+    bias[0] = k->open / (0.5 * s->h);
     bias[1] = k->surface[0];
     bias[2] = k->surface[1] * law->ratio;
     if (law->stiffness < __builtin_inf()) {
@@ -26,18 +33,22 @@ static void begin_contact(const kk_model *m, kk_simulator *s, const kki_constrai
     lambda[0] = kk_vec3_dot(k->impulse, k->normal);
     lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
     lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]) / law->ratio;
+    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion));
     int next = 1;
     if (law->torsion > 0) {
         b[next] = (kki_block){.law = KKI_LAW_TORSION, .row = 3, .contact = -next, .friction = law->torsion};
+        lambda[3] = kk_vec3_dot(k->moment, k->normal);
         next++;
     }
     if (law->rolling > 0) {
         const int row = law->torsion > 0 ? 4 : 3;
         b[next] = (kki_block){.law = KKI_LAW_ROLLING, .row = row, .contact = -next, .friction = law->rolling};
+        lambda[row] = kk_vec3_dot(k->moment, k->tangent[0]);
+        lambda[row + 1] = kk_vec3_dot(k->moment, k->tangent[1]);
     }
 }
 
-static void begin_joint(const kk_model *m, kk_simulator *s, const kki_constraint *c, const kki_warm_layout *w,
+static void begin_joint(const kk_model *m, kk_simulator *s, kki_constraint *c, const kki_warm_layout *w,
                         const double *warm) {
     kki_block *b = &s->block[c->block];
     const int slot = w->first_dof + KKI_WARM_DOF_SIZE * c->item;
@@ -49,6 +60,9 @@ static void begin_joint(const kk_model *m, kk_simulator *s, const kki_constraint
         const double most = s->h * m->dof[c->item].friction;
         *b = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
         s->lambda[c->row] = s->h * warm[slot + KKI_WARM_FRICTION];
+        // exactly none is none yet
+        const double held[2] = {s->lambda[c->row], 0};
+        c->sticks = held[0] != 0 && stuck(held, most);
     }
 }
 
@@ -69,7 +83,7 @@ static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_const
     }
 }
 
-static void begin_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, const kki_warm_layout *w,
+static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint *c, const kki_warm_layout *w,
                              const double *warm) {
     for (int r = 0; r < c->nrow; r++) {
         s->bias[c->row + r] = s->lambda[c->row + r] = s->compliance[c->row + r] = 0;
@@ -88,7 +102,7 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, const kki_const
 void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                       const double *warm) {
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         begin_constraint(m, s, c, w, warm);
         for (int b = 0; b < c->nblock; b++) {
             kki_block *block = &s->block[c->block + b];
@@ -98,5 +112,40 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, c
     }
     for (int r = I->first_row + I->nrow; r < I->first_row + I->stride; r++) {
         s->bias[r] = s->lambda[r] = s->compliance[r] = s->g[r] = s->u[r] = 0;
+    }
+}
+
+static double column_squared(const kk_simulator *s, const kki_island *I, int row) {
+    double sum = 0;
+    for (size_t k = 0; k < (size_t)I->nv; k++) {
+        const double y = s->Y[k * (size_t)I->stride + (size_t)(row - I->first_row)];
+        sum += y * y;
+    }
+    return sum;
+}
+
+/// Rows `first` … `end` of a loop, all lengths or all angles.
+static void free_dead(kk_simulator *s, const kki_island *I, const kki_constraint *c, int first, int end) {
+    double size[KKI_MOST_ROWS], most = 0;
+    for (int r = first; r < end; r++) {
+        size[r] = column_squared(s, I, c->row + r);
+        most = size[r] > most ? size[r] : most;
+    }
+    for (int r = first; r < end; r++) {
+        if (size[r] <= DEAD_ROW * most && s->compliance[c->row + r] == 0) {
+            kki_block *b = &s->block[c->block + r];
+            *b = (kki_block){.law = KKI_LAW_BOX, .row = b->row, .contact = b->contact};
+            s->lambda[c->row + r] = 0;
+        }
+    }
+}
+
+void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_LOOP) {
+            free_dead(s, I, c, 0, c->nrow < 3 ? c->nrow : 3);
+            free_dead(s, I, c, 3, c->nrow);
+        }
     }
 }

@@ -21,6 +21,7 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
                          .G = has_matrix ? s->G : NULL,
                          .Y = s->Y,
                          .nv = I->nv,
+                         .span = s->span,
                          .g = s->g + I->first_row,
                          .compliance = soft ? s->compliance + I->first_row : NULL};
 }
@@ -88,9 +89,13 @@ static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const 
     r->factorisations += stats->factorisations;
 }
 
-kki_solver_options kki_island_solver_options(const kk_simulator *s) {
+kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
-    o.tolerance = s->options.tolerance;
+    double fastest = 1;
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        fastest = __builtin_fabs(s->g[r]) > fastest ? __builtin_fabs(s->g[r]) : fastest;
+    }
+    o.tolerance = s->options.tolerance * fastest; // of what moves faster than 1 m/s, relative
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
     o.newton = s->options.max_newton > 0 ? s->options.max_newton : o.newton;
@@ -101,7 +106,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
                        kk_error *error) {
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(s);
+    const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
     const kk_status status = kki_contact_solve(problem, &options, &s->solver, lambda, u, &proof, &stats);
     if (status != KK_OK) {
@@ -118,12 +123,16 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
-                         double *y_drift) {
+                         const double *y_end, double *y_drift) {
     const double half = 0.5 * s->h, most = s->options.correction / half;
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
     int needed = 0;
     (void)m;
-    kki_rows_velocity(s->Y, I->nv, I->stride, y_drift, g);
+    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) {
+        memcpy(g, s->u2 + I->first_row, (size_t)I->stride * sizeof *g); // known from the books
+    } else {
+        kki_rows_velocity(s, I, y_drift, g);
+    }
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
@@ -140,12 +149,12 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     }
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(s);
+    const kki_solver_options options = kki_island_solver_options(s, I);
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status =
         kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
-        kki_rows_add(s->Y, I->nv, I->stride, lambda, y_drift);
+        kki_rows_add(s, I, lambda, y_drift);
     }
     return status;
 }
@@ -164,21 +173,32 @@ static void reflect(kk_simulator *s, const kki_island *I, const double *u_start)
     }
 }
 
+/// Work of the island's impulses: λ times the mean of the rows' velocities before and after.
+static void book_work(kk_simulator *s, const kki_island *I, const double *y_end) {
+    double *u = s->u2 + I->first_row, sum = 0;
+    kki_rows_velocity(s, I, y_end, u);
+    for (int r = 0; r < I->nrow; r++) {
+        sum += s->lambda[I->first_row + r] * 0.5 * (s->u0[I->first_row + r] + u[r]);
+    }
+    s->report.constraint_work += sum;
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
     const int has_matrix = I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
+    kki_island_free_dead_rows(s, I);
     if (has_matrix) {
         kki_rows_matrix(m, s, I);
     }
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
-    kki_rows_velocity(s->Y, I->nv, I->stride, y, s->u0 + I->first_row);
+    kki_rows_velocity(s, I, y, s->u0 + I->first_row);
     reflect(s, I, s->u0 + I->first_row);
-    kki_rows_velocity(s->Y, I->nv, I->stride, y_end, s->g + I->first_row);
+    kki_rows_velocity(s, I, y_end, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
     }
@@ -187,20 +207,21 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (status != KK_OK) {
         return status;
     }
-    kki_rows_add(s->Y, I->nv, I->stride, s->lambda + I->first_row, y_end);
+    kki_rows_add(s, I, s->lambda + I->first_row, y_end);
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
-    status = correct(m, s, I, &problem, y_drift);
+    book_work(s, I, y_end);
+    status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
     kki_island_scatter(m, s, I, y_drift, s->y_drift);
     return status;
 }
 
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
-    const kki_warm_layout w = kki_warm_layout_of(model);
+    const kki_warm_layout w = s->layout;
     const double *warm = kki_state_warm_const(state);
     kk_status status = KK_OK;
     for (int i = 0; i < s->nisland && status == KK_OK; i++) {

@@ -4,6 +4,10 @@
 ///     σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12,
 /// the first terms of the inverse of dexp (Munthe-Kaas 1998); for hinges and slides the brackets vanish. Springs, servos
 /// and the caller's forces are evaluated at every stage, explicitly.
+///
+/// Dry friction of joints is a constant force while they slide. Where one turns round inside the step, the step is cut at the
+/// root of its velocity and goes on with the friction's sign changed; where it would stick, the step is left to the
+/// midpoint rule.
 #include <string.h>
 
 #include "simulate/simulator.h"
@@ -45,7 +49,9 @@ static void slopes(const kk_model *m, const double *sigma, const double *v, doub
     }
 }
 
-/// Acceleration at s->q, s->v.
+enum { MOST_TURNS = 8, MOST_ROOT_STEPS = 80 };
+
+/// Acceleration at s->q, s->v, with the friction of sliding joints.
 static kk_status accelerate(const kk_model *m, kk_simulator *s, const kk_input *input, double *a, kk_error *error) {
     const double h = s->h;
     s->data->kernels->aba_prepare(m, &s->data->scratch, s->q, s->v);
@@ -53,21 +59,29 @@ static kk_status accelerate(const kk_model *m, kk_simulator *s, const kk_input *
     const kk_status status = kki_apply_forces(m, s, input, error);
     s->h = h;
     if (status == KK_OK) {
+        for (int k = 0; k < m->nv; k++) {
+            s->tau[k] += s->slip[k];
+        }
         s->data->kernels->aba_solve(m, &s->data->scratch, s->tau, a);
     }
     return status;
 }
 
-/// One stage: from the start by `share` of the step along the last stage's slopes.
-static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input, const double *q0, const double *v0,
+/// A moment of the motion.
+typedef struct moment {
+    double *q, *v;
+} moment;
+
+/// One stage: from the start by `share` of the time along the last stage's slopes.
+static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input, moment from, double time,
                        double share, double weight, kk_error *error) {
     // a and slope hold the last stage's on entry, this one's on return
     double *slope = s->y, *a = s->E, *sigma = s->y_free;
     for (int k = 0; k < m->nv; k++) {
-        sigma[k] = share * s->h * slope[k];
-        s->v[k] = v0[k] + share * s->h * a[k];
+        sigma[k] = share * time * slope[k];
+        s->v[k] = from.v[k] + share * time * a[k];
     }
-    kk_integrate(m, q0, sigma, s->q);
+    kk_integrate(m, from.q, sigma, s->q);
     slopes(m, sigma, s->v, slope);
     const kk_status status = accelerate(m, s, input, a, error);
     for (int k = 0; k < m->nv; k++) {
@@ -77,29 +91,131 @@ static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input
     return status;
 }
 
-kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
-                  kk_error *error) {
-    const double *q0 = kk_state_q_const(state), *v0 = kk_state_v_const(state);
+/// Four stages over `time`; the result in s->q and s->v.
+static kk_status go(const kk_model *m, kk_simulator *s, const kk_input *input, moment from, double time,
+                    kk_error *error) {
     static const double share[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    const size_t bytes = (size_t)model->nv * sizeof(double);
-    memset(s->y, 0, bytes);
-    memset(s->E, 0, bytes);
-    memset(s->y_end, 0, bytes);
-    memset(s->y_drift, 0, bytes);
+    double *const vectors[4] = {s->y, s->E, s->y_end, s->y_drift};
+    for (int i = 0; i < 4; i++) {
+        memset(vectors[i], 0, (size_t)m->nv * sizeof(double));
+    }
     kk_status status = KK_OK;
     for (int i = 0; i < 4 && status == KK_OK; i++) {
-        status = stage(model, s, input, q0, v0, share[i], weight[i], error);
+        status = stage(m, s, input, from, time, share[i], weight[i], error);
     }
-    if (status != KK_OK) {
-        return status;
+    for (int k = 0; k < m->nv; k++) {
+        s->v[k] = from.v[k] + time * s->y_end[k];
+        s->drift[k] = time * s->y_drift[k];
     }
-    for (int k = 0; k < model->nv; k++) {
-        s->acceleration[k] = s->y_end[k];
+    kk_integrate(m, from.q, s->drift, s->q);
+    return status;
+}
+
+// ---- joints that turn round
+
+/// The joint with dry friction that turns first, by its mean acceleration; −1: none.
+static int first_to_turn(const kk_model *m, const kk_simulator *s, moment from) {
+    int first = -1;
+    double least = 2;
+    for (int k = 0; k < m->nv; k++) {
+        if (s->slip[k] != 0 && from.v[k] != 0 && from.v[k] * s->v[k] < 0) {
+            const double share = from.v[k] / (from.v[k] - s->v[k]);
+            first = share < least ? k : first;
+            least = share < least ? share : least;
+        }
+    }
+    return first;
+}
+
+/// The time at which joint k stands, by bisection sharpened with secants; s->q and s->v are left there.
+static kk_status find_turn(const kk_model *m, kk_simulator *s, const kk_input *input, moment from, int k, double time,
+                           double *root, kk_error *error) {
+    double low = 0, high = time, v_low = from.v[k], v_high = s->v[k];
+    kk_status status = KK_OK;
+    for (int i = 0; i < MOST_ROOT_STEPS && status == KK_OK && high - low > 1e-15 * time; i++) {
+        const double secant = low + (high - low) * (v_low / (v_low - v_high)), middle = 0.5 * (low + high);
+        *root = i % 3 == 2 ? middle : secant;
+        status = go(m, s, input, from, *root, error);
+        if (s->v[k] == 0) {
+            break;
+        }
+        const int before = (s->v[k] > 0) == (from.v[k] > 0);
+        low = before ? *root : low;
+        v_low = before ? s->v[k] : v_low;
+        high = before ? high : *root;
+        v_high = before ? v_high : s->v[k];
+    }
+    return status;
+}
+
+/// Which way a joint that stands begins to slide: its slip force is set. False where it sticks.
+static int begin_to_slide(const kk_model *m, kk_simulator *s, const kk_input *input, int k, kk_error *error) {
+    const double friction = m->dof[k].friction;
+    s->slip[k] = 0;
+    if (accelerate(m, s, input, s->E, error) != KK_OK) {
+        return 0;
+    }
+    const double free = s->E[k];
+    s->slip[k] = free > 0 ? -friction : friction;
+    return accelerate(m, s, input, s->E, error) == KK_OK && free * s->E[k] > 0;
+}
+
+/// Friction of all joints at the start. False where one sticks.
+static int set_slips(const kk_model *m, kk_simulator *s, const kk_input *input, moment from, kk_error *error) {
+    memcpy(s->q, from.q, (size_t)m->nq * sizeof *s->q);
+    memcpy(s->v, from.v, (size_t)m->nv * sizeof *s->v);
+    for (int k = 0; k < m->nv; k++) {
+        s->slip[k] = from.v[k] > 0 ? -m->dof[k].friction : from.v[k] < 0 ? m->dof[k].friction : 0;
+    }
+    for (int k = 0; k < m->nv; k++) {
+        if (m->dof[k].friction > 0 && from.v[k] == 0 && !begin_to_slide(m, s, input, k, error)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// ---- the step
+
+static void note(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const double *v0 = kk_state_v_const(state);
+    for (int k = 0; k < m->nv; k++) {
+        s->acceleration[k] = (s->v[k] - v0[k]) / s->h;
         s->v_kick[k] = v0[k];
-        s->v[k] = s->v_kicked[k] = v0[k] + s->h * s->y_end[k];
-        s->drift[k] = s->h * s->y_drift[k];
+        s->v_kicked[k] = s->v[k];
         s->servo[k] = s->passive[k] = 0;
     }
-    kk_integrate(model, q0, s->drift, s->q);
+    for (int i = 0; i < s->nconstraint; i++) {
+        s->lambda[s->constraint[i].row] = s->h * s->slip[s->constraint[i].item];
+    }
+}
+
+kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
+                  kk_error *error) {
+    const moment from = {s->q_part, s->v_part};
+    double left = s->h;
+    memcpy(from.q, kk_state_q_const(state), (size_t)model->nq * sizeof(double));
+    memcpy(from.v, kk_state_v_const(state), (size_t)model->nv * sizeof(double));
+    *sticks = !set_slips(model, s, input, from, error);
+    for (int i = 0; i < MOST_TURNS && !*sticks; i++) {
+        kk_status status = go(model, s, input, from, left, error);
+        const int k = status == KK_OK ? first_to_turn(model, s, from) : -1;
+        if (k < 0) {
+            note(model, s, state);
+            return status;
+        }
+        double root = 0;
+        status = find_turn(model, s, input, from, k, left, &root, error);
+        if (status != KK_OK) {
+            return status;
+        }
+        left -= root;
+        s->v[k] = 0;
+        s->report.events++;
+        memcpy(from.q, s->q, (size_t)model->nq * sizeof(double));
+        memcpy(from.v, s->v, (size_t)model->nv * sizeof(double));
+        *sticks = !begin_to_slide(model, s, input, k, error);
+    }
+    *sticks = 1;
     return KK_OK;
 }

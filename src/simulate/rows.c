@@ -3,29 +3,65 @@
 
 #include "simulate/island.h"
 
-typedef double quad __attribute__((vector_size(32)));
+typedef double quad __attribute__((vector_size(32), may_alias));
 
 // ---- products with Y
 
 /// r = Yᵀ y, [stride].
-void kki_rows_velocity(const double *Y, int nv, int stride, const double *y, double *r) {
-    for (int c = 0; c < stride; c += 4) {
-        quad sum = {0, 0, 0, 0};
-        for (int k = 0; k < nv; k++) {
-            sum += *(const quad *)(Y + (size_t)k * (size_t)stride + c) * y[k];
+void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
+    memset(r, 0, (size_t)I->stride * sizeof *r);
+    for (int k = 0; k < I->nv; k++) {
+        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
+        for (int c = s->span[2 * k]; c < s->span[2 * k + 1]; c++) {
+            ((quad *)r)[c] += ((const quad *)Y)[c] * y[k];
         }
-        *(quad *)(r + c) = sum;
     }
 }
 
 /// y += Y λ; λ's padding is zero.
-void kki_rows_add(const double *Y, int nv, int stride, const double *lambda, double *y) {
-    for (int k = 0; k < nv; k++) {
+void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
+    for (int k = 0; k < I->nv; k++) {
+        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
         quad sum = {0, 0, 0, 0};
-        for (int c = 0; c < stride; c += 4) {
-            sum += *(const quad *)(Y + (size_t)k * (size_t)stride + c) * *(const quad *)(lambda + c);
+        for (int c = s->span[2 * k]; c < s->span[2 * k + 1]; c++) {
+            sum += ((const quad *)Y)[c] * ((const quad *)lambda)[c];
         }
         y[k] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+}
+
+// ---- which part of each row of Y is not zero
+
+static void widen(const kk_model *m, kk_simulator *s, int dof, int first, int end) {
+    if (dof < 0) {
+        return;
+    }
+    const int tree = m->node_tree[m->dof_node[dof]], k = s->tree_local[tree];
+    s->span[2 * k] = first < s->span[2 * k] ? first : s->span[2 * k];
+    s->span[2 * k + 1] = end > s->span[2 * k + 1] ? end : s->span[2 * k + 1];
+}
+
+/// Vectors of four between a tree's first and last constraint, for all of its degrees of freedom.
+static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    for (int k = 0; k < I->nv; k++) {
+        s->span[2 * k] = I->stride / 4;
+        s->span[2 * k + 1] = 0;
+    }
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int row = c->row - I->first_row;
+        widen(m, s, c->dof[0], row / 4, (row + c->nrow + 3) / 4);
+        widen(m, s, c->dof[1], row / 4, (row + c->nrow + 3) / 4);
+    }
+    for (int t = 0; t < I->ntree; t++) {
+        const int tree = s->tree_order[I->first_tree + t], first = s->tree_local[tree];
+        const int count = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
+        // an empty span begins where it ends
+        s->span[2 * first] = s->span[2 * first + 1] > 0 ? s->span[2 * first] : 0;
+        for (int k = first + 1; k < first + count; k++) {
+            s->span[2 * k] = s->span[2 * first];
+            s->span[2 * k + 1] = s->span[2 * first + 1];
+        }
     }
 }
 
@@ -82,6 +118,7 @@ static void add_lane(const kk_model *m, kk_simulator *s, climb *c, const kki_row
 
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c = {.lanes = 0};
+    find_spans(m, s, I);
     memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *k = &s->constraint[s->order[I->first_constraint + i]];

@@ -72,7 +72,8 @@ static int count_limits(const kk_model *m) {
 
 static void count(const kk_model *m, kk_simulator *s) {
     const int single = count_friction(m) + count_limits(m) + m->ncoupling;
-    s->max_contacts = s->max_touching = kki_model_max_contacts(m);
+    s->layout = kki_warm_layout_of(m);
+    s->max_contacts = s->max_touching = s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
@@ -86,9 +87,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
     KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
-    double **const vectors[] = {&s->tau,   &s->diagonal, &s->E,      &s->y,       &s->y_free,
-                                &s->y_end, &s->y_drift,  &s->dv,     &s->drift,   &s->acceleration,
-                                &s->servo, &s->passive,  &s->v_kick, &s->v_kicked};
+    double **const vectors[] = {
+        &s->tau,   &s->diagonal,     &s->E,     &s->y,       &s->y_free, &s->y_end, &s->y_drift, &s->dv,
+        &s->drift, &s->acceleration, &s->servo, &s->passive, &s->v_kick, &s->slip,  &s->v_part,  &s->v_kicked};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
     }
@@ -98,6 +99,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->X_WS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->ball, 4 * (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
@@ -113,13 +115,25 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
-    KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)kki_warm_layout_of(m).size);
+    KKI_LAYOUT_ARRAY(layout, s->q_part, (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
+    KKI_LAYOUT_ARRAY(layout, s->view_a, padded);
+    KKI_LAYOUT_ARRAY(layout, s->outside, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
+    KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
+    KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
     KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
+    KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
         KKI_LAYOUT_ARRAY(layout, s->local[i], padded);
     }
@@ -150,6 +164,9 @@ static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_s
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
+    status = status ? status : kk_data_create(m, &s->allocator, &s->view);
+    status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
+    status = status ? status : kki_near_create(&s->near, m, s->max_touching, &s->allocator);
     if (status == KK_OK) {
         status = kki_solver_work_create(&s->solver, &s->allocator,
                                         (kki_solver_size){.rows = rows, .blocks = s->max_blocks, .nv = m->nv});
@@ -183,6 +200,9 @@ void kk_simulator_free(kk_simulator *simulator) {
     if (simulator) {
         const kk_allocator allocator = simulator->allocator;
         kki_solver_work_destroy(&simulator->solver);
+        kki_near_destroy(&simulator->near);
+        kk_state_free(simulator->trial);
+        kk_data_free(simulator->view);
         kk_data_free(simulator->data);
         kki_release(&allocator, simulator, simulator->size);
     }
@@ -219,8 +239,4 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
 
 const double *kk_simulator_acceleration(const kk_simulator *simulator) {
     return simulator->acceleration;
-}
-
-const double *kk_simulator_force(const kk_simulator *simulator, kk_force_source source) {
-    return source >= 0 && source < KK_FORCE_SOURCE_COUNT ? simulator->force[source] : NULL;
 }

@@ -8,6 +8,8 @@
 #include "collision/manifold.h"
 #include "contact/solver.h"
 #include "dynamics/data.h"
+#include "model/warm.h"
+#include "simulate/near.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
@@ -19,8 +21,10 @@ typedef struct kki_contact {
     kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
+    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
     kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
+    kk_vec3 moment;    ///< of torsion and rolling on B, likewise
     double approach;   ///< normal velocity at the start
     kk_vec3 velocity;  ///< at the end, in (n, t1, t2)
 } kki_contact;
@@ -61,6 +65,7 @@ typedef struct kki_constraint {
     int32_t dof[2];                     ///< ends of the branches that feel it; −1: none
     double gap[KKI_MOST_ROWS];          ///< position error of each row at the step's middle
     int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
+    int32_t sticks; ///< contacts, dry friction: the last step ended with the impulse inside its bounds
 } kki_constraint;
 
 /// What events.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
@@ -68,6 +73,15 @@ typedef struct kki_verdict {
     int32_t mode;
     double d[2];
 } kki_verdict;
+
+/// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
+typedef struct kki_whole {
+    kk_force momentum;
+    double mass;
+    kk_vec3 first;  ///< mass × centre, from the base's origin
+    kk_sym3 second; ///< moments about the base's origin, world axes
+    kk_vec3 base;   ///< its origin
+} kki_whole;
 
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
@@ -88,6 +102,9 @@ struct kk_simulator {
     kki_solver_work solver;
     kk_report report;
     double h;
+    void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
+    void *probe_user;
+    int is_smooth; ///< whether this step was one for Runge and Kutta
 
     // the moving copy of the state
     double *q, *v; ///< [nq], [nv]
@@ -95,13 +112,24 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
-    double *v_kick, *v_kicked; ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts
     kk_transform *X_WS; ///< [nshape] at the step's middle
     double *ball;       ///< [4 nshape] centre and radius of a ball round each shape
     double *reach;      ///< [nshape] how far its surface can get in the rest of the step
+    uint64_t *placed;   ///< [nshape] step in which the three above were made; 0: never
+    uint64_t stamp;     ///< of this step
+    kki_near near;
+
+    // fast bodies (fast.c)
+    int looks_ahead;          ///< whether meetings are looked for in this part of the step
+    double meeting;           ///< first one, s from the start; −1: none
+    double instant;           ///< how long the pair takes to cross what detection could miss
+    int32_t meeting_shape[2]; ///< who meets
+    kk_state *trial;          ///< of steps taken in parts
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching] sorted by shapes
@@ -119,19 +147,37 @@ struct kk_simulator {
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
     double *u0, *u_start, *u_end, *travel, *total;             ///< [max_rows] of events.c
     kki_verdict *verdict;                                      ///< [max_constraints]
-    int8_t *waiting;                                           ///< [max_constraints]
+    int8_t *waiting, *stopping;                                ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 
-    double *warm; ///< laid out as in the state: what will be written there
+    // for readers (readout.c): made when somebody asks
+    int has_view;
+    kk_data *view;           ///< kinematics and loads at the middle of the last step
+    double *q_middle;        ///< [nq]
+    double *view_v, *view_a; ///< [nv] the kick's, in the coordinates of v
+    kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
+    kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
+    kk_force *wrench;        ///< [nbody] what each joint transmits
+    int8_t *in_flight;       ///< [nnode] of momentum.c
+    kki_whole *whole;        ///< [nnode] likewise, at the start of the step
+    double *drive;           ///< [nactuator] force of each actuator
+
+    kki_warm_layout layout; ///< of what the state remembers
+    double *warm;           ///< laid out as in the state: what will be written there
 
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
+    int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
 };
 
+/// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
+kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
+/// fast.c: s->meeting of the `count` near pairs.
+void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
@@ -144,15 +190,22 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
-/// rk4.c: the whole step of a model that nothing holds, from the state; s->q and s->v at its end.
-kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input,
+/// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
+/// @param sticks  1: a joint sticks, and nothing was done
+kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
+/// readout.c: kinematics with accelerations at the middle of the last step.
+const kk_data *kki_simulator_view(kk_simulator *s);
+/// range.c: distance to the nearest surface, −1 for none.
+double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
+/// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
+void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// warm.c: what the next step starts from, into s->warm; and from there into the state.
-void kki_warm_store(const kk_model *model, kk_simulator *s);
-void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state);
+void kki_warm_store(kk_simulator *s);
+void kki_warm_commit(const kk_simulator *s, kk_state *state);
 
 #endif

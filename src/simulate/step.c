@@ -25,25 +25,28 @@ static double now(const kk_simulator *s) {
 static double book(kk_simulator *s, kk_stage stage, double start) {
     const double t = now(s);
     s->report.seconds[stage] += t - start;
+    if (s->probe) {
+        s->probe(s, stage, s->probe_user);
+    }
     return t;
 }
 
 // ---- where is everything
 
-static kk_status begin(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+static kk_status check(const kk_model *m, const kk_simulator *s, const kk_state *state, kk_error *error) {
     if (s->model != m || s->model_hash != kk_model_hash(m)) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the simulator was made for another model");
     }
-    const kk_status status = kk_state_check(m, state, error);
-    if (status != KK_OK) {
-        return status;
-    }
+    return kk_state_check(m, state, error);
+}
+
+static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, double h) {
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
-    s->report = (kk_report){.worst_body = {-1, -1}};
-    s->h = s->options.timestep;
-    return KK_OK;
+    s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
+    s->meeting = -1;
+    s->h = h;
 }
 
 // ---- how would it move if it touched nothing
@@ -132,7 +135,7 @@ static void commit(const kk_model *m, const kk_simulator *s, kk_state *state) {
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
     memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
     memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
-    kki_warm_commit(m, s, state);
+    kki_warm_commit(s, state);
     kk_state_set_time(state, kk_state_time(state) + s->h);
 }
 
@@ -150,9 +153,13 @@ static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *s
     return status;
 }
 
-/// Whether this step is one for Runge and Kutta: asked for, and nothing holds anything.
+/// Whether this step is one for Runge and Kutta: asked for, and nothing but dry friction holds anything.
 static int is_smooth(const kk_model *m, const kk_simulator *s) {
-    return m->options.integrator == KK_INTEGRATOR_RK4 && s->nconstraint == 0;
+    int smooth = m->options.integrator == KK_INTEGRATOR_RK4;
+    for (int i = 0; i < s->nconstraint && smooth; i++) {
+        smooth = s->constraint[i].kind == KKI_ON_FRICTION;
+    }
+    return smooth;
 }
 
 static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
@@ -173,31 +180,51 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
     return status;
 }
 
-kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
-                  kk_error *error) {
-    kk_simulator *s = simulator;
-    if (!model || !state || !s) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
+static void go_to_middle(const kk_model *m, kk_simulator *s) {
+    kki_drift(m, 0.5 * s->h, s->q, s->v);
+    memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+}
+
+/// Runge and Kutta where they can, the kick otherwise.
+static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
+                           kk_error *error) {
+    int sticks = 1;
+    s->is_smooth = is_smooth(m, s);
+    if (s->is_smooth) {
+        const kk_status status = kki_rk4(m, s, state, input, &sticks, error);
+        if (status != KK_OK || !sticks) {
+            return status;
+        }
+        s->is_smooth = 0;
+        memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
+        memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
+        go_to_middle(m, s);
     }
+    return kick(m, s, state, input, t, error);
+}
+
+/// One step, or a part of one, of length h. Where fast bodies meet in it, s->meeting says when and the state stays.
+static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                         int looks_ahead, kk_error *error) {
     double t = now(s);
-    kk_status status = begin(model, s, state, error);
-    if (status != KK_OK) {
-        return status;
-    }
+    begin(model, s, state, h);
+    s->looks_ahead = looks_ahead;
     t = book(s, KK_STAGE_BEGIN, t);
 
     // where is everything, in the middle of the step
-    s->nconstraint = s->ncontact = s->ntouching = s->nisland = 0;
-    kki_drift(model, 0.5 * s->h, s->q, s->v);
-    s->data->kernels->kick_prepare(model, &s->data->scratch, s->q, s->v);
+    go_to_middle(model, s);
     t = book(s, KK_STAGE_KINEMATICS, t);
 
     // what touches what, and what must not happen
-    status = constrain(model, s, state, &t, error);
+    kk_status status = constrain(model, s, state, &t, error);
+    if (status == KK_OK && s->meeting >= 0) {
+        return KK_OK;
+    }
 
     // how would it move if it touched nothing, what do the constraints make of it, and where does it go
     if (status == KK_OK) {
-        status = is_smooth(model, s) ? kki_rk4(model, s, state, input, error) : kick(model, s, state, input, &t, error);
+        status = integrate(model, s, state, input, &t, error);
     }
     if (status != KK_OK) {
         return status;
@@ -205,7 +232,10 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
 
     // prove it
     kki_finish(model, s);
-    kki_warm_store(model, s);
+    if (!s->is_smooth) {
+        kki_keep_momentum(model, s, state);
+    }
+    kki_warm_store(s);
     kki_close_loops(model, s);
     status = prove(model, s, error);
     if (status == KK_OK) {
@@ -213,4 +243,58 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
         book(s, KK_STAGE_PROVE, t);
     }
     return status;
+}
+
+enum { MOST_PARTS = 4000 };
+
+static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_error *error) {
+    return kki_error_set(error, KK_NOT_CONVERGED,
+                         "detect: \"%s\" and \"%s\" meet more than %d times within a step; a shorter time step helps",
+                         kk_model_body_name(m, m->shape[s->meeting_shape[0]].body),
+                         kk_model_body_name(m, m->shape[s->meeting_shape[1]].body), MOST_PARTS / 2);
+}
+
+/// A step with fast bodies: on a copy of the state, from meeting to meeting.
+static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                               kk_error *error) {
+    double left = h;
+    int parts = 0;
+    kk_status status = kk_state_copy(s->trial, state);
+    while (status == KK_OK && left > 0) {
+        status = attempt(m, s, s->trial, input, left, 1, error);
+        if (status != KK_OK || s->meeting < 0) {
+            parts++;
+            break;
+        }
+        const double before = s->meeting, part = before > s->instant ? before : s->instant;
+        const double length = part < left ? part : left;
+        status = attempt(m, s, s->trial, input, length, 0, error);
+        left -= length;
+        if (status == KK_OK && ++parts > MOST_PARTS) {
+            status = too_many_parts(m, s, error);
+        }
+    }
+    s->report.parts = parts;
+    if (status == KK_OK) {
+        const double time = kk_state_time(state) + h;
+        status = kk_state_copy(state, s->trial);
+        kk_state_set_time(state, time);
+    }
+    return status;
+}
+
+kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
+                  kk_error *error) {
+    kk_simulator *s = simulator;
+    if (!model || !state || !s) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
+    }
+    kk_status status = check(model, s, state, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    const double h = s->options.timestep;
+    s->report = (kk_report){.worst_body = {-1, -1}, .parts = 1};
+    status = attempt(model, s, state, input, h, !s->options.discrete, error);
+    return status == KK_OK && s->meeting >= 0 ? step_in_parts(model, s, state, input, h, error) : status;
 }

@@ -13,17 +13,18 @@ static void store_vec(double *to, kk_vec3 a) {
 
 static void store_contact(const kk_simulator *s, const kki_contact *c, double *to) {
     const kk_transform *X = &s->X_WS[c->shape[0]];
-    to[KKI_WARM_FIRST] = c->shape[0];
-    to[KKI_WARM_SECOND] = c->shape[1];
+    to[KKI_WARM_FIRST] = s->model->shape[c->shape[0]].collider;
+    to[KKI_WARM_SECOND] = s->model->shape[c->shape[1]].collider;
     to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
     to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
     store_vec(to + KKI_WARM_FORCE, kk_vec3_scale(c->impulse, 1 / s->h));
+    store_vec(to + KKI_WARM_MOMENT, kk_vec3_scale(c->moment, 1 / s->h));
 }
 
-static void store_pair(const kki_touching *t, double *to) {
-    to[0] = t->first;
-    to[1] = t->second;
+static void store_pair(const kk_model *m, const kki_touching *t, double *to) {
+    to[0] = m->shape[t->first].collider;
+    to[1] = m->shape[t->second].collider;
     to[2] = t->memory.reference;
     for (int k = 0; k < 4; k++) {
         to[3 + k] = t->memory.feature[k];
@@ -38,7 +39,7 @@ static void store_contacts(const kk_simulator *s, const kki_warm_layout *w, doub
         store_contact(s, &s->contact[i], warm + w->first_contact + i * KKI_WARM_CONTACT_SIZE);
     }
     for (int i = 0; i < s->ntouching; i++) {
-        store_pair(&s->touching[i], warm + w->first_pair + i * KKI_WARM_PAIR_SIZE);
+        store_pair(s->model, &s->touching[i], warm + w->first_pair + i * KKI_WARM_PAIR_SIZE);
     }
     warm[w->contact_count] = s->ncontact;
     warm[w->pair_count] = s->ntouching;
@@ -56,8 +57,8 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     }
 }
 
-void kki_warm_store(const kk_model *model, kk_simulator *s) {
-    const kki_warm_layout w = kki_warm_layout_of(model);
+void kki_warm_store(kk_simulator *s) {
+    const kki_warm_layout w = s->layout;
     double *warm = s->warm;
     if (w.contacts > 0) {
         store_contacts(s, &w, warm);
@@ -81,8 +82,8 @@ static void commit_records(const double *from, int count, double *to, int old_co
     }
 }
 
-void kki_warm_commit(const kk_model *model, const kk_simulator *s, kk_state *state) {
-    const kki_warm_layout w = kki_warm_layout_of(model);
+void kki_warm_commit(const kk_simulator *s, kk_state *state) {
+    const kki_warm_layout w = s->layout;
     double *to = kki_state_warm(state);
     const double *from = s->warm;
     if (w.contacts > 0) {

@@ -104,8 +104,8 @@ def check_misuse(bench, verbs):
     bench.expect("empty value", ["compute", "robot:arm7", "--what", ""], USAGE, err=["is empty"])
     bench.expect("flag with a value", ["info", "robot:arm7", "--degrees=yes"], USAGE, err=["takes no value"])
     bench.expect("wrong choice", ["info", "robot:arm7", "--color", "neever"], USAGE, err=["auto, always, never", "did you mean 'never'?"])
-    bench.expect("no number", ["compute", "robot:arm7", "-w", "zmp", "--floor", "high"], USAGE, err=["no finite number"])
-    bench.expect("not finite", ["compute", "robot:arm7", "-w", "zmp", "--floor", "nan"], USAGE, err=["no finite number"])
+    bench.expect("no number", ["compute", "robot:arm7", "-w", "zmp", "--floor-height", "high"], USAGE, err=["no finite number"])
+    bench.expect("not finite", ["compute", "robot:arm7", "-w", "zmp", "--floor-height", "nan"], USAGE, err=["no finite number"])
     bench.expect("out of range", ["plot", "x.csv", "--width", "3"], USAGE, err=["outside 160 … 10000"])
     bench.expect("no whole number", ["plot", "x.csv", "--width", "300.5"], USAGE, err=["no whole number"])
     bench.expect("wrong shell", ["completion", "csh"], USAGE, err=["bash, zsh, fish"])
@@ -155,6 +155,54 @@ def check_generated(bench, verbs):
         bench.document(f"{words} as JSON", words)
 
 
+# ---- loading ---------------------------------------------------------------------------------------------------------
+
+ARM = """<robot name="r">
+  <link name="base"><inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="arm"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="package://kit/part.stl"/></geometry></visual></link>
+  <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="10" velocity="2"/></joint>
+  <gazebo reference="arm"><selfCollide>1</selfCollide></gazebo>
+</robot>
+"""
+
+
+def write_tetrahedron(path):
+    corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    text = "".join("facet normal 0 0 0\nouter loop\n" + "".join("vertex %g %g %g\n" % corners[i] for i in f) + "endloop\nendfacet\n"
+                   for f in faces)
+    path.write_text("solid t\n" + text + "endsolid t\n")
+
+
+def check_loading(bench):
+    (bench.folder / "arm.urdf").write_text(ARM)
+    (bench.folder / "paths" / "kit").mkdir(parents=True)
+    write_tetrahedron(bench.folder / "paths" / "kit" / "part.stl")
+    free = bench.document("a URDF file", ["info", "arm.urdf", "--search", "paths"])
+    bench.check("its base is free", free.get("nv") == 7, str(free)[:300])
+    bench.check("notes have a place", any(note.startswith("arm.urdf:7:") for note in free["notes"]), str(free["notes"]))
+    fixed = bench.document("its base held", ["info", "arm.urdf", "--base", "fixed", "--meshes", "none"])
+    bench.check("is fixed", fixed.get("nv") == 1)
+    done = bench.expect("notes are printed", ["info", "arm.urdf", "--search", "paths"], OK, err=["arm.urdf:7:", ": note: "])
+    bench.check("and --quiet stops them", bench.run("info", "arm.urdf", "--search", "paths", "-q").stderr == "", done.stderr)
+    for name in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
+        found = bench.run("info", "arm.urdf", env={name: str(bench.folder / "paths")})
+        bench.check(f"a package by {name}", found.returncode == OK and "part.stl" not in found.stderr, found.stderr)
+    bench.check("a package by --package-path",
+                "part.stl" not in bench.run("info", "arm.urdf", "--package-path", bench.folder / "paths").stderr)
+    bench.expect("no number in an argument", ["info", "arm.urdf", "--arg", "x=3"], USAGE, err=["NAME:=VALUE"])
+    (bench.folder / "arm.xacro").write_text('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="m" default="1"/>'
+                                            '<link name="a"><inertial><mass value="$(arg m)"/><inertia ixx="1" iyy="1" izz="1" ixy="0"'
+                                            ' ixz="0" iyz="0"/></inertial></link></robot>')
+    bench.check("a xacro argument", bench.document("xacro", ["info", "arm.xacro", "--arg", "m:=7.5"]).get("mass") == 7.5)
+    bench.expect("no such kind of base", ["info", "arm.urdf", "--base", "flying"], USAGE, err=["file, fixed, free"])
+    (bench.folder / "broken.urdf").write_text("<robot name='r'><link></robot>")
+    bench.expect("a broken file", ["info", "broken.urdf"], INPUT, err=["broken.urdf:1:"])
+    bench.expect("loading options elsewhere", ["plot", "x.csv", "--search", "paths"], USAGE, err=["no option --search"])
+
+
 # ---- info ------------------------------------------------------------------------------------------------------------
 
 def check_info(bench):
@@ -167,6 +215,114 @@ def check_info(bench):
     names = {body["name"] for body in bodies} | {"world"}
     bench.check("parents exist", all(body["parent"] in names for body in bodies))
     bench.check("no limit is null, not a number", bodies[0]["joint"]["dofs"][0]["lower"] is None)
+
+
+# ---- check -----------------------------------------------------------------------------------------------------------
+
+BROKEN = """<robot name="bad">
+  <link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="a"><inertial><mass value="-1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="package://none/x.stl"/></geometry></visual></link>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="ja" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 0"/>
+    <limit lower="1" upper="-1" effort="1" velocity="1"/></joint>
+  <joint name="jb" type="continuous"><parent link="a"/><child link="b"/><mimic joint="jb"/></joint>
+</robot>
+"""
+
+BROKEN_MJCF = """<mujoco><worldbody>
+ <body name="a"><freejoint/><inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>
+  <body name="b"><joint name="j" axis="0 0 0" range="1 -1"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 5"/>
+  <geom type="mesh" mesh="m"/></body>
+  <body name="b"><joint name="j" range="-10 20"/><geom size=".1"/></body>
+ </body></worldbody><asset><mesh name="m" file="none.stl"/></asset></mujoco>
+"""
+
+
+def check_doctor(bench):
+    (bench.folder / "bad.urdf").write_text(BROKEN)
+    (bench.folder / "bad.xml").write_text(BROKEN_MJCF)
+    bench.expect("a broken URDF file", ["check", "bad.urdf"], FINDING, out=[
+        "bad.urdf:3:41: error: link 'a': the mass is negative — ", "bad.urdf:4:39: warning: 'package://none/x.stl' is not found",
+        "bad.urdf:6:15: error: a second <link>", "bad.urdf:7:85: error: joint 'ja': the axis is zero — ", "above the upper one",
+        "mimics itself", "no body has these moments", "is not connected", "no actuators"])
+    bench.expect("a broken MJCF file", ["check", "bad.xml"], FINDING, out=[
+        "bad.xml:2:57: error: the mass is negative", "bad.xml:3:40: error: the axis", "upside down", "two of body have the name 'b'",
+        "two of joint", "none.stl", "principal moments 1, 1, 5"])
+    document = bench.document("check as JSON", ["check", "bad.urdf", "bad.xml"], FINDING)
+    bench.check("its findings", [file["file"] for file in document["files"]] == ["bad.urdf", "bad.xml"] and document["errors"] ==
+                sum(f["severity"] == "error" for file in document["files"] for f in file["findings"]) > 8, str(document)[:300])
+    for source, out in (("bad.urdf", "good.urdf"), ("bad.xml", "good.xml"), ("bad.urdf", "good2.xml"), ("bad.xml", "good2.urdf")):
+        bench.expect(f"{source} repaired as {out}", ["check", source, "--repair", out], FINDING, out=[f"changed in {out}:", "negative"])
+        bench.expect(f"{out} is good", ["check", out], OK, out=["0 errors"])
+        bodies = {body["name"]: body for body in bench.document(f"info of {out}", ["info", out])["bodies"]}
+        bench.check(f"{out}: mass and nearest inertia", bodies["a"]["mass"] == 1 and
+                    all(near(x, y, 1e-12) for x, y in zip(bodies["b"]["moment"], (2.5, 2.5, 5, 0, 0, 0))), str(bodies["b"]))
+        bench.check(f"{out}: the second name", "b_2" in bodies, str(list(bodies)))
+    bench.expect("a good robot", ["check", "robot:humanoid36"], OK, out=["1 file: 0 errors"])
+    bench.expect("no file", ["check", "none.urdf"], FINDING, out=["none.urdf", "1 error"])
+    bench.expect("no file to repair", ["check", "none.urdf", "--repair", "x.urdf"], INPUT, err=["cannot be repaired"])
+    bench.expect("nothing to check", ["check"], USAGE, err=["needs FILE"])
+    bench.expect("two to repair", ["check", "bad.urdf", "bad.xml", "--repair", "x.urdf"], USAGE, err=["--repair takes one file"])
+    bench.expect("repair to something", ["check", "bad.urdf", "--repair", "x.obj"], USAGE, err=["--to urdf"])
+    bench.expect("repair to nowhere", ["check", "bad.urdf", "--repair", "nowhere/x.urdf"], INPUT, err=["nowhere/x.urdf"])
+    bench.expect("notes", ["check", "arm.urdf", "--notes"], OK, out=["arm.urdf:7:27: note: "])
+
+
+# ---- convert ---------------------------------------------------------------------------------------------------------
+
+def mass_matrices(bench, model, joints):
+    """Bias, inertia matrix and the pose of the last body at three states."""
+    columns = ["time"] + [f"{name}.{kind}" for kind in "qv" for name in joints]
+    rows = [[n] + [0.3 * math.sin(1 + n + 0.7 * k) for k in range(len(columns) - 1)] for n in range(3)]
+    write_table(bench.folder / "states.csv", columns, rows)
+    document = bench.document(f"compute {model}", ["compute", model, "-q", "-s", "states.csv", "-w", "crba,bias,com"])
+    return document.get("columns", []), document.get("rows", [])
+
+
+def check_round_trip(bench, source, steps):
+    """Mass matrix, bias forces and centre of mass stay the same to 1e-12 through any number of formats."""
+    info = bench.document(f"info {source}", ["info", source])
+    joints = [body["joint"]["name"] for body in info["bodies"] if body["joint"]["nv"] == 1]
+    columns, rows = mass_matrices(bench, source, joints)
+    places = {column["name"]: i for i, column in enumerate(columns)}
+    for target in steps:
+        bench.expect(f"convert {source} to {target}", ["convert", source, target, "-q"], OK)
+        other_columns, other = mass_matrices(bench, target, joints)
+        order = [places.get(column["name"]) for column in other_columns]
+        same = None not in order and len(order) == len(columns) > len(joints) and len(other) == len(rows) == 3
+        bench.check(f"{target} has the same columns as {source}", same, str(set(places) ^ {c["name"] for c in other_columns})[:300])
+        if same:
+            worst = max((abs(row[i] - old[order[i]]) / max(1, abs(old[order[i]])) for row, old in zip(other, rows) for i in range(len(order))),
+                        default=0)
+            bench.check(f"{target} moves like {source}", worst <= 1e-12, f"worst difference {worst:.3g}")
+        source = target
+
+
+def check_convert(bench):
+    write_tetrahedron(bench.folder / "part.stl")
+    (bench.folder / "meshed.urdf").write_text(ARM.replace("package://kit/", ""))
+    (bench.folder / "below").mkdir()
+    bench.expect("meshes stay found", ["convert", "meshed.urdf", "below/meshed.xml"], OK, err=["1 mesh is outside"])
+    bench.check("by relative paths", '"../part.stl"' in (bench.folder / "below" / "meshed.xml").read_text())
+    bench.expect("and are read again", ["convert", "below/meshed.xml", "again.urdf", "--search", "."], OK)
+    bench.check("from there, too", '"part.stl"' in (bench.folder / "again.urdf").read_text())
+    for robot in ("arm7", "humanoid36", "quadruped"):
+        check_round_trip(bench, f"robot:{robot}", [f"{robot}.urdf", f"{robot}.xml", f"{robot}2.urdf"])
+    bench.expect("to the standard output", ["convert", "robot:arm7", "-", "--to", "urdf"], OK, out=["<robot"])
+    bench.expect("to something", ["convert", "robot:arm7", "x.obj"], USAGE, err=["--to urdf"])
+    bench.expect("from nothing", ["convert", "none.urdf", "x.urdf"], INPUT, err=["none.urdf"])
+    bench.expect("two things on one output", ["convert", "robot:arm7", "-", "--to", "urdf", "--json"], USAGE, err=["name a file"])
+    document = bench.document("convert as JSON", ["convert", "robot:arm7", "arm7.xml"])
+    bench.check("its format", document["format"] == "mjcf")
+    shared = pathlib.Path(os.environ.get("KARAKURI_MODELS", ROOT.parent / "shared" / "models"))
+    for name in ("jvrc1/urdf/jvrc1.urdf", "unitree_h1/h1.xml", "agility_cassie/cassie.xml", "shadow_hand/right_hand.xml",
+                 "anybotics_anymal_c/anymal_c.xml", "franka_emika_panda/panda.xml", "robotiq_2f85/2f85.xml"):
+        path = shared / name
+        if path.exists():
+            stem = path.stem
+            check_round_trip(bench, str(path), [f"rt_{stem}.urdf", f"rt_{stem}.xml", f"rt_{stem}2.urdf"])
 
 
 # ---- compute ---------------------------------------------------------------------------------------------------------
@@ -271,6 +427,135 @@ def check_compute_json(bench):
     bench.check("file and output are the same", direct == (bench.folder / "com.csv").read_text())
 
 
+# ---- run, replay, export ---------------------------------------------------------------------------------------------
+
+SCENE = """<mujoco model="scene"><option timestep="0.002"/>
+ <worldbody><geom type="plane" size="5 5 1"/>
+  <body name="box" pos="0 0 0.3"><freejoint name="box"/><geom type="box" size="0.1 0.1 0.1" mass="1"/></body>
+  <body name="arm" pos="1 0 1"><joint name="hinge" axis="0 1 0" damping="0.1"/><geom type="capsule" size="0.03 0.2" mass="1"/>
+   <body name="fore" pos="0 0 0.3"><joint name="elbow" axis="0 1 0"/><geom type="capsule" size="0.02 0.1" mass="0.3"/></body></body>
+ </worldbody>
+ <actuator><position name="servo" joint="hinge" kp="100" kv="10"/><motor joint="elbow"/></actuator>
+ <keyframe><key name="raised" qpos="0 0 0.5 1 0 0 0 0.5 0" ctrl="0.5 0"/></keyframe></mujoco>
+"""
+
+
+def check_run(bench):
+    (bench.folder / "scene.xml").write_text(SCENE)
+    document = bench.document("run as JSON", ["run", "scene.xml", "-t", "0.6", "-o", "a.kkr", "-l", "a.csv", "--key-every", "64"])
+    bench.check("its figures", document["steps"] == 300 and near(document["time"], 0.6, 1e-9) and document["worst_residual"] <= 1e-9 and
+                document["most_contacts"] == 4 and document["cut_short"] == 0, str(document))
+    rows = list(csv.reader(open(bench.folder / "a.csv")))
+    names = [name.split(" [")[0] for name in rows[0]]
+    bench.check("its log", len(rows) == 301 and {"time", "box.q.z", "hinge.q", "elbow.v", "servo.u", "elbow.u", "residual", "contacts"} <=
+                set(names), str(names))
+    # free fall from the centre at 0.3 m: z = 0.3 - g t²/2 while it does not touch
+    fall = [(float(row[0]), float(row[names.index("box.q.z")])) for row in rows[1:51]]
+    bench.check("the box falls freely", all(abs(z + 4.905 * t * t - fall[0][1] - 4.905 * fall[0][0] ** 2) < 1e-9 for t, z in fall), str(fall[-1]))
+    bench.check("and comes to rest on the floor", near(float(rows[-1][names.index("box.q.z")]), fall[0][1] - 0.2, 1e-4), rows[-1][7])
+    bench.expect("a summary", ["run", "scene.xml", "-t", "0.1"], OK, out=["real time", "residual", "contacts", "energy"])
+    bench.expect("every tenth step", ["run", "scene.xml", "-t", "0.1", "-l", "few.csv", "--every", "10"], OK)
+    bench.check("are 5 rows", len((bench.folder / "few.csv").read_text().splitlines()) == 6)
+    held = bench.document("from a keyframe", ["run", "scene.xml", "-t", "0.002", "--keyframe", "raised", "-l", "key.csv"])
+    bench.check("its controls are held", held and bench_column(bench, "key.csv", "servo.u") == [0.5])
+    budget = bench.document("with a budget", ["run", "scene.xml", "-t", "0.4", "--budget", "1", "--dt", "0.01"])
+    bench.check("steps of dt", budget["steps"] == 40 and budget["timestep"] == 0.01)
+    check_replay(bench)
+
+
+def bench_column(bench, table, name):
+    rows = list(csv.reader(open(bench.folder / table)))
+    index = [head.split(" [")[0] for head in rows[0]].index(name)
+    return [float(row[index]) for row in rows[1:]]
+
+
+def check_replay(bench):
+    bench.expect("what a recording holds", ["replay", "a.kkr"], OK, out=["scene.xml", "300, a whole state every 64", "9 coordinates"])
+    bench.expect("a replay", ["replay", "a.kkr", "--verify"], OK, out=["all 300 steps", "same bits"])
+    part = bench.document("a part of it", ["replay", "a.kkr", "--verify", "--from", "200"])
+    bench.check("from the key before", part["compared"] == 300 - 192 and part["verified"])
+    again = bench.document("another run", ["run", "scene.xml", "-t", "0.6", "-o", "b.kkr", "--key-every", "64"])
+    bench.check("gives the same file", again and (bench.folder / "a.kkr").read_bytes() == (bench.folder / "b.kkr").read_bytes())
+    bench.expect("export", ["export", "a.kkr", "--csv", "-o", "exported.csv"], OK)
+    bench.check("is the log", (bench.folder / "exported.csv").read_text() == (bench.folder / "a.csv").read_text())
+    bench.expect("export of some steps", ["export", "a.kkr", "--csv", "--from", "10", "--to", "20", "--every", "5"], OK, out=["time [s],"])
+    bench.check("has three", len(bench.run("export", "a.kkr", "--from", "10", "--to", "20", "--every", "5").stdout.splitlines()) == 4)
+    data = (bench.folder / "a.kkr").read_bytes()
+    (bench.folder / "cut.kkr").write_bytes(data[:len(data) * 2 // 3])
+    bench.expect("a recording that was cut", ["replay", "cut.kkr", "--verify"], OK, err=["was cut"], out=["same bits"])
+    broken = bytearray(data)
+    broken[len(data) // 2] ^= 1
+    (bench.folder / "broken.kkr").write_bytes(broken)
+    bench.expect("a recording that was altered", ["replay", "broken.kkr", "--verify"], INPUT, err=["checksum"])
+    bench.expect("no recording", ["replay", "scene.xml"], INPUT, err=["does not start as a recording"])
+    bench.expect("no file", ["replay", "none.kkr"], INPUT, err=["none.kkr"])
+    (bench.folder / "scene.xml").write_text(SCENE.replace('mass="0.3"', 'mass="0.31"'))
+    bench.expect("a model that has changed", ["replay", "a.kkr", "--verify"], INPUT, err=["has changed since"])
+    (bench.folder / "scene2.xml").write_text(SCENE)
+    bench.expect("the model elsewhere", ["replay", "a.kkr", "--verify", "--model", "scene2.xml"], OK, out=["same bits"])
+    (bench.folder / "scene.xml").unlink()
+    bench.expect("export without the model", ["export", "a.kkr"], OK, out=["time [s],q0,q1"], err=["columns are numbered"])
+    bench.expect("two things on one output", ["export", "a.kkr", "--json"], USAGE, err=["--out FILE"])
+    (bench.folder / "scene.xml").write_text(SCENE)
+
+
+def check_controls(bench):
+    write_table(bench.folder / "motion.csv", ["time", "servo", "elbow"], [[0, 0, 0], [0.1, 0.2, 0], [0.2, 0.2, 0.01]])
+    run = ["run", "scene.xml", "-t", "0.3"]
+    bench.expect("controls from a table", [*run, "--control", "motion.csv", "-l", "moved.csv"], OK)
+    values = bench_column(bench, "moved.csv", "servo.u")
+    bench.check("straight lines between its rows", near(values[25], 0.1, 1e-9) and values[-1] == 0.2 and near(values[-1], 0.2), str(values[25]))
+    write_table(bench.folder / "joints.csv", ["time", "hinge", "elbow"], [[0, 0.3, 0]])
+    bench.expect("columns named by joints", [*run, "-c", "joints.csv"], OK)
+    write_table(bench.folder / "missing.csv", ["time", "servo"], [[0, 0]])
+    bench.expect("a missing column", [*run, "-c", "missing.csv"], INPUT, err=["missing.csv:1: error: 1 actuator has no column: elbow", "--allow-missing"])
+    bench.expect("a missing column allowed", [*run, "-c", "missing.csv", "--allow-missing"], OK)
+    write_table(bench.folder / "extra.csv", ["time", "servo", "elbo"], [[0, 0, 0]])
+    bench.expect("a misspelt column", [*run, "-c", "extra.csv"], INPUT, err=["extra.csv:1: error:", "did you mean 'elbow'?"])
+    write_table(bench.folder / "more.csv", ["time", "servo", "elbow", "temperature"], [[0, 0, 0, 300]])
+    bench.expect("an extra column", [*run, "-c", "more.csv"], INPUT, err=["'temperature'", "--ignore-extra"])
+    bench.expect("an extra column skipped", [*run, "-c", "more.csv", "--ignore-extra"], OK)
+    write_table(bench.folder / "back.csv", ["time", "servo", "elbow"], [[0, 0, 0], [0, 1, 1]])
+    bench.expect("time that stands still", [*run, "-c", "back.csv"], INPUT, err=["back.csv:3: error: time does not rise"])
+    write_table(bench.folder / "timeless.csv", ["servo", "elbow"], [[0, 0]])
+    bench.expect("no time", [*run, "-c", "timeless.csv"], INPUT, err=["no column 'time'"])
+    bench.expect("no duration", ["run", "scene.xml"], USAGE, err=["needs --time"])
+    bench.expect("negative step", [*run, "--dt", "-0.1"], USAGE, err=["outside"])
+    bench.expect("misspelt keyframe", [*run, "--keyframe", "raisd"], INPUT, err=["did you mean 'raised'?"])
+    bench.expect("no place for the recording", [*run, "-o", "nowhere/a.kkr"], INPUT, err=["nowhere/a.kkr"])
+    bench.expect("no place for the log", [*run, "-l", "nowhere/a.csv"], INPUT, err=["nowhere/a.csv"])
+
+
+# ---- collide ---------------------------------------------------------------------------------------------------------
+
+def check_collide(bench):
+    ball = bench.document("a ball above a box", ["collide", "box:1,1,1", "sphere:0.5", "--pose-b", "0,0,1.25", "--velocity-b", "0,0,-2"])
+    bench.check("its distance and time of impact", near(ball["distance"], 0.25, 1e-12) and ball["normal"] == [0, 0, 1] and
+                ball["impact"]["kind"] == "hit" and near(ball["impact"]["time"], 0.125, 1e-9), str(ball))
+    box = bench.document("a box on a floor", ["collide", "plane", "box:1,1,1", "--pose-b", "0,0,0.499"])
+    bench.check("its four points", box["touching"] == 1 and len(box["manifolds"]) == 1 and len(box["manifolds"][0]["points"]) == 4 and
+                all(near(p["gap"], -0.001, 1e-9) for p in box["manifolds"][0]["points"]), str(box))
+    turned = bench.document("turned", ["collide", "sphere:0.5", "box:1,1,1", "--pose-b", "0,0,2,0.785398163397448,0,0"])
+    bench.check("an edge is nearer", near(turned["distance"], 2 - 0.5 - math.sqrt(0.5), 1e-9), str(turned))
+    write_tetrahedron(bench.folder / "part.stl")
+    for word in ("part.stl", "hull:part.stl", "mesh:part.stl"):
+        part = bench.document(word, ["collide", word, "sphere:0.1", "--pose-b=0,0,-0.3"])
+        bench.check(f"distance of {word}", near(part["distance"], 0.2, 1e-9), str(part))
+    scene = bench.document("a model", ["collide", "scene.xml", "sphere:0.1", "--pose-b", "3,0,0.5"])
+    bench.check("its nearest shape is the floor", scene["pairs"] == 4 and near(scene["distance"], 0.4, 1e-9), str(scene))
+    bench.expect("for people", ["collide", "box:1,1,1", "box:1,1,1", "--pose-b", "0.9,0,0"], OK, out=["they overlap", "normal", "contact point"])
+    bench.expect("no impact", ["collide", "plane", "sphere:1", "--pose-b", "0,0,3", "--velocity-b", "0,0,1"], OK, out=["none within 1 s"])
+    bench.expect("misspelt shape", ["collide", "spere:1", "plane"], USAGE, err=["did you mean 'sphere'?"])
+    bench.expect("too few sizes", ["collide", "box:1,1", "plane"], USAGE, err=["box:X,Y,Z"])
+    bench.expect("no size", ["collide", "sphere:0", "plane"], USAGE, err=["must be positive"])
+    bench.expect("not a number", ["collide", "sphere:big", "plane"], USAGE, err=["sphere:RADIUS"])
+    bench.expect("half a pose", ["collide", "sphere:1", "plane", "--pose-a", "1,2"], USAGE, err=["three nor six"])
+    bench.expect("one thing only", ["collide", "sphere:1"], USAGE, err=["needs B"])
+    bench.expect("no such mesh", ["collide", "none.stl", "plane"], INPUT, err=["none.stl"])
+    bench.expect("two planes", ["collide", "plane", "plane"], OK, out=["not known"])
+    bench.expect("a model without shapes", ["collide", "robot:arm7", "plane"], INPUT, err=["no shapes that collide"])
+
+
 # ---- plot ------------------------------------------------------------------------------------------------------------
 
 def check_plot(bench):
@@ -302,11 +587,17 @@ def main():
         check_help(bench, verbs)
         check_misuse(bench, verbs)
         check_generated(bench, verbs)
+        check_loading(bench)
         check_info(bench)
+        check_doctor(bench)
+        check_convert(bench)
         check_identities(bench)
         check_standing(bench)
         check_compute_misuse(bench)
         check_compute_json(bench)
+        check_run(bench)
+        check_controls(bench)
+        check_collide(bench)
         check_plot(bench)
     print(f"{bench.passed} passed, {bench.failed} failed")
     return 1 if bench.failed else 0

@@ -203,6 +203,97 @@ static uint64_t scene_convex(void) {
     return h.value;
 }
 
+// ---- steps with contacts
+
+static int add_thing(kk_spec *spec, kk_shape_type type, double mass, double x, double y, double z, int material) {
+    char name[32];
+    kk_body_def body = kk_body_def_default();
+    kk_shape_def shape = kk_shape_def_default();
+    snprintf(name, sizeof name, "body%d", kk_spec_body_count(spec));
+    body.name = name;
+    body.joint.type = KK_JOINT_FREE;
+    body.inertia = type == KK_SHAPE_BOX ? kk_inertia_solid_box(mass, x, y, z) : kk_inertia_solid_sphere(mass, x);
+    kk_spec_add_body(spec, &body, &shape.body, NULL);
+    shape.type = type;
+    shape.size[0] = x;
+    shape.size[1] = y;
+    shape.size[2] = z;
+    shape.material = material;
+    kk_spec_add_shape(spec, &shape, NULL, NULL);
+    return shape.body;
+}
+
+// Steps the spec, which is freed, and hashes the state behind every tenth step; 1 where a step fails.
+static uint64_t hash_steps(kk_spec *spec, double dt, int steps, void (*place)(const kk_model *, double *, double *)) {
+    hasher h = hasher_new();
+    kk_model *model = NULL;
+    kk_state *state = NULL;
+    kk_simulator *simulator = NULL;
+    const kk_step_options options = {.timestep = dt};
+    int good = kk_model_compile(spec, NULL, &model, NULL) == KK_OK && kk_state_create(model, NULL, &state) == KK_OK &&
+               kk_simulator_create(model, &options, NULL, &simulator, NULL) == KK_OK;
+    if (good) {
+        place(model, kk_state_q(state), kk_state_v(state));
+    }
+    for (int i = 0; i < steps && good; i++) {
+        good = kk_step(model, state, simulator, NULL, NULL) == KK_OK;
+        for (int k = 0; good && i % 10 == 0 && k < kk_model_nq(model); k++) {
+            hash_double(&h, kk_state_q(state)[k]);
+        }
+    }
+    for (int k = 0; good && k < kk_model_nv(model); k++) {
+        hash_double(&h, kk_state_v(state)[k]);
+    }
+    kk_simulator_free(simulator);
+    kk_state_free(state);
+    kk_model_free(model);
+    kk_spec_free(spec);
+    return good ? h.value : 1;
+}
+
+static kk_spec *spec_with_floor(double friction, double restitution, int *material) {
+    kk_spec *spec = NULL;
+    kk_material_def def = kk_material_def_default();
+    kk_shape_def floor = kk_shape_def_default();
+    kk_spec_create(NULL, &spec);
+    def.friction = friction;
+    def.restitution = restitution;
+    kk_spec_add_material(spec, &def, material, NULL);
+    floor.type = KK_SHAPE_PLANE;
+    floor.material = *material;
+    kk_spec_add_shape(spec, &floor, NULL, NULL);
+    return spec;
+}
+
+static void place_heap(const kk_model *model, double *q, double *v) {
+    for (int i = 0; i < kk_model_nbody(model) - 1; i++) {
+        q[7 * i + 4] = 0.03 * (i % 4);
+        q[7 * i + 5] = 0.02 * (i % 3);
+        q[7 * i + 6] = 0.2 + 0.18 * i;
+        v[6 * i + i % 3] = 0.5 * i;
+    }
+}
+
+// boxes fall on each other, slide, topple and come to rest
+static uint64_t scene_heap(void) {
+    int material = 0;
+    kk_spec *spec = spec_with_floor(0.5, 0, &material);
+    for (int i = 0; i < 6; i++) {
+        add_thing(spec, KK_SHAPE_BOX, 1 + i, 0.2, 0.3, 0.1, material);
+    }
+    return hash_steps(spec, 2e-3, 1000, place_heap);
+}
+
+// balls bounce on the floor and on each other
+static uint64_t scene_bounce(void) {
+    int material = 0;
+    kk_spec *spec = spec_with_floor(0.3, 0.7, &material);
+    for (int i = 0; i < 6; i++) {
+        add_thing(spec, KK_SHAPE_SPHERE, 1, 0.06 + 0.01 * i, 0, 0, material);
+    }
+    return hash_steps(spec, 2e-3, 1000, place_heap);
+}
+
 typedef struct plain_scene {
     const char *name;
     uint64_t (*run)(void);
@@ -224,6 +315,8 @@ static const plain_scene plain_scenes[] = {
     {"fmod", scene_fmod},
     {"rounding", scene_rounding},
     {"convex", scene_convex},
+    {"heap", scene_heap},
+    {"bounce", scene_bounce},
 };
 
 // ---- dynamics: every scene on every kernel variant

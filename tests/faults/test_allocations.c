@@ -15,6 +15,43 @@ static kk_status add_link(kk_spec *spec, int i, kk_error *error) {
     return kk_spec_add_body(spec, &body, NULL, error);
 }
 
+static kk_status add_mesh_and_field(kk_spec *spec, kk_error *error) {
+    static const kk_vec3 vertex[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const int32_t face[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    static const double height[4] = {1, 2, 3, 4};
+    kk_mesh_def mesh = kk_mesh_def_default();
+    mesh.name = "mesh";
+    mesh.vertex = vertex;
+    mesh.face = face;
+    mesh.vertex_count = mesh.face_count = 4;
+    const kk_status status = kk_spec_add_mesh(spec, &mesh, NULL, error);
+    kk_height_field_def field = kk_height_field_def_default();
+    field.name = "field";
+    field.rows = field.columns = 2;
+    field.height = height;
+    return status ? status : kk_spec_add_height_field(spec, &field, NULL, error);
+}
+
+/// A hull, a mesh, a grid and a ball, an actuator with a lag, a keyframe.
+static kk_status add_scene(kk_spec *spec, kk_error *error) {
+    static const kk_shape_type types[] = {KK_SHAPE_HULL, KK_SHAPE_MESH, KK_SHAPE_HEIGHT_FIELD, KK_SHAPE_SPHERE};
+    kk_status status = add_mesh_and_field(spec, error);
+    for (int i = 0; i < 4 && status == KK_OK; i++) {
+        kk_shape_def shape = kk_shape_def_default();
+        shape.type = types[i];
+        shape.body = i == 2 ? KK_WORLD : 2 * i + 1;
+        shape.size[0] = 1;
+        shape.mesh = shape.height_field = 0;
+        status = kk_spec_add_shape(spec, &shape, NULL, error);
+    }
+    kk_actuator_def actuator = kk_actuator_def_default();
+    actuator.target = "joint1";
+    actuator.lag = KK_LAG_INTEGRATE;
+    status = status ? status : kk_spec_add_actuator(spec, &actuator, NULL, error);
+    kk_keyframe_def keyframe = kk_keyframe_def_default();
+    return status ? status : kk_spec_add_keyframe(spec, &keyframe, NULL, error);
+}
+
 static kk_status add_parts(kk_spec *spec, kk_error *error) {
     kk_status status = KK_OK;
     for (int i = 0; i < 40 && status == KK_OK; i++) {
@@ -26,7 +63,8 @@ static kk_status add_parts(kk_spec *spec, kk_error *error) {
     kk_coupling_def coupling = kk_coupling_def_default();
     coupling.follower = "joint1";
     coupling.leader = "joint2";
-    return status ? status : kk_spec_add_coupling(spec, &coupling, NULL, error);
+    status = status ? status : kk_spec_add_coupling(spec, &coupling, NULL, error);
+    return status ? status : add_scene(spec, error);
 }
 
 static kk_status use_state(const kk_model *m, const kk_allocator *allocator) {

@@ -226,6 +226,10 @@ KK_TEST(urdf_axes) {
     KK_CHECK_NEAR(X.R.m[3], 0.8 * kk_sin(q), 1e-15);
     KK_CHECK_NEAR(X.R.m[6], -0.6 * kk_sin(q), 1e-15);
     robot_free(&r);
+    r = load("axis_default");
+    const kk_vec3 axis = joint_of(&r, "hinge")->axis;
+    KK_CHECK(axis.x == 1 && axis.y == 0 && axis.z == 0);
+    robot_free(&r);
     r = load("planar_tilted");
     const double p[3] = {0.3, 0.4, 0};
     kk_kinematics(r.model, r.data, p);

@@ -41,12 +41,19 @@ typedef struct cli_option {
     char letter;      ///< of the short form; 0: none
     cli_kind kind;
     bool is_required;
+    bool is_list;               ///< may be given again and again: a cli_list; of arguments the last alone
     size_t offset;              ///< in the verb's struct
     const char *value;          ///< what stands for its value in help; NULL for flags
     const char *about;          ///< one or two sentences, without a full stop
     const char *const *choices; ///< NULL at its end
     double low, high;           ///< both 0: any
 } cli_option;
+
+/// The values of an option or argument that may be given again and again.
+typedef struct cli_list {
+    const char **item;
+    int count;
+} cli_list;
 
 typedef struct cli_term {
     const char *name, *about; ///< NULL behind the last
@@ -77,6 +84,18 @@ const cli_verb *cli_verb_or_fail(cli *c, const char *name);
 /// Options of every verb.
 extern const cli_option cli_common_options[];
 
+/// Options of every verb that takes a model (load.c); NULL of the others.
+const cli_option *cli_loading_options(const cli_verb *verb);
+
+/// How models are read.
+typedef struct cli_loading {
+    cli_list search, arguments;
+    const char *package_path;
+    bool allow_absolute, floor, servos, exact_meshes, clean;
+    bool repair;      ///< set by verbs, no option
+    int base, meshes; ///< index of the choices
+} cli_loading;
+
 typedef struct cli_common {
     bool json, quiet, help;
     int color; ///< index of cli_colors
@@ -86,6 +105,7 @@ typedef struct cli_common {
 struct cli {
     const cli_verb *verb; ///< NULL before it is known
     cli_common common;
+    cli_loading loading;
     bool color_out, color_err, progress;
     char **notes;
     int note_count;
@@ -102,8 +122,14 @@ __attribute__((format(printf, 3, 4))) int cli_fail(cli *c, int code, const char 
 int cli_fail_error(cli *c, const kk_error *error);
 /// A remark on the standard error, and in the document's "notes".
 __attribute__((format(printf, 2, 3))) void cli_note(cli *c, const char *format, ...);
+/// A finding of the library as file:line:column: warning: what — remedy, likewise.
+void cli_message(cli *c, const kk_message *message);
+/// That line, without colours.
+void cli_message_text(const kk_message *message, cli_text *out);
 /// Begins and ends a document with what every verb has: verb, ok, notes. Ending prints it.
 void cli_begin_document(const cli *c, json_writer *json);
+/// The same for verbs that find something wrong: "ok" is false then.
+void cli_begin_verdict(const cli *c, json_writer *json, bool is_good);
 int cli_end_document(const cli *c, json_writer *json);
 /// Prints a text, or {"text": …} with --json, and frees it.
 int cli_print(const cli *c, cli_text *text);
@@ -113,6 +139,9 @@ int cli_finish(cli *c, int code);
 typedef enum cli_style_kind { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_CYAN } cli_style_kind;
 /// The escape sequence for the standard output; "" where it is no terminal.
 const char *cli_style(const cli *c, cli_style_kind kind);
+
+/// Seconds of a clock that never goes back.
+double cli_now(void);
 
 /// A bar on the standard error, drawn at most ten times a second and only on a terminal. `done` = `total` takes it away.
 typedef struct cli_progress {

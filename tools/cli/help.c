@@ -63,7 +63,7 @@ static void add_options(cli_text *out, const cli_option *table, int column) {
 void help_usage(const cli_verb *verb, cli_text *out) {
     text_format(out, "karakuri %s", verb->name);
     for (const cli_option *a = verb->arguments; a && a->name; a++) {
-        text_format(out, a->is_required ? " %s" : " [%s]", a->name);
+        text_format(out, a->is_required ? " %s%s" : " [%s%s]", a->name, a->is_list ? "…" : "");
     }
     for (const cli_option *o = verb->options; o && o->name; o++) {
         if (o->is_required) {
@@ -120,6 +120,10 @@ void help_verb(const cli *c, const cli_verb *verb, cli_text *out) {
     if (verb->options) {
         add_title(c, out, "OPTIONS");
         add_options(out, verb->options, 26);
+    }
+    if (cli_loading_options(verb)) {
+        add_title(c, out, "LOADING");
+        add_options(out, cli_loading_options(verb), 26);
     }
     add_terms(c, out, verb);
     add_title(c, out, "COMMON OPTIONS");

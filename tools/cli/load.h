@@ -15,6 +15,13 @@ typedef struct cli_model {
 int load_model(cli *c, const char *name, cli_model *m);
 void unload_model(cli_model *m);
 
+/// Reads a file as the options say. 0 where it was tried: `error` then has the outcome, `messages` all findings; otherwise the exit code
+/// after an error of the command line.
+int load_spec(cli *c, const char *path, kk_spec **spec, kk_messages **messages, kk_error *error);
+/// robot:NAME, and its spec.
+bool is_robot_name(const char *name);
+int load_robot_spec(cli *c, const char *name, kk_spec **spec);
+
 /// Names for completion and help, "robot:humanoid36"; NULL behind the last.
 cli_term load_robot(int index);
 

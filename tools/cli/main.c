@@ -18,6 +18,8 @@ static int run_verb(cli *c, int argc, char **argv) {
         code = c->verb->run(c, options);
     }
     free(options);
+    free(c->loading.search.item);
+    free(c->loading.arguments.item);
     return code;
 }
 

@@ -33,6 +33,7 @@ typedef struct parser {
     char **word, **end;
     void *target;
     const cli_option *argument; ///< the next positional one
+    bool has_last;              ///< that one is a list, and has a value
     uint64_t seen;              ///< required options by their place in the table
 } parser;
 
@@ -106,6 +107,12 @@ static int set_count(cli *c, const cli_option *o, const char *value, void *targe
     return check_range(c, o, value, (double)number);
 }
 
+static int append(cli_list *list, const char *value) {
+    list->item = cli_reallocate(list->item, (size_t)list->count + 1, sizeof *list->item);
+    list->item[list->count++] = value;
+    return 0;
+}
+
 static int set_value(cli *c, const cli_option *o, const char *value, void *target) {
     switch (o->kind) {
     case CLI_FLAG: *(bool *)field(target, o) = true; return 0;
@@ -116,6 +123,9 @@ static int set_value(cli *c, const cli_option *o, const char *value, void *targe
     }
     if (!value[0]) {
         return fail_value(c, o, value, "is empty");
+    }
+    if (o->is_list) {
+        return append(field(target, o), value);
     }
     *(const char **)field(target, o) = value;
     return 0;
@@ -135,19 +145,33 @@ static const cli_option *find_in(const cli_option *table, const char *name, size
 
 /// The option of a name or letter, and the struct it goes into.
 static const cli_option *find_option(const parser *p, const char *name, size_t length, char letter, void **target) {
-    const cli_option *own = find_in(p->verb->options, name, length, letter);
-    *target = own ? p->target : (void *)&p->c->common;
-    return own ? own : find_in(cli_common_options, name, length, letter);
+    const struct {
+        const cli_option *table;
+        void *target;
+    } places[] = {{p->verb->options, p->target},
+                  {cli_loading_options(p->verb), &p->c->loading},
+                  {cli_common_options, &p->c->common}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const cli_option *o = find_in(places[i].table, name, length, letter);
+        if (o) {
+            *target = places[i].target;
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static void suggest_options(suggestion *near, const cli_option *table) {
+    for (; table && table->name; table++) {
+        suggest_word(near, table->name);
+    }
 }
 
 static int fail_option(const parser *p, const char *word, size_t length) {
     suggestion near = suggest_begin(word);
-    for (const cli_option *o = p->verb->options; o && o->name; o++) {
-        suggest_word(&near, o->name);
-    }
-    for (const cli_option *o = cli_common_options; o->name; o++) {
-        suggest_word(&near, o->name);
-    }
+    suggest_options(&near, p->verb->options);
+    suggest_options(&near, cli_loading_options(p->verb));
+    suggest_options(&near, cli_common_options);
     const char *hint = near.best ? " — did you mean --" : "";
     return cli_fail(p->c, CLI_EXIT_USAGE, "'%s' has no option --%.*s%s%s%s", p->verb->name, (int)length, word, hint,
                     near.best ? near.best : "", near.best ? "?" : "");
@@ -202,7 +226,10 @@ static int parse_argument(parser *p, const char *word) {
     if (!p->argument || !p->argument->name) {
         return cli_fail(p->c, CLI_EXIT_USAGE, "'%s' is one argument too many for '%s'", word, p->verb->name);
     }
-    return set_value(p->c, p->argument++, word, p->target);
+    const cli_option *a = p->argument;
+    p->argument += !a->is_list;
+    p->has_last = a->is_list;
+    return set_value(p->c, a, word, p->target);
 }
 
 /// "-" alone is an argument, and so is what looks like a negative number.
@@ -232,7 +259,7 @@ static int parse_words(parser *p) {
 }
 
 static int check_required(const parser *p) {
-    if (p->argument && p->argument->name && p->argument->is_required) {
+    if (p->argument && p->argument->name && p->argument->is_required && !p->has_last) {
         return cli_fail(p->c, CLI_EXIT_USAGE, "'%s' needs %s: %s", p->verb->name, p->argument->name,
                         p->argument->about);
     }

@@ -324,7 +324,7 @@ static const quantity_kind kinds[] = {
     KIND("power", NULL, "power", "JOINT.power = tau v with the tau of rnea, and power.total", QVA, false, power_columns, compute_power),
     KIND("com", NULL, "com", "centre of mass: com.x, .y, .z", NEEDS_Q, false, point_columns, compute_com),
     KIND("com_velocity", NULL, "com_velocity", "its velocity: com.vx, .vy, .vz", QV, false, com_velocity_columns, compute_com_velocity),
-    KIND("zmp", NULL, "zmp", "zero-moment point on the floor (--floor): zmp.x, .y, .z", QVA, false, point_columns, compute_zmp),
+    KIND("zmp", NULL, "zmp", "zero-moment point on the floor (--floor-height): zmp.x, .y, .z", QVA, false, point_columns, compute_zmp),
     KIND("floor", NULL, "floor", "what the world does to the robot, about the world's origin: floor.nx … .fz", QVA, false, floor_columns, compute_floor),
     KIND("energy", NULL, "energy", "energy.kinetic, .potential, .total", QV, false, energy_columns, compute_energy),
     KIND("momentum", NULL, "momentum", "about the centre of mass: momentum.lx … .pz", QV, false, momentum_columns, compute_momentum),

@@ -39,10 +39,14 @@ static char *format_text(const char *format, va_list list) {
 
 // ---- documents
 
-void cli_begin_document(const cli *c, json_writer *json) {
+void cli_begin_verdict(const cli *c, json_writer *json, bool is_good) {
     json_begin_object(json, NULL);
     json_string(json, "verb", c->verb ? c->verb->name : NULL);
-    json_bool(json, "ok", true);
+    json_bool(json, "ok", is_good);
+}
+
+void cli_begin_document(const cli *c, json_writer *json) {
+    cli_begin_verdict(c, json, true);
 }
 
 static void write_notes(const cli *c, json_writer *json) {
@@ -156,13 +160,45 @@ int cli_fail_error(cli *c, const kk_error *error) {
     return fail_with(c, is_limit ? CLI_EXIT_LIMIT : CLI_EXIT_INPUT, &with_text);
 }
 
+static void keep_note(cli *c, char *text) {
+    c->notes = cli_reallocate(c->notes, (size_t)c->note_count + 1, sizeof *c->notes);
+    c->notes[c->note_count++] = text;
+}
+
+void cli_message_text(const kk_message *message, cli_text *out) {
+    if (message->file && message->file[0]) {
+        text_format(out, "%s:", message->file);
+        text_format(out, message->line ? "%d:" : "", message->line);
+        text_format(out, message->line && message->column ? "%d:" : "", message->column);
+        text_add(out, " ");
+    }
+    text_format(out, "%s: %s", kk_severity_name(message->severity), message->text);
+    if (message->remedy && message->remedy[0]) {
+        text_format(out, " — %s", message->remedy);
+    }
+    if (message->repeats > 0) {
+        text_format(out, " (and %d more like it)", message->repeats);
+    }
+}
+
+void cli_message(cli *c, const kk_message *message) {
+    cli_text line = {0};
+    cli_message_text(message, &line);
+    if (!c->common.quiet) {
+        const bool is_note = message->severity == KK_SEVERITY_NOTE;
+        fprintf(stderr, "%s%s%s\n", error_style(c, is_note ? CLI_CYAN : CLI_YELLOW), text_string(&line),
+                error_style(c, CLI_PLAIN));
+    }
+    keep_note(c, cli_copy(text_string(&line)));
+    text_free(&line);
+}
+
 void cli_note(cli *c, const char *format, ...) {
     va_list list;
     va_start(list, format);
     char *text = format_text(format, list);
     va_end(list);
-    c->notes = cli_reallocate(c->notes, (size_t)c->note_count + 1, sizeof *c->notes);
-    c->notes[c->note_count++] = text;
+    keep_note(c, text);
     if (!c->common.quiet) {
         fprintf(stderr, "%snote:%s %s\n", error_style(c, CLI_CYAN), error_style(c, CLI_PLAIN), text);
     }
@@ -170,7 +206,7 @@ void cli_note(cli *c, const char *format, ...) {
 
 // ---- progress
 
-static double now(void) {
+double cli_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -189,7 +225,7 @@ static void draw(const char *what, size_t done, size_t total) {
 }
 
 void cli_progress_show(const cli *c, cli_progress *p, const char *what, size_t done, size_t total) {
-    if (!c->progress || (done < total && now() - p->last < 0.1)) {
+    if (!c->progress || (done < total && cli_now() - p->last < 0.1)) {
         return;
     }
     if (done >= total) {
@@ -201,5 +237,5 @@ void cli_progress_show(const cli *c, cli_progress *p, const char *what, size_t d
         draw(what, done, total);
         p->is_drawn = true;
     }
-    p->last = now();
+    p->last = cli_now();
 }

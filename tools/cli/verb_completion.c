@@ -69,11 +69,15 @@ static void bash_verb(cli_text *out, const cli_verb *verb) {
     for (const cli_option *o = verb->options; o && o->name; o++) {
         bash_option(out, o);
     }
+    for (const cli_option *o = cli_loading_options(verb); o && o->name; o++) {
+        bash_option(out, o);
+    }
     for (const cli_option *o = cli_common_options; o->name; o++) {
         bash_option(out, o);
     }
     text_add(out, "        esac\n        options='");
     bash_names(out, verb->options);
+    bash_names(out, cli_loading_options(verb));
     bash_names(out, cli_common_options);
     cli_text words = {0};
     bool has_files = false;
@@ -171,9 +175,10 @@ static void zsh_options(cli_text *out, const cli_option *table) {
 static void zsh_verb(cli_text *out, const cli_verb *verb) {
     text_format(out, "    %s)\n        _arguments \\\n", verb->name);
     zsh_options(out, verb->options);
+    zsh_options(out, cli_loading_options(verb));
     zsh_options(out, cli_common_options);
     for (const cli_option *a = verb->arguments; a && a->name; a++) {
-        text_format(out, "        '%s", a->is_required ? "" : ":");
+        text_format(out, "        '%s%s", a->is_list ? "*" : "", a->is_required ? "" : ":");
         zsh_action(out, a);
         text_add(out, "' \\\n");
     }
@@ -235,6 +240,9 @@ static void fish_verb(cli_text *out, const cli_verb *verb) {
     fish_text(out, verb->about);
     text_add(out, "\n");
     for (const cli_option *o = verb->options; o && o->name; o++) {
+        fish_option(out, verb->name, o);
+    }
+    for (const cli_option *o = cli_loading_options(verb); o && o->name; o++) {
         fish_option(out, verb->name, o);
     }
     for (const cli_option *o = cli_common_options; o->name; o++) {

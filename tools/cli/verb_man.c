@@ -129,6 +129,9 @@ static void add_tables(cli_text *out, const cli_verb *verb) {
     for (const cli_option *o = verb->options; o && o->name; o++) {
         add_option(out, o);
     }
+    for (const cli_option *o = cli_loading_options(verb); o && o->name; o++) {
+        add_option(out, o);
+    }
     for (const cli_option *o = cli_common_options; o->name; o++) {
         add_option(out, o);
     }

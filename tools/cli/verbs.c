@@ -6,8 +6,15 @@
 
 #define VERBS(X)  \
     X(info)       \
+    X(check)      \
+    X(convert)    \
     X(compute)    \
+    X(run)        \
+    X(replay)     \
+    X(export)     \
+    X(collide)    \
     X(plot)       \
+    X(exam)       \
     X(help)       \
     X(man)        \
     X(completion) \

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PAIRS = 12, COLUMNS = 4, WIDTH = 230, HEIGHT = 210, ROOM = 32, CELLS = 6, LINE = CELLS + 1 };
+enum { PAIRS = 12, COLUMNS = 4, WIDTH = 230, HEIGHT = 210, ROOM = 16, CELLS = 6, LINE = CELLS + 1 };
 
 // ---- shapes
 
@@ -194,10 +194,10 @@ static void draw(const canvas *c, const body *b, const char *colour) {
     fprintf(c->file, "\"/>\n");
 }
 
-static void draw_touch(const canvas *c, const kk_touch *t) {
+static void draw_point(const canvas *c, kk_vec3 position, kk_vec3 normal) {
     double x[2], y[2];
-    project(c, t->position, &x[0], &y[0]);
-    project(c, kk_vec3_add(t->position, kk_vec3_scale(t->normal, 0.35)), &x[1], &y[1]);
+    project(c, position, &x[0], &y[0]);
+    project(c, kk_vec3_add(position, kk_vec3_scale(normal, 0.35)), &x[1], &y[1]);
     fprintf(c->file, "<path stroke=\"#c22\" stroke-width=\"1.4\" d=\"M%.1f %.1fL%.1f %.1f\"/>", x[0], y[0], x[1], y[1]);
     fprintf(c->file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.8\" fill=\"#c22\"/>\n", x[0], y[0]);
 }
@@ -210,17 +210,12 @@ static kk_placed placed(const kk_geometry *g, const body *b) {
         g, kk_transform_make(R, kk_vec3_make(b->place[0], b->place[1], b->place[2])), {{0, 0, 0}, {0, 0, 0}}};
 }
 
-// what was drawn is right: each point is near the surface of both bodies. Gives the number of points, 0 for wrong ones
-static int check(const kk_placed *a, const kk_placed *b, const kk_touch *touch, int count) {
-    for (int i = 0; i < count; i++) {
-        kk_separation s[2];
-        const kk_vec3 on_b = kk_vec3_add(touch[i].position, kk_vec3_scale(touch[i].normal, touch[i].gap));
-        if (kk_placed_signed_distance(a, touch[i].position, &s[0]) || kk_placed_signed_distance(b, on_b, &s[1]) ||
-            fabs(s[0].distance) > 2e-2 || fabs(s[1].distance) > 2e-2) {
-            return 0;
-        }
-    }
-    return count;
+// a point is right where it lies on both bodies, to the overlap
+static int is_on_both(const kk_placed *a, const kk_placed *b, const kk_manifold *m, int k) {
+    kk_separation s[2];
+    const kk_vec3 on_a = m->point[k].position, on_b = kk_vec3_add(on_a, kk_vec3_scale(m->normal, m->point[k].gap));
+    return kk_placed_point(a, on_a, &s[0]) == KK_OK && kk_placed_point(b, on_b, &s[1]) == KK_OK &&
+           fabs(s[0].distance) < 2e-2 && fabs(s[1].distance) < 2e-2;
 }
 
 // moves the upper body straight down until it touches, and a hair farther
@@ -235,26 +230,30 @@ static void let_down(const kk_placed *lower, kk_placed *upper) {
 static int draw_pair(FILE *file, int number) {
     const pair *p = &PAIR[number];
     kk_geometry *lower = geometry_of(&p->lower), *upper = geometry_of(&p->upper);
-    kk_touch touch[ROOM];
+    kk_manifold m[ROOM];
     const kk_placed a = placed(lower, &p->lower);
     kk_placed b = placed(upper, &p->upper);
     if (p->lower.type == KK_SHAPE_MESH) {
         let_down(&a, &b);
     }
-    const int count = lower && upper ? kk_placed_touches(&a, &b, 6e-3, touch, ROOM) : 0;
+    const int manifolds = lower && upper ? kk_placed_manifolds(&a, &b, 6e-3, m, ROOM) : 0;
     canvas c = {file, WIDTH * (number % COLUMNS + 0.5), HEIGHT * (number / COLUMNS + 0.5) + 14, a.pose};
     draw(&c, &p->lower, "#888");
     c.pose = b.pose;
     draw(&c, &p->upper, "#2a5db0");
-    for (int i = 0; i < count; i++) {
-        draw_touch(&c, &touch[i]);
+    int count = 0, good = manifolds > 0;
+    for (int i = 0; i < manifolds; i++) {
+        for (int k = 0; k < m[i].count; k++) {
+            draw_point(&c, m[i].point[k].position, m[i].normal);
+            good &= is_on_both(&a, &b, &m[i], k);
+            count++;
+        }
     }
     fprintf(file, "<text x=\"%g\" y=\"%g\">%s: %d</text>\n", c.x, c.y - HEIGHT * 0.5 + 6, p->title, count);
-    const int good = check(&a, &b, touch, count);
     printf("%-32s %d points%s\n", p->title, count, good ? "" : "  WRONG");
     kk_geometry_free(lower);
     kk_geometry_free(upper);
-    return good > 0;
+    return good;
 }
 
 int main(void) {

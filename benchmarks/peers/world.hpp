@@ -1,0 +1,86 @@
+/// One scene in one engine: reset it, step it, ask it. Ours and MuJoCo read the same MJCF file; engines that read none
+/// get the scene as bricks or as a chain.
+#ifndef KARAKURI_BENCHMARKS_WORLD_HPP
+#define KARAKURI_BENCHMARKS_WORLD_HPP
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace peers {
+
+/// What a file does not say: how the scene starts, and changes to it that both engines make.
+struct start {
+    std::string keyframe;                              ///< "": every joint at zero
+    std::vector<std::pair<std::string, double>> joint; ///< hinges and slides by name, put there afterwards
+    double lift = 0;                                   ///< m; the first body, which is free, is moved up by that
+    bool hang = false;                                 ///< the first body's free joint is taken away
+    double timestep = 0;                               ///< 0: the file's
+};
+
+class world {
+  public:
+    virtual ~world() = default;
+    virtual void reset() = 0;
+    /// @param control  [actuators()] in the order of the file. False where the engine reports a failure.
+    virtual bool step(const double *control) = 0;
+    virtual int contacts() const = 0;
+    virtual double energy() = 0; ///< J; kinetic and potential
+    virtual double height() = 0; ///< m; of the centre of mass
+    /// Of the first failure; "" while there is none.
+    virtual std::string failure() const {
+        return "";
+    }
+
+    int nv = 0;
+    double mass = 0, timestep = 0;
+    std::vector<std::string> actuator;    ///< names
+    std::vector<double> keyframe_control; ///< [actuators] 0 without a keyframe
+
+  protected:
+    world() = default;
+    world(const world &) = delete;
+    world &operator=(const world &) = delete;
+};
+
+/// Ours, with what its report says of the steps since the last reset.
+class our_world : public world {
+  public:
+    double worst_residual = 0, worst_penetration = 0;
+    long sweeps = 0, newton = 0;
+    /// Seconds a stage since the last reset; the clock costs time itself, so it runs only when asked for.
+    virtual void use_clock(bool on) = 0;
+    std::vector<std::pair<std::string, double>> seconds;
+};
+
+/// Boxes on a floor.
+struct brick {
+    std::array<double, 3> centre, half;
+    double mass;
+};
+
+/// For engines that read no MJCF. A chain of rods in the plane y = 0 hangs on the origin, one hinge about y each, and is
+/// let go horizontally.
+struct bricks {
+    std::vector<brick> box;
+    double friction = 0;
+    int chain = 0; ///< links
+    double link_length = 0, link_width = 0, link_mass = 0;
+    double timestep = 0;
+};
+
+using world_pointer = std::unique_ptr<world>;
+/// All throw std::runtime_error with the reason.
+std::unique_ptr<our_world> make_our_world(const std::string &path, const start &s);
+world_pointer make_mujoco_world(const std::string &path, const start &s);
+std::string mujoco_version();
+
+// these are there where the build found the engine
+world_pointer make_ode_world(const bricks &b);
+world_pointer make_bullet_world(const bricks &b);
+world_pointer make_dart_world(const bricks &b);
+
+} // namespace peers
+#endif

@@ -1,0 +1,136 @@
+/// Names that stand twice, and things that nothing uses.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "io/doctor.h"
+#include "io/name_table.h"
+#include "io/text.h"
+
+enum { MOST_NAME = 200 };
+
+typedef struct naming {
+    kki_doctor *doctor;
+    const char *what;
+    kki_name_table *table;
+} naming;
+
+/// A free name: NAME_2, NAME_3, …
+static kk_status rename_item(const naming *n, const char **name) {
+    char text[MOST_NAME + 16];
+    int number = 2;
+    do {
+        snprintf(text, sizeof text, "%.*s_%d", MOST_NAME, *name, number++);
+    } while (kki_name_table_find(n->table, text) >= 0);
+    return kk_spec_keep_text(n->doctor->spec, text, name, NULL);
+}
+
+static kk_status check_name(const naming *n, const char **name, const kk_origin *origin) {
+    kki_doctor *d = n->doctor;
+    if (!*name || !(*name)[0]) {
+        return KK_OK;
+    }
+    if (kki_name_table_find(n->table, *name) < 0) {
+        return kki_name_table_set(n->table, *name, 0);
+    }
+    const kki_short_text old = kki_shorten_string(*name);
+    if (!d->options->repair) {
+        if (kki_is_made_by_calls(origin)) {
+            kki_doctor_report(d, KKI_ERROR, false, origin, "rename one of them", "two of %s have the name '%s'",
+                              n->what, old.text);
+        }
+        return KK_OK;
+    }
+    const kk_status status = rename_item(n, name);
+    kki_doctor_report(d, KKI_WARNING, true, origin, "rename one of them", "a second %s '%s' is called '%s'", n->what,
+                      old.text, kki_shorten_string(*name).text);
+    return status ? status : kki_name_table_set(n->table, *name, 0);
+}
+
+// each kind with its names; frames share theirs with bodies
+#define CHECK_KIND(kind, what_it_is)                                                   \
+    static kk_status check_##kind(kki_doctor *d, kki_name_table *table) {              \
+        const naming n = {d, what_it_is, table};                                       \
+        kk_status status = KK_OK;                                                      \
+        for (int i = 0; i < d->spec->n##kind && status == KK_OK; i++) {                \
+            status = check_name(&n, &d->spec->kind[i].name, &d->spec->kind[i].origin); \
+        }                                                                              \
+        return status;                                                                 \
+    }
+CHECK_KIND(body, "body")
+CHECK_KIND(frame, "frame")
+CHECK_KIND(shape, "shape")
+CHECK_KIND(mesh, "mesh")
+CHECK_KIND(actuator, "actuator")
+CHECK_KIND(sensor, "sensor")
+CHECK_KIND(tendon, "tendon")
+CHECK_KIND(loop, "loop")
+CHECK_KIND(keyframe, "keyframe")
+CHECK_KIND(material, "material")
+
+static kk_status check_joints(kki_doctor *d, kki_name_table *table) {
+    const naming n = {d, "joint", table};
+    kk_status status = KK_OK;
+    for (int i = 1; i < d->spec->nbody && status == KK_OK; i++) {
+        status = check_name(&n, &d->spec->body[i].joint.name, &d->spec->body[i].joint.origin);
+    }
+    return status;
+}
+
+typedef kk_status kind_check(kki_doctor *d, kki_name_table *table);
+
+kk_status kki_doctor_names(kki_doctor *doctor) {
+    static kind_check *const kinds[] = {
+        check_body, check_frame,  NULL, check_joints, NULL, check_shape, NULL, check_mesh,     NULL, check_actuator,
+        NULL,       check_sensor, NULL, check_tendon, NULL, check_loop,  NULL, check_keyframe, NULL, check_material};
+    kki_name_table table;
+    kk_status status = KK_OK;
+    kki_name_table_create(&table, &doctor->allocator);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == KK_OK; i++) {
+        if (kinds[i]) {
+            status = kinds[i](doctor, &table);
+        } else { // another kind has names of its own
+            kki_name_table_destroy(&table);
+            kki_name_table_create(&table, &doctor->allocator);
+        }
+    }
+    kki_name_table_destroy(&table);
+    return status;
+}
+
+// ---- what nothing uses
+
+static bool is_mesh_used(const kk_spec *s, int mesh) {
+    for (int i = 0; i < s->nshape; i++) {
+        if (s->shape[i].mesh == mesh) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_material_used(const kk_spec *s, int material) {
+    for (int i = 0; i < s->nshape; i++) {
+        if (s->shape[i].material == material) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void kki_doctor_unused(kki_doctor *doctor) {
+    const kk_spec *s = doctor->spec;
+    for (int i = 0; i < s->nmesh; i++) {
+        if (!is_mesh_used(s, i)) {
+            kki_doctor_report(doctor, KKI_WARNING, false, &s->mesh[i].origin, "remove it",
+                              "mesh '%s' is used by no shape", kki_shorten_string(s->mesh[i].name).text);
+        }
+    }
+    for (int i = 1; i < s->nmaterial; i++) {
+        if (!is_material_used(s, i)) {
+            kki_doctor_report(doctor, KKI_NOTE, false, &s->material[i].origin, "remove it",
+                              "material '%s' is used by no shape",
+                              kki_shorten_string(s->material[i].name ? s->material[i].name : "").text);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// <karakuri> in MJCF: at the top level and in <body>, in the words of docs/guide/karakuri-element.md, read by the code that
+/// reads it in URDF. Bodies stand for links.
+#include "base/allocator.h"
+#include "io/mjcf.h"
+#include "io/urdf.h"
+
+static bool is_used(const kki_mjcf *m) {
+    bool used = kki_xml_first(m->xml, KKI_XML_ROOT, "karakuri") != KKI_XML_NONE;
+    for (int i = 1; i < m->body_count && !used; i++) {
+        used = kki_xml_first(m->xml, m->body[i].node, "karakuri") != KKI_XML_NONE;
+    }
+    return used;
+}
+
+static kk_status add_bodies(kki_mjcf *m, kki_urdf *u) {
+    kk_status status = KK_OK;
+    for (int i = 1; i < m->body_count && status == KK_OK; i++) {
+        const kki_mjcf_body *b = &m->body[i];
+        u->link[i - 1] = (kki_urdf_link){.node = b->node, .name = b->name, .parent_joint = -1, .body = b->id};
+        status = kki_name_table_set(&u->links, b->name, i - 1);
+    }
+    for (int i = 0; i < m->joint_count && status == KK_OK; i++) {
+        const kki_mjcf_joint *j = &m->joint[i];
+        u->joint[i] = (kki_urdf_joint){.node = j->node, .name = j->name, .parent = -1, .child = -1, .body = j->body};
+        status = kki_name_table_set(&u->joints, j->name, i);
+    }
+    return status;
+}
+
+static kk_status add_others(kki_urdf *u) {
+    kk_status status = KK_OK;
+    for (int i = 0; i < kk_spec_shape_count(u->spec) && status == KK_OK; i++) {
+        const char *name = kk_spec_shape_const(u->spec, i)->name;
+        status = name && name[0] ? kki_name_table_set(&u->shapes, name, i) : KK_OK;
+    }
+    for (int i = 0; i < kk_spec_actuator_count(u->spec) && status == KK_OK; i++) {
+        const char *name = kk_spec_actuator_const(u->spec, i)->name;
+        status = name && name[0] ? kki_name_table_set(&u->actuators, name, i) : KK_OK;
+    }
+    return status;
+}
+
+static kk_status read_with(kki_mjcf *m, kki_urdf *u) {
+    kki_name_table *const tables[] = {&u->links,  &u->joints,        &u->looks,    &u->materials,
+                                      &u->shapes, &u->height_fields, &u->actuators};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        kki_name_table_create(tables[i], &m->loader->allocator);
+    }
+    kk_status status = add_bodies(m, u);
+    status = status ? status : add_others(u);
+    status = status ? status : kki_urdf_karakuri_first(u);
+    status = status ? status : kki_urdf_karakuri_rest(u);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        kki_name_table_destroy(tables[i]);
+    }
+    return status;
+}
+
+void kki_mjcf_karakuri(kki_mjcf *m) {
+    if (!is_used(m) || m->status != KK_OK) {
+        return;
+    }
+    const size_t links = (size_t)m->body_count, joints = (size_t)m->joint_count;
+    const kk_allocator *a = &m->loader->allocator;
+    kki_urdf u = {.loader = m->loader, .spec = m->loader->spec, .xml = m->xml, .reader = m->reader};
+    u.link = kki_allocate_array(a, links, sizeof *u.link);
+    u.joint = kki_allocate_array(a, joints, sizeof *u.joint);
+    u.link_count = m->body_count - 1;
+    u.joint_count = m->joint_count;
+    kki_mjcf_stop(m, u.link && u.joint ? read_with(m, &u) : KK_OUT_OF_MEMORY);
+    kki_release_array(a, u.joint, joints, sizeof *u.joint);
+    kki_release_array(a, u.link, links, sizeof *u.link);
+}

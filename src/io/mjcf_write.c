@@ -1,0 +1,822 @@
+/// Writing MJCF: one nested tree of bodies, then what refers to them.
+///
+/// MuJoCo's body stands where ours stands with all joints at 0, and its joints lie in its own frame: the frame J of a joint,
+/// seen from the body, is where it is at rest. A chain of massless bodies NAME/1, NAME/2 before NAME, as the reader makes of
+/// several joints, becomes one body again: joint i of it is seen through the rest poses of those after it.
+#include <karakuri/save.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "base/error.h"
+#include "io/mjcf.h"
+#include "io/path.h"
+#include "io/xml_write.h"
+
+enum { MOST_CHAIN = 16, MOST_TEXT = 1200 };
+
+typedef struct output {
+    const kk_spec *spec;
+    const kk_save_options *options;
+    kki_xml_writer w;
+    int *first_child, *next_sibling; ///< [nbody] −1: none
+    int *shape_first, *shape_next;   ///< [nbody], [nshape]
+    int *frame_first, *frame_next;
+    int *order;       ///< [nbody] bodies as they are written, which is the order of MuJoCo's coordinates
+    int *q_at, *v_at; ///< [nbody] a body's first coordinate in a keyframe of the spec
+    int order_count;
+    kk_status status;
+    kk_error *error;
+} output;
+
+// ---- small parts
+
+static void write_pose(kki_xml_writer *w, kk_transform X) {
+    const kk_quat q = kk_quat_from_mat3(X.R);
+    if (X.p.x != 0 || X.p.y != 0 || X.p.z != 0) {
+        kki_xml_put_vec3(w, "pos", X.p);
+    }
+    if (q.w != 1) {
+        kki_xml_put_numbers(w, "quat", (const double[4]){q.w, q.x, q.y, q.z}, 4);
+    }
+}
+
+static void put_word(kki_xml_writer *w, const char *name, const char *prefix, int number) {
+    char text[64];
+    snprintf(text, sizeof text, "%s%d", prefix, number);
+    kki_xml_put(w, name, text);
+}
+
+static void put_range(kki_xml_writer *w, const char *name, double lower, double upper) {
+    const double far = 1e10; // MuJoCo's ranges have two ends
+    if (__builtin_isinf(lower) && __builtin_isinf(upper)) {
+        return;
+    }
+    kki_xml_put_numbers(
+        w, name, (const double[2]){__builtin_isinf(lower) ? -far : lower, __builtin_isinf(upper) ? far : upper}, 2);
+}
+
+static void put_shape_name(kki_xml_writer *w, const char *attribute, const kk_spec *spec, int id) {
+    const char *name = kk_spec_shape_const(spec, id)->name;
+    if (name && name[0]) {
+        kki_xml_put(w, attribute, name);
+    } else {
+        put_word(w, attribute, "shape", id);
+    }
+}
+
+static const char *body_name(const output *o, int id) {
+    return kk_spec_body_const(o->spec, id)->name;
+}
+
+__attribute__((format(printf, 2, 3))) static void comment(output *o, const char *format, ...) {
+    char text[MOST_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    kki_xml_comment(&o->w, text);
+}
+
+// ---- chains
+
+static bool is_massless(const kk_inertia *I) {
+    const kk_sym3 *s = &I->moment;
+    return I->mass == 0 && s->xx == 0 && s->yy == 0 && s->zz == 0;
+}
+
+/// Whether the body is NAME/… before its only child NAME and carries nothing.
+static bool is_link_of_chain(const output *o, int id) {
+    const kk_body_def *b = kk_spec_body_const(o->spec, id);
+    const int child = o->first_child[id];
+    if (id == KK_WORLD || child < 0 || o->next_sibling[child] >= 0 || !is_massless(&b->inertia) ||
+        o->shape_first[id] >= 0 || o->frame_first[id] >= 0) {
+        return false;
+    }
+    const kk_body_def *c = kk_spec_body_const(o->spec, child);
+    const char *slash = strrchr(b->name, '/');
+    const size_t length = slash ? (size_t)(slash - b->name) : 0;
+    const bool same =
+        slash && strncmp(b->name, c->name, length) == 0 && (c->name[length] == 0 || c->name[length] == '/');
+    return same && b->joint.type != KK_JOINT_FIXED && b->joint.type != KK_JOINT_FREE &&
+           c->joint.type != KK_JOINT_FIXED && c->joint.type != KK_JOINT_FREE;
+}
+
+static kk_transform rest_pose(const kk_body_def *b) {
+    return kk_transform_mul(b->joint.placement, b->offset);
+}
+
+// ---- joints
+
+static void write_dof(kki_xml_writer *w, const kk_dof_def *d, kk_joint_type type) {
+    if (type == KK_JOINT_BALL) {
+        if (!__builtin_isinf(d->upper)) {
+            kki_xml_put_numbers(w, "range", (const double[2]){0, d->upper}, 2);
+        }
+    } else {
+        put_range(w, "range", d->lower, d->upper);
+    }
+    kki_xml_put_unless(w, "stiffness", d->stiffness, 0);
+    kki_xml_put_unless(w, "springref", d->rest, 0);
+    kki_xml_put_unless(w, "damping", d->damping, 0);
+    kki_xml_put_unless(w, "frictionloss", d->friction, 0);
+    kki_xml_put_unless(w, "armature", d->armature + d->rotor_inertia * d->gear_ratio * d->gear_ratio, 0);
+    if (!__builtin_isinf(d->effort_limit) && d->effort_limit > 0 && type != KK_JOINT_BALL) {
+        kki_xml_put_numbers(w, "actuatorfrcrange", (const double[2]){-d->effort_limit, d->effort_limit}, 2);
+    }
+}
+
+static void write_scalar(output *o, const kk_body_def *b, const char *ending, bool is_slide, kk_vec3 axis,
+                         kk_transform X_JB, int dof) {
+    char name[MOST_TEXT];
+    const bool has_name = b->joint.name && b->joint.name[0];
+    snprintf(name, sizeof name, "%.1000s%s%s", has_name ? b->joint.name : b->name, has_name ? "" : "_joint", ending);
+    kki_xml_open(&o->w, "joint");
+    kki_xml_put(&o->w, "name", name);
+    kki_xml_put(&o->w, "type", is_slide ? "slide" : "hinge");
+    kki_xml_put_vec3(&o->w, "pos", kk_transform_inverse(X_JB).p);
+    kki_xml_put_vec3(&o->w, "axis", kk_mat3_tmul_vec(X_JB.R, axis));
+    write_dof(&o->w, &b->joint.dof[dof], KK_JOINT_HINGE);
+    kki_xml_close(&o->w, "joint");
+}
+
+static void write_ball(output *o, const kk_body_def *b, kk_transform X_JB) {
+    kki_xml_open(&o->w, "joint");
+    kki_xml_put_if(&o->w, "name", b->joint.name);
+    kki_xml_put(&o->w, "type", "ball");
+    kki_xml_put_vec3(&o->w, "pos", kk_transform_inverse(X_JB).p);
+    write_dof(&o->w, &b->joint.dof[0], KK_JOINT_BALL);
+    kki_xml_close(&o->w, "joint");
+}
+
+static kk_vec3 unit(kk_vec3 v) {
+    const double n = kk_vec3_norm(v);
+    return n > 0 ? kk_vec3_scale(v, 1 / n) : v;
+}
+
+static void write_free(output *o, const kk_body_def *b) {
+    const kk_dof_def *d = &b->joint.dof[0];
+    const bool is_plain = d->damping == 0 && d->armature == 0 && d->stiffness == 0 && d->friction == 0;
+    const char *element = is_plain ? "freejoint" : "joint";
+    kki_xml_open(&o->w, element);
+    kki_xml_put_if(&o->w, "name", b->joint.name);
+    if (!is_plain) {
+        kki_xml_put(&o->w, "type", "free");
+        kki_xml_put_unless(&o->w, "stiffness", d->stiffness, 0);
+        kki_xml_put_unless(&o->w, "damping", d->damping, 0);
+        kki_xml_put_unless(&o->w, "frictionloss", d->friction, 0);
+        kki_xml_put_unless(&o->w, "armature", d->armature, 0);
+    }
+    kki_xml_close(&o->w, element);
+}
+
+/// A body's joint, seen from the body that is written.
+static void write_joint(output *o, const kk_body_def *b, kk_transform X_JB) {
+    const kk_joint_def *j = &b->joint;
+    const kk_vec3 a = unit(j->axis);
+    const kk_vec3 a2 = unit(kk_vec3_sub(j->axis2, kk_vec3_scale(a, kk_vec3_dot(a, j->axis2))));
+    switch (j->type) {
+    case KK_JOINT_HINGE: write_scalar(o, b, "", false, j->axis, X_JB, 0); break;
+    case KK_JOINT_SLIDE: write_scalar(o, b, "", true, j->axis, X_JB, 0); break;
+    case KK_JOINT_CYLINDRICAL:
+        write_scalar(o, b, "_turn", false, j->axis, X_JB, 0);
+        write_scalar(o, b, "_travel", true, j->axis, X_JB, 1);
+        break;
+    case KK_JOINT_UNIVERSAL:
+        write_scalar(o, b, "_1", false, j->axis, X_JB, 0);
+        write_scalar(o, b, "_2", false, j->axis2, X_JB, 1);
+        break;
+    case KK_JOINT_PLANAR:
+        write_scalar(o, b, "_x", true, a2, X_JB, 0);
+        write_scalar(o, b, "_y", true, kk_vec3_cross(a, a2), X_JB, 1);
+        write_scalar(o, b, "_turn", false, a, X_JB, 2);
+        break;
+    case KK_JOINT_BALL: write_ball(o, b, X_JB); break;
+    case KK_JOINT_FREE: write_free(o, b); break;
+    case KK_JOINT_SCREW:
+        o->status = kki_error_set(o->error, KK_UNSUPPORTED, "body \"%s\": MJCF has no screws; write URDF", b->name);
+        break;
+    default: break;
+    }
+}
+
+// ---- what is on a body
+
+static void write_inertial(kki_xml_writer *w, const kk_inertia *I) {
+    const kk_sym3 *s = &I->moment;
+    if (I->mass == 0) {
+        return;
+    }
+    kki_xml_open(w, "inertial");
+    kki_xml_put_vec3(w, "pos", I->com);
+    kki_xml_put_number(w, "mass", I->mass);
+    kki_xml_put_numbers(w, "fullinertia", (const double[6]){s->xx, s->yy, s->zz, s->xy, s->xz, s->yz}, 6);
+    kki_xml_close(w, "inertial");
+}
+
+static void put_contact(kki_xml_writer *w, const kk_material_def *m, bool is_pair) {
+    kki_xml_put_int(w, "condim", m->rolling > 0 ? 6 : m->torsion > 0 ? 4 : m->friction > 0 ? 3 : 1);
+    const double across = m->friction_across < 0 ? m->friction : m->friction_across;
+    const double pair[5] = {m->friction, across, m->torsion, m->rolling, m->rolling};
+    const double one[3] = {m->friction, m->torsion, m->rolling};
+    kki_xml_put_numbers(w, "friction", is_pair ? pair : one, is_pair ? 5 : 3);
+    if (m->restitution > 0 && m->restitution < 1) {
+        const double l = kk_log(m->restitution);
+        kki_xml_put_numbers(w, "solref", (const double[2]){0.02, -l / kk_sqrt(KK_PI * KK_PI + l * l)}, 2);
+    }
+}
+
+static void put_size(kki_xml_writer *w, const kk_shape_def *s) {
+    switch (s->type) {
+    case KK_SHAPE_SPHERE: kki_xml_put_number(w, "size", s->size[0]); break;
+    case KK_SHAPE_CAPSULE:
+    case KK_SHAPE_CYLINDER: kki_xml_put_numbers(w, "size", (const double[2]){s->size[0], s->size[1] / 2}, 2); break;
+    case KK_SHAPE_ELLIPSOID: kki_xml_put_numbers(w, "size", s->size, 3); break;
+    case KK_SHAPE_BOX:
+        kki_xml_put_numbers(w, "size", (const double[3]){s->size[0] / 2, s->size[1] / 2, s->size[2] / 2}, 3);
+        break;
+    case KK_SHAPE_PLANE: kki_xml_put(w, "size", "0 0 1"); break;
+    default: break;
+    }
+}
+
+static void write_shape(output *o, int id) {
+    static const char *const types[KK_SHAPE_TYPE_COUNT] = {"plane",     "sphere", "capsule", "cylinder", NULL,
+                                                           "ellipsoid", "box",    "mesh",    "mesh",     "hfield"};
+    const kk_shape_def *s = kk_spec_shape_const(o->spec, id);
+    kki_xml_writer *w = &o->w;
+    if (!types[s->type]) {
+        comment(o, "a cone, which MJCF has not, is left out here");
+        return;
+    }
+    const bool collides = (s->purpose & KK_SHAPE_COLLIDES) != 0;
+    kki_xml_open(w, "geom");
+    put_shape_name(w, "name", o->spec, id);
+    kki_xml_put(w, "type", types[s->type]);
+    put_size(w, s);
+    if (s->mesh >= 0) {
+        kki_xml_put(w, "mesh", kk_spec_mesh_const(o->spec, s->mesh)->name);
+    }
+    if (s->height_field >= 0) {
+        kki_xml_put(w, "hfield", kk_spec_height_field_const(o->spec, s->height_field)->name);
+    }
+    write_pose(w, s->placement);
+    kki_xml_put_int(w, "contype", collides ? (int64_t)s->group : 0);
+    kki_xml_put_int(w, "conaffinity", collides ? (int64_t)s->mask : 0);
+    kki_xml_put_int(w, "group", s->purpose & KK_SHAPE_VISIBLE ? 0 : 3);
+    put_contact(w, kk_spec_material_const(o->spec, s->material), false);
+    kki_xml_put_unless(w, "margin", 2 * s->margin, 0);
+    if (s->look >= 0) {
+        put_word(w, "material", "look", s->look);
+    }
+    kki_xml_close(w, "geom");
+}
+
+static void write_contents(output *o, int id) {
+    kki_xml_writer *w = &o->w;
+    for (int s = o->shape_first[id]; s >= 0; s = o->shape_next[s]) {
+        write_shape(o, s);
+    }
+    for (int f = o->frame_first[id]; f >= 0; f = o->frame_next[f]) {
+        const kk_frame_def *frame = kk_spec_frame_const(o->spec, f);
+        kki_xml_open(w, "site");
+        kki_xml_put(w, "name", frame->name);
+        write_pose(w, frame->placement);
+        kki_xml_close(w, "site");
+    }
+}
+
+// ---- the tree
+
+/// Opens the body that starts with `id` and gives the one that it ends with: its chain is one body.
+static int open_body(output *o, int id) {
+    int chain[MOST_CHAIN], count = 0;
+    chain[count++] = id;
+    while (is_link_of_chain(o, id) && count < MOST_CHAIN) {
+        id = o->first_child[id];
+        chain[count++] = id;
+    }
+    kk_transform X = kk_transform_identity(), below[MOST_CHAIN]; // X_JB of each joint
+    for (int i = count - 1; i >= 0; i--) {
+        const kk_body_def *b = kk_spec_body_const(o->spec, chain[i]);
+        below[i] = kk_transform_mul(b->offset, X);
+        X = kk_transform_mul(rest_pose(b), X);
+        o->order[o->order_count + i] = chain[i];
+    }
+    o->order_count += count;
+    const kk_body_def *last = kk_spec_body_const(o->spec, id);
+    kki_xml_open(&o->w, "body");
+    kki_xml_put(&o->w, "name", last->name);
+    write_pose(&o->w, X);
+    for (int i = 0; i < count; i++) {
+        const kk_body_def *b = kk_spec_body_const(o->spec, chain[i]);
+        if (b->joint.type == KK_JOINT_FREE && b->parent != KK_WORLD) {
+            o->status = kki_error_set(o->error, KK_UNSUPPORTED,
+                                      "body \"%s\": MJCF has free joints on the world only; write URDF", b->name);
+        }
+        write_joint(o, b, below[i]);
+    }
+    write_inertial(&o->w, &last->inertia);
+    write_contents(o, id);
+    return id;
+}
+
+/// The body that a written one starts with, seen from the one it ends with.
+static int start_of(const output *o, int id) {
+    int parent = kk_spec_body_const(o->spec, id)->parent;
+    for (int i = 1; i < MOST_CHAIN && parent > 0 && is_link_of_chain(o, parent); i++) {
+        id = parent;
+        parent = kk_spec_body_const(o->spec, id)->parent;
+    }
+    return id;
+}
+
+static void write_tree(output *o) {
+    kki_xml_open(&o->w, "worldbody");
+    write_contents(o, KK_WORLD);
+    int at = KK_WORLD;
+    while (o->status == KK_OK) {
+        if (o->first_child[at] >= 0) {
+            at = open_body(o, o->first_child[at]);
+            continue;
+        }
+        while (at != KK_WORLD && o->next_sibling[start_of(o, at)] < 0) {
+            kki_xml_close(&o->w, "body");
+            at = kk_spec_body_const(o->spec, start_of(o, at))->parent;
+        }
+        if (at == KK_WORLD) {
+            break;
+        }
+        kki_xml_close(&o->w, "body");
+        at = open_body(o, o->next_sibling[start_of(o, at)]);
+    }
+    kki_xml_close(&o->w, "worldbody");
+}
+
+// ---- before the tree
+
+static void write_mesh(output *o, const kk_mesh_def *mesh) {
+    kki_xml_writer *w = &o->w;
+    char path[KKI_PATH_SIZE];
+    const bool has_file = mesh->file && mesh->file[0];
+    const char *file = mesh->reference && mesh->reference[0] ? mesh->reference : mesh->file;
+    if (o->options->directory && has_file && kki_path_from(o->options->directory, mesh->file, path)) {
+        file = path;
+    }
+    kki_xml_open(w, "mesh");
+    kki_xml_put(w, "name", mesh->name);
+    if (file && file[0]) {
+        kki_xml_put(w, "file", file);
+        if (mesh->scale.x != 1 || mesh->scale.y != 1 || mesh->scale.z != 1) {
+            kki_xml_put_vec3(w, "scale", mesh->scale);
+        }
+    } else {
+        double *faces = kki_allocate_array(&w->allocator, 3 * (size_t)mesh->face_count, sizeof *faces);
+        for (int i = 0; faces && i < 3 * mesh->face_count; i++) {
+            faces[i] = mesh->face[i / 3][i % 3];
+        }
+        kki_xml_put_numbers(w, "vertex", (const double *)mesh->vertex, 3 * mesh->vertex_count);
+        if (faces) {
+            kki_xml_put_numbers(w, "face", faces, 3 * mesh->face_count);
+        } else {
+            o->status = kki_error_set(o->error, KK_OUT_OF_MEMORY, "no memory for the faces of mesh \"%s\"", mesh->name);
+        }
+        kki_release_array(&w->allocator, faces, 3 * (size_t)mesh->face_count, sizeof *faces);
+    }
+    kki_xml_close(w, "mesh");
+}
+
+static void write_field(output *o, const kk_height_field_def *h) {
+    kki_xml_writer *w = &o->w;
+    const size_t count = (size_t)h->rows * (size_t)h->columns, columns = (size_t)h->columns;
+    double top = 0, *rows = kki_allocate_array(&w->allocator, count, sizeof *rows);
+    if (!rows) {
+        o->status = kki_error_set(o->error, KK_OUT_OF_MEMORY, "no memory for height field \"%s\"", h->name);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) { // from the far edge to the near one
+        rows[(count / columns - 1 - i / columns) * columns + i % columns] = h->height[i];
+        top = h->height[i] > top ? h->height[i] : top;
+    }
+    kki_xml_open(w, "hfield");
+    kki_xml_put(w, "name", h->name);
+    kki_xml_put_int(w, "nrow", h->rows);
+    kki_xml_put_int(w, "ncol", h->columns);
+    kki_xml_put_numbers(w, "size",
+                        (const double[4]){h->half_x, h->half_y, top > 0 ? top : 1, h->base > 0 ? h->base : 0.001}, 4);
+    kki_xml_put_numbers(w, "elevation", rows, (int)count);
+    kki_xml_close(w, "hfield");
+    kki_release_array(&w->allocator, rows, count, sizeof *rows);
+}
+
+static void write_assets(output *o) {
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "asset");
+    for (int i = 0; i < kk_spec_look_count(o->spec); i++) {
+        const kk_look_def *look = kk_spec_look_const(o->spec, i);
+        kki_xml_open(w, "material");
+        put_word(w, "name", "look", i);
+        kki_xml_put_numbers(w, "rgba",
+                            (const double[4]){look->colour[0], look->colour[1], look->colour[2], look->colour[3]}, 4);
+        kki_xml_close(w, "material");
+    }
+    for (int i = 0; i < kk_spec_mesh_count(o->spec); i++) {
+        write_mesh(o, kk_spec_mesh_const(o->spec, i));
+    }
+    for (int i = 0; i < kk_spec_height_field_count(o->spec); i++) {
+        write_field(o, kk_spec_height_field_const(o->spec, i));
+    }
+    kki_xml_close(w, "asset");
+}
+
+static void write_options(output *o) {
+    const kk_options *options = kk_spec_options_const(o->spec);
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "compiler");
+    kki_xml_put(w, "angle", "radian");
+    kki_xml_put(w, "inertiafromgeom", "false");
+    kki_xml_close(w, "compiler");
+    kki_xml_open(w, "option");
+    kki_xml_put_vec3(w, "gravity", options->gravity);
+    kki_xml_put_number(w, "timestep", options->timestep);
+    kki_xml_put(w, "integrator", options->integrator == KK_INTEGRATOR_RK4 ? "RK4" : "implicitfast");
+    if (options->adjacent_collide) {
+        kki_xml_open(w, "flag");
+        kki_xml_put(w, "filterparent", "disable");
+        kki_xml_close(w, "flag");
+    }
+    kki_xml_close(w, "option");
+}
+
+// ---- after the tree
+
+static void write_contacts(output *o) {
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "contact");
+    for (int i = 0; i < kk_spec_pair_count(o->spec); i++) {
+        const kk_pair_def *p = kk_spec_pair_const(o->spec, i);
+        kki_xml_open(w, "pair");
+        put_shape_name(w, "geom1", o->spec, p->shape[0]);
+        put_shape_name(w, "geom2", o->spec, p->shape[1]);
+        if (p->material >= 0) {
+            put_contact(w, kk_spec_material_const(o->spec, p->material), true);
+        }
+        kki_xml_put_unless(w, "margin", p->margin, 0);
+        kki_xml_close(w, "pair");
+    }
+    for (int i = 0; i < kk_spec_exclude_count(o->spec); i++) {
+        const kk_exclude_def *e = kk_spec_exclude_const(o->spec, i);
+        kki_xml_open(w, "exclude");
+        kki_xml_put(w, "body1", body_name(o, e->body[0]));
+        kki_xml_put(w, "body2", body_name(o, e->body[1]));
+        kki_xml_close(w, "exclude");
+    }
+    kki_xml_close(w, "contact");
+}
+
+static void write_loop(output *o, const kk_loop_def *l) {
+    kki_xml_writer *w = &o->w;
+    const bool is_point = l->type == KK_LOOP_POINT;
+    if (!is_point && l->type != KK_LOOP_WELD) {
+        comment(o, "loop %s between %s and %s has no counterpart in MJCF", l->name ? l->name : "",
+                body_name(o, l->body[0]), body_name(o, l->body[1]));
+        return;
+    }
+    // MuJoCo takes the second anchor of a connect from the rest pose, where the loop is closed
+    kki_xml_open(w, is_point ? "connect" : "weld");
+    kki_xml_put_if(w, "name", l->name);
+    kki_xml_put(w, "body1", body_name(o, l->body[0]));
+    kki_xml_put(w, "body2", body_name(o, l->body[1]));
+    if (is_point) {
+        kki_xml_put_vec3(w, "anchor", l->placement[0].p);
+    } else {
+        const kk_transform X = kk_transform_mul(l->placement[0], kk_transform_inverse(l->placement[1]));
+        const kk_quat q = kk_quat_from_mat3(X.R);
+        kki_xml_put_numbers(w, "relpose", (const double[7]){X.p.x, X.p.y, X.p.z, q.w, q.x, q.y, q.z}, 7);
+        kki_xml_put_vec3(w, "anchor", l->placement[1].p);
+    }
+    if (!l->is_active) {
+        kki_xml_put(w, "active", "false");
+    }
+    kki_xml_close(w, is_point ? "connect" : "weld");
+}
+
+static void write_equalities(output *o) {
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "equality");
+    for (int i = 0; i < kk_spec_loop_count(o->spec); i++) {
+        write_loop(o, kk_spec_loop_const(o->spec, i));
+    }
+    for (int i = 0; i < kk_spec_coupling_count(o->spec); i++) {
+        const kk_coupling_def *c = kk_spec_coupling_const(o->spec, i);
+        kki_xml_open(w, "joint");
+        kki_xml_put_if(w, "name", c->name);
+        kki_xml_put(w, "joint1", c->follower);
+        kki_xml_put(w, "joint2", c->leader);
+        kki_xml_put_numbers(w, "polycoef", (const double[5]){c->offset, c->ratio, 0, 0, 0}, 5);
+        kki_xml_close(w, "joint");
+    }
+    kki_xml_close(w, "equality");
+}
+
+static void write_tendon(output *o, const kk_tendon_def *t) {
+    kki_xml_writer *w = &o->w;
+    const bool is_fixed = t->type == KK_TENDON_FIXED;
+    kki_xml_open(w, is_fixed ? "fixed" : "spatial");
+    kki_xml_put(w, "name", t->name);
+    put_range(w, "range", t->lower, t->upper);
+    kki_xml_put_unless(w, "stiffness", t->stiffness, 0);
+    kki_xml_put_unless(w, "damping", t->damping, 0);
+    kki_xml_put_unless(w, "frictionloss", t->friction, 0);
+    kki_xml_put_numbers(w, "springlength", (const double[2]){t->rest_lower, t->rest_upper}, 2);
+    for (int i = 0; i < t->item_count; i++) {
+        const kk_tendon_item *item = &t->item[i];
+        const char *element = is_fixed ? "joint" : item->name ? "site" : "pulley";
+        kki_xml_open(w, element);
+        if (item->name) {
+            kki_xml_put(w, element, item->name);
+        }
+        if (is_fixed || !item->name) {
+            kki_xml_put_number(w, is_fixed ? "coef" : "divisor", item->coefficient);
+        }
+        kki_xml_close(w, element);
+    }
+    kki_xml_close(w, is_fixed ? "fixed" : "spatial");
+}
+
+static void write_law(kki_xml_writer *w, const kk_actuator_def *a) {
+    if (a->type == KK_ACTUATOR_DAMPER) {
+        kki_xml_put(w, "gaintype", "affine");
+        kki_xml_put_numbers(w, "gainprm", (const double[3]){0, 0, -a->gain}, 3);
+    } else {
+        kki_xml_put_number(w, "gainprm", a->gain);
+    }
+    if (a->bias[0] != 0 || a->bias[1] != 0 || a->bias[2] != 0) {
+        kki_xml_put(w, "biastype", "affine");
+        kki_xml_put_numbers(w, "biasprm", a->bias, 3);
+    }
+    if (a->lag != KK_LAG_NONE) {
+        kki_xml_put(w, "dyntype", a->lag == KK_LAG_FILTER ? "filterexact" : "integrator");
+        if (a->lag == KK_LAG_FILTER) {
+            kki_xml_put_number(w, "dynprm", a->time_constant);
+        }
+        put_range(w, "actrange", a->lag_lower, a->lag_upper);
+    }
+}
+
+static void write_actuator(output *o, const kk_actuator_def *a) {
+    static const char *const targets[] = {"joint", "tendon", "site"};
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "general");
+    kki_xml_put_if(w, "name", a->name);
+    kki_xml_put(w, targets[a->transmission], a->target);
+    if (a->transmission == KK_TRANSMISSION_FRAME) {
+        const kk_vec3 f = a->direction.linear, n = a->direction.angular;
+        const double g = a->gear;
+        kki_xml_put_if(w, "refsite", a->reference);
+        kki_xml_put_numbers(w, "gear", (const double[6]){f.x * g, f.y * g, f.z * g, n.x * g, n.y * g, n.z * g}, 6);
+    } else {
+        double gear[6] = {0};
+        gear[a->dof < 3 ? a->dof : 0] = a->gear;
+        kki_xml_put_numbers(w, "gear", gear, 6);
+    }
+    put_range(w, "ctrlrange", a->control_lower, a->control_upper);
+    put_range(w, "forcerange", a->force_lower, a->force_upper);
+    write_law(w, a);
+    kki_xml_close(w, "general");
+}
+
+static bool is_frame(const output *o, const char *name) {
+    for (int i = 0; i < kk_spec_frame_count(o->spec); i++) {
+        if (strcmp(kk_spec_frame_const(o->spec, i)->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_sensor(output *o, const kk_sensor_def *s) {
+    kki_xml_writer *w = &o->w;
+    const char *on = NULL, *word = kki_mjcf_sensor_word(s->type, &on);
+    kki_xml_open(w, word);
+    kki_xml_put_if(w, "name", s->name);
+    if (on && strcmp(on, "objname") == 0) {
+        kki_xml_put(w, "objtype", is_frame(o, s->target) ? "site" : "xbody");
+    }
+    if (on) {
+        kki_xml_put(w, on, s->target);
+    }
+    if (s->reference && s->reference[0]) {
+        kki_xml_put(w, "reftype", is_frame(o, s->reference) ? "site" : "xbody");
+        kki_xml_put(w, "refname", s->reference);
+    }
+    kki_xml_put_unless(w, "noise", s->noise, 0);
+    kki_xml_put_unless(w, "cutoff", s->cutoff, 0);
+    kki_xml_close(w, word);
+}
+
+// ---- keyframes
+
+static int joint_nq(kk_joint_type type) {
+    static const int sizes[] = {0, 1, 1, 1, 2, 2, 3, 4, 7};
+    return sizes[type];
+}
+
+static int joint_nv(kk_joint_type type) {
+    static const int sizes[] = {0, 1, 1, 1, 2, 2, 3, 3, 6};
+    return sizes[type];
+}
+
+static void number_coordinates(output *o) {
+    int q = 0, v = 0;
+    for (int i = 1; i < kk_spec_body_count(o->spec); i++) {
+        const kk_joint_type type = kk_spec_body_const(o->spec, i)->joint.type;
+        o->q_at[i] = q;
+        o->v_at[i] = v;
+        q += joint_nq(type);
+        v += joint_nv(type);
+    }
+    o->q_at[0] = q;
+    o->v_at[0] = v;
+}
+
+static void key_q(const output *o, const kk_body_def *b, const double *from, double *to) {
+    (void)o;
+    if (b->joint.type != KK_JOINT_FREE) {
+        memcpy(to, from, (size_t)joint_nq(b->joint.type) * sizeof *to);
+        return;
+    }
+    const kk_transform J = kk_transform_make(kk_quat_to_mat3((kk_quat){from[0], from[1], from[2], from[3]}),
+                                             kk_vec3_make(from[4], from[5], from[6]));
+    const kk_transform X = kk_transform_mul(kk_transform_mul(b->joint.placement, J), b->offset);
+    const kk_quat r = kk_quat_from_mat3(X.R);
+    memcpy(to, (const double[7]){X.p.x, X.p.y, X.p.z, r.w, r.x, r.y, r.z}, 7 * sizeof *to);
+}
+
+static void key_v(const kk_body_def *b, const double *q, const double *from, double *to) {
+    if (b->joint.type != KK_JOINT_FREE) {
+        memcpy(to, from, (size_t)joint_nv(b->joint.type) * sizeof *to);
+        return;
+    }
+    const kk_mat3 R = q ? kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]}) : kk_mat3_identity();
+    const kk_vec3 v = kk_mat3_mul_vec(kk_mat3_mul(b->joint.placement.R, R), kk_vec3_make(from[3], from[4], from[5]));
+    memcpy(to, (const double[6]){v.x, v.y, v.z, from[0], from[1], from[2]}, 6 * sizeof *to);
+}
+
+static void write_key(output *o, const kk_keyframe_def *k) {
+    kki_xml_writer *w = &o->w;
+    const int nq = o->q_at[0], nv = o->v_at[0];
+    double *q = kki_allocate_array(&w->allocator, (size_t)nq, sizeof *q);
+    double *v = kki_allocate_array(&w->allocator, (size_t)nv, sizeof *v);
+    int qat = 0, vat = 0;
+    for (int i = 0; i < o->order_count && q && v; i++) {
+        const int id = o->order[i];
+        const kk_body_def *b = kk_spec_body_const(o->spec, id);
+        if (k->q) {
+            key_q(o, b, k->q + o->q_at[id], q + qat);
+        }
+        if (k->v) {
+            key_v(b, k->q ? k->q + o->q_at[id] : NULL, k->v + o->v_at[id], v + vat);
+        }
+        qat += joint_nq(b->joint.type);
+        vat += joint_nv(b->joint.type);
+    }
+    if (!q || !v) {
+        o->status = kki_error_set(o->error, KK_OUT_OF_MEMORY, "no memory for a keyframe");
+    } else {
+        kki_xml_open(w, "key");
+        kki_xml_put_if(w, "name", k->name);
+        kki_xml_put_unless(w, "time", k->time, 0);
+        if (k->q) {
+            kki_xml_put_numbers(w, "qpos", q, nq);
+        }
+        if (k->v) {
+            kki_xml_put_numbers(w, "qvel", v, nv);
+        }
+        if (k->control) {
+            kki_xml_put_numbers(w, "ctrl", k->control, k->control_count);
+        }
+        kki_xml_close(w, "key");
+    }
+    kki_release_array(&w->allocator, v, (size_t)nv, sizeof *v);
+    kki_release_array(&w->allocator, q, (size_t)nq, sizeof *q);
+}
+
+#define WRITE_EACH(o, section, kind, write)                              \
+    do {                                                                 \
+        kki_xml_open(&(o)->w, section);                                  \
+        for (int i_ = 0; i_ < kk_spec_##kind##_count((o)->spec); i_++) { \
+            write((o), kk_spec_##kind##_const((o)->spec, i_));           \
+        }                                                                \
+        kki_xml_close(&(o)->w, section);                                 \
+    } while (0)
+
+static void write_all(output *o) {
+    const char *name = kk_spec_name(o->spec);
+    kki_xml_open(&o->w, "mujoco");
+    kki_xml_put_if(&o->w, "model", name);
+    write_options(o);
+    write_assets(o);
+    write_tree(o);
+    write_contacts(o);
+    write_equalities(o);
+    WRITE_EACH(o, "tendon", tendon, write_tendon);
+    WRITE_EACH(o, "actuator", actuator, write_actuator);
+    WRITE_EACH(o, "sensor", sensor, write_sensor);
+    WRITE_EACH(o, "keyframe", keyframe, write_key);
+    kki_xml_close(&o->w, "mujoco");
+}
+
+// ---- lists
+
+/// Items of each body, in their order; filled from the back.
+static void link_items(output *o) {
+    const kk_spec *s = o->spec;
+    const int bodies = kk_spec_body_count(s);
+    for (int i = 0; i < bodies; i++) {
+        o->first_child[i] = o->next_sibling[i] = o->shape_first[i] = o->frame_first[i] = -1;
+    }
+    for (int i = bodies - 1; i > 0; i--) {
+        const int p = kk_spec_body_const(s, i)->parent;
+        o->next_sibling[i] = o->first_child[p];
+        o->first_child[p] = i;
+    }
+    for (int i = kk_spec_shape_count(s) - 1; i >= 0; i--) {
+        const int b = kk_spec_shape_const(s, i)->body;
+        o->shape_next[i] = o->shape_first[b];
+        o->shape_first[b] = i;
+    }
+    for (int i = kk_spec_frame_count(s) - 1; i >= 0; i--) {
+        const int b = kk_spec_frame_const(s, i)->body;
+        o->frame_next[i] = o->frame_first[b];
+        o->frame_first[b] = i;
+    }
+}
+
+static kk_status check_parents(const kk_spec *s, kk_error *error) {
+    const int bodies = kk_spec_body_count(s);
+    for (int i = 1; i < bodies; i++) {
+        const kk_body_def *b = kk_spec_body_const(s, i);
+        if (b->parent < 0 || b->parent >= i || !b->name || (int)b->joint.type < 0 || b->joint.type > KK_JOINT_FREE) {
+            return kki_error_set(error, KK_INVALID_ARGUMENT,
+                                 "body %d has no earlier parent, no name or no joint; set them", i);
+        }
+    }
+    for (int i = 0; i < kk_spec_shape_count(s); i++) {
+        const kk_shape_def *d = kk_spec_shape_const(s, i);
+        if (d->body < 0 || d->body >= bodies || d->mesh >= kk_spec_mesh_count(s) || (int)d->type < 0 ||
+            (int)d->type >= KK_SHAPE_TYPE_COUNT || d->material < 0 || d->material >= kk_spec_material_count(s) ||
+            d->height_field >= kk_spec_height_field_count(s)) {
+            return kki_error_set(error, KK_INVALID_ARGUMENT, "shape %d refers to what is not there; compile the spec",
+                                 i);
+        }
+    }
+    for (int i = 0; i < kk_spec_frame_count(s); i++) {
+        const int b = kk_spec_frame_const(s, i)->body;
+        if (b < 0 || b >= bodies) {
+            return kki_error_set(error, KK_INVALID_ARGUMENT, "frame %d is on no body; compile the spec", i);
+        }
+    }
+    return KK_OK;
+}
+
+kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options, const kk_allocator *allocator,
+                             char **text, size_t *size, kk_error *error) {
+    static const kk_save_options as_it_is = {0};
+    const kk_allocator own = kki_allocator_or_default(allocator);
+    *text = NULL;
+    *size = 0;
+    kk_status status = check_parents(spec, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    const size_t bodies = (size_t)kk_spec_body_count(spec), shapes = (size_t)kk_spec_shape_count(spec),
+                 frames = (size_t)kk_spec_frame_count(spec), total = 7 * bodies + shapes + frames;
+    int *block = kki_allocate_array(&own, total, sizeof *block);
+    if (!block) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory to write %d bodies", (int)bodies);
+    }
+    output o = {.spec = spec, .options = options ? options : &as_it_is, .error = error};
+    o.first_child = block;
+    o.next_sibling = block + bodies;
+    o.shape_first = block + 2 * bodies;
+    o.frame_first = block + 3 * bodies;
+    o.order = block + 4 * bodies;
+    o.q_at = block + 5 * bodies;
+    o.v_at = block + 6 * bodies;
+    o.shape_next = block + 7 * bodies;
+    o.frame_next = o.shape_next + shapes;
+    link_items(&o);
+    number_coordinates(&o);
+    kki_xml_write_begin(&o.w, &own);
+    write_all(&o);
+    status = kki_xml_write_end(&o.w, text, size, o.status ? NULL : error);
+    if (o.status != KK_OK && *text) {
+        kk_text_free(&own, *text, *size);
+        *text = NULL;
+        *size = 0;
+    }
+    kki_release_array(&own, block, total, sizeof *block);
+    return o.status ? o.status : status;
+}

@@ -1,0 +1,353 @@
+/// Reading recordings. Nothing is believed before its checksum: the header when it is opened, a chunk when it is first asked
+/// for. Where the footer does not tell the number of steps, chunks are counted as long as they are whole.
+#include <karakuri/hash.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "base/error.h"
+#include "base/float_bits.h"
+#include "io/file.h"
+#include "io/recording.h"
+
+static const size_t MOST_FILE_BYTES = (size_t)1 << 34;
+
+struct kk_recording {
+    kk_allocator allocator;
+    kki_file_data data;
+    const unsigned char *bytes; ///< data.bytes
+    kki_recording_layout layout;
+    kk_recording_info info;
+    uint64_t seed;
+    int64_t chunks;
+    char *name, *note; ///< note is zero-terminated
+    size_t name_size, note_size;
+    unsigned char *checked; ///< [chunks] 1: its checksum is right
+    double *number;         ///< [nq + nv + ncontrol] of the frame asked for last
+};
+
+// ---- the header
+
+static double get_double(const unsigned char *at) {
+    return kki_double(kki_get(at, 8));
+}
+
+static bool is_checked(const unsigned char *block, size_t size, uint64_t seed) {
+    return kki_get(block + size - KKI_RECORDING_CHECKSUM, 8) ==
+           kk_hash_bytes(block, size - KKI_RECORDING_CHECKSUM, seed);
+}
+
+static kk_status fault(const kk_recording *r, kk_error *error, const char *text) {
+    return kki_error_at(error, KK_CORRUPT, r->name, 0, 0, "%s", text);
+}
+
+static kk_status check_header(const kk_recording *r, size_t *size, kk_error *error) {
+    const unsigned char *b = r->bytes;
+    if (r->data.size < KKI_RECORDING_HEADER + KKI_RECORDING_CHECKSUM || memcmp(b, KKI_RECORDING_MAGIC, 8) != 0) {
+        return fault(r, error, "the file does not start as a recording does — it was cut or is none");
+    }
+    *size = (size_t)kki_get(b + 12, 4);
+    if (*size < KKI_RECORDING_HEADER + KKI_RECORDING_CHECKSUM || *size > r->data.size || !is_checked(b, *size, 0)) {
+        return fault(r, error, "the checksum of the recording's header does not match — it was cut or altered");
+    }
+    if (kki_get(b + 8, 4) != KKI_RECORDING_VERSION) {
+        return kki_error_at(error, KK_CORRUPT, r->name, 0, 0,
+                            "the recording has version %d; this library reads version %d", (int)kki_get(b + 8, 4),
+                            (int)KKI_RECORDING_VERSION);
+    }
+    return KK_OK;
+}
+
+static kk_status read_sizes(kk_recording *r, size_t header_size, kk_error *error) {
+    const unsigned char *b = r->bytes;
+    const uint64_t nq = kki_get(b + 24, 4), nv = kki_get(b + 28, 4), ncontrol = kki_get(b + 32, 4);
+    const uint64_t key_every = kki_get(b + 36, 4), state = kki_get(b + 40, 4), note = kki_get(b + 44, 4);
+    // right where the checksum is; a file made to mislead is refused all the same
+    if (8 * (nq + nv) > state || state > r->data.size || ncontrol > r->data.size || key_every == 0 ||
+        key_every > KKI_RECORDING_MOST_KEY || note + KKI_RECORDING_HEADER + KKI_RECORDING_CHECKSUM != header_size) {
+        return fault(r, error, "the sizes in the recording's header contradict each other");
+    }
+    r->layout = (kki_recording_layout){.nq = (int)nq,
+                                       .nv = (int)nv,
+                                       .ncontrol = (int)ncontrol,
+                                       .key_every = (int)key_every,
+                                       .header_size = header_size,
+                                       .state_size = (size_t)state,
+                                       .frame_size = kki_recording_frame_size((int)nq, (int)nv, (int)ncontrol)};
+    r->note_size = (size_t)note + 1;
+    r->seed = kki_get(b + header_size - KKI_RECORDING_CHECKSUM, 8);
+    return KK_OK;
+}
+
+static int get_int(const unsigned char *at) {
+    return (int)(int32_t)kki_get(at, 4);
+}
+
+static void read_info(kk_recording *r) {
+    const unsigned char *b = r->bytes;
+    r->info = (kk_recording_info){.model_hash = kki_get(b + 16, 8),
+                                  .nq = r->layout.nq,
+                                  .nv = r->layout.nv,
+                                  .ncontrol = r->layout.ncontrol,
+                                  .key_every = r->layout.key_every};
+    r->info.options = (kk_step_options){.timestep = get_double(b + 48),
+                                        .tolerance = get_double(b + 56),
+                                        .restitution_speed = get_double(b + 64),
+                                        .correction = get_double(b + 72),
+                                        .max_sweeps = get_int(b + 80),
+                                        .max_newton = get_int(b + 84),
+                                        .budget = get_int(b + 88),
+                                        .explicit_servos = get_int(b + 92)};
+}
+
+// ---- chunks
+
+static size_t chunk_offset(const kk_recording *r, int64_t chunk) {
+    return r->layout.header_size + (size_t)chunk * kki_recording_chunk_size(&r->layout, (size_t)r->layout.key_every);
+}
+
+/// The steps of the chunk at a place, −1 where no whole chunk is.
+static int64_t steps_at(const kk_recording *r, int64_t chunk) {
+    const size_t offset = chunk_offset(r, chunk), least = kki_recording_chunk_size(&r->layout, 0);
+    if (offset > r->data.size || r->data.size - offset < least) {
+        return -1;
+    }
+    const unsigned char *at = r->bytes + offset;
+    const uint64_t steps = kki_get(at + 4, 4);
+    if (kki_get(at, 4) != KKI_RECORDING_CHUNK_MAGIC || steps > (uint64_t)r->layout.key_every ||
+        kki_get(at + 8, 8) != (uint64_t)chunk * (uint64_t)r->layout.key_every) {
+        return -1;
+    }
+    const size_t size = kki_recording_chunk_size(&r->layout, (size_t)steps);
+    return r->data.size - offset >= size && is_checked(at, size, r->seed) ? (int64_t)steps : -1;
+}
+
+/// Steps and chunks by the footer; false where it is not right, or does not stand where the chunks end.
+static bool read_footer(kk_recording *r) {
+    if (r->data.size < r->layout.header_size + KKI_RECORDING_FOOTER) {
+        return false;
+    }
+    const unsigned char *at = r->bytes + r->data.size - KKI_RECORDING_FOOTER;
+    if (kki_get(at, 4) != KKI_RECORDING_FOOTER_MAGIC || !is_checked(at, KKI_RECORDING_FOOTER, r->seed)) {
+        return false;
+    }
+    const uint64_t steps = kki_get(at + 8, 8), chunks = kki_get(at + 16, 8), key = (uint64_t)r->layout.key_every;
+    if (chunks == 0 || chunks > r->data.size / kki_recording_chunk_size(&r->layout, 0) || steps > chunks * key ||
+        steps < (chunks - 1) * key) {
+        return false;
+    }
+    const size_t last = (size_t)(steps - (chunks - 1) * key);
+    r->info.steps = (int64_t)steps;
+    r->chunks = (int64_t)chunks;
+    return chunk_offset(r, r->chunks - 1) + kki_recording_chunk_size(&r->layout, last) + KKI_RECORDING_FOOTER ==
+           r->data.size;
+}
+
+/// Counts whole chunks from the start.
+static void count_chunks(kk_recording *r) {
+    r->info.steps = 0;
+    r->chunks = 0;
+    for (int64_t steps = steps_at(r, 0); steps >= 0; steps = steps_at(r, r->chunks)) {
+        r->chunks++;
+        r->info.steps += steps;
+        if (steps < r->layout.key_every) {
+            return; // only the last is not full
+        }
+    }
+}
+
+static kk_status check_chunk(kk_recording *r, int64_t chunk, kk_error *error) {
+    if (!r->checked[chunk]) {
+        const int64_t first = chunk * r->layout.key_every, left = r->info.steps - first;
+        const int64_t expected = left < r->layout.key_every ? left : r->layout.key_every;
+        if (steps_at(r, chunk) != expected) {
+            return kki_error_at(error, KK_CORRUPT, r->name, 0, 0,
+                                "the checksum of the chunk from step %lld on does not match — it was altered",
+                                (long long)first);
+        }
+        r->checked[chunk] = 1;
+    }
+    return KK_OK;
+}
+
+// ---- opening
+
+static kk_status allocate(kk_recording *r, kk_error *error) {
+    const kk_allocator *a = &r->allocator;
+    const size_t numbers = (size_t)r->layout.nq + (size_t)r->layout.nv + (size_t)r->layout.ncontrol + 1;
+    r->note = kki_allocate_zeroed(a, r->note_size);
+    r->checked = kki_allocate_array_zeroed(a, (size_t)r->chunks + 1, 1);
+    r->number = kki_allocate_array(a, numbers, sizeof *r->number);
+    if (!r->note || !r->checked || !r->number) {
+        return kki_error_at(error, KK_OUT_OF_MEMORY, r->name, 0, 0, "no memory for the recording");
+    }
+    memcpy(r->note, r->bytes + KKI_RECORDING_HEADER, r->note_size - 1);
+    r->info.note = r->note;
+    return KK_OK;
+}
+
+static kk_status open_data(kk_recording *r, kk_error *error) {
+    size_t header_size = 0;
+    r->bytes = (const unsigned char *)r->data.bytes;
+    kk_status status = check_header(r, &header_size, error);
+    status = status ? status : read_sizes(r, header_size, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    read_info(r);
+    r->info.is_complete = read_footer(r);
+    if (!r->info.is_complete) {
+        count_chunks(r);
+    }
+    if (r->chunks == 0) {
+        return fault(r, error, "the recording has no whole chunk — it was cut at its start, or altered");
+    }
+    return allocate(r, error);
+}
+
+static kk_recording *create(const char *name, const kk_allocator *allocator) {
+    const kk_allocator a = kki_allocator_or_default(allocator);
+    kk_recording *r = kki_allocate_zeroed(&a, sizeof *r);
+    if (!r) {
+        return NULL;
+    }
+    r->allocator = a;
+    r->name_size = strlen(name) + 1;
+    r->name = kki_allocate(&a, r->name_size);
+    if (!r->name) {
+        kki_release(&a, r, sizeof *r);
+        return NULL;
+    }
+    memcpy(r->name, name, r->name_size);
+    return r;
+}
+
+static kk_status finish(kk_recording *r, kk_status status, kk_recording **recording, kk_error *error) {
+    status = status ? status : open_data(r, error);
+    if (status != KK_OK) {
+        kk_recording_free(r);
+    } else {
+        *recording = r;
+    }
+    return status;
+}
+
+kk_status kk_recording_read_file(const char *path, const kk_allocator *allocator, kk_recording **recording,
+                                 kk_error *error) {
+    if (!path || !recording) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "kk_recording_read_file: an argument is NULL");
+    }
+    *recording = NULL;
+    kk_recording *r = create(path, allocator);
+    if (!r) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a recording");
+    }
+    const kki_file_source source = kki_file_source_system();
+    return finish(r, source.read(source.user, path, MOST_FILE_BYTES, &r->allocator, &r->data, error), recording, error);
+}
+
+kk_status kk_recording_read_bytes(const char *name, const void *bytes, size_t size, const kk_allocator *allocator,
+                                  kk_recording **recording, kk_error *error) {
+    if (!recording || (!bytes && size > 0)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "kk_recording_read_bytes: an argument is NULL");
+    }
+    *recording = NULL;
+    kk_recording *r = create(name ? name : "", allocator);
+    char *copy = r ? kki_allocate(&r->allocator, size + 1) : NULL;
+    if (!copy) {
+        kk_recording_free(r);
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a recording");
+    }
+    if (size > 0) {
+        memcpy(copy, bytes, size);
+    }
+    copy[size] = 0;
+    r->data = (kki_file_data){copy, size};
+    return finish(r, KK_OK, recording, error);
+}
+
+void kk_recording_free(kk_recording *recording) {
+    if (!recording) {
+        return;
+    }
+    kk_recording *r = recording;
+    const kk_allocator a = r->allocator;
+    const size_t numbers = (size_t)r->layout.nq + (size_t)r->layout.nv + (size_t)r->layout.ncontrol + 1;
+    kki_release_array(&a, r->number, numbers, sizeof *r->number);
+    kki_release_array(&a, r->checked, (size_t)r->chunks + 1, 1);
+    kki_release(&a, r->note, r->note_size);
+    kki_release(&a, r->name, r->name_size);
+    if (r->data.bytes) {
+        kki_file_release(&r->data, &a);
+    }
+    kki_release(&a, r, sizeof *r);
+}
+
+kk_recording_info kk_recording_get_info(const kk_recording *recording) {
+    return recording->info;
+}
+
+// ---- steps
+
+static const unsigned char *get_doubles(const unsigned char *at, double *to, int count) {
+    for (int i = 0; i < count; i++) {
+        to[i] = get_double(at + 8 * (size_t)i);
+    }
+    return at + 8 * (size_t)count;
+}
+
+static void get_frame(kk_recording *r, const unsigned char *at, kk_recording_frame *f) {
+    const kki_recording_layout *l = &r->layout;
+    double figures[6], *q = r->number, *v = q + l->nq, *control = v + l->nv;
+    at = get_doubles(at, &f->time, 1);
+    at = get_doubles(at, q, l->nq);
+    at = get_doubles(at, v, l->nv);
+    at = get_doubles(at, control, l->ncontrol);
+    at = get_doubles(at, figures, 6);
+    f->q = q;
+    f->v = v;
+    f->control = control;
+    f->residual = figures[0];
+    f->cone = figures[1];
+    f->signorini = figures[2];
+    f->penetration = figures[3];
+    f->kinetic = figures[4];
+    f->constraint_work = figures[5];
+    f->contacts = get_int(at);
+    f->sweeps = get_int(at + 4);
+    f->newton = get_int(at + 8);
+    f->cut_short = get_int(at + 12);
+    f->state_hash = kki_get(at + 16, 8);
+}
+
+kk_status kk_recording_get_frame(kk_recording *recording, int64_t step, kk_recording_frame *frame, kk_error *error) {
+    if (step < 0 || step >= recording->info.steps) {
+        return kki_error_at(error, KK_NOT_FOUND, recording->name, 0, 0, "there is no step %lld; the recording has %lld",
+                            (long long)step, (long long)recording->info.steps);
+    }
+    const int64_t key = recording->layout.key_every, chunk = step / key;
+    const kk_status status = check_chunk(recording, chunk, error);
+    if (status == KK_OK) {
+        const unsigned char *frames = recording->bytes + chunk_offset(recording, chunk) + KKI_RECORDING_CHUNK;
+        frame->step = step;
+        get_frame(recording,
+                  frames + recording->layout.state_size + (size_t)(step % key) * recording->layout.frame_size, frame);
+    }
+    return status;
+}
+
+kk_status kk_recording_get_key(kk_recording *recording, int64_t step, kk_state *state, int64_t *key, kk_error *error) {
+    const int64_t every = recording->layout.key_every;
+    if (step < 0 || step > recording->info.steps) {
+        return kki_error_at(error, KK_NOT_FOUND, recording->name, 0, 0, "there is no step %lld; the recording has %lld",
+                            (long long)step, (long long)recording->info.steps);
+    }
+    int64_t chunk = step / every;
+    chunk = chunk < recording->chunks ? chunk : recording->chunks - 1;
+    const kk_status status = check_chunk(recording, chunk, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    *key = chunk * every;
+    return kk_state_restore(state, recording->bytes + chunk_offset(recording, chunk) + KKI_RECORDING_CHUNK,
+                            recording->layout.state_size, error);
+}

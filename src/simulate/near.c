@@ -1,0 +1,365 @@
+/// Which pairs of shapes are near enough to be looked at: balls round groups first, then balls round shapes.
+///
+/// A robot has many shapes on few links, so a ball round each link's shapes rules most pairs out at once; shapes of links
+/// that are near nothing are not even placed. Scenes with too many pairs to list go through the broad phase. Either way
+/// the result depends on the present poses alone.
+#include "simulate/near.h"
+
+#include "base/allocator.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/sort.h"
+#include "simulate/simulator.h"
+
+/// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
+static const double KEPT_GAP = 1e-4;
+
+// ---- groups, made once
+
+static int group_key(const kk_model *m, int shape) {
+    return m->shape[shape].node ? m->shape[shape].node : m->nnode + shape;
+}
+
+/// group_of[key] for keys in use; −1 elsewhere.
+static int number_groups(const kk_model *m, int32_t *group_of, kki_group *group) {
+    int count = 0;
+    for (int i = 0; i < m->nnode + m->nshape; i++) {
+        group_of[i] = -1;
+    }
+    for (int i = 0; i < m->ncollider; i++) {
+        const int shape = m->collider[i], key = group_key(m, shape);
+        if (group_of[key] < 0) {
+            group[count] = (kki_group){.node = m->shape[shape].node, .shape = m->shape[shape].node ? -1 : shape};
+            group_of[key] = count++;
+        }
+    }
+    return count;
+}
+
+static void outline_shapes(const kk_model *m, kki_near *n) {
+    for (int i = 0; i < m->nshape; i++) {
+        const kki_aabb *box = &m->shape[i].box;
+        n->outline[i] = (kki_outline){.centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5),
+                                      .radius = 0.5 * kk_vec3_norm(kk_vec3_sub(box->upper, box->lower)),
+                                      .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE};
+    }
+}
+
+/// A ball round two balls.
+static void enclose(kki_group *g, kk_vec3 centre, double radius, int is_first) {
+    if (is_first) {
+        g->centre = centre;
+        g->radius = radius;
+        return;
+    }
+    const kk_vec3 d = kk_vec3_sub(centre, g->centre);
+    const double distance = kk_vec3_norm(d);
+    if (distance + radius <= g->radius) {
+        return;
+    }
+    if (distance + g->radius <= radius) {
+        g->centre = centre;
+        g->radius = radius;
+        return;
+    }
+    const double size = 0.5 * (distance + g->radius + radius);
+    g->centre = kk_vec3_add(g->centre, kk_vec3_scale(d, (size - g->radius) / distance));
+    g->radius = size * (1 + 1e-12);
+}
+
+static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near *n) {
+    for (int i = 0; i < m->ncollider; i++) {
+        const int shape = m->collider[i];
+        kki_group *g = &n->group[group_of[group_key(m, shape)]];
+        const kk_vec3 centre = kk_transform_point(m->shape[shape].X_NS, n->outline[shape].centre);
+        enclose(g, centre, n->outline[shape].radius, g->radius == 0);
+    }
+}
+
+/// Whether a group is a plane of the world.
+static int is_plane(const kki_near *n, int group) {
+    return n->group[group].shape >= 0 && n->outline[n->group[group].shape].is_plane;
+}
+
+/// Sorts the model's pairs by groups and lists the pairs of groups.
+static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n, kki_sort_item *item) {
+    for (int i = 0; i < m->npair; i++) {
+        const uint64_t a = (uint64_t)group_of[group_key(m, m->pair[i].first)];
+        const uint64_t b = (uint64_t)group_of[group_key(m, m->pair[i].second)];
+        item[i] = (kki_sort_item){a << 32 | b, (uint64_t)i};
+    }
+    kki_sort(item, (size_t)m->npair, item + m->npair);
+    for (int i = 0; i < m->npair; i++) {
+        n->order[i] = (int32_t)item[i].payload;
+        if (i == 0 || item[i].key != item[i - 1].key) {
+            const int32_t a = (int32_t)(item[i].key >> 32), b = (int32_t)(item[i].key & 0xffffffffu);
+            n->pair[n->npair++] = (kki_group_pair){a, b, i, 0, is_plane(n, a) || is_plane(n, b)};
+        }
+        n->pair[n->npair - 1].count++;
+    }
+    for (int i = m->npair - 1; i >= 0; i--) {
+        const int goes_on = i + 1 < m->npair && item[i].key == item[i + 1].key &&
+                            m->pair[n->order[i]].first == m->pair[n->order[i + 1]].first;
+        n->run_end[i] = goes_on ? n->run_end[i + 1] : i + 1;
+    }
+}
+
+static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
+    const size_t pairs = (size_t)m->npair, colliders = (size_t)m->ncollider;
+    KKI_LAYOUT_ARRAY(layout, n->group, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->pair, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->order, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->found, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
+    KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most);
+}
+
+static kk_status make_groups(const kk_model *m, kki_near *n) {
+    const size_t keys = (size_t)(m->nnode + m->nshape), pairs = 2 * (size_t)m->npair;
+    int32_t *group_of = kki_allocate_array(&n->allocator, keys, sizeof *group_of);
+    kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
+    const kk_status status = group_of && item ? KK_OK : KK_OUT_OF_MEMORY;
+    if (status == KK_OK) {
+        n->ngroup = number_groups(m, group_of, n->group);
+        enclose_shapes(m, group_of, n);
+        pair_groups(m, group_of, n, item);
+    }
+    kki_release_array(&n->allocator, group_of, keys, sizeof *group_of);
+    kki_release_array(&n->allocator, item, pairs, sizeof *item);
+    return status;
+}
+
+// ---- the broad phase, for many
+
+static bool may_touch(void *user, int32_t a, int32_t b) {
+    const kk_model *m = user;
+    int law;
+    return kki_model_pair_may_touch(m, m->collider[a], m->collider[b], &law);
+}
+
+static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
+    const kki_broad_phase_def def = {
+        .capacity = m->ncollider, .pair_capacity = n->most, .filter = may_touch, .user = (void *)(uintptr_t)m};
+    const kk_status status = kki_broad_phase_create(&def, &n->allocator, &n->broad, NULL);
+    for (int i = 0; i < m->ncollider && status == KK_OK; i++) {
+        const kki_proxy proxy = {.box = m->shape[m->collider[i]].box,
+                                 .group = 1,
+                                 .mask = 1,
+                                 .is_static = m->shape[m->collider[i]].node == 0};
+        kki_broad_phase_set(n->broad, i, &proxy);
+    }
+    return status;
+}
+
+kk_status kki_near_create(kki_near *near, const kk_model *model, int most, const kk_allocator *allocator) {
+    *near = (kki_near){.allocator = *allocator, .most = model->has_pairs ? model->npair : most, .model = model};
+    kki_layout layout = kki_layout_over(NULL);
+    place(&layout, model, near);
+    near->size = layout.size;
+    near->block = kki_allocate_zeroed(allocator, layout.size);
+    if (!near->block) {
+        return KK_OUT_OF_MEMORY;
+    }
+    layout = kki_layout_over(near->block);
+    place(&layout, model, near);
+    outline_shapes(model, near);
+    return model->has_pairs ? make_groups(model, near) : make_broad_phase(model, near);
+}
+
+void kki_near_destroy(kki_near *near) {
+    kki_broad_phase_free(near->broad);
+    kki_release(&near->allocator, near->block, near->size);
+    *near = (kki_near){.block = NULL};
+}
+
+// ---- where shapes are, and how far they get
+
+static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, double radius) {
+    const kki_rates *V = kki_rates_of(s->data, node);
+    const kk_vec3 w = kki_vec3(V->w), arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
+    const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, arm));
+    return kk_vec3_norm(u) + kk_vec3_norm(w) * radius;
+}
+
+static void place_shape(const kk_model *m, kk_simulator *s, int i) {
+    const kki_model_shape *shape = &m->shape[i];
+    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, shape->node), shape->X_NS);
+    const kk_vec3 c = kk_transform_point(s->X_WS[i], s->near.outline[i].centre);
+    const double radius = s->near.outline[i].radius;
+    double *ball = s->ball + 4 * (size_t)i;
+    ball[0] = c.x;
+    ball[1] = c.y;
+    ball[2] = c.z;
+    ball[3] = radius;
+    s->reach[i] = shape->node ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
+    s->placed[i] = s->stamp;
+}
+
+/// Shapes of the world stay where they are.
+static void want_shape(const kk_model *m, kk_simulator *s, int i) {
+    if (s->placed[i] != s->stamp && (m->shape[i].node || s->placed[i] == 0)) {
+        place_shape(m, s, i);
+    }
+}
+
+static double always(const kk_model *m, const kk_simulator *s) {
+    const double *g = m->gravity;
+    return KEPT_GAP + s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+}
+
+static int balls_meet(const double *x, const double *y, double reach) {
+    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
+    return dx * dx + dy * dy + dz * dz <= r * r;
+}
+
+static int plane_meets_ball(const kk_transform *X, const double *ball, double reach) {
+    const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
+    return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) <= ball[3] + reach;
+}
+
+/// Two balls; or a plane and a ball, where one of the shapes is a plane (planes have no ball of their own).
+static int shapes_meet(const kk_simulator *s, int a, int b, double reach) {
+    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    if (s->near.outline[a].is_plane) {
+        return plane_meets_ball(&s->X_WS[a], y, reach);
+    }
+    return s->near.outline[b].is_plane ? plane_meets_ball(&s->X_WS[b], x, reach) : balls_meet(x, y, reach);
+}
+
+static int groups_meet(const kk_simulator *s, const kki_group_pair *p, double reach) {
+    const kki_near *n = &s->near;
+    const double *x = n->ball + 4 * (size_t)p->a, *y = n->ball + 4 * (size_t)p->b;
+    if (p->has_plane) {
+        return is_plane(n, p->a) ? plane_meets_ball(&s->X_WS[n->group[p->a].shape], y, reach)
+                                 : plane_meets_ball(&s->X_WS[n->group[p->b].shape], x, reach);
+    }
+    return balls_meet(x, y, reach);
+}
+
+// ---- by groups
+
+static void place_groups(const kk_model *m, kk_simulator *s) {
+    kki_near *n = &s->near;
+    for (int i = 0; i < n->ngroup; i++) {
+        const kki_group *g = &n->group[i];
+        double *ball = n->ball + 4 * (size_t)i;
+        const kk_vec3 c = kk_transform_point(kki_node_transform(s->data, g->node), g->centre);
+        ball[0] = c.x;
+        ball[1] = c.y;
+        ball[2] = c.z;
+        ball[3] = g->radius;
+        n->reach[i] = g->node ? 0.5 * s->h * speed_bound(s, g->node, c, g->radius) : 0;
+        if (g->node == 0) {
+            want_shape(m, s, g->shape);
+        }
+    }
+}
+
+/// Pairs of shapes between two groups that are near each other: shapes of the first group that are near the second, each
+/// with all of the second's.
+static void look_into(const kk_model *m, kk_simulator *s, const kki_group_pair *p, double least, int *count) {
+    kki_near *n = &s->near;
+    for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
+        const int a = m->pair[n->order[i]].first;
+        end = n->run_end[i];
+        want_shape(m, s, a);
+        if (end > i + 1 && !p->has_plane && !n->outline[a].is_plane &&
+            !balls_meet(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b, least + s->reach[a] + n->reach[p->b])) {
+            continue;
+        }
+        for (; i < end; i++) {
+            const int b = m->pair[n->order[i]].second;
+            want_shape(m, s, b);
+            if (shapes_meet(s, a, b, least + s->reach[a] + s->reach[b])) {
+                n->found[(*count)++] = n->order[i];
+            }
+        }
+    }
+}
+
+/// Insertion sort: the list is nearly sorted already, and short.
+static void sort_found(int32_t *found, int count) {
+    for (int i = 1; i < count; i++) {
+        const int32_t x = found[i];
+        int j = i;
+        for (; j > 0 && found[j - 1] > x; j--) {
+            found[j] = found[j - 1];
+        }
+        found[j] = x;
+    }
+}
+
+static int near_by_groups(const kk_model *m, kk_simulator *s) {
+    kki_near *n = &s->near;
+    const double least = always(m, s);
+    int count = 0;
+    place_groups(m, s);
+    for (int i = 0; i < n->npair; i++) {
+        const kki_group_pair *p = &n->pair[i];
+        if (groups_meet(s, p, least + n->reach[p->a] + n->reach[p->b])) {
+            look_into(m, s, p, least, &count);
+        }
+    }
+    sort_found(n->found, count);
+    for (int i = 0; i < count; i++) {
+        const kki_shape_pair *p = &m->pair[n->found[i]];
+        n->list[i] = (kki_near_pair){p->first, p->second, p->law, least + s->reach[p->first] + s->reach[p->second]};
+    }
+    return count;
+}
+
+// ---- by the broad phase
+
+static kki_aabb box_in_world(const kki_aabb *box, const kk_transform *X, double grow) {
+    const kk_vec3 c = kk_transform_point(*X, kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5));
+    const kk_vec3 h = kk_vec3_scale(kk_vec3_sub(box->upper, box->lower), 0.5);
+    const double *R = X->R.m;
+    kk_vec3 e;
+    for (int i = 0; i < 3; i++) {
+        (&e.x)[i] = __builtin_fabs(R[3 * i]) * h.x + __builtin_fabs(R[3 * i + 1]) * h.y +
+                    __builtin_fabs(R[3 * i + 2]) * h.z + grow;
+    }
+    return (kki_aabb){kk_vec3_sub(c, e), kk_vec3_add(c, e)};
+}
+
+static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
+    kki_near *n = &s->near;
+    const double least = always(m, s);
+    for (int i = 0; i < m->ncollider; i++) {
+        const int shape = m->collider[i];
+        const int is_new = s->placed[shape] == 0;
+        want_shape(m, s, shape);
+        if (m->shape[shape].node || is_new) {
+            const kki_aabb box = box_in_world(&m->shape[shape].box, &s->X_WS[shape], 0.5 * least + s->reach[shape]);
+            kki_broad_phase_move(n->broad, i, &box);
+        }
+    }
+    const kki_pair *pair;
+    int32_t found;
+    const kk_status status = kki_broad_phase_update(n->broad, &pair, &found);
+    if (status != KK_OK) {
+        return kki_error_set(error, status,
+                             "detect: %d pairs of shapes are near each other, %d is the most; set max_contacts",
+                             (int)found, (int)n->most);
+    }
+    for (int i = 0; i < found; i++) {
+        const int a = m->collider[pair[i].a], b = m->collider[pair[i].b];
+        int law = 0;
+        kki_model_pair_may_touch(m, a, b, &law);
+        n->list[i] = (kki_near_pair){a, b, law, least + s->reach[a] + s->reach[b]};
+    }
+    *count = found;
+    return KK_OK;
+}
+
+kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error) {
+    s->stamp++;
+    if (!model->has_pairs) {
+        return near_by_boxes(model, s, count, error);
+    }
+    *count = near_by_groups(model, s);
+    return KK_OK;
+}

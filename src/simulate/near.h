@@ -1,0 +1,56 @@
+/// Which pairs of shapes are near enough to be looked at.
+#ifndef KKI_SIMULATE_NEAR_H
+#define KKI_SIMULATE_NEAR_H
+
+#include "collision/broad_phase.h"
+#include "model/model.h"
+
+/// Shapes that move as one: all of a node's, or one of the world's.
+typedef struct kki_group {
+    int32_t node;   ///< 0: of the world
+    int32_t shape;  ///< of the world's: the shape; −1 otherwise
+    kk_vec3 centre; ///< of a ball round them, in the node's frame
+    double radius;
+} kki_group;
+
+/// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list.
+typedef struct kki_group_pair {
+    int32_t a, b, first, count;
+    int32_t has_plane; ///< one of the groups is a plane of the world
+} kki_group_pair;
+
+/// What does not change about a shape: a ball round it, and whether it is a plane, which has none.
+typedef struct kki_outline {
+    kk_vec3 centre; ///< in the shape's frame
+    double radius;
+    int32_t is_plane;
+} kki_outline;
+
+typedef struct kki_near_pair {
+    int32_t first, second, law;
+    double reach; ///< how far a gap may be open and still close in the step
+} kki_near_pair;
+
+/// Made once for a model. Few shapes: groups and all their pairs. Many: a broad phase.
+typedef struct kki_near {
+    kk_allocator allocator;
+    void *block;
+    size_t size;
+    int32_t ngroup, npair, most;
+    kki_group *group;       ///< [ngroup]
+    kki_group_pair *pair;   ///< [npair]
+    int32_t *order;         ///< [model's npair]
+    int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
+    kki_outline *outline;   ///< [nshape]
+    int32_t *found;         ///< [model's npair] places of near pairs
+    double *ball;           ///< [4 ngroup] centre and radius in the world
+    double *reach;          ///< [ngroup]
+    kki_near_pair *list;    ///< [most] result, sorted by shapes
+    kki_broad_phase *broad; ///< NULL: groups
+    const kk_model *model;
+} kki_near;
+
+kk_status kki_near_create(kki_near *near, const kk_model *model, int most, const kk_allocator *allocator);
+void kki_near_destroy(kki_near *near);
+
+#endif

@@ -1,0 +1,240 @@
+// The doctor: each fault is told at its place, with its remedy; repairs give what physics allows, and a file that is good.
+#include <karakuri/collision.h>
+#include <karakuri/doctor.h>
+#include <karakuri/save.h>
+
+#include "harness.h"
+#include "urdf_support.h"
+
+#define INERTIA(mass, xx, yy, zz, xy)                                                                         \
+    "<inertial><mass value='" mass "'/><inertia ixx='" xx "' iyy='" yy "' izz='" zz "' ixy='" xy "' ixz='0' " \
+    "iyz='0'/></inertial>"
+#define GOOD INERTIA("1", "0.01", "0.01", "0.01", "0")
+#define BOX "<collision><geometry><box size='0.2 0.2 0.2'/></geometry></collision>"
+#define JOINT(name, parent, child, more) \
+    "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/>" more "</joint>"
+#define LIMIT "<axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='1' velocity='1'/>"
+
+static robot examine(const char *text, int repair) {
+    const kk_load_options load = {.repair = 1};
+    const kk_file file = {"robot.urdf", text, strlen(text)};
+    kk_load_options o = load;
+    robot r = {0};
+    o.file = &file;
+    o.file_count = 1;
+    r.status = kk_load_file("robot.urdf", &o, NULL, &r.spec, &r.messages, &r.error);
+    if (r.status == KK_OK) {
+        const kk_doctor_options doctor = {.repair = repair};
+        r.status = kk_doctor_examine(r.spec, &doctor, r.messages, &r.error);
+    }
+    return r;
+}
+
+/// A finding with these words, NULL where there is none.
+static kk_message find(const robot *r, const char *words) {
+    for (int i = 0; i < kk_messages_count(r->messages); i++) {
+        const kk_message m = kk_messages_get(r->messages, i);
+        if (strstr(m.text, words)) {
+            return m;
+        }
+    }
+    return (kk_message){.text = NULL};
+}
+
+typedef struct fault {
+    const char *text, *words;
+    kk_severity severity;
+    int is_repaired;
+} fault;
+
+static const fault faults[] = {
+    {"<robot name='r'>\n<link name='a'>" INERTIA("-2", "0.01", "0.01", "0.01", "0") "</link></robot>",
+     "the mass is negative", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" INERTIA("1", "1", "1", "5", "0") "</link></robot>",
+     "no body has these moments", KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" INERTIA("0", "1", "1", "1", "0") "</link></robot>", "but no mass",
+     KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" INERTIA("1", "0", "0", "0", "0") "</link></robot>",
+     "has no inertia about its joint", KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" INERTIA("1", "6000", "6000", "6000", "0") BOX "</link></robot>",
+     "they look like kg mm²", KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" INERTIA("1", "66", "66", "66", "0") BOX "</link></robot>",
+     "they look like kg cm²", KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='a'>" GOOD "</link></robot>", "a second <link>",
+     KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link></robot>", "is not connected",
+     KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link>" JOINT(
+         "j", "a", "b", "<axis xyz='0 0 0'/><limit lower='-1' upper='1' effort='1' velocity='1'/>") "</robot>",
+     "the axis is zero", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link>" JOINT(
+         "j", "a", "b", "<axis xyz='0 0 1'/><limit lower='1' upper='-1' effort='1' velocity='1'/>") "</robot>",
+     "above the upper one", KK_SEVERITY_WARNING, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link>" JOINT(
+         "j", "a", "b", "<axis xyz='0 0 1'/><limit lower='0' upper='0' effort='1' velocity='1'/>") "</robot>",
+     "both its limits are 0", KK_SEVERITY_WARNING, 0},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link>" JOINT(
+         "j", "a", "b", "<axis xyz='0 0 1'/><limit lower='-90' upper='90' effort='1' velocity='1'/>") "</robot>",
+     "they look like degrees", KK_SEVERITY_WARNING, 0},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD
+     "</link>" JOINT("j", "a", "b", LIMIT) "</robot>",
+     "no actuators", KK_SEVERITY_WARNING, 0},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD
+     "</link>" JOINT("j", "a", "b", LIMIT "<mimic joint='j'/>") "</robot>",
+     "mimics itself", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD
+     "</link>" JOINT("j", "a", "b", LIMIT "<mimic joint='k'/>") "</robot>",
+     "which does not exist", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD
+     "<visual><geometry><mesh filename='package://no/such.stl'/></geometry></visual></link>"
+     "</robot>",
+     "such.stl", KK_SEVERITY_WARNING, 0},
+};
+
+KK_TEST(doctor_tells_each_fault_at_its_line) {
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        robot r = examine(faults[i].text, 1);
+        const kk_message m = r.messages ? find(&r, faults[i].words) : (kk_message){0};
+        if (!m.text) {
+            KK_FAIL("'%s' is not told", faults[i].words);
+        } else {
+            KK_CHECK_EQ_INT(m.severity, faults[i].severity);
+            KK_CHECK_EQ_INT(m.repaired, faults[i].is_repaired);
+            KK_CHECK_STR(m.file, "robot.urdf");
+            KK_CHECK(m.line >= 2 && m.column >= 1);
+        }
+        robot_free(&r);
+    }
+}
+
+// what was repaired compiles, and a second look finds no error and nothing more to repair
+KK_TEST(doctor_repairs_are_good) {
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        robot r = examine(faults[i].text, 1);
+        robot_compile(&r);
+        if (!robot_is_good(&r, faults[i].words)) {
+            robot_free(&r);
+            continue;
+        }
+        kk_messages *again = NULL;
+        const kk_doctor_options repair = {.repair = 1};
+        KK_CHECK_EQ_INT(kk_messages_create(NULL, &again), KK_OK);
+        KK_CHECK_EQ_INT(kk_doctor_examine(r.spec, &repair, again, NULL), KK_OK);
+        KK_CHECK_EQ_INT(kk_messages_count_of(again, KK_SEVERITY_ERROR), 0);
+        for (int k = 0; k < kk_messages_count(again); k++) {
+            if (kk_messages_get(again, k).repaired) {
+                KK_FAIL("'%s': found again: %s", faults[i].words, kk_messages_get(again, k).text);
+            }
+        }
+        kk_messages_free(again);
+        robot_free(&r);
+    }
+}
+
+KK_TEST(doctor_finds_nothing_in_a_good_robot) {
+    robot r =
+        examine("<robot name='r'><link name='a'>" GOOD BOX "</link><link name='b'>" GOOD
+                "</link>" JOINT("j", "a", "b",
+                                LIMIT "<karakuri><actuator type='position' name='p' gain='1'/></karakuri>") "</robot>",
+                1);
+    for (int i = 0; r.messages && i < kk_messages_count(r.messages); i++) {
+        KK_FAIL("%s", kk_messages_get(r.messages, i).text);
+    }
+    robot_free(&r);
+}
+
+// a negative second moment of mass goes to zero, the others stay: (1, 1, 5) has p = (2.5, 2.5, -1.5)
+KK_TEST(doctor_repairs_to_the_nearest_inertia) {
+    kk_inertia I = {.mass = -2, .moment = {1, 1, 5, 0, 0, 0}};
+    KK_CHECK_EQ_INT(kk_inertia_repair(&I), 1);
+    KK_CHECK_NEAR(I.mass, 2, 0);
+    KK_CHECK_NEAR(I.moment.xx, 2.5, 1e-14);
+    KK_CHECK_NEAR(I.moment.yy, 2.5, 1e-14);
+    KK_CHECK_NEAR(I.moment.zz, 5, 1e-14);
+    KK_CHECK_EQ_INT(kk_inertia_repair(&I), 0);
+}
+
+#define LEG(side, y, ixy, com)                                                                                   \
+    "<link name='" side "_leg'><inertial><origin xyz='0.01 " com " -0.1'/><mass value='2'/><inertia ixx='0.02' " \
+    "iyy='0.025' izz='0.01' ixy='" ixy "' ixz='0.001' iyz='0'/></inertial></link><joint name='" side             \
+    "' type='continuous'><parent link='base'/><child link='" side "_leg'/><origin xyz='0 " y                     \
+    " 0'/><axis xyz='0 1 0'/></joint>"
+
+KK_TEST(doctor_compares_twins) {
+    robot good = examine("<robot name='r'><link name='base'>" GOOD "</link>" LEG("left", "0.1", "0.002", "0.03")
+                             LEG("right", "-0.1", "-0.002", "-0.03") "</robot>",
+                         1);
+    KK_CHECK(!find(&good, "are twins").text);
+    robot bad = examine("<robot name='r'><link name='base'>" GOOD "</link>" LEG("left", "0.1", "0.002", "0.03")
+                            LEG("right", "-0.1", "0.002", "0.03") "</robot>",
+                        1);
+    const kk_message m = find(&bad, "are twins");
+    if (KK_CHECK(m.text)) {
+        KK_CHECK(strstr(m.text, "but y, ixy of"));
+        const kk_inertia I = kk_spec_body_const(bad.spec, 3)->inertia;
+        KK_CHECK_NEAR(I.moment.xy, -0.002, 0);
+        KK_CHECK_NEAR(I.com.y, -0.03, 0);
+        KK_CHECK_NEAR(I.moment.xz, 0.001, 0);
+    }
+    // what differs by more than a sign is a real difference
+    robot other = examine("<robot name='r'><link name='base'>" GOOD "</link>" LEG("left", "0.1", "0.002", "0.03")
+                              LEG("right", "-0.1", "0.003", "0.02") "</robot>",
+                          1);
+    KK_CHECK(!find(&other, "are twins").text);
+    robot_free(&good);
+    robot_free(&bad);
+    robot_free(&other);
+}
+
+KK_TEST(doctor_tells_overlaps_at_rest) {
+    robot r = examine(
+        "<robot name='r'><link name='a'>" GOOD BOX "</link><link name='b'>" GOOD "</link><link name='c'>" GOOD
+        "<collision><origin xyz='0.15 0 0'/><geometry><box size='0.2 0.2 0.2'/></geometry></collision></link>" JOINT(
+            "j", "a", "b", LIMIT) JOINT("k", "b", "c", LIMIT) "</robot>",
+        0);
+    const kk_message m = find(&r, "overlap");
+    if (KK_CHECK(m.text)) {
+        KK_CHECK_STR(m.text, "bodies 'a' and 'c' overlap by 50 mm with every joint at zero");
+    }
+    robot_free(&r);
+}
+
+// a repaired spec written as URDF is a good file
+KK_TEST(doctor_repaired_files_are_good) {
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        robot r = examine(faults[i].text, 1);
+        char *text = NULL;
+        size_t size = 0;
+        if (KK_CHECK(r.spec) &&
+            KK_CHECK_EQ_INT(kk_spec_write_urdf(r.spec, NULL, NULL, &text, &size, &r.error), KK_OK)) {
+            robot back = robot_from_text(text, NULL);
+            robot_is_good(&back, faults[i].words);
+            robot_free(&back);
+        }
+        kk_text_free(NULL, text, size);
+        robot_free(&r);
+    }
+}
+
+// memory that runs out anywhere ends in a status
+KK_TEST(doctor_survives_failing_allocations) {
+    static const char text[] =
+        "<robot name='r'><link name='a'>" GOOD BOX "</link><link name='left_b'>" GOOD
+        "</link><link name='right_b'>" GOOD BOX "</link><link name='a'>" GOOD "</link>" JOINT("j", "a", "left_b", LIMIT)
+            JOINT("k", "left_b", "right_b", LIMIT) "</robot>";
+    for (int i = 0; i < 400; i++) {
+        robot r = examine(text, 0);
+        counter c = {.fail_at = i};
+        const kk_allocator allocator = counter_allocator(&c);
+        kk_messages *messages = NULL;
+        const kk_doctor_options repair = {.repair = 1};
+        kk_status status = kk_messages_create(&allocator, &messages);
+        status = status ? status : kk_doctor_examine(r.spec, &repair, messages, NULL);
+        KK_CHECK(status == KK_OK || status == KK_OUT_OF_MEMORY);
+        kk_messages_free(messages);
+        robot_free(&r);
+        if (c.calls <= i) {
+            break;
+        }
+    }
+}

@@ -1,0 +1,326 @@
+/// MJCF: every file of the corpus has what it should, by closed form; `make crosscheck` compares the same files with MuJoCo.
+#define _DEFAULT_SOURCE // opendir, readdir
+#include <dirent.h>
+
+#include "geometry/mass.h"
+#include "mjcf_support.h"
+
+/// What a file of the corpus gives.
+typedef struct expectation {
+    const char *file;
+    int bodies; ///< without the world
+    int nq, nv;
+    double mass;
+    int shapes, frames, loops, couplings, tendons, actuators, sensors, keyframes, pairs, excludes;
+    double centre[3]; ///< of mass, hinges and slides at 0.3, the others at rest
+    double inertia;   ///< sum of the inertia matrix's diagonal over hinges and slides, there
+} expectation;
+
+static const expectation expected[] = {
+#include "mjcf_expected.inc"
+};
+enum { EXPECTED_COUNT = sizeof expected / sizeof *expected };
+
+static const expectation *find_expectation(const char *name) {
+    for (int i = 0; i < EXPECTED_COUNT; i++) {
+        if (strcmp(expected[i].file, name) == 0) {
+            return &expected[i];
+        }
+    }
+    return NULL;
+}
+
+static void check_counts(const expectation *e, const robot *r) {
+    const kk_spec *s = r->spec;
+    const int counts[] = {kk_spec_body_count(s) - 1, kk_model_nq(r->model),     kk_model_nv(r->model),
+                          kk_spec_shape_count(s),    kk_spec_frame_count(s),    kk_spec_loop_count(s),
+                          kk_spec_coupling_count(s), kk_spec_tendon_count(s),   kk_spec_actuator_count(s),
+                          kk_spec_sensor_count(s),   kk_spec_keyframe_count(s), kk_spec_pair_count(s),
+                          kk_spec_exclude_count(s)};
+    const int wanted[] = {e->bodies,  e->nq,        e->nv,      e->shapes,    e->frames, e->loops,   e->couplings,
+                          e->tendons, e->actuators, e->sensors, e->keyframes, e->pairs,  e->excludes};
+    static const char *const names[] = {"bodies",    "nq",        "nv",      "shapes",    "frames",
+                                        "loops",     "couplings", "tendons", "actuators", "sensors",
+                                        "keyframes", "pairs",     "excludes"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (counts[i] != wanted[i]) {
+            KK_FAIL("%s: %s %d, not %d", e->file, names[i], counts[i], wanted[i]);
+        }
+    }
+    const double mass = kk_model_mass(r->model);
+    if (!(__builtin_fabs(mass - e->mass) <= 1e-9 * e->mass)) {
+        KK_FAIL("%s: mass %.12g, not %.12g", e->file, mass, e->mass);
+    }
+}
+
+static void check_motion(const expectation *e, const robot *r) {
+    static double q[200], M[200 * 200];
+    const int nv = kk_model_nv(r->model);
+    double sum = 0;
+    kk_model_neutral(r->model, q);
+    for (int i = 1; i < kk_spec_body_count(r->spec); i++) {
+        const kk_joint_info joint = kk_model_joint(r->model, i);
+        if (joint.nv == 1) {
+            q[joint.q_index] = 0.3;
+        }
+    }
+    const kk_vec3 c = kk_center_of_mass(r->model, r->data, q);
+    kk_inertia_matrix(r->model, r->data, q, M);
+    for (int i = 1; i < kk_spec_body_count(r->spec); i++) {
+        const kk_joint_info joint = kk_model_joint(r->model, i);
+        sum += joint.nv == 1 ? M[joint.v_index * nv + joint.v_index] : 0;
+    }
+    const double far =
+        __builtin_fabs(c.x - e->centre[0]) + __builtin_fabs(c.y - e->centre[1]) + __builtin_fabs(c.z - e->centre[2]);
+    if (!(far <= 1e-9) || !(__builtin_fabs(sum - e->inertia) <= 1e-9 * (1 + e->inertia))) {
+        KK_FAIL("%s: the centre of mass is %.1e away, the inertia is %.12g, not %.12g", e->file, far, sum, e->inertia);
+    }
+}
+
+KK_TEST(mjcf_corpus_has_what_it_should) {
+    DIR *folder = opendir(MJCF_FOLDER);
+    int count = 0;
+    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
+        char name[300];
+        snprintf(name, sizeof name, "%s", entry->d_name);
+        char *dot = strstr(name, ".xml");
+        if (!dot) {
+            continue;
+        }
+        *dot = 0;
+        robot r = mjcf_from_corpus(name);
+        const expectation *e = find_expectation(name);
+        if (robot_is_good(&r, name) && KK_CHECK(e != NULL)) {
+            check_counts(e, &r);
+            check_motion(e, &r);
+        }
+        robot_free(&r);
+        count++;
+    }
+    if (!folder) {
+        KK_SKIP("no folder to read the corpus from");
+    }
+    closedir(folder);
+    KK_CHECK_EQ_INT(count, EXPECTED_COUNT);
+}
+
+// ---- by closed form
+
+static kk_transform pose_at(robot *r, const char *body, const double *q) {
+    kk_kinematics(r->model, r->data, q);
+    return kk_body_pose(r->model, r->data, robot_body(r, body));
+}
+
+// a hinge with ref: coordinate 30° is the pose in the file, and 0° is turned back from it about the anchor
+KK_TEST(mjcf_reference_angle_shifts_the_coordinate) {
+    robot r = mjcf_from_text("<mujoco><worldbody><body name='b' pos='1 0 0'><joint axis='0 0 1' pos='0 1 0' ref='30'/>"
+                             "<geom size='0.1'/></body></worldbody></mujoco>");
+    if (robot_is_good(&r, "ref")) {
+        const double at_ref = KK_PI / 6, zero = 0;
+        const kk_transform a = pose_at(&r, "b", &at_ref), b = pose_at(&r, "b", &zero);
+        KK_CHECK_NEAR(a.p.x, 1, 1e-15);
+        KK_CHECK_NEAR(a.p.y, 0, 1e-15);
+        KK_CHECK_NEAR(b.p.x, 1 - 0.5, 1e-15); // (1, 1) + R(−30°) (0, −1)
+        KK_CHECK_NEAR(b.p.y, 1 - kk_sqrt(3) / 2, 1e-15);
+    }
+    robot_free(&r);
+}
+
+KK_TEST(mjcf_several_joints_make_a_chain) {
+    robot r = mjcf_from_corpus("joint_several");
+    if (robot_is_good(&r, "joint_several")) {
+        KK_CHECK(robot_body(&r, "eye/1") > 0 && robot_body(&r, "eye/2") > 0 && robot_body(&r, "eye/3") < 0);
+        KK_CHECK_EQ_INT(kk_model_find_joint(r.model, "x"), robot_body(&r, "eye/1"));
+        KK_CHECK_EQ_INT(kk_model_find_joint(r.model, "z"), robot_body(&r, "eye"));
+        KK_CHECK_NEAR(kk_model_body_inertia(r.model, robot_body(&r, "eye/1")).mass, 0, 0);
+    }
+    robot_free(&r);
+}
+
+// half sizes there, whole ones here
+KK_TEST(mjcf_sizes_are_doubled) {
+    robot r = mjcf_from_corpus("geom_box");
+    if (robot_is_good(&r, "geom_box")) {
+        KK_CHECK_NEAR(kk_spec_shape(r.spec, 0)->size[1], 0.4, 1e-16);
+        const kk_inertia I = kk_spec_body(r.spec, 1)->inertia;
+        KK_CHECK_NEAR(I.mass, 1000 * 0.2 * 0.4 * 0.6, 1e-12);
+        KK_CHECK_NEAR(I.com.y, 0.2, 1e-16);
+    }
+    robot_free(&r);
+}
+
+// shells of thickness t → 0: the difference of two solids, over the difference of their volumes
+KK_TEST(mjcf_shells_are_thin_layers) {
+    const double t = 1e-5;
+    const kki_mass outer = kki_mass_cylinder(0.1 + t, 0.6 + 2 * t), inner = kki_mass_cylinder(0.1 - t, 0.6 - 2 * t);
+    robot r = mjcf_from_corpus("shell_cylinder");
+    if (robot_is_good(&r, "shell_cylinder")) {
+        const kk_inertia I = kk_spec_body(r.spec, 1)->inertia;
+        const double area = (outer.volume - inner.volume) / (2 * t);
+        KK_CHECK_REL(I.mass, 3 * area, 1e-7);
+        KK_CHECK_REL(I.moment.xx, 3 * (outer.moment.xx - inner.moment.xx) / (2 * t), 1e-7);
+        KK_CHECK_REL(I.moment.zz, 3 * (outer.moment.zz - inner.moment.zz) / (2 * t), 1e-7);
+    }
+    robot_free(&r);
+}
+
+// ---- contact
+
+static const kk_material_def *material_of(const robot *r, int shape) {
+    return kk_spec_material_const(r->spec, kk_spec_shape_const(r->spec, shape)->material);
+}
+
+KK_TEST(mjcf_contact_parameters_become_physical) {
+    robot r = mjcf_from_corpus("geom_solref");
+    if (robot_is_good(&r, "geom_solref")) {
+        KK_CHECK(__builtin_isinf(material_of(&r, 0)->stiffness)); // the default is rigid
+        const kk_material_def *soft = material_of(&r, 1);         // τ = 0.1, ζ = 0.5, d = 0.95, 3 kg
+        KK_CHECK_REL(soft->stiffness, 3 * 0.95 / 0.05 / (0.095 * 0.095 * 0.25), 1e-12);
+        KK_CHECK_REL(soft->damping, 3 * 0.95 / 0.05 * 2 / 0.095, 1e-12);
+        const kk_material_def *hard = material_of(&r, 3); // ζ = 0.2 rings
+        KK_CHECK(__builtin_isinf(hard->stiffness));
+        KK_CHECK_REL(hard->restitution, kk_exp(-KK_PI * 0.2 / kk_sqrt(0.96)), 1e-12);
+    }
+    robot_free(&r);
+}
+
+KK_TEST(mjcf_friction_follows_condim_and_priority) {
+    robot r = mjcf_from_corpus("geom_friction");
+    if (robot_is_good(&r, "geom_friction")) {
+        KK_CHECK_NEAR(material_of(&r, 0)->rolling, 0.001, 0);
+        KK_CHECK_NEAR(material_of(&r, 1)->torsion, 0.005, 0);
+        KK_CHECK_NEAR(material_of(&r, 1)->rolling, 0, 0);
+        KK_CHECK_NEAR(material_of(&r, 2)->friction, 0, 0);
+        KK_CHECK_EQ_INT(kk_spec_material_pair_count(r.spec), 2); // the one of priority 2 with each of the others
+        KK_CHECK_NEAR(kk_spec_material_pair(r.spec, 0)->together.friction, 0.7, 0);
+    }
+    robot_free(&r);
+}
+
+// ---- references
+
+KK_TEST(mjcf_equality_joint_counts_from_the_references) {
+    robot r = mjcf_from_corpus("equality_joint");
+    if (robot_is_good(&r, "equality_joint")) {
+        const kk_coupling_def *c = kk_spec_coupling(r.spec, 0);
+        KK_CHECK_STR(c->follower, "ja");
+        KK_CHECK_NEAR(c->ratio, -2, 0);
+        KK_CHECK_NEAR(c->offset, 10 * KK_PI / 180 + 0.1 + 2 * -20 * KK_PI / 180, 1e-15);
+    }
+    robot_free(&r);
+}
+
+KK_TEST(mjcf_copies_take_their_references_along) {
+    robot r = mjcf_from_corpus("replicate");
+    if (robot_is_good(&r, "replicate")) {
+        KK_CHECK_STR(kk_spec_actuator(r.spec, 2)->target, "hip2");
+        KK_CHECK_STR(kk_spec_actuator(r.spec, 2)->name, "drive2");
+        KK_CHECK_STR(kk_spec_sensor(r.spec, 4)->target, "tip1");
+        KK_CHECK_NEAR(kk_spec_keyframe(r.spec, 0)->control[1], 5, 0);
+    }
+    robot_free(&r);
+}
+
+KK_TEST(mjcf_keyframe_of_a_free_body) {
+    robot r = mjcf_from_text("<mujoco><worldbody><body pos='1 2 3'><freejoint/><geom size='0.1'/></body></worldbody>"
+                             "<keyframe><key qpos='4 4 4 2 0 0 0' qvel='1 2 3 4 5 6'/></keyframe></mujoco>");
+    if (robot_is_good(&r, "key")) {
+        const kk_keyframe_def *k = kk_spec_keyframe(r.spec, 0);
+        static const double q[7] = {1, 0, 0, 0, 3, 2, 1}, v[6] = {4, 5, 6, 1, 2, 3};
+        for (int i = 0; i < 7; i++) {
+            KK_CHECK_NEAR(k->q[i], q[i], 1e-15);
+        }
+        for (int i = 0; i < 6; i++) {
+            KK_CHECK_NEAR(k->v[i], v[i], 1e-15);
+        }
+    }
+    robot_free(&r);
+}
+
+// ---- reports
+
+KK_TEST(mjcf_reports_what_it_does_not_read_once) {
+    robot r = mjcf_from_text("<mujoco><worldbody><body gravcomp='1'><joint axis='1 0 0'/><geom size='0.1' pos='0 1 0'/>"
+                             "<composite/><body gravcomp='1' colour='red'><geom size='0.1'/></body></body></worldbody>"
+                             "<sensor><magnetometer site='x'/><magnetometer site='y'/></sensor></mujoco>");
+    if (robot_is_good(&r, "reports")) {
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "gravcomp"));
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "composite"));
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "magnetometer"));
+        KK_CHECK(robot_says(&r, KK_SEVERITY_WARNING, "colour"));
+        KK_CHECK_EQ_INT(kk_messages_count(r.messages), 4);
+    }
+    robot_free(&r);
+}
+
+KK_TEST(mjcf_has_our_extension) {
+    robot r = mjcf_from_text(
+        "<mujoco><worldbody><body name='a'><joint name='j'/><geom name='g' size='0.1'/></body><body "
+        "name='b'><joint/><geom size='0.1'/></body></worldbody><karakuri><loop type='axis' link1='a' "
+        "xyz1='1 0 0' link2='b'/><sensor name='s' type='joint_position' target='j'/></karakuri></mujoco>");
+    if (robot_is_good(&r, "karakuri") && KK_CHECK_EQ_INT(kk_spec_loop_count(r.spec), 1)) {
+        KK_CHECK_EQ_INT(kk_spec_loop(r.spec, 0)->type, KK_LOOP_AXIS);
+        KK_CHECK_EQ_INT(kk_spec_loop(r.spec, 0)->body[1], 2);
+        KK_CHECK_EQ_INT(kk_spec_sensor_count(r.spec), 1);
+    }
+    robot_free(&r);
+}
+
+// ---- robots of others
+
+KK_TEST(mjcf_robots_of_others_load) {
+    static const char *const names[] = {
+        "agility_cassie/scene", "anybotics_anymal_c/scene", "franka_emika_panda/mjx_scene",
+        "robotiq_2f85/scene",   "shadow_hand/scene_left",   "shadow_hand/keyframes",
+        "unitree_h1/scene"};
+    const char *folder = getenv("KK_MODELS");
+#ifdef KK_SOURCE_DIR
+    folder = folder ? folder : KK_SOURCE_DIR "/../shared/models";
+#endif
+    if (!folder) {
+        KK_SKIP("the robots are not here");
+    }
+    for (int i = 0; i < 7; i++) {
+        char path[1000];
+        snprintf(path, sizeof path, "%s/%s.xml", folder, names[i]);
+        FILE *there = fopen(path, "rb");
+        if (!there) {
+            KK_SKIP("the robots are not here");
+        }
+        fclose(there);
+        robot r = robot_from_file(path, NULL);
+        robot_is_good(&r, names[i]);
+        robot_free(&r);
+    }
+}
+
+// ---- bounds
+
+KK_TEST(mjcf_many_bodies) {
+    const int count = kk_test_is_quick() ? 5000 : 50000;
+    builder b = {0};
+    build(&b, "<mujoco><worldbody>");
+    build_times(&b, "<body pos='0 0 1'><freejoint/><geom size='0.1'/><site/></body>", count);
+    build(&b, "</worldbody></mujoco>");
+    robot r = {0};
+    const kk_file file = {"model.xml", b.text, b.size};
+    const kk_load_options o = {.file = &file, .file_count = 1};
+    r.status = kk_load_file("model.xml", &o, NULL, &r.spec, &r.messages, &r.error);
+    if (KK_CHECK_EQ_INT(r.status, KK_OK)) {
+        KK_CHECK_EQ_INT(kk_spec_body_count(r.spec), count + 1);
+    }
+    robot_free(&r);
+    free(b.text);
+}
+
+KK_TEST(mjcf_deep_chains) {
+    builder b = {0};
+    build(&b, "<mujoco><worldbody>");
+    build_times(&b, "<body><joint/><geom size='0.1' pos='0 1 0'/>", 900);
+    build_times(&b, "</body>", 900);
+    build(&b, "</worldbody></mujoco>");
+    robot r = mjcf_from_text(b.text);
+    robot_is_good(&r, "deep");
+    robot_free(&r);
+    free(b.text);
+}

@@ -1,0 +1,306 @@
+// Recordings: what goes in comes out, any step can be gone on from, cut files are read as far as they are whole, and no
+// altered byte is believed.
+#include <karakuri/random.h>
+#include <karakuri/recording.h>
+
+#include "harness.h"
+#include "support.h"
+
+typedef struct tape {
+    unsigned char *bytes;
+    size_t size, room;
+} tape;
+
+static int tape_write(void *user, const void *bytes, size_t size) {
+    tape *t = user;
+    if (t->size + size > t->room) {
+        return 1;
+    }
+    memcpy(t->bytes + t->size, bytes, size);
+    t->size += size;
+    return 0;
+}
+
+/// A box that falls on a floor, with a motor on a hinged arm.
+typedef struct show {
+    kk_spec *spec;
+    kk_model *model;
+    kk_simulator *simulator;
+    kk_state *state;
+} show;
+
+static show show_make(void) {
+    show s = {0};
+    kk_error error = {0};
+    kk_spec_create(NULL, &s.spec);
+    kk_body_def box = kk_body_def_default(), arm = kk_body_def_default();
+    box.name = "box";
+    box.joint.type = KK_JOINT_FREE;
+    box.joint.placement.p = kk_vec3_make(0, 0, 0.15);
+    box.inertia = kk_inertia_solid_box(1, 0.2, 0.2, 0.2);
+    arm.name = "arm";
+    arm.joint.axis = kk_vec3_make(0, 1, 0);
+    arm.inertia = kk_inertia_solid_box(0.1, 0.1, 0.1, 0.3);
+    kk_spec_add_body(s.spec, &box, &arm.parent, &error);
+    kk_spec_add_body(s.spec, &arm, NULL, &error);
+    kk_shape_def shape = kk_shape_def_default();
+    shape.type = KK_SHAPE_PLANE;
+    kk_spec_add_shape(s.spec, &shape, NULL, &error);
+    shape.type = KK_SHAPE_BOX;
+    shape.body = arm.parent;
+    shape.size[0] = shape.size[1] = shape.size[2] = 0.2;
+    kk_spec_add_shape(s.spec, &shape, NULL, &error);
+    kk_actuator_def motor = kk_actuator_def_default();
+    motor.name = "motor";
+    motor.target = "arm_joint";
+    kk_spec_add_actuator(s.spec, &motor, NULL, &error);
+    if (kk_model_compile(s.spec, NULL, &s.model, &error) != KK_OK ||
+        kk_simulator_create(s.model, NULL, NULL, &s.simulator, &error) != KK_OK) {
+        KK_FAIL("%s", error.text);
+    }
+    kk_state_create(s.model, NULL, &s.state);
+    return s;
+}
+
+static void show_free(show *s) {
+    kk_state_free(s->state);
+    kk_simulator_free(s->simulator);
+    kk_model_free(s->model);
+    kk_spec_free(s->spec);
+}
+
+static double control_of(int64_t step) {
+    return 0.01 * (double)(step % 7) - 0.02;
+}
+
+static kk_status show_step(show *s, int64_t step) {
+    const double u = control_of(step);
+    const kk_input input = {.control = &u};
+    return kk_step(s->model, s->state, s->simulator, &input, NULL);
+}
+
+enum { STEPS = 70, KEY = 16 };
+
+static tape show_record(show *s, int steps) {
+    tape t = {.room = 1 << 20};
+    kk_recorder *recorder = NULL;
+    kk_error error = {0};
+    const kk_recorder_def def = {.key_every = KEY, .note = "a box", .options = {.timestep = 1e-3, .budget = 0}};
+    t.bytes = malloc(t.room);
+    if (kk_recorder_create(s->model, s->state, &def, tape_write, &t, NULL, &recorder, &error) != KK_OK) {
+        KK_FAIL("%s", error.text);
+        return t;
+    }
+    for (int i = 0; i < steps; i++) {
+        KK_CHECK_EQ_INT(show_step(s, i), KK_OK);
+        const double u = control_of(i);
+        const kk_report report = kk_simulator_report(s->simulator);
+        KK_CHECK_EQ_INT(kk_recorder_add(recorder, s->state, &u, &report, &error), KK_OK);
+    }
+    KK_CHECK_EQ_INT(kk_recorder_close(recorder, &error), KK_OK);
+    return t;
+}
+
+static kk_recording *open_tape(const tape *t, size_t size) {
+    kk_recording *r = NULL;
+    kk_recording_read_bytes("tape", t->bytes, size, NULL, &r, NULL);
+    return r;
+}
+
+KK_TEST(recording_gives_back_what_was_recorded) {
+    show s = show_make();
+    tape t = show_record(&s, STEPS);
+    kk_recording *r = open_tape(&t, t.size);
+    if (!KK_CHECK(r)) {
+        return;
+    }
+    const kk_recording_info info = kk_recording_get_info(r);
+    KK_CHECK_EQ_INT(info.steps, STEPS);
+    KK_CHECK_EQ_INT(info.is_complete, 1);
+    KK_CHECK_EQ_INT(info.nq, 8);
+    KK_CHECK_EQ_INT(info.ncontrol, 1);
+    KK_CHECK(info.model_hash == kk_model_hash(s.model));
+    KK_CHECK_STR(info.note, "a box");
+    KK_CHECK_BITS(info.options.timestep, 1e-3);
+    show again = show_make();
+    for (int i = 0; i < STEPS; i++) {
+        kk_recording_frame f;
+        show_step(&again, i);
+        KK_CHECK_EQ_INT(kk_recording_get_frame(r, i, &f, NULL), KK_OK);
+        KK_CHECK_EQ_INT(f.step, i);
+        KK_CHECK_BITS(f.time, kk_state_time(again.state));
+        KK_CHECK_BYTES(f.q, kk_state_q_const(again.state), 8 * sizeof(double));
+        KK_CHECK_BYTES(f.v, kk_state_v_const(again.state), 7 * sizeof(double));
+        KK_CHECK_BITS(f.control[0], control_of(i));
+        KK_CHECK(f.state_hash == kk_state_hash(again.state));
+        KK_CHECK_EQ_INT(f.contacts, kk_simulator_report(again.simulator).contacts);
+        KK_CHECK_BITS(f.residual, kk_simulator_report(again.simulator).residual);
+    }
+    kk_recording_frame none;
+    KK_CHECK_EQ_INT(kk_recording_get_frame(r, STEPS, &none, NULL), KK_NOT_FOUND);
+    KK_CHECK_EQ_INT(kk_recording_get_frame(r, -1, &none, NULL), KK_NOT_FOUND);
+    kk_recording_free(r);
+    show_free(&again);
+    show_free(&s);
+    free(t.bytes);
+}
+
+// from any step a simulation goes on with the same bits
+KK_TEST(recording_goes_on_from_any_step) {
+    show s = show_make();
+    tape t = show_record(&s, STEPS);
+    kk_recording *r = open_tape(&t, t.size);
+    for (int64_t from = 0; r && from <= STEPS; from += 5) {
+        int64_t key = -1;
+        if (!KK_CHECK_EQ_INT(kk_recording_get_key(r, from, s.state, &key, NULL), KK_OK)) {
+            break;
+        }
+        KK_CHECK(key <= from && from - key <= KEY && key % KEY == 0);
+        for (int64_t i = key; i < STEPS; i++) {
+            kk_recording_frame f;
+            KK_CHECK_EQ_INT(show_step(&s, i), KK_OK);
+            KK_CHECK_EQ_INT(kk_recording_get_frame(r, i, &f, NULL), KK_OK);
+            KK_CHECK(f.state_hash == kk_state_hash(s.state));
+        }
+    }
+    kk_recording_free(r);
+    show_free(&s);
+    free(t.bytes);
+}
+
+// every length that a file can be cut to
+KK_TEST(recording_cut_is_read_to_its_last_whole_chunk) {
+    show s = show_make();
+    tape t = show_record(&s, 3 * KEY + 5);
+    int64_t before = -1;
+    for (size_t size = 0; size < t.size; size += size < 200 ? 1 : 13) {
+        kk_recording *r = open_tape(&t, size);
+        if (r) {
+            const kk_recording_info info = kk_recording_get_info(r);
+            KK_CHECK_EQ_INT(info.is_complete, 0);
+            KK_CHECK(info.steps >= before && (info.steps % KEY == 0 || info.steps == 3 * KEY + 5));
+            before = info.steps;
+            kk_recording_frame f;
+            KK_CHECK_EQ_INT(kk_recording_get_frame(r, info.steps - 1, &f, NULL), KK_OK);
+        } else {
+            KK_CHECK_EQ_INT(before, -1);
+        }
+        kk_recording_free(r);
+    }
+    KK_CHECK_EQ_INT(before, 3 * KEY + 5); // without the footer alone nothing is lost
+    show_free(&s);
+    free(t.bytes);
+}
+
+/// Everything there is to read; 1 where all of it was as it was recorded, 0 where a fault was told.
+static int read_all(kk_recording *r, kk_state *state, const uint64_t *hashes, int steps) {
+    const kk_recording_info info = kk_recording_get_info(r);
+    int is_whole = info.is_complete && info.steps == steps;
+    for (int64_t i = 0; i < info.steps; i++) {
+        kk_recording_frame f;
+        int64_t key = 0;
+        const kk_status status = kk_recording_get_frame(r, i, &f, NULL);
+        if (status == KK_OK) {
+            KK_CHECK(i < steps && f.state_hash == hashes[i]); // what is given is what was recorded
+        }
+        is_whole = is_whole && status == KK_OK;
+        if (i % KEY == 0) {
+            is_whole = kk_recording_get_key(r, i, state, &key, NULL) == KK_OK && is_whole;
+        }
+    }
+    return is_whole;
+}
+
+static size_t draw(uint64_t *drawn, size_t below) {
+    const size_t x = (size_t)(kk_random_uniform_at(1, 0, (*drawn)++) * (double)below);
+    return x < below ? x : below - 1;
+}
+
+KK_TEST(recording_tells_every_mutation) {
+    show s = show_make();
+    tape t = show_record(&s, STEPS);
+    uint64_t hashes[STEPS], drawn = 0;
+    kk_recording *r = open_tape(&t, t.size);
+    for (int i = 0; r && i < STEPS; i++) {
+        kk_recording_frame f;
+        kk_recording_get_frame(r, i, &f, NULL);
+        hashes[i] = f.state_hash;
+    }
+    KK_CHECK_EQ_INT(read_all(r, s.state, hashes, STEPS), 1);
+    kk_recording_free(r);
+    unsigned char *kept = malloc(t.size);
+    memcpy(kept, t.bytes, t.size);
+    const int count = kk_test_is_quick() ? 1000 : 10000;
+    for (int i = 0; i < count; i++) {
+        const int edits = 1 + (int)draw(&drawn, 4);
+        size_t size = t.size;
+        for (int k = 0; k < edits; k++) {
+            // half of them in the first bytes, where the sizes are
+            const size_t at = draw(&drawn, draw(&drawn, 2) ? 120 : t.size);
+            t.bytes[at] = (unsigned char)(t.bytes[at] ^ (1u << draw(&drawn, 8)));
+        }
+        size = draw(&drawn, 8) ? size : draw(&drawn, size);
+        const int is_same = size == t.size && memcmp(kept, t.bytes, t.size) == 0;
+        kk_recording *mutant = open_tape(&t, size);
+        const int is_whole = mutant && read_all(mutant, s.state, hashes, STEPS);
+        KK_CHECK(is_whole == is_same);
+        kk_recording_free(mutant);
+        memcpy(t.bytes, kept, t.size);
+    }
+    free(kept);
+    show_free(&s);
+    free(t.bytes);
+}
+
+KK_TEST(recording_misuse) {
+    show s = show_make();
+    tape t = {.bytes = malloc(2000), .room = 2000};
+    kk_recorder *recorder = NULL;
+    kk_error error = {0};
+    const kk_recorder_def wrong = {.key_every = -1};
+    KK_CHECK_EQ_INT(kk_recorder_create(s.model, s.state, &wrong, tape_write, &t, NULL, &recorder, &error),
+                    KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_recorder_open("no/such/folder.kkr", s.model, s.state, NULL, NULL, &recorder, &error), KK_IO);
+    KK_CHECK(!recorder);
+    // a tape that is full is told
+    const kk_recorder_def small = {.key_every = 2};
+    KK_CHECK_EQ_INT(kk_recorder_create(s.model, s.state, &small, tape_write, &t, NULL, &recorder, &error), KK_OK);
+    kk_status status = KK_OK;
+    for (int i = 0; i < 100 && status == KK_OK; i++) {
+        status = kk_recorder_add(recorder, s.state, NULL, NULL, &error);
+    }
+    KK_CHECK_EQ_INT(status, KK_IO);
+    KK_CHECK_EQ_INT(kk_recorder_close(recorder, &error), KK_IO);
+    kk_recording *r = NULL;
+    KK_CHECK_EQ_INT(kk_recording_read_bytes("x", "nonsense", 8, NULL, &r, &error), KK_CORRUPT);
+    KK_CHECK_EQ_INT(kk_recording_read_bytes("x", NULL, 0, NULL, &r, &error), KK_CORRUPT);
+    KK_CHECK_EQ_INT(kk_recording_read_file("no/such.kkr", NULL, &r, &error), KK_NOT_FOUND);
+    show_free(&s);
+    free(t.bytes);
+}
+
+KK_TEST(recording_survives_failing_allocations) {
+    show s = show_make();
+    tape t = show_record(&s, 20);
+    for (int i = 0;; i++) {
+        counter c = {.fail_at = i};
+        const kk_allocator allocator = counter_allocator(&c);
+        kk_recording *r = NULL;
+        kk_recorder *recorder = NULL;
+        tape other = {.bytes = malloc(1 << 16), .room = 1 << 16};
+        const kk_status read = kk_recording_read_bytes("t", t.bytes, t.size, &allocator, &r, NULL);
+        const kk_status write =
+            kk_recorder_create(s.model, s.state, NULL, tape_write, &other, &allocator, &recorder, NULL);
+        KK_CHECK(read == KK_OK || read == KK_OUT_OF_MEMORY);
+        KK_CHECK(write == KK_OK || write == KK_OUT_OF_MEMORY);
+        kk_recorder_close(recorder, NULL);
+        kk_recording_free(r);
+        free(other.bytes);
+        if (c.calls <= i) {
+            KK_CHECK(read == KK_OK && write == KK_OK);
+            break;
+        }
+    }
+    show_free(&s);
+    free(t.bytes);
+}

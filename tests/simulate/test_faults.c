@@ -1,0 +1,128 @@
+// A step is a transaction: whatever goes wrong in whichever stage, the state stays byte for byte and the error has a name.
+#include "simulate/simulator.h"
+
+#include <karakuri/karakuri.h>
+#include <string.h>
+
+#include "harness.h"
+#include "robots.h"
+
+typedef struct scene {
+    kk_model *model;
+    kk_state *state, *before;
+    kk_simulator *simulator;
+} scene;
+
+/// A quadruped with ball feet on a floor, servos, and a box beside it.
+static scene make_scene(void) {
+    scene s = {0};
+    kk_spec *spec = NULL;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    KK_CHECK_EQ_INT(robots_quadruped(spec, NULL), KK_OK);
+    kk_shape_def shape = kk_shape_def_default();
+    shape.type = KK_SHAPE_PLANE;
+    KK_CHECK_EQ_INT(kk_spec_add_shape(spec, &shape, NULL, NULL), KK_OK);
+    shape.type = KK_SHAPE_SPHERE;
+    shape.size[0] = 0.03;
+    for (int i = 1; i < kk_spec_body_count(spec); i++) {
+        if (strstr(kk_spec_body(spec, i)->name, "foot")) {
+            shape.body = i;
+            KK_CHECK_EQ_INT(kk_spec_add_shape(spec, &shape, NULL, NULL), KK_OK);
+        }
+    }
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &s.model, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &s.state), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &s.before), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, NULL, &s.simulator, NULL), KK_OK);
+    kk_state_q(s.state)[6] = 0.59 + 0.0004; // legs straight, feet just above the floor
+    kk_spec_free(spec);
+    return s;
+}
+
+static void free_scene(scene *s) {
+    kk_simulator_free(s->simulator);
+    kk_state_free(s->before);
+    kk_state_free(s->state);
+    kk_model_free(s->model);
+}
+
+typedef struct poison {
+    kk_stage stage;
+    double value;
+    int hits;
+} poison;
+
+/// Spoils what the stage has left for the next one.
+static void spoil(kk_simulator *s, kk_stage stage, void *user) {
+    poison *p = user;
+    if (stage != p->stage) {
+        return;
+    }
+    p->hits++;
+    switch (stage) {
+    case KK_STAGE_BEGIN:
+    case KK_STAGE_KINEMATICS:
+        s->v[7] = p->value;
+        s->q[8] = p->value;
+        break;
+    case KK_STAGE_FORCES: s->tau[7] = p->value; break;
+    case KK_STAGE_FACTOR: s->y_free[7] = s->y_end[7] = s->y_drift[7] = p->value; break;
+    case KK_STAGE_DETECT: s->contact[0].point.x = p->value; break;
+    case KK_STAGE_CONSTRAIN: s->part[0].wi[3] = p->value; break;
+    case KK_STAGE_SOLVE: s->y_end[7] = s->y_drift[7] = p->value; break;
+    default: s->v[7] = p->value; break;
+    }
+}
+
+static void check_stage(kk_stage stage, double value) {
+    scene s = make_scene();
+    kk_error error = {.status = KK_OK};
+    for (int i = 0; i < 40; i++) { // until it stands on something
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
+    }
+    KK_CHECK(kk_simulator_contact_count(s.simulator) > 0);
+    KK_CHECK_EQ_INT(kk_state_copy(s.before, s.state), KK_OK);
+    poison p = {stage, value, 0};
+    s.simulator->probe = spoil;
+    s.simulator->probe_user = &p;
+    const kk_status status = kk_step(s.model, s.state, s.simulator, NULL, &error);
+    KK_CHECK_EQ_INT(p.hits, 1);
+    if (status == KK_OK) {
+        KK_FAIL("a number that is none, put in behind the stage %s, went unnoticed", kk_stage_name(stage));
+    }
+    KK_CHECK(kk_state_equal(s.state, s.before));
+    KK_CHECK(strlen(error.text) > 10);
+    // and the next step works as if nothing had been
+    s.simulator->probe = NULL;
+    KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
+    KK_CHECK(!kk_state_equal(s.state, s.before));
+    free_scene(&s);
+}
+
+KK_TEST(a_number_that_is_none_is_stopped_behind_every_stage) {
+    for (int stage = KK_STAGE_BEGIN; stage < KK_STAGE_PROVE; stage++) {
+        check_stage((kk_stage)stage, __builtin_nan(""));
+        check_stage((kk_stage)stage, __builtin_inf());
+    }
+}
+
+KK_TEST(bad_input_is_refused_by_name) {
+    scene s = make_scene();
+    kk_error error = {.status = KK_OK};
+    double tau[18] = {0};
+    tau[9] = __builtin_nan("");
+    const kk_input input = {.tau = tau};
+    KK_CHECK_EQ_INT(kk_state_copy(s.before, s.state), KK_OK);
+    KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, &input, &error), KK_NOT_FINITE);
+    KK_CHECK(strstr(error.text, "joint \"") != NULL);
+    KK_CHECK(kk_state_equal(s.state, s.before));
+    kk_state_v(s.state)[8] = __builtin_inf();
+    KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_NOT_FINITE);
+    KK_CHECK_EQ_INT(kk_step(s.model, s.state, NULL, NULL, &error), KK_INVALID_ARGUMENT);
+    const kk_step_options bad[] = {
+        {.timestep = -1}, {.tolerance = -1}, {.budget = -1}, {.timestep = __builtin_nan("")}};
+    for (int i = 0; i < 4; i++) {
+        KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &bad[i], &error), KK_INVALID_ARGUMENT);
+    }
+    free_scene(&s);
+}

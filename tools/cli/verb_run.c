@@ -1,0 +1,419 @@
+// karakuri run MODEL --time T: simulates, records, logs.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "load.h"
+#include "motion.h"
+#include "suggest.h"
+#include "tape.h"
+
+typedef struct run_options {
+    const char *model, *control, *keyframe, *out, *log;
+    double time, dt, tolerance;
+    int64_t budget, every, key_every;
+    bool ignore_extra, allow_missing;
+} run_options;
+
+static const run_options defaults = {.every = 1, .key_every = 256};
+
+static const cli_option arguments[] = {
+    {.name = "MODEL",
+     .kind = CLI_MODEL,
+     .is_required = true,
+     .offset = offsetof(run_options, model),
+     .about = "a model file, or robot:NAME for one of our own"},
+    {.name = NULL},
+};
+
+static const cli_option options_table[] = {
+    {.name = "time",
+     .letter = 't',
+     .kind = CLI_NUMBER,
+     .is_required = true,
+     .offset = offsetof(run_options, time),
+     .value = "T",
+     .low = 1e-9,
+     .high = 1e9,
+     .about = "how long to simulate, in s"},
+    {.name = "dt",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(run_options, dt),
+     .value = "STEP",
+     .low = 1e-9,
+     .high = 10,
+     .about = "time step, in s; without it the model's"},
+    {.name = "control",
+     .letter = 'c',
+     .kind = CLI_FILE,
+     .offset = offsetof(run_options, control),
+     .value = "FILE",
+     .about = "CSV table of controls: a column time, and one for each actuator, named by it or by its joint"},
+    {.name = "keyframe",
+     .letter = 'k',
+     .kind = CLI_TEXT,
+     .offset = offsetof(run_options, keyframe),
+     .value = "NAME",
+     .about = "start from this keyframe of the model; without it with every joint at zero"},
+    {.name = "budget",
+     .kind = CLI_COUNT,
+     .offset = offsetof(run_options, budget),
+     .value = "N",
+     .low = 1,
+     .high = 1e6,
+     .about = "real-time mode: so many sweeps of the contact solver in every step and no more"},
+    {.name = "tolerance",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(run_options, tolerance),
+     .value = "SPEED",
+     .low = 1e-15,
+     .high = 1,
+     .about = "largest residual of a step, in m/s (default 1e-9)"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = CLI_FILE,
+     .offset = offsetof(run_options, out),
+     .value = "FILE.kkr",
+     .about = "recording to write, for replay and export"},
+    {.name = "key-every",
+     .kind = CLI_COUNT,
+     .offset = offsetof(run_options, key_every),
+     .value = "N",
+     .low = 1,
+     .high = 1e6,
+     .about = "steps from one whole state in the recording to the next (default 256)"},
+    {.name = "log",
+     .letter = 'l',
+     .kind = CLI_FILE,
+     .offset = offsetof(run_options, log),
+     .value = "FILE.csv",
+     .about = "CSV table to write: coordinates, velocities, controls and figures of the steps"},
+    {.name = "every",
+     .kind = CLI_COUNT,
+     .offset = offsetof(run_options, every),
+     .value = "N",
+     .low = 1,
+     .high = 1e9,
+     .about = "log every so many steps (default 1)"},
+    {.name = "ignore-extra",
+     .kind = CLI_FLAG,
+     .offset = offsetof(run_options, ignore_extra),
+     .about = "skip columns of the controls that no actuator has"},
+    {.name = "allow-missing",
+     .kind = CLI_FLAG,
+     .offset = offsetof(run_options, allow_missing),
+     .about = "keep actuators without a column as they are at the start"},
+    {.name = NULL},
+};
+
+/// The worst of all steps.
+typedef struct figures {
+    double residual, residual_time, penetration, wall;
+    double energy_before, energy_after, constraint_work;
+    int contacts;
+    int64_t steps, cut_short;
+} figures;
+
+typedef struct job {
+    cli *c;
+    const run_options *o;
+    cli_model m;
+    kk_state *state;
+    kk_simulator *simulator;
+    kk_step_options options;
+    int keyframe;
+    motion motion;
+    double *control;
+    kk_recorder *recorder;
+    kk_table_writer *log;
+    column_list columns;
+    double *row;
+    figures f;
+} job;
+
+// ---- making ready
+
+static int find_keyframe(job *j) {
+    const kk_model *m = j->m.model;
+    j->keyframe = -1;
+    if (!j->o->keyframe) {
+        return 0;
+    }
+    j->keyframe = kk_model_find_keyframe(m, j->o->keyframe);
+    if (j->keyframe >= 0) {
+        return 0;
+    }
+    suggestion near = suggest_begin(j->o->keyframe);
+    cli_text list = {0};
+    for (int i = 0; i < kk_model_nkeyframe(m); i++) {
+        const char *name = kk_model_keyframe(m, i).name;
+        suggest_word(&near, name ? name : "");
+        text_format(&list, "%s%s", i ? ", " : "", name ? name : "(no name)");
+    }
+    const int code = near.best ? cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — did you mean '%s'?",
+                                          j->o->keyframe, near.best)
+                               : cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — the model has %s",
+                                          j->o->keyframe, list.size ? text_string(&list) : "none");
+    text_free(&list);
+    return code;
+}
+
+static int make_state(job *j) {
+    kk_error error = {0};
+    error.status = kk_state_create(j->m.model, NULL, &j->state);
+    if (!error.status && j->keyframe >= 0) {
+        error.status = kk_state_set_keyframe(j->m.model, j->state, j->keyframe);
+    } else if (!error.status) {
+        kk_couplings_apply(j->m.model, kk_state_q(j->state), kk_state_v(j->state));
+    }
+    if (!error.status) {
+        j->options = (kk_step_options){.timestep = j->o->dt, .tolerance = j->o->tolerance, .budget = (int)j->o->budget};
+        error.status = kk_simulator_create(j->m.model, &j->options, NULL, &j->simulator, &error);
+    }
+    return error.status ? cli_fail_error(j->c, &error) : 0;
+}
+
+static int open_recording(job *j) {
+    kk_error error = {0};
+    cli_text note = {0};
+    if (!j->o->out) {
+        return 0;
+    }
+    tape_note(j->c, j->o->model, &note);
+    const kk_recorder_def def = {.key_every = (int)j->o->key_every, .note = text_string(&note), .options = j->options};
+    error.status = kk_recorder_open(j->o->out, j->m.model, j->state, &def, NULL, &j->recorder, &error);
+    text_free(&note);
+    return error.status ? cli_fail_error(j->c, &error) : 0;
+}
+
+static kk_recording_info info_of(const kk_model *m) {
+    return (kk_recording_info){.nq = kk_model_nq(m), .nv = kk_model_nv(m), .ncontrol = kk_model_nactuator(m)};
+}
+
+static int open_log(job *j) {
+    kk_error error = {0};
+    if (!j->o->log) {
+        return 0;
+    }
+    const kk_recording_info info = info_of(j->m.model);
+    tape_columns(j->m.model, &info, &j->columns);
+    j->row = cli_allocate((size_t)j->columns.count, sizeof *j->row);
+    error.status = kk_table_writer_open(j->o->log, j->columns.item, j->columns.count, NULL, NULL, &j->log, &error);
+    return error.status ? cli_fail_error(j->c, &error) : 0;
+}
+
+static int make_ready(job *j) {
+    const motion_options columns = {j->o->ignore_extra, j->o->allow_missing};
+    int code = find_keyframe(j);
+    code = code ? code : make_state(j);
+    code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
+    j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);
+    code = code ? code : open_recording(j);
+    return code ? code : open_log(j);
+}
+
+// ---- steps
+
+static void take_figures(figures *f, const kk_report *r, double time) {
+    f->constraint_work += r->constraint_work;
+    f->penetration = r->penetration > f->penetration ? r->penetration : f->penetration;
+    f->contacts = r->contacts > f->contacts ? r->contacts : f->contacts;
+    f->cut_short += r->cut_short != 0;
+    if (r->residual > f->residual) {
+        f->residual = r->residual;
+        f->residual_time = time;
+    }
+    f->steps++;
+}
+
+static int log_step(job *j, const kk_report *r) {
+    kk_error error = {0};
+    const kk_recording_info info = info_of(j->m.model);
+    if (j->recorder) {
+        error.status = kk_recorder_add(j->recorder, j->state, j->control, r, &error);
+    }
+    if (!error.status && j->log && (j->f.steps - 1) % j->o->every == 0) {
+        const kk_recording_frame frame = {.time = kk_state_time(j->state),
+                                          .q = kk_state_q_const(j->state),
+                                          .v = kk_state_v_const(j->state),
+                                          .control = j->control,
+                                          .residual = r->residual,
+                                          .cone = r->cone,
+                                          .signorini = r->signorini,
+                                          .penetration = r->penetration,
+                                          .kinetic = r->kinetic_after,
+                                          .constraint_work = r->constraint_work,
+                                          .contacts = r->contacts,
+                                          .sweeps = r->sweeps,
+                                          .newton = r->newton};
+        tape_row(&info, &frame, j->row);
+        error.status = kk_table_writer_add(j->log, j->row, &error);
+    }
+    return error.status ? cli_fail_error(j->c, &error) : 0;
+}
+
+/// A step that cannot be solved is a finding; what came before it is kept.
+static int fail_step(const job *j, const kk_error *error) {
+    char time[KK_NUMBER_TEXT_SIZE];
+    kk_number_format(kk_state_time(j->state), time);
+    return cli_fail(j->c, CLI_EXIT_FINDING, "the step at time %s s failed: %s", time,
+                    error->text[0] ? error->text : kk_status_text(error->status));
+}
+
+static int step(job *j) {
+    kk_error error = {0};
+    motion_at(&j->motion, kk_state_time(j->state), j->control);
+    const kk_input input = {.control = j->control};
+    error.status = kk_step(j->m.model, j->state, j->simulator, &input, &error);
+    if (error.status) {
+        return fail_step(j, &error);
+    }
+    const kk_report report = kk_simulator_report(j->simulator);
+    take_figures(&j->f, &report, kk_state_time(j->state));
+    return log_step(j, &report);
+}
+
+/// Kinetic and of gravity.
+static double energy(const job *j) {
+    const double *q = kk_state_q_const(j->state), *v = kk_state_v_const(j->state);
+    return kk_kinetic_energy(j->m.model, j->m.data, q, v) + kk_potential_energy(j->m.model, j->m.data, q);
+}
+
+static int step_on(job *j, int64_t steps) {
+    cli_progress progress = {0};
+    j->f.energy_before = energy(j);
+    const double start = cli_now();
+    int code = 0;
+    for (int64_t i = 0; i < steps && !code; i++) {
+        code = step(j);
+        if (i % 16 == 0) {
+            cli_progress_show(j->c, &progress, "simulating", (size_t)i, (size_t)steps);
+        }
+    }
+    cli_progress_show(j->c, &progress, "simulating", (size_t)steps, (size_t)steps);
+    j->f.wall = cli_now() - start;
+    j->f.energy_after = energy(j);
+    return code;
+}
+
+static int64_t count_steps(const job *j, double *dt) {
+    *dt = j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
+    return (int64_t)(j->o->time / *dt + 0.5);
+}
+
+// ---- telling
+
+static int close_files(job *j) {
+    kk_error error = {0};
+    int code = 0;
+    error.status = kk_recorder_close(j->recorder, &error);
+    code = error.status ? cli_fail_error(j->c, &error) : 0;
+    error.status = kk_table_writer_close(j->log, &error);
+    return !code && error.status ? cli_fail_error(j->c, &error) : code;
+}
+
+static void print_summary(const job *j, double dt, cli_text *out) {
+    const figures *f = &j->f;
+    const double simulated = (double)f->steps * dt;
+    text_format(out, "%s%s%s\n", cli_style(j->c, CLI_BOLD), j->m.name, cli_style(j->c, CLI_PLAIN));
+    text_format(out, "  simulated     %.6g s in %lld steps of %.4g s\n", simulated, (long long)f->steps, dt);
+    text_format(out, "  took          %.3g s: %.4g × real time, %.3g µs a step\n", f->wall,
+                f->wall > 0 ? simulated / f->wall : 0, f->steps ? 1e6 * f->wall / (double)f->steps : 0);
+    text_format(out, "  residual      at most %.3g m/s, at %.4g s\n", f->residual, f->residual_time);
+    if (f->cut_short) {
+        text_format(out, "  cut short     %lld steps, by the budget\n", (long long)f->cut_short);
+    }
+    text_format(out, "  contacts      at most %d, penetration %.3g m\n", f->contacts, f->penetration);
+    text_format(out, "  energy        %.6g J before, %.6g J after; contacts, limits and friction did %.4g J\n",
+                f->energy_before, f->energy_after, f->constraint_work);
+    text_format(out, "  state         %016llx\n", (unsigned long long)kk_state_hash(j->state));
+}
+
+static int write_summary(const job *j, double dt) {
+    const figures *f = &j->f;
+    json_writer json = {0};
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kk_state_hash(j->state));
+    cli_begin_document(j->c, &json);
+    json_string(&json, "model", j->m.name);
+    json_integer(&json, "steps", f->steps);
+    json_number(&json, "timestep", dt);
+    json_number(&json, "time", kk_state_time(j->state));
+    json_number(&json, "wall_seconds", f->wall);
+    json_number(&json, "real_time_factor", f->wall > 0 ? (double)f->steps * dt / f->wall : 0);
+    json_number(&json, "worst_residual", f->residual);
+    json_number(&json, "worst_residual_time", f->residual_time);
+    json_number(&json, "worst_penetration", f->penetration);
+    json_integer(&json, "most_contacts", f->contacts);
+    json_integer(&json, "cut_short", f->cut_short);
+    json_number(&json, "energy_before", f->energy_before);
+    json_number(&json, "energy_after", f->energy_after);
+    json_number(&json, "constraint_work", f->constraint_work);
+    json_string(&json, "state_hash", hash);
+    json_string(&json, "recording", j->o->out);
+    json_string(&json, "log", j->o->log);
+    return cli_end_document(j->c, &json);
+}
+
+static int tell(const job *j, double dt) {
+    if (j->c->common.json) {
+        return write_summary(j, dt);
+    }
+    cli_text out = {0};
+    print_summary(j, dt, &out);
+    return cli_print(j->c, &out);
+}
+
+static void release(job *j) {
+    columns_free(&j->columns);
+    free(j->row);
+    free(j->control);
+    motion_free(&j->motion);
+    kk_simulator_free(j->simulator);
+    kk_state_free(j->state);
+    unload_model(&j->m);
+}
+
+static int run(cli *c, const void *options) {
+    job j = {.c = c, .o = options};
+    double dt = 0;
+    int code = load_model(c, j.o->model, &j.m);
+    if (code) {
+        return code;
+    }
+    code = make_ready(&j);
+    code = code ? code : step_on(&j, count_steps(&j, &dt));
+    const int closed = close_files(&j);
+    code = code ? code : closed;
+    code = code ? code : tell(&j, dt);
+    release(&j);
+    return code;
+}
+
+static const char *const details[] = {
+    "Every step is proved to the tolerance, or the run ends with the step that could not be, the reason, and a "
+    "recording "
+    "up to there. With --budget a step takes a bounded time instead, and the summary says how often that cut it short.",
+    "Controls follow straight lines between the rows of the table and stay at the last one. Without a table actuators "
+    "keep the controls of the keyframe; without that, too, position servos hold where they are, and others do nothing.",
+    NULL,
+};
+
+static const cli_term examples[] = {
+    {"karakuri run robot.xml --time 5 --keyframe home --out run.kkr", "from a keyframe, with a recording"},
+    {"karakuri run robot.urdf --floor --servos -t 2 -l log.csv --every 10", "a bare URDF file on a floor"},
+    {"karakuri run robot.xml -t 10 --control motion.csv", "with controls from a table"},
+    {NULL, NULL},
+};
+
+const cli_verb cli_verb_run = {
+    .name = "run",
+    .about = "simulate: with controls from a table, into a recording and a log",
+    .details = details,
+    .arguments = arguments,
+    .options = options_table,
+    .examples = examples,
+    .size = sizeof(run_options),
+    .defaults = &defaults,
+    .run = run,
+};
