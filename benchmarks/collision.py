@@ -31,13 +31,22 @@ def build():
     return program
 
 
-def main():
+def arguments_beside(words):
+    """What a run of the dynamics with these arguments asks of collision: out.json gets out.collision.json beside it."""
+    wanted = ["--strict"] if "--strict" in words else []
+    if "--json" in words[:-1]:
+        path = pathlib.Path(words[words.index("--json") + 1])
+        wanted += ["--json", str(path.with_suffix(".collision" + path.suffix))]
+    return wanted
+
+
+def measure(arguments):
     lacking = missing()
     if lacking:
         print(f"collision: not measured, for want of {' '.join(lacking)}; apt has them", file=sys.stderr)
         return 0
-    return subprocess.run([build(), *sys.argv[1:]]).returncode
+    return subprocess.run([build(), *arguments]).returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure(sys.argv[1:]))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Ours beside the peers, for `make bench`: dynamics, scenes, loading; `make bench ARGS="scenes"` runs one of them.
+"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision; `make bench ARGS="scenes"` runs
+one of them.
 
 `--json FILE` gathers what all of them found, `--strict` fails when a bar is missed; other arguments go to the program and
 need its name before them: `ARGS="dynamics --robot arm7"`, `ARGS="scenes --scene anymal --stages"`.
@@ -11,9 +12,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 import build as peers  # noqa: E402
+import collision  # noqa: E402
 
-PROGRAMS = ("dynamics", "scenes", "loading")
+PROGRAMS = ("dynamics", "scenes", "loading", "collision")
 WORK = ROOT / "build" / "bench"
 
 
@@ -63,8 +66,13 @@ def main():
     failed, gathered = 0, {}
     for name in chosen:
         part = peers.BUILD / f"{name}.json"
-        failed |= subprocess.run([*command_of(name), "--json", part, *words]).returncode
-        gathered.update(json.loads(part.read_text()))
+        part.unlink(missing_ok=True)
+        if name == "collision":
+            failed |= collision.measure(["--json", str(part), *words])
+        else:
+            failed |= subprocess.run([*command_of(name), "--json", part, *words]).returncode
+        if part.exists():
+            gathered.setdefault(name, json.loads(part.read_text()))
         if name == "scenes":
             draw_points()
     if target:

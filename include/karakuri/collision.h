@@ -1,7 +1,8 @@
 /// Questions about shapes without a step: how far apart, where do they touch, when will they, what does a ray hit.
 ///
-/// Shapes are those of a model that collide, by id. The calls on one pair take the shapes' poses, so that they answer for
-/// any placement; the calls on the whole model take a data on which kk_kinematics has run. Nothing is allocated.
+/// Shapes are those of a model that collide, by id, or loose ones (kk_geometry). The calls on one pair take the shapes'
+/// poses, so that they answer for any placement; the calls on the whole model take a data on which kk_kinematics has run,
+/// or a kk_scene, which is faster for many questions. Nothing is allocated but by what creates.
 #ifndef KARAKURI_COLLISION_H
 #define KARAKURI_COLLISION_H
 
@@ -60,8 +61,8 @@ typedef struct kk_ray_hit {
 KK_API kk_transform kk_shape_pose(const kk_model *model, const kk_data *data, int shape);
 
 /// Signed distance of two shapes.
-/// @return KK_NOT_FOUND for a shape that does not exist or does not collide, KK_UNSUPPORTED for a pair of types that no
-///         distance is known for (two planes; meshes that are far apart)
+/// @return KK_NOT_FOUND for a shape that does not exist or does not collide, KK_UNSUPPORTED for two
+///         planes or two height fields
 KK_API kk_status kk_shape_separation(const kk_model *model, int shape_a, kk_transform X_WA, int shape_b,
                                      kk_transform X_WB, kk_separation *separation);
 
@@ -72,8 +73,8 @@ KK_API int kk_shape_manifolds(const kk_model *model, int shape_a, kk_transform X
                               double reach, kk_manifold *manifold, int room);
 
 /// First time within `duration` at which two shapes that move with constant velocity (of their origins) and angular
-/// velocity, world axes, are within `target` of each other. Convex shapes, or one and a plane at rest.
-/// @return KK_UNSUPPORTED for other pairs
+/// velocity, world axes, are within `target` of each other.
+/// @return as kk_shape_separation
 KK_API kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA, kk_motion velocity_a,
                                  int shape_b, kk_transform X_WB, kk_motion velocity_b, double duration, double target,
                                  kk_impact *impact);
@@ -90,6 +91,74 @@ KK_API int kk_model_overlaps(const kk_model *model, const kk_data *data, double 
 /// ellipsoids and meshes do not count.
 KK_API kk_ray_hit kk_model_ray(const kk_model *model, const kk_data *data, kk_vec3 origin, kk_vec3 direction,
                                double limit);
+
+// ---- loose shapes
+
+/// A shape by itself. Never changes; any number of threads read it.
+typedef struct kk_geometry kk_geometry;
+
+/// @param shape         type, sizes and margin; the rest is not looked at
+/// @param mesh          of hulls and meshes; NULL otherwise
+/// @param height_field  of height fields; NULL otherwise
+KK_API kk_status kk_geometry_create(const kk_shape_def *shape, const kk_mesh_def *mesh,
+                                    const kk_height_field_def *height_field, const kk_allocator *allocator,
+                                    kk_geometry **geometry, kk_error *error);
+KK_API void kk_geometry_free(kk_geometry *geometry);
+
+/// A geometry somewhere, moving or not: constant velocity of its origin and constant angular velocity, world axes.
+typedef struct kk_placed {
+    const kk_geometry *geometry;
+    kk_transform pose;  ///< X_WS
+    kk_motion velocity; ///< only where time passes
+} kk_placed;
+
+/// The common part of two overlapping convex bodies.
+typedef struct kk_overlap_region {
+    double volume;
+    double area;      ///< of its shadow along the normal of their separation: the contact area
+    kk_vec3 centroid; ///< the origin where the volume is 0
+} kk_overlap_region;
+
+/// From origin along direction, which need not be of unit length, up to `limit` lengths of it.
+typedef struct kk_ray {
+    kk_vec3 origin, direction;
+    double limit; ///< may be infinite
+} kk_ray;
+
+/// @return KK_UNSUPPORTED for two planes or two height fields
+KK_API kk_status kk_placed_separation(const kk_placed *a, const kk_placed *b, kk_separation *separation);
+/// 1 where the distance is at most `reach`.
+KK_API int kk_placed_overlap(const kk_placed *a, const kk_placed *b, double reach);
+/// As kk_shape_manifolds.
+KK_API int kk_placed_manifolds(const kk_placed *a, const kk_placed *b, double reach, kk_manifold *manifold, int room);
+/// @return KK_UNSUPPORTED for shapes other than boxes and hulls without margin
+KK_API kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_overlap_region *region);
+/// The first touch within a duration. @return as kk_placed_separation
+KK_API kk_status kk_placed_impact(const kk_placed *a, const kk_placed *b, double duration, kk_impact *impact);
+/// The shape of the hit is 0, or −1 where there is none; its body is −1.
+KK_API kk_ray_hit kk_placed_ray(const kk_placed *a, const kk_ray *ray);
+/// Signed distance of a point from a shape; the normal points from the shape to the point. @return as kk_placed_separation
+KK_API kk_status kk_placed_point(const kk_placed *a, kk_vec3 point, kk_separation *separation);
+
+// ---- many questions about a model
+
+/// The colliding shapes of a model where a data says they are. One a thread; the model must outlive it.
+typedef struct kk_scene kk_scene;
+
+KK_API kk_status kk_scene_create(const kk_model *model, const kk_allocator *allocator, kk_scene **scene,
+                                 kk_error *error);
+KK_API void kk_scene_free(kk_scene *scene);
+/// Takes the poses of a data, after any kk_kinematics call. Does not allocate.
+KK_API void kk_scene_place(kk_scene *scene, const kk_data *data);
+
+/// The nearest hit of each ray; of equal ones the lowest id. Margins as in kk_model_ray. @param hit  [count]
+KK_API void kk_scene_rays(const kk_scene *scene, const kk_ray *ray, int count, kk_ray_hit *hit);
+/// Ids of the shapes within `reach` of a loose one, rising. @return how many there are, which may be more than `room`
+KK_API int kk_scene_overlap(const kk_scene *scene, const kk_placed *placed, double reach, int *shape, int room);
+/// The nearest shape to a loose one, which is A of the separation. @return its id; −1: there is none
+KK_API int kk_scene_nearest(const kk_scene *scene, const kk_placed *placed, kk_separation *separation);
+/// The first shape that a moving loose one touches, the model standing still. @return its id; −1: none, which is proved
+KK_API int kk_scene_cast(const kk_scene *scene, const kk_placed *placed, double duration, kk_impact *impact);
 
 KK_END_DECLS
 #endif

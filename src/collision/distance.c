@@ -1,6 +1,8 @@
 // Signed distance of two shapes: closed forms where there are, else GJK and EPA on their cores.
 #include "collision/distance.h"
 
+#include <stdbool.h>
+
 #include "collision/gjk.h"
 #include "collision/point.h"
 #include "collision/segment.h"
@@ -131,9 +133,37 @@ int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *
         distance_of_plane(b, X_WB, a, X_WA, result);
         kki_separation_turn(result);
     } else {
-        return 0;
+        return kki_distance_of_triangles(a, X_WA, b, X_WB, result);
     }
     return 1;
+}
+
+static kk_vec3 middle_of(const kki_core *core, const kk_transform *X) {
+    return core->type == KKI_CORE_HULL ? kk_transform_point(*X, core->convex->centroid) : X->p;
+}
+
+// Whether balls around both are apart.
+static int balls_are_apart(const kki_core *a, const kk_transform *X_WA, const kki_core *b, const kk_transform *X_WB,
+                           double most) {
+    const double ra = a->type == KKI_CORE_HULL ? a->convex->outer : a->extent;
+    const double rb = b->type == KKI_CORE_HULL ? b->convex->outer : b->extent;
+    const kk_vec3 d = kk_vec3_sub(middle_of(b, X_WB), middle_of(a, X_WA));
+    const double far = (ra + rb + most) * (1 + 1e-12);
+    return kk_vec3_dot(d, d) > far * far;
+}
+
+// Whether the last direction that parted them, or else that from middle to middle, does so: most pairs that a broad phase
+// lets through end here, with two searches for a farthest point and no root.
+static int is_apart_at_once(const kki_core *a, const kk_transform *X_WA, const kki_core *b, const kk_transform *X_WB,
+                            double most, const kki_pair_memory *memory) {
+    const kk_vec3 last = {(double)memory->direction[0], (double)memory->direction[1], (double)memory->direction[2]};
+    const bool is_known = kk_vec3_dot(last, last) > 0.5;
+    const kk_vec3 d = is_known ? kk_mat3_mul_vec(X_WA->R, last) : kk_vec3_sub(middle_of(b, X_WB), middle_of(a, X_WA));
+    int ia = -1, ib = -1;
+    const kk_vec3 pa = kki_core_support(a, kk_mat3_tmul_vec(X_WA->R, d), &ia);
+    const kk_vec3 pb = kki_core_support(b, kk_vec3_neg(kk_mat3_tmul_vec(X_WB->R, d)), &ib);
+    const double sep = kk_vec3_dot(d, kk_vec3_sub(kk_transform_point(*X_WB, pb), kk_transform_point(*X_WA, pa)));
+    return sep > 0 && sep * sep > most * most * (1 + 1e-12) * kk_vec3_dot(d, d);
 }
 
 int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
@@ -143,12 +173,18 @@ int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b
         kki_separation r;
         return kki_distance(a, X_WA, b, X_WB, memory, &r) && r.distance <= reach;
     }
-    kki_core_pair pair;
-    kki_core_distance d;
-    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
-    const double most = reach + pair.a.radius + pair.b.radius;
-    if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
-        return kki_core_within(&pair, most, memory ? memory : &none);
+    const kki_core ca = kki_core_of(a), cb = kki_core_of(b);
+    const double most = reach + ca.radius + cb.radius;
+    kki_pair_memory *m = memory ? memory : &none;
+    if (most >= 0 && (balls_are_apart(&ca, X_WA, &cb, X_WB, most) || is_apart_at_once(&ca, X_WA, &cb, X_WB, most, m))) {
+        return 0;
     }
-    return d.distance <= most;
+    const kk_transform X_AB = {kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R),
+                               kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p))};
+    kki_core_distance d;
+    if (kki_core_closed_form(&ca, &cb, &X_AB, &d)) {
+        return d.distance <= most;
+    }
+    const kki_core_pair pair = kki_core_pair_make(&ca, &cb, &X_AB);
+    return kki_core_within(&pair, most, m);
 }

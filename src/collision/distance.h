@@ -13,10 +13,15 @@ typedef struct kki_separation {
     int iterations; ///< of searches; 0 for closed forms
 } kki_separation;
 
-/// Distance of two convex shapes or of one and a plane; `memory` may be NULL. Finite and bounded for every finite input.
-/// @return 0, and nothing is written, for pairs with a mesh, a height field or two planes
+/// Distance of two shapes; `memory` may be NULL. Finite and bounded for every finite input. Where a mesh or height field
+/// overlaps, the depth is that of the deepest contact point.
+/// @return 0, and nothing of use is written, for two planes, two height fields and meshes without triangles
 int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                  kki_pair_memory *memory, kki_separation *result);
+
+/// The same where a mesh or height field takes part.
+int kki_distance_of_triangles(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
+                              const kk_transform *X_WB, kki_separation *result);
 
 /// The same of two cores with their radii, and of the half space z ≤ margin of frame A and a core.
 void kki_core_separation_between(const kki_core *a, const kk_transform *X_WA, const kki_core *b,

@@ -362,23 +362,66 @@ static bool is_one_sided(kk_vec3 n, kk_vec3 o, const kk_vec3 corner[3], double l
     return (h[0] > limit && h[1] > limit && h[2] > limit) || (h[0] < -limit && h[1] < -limit && h[2] < -limit);
 }
 
+typedef struct range {
+    double low, high;
+} range;
+
+// n · (x − o) over the corners of a leaf
+static range leaf_range(const kki_surface *s, kki_tree_entry leaf, kk_vec3 n, double offset) {
+    range r = {__builtin_inf(), -__builtin_inf()};
+    for (int32_t i = leaf.child; i < leaf.child + leaf.count; i++) {
+        for (int k = 0; k < 3; k++) {
+            const double h = kk_vec3_dot(n, s->corner[i][k]);
+            r.low = kki_lesser(r.low, h);
+            r.high = kki_greater(r.high, h);
+        }
+    }
+    return (range){r.low + offset, r.high + offset};
+}
+
+// Whether a slab across one of their faces parts two leaves (S1 7.3): boxes of slanted triangles are thick, slabs thin.
+static bool slab_parts(const contact *c, kki_tree_entry a, kki_tree_entry b, double limit) {
+    const kki_surface *s = c->source.surface, *t = c->x_source.surface;
+    const kk_transform *X = &c->x.X_MX;
+    const kk_vec3 n = s->normal[s->tree.item[a.child]];
+    const range ra = leaf_range(s, a, n, 0);
+    const range rb = leaf_range(t, b, kk_mat3_tmul_vec(X->R, n), kk_vec3_dot(n, X->p));
+    if (rb.low - ra.high > limit || ra.low - rb.high > limit) {
+        return true;
+    }
+    const kk_vec3 m = t->normal[t->tree.item[b.child]], d = kk_mat3_mul_vec(X->R, m);
+    const range sb = leaf_range(t, b, m, kk_vec3_dot(d, X->p)), sa = leaf_range(s, a, d, 0);
+    return sb.low - sa.high > limit || sa.low - sb.high > limit;
+}
+
 // Triangles of two leaves: boxes and planes first, in the mesh's frame.
-static void try_leaves(void *user, kki_tree_entry a, kki_tree_entry b) {
+static void try_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
     contact *c = user;
     const kki_surface *s = c->source.surface, *t = c->x_source.surface;
     const double limit = c->reach + c->x.radius;
+    if (slab_parts(c, a, b, limit)) {
+        return;
+    }
     for (int32_t j = b.child; j < b.child + b.count; j++) {
         kk_vec3 corner[3];
         for (int k = 0; k < 3; k++) {
             corner[k] = kk_transform_point(c->x.X_MX, t->corner[j][k]);
         }
         const kki_aabb box = kki_aabb_grow(box_of_corners(corner), limit);
-        const kk_vec3 n = kk_mat3_mul_vec(c->x.X_MX.R, t->normal[t->tree.item[j]]);
-        bool is_set = false;
+        if (!kki_aabb_touch(&box, a_box)) {
+            continue;
+        }
+        kk_vec3 n = {0, 0, 0};
+        bool is_set = false, is_turned = false;
         for (int32_t i = a.child; i < a.child + a.count; i++) {
             const kki_aabb other = box_of_corners(s->corner[i]);
-            if (!kki_aabb_touch(&box, &other) || is_one_sided(n, corner[0], s->corner[i], limit) ||
+            if (!kki_aabb_touch(&box, &other) ||
                 is_one_sided(s->normal[s->tree.item[i]], s->corner[i][0], corner, limit)) {
+                continue;
+            }
+            n = is_turned ? n : kk_mat3_mul_vec(c->x.X_MX.R, t->normal[t->tree.item[j]]);
+            is_turned = true;
+            if (is_one_sided(n, corner[0], s->corner[i], limit)) {
                 continue;
             }
             is_set = is_set || set_triangle(c, t->tree.item[j]);

@@ -1,13 +1,6 @@
-/// The public questions about shapes: thin over the narrow phase.
-///
-/// Pairs with a mesh have no distance of their own: their contact points within a growing reach tell it, which is exact
-/// where they are near or overlap.
-#include <karakuri/collision.h>
-
-#include "collision/impact.h"
-#include "collision/ray.h"
+/// The public questions about shapes of a model: thin over the narrow phase.
+#include "collision/query.h"
 #include "dynamics/data.h"
-#include "geometry/convex.h"
 #include "model/model.h"
 
 enum { MOST_MANIFOLDS = 64 };
@@ -15,10 +8,6 @@ enum { MOST_MANIFOLDS = 64 };
 static const kki_model_shape *collider(const kk_model *m, int shape) {
     const bool is_there = shape >= 0 && shape < m->nshape && (m->shape[shape].purpose & KK_SHAPE_COLLIDES);
     return is_there ? &m->shape[shape] : NULL;
-}
-
-static kk_separation separation_of(const kki_separation *s) {
-    return (kk_separation){s->distance, s->normal, s->on_a, s->on_b};
 }
 
 // ---- one pair
@@ -31,48 +20,14 @@ kk_transform kk_shape_pose(const kk_model *model, const kk_data *data, int shape
     return kk_transform_mul(kki_node_transform(data, s->node), s->X_NS);
 }
 
-/// The deepest point of the pair's manifolds.
-static bool deepest_within(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
-                           double reach, kk_separation *s) {
-    kki_manifold manifold[MOST_MANIFOLDS];
-    kki_pair_memory memory = {0};
-    const int found = kki_collide(a, X_WA, b, X_WB, reach, &memory, manifold, MOST_MANIFOLDS);
-    const int count = found < 0 ? MOST_MANIFOLDS : found;
-    bool has = false;
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < manifold[i].count; k++) {
-            const kki_contact_point *p = &manifold[i].point[k];
-            if (!has || p->gap < s->distance) {
-                has = true;
-                *s = (kk_separation){p->gap, manifold[i].normal, p->position,
-                                     kk_vec3_add(p->position, kk_vec3_scale(manifold[i].normal, p->gap))};
-            }
-        }
-    }
-    return has;
-}
-
 static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                           kk_separation *separation) {
-    kki_separation convex;
-    if (kki_distance(a, X_WA, b, X_WB, NULL, &convex)) {
-        *separation = separation_of(&convex);
-        return KK_OK;
+    kki_separation found;
+    if (!kki_distance(a, X_WA, b, X_WB, NULL, &found)) {
+        return KK_UNSUPPORTED;
     }
-    static const double reaches[] = {1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
-    for (size_t i = 0; i < sizeof reaches / sizeof *reaches; i++) {
-        const double reach = reaches[i];
-        if (deepest_within(a, X_WA, b, X_WB, reach, separation)) {
-            // a wide reach finds many directions, more than are kept; within the distance found there are few
-            kk_separation nearer;
-            const double close = separation->distance > 0 ? separation->distance * (1 + 1e-9) : 0;
-            if (close < reach && deepest_within(a, X_WA, b, X_WB, close, &nearer)) {
-                *separation = nearer;
-            }
-            return KK_OK;
-        }
-    }
-    return KK_UNSUPPORTED;
+    *separation = kki_public_separation(&found);
+    return KK_OK;
 }
 
 kk_status kk_shape_separation(const kk_model *model, int shape_a, kk_transform X_WA, int shape_b, kk_transform X_WB,
@@ -81,7 +36,7 @@ kk_status kk_shape_separation(const kk_model *model, int shape_a, kk_transform X
     return a && b ? separate(&a->shape, &X_WA, &b->shape, &X_WB, separation) : KK_NOT_FOUND;
 }
 
-static void copy_manifold(const kki_manifold *from, kk_manifold *to) {
+void kki_public_manifold(const kki_manifold *from, kk_manifold *to) {
     *to = (kk_manifold){.normal = from->normal, .count = from->count};
     for (int k = 0; k < from->count; k++) {
         to->point[k].position = from->point[k].position;
@@ -100,7 +55,7 @@ int kk_shape_manifolds(const kk_model *model, int shape_a, kk_transform X_WA, in
     const int asked = room < MOST_MANIFOLDS ? room : MOST_MANIFOLDS;
     const int found = kki_collide(&a->shape, &X_WA, &b->shape, &X_WB, reach, &memory, own, asked);
     for (int i = 0; i < (found < 0 ? asked : found); i++) {
-        copy_manifold(&own[i], &manifold[i]);
+        kki_public_manifold(&own[i], &manifold[i]);
     }
     return found;
 }
@@ -116,7 +71,7 @@ kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA,
     if (!kki_impact_find(&moving_a, &moving_b, duration, target, &found)) {
         return KK_UNSUPPORTED;
     }
-    *impact = (kk_impact){(kk_impact_kind)found.kind, found.time, separation_of(&found.at)};
+    *impact = kki_public_impact(&found);
     return KK_OK;
 }
 
@@ -144,14 +99,7 @@ static bool overlap_of(const kk_model *m, const kk_data *data, int i, int j, dou
         return false;
     }
     *overlap = (kk_overlap){.shape = {i, j}, .body = {a->body, b->body}};
-    kki_separation convex;
-    const bool is_convex = kki_distance(&a->shape, &X_WA, &b->shape, &X_WB, NULL, &convex);
-    if (is_convex) {
-        overlap->at = separation_of(&convex);
-    }
-    return is_convex ? convex.distance <= reach
-                     : deepest_within(&a->shape, &X_WA, &b->shape, &X_WB, reach > 0 ? reach : 0, &overlap->at) &&
-                           overlap->at.distance <= reach;
+    return separate(&a->shape, &X_WA, &b->shape, &X_WB, &overlap->at) == KK_OK && overlap->at.distance <= reach;
 }
 
 int kk_model_overlaps(const kk_model *model, const kk_data *data, double reach, kk_overlap *overlap, int room) {
@@ -171,62 +119,17 @@ int kk_model_overlaps(const kk_model *model, const kk_data *data, double reach, 
     return count;
 }
 
-/// A ray in the hull's frame: the part of it before all planes.
-static bool cast_convex(const kki_convex *convex, const kki_ray *ray, kki_ray_hit *hit) {
-    double enter = -__builtin_inf(), leave = __builtin_inf();
-    int32_t first = -1, last = -1;
-    for (int32_t i = 0; i < convex->face_count; i++) {
-        const kki_convex_face *f = &convex->face[i];
-        const double slope = kk_vec3_dot(f->normal, ray->direction);
-        const double height = f->offset - kk_vec3_dot(f->normal, ray->origin);
-        if (slope == 0 && height < 0) {
-            return false;
-        }
-        if (slope < 0 && height / slope > enter) {
-            enter = height / slope;
-            first = i;
-        } else if (slope > 0 && height / slope < leave) {
-            leave = height / slope;
-            last = i;
-        }
-    }
-    const bool is_inside = enter < 0;
-    const double t = is_inside ? leave : enter;
-    const int32_t face = is_inside ? last : first;
-    if (enter > leave || face < 0 || !(t >= 0 && t <= ray->limit)) {
-        return false;
-    }
-    *hit = (kki_ray_hit){t, convex->face[face].normal, face, is_inside};
-    return true;
-}
-
-static bool cast(const kki_model_shape *s, const kk_transform *X, const kki_ray *ray, kki_ray_hit *hit) {
-    if (s->shape.type != KK_SHAPE_HULL) {
-        const kki_placed_shape placed = {.shape = &s->shape, .X_WS = *X};
-        return kki_ray_cast_placed(&placed, ray, hit);
-    }
-    const kki_ray local = {kk_mat3_tmul_vec(X->R, kk_vec3_sub(ray->origin, X->p)),
-                           kk_mat3_tmul_vec(X->R, ray->direction), ray->limit};
-    const bool is_hit = cast_convex(s->shape.convex, &local, hit);
-    hit->normal = is_hit ? kk_mat3_mul_vec(X->R, hit->normal) : hit->normal;
-    return is_hit;
-}
-
 kk_ray_hit kk_model_ray(const kk_model *model, const kk_data *data, kk_vec3 origin, kk_vec3 direction, double limit) {
     kk_ray_hit best = {.shape = -1, .body = -1};
     kki_ray ray = {origin, direction, limit};
     for (int i = 0; i < model->ncollider; i++) {
         const int shape = model->collider[i];
-        const kk_transform X = kk_shape_pose(model, data, shape);
+        const kki_placed_shape placed = {.shape = &model->shape[shape].shape,
+                                         .X_WS = kk_shape_pose(model, data, shape)};
         kki_ray_hit hit;
-        if (cast(&model->shape[shape], &X, &ray, &hit) && (best.shape < 0 || hit.t < ray.limit)) {
+        if (kki_ray_cast_placed(&placed, &ray, &hit) && (best.shape < 0 || hit.t < ray.limit)) {
             ray.limit = hit.t;
-            best = (kk_ray_hit){.shape = shape,
-                                .body = model->shape[shape].body,
-                                .distance = hit.t,
-                                .position = kk_vec3_add(origin, kk_vec3_scale(direction, hit.t)),
-                                .normal = hit.normal,
-                                .is_inside = hit.is_inside};
+            best = kki_public_hit(origin, direction, &hit, shape, model->shape[shape].body);
         }
     }
     return best;

@@ -40,14 +40,16 @@ bool kki_ray_cast_ellipsoid(const double radius[3], const kki_ray *ray, kki_ray_
 bool kki_ray_cast_box(const double half[3], double margin, const kki_ray *ray, kki_ray_hit *hit);
 /// A polytope of half spaces, without margin.
 bool kki_ray_cast_planes(const kki_plane *plane, int count, const kki_ray *ray, kki_ray_hit *hit);
+/// A convex polyhedron, without margin.
+bool kki_ray_cast_convex(const kki_convex *convex, const kki_ray *ray, kki_ray_hit *hit);
 bool kki_ray_cast_surface(const kki_surface *surface, const kki_ray *ray, kki_ray_hit *hit);
 bool kki_ray_cast_height_field(const kki_height_field *field, const kki_ray *ray, kki_ray_hit *hit);
 
-/// A ray in the world against a placed shape. Hulls need their planes, see kki_placed_shape.
+/// A ray in the world against a placed shape.
 typedef struct kki_placed_shape {
     const kki_shape *shape;
     kk_transform X_WS;
-    const kki_plane *plane; ///< [plane_count] of a hull, in its frame; NULL for others
+    const kki_plane *plane; ///< [plane_count] of a hull by planes alone, in its frame; NULL for others
     int plane_count;
     kki_aabb box; ///< in the world, filled by kki_ray_scene_create
 } kki_placed_shape;

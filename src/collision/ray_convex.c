@@ -5,6 +5,8 @@
 // centre, where the discriminant does not cancel.
 #include "collision/ray.h"
 
+#include "geometry/convex.h"
+
 typedef struct span {
     double in, out;
     kk_vec3 n_in, n_out;
@@ -275,6 +277,17 @@ bool kki_ray_cast_planes(const kki_plane *plane, int count, const kki_ray *ray, 
     span s = everything();
     for (int i = 0; i < count && !is_nothing(&s); i++) {
         span h = half_space(plane[i], ray->origin, ray->direction);
+        h.f_in = h.f_out = i;
+        s = both(s, h);
+    }
+    return first_crossing(&s, ray, hit);
+}
+
+bool kki_ray_cast_convex(const kki_convex *convex, const kki_ray *ray, kki_ray_hit *hit) {
+    span s = everything();
+    for (int32_t i = 0; i < convex->face_count && !is_nothing(&s); i++) {
+        const kki_plane plane = {convex->face[i].normal, convex->face[i].offset};
+        span h = half_space(plane, ray->origin, ray->direction);
         h.f_in = h.f_out = i;
         s = both(s, h);
     }

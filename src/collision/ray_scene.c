@@ -25,7 +25,9 @@ static bool cast_local(const kki_placed_shape *placed, const kki_ray *ray, kki_r
     case KK_SHAPE_CONE: return kki_ray_cast_cone(s->half[0], s->half[1], ray, hit);
     case KK_SHAPE_ELLIPSOID: return kki_ray_cast_ellipsoid(s->half, ray, hit);
     case KK_SHAPE_BOX: return kki_ray_cast_box(s->half, s->margin, ray, hit);
-    case KK_SHAPE_HULL: return placed->plane && kki_ray_cast_planes(placed->plane, placed->plane_count, ray, hit);
+    case KK_SHAPE_HULL:
+        return placed->plane ? kki_ray_cast_planes(placed->plane, placed->plane_count, ray, hit)
+                             : s->convex && kki_ray_cast_convex(s->convex, ray, hit);
     case KK_SHAPE_MESH: return kki_ray_cast_surface(s->surface, ray, hit);
     case KK_SHAPE_HEIGHT_FIELD: return kki_ray_cast_height_field(s->field, ray, hit);
     }

@@ -1,11 +1,12 @@
-// Two trees against each other. Two boxes are tried along the six axes of both frames; the nine products of edges, which
-// would part a few more, cost more than they save (van den Bergen 1997).
+// Two trees against each other. Two boxes are tried along the six axes of both frames, four boxes of a node at a time; the
+// nine products of edges, which would part a few more, cost more than they save (van den Bergen 1997). Floats are enough:
+// a slack for their rounding is added to the limit.
 #include "geometry/tree_pair.h"
 
 enum { STACK = 2 * KKI_TREE_STACK };
 
 typedef struct centred {
-    double c[3], h[3]; // middle and half
+    float c[3], h[3]; // middle and half
 } centred;
 
 typedef struct two_nodes {
@@ -13,90 +14,130 @@ typedef struct two_nodes {
     centred a_box, b_box; // each in its own frame
 } two_nodes;
 
+// One tree's frame T as seen from the other's O: x_T = R x_O + p.
 typedef struct placement {
-    double R[9], Q[9], p[3]; // Q: absolute values of R
-    double limit;
+    float R[9], Q[9], p[3]; // Q: absolute values of R
+    float limit;
 } placement;
 
-static placement place(const kk_transform *X, double limit) {
-    placement p = {.p = {X->p.x, X->p.y, X->p.z}, .limit = limit};
+static placement place(kk_transform X, float limit) {
+    placement p = {.p = {(float)X.p.x, (float)X.p.y, (float)X.p.z}, .limit = limit};
     for (int i = 0; i < 9; i++) {
-        p.R[i] = X->R.m[i];
-        p.Q[i] = __builtin_fabs(X->R.m[i]);
+        p.R[i] = (float)X.R.m[i];
+        p.Q[i] = (float)__builtin_fabs(X.R.m[i]);
     }
     return p;
 }
 
-static bool are_apart(const placement *x, const centred *a, const centred *b) {
-    double t[3];
+static kki_float4 absolute(kki_float4 x) {
+    return kki_float4_max(x, -x);
+}
+
+// Bits of the lanes of a node in T that are near a box in O.
+static int near_lanes(const kki_tree_node *n, const placement *x, const centred *box) {
+    kki_float4 t[3], h[3];
+    kki_mask4 near = {-1, -1, -1, -1};
     for (int i = 0; i < 3; i++) {
-        const double *R = x->R + 3 * i, *Q = x->Q + 3 * i;
-        t[i] = R[0] * b->c[0] + R[1] * b->c[1] + R[2] * b->c[2] + x->p[i] - a->c[i];
-        if (__builtin_fabs(t[i]) > a->h[i] + (Q[0] * b->h[0] + Q[1] * b->h[1] + Q[2] * b->h[2]) + x->limit) {
-            return true;
-        }
+        const float *R = x->R + 3 * i, *Q = x->Q + 3 * i;
+        const float c = R[0] * box->c[0] + R[1] * box->c[1] + R[2] * box->c[2] + x->p[i];
+        const float e = Q[0] * box->h[0] + Q[1] * box->h[1] + Q[2] * box->h[2] + x->limit;
+        t[i] = kki_float4_all(c) - 0.5f * (n->lower[i] + n->upper[i]);
+        h[i] = 0.5f * (n->upper[i] - n->lower[i]);
+        near &= absolute(t[i]) <= h[i] + kki_float4_all(e);
     }
     for (int j = 0; j < 3; j++) {
-        const double s = x->R[j] * t[0] + x->R[3 + j] * t[1] + x->R[6 + j] * t[2];
-        if (__builtin_fabs(s) >
-            b->h[j] + (x->Q[j] * a->h[0] + x->Q[3 + j] * a->h[1] + x->Q[6 + j] * a->h[2]) + x->limit) {
-            return true;
-        }
+        const kki_float4 s = x->R[j] * t[0] + x->R[3 + j] * t[1] + x->R[6 + j] * t[2];
+        const kki_float4 e = x->Q[j] * h[0] + x->Q[3 + j] * h[1] + x->Q[6 + j] * h[2];
+        near &= absolute(s) <= e + kki_float4_all(box->h[j] + x->limit);
     }
-    return false;
+    return kki_mask4_bits(near);
 }
 
 static centred lane_box(const kki_tree_node *n, int lane) {
     centred b;
     for (int k = 0; k < 3; k++) {
-        const double low = (double)n->lower[k][lane], high = (double)n->upper[k][lane];
-        b.c[k] = 0.5 * (low + high);
-        b.h[k] = 0.5 * (high - low);
+        b.c[k] = 0.5f * (n->lower[k][lane] + n->upper[k][lane]);
+        b.h[k] = 0.5f * (n->upper[k][lane] - n->lower[k][lane]);
     }
     return b;
 }
 
-static double size_of(const centred *b) {
+static float size_of(const centred *b) {
     return b->h[0] + b->h[1] + b->h[2];
 }
 
-static int open_node(const kki_tree *a, const kki_tree *b, const placement *x, const two_nodes *top, two_nodes *stack,
-                     int depth) {
-    const bool is_a = top->b.count > 0 || (top->a.count == 0 && size_of(&top->a_box) >= size_of(&top->b_box));
-    const kki_tree_node *n = is_a ? &a->node[top->a.child] : &b->node[top->b.child];
-    for (int lane = 0; lane < 4; lane++) {
-        if (n->child[lane] < 0) {
-            continue;
+static centred root_box(const kki_tree *t) {
+    centred b = {{0, 0, 0}, {0, 0, 0}};
+    for (int k = 0; k < 3; k++) {
+        float low = __builtin_inff(), high = -__builtin_inff();
+        for (int lane = 0; lane < 4; lane++) {
+            if (t->node[0].child[lane] >= 0) {
+                low = t->node[0].lower[k][lane] < low ? t->node[0].lower[k][lane] : low;
+                high = t->node[0].upper[k][lane] > high ? t->node[0].upper[k][lane] : high;
+            }
         }
-        const centred box = lane_box(n, lane);
-        if (are_apart(x, is_a ? &box : &top->a_box, is_a ? &top->b_box : &box)) {
-            continue;
-        }
-        two_nodes *next = &stack[depth++];
-        *next = *top;
-        *(is_a ? &next->a : &next->b) = (kki_tree_entry){n->child[lane], n->count[lane]};
-        *(is_a ? &next->a_box : &next->b_box) = box;
+        b.c[k] = 0.5f * (low + high);
+        b.h[k] = 0.5f * (high - low);
     }
-    return depth;
+    return b;
 }
 
-// Without bounds at first: the root's own lanes have boxes.
-static centred endless(void) {
-    return (centred){{0, 0, 0}, {1e300, 1e300, 1e300}};
+static double reach_of(const centred *b) {
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        sum += (double)(b->c[k] < 0 ? -b->c[k] : b->c[k]) + (double)b->h[k];
+    }
+    return sum;
+}
+
+// rounding of the middle is less than a part in 1e6 of what it is made of
+static kki_aabb box_of(const centred *b) {
+    double low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        const double c = (double)b->c[k], h = (double)b->h[k], slack = 1e-6 * ((c < 0 ? -c : c) + h);
+        low[k] = c - h - slack;
+        high[k] = c + h + slack;
+    }
+    return (kki_aabb){{low[0], low[1], low[2]}, {high[0], high[1], high[2]}};
+}
+
+// Opens a node of T; `is_a` says which tree T is.
+static int open_node(const kki_tree *t, const placement *x, const two_nodes *top, bool is_a, two_nodes *stack,
+                     int depth) {
+    const kki_tree_node *n = &t->node[is_a ? top->a.child : top->b.child];
+    for (int bits = near_lanes(n, x, is_a ? &top->b_box : &top->a_box); bits; bits &= bits - 1) {
+        const int lane = __builtin_ctz((unsigned)bits);
+        if (n->child[lane] >= 0) {
+            two_nodes *next = &stack[depth++];
+            *next = *top;
+            *(is_a ? &next->a : &next->b) = (kki_tree_entry){n->child[lane], n->count[lane]};
+            *(is_a ? &next->a_box : &next->b_box) = lane_box(n, lane);
+        }
+    }
+    return depth;
 }
 
 void kki_tree_pairs(const kki_tree *a, const kki_tree *b, const kk_transform *X_AB, double limit, kki_leaf_pair *visit,
                     void *user) {
     two_nodes stack[STACK];
-    const placement x = place(X_AB, limit);
     int depth = a->item_count > 0 && b->item_count > 0;
-    stack[0] = (two_nodes){{0, 0}, {0, 0}, endless(), endless()};
+    if (!depth) {
+        return;
+    }
+    stack[0] = (two_nodes){{0, 0}, {0, 0}, root_box(a), root_box(b)};
+    const kk_vec3 p = X_AB->p;
+    const double scale = reach_of(&stack[0].a_box) + reach_of(&stack[0].b_box) + __builtin_fabs(p.x) +
+                         __builtin_fabs(p.y) + __builtin_fabs(p.z);
+    const float slack = kki_float_above(limit + 2e-6 * scale);
+    const placement b_in_a = place(*X_AB, slack), a_in_b = place(kk_transform_inverse(*X_AB), slack);
     while (depth > 0) {
         const two_nodes top = stack[--depth];
         if (top.a.count > 0 && top.b.count > 0) {
-            visit(user, top.a, top.b);
-        } else {
-            depth = open_node(a, b, &x, &top, stack, depth);
+            const kki_aabb box = box_of(&top.a_box);
+            visit(user, top.a, top.b, &box);
+            continue;
         }
+        const bool is_a = top.b.count > 0 || (top.a.count == 0 && size_of(&top.a_box) >= size_of(&top.b_box));
+        depth = open_node(is_a ? a : b, is_a ? &b_in_a : &a_in_b, &top, is_a, stack, depth);
     }
 }

@@ -4,8 +4,8 @@
 
 #include "geometry/tree.h"
 
-/// Items first … first + count − 1 of each tree's order.
-typedef void kki_leaf_pair(void *user, kki_tree_entry a, kki_tree_entry b);
+/// Two leaves: items child … child + count − 1 of each tree's order, and A's box.
+typedef void kki_leaf_pair(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box);
 
 /// Calls `visit` for pairs of leaves unless their boxes, B's placed by X_AB, are apart by more than `limit` along an axis of
 /// either frame. Both trees are gone down together, the larger box first.

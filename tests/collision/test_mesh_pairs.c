@@ -306,3 +306,52 @@ KK_TEST(nothing_stumbles_on_a_large_flat_mesh) {
     KK_CHECK_EQ_INT(met, 6000);
     free_ground(&g);
 }
+
+// ---- signed distance
+
+static void check_distance(const kki_shape *a, const kki_shape *a_hull, kk_transform X, const kki_shape *b,
+                           const kki_shape *b_hull, kk_transform Y) {
+    kki_separation d, e;
+    KK_CHECK(kki_distance(a, &X, b, &Y, NULL, &d) && kki_distance(a_hull, &X, b_hull, &Y, NULL, &e));
+    if (e.distance > 0) {
+        const kk_vec3 off = kk_vec3_sub(d.on_b, d.on_a);
+        KK_CHECK_NEAR(d.distance, e.distance, 1e-9);
+        KK_CHECK_NEAR(kk_vec3_norm(off), d.distance, 1e-9);
+        KK_CHECK_NEAR(kk_vec3_dot(off, d.normal), d.distance, 1e-9);
+        KK_CHECK_NEAR(kk_vec3_dot(d.normal, e.normal), 1, 1e-6);
+    } else {
+        KK_CHECK(d.distance <= 1e-9);
+    }
+}
+
+KK_TEST(distance_of_a_convex_mesh_is_its_hulls) {
+    kki_surface *s[2] = {meshes_surface(meshes_ball(10, 7, 1)), meshes_surface(meshes_ball(6, 3, 0.6))};
+    kki_convex *convex[2] = {hull_of(s[0]), hull_of(s[1])};
+    kk_random r = {26, 0, 0};
+    kki_shape mesh[2], hull[2];
+    for (int i = 0; i < 2; i++) {
+        mesh[i] = (kki_shape){.type = KK_SHAPE_MESH, .surface = s[i], .margin = 0.02 * i};
+        hull[i] = (kki_shape){.type = KK_SHAPE_HULL, .convex = convex[i], .margin = 0.02 * i};
+    }
+    for (int i = 0; i < 400; i++) {
+        const int type = i % 9;
+        kk_transform X, Y;
+        random_places(&r, &X, &Y);
+        Y.p = kk_vec3_scale(Y.p, i % 3 ? 1 : 2);
+        if (type == 8) {
+            check_distance(&mesh[i % 2], &hull[i % 2], X, &mesh[1 - i % 2], &hull[1 - i % 2], Y);
+        } else {
+            const kki_shape x = bodies_shape(&r, type, convex[1]);
+            check_distance(i & 1 ? &x : &mesh[0], i & 1 ? &x : &hull[0], X, i & 1 ? &mesh[0] : &x,
+                           i & 1 ? &hull[0] : &x, Y);
+        }
+    }
+    const kki_shape dot = {.type = KK_SHAPE_SPHERE, .half = {0.01}};
+    const kk_transform I = kk_transform_identity();
+    kki_separation d;
+    KK_CHECK(kki_distance(&mesh[0], &I, &dot, &I, NULL, &d) && d.distance < -0.9); // wholly inside
+    for (int i = 0; i < 2; i++) {
+        kki_surface_free(s[i]);
+        kki_convex_free(convex[i]);
+    }
+}

@@ -3,6 +3,8 @@
 #include "collision/ray.h"
 #include "faulty.h"
 #include "harness.h"
+#include <karakuri/collision.h>
+#include <karakuri/spec.h>
 
 static const kk_vec3 VERTEX[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static const kki_face FACE[4] = {{{0, 2, 1}}, {{0, 1, 3}}, {{0, 3, 2}}, {{1, 2, 3}}};
@@ -44,10 +46,42 @@ static kk_status make_scene(const kk_allocator *allocator, kk_error *error) {
     return status;
 }
 
+static kk_status make_geometry(const kk_allocator *allocator, kk_error *error) {
+    static const int32_t face[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    kk_mesh_def mesh = kk_mesh_def_default();
+    mesh.name = "mesh";
+    mesh.vertex = VERTEX, mesh.vertex_count = 4;
+    mesh.face = face, mesh.face_count = 4;
+    kk_shape_def shape = kk_shape_def_default();
+    shape.type = KK_SHAPE_MESH;
+    kk_geometry *geometry = NULL;
+    const kk_status status = kk_geometry_create(&shape, &mesh, NULL, allocator, &geometry, error);
+    KK_CHECK((status == KK_OK) == (geometry != NULL));
+    kk_geometry_free(geometry);
+    return status;
+}
+
+static kk_status make_public_scene(const kk_allocator *allocator, kk_error *error) {
+    kk_spec *spec = NULL;
+    kk_model *model = NULL;
+    kk_scene *scene = NULL;
+    kk_shape_def shape = kk_shape_def_default();
+    shape.type = KK_SHAPE_SPHERE;
+    shape.size[0] = 1;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    KK_CHECK_EQ_INT(kk_spec_add_shape(spec, &shape, NULL, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &model, NULL), KK_OK);
+    const kk_status status = kk_scene_create(model, allocator, &scene, error);
+    kk_scene_free(scene);
+    kk_model_free(model);
+    kk_spec_free(spec);
+    return status;
+}
+
 KK_TEST(collision_objects_survive_failing_allocations) {
-    kk_status (*const make[4])(const kk_allocator *, kk_error *) = {make_surface, make_field, make_broad_phase,
-                                                                    make_scene};
-    for (int k = 0; k < 4; k++) {
+    kk_status (*const make[6])(const kk_allocator *, kk_error *) = {make_surface, make_field,    make_broad_phase,
+                                                                    make_scene,   make_geometry, make_public_scene};
+    for (int k = 0; k < 6; k++) {
         faulty count = {.fail_at = -1};
         const kk_allocator all = faulty_allocator(&count);
         KK_CHECK_EQ_INT(make[k](&all, NULL), KK_OK);

@@ -1,0 +1,288 @@
+// Signed distance where meshes and height fields take part.
+//
+// Apart, the least distance of a triangle of one from a triangle or the core of the other; boxes that are farther than the
+// best so far are left out, nearer ones are opened first. Overlapping, minus the depth of the deepest contact.
+#include "collision/distance.h"
+#include "geometry/height_field.h"
+#include "geometry/surface.h"
+
+enum { ROOM = 64, STACK = 2 * KKI_TREE_STACK };
+
+typedef struct search {
+    const kki_shape *a, *b; // A: mesh or height field; B: mesh or convex
+    const kk_transform *X_WA, *X_WB;
+    kk_transform X_AB;
+    kki_core core; // of B where convex
+    kki_aabb b_box;
+    double thick; // both radii
+    kki_separation best;
+} search;
+
+static kki_aabb box_of_corners(const kk_vec3 c[3]) {
+    return kki_aabb_join(kki_aabb_of_point(c[0]), kki_aabb_join(kki_aabb_of_point(c[1]), kki_aabb_of_point(c[2])));
+}
+
+static double between(double low, double high, double other_low, double other_high) {
+    const double a = low - other_high, b = other_low - high;
+    return kki_greater(0, kki_greater(a, b));
+}
+
+// Lower bound of the distance of thick bodies inside two boxes.
+static double box_distance(const search *s, const kki_aabb *a, const kki_aabb *b) {
+    const double x = between(a->lower.x, a->upper.x, b->lower.x, b->upper.x);
+    const double y = between(a->lower.y, a->upper.y, b->lower.y, b->upper.y);
+    const double z = between(a->lower.z, a->upper.z, b->lower.z, b->upper.z);
+    return kk_sqrt(x * x + y * y + z * z) * (1 - 1e-12) - s->thick;
+}
+
+static void try_triangle(search *s, const kk_vec3 a[3], const kk_vec3 *b) {
+    const kki_core ca = kki_core_triangle(a, s->a->margin);
+    const kki_core cb = b ? kki_core_triangle(b, s->b->margin) : s->core;
+    kki_pair_memory memory = {0};
+    kki_separation r;
+    kki_core_separation_between(&ca, s->X_WA, &cb, s->X_WB, &memory, &r);
+    if (r.distance < s->best.distance) {
+        s->best = r;
+    }
+}
+
+// ---- trees
+
+typedef struct two_nodes {
+    kki_tree_entry a, b;   // B without a tree: count 1
+    kki_aabb a_box, b_box; // both in A
+    double bound;
+} two_nodes;
+
+static kki_aabb lane_box(const kki_tree_node *n, int lane) {
+    return (kki_aabb){{(double)n->lower[0][lane], (double)n->lower[1][lane], (double)n->lower[2][lane]},
+                      {(double)n->upper[0][lane], (double)n->upper[1][lane], (double)n->upper[2][lane]}};
+}
+
+static double width_of(const kki_aabb *b) {
+    return b->upper.x - b->lower.x + (b->upper.y - b->lower.y) + (b->upper.z - b->lower.z);
+}
+
+// the nearest goes on top
+static int push(two_nodes *stack, int from, int depth, const two_nodes *next) {
+    int i = depth;
+    for (; i > from && stack[i - 1].bound < next->bound; i--) {
+        stack[i] = stack[i - 1];
+    }
+    stack[i] = *next;
+    return depth + 1;
+}
+
+static int open_node(const search *s, const two_nodes *top, two_nodes *stack, int depth) {
+    const bool is_a = top->b.count > 0 || (top->a.count == 0 && width_of(&top->a_box) >= width_of(&top->b_box));
+    const kki_tree_node *n = is_a ? &s->a->surface->tree.node[top->a.child] : &s->b->surface->tree.node[top->b.child];
+    const int from = depth;
+    for (int lane = 0; lane < 4; lane++) {
+        if (n->child[lane] < 0) {
+            continue;
+        }
+        two_nodes next = *top;
+        const kki_aabb box = lane_box(n, lane);
+        *(is_a ? &next.a : &next.b) = (kki_tree_entry){n->child[lane], n->count[lane]};
+        *(is_a ? &next.a_box : &next.b_box) = is_a ? box : kki_aabb_transform(s->X_AB, &box);
+        next.bound = box_distance(s, &next.a_box, &next.b_box);
+        if (next.bound < s->best.distance) {
+            depth = push(stack, from, depth, &next);
+        }
+    }
+    return depth;
+}
+
+static void try_leaves(search *s, const two_nodes *top) {
+    const kki_surface *a = s->a->surface, *b = s->b->surface;
+    for (int32_t i = top->a.child; i < top->a.child + top->a.count; i++) {
+        const kki_aabb box = box_of_corners(a->corner[i]);
+        if (box_distance(s, &box, &top->b_box) >= s->best.distance) {
+            continue;
+        }
+        for (int32_t j = top->b.child; j < top->b.child + top->b.count; j++) {
+            try_triangle(s, a->corner[i], b ? b->corner[j] : NULL);
+        }
+    }
+}
+
+static void search_trees(search *s) {
+    two_nodes stack[STACK];
+    int depth = s->a->surface->tree.item_count > 0 && (!s->b->surface || s->b->surface->tree.item_count > 0);
+    stack[0] = (two_nodes){{0, 0}, {0, s->b->surface ? 0 : 1}, s->a->surface->box, s->b_box, -1e300};
+    while (depth > 0) {
+        const two_nodes top = stack[--depth];
+        if (top.bound >= s->best.distance) {
+            continue;
+        }
+        if (top.a.count > 0 && top.b.count > 0) {
+            try_leaves(s, &top);
+        } else {
+            depth = open_node(s, &top, stack, depth);
+        }
+    }
+}
+
+// ---- a height field: all its cells, and walls and base as rays see them
+
+static void try_piece(search *s, const kk_vec3 corner[3]) {
+    const kki_aabb box = box_of_corners(corner);
+    if (box_distance(s, &box, &s->b_box) >= s->best.distance) {
+        return;
+    }
+    if (!s->b->surface) {
+        try_triangle(s, corner, NULL);
+        return;
+    }
+    for (int32_t j = 0; j < s->b->surface->face_count; j++) {
+        const kki_aabb own = box_of_corners(s->b->surface->corner[j]), other = kki_aabb_transform(s->X_AB, &own);
+        if (box_distance(s, &box, &other) < s->best.distance) {
+            try_triangle(s, corner, s->b->surface->corner[j]);
+        }
+    }
+}
+
+static void try_quad(search *s, kk_vec3 p, kk_vec3 q, kk_vec3 r, kk_vec3 t) {
+    const kk_vec3 one[3] = {p, q, r}, two[3] = {p, r, t};
+    try_piece(s, one);
+    try_piece(s, two);
+}
+
+static void try_cell(search *s, int32_t r, int32_t k) {
+    const kki_height_field *f = s->a->field;
+    const kk_vec3 p[4] = {kki_height_field_vertex(f, r, k), kki_height_field_vertex(f, r, k + 1),
+                          kki_height_field_vertex(f, r + 1, k + 1), kki_height_field_vertex(f, r + 1, k)};
+    const bool is_border[4] = {r == 0, k == f->columns - 2, r == f->rows - 2, k == 0};
+    try_quad(s, p[0], p[1], p[2], p[3]);
+    for (int i = 0; i < 4; i++) {
+        const kk_vec3 u = p[i], v = p[(i + 1) % 4];
+        if (is_border[i]) {
+            try_quad(s, u, v, kk_vec3_make(v.x, v.y, f->base), kk_vec3_make(u.x, u.y, f->base));
+        }
+    }
+}
+
+static void search_field(search *s) {
+    const kki_height_field *f = s->a->field;
+    const double x = 0.5 * f->size[0], y = 0.5 * f->size[1], z = f->base;
+    for (int32_t r = 0; r + 1 < f->rows; r++) {
+        for (int32_t k = 0; k + 1 < f->columns; k++) {
+            try_cell(s, r, k);
+        }
+    }
+    try_quad(s, kk_vec3_make(-x, -y, z), kk_vec3_make(-x, y, z), kk_vec3_make(x, y, z), kk_vec3_make(x, -y, z));
+}
+
+// ---- inside
+
+static bool holds(const kki_shape *a, kk_vec3 p) {
+    if (a->type == KK_SHAPE_HEIGHT_FIELD) {
+        const kki_height_field *f = a->field;
+        return __builtin_fabs(p.x) <= 0.5 * f->size[0] && __builtin_fabs(p.y) <= 0.5 * f->size[1] && p.z >= f->base &&
+               p.z <= kki_height_field_at(f, p.x, p.y);
+    }
+    const kki_aabb point = kki_aabb_of_point(p);
+    return a->type == KK_SHAPE_MESH && a->surface->is_solid && kki_aabb_contains(&a->surface->box, &point) &&
+           kki_surface_closest(a->surface, p, 2 * KKI_SURFACE_FAR).is_inside;
+}
+
+// One is wholly inside the other, where no triangles meet.
+static bool one_holds_the_other(const search *s) {
+    int id = -1;
+    const kk_vec3 b = s->b->surface ? s->b->surface->vertex[0] : kki_core_support(&s->core, kk_vec3_make(1, 0, 0), &id);
+    const kk_vec3 a = s->a->surface ? s->a->surface->vertex[0] : kki_height_field_vertex(s->a->field, 0, 0);
+    return holds(s->a, kk_transform_point(s->X_AB, b)) ||
+           (s->b->surface && holds(s->b, kk_transform_point(kk_transform_inverse(s->X_AB), a)));
+}
+
+static void take_deepest(search *s) {
+    kki_manifold m[ROOM];
+    kki_pair_memory memory = {0};
+    const int found = kki_collide(s->a, s->X_WA, s->b, s->X_WB, 0, &memory, m, ROOM);
+    const int count = found < 0 ? ROOM : found;
+    double least = __builtin_inf();
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < m[i].count; k++) {
+            const kki_contact_point *p = &m[i].point[k];
+            if (p->gap < least) {
+                least = p->gap;
+                const kk_vec3 on_b = kk_vec3_add(p->position, kk_vec3_scale(m[i].normal, p->gap));
+                s->best = (kki_separation){p->gap, m[i].normal, p->position, on_b, 0};
+            }
+        }
+    }
+}
+
+static kki_aabb box_of(const kki_core *c) {
+    kki_aabb box = kki_aabb_empty();
+    for (int k = 0; k < 6; k++) {
+        const double sign = k & 1 ? -1 : 1;
+        int id = -1;
+        const kk_vec3 d = {k < 2 ? sign : 0, k / 2 == 1 ? sign : 0, k > 3 ? sign : 0};
+        box = kki_aabb_join(box, kki_aabb_of_point(kki_core_support(c, d, &id)));
+    }
+    return box;
+}
+
+static void search_ordered(search *s) {
+    s->X_AB = kk_transform_mul(kk_transform_inverse(*s->X_WA), *s->X_WB);
+    s->best.distance = __builtin_inf();
+    s->core = s->b->surface ? (kki_core){.radius = s->b->margin} : kki_core_of(s->b);
+    const kki_aabb own = s->b->surface ? s->b->surface->box : box_of(&s->core);
+    s->b_box = kki_aabb_transform(s->X_AB, &own);
+    s->thick = s->a->margin + s->core.radius;
+    if (s->a->surface) {
+        search_trees(s);
+    } else {
+        search_field(s);
+    }
+    if (s->best.distance <= 0 || one_holds_the_other(s)) {
+        take_deepest(s);
+    }
+}
+
+// ---- a plane
+
+static void over_plane(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                       kki_separation *r) {
+    const kki_height_field *f = b->field;
+    const int32_t count = b->surface ? b->surface->vertex_count : f->rows * f->columns + 4;
+    const kk_vec3 n = kk_mat3_column(X_WA->R, 2);
+    r->distance = __builtin_inf();
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t foot = f ? i - f->rows * f->columns : -1;
+        const kk_vec3 p = b->surface  ? b->surface->vertex[i]
+                          : foot >= 0 ? kk_vec3_make((foot & 1 ? 0.5 : -0.5) * f->size[0],
+                                                     (foot & 2 ? 0.5 : -0.5) * f->size[1], f->base)
+                                      : kki_height_field_vertex(f, i / f->columns, i % f->columns);
+        const kk_vec3 q = kk_transform_point(*X_WB, p);
+        const double d = kk_vec3_dot(n, kk_vec3_sub(q, X_WA->p)) - (a->margin + b->margin);
+        if (d < r->distance) {
+            const kk_vec3 on_b = kk_vec3_sub(q, kk_vec3_scale(n, b->margin));
+            *r = (kki_separation){d, n, kk_vec3_sub(on_b, kk_vec3_scale(n, d)), on_b, 0};
+        }
+    }
+}
+
+int kki_distance_of_triangles(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
+                              const kk_transform *X_WB, kki_separation *result) {
+    const bool a_is_plane = a->type == KK_SHAPE_PLANE, b_is_plane = b->type == KK_SHAPE_PLANE;
+    const bool is_turned = b_is_plane || (!a_is_plane && (b->field || (!a->surface && !a->field)));
+    if ((a_is_plane && b_is_plane) || (a->field && b->field)) {
+        return 0;
+    }
+    search s = {.a = is_turned ? b : a,
+                .b = is_turned ? a : b,
+                .X_WA = is_turned ? X_WB : X_WA,
+                .X_WB = is_turned ? X_WA : X_WB};
+    if (a_is_plane || b_is_plane) {
+        over_plane(s.a, s.X_WA, s.b, s.X_WB, &s.best);
+    } else {
+        search_ordered(&s);
+    }
+    *result = s.best;
+    if (is_turned) {
+        kki_separation_turn(result);
+    }
+    return s.best.distance < __builtin_inf();
+}
