@@ -93,14 +93,7 @@ int main(int argc, char **argv) {
     }
     (void)benchmarks::pin_to_cpu(-1);
     benchmarks::collision_table table;
-    const struct {
-        const char *name;
-        void (*measure)(benchmarks::collision_table &);
-    } sections[] = {{"hulls", benchmarks::measure_hulls},
-                    {"boxes", benchmarks::measure_boxes},
-                    {"meshes", benchmarks::measure_meshes},
-                    {"scenes", benchmarks::measure_scenes}};
-    for (const auto &s : sections) {
+    for (const benchmarks::section &s : benchmarks::sections()) {
         if (only.find(s.name) != std::string::npos) {
             s.measure(table);
         }

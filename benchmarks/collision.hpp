@@ -86,10 +86,21 @@ struct bumpy_ball {
 /// Its surface, for kki_surface_free.
 kki_surface *surface_of(const bumpy_ball &ball);
 
-void measure_hulls(collision_table &table);  ///< libccd, Coal
-void measure_boxes(collision_table &table);  ///< on their own
-void measure_meshes(collision_table &table); ///< FCL
-void measure_scenes(collision_table &table); ///< Bullet
+/// The sections a program holds, by the files it is linked from. FCL and Coal bring two versions of one library, so they
+/// stand in two programs.
+struct section {
+    const char *name;
+    void (*measure)(collision_table &);
+};
+inline std::vector<section> &sections() {
+    static std::vector<section> all;
+    return all;
+}
+struct in_section {
+    in_section(const char *name, void (*measure)(collision_table &)) {
+        sections().push_back({name, measure});
+    }
+};
 
 } // namespace benchmarks
 #endif

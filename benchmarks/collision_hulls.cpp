@@ -206,7 +206,7 @@ void time_boxes(collision_table &table, const std::string &name, double width) {
 
 } // namespace
 
-void benchmarks::measure_hulls(collision_table &table) {
+static void measure_hulls(collision_table &table) {
     table.section("convex hulls");
     for (const int points : {8, 32, 128, 512}) {
         compare_hulls(table, points, "far apart", 2.1, 3);
@@ -216,8 +216,11 @@ void benchmarks::measure_hulls(collision_table &table) {
     }
 }
 
-void benchmarks::measure_boxes(collision_table &table) {
+static void measure_boxes(collision_table &table) {
     table.section("boxes");
     time_boxes(table, "a wide box", 2);
     time_boxes(table, "an equal box", 0.5);
 }
+
+static const in_section hulls("hulls", measure_hulls);
+static const in_section boxes("boxes", measure_boxes);

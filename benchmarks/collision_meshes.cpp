@@ -127,7 +127,7 @@ void compare(collision_table &table, const std::string &what, const mesh &big, c
 
 } // namespace
 
-void benchmarks::measure_meshes(collision_table &table) {
+static void measure_meshes(collision_table &table) {
     table.section("meshes");
     kki_shape box = {}, ball = {};
     box.type = KK_SHAPE_BOX;
@@ -145,3 +145,5 @@ void benchmarks::measure_meshes(collision_table &table) {
         compare(table, "mesh of as many" + on, big, small, other.peer);
     }
 }
+
+static const in_section meshes("meshes", measure_meshes);

@@ -194,10 +194,12 @@ void compare_rays(collision_table &table) {
 
 } // namespace
 
-void benchmarks::measure_scenes(collision_table &table) {
+static void measure_scenes(collision_table &table) {
     table.section("scenes");
     const double few = compare_broad_phase(table, 1000), many = compare_broad_phase(table, 100000);
     // n log n would grow by 5/3 a body; caches hold 1000 bodies and not 100 000
     table.add({"time a body of 100000 against 1000, per cent", "", 100 * many / few, 0, 0});
     compare_rays(table);
 }
+
+static const in_section scenes("scenes", measure_scenes);
