@@ -15,14 +15,20 @@ static kk_vec3 moment_of(const kki_contact_law *law, const kki_contact *k, const
     return moment;
 }
 
+static kk_vec3 force_of(const kki_contact_law *law, const kki_contact *k, const double *lambda) {
+    return kk_vec3_add(
+        kk_vec3_scale(k->normal, lambda[0]),
+        kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[1]), kk_vec3_scale(k->tangent[1], lambda[2] * law->ratio)));
+}
+
 static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     kki_contact *k = &s->contact[c->item];
-    const double *lambda = s->lambda + c->row, *u = s->u + c->row, *bias = s->bias + c->row;
-    const double ratio = m->law[k->law].ratio;
-    k->impulse =
-        kk_vec3_add(kk_vec3_scale(k->normal, lambda[0]), kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[1]),
-                                                                     kk_vec3_scale(k->tangent[1], lambda[2] * ratio)));
-    k->moment = moment_of(&m->law[k->law], k, lambda);
+    const kki_contact_law *law = &m->law[k->law];
+    const double *u = s->u + c->row, *bias = s->bias + c->row, ratio = law->ratio;
+    k->impulse = force_of(law, k, s->lambda + c->row);
+    k->moment = moment_of(law, k, s->lambda + c->row);
+    k->kept = force_of(law, k, s->kept + c->row);
+    k->kept_moment = moment_of(law, k, s->kept + c->row);
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
 }
 

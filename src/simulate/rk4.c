@@ -186,7 +186,7 @@ static void note(const kk_model *m, kk_simulator *s, const kk_state *state) {
         s->servo[k] = s->passive[k] = 0;
     }
     for (int i = 0; i < s->nconstraint; i++) {
-        s->lambda[s->constraint[i].row] = s->h * s->slip[s->constraint[i].item];
+        s->lambda[s->constraint[i].row] = s->kept[s->constraint[i].row] = s->h * s->slip[s->constraint[i].item];
     }
 }
 

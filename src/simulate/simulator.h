@@ -21,12 +21,13 @@ typedef struct kki_contact {
     kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
-    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
-    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
-    kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
-    kk_vec3 moment;    ///< of torsion and rolling on B, likewise
-    double approach;   ///< normal velocity at the start
-    kk_vec3 velocity;  ///< at the end, in (n, t1, t2)
+    double open;               ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
+    double surface[2];         ///< tangential velocity of B's surface against A's, from moving surfaces
+    kk_vec3 kept, kept_moment; ///< what the next step starts from
+    kk_vec3 impulse;           ///< on B, in the world; in: warm start, out: result
+    kk_vec3 moment;            ///< of torsion and rolling on B, likewise
+    double approach;           ///< normal velocity at the start
+    kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
 } kki_contact;
 
 /// Two shapes that touched, and what the narrow phase remembers of them.
@@ -145,6 +146,7 @@ struct kk_simulator {
     int32_t *tree_local;        ///< [ntree] where its degrees of freedom begin in its island's Y
     kki_block *block;           ///< [max_blocks]
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
+    double *kept;                                              ///< [max_rows] λ for the next step to start from
     double *u0, *u_start, *u_end, *travel, *total;             ///< [max_rows] of events.c
     kki_verdict *verdict;                                      ///< [max_constraints]
     int8_t *waiting, *stopping;                                ///< [max_constraints]

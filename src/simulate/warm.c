@@ -18,8 +18,8 @@ static void store_contact(const kk_simulator *s, const kki_contact *c, double *t
     to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
     to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
-    store_vec(to + KKI_WARM_FORCE, kk_vec3_scale(c->impulse, 1 / s->h));
-    store_vec(to + KKI_WARM_MOMENT, kk_vec3_scale(c->moment, 1 / s->h));
+    store_vec(to + KKI_WARM_FORCE, kk_vec3_scale(c->kept, 1 / s->h));
+    store_vec(to + KKI_WARM_MOMENT, kk_vec3_scale(c->kept_moment, 1 / s->h));
 }
 
 static void store_pair(const kk_model *m, const kki_touching *t, double *to) {
@@ -69,7 +69,7 @@ void kki_warm_store(kk_simulator *s) {
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
         for (int r = 0; r < c->nrow && c->kind != KKI_ON_CONTACT; r++) {
-            warm[slot_of(&w, c) + r] = s->lambda[c->row + r] / s->h;
+            warm[slot_of(&w, c) + r] = s->kept[c->row + r] / s->h;
         }
     }
 }
