@@ -74,7 +74,7 @@ typedef struct climb {
 } climb;
 
 static void climb_side(const kk_model *m, kk_simulator *s, int node, double w[6][4], int column, int stride) {
-    static const double none[6][4] = {{0}};
+    static const _Alignas(32) double none[6][4] = {{0}};
     const int tree = m->node_tree[node], base = m->tree_first_dof[tree] - s->tree_local[tree];
     s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])w, 0, none, base, s->Y + column,
                                      (size_t)stride);
