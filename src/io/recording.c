@@ -9,7 +9,7 @@
 #include "io/file.h"
 #include "io/recording.h"
 
-static const size_t MOST_FILE_BYTES = (size_t)1 << 34;
+static const size_t MOST_FILE_BYTES = (size_t)1 << (sizeof(size_t) > 4 ? 34 : 31);
 
 struct kk_recording {
     kk_allocator allocator;
