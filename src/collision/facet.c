@@ -166,7 +166,7 @@ static bool stays_below(kk_vec3 p, kk_vec3 q, kk_vec3 d) {
 }
 
 bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d) {
-    if (!stays_below(f->v[k], f->v[(k + 2) % 3], d)) {
+    if (f->edge_kind[k] == KKI_EDGE_FLAT || !stays_below(f->v[k], f->v[(k + 2) % 3], d)) {
         return false;
     }
     const neighbour other = neighbour_of(f, k);
@@ -186,6 +186,9 @@ static bool field_vertex_is_summit(const kki_height_field *h, const kki_facet *f
 }
 
 static bool vertex_is_summit(const kki_facets *source, const kki_facet *f, int k, kk_vec3 d) {
+    if (f->vertex_is_flat[k]) {
+        return false;
+    }
     if (source->field) {
         return field_vertex_is_summit(source->field, f, k, d);
     }
@@ -210,13 +213,19 @@ int kki_facet_top(const kki_facet *f, kk_vec3 d) {
     return FEATURE[(h[0] >= top) | (h[1] >= top) << 1 | (h[2] >= top) << 2];
 }
 
+// the normal itself, up to the flat angle: the face is a summit along that alone
+static bool is_near_normal(const kki_facet *f, kk_vec3 d) {
+    const kk_vec3 sine = kk_vec3_cross(f->n, d);
+    return kk_vec3_dot(sine, sine) < 16 * KKI_FLAT_SINE * KKI_FLAT_SINE;
+}
+
 bool kki_facet_is_summit(const kki_facets *source, const kki_facet *f, kk_vec3 d) {
     const int top = kki_facet_top(f, d);
     if (f->is_prism && d.z < 0) {
         return false;
     }
     if (top == 6) {
-        return !f->is_solid || kk_vec3_dot(d, f->n) > 0;
+        return (!f->is_solid || kk_vec3_dot(d, f->n) > 0) && !is_near_normal(f, d);
     }
     return top >= 3 ? kki_facet_edge_is_summit(f, top - 3, d) : vertex_is_summit(source, f, top, d);
 }

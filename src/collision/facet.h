@@ -47,12 +47,12 @@ static inline void kki_facet_range(const kki_facet *f, kk_vec3 d, double *low, d
     }
 }
 
-/// Whether edge k is a summit along unit d.
+/// Whether edge k is a summit along unit d; flat edges and vertices leave that to their faces' normals.
 bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d);
 /// The feature of the facet farthest along unit d, as in kki_triangle_point: several corners that are level to the flat
 /// angle make an edge or the face.
 int kki_facet_top(const kki_facet *f, kk_vec3 d);
-/// Whether the feature of the facet farthest along unit d is a summit along d.
+/// Whether the feature of the facet farthest along unit d is a summit along d, other than the face along its normal.
 bool kki_facet_is_summit(const kki_facets *source, const kki_facet *f, kk_vec3 d);
 
 #endif

@@ -430,6 +430,10 @@ static void try_general(search *s) {
         try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh, false);
     }
     try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, true);
+    // the search ends a little before a curved body's normal: what its points are apart is nearer to the truth
+    if (s->best.kind == KKI_HIT_POINT && s->best.sep > 0) {
+        s->best.sep = kki_greater(s->best.sep, kk_vec3_dot(kk_vec3_sub(r.on_b, r.on_a), r.normal));
+    }
 }
 
 // ---- all together

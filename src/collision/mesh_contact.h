@@ -104,7 +104,8 @@ static inline void kki_clusters_begin(kki_clusters *clusters, double reach) {
     clusters->reach = reach;
 }
 void kki_clusters_add_point(kki_clusters *clusters, kk_vec3 d, bool is_face_normal, kki_cluster_point point);
-/// The points of a hit; false where triangle and face lie beside each other, seen along the direction.
+/// The points of a hit; false where no part of triangle and face that is within reach lies over the other, seen along
+/// the direction.
 bool kki_clusters_add(kki_clusters *clusters, const kki_facet *f, const kki_probe *x, const kki_hit *hit);
 
 /// Manifolds in the world, the deepest first; returns as kki_collide does.

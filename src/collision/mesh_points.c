@@ -244,14 +244,39 @@ static bool features_over_triangle(const kki_facet *f, const kki_probe *x, const
     return false;
 }
 
-// X's face that looks at the mesh
+static int32_t lowest_vertex(const kki_polytope *p, kk_vec3 l) {
+    int32_t best = 0;
+    double least = __builtin_inf();
+    for (int32_t i = 0; i < p->vertex_count; i++) {
+        const double s = kk_vec3_dot(l, p->vertex[i]);
+        if (s < least) {
+            least = s;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static bool has_corner(const kki_polytope *p, int32_t face, int32_t vertex) {
+    const kki_convex_face *f = &p->face[face];
+    bool is_there = false;
+    for (int32_t i = f->first; i < f->first + f->count; i++) {
+        is_there = is_there || p->loop[i] == vertex;
+    }
+    return is_there;
+}
+
+// X's face that looks at the mesh, of those that hold the vertex nearest to it: a face elsewhere may look at the mesh
+// more squarely and yet be far from it. Of a box and of a triangle all is one
 static int32_t facing(const kki_probe *x, kk_vec3 d) {
     const kk_vec3 l = kk_mat3_tmul_vec(x->X_MX.R, d);
+    const bool is_simple = x->is_box || x->facet;
+    const int32_t vertex = is_simple ? 0 : lowest_vertex(&x->shape, l);
     int32_t best = 0;
     double least = __builtin_inf();
     for (int32_t i = 0; i < x->shape.face_count; i++) {
         const double s = kk_vec3_dot(l, x->shape.face[i].normal);
-        if (s < least) {
+        if (s < least && (is_simple || has_corner(&x->shape, i, vertex))) {
             least = s;
             best = i;
         }
@@ -291,11 +316,15 @@ static void outline_of(const kki_probe *x, kk_vec3 d, int32_t face, outline *o) 
     }
 }
 
-static void clip_by_triangle(polygon *poly, const kki_facet *f, double slack) {
+// Faces beside a flat edge may still turn by the flat angle: what is over the wedge between them is over both, and being
+// points of one region they count once.
+static void clip_by_triangle(polygon *poly, const kki_facet *f, double far) {
+    const double slack = 1e-9 * f->size, flat_slack = slack + 4 * KKI_FLAT_SINE * far;
     for (int k = 0; k < 3; k++) {
         const kk_vec3 e = kk_vec3_sub(f->v[(k + 1) % 3], f->v[k]);
         const kk_vec3 m = kk_vec3_cross(f->n, e);
-        clip(poly, f->v[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, k, 3);
+        clip(poly, f->v[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)),
+             f->edge_kind[k] == KKI_EDGE_FLAT ? flat_slack : slack, k, 3);
     }
 }
 
@@ -313,7 +342,7 @@ static void add_lowest(kki_clusters *all, const kki_facet *f, const kki_probe *x
             return;
         }
     }
-    clip_by_triangle(&poly, f, 1e-9 * f->size);
+    clip_by_triangle(&poly, f, x->size + all->reach);
     const kki_cluster_point p = {kk_vec3_sub(poly.c[0].p, kk_vec3_scale(hit->d, height)),
                                  height - x->radius,
                                  {kki_feature(KKI_FEATURE_FACE, f->region), kki_feature(KKI_FEATURE_FACE, -1)}};
@@ -327,15 +356,17 @@ static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
     outline o;
     outline_of(x, hit->d, -1, &o);
     kki_cluster *cluster = NULL;
+    bool is_near = false;
     begin_polygon(&poly, o.count);
     for (int i = 0; i < o.count; i++) {
         poly.c[i].p = o.p[i];
     }
-    clip_by_triangle(&poly, f, 1e-9 * f->size);
+    clip_by_triangle(&poly, f, x->size + all->reach);
     for (int i = 0; i < poly.count; i++) {
         kki_cluster_point p;
         const double height = kk_vec3_dot(hit->d, kk_vec3_sub(poly.c[i].p, f->v[0]));
         p.gap = height - x->radius;
+        is_near = is_near || p.gap <= all->reach;
         if (p.gap > all->reach || (hit->only_above && p.gap < 0) ||
             !features_over_triangle(f, x, &o, &poly.c[i], p.feature)) {
             continue;
@@ -349,7 +380,7 @@ static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
     if (x->is_general) {
         add_lowest(all, f, x, hit, &o);
     }
-    return poly.count > 0;
+    return is_near;
 }
 
 // features where P is the triangle and Q a face of X
@@ -390,6 +421,7 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
     const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
     const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
     kki_cluster *cluster = NULL;
+    bool is_near = false;
     *least = __builtin_inf();
     begin_polygon(&poly, 3);
     for (int i = 0; i < 3; i++) {
@@ -399,6 +431,7 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
     for (int i = 0; i < poly.count; i++) {
         kki_cluster_point p;
         p.gap = kk_vec3_dot(hit->d, kk_vec3_sub(on_x, poly.c[i].p)) - x->radius;
+        is_near = is_near || p.gap <= most;
         if (p.gap > most || !features_over_x(f, x, &o, &poly.c[i], p.feature)) {
             continue;
         }
@@ -409,7 +442,7 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
             add_point(cluster, p);
         }
     }
-    return poly.count > 0;
+    return is_near;
 }
 
 static void add_witness(kki_clusters *all, const kki_probe *x, const kki_hit *hit) {

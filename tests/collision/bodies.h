@@ -1,4 +1,7 @@
 // Random shapes and poses for tests of collision.
+//
+// Numbers are drawn one statement after the other, here and in the tests: the order in which arguments and lists of
+// initial values are evaluated is the compiler's choice, and all compilers are to test the same bodies.
 #ifndef KK_TESTS_COLLISION_BODIES_H
 #define KK_TESTS_COLLISION_BODIES_H
 
@@ -23,6 +26,12 @@ static inline kk_vec3 bodies_unit(kk_random *random) {
             return kk_vec3_scale(v, 1 / n);
         }
     }
+}
+
+/// A vector of any direction, its length between `low` and `high`.
+static inline kk_vec3 bodies_offset(kk_random *random, double low, double high) {
+    const kk_vec3 u = bodies_unit(random);
+    return kk_vec3_scale(u, bodies_between(random, low, high));
 }
 
 static inline kk_mat3 bodies_rotation(kk_random *random) {
@@ -63,7 +72,7 @@ static inline kki_shape bodies_shape(kk_random *random, int type, const kki_conv
 
 static inline kk_transform bodies_pose(kk_random *random, double reach) {
     const kk_mat3 R = bodies_rotation(random);
-    return kk_transform_make(R, kk_vec3_scale(bodies_unit(random), bodies_between(random, 0, reach)));
+    return kk_transform_make(R, bodies_offset(random, 0, reach));
 }
 
 #endif

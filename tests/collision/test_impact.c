@@ -44,7 +44,7 @@ static double distance_at(const kki_moving *a, const kki_moving *b, double t) {
 }
 
 static kk_vec3 random_vector(kk_random *random, double size) {
-    return kk_vec3_scale(bodies_unit(random), bodies_between(random, 0, size));
+    return bodies_offset(random, 0, size);
 }
 
 // nothing touches before the time given, and then it does
@@ -75,8 +75,8 @@ KK_TEST(random_motions_never_tunnel) {
         const int tb = 1 + (int)kk_random_next_below(&random, KK_SHAPE_HULL);
         const kki_shape s = bodies_shape(&random, ta, hull), u = bodies_shape(&random, tb, hull);
         const kk_vec3 p = kk_vec3_scale(bodies_unit(&random), 5);
-        kki_moving a = {&s, bodies_pose(&random, 0.5), {{0, 0, 0}, {0, 0, 0}}},
-                   b = {&u, {bodies_rotation(&random), p}, {{0, 0, 0}, {0, 0, 0}}};
+        const kk_transform A = bodies_pose(&random, 0.5), B = {bodies_rotation(&random), p};
+        kki_moving a = {&s, A, {{0, 0, 0}, {0, 0, 0}}}, b = {&u, B, {{0, 0, 0}, {0, 0, 0}}};
         a.velocity.linear = random_vector(&random, 2);
         b.velocity.linear = kk_vec3_add(kk_vec3_scale(p, -0.8), random_vector(&random, 2));
         a.velocity.angular = random_vector(&random, ta == KK_SHAPE_PLANE ? 1 : 10);
@@ -95,8 +95,11 @@ KK_TEST(whirling_rods_are_never_late) {
     const kki_shape ball = {.type = KK_SHAPE_SPHERE, .half = {0.1}};
     int hits = 0, most = 0;
     for (int round = 0; round < 300; round++) {
-        kki_moving a = {&rod, bodies_pose(&random, 0.1), {random_vector(&random, 20), random_vector(&random, 1)}};
-        kki_moving b = {round % 2 ? &rod : &ball, bodies_pose(&random, 2), {{0, 0, 0}, random_vector(&random, 1)}};
+        kki_moving a = {.shape = &rod, .X_WS = bodies_pose(&random, 0.1)};
+        a.velocity.angular = random_vector(&random, 20);
+        a.velocity.linear = random_vector(&random, 1);
+        kki_moving b = {.shape = round % 2 ? &rod : &ball, .X_WS = bodies_pose(&random, 2)};
+        b.velocity.linear = random_vector(&random, 1);
         if (round % 2) {
             b.velocity.angular = random_vector(&random, 20);
         }

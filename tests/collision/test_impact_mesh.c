@@ -27,7 +27,12 @@ static kki_convex *hull_of(const kki_surface *s) {
 }
 
 static kk_vec3 random_vector(kk_random *random, double size) {
-    return kk_vec3_scale(bodies_unit(random), bodies_between(random, 0, size));
+    return bodies_offset(random, 0, size);
+}
+
+static kk_motion random_velocity(kk_random *random, double angular, double linear) {
+    const kk_vec3 w = random_vector(random, angular);
+    return (kk_motion){w, random_vector(random, linear)};
 }
 
 // a cube at 1000 m/s against a plate of 1 mm and a sheet without thickness
@@ -94,7 +99,8 @@ static void same_impact(const kki_moving *a, const kki_moving *b, const kki_movi
 }
 
 static kki_moving thrown(const kki_shape *s, kk_random *r, kk_vec3 p, double spin) {
-    kki_moving m = {s, {bodies_rotation(r), p}, {random_vector(r, spin), {0, 0, 0}}};
+    kki_moving m = {.shape = s, .X_WS = {bodies_rotation(r), p}};
+    m.velocity.angular = random_vector(r, spin);
     m.velocity.linear = kk_vec3_add(kk_vec3_scale(p, -0.8), random_vector(r, 2));
     return m;
 }
@@ -136,9 +142,11 @@ KK_TEST(whirling_rod_meets_mesh) {
     int hits = 0;
     const int rounds = rounds_of(20, 200);
     for (int i = 0; i < rounds; i++) {
-        const kk_vec3 place = kk_vec3_scale(bodies_unit(&r), bodies_between(&r, 0.5, 1));
-        kki_moving a = {&ball.mesh, {bodies_rotation(&r), place}, {random_vector(&r, 10), random_vector(&r, 5)}};
-        kki_moving b = {i % 2 ? &rod : &bar, {bodies_rotation(&r), {0, 0, 0}}, {{0, 0, 0}, random_vector(&r, 5)}};
+        const kk_vec3 place = bodies_offset(&r, 0.5, 1);
+        kki_moving a = {.shape = &ball.mesh, .X_WS = {bodies_rotation(&r), place}};
+        a.velocity = random_velocity(&r, 10, 5);
+        kki_moving b = {.shape = i % 2 ? &rod : &bar, .X_WS = {bodies_rotation(&r), {0, 0, 0}}};
+        b.velocity.linear = random_vector(&r, 5);
         b.velocity.angular = kk_vec3_scale(bodies_unit(&r), 1000);
         kki_moving a_hull = a;
         a_hull.shape = &ball.hull;
@@ -176,7 +184,8 @@ KK_TEST(hills_are_never_passed_through) {
         for (int k = 0; k < 3; k++) {
             x.half[k] *= 0.3;
         }
-        kki_moving a = {&mesh, bodies_pose(&r, 0.1), {random_vector(&r, 2), random_vector(&r, 1)}};
+        kki_moving a = {.shape = &mesh, .X_WS = bodies_pose(&r, 0.1)};
+        a.velocity = random_velocity(&r, 2, 1);
         kki_moving b = thrown(&x, &r, kk_vec3_scale(bodies_unit(&r), 3), 10);
         kki_impact q;
         KK_CHECK(kki_impact_find(&a, &b, 2, 0, &q) && q.kind != KKI_IMPACT_UNSURE);
@@ -202,9 +211,12 @@ KK_TEST(height_field_is_met_when_its_sheet_is) {
     const kki_shape ball = {.type = KK_SHAPE_SPHERE, .half = {0.15}};
     int hits = 0;
     for (int i = 0; i < 60; i++) {
-        kki_moving a = {&sheet, bodies_pose(&r, 0.1), {random_vector(&r, 0.3), random_vector(&r, 0.5)}};
-        const kk_vec3 p = kk_transform_point(a.X_WS, kk_vec3_make(shapes_uniform(&r), shapes_uniform(&r), 1));
-        kki_moving b = {i % 2 ? &small.mesh : &ball, {bodies_rotation(&r), p}, {random_vector(&r, 10), {0, 0, 0}}};
+        kki_moving a = {.shape = &sheet, .X_WS = bodies_pose(&r, 0.1)};
+        a.velocity = random_velocity(&r, 0.3, 0.5);
+        const double x = shapes_uniform(&r), y = shapes_uniform(&r);
+        const kk_vec3 p = kk_transform_point(a.X_WS, kk_vec3_make(x, y, 1));
+        kki_moving b = {.shape = i % 2 ? &small.mesh : &ball, .X_WS = {bodies_rotation(&r), p}};
+        b.velocity.angular = random_vector(&r, 10);
         b.velocity.linear = kk_vec3_scale(kk_mat3_column(a.X_WS.R, 2), -3);
         kki_moving c = a;
         c.shape = &field;

@@ -128,11 +128,12 @@ KK_TEST(features_stay_under_jitter) {
     kki_manifold first = {0};
     for (int step = 0; step < 200; step++) {
         const double e = 1e-5;
-        const kk_mat3 R = kk_mat3_from_rpy(bodies_between(&random, -e, e), bodies_between(&random, -e, e),
-                                           bodies_between(&random, -e, e));
-        const kk_vec3 p = {bodies_between(&random, -e, e), bodies_between(&random, -e, e),
-                           0.6 + bodies_between(&random, -e, e)};
-        const kk_transform A = at(0, 0, 0), B = kk_transform_make(R, p);
+        double jitter[6];
+        for (int k = 0; k < 6; k++) {
+            jitter[k] = bodies_between(&random, -e, e);
+        }
+        const kk_mat3 R = kk_mat3_from_rpy(jitter[0], jitter[1], jitter[2]);
+        const kk_transform A = at(0, 0, 0), B = {R, {jitter[3], jitter[4], 0.6 + jitter[5]}};
         kki_manifold m;
         KK_CHECK_EQ_INT(kki_collide(&a, &A, &a, &B, 1e-3, &memory, &m, 1), 1);
         KK_CHECK_EQ_INT(m.count, 4);

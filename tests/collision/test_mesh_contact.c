@@ -101,9 +101,10 @@ KK_TEST(box_and_capsule_on_a_flat_mesh) {
         for (int i = 0; i < 400; i++) {
             const bool is_box = i & 1;
             const double tilt = i % 5 == 0 ? 0 : i % 5 == 1 ? 1e-7 : i % 5 == 2 ? 1e-3 : 0.5;
-            const kk_mat3 R = kk_mat3_from_rpy(tilt * shapes_uniform(&r) + (is_box ? 0 : acos(0.0)),
-                                               tilt * shapes_uniform(&r), 3 * shapes_uniform(&r));
-            kk_transform X = kk_transform_make(R, kk_vec3_make(2 * shapes_uniform(&r), 2 * shapes_uniform(&r), 0));
+            const kk_vec3 turn = shapes_point(&r);
+            const double x = 2 * shapes_uniform(&r), y = 2 * shapes_uniform(&r);
+            const kk_mat3 R = kk_mat3_from_rpy(tilt * turn.x + (is_box ? 0 : acos(0.0)), tilt * turn.y, 3 * turn.z);
+            kk_transform X = kk_transform_make(R, kk_vec3_make(x, y, 0));
             const double down =
                 is_box ? 0.3 * fabs(R.m[6]) + 0.2 * fabs(R.m[7]) + 0.1 * fabs(R.m[8]) : 0.3 * fabs(R.m[8]) + 0.1;
             const double gap = 1e-3 * shapes_uniform(&r);
@@ -504,6 +505,11 @@ static double pick(kk_random *r) {
     return VALUES[kk_random_next_below(r, 10)];
 }
 
+static kk_vec3 pick_point(kk_random *r) {
+    const double x = pick(r), y = pick(r), z = pick(r);
+    return kk_vec3_make(x, y, z);
+}
+
 // triangles without area, twice the same, crossing each other, of all sizes: answers stay finite, and are the same again
 KK_TEST(broken_meshes_give_finite_answers) {
     kk_random r = {8, 0, 0};
@@ -512,7 +518,7 @@ KK_TEST(broken_meshes_give_finite_answers) {
         kk_vec3 v[12];
         kki_face f[20];
         for (int k = 0; k < 12; k++) {
-            v[k] = kk_vec3_make(pick(&r), pick(&r), pick(&r));
+            v[k] = pick_point(&r);
         }
         for (int k = 0; k < 20; k++) {
             for (int c = 0; c < 3; c++) {
@@ -524,7 +530,7 @@ KK_TEST(broken_meshes_give_finite_answers) {
         const kki_shape other[4] = {sphere(0.5), capsule(0.5, 1), box(0.5, 1, 1e-9), mesh};
         for (int k = 0; k < 12; k++) {
             const kk_transform X =
-                k < 8 ? kk_transform_translation(pick(&r), pick(&r), pick(&r)) : meshes_random_pose(&r, 1);
+                k < 8 ? (kk_transform){kk_mat3_identity(), pick_point(&r)} : meshes_random_pose(&r, 1);
             kki_manifold m[ROOM], again[ROOM];
             const kk_transform I = kk_transform_identity();
             const int n = kki_collide_mesh(&mesh, &I, &other[k % 4], &X, 0.1, NULL, m, ROOM);

@@ -89,11 +89,13 @@ static void check_on_ground(const ground *g, const kki_shape *s, kk_transform X,
 KK_TEST(every_shape_on_flat_ground) {
     ground g = make_ground(60, 12);
     kk_random r = {21, 0, 0};
-    kki_convex *hull[2] = {bodies_hull(&r, 12), bodies_hull(&r, 100)};
+    kki_convex *few = bodies_hull(&r, 12), *many = bodies_hull(&r, 100), *hull[2] = {few, many};
     for (int i = 0; i < 600; i++) {
         const int type = 1 + i % KK_SHAPE_HULL;
         kki_shape s = bodies_shape(&r, type, hull[i / 10 % 2]);
-        kk_transform X = {bodies_rotation(&r), {3 * shapes_uniform(&r), 3 * shapes_uniform(&r), 0}};
+        kk_transform X = {.R = bodies_rotation(&r)};
+        X.p.x = 3 * shapes_uniform(&r);
+        X.p.y = 3 * shapes_uniform(&r);
         if (i % 3 == 0) { // standing and lying
             X.R = kk_mat3_from_rpy(i % 2 ? KK_HALF_PI : 0, 0, 3 * shapes_uniform(&r));
         }
@@ -129,7 +131,7 @@ KK_TEST(cylinder_stands_and_lies_on_flat_ground) {
 static void random_places(kk_random *r, kk_transform *X, kk_transform *Y) {
     *X = bodies_pose(r, 0.5);
     *Y = bodies_pose(r, 0);
-    Y->p = kk_vec3_add(X->p, kk_vec3_scale(bodies_unit(r), bodies_between(r, 1, 2.2)));
+    Y->p = kk_vec3_add(X->p, bodies_offset(r, 1, 2.2));
 }
 
 // moves b along the normal to about a distance
@@ -175,7 +177,7 @@ KK_TEST(convex_meshes_are_their_hulls) {
     kki_surface *s = meshes_surface(meshes_ball(10, 7, 1));
     kki_convex *convex = hull_of(s);
     kk_random r = {22, 0, 0};
-    kki_convex *hull[2] = {bodies_hull(&r, 16), bodies_hull(&r, 100)};
+    kki_convex *few = bodies_hull(&r, 16), *many = bodies_hull(&r, 100), *hull[2] = {few, many};
     tally t[KK_SHAPE_TYPE_COUNT] = {{0}};
     for (int i = 0; i < (kk_test_is_quick() ? 1400 : 7000); i++) {
         const int type = 1 + i % KK_SHAPE_HULL;
@@ -268,8 +270,9 @@ KK_TEST(height_field_meets_a_plane_and_a_mesh) {
     KK_CHECK_NEAR(least_gap(&c), -1e-3, 1e-12);
     kk_random r = {25, 0, 0};
     for (int i = 0; i < 100; i++) {
-        kk_transform X = {bodies_rotation(&r),
-                          {shapes_uniform(&r), shapes_uniform(&r), 0.9 + 0.1 * shapes_uniform(&r)}};
+        const kk_mat3 R = bodies_rotation(&r);
+        const kk_vec3 p = shapes_point(&r);
+        const kk_transform X = {R, {p.x, p.y, 0.9 + 0.1 * p.z}};
         const result as_mesh = collide(&mesh, X, &field, kk_transform_identity(), 0.01);
         const result as_box = collide(&field, kk_transform_identity(), &box, X, 0.01);
         KK_CHECK_EQ_INT(as_mesh.count > 0, as_box.count > 0);

@@ -82,6 +82,11 @@ static void check_ray(const solid *s, const kki_ray *ray) {
     }
 }
 
+static kki_ray random_ray(kk_random *r, double far, double longest) {
+    const kk_vec3 p = kk_vec3_scale(shapes_point(r), far);
+    return (kki_ray){p, shapes_point(r), longest};
+}
+
 KK_TEST(rays_hit_convex_shapes_on_their_surface) {
     kk_random r = {4, 0, 0};
     int hits = 0;
@@ -120,7 +125,7 @@ KK_TEST(ray_against_planes_equals_box) {
                                 {{0, -1, 0}, 0.7}, {{0, 0, 1}, 0.9},  {{0, 0, -1}, 0.9}};
     kk_random r = {8, 0, 0};
     for (int i = 0; i < 500; i++) {
-        const kki_ray ray = {kk_vec3_scale(shapes_point(&r), 2), shapes_point(&r), 5};
+        const kki_ray ray = random_ray(&r, 2, 5);
         kki_ray_hit a = {0}, b = {0};
         KK_CHECK_EQ_INT(kki_ray_cast_planes(plane, 6, &ray, &a), kki_ray_cast_box(half, 0, &ray, &b));
         KK_CHECK_BITS(a.t, b.t);
@@ -147,7 +152,7 @@ KK_TEST(rays_against_a_mesh_equal_all_triangles) {
     kk_random r = {14, 0, 0};
     for (int i = 0; i < 600; i++) {
         const kki_surface *m = i % 2 ? s : ball;
-        const kki_ray ray = {kk_vec3_scale(shapes_point(&r), 2), shapes_point(&r), 4};
+        const kki_ray ray = random_ray(&r, 2, 4);
         double least = INFINITY;
         for (int f = 0; f < m->face_count; f++) {
             least = fmin(least, cross_one(m, f, &ray));
@@ -188,7 +193,8 @@ KK_TEST(rays_against_a_height_field_equal_its_mesh) {
     kk_random r = {15, 0, 0};
     int hits = 0;
     for (int i = 0; i < 2000; i++) {
-        kki_ray ray = {kk_vec3_make(3 * shapes_uniform(&r), 3 * shapes_uniform(&r), 1), shapes_point(&r), 9};
+        const double x = 3 * shapes_uniform(&r), y = 3 * shapes_uniform(&r);
+        kki_ray ray = {{x, y, 1}, shapes_point(&r), 9};
         if (i % 10 == 0) {
             ray.direction = kk_vec3_make(0, 0, -1);
         } else if (i % 10 == 1) {
@@ -233,7 +239,7 @@ KK_TEST(rays_against_a_scene_equal_all_shapes) {
     kki_ray_hit hit[RAYS];
     int32_t shape[RAYS];
     for (int i = 0; i < RAYS; i++) {
-        ray[i] = (kki_ray){kk_vec3_scale(shapes_point(&r), 6), shapes_point(&r), 20};
+        ray[i] = random_ray(&r, 6, 20);
     }
     kki_ray_scene_cast(scene, ray, RAYS, hit, shape);
     for (int i = 0; i < RAYS; i++) {

@@ -50,7 +50,7 @@ KK_TEST(one_disc_is_exact) {
     kk_random r = {4, 5, 6};
     for (int k = 0; k < 5000; k++) {
         double A[3][3], lambda[2];
-        const double b[2] = {kk_random_next_normal(&r), kk_random_next_normal(&r)};
+        const double b0 = kk_random_next_normal(&r), b1 = kk_random_next_normal(&r), b[2] = {b0, b1};
         const double radius = kk_random_next_between(&r, 0, 1);
         random_matrix(&r, 2, A);
         const double B[3] = {A[0][0], A[0][1], A[1][1]};

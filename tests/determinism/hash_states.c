@@ -159,8 +159,12 @@ static void hash_vector(hasher *h, kk_vec3 v) {
 
 static void hash_pair(hasher *h, const kki_shape *a, const kki_shape *b, kk_random *random) {
     kki_pair_memory memory = {0};
-    kki_moving m = {a, kk_transform_identity(), {random_point(random), random_point(random)}};
-    kki_moving n = {b, kk_transform_identity(), {random_point(random), random_point(random)}};
+    kki_moving m = {.shape = a, .X_WS = kk_transform_identity()}, n = {.shape = b, .X_WS = kk_transform_identity()};
+    // one after the other: the order within a list of initial values is the compiler's choice
+    m.velocity.angular = random_point(random);
+    m.velocity.linear = random_point(random);
+    n.velocity.angular = random_point(random);
+    n.velocity.linear = random_point(random);
     n.X_WS.p = kk_vec3_scale(random_point(random), 2);
     for (int step = 0; step < 10; step++) { // with memory from step to step
         const kk_transform X_WA = kki_moving_pose(&m, 0.02 * step), X_WB = kki_moving_pose(&n, 0.02 * step);

@@ -53,7 +53,8 @@ KK_TEST(delassus_in_portions_is_the_same) {
     for (int r = 0; r < ROWS; r++) {
         row[r].body = (int)kk_random_next_below(&random, (uint64_t)kk_model_nbody(model));
         row[r].other = (int)kk_random_next_below(&random, (uint64_t)kk_model_nbody(model));
-        row[r].direction = kk_force_make(fixture_vec(&random), fixture_vec(&random));
+        row[r].direction.angular = fixture_vec(&random);
+        row[r].direction.linear = fixture_vec(&random);
     }
     KK_CHECK_EQ_INT(kk_delassus(model, data, q, row, ROWS, whole), KK_OK);
     data->rows.capacity = 8;

@@ -252,14 +252,15 @@ KK_TEST(flat_sets_are_named) {
 
 // one coordinate of a random degenerate kind
 static double odd_number(kk_random *random, int kind) {
+    double x;
     static const double SPECIAL[] = {
         0, -0.0, 1, -1, 0.5, 1e-300, 5e-324, -5e-324, 1e300, -1e300, 1e-9, 1e9, 1 + 2.220446049250313e-16};
     switch (kind) {
     case 0: return (double)kk_random_next_below(random, 3) - 1;
     case 1: return SPECIAL[kk_random_next_below(random, 13)];
-    case 2: return ldexp(shapes_uniform(random), (int)kk_random_next_below(random, 100) - 50);
+    case 2: x = shapes_uniform(random); return ldexp(x, (int)kk_random_next_below(random, 100) - 50);
     case 3: return 1 + 2.220446049250313e-16 * (double)kk_random_next_below(random, 4);
-    case 4: return 1e-12 * shapes_uniform(random) + (double)kk_random_next_below(random, 2);
+    case 4: x = 1e-12 * shapes_uniform(random); return x + (double)kk_random_next_below(random, 2);
     default: return shapes_uniform(random);
     }
 }

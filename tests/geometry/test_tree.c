@@ -274,8 +274,7 @@ KK_TEST(pseudo_normals_are_right_at_a_sharp_tip) {
     int wrong_by_face = 0;
     kk_random r = {17, 0, 0};
     for (int i = 0; i < 1000; i++) {
-        const kk_vec3 p =
-            kk_vec3_make(-0.5 - 0.4 * shapes_uniform(&r), 0.2 * shapes_uniform(&r), 0.05 * shapes_uniform(&r));
+        const kk_vec3 u = shapes_point(&r), p = {-0.5 - 0.4 * u.x, 0.2 * u.y, 0.05 * u.z};
         const kki_surface_point q = kki_surface_closest(s, p, 10);
         KK_CHECK(!q.is_inside);
         wrong_by_face += kk_vec3_dot(kk_vec3_sub(p, q.p), s->normal[q.face]) < 0;
@@ -288,7 +287,8 @@ KK_TEST(pseudo_normals_are_right_at_a_sharp_tip) {
 KK_TEST(triangle_closest_is_nearest) {
     kk_random r = {6, 0, 0};
     for (int q = 0; q < 200; q++) {
-        kk_vec3 c[3] = {shapes_point(&r), shapes_point(&r), shapes_point(&r)};
+        const kk_vec3 c0 = shapes_point(&r), c1 = shapes_point(&r), c2 = shapes_point(&r);
+        kk_vec3 c[3] = {c0, c1, c2};
         const kk_vec3 p = kk_vec3_scale(shapes_point(&r), 2);
         if (q % 10 == 0) {
             c[2] = kk_vec3_add(c[0], kk_vec3_scale(kk_vec3_sub(c[1], c[0]), 0.3)); // no area

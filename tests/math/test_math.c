@@ -108,7 +108,8 @@ KK_TEST(momentum_of_welded_bodies_is_the_sum) {
     for (int i = 0; i < 50; i++) {
         const kk_inertia a = {0.3, random_vec(&random), {1, 2, 2.5, 0.1, 0.2, -0.1}};
         const kk_inertia b = {2.3, random_vec(&random), {0.5, 0.4, 0.3, 0.01, 0.02, -0.1}};
-        const kk_motion v = {random_vec(&random), random_vec(&random)};
+        const kk_vec3 angular = random_vec(&random), linear = random_vec(&random);
+        const kk_motion v = {angular, linear};
         const kk_force sum = kk_force_add(kk_inertia_mul(a, v), kk_inertia_mul(b, v));
         const kk_force whole = kk_inertia_mul(kk_inertia_add(a, b), v);
         check_vec(whole.angular, sum.angular, 1e-14);
