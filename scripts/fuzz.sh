@@ -13,7 +13,7 @@ library=build/fuzz/libkarakuri.a
 mkdir -p "$folder/corpus" "$objects"
 mapfile -t float_flags < <(grep '^-' cmake/float_flags.txt)
 # shellcheck disable=SC2054 # the comma belongs to the flag
-flags=(-std=c17 -g -O1 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc)
+flags=(-std=c17 -Wno-psabi -g -O1 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc)
 
 # the library with the sanitizers, once for all targets; kernels for the baseline instructions only
 if [ ! -f "$library" ] || [ -n "$(find src include cmake -newer "$library" -type f -print -quit)" ]; then

@@ -14,6 +14,8 @@
 
 /// The lists of findings and the limit that a small mesh may use are not in proportion to the file.
 enum { MEMORY_TIMES = 32, MEMORY_BASE = 1 << 20 };
+/// A file that makes much of little needs room to do so before it is a bomb.
+enum { MEMORY_OF_EXPANSION = 16 << 20 };
 
 /// How many files of a kind were tried, and how they ended. A file that loads because the damage does no harm is not
 /// counted as malformed.
@@ -22,6 +24,7 @@ typedef struct tally {
     int refused, harmless;
     size_t most_memory; ///< beyond the share of the file
     double most_seconds;
+    size_t memory_base; ///< that it may be
 } tally;
 
 /// One reading, with everything that is judged.
@@ -67,7 +70,7 @@ static inline void judge_costs(const attempt *a, tally *t) {
     const size_t beyond = a->memory.peak > share ? a->memory.peak - share : 0;
     t->most_memory = beyond > t->most_memory ? beyond : t->most_memory;
     t->most_seconds = a->seconds > t->most_seconds ? a->seconds : t->most_seconds;
-    if (beyond > MEMORY_BASE || a->seconds > (kk_test_is_quick() ? 20 : 1)) {
+    if (beyond > t->memory_base || a->seconds > (kk_test_is_quick() ? 20 : 1)) {
         KK_FAIL("%s %d: %.3f s, %zu bytes for a file of %zu: %s\n%.200s", t->kind, t->refused, a->seconds,
                 a->memory.peak, a->size, a->error.text, (const char *)a->bytes);
     }

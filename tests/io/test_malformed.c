@@ -223,14 +223,16 @@ static void check_cycles(tally *urdf, tally *mjcf) {
         build(&ring, "<robot name='r'><link name='root'/>");
         build(&mimic, "<robot name='r'><link name='l'/>");
         for (int i = 0; i < n; i++) {
-            snprintf(line, sizeof line,
-                     "<link name='l%d'/><joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>\n",
-                     i, i, i, (i + 1) % n);
+            snprintf(
+                line, sizeof line,
+                "<link name='l%d'/><joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>\n", i,
+                i, i, (i + 1) % n);
             build(&ring, line);
-            snprintf(line, sizeof line,
-                     "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l'/><child link='l%d'/><mimic "
-                     "joint='j%d'/></joint>\n",
-                     i, i, i, (i + 1) % n);
+            snprintf(
+                line, sizeof line,
+                "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l'/><child link='l%d'/><mimic "
+                "joint='j%d'/></joint>\n",
+                i, i, i, (i + 1) % n);
             build(&mimic, line);
         }
         build(&ring, "</robot>");
@@ -345,8 +347,29 @@ static void check_xacros(tally *t) {
     check_macro_bombs(t);
 }
 
+/// A URDF whose mesh cannot be had loads without it, and says so at the place; such files are not counted.
+static void check_left_out(const char *text) {
+    const kk_file file = {"bad.urdf", text, strlen(text)};
+    const kk_load_options options = {.file = &file, .file_count = 1};
+    kk_spec *spec = NULL;
+    kk_messages *messages = NULL;
+    kk_error error = {0};
+    int told = 0;
+    KK_CHECK_EQ_INT(kk_load_file("bad.urdf", &options, NULL, &spec, &messages, &error), KK_OK);
+    for (int i = 0; i < kk_messages_count(messages); i++) {
+        const kk_message m = kk_messages_get(messages, i);
+        told += m.severity == KK_SEVERITY_WARNING && m.line == 2 && m.column > 0 &&
+                (m.remedy[0] || text_has_remedy(m.text));
+    }
+    if (told == 0 || kk_spec_mesh_count(spec) != 0) {
+        KK_FAIL("%d warnings, %d meshes: %s", told, kk_spec_mesh_count(spec), text);
+    }
+    kk_spec_free(spec);
+    kk_messages_free(messages);
+}
+
 /// References that lead out of the package, in all the ways they can be written.
-static void check_traversal(tally *urdf, tally *mjcf) {
+static void check_traversal(tally *mjcf) {
     static const char *const PATHS[] = {"../../../../etc/passwd",
                                         "/etc/passwd",
                                         "file:///etc/passwd",
@@ -373,7 +396,7 @@ static void check_traversal(tally *urdf, tally *mjcf) {
                          "<robot name='r'><link name='a'><collision><geometry>\n<mesh "
                          "filename='%s'/></geometry></collision></link></robot>",
                          PATHS[i]);
-        KK_CHECK(check_robot("bad.urdf", text, (size_t)n, 0, urdf));
+        check_left_out(text);
         n = snprintf(text, sizeof text, "<mujoco>\n<asset><mesh name='m' file='%s'/></asset></mujoco>", PATHS[i]);
         KK_CHECK(check_robot("bad.xml", text, (size_t)n, 0, mjcf));
         n = snprintf(text, sizeof text, "<mujoco>\n<include file='%s'/></mujoco>", PATHS[i]);
@@ -525,9 +548,12 @@ static void damage_tables(tally *t) {
 enum { URDF, MJCF, XACRO, XML, STL, OBJ, PLY, MSH, GLB, DAE, CSV, KINDS };
 
 KK_TEST(five_hundred_malformed_files_are_refused) {
-    tally t[KINDS] = {{"URDF", 0, 0, 0, 0}, {"MJCF", 0, 0, 0, 0}, {"xacro", 0, 0, 0, 0}, {"XML", 0, 0, 0, 0},
-                      {"STL", 0, 0, 0, 0},  {"OBJ", 0, 0, 0, 0},  {"PLY", 0, 0, 0, 0},   {"MSH", 0, 0, 0, 0},
-                      {"GLB", 0, 0, 0, 0},  {"DAE", 0, 0, 0, 0},  {"CSV", 0, 0, 0, 0}};
+    static const char *const NAMES[KINDS] = {"URDF", "MJCF", "xacro", "XML", "STL", "OBJ",
+                                             "PLY",  "MSH",  "GLB",   "DAE", "CSV"};
+    tally t[KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        t[i] = (tally){.kind = NAMES[i], .memory_base = i == XACRO ? MEMORY_OF_EXPANSION : MEMORY_BASE};
+    }
     check_by_hand(urdf_by_hand, COUNT_OF(urdf_by_hand), "robot.urdf", &t[URDF]);
     check_by_hand(mjcf_by_hand, COUNT_OF(mjcf_by_hand), "model.xml", &t[MJCF]);
     for (int i = 0; i < COUNT_OF(xml_by_hand); i++) {
@@ -536,7 +562,7 @@ KK_TEST(five_hundred_malformed_files_are_refused) {
     check_xacros(&t[XACRO]);
     check_depth(&t[URDF], &t[MJCF], &t[XML]);
     check_cycles(&t[URDF], &t[MJCF]);
-    check_traversal(&t[URDF], &t[MJCF]);
+    check_traversal(&t[MJCF]);
     check_bombs(&t[XML], &t[MJCF]);
     check_noise(&t[XML]);
     damage_robots("io/urdf", ".urdf", "bad.urdf", &t[URDF]);
@@ -551,10 +577,12 @@ KK_TEST(five_hundred_malformed_files_are_refused) {
     int total = 0;
     for (int i = 0; i < KINDS; i++) {
         total += t[i].refused;
-        if (getenv("KK_SHOW")) {
+        if (getenv("KK_TALLY")) { // for a look at the figures
             printf("%-6s refused %5d harmless %5d, %8zu bytes beyond 32 times, %.3f s\n", t[i].kind, t[i].refused,
                    t[i].harmless, t[i].most_memory, t[i].most_seconds);
         }
     }
+    // without the folders (a WebAssembly run) the hand-made and the built ones are left
     KK_CHECK(total >= 500);
+    KK_CHECK(t[URDF].refused >= 90 && t[MJCF].refused >= 90 && t[XACRO].refused >= 50 && t[XML].refused >= 200);
 }
