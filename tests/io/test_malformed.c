@@ -102,7 +102,8 @@ static void cut_robot(const good_file *f, const char *path, tally *t) {
     for (size_t i = 1; i <= 5; i++) {
         KK_CHECK(check_robot(path, f->text.text, end * i / 6, 0, t));
         splice(&b, f->text.text, f->text.size, end * i / 6, 0, i % 2 ? "\xff" : "\xc3\x28");
-        KK_CHECK(check_robot(path, b.text, b.size, 0, t));
+        const int is_refused = check_robot(path, b.text, b.size, 0, t);
+        KK_CHECK(is_refused || strstr(f->text.text, "ISO-8859-1")); // in Latin-1 they are letters
     }
     free(b.text);
 }
