@@ -13,22 +13,28 @@ library=build/fuzz/libkarakuri.a
 mkdir -p "$folder/corpus" "$objects"
 mapfile -t float_flags < <(grep '^-' cmake/float_flags.txt)
 # shellcheck disable=SC2054 # the comma belongs to the flag
-flags=(-std=c17 -g -O1 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc)
+flags=(-std=c17 -Wno-psabi -g -O1 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -Iinclude -Isrc)
 
-# the library with the sanitizers, once for all targets; kernels for the baseline instructions only
-if [ ! -f "$library" ] || [ -n "$(find src include cmake -newer "$library" -type f -print -quit)" ]; then
+# the library with the sanitizers, for all targets; kernels for the baseline instructions only. A source that is newer than
+# its object is compiled again, and all of them where a header is newer than the library.
+if [ ! -f "$library" ] || [ -n "$(find src include cmake -newer "$library" ! -name '*.c' -type f -print -quit)" ]; then
     rm -f "$objects"/*.o "$library"
-    find src -name '*.c' ! -path '*/kernels/kernels.c' -printf '%P\n' | sort | while read -r source; do
-        echo "-c src/$source -o $objects/${source//\//_}.o"
-    done | xargs -P "$(nproc)" -L 1 clang "${flags[@]}" -fsanitize=fuzzer-no-link
-    while read -r variant lanes processor _; do
-        if [ "$processor" = any ]; then
-            clang "${flags[@]}" -fsanitize=fuzzer-no-link -DKKI_LANES="$lanes" -DKKI_VARIANT="$variant" \
-                -c src/dynamics/kernels/kernels.c -o "$objects/kernels_$variant.o"
-        fi
-    done < <(grep '^[a-z]' cmake/variants.txt)
-    ar rcs "$library" "$objects"/*.o
 fi
+find src -name '*.c' ! -path '*/kernels/kernels.c' -printf '%P\n' | sort | while read -r source; do
+    object=$objects/${source//\//_}.o
+    if [ ! -f "$object" ] || [ "src/$source" -nt "$object" ]; then
+        echo "-c src/$source -o $object"
+    fi
+done | xargs -r -P "$(nproc)" -L 1 clang "${flags[@]}" -fsanitize=fuzzer-no-link
+while read -r variant lanes processor _; do
+    object=$objects/kernels_$variant.o
+    if [ "$processor" = any ] && { [ ! -f "$object" ] || [ src/dynamics/kernels/kernels.c -nt "$object" ]; }; then
+        clang "${flags[@]}" -fsanitize=fuzzer-no-link -DKKI_LANES="$lanes" -DKKI_VARIANT="$variant" \
+            -c src/dynamics/kernels/kernels.c -o "$object"
+    fi
+done < <(grep '^[a-z]' cmake/variants.txt)
+rm -f "$library"
+ar rcs "$library" "$objects"/*.o
 clang "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/fuzz_$target.c" "$library" -o "$folder/fuzz_$target"
 options=()
 if [ -f "tests/fuzz/$target.dict" ]; then

@@ -226,7 +226,7 @@ static kk_status read_key(parser *p) {
     }
     skip_space(p);
     if (char_at(p->json, p->at) != ':') {
-        return fail(p, p->at, KK_SYNTAX, "expected a colon behind the name");
+        return fail(p, p->at, KK_SYNTAX, "expected a colon behind the name — the text is cut off or damaged here");
     }
     p->at++;
     p->expecting = VALUE;
@@ -235,7 +235,8 @@ static kk_status read_key(parser *p) {
 
 static kk_status read_comma(parser *p) {
     if (p->json->text[p->at] != ',') {
-        return fail(p, p->at, KK_SYNTAX, "expected a comma or the closing bracket");
+        return fail(p, p->at, KK_SYNTAX,
+                    "expected a comma or the closing bracket — the text is cut off or damaged here");
     }
     p->at++;
     p->expecting = is_open(p, KKI_JSON_OBJECT) ? KEY : VALUE;

@@ -2,6 +2,8 @@
 //
 // The header describes elements and their properties; of these are read the vertices' x, y, z, the faces' list
 // vertex_indices (or vertex_index), and Stanford's tristrips. Everything else is passed over by its type.
+#include <stdio.h>
+
 #include "base/allocator.h"
 #include "io/mesh_input.h"
 #include "io/text.h"
@@ -40,6 +42,7 @@ typedef struct ply {
     int element_count, property_count;
     element element[MOST_ELEMENTS];
     property property[MOST_PROPERTIES];
+    size_t vertex_count; // of all elements, as the header has it
     int32_t *corner;
     size_t corner_room;
 } ply;
@@ -336,10 +339,17 @@ static kk_status read_corners(ply *p, const property *q, size_t count, double le
         if (status != KK_OK) {
             return status;
         }
-        // also refuses fractions; what is too large is seen when the builder ends
+        // also refuses fractions
         if (!(value >= least) || value > INT32_MAX || value != (double)(int32_t)value) {
             return data_error(p, at, KK_SYNTAX,
                               "a face names a vertex that is no whole number from 0 — correct the index");
+        }
+        if (value >= (double)p->vertex_count) {
+            char text[120];
+            (void)snprintf(text, sizeof text,
+                           "a face names vertex %d, and there are %d — correct the index or add the vertex", (int)value,
+                           (int)p->vertex_count);
+            return data_error(p, at, KK_INVALID_ARGUMENT, text);
         }
         p->corner[i] = (int32_t)value;
     }
@@ -423,6 +433,9 @@ static kk_status read(kki_mesh_input *in) {
         return kki_mesh_error_in_text(in, 0, KK_SYNTAX, "a PLY file starts with a line 'ply' — this is another format");
     }
     kk_status status = read_header(&p);
+    for (int i = 0; i < p.element_count && status == KK_OK; i++) {
+        p.vertex_count += kki_word_is(p.element[i].name, "vertex") ? p.element[i].count : 0;
+    }
     for (int i = 0; i < p.element_count && status == KK_OK; i++) {
         status = read_rows(&p, &p.element[i]);
     }

@@ -1,6 +1,8 @@
 // The table of mesh formats, and reading any of them.
 #include "mesh_read.h"
 
+#include <stdio.h>
+
 #include "base/allocator.h"
 #include "base/error.h"
 #include "io/mesh_input.h"
@@ -50,12 +52,21 @@ static size_t default_limit(size_t size) {
     return limit > LEAST_LIMIT ? limit : LEAST_LIMIT;
 }
 
+// An error of the whole file stands at its end if it is a text, at its first byte if it is not.
+static kk_status error_of_file(const kki_mesh_input *in, kk_status status, const char *text) {
+    const bool is_binary = in->size > 0 && memchr(in->bytes, 0, in->size) != NULL;
+    return is_binary ? kki_mesh_error_in_binary(in, 0, status, "%s", text)
+                     : kki_mesh_error_in_text(in, in->size, status, "%s", text);
+}
+
 static kk_status read_all(const kki_mesh_format *format, kki_mesh_input *in) {
     kki_mesh_builder_begin(in->builder, &in->allocator);
     const kk_status status = format->read(in);
     if (status == KK_OK && in->builder->vertex_count == 0) {
-        return kki_error_at(in->error, KK_SYNTAX, in->file, 0, 0,
-                            "the %s file has no vertices — check that it is complete and holds a mesh", format->name);
+        char text[100];
+        (void)snprintf(text, sizeof text, "the %s file has no vertices — check that it is complete and holds a mesh",
+                       format->name);
+        return error_of_file(in, KK_SYNTAX, text);
     }
     return status;
 }
@@ -71,16 +82,17 @@ static kk_status make_mesh(kki_mesh_input *in, kki_meter *meter, const kk_alloca
         return KK_OUT_OF_MEMORY;
     }
     const kk_status status = kki_mesh_builder_end(in->builder, &in->options->tidy, owner, mesh, &problem);
-    return status ? kki_error_at(in->error, status, in->file, 0, 0, "%s", problem.text) : KK_OK;
+    return status ? error_of_file(in, status, problem.text) : KK_OK;
 }
 
 static kk_status conclude(const kki_mesh_input *in, const kki_meter *meter, kk_status status) {
     if (status == KK_OUT_OF_MEMORY && meter->has_refused) {
-        return kki_error_at(
-            in->error, KK_LIMIT_EXCEEDED, in->file, 0, 0,
-            "reading takes more than the limit of %d kB — the file repeats its content too often; simplify "
-            "it or raise the limit",
-            (int)(meter->limit >> 10 < INT32_MAX ? meter->limit >> 10 : INT32_MAX));
+        char text[200];
+        (void)snprintf(text, sizeof text,
+                       "reading takes more than the limit of %d kB — the file repeats its content too often; simplify "
+                       "it or raise the limit",
+                       (int)(meter->limit >> 10 < INT32_MAX ? meter->limit >> 10 : INT32_MAX));
+        return error_of_file(in, KK_LIMIT_EXCEEDED, text);
     }
     if (status == KK_OUT_OF_MEMORY) {
         return kki_error_at(in->error, status, in->file, 0, 0,
@@ -98,7 +110,7 @@ kk_status kki_mesh_read(const void *bytes, size_t size, const char *file, const 
     options = options ? options : &DEFAULTS;
     const kki_mesh_format *format = find_format(bytes, size, file);
     if (!format) {
-        return kki_error_at(error, KK_UNSUPPORTED, file, 0, 0,
+        return kki_error_at(error, KK_UNSUPPORTED, file, 1, 1,
                             "not a mesh that can be read — convert it to STL, OBJ, PLY, COLLADA, glTF binary or MSH");
     }
     const size_t limit = options->memory_limit ? options->memory_limit : default_limit(size);

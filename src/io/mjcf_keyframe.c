@@ -65,7 +65,9 @@ static void convert_v(const kki_mjcf *m, const double *q, const double *from, do
         } else {
             memcpy(to, from, (size_t)n * sizeof *to);
         }
-        q += q ? kki_mjcf_joint_nq(joint->type) : 0;
+        if (q) {
+            q += kki_mjcf_joint_nq(joint->type);
+        }
         from += n;
         to += n;
     }

@@ -572,6 +572,18 @@ static kk_status do_insert_block(kki_xacro *x, const place *p) {
 
 // ---- includes
 
+static int32_t add_bounded(int32_t a, size_t b) {
+    return b < (size_t)(INT32_MAX - a) ? a + (int32_t)b : INT32_MAX;
+}
+
+/// What an expansion may take is in proportion to the files that it comes from, so that a small bomb stays small.
+static void grow_limits(kki_xacro *x, size_t length) {
+    x->options.steps = x->steps_grow ? add_bounded(x->options.steps, 4 * length) : x->options.steps;
+    x->options.nodes = x->nodes_grow ? add_bounded(x->options.nodes, length / 4) : x->options.nodes;
+    x->options.bytes += x->bytes_grow ? 4 * length : 0;
+    x->pool.limit = x->options.bytes;
+}
+
 /// Takes a tree in as a document: a copy of its text goes into the result.
 static kk_status add_document(kki_xacro *x, const kki_xml *xml, kki_xml *owned, const char *path, int32_t *document) {
     int32_t source;
@@ -582,6 +594,7 @@ static kk_status add_document(kki_xacro *x, const kki_xml *xml, kki_xml *owned, 
     if (status != KK_OK) {
         return status;
     }
+    grow_limits(x, text->length);
     *document = x->document_count++;
     x->document[*document] = (kki_xacro_document){xml, owned, copy, x->result->source[source].base};
     return KK_OK;
@@ -743,9 +756,9 @@ static kk_status run(kki_xacro *x) {
 
 static kki_xacro_options complete(const kki_xacro_options *options) {
     kki_xacro_options o = options ? *options : (kki_xacro_options){0};
-    o.steps = o.steps > 0 ? o.steps : 4000000;
-    o.nodes = o.nodes > 0 ? o.nodes : 1000000;
-    o.bytes = o.bytes > 0 ? o.bytes : (size_t)64 << 20;
+    o.steps = o.steps > 0 ? o.steps : 1000000;
+    o.nodes = o.nodes > 0 ? o.nodes : 1 << 16;
+    o.bytes = o.bytes > 0 ? o.bytes : (size_t)4 << 20;
     o.depth = o.depth > 0 ? o.depth : 2000;
     o.file_size = o.file_size > 0 ? o.file_size : (size_t)16 << 20;
     return o;
@@ -821,6 +834,9 @@ kk_status kki_xacro_expand(const kki_xml *xml, const char *path, kki_resolver *r
         return kki_error_at(error, KK_OUT_OF_MEMORY, path, 1, 1, "out of memory while expanding xacro");
     }
     x->options = complete(options);
+    x->steps_grow = !options || options->steps <= 0;
+    x->nodes_grow = !options || options->nodes <= 0;
+    x->bytes_grow = !options || options->bytes == 0;
     x->allocator = a;
     x->resolver = resolver;
     x->error = error;

@@ -24,9 +24,9 @@ typedef struct kki_xacro_argument {
 typedef struct kki_xacro_options {
     const kki_xacro_argument *argument; ///< [argument_count] for $(arg ...)
     int argument_count;
-    int32_t steps;    ///< nodes and expressions looked at; 0: 4 million
-    int32_t nodes;    ///< of the result; 0: 1 million
-    size_t bytes;     ///< of texts, of the result and on the way each; 0: 64 MiB
+    int32_t steps;    ///< nodes and expressions looked at; 0: a million, and four for each byte of the files
+    int32_t nodes;    ///< of the result; 0: 65536, and one for four bytes of the files
+    size_t bytes;     ///< of texts, of the result and on the way each; 0: 4 MiB, and four times the files
     int32_t depth;    ///< elements, macros, conditions and includes in each other; 0: 2000
     size_t file_size; ///< of an included file; 0: 16 MiB
 } kki_xacro_options;

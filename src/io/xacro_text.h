@@ -29,7 +29,8 @@ typedef struct kki_xacro_frame {
 } kki_xacro_frame;
 
 typedef struct kki_xacro {
-    kki_xacro_options options; ///< without zeros
+    kki_xacro_options options;               ///< without zeros
+    bool steps_grow, nodes_grow, bytes_grow; ///< with each file: bounds that were not given
     kk_allocator allocator;
     kki_resolver *resolver;
     kki_xml *result;

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "text.h"
 #include "xml_build.h"
@@ -27,6 +28,7 @@ typedef struct parser {
     kk_error *error;
     int32_t depth;
     bool has_root;
+    bool is_latin1;     // as declared, and not ASCII alone
     bool in_run;        // characters since the last tag
     uint32_t run_start; // in the strings
     uint32_t run_place;
@@ -633,7 +635,7 @@ static bool is_ascii(const parser *p) {
     return true;
 }
 
-static kk_status check_version(const parser *p, uint32_t start, uint32_t length) {
+static kk_status check_version(parser *p, uint32_t start, uint32_t length) {
     bool good = length > 2 && memcmp(p->t + start, "1.", 2) == 0;
     for (uint32_t i = 2; i < length; i++) {
         good = good && p->t[start + i] >= '0' && p->t[start + i] <= '9';
@@ -643,7 +645,12 @@ static kk_status check_version(const parser *p, uint32_t start, uint32_t length)
                        kki_shorten(p->t + start, length).text);
 }
 
-static kk_status check_encoding(const parser *p, uint32_t start, uint32_t length) {
+static bool is_name_of_latin1(const char *name, size_t length) {
+    return equals_any_case(name, length, "iso-8859-1") || equals_any_case(name, length, "iso_8859-1") ||
+           equals_any_case(name, length, "latin1") || equals_any_case(name, length, "latin-1");
+}
+
+static kk_status check_encoding(parser *p, uint32_t start, uint32_t length) {
     const char *name = p->t + start;
     if (equals_any_case(name, length, "utf-8") || equals_any_case(name, length, "utf8") ||
         equals_any_case(name, length, "us-ascii") || equals_any_case(name, length, "ascii")) {
@@ -655,6 +662,10 @@ static kk_status check_encoding(const parser *p, uint32_t start, uint32_t length
         is_ascii(p)) {
         return KK_OK;
     }
+    if (is_name_of_latin1(name, length)) {
+        p->is_latin1 = true;
+        return KK_OK;
+    }
     const kki_short_text encoding = kki_shorten(name, length);
     return FAIL(
         p, start, KK_UNSUPPORTED,
@@ -662,7 +673,7 @@ static kk_status check_encoding(const parser *p, uint32_t start, uint32_t length
         encoding.text, encoding.text);
 }
 
-static kk_status check_standalone(const parser *p, uint32_t start, uint32_t length) {
+static kk_status check_standalone(parser *p, uint32_t start, uint32_t length) {
     const char *value = p->t + start;
     const bool good = (length == 3 && memcmp(value, "yes", 3) == 0) || (length == 2 && memcmp(value, "no", 2) == 0);
     return good ? KK_OK : FAIL(p, start, KK_SYNTAX, "standalone must be yes or no; delete it");
@@ -704,7 +715,7 @@ static kk_status fail_declaration(const parser *p) {
 static kk_status read_declaration(parser *p) {
     static const struct {
         const char *name;
-        kk_status (*check)(const parser *p, uint32_t start, uint32_t length);
+        kk_status (*check)(parser *p, uint32_t start, uint32_t length);
         bool is_required;
     } parts[] = {
         {"version", check_version, true}, {"encoding", check_encoding, false}, {"standalone", check_standalone, false}};
@@ -775,14 +786,6 @@ static kk_status read_content(parser *p) {
     return finish(p);
 }
 
-static kk_status read_document(parser *p) {
-    kk_status status = refuse_wide_encodings(p);
-    if (status == KK_OK && stands(p, "<?xml") && (kki_xml_has_class(p->t[5], KKI_XML_BLANK) || p->t[5] == '?')) {
-        status = read_declaration(p);
-    }
-    return status ? status : read_content(p);
-}
-
 /// Room for everything that the text can hold.
 static kk_status reserve(kki_xml *xml, const char *t, uint32_t length) {
     uint32_t starts = 0, tags = 0, equals = 0;
@@ -812,6 +815,51 @@ static kk_status set_up(parser *p, const char *text, size_t length) {
         status = reserve(p->xml, p->t, p->length);
     }
     return status ? kki_error_at(p->error, status, p->file, 1, 1, "out of memory while reading the file") : KK_OK;
+}
+
+/// Latin-1 has the first 256 characters of Unicode: what is no ASCII becomes two bytes.
+static size_t latin1_to_utf8(const char *from, size_t length, char *to) {
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        const uint8_t c = (uint8_t)from[i];
+        if (c < 0x80) {
+            to[n++] = from[i];
+        } else {
+            to[n++] = (char)(0xc0 | c >> 6);
+            to[n++] = (char)(0x80 | (c & 0x3f));
+        }
+    }
+    return n;
+}
+
+/// Begins again with the text in UTF-8, behind the declaration, which is the same in both. Columns count its bytes.
+static kk_status convert_latin1(parser *p) {
+    const kk_allocator allocator = p->xml->allocator;
+    const size_t size = 2 * (size_t)p->length;
+    char *text = kki_allocate(&allocator, size);
+    if (!text) {
+        return kki_error_at(p->error, KK_OUT_OF_MEMORY, p->file, 1, 1, "out of memory while reading the file");
+    }
+    const size_t length = latin1_to_utf8(p->t, p->length, text);
+    kki_xml_free(p->xml);
+    p->xml = NULL;
+    kk_status status = kki_xml_create(&allocator, &p->xml);
+    status = status ? kki_error_at(p->error, status, p->file, 1, 1, "out of memory while reading the file")
+                    : set_up(p, text, length);
+    kki_release(&allocator, text, size);
+    return status;
+}
+
+static kk_status read_document(parser *p) {
+    kk_status status = refuse_wide_encodings(p);
+    if (status == KK_OK && stands(p, "<?xml") && (kki_xml_has_class(p->t[5], KKI_XML_BLANK) || p->t[5] == '?')) {
+        status = read_declaration(p);
+    }
+    // what stands before the end of the declaration is the same in both
+    if (status == KK_OK && p->is_latin1) {
+        status = convert_latin1(p);
+    }
+    return status ? status : read_content(p);
 }
 
 kk_status kki_xml_parse(const char *file, const char *text, size_t length, const kki_xml_limits *limits,

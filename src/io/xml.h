@@ -1,15 +1,15 @@
 /// XML documents as a tree in flat arrays: reading, walking, and the place of everything in its file.
 ///
-/// Reads well-formed XML 1.0 (fifth edition, without document types) in UTF-8. What a robot file has no need of is
-/// refused with its reason: a DOCTYPE, other encodings (unless every byte is ASCII), and whatever is over the limits. Comments and processing
-/// instructions are skipped. Names are kept as written ("xacro:if"), xmlns attributes are attributes like any other.
+/// Reads well-formed XML 1.0 (fifth edition, without document types) in UTF-8, or in Latin-1 if the file declares it, which
+/// becomes UTF-8. What a robot file has no need of is refused with its reason: a DOCTYPE, other encodings (unless every
+/// byte is ASCII), and whatever is over the limits. Comments and processing instructions are skipped. Names are kept as written ("xacro:if"), xmlns attributes are attributes like any other.
 ///
 /// Element 0 is the root. Nodes stand in document order, so the children of a node have higher numbers. A text node
 /// holds all the characters between two tags, whatever comments or CDATA sections stand in between; texts of nothing
 /// but blanks are left out. All strings are UTF-8 and end with a zero byte; none contains one.
 ///
 /// A place is a number that stands for file, line and column; kki_xml_locate tells them. Lines end with LF, CR LF or
-/// CR. Columns count bytes from 1 (a tab is one byte, a Japanese character three); a byte order mark is not counted.
+/// CR. Columns count bytes of UTF-8 from 1 (a tab is one byte, a Japanese character three); a byte order mark is not counted.
 #ifndef KARAKURI_IO_XML_H
 #define KARAKURI_IO_XML_H
 

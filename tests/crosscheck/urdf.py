@@ -122,7 +122,7 @@ def convert(np, places, q, nq):
 
 def compare(lib, np, pin, path):
     ours = Robot(lib, np, path)
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8", errors="replace")
     theirs = pin.buildModelFromXML(text)
     if theirs.frames[1].name != "world":
         theirs = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
@@ -170,7 +170,7 @@ def main(names):
         if path.stem in OURS_ALONE:
             continue
         try:
-            pin.buildModelFromXML(path.read_text())
+            pin.buildModelFromXML(path.read_text(encoding="utf-8", errors="replace"))
         except Exception:  # whatever the peer's parser throws
             refused.append(path.stem)
             continue

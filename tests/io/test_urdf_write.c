@@ -91,7 +91,8 @@ static void compare_specs(const robot *a, const robot *b, const char *name) {
 
 /// Loads, writes, loads, compares; writes again, which gives the same text but for the last digit of an angle.
 __attribute__((unused)) // without folders to read nobody calls it
-static void round_trip(const char *path, const kk_load_options *options) {
+static void
+round_trip(const char *path, const kk_load_options *options) {
     char *text = NULL, *text2 = NULL;
     size_t size = 0, size2 = 0;
     kk_error error = {0};

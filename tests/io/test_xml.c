@@ -426,3 +426,42 @@ KK_TEST(xml_survives_failing_allocations) {
         KK_CHECK_EQ_INT(c.bytes, 0);
     }
 }
+
+// what is declared as Latin-1 is read as such: one byte a character, all of them legal but the controls below a blank
+KK_TEST(xml_reads_latin1) {
+    static const char text[] = "<?xml version='1.0' encoding='ISO-8859-1'?>\n"
+                               "<a n='\xe9t\xe9 \x80\xff'>\xfc"
+                               "ber\n <b\xe8 c='x'/></a>";
+    kki_xml *xml = parse_good(text);
+    KK_CHECK_STR(kki_xml_value(xml, KKI_XML_ROOT, "n"), "\xc3\xa9t\xc3\xa9 \xc2\x80\xc3\xbf");
+    KK_CHECK_STR(kki_xml_text(xml, KKI_XML_ROOT), "\xc3\xbc"
+                                                  "ber\n ");
+    const int32_t b = kki_xml_first(xml, KKI_XML_ROOT, "b\xc3\xa8");
+    KK_CHECK(b != KKI_XML_NONE);
+    const kki_xml_position at = kki_xml_locate(xml, xml->node[b].place);
+    KK_CHECK(at.line == 3 && at.column == 2);
+    kki_xml_free(xml);
+}
+
+// in memory of at most 32 times the file, and given back when any allocation fails
+KK_TEST(xml_of_latin1_survives_failing_allocations) {
+    builder text = {0};
+    build(&text, "<?xml version='1.0' encoding='latin1'?><a>");
+    build_times(&text, "<\xe9/>\xff", 20000);
+    build(&text, "</a>");
+    int calls = 1;
+    for (int i = -1; i < calls; i++) {
+        counter c = {.fail_at = i};
+        const kk_allocator allocator = counter_allocator(&c);
+        kki_xml *xml = NULL;
+        kk_error error = {0};
+        const kk_status status = kki_xml_parse("t.xml", text.text, text.size, NULL, &allocator, &xml, &error);
+        KK_CHECK_EQ_INT(status, i < 0 ? KK_OK : KK_OUT_OF_MEMORY);
+        KK_CHECK(c.peak <= 32 * text.size + 1000);
+        calls = i < 0 ? c.calls : calls;
+        kki_xml_free(xml);
+        KK_CHECK_EQ_INT(c.blocks, 0);
+    }
+    KK_CHECK(calls > 5);
+    free(text.text);
+}
