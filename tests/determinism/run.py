@@ -67,7 +67,8 @@ def find_builds(skips):
         target = ["--target=wasm32-wasi", f"--sysroot={os.environ.get('KK_WASI_SYSROOT', '/usr')}", "-msimd128",
                   "-fno-vectorize", "-fno-slp-vectorize"]  # see CMakeLists.txt
         node = ["node", str(ROOT / "scripts" / "run_wasm.mjs")]
-        builds.append(Build("wasm -O2", "wasm32", "clang", ["-O2", *target], target, ".wasm", node))
+        link = [*target, "-Wl,-z,stack-size=1048576"]  # as cmake/wasm32-wasi.cmake
+        builds.append(Build("wasm -O2", "wasm32", "clang", ["-O2", *target], link, ".wasm", node))
     return builds + find_cross_builds()
 
 
