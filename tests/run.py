@@ -4,6 +4,7 @@
     tests/run.py [--list] [--jobs N] [step ...]
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -24,6 +25,10 @@ SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 class Failure(Exception):
     """A step could not go on; the text is for the reader."""
+
+
+# layers whose unit tests take about as long as all others
+FIRST_HALF = ("collision", "contact", "geometry", "simulate", "batch")
 
 
 class Tally:
@@ -53,9 +58,21 @@ class Tally:
         self.fails(name, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
         return None
 
+    def add_unit_tests(self, name, command, **options):
+        """The unit tests in two halves of about the same length, side by side."""
+        first = [f"tests/{layer}/" for layer in FIRST_HALF]
+        second = [f"tests/{folder.name}/" for folder in sorted((ROOT / "tests").iterdir())
+                  if folder.name not in FIRST_HALF and any(folder.glob("test_*.c"))]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            halves = [pool.submit(run, [*command, *half], **options) for half in (first, second)]
+        for half in halves:
+            self.add_result(name, half.result(), show_all=False)
+
     def add_program(self, name, command, show_all, **options):
         """Runs a program whose last line is a sum, and adds it."""
-        done = run(command, **options)
+        self.add_result(name, run(command, **options), show_all)
+
+    def add_result(self, name, done, show_all):
         lines = done.stdout.rstrip().splitlines()
         sums = SUM.match(lines[-1]) if lines else None
         good = done.returncode == 0 and sums
@@ -237,14 +254,14 @@ def step_clang(tally):
     if not shutil.which("clang"):
         tally.skips("unit tests by clang", "no clang")
         return
-    tally.add_program("unit tests by clang", [build("clang-release", tally) / "karakuri_tests"], show_all=False)
+    tally.add_unit_tests("unit tests by clang", [build("clang-release", tally) / "karakuri_tests"])
 
 
 def step_sanitizers(tally):
     """unit tests under the address and undefined-behaviour sanitizers"""
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
     program = build("asan", tally) / "karakuri_tests"
-    tally.add_program("unit tests with sanitizers", [program, "--quick"], show_all=False, env=environment)
+    tally.add_unit_tests("unit tests with sanitizers", [program, "--quick"], env=environment)
     command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", BUILD / "asan" / "karakuri"]
     tally.add_program("cli with sanitizers", command, show_all=False, env=environment)
 
@@ -258,8 +275,7 @@ def step_wasm(tally):
         tally.skips("unit tests in WebAssembly", missing)
         return
     program = build("wasm", tally) / "karakuri_tests.wasm"
-    tally.add_program("unit tests in WebAssembly", ["node", ROOT / "scripts" / "run_wasm.mjs", program, "--quick"],
-                      show_all=False)
+    tally.add_unit_tests("unit tests in WebAssembly", ["node", ROOT / "scripts" / "run_wasm.mjs", program, "--quick"])
 
 
 def step_determinism(tally):
