@@ -583,7 +583,9 @@ KK_TEST(five_hundred_malformed_files_are_refused) {
                    t[i].harmless, t[i].most_memory, t[i].most_seconds);
         }
     }
-    // without the folders (a WebAssembly run) the hand-made and the built ones are left
+    // without the folders (a WebAssembly run) the hand-made and the built ones are left, too few of some kinds
     KK_CHECK(total >= 500);
+#ifndef __wasm__
     KK_CHECK(t[URDF].refused >= 90 && t[MJCF].refused >= 90 && t[XACRO].refused >= 50 && t[XML].refused >= 200);
+#endif
 }
