@@ -72,9 +72,11 @@ static double separation(const search *s, kk_vec3 d) {
     return x_low - high;
 }
 
-// by how much another axis must be better than the face's normal, so that rounding does not decide
-static double required(const search *s, bool is_exact) {
-    return s->is_found ? s->best.sep + s->tiny + (is_exact ? 0 : 0.01 * __builtin_fabs(s->best.sep)) : -__builtin_inf();
+// How much an axis must have: more than the best by a part where that is of a kind to be preferred, so that rounding does
+// not decide between kinds. Among its own kind the best is wanted: faces of X may turn by very little from one to the next
+static double required(const search *s, kki_hit_kind kind, bool is_exact) {
+    const double part = is_exact || s->best.kind == kind ? 0 : 0.01 * __builtin_fabs(s->best.sep);
+    return s->is_found ? s->best.sep + s->tiny + part : -__builtin_inf();
 }
 
 // ---- the triangle's normal
@@ -106,7 +108,7 @@ static void try_x_faces(search *s) {
         s->any = kki_greater(s->any, plane - high);
         // a triangle of a mesh has two sides
         s->any = s->x->facet ? kki_greater(s->any, low - plane) : s->any;
-        if (plane - high > required(s, false) && kki_facet_is_summit(s->source, s->f, d)) {
+        if (plane - high > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
             s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .face = s->f->face, .index = i};
         }
     }
@@ -124,7 +126,7 @@ static void try_box_faces(search *s) {
         s->any = kki_greater(s->any, kki_greater(sep[0], sep[1]));
         for (int side = 0; side < 2; side++) {
             const kk_vec3 d = side ? kk_vec3_neg(axis) : axis;
-            if (sep[side] > required(s, false) && kki_facet_is_summit(s->source, s->f, d)) {
+            if (sep[side] > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
                 s->best = (kki_hit){
                     .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .face = s->f->face, .index = 2 * k + side};
             }
@@ -169,7 +171,7 @@ static bool x_edge_is_summit(const kki_probe *x, int32_t a, int32_t b, kk_vec3 d
 static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
     const double sep = separation(s, d);
     s->any = kki_greater(s->any, sep);
-    if (s->f->edge_kind[k] == KKI_EDGE_FLAT || !(sep > required(s, false))) {
+    if (s->f->edge_kind[k] == KKI_EDGE_FLAT || !(sep > required(s, KKI_HIT_POINT, false))) {
         return;
     }
     const segment t = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
@@ -197,7 +199,7 @@ static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
 // proof that the bodies are apart. Without roots and divisions, since most are not.
 static bool is_worth_it(const search *s, double sep, double size2, bool is_flat) {
     const double apart = kki_greater(s->any, s->x->radius),
-                 least = is_flat ? apart : kki_lesser(apart, required(s, false));
+                 least = is_flat ? apart : kki_lesser(apart, required(s, KKI_HIT_POINT, false));
     const double square = least * least * size2;
     return least < 0 ? sep >= 0 || sep * sep < square : sep > 0 && sep * sep > square;
 }
@@ -360,8 +362,8 @@ static void try_nearest(search *s) {
     const kk_vec3 d = unit(kk_vec3_sub(best.on_x, best.on_mesh), distance);
     const double sep = separation(s, d);
     s->any = kki_greater(s->any, sep);
-    if (!(sep > required(s, true)) || !(distance - sep < 8 * s->tiny) || !nearest_is_summit(s, &best, d) ||
-        !x_is_summit(s->x, d)) {
+    if (!(sep > required(s, KKI_HIT_POINT, true)) || !(distance - sep < 8 * s->tiny) ||
+        !nearest_is_summit(s, &best, d) || !x_is_summit(s->x, d)) {
         return;
     }
     const uint32_t id = best.feature >= 3 ? kki_feature(KKI_FEATURE_EDGE, s->f->edge[best.feature - 3])
@@ -398,7 +400,7 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
     s->any = kki_greater(s->any, sep);
     const int top = kki_facet_top(s->f, d);
     // along the face's own normal it has been tried
-    if (!(sep > required(s, is_exact)) || (kind == KKI_HIT_POINT && top == 6) ||
+    if (!(sep > required(s, kind, is_exact)) || (kind == KKI_HIT_POINT && top == 6) ||
         !kki_facet_is_summit(s->source, s->f, d)) {
         return;
     }
