@@ -224,12 +224,29 @@ static void fill_column(const kk_model *m, kk_simulator *s, const kki_island *I,
     }
 }
 
+/// 2.1: a connection has as many vectors as it takes degrees of freedom. A loop in a plane has one across it that nothing moves.
+static void drop_dead_rows(kk_simulator *s, const kki_island *I) {
+    const double *A = own(s)->A;
+    double most = 0;
+    for (int r = 0; r < I->nrow; r++) {
+        const double a = A[(size_t)r * (size_t)(I->stride + 1)];
+        most = a > most ? a : most;
+    }
+    for (int k = 0; k < I->nblock; k++) {
+        kki_block *b = &s->block[I->first_block + k];
+        if (b->law == KKI_LAW_EQUALITY && A[(size_t)b->row * (size_t)(I->stride + 1)] <= 1e-10 * most) {
+            *b = (kki_block){.law = KKI_LAW_BOX, .row = b->row, .contact = b->contact};
+        }
+    }
+}
+
 static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     memset(own(s)->A, 0, (size_t)I->nrow * (size_t)I->stride * sizeof(double));
     kk_kinematics_acceleration(m, s->view, s->q, s->v, own(s)->a0);
     each_row(m, s, I, fill_b);
     respond(m, s, NULL, 0, s->E);
     each_row(m, s, I, fill_column);
+    drop_dead_rows(s, I);
 }
 
 // ---- 3.: the sweeps
