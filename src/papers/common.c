@@ -13,19 +13,19 @@ const kki_paper *kki_paper_of(kk_solver solver) {
 // ---- what is refused
 
 /// The first property of a law that is more than Coulomb's friction; NULL: none.
-static const char *beyond_coulomb(const kki_contact_law *law) {
-    return law->torsion > 0                       ? "torsional friction"
-           : law->rolling > 0                     ? "rolling friction"
-           : law->restitution > 0                 ? "restitution"
-           : law->adhesion > 0                    ? "adhesion"
-           : law->ratio != 1                      ? "friction that differs by direction"
-           : law->static_friction > law->friction ? "static friction above the sliding one"
-                                                  : NULL;
+static const char *beyond_coulomb(const kki_contact_law *law, int one_friction) {
+    return law->torsion > 0                                       ? "torsional friction"
+           : law->rolling > 0                                     ? "rolling friction"
+           : law->restitution > 0                                 ? "restitution"
+           : law->adhesion > 0                                    ? "adhesion"
+           : law->ratio != 1                                      ? "friction that differs by direction"
+           : one_friction && law->static_friction > law->friction ? "static friction above the sliding one"
+                                                                  : NULL;
 }
 
 kk_status kki_paper_check_materials(const kk_model *m, kk_solver solver, kk_error *error) {
     for (int i = 0; i < m->nlaw; i++) {
-        const char *what = beyond_coulomb(&m->law[i]);
+        const char *what = beyond_coulomb(&m->law[i], solver != KK_SOLVER_KURODA);
         if (what) {
             return kki_error_set(error, KK_UNSUPPORTED,
                                  "the solver \"%s\" knows Coulomb's friction only: a pair of materials has %s; use the "

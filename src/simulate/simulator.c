@@ -91,7 +91,10 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
     const int single = count_friction(m) + count_limits(m) + m->ncoupling + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
-    s->max_contacts = s->max_touching = s->layout.contacts;
+    // where springs are told apart by features, there are more of them
+    s->max_touching = s->layout.contacts;
+    s->max_contacts =
+        s->paper && s->paper == kki_paper_of(KK_SOLVER_KURODA) ? 2 * s->layout.contacts : s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;

@@ -1,0 +1,184 @@
+/// S1 6: a hinge of four springs of length zero, two on its axis and two beside it, whose ends on the first body follow the angle while it
+/// turns freely and stay where they are while it is held, at a limit or by static friction.
+///
+/// The thesis does not say how far from the centre springs sit (here half of the child's radius of gyration), nor when friction of a joint begins
+/// to hold and gives way (here as for contacts, 5.6, with the torque of the springs about the axis).
+#include <karakuri/elementary.h>
+
+#include "papers/kuroda.h"
+
+/// ε for angles, rad a step.
+static const double STILL = 1e-6;
+
+// ---- making them
+
+static kk_vec3 across(kk_vec3 axis) {
+    const double x = __builtin_fabs(axis.x), y = __builtin_fabs(axis.y), z = __builtin_fabs(axis.z);
+    const kk_vec3 e = x <= y && x <= z ? kk_vec3_make(1, 0, 0) : y <= z ? kk_vec3_make(0, 1, 0) : kk_vec3_make(0, 0, 1);
+    const kk_vec3 t = kk_vec3_sub(e, kk_vec3_scale(axis, kk_vec3_dot(axis, e)));
+    return kk_vec3_scale(t, 1 / kk_vec3_norm(t));
+}
+
+static void make_hinge(kuroda *K, int node) {
+    const kki_node *n = &K->model->node[node];
+    const kuroda_body *b = &K->body[node];
+    kuroda_hinge *h = &K->hinge[K->nhinge];
+    const double gyration = __builtin_sqrt(0.5 * (b->moment.xx + b->moment.yy + b->moment.zz) / b->mass);
+    *h = (kuroda_hinge){.body = {n->parent, node}, .dof = n->v_index, .first = 4 * K->nhinge, .rest = b->neutral};
+    h->axis = kk_mat3_mul_vec(kk_quat_to_mat3(b->neutral), kk_vec3_make(0, 0, 1));
+    h->across = across(h->axis);
+    h->centre[0] = kk_vec3_sub(b->neutral_place, K->body[n->parent].com);
+    h->centre[1] = kk_vec3_scale(b->com, -1);
+    h->reach = 0.5 * gyration;
+    K->nhinge++;
+}
+
+void kki_kuroda_make_hinges(kuroda *K) {
+    K->nhinge = 0;
+    for (int i = 1; i < K->model->nnode; i++) {
+        if (K->model->node[i].type == KKI_NODE_HINGE) {
+            make_hinge(K, i);
+        }
+    }
+    K->first_contact = 4 * K->nhinge;
+}
+
+// ---- the angle
+
+/// 6.3, 1.: between the reference and the line to the torque spring's end on the second body.
+static double angle_of(const kuroda *K, const kuroda_hinge *h) {
+    const kk_mat3 rest = kk_quat_to_mat3(h->rest);
+    const kk_vec3 in_child = kk_mat3_tmul_vec(rest, h->across);
+    const kk_vec3 world = kk_mat3_mul_vec(K->body[h->body[1]].turn, in_child);
+    const kk_vec3 seen = kk_mat3_tmul_vec(K->body[h->body[0]].turn, world);
+    return kk_atan2(kk_vec3_dot(h->axis, kk_vec3_cross(h->across, seen)), kk_vec3_dot(h->across, seen));
+}
+
+double kki_kuroda_angle_near(const kuroda *K, const kuroda_hinge *h, double near) {
+    const double two_pi = 6.283185307179586, angle = angle_of(K, h), turns = (near - angle) / two_pi;
+    return angle + two_pi * (double)(int64_t)(turns + (turns < 0 ? -0.5 : 0.5));
+}
+
+double kki_kuroda_rate(const kuroda *K, const kuroda_hinge *h) {
+    const kk_vec3 axis = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis);
+    return kk_vec3_dot(axis, kk_vec3_sub(K->body[h->body[1]].w, K->body[h->body[0]].w));
+}
+
+void kki_kuroda_hinge_angles(kuroda *K) {
+    for (int i = 0; i < K->nhinge; i++) {
+        kuroda_hinge *h = &K->hinge[i];
+        h->angle = kki_kuroda_angle_near(K, h, K->s->q[K->model->node[h->body[1]].q_index]);
+        h->rate = kki_kuroda_rate(K, h);
+    }
+}
+
+// ---- springs
+
+static kk_vec3 turned_about(kk_vec3 axis, double angle, kk_vec3 x) {
+    return kk_mat3_mul_vec(kk_quat_to_mat3(kk_quat_exp(kk_vec3_scale(axis, angle))), x);
+}
+
+/// Ends of the four springs; those beside the axis stand on the first body at `angle`.
+static void set_springs(kuroda *K, const kuroda_hinge *h, double angle) {
+    const kk_mat3 rest = kk_quat_to_mat3(h->rest);
+    const kk_vec3 beside = turned_about(h->axis, angle, h->across);
+    const kk_vec3 in_parent[2] = {h->axis, beside};
+    const kk_vec3 in_child[2] = {kk_mat3_tmul_vec(rest, h->axis), kk_mat3_tmul_vec(rest, h->across)};
+    const double a = K->body[h->body[0]].mass, b = K->body[h->body[1]].mass;
+    for (int i = 0; i < 4; i++) {
+        kuroda_spring *s = &K->spring[h->first + i];
+        const double side = i & 1 ? -h->reach : h->reach;
+        *s = (kuroda_spring){.kind = KURODA_HINGE, .body = {h->body[0], h->body[1]}, .w = K->depth};
+        s->arm[0] = kk_vec3_add(h->centre[0], kk_vec3_scale(in_parent[i / 2], side));
+        s->arm[1] = kk_vec3_add(h->centre[1], kk_vec3_scale(in_child[i / 2], side));
+        kki_kuroda_default_spring(K, a > 0 && a < b ? a : b, &s->k, &s->c);
+        s->k = K->s->options.spring_stiffness > 0 ? K->s->options.spring_stiffness : s->k;
+        s->c = K->s->options.spring_damping > 0 ? K->s->options.spring_damping : s->c;
+    }
+}
+
+static kk_vec3 end_velocity(const kuroda *K, const kuroda_spring *s, int side) {
+    const kuroda_body *b = &K->body[s->body[side]];
+    return kk_vec3_add(b->v, kk_vec3_cross(b->w, kki_kuroda_arm(K, s, side)));
+}
+
+/// (2.30) and (2.33)
+static void pull(kuroda *K, kuroda_spring *s) {
+    const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0));
+    const kk_vec3 v = kk_vec3_sub(end_velocity(K, s, 1), end_velocity(K, s, 0));
+    const double length = kk_vec3_norm(d);
+    const kk_vec3 n_l = kk_vec3_scale(d, length > 0 ? 1 / length : 0);
+    s->force = kk_vec3_scale(n_l, -s->k * length - s->c * kk_vec3_dot(v, n_l));
+    kki_kuroda_add_force(&K->body[s->body[1]], kki_kuroda_arm(K, s, 1), s->force);
+    kki_kuroda_add_force(&K->body[s->body[0]], kki_kuroda_arm(K, s, 0), kk_vec3_scale(s->force, -1));
+}
+
+/// Torque of the two springs beside the axis about it, on the second body.
+static double spring_torque(const kuroda *K, const kuroda_hinge *h) {
+    const kk_vec3 axis = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis);
+    const kk_vec3 centre = kk_mat3_mul_vec(K->body[h->body[1]].turn, h->centre[1]);
+    double sum = 0;
+    for (int i = 2; i < 4; i++) {
+        const kuroda_spring *s = &K->spring[h->first + i];
+        const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0));
+        const kk_vec3 arm = kk_vec3_sub(kki_kuroda_arm(K, s, 1), centre);
+        sum -= s->k * kk_vec3_dot(axis, kk_vec3_cross(arm, d));
+    }
+    return sum;
+}
+
+/// 6.3, 3.: f_t = τ (n × r)/(2 r²) at both torque springs' ends.
+static void twist(kuroda *K, const kuroda_hinge *h, double torque) {
+    const kk_vec3 axis = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis);
+    for (int i = 2; i < 4; i++) {
+        kuroda_spring *s = &K->spring[h->first + i];
+        const kk_vec3 centre = kk_mat3_mul_vec(K->body[h->body[1]].turn, h->centre[1]);
+        const kk_vec3 r = kk_vec3_sub(kki_kuroda_arm(K, s, 1), centre);
+        const kk_vec3 f = kk_vec3_scale(kk_vec3_cross(axis, r), torque / (2 * kk_vec3_dot(r, r)));
+        kki_kuroda_add_force(&K->body[s->body[1]], kki_kuroda_arm(K, s, 1), f);
+        kki_kuroda_add_force(&K->body[s->body[0]], kki_kuroda_arm(K, s, 0), kk_vec3_scale(f, -1));
+    }
+}
+
+static void act(kuroda *K, kuroda_hinge *h, double tau) {
+    const kk_dof_def *d = &K->model->dof[h->dof];
+    // 6.3, 2.: beyond a limit the springs hold the limit's angle, and no torque acts
+    const double limit = h->angle > d->upper ? d->upper : h->angle < d->lower ? d->lower : h->angle;
+    const int at_limit = limit != h->angle;
+    double torque = at_limit ? 0 : tau;
+    set_springs(K, h, at_limit ? limit : h->is_held ? h->held : h->angle);
+    if (h->is_held && !at_limit && __builtin_fabs(spring_torque(K, h)) > d->friction) {
+        h->is_held = 0;
+        h->step = 0;
+        set_springs(K, h, h->angle);
+    }
+    if (!h->is_held && !at_limit && d->friction > 0) {
+        torque += h->rate > 0 ? -d->friction : h->rate < 0 ? d->friction : 0;
+        K->s->force[KK_FORCE_FRICTION][h->dof] = torque - tau;
+    }
+    for (int i = 0; i < 4; i++) {
+        pull(K, &K->spring[h->first + i]);
+    }
+    twist(K, h, torque);
+}
+
+void kki_kuroda_hinge_forces(kuroda *K, const double *tau) {
+    for (int i = 0; i < K->nhinge; i++) {
+        act(K, &K->hinge[i], tau[K->hinge[i].dof]);
+    }
+}
+
+/// 5.6 for angles: the way of this step against that of the last.
+void kki_kuroda_hinge_rest(kuroda *K) {
+    for (int i = 0; i < K->nhinge; i++) {
+        kuroda_hinge *h = &K->hinge[i];
+        const double before = h->angle, last = h->step;
+        h->angle = kki_kuroda_angle_near(K, h, before);
+        const double way = h->angle - before;
+        if (K->model->dof[h->dof].friction > 0 && !h->is_held) {
+            h->is_held = way * last < 0 || (last != 0 && __builtin_fabs(way) < STILL);
+            h->held = h->angle;
+        }
+        h->step = way;
+    }
+}
