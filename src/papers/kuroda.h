@@ -121,6 +121,7 @@ typedef struct kuroda_hinge {
     int32_t first;        ///< spring: two on the axis, two for the torque
     int32_t is_held;      ///< its angle does not change: a limit, or static friction
     double angle, rate;   ///< now
+    double inertia;       ///< of the child about the axis
     double held;          ///< angle it is held at
     double step;          ///< way of the last step; 0: none known
     kk_vec3 axis, across; ///< in the parent's axes: its own, and the reference that angles are counted from
@@ -139,7 +140,6 @@ typedef struct kuroda {
     double depth; ///< w
     double gravity;
     int32_t nbody, nsolid, nhinge, most_springs, nspring, first_contact;
-    int32_t has_hinges;
     kuroda_body *body;               ///< [nnode]
     kuroda_solid *solid;             ///< [ncollider]
     kuroda_hinge *hinge;             ///< [nnode]

@@ -166,7 +166,7 @@ static void write(const kuroda *K, const double *near, double *q, double *v) {
 void kki_kuroda_load(kuroda *K, const kk_state *state) {
     const kk_model *m = K->model;
     const double *record = kki_state_warm_const(state) + K->s->layout.first_body, *q = kk_state_q_const(state);
-    if (K->has_hinges && record[0] == 1) {
+    if (K->nhinge > 0 && record[0] == 1) {
         load_records(K, record);
         write(K, q, K->s->q_part, K->s->v_part);
         if (memcmp(K->s->q_part, q, (size_t)m->nq * sizeof *q) == 0 &&
@@ -207,7 +207,7 @@ void kki_kuroda_store(kuroda *K) {
     kk_simulator *s = K->s;
     memcpy(s->q_part, s->q, (size_t)K->model->nq * sizeof *s->q);
     write(K, s->q_part, s->q, s->v);
-    if (K->has_hinges) {
+    if (K->nhinge > 0) {
         store_records(K, s->warm + s->layout.first_body);
     }
 }

@@ -1,7 +1,8 @@
 /// S1 6: a hinge of four springs of length zero, two on its axis and two beside it, whose ends on the first body follow the angle while it
 /// turns freely and stay where they are while it is held, at a limit or by static friction.
 ///
-/// The thesis does not say how far from the centre springs sit (here half of the child's radius of gyration), nor when friction of a joint begins
+/// The thesis does not say how far from the centre springs sit (here the child's smallest radius of gyration, so that they are no stiffer against
+/// turning than against moving), nor when friction of a joint begins
 /// to hold and gives way (here as for contacts, 5.6, with the torque of the springs about the axis).
 #include <karakuri/elementary.h>
 
@@ -19,17 +20,26 @@ static kk_vec3 across(kk_vec3 axis) {
     return kk_vec3_scale(t, 1 / kk_vec3_norm(t));
 }
 
+/// Smallest principal moment, from below: none is larger than half of the trace, and the three multiply to the determinant.
+static double least_moment(kk_sym3 a) {
+    const double half = 0.5 * (a.xx + a.yy + a.zz);
+    const double xx = a.yy * a.zz - a.yz * a.yz, xy = a.xz * a.yz - a.xy * a.zz, xz = a.xy * a.yz - a.xz * a.yy;
+    const double det = a.xx * xx + a.xy * xy + a.xz * xz;
+    return det / (half * half);
+}
+
 static void make_hinge(kuroda *K, int node) {
     const kki_node *n = &K->model->node[node];
     const kuroda_body *b = &K->body[node];
     kuroda_hinge *h = &K->hinge[K->nhinge];
-    const double gyration = __builtin_sqrt(0.5 * (b->moment.xx + b->moment.yy + b->moment.zz) / b->mass);
     *h = (kuroda_hinge){.body = {n->parent, node}, .dof = n->v_index, .first = 4 * K->nhinge, .rest = b->neutral};
     h->axis = kk_mat3_mul_vec(kk_quat_to_mat3(b->neutral), kk_vec3_make(0, 0, 1));
     h->across = across(h->axis);
     h->centre[0] = kk_vec3_sub(b->neutral_place, K->body[n->parent].com);
     h->centre[1] = kk_vec3_scale(b->com, -1);
-    h->reach = 0.5 * gyration;
+    h->reach = __builtin_sqrt(least_moment(b->moment) / b->mass);
+    const kk_vec3 z = kk_vec3_make(0, 0, 1), off = kk_vec3_cross(z, b->com);
+    h->inertia = kk_vec3_dot(z, kk_sym3_mul_vec(b->moment, z)) + b->mass * kk_vec3_dot(off, off);
     K->nhinge++;
 }
 
@@ -102,10 +112,13 @@ static kk_vec3 end_velocity(const kuroda *K, const kuroda_spring *s, int side) {
     return kk_vec3_add(b->v, kk_vec3_cross(b->w, kki_kuroda_arm(K, s, side)));
 }
 
-/// (2.30) and (2.33)
-static void pull(kuroda *K, kuroda_spring *s) {
+/// (2.30) and (2.33). The first ends of torque springs go round with the angle while it is free.
+/// @param turn  angular velocity at which they do, world
+static void pull(kuroda *K, const kuroda_hinge *h, kuroda_spring *s, kk_vec3 turn) {
     const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0));
-    const kk_vec3 v = kk_vec3_sub(end_velocity(K, s, 1), end_velocity(K, s, 0));
+    const kk_vec3 centre = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->centre[0]);
+    const kk_vec3 round = kk_vec3_cross(turn, kk_vec3_sub(kki_kuroda_arm(K, s, 0), centre));
+    const kk_vec3 v = kk_vec3_sub(kk_vec3_sub(end_velocity(K, s, 1), end_velocity(K, s, 0)), round);
     const double length = kk_vec3_norm(d);
     const kk_vec3 n_l = kk_vec3_scale(d, length > 0 ? 1 / length : 0);
     s->force = kk_vec3_scale(n_l, -s->k * length - s->c * kk_vec3_dot(v, n_l));
@@ -156,8 +169,10 @@ static void act(kuroda *K, kuroda_hinge *h, double tau) {
         torque += h->rate > 0 ? -d->friction : h->rate < 0 ? d->friction : 0;
         K->s->force[KK_FORCE_FRICTION][h->dof] = torque - tau;
     }
+    const double rate = at_limit || h->is_held ? 0 : h->rate;
+    const kk_vec3 turn = kk_vec3_scale(kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis), rate);
     for (int i = 0; i < 4; i++) {
-        pull(K, &K->spring[h->first + i]);
+        pull(K, h, &K->spring[h->first + i], turn);
     }
     twist(K, h, torque);
 }
@@ -168,14 +183,16 @@ void kki_kuroda_hinge_forces(kuroda *K, const double *tau) {
     }
 }
 
-/// 5.6 for angles: the way of this step against that of the last.
+/// 5.6 for angles: the way of this step against that of the last. A joint that something turns harder than friction could hold is let turn
+/// round: the springs' own trembling would stop it otherwise.
 void kki_kuroda_hinge_rest(kuroda *K) {
     for (int i = 0; i < K->nhinge; i++) {
         kuroda_hinge *h = &K->hinge[i];
-        const double before = h->angle, last = h->step;
+        const double before = h->angle, last = h->step, friction = K->model->dof[h->dof].friction;
+        const double torque = h->inertia * (kki_kuroda_rate(K, h) - h->rate) / K->s->h;
         h->angle = kki_kuroda_angle_near(K, h, before);
         const double way = h->angle - before;
-        if (K->model->dof[h->dof].friction > 0 && !h->is_held) {
+        if (friction > 0 && !h->is_held && __builtin_fabs(torque) <= 2 * friction) {
             h->is_held = way * last < 0 || (last != 0 && __builtin_fabs(way) < STILL);
             h->held = h->angle;
         }

@@ -42,10 +42,10 @@ KK_TEST(openhrp_carries_the_weight_of_a_tower) {
             paper_run(&s, 1, NULL);
             f = kk_vec3_add(f, kk_simulator_contact_wrench(s.simulator, box[0], KK_WORLD).linear);
         }
-               KK_CHECK_REL(0.01 * f.z, 4 * g * kk_cos(angle), 1e-2);
-               KK_CHECK_REL(0.01 * f.x, -4 * g * kk_sin(angle), 1e-2);
-               KK_CHECK_NEAR(stage_q(&s, box[2])[4], 0, 1e-3);
-               KK_CHECK(paper_report(&s).sweeps <= 120);
+        KK_CHECK_REL(0.01 * f.z, 4 * g * kk_cos(angle), 1e-2);
+        KK_CHECK_REL(0.01 * f.x, -4 * g * kk_sin(angle), 1e-2);
+        KK_CHECK_NEAR(stage_q(&s, box[2])[4], 0, 1e-3);
+        KK_CHECK(paper_report(&s).sweeps <= 120);
     }
     stage_end(&s);
 }
