@@ -18,6 +18,25 @@ static kk_status refuse(const kk_model *m, int node, const char *what, kk_error 
         kk_model_body_name(m, m->node_body[node]), what);
 }
 
+/// Moment about the centre of mass, in the node's axes.
+static kk_sym3 moment_of(const kki_node *n, kk_vec3 com) {
+    const kk_sym3 shift = kk_sym3_point_mass(n->mass, com);
+    return (kk_sym3){n->inertia[0][0] - shift.xx, n->inertia[1][1] - shift.yy, n->inertia[2][2] - shift.zz,
+                     n->inertia[1][0] - shift.xy, n->inertia[2][0] - shift.xz, n->inertia[2][1] - shift.yz};
+}
+
+static kk_vec3 com_of(const kki_node *n) {
+    const double im = 1 / n->mass;
+    return kk_vec3_make(n->h[0] * im, n->h[1] * im, n->h[2] * im);
+}
+
+/// Whether a moment can be inverted: points and thin rods have none about some axis.
+static int is_solid(kk_sym3 a) {
+    const double trace = a.xx + a.yy + a.zz, xx = a.yy * a.zz - a.yz * a.yz;
+    const double det = a.xx * xx + a.xy * (a.xz * a.yz - a.xy * a.zz) + a.xz * (a.xy * a.yz - a.xz * a.yy);
+    return det > 1e-12 * trace * trace * trace;
+}
+
 static kk_status check_node(const kk_model *m, int i, kk_error *error) {
     const kki_node *n = &m->node[i];
     if (n->type != KKI_NODE_HINGE && !(n->type == KKI_NODE_FREE && n->parent == 0)) {
@@ -25,6 +44,9 @@ static kk_status check_node(const kk_model *m, int i, kk_error *error) {
     }
     if (!(n->mass > 0)) {
         return refuse(m, i, "has no mass", error);
+    }
+    if (!is_solid(moment_of(n, com_of(n)))) {
+        return refuse(m, i, "has no moment of inertia about an axis through its centre of mass", error);
     }
     for (int k = 0; k < m->node_nv[i]; k++) {
         if (m->dof[n->v_index + k].armature > 0) {
@@ -58,12 +80,9 @@ static kk_sym3 invert(kk_sym3 a) {
 static void fill_body(kuroda *K, int i) {
     const kki_node *n = &K->model->node[i];
     kuroda_body *b = &K->body[i];
-    const double im = 1 / n->mass;
     b->mass = n->mass;
-    b->com = kk_vec3_make(n->h[0] * im, n->h[1] * im, n->h[2] * im);
-    const kk_sym3 shift = kk_sym3_point_mass(n->mass, b->com);
-    b->moment = (kk_sym3){n->inertia[0][0] - shift.xx, n->inertia[1][1] - shift.yy, n->inertia[2][2] - shift.zz,
-                          n->inertia[1][0] - shift.xy, n->inertia[2][0] - shift.xz, n->inertia[2][1] - shift.yz};
+    b->com = com_of(n);
+    b->moment = moment_of(n, b->com);
     b->moment_inverse = invert(b->moment);
     // where it stands in its parent (or the world) at q = 0
     const kk_transform P = kki_node_transform(K->s->view, n->parent), N = kki_node_transform(K->s->view, i);
