@@ -87,3 +87,42 @@ KK_TEST(papers_steps_are_transactions) {
         stage_end(&s);
     }
 }
+
+// every allocation of a simulator may fail: a clean status, and nothing is lost
+KK_TEST(papers_survive_failing_allocations) {
+    static const kk_vec3 vertex[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const int32_t face[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    stage s = stage_begin(9.8);
+    paper_slope(&s, 0.1, 0.5, 9.8);
+    const int arm = paper_hinge(&s, KK_WORLD, kk_vec3_make(0, 0, 5), kk_inertia_solid_box(1, 1, 0.5, 0.5), "arm");
+    kk_mesh_def mesh = kk_mesh_def_default();
+    mesh.name = "wedge";
+    mesh.vertex = vertex;
+    mesh.face = face;
+    mesh.vertex_count = mesh.face_count = 4;
+    int id = 0;
+    KK_CHECK_EQ_INT(kk_spec_add_mesh(s.spec, &mesh, &id, &s.error), KK_OK);
+    for (int hull = 0; hull < 2; hull++) {
+        kk_shape_def shape = kk_shape_def_default();
+        shape.type = hull ? KK_SHAPE_HULL : KK_SHAPE_MESH;
+        shape.body = arm;
+        shape.mesh = id;
+        KK_CHECK_EQ_INT(kk_spec_add_shape(s.spec, &shape, NULL, &s.error), KK_OK);
+    }
+    KK_CHECK_EQ_INT(kk_model_compile(s.spec, NULL, &s.model, &s.error), KK_OK);
+    for (int solver = KK_SOLVER_OPENHRP; s.model && solver <= KK_SOLVER_KURODA; solver++) {
+        const kk_step_options o = {.solver = (kk_solver)solver};
+        kk_status status = KK_OUT_OF_MEMORY;
+        for (int fail_at = 0; status != KK_OK && fail_at < 500; fail_at++) {
+            faulty watch = {.fail_at = fail_at};
+            const kk_allocator allocator = {.allocate = faulty_allocate, .release = faulty_release, .user = &watch};
+            status = kk_simulator_create(s.model, &o, &allocator, &s.simulator, &s.error);
+            KK_CHECK(status == KK_OK || (status == KK_OUT_OF_MEMORY && !s.simulator && s.error.text[0]));
+            kk_simulator_free(s.simulator);
+            s.simulator = NULL;
+            KK_CHECK_EQ_INT(watch.blocks, 0);
+        }
+        KK_CHECK_EQ_INT(status, KK_OK);
+    }
+    stage_end(&s);
+}
