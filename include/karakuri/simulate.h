@@ -35,10 +35,9 @@ typedef struct kk_step_options {
     double correction;        ///< m; most by which a step repairs penetration; 0: 0.01
     int discrete;             ///< 1: bodies faster than their thickness a step are not followed along their motion
     int explicit_servos;      ///< 1: servos and dampers are forces of the step's start, not solved with it
-    double
-        spring_stiffness;  ///< kuroda: N/m of every spring whose material has none; 0: 10 times the mean weight a metre
-    double spring_damping; ///< kuroda: N s/m; 0: a tenth of the critical one of a body of mean mass
-    double spring_depth;   ///< kuroda: m by which springs may give; 0: 0.05
+    // kuroda alone: springs whose material has none of its own, N/m, N s/m, and how far they may give, m. 0: so stiff that one gives half of
+    // the depth under a body's weight; a twentieth of critical; 0.05, or a quarter of the thinnest shape if that is less
+    double spring_stiffness, spring_damping, spring_depth;
     double (*clock)(void *user); ///< s; for the times in the report; NULL: none
     void *clock_user;
 } kk_step_options;
