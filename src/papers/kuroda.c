@@ -205,11 +205,32 @@ static int keep_limits(kuroda *K) {
     return descents;
 }
 
+/// The options may have changed how far springs give.
+static kk_status adopt_depth(kuroda *K, kk_error *error) {
+    const double depth = K->s->options.spring_depth > 0 ? K->s->options.spring_depth : default_depth(K->model);
+    kk_status status = KK_OK;
+    const int has_changed = depth != K->depth;
+    K->depth = depth;
+    for (int i = 0; i < K->nsolid && has_changed && status == KK_OK; i++) {
+        status = kki_kuroda_shrink(K, &K->solid[i], error);
+    }
+    K->depth = status == KK_OK ? depth : 0; // not adopted: the next step tries again
+    return status;
+}
+
+static void note_hinges(kuroda *K) {
+    for (int i = 0; i < K->nhinge; i++) {
+        K->s->force[KK_FORCE_FRICTION][K->hinge[i].dof] = K->hinge[i].friction;
+        K->s->force[KK_FORCE_LIMIT][K->hinge[i].dof] = K->hinge[i].limit;
+    }
+}
+
 static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input,
                       kk_error *error) {
     kuroda *K = own(s);
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
     kk_status status = kki_paper_forces(m, s, input, s->h, error);
+    status = status ? status : adopt_depth(K, error);
     if (status != KK_OK) {
         return status;
     }
@@ -239,6 +260,7 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     note_motion(K, state);
     s->is_smooth = 1;
     kki_finish(m, s);
+    note_hinges(K);
     return KK_OK;
 }
 

@@ -116,18 +116,19 @@ enum {
 // ---- hinges
 
 typedef struct kuroda_hinge {
-    int32_t body[2];      ///< parent's node, child's
-    int32_t dof;          ///< −1: of a loop
-    int32_t first;        ///< spring: two on the axis, two for the torque
-    int32_t is_held;      ///< its angle does not change: a limit, or static friction
-    double angle, rate;   ///< now
-    double inertia;       ///< of the child about the axis
-    double held;          ///< angle it is held at
-    double step;          ///< way of the last step; 0: none known
-    kk_vec3 axis, across; ///< in the parent's axes: its own, and the reference that angles are counted from
-    kk_vec3 centre[2];    ///< from the centres of mass, in the bodies' axes
-    kk_quat rest;         ///< child in parent at angle 0
-    double reach;         ///< distance of the springs from the hinge's centre
+    int32_t body[2];        ///< parent's node, child's
+    int32_t dof;            ///< −1: of a loop
+    int32_t first;          ///< spring: two on the axis, two for the torque
+    int32_t is_held;        ///< its angle does not change: a limit, or static friction
+    double angle, rate;     ///< now
+    double inertia;         ///< of the child about the axis
+    double friction, limit; ///< torques of this step, for readers
+    double held;            ///< angle it is held at
+    double step;            ///< way of the last step; 0: none known
+    kk_vec3 axis, across;   ///< in the parent's axes: its own, and the reference that angles are counted from
+    kk_vec3 centre[2];      ///< from the centres of mass, in the bodies' axes
+    kk_quat rest;           ///< child in parent at angle 0
+    double reach;           ///< distance of the springs from the hinge's centre
 } kuroda_hinge;
 
 /// What the state remembers of a node: place, attitude, velocity, and of its hinge.
@@ -165,6 +166,8 @@ void kki_kuroda_move(kuroda *K);
 
 // kuroda_solid.c
 kk_status kki_kuroda_make_solid(kuroda *K, int shape, kuroda_solid *solid, kk_error *error);
+/// The shrunken polyhedron for K->depth.
+kk_status kki_kuroda_shrink(kuroda *K, kuroda_solid *solid, kk_error *error);
 void kki_kuroda_free_solid(kuroda *K, kuroda_solid *solid);
 /// Boxes of the tree round from[] … to[].
 void kki_kuroda_refit(kuroda_solid *solid);

@@ -153,28 +153,40 @@ static void twist(kuroda *K, const kuroda_hinge *h, double torque) {
     }
 }
 
-static void act(kuroda *K, kuroda_hinge *h, double tau) {
+/// Where the first ends of the torque springs stand, and whether they are held there: 6.3, 2., and static friction.
+static double hold(kuroda *K, kuroda_hinge *h, int *is_held) {
     const kk_dof_def *d = &K->model->dof[h->dof];
-    // 6.3, 2.: beyond a limit the springs hold the limit's angle, and no torque acts
     const double limit = h->angle > d->upper ? d->upper : h->angle < d->lower ? d->lower : h->angle;
-    const int at_limit = limit != h->angle;
-    double torque = at_limit ? 0 : tau;
-    set_springs(K, h, at_limit ? limit : h->is_held ? h->held : h->angle);
-    if (h->is_held && !at_limit && __builtin_fabs(spring_torque(K, h)) > d->friction) {
-        h->is_held = 0;
-        h->step = 0;
-        set_springs(K, h, h->angle);
+    *is_held = 1;
+    if (limit != h->angle) {
+        set_springs(K, h, limit);
+        h->limit = spring_torque(K, h);
+        return limit;
     }
-    if (!h->is_held && !at_limit && d->friction > 0) {
-        torque += h->rate > 0 ? -d->friction : h->rate < 0 ? d->friction : 0;
-        K->s->force[KK_FORCE_FRICTION][h->dof] = torque - tau;
+    if (h->is_held) {
+        set_springs(K, h, h->held);
+        h->friction = spring_torque(K, h);
+        h->is_held = __builtin_fabs(h->friction) <= d->friction;
+        h->step = h->is_held ? h->step : 0;
     }
-    const double rate = at_limit || h->is_held ? 0 : h->rate;
-    const kk_vec3 turn = kk_vec3_scale(kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis), rate);
+    *is_held = h->is_held;
+    return h->is_held ? h->held : h->angle;
+}
+
+static void act(kuroda *K, kuroda_hinge *h, double tau) {
+    const double friction = K->model->dof[h->dof].friction;
+    int is_held = 0;
+    h->limit = h->friction = 0;
+    set_springs(K, h, hold(K, h, &is_held));
+    if (!is_held) {
+        h->friction = h->rate > 0 ? -friction : h->rate < 0 ? friction : 0;
+    }
+    const kk_vec3 axis = kk_mat3_mul_vec(K->body[h->body[0]].turn, h->axis);
     for (int i = 0; i < 4; i++) {
-        pull(K, h, &K->spring[h->first + i], turn);
+        pull(K, h, &K->spring[h->first + i], kk_vec3_scale(axis, is_held ? 0 : h->rate));
     }
-    twist(K, h, torque);
+    // beyond a limit no torque acts; what friction holds, the springs hold
+    twist(K, h, h->limit != 0 ? 0 : is_held ? tau : tau + h->friction);
 }
 
 void kki_kuroda_hinge_forces(kuroda *K, const double *tau) {

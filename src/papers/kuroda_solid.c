@@ -115,7 +115,7 @@ static kk_vec3 inwards(const kki_surface *f, int vertex, double s) {
     return length > most ? kk_vec3_scale(d, most / length) : d;
 }
 
-static kk_status shrink(kuroda *K, kuroda_solid *solid, kk_error *error) {
+kk_status kki_kuroda_shrink(kuroda *K, kuroda_solid *solid, kk_error *error) {
     const kki_surface *f = solid->surface;
     const kk_vec3 size = kk_vec3_sub(f->box.upper, f->box.lower);
     const double least = size.x < size.y ? (size.x < size.z ? size.x : size.z) : (size.y < size.z ? size.y : size.z);
@@ -338,7 +338,7 @@ kk_status kki_kuroda_make_solid(kuroda *K, int shape, kuroda_solid *solid, kk_er
     const kk_vec3 com = K->body[x->node].com;
     solid->X_CS = kk_transform_make(x->X_NS.R, kk_vec3_sub(x->X_NS.p, com));
     list_leaves(solid);
-    return shrink(K, solid, error);
+    return kki_kuroda_shrink(K, solid, error);
 }
 
 void kki_kuroda_free_solid(kuroda *K, kuroda_solid *solid) {

@@ -17,7 +17,7 @@ struct kki_paper {
 /// papers/papers.c: NULL for the exact solver.
 const kki_paper *kki_paper_of(kk_solver solver);
 
-/// How long a rod that the loop is stays, and other words that papers and the step share.
+/// Sweeps and descents where the options do not say.
 enum { KKI_PAPER_SWEEPS_OPENHRP = 120, KKI_PAPER_SWEEPS_SPRINGHEAD = 15, KKI_PAPER_DESCENTS_KURODA = 1000 };
 
 #endif

@@ -321,6 +321,74 @@ KK_TEST(kuroda_stands_on_edges) {
     stage_end(&s);
 }
 
+/// A staple, three sides of a frame, as a mesh: hollow from below.
+static void add_staple(stage *s, int body) {
+    static const double outline[8][2] = {{-0.5, -0.6}, {-0.25, -0.6}, {-0.25, 0}, {0.25, 0},
+                                         {0.25, -0.6}, {0.5, -0.6},   {0.5, 0.3}, {-0.5, 0.3}};
+    static const int32_t front[6][3] = {{0, 1, 2}, {0, 2, 7}, {2, 3, 7}, {3, 6, 7}, {3, 5, 6}, {3, 4, 5}};
+    static kk_vec3 vertex[16];
+    static int32_t face[28][3];
+    int n = 0;
+    for (int i = 0; i < 16; i++) {
+        vertex[i] = kk_vec3_make(outline[i % 8][0], i < 8 ? -0.2 : 0.2, outline[i % 8][1]);
+    }
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < 3; k++) {
+            face[n][k] = front[i][k];
+            face[n + 1][k] = 8 + front[i][2 - k];
+        }
+        n += 2;
+    }
+    for (int i = 0; i < 8; i++) {
+        const int32_t j = (i + 1) % 8, side[2][3] = {{i, 8 + j, j}, {i, 8 + i, 8 + j}};
+        memcpy(face[n], side, sizeof side);
+        n += 2;
+    }
+    kk_mesh_def mesh = kk_mesh_def_default();
+    mesh.name = "staple";
+    mesh.vertex = vertex;
+    mesh.face = (const int32_t(*)[3])face;
+    mesh.vertex_count = 16;
+    mesh.face_count = n;
+    kk_shape_def shape = kk_shape_def_default();
+    shape.type = KK_SHAPE_MESH;
+    shape.body = body;
+    KK_CHECK_EQ_INT(kk_spec_add_mesh(s->spec, &mesh, &shape.mesh, &s->error), KK_OK);
+    KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &shape, NULL, &s->error), KK_OK);
+}
+
+// fig. 8.15: a concave body hangs by its hollow, which only edges carry, and a bar that is pushed sideways takes it along
+KK_TEST(kuroda_hooks_a_concave_body) {
+    stage s = stage_begin(9.8);
+    kk_shape_def bar = kk_shape_def_default();
+    bar.type = KK_SHAPE_BOX;
+    bar.body = KK_WORLD;
+    bar.size[0] = bar.size[2] = 0.3;
+    bar.size[1] = 4;
+    bar.placement.p = kk_vec3_make(0, 0.3, -0.15);
+    KK_CHECK_EQ_INT(kk_spec_add_shape(s.spec, &bar, NULL, &s.error), KK_OK);
+    kk_inertia inertia = kk_inertia_solid_box(2, 1, 0.4, 0.9);
+    inertia.com = kk_vec3_make(0, 0, -0.1);
+    const int staple = stage_body(&s, inertia);
+    add_staple(&s, staple);
+    const kk_step_options o = {.solver = KK_SOLVER_KURODA, .timestep = 0.01, .spring_depth = 0.04};
+    if (stage_ready(&s, &o)) {
+        stage_place(&s, staple, 0.02, 0, 0.01);
+        paper_run(&s, 800, NULL);
+        KK_CHECK(stage_q(&s, staple)[6] < 0 && stage_q(&s, staple)[6] > -0.04);
+        KK_CHECK_NEAR(stage_q(&s, staple)[4], 0.02, 0.02);
+        KK_CHECK_NEAR(stage_v(&s, staple)[5], 0, 1e-3);
+        KK_CHECK_REL(kk_simulator_contact_wrench(s.simulator, staple, -1).linear.z, 2 * 9.8, 1e-2);
+        // dragged along x it comes against the bar with the inside of a leg, and no further
+        kk_force push[2] = {{{0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}};
+        const kk_input input = {.wrench = push};
+        push[staple].linear.x = 25;
+        paper_run(&s, 400, &input);
+        KK_CHECK(stage_q(&s, staple)[4] > 0.05 && stage_q(&s, staple)[4] < 0.2);
+    }
+    stage_end(&s);
+}
+
 // ---- the state
 
 // anchors and bodies of hinges live in the state: another simulator goes on with the same bytes, also behind saving; and a q that the
