@@ -6,8 +6,12 @@
 #include "base/error.h"
 
 const kki_paper *kki_paper_of(kk_solver solver) {
-    static const kki_paper *const papers[] = {NULL, &kki_paper_openhrp, &kki_paper_springhead, &kki_paper_kuroda};
-    return (unsigned)solver < sizeof papers / sizeof *papers ? papers[solver] : NULL;
+    switch (solver) {
+    case KK_SOLVER_OPENHRP: return &kki_paper_openhrp;
+    case KK_SOLVER_SPRINGHEAD: return &kki_paper_springhead;
+    case KK_SOLVER_KURODA: return &kki_paper_kuroda;
+    default: return NULL;
+    }
 }
 
 // ---- what is refused

@@ -170,7 +170,7 @@ static int step_down(kuroda *K, penalty *now) {
         return 0;
     }
     double alpha = first_trial(K);
-    for (int i = 0; i < 40 && alpha > 0; i++, alpha *= 0.5) {
+    for (int i = 0; i < 40 && alpha > 0; i++) {
         const double along = go(K, alpha);
         const penalty next = measure(K, K->trial);
         if (next.P <= now->P + ARMIJO * along && next.P < now->P) {
@@ -178,6 +178,7 @@ static int step_down(kuroda *K, penalty *now) {
             *now = next;
             return 1;
         }
+        alpha *= 0.5;
     }
     return 0;
 }

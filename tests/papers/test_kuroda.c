@@ -232,8 +232,8 @@ static int add_grid(stage *s, int material) {
     static int32_t face[4 * (NX - 1) * (NY - 1) + 4 * (NX - 1 + NY - 1)][3];
     int faces = 0;
     for (int i = 0; i < 2 * NX * NY; i++) {
-        const int k = i % (NX * NY);
-        vertex[i] = kk_vec3_make(k % NX - 1.3, k / NX - 0.9, i < NX * NY ? 0 : -1);
+        const int k = i % (NX * NY), row = k / NX;
+        vertex[i] = kk_vec3_make(k % NX - 1.3, row - 0.9, i < NX * NY ? 0 : -1);
     }
 #define FACE(a, b, c) (face[faces][0] = (a), face[faces][1] = (b), face[faces++][2] = (c))
     const int under = NX * NY;
