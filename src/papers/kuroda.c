@@ -7,7 +7,9 @@
 #include "base/error.h"
 
 /// L0 is looked at again with the constraint forces found, so many times.
-enum { ROUNDS = 4 };
+enum { ROUNDS = 8 };
+/// Share of the depth by which a limit may be broken behind that.
+static const double ENOUGH = 0.05;
 
 static kuroda *own(const kk_simulator *s) {
     return s->paper_data;
@@ -30,7 +32,9 @@ static void place(kki_layout *layout, const kk_model *m, kuroda *K) {
 
 static kk_status allocate(const kk_model *m, kk_simulator *s, kk_error *error) {
     const int remembered = (s->layout.first_dof - s->layout.first_contact) / KURODA_WARM_SIZE;
-    kuroda header = {.model = m, .s = s, .most_springs = 4 * m->nnode + remembered};
+    // of L1 there are as many as the state remembers; of L0 fast bodies may have many, for once
+    kuroda header = {.model = m, .s = s, .most_touching = 4 * m->nnode + remembered};
+    header.most_springs = header.most_touching + 4 * remembered + 256;
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
     place(&layout, m, &header);
@@ -191,18 +195,24 @@ static void note_motion(kuroda *K, const kk_state *state) {
 }
 
 /// Constraint forces, until L0 finds nothing more that would be too deep.
-static int keep_limits(kuroda *K) {
-    int descents = 0;
+static kk_status keep_limits(kuroda *K, int *descents, kk_error *error) {
     kki_kuroda_accelerate(K);
     for (int round = 0; round < ROUNDS; round++) {
         kki_kuroda_foresee(K);
-        if (kki_kuroda_foresee_depth(K) == 0 && round > 0) {
+        const double worst = kki_kuroda_bend(K);
+        if (kki_kuroda_foresee_depth(K) == 0 && round > 0 && worst <= ENOUGH * K->depth) {
             break;
         }
-        K->nspring = K->nspring < K->most_springs ? K->nspring : K->most_springs;
-        descents += kki_kuroda_constrain(K);
+        if (K->nspring > K->most_springs) {
+            return kki_error_set(
+                error, KK_LIMIT_EXCEEDED,
+                "detect: more than %d vertices and edges would get too deep in one step; a shorter time "
+                "step, or max_contacts in the options of the spec, helps",
+                (int)(K->most_springs - K->most_touching));
+        }
+        *descents += kki_kuroda_constrain(K);
     }
-    return descents;
+    return KK_OK;
 }
 
 /// The options may have changed how far springs give.
@@ -246,7 +256,11 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     kki_kuroda_hinge_forces(K, s->tau);
     kki_kuroda_contact_forces(K, state);
     // where that leads, and what must not be
-    const int descents = keep_limits(K);
+    int descents = 0;
+    status = keep_limits(K, &descents, error);
+    if (status != KK_OK) {
+        return status;
+    }
     for (int i = K->first_contact; i < K->nspring; i++) {
         list_contact(K, &K->spring[i]);
     }

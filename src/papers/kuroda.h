@@ -13,8 +13,7 @@
 /// Misprints of the thesis, and what is meant: (2.30) has kr for k l_r; (2.14) has F for the moment; (3.10) multiplies 2 by k/m; (4.3) has no
 /// square and is not differentiable, though 4.3 asks for a gradient: squares here; (5.14) and (5.15) are swapped and (5.15) has a k that (5.16) has
 /// again; (5.16) subtracts a number from a vector, (f_c·N) N is meant; in 5.4.2 the point on the face is looked for from the point of the edge
-/// that lies in that face: the other edge's point is meant; of the two faces the one with the *smaller* product with n is to be taken: that turns
-/// from the direction found, the larger one is meant; I of 8.2 is 110/3 (geometry), not 100/3, and the box there is 7 m long by its
+/// that lies in that face: the other edge's point is meant; I of 8.2 is 110/3 (geometry), not 100/3, and the box there is 7 m long by its
 /// corners and 6 m by its text.
 ///
 /// Silent, and chosen here: see docs/guide/paper-modes.md.
@@ -98,6 +97,7 @@ typedef struct kuroda_spring {
     kk_vec3 place;    ///< where the moving end stands, in axes of body[0]
     kk_vec3 nu;       ///< ν(t), its way in the last step
     int32_t has_nu;
+    kk_vec3 curve;      ///< of its stretch at the step's end, off the straight line
     kk_vec3 force;      ///< on body[1]
     kk_vec3 held;       ///< f_c, on body[1]
     double held_before; ///< f_c · N of the last step
@@ -140,7 +140,7 @@ typedef struct kuroda {
     kk_simulator *s;
     double depth; ///< w
     double gravity;
-    int32_t nbody, nsolid, nhinge, most_springs, nspring, first_contact;
+    int32_t nbody, nsolid, nhinge, most_springs, most_touching, nspring, first_contact;
     kuroda_body *body;               ///< [nnode]
     kuroda_solid *solid;             ///< [ncollider]
     kuroda_hinge *hinge;             ///< [nnode]
@@ -169,8 +169,8 @@ kk_status kki_kuroda_make_solid(kuroda *K, int shape, kuroda_solid *solid, kk_er
 /// The shrunken polyhedron for K->depth.
 kk_status kki_kuroda_shrink(kuroda *K, kuroda_solid *solid, kk_error *error);
 void kki_kuroda_free_solid(kuroda *K, kuroda_solid *solid);
-/// Boxes of the tree round from[] … to[].
-void kki_kuroda_refit(kuroda_solid *solid);
+/// Boxes of the tree round from[] … to[], wider by a margin.
+void kki_kuroda_refit(kuroda_solid *solid, double margin);
 /// Calls with every pair of leaves whose boxes meet.
 typedef void kki_kuroda_visit(kuroda *K, kuroda_solid *a, kuroda_solid *b, kuroda_leaf of_a, kuroda_leaf of_b);
 void kki_kuroda_pairs(kuroda *K, kuroda_solid *a, kuroda_solid *b, kki_kuroda_visit *visit);
@@ -208,6 +208,8 @@ void kki_kuroda_default_spring(const kuroda *K, double mass, double *k, double *
 // kuroda_descent.c
 /// f_c of all springs whose limits the step would break; v_next, w_next. Gives the number of descents.
 int kki_kuroda_constrain(kuroda *K);
+/// How far ends that turn get off the straight line; and by how much the worst limit is then broken, m.
+double kki_kuroda_bend(kuroda *K);
 
 // small
 static inline kk_vec3 kki_kuroda_end(const kuroda *K, const kuroda_spring *s, int side) {

@@ -153,8 +153,12 @@ static void load_records(kuroda *K, const double *record) {
 
 // ---- q and v as the bodies have them
 
-static void write_free(const kuroda_body *b, double *q, double *v) {
-    const kk_quat R = kk_quat_normalize(kk_quat_mul(kk_quat_conjugate(b->neutral), b->R));
+/// @param near  of the two quaternions of an attitude the one nearer to this
+static void write_free(const kuroda_body *b, const double *near, double *q, double *v) {
+    kk_quat R = kk_quat_normalize(kk_quat_mul(kk_quat_conjugate(b->neutral), b->R));
+    if (R.w * near[0] + R.x * near[1] + R.y * near[2] + R.z * near[3] < 0) {
+        R = (kk_quat){-R.w, -R.x, -R.y, -R.z};
+    }
     const kk_vec3 arm = kk_mat3_mul_vec(b->turn, b->com), origin = kk_vec3_sub(b->x, arm);
     const kk_vec3 place = kk_mat3_tmul_vec(kk_quat_to_mat3(b->neutral), kk_vec3_sub(origin, b->neutral_place));
     q[0] = R.w;
@@ -172,7 +176,7 @@ static void write(const kuroda *K, const double *near, double *q, double *v) {
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
         if (n->type == KKI_NODE_FREE) {
-            write_free(&K->body[i], q + n->q_index, v + n->v_index);
+            write_free(&K->body[i], near + n->q_index, q + n->q_index, v + n->v_index);
         }
     }
     for (int i = 0; i < K->nhinge; i++) {

@@ -174,17 +174,26 @@ static void name_edges(kuroda *K, kuroda_spring *s, const edge_pair *x, int vari
                             x->share[1] * kk_vec3_norm(kk_vec3_sub(x->b[1], x->a[1])), 0);
 }
 
-/// q_i is false: a face beside edge i pushes the point of the other edge.
+/// A face beside edge i pushes the point of the other edge; false where that is not behind it, or too far.
+static int push_by_plane(kuroda *K, const edge_pair *x, int i, int face) {
+    const kk_vec3 n = face_normal(K, x->solid[i], face), p = x->p[!i];
+    const double depth = -kk_vec3_dot(n, kk_vec3_sub(p, x->a[i]));
+    if (!(depth > 0 && depth <= 1.5 * K->depth)) {
+        return 0;
+    }
+    kuroda_spring *s = set(K, x->solid[i]->body, kk_vec3_add(p, kk_vec3_scale(n, depth)), x->solid[!i]->body, p, n);
+    name_edges(K, s, x, i ? KURODA_ON_FACE_OF_1 : KURODA_ON_FACE_OF_0);
+    return 1;
+}
+
+/// q_i is false: of the faces beside edge i the one that is further from the push found, which would be against the motion; where it
+/// has nothing to push, the other one.
 static void push_by_face(kuroda *K, const edge_pair *x, int i) {
     const int f0 = face_beside(x, i, 0), f1 = face_beside(x, i, 1);
-    const kk_vec3 n0 = face_normal(K, x->solid[i], f0 < 0 ? f1 : f0),
-                  n1 = face_normal(K, x->solid[i], f1 < 0 ? f0 : f1);
-    const kk_vec3 n = kk_vec3_dot(n0, x->push[i]) >= kk_vec3_dot(n1, x->push[i]) ? n0 : n1, p = x->p[!i];
-    const double depth = -kk_vec3_dot(n, kk_vec3_sub(p, x->a[i]));
-    if (depth > 0 && depth <= 1.5 * K->depth) {
-        kuroda_spring *s = set(K, x->solid[i]->body, kk_vec3_add(p, kk_vec3_scale(n, depth)), x->solid[!i]->body, p, n);
-        name_edges(K, s, x, i ? KURODA_ON_FACE_OF_1 : KURODA_ON_FACE_OF_0);
-    }
+    const int a = f0 < 0 ? f1 : f0, b = f1 < 0 ? f0 : f1;
+    const double at_a = kk_vec3_dot(face_normal(K, x->solid[i], a), x->push[i]);
+    const double at_b = kk_vec3_dot(face_normal(K, x->solid[i], b), x->push[i]);
+    push_by_plane(K, x, i, at_a <= at_b ? a : b);
 }
 
 /// (5.8): q'_i, whether the point of edge i is near an end of the other; which one.
@@ -241,8 +250,23 @@ void kki_kuroda_touch_edges(kuroda *K, kuroda_solid *a, int e0, kuroda_solid *b,
     }
 }
 
+static int is_bound_already(const kuroda *K, const kuroda_solid *a, int e0, const kuroda_solid *b, int e1) {
+    const int swap = a->shape > b->shape;
+    for (int i = K->first_contact; i < K->nspring && i < K->most_springs; i++) {
+        const kuroda_spring *s = &K->spring[i];
+        if (s->kind == KURODA_EDGE_EDGE && s->variant == KURODA_ON_EDGES && s->shape[swap] == a->shape &&
+            s->shape[!swap] == b->shape && s->feature[swap] == e0 && s->feature[!swap] == e1) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /// L0: the edges must stay on the sides that the shrunken ones are on at t.
 void kki_kuroda_bound_edges(kuroda *K, kuroda_solid *a, int e0, kuroda_solid *b, int e1) {
+    if (is_bound_already(K, a, e0, b, e1)) {
+        return;
+    }
     edge_pair x = pair_of(a, e0, b, e1), shrunk = x;
     const int32_t *i = a->surface->edge[e0].vertex, *j = b->surface->edge[e1].vertex;
     shrunk.a[0] = a->from[i[0]];

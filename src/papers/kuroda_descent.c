@@ -3,8 +3,8 @@
 ///     minimise P(f_c) = Σ max(0, g_i)²,   g_i = |stretch of spring i at t + Δt| − w            (4.3, squared)
 ///     s(t + Δt) = s + u(t + Δt) Δt,  u(t + Δt) = u + (f_c + f_ext) Δt                          (3.19, 3.20)
 ///
-/// by steepest descent from f_c = 0 with Armijo's rule (4.6). Stretches are linear in f_c here: ends move with the velocities of the step's end on
-/// the arms of its start. Contacts push along their normal only; a spring of a hinge may pull any way. ξ is 0.1 and the first
+/// by steepest descent from f_c = 0 with Armijo's rule (4.6). Stretches are linear in f_c within a descent: ends move with the velocities of the step's end on
+/// the arms of its start; by how much they bend off that is seen behind it, and taken as given in the next. Contacts push along their normal only; a spring of a hinge may pull any way. ξ is 0.1 and the first
 /// step tried is the minimum of the quadratic that the broken limits make, where the thesis is silent.
 #include <string.h>
 
@@ -16,6 +16,17 @@ static const double ENOUGH = 1e-3;
 
 static int is_contact(const kuroda_spring *s) {
     return s->kind != KURODA_HINGE;
+}
+
+/// g_i, and the direction in which the stretch breaks the limit.
+static double excess(const kuroda_spring *s, kk_vec3 d, kk_vec3 *way) {
+    if (is_contact(s)) {
+        *way = kk_vec3_scale(s->normal, -1);
+        return -kk_vec3_dot(s->normal, d) - s->w;
+    }
+    const double length = kk_vec3_norm(d);
+    *way = kk_vec3_scale(d, length > 0 ? 1 / length : 0);
+    return length - s->w;
 }
 
 // ---- from forces to stretches
@@ -61,8 +72,36 @@ static void stretch_freely(kuroda *K) {
             v[side] = kk_vec3_add(b->v_free, kk_vec3_cross(b->w_free, kki_kuroda_arm(K, s, side)));
         }
         const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0));
-        K->stretch[i] = kk_vec3_add(d, kk_vec3_scale(kk_vec3_sub(v[1], v[0]), K->s->h));
+        K->stretch[i] = kk_vec3_add(s->curve, kk_vec3_add(d, kk_vec3_scale(kk_vec3_sub(v[1], v[0]), K->s->h)));
     }
+}
+
+/// Stretch of a spring where the bodies will be, in the axes that its first body has now.
+static kk_vec3 stretch_ahead(const kuroda *K, const kuroda_spring *s) {
+    kk_vec3 end[2];
+    for (int side = 0; side < 2; side++) {
+        const kuroda_body *b = &K->body[s->body[side]];
+        end[side] = kk_vec3_add(b->x_next, kk_mat3_mul_vec(b->turn_next, s->arm[side]));
+    }
+    const kuroda_body *first = &K->body[s->body[0]];
+    return kk_mat3_mul_vec(first->turn, kk_mat3_tmul_vec(first->turn_next, kk_vec3_sub(end[1], end[0])));
+}
+
+double kki_kuroda_bend(kuroda *K) {
+    double worst = 0;
+    for (int i = 0; i < K->nspring; i++) {
+        kuroda_spring *s = &K->spring[i];
+        kk_vec3 v[2], way;
+        for (int side = 0; side < 2; side++) {
+            const kuroda_body *b = &K->body[s->body[side]];
+            v[side] = kk_vec3_add(b->v_next, kk_vec3_cross(b->w_next, kki_kuroda_arm(K, s, side)));
+        }
+        const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0)), ahead = stretch_ahead(K, s);
+        s->curve = kk_vec3_sub(ahead, kk_vec3_add(d, kk_vec3_scale(kk_vec3_sub(v[1], v[0]), K->s->h)));
+        const double g = excess(s, ahead, &way);
+        worst = g > worst ? g : worst;
+    }
+    return worst;
 }
 
 static kk_vec3 stretch_of(const kuroda *K, int i) {
@@ -75,17 +114,6 @@ static void push_all(kuroda *K, const double *f) {
     for (int i = 0; i < K->nspring; i++) {
         push(K, &K->spring[i], force_of(&K->spring[i], f + 3 * i));
     }
-}
-
-/// g_i, and the direction in which the stretch breaks the limit.
-static double excess(const kuroda_spring *s, kk_vec3 d, kk_vec3 *way) {
-    if (is_contact(s)) {
-        *way = kk_vec3_scale(s->normal, -1);
-        return -kk_vec3_dot(s->normal, d) - s->w;
-    }
-    const double length = kk_vec3_norm(d);
-    *way = kk_vec3_scale(d, length > 0 ? 1 / length : 0);
-    return length - s->w;
 }
 
 typedef struct penalty {

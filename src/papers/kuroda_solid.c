@@ -221,12 +221,17 @@ static kki_aabb both(kki_aabb a, kki_aabb b) {
     return a;
 }
 
-void kki_kuroda_refit(kuroda_solid *solid) {
+static kki_aabb wider(kki_aabb a, double by) {
+    const kk_vec3 d = kk_vec3_make(by, by, by);
+    return (kki_aabb){kk_vec3_sub(a.lower, d), kk_vec3_add(a.upper, d)};
+}
+
+void kki_kuroda_refit(kuroda_solid *solid, double margin) {
     const kki_surface *f = solid->surface;
     const int leaves = f->vertex_count + f->edge_count + f->face_count;
     for (int i = 2 * leaves - 2; i >= 0; i--) {
         const kuroda_node *n = &solid->node[i];
-        solid->box[i] = n->left < 0 ? box_of_leaf(f, solid->from, solid->to, solid->leaf[n->leaf])
+        solid->box[i] = n->left < 0 ? wider(box_of_leaf(f, solid->from, solid->to, solid->leaf[n->leaf]), margin)
                                     : both(solid->box[n->left], solid->box[n->right]);
     }
 }
@@ -260,7 +265,7 @@ static int slab_meets(const kuroda_solid *solid, int node, const kki_aabb *box) 
                                       n.z > 0 ? box->lower.z : box->upper.z);
     const kk_vec3 far = kk_vec3_make(n.x > 0 ? box->upper.x : box->lower.x, n.y > 0 ? box->upper.y : box->lower.y,
                                      n.z > 0 ? box->upper.z : box->lower.z);
-    return kk_vec3_dot(n, near) <= high && kk_vec3_dot(n, far) >= low;
+    return kk_vec3_dot(n, near) <= high && kk_vec3_dot(n, far) >= low; // the box is wide enough for both
 }
 
 /// Of two nodes whose boxes meet: a leaf waits, of two inner nodes the smaller one waits for the other's children.

@@ -121,14 +121,14 @@ kk_status kki_kuroda_touch(kuroda *K, const kk_state *state, kk_error *error) {
         carry(x, b->x, b->turn, x->shrunk, x->from);
         carry(x, b->x, b->turn, x->surface->vertex, x->to);
         carry(x, b->x, b->turn, x->surface->vertex, x->full);
-        kki_kuroda_refit(x);
+        kki_kuroda_refit(x, 0.5 * SLACK * K->depth);
     }
     K->nspring = K->first_contact;
     each_pair(K, touch);
-    if (K->nspring > K->most_springs) {
+    if (K->nspring > K->most_touching) {
         return kki_error_set(error, KK_LIMIT_EXCEEDED,
                              "detect: more than %d springs; set max_contacts in the options of the spec",
-                             (int)(K->most_springs - K->first_contact));
+                             (int)(K->most_touching - K->first_contact));
     }
     return KK_OK;
 }
@@ -150,7 +150,7 @@ int kki_kuroda_foresee_depth(kuroda *K) {
         const kuroda_body *b = &K->body[x->body];
         carry(x, b->x, b->turn, x->shrunk, x->from);
         carry(x, b->x_next, b->turn_next, x->shrunk, x->to);
-        kki_kuroda_refit(x);
+        kki_kuroda_refit(x, 0.5 * SLACK * K->depth);
     }
     each_pair(K, deepen);
     return K->nspring - before;
