@@ -74,8 +74,8 @@ static kk_status complain(const kk_model *m, const kk_simulator *s, const kki_is
                          kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]));
 }
 
-void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
-                     const kki_solver_stats *stats) {
+static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                 const kki_solver_stats *stats) {
     kk_report *r = &s->report;
     if (proof->residual > r->residual) {
         r->residual = proof->residual;
@@ -89,6 +89,11 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
     r->sweeps += stats->sweeps;
     r->newton += stats->newton;
     r->factorisations += stats->factorisations;
+}
+
+void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                     const kki_solver_stats *stats) {
+    note(m, s, I, proof, stats);
 }
 
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
@@ -116,7 +121,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
         return 0;
     }
-    kki_island_note(m, s, I, &proof, &none);
+    note(m, s, I, &proof, &none);
     return 1;
 }
 
@@ -156,7 +161,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     if (status != KK_OK) {
         return complain(m, s, I, stats.block, status, 0, error);
     }
-    kki_island_note(m, s, I, &proof, &stats);
+    note(m, s, I, &proof, &stats);
     if (!stats.solved && s->options.budget == 0) {
         return complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
     }
