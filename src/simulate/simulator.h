@@ -196,6 +196,8 @@ void kki_constrain(const kk_model *model, kk_simulator *s);
 /// One more: a row on a degree of freedom.
 kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
                                   double scale);
+/// The last degree of freedom of a node; −1 for the world.
+int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// islands.c: sorts them into islands and numbers rows and blocks.
