@@ -3,6 +3,7 @@
 
 #include "contact/cones.h"
 #include "contact/solver.h"
+#include "contact/sparse.h"
 
 #define ABS(x) __builtin_fabs(x)
 
@@ -102,27 +103,85 @@ static double normal_of(const kki_problem *p, const kki_block *block, const doub
     return lambda[contact->row] + contact->adhesion;
 }
 
+/// One block: its share of the certificate. @param scale  the largest of its diagonal
+static void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u,
+                  kki_certificate *c) {
+    const kki_block *block = &p->block[b];
+    const double normal = normal_of(p, block, lambda);
+    double x[3] = {0}, nearest[3];
+    centred(block, lambda, x);
+    memcpy(nearest, x, sizeof x);
+    kki_project_block(block, 1, normal, nearest);
+    const double *ub = u + block->row, r = kki_natural_map(block, scale, normal, x, ub);
+    if (c->worst < 0 || !(r <= c->residual)) {
+        c->residual = r;
+        c->worst = b;
+    }
+    c->cone = larger(c->cone, scale * distance(kki_law_rows(block->law), x, nearest));
+    if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
+        c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
+    }
+    if (block->law == KKI_LAW_CONTACT) {
+        c->dissipation = larger(c->dissipation, slip_angle(x, ub, r));
+    }
+}
+
 void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_certificate *c) {
     *c = (kki_certificate){.worst = -1};
     velocities(p, lambda, u);
     for (int b = 0; b < p->nblock; b++) {
-        const kki_block *block = &p->block[b];
-        const double scale = scale_of(p, block), normal = normal_of(p, block, lambda);
-        double x[3] = {0}, nearest[3];
-        centred(block, lambda, x);
-        memcpy(nearest, x, sizeof x);
-        kki_project_block(block, 1, normal, nearest);
-        const double *ub = u + block->row, r = kki_natural_map(block, scale, normal, x, ub);
-        if (c->worst < 0 || !(r <= c->residual)) {
-            c->residual = r;
-            c->worst = b;
+        judge(p, b, scale_of(p, &p->block[b]), lambda, u, c);
+    }
+}
+
+// ---- rows stored tie by tie
+
+/// z = Y λ, then u = Yᵀ z + g + r λ.
+static void sparse_velocities(const kki_sparse_problem *p, const double *lambda, double *restrict z,
+                              double *restrict u) {
+    memset(z, 0, sizeof *z * (size_t)p->first[p->nbody]);
+    for (int i = 0; i < 2 * p->ntie; i++) {
+        const kki_tie *t = &p->tie[i >> 1];
+        const int body = t->body[i & 1], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
+        for (int r = 0; r < t->nrow; r++) {
+            for (int k = 0; k < w; k++) {
+                z[p->first[body] + k] += p->Y[t->side[i & 1] + r * w + k] * lambda[t->row + r];
+            }
         }
-        c->cone = larger(c->cone, scale * distance(kki_law_rows(block->law), x, nearest));
-        if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
-            c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
+    }
+    for (int i = 0; i < p->rows.nrow; i++) {
+        u[i] = p->rows.g[i] + compliance(&p->rows, i) * lambda[i];
+    }
+    for (int i = 0; i < 2 * p->ntie; i++) {
+        const kki_tie *t = &p->tie[i >> 1];
+        const int body = t->body[i & 1], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
+        for (int r = 0; r < t->nrow; r++) {
+            u[t->row + r] += body < 0 ? 0 : moved(p->Y + t->side[i & 1] + r * w, z + p->first[body], 0, w);
         }
-        if (block->law == KKI_LAW_CONTACT) {
-            c->dissipation = larger(c->dissipation, slip_angle(x, ub, r));
+    }
+}
+
+static double sparse_scale(const kki_sparse_problem *p, const kki_tie *t, const kki_block *block) {
+    double scale = 0;
+    for (int r = block->row; r < block->row + kki_law_rows(block->law); r++) {
+        double own = compliance(&p->rows, r);
+        for (int side = 0; side < 2; side++) {
+            const int body = t->body[side], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
+            const double *y = p->Y + t->side[side] + (r - t->row) * w;
+            own += moved(y, y, 0, w);
+        }
+        scale = larger(scale, own);
+    }
+    return scale > 0 ? scale : 1;
+}
+
+void kki_sparse_certify(const kki_sparse_problem *p, const double *lambda, double *z, double *u, kki_certificate *c) {
+    *c = (kki_certificate){.worst = -1};
+    sparse_velocities(p, lambda, z, u);
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        for (int b = t->block; b < t->block + t->nblock; b++) {
+            judge(&p->rows, b, sparse_scale(p, t, &p->rows.block[b]), lambda, u, c);
         }
     }
 }

@@ -26,6 +26,16 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
                          .compliance = soft ? s->compliance + I->first_row : NULL};
 }
 
+kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
+                           const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
+                           kki_solver_stats *stats) {
+    if (!I->is_wide) {
+        return kki_contact_solve(problem, options, &s->solver, lambda, u, proof, stats);
+    }
+    const kki_sparse_problem wide = kki_wide_problem(s, I);
+    return kki_sparse_solve(&wide, options, &s->wide.solver, lambda, u, proof, stats);
+}
+
 static const char *kind_name(int kind) {
     static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon"};
     return names[kind];
@@ -108,7 +118,12 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     kki_certificate proof;
-    kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    if (I->is_wide) {
+        const kki_sparse_problem wide = kki_wide_problem(s, I);
+        kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);
+    } else {
+        kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    }
     const double floor = 5 * options.floor * (options.tolerance / s->options.tolerance);
     *almost = proof.residual <= 20 * floor;
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
@@ -124,7 +139,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     kki_solver_stats stats;
     const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    const kk_status status = kki_contact_solve(problem, &options, &s->solver, lambda, u, &proof, &stats);
+    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, u, &proof, &stats);
     if (status != KK_OK) {
         return complain(m, s, I, stats.block, status, 0, error);
     }
@@ -167,8 +182,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_stats stats;
     const kki_solver_options options = kki_island_solver_options(s, I);
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
-    const kk_status status =
-        kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);
+    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
         kki_rows_add(s, I, lambda, y_drift);
     }
@@ -210,7 +224,7 @@ static void keep(kk_simulator *s, const kki_island *I, double share) {
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
-    const int wants_matrix = I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
+    const int wants_matrix = !I->is_wide && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);

@@ -10,6 +10,7 @@
 #include "dynamics/data.h"
 #include "model/warm.h"
 #include "simulate/near.h"
+#include "simulate/wide.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
@@ -90,7 +91,8 @@ typedef struct kki_island {
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;
+    int32_t nv;      ///< of wide islands with each tree's padded to a multiple of 8
+    int32_t is_wide; ///< many trees: rows are stored constraint by constraint (wide.c)
 } kki_island;
 
 struct kk_simulator {
@@ -174,6 +176,7 @@ struct kk_simulator {
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
+    kki_wide wide;
 };
 
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.

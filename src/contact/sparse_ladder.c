@@ -1,0 +1,190 @@
+/// The ladder for many bodies: each rung starts from the best λ so far; see docs/maths/contact.md, "Many bodies".
+#include <string.h>
+
+#include "contact/sparse_scratch.h"
+
+/// Residual of a warm start, in floors, that is left as it is; and that which sweeps may take away.
+static const double REST = 5;
+/// Shift of a Newton step, as a share of a block's scale.
+static const double EXACT = 1e-7;
+
+enum { BEST, NOW, TRY }; // iterates
+
+typedef struct climb {
+    kki_sparse_scratch *w;
+    const kki_sparse_system *s;
+    kki_solver_stats *stats;
+    kki_sparse_iterate *best, *now, *try;
+    double tolerance;
+} climb;
+
+static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
+    for (int k = 0; k < count; k++) {
+        c->s->kernels->sweep(c->s, it->lambda, it->z);
+        c->stats->sweeps++;
+    }
+    kki_sparse_judge(c->s, it);
+}
+
+/// Takes an iterate over where it is better. True if so.
+static bool keep(climb *c, const kki_sparse_iterate *it, int rung) {
+    if (!(it->residual < c->best->residual)) {
+        return false;
+    }
+    kki_sparse_copy(c->s, it, c->best);
+    c->stats->rung = rung;
+    return true;
+}
+
+static bool done(const climb *c) {
+    return c->best->residual <= c->s->floor;
+}
+
+/// L1: sweeps in small bundles while they contract.
+static void rung_sweep(climb *c, int limit) {
+    for (int k = 0; k < limit && !done(c); k += 4) {
+        const double before = c->best->residual;
+        kki_sparse_copy(c->s, c->best, c->now);
+        sweeps(c, c->now, 4);
+        keep(c, c->now, KKI_RUNG_SWEEP);
+        if (!(c->best->residual < 0.25 * before)) {
+            return;
+        }
+    }
+}
+
+/// L2: Newton with small shifts from the best, as long as each step is a clear gain.
+static void rung_newton(climb *c, int limit) {
+    for (int k = 0; k < limit && !done(c); k++) {
+        const double before = c->best->residual;
+        kki_sparse_copy(c->s, c->best, c->now);
+        if (!kki_sparse_newton_step(c->w, c->now, EXACT, 1, c->stats)) {
+            return;
+        }
+        kki_sparse_judge(c->s, c->now);
+        keep(c, c->now, KKI_RUNG_NEWTON);
+        if (c->best->residual > 0.5 * before) {
+            sweeps(c, c->now, 3);
+            keep(c, c->now, KKI_RUNG_NEWTON);
+            if (c->best->residual > 0.5 * before) {
+                return;
+            }
+        }
+    }
+}
+
+/// L2 again, from afar: shifts that shrink, sweeps behind every factor, and no demand that the residual falls: λ has to travel along the self-stress
+/// before it does. After twenty steps in vain it goes back to the best.
+static void rung_travel(climb *c, int limit) {
+    enum { PATIENCE = 20, AFTER = 5 };
+    double epsilon = 0.1;
+    int vain = 0;
+    kki_sparse_copy(c->s, c->best, c->now);
+    for (int k = 0; k < limit && !done(c); k++) {
+        if (!kki_sparse_newton_step(c->w, c->now, epsilon, vain >= 2 ? 0.5 : 1, c->stats)) {
+            return;
+        }
+        kki_sparse_judge(c->s, c->now);
+        keep(c, c->now, KKI_RUNG_PROXIMAL);
+        const double before = c->best->residual;
+        sweeps(c, c->now, AFTER);
+        const bool better = keep(c, c->now, KKI_RUNG_PROXIMAL);
+        vain = better && c->best->residual < 0.8 * before ? 0 : vain + !better;
+        epsilon = better && epsilon > EXACT ? 0.5 * epsilon : epsilon;
+        if (vain >= PATIENCE) {
+            kki_sparse_copy(c->s, c->best, c->now);
+            sweeps(c, c->now, 20);
+            keep(c, c->now, KKI_RUNG_PROXIMAL);
+            epsilon = epsilon < 0.1 ? 10 * epsilon : 1;
+            vain = 0;
+        }
+        if (c->best->residual < 1e-3 * c->tolerance) {
+            break;
+        }
+    }
+}
+
+static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *work) {
+    kki_sparse_scratch *w = work->scratch;
+    if (o->fixed_sweeps > 0) {
+        for (int k = 0; k < o->fixed_sweeps; k++) {
+            c->s->kernels->sweep(c->s, c->best->lambda, c->best->z);
+        }
+        c->stats->sweeps += o->fixed_sweeps;
+        c->stats->rung = KKI_RUNG_SWEEP;
+        kki_sparse_judge(c->s, c->best);
+        return;
+    }
+    if (c->best->residual <= REST * c->s->floor) {
+        return;
+    }
+    const double rounding = kki_sparse_rounding(c->s, c->best, c->w->dz);
+    c->w->system.floor = rounding > c->s->floor ? rounding : c->s->floor;
+    rung_sweep(c, 12);
+    if (done(c) || !kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
+        return;
+    }
+    rung_newton(c, o->newton);
+    for (int round = 0; round < 2 && c->best->residual > c->tolerance; round++) {
+        rung_travel(c, 40);
+        rung_newton(c, o->newton);
+    }
+}
+
+static bool all_finite(int n, const double *x) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += x[i] - x[i];
+    }
+    return sum == 0;
+}
+
+static int find_not_finite(const kki_problem *p, const double *u) {
+    for (int i = 0; i < p->nblock; i++) {
+        if (u[p->block[i].row] - u[p->block[i].row] != 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static void shift(const kki_problem *p, const double *from, double sign, double *to) {
+    memcpy(to, from, sizeof *to * (size_t)p->nrow);
+    for (int b = 0; b < p->nblock; b++) {
+        to[p->block[b].row] += p->block[b].law == KKI_LAW_CONTACT ? sign * p->block[b].adhesion : 0;
+    }
+}
+
+static kk_status check(const kki_sparse_problem *p, const kki_sparse_size *size) {
+    const bool fits = p->nbody <= size->bodies && p->ntie <= size->ties && p->rows.nrow <= size->rows &&
+                      p->rows.nblock <= size->blocks && p->first[p->nbody] <= size->width;
+    return fits ? KK_OK : KK_LIMIT_EXCEEDED;
+}
+
+kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_work *work,
+                           double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats) {
+    kki_sparse_scratch *w = work->scratch;
+    *stats = (kki_solver_stats){.block = -1};
+    *certificate = (kki_certificate){.worst = -1};
+    kk_status status = check(problem, &work->size);
+    if (status != KK_OK) {
+        return status;
+    }
+    kki_sparse_system_make(problem, work->kernels, options->floor, w);
+    climb c = {w, &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance};
+    shift(&problem->rows, lambda, 1, c.best->lambda);
+    kki_sparse_judge(c.s, c.best);
+    if (!all_finite(problem->rows.nrow, c.best->u)) {
+        stats->block = find_not_finite(&problem->rows, c.best->u);
+        memset(lambda, 0, sizeof *lambda * (size_t)problem->rows.nrow);
+        memset(u, 0, sizeof *u * (size_t)problem->rows.nrow);
+        return KK_NOT_FINITE;
+    }
+    climb_all(&c, options, work);
+    shift(&problem->rows, c.best->lambda, -1, lambda);
+    kki_sparse_certify(problem, lambda, w->dz, u, certificate);
+    stats->block = certificate->worst;
+    stats->solved = certificate->residual <= options->tolerance;
+    stats->cut_short = certificate->residual > c.s->floor;
+    return KK_OK;
+}
