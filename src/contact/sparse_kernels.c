@@ -1,7 +1,7 @@
 /// The loops in which the sparse solver spends its time; see sparse_scratch.h.
 ///
-/// Each body is written once over vectors of eight and inlined into a function for every instruction set; sums over lanes are taken in
-/// one order, so all give the same bits. Almost everything is a lone body of six degrees in one vector: widths and heights of that case are
+/// Each body is written once over vectors of four and inlined into a function for every instruction set; sums over lanes are taken in
+/// one order, so all give the same bits. Almost everything is a lone body of six degrees in two vectors: widths and heights of that case are
 /// constants to the compiler.
 ///
 /// References: George & Liu, Computer Solution of Large Sparse Positive Definite Systems (1981); block elimination with pivoting
@@ -15,30 +15,48 @@
 
 #define BODY static inline __attribute__((always_inline))
 
-typedef double oct __attribute__((vector_size(64), may_alias));
+typedef double quad __attribute__((vector_size(32), may_alias));
 
-BODY double sum8(const oct *v) {
-    const oct a = *v;
-    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+BODY double sum4(quad a) {
+    return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
 // ---- products
 
-/// Rows of one tie times z, both sides.
-BODY void tie_velocity(const kki_sparse_problem *p, const kki_tie *t, const double *z, double *u) {
-    const int two = t->body[1] >= 0, a = p->first[t->body[0]], b = two ? p->first[t->body[1]] : 0;
-    const int wa = (p->first[t->body[0] + 1] - a) / 8, wb = two ? (p->first[t->body[1] + 1] - b) / 8 : 0;
-    const oct *A = (const oct *)(p->Y + t->side[0]), *B = (const oct *)(p->Y + t->side[1]);
-    const oct *x = (const oct *)(z + a), *y = (const oct *)(z + b);
-    for (int r = 0; r < t->nrow; r++) {
-        oct sum = A[r * wa] * x[0];
+/// Rows of one tie times z. @param wa, wb  vectors of its two bodies; wb 0: one only
+BODY void rows_velocity(const quad *A, int wa, const quad *x, const quad *B, int wb, const quad *y, int n, double *u) {
+    for (int r = 0; r < n; r++) {
+        quad sum = A[r * wa] * x[0];
         for (int k = 1; k < wa; k++) {
             sum += A[r * wa + k] * x[k];
         }
         for (int k = 0; k < wb; k++) {
             sum += B[r * wb + k] * y[k];
         }
-        u[r] = sum8(&sum);
+        u[r] = sum4(sum);
+    }
+}
+
+BODY void tie_velocity(const kki_sparse_problem *p, const kki_tie *t, const double *z, double *u) {
+    const int two = t->body[1] >= 0, a = p->first[t->body[0]], b = two ? p->first[t->body[1]] : 0;
+    const int wa = (p->first[t->body[0] + 1] - a) / 4, wb = two ? (p->first[t->body[1] + 1] - b) / 4 : 0;
+    const quad *A = (const quad *)(p->Y + t->side[0]), *B = (const quad *)(p->Y + t->side[1]);
+    const quad *x = (const quad *)(z + a), *y = (const quad *)(z + b);
+    if (wa == 2 && wb == 2 && t->nrow == 3) {
+        rows_velocity(A, 2, x, B, 2, y, 3, u);
+    } else {
+        rows_velocity(A, wa, x, B, wb, y, t->nrow, u);
+    }
+}
+
+/// x += Y f, `count` rows of w vectors.
+BODY void rows_push(const quad *Y, int w, int count, const double *f, quad *x) {
+    for (int k = 0; k < w; k++) {
+        quad sum = x[k];
+        for (int r = 0; r < count; r++) {
+            sum += f[r] * Y[r * w + k];
+        }
+        x[k] = sum;
     }
 }
 
@@ -49,15 +67,13 @@ BODY void tie_push(const kki_sparse_problem *p, const kki_tie *t, int from, int 
         if (body < 0) {
             continue;
         }
-        const int w = (p->first[body + 1] - p->first[body]) / 8;
-        const oct *Y = (const oct *)(p->Y + t->side[side]) + from * w;
-        oct *x = (oct *)(z + p->first[body]);
-        for (int k = 0; k < w; k++) {
-            oct sum = x[k];
-            for (int r = 0; r < count; r++) {
-                sum += f[r] * Y[r * w + k];
-            }
-            x[k] = sum;
+        const int w = (p->first[body + 1] - p->first[body]) / 4;
+        const quad *Y = (const quad *)(p->Y + t->side[side]) + from * w;
+        quad *x = (quad *)(z + p->first[body]);
+        if (w == 2) {
+            rows_push(Y, 2, count, f, x);
+        } else {
+            rows_push(Y, w, count, f, x);
         }
     }
 }
@@ -136,10 +152,10 @@ BODY void sweep_body(const kki_sparse_system *s, double *lambda, double *z) {
 // ---- H
 
 /// Σ R(d, e) Y(e): what a tie's rows answer. @param n  rows    @param w  vectors a row
-BODY void answer(const double *R, const oct *Y, int n, int w, oct *out) {
+BODY void answer(const double *R, const quad *Y, int n, int w, quad *out) {
     for (int d = 0; d < n; d++) {
         for (int k = 0; k < w; k++) {
-            oct sum = {0, 0, 0, 0, 0, 0, 0, 0};
+            quad sum = {0, 0, 0, 0};
             for (int e = 0; e < n; e++) {
                 sum += R[6 * d + e] * Y[e * w + k];
             }
@@ -149,19 +165,19 @@ BODY void answer(const double *R, const oct *Y, int n, int w, oct *out) {
 }
 
 /// block(i, j) += Σ A(d, i) B(d, j), columns j < nb of `wa` vectors each.
-BODY void add_outer(const oct *A, int wa, const double *B, int wb, int nb, int n, oct *block) {
+BODY void add_outer(const quad *A, int wa, const double *B, int wb, int nb, int n, quad *block) {
     for (int j = 0; j < nb; j++) {
         for (int k = 0; k < wa; k++) {
-            oct sum = block[j * wa + k];
+            quad sum = block[j * wa + k];
             for (int d = 0; d < n; d++) {
-                sum += B[8 * d * wb + j] * A[d * wa + k];
+                sum += B[4 * d * wb + j] * A[d * wa + k];
             }
             block[j * wa + k] = sum;
         }
     }
 }
 
-enum { MOST_VECTORS = 3 }; // of a tie between lone bodies
+enum { MOST_VECTORS = 6 }; // of a tie between lone bodies
 
 BODY bool is_idle(const double *R, int n) {
     for (int d = 0; d < n; d++) {
@@ -176,19 +192,19 @@ BODY bool is_idle(const double *R, int n) {
 
 /// One tie's share of H. @param n  rows    @param wa, wb  vectors of its bodies    @param na, nb  degrees of freedom
 BODY void assemble_tie(const kki_sparse_problem *p, const kki_tie *t, int spot, const double *R, int n, int wa, int na,
-                       int wb, int nb, oct *ra, oct *rb, kki_sparse_factor *f) {
+                       int wb, int nb, quad *ra, quad *rb, kki_sparse_factor *f) {
     const kki_sparse_pattern *s = f->pattern;
     const int a = s->place[t->body[0]];
-    const oct *A = (const oct *)(p->Y + t->side[0]), *B = (const oct *)(p->Y + t->side[1]);
+    const quad *A = (const quad *)(p->Y + t->side[0]), *B = (const quad *)(p->Y + t->side[1]);
     answer(R, A, n, wa, ra);
-    add_outer(A, wa, (const double *)ra, wa, na, n, (oct *)f->D + s->own[a]);
+    add_outer(A, wa, (const double *)ra, wa, na, n, (quad *)f->D + 2 * s->own[a]);
     if (spot < 0) {
         return;
     }
     const int b = s->place[t->body[1]];
     answer(R, B, n, wb, rb);
-    add_outer(B, wb, (const double *)rb, wb, nb, n, (oct *)f->D + s->own[b]);
-    oct *L = (oct *)f->L + s->at[spot], *U = (oct *)f->U + s->at[spot];
+    add_outer(B, wb, (const double *)rb, wb, nb, n, (quad *)f->D + 2 * s->own[b]);
+    quad *L = (quad *)f->L + 2 * s->at[spot], *U = (quad *)f->U + 2 * s->at[spot];
     if (a > b) { // L(a, b) = Aᵀ R B, U(a, b) = (Bᵀ R A)ᵀ
         add_outer(A, wa, (const double *)rb, wb, nb, n, L);
         if (!f->symmetric) {
@@ -223,12 +239,12 @@ BODY void assemble_body(const kki_sparse_problem *p, const double *R, kki_sparse
             continue;
         }
         const int two = t->body[1] >= 0, na = p->nv[t->body[0]], nb = two ? p->nv[t->body[1]] : 6;
-        const int wa = kki_round8(na) / 8, wb = kki_round8(nb) / 8;
-        oct ra[MOST_VECTORS], rb[MOST_VECTORS];
+        const int wa = kki_round8(na) / 4, wb = kki_round8(nb) / 4;
+        quad ra[MOST_VECTORS], rb[MOST_VECTORS];
         if (t->nrow == 3 && na == 6 && nb == 6) {
-            assemble_tie(p, t, f->spot[i], own, 3, 1, 6, 1, 6, ra, rb, f);
+            assemble_tie(p, t, f->spot[i], own, 3, 2, 6, 2, 6, ra, rb, f);
         } else {
-            oct *spare = (oct *)f->spare;
+            quad *spare = (quad *)f->spare;
             assemble_tie(p, t, f->spot[i], own, t->nrow, wa, na, wb, nb, spare, spare + t->nrow * wa, f);
         }
     }
@@ -238,25 +254,25 @@ BODY void assemble_body(const kki_sparse_problem *p, const double *R, kki_sparse
 
 /// Inverse of an n × n block by columns; with pivoting, for it need not be symmetric. Columns are treated as the rows of its transpose.
 BODY bool invert(const double *A, double *out, int n, int w, double *spare) {
-    oct *a = (oct *)spare, *x = (oct *)out;
-    memcpy(spare, A, sizeof(double) * (size_t)(8 * n * w));
-    memset(out, 0, sizeof(double) * (size_t)(8 * n * w));
+    quad *a = (quad *)spare, *x = (quad *)out;
+    memcpy(spare, A, sizeof(double) * (size_t)(4 * n * w));
+    memset(out, 0, sizeof(double) * (size_t)(4 * n * w));
     for (int k = 0; k < n; k++) {
-        out[8 * k * w + k] = 1;
+        out[4 * k * w + k] = 1;
     }
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k + 1; i < n; i++) {
-            best = __builtin_fabs(spare[8 * i * w + k]) > __builtin_fabs(spare[8 * best * w + k]) ? i : best;
+            best = __builtin_fabs(spare[4 * i * w + k]) > __builtin_fabs(spare[4 * best * w + k]) ? i : best;
         }
         for (int c = 0; best != k && c < w; c++) {
-            const oct t = a[k * w + c], y = x[k * w + c];
+            const quad t = a[k * w + c], y = x[k * w + c];
             a[k * w + c] = a[best * w + c];
             a[best * w + c] = t;
             x[k * w + c] = x[best * w + c];
             x[best * w + c] = y;
         }
-        const double pivot = spare[8 * k * w + k];
+        const double pivot = spare[4 * k * w + k];
         if (!(__builtin_fabs(pivot) > 1e-300)) {
             return false;
         }
@@ -266,7 +282,7 @@ BODY bool invert(const double *A, double *out, int n, int w, double *spare) {
             x[k * w + c] *= f;
         }
         for (int i = 0; i < n; i++) {
-            const double g = spare[8 * i * w + k];
+            const double g = spare[4 * i * w + k];
             for (int c = 0; i != k && c < w; c++) {
                 a[i * w + c] -= g * a[k * w + c];
                 x[i * w + c] -= g * x[k * w + c];
@@ -277,12 +293,12 @@ BODY bool invert(const double *A, double *out, int n, int w, double *spare) {
 }
 
 /// C −= A Bᵀ: A has m columns of wa vectors, B m columns of wb vectors, C n columns of wa vectors.
-BODY void subtract_product(const oct *A, int wa, const double *B, int wb, int n, int m, oct *C) {
+BODY void subtract_product(const quad *A, int wa, const double *B, int wb, int n, int m, quad *C) {
     for (int j = 0; j < n; j++) {
         for (int k = 0; k < wa; k++) {
-            oct sum = C[j * wa + k];
+            quad sum = C[j * wa + k];
             for (int c = 0; c < m; c++) {
-                sum -= B[8 * c * wb + j] * A[c * wa + k];
+                sum -= B[4 * c * wb + j] * A[c * wa + k];
             }
             C[j * wa + k] = sum;
         }
@@ -290,13 +306,13 @@ BODY void subtract_product(const oct *A, int wa, const double *B, int wb, int n,
 }
 
 /// A ← A X, m columns of wa vectors; X m × m.
-BODY void multiply_right(oct *A, int wa, const double *X, int wx, int m, oct *spare) {
-    memcpy(spare, A, sizeof(oct) * (size_t)(m * wa));
+BODY void multiply_right(quad *A, int wa, const double *X, int wx, int m, quad *spare) {
+    memcpy(spare, A, sizeof(quad) * (size_t)(m * wa));
     for (int j = 0; j < m; j++) {
         for (int k = 0; k < wa; k++) {
-            oct sum = {0, 0, 0, 0, 0, 0, 0, 0};
+            quad sum = {0, 0, 0, 0};
             for (int c = 0; c < m; c++) {
-                sum += X[8 * j * wx + c] * spare[c * wa + k];
+                sum += X[4 * j * wx + c] * spare[c * wa + k];
             }
             A[j * wa + k] = sum;
         }
@@ -306,34 +322,34 @@ BODY void multiply_right(oct *A, int wa, const double *X, int wx, int m, oct *sp
 /// Column k of the factor, and what it takes off the columns behind it.
 BODY bool eliminate(kki_sparse_factor *f, int k, int all_six) {
     const kki_sparse_pattern *s = f->pattern;
-    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 1 : s->width[k] / 8, from = s->column[k],
+    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4, from = s->column[k],
               end = s->column[k + 1];
     double *inverse = f->inverse + 8 * (size_t)s->own[k];
     if (!invert(f->D + 8 * (size_t)s->own[k], inverse, m, wk, f->spare)) {
         return false;
     }
     for (int q = from; q < end; q++) {
-        const int w = all_six ? 1 : s->width[s->row[q]] / 8;
-        oct *L = (oct *)f->L + s->at[q];
+        const int w = all_six ? 2 : s->width[s->row[q]] / 4;
+        quad *L = (quad *)f->L + 2 * s->at[q];
         if (f->symmetric) {
-            memcpy((oct *)f->U + s->at[q], L, sizeof(oct) * (size_t)(m * w));
+            memcpy((quad *)f->U + 2 * s->at[q], L, sizeof(quad) * (size_t)(m * w));
         }
-        multiply_right(L, w, inverse, wk, m, (oct *)f->spare);
+        multiply_right(L, w, inverse, wk, m, (quad *)f->spare);
     }
     for (int q = from; q < end; q++) {
-        const int j = s->row[q], wj = all_six ? 1 : s->width[j] / 8, nj = all_six ? 6 : s->nv[j];
-        const oct *Lj = (const oct *)f->L + s->at[q], *Uj = (const oct *)f->U + s->at[q];
-        subtract_product(Lj, wj, (const double *)Uj, wj, nj, m, (oct *)f->D + s->own[j]);
+        const int j = s->row[q], wj = all_six ? 2 : s->width[j] / 4, nj = all_six ? 6 : s->nv[j];
+        const quad *Lj = (const quad *)f->L + 2 * s->at[q], *Uj = (const quad *)f->U + 2 * s->at[q];
+        subtract_product(Lj, wj, (const double *)Uj, wj, nj, m, (quad *)f->D + 2 * s->own[j]);
         int spot = s->column[j];
         for (int t = q + 1; t < end; t++) {
-            const int i = s->row[t], wi = all_six ? 1 : s->width[i] / 8;
+            const int i = s->row[t], wi = all_six ? 2 : s->width[i] / 4;
             while (s->row[spot] < i) {
                 spot++;
             }
-            const oct *Li = (const oct *)f->L + s->at[t], *Ui = (const oct *)f->U + s->at[t];
-            subtract_product(Li, wi, (const double *)Uj, wj, nj, m, (oct *)f->L + s->at[spot]);
+            const quad *Li = (const quad *)f->L + 2 * s->at[t], *Ui = (const quad *)f->U + 2 * s->at[t];
+            subtract_product(Li, wi, (const double *)Uj, wj, nj, m, (quad *)f->L + 2 * s->at[spot]);
             if (!f->symmetric) {
-                subtract_product(Ui, wi, (const double *)Lj, wj, nj, m, (oct *)f->U + s->at[spot]);
+                subtract_product(Ui, wi, (const double *)Lj, wj, nj, m, (quad *)f->U + 2 * s->at[spot]);
             }
         }
     }
@@ -362,11 +378,11 @@ BODY void forward(const kki_sparse_factor *f, const int *start, int k, int all_s
     const int m = all_six ? 6 : s->nv[k];
     const double *b = f->x + start[k];
     for (int q = s->column[k]; q < s->column[k + 1]; q++) {
-        const int i = s->row[q], w = all_six ? 1 : s->width[i] / 8;
-        oct *y = (oct *)(f->x + start[i]);
-        const oct *L = (const oct *)f->L + s->at[q];
+        const int i = s->row[q], w = all_six ? 2 : s->width[i] / 4;
+        quad *y = (quad *)(f->x + start[i]);
+        const quad *L = (const quad *)f->L + 2 * s->at[q];
         for (int c = 0; c < w; c++) {
-            oct sum = y[c];
+            quad sum = y[c];
             for (int e = 0; e < m; e++) {
                 sum -= b[e] * L[e * w + c];
             }
@@ -377,27 +393,27 @@ BODY void forward(const kki_sparse_factor *f, const int *start, int k, int all_s
 
 BODY void backward(const kki_sparse_factor *f, const int *start, int k, int all_six) {
     const kki_sparse_pattern *s = f->pattern;
-    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 1 : s->width[k] / 8;
+    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4;
     double *y = f->x + start[k], *t = f->spare;
-    memcpy(t, y, sizeof(double) * (size_t)(8 * wk));
+    memcpy(t, y, sizeof(double) * (size_t)(4 * wk));
     for (int q = s->column[k]; q < s->column[k + 1]; q++) {
-        const int i = s->row[q], w = all_six ? 1 : s->width[i] / 8;
-        const oct *x = (const oct *)(f->x + start[i]), *U = (const oct *)f->U + s->at[q];
+        const int i = s->row[q], w = all_six ? 2 : s->width[i] / 4;
+        const quad *x = (const quad *)(f->x + start[i]), *U = (const quad *)f->U + 2 * s->at[q];
         for (int e = 0; e < m; e++) {
-            oct sum = U[e * w] * x[0];
+            quad sum = U[e * w] * x[0];
             for (int c = 1; c < w; c++) {
                 sum += U[e * w + c] * x[c];
             }
-            t[e] -= sum8(&sum);
+            t[e] -= sum4(sum);
         }
     }
-    const oct *inverse = (const oct *)f->inverse + s->own[k];
+    const quad *inverse = (const quad *)f->inverse + 2 * s->own[k];
     for (int c = 0; c < wk; c++) {
-        oct sum = {0, 0, 0, 0, 0, 0, 0, 0};
+        quad sum = {0, 0, 0, 0};
         for (int e = 0; e < m; e++) {
             sum += t[e] * inverse[e * wk + c];
         }
-        ((oct *)y)[c] = sum;
+        ((quad *)y)[c] = sum;
     }
 }
 

@@ -1,12 +1,15 @@
 /// The ladder for many bodies: each rung starts from the best λ so far; see docs/maths/contact.md, "Many bodies".
 #include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define DBG(...) do { if (getenv("DBG")) fprintf(stderr, __VA_ARGS__); } while (0)
 
 #include "contact/sparse_scratch.h"
 
 /// Residual of a warm start, in floors, that is left as it is; and that which sweeps may take away.
 static const double REST = 5;
 /// Shift of a Newton step, as a share of a block's scale.
-static const double EXACT = 1e-7;
+static const double EXACT = 1e-7, COARSE = 1e-2;
 
 enum { BEST, NOW, TRY }; // iterates
 
@@ -16,6 +19,7 @@ typedef struct climb {
     kki_solver_stats *stats;
     kki_sparse_iterate *best, *now, *try;
     double tolerance;
+    double epsilon; ///< shift to begin with
 } climb;
 
 static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
@@ -47,30 +51,40 @@ static void rung_sweep(climb *c, int limit) {
         kki_sparse_copy(c->s, c->best, c->now);
         sweeps(c, c->now, 4);
         keep(c, c->now, KKI_RUNG_SWEEP);
+        DBG("  sweeps %.2e -> %.2e floor %.1e\n", before, c->now->residual, c->s->floor);
         if (!(c->best->residual < 0.25 * before)) {
             return;
         }
     }
 }
 
-/// L2: Newton with small shifts from the best, as long as each step is a clear gain.
+/// L2: Newton from the best as long as each step is a clear gain. The shift follows what comes of it (Levenberg and Marquardt): where rows
+/// contradict each other, a small one sends λ far along the self-stress, and projecting it back spoils what was gained.
 static void rung_newton(climb *c, int limit) {
+    double epsilon = c->epsilon;
     for (int k = 0; k < limit && !done(c); k++) {
         const double before = c->best->residual;
         kki_sparse_copy(c->s, c->best, c->now);
-        if (!kki_sparse_newton_step(c->w, c->now, EXACT, 1, c->stats)) {
+        if (!kki_sparse_newton_step(c->w, c->now, epsilon, 1, c->stats)) {
             return;
         }
         kki_sparse_judge(c->s, c->now);
         keep(c, c->now, KKI_RUNG_NEWTON);
-        if (c->best->residual > 0.5 * before) {
+        DBG("  newton %d eps %.0e: %.2e -> %.2e sym %d", k, epsilon, before, c->now->residual, c->w->factor.symmetric);
+        if (c->best->residual > 0.1 * before) {
             sweeps(c, c->now, 3);
             keep(c, c->now, KKI_RUNG_NEWTON);
-            if (c->best->residual > 0.5 * before) {
-                return;
-            }
+            DBG(" -> %.2e", c->now->residual);
         }
+        DBG("\n");
+        const bool gains = c->best->residual < 0.3 * before;
+        if (!gains && epsilon >= COARSE) {
+            return;
+        }
+        epsilon = gains ? 0.1 * epsilon : 100 * epsilon;
+        epsilon = epsilon < EXACT ? EXACT : epsilon > COARSE ? COARSE : epsilon;
     }
+    c->epsilon = epsilon;
 }
 
 /// L2 again, from afar: shifts that shrink, sweeps behind every factor, and no demand that the residual falls: λ has to travel along the self-stress
@@ -87,7 +101,9 @@ static void rung_travel(climb *c, int limit) {
         kki_sparse_judge(c->s, c->now);
         keep(c, c->now, KKI_RUNG_PROXIMAL);
         const double before = c->best->residual;
+        DBG("  travel %d eps %.1e: -> %.2e sym %d vain %d", k, epsilon, c->now->residual, c->w->factor.symmetric, vain);
         sweeps(c, c->now, AFTER);
+        DBG(" -> %.2e\n", c->now->residual);
         const bool better = keep(c, c->now, KKI_RUNG_PROXIMAL);
         vain = better && c->best->residual < 0.8 * before ? 0 : vain + !better;
         epsilon = better && epsilon > EXACT ? 0.5 * epsilon : epsilon;
@@ -102,6 +118,19 @@ static void rung_travel(climb *c, int limit) {
             break;
         }
     }
+}
+
+/// A warm start that is no better than none is none: sweeps would brace bodies against each other, and held rows from zero give them the least
+/// impulses that hold them.
+static bool begin_cold(climb *c) {
+    memset(c->now->lambda, 0, sizeof(double) * (size_t)c->s->nrow);
+    kki_sparse_judge(c->s, c->now);
+    if (c->best->residual < 0.5 * c->now->residual) {
+        return false;
+    }
+    kki_sparse_copy(c->s, c->now, c->best);
+    c->epsilon = 1e-4;
+    return true;
 }
 
 static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *work) {
@@ -120,7 +149,10 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     }
     const double rounding = kki_sparse_rounding(c->s, c->best, c->w->dz);
     c->w->system.floor = rounding > c->s->floor ? rounding : c->s->floor;
-    rung_sweep(c, 12);
+    const bool is_cold = begin_cold(c);
+    if (!is_cold) {
+        rung_sweep(c, 12);
+    }
     if (done(c) || !kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
         return;
     }
@@ -171,7 +203,7 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
         return status;
     }
     kki_sparse_system_make(problem, work->kernels, options->floor, w);
-    climb c = {w, &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance};
+    climb c = {w, &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance, 1e-5};
     shift(&problem->rows, lambda, 1, c.best->lambda);
     kki_sparse_judge(c.s, c.best);
     if (!all_finite(problem->rows.nrow, c.best->u)) {

@@ -91,6 +91,7 @@ kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allo
     }
     work->bytes = layout.size;
     work->scratch = work->memory;
+    memset(work->memory, 0xff, layout.size);
     *work->scratch = header;
     layout = kki_layout_over(work->memory);
     kki_layout_take(&layout, 1, sizeof header);

@@ -7,6 +7,12 @@
 #include "base/error.h"
 #include "simulate/island.h"
 
+/// Residual of a warm start, in floors, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
+static const double REST_OF_PILES = 5;
+/// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
+static const double LEAST_OF_PILES = 1e-8;
+enum { SWEEPS_OF_PILES = 10 };
+
 // ---- solving
 
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
@@ -124,7 +130,8 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     } else {
         kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
-    const double floor = 5 * options.floor * (options.tolerance / s->options.tolerance);
+    const double rest = I->is_wide ? REST_OF_PILES : 5;
+    const double floor = rest * options.floor * (options.tolerance / s->options.tolerance);
     *almost = proof.residual <= 20 * floor;
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
         return 0;
@@ -155,7 +162,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                          const double *y_end, double *y_drift) {
-    const double half = 0.5 * s->h, most = s->options.correction / half;
+    const double half = 0.5 * s->h, most = s->options.correction / half, least = I->is_wide ? LEAST_OF_PILES : 1e-13;
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
     int needed = 0;
     (void)m;
@@ -171,7 +178,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
             const int row = c->row - I->first_row + r;
             const double rate = c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + c->gap[r] / half : 0;
             const double capped = rate < -most ? -most : both && rate > most ? most : rate;
-            needed |= both ? __builtin_fabs(capped) * half > 1e-15 : capped * half < -1e-13;
+            needed |= both ? __builtin_fabs(capped) * half > 1e-15 : capped * half < -least;
             g[row] = capped;
         }
     }
@@ -180,7 +187,8 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     }
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(s, I);
+    kki_solver_options options = kki_island_solver_options(s, I);
+    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
