@@ -136,27 +136,58 @@ void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_cert
 
 // ---- rows stored tie by tie
 
+enum { CHUNK = KKI_BODY_PAD };
+
+/// Σ a b over one padded body; four sums, because one would wait for itself.
+static double chunk_product(const double *restrict a, const double *restrict b) {
+    double f[4];
+    for (int k = 0; k < 4; k++) {
+        f[k] = a[k] * b[k] + a[k + 4] * b[k + 4];
+    }
+    return (f[0] + f[1]) + (f[2] + f[3]);
+}
+
+static double row_product(const double *a, const double *b, int width) {
+    double sum = chunk_product(a, b);
+    for (int k = CHUNK; k < width; k += CHUNK) {
+        sum += chunk_product(a + k, b + k);
+    }
+    return sum;
+}
+
+static int width_of(const kki_sparse_problem *p, int body) {
+    return p->first[body + 1] - p->first[body];
+}
+
 /// z = Y λ, then u = Yᵀ z + g + r λ.
 static void sparse_velocities(const kki_sparse_problem *p, const double *lambda, double *restrict z,
                               double *restrict u) {
     memset(z, 0, sizeof *z * (size_t)p->first[p->nbody]);
-    for (int i = 0; i < 2 * p->ntie; i++) {
-        const kki_tie *t = &p->tie[i >> 1];
-        const int body = t->body[i & 1], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
-        for (int r = 0; r < t->nrow; r++) {
-            for (int k = 0; k < w; k++) {
-                z[p->first[body] + k] += p->Y[t->side[i & 1] + r * w + k] * lambda[t->row + r];
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+            const int w = width_of(p, t->body[side]);
+            double *restrict x = z + p->first[t->body[side]];
+            for (int r = 0; r < t->nrow; r++) {
+                const double *restrict y = p->Y + t->side[side] + r * w, f = lambda[t->row + r];
+                for (int k = 0; k < w; k += CHUNK) {
+                    for (int c = 0; c < CHUNK; c++) {
+                        x[k + c] += f * y[k + c];
+                    }
+                }
             }
         }
     }
-    for (int i = 0; i < p->rows.nrow; i++) {
-        u[i] = p->rows.g[i] + compliance(&p->rows, i) * lambda[i];
-    }
-    for (int i = 0; i < 2 * p->ntie; i++) {
-        const kki_tie *t = &p->tie[i >> 1];
-        const int body = t->body[i & 1], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
-        for (int r = 0; r < t->nrow; r++) {
-            u[t->row + r] += body < 0 ? 0 : moved(p->Y + t->side[i & 1] + r * w, z + p->first[body], 0, w);
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        for (int r = t->row; r < t->row + t->nrow; r++) {
+            u[r] = p->rows.g[r] + compliance(&p->rows, r) * lambda[r];
+        }
+        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+            const int w = width_of(p, t->body[side]);
+            for (int r = 0; r < t->nrow; r++) {
+                u[t->row + r] += row_product(p->Y + t->side[side] + r * w, z + p->first[t->body[side]], w);
+            }
         }
     }
 }
@@ -165,10 +196,10 @@ static double sparse_scale(const kki_sparse_problem *p, const kki_tie *t, const 
     double scale = 0;
     for (int r = block->row; r < block->row + kki_law_rows(block->law); r++) {
         double own = compliance(&p->rows, r);
-        for (int side = 0; side < 2; side++) {
-            const int body = t->body[side], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
+        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+            const int w = width_of(p, t->body[side]);
             const double *y = p->Y + t->side[side] + (r - t->row) * w;
-            own += moved(y, y, 0, w);
+            own += row_product(y, y, w);
         }
         scale = larger(scale, own);
     }

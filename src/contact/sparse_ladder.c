@@ -41,7 +41,7 @@ static bool keep(climb *c, const kki_sparse_iterate *it, int rung) {
 }
 
 static bool done(const climb *c) {
-    return c->best->residual <= c->s->floor;
+    return c->best->residual <= REST * c->s->floor;
 }
 
 /// L1: sweeps in small bundles while they contract.
