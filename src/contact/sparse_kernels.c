@@ -167,12 +167,15 @@ BODY void answer(const double *R, const quad *Y, int n, int w, quad *out) {
 /// block(i, j) += Σ A(d, i) B(d, j), columns j < nb of `wa` vectors each.
 BODY void add_outer(const quad *A, int wa, const double *B, int wb, int nb, int n, quad *block) {
     for (int j = 0; j < nb; j++) {
-        for (int k = 0; k < wa; k++) {
-            quad sum = block[j * wa + k];
+        for (int k = 0; k < wa; k += 2) {
+            quad s0 = block[j * wa + k], s1 = block[j * wa + k + 1];
             for (int d = 0; d < n; d++) {
-                sum += B[4 * d * wb + j] * A[d * wa + k];
+                const double f = B[4 * d * wb + j];
+                s0 += f * A[d * wa + k];
+                s1 += f * A[d * wa + k + 1];
             }
-            block[j * wa + k] = sum;
+            block[j * wa + k] = s0;
+            block[j * wa + k + 1] = s1;
         }
     }
 }
@@ -295,12 +298,15 @@ BODY bool invert(const double *A, double *out, int n, int w, double *spare) {
 /// C −= A Bᵀ: A has m columns of wa vectors, B m columns of wb vectors, C n columns of wa vectors.
 BODY void subtract_product(const quad *A, int wa, const double *B, int wb, int n, int m, quad *C) {
     for (int j = 0; j < n; j++) {
-        for (int k = 0; k < wa; k++) {
-            quad sum = C[j * wa + k];
+        for (int k = 0; k < wa; k += 2) {
+            quad s0 = C[j * wa + k], s1 = C[j * wa + k + 1];
             for (int c = 0; c < m; c++) {
-                sum -= B[4 * c * wb + j] * A[c * wa + k];
+                const double f = B[4 * c * wb + j];
+                s0 -= f * A[c * wa + k];
+                s1 -= f * A[c * wa + k + 1];
             }
-            C[j * wa + k] = sum;
+            C[j * wa + k] = s0;
+            C[j * wa + k + 1] = s1;
         }
     }
 }
@@ -309,12 +315,15 @@ BODY void subtract_product(const quad *A, int wa, const double *B, int wb, int n
 BODY void multiply_right(quad *A, int wa, const double *X, int wx, int m, quad *spare) {
     memcpy(spare, A, sizeof(quad) * (size_t)(m * wa));
     for (int j = 0; j < m; j++) {
-        for (int k = 0; k < wa; k++) {
-            quad sum = {0, 0, 0, 0};
+        for (int k = 0; k < wa; k += 2) {
+            quad s0 = {0, 0, 0, 0}, s1 = {0, 0, 0, 0};
             for (int c = 0; c < m; c++) {
-                sum += X[4 * j * wx + c] * spare[c * wa + k];
+                const double f = X[4 * j * wx + c];
+                s0 += f * spare[c * wa + k];
+                s1 += f * spare[c * wa + k + 1];
             }
-            A[j * wa + k] = sum;
+            A[j * wa + k] = s0;
+            A[j * wa + k + 1] = s1;
         }
     }
 }

@@ -6,8 +6,8 @@
 
 #include "contact/sparse_scratch.h"
 
-/// Residual of a warm start, in floors, that is left as it is; and that which sweeps may take away.
-static const double REST = 5;
+/// Where the search ends: so many floors, or that share of the tolerance.
+static const double REST = 5, ENOUGH = 1e-3;
 /// Shift of a Newton step, as a share of a block's scale.
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
@@ -20,6 +20,7 @@ typedef struct climb {
     kki_sparse_iterate *best, *now, *try;
     double tolerance;
     double epsilon; ///< shift to begin with
+    double enough;  ///< residual at which the search ends
 } climb;
 
 static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
@@ -41,7 +42,7 @@ static bool keep(climb *c, const kki_sparse_iterate *it, int rung) {
 }
 
 static bool done(const climb *c) {
-    return c->best->residual <= REST * c->s->floor;
+    return c->best->residual <= c->enough;
 }
 
 /// L1: sweeps in small bundles while they contract.
@@ -59,8 +60,9 @@ static void rung_sweep(climb *c, int limit) {
 }
 
 /// L2: Newton from the best as long as each step is a clear gain. The shift follows what comes of it (Levenberg and Marquardt): where rows
-/// contradict each other, a small one sends λ far along the self-stress, and projecting it back spoils what was gained.
-static void rung_newton(climb *c, int limit) {
+/// contradict each other, a small one sends λ far along the self-stress, and projecting it back spoils what was gained. Without patience it ends at
+/// the first step that gains little.
+static void rung_newton(climb *c, int limit, bool patient) {
     double epsilon = c->epsilon;
     for (int k = 0; k < limit && !done(c); k++) {
         const double before = c->best->residual;
@@ -78,7 +80,7 @@ static void rung_newton(climb *c, int limit) {
         }
         DBG("\n");
         const bool gains = c->best->residual < 0.3 * before;
-        if (!gains && epsilon >= COARSE) {
+        if (!gains && (!patient || epsilon >= COARSE)) {
             return;
         }
         epsilon = gains ? 0.1 * epsilon : 100 * epsilon;
@@ -87,50 +89,48 @@ static void rung_newton(climb *c, int limit) {
     c->epsilon = epsilon;
 }
 
-/// L2 again, from afar: shifts that shrink, sweeps behind every factor, and no demand that the residual falls: λ has to travel along the self-stress
-/// before it does. After twenty steps in vain it goes back to the best.
-static void rung_travel(climb *c, int limit) {
-    enum { PATIENCE = 20, AFTER = 5 };
-    double epsilon = 0.1;
-    int vain = 0;
-    kki_sparse_copy(c->s, c->best, c->now);
-    for (int k = 0; k < limit && !done(c); k++) {
-        if (!kki_sparse_newton_step(c->w, c->now, epsilon, vain >= 2 ? 0.5 : 1, c->stats)) {
-            return;
-        }
-        kki_sparse_judge(c->s, c->now);
-        keep(c, c->now, KKI_RUNG_PROXIMAL);
-        const double before = c->best->residual;
-        DBG("  travel %d eps %.1e: -> %.2e sym %d vain %d", k, epsilon, c->now->residual, c->w->factor.symmetric, vain);
-        sweeps(c, c->now, AFTER);
-        DBG(" -> %.2e\n", c->now->residual);
+/// Without a warm start sweeps would brace bodies against each other; held rows from zero give the least impulses that hold them.
+static bool is_cold(const climb *c) {
+    double sum = 0;
+    for (int i = 0; i < c->s->nrow; i++) {
+        sum += c->best->lambda[i] * c->best->lambda[i];
+    }
+    return sum == 0;
+}
+
+/// L2½: proximal steps, each followed by Newton on the bare laws. The weight begins with the error's share of the speeds and shrinks as long as steps
+/// succeed: λ has to travel along the self-stress, and with a large weight it does so slowly. The residual need not fall on the way.
+static void rung_proximal(climb *c, int limit) {
+    const double share = c->best->residual / c->s->size;
+    double epsilon = share < 1e-4 ? 1e-4 : share > COARSE ? COARSE : share, shrink = 0.1;
+    kki_sparse_copy(c->s, c->best, c->try); // the last that was solved
+    for (int k = 0; k < limit && c->best->residual > c->tolerance; k++) {
+        const double before = c->try->residual;
+        const int count = c->stats->factorisations;
+        (void)count;
+        kki_sparse_copy(c->s, c->try, c->now);
+        const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, 0.05 * before, 10, 10, c->stats);
         const bool better = keep(c, c->now, KKI_RUNG_PROXIMAL);
-        vain = better && c->best->residual < 0.8 * before ? 0 : vain + !better;
-        epsilon = better && epsilon > EXACT ? 0.5 * epsilon : epsilon;
-        if (vain >= PATIENCE) {
-            kki_sparse_copy(c->s, c->best, c->now);
-            sweeps(c, c->now, 20);
-            keep(c, c->now, KKI_RUNG_PROXIMAL);
-            epsilon = epsilon < 0.1 ? 10 * epsilon : 1;
-            vain = 0;
+        DBG("  proximal %d eps %.1e: %.2e -> %.2e solved %d in %d\n", k, epsilon, before, c->now->residual, solved, c->stats->factorisations - count);
+        if (solved) {
+            kki_sparse_copy(c->s, c->now, c->try);
         }
-        if (c->best->residual < 1e-3 * c->tolerance) {
-            break;
+        if (better && c->best->residual > c->tolerance) {
+            c->epsilon = 1e-5;
+            rung_newton(c, 3, false);
+            if (c->best->residual < 0.1 * c->try->residual) {
+                kki_sparse_copy(c->s, c->best, c->try);
+            }
         }
+        shrink = solved ? shrink : 0.5;
+        epsilon = solved ? shrink * epsilon : 5 * epsilon;
+        epsilon = epsilon < 1e-6 ? 1e-6 : epsilon > 1 ? 1 : epsilon;
     }
 }
 
-/// A warm start that is no better than none is none: sweeps would brace bodies against each other, and held rows from zero give them the least
-/// impulses that hold them.
-static bool begin_cold(climb *c) {
-    memset(c->now->lambda, 0, sizeof(double) * (size_t)c->s->nrow);
-    kki_sparse_judge(c->s, c->now);
-    if (c->best->residual < 0.5 * c->now->residual) {
-        return false;
-    }
-    kki_sparse_copy(c->s, c->now, c->best);
-    c->epsilon = 1e-4;
-    return true;
+/// A few floors, or a thousandth of the tolerance: with so many bodies the last digits cost a factor each.
+static double enough_of(const climb *c, double floor) {
+    return REST * floor > ENOUGH * c->tolerance ? REST * floor : ENOUGH * c->tolerance;
 }
 
 static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *work) {
@@ -144,22 +144,24 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
         kki_sparse_judge(c->s, c->best);
         return;
     }
-    if (c->best->residual <= REST * c->s->floor) {
+    c->enough = enough_of(c, c->s->floor);
+    if (done(c)) {
         return;
     }
     const double rounding = kki_sparse_rounding(c->s, c->best, c->w->dz);
     c->w->system.floor = rounding > c->s->floor ? rounding : c->s->floor;
-    const bool is_cold = begin_cold(c);
-    if (!is_cold) {
+    c->enough = enough_of(c, c->s->floor);
+    if (!is_cold(c)) {
         rung_sweep(c, 12);
     }
     if (done(c) || !kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
         return;
     }
-    rung_newton(c, o->newton);
-    for (int round = 0; round < 2 && c->best->residual > c->tolerance; round++) {
-        rung_travel(c, 40);
-        rung_newton(c, o->newton);
+    rung_newton(c, o->newton, true);
+    rung_proximal(c, 16);
+    if (c->best->residual <= c->tolerance) {
+        c->epsilon = 1e-5;
+        rung_newton(c, 4, false);
     }
 }
 
@@ -203,7 +205,7 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
         return status;
     }
     kki_sparse_system_make(problem, work->kernels, options->floor, w);
-    climb c = {w, &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance, 1e-5};
+    climb c = {w, &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance, 1e-5, 0};
     shift(&problem->rows, lambda, 1, c.best->lambda);
     kki_sparse_judge(c.s, c.best);
     if (!all_finite(problem->rows.nrow, c.best->u)) {

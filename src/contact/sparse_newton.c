@@ -150,8 +150,8 @@ static bool linearise(kki_sparse_scratch *w, const kki_sparse_iterate *it, doubl
     return symmetric;
 }
 
-/// Normals from zero on, friction onto its disc radially: the normal force is the better known.
-static void project(const kki_problem *p, double *lambda) {
+// the normal force is the better known
+void kki_sparse_project(const kki_problem *p, double *lambda) {
     for (int b = 0; b < p->nblock; b++) {
         const kki_block *block = &p->block[b];
         double *l = lambda + block->row;
@@ -190,6 +190,6 @@ bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, doubl
             it->lambda[r] += share * change;
         }
     }
-    project(&p->rows, it->lambda);
+    kki_sparse_project(&p->rows, it->lambda);
     return true;
 }

@@ -70,6 +70,9 @@ typedef struct kki_sparse_scratch {
     kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
     double *R, *e;           ///< [6 × rows], [rows] of a Newton step
     double *dz, *du;         ///< [width], [rows]
+    double *kept;   ///< [width] motion of the convex problem
+    double *minus_gradient;            ///< [width] of the convex problem
+    double *centre, *shift;            ///< [rows], [blocks] likewise
     int8_t *mode, *old_mode; ///< [blocks]
 } kki_sparse_scratch;
 
@@ -104,7 +107,17 @@ void kki_sparse_judge(const kki_sparse_system *s, kki_sparse_iterate *it);
 double kki_sparse_rounding(const kki_sparse_system *s, const kki_sparse_iterate *it, double *z);
 void kki_sparse_copy(const kki_sparse_system *s, const kki_sparse_iterate *from, kki_sparse_iterate *to);
 
+// ---- sparse_convex.c
+
+/// The proximal step round it->lambda, to `accuracy` m/s: first the convex problem with its slip held, then Coulomb's law; it->lambda becomes the
+/// solution, judged by the true laws. True if it is one. @param convex_steps, exact_steps  Newton steps of each, at most
+bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double accuracy,
+                         int convex_steps, int exact_steps, kki_solver_stats *stats);
+
 // ---- sparse_newton.c
+
+/// Normals from zero on, friction onto its disc radially.
+void kki_sparse_project(const kki_problem *p, double *lambda);
 
 /// One Newton step with modes read off λ, u: it->lambda moves by `share` of it and is projected; z, u are not kept. False where the factor fails.
 bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, double penalty, double share,

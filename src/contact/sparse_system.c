@@ -75,6 +75,10 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     KKI_LAYOUT_ARRAY(layout, w->e, rows);
     KKI_LAYOUT_ARRAY(layout, w->dz, width);
     KKI_LAYOUT_ARRAY(layout, w->du, rows);
+    KKI_LAYOUT_ARRAY(layout, w->minus_gradient, width);
+    KKI_LAYOUT_ARRAY(layout, w->kept, width);
+    KKI_LAYOUT_ARRAY(layout, w->centre, rows);
+    KKI_LAYOUT_ARRAY(layout, w->shift, blocks);
     KKI_LAYOUT_ARRAY(layout, w->mode, blocks);
     KKI_LAYOUT_ARRAY(layout, w->old_mode, blocks);
 }
@@ -91,7 +95,6 @@ kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allo
     }
     work->bytes = layout.size;
     work->scratch = work->memory;
-    memset(work->memory, 0xff, layout.size);
     *work->scratch = header;
     layout = kki_layout_over(work->memory);
     kki_layout_take(&layout, 1, sizeof header);

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "simulate/island.h"
 
-/// Residual of a warm start, in floors, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
-static const double REST_OF_PILES = 50;
+/// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
+static const double REST_OF_PILES = 5e-3;
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
 static const double LEAST_OF_PILES = 1e-8;
 enum { SWEEPS_OF_PILES = 10 };
@@ -143,8 +143,8 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     } else {
         kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
-    const double rest = I->is_wide ? REST_OF_PILES : 5;
-    const double floor = rest * options.floor * (options.tolerance / s->options.tolerance);
+    const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
+    const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
         return 0;
