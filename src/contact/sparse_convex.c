@@ -21,11 +21,11 @@ typedef struct convex {
     kki_sparse_scratch *w;
     const kki_sparse_system *s;
     double epsilon;
-    double *centre, *shift;       ///< [rows], [blocks]
-    double *z, *u, *lambda;       ///< of the iterate under way
-    double *trial;                ///< [rows]
+    double *centre, *shift; ///< [rows], [blocks]
+    double *z, *u, *lambda; ///< of the iterate under way
+    double *trial;          ///< [rows]
     double slope, curvature;
-    bool exact;                   ///< Coulomb's law itself instead of the cone with its shift
+    bool exact; ///< Coulomb's law itself instead of the cone with its shift
 } convex;
 
 enum { IMPULSES, MATRIX, CURVATURE };

@@ -1,8 +1,5 @@
 /// The ladder for many bodies: each rung starts from the best λ so far; see docs/maths/contact.md, "Many bodies".
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
-#define DBG(...) do { if (getenv("DBG")) fprintf(stderr, __VA_ARGS__); } while (0)
 
 #include "contact/sparse_scratch.h"
 
@@ -52,7 +49,6 @@ static void rung_sweep(climb *c, int limit) {
         kki_sparse_copy(c->s, c->best, c->now);
         sweeps(c, c->now, 4);
         keep(c, c->now, KKI_RUNG_SWEEP);
-        DBG("  sweeps %.2e -> %.2e floor %.1e\n", before, c->now->residual, c->s->floor);
         if (!(c->best->residual < 0.25 * before)) {
             return;
         }
@@ -72,13 +68,10 @@ static void rung_newton(climb *c, int limit, bool patient) {
         }
         kki_sparse_judge(c->s, c->now);
         keep(c, c->now, KKI_RUNG_NEWTON);
-        DBG("  newton %d eps %.0e: %.2e -> %.2e sym %d", k, epsilon, before, c->now->residual, c->w->factor.symmetric);
         if (c->best->residual > 0.1 * before) {
             sweeps(c, c->now, 3);
             keep(c, c->now, KKI_RUNG_NEWTON);
-            DBG(" -> %.2e", c->now->residual);
         }
-        DBG("\n");
         const bool gains = c->best->residual < 0.3 * before;
         if (!gains && (!patient || epsilon >= COARSE)) {
             return;
@@ -106,12 +99,9 @@ static void rung_proximal(climb *c, int limit) {
     kki_sparse_copy(c->s, c->best, c->try); // the last that was solved
     for (int k = 0; k < limit && c->best->residual > c->tolerance; k++) {
         const double before = c->try->residual;
-        const int count = c->stats->factorisations;
-        (void)count;
         kki_sparse_copy(c->s, c->try, c->now);
         const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, 0.05 * before, 10, 10, c->stats);
         const bool better = keep(c, c->now, KKI_RUNG_PROXIMAL);
-        DBG("  proximal %d eps %.1e: %.2e -> %.2e solved %d in %d\n", k, epsilon, before, c->now->residual, solved, c->stats->factorisations - count);
         if (solved) {
             kki_sparse_copy(c->s, c->now, c->try);
         }
@@ -205,7 +195,8 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
         return status;
     }
     kki_sparse_system_make(problem, work->kernels, options->floor, w);
-    climb c = {w, &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance, 1e-5, 0};
+    climb c = {w,    &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance,
+               1e-5, 0};
     shift(&problem->rows, lambda, 1, c.best->lambda);
     kki_sparse_judge(c.s, c.best);
     if (!all_finite(problem->rows.nrow, c.best->u)) {

@@ -70,9 +70,9 @@ typedef struct kki_sparse_scratch {
     kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
     double *R, *e;           ///< [6 × rows], [rows] of a Newton step
     double *dz, *du;         ///< [width], [rows]
-    double *kept;   ///< [width] motion of the convex problem
-    double *minus_gradient;            ///< [width] of the convex problem
-    double *centre, *shift;            ///< [rows], [blocks] likewise
+    double *kept;            ///< [width] motion of the convex problem
+    double *minus_gradient;  ///< [width] of the convex problem
+    double *centre, *shift;  ///< [rows], [blocks] likewise
     int8_t *mode, *old_mode; ///< [blocks]
 } kki_sparse_scratch;
 
