@@ -9,6 +9,7 @@ static const double REST = 5, ENOUGH = 1e-3;
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 enum { BEST, NOW, TRY }; // iterates
+enum { MOST_SWEEPS = 400, MOST_PROXIMAL = 30 };
 
 typedef struct climb {
     kki_sparse_scratch *w;
@@ -55,6 +56,17 @@ static void rung_sweep(climb *c, int limit) {
     }
 }
 
+/// Sweeps alone, to the tolerance.
+static void sweep_on(climb *c, int limit) {
+    for (int k = 0; k < limit && c->best->residual > c->tolerance; k += 20) {
+        kki_sparse_copy(c->s, c->best, c->now);
+        sweeps(c, c->now, 20);
+        if (!keep(c, c->now, KKI_RUNG_SWEEP)) {
+            return;
+        }
+    }
+}
+
 /// L2: Newton from the best as long as each step is a clear gain. The shift follows what comes of it (Levenberg and Marquardt): where rows
 /// contradict each other, a small one sends λ far along the self-stress, and projecting it back spoils what was gained. Without patience it ends at
 /// the first step that gains little.
@@ -93,11 +105,11 @@ static bool is_cold(const climb *c) {
 
 /// L2½: proximal steps, each followed by Newton on the bare laws. The weight begins with the error's share of the speeds and shrinks as long as steps
 /// succeed: λ has to travel along the self-stress, and with a large weight it does so slowly. The residual need not fall on the way.
-static void rung_proximal(climb *c, int limit) {
+static void rung_proximal(climb *c, int limit, double target) {
     const double share = c->best->residual / c->s->size;
-    double epsilon = share < 1e-4 ? 1e-4 : share > COARSE ? COARSE : share, shrink = 0.1;
+    double epsilon = share < 1e-6 ? 1e-6 : share > COARSE ? COARSE : share, shrink = 0.1;
     kki_sparse_copy(c->s, c->best, c->try); // the last that was solved
-    for (int k = 0; k < limit && c->best->residual > c->tolerance; k++) {
+    for (int k = 0; k < limit && c->best->residual > target; k++) {
         const double before = c->try->residual;
         kki_sparse_copy(c->s, c->try, c->now);
         const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, 0.05 * before, 10, 10, c->stats);
@@ -105,15 +117,15 @@ static void rung_proximal(climb *c, int limit) {
         if (solved) {
             kki_sparse_copy(c->s, c->now, c->try);
         }
-        if (better && c->best->residual > c->tolerance) {
+        if (better && c->best->residual > target) {
             c->epsilon = 1e-5;
             rung_newton(c, 3, false);
             if (c->best->residual < 0.1 * c->try->residual) {
                 kki_sparse_copy(c->s, c->best, c->try);
             }
         }
-        shrink = solved ? shrink : 0.5;
-        epsilon = solved ? shrink * epsilon : 5 * epsilon;
+        epsilon = solved ? shrink * epsilon : 4 * epsilon;
+        shrink = !solved ? 0.5 : 0.6 * shrink < 0.1 ? 0.1 : 0.6 * shrink;
         epsilon = epsilon < 1e-6 ? 1e-6 : epsilon > 1 ? 1 : epsilon;
     }
 }
@@ -141,17 +153,24 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     const double rounding = kki_sparse_rounding(c->s, c->best, c->w->dz);
     c->w->system.floor = rounding > c->s->floor ? rounding : c->s->floor;
     c->enough = enough_of(c, c->s->floor);
-    if (!is_cold(c)) {
+    if (is_cold(c)) {
+        c->epsilon = 1e-4;
+    } else {
         rung_sweep(c, 12);
     }
-    if (done(c) || !kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
+    if (done(c)) {
+        return;
+    }
+    if (!kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
+        sweep_on(c, MOST_SWEEPS); // no room for a factor
         return;
     }
     rung_newton(c, o->newton, true);
-    rung_proximal(c, 16);
-    if (c->best->residual <= c->tolerance) {
+    rung_proximal(c, MOST_PROXIMAL, c->tolerance);
+    if (c->best->residual <= c->tolerance) { // and on to the floor, but not at any price
         c->epsilon = 1e-5;
         rung_newton(c, 4, false);
+        rung_proximal(c, 4, c->enough);
     }
 }
 
