@@ -68,8 +68,8 @@ static void sweep_on(climb *c, int limit) {
 }
 
 /// L2: Newton from the best as long as each step is a clear gain. The shift follows what comes of it (Levenberg and Marquardt): where rows
-/// contradict each other, a small one sends λ far along the self-stress, and projecting it back spoils what was gained. Without patience it ends at
-/// the first step that gains little.
+/// contradict each other, a small one sends λ far along the self-stress, and projecting it back spoils what was gained; where heavy bodies rest on light
+/// ones, a large one holds λ back. Without patience it ends at the first step that makes things worse.
 static void rung_newton(climb *c, int limit, bool patient) {
     double epsilon = c->epsilon;
     for (int k = 0; k < limit && !done(c); k++) {
@@ -79,16 +79,16 @@ static void rung_newton(climb *c, int limit, bool patient) {
             return;
         }
         kki_sparse_judge(c->s, c->now);
-        keep(c, c->now, KKI_RUNG_NEWTON);
+        const bool helps = keep(c, c->now, KKI_RUNG_NEWTON);
         if (c->best->residual > 0.1 * before) {
             sweeps(c, c->now, 3);
             keep(c, c->now, KKI_RUNG_NEWTON);
         }
-        const bool gains = c->best->residual < 0.3 * before;
-        if (!gains && (!patient || epsilon >= COARSE)) {
+        const bool gains = c->best->residual < 0.3 * before, held_back = helps && epsilon > EXACT;
+        if (!gains && !held_back && (!patient || epsilon >= COARSE)) {
             return;
         }
-        epsilon = gains ? 0.1 * epsilon : 100 * epsilon;
+        epsilon *= gains ? 0.1 : held_back ? 0.01 : 100;
         epsilon = epsilon < EXACT ? EXACT : epsilon > COARSE ? COARSE : epsilon;
     }
     c->epsilon = epsilon;
