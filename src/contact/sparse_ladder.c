@@ -5,6 +5,8 @@
 
 /// Where the search ends: so many floors, or that share of the tolerance.
 static const double REST = 5, ENOUGH = 1e-3;
+/// Share of the tolerance below which only Newton goes on.
+static const double FINE = 0.03;
 /// Shift of a Newton step, as a share of a block's scale.
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
@@ -84,7 +86,7 @@ static void rung_newton(climb *c, int limit, bool patient) {
             sweeps(c, c->now, 3);
             keep(c, c->now, KKI_RUNG_NEWTON);
         }
-        const bool gains = c->best->residual < 0.3 * before, held_back = helps && epsilon > EXACT;
+        const bool gains = c->best->residual < 0.3 * before, held_back = helps && c->w->is_steady && epsilon > EXACT;
         if (!gains && !held_back && (!patient || epsilon >= COARSE)) {
             return;
         }
@@ -170,7 +172,7 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     if (c->best->residual <= c->tolerance) { // and on to the floor, but not at any price
         c->epsilon = 1e-5;
         rung_newton(c, 4, false);
-        rung_proximal(c, 4, c->enough);
+        rung_proximal(c, c->best->residual > FINE * c->tolerance ? 4 : 0, c->enough);
     }
 }
 
@@ -216,6 +218,7 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
     kki_sparse_system_make(problem, work->kernels, options->floor, w);
     climb c = {w,    &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance,
                1e-5, 0};
+    memset(w->mode, -1, (size_t)problem->rows.nblock);
     shift(&problem->rows, lambda, 1, c.best->lambda);
     kki_sparse_judge(c.s, c.best);
     if (!all_finite(problem->rows.nrow, c.best->u)) {

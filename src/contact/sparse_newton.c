@@ -125,6 +125,7 @@ static bool linearise(kki_sparse_scratch *w, const kki_sparse_iterate *it, doubl
     const kki_sparse_problem *problem = w->system.problem;
     const double inf = __builtin_inf();
     bool symmetric = true;
+    w->is_steady = true;
     memset(w->R, 0, sizeof *w->R * 6 * (size_t)problem->rows.nrow);
     for (int i = 0; i < problem->ntie; i++) {
         const kki_tie *t = &problem->tie[i];
@@ -144,6 +145,7 @@ static bool linearise(kki_sparse_scratch *w, const kki_sparse_iterate *it, doubl
             }
             const bool follows = p.block->law == KKI_LAW_TORSION ? mode != HELD && mode != OPEN : mode == SLIDING;
             symmetric = symmetric && !(follows && p.block->friction > 0);
+            w->is_steady = w->is_steady && w->mode[b] == mode;
             w->mode[b] = (int8_t)mode;
         }
     }

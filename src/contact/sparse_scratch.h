@@ -68,12 +68,13 @@ typedef struct kki_sparse_scratch {
     kki_sparse_graph graph;
     kki_sparse_factor factor;
     kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
-    double *R, *e;           ///< [6 × rows], [rows] of a Newton step
-    double *dz, *du;         ///< [width], [rows]
-    double *kept;            ///< [width] motion of the convex problem
-    double *minus_gradient;  ///< [width] of the convex problem
-    double *centre, *shift;  ///< [rows], [blocks] likewise
-    int8_t *mode, *old_mode; ///< [blocks]
+    double *R, *e;          ///< [6 × rows], [rows] of a Newton step
+    double *dz, *du;        ///< [width], [rows]
+    double *kept;           ///< [width] motion of the convex problem
+    double *minus_gradient; ///< [width] of the convex problem
+    double *centre, *shift; ///< [rows], [blocks] likewise
+    int8_t *mode;           ///< [blocks] of the last Newton step
+    bool is_steady;         ///< its modes were those of the step before
 } kki_sparse_scratch;
 
 typedef struct kki_sparse_kernels {

@@ -80,7 +80,6 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     KKI_LAYOUT_ARRAY(layout, w->centre, rows);
     KKI_LAYOUT_ARRAY(layout, w->shift, blocks);
     KKI_LAYOUT_ARRAY(layout, w->mode, blocks);
-    KKI_LAYOUT_ARRAY(layout, w->old_mode, blocks);
 }
 
 kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allocator, kki_sparse_size size) {
