@@ -226,15 +226,9 @@ static double residual_of(const kki_sparse_system *s, const double *lambda, cons
     double worst = 0;
     for (int b = 0; b < s->nblock; b++) {
         const kki_block *block = &p->block[b];
-        double r;
-        if (block->law == KKI_LAW_CONTACT) {
-            r = kki_contact_map_squared(block->friction, s->scale[b], lambda + block->row, u + block->row);
-        } else {
-            const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
-            const double normal = rides ? lambda[p->block[block->contact].row] : 0;
-            r = kki_natural_map(block, s->scale[b], normal, lambda + block->row, u + block->row);
-            r *= r;
-        }
+        const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+        const double normal = rides ? lambda[p->block[block->contact].row] : 0;
+        const double r = kki_map_squared(block, s->scale[b], normal, lambda + block->row, u + block->row);
         worst = r <= worst ? worst : r;
     }
     return __builtin_sqrt(worst);

@@ -202,6 +202,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
+    options.any = true;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
