@@ -95,6 +95,19 @@ BODY void motion_body(const kki_sparse_problem *p, const double *lambda, double 
     }
 }
 
+BODY void combine_body(const double *T, const double *w, size_t stride, int rows, double *Y) {
+    const quad *t = (const quad *)T;
+    for (int r = 0; r < rows; r++, w += stride) {
+        quad a = w[0] * t[0], b = w[0] * t[1];
+        for (int c = 1; c < 6; c++) {
+            a += w[c] * t[2 * c];
+            b += w[c] * t[2 * c + 1];
+        }
+        ((quad *)Y)[2 * r] = a;
+        ((quad *)Y)[2 * r + 1] = b;
+    }
+}
+
 // ---- sweeps
 
 /// The impulses of one block with all others held. @param u  of its rows
@@ -455,32 +468,36 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
 
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                                 \
-    attribute static void velocity_##suffix(const kki_sparse_problem *p, const double *z, double *u) {            \
-        velocity_body(p, z, u);                                                                                   \
-    }                                                                                                             \
-    attribute static void motion_##suffix(const kki_sparse_problem *p, const double *l, double *z) {              \
-        motion_body(p, l, z);                                                                                     \
-    }                                                                                                             \
-    attribute static void sweep_##suffix(const kki_sparse_system *s, double *lambda, double *z) {                 \
-        sweep_body(s, lambda, z);                                                                                 \
-    }                                                                                                             \
-    attribute static void assemble_##suffix(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) { \
-        assemble_body(p, R, f);                                                                                   \
-    }                                                                                                             \
-    attribute static bool factor_##suffix(kki_sparse_factor *f) {                                                 \
-        return factor_body(f);                                                                                    \
-    }                                                                                                             \
-    attribute static void solve_##suffix(const kki_sparse_problem *p, kki_sparse_factor *f, double *x) {          \
-        solve_body(p, f, x);                                                                                      \
-    }                                                                                                             \
-    static const kki_sparse_kernels table_##suffix = {                                                            \
-        .velocity = velocity_##suffix,                                                                            \
-        .motion = motion_##suffix,                                                                                \
-        .sweep = sweep_##suffix,                                                                                  \
-        .assemble = assemble_##suffix,                                                                            \
-        .factor = factor_##suffix,                                                                                \
-        .solve = solve_##suffix,                                                                                  \
+#define DEFINE(suffix, attribute)                                                                                  \
+    attribute static void velocity_##suffix(const kki_sparse_problem *p, const double *z, double *u) {             \
+        velocity_body(p, z, u);                                                                                    \
+    }                                                                                                              \
+    attribute static void motion_##suffix(const kki_sparse_problem *p, const double *l, double *z) {               \
+        motion_body(p, l, z);                                                                                      \
+    }                                                                                                              \
+    attribute static void sweep_##suffix(const kki_sparse_system *s, double *lambda, double *z) {                  \
+        sweep_body(s, lambda, z);                                                                                  \
+    }                                                                                                              \
+    attribute static void assemble_##suffix(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) {  \
+        assemble_body(p, R, f);                                                                                    \
+    }                                                                                                              \
+    attribute static bool factor_##suffix(kki_sparse_factor *f) {                                                  \
+        return factor_body(f);                                                                                     \
+    }                                                                                                              \
+    attribute static void solve_##suffix(const kki_sparse_problem *p, kki_sparse_factor *f, double *x) {           \
+        solve_body(p, f, x);                                                                                       \
+    }                                                                                                              \
+    attribute static void combine_##suffix(const double *T, const double *w, size_t stride, int rows, double *Y) { \
+        combine_body(T, w, stride, rows, Y);                                                                       \
+    }                                                                                                              \
+    static const kki_sparse_kernels table_##suffix = {                                                             \
+        .velocity = velocity_##suffix,                                                                             \
+        .motion = motion_##suffix,                                                                                 \
+        .combine = combine_##suffix,                                                                               \
+        .sweep = sweep_##suffix,                                                                                   \
+        .assemble = assemble_##suffix,                                                                             \
+        .factor = factor_##suffix,                                                                                 \
+        .solve = solve_##suffix,                                                                                   \
     };
 
 DEFINE(baseline, )

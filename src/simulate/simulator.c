@@ -107,6 +107,7 @@ static void place_wide(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->wide.first, trees + 1);
     KKI_LAYOUT_ARRAY(layout, s->wide.nv, trees);
     KKI_LAYOUT_ARRAY(layout, s->wide.body_of_tree, trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.unit, 48 * trees);
     KKI_LAYOUT_ARRAY(layout, s->wide.climbed, 4 * (size_t)s->wide.widest);
 }
 

@@ -9,17 +9,6 @@ static int tree_of(const kk_model *m, int dof) {
     return dof < 0 ? -1 : m->node_tree[m->dof_node[dof]];
 }
 
-static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    kki_wide *w = &s->wide;
-    for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t];
-        w->first[t] = s->tree_local[tree];
-        w->nv[t] = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
-        w->body_of_tree[tree] = t;
-    }
-    w->first[I->ntree] = I->nv;
-}
-
 /// The tie of a constraint, with room for its rows in Y from *used on.
 static void make_tie(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c, kki_tie *t,
                      size_t *used) {
@@ -35,6 +24,58 @@ static void make_tie(const kk_model *m, kk_simulator *s, const kki_island *I, co
         *used += body < 0 ? 0 : (size_t)(c->nrow * (s->wide.first[body + 1] - s->wide.first[body]));
     }
 }
+
+// ---- lone bodies: what a unit wrench about the body's origin becomes is found once, and rows are sums of it
+
+static int is_lone(const kk_model *m, int node) {
+    const kki_node *n = &m->node[node];
+    return node > 0 && n->is_leaf && n->type == KKI_NODE_FREE && n->parent == 0;
+}
+
+/// T [6 × 8]: column by column the answer to a unit of each wrench component.
+static void answer_units(const kk_model *m, kk_simulator *s, int tree, double *T) {
+    static const _Alignas(32) double none[6][4] = {{0}};
+    const int node = m->dof_node[m->tree_first_dof[tree]];
+    memset(T, 0, 48 * sizeof *T);
+    for (int half = 0; half < 2; half++) {
+        _Alignas(32) double unit[6][4] = {{0}}, out[6][4] = {{0}};
+        for (int lane = 0; lane < 3; lane++) {
+            unit[3 * half + lane][lane] = 1;
+        }
+        s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])unit, 0, none,
+                                         m->tree_first_dof[tree], &out[0][0], 4);
+        for (int lane = 0; lane < 3; lane++) {
+            for (int k = 0; k < 6; k++) {
+                T[8 * (3 * half + lane) + k] = out[k][lane];
+            }
+        }
+    }
+}
+
+/// Parts of a constraint between lone bodies, or of one with the world.
+static int build_lone(const kk_model *m, kk_simulator *s, const kki_constraint *k, const kki_tie *t) {
+    const kki_row_part *p = &s->part[k->first_part];
+    const int i = p->i, j = p->j;
+    if ((i > 0 && !is_lone(m, i)) || (j > 0 && !is_lone(m, j)) || i == j) {
+        return 0;
+    }
+    for (int n = 0; n < k->nparts; n++) {
+        if (p[n].i != i || p[n].j != j || p[n].row != n) {
+            return 0;
+        }
+    }
+    for (int side = 0; side < 2; side++) {
+        const int node = side ? j : i;
+        if (node > 0) {
+            const int body = s->wide.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
+            kki_sparse_combine(&s->wide.solver, s->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi,
+                               sizeof *p / sizeof(double), k->nparts, s->wide.Y + t->side[at]);
+        }
+    }
+    return 1;
+}
+
+// ---- robots
 
 /// Four rows between the same nodes climb together.
 typedef struct climb {
@@ -97,6 +138,20 @@ static void build_tie(const kk_model *m, kk_simulator *s, const kki_constraint *
     flush(m, s, &c, t);
 }
 
+static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    kki_wide *w = &s->wide;
+    for (int t = 0; t < I->ntree; t++) {
+        const int tree = s->tree_order[I->first_tree + t];
+        w->first[t] = s->tree_local[tree];
+        w->nv[t] = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
+        w->body_of_tree[tree] = t;
+        if (is_lone(m, m->dof_node[m->tree_first_dof[tree]])) {
+            answer_units(m, s, tree, w->unit + 48 * (size_t)t);
+        }
+    }
+    w->first[I->ntree] = I->nv;
+}
+
 void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     size_t used = 0;
     list_bodies(m, s, I);
@@ -105,7 +160,10 @@ void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     }
     memset(s->wide.Y, 0, used * sizeof *s->wide.Y);
     for (int i = 0; i < I->nconstraint; i++) {
-        build_tie(m, s, &s->constraint[s->order[I->first_constraint + i]], &s->wide.tie[i]);
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (!build_lone(m, s, c, &s->wide.tie[i])) {
+            build_tie(m, s, c, &s->wide.tie[i]);
+        }
     }
 }
 
