@@ -132,7 +132,27 @@ BODY void solve_block(const kki_sparse_system *s, const kki_block *block, int in
     kki_project_block(block, 1, normal, x);
 }
 
-BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, double *lambda, double *z) {
+/// One cheap step to the contact's law instead of its solution: the normal, then friction with it, within the disc. Outside the disc the step is
+/// a number, because projecting B⁻¹ u has a wrong fixed point.
+BODY void step_contact(const double *B, double mu, const double *l, const double *u, double *x) {
+    const double n = l[0] - u[0] / B[0];
+    x[0] = n > 0 ? n : 0;
+    const double dn = x[0] - l[0], u1 = u[1] + B[1] * dn, u2 = u[2] + B[2] * dn, f = 1 / (B[3] * B[5] - B[4] * B[4]);
+    const double rim = mu * x[0];
+    x[1] = l[1] - f * (B[5] * u1 - B[4] * u2);
+    x[2] = l[2] - f * (B[3] * u2 - B[4] * u1);
+    if (!(x[1] * x[1] + x[2] * x[2] <= rim * rim)) {
+        const double half = 0.5 * (B[3] - B[5]);
+        const double g = 0.5 * (B[3] + B[5]) + __builtin_sqrt(half * half + B[4] * B[4]), h = 1 / g;
+        x[1] = l[1] - h * u1;
+        x[2] = l[2] - h * u2;
+        const double t = x[1] * x[1] + x[2] * x[2], s = t > rim * rim ? rim / __builtin_sqrt(t) : 1;
+        x[1] *= s;
+        x[2] *= s;
+    }
+}
+
+BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, bool is_cheap, double *lambda, double *z) {
     for (int k = 0; k < t->nblock; k++) {
         const kki_block *block = &s->problem->rows.block[t->block + k];
         double u[KKI_TIE_ROWS], x[3], change[3];
@@ -141,7 +161,12 @@ BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, double *lambda
         for (int r = 0; r < t->nrow; r++) {
             u[r] += s->g[t->row + r] + s->soft[t->row + r] * lambda[t->row + r];
         }
-        solve_block(s, block, t->block + k, lambda, u + from, x);
+        const double *B = s->own + 6 * (t->block + k);
+        if (is_cheap && block->law == KKI_LAW_CONTACT && B[0] > 0 && B[3] * B[5] > B[4] * B[4]) {
+            step_contact(B, block->friction, lambda + block->row, u + from, x);
+        } else {
+            solve_block(s, block, t->block + k, lambda, u + from, x);
+        }
         bool moved = false;
         for (int r = 0; r < n; r++) {
             change[r] = x[r] - lambda[block->row + r];
@@ -156,9 +181,9 @@ BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, double *lambda
     }
 }
 
-BODY void sweep_body(const kki_sparse_system *s, double *lambda, double *z) {
+BODY void sweep_body(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z) {
     for (int i = 0; i < s->problem->ntie; i++) {
-        sweep_tie(s, &s->problem->tie[i], lambda, z);
+        sweep_tie(s, &s->problem->tie[i], is_cheap, lambda, z);
     }
 }
 
@@ -475,8 +500,12 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     attribute static void motion_##suffix(const kki_sparse_problem *p, const double *l, double *z) {               \
         motion_body(p, l, z);                                                                                      \
     }                                                                                                              \
-    attribute static void sweep_##suffix(const kki_sparse_system *s, double *lambda, double *z) {                  \
-        sweep_body(s, lambda, z);                                                                                  \
+    attribute static void sweep_##suffix(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z) {   \
+        if (is_cheap) {                                                                                            \
+            sweep_body(s, true, lambda, z);                                                                        \
+        } else {                                                                                                   \
+            sweep_body(s, false, lambda, z);                                                                       \
+        }                                                                                                          \
     }                                                                                                              \
     attribute static void assemble_##suffix(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) {  \
         assemble_body(p, R, f);                                                                                    \

@@ -25,7 +25,7 @@ typedef struct climb {
 
 static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
     for (int k = 0; k < count; k++) {
-        c->s->kernels->sweep(c->s, it->lambda, it->z);
+        c->s->kernels->sweep(c->s, false, it->lambda, it->z);
         c->stats->sweeps++;
     }
     kki_sparse_judge(c->s, it);
@@ -141,7 +141,7 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     kki_sparse_scratch *w = work->scratch;
     if (o->fixed_sweeps > 0) {
         for (int k = 0; k < o->fixed_sweeps; k++) {
-            c->s->kernels->sweep(c->s, c->best->lambda, c->best->z);
+            c->s->kernels->sweep(c->s, true, c->best->lambda, c->best->z);
         }
         c->stats->sweeps += o->fixed_sweeps;
         c->stats->rung = KKI_RUNG_SWEEP;

@@ -81,8 +81,8 @@ typedef struct kki_sparse_kernels {
     void (*velocity)(const kki_sparse_problem *p, const double *z, double *u);
     void (*motion)(const kki_sparse_problem *p, const double *lambda, double *z);
     void (*combine)(const double *T, const double *w, size_t stride, int rows, double *Y);
-    /// One pass over all blocks in order; z follows λ, u is not kept.
-    void (*sweep)(const kki_sparse_system *s, double *lambda, double *z);
+    /// One pass over all blocks in order; z follows λ, u is not kept. @param is_cheap  a step to each contact's law instead of its solution
+    void (*sweep)(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z);
     /// H from R [6 × nrow: a row of it for a row of the tie].
     void (*assemble)(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f);
     /// False at a singular diagonal block.

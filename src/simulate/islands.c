@@ -60,6 +60,13 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
     }
 }
 
+/// Whether the sparse solver takes it: many bodies, or sweeps alone, which are cheapest where rows are short.
+static int is_wide(const kk_simulator *s, const kki_island *I) {
+    const int many = I->ntree >= KKI_WIDE_TREES && I->nrow > KKI_WIDE_ROWS;
+    const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_WIDE_SWEPT;
+    return s->wide.width > 0 && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
+}
+
 /// Counts what each island has, then where it begins.
 static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int t = 0; t < m->ntree; t++) {
@@ -81,8 +88,7 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < s->nisland; i++) {
         kki_island *I = &s->island[i];
         I->stride = (I->nrow + 3) & ~3;
-        I->is_wide =
-            s->wide.width > 0 && ((I->ntree >= KKI_WIDE_TREES && I->nrow > KKI_WIDE_ROWS) || I->nrow > KKI_WIDE_ALWAYS);
+        I->is_wide = is_wide(s, I);
         I->first_constraint = constraints;
         I->first_tree = trees;
         I->first_row = rows;

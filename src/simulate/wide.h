@@ -6,6 +6,8 @@
 
 /// An island of at least so many trees, and more rows than that, is wide: events.c has no use for its matrix any more.
 enum { KKI_WIDE_TREES = 4, KKI_WIDE_ROWS = 128 };
+/// With a budget of sweeps, islands of several trees and more rows than that are wide.
+enum { KKI_WIDE_SWEPT = 12 };
 /// In models of many trees islands of more rows than that are wide, too.
 enum { KKI_WIDE_ALWAYS = 600 };
 
