@@ -26,6 +26,8 @@ void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
 void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
+/// Y of a wide island as the dense solver wants it, into s->Y. False where it does not fit.
+int kki_wide_fill_dense(kk_simulator *s, const kki_island *I);
 kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I);
 /// Between all degrees of freedom and those of the island.
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,

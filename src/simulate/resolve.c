@@ -39,7 +39,21 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
         return kki_contact_solve(problem, options, &s->solver, lambda, u, proof, stats);
     }
     const kki_sparse_problem wide = kki_wide_problem(s, I);
-    return kki_sparse_solve(&wide, options, &s->wide.solver, lambda, u, proof, stats);
+    const kk_status status = kki_sparse_solve(&wide, options, &s->wide.solver, lambda, u, proof, stats);
+    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || !kki_wide_fill_dense(s, I)) {
+        return status;
+    }
+    // small enough for the dense ladder, which knows more rungs
+    kki_problem dense = *problem;
+    dense.Y = s->Y;
+    dense.G = NULL;
+    dense.span = NULL;
+    const kki_solver_stats before = *stats;
+    const kk_status again = kki_contact_solve(&dense, options, &s->solver, lambda, u, proof, stats);
+    stats->sweeps += before.sweeps;
+    stats->newton += before.newton;
+    stats->factorisations += before.factorisations;
+    return again;
 }
 
 static const char *kind_name(int kind) {

@@ -75,7 +75,9 @@ static kki_solver_size dense_size(const kk_model *m, const kk_simulator *s) {
     const int most = s->wide.width > 0 ? KKI_WIDE_ALWAYS : MOST_ISLAND_ROWS;
     kki_solver_size size = {.rows = s->max_rows < most ? s->max_rows : most, .blocks = s->max_blocks, .nv = m->nv};
     const int64_t few = (int64_t)(KKI_WIDE_ROWS + 1) * s->wide.widest;
-    size.nv = s->wide.width > 0 && few < m->nv ? (int32_t)few : m->nv;
+    if (s->wide.width > 0) { // padded, so that a small wide one can be handed over
+        size.nv = few < s->wide.width ? (int32_t)few : s->wide.width;
+    }
     size.blocks = size.blocks < size.rows ? size.blocks : size.rows;
     return size;
 }
@@ -163,7 +165,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
-    KKI_LAYOUT_ARRAY(layout, s->Y, island_nv * island_rows);
+    s->Y_room = island_nv * island_rows;
+    KKI_LAYOUT_ARRAY(layout, s->Y, s->Y_room);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);

@@ -204,3 +204,24 @@ void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows,
     }
     kki_sparse_own(&p, &p.tie[low], row - p.tie[low].row, rows, own);
 }
+
+int kki_wide_fill_dense(kk_simulator *s, const kki_island *I) {
+    const kki_wide *w = &s->wide;
+    const size_t stride = (size_t)I->stride;
+    if (I->nrow > KKI_WIDE_HANDED || I->nrow > s->solver.size.rows || I->nblock > s->solver.size.blocks ||
+        I->nv > s->solver.size.nv || (size_t)I->nv * stride > s->Y_room) {
+        return 0;
+    }
+    memset(s->Y, 0, (size_t)I->nv * stride * sizeof *s->Y);
+    for (int i = 0; i < 2 * I->nconstraint; i++) {
+        const kki_tie *t = &w->tie[i >> 1];
+        const int body = t->body[i & 1], width = body < 0 ? 0 : w->first[body + 1] - w->first[body];
+        for (int r = 0; r < t->nrow; r++) {
+            for (int k = 0; k < width; k++) {
+                s->Y[(size_t)(w->first[body] + k) * stride + (size_t)(t->row + r)] =
+                    w->Y[t->side[i & 1] + r * width + k];
+            }
+        }
+    }
+    return 1;
+}

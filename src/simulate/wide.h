@@ -11,6 +11,9 @@ enum { KKI_WIDE_SWEPT = 12 };
 /// In models of many trees islands of more rows than that are wide, too.
 enum { KKI_WIDE_ALWAYS = 600 };
 
+/// Up to so many rows a wide island that was not solved is handed to the dense ladder; its last rungs take too long for more.
+enum { KKI_WIDE_HANDED = 200 };
+
 /// One wide island at a time.
 typedef struct kki_wide {
     kki_sparse_work solver;
