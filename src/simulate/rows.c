@@ -40,16 +40,20 @@ void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lamb
 
 // ---- which part of each row of Y is not zero
 
+/// For all degrees of freedom from this one to the root: what a row pushes on there, it feels.
 static void widen(const kk_model *m, kk_simulator *s, int dof, int first, int end) {
     if (dof < 0) {
         return;
     }
-    const int tree = m->node_tree[m->dof_node[dof]], k = s->tree_local[tree];
-    s->span[2 * k] = first < s->span[2 * k] ? first : s->span[2 * k];
-    s->span[2 * k + 1] = end > s->span[2 * k + 1] ? end : s->span[2 * k + 1];
+    const int tree = m->node_tree[m->dof_node[dof]], shift = s->tree_local[tree] - m->tree_first_dof[tree];
+    for (int d = dof; d >= 0; d = m->dof_parent[d]) {
+        int32_t *span = s->span + 2 * (shift + d);
+        span[0] = first < span[0] ? first : span[0];
+        span[1] = end > span[1] ? end : span[1];
+    }
 }
 
-/// Vectors of four between a tree's first and last constraint, for all of its degrees of freedom.
+/// Vectors of four between a degree of freedom's first and last constraint.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int k = 0; k < I->nv; k++) {
         s->span[2 * k] = I->stride / 4;
@@ -60,16 +64,12 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
         const int row = c->row - I->first_row;
         widen(m, s, c->dof[0], row / 4, (row + c->nrow + 3) / 4);
         widen(m, s, c->dof[1], row / 4, (row + c->nrow + 3) / 4);
-    }
-    for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t], first = s->tree_local[tree];
-        const int count = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
-        // an empty span begins where it ends
-        s->span[2 * first] = s->span[2 * first + 1] > 0 ? s->span[2 * first] : 0;
-        for (int k = first + 1; k < first + count; k++) {
-            s->span[2 * k] = s->span[2 * first];
-            s->span[2 * k + 1] = s->span[2 * first + 1];
+        for (int p = 0; c->nparts > 2 * c->nrow && p < c->nparts; p++) { // a row over more than two joints
+            widen(m, s, kki_last_dof(m, s->part[c->first_part + p].i), row / 4, (row + c->nrow + 3) / 4);
         }
+    }
+    for (int k = 0; k < I->nv; k++) { // an empty span begins where it ends
+        s->span[2 * k] = s->span[2 * k + 1] > 0 ? s->span[2 * k] : 0;
     }
 }
 

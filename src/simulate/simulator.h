@@ -190,6 +190,8 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
+/// The last degree of freedom of a node; −1 for the world.
+int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// islands.c: sorts them into islands and numbers rows and blocks.
