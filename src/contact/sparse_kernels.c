@@ -533,17 +533,9 @@ DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2
 DEFINE(avx2, __attribute__((target("avx2"))))
 #endif
-#ifdef KKI_HAVE_AVX512
-DEFINE(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512"))))
-#endif
 
 const kki_sparse_kernels *kki_sparse_kernels_at(int index) {
     // the dynamics' dispatch has asked the processor already
-#ifdef KKI_HAVE_AVX512
-    if (index == 2 && kki_kernels_at(5)) {
-        return &table_avx512;
-    }
-#endif
 #ifdef KKI_HAVE_AVX2
     if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
         return &table_avx2;
@@ -553,6 +545,6 @@ const kki_sparse_kernels *kki_sparse_kernels_at(int index) {
 }
 
 const kki_sparse_kernels *kki_sparse_kernels_best(void) {
-    const kki_sparse_kernels *widest = kki_sparse_kernels_at(2), *wide = kki_sparse_kernels_at(1);
-    return widest ? widest : wide ? wide : &table_baseline;
+    const kki_sparse_kernels *wide = kki_sparse_kernels_at(1);
+    return wide ? wide : &table_baseline;
 }
