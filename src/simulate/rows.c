@@ -88,24 +88,28 @@ static void climb_side(const kk_model *m, kk_simulator *s, int node, double w[6]
                                      (size_t)stride);
 }
 
-static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
-    if (c->lanes == 0) {
-        return;
-    }
-    const int ti = m->node_tree[c->i], tj = m->node_tree[c->j];
+void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
+                    int stride) {
+    const int ti = m->node_tree[i], tj = m->node_tree[j];
     if (ti == tj) {
         const int base = m->tree_first_dof[ti] - s->tree_local[ti];
-        s->data->kernels->delassus_climb(m, &s->data->scratch, c->i, (const double(*)[4])c->wi, c->j,
-                                         (const double(*)[4])c->wj, base, s->Y + 4 * c->quad, (size_t)stride);
-    } else {
-        if (ti >= 0) {
-            climb_side(m, s, c->i, c->wi, 4 * c->quad, stride);
-        }
-        if (tj >= 0) {
-            climb_side(m, s, c->j, c->wj, 4 * c->quad, stride);
-        }
+        s->data->kernels->delassus_climb(m, &s->data->scratch, i, (const double(*)[4])wi, j, (const double(*)[4])wj,
+                                         base, s->Y + column, (size_t)stride);
+        return;
     }
-    c->lanes = 0;
+    if (ti >= 0) {
+        climb_side(m, s, i, wi, column, stride);
+    }
+    if (tj >= 0) {
+        climb_side(m, s, j, wj, column, stride);
+    }
+}
+
+static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
+    if (c->lanes != 0) {
+        kki_rows_climb(m, s, c->i, c->j, c->wi, c->wj, 4 * c->quad, stride);
+        c->lanes = 0;
+    }
 }
 
 static void add_lane(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
@@ -128,6 +132,10 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c = {.lanes = 0};
     if (I->is_wide) {
         kki_wide_build(m, s, I);
+        return;
+    }
+    if (I->is_narrow) {
+        kki_narrow_build(m, s, I);
         return;
     }
     find_spans(m, s, I);
@@ -192,8 +200,9 @@ void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows,
 
 // ---- y of an island
 
-void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
-                       double *local) {
+/// The degrees of freedom of its trees, behind each other.
+static void gather_trees(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                         double *local) {
     for (int t = 0; t < I->ntree; t++) {
         const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
         const int count = m->tree_first_dof[tree + 1] - first, end = I->is_wide ? kki_round8(count) : count;
@@ -204,10 +213,46 @@ void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_islan
     }
 }
 
-void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
-                        double *to) {
+static void scatter_trees(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
+                          double *to) {
     for (int t = 0; t < I->ntree; t++) {
         const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
         memcpy(to + first, local + s->tree_local[tree], (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
     }
+}
+
+/// y of a narrow island's trees, padded.
+static void gather_padded(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                          double y[KKI_NARROW_DOFS]) {
+    gather_trees(m, s, I, from, y);
+    for (int k = I->full; k < ((I->full + 3) & ~3); k++) {
+        y[k] = 0;
+    }
+}
+
+void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                       double *local) {
+    if (I->is_narrow) {
+        _Alignas(32) double y[KKI_NARROW_DOFS];
+        gather_padded(m, s, I, from, y);
+        kki_narrow_project(s, I, y, local);
+        return;
+    }
+    gather_trees(m, s, I, from, local);
+}
+
+void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
+                        double *to) {
+    if (I->is_narrow) {
+        _Alignas(32) double y[KKI_NARROW_DOFS], z[KKI_NARROW_DOFS];
+        gather_padded(m, s, I, to, y);
+        kki_narrow_project(s, I, y, z);
+        for (int k = 0; k < I->nv; k++) { // what the island does not reach keeps its bits
+            z[k] = local[k] - z[k];
+        }
+        kki_narrow_spread(s, I, z, y);
+        scatter_trees(m, s, I, y, to);
+        return;
+    }
+    scatter_trees(m, s, I, local, to);
 }

@@ -168,6 +168,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     s->Y_room = island_nv * island_rows;
     KKI_LAYOUT_ARRAY(layout, s->Y, s->Y_room);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
+    const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
+    KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
+    KKI_LAYOUT_ARRAY(layout, s->narrow.R, narrow * narrow);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {

@@ -91,9 +91,19 @@ typedef struct kki_island {
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;      ///< of wide islands with each tree's padded to a multiple of 8
-    int32_t is_wide; ///< many trees: rows are stored constraint by constraint (wide.c)
+    int32_t nv;        ///< coordinates; of wide islands with each tree's padded to a multiple of 8
+    int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
+    int32_t is_narrow; ///< coordinates are those of narrow.c
+    int32_t full;      ///< narrow: degrees of freedom
 } kki_island;
+
+/// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
+enum { KKI_NARROW_DOFS = 128, KKI_NARROW_PAIRS = 12 };
+typedef struct kki_narrow {
+    int32_t npair, pair[KKI_NARROW_PAIRS][2]; ///< nodes
+    int stride, width;                        ///< of R's and Q's rows
+    double *Q, *R;                            ///< [units × width], [units × stride]
+} kki_narrow;
 
 struct kk_simulator {
     kk_allocator allocator;
@@ -103,6 +113,7 @@ struct kk_simulator {
     kk_step_options options;
     kk_data *data;
     kki_solver_work solver;
+    kki_narrow narrow;
     kk_report report;
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
