@@ -8,6 +8,8 @@ const OPEN = -0.55;
 const CLOSED = 0.35;
 const TOP = 0.05;
 const SPEED = 0.35;
+/** with shift: too fast for what is only held by friction */
+const JERK = 2.4;
 const PRIZES = ["box", "heart", "ball"];
 /** over this height a prize counts as lifted; in this corner it counts as won */
 const LIFTED = 0.12;
@@ -18,14 +20,14 @@ export class Crane {
     private readonly index: Record<string, number> = {};
     private phase: Phase = "free";
     private since = 0;
-    private clock = performance.now();
+    private clock = -1;
     private z = 0;
     private frame: Frame | undefined;
     private hadLifted = "";
+    private fast = false;
     readonly won = new Set<string>();
     score = 0;
     private readonly abort = new AbortController();
-    private timer = 0;
 
     constructor(private readonly root: HTMLElement, private readonly description: Description, private readonly send: (command: Command | Command[]) => void,
         private readonly notice: (text: string) => void) {
@@ -35,12 +37,10 @@ export class Crane {
         addEventListener("keydown", (e) => this.key(e, true), { signal });
         addEventListener("keyup", (e) => this.key(e, false), { signal });
         addEventListener("blur", () => this.held.clear(), { signal });
-        this.timer = window.setInterval(() => this.tick(), 20);
     }
 
     destroy(): void {
         this.abort.abort();
-        clearInterval(this.timer);
         this.root.replaceChildren();
         this.root.hidden = true;
         document.body.classList.remove("game");
@@ -50,7 +50,7 @@ export class Crane {
         this.root.hidden = false;
         document.body.classList.add("game");
         this.root.innerHTML = `<div class="score"></div><div class="hint"></div><div class="pad">
-            <button data-key="ArrowLeft">←</button><button data-key="ArrowUp">↑</button><button data-key=" " class="grab">✊</button><button data-key="ArrowDown">↓</button><button data-key="ArrowRight">→</button></div>`;
+            <button data-key="ArrowLeft">←</button><button data-key="ArrowUp">↑</button><button data-key=" " class="grab">${t("grab")}</button><button data-key="ArrowDown">↓</button><button data-key="ArrowRight">→</button></div>`;
         this.root.querySelector(".hint")!.textContent = t("craneHelp");
         this.root.querySelectorAll<HTMLButtonElement>("[data-key]").forEach((button) => {
             const key = button.dataset.key!;
@@ -68,7 +68,7 @@ export class Crane {
             return;
         }
         event.preventDefault();
-        event.stopPropagation();
+        this.fast = event.shiftKey;
         if (down && !event.repeat) {
             this.press(event.key);
         } else if (!down) {
@@ -121,26 +121,27 @@ export class Crane {
                 this.notice(`${t("won")} ${now}!`);
             }
         }
+        this.tick(frame);
     }
 
     private move(seconds: number): void {
-        const step = SPEED * seconds;
+        const step = (this.fast ? JERK : SPEED) * seconds;
         const along = (plus: string, minus: string) => (this.held.has(plus) ? step : 0) - (this.held.has(minus) ? step : 0);
         this.target.x = Math.max(-0.55, Math.min(0.55, this.target.x + along("ArrowRight", "ArrowLeft")));
         this.target.y = Math.max(-0.4, Math.min(0.4, this.target.y + along("ArrowUp", "ArrowDown")));
     }
 
-    private tick(): void {
-        const now = performance.now();
-        const seconds = Math.min(0.05, (now - this.clock) / 1000);
-        this.clock = now;
-        if (!this.frame || this.frame.paused) {
+    /** By the simulation's clock, so that a slow machine plays the same game more slowly. */
+    private tick(frame: Frame): void {
+        const seconds = Math.min(0.1, frame.time - this.clock);
+        this.clock = frame.time;
+        if (frame.paused || frame.replays || !(seconds > 0)) {
             return;
         }
         this.since += seconds;
         this.act(seconds);
         const { x, y, z, claw } = this.target;
-        const values = this.description.actuators.map((_, i) => this.frame!.control[i]);
+        const values = [...frame.control];
         values[this.index.rail_x] = x;
         values[this.index.rail_y] = y;
         values[this.index.rail_z] = z;
@@ -182,6 +183,4 @@ export class Crane {
     }
 
     get state(): string { return this.phase; }
-    /** For tests: shakes the carriage. */
-    jerk(distance: number): void { this.target.x += distance; this.target.z = this.phase === "carry" ? this.target.z : TOP; }
 }

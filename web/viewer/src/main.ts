@@ -56,6 +56,7 @@ function showPicture(picture: Picture): void {
     if (isNew) {
         stage.show(picture);
         stage.selected = -1;
+        stage.view = undefined;
         stage.follow = pendingFollow ? 0 : -1;
         plots.clear();
         tree.show(description);
@@ -64,6 +65,7 @@ function showPicture(picture: Picture): void {
         crane = undefined;
         if (currentDemo === "crane") {
             crane = new Crane($("game"), description, send, toast);
+            stage.view = [[0, -1.75, 1.05], [0, 0, 0.33]];
         }
         $<HTMLTextAreaElement>("scriptText").value = pendingScript || exampleScript(description);
         $("scriptError").textContent = "";
@@ -201,9 +203,26 @@ function setUpFiles(): void {
 
 // ---- the time line
 
+const ICONS = {
+    play: "M4 2l10 6-10 6z", pause: "M3 2h4v12H3zM9 2h4v12H9z", step: "M2 2l8 6-8 6zM11 2h3v12h-3z", reset: "M8 3V0L3 4l5 4V5a4 4 0 1 1-4 4H2a6 6 0 1 0 6-6z",
+    shot: "M5 3l1-2h4l1 2h4v11H1V3zm3 2a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z", film: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3z", stop: "M3 3h10v10H3z",
+};
+function setIcon(id: string, icon: keyof typeof ICONS): void {
+    const button = $(id);
+    if (button.dataset.icon !== icon) {
+        button.dataset.icon = icon;
+        button.innerHTML = `<svg viewBox="0 0 16 16"><path d="${ICONS[icon]}"/></svg>`;
+    }
+}
+
 function setPaused(paused: boolean): void { send({ do: paused ? "pause" : "play" }); }
 
 function setUpTimeline(): void {
+    setIcon("playButton", "play");
+    setIcon("stepButton", "step");
+    setIcon("resetButton", "reset");
+    setIcon("shotButton", "shot");
+    setIcon("filmButton", "film");
     $("playButton").onclick = () => setPaused(!(frame?.paused ?? true));
     $("stepButton").onclick = () => send({ do: "step", count: 1 });
     $("resetButton").onclick = () => reset();
@@ -229,7 +248,7 @@ function nudge(seconds: number): void {
 }
 
 function showTimeline(f: Frame): void {
-    $("playButton").textContent = f.paused ? "▶" : "⏸";
+    setIcon("playButton", f.paused ? "play" : "pause");
     $("playButton").title = t(f.paused ? "play" : "pause");
     const scrub = $<HTMLInputElement>("scrub");
     scrub.min = String(f.oldest);
@@ -240,7 +259,7 @@ function showTimeline(f: Frame): void {
     $("mode").textContent = f.replays ? `${t("replay")}${f.differs ? ` · ${t("differs")}` : ""}` : t("live");
     $("forkButton").hidden = !f.replays || film !== undefined;
     $("timeBadge").textContent = `${f.time.toFixed(3)} s`;
-    $("rateBadge").textContent = f.paused ? "⏸" : `${realTime.toFixed(2)} ×`;
+    $("rateBadge").textContent = f.paused ? t("pause") : `${realTime.toFixed(2)} ×`;
     const residual = $("residualBadge");
     residual.textContent = `${f.residual > 0 ? f.residual.toExponential(1) : "0"} m/s`;
     residual.classList.toggle("good", f.residual <= 1e-9 && !f.failed);
@@ -321,10 +340,10 @@ function toggleFilm(): void {
     recorder.onstop = () => {
         download(`${description?.name || "karakuri"}.${type.includes("mp4") ? "mp4" : "webm"}`, new Blob(parts, { type }));
         recorder = undefined;
-        $("filmButton").textContent = "⏺";
+        setIcon("filmButton", "film");
     };
     recorder.start(500);
-    $("filmButton").textContent = "⏹";
+    setIcon("filmButton", "stop");
 }
 
 function saveParameters(): void {

@@ -23,6 +23,12 @@ export class Stage {
     showsCollision = false;
     selected = -1;
     frame: Frame | undefined;
+    /** where to stand and what to look at; none: at everything */
+    view: [[number, number, number], [number, number, number]] | undefined;
+    private lastRender = 0;
+    private slow = 0;
+    /** 0 best … 3; ?plain in the address: 3 from the start */
+    private quality = 0;
 
     constructor(readonly canvas: HTMLCanvasElement) {
         this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
@@ -42,6 +48,17 @@ export class Stage {
         this.highlight.visible = false;
         this.scene.add(this.sun, this.sun.target, this.sky, this.overlays.group, this.highlight);
         this.setDark(false);
+        if (new URLSearchParams(location.search).has("plain")) {
+            this.simplify(3);
+        }
+    }
+
+    private simplify(quality: number): void {
+        this.quality = quality;
+        this.renderer.setPixelRatio(Math.min(quality >= 2 ? 0.6 : 1, devicePixelRatio));
+        if (quality >= 2) {
+            this.renderer.shadowMap.enabled = this.sun.castShadow = false;
+        }
     }
 
     setDark(dark: boolean): void {
@@ -101,6 +118,10 @@ export class Stage {
         this.camera.far = Math.max(100, radius * 40);
         this.camera.updateProjectionMatrix();
         this.setShadow(centre, Math.min(20, radius * 1.5));
+        if (this.view) {
+            this.camera.position.set(...this.view[0]);
+            this.controls.target.set(...this.view[1]);
+        }
         this.controls.update();
     }
 
@@ -143,7 +164,23 @@ export class Stage {
         this.sun.position.add(step);
     }
 
+    /** Where pictures take long (no graphics card, a phone), they are made simpler, step by step. */
+    private adapt(): void {
+        const now = performance.now();
+        const took = now - this.lastRender;
+        this.lastRender = now;
+        if (took > 1000 || document.hidden) {
+            return; // it slept
+        }
+        this.slow = took > 36 ? this.slow + 1 : Math.max(0, this.slow - 0.5);
+        if (this.slow > 12 && this.quality < 3) {
+            this.simplify(this.quality + 1);
+            this.slow = 0;
+        }
+    }
+
     render(): void {
+        this.adapt();
         const { clientWidth: w, clientHeight: h } = this.canvas;
         const size = this.renderer.getSize(new THREE.Vector2());
         if (w > 0 && h > 0 && (size.x !== w || size.y !== h)) {
