@@ -115,8 +115,8 @@ test("a slider changes a gain and the motion", async () => {
     const page = await open("stand", { width: 1000, height: 700 });
     const before = await look(page, "k.description.actuators[0].gain");
     // the slider itself, in its folder
-    await page.evaluate(() => [...document.querySelectorAll("#right .title")].find((e) => /Gains|ゲイン/.test(e.textContent)).click());
-    const input = page.locator("#right .controller.number", { hasText: "all × kp" }).locator("input").first();
+    await page.evaluate(() => [...document.querySelectorAll("#right .lil-title, #right .title")].find((e) => /Gains|ゲイン/.test(e.textContent)).click());
+    const input = page.locator("#right .lil-controller.lil-number", { hasText: "all × kp" }).locator("input").first();
     await input.fill("0.02");
     await input.press("Enter");
     await page.waitForFunction(`globalThis.karakuri.description.actuators[0].gain < ${before} * 0.05`, undefined, { timeout: 30000 });
