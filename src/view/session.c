@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "model/compile.h"
 #include "model/warm.h"
+#include "simulate/simulator.h"
 
 enum { MOST_EDITS = 4096 };
 
@@ -52,7 +53,9 @@ static kk_status make_parts(const kk_session *s, parts *p, kk_error *error) {
                             kk_data_create(p->model, &s->allocator, &p->data) != KK_OK)) {
         status = kki_error_set(error, KK_OUT_OF_MEMORY, "out of memory for a state of the model");
     }
-    status = status ? status : kk_simulator_create(p->model, &s->options, &s->allocator, &p->simulator, error);
+    status = status
+                 ? status
+                 : kki_simulator_create_from(s->simulator, p->model, &s->options, &s->allocator, &p->simulator, error);
     if (status != KK_OK) {
         free_parts(p, s->model);
     }
