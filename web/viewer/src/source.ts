@@ -182,12 +182,12 @@ export class FilmSource implements Source {
             this.frames.push(all.slice(at, at + size));
             at += size;
         }
-        listener.picture({ description: film.description, meshes: film.meshes.map(bytesOf), heights: film.heights.map(bytesOf), isNew: true });
-        if (film.note) {
-            listener.notice(film.note);
-        }
-        this.show(0);
-        setInterval(() => this.tick(), 15);
+        queueMicrotask(() => { // when the page is set up
+            listener.picture({ description: film.description, meshes: film.meshes.map(bytesOf), heights: film.heights.map(bytesOf), isNew: true });
+            listener.notice(film.note ?? "");
+            this.show(0);
+            setInterval(() => this.tick(), 15);
+        });
     }
 
     private timeOf(index: number): number { return new DataView(this.frames[index]).getFloat64(8, true); }
