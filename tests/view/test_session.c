@@ -148,6 +148,13 @@ KK_TEST(session_fork_takes_another_way) {
     kk_session_step(s, 60, NULL);
     KK_CHECK(hash(s) != end);
     KK_CHECK(angle(s) > 0.05);
+    // and the other way is the one that is gone back to
+    const uint64_t other = hash(s);
+    KK_CHECK_EQ_INT(tell(s, "{\"do\":\"rewind\",\"step\":70}"), KK_OK);
+    kk_session_step(s, 30, NULL);
+    KK_CHECK(hash(s) == other);
+    kk_session_frame(s, &bytes, &size, NULL);
+    KK_CHECK_EQ_INT(word_at(bytes, 32) & KK_VIEW_DIFFERS, 0);
     kk_session_free(s);
 }
 
