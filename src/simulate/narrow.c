@@ -24,7 +24,7 @@ static int pair_of(const kki_narrow *n, const kki_row_part *part) {
 
 void kki_narrow_choose(kk_simulator *s, kki_island *I) {
     kki_narrow n = {0};
-    if (I->nv > KKI_NARROW_DOFS || I->nrow < 2 * UNITS) {
+    if (I->nv > KKI_NARROW_DOFS || I->nrow < 3 * UNITS) {
         return;
     }
     for (int i = 0; i < I->nconstraint; i++) {
@@ -39,7 +39,7 @@ void kki_narrow_choose(kk_simulator *s, kki_island *I) {
         }
     }
     const int units = UNITS * n.npair;
-    if (10 * units <= 7 * I->nv && I->nrow >= 2 * units) {
+    if (10 * units <= 7 * I->nv && I->nrow >= 3 * units) {
         I->full = I->nv;
         I->nv = units;
         I->is_narrow = 1;
