@@ -1,4 +1,5 @@
 // Folders; see folder.h.
+#define _XOPEN_SOURCE 700 // readlink, stat
 #include "folder.h"
 
 #include <errno.h>
