@@ -13,6 +13,7 @@
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
 #include <karakuri/hash.h>
+#include <karakuri/ik.h>
 #include <karakuri/load.h>
 #include <karakuri/material.h>
 #include <karakuri/math.h>
