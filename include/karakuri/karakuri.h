@@ -4,6 +4,7 @@
 
 #include <karakuri/actuator.h>
 #include <karakuri/allocator.h>
+#include <karakuri/analysis.h>
 #include <karakuri/api.h>
 #include <karakuri/batch.h>
 #include <karakuri/collision.h>
@@ -22,6 +23,7 @@
 #include <karakuri/recording.h>
 #include <karakuri/save.h>
 #include <karakuri/sensor.h>
+#include <karakuri/sequence.h>
 #include <karakuri/shape.h>
 #include <karakuri/simulate.h>
 #include <karakuri/spec.h>
