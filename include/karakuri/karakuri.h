@@ -29,9 +29,11 @@
 #include <karakuri/shape.h>
 #include <karakuri/simulate.h>
 #include <karakuri/spec.h>
+#include <karakuri/stabilizer.h>
 #include <karakuri/state.h>
 #include <karakuri/status.h>
 #include <karakuri/table.h>
 #include <karakuri/version.h>
+#include <karakuri/walk.h>
 
 #endif
