@@ -312,7 +312,8 @@ static int *order_by_peak(const job *j, int first, int *count) {
     int n = 0;
     for (int k = 0; k < j->nv; k++) {
         for (int i = 0; i < j->rows; i++) {
-            peak[k] = fmax(peak[k], fabs(column(j, first + k)[i]));
+            const double size = fabs(column(j, first + k)[i]);
+            peak[k] = size > peak[k] ? size : peak[k];
         }
         if (peak[k] > 0) {
             int at = n++;
@@ -366,10 +367,11 @@ static int write_files(const job *j) {
 
 // ---- telling
 
+/// The least and the largest that are numbers; NAN where none is.
 static double least(const double *x, int n) {
     double low = NAN;
     for (int i = 0; i < n; i++) {
-        low = fmin(low, x[i]);
+        low = x[i] < low || low != low ? x[i] : low;
     }
     return low;
 }
@@ -377,7 +379,7 @@ static double least(const double *x, int n) {
 static double most(const double *x, int n) {
     double high = NAN;
     for (int i = 0; i < n; i++) {
-        high = fmax(high, x[i]);
+        high = x[i] > high || high != high ? x[i] : high;
     }
     return high;
 }
@@ -393,7 +395,7 @@ static int tell(const job *j) {
                 most(column(j, FLOOR + 5), j->rows));
     text_format(&out, "  zmp           x %.4g … %.4g m, y %.4g … %.4g m\n", least(column(j, ZMP), j->rows),
                 most(column(j, ZMP), j->rows), least(column(j, ZMP + 1), j->rows), most(column(j, ZMP + 1), j->rows));
-    if (j->support_count > 0) {
+    if (least(column(j, MARGIN), j->rows) == least(column(j, MARGIN), j->rows)) { // a number
         text_format(&out, "  least margin  %.4g m%s\n", least(column(j, MARGIN), j->rows),
                     least(column(j, MARGIN), j->rows) < 0 ? " — it would tip over the edge there" : "");
     }
