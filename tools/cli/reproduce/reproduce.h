@@ -56,7 +56,9 @@ typedef struct study_def {
     void (*run)(study *s);
 } study_def;
 
-#define STUDY_GROUPS(X) X(s3)
+#define STUDY_GROUPS(X) \
+    X(s1)               \
+    X(s3)
 
 #define STUDY_DECLARE(group) extern const study_def studies_##group[];
 STUDY_GROUPS(STUDY_DECLARE)
