@@ -57,6 +57,7 @@ typedef struct study_def {
 } study_def;
 
 #define STUDY_GROUPS(X) \
+    X(s0)               \
     X(s1)               \
     X(s3)
 
