@@ -246,8 +246,10 @@ static void run_chebyshev(study *s) {
               motor = runner_actuator(&r, "left_arm");
     for (int i = 0; i < 6000 && r.is_good; i++) {
         const double t = i * 1e-3;
-        const double target = 0.35 * kk_sin(2 * t); // the arm rocks by 0.35 rad
-        r.control[motor] = 0.7 * kk_cos(2 * t) + 10 * (target - runner_q(&r, "left_arm")[0]);
+        // the arm can rock by +0.28 and −0.84 rad from here; it goes from −0.6 to +0.2
+        const double target = 0.35 * kk_sin(2 * t) - 0.2 * (1 - kk_cos(2 * t));
+        const double rate = 0.7 * kk_cos(2 * t) - 0.4 * kk_sin(2 * t);
+        r.control[motor] = rate + 10 * (target - runner_q(&r, "left_arm")[0]);
         // pressed down at its tracer, across the straight line: the joints carry it, the motion hardly feels it
         const kk_vec3 middle = kk_vec3_make(-0.1, 0, 0);
         runner_point(&r, coupler, middle);
