@@ -84,6 +84,11 @@ typedef struct kki_whole {
     kk_vec3 base;   ///< its origin
 } kki_whole;
 
+/// An actuator's force at the step's start and how it answers the rate at its end.
+typedef struct kki_drive {
+    double force, slope;
+} kki_drive;
+
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
     int32_t first_constraint, nconstraint; ///< in the sorted order
@@ -163,6 +168,9 @@ struct kk_simulator {
     int8_t *in_flight;       ///< [nnode] of momentum.c
     kki_whole *whole;        ///< [nnode] likewise, at the start of the step
     double *drive;           ///< [nactuator] force of each actuator
+    kki_drive *wanted;       ///< [nactuator] before limits
+    int8_t *saturated;       ///< [nactuator] −1, 1: at its lower, upper limit in this pass of the kick
+    int settles;             ///< whether limits of servos are found from the solution
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there
@@ -194,6 +202,8 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
+/// Which servos are at their limits with the velocities after the kick; 1 where that is not what the kick was taken with.
+int kki_settle_limits(const kk_model *model, kk_simulator *s, int pass);
 /// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
