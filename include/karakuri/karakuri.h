@@ -9,6 +9,7 @@
 #include <karakuri/batch.h>
 #include <karakuri/collision.h>
 #include <karakuri/constraint.h>
+#include <karakuri/control.h>
 #include <karakuri/doctor.h>
 #include <karakuri/dynamics.h>
 #include <karakuri/elementary.h>
@@ -19,6 +20,7 @@
 #include <karakuri/math.h>
 #include <karakuri/model.h>
 #include <karakuri/number.h>
+#include <karakuri/optimize.h>
 #include <karakuri/random.h>
 #include <karakuri/recording.h>
 #include <karakuri/save.h>

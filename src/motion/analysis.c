@@ -192,7 +192,7 @@ static double absolute(double x) {
 }
 
 static double larger(double a, double b) {
-    return a > b ? a : b;
+    return a >= b ? a : b;
 }
 
 /// Peaks, and work and mean square by trapezoids.

@@ -9,6 +9,7 @@
     X(check)      \
     X(convert)    \
     X(compute)    \
+    X(analyze)    \
     X(run)        \
     X(replay)     \
     X(export)     \
