@@ -10,6 +10,8 @@
     X(convert)    \
     X(compute)    \
     X(analyze)    \
+    X(ik)         \
+    X(walk)       \
     X(run)        \
     X(replay)     \
     X(export)     \
