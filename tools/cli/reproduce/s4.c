@@ -57,7 +57,7 @@ static void stand_still(titan *t, const double *hold) {
     for (int leg = 0; leg < LEGS; leg++) {
         for (int k = 0; k < LEG_JOINTS; k++) {
             const double q = kk_state_q(t->r.state)[t->q[leg][k]], v = kk_state_v(t->r.state)[t->dof[leg][k]];
-            t->r.control[t->motor[leg][k]] = hold[t->dof[leg][k]] - (k < 3 ? 300 : 10) * q - (k < 3 ? 10 : 0.3) * v;
+            t->r.control[t->motor[leg][k]] = hold[t->dof[leg][k]] - (k < 3 ? 300 : 0.05) * q - (k < 3 ? 10 : 0.005) * v;
         }
     }
 }
@@ -75,6 +75,13 @@ static kk_force weight_of(titan *t, int body) {
     return kk_force_make(kk_vec3_cross(c, f), f);
 }
 
+/// Rate of a body's momentum, which is nearly at rest, about the world's origin; after kinematics with accelerations.
+static kk_force rate_of_momentum(titan *t, int body) {
+    const kk_motion a = kk_body_acceleration(t->r.m.model, t->r.m.data, body, KK_LOCAL);
+    return kk_force_to(kk_body_pose(t->r.m.model, t->r.m.data, body),
+                       kk_inertia_mul(kk_model_body_inertia(t->r.m.model, body), a));
+}
+
 static double size_of(kk_force f) {
     return exam_max(kk_vec3_norm(f.angular), kk_vec3_norm(f.linear));
 }
@@ -83,14 +90,16 @@ static double size_of(kk_force f) {
 static double reaction_error(titan *t, int leg) {
     const kk_force on_thigh = joint_wrench(t, t->body[leg][1]), on_shin = joint_wrench(t, t->body[leg][2]);
     const kk_force by_balance = kk_force_add(on_thigh, weight_of(t, t->body[leg][1])); // what the thigh hands on
-    return size_of(kk_force_sub(by_balance, on_shin));
+    return size_of(kk_force_sub(kk_force_sub(by_balance, on_shin), rate_of_momentum(t, t->body[leg][1])));
 }
 
 /// The same from below: weight of shin and foot and the floor's force.
 static double reaction_error_below(titan *t, int leg) {
     kk_force sum = kk_force_add(weight_of(t, t->body[leg][2]), weight_of(t, t->body[leg][3]));
     sum = kk_force_add(sum, kk_simulator_contact_wrench(t->r.simulator, t->body[leg][3], -1));
-    return size_of(kk_force_add(sum, joint_wrench(t, t->body[leg][2])));
+    sum = kk_force_add(sum, joint_wrench(t, t->body[leg][2]));
+    return size_of(
+        kk_force_sub(sum, kk_force_add(rate_of_momentum(t, t->body[leg][2]), rate_of_momentum(t, t->body[leg][3]))));
 }
 
 /// Torque of joint k by the force of the next joint and the link's own weight (the paper's equation 5, with weights).
@@ -179,7 +188,8 @@ static void run_stand(study *s) {
         for (int i = 0; i < 1000 && t.r.is_good; i++) {
             stand_still(&t, hold);
             runner_step(&t.r);
-            kk_kinematics(t.r.m.model, t.r.m.data, kk_state_q(t.r.state));
+            kk_kinematics_acceleration(t.r.m.model, t.r.m.data, kk_state_q(t.r.state), kk_state_v(t.r.state),
+                                       kk_simulator_acceleration(t.r.simulator));
             for (int leg = 0; leg < LEGS; leg++) {
                 const kk_force F = kk_simulator_joint_wrenches(t.r.simulator)[t.body[leg][2]];
                 const kk_mat3 R = kk_body_pose(t.r.m.model, t.r.m.data, t.body[leg][2]).R;
@@ -216,6 +226,7 @@ static void run_stand(study *s) {
 
 // ---- crawling
 
+static const double DUTY = 0.78;
 enum { TABLE = 480 }; // targets of a period, every 10 ms
 
 /// Targets of all joints over a period.
@@ -229,7 +240,7 @@ static kk_sequence *make_gait(titan *t, const kk_crawl *crawl) {
     kk_sequence *gait = NULL;
     kk_error error = {0};
     kk_model_neutral(m, q);
-    bool is_good = study_ok(t->r.s, kk_ik_create(m, NULL, &ik), &error);
+    bool is_good = study_ok(t->r.s, kk_ik_create(m, LEGS, NULL, &ik), &error);
     for (int i = 0; i < rows && is_good; i++) {
         time[i] = i * crawl->period / TABLE;
         is_good = study_ok(t->r.s, kk_crawl_pose(m, ik, crawl, t->toe, time[i], q, &error), &error);
@@ -249,12 +260,14 @@ static void stand_at_start(titan *t, const kk_sequence *gait) {
     kk_sequence_state(gait, 0, kk_state_q(t->r.state), NULL, NULL);
 }
 
-/// The paper's servo: velocity −k (θ − θ_d), torque limited.
-static void servo(titan *t, const double *target) {
+/// The paper's servo, velocity −k (θ − θ_d) with a torque limit, ahead by the target's own velocity: behind it by 1/k = 0.25 s a foot lands only
+/// after the next one has left the floor, and with a duty of 3/4 there is no margin for that.
+static void servo(titan *t, const double *target, const double *rate) {
     for (int leg = 0; leg < LEGS; leg++) {
         for (int k = 0; k < LEG_JOINTS; k++) {
             const int at = t->q[leg][k];
-            t->r.control[t->motor[leg][k]] = (k < 3 ? 4.0 : 1.0) * (target[at] - kk_state_q(t->r.state)[at]);
+            t->r.control[t->motor[leg][k]] =
+                rate[t->dof[leg][k]] + (k < 3 ? 4.0 : 1.0) * (target[at] - kk_state_q(t->r.state)[at]);
         }
     }
 }
@@ -283,9 +296,11 @@ typedef struct crawl_figures {
 static crawl_figures crawl(study *s, char posture, int panels[2]) {
     titan t;
     crawl_figures x = {.lowest = INFINITY};
-    const kk_crawl c = kk_crawl_titan8(posture);
+    kk_crawl c = kk_crawl_titan8(posture);
+    c.duty = DUTY;
     kk_sequence *gait = begin_titan(&t, s, "titan8/titan8.xml", NULL) ? make_gait(&t, &c) : NULL;
     double *target = gait ? cli_allocate((size_t)kk_model_nq(t.r.m.model), sizeof *target) : NULL;
+    double *rate = gait ? cli_allocate((size_t)kk_model_nv(t.r.m.model), sizeof *rate) : NULL;
     if (gait) {
         stand_at_start(&t, gait);
         const int steps = (int)(2 * c.period * 1000 + 0.5);
@@ -296,8 +311,8 @@ static crawl_figures crawl(study *s, char posture, int panels[2]) {
         double drawing = 0;
         for (int i = 0; i < steps && t.r.is_good; i++) {
             const double time = i * 1e-3;
-            kk_sequence_sample(gait, time, target, NULL, NULL);
-            servo(&t, target);
+            kk_sequence_state(gait, time, target, rate, NULL);
+            servo(&t, target, rate);
             runner_step(&t.r);
             const double before = cli_now();
             const double phase = time - c.period;
@@ -332,6 +347,7 @@ static crawl_figures crawl(study *s, char posture, int panels[2]) {
         x.sum /= samples;
     }
     free(target);
+    free(rate);
     kk_sequence_free(gait);
     runner_end(&t.r);
     return x;
