@@ -112,7 +112,7 @@ void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_cert
         centred(block, lambda, x);
         memcpy(nearest, x, sizeof x);
         kki_project_block(block, 1, normal, nearest);
-        const double *ub = u + block->row, r = kki_natural_map(block, scale, normal, x, ub);
+        const double *ub = u + block->row, r = __builtin_sqrt(kki_map_squared(block, scale, normal, x, ub));
         if (c->worst < 0 || !(r <= c->residual)) {
             c->residual = r;
             c->worst = b;

@@ -159,23 +159,14 @@ void kki_system_regularise(const kki_system *s, double weight, const double *cen
     set_scales(out);
 }
 
-/// Square of the natural map of a block that is no contact.
-static double other_map_squared(const kki_system *s, int b, const double *lambda, const double *u) {
-    const kki_block *block = &s->problem->block[b];
-    const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
-    const double normal = rides ? lambda[s->problem->block[block->contact].row] : 0;
-    const double r = kki_natural_map(block, s->scale[b], normal, lambda + block->row, u + block->row);
-    return r * r;
-}
-
 double kki_system_residual(const kki_system *s, const double *lambda, const double *u) {
     const kki_block *block = s->problem->block;
     double worst = 0;
     for (int b = 0; b < s->nblock; b++) {
         const int row = block[b].row;
-        const double r = block[b].law == KKI_LAW_CONTACT
-                             ? kki_contact_map_squared(block[b].friction, s->scale[b], lambda + row, u + row)
-                             : other_map_squared(s, b, lambda, u);
+        const bool rides = block[b].law == KKI_LAW_TORSION || block[b].law == KKI_LAW_ROLLING;
+        const double normal = rides ? lambda[block[block[b].contact].row] : 0;
+        const double r = kki_map_squared(&block[b], s->scale[b], normal, lambda + row, u + row);
         // a NaN must win, and stay
         if (!(r <= worst) && worst == worst) {
             worst = r;

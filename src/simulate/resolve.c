@@ -165,7 +165,8 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     }
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(s, I);
+    kki_solver_options options = kki_island_solver_options(s, I);
+    options.any = true;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status =
         kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);
