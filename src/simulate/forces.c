@@ -5,8 +5,8 @@
 /// whose part in Δv goes to the diagonal of the kick, −h gear² (h/2 b₁ + b₂), and the rest is a force. The contacts then
 /// see the same operator. Stable for any stiffness: the kick's determinant is 1/(1 + h² k/2m) (S3 3.2, S4 2.3).
 ///
-/// A limit of force holds at the step's end, too: whether a servo is at its limit is seen from the solution, and the kick
-/// is taken again with those that were beyond it at the limit, and those that a limit would drive past it let go.
+/// A limit of force holds at the step's end, too: a servo that turns out to be beyond it becomes a row with bounds, which the
+/// contact solver settles with everything else, and the kick is taken again (step.c).
 #include <karakuri/elementary.h>
 #include <string.h>
 
@@ -68,17 +68,16 @@ static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double
     return (drive){f, implicit};
 }
 
-/// What a servo would give at the step's end, if nothing cut it off, and what it gives.
-static drive settled(kk_simulator *s, const kki_model_actuator *a, int i, drive d) {
-    const int side = s->settles && d.slope != 0 ? s->saturated[i] : 0;
+/// What a servo gives here; one that is a row gives nothing.
+static drive settled(kk_simulator *s, int i, drive d) {
     s->wanted[i] = d;
-    return side == 0 ? d : (drive){side < 0 ? a->force_lower : a->force_upper, 0};
+    return s->settles && s->is_row[i] ? (drive){0, 0} : d;
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const int k = a->v_index;
     const int i = (int)(a - m->actuator);
-    const drive d = settled(s, a, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]));
+    const drive d = settled(s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]));
     s->drive[i] = d.force;
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
@@ -200,27 +199,22 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
 
 // ---- limits of servos
 
-/// Side on which an actuator is beyond its limits with the velocities after the kick: −1, 0, 1.
-static int side_of(const kk_simulator *s, const kki_model_actuator *a, int i) {
+/// Whether an actuator is beyond its limits with the velocities after the kick.
+static int is_beyond(const kk_simulator *s, const kki_model_actuator *a, int i) {
     const drive d = s->wanted[i];
     const double f = d.force + d.slope * a->gear * (s->v_kicked[a->v_index] - s->v[a->v_index]);
-    return f > a->force_upper ? 1 : f < a->force_lower ? -1 : 0;
+    return f > a->force_upper || f < a->force_lower;
 }
 
-int kki_settle_limits(const kk_model *m, kk_simulator *s, int pass) {
-    enum { FREE_PASSES = 6, PASSES = 24 };
-    int changed = 0;
-    for (int i = 0; i < m->nactuator && pass < PASSES; i++) {
+int kki_find_saturated(const kk_model *m, kk_simulator *s) {
+    int more = 0;
+    for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];
-        if (a->transmission != KK_TRANSMISSION_JOINT || s->wanted[i].slope == 0) {
-            continue;
-        }
-        const int side = side_of(s, a, i);
-        // after a few passes none is let go again, so that the search ends; no servo is ever left beyond its limit
-        if (side != s->saturated[i] && (side != 0 || pass < FREE_PASSES)) {
-            s->saturated[i] = (int8_t)side;
-            changed = 1;
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0 && !s->is_row[i] &&
+            is_beyond(s, a, i)) {
+            s->is_row[i] = 1;
+            more = 1;
         }
     }
-    return changed;
+    return more;
 }

@@ -44,6 +44,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    memset(s->is_row, 0, (size_t)m->nactuator * sizeof *s->is_row);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     s->meeting = -1;
     s->h = h;
@@ -179,20 +180,27 @@ static kk_status kick_once(const kk_model *m, kk_simulator *s, const kk_state *s
     return status;
 }
 
-/// Once; and again where servos turn out to be at their limits.
+/// Back to before the kick, with servos that are beyond their limits among the constraints.
+static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_report *before,
+                               kk_error *error) {
+    const kk_report spent = s->report; // of time only
+    s->report = *before;
+    memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
+    memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v); // takes the caller's wrenches out again
+    kki_constrain(m, s);
+    return kki_divide(m, s, error);
+}
+
+/// Once; and again where servos turn out to be beyond their limits. Each time there are more of them, so it ends.
 static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
                       kk_error *error) {
     const kk_report before = s->report;
-    memset(s->saturated, 0, (size_t)m->nactuator * sizeof *s->saturated);
     s->settles = 1;
     kk_status status = kick_once(m, s, state, input, t, error);
-    for (int pass = 0; status == KK_OK && kki_settle_limits(m, s, pass); pass++) {
-        const kk_report spent = s->report; // of time only
-        s->report = before;
-        memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
-        memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
-        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v); // takes the caller's wrenches out again
-        status = kick_once(m, s, state, input, t, error);
+    while (status == KK_OK && kki_find_saturated(m, s)) {
+        status = prepare_again(m, s, state, &before, error);
+        status = status ? status : kick_once(m, s, state, input, t, error);
     }
     s->settles = 0;
     if (status == KK_OK) {
