@@ -602,8 +602,7 @@ static const char *const details[] = {
 };
 
 static const cli_term examples[] = {
-    {"karakuri optimize models/double_pendulum/double_pendulum.xml -t 6 --limit 150 --maximize end:tip.z -o swing.csv",
-     "a swing-up of the double pendulum"},
+    {"karakuri optimize arm.xml -t 6 --limit 150 --maximize end:hand.z -o up.csv", "a swing-up"},
     {"karakuri optimize robot.xml -t 1 --maximize max:trunk.z --effort 0.01 -o jump.csv", "a jump"},
     {NULL, NULL},
 };
