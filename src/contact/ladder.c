@@ -301,9 +301,6 @@ static bool climb_all(climb *c) {
     if (c->best->residual <= REST * c->system->floor || arrived(c)) {
         return true;
     }
-    if (c->system->low_rank) {
-        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
-    }
     if (!(rungs & KKI_RUNG_NEWTON) && (rungs & KKI_RUNG_SWEEP) && climb_sweep(c)) {
         return true;
     }
@@ -324,9 +321,6 @@ static bool climb_all(climb *c) {
 
 /// Real time: so many sweeps and nothing else; the best of them is kept.
 static bool sweep_budget(climb *c) {
-    if (c->system->low_rank) {
-        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
-    }
     kki_iterate_copy(c->system, c->best, c->trial);
     for (int k = 0; k < c->options->fixed_sweeps && !arrived(c); k++) {
         kki_rung_sweep(c->system, c->trial, 1, 1e300, c->stats);

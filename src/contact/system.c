@@ -6,25 +6,14 @@
 
 #define ABS(x) __builtin_fabs(x)
 
-/// Packed upper triangle of the block's own part, from G or from Y.
+/// Packed upper triangle of the block's own part, from G or from the columns of Yᵀ.
 static void own_block(const kki_system *s, const kki_block *block, double *own) {
     const int n = kki_law_rows(block->law), row = block->row;
-    const int32_t *span = s->problem->span;
-    const double *shift = s->shift + row;
-    for (int i = 0, k = 0; i < n; i++) {
-        for (int j = i; j < n; j++) {
-            own[k++] = (s->low_rank ? 0 : s->G[(row + i) * s->stride + row + j]) + (i == j ? shift[i] : 0);
-        }
-    }
-    for (int t = 0; s->low_rank && t < s->problem->nv; t++) {
-        const double *y = s->Y + t * s->stride + row;
-        if (span && (row + n <= 4 * span[2 * t] || row >= 4 * span[2 * t + 1])) {
-            continue;
-        }
-        for (int i = 0, k = 0; i < n; i++) {
-            for (int j = i; j < n; j++) {
-                own[k++] += y[i] * y[j];
-            }
+    for (int i = row, k = 0; i < row + n; i++) {
+        for (int j = i; j < row + n; j++) {
+            own[k++] = (s->low_rank ? s->kernels->dot(s->width, s->columns + i * s->width, s->columns + j * s->width)
+                                    : s->G[i * s->stride + j]) +
+                       (i == j ? s->shift[i] : 0);
         }
     }
 }
@@ -113,6 +102,9 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
     s->shifted = p->compliance != NULL;
     if (p->compliance) {
         memcpy(s->shift, p->compliance, bytes);
+    }
+    if (s->low_rank) {
+        kki_low_rank_transpose(p, s->width, s->columns);
     }
     for (int b = 0; b < s->nblock; b++) {
         own_block(s, &p->block[b], s->own + 6 * b);
