@@ -28,7 +28,8 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
 }
 
 static const char *kind_name(int kind) {
-    static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon", "servo"};
+    static const char *const names[] = {"contact", "limit",  "dry friction", "coupling",          "loop",
+                                        "tendon",  "spring", "servo",        "servo at its limit"};
     return names[kind];
 }
 
@@ -73,8 +74,8 @@ static kk_status complain(const kk_model *m, const kk_simulator *s, const kki_is
                          kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]));
 }
 
-static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
-                 const kki_solver_stats *stats) {
+void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                     const kki_solver_stats *stats) {
     kk_report *r = &s->report;
     if (proof->residual > r->residual) {
         r->residual = proof->residual;
@@ -115,7 +116,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
         return 0;
     }
-    note(m, s, I, &proof, &none);
+    kki_island_note(m, s, I, &proof, &none);
     return 1;
 }
 
@@ -155,7 +156,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     if (status != KK_OK) {
         return complain(m, s, I, stats.block, status, 0, error);
     }
-    note(m, s, I, &proof, &stats);
+    kki_island_note(m, s, I, &proof, &stats);
     if (!stats.solved && s->options.budget == 0) {
         return complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
     }

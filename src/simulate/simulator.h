@@ -43,7 +43,9 @@ typedef enum kki_constraint_kind {
     KKI_ON_COUPLING,
     KKI_ON_LOOP,
     KKI_ON_TENDON,
-    KKI_ON_MOTOR, ///< a servo with a limit of force that it would exceed
+    KKI_ON_SPRING, ///< papers: spring and damper of a degree of freedom
+    KKI_ON_SERVO,  ///< papers: actuator of a joint
+    KKI_ON_MOTOR,  ///< a servo with a limit of force that it would exceed
 } kki_constraint_kind;
 
 enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
@@ -99,8 +101,12 @@ typedef struct kki_island {
     int32_t nv;
 } kki_island;
 
+typedef struct kki_paper kki_paper;
+
 struct kk_simulator {
     kk_allocator allocator;
+    const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
+    void *paper_data;       ///< its own
     size_t size;
     const kk_model *model;
     uint64_t model_hash;
@@ -142,6 +148,7 @@ struct kk_simulator {
     kki_touching *touching; ///< [max_touching] sorted by shapes
 
     // constraints; rows and blocks through all islands
+    int32_t paper_rows; ///< papers: room for linear rows of springs and servos
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
@@ -195,6 +202,9 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
+/// One more: a row on a degree of freedom.
+kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
+                                  double scale);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// islands.c: sorts them into islands and numbers rows and blocks.
@@ -209,6 +219,8 @@ int kki_find_saturated(const kk_model *model, kk_simulator *s);
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
+/// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
+void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.
