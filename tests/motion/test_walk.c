@@ -127,6 +127,68 @@ KK_TEST(walk_frames_keep_what_they_say) {
     end(&f);
 }
 
+// on one foot the ZMP is where the options put it, and the other foot is as high as they say halfway
+KK_TEST(walk_follows_its_options) {
+    if (!OUR_MODELS) {
+        KK_SKIP("there are no files here");
+    }
+    fixture f;
+    kk_walk *walk = NULL;
+    if (begin(&f, OUR_MODEL("hrp2/hrp2.xml"), 0.01)) {
+        f.options.zmp_inward = 0.02;
+        f.options.zmp_forward = -0.01;
+        f.options.lift = 0.04;
+        f.options.corrections = -1;
+        KK_CHECK_EQ_INT(kk_walk_create(f.model, &f.options, f.steps, COUNT, NULL, &walk, NULL), KK_OK);
+        const kk_walk_frame k = kk_walk_frame_at(walk, 135); // left foot in the middle of its first step: 1 + 0.7/2 s
+        KK_CHECK_NEAR(k.sole[KK_LEFT].p.z, 0.04, 1e-12);
+        KK_CHECK_NEAR(k.zmp.x, k.sole[KK_RIGHT].p.x - 0.01, 1e-12);
+        KK_CHECK_NEAR(k.zmp.y, -0.095 + 0.02, 1e-12);
+        KK_CHECK_NEAR(k.load[KK_RIGHT], 1, 0);
+    }
+    kk_walk_free(walk);
+    end(&f);
+}
+
+// the ZMP of inverse dynamics of a spline through the frames is the one planned, but for the moments of lift-off and landing,
+// where the feet's acceleration jumps
+KK_TEST(walk_zmp_by_inverse_dynamics) {
+    if (!OUR_MODELS) {
+        KK_SKIP("there are no files here");
+    }
+    fixture f;
+    kk_sequence *sequence = NULL;
+    if (begin(&f, OUR_MODEL("hrp2/hrp2.xml"), 0.01)) {
+        const int n = kk_walk_frame_count(f.walk), nq = kk_model_nq(f.model);
+        static double time[1000], value[1000 * 64], q[64], v[64], a[64], tau[64];
+        for (int i = 0; i < n; i++) {
+            time[i] = kk_walk_frame_at(f.walk, i).time;
+            memcpy(value + (size_t)i * (size_t)nq, kk_walk_frame_at(f.walk, i).q, (size_t)nq * sizeof *value);
+        }
+        const kk_sequence_def def = {.model = f.model,
+                                     .interpolation = KK_INTERPOLATE_CUBIC,
+                                     .count = n,
+                                     .width = nq,
+                                     .time = time,
+                                     .value = value};
+        KK_CHECK_EQ_INT(kk_sequence_create(&def, NULL, &sequence, NULL), KK_OK);
+        for (int i = 10; i + 10 < n && sequence; i++) {
+            const double since = kk_fmod(0.01 * i - 1 + 9, 0.9); // since the last lift-off
+            if (since < 0.08 || since > 0.82 || (since > 0.62 && since < 0.78)) {
+                continue;
+            }
+            KK_CHECK_EQ_INT(kk_sequence_state(sequence, 0.01 * i, q, v, a), KK_OK);
+            kk_inverse_dynamics(f.model, f.data, q, v, a, tau);
+            const kk_vec3 zmp = kk_zero_moment_point(kk_floor_wrench(f.model, f.data), 0),
+                          plan = kk_walk_frame_at(f.walk, i).zmp;
+            KK_CHECK_NEAR(zmp.x, plan.x, 2e-3);
+            KK_CHECK_NEAR(zmp.y, plan.y, 2e-3);
+        }
+    }
+    kk_sequence_free(sequence);
+    end(&f);
+}
+
 // reading allocates nothing, and a sample on a frame is the frame
 KK_TEST(walk_samples) {
     if (!OUR_MODELS) {
@@ -255,6 +317,11 @@ KK_TEST(crawl_feet_follow_the_paper) {
             KK_CHECK(!bears[k] || foot[k].z == c.home[k].z);
             KK_CHECK(foot[k].z <= c.home[k].z + 0.05 + 1e-12);
         }
+    }
+    static const int order[4] = {0, 3, 1, 2}; // left fore, right hind, right fore, left hind
+    for (int k = 0; k < 4; k++) {
+        kk_crawl_feet(&c, 0.6 + 1.2 * k, foot, bears);
+        KK_CHECK_EQ_INT(bears[order[k]], 0);
     }
     kk_crawl_feet(&c, 0.6, foot, NULL); // middle of the swing
     KK_CHECK_NEAR(foot[0].x, c.home[0].x, 1e-12);
