@@ -27,7 +27,7 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
 }
 
 static const char *kind_name(int kind) {
-    static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon"};
+    static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon", "servo"};
     return names[kind];
 }
 
@@ -199,6 +199,11 @@ static void book_work(kk_simulator *s, const kki_island *I, const double *y_end)
     kki_rows_velocity(s, I, y_end, u);
     for (int r = 0; r < I->nrow; r++) {
         sum += s->lambda[I->first_row + r] * 0.5 * (s->u0[I->first_row + r] + u[r]);
+    }
+    for (int i = 0; i < I->nconstraint; i++) { // servos are no constraints
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int r = c->row - I->first_row;
+        sum -= c->kind == KKI_ON_MOTOR ? s->lambda[c->row] * 0.5 * (s->u0[c->row] + u[r]) : 0;
     }
     s->report.constraint_work += sum;
 }

@@ -70,8 +70,19 @@ static int count_limits(const kk_model *m) {
     return n;
 }
 
+/// Servos of joints with a limit of force: each may become a row.
+static int count_motors(const kk_model *m) {
+    int n = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        const int is_limited = a->force_lower > -__builtin_inf() || a->force_upper < __builtin_inf();
+        n += a->transmission == KK_TRANSMISSION_JOINT && is_limited;
+    }
+    return n;
+}
+
 static void count(const kk_model *m, kk_simulator *s) {
-    const int single = count_friction(m) + count_limits(m) + m->ncoupling;
+    const int single = count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m);
     s->layout = kki_warm_layout_of(m);
     s->max_contacts = s->max_touching = s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
@@ -123,6 +134,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);

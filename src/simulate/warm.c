@@ -68,7 +68,7 @@ void kki_warm_store(kk_simulator *s) {
     }
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
-        for (int r = 0; r < c->nrow && c->kind != KKI_ON_CONTACT; r++) {
+        for (int r = 0; r < c->nrow && c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_MOTOR; r++) {
             warm[slot_of(&w, c) + r] = s->kept[c->row + r] / s->h;
         }
     }

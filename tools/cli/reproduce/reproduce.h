@@ -56,7 +56,13 @@ typedef struct study_def {
     void (*run)(study *s);
 } study_def;
 
-#define STUDY_GROUPS(X) X(s0) X(s0_walk) X(s1) X(s3)
+#define STUDY_GROUPS(X) \
+    X(s0)               \
+    X(s0_walk)          \
+    X(s1)               \
+    X(s2)               \
+    X(s3)               \
+    X(s4)
 
 #define STUDY_DECLARE(group) extern const study_def studies_##group[];
 STUDY_GROUPS(STUDY_DECLARE)
