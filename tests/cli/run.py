@@ -562,6 +562,46 @@ def check_collide(bench):
 
 # ---- plot ------------------------------------------------------------------------------------------------------------
 
+# ---- ik and walk -----------------------------------------------------------------------------------------------------
+
+def check_ik(bench):
+    document = bench.document("ik of a pose", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0.1,0.5,3.14,0,0"])
+    bench.check("ik reaches it", document.get("reached") and document["error"] <= 1e-9, document)
+    bench.expect("ik writes a row", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0.1,0.5", "-o", "arm.csv"], OK, out=["reached"])
+    pose = bench.table("compute", "robot:arm7", "-w", "kinematics:flange", "-s", "arm.csv")
+    name = next((key for key in pose if key.startswith("flange") and key.endswith("x")), None)
+    bench.check("and compute finds the frame there", name and near(pose[name][0], 0.4, 1e-8), list(pose)[:20])
+    bench.expect("ik out of reach", ["ik", "robot:arm7", "-f", "flange", "-p", "9,0,0"], FINDING, out=["not reached"])
+    document = bench.document("ik of many poses", ["ik", "robot:arm7", "-f", "flange", "--trials", "200"])
+    bench.check("reaches all of them", document.get("reached") == 200, document)
+    bench.expect("ik of no frame", ["ik", "robot:arm7", "-f", "flang", "-p", "0,0,0"], INPUT, err=["flange"])
+    bench.expect("ik of half a pose", ["ik", "robot:arm7", "-f", "flange", "-p", "0,0"], USAGE, err=["x,y,z"])
+    bench.expect("ik of nothing", ["ik", "robot:arm7", "-f", "flange"], USAGE, err=["--pose"])
+
+
+def check_walk(bench):
+    model = ROOT / "models/hrp2/hrp2.xml"
+    plan = bench.folder / "plan.csv"
+    plan.write_text("forward [m],sideways [m],turn [rad]\n0.1,0,0\n0,0,0\n")
+    words = ["walk", model, "--steps", plan, "--dt", "0.01"]
+    bench.expect("walk writes a motion", [*words, "--out", "motion.csv"], OK, out=["2 steps", "motion.csv"])
+    header = (bench.folder / "motion.csv").read_text().split("\n")[0]
+    bench.check("with a column for each coordinate", header.startswith("time [s],base.q.qw") and header.count(",") == 37, header)
+    document = bench.document("walk in simulation", [*words, "--simulate", "--report", "walk.html"])
+    simulation = document.get("simulation", {})
+    bench.check("does not fall", simulation.get("fell") is False and simulation["zmp_gap"] < 1e-6, simulation)
+    page = (bench.folder / "walk.html").read_text() if (bench.folder / "walk.html").exists() else ""
+    bench.check("and leaves a page", "<svg" in page or "image/svg" in page, page[:200])
+    plan.write_text("foot,x,y,yaw\n0,0.1,0.095,0\n0,0.2,0.095,0\n")
+    bench.expect("walk with one foot", words, INPUT, err=["foot"])
+    plan.write_text("forward,sideways,turn\n2,0,0\n")
+    bench.expect("walk out of reach", words, INPUT, err=["reach"])
+    plan.write_text("speed\n2\n")
+    bench.expect("walk by nothing", words, INPUT, err=["forward"])
+    bench.expect("walk of an arm", ["walk", "robot:arm7"], INPUT, err=["left_sole"])
+    bench.expect("report without simulation", ["walk", model, "--report", "x.html"], USAGE, err=["--simulate"])
+
+
 def check_plot(bench):
     import xml.etree.ElementTree as tree
     arm_states(bench, 50)
@@ -603,6 +643,8 @@ def main():
         check_controls(bench)
         check_collide(bench)
         check_plot(bench)
+        check_ik(bench)
+        check_walk(bench)
     print(f"{bench.passed} passed, {bench.failed} failed")
     return 1 if bench.failed else 0
 
