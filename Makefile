@@ -46,11 +46,16 @@ build-%:
 	@$(MAKE) -s --no-print-directory build/$*/build.ninja
 	@cmake --build --preset $* --parallel $(JOBS)
 
+# DEMO=03_stand runs an example instead
 demo: setup-base
 	@$(MAKE) -s --no-print-directory build/release/build.ninja
-	@cmake --build --preset release --parallel $(JOBS) --target karakuri
+	@cmake --build --preset release --parallel $(JOBS) --target $(if $(DEMO),example_$(DEMO),karakuri)
 	@mkdir -p build/demo
+ifdef DEMO
+	@cd build/demo && ../release/examples/$(DEMO)
+else
 	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report build/demo/walk.html
+endif
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
