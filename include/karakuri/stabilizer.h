@@ -19,10 +19,11 @@ typedef struct kk_stabilizer_options {
     double gain;                    ///< of the divergent component, > 1; 0: 3
     double integral;                ///< of its sum, 1/s; 0: 1
     double sole_length, sole_width; ///< m; the ZMP is asked for within 80 % of them; 0: 0.24, 0.14
-    double ankle_damping;           ///< N m s/rad: moment that is missing for 1 rad/s of turning; 0: 40
+    double ankle_damping;           ///< N m s/rad: moment that is missing for 1 rad/s of turning; 0: 80
     double ankle_return;            ///< s in which soles turn back; 0: 2
     double leg_damping;             ///< N s/m; 0: 8000
     double leg_return;              ///< s; 0: 1
+    double filter;                  ///< s, of the forces that are felt; 0: 0.005
     double most_turn, most_length;  ///< limits, rad and m; 0: 0.2, 0.03
 } kk_stabilizer_options;
 

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-enum { MAX_ITERATIONS = 100 };
+enum { MAX_ITERATIONS = 100, PATIENCE = 10 };
 static const double TOLERANCE = 1e-10, LEAST_STEP = 1e-14;
 
 // ---- making
@@ -174,12 +174,19 @@ static int is_standing(const kk_ik *ik) {
 static void descend(const kk_model *m, kk_ik *ik, const kk_ik_task *tasks, int count, const kk_ik_options *o,
                     kk_ik_report *r) {
     const int most = o->max_iterations > 0 ? o->max_iterations : MAX_ITERATIONS;
-    double damping = 1;
+    double damping = 1, before = __builtin_inf();
     kki_ik_evaluate(m, ik, tasks, count, ik->q_now);
     double now = merit(ik);
     take_errors(ik, o->tolerance, r);
     for (int i = 0; i < most && !r->is_reached && damping < 1e12; i++) {
         r->iterations++;
+        // where other starts are to come, one that hardly gets better is left
+        if (i % PATIENCE == PATIENCE - 1) {
+            if (o->max_tries > 1 && now > 0.9 * before) {
+                break;
+            }
+            before = now;
+        }
         kki_ik_step(ik, damping, ik->q_now);
         if (is_standing(ik)) {
             break;

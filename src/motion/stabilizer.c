@@ -22,8 +22,9 @@ struct kk_stabilizer {
     // what is kept from period to period
     kk_vec3 sum; ///< of the error of ξ, m s
     double turn[2][2], length;
-    double *q;      ///< [nq] the last command
-    double *q_next; ///< [nq]
+    kk_force floor[2]; ///< felt, filtered
+    double *q;         ///< [nq] the last command
+    double *q_next;    ///< [nq]
     int has_q;
     void *block;
     size_t block_size;
@@ -45,10 +46,11 @@ static void fill_options(kk_stabilizer_options *o) {
     set_default(&o->integral, 1);
     set_default(&o->sole_length, 0.24);
     set_default(&o->sole_width, 0.14);
-    set_default(&o->ankle_damping, 40);
+    set_default(&o->ankle_damping, 80);
     set_default(&o->ankle_return, 2);
     set_default(&o->leg_damping, 8000);
     set_default(&o->leg_return, 1);
+    set_default(&o->filter, 0.005);
     set_default(&o->most_turn, 0.2);
     set_default(&o->most_length, 0.03);
 }
@@ -100,6 +102,16 @@ void kk_stabilizer_free(kk_stabilizer *s) {
 }
 
 // ---- the ZMP that is wanted
+
+/// Feet ring when they hit the floor; what is answered is the slower part.
+static void feel(kk_stabilizer *s, const kk_stabilizer_input *in) {
+    const double share = s->has_q ? s->options.period / (s->options.period + s->options.filter) : 1;
+    for (int i = 0; i < 2; i++) {
+        const kk_force d = kk_force_sub(in->floor[i], s->floor[i]);
+        s->floor[i] =
+            kk_force_add(s->floor[i], kk_force_make(kk_vec3_scale(d.angular, share), kk_vec3_scale(d.linear, share)));
+    }
+}
 
 static kk_vec3 measured_zmp(const kk_stabilizer_input *in) {
     const kk_force f = kk_force_add(in->floor[0], in->floor[1]);
@@ -158,10 +170,10 @@ static void share_between_feet(const kk_stabilizer *s, const kk_walk_frame *plan
 // ---- soles and legs
 
 /// Soles turn until the floor gives the moments; in the air they turn back.
-static void turn_soles(kk_stabilizer *s, const kk_walk_frame *plan, const kk_stabilizer_input *in, const share *feet) {
+static void turn_soles(kk_stabilizer *s, const kk_walk_frame *plan, const share *feet) {
     const double dt = s->options.period;
     for (int i = 0; i < 2; i++) {
-        const kk_force at_sole = kk_force_from(plan->sole[i], in->floor[i]);
+        const kk_force at_sole = kk_force_from(plan->sole[i], s->floor[i]);
         const double moment[2] = {at_sole.angular.x, at_sole.angular.y};
         const int bears = plan->load[i] > 0;
         for (int k = 0; k < 2; k++) {
@@ -174,8 +186,8 @@ static void turn_soles(kk_stabilizer *s, const kk_walk_frame *plan, const kk_sta
 }
 
 /// The leg that bears too little grows.
-static void share_force(kk_stabilizer *s, const kk_stabilizer_input *in, const share *feet) {
-    const double missing = feet[0].force - feet[1].force - in->floor[0].linear.z + in->floor[1].linear.z;
+static void share_force(kk_stabilizer *s, const share *feet) {
+    const double missing = feet[0].force - feet[1].force - s->floor[0].linear.z + s->floor[1].linear.z;
     s->length += s->options.period * (missing / s->options.leg_damping - s->length / s->options.leg_return);
     s->length = clamp(s->length, -s->options.most_length, s->options.most_length);
 }
@@ -226,8 +238,9 @@ kk_status kk_stabilizer_step(kk_stabilizer *s, double time, const kk_stabilizer_
     share feet[2];
     out.zmp_wanted = wanted_zmp(s, &plan, input, &out);
     share_between_feet(s, &plan, out.zmp_wanted, feet);
-    turn_soles(s, &plan, input, feet);
-    share_force(s, input, feet);
+    feel(s, input);
+    turn_soles(s, &plan, feet);
+    share_force(s, feet);
     memcpy(out.turn, s->turn, sizeof out.turn);
     out.length = s->length;
     if (output) {

@@ -142,7 +142,7 @@ static int lone_row_solved(const kk_model *m, kk_simulator *s, const kki_island 
     if (!(proof.residual <= options.tolerance)) {
         return 0;
     }
-    note(m, s, I, &proof, &stats);
+    kki_island_note(m, s, I, &proof, &stats);
     return 1;
 }
 

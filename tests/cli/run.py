@@ -562,6 +562,55 @@ def check_collide(bench):
 
 # ---- plot ------------------------------------------------------------------------------------------------------------
 
+# ---- ik and walk -----------------------------------------------------------------------------------------------------
+
+def check_ik(bench):
+    document = bench.document("ik of a pose", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0.1,0.5,3.14,0,0"])
+    bench.check("ik reaches it", document.get("reached") and document["error"] <= 1e-9, document)
+    bench.expect("ik writes a row", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0.1,0.5", "-o", "arm.csv"], OK, out=["reached"])
+    pose = bench.table("compute", "robot:arm7", "-w", "kinematics:flange", "-s", "arm.csv")
+    bench.check("and compute finds the frame there", near(pose.get("flange.x", [0])[0], 0.4, 1e-8), pose)
+    bench.expect("ik out of reach", ["ik", "robot:arm7", "-f", "flange", "-p", "9,0,0"], FINDING, out=["not reached"])
+    document = bench.document("ik of many poses", ["ik", "robot:arm7", "-f", "flange", "--trials", "200"])
+    bench.check("reaches all of them", document.get("reached") == 200, document)
+    bench.expect("ik of no frame", ["ik", "robot:arm7", "-f", "flang", "-p", "0,0,0"], INPUT, err=["flange"])
+    bench.expect("ik of half a pose", ["ik", "robot:arm7", "-f", "flange", "-p", "0,0"], USAGE, err=["x,y,z"])
+    bench.expect("ik of nothing", ["ik", "robot:arm7", "-f", "flange"], USAGE, err=["--pose"])
+
+
+def check_walk(bench):
+    model = ROOT / "models/hrp2/hrp2.xml"
+    plan = bench.folder / "plan.csv"
+    plan.write_text("forward [m],sideways [m],turn [rad]\n0.1,0,0\n0,0,0\n")
+    words = ["walk", model, "--steps", plan, "--dt", "0.01"]
+    bench.expect("walk writes a motion", [*words, "--out", "motion.csv"], OK, out=["2 steps", "motion.csv"])
+    header = (bench.folder / "motion.csv").read_text().split("\n")[0]
+    bench.check("with a column for each coordinate", header.startswith("time [s],base.q.qw") and header.count(",") == 37, header)
+    document = bench.document("walk in simulation", [*words, "--simulate", "--report", "walk.html"])
+    simulation = document.get("simulation", {})
+    bench.check("does not fall", simulation.get("fell") is False and simulation["zmp_gap"] < 1e-6, simulation)
+    page = (bench.folder / "walk.html").read_text() if (bench.folder / "walk.html").exists() else ""
+    bench.check("and leaves a page", "<svg" in page or "image/svg" in page, page[:200])
+    plan.write_text("foot,x,y,yaw\n0,0.1,0.095,0\n0,0.2,0.095,0\n")
+    bench.expect("walk with one foot", words, INPUT, err=["foot"])
+    plan.write_text("forward,sideways,turn\n2,0,0\n")
+    bench.expect("walk out of reach", words, INPUT, err=["reach"])
+    plan.write_text("speed\n2\n")
+    bench.expect("walk by nothing", words, INPUT, err=["forward"])
+    bench.expect("walk of an arm", ["walk", "robot:arm7"], INPUT, err=["left_sole"])
+    bench.expect("report without simulation", ["walk", model, "--report", "x.html"], USAGE, err=["--simulate"])
+
+
+def check_walking_guide(bench):
+    """The commands of docs/guide/walking.md, as they stand there."""
+    text = (ROOT / "docs/guide/walking.md").read_text()
+    plan = text.split("```csv file=plan.csv\n")[1].split("```")[0]
+    (bench.folder / "plan.csv").write_text(plan)
+    for line in text.split("```sh\n")[1].split("```")[0].splitlines():
+        words = [str(ROOT / word) if word.startswith("models/") else word for word in line.split()[1:]]
+        bench.expect(f"guide: {line}", words, OK, out=["5 steps"])
+
+
 def check_plot(bench):
     import xml.etree.ElementTree as tree
     arm_states(bench, 50)
@@ -671,6 +720,9 @@ def main():
         check_analyze(bench)
         check_optimize(bench)
         check_reproduce(bench)
+        check_ik(bench)
+        check_walk(bench)
+        check_walking_guide(bench)
     print(f"{bench.passed} passed, {bench.failed} failed")
     return 1 if bench.failed else 0
 

@@ -10,7 +10,7 @@
 
 typedef struct walk_options {
     const char *model, *steps, *out, *left, *right, *keyframe, *report;
-    double width, dt, step_time, double_support, lift, height, start, end, forward, inward;
+    double width, dt, step_time, double_support, lift, height, start, end, forward, inward, tolerance;
     bool simulate, stabilise;
 } walk_options;
 
@@ -85,6 +85,7 @@ static const cli_option options_table[] = {
     NUMBER("start", start, 1000, "s of standing before (default 1; 1.45 for the 19 steps)"),
     NUMBER("end", end, 1000, "s of standing after (default 1; 1.45 for the 19 steps)"),
     NUMBER("zmp-forward", forward, 1, "m by which the ZMP is planned before the soles' middles"),
+    NUMBER("tolerance", tolerance, 1, "largest residual of a step of the simulation, in m/s (default 1e-9)"),
     NUMBER("zmp-inward", inward, 1, "m by which it is planned towards the other foot"),
     {.name = NULL},
 };
@@ -158,7 +159,8 @@ static int tell(cli *c, const walk_options *o, const walker_plan *plan, const kk
 // ---- the verb
 
 static walker_options options_from(const walk_options *o) {
-    walker_options w = {.sole = {o->left, o->right}, .keyframe = o->keyframe, .is_stabilised = o->stabilise};
+    walker_options w = {
+        .sole = {o->left, o->right}, .keyframe = o->keyframe, .is_stabilised = o->stabilise, .tolerance = o->tolerance};
     w.walk = (kk_walk_options){.width = o->width,
                                .timestep = o->dt,
                                .step_time = o->step_time,

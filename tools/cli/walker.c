@@ -121,6 +121,8 @@ kk_status walker_pattern(const kk_model *m, const walker_options *o, const kk_fo
 
 // ---- the simulation
 
+enum { PARTS = 16 };
+
 typedef struct walker {
     const kk_model *model;
     const walker_options *o;
@@ -129,7 +131,8 @@ typedef struct walker {
     kk_simulator *simulator;
     kk_data *data;
     kk_stabilizer *stabilizer;
-    int foot[2]; ///< bodies of the soles
+    int foot[2];                  ///< bodies of the soles
+    int part[2][PARTS], parts[2]; ///< these and what hangs on them: toes
     int nq, nv;
     double dt;
     double *q, *v, *control; ///< what the servos follow
@@ -140,12 +143,26 @@ typedef struct walker {
     walker_result *r;
 } walker;
 
+/// The body of a sole and all behind it.
+static void find_parts(walker *w, int foot) {
+    w->parts[foot] = 0;
+    for (int b = w->foot[foot]; b < kk_model_nbody(w->model) && w->parts[foot] < PARTS; b++) {
+        int p = b;
+        while (p > w->foot[foot]) {
+            p = kk_model_body_parent(w->model, p);
+        }
+        if (p == w->foot[foot]) {
+            w->part[foot][w->parts[foot]++] = b;
+        }
+    }
+}
+
 static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_error *error) {
     const kk_model *m = w->model;
     kk_status status = walker_pattern(m, w->o, steps, count, &w->walk, error);
     status = status ? status : kk_state_create(m, NULL, &w->state);
     status = status ? status : kk_data_create(m, NULL, &w->data);
-    const kk_step_options options = {.timestep = w->dt};
+    const kk_step_options options = {.timestep = w->dt, .tolerance = w->o->tolerance};
     status = status ? status : kk_simulator_create(m, &options, NULL, &w->simulator, error);
     if (!status && w->o->is_stabilised) {
         status = kk_stabilizer_create(m, w->walk, &w->o->stabilizer, NULL, &w->stabilizer);
@@ -162,6 +179,7 @@ static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_e
     for (int i = 0; i < 2; i++) {
         const char *name = w->o->sole[i] ? w->o->sole[i] : usual[i];
         w->foot[i] = kk_model_frame_body(m, kk_model_find_frame(m, name));
+        find_parts(w, i);
     }
     memcpy(kk_state_q(w->state), kk_walk_frame_at(w->walk, 0).q, (size_t)w->nq * sizeof(double));
     w->r->planned_error = kk_walk_zmp_error(w->walk);
@@ -181,15 +199,10 @@ static void free_walker(walker *w) {
     kk_walk_free(w->walk);
 }
 
-/// What contacts do to a foot, its own body and the plates and toes behind it.
 static kk_force floor_on(const walker *w, int foot) {
     kk_force sum = kk_simulator_contact_wrench(w->simulator, w->foot[foot], -1);
-    for (int b = w->foot[foot] + 1; b < kk_model_nbody(w->model); b++) {
-        for (int p = kk_model_body_parent(w->model, b); p >= w->foot[foot]; p = kk_model_body_parent(w->model, p)) {
-            if (p == w->foot[foot]) {
-                sum = kk_force_add(sum, kk_simulator_contact_wrench(w->simulator, b, -1));
-            }
-        }
+    for (int i = 1; i < w->parts[foot]; i++) {
+        sum = kk_force_add(sum, kk_simulator_contact_wrench(w->simulator, w->part[foot][i], -1));
     }
     return sum;
 }
@@ -255,10 +268,13 @@ static kk_vec3 inverse_zmp(walker *w) {
 
 /// Of the measured ZMP within the soles that are on the floor.
 static double margin_of(walker *w, kk_vec3 zmp) {
-    kk_vec3 points[64];
+    enum { POINTS = 128 };
+    kk_vec3 points[POINTS];
     int count = 0;
     for (int i = 0; i < 2; i++) {
-        count += kk_support_points(w->model, w->data, w->foot[i], 0, 0.002, points + count, 32);
+        for (int k = 0; k < w->parts[i]; k++) {
+            count += kk_support_points(w->model, w->data, w->part[i][k], 0, 0.005, points + count, POINTS - count);
+        }
     }
     return kk_polygon_margin(points, kk_polygon_hull(points, count), zmp);
 }
@@ -297,7 +313,7 @@ static void measure(walker *w, int step, const kk_stabilizer_output *out) {
     r->residual = larger(r->residual, report.residual);
     r->contacts = report.contacts > r->contacts ? report.contacts : r->contacts;
     r->tilt = larger(r->tilt, at.tilt);
-    if (at.zmp.x == at.zmp.x) {
+    if (at.zmp.x == at.zmp.x && at.margin > -1e9) {
         r->zmp_gap = larger(r->zmp_gap, kk_hypot(at.zmp.x - at.zmp_inverse.x, at.zmp.y - at.zmp_inverse.y));
         r->margin_least = w->steps == 0 ? at.margin : smaller(r->margin_least, at.margin);
         w->zmp_sum += kk_hypot(at.zmp.x - at.plan.zmp.x, at.zmp.y - at.plan.zmp.y);

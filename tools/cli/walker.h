@@ -40,6 +40,7 @@ typedef struct walker_options {
     bool is_stabilised;
     kk_stabilizer_options stabilizer;
     kk_walk_options walk; ///< without soles and posture
+    double tolerance;     ///< of a step, m/s; 0: the default
     const char *keyframe; ///< posture; NULL: the first keyframe, or zero
     walker_watch *watch;  ///< may be NULL
     void *user;
