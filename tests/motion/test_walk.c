@@ -29,7 +29,8 @@ KK_TEST(preview_control_sees_a_step_coming) {
     KK_CHECK_NEAR(c[STEPS - 1], 0.5, 1e-4);
     double worst = 0;
     for (int i = 1; i + 1 < STEPS; i++) {
-        const double far = i < STEPS / 2 - 40 || i > STEPS / 2 + 40, e = cart_zmp(c, i, p.ratio, p.dt) - zmp[i];
+        const int far = i < STEPS / 2 - 40 || i > STEPS / 2 + 40;
+        const double e = cart_zmp(c, i, p.ratio, p.dt) - zmp[i];
         worst = far && e * e > worst * worst ? e : worst;
     }
     KK_CHECK_NEAR(worst, 0, 0.02);
