@@ -63,7 +63,7 @@ void kki_warm_store(kk_simulator *s) {
     if (w.contacts > 0) {
         store_contacts(s, &w, warm);
     }
-    for (int i = w.first_dof; i < w.size; i++) {
+    for (int i = w.first_dof; i < w.first_body; i++) {
         warm[i] = 0;
     }
     for (int i = 0; i < s->nconstraint; i++) {
@@ -103,5 +103,9 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
         to[w.contact_count] = from[w.contact_count];
         to[w.pair_count] = from[w.pair_count];
     }
-    memcpy(to + w.first_dof, from + w.first_dof, (size_t)(w.size - w.first_dof) * sizeof *to);
+    memcpy(to + w.first_dof, from + w.first_dof, (size_t)(w.first_body - w.first_dof) * sizeof *to);
+    // places of bodies are there with springs for hinges only; the first number says so
+    if (w.size > w.first_body && (from[w.first_body] != 0 || to[w.first_body] != 0)) {
+        memcpy(to + w.first_body, from + w.first_body, (size_t)(w.size - w.first_body) * sizeof *to);
+    }
 }
