@@ -1,7 +1,7 @@
 # The front door. CMake and Ninja do the work (docs/decisions/0006); this file knows the words.
 #
 #   make            build the library and the tool (build/release)
-#   make demo       build and run the demonstration
+#   make demo       a humanoid walks for 20 s: figures, and a report in build/demo
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make exam       run scenes with known answers; plots in build/exam
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
@@ -20,7 +20,6 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-DEMO ?= 03_stand
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
 ARGS ?=
@@ -51,11 +50,16 @@ build-%:
 	@$(MAKE) -s --no-print-directory build/$*/build.ninja
 	@cmake --build --preset $* --parallel $(JOBS)
 
+# DEMO=03_stand runs an example instead
 demo: setup-base
 	@$(MAKE) -s --no-print-directory build/release/build.ninja
-	@cmake --build --preset release --parallel $(JOBS) --target example_$(DEMO)
-	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
-	@echo "picture                  build/demo/stand.svg"
+	@cmake --build --preset release --parallel $(JOBS) --target $(if $(DEMO),example_$(DEMO),karakuri)
+	@mkdir -p build/demo
+ifdef DEMO
+	@cd build/demo && ../release/examples/$(DEMO)
+else
+	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report build/demo/walk.html
+endif
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)

@@ -398,6 +398,9 @@ static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, 
     if (c->kind == KKI_ON_FRICTION) {
         return l[0] >= slack * b->lower && l[0] <= slack * b->upper;
     }
+    if (c->kind == KKI_ON_MOTOR) {
+        return l[0] >= b->lower && l[0] <= b->upper;
+    }
     return c->kind != KKI_ON_LIMIT || l[0] >= 0;
 }
 
@@ -597,6 +600,16 @@ static void begin_pieces(piece *p, const double *u_first) {
     }
 }
 
+/// Servos at their limits bring a law of their own to each piece: a step with one is taken whole, unless something bounces.
+static int is_taken_whole(const piece *p) {
+    int has_motor = 0, has_bounce = 0;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        has_motor |= constraint(p, i)->kind == KKI_ON_MOTOR;
+        has_bounce |= bounces(p, constraint(p, i));
+    }
+    return has_motor && !has_bounce;
+}
+
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
@@ -611,6 +624,10 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.u_e = rows(&p, s->u_end);
     p.total = rows(&p, s->total);
     double *u_first = rows(&p, s->u0);
+    if (is_taken_whole(&p)) {
+        memcpy(y_drift, y_end, bytes);
+        return KK_OK;
+    }
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
     int goes_on = 1, pieces = 0;

@@ -87,6 +87,17 @@ static int count_limits(const kk_model *m) {
     return n;
 }
 
+/// Servos of joints with a limit of force: each may become a row.
+static int count_motors(const kk_model *m) {
+    int n = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        const int is_limited = a->force_lower > -__builtin_inf() || a->force_upper < __builtin_inf();
+        n += a->transmission == KK_TRANSMISSION_JOINT && is_limited;
+    }
+    return n;
+}
+
 /// What the dense solver must hold: in models of many trees all but small islands, and those of few trees, are wide.
 static kki_solver_size dense_size(const kk_model *m, const kk_simulator *s) {
     const int most = s->wide.width > 0 ? KKI_WIDE_ALWAYS : MOST_ISLAND_ROWS;
@@ -109,7 +120,7 @@ static void measure_trees(const kk_model *m, kk_simulator *s) {
 
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
-    const int single = count_friction(m) + count_limits(m) + m->ncoupling + s->paper_rows;
+    const int single = count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
@@ -178,6 +189,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tree_tied, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);

@@ -8,7 +8,7 @@
 #include "../cli.h"
 #include "../plot.h"
 
-enum { EXAM_ROWS = 27, EXAM_FIGURES = 32, EXAM_PANELS = 6, EXAM_SERIES = 8, EXAM_TEXT = 240 };
+enum { EXAM_ROWS = 27, EXAM_FIGURES = 32, EXAM_PANELS = 8, EXAM_SERIES = 8, EXAM_TEXT = 240 };
 
 /// Which solver a run uses.
 typedef enum exam_solver {
