@@ -297,7 +297,7 @@ KK_TEST(feet_on_bushes_walk_with_stabiliser) {
     fixture f;
     if (begin(&f, OUR_MODEL("hrp2/hrp2_bush.xml"), 0.005)) {
         KK_CHECK_NEAR(play(&f, 1), 0, 0.02);
-        KK_CHECK(play(&f, 0) < -0.1); // and without it falls
+        KK_CHECK(kk_test_is_quick() || play(&f, 0) < -0.1); // and without it falls
     }
     end(&f);
 }
