@@ -249,6 +249,27 @@ def step_exam(tally):
         tally.passes() if row["pass"] else tally.fails(f"exam row {row['row']}: {row['scene']}", text)
 
 
+def step_reproduce(tally):
+    """the papers' experiments that take a second or two; `karakuri reproduce` runs them all"""
+    tool, folder = build("release", tally) / "karakuri", BUILD / "reproduction-quick"
+    done = run([tool, "reproduce", "--quick", "--json", "--out", folder, "--models", ROOT / "models"])
+    try:
+        studies = json.loads(done.stdout)["experiments"]
+    except (ValueError, KeyError):
+        tally.fails("reproduce", done.stdout + done.stderr)
+        return
+    for study in studies:
+        bad = [f"  {c['name']}: {c['ours']}, asked {c['asked']}" for c in study["checks"] if not c["pass"]]
+        text = "\n".join(bad + [study[key] for key in ("not_yet", "stopped") if study[key]])
+        tally.passes() if study["pass"] else tally.fails(f"reproduce {study['name']}", text)
+
+
+def step_guide(tally):
+    """every code block of the tutorials"""
+    folder = build("release", tally)
+    tally.add_program("guide", [sys.executable, ROOT / "tests" / "guide" / "run.py", "--build", folder], show_all=True)
+
+
 def step_clang(tally):
     """unit tests, optimised build by clang"""
     if not shutil.which("clang"):

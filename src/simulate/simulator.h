@@ -10,6 +10,7 @@
 #include "dynamics/data.h"
 #include "model/warm.h"
 #include "simulate/near.h"
+#include "simulate/wide.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
@@ -43,7 +44,9 @@ typedef enum kki_constraint_kind {
     KKI_ON_COUPLING,
     KKI_ON_LOOP,
     KKI_ON_TENDON,
-    KKI_ON_MOTOR, ///< a servo with a limit of force that it would exceed
+    KKI_ON_SPRING, ///< papers: spring and damper of a degree of freedom
+    KKI_ON_SERVO,  ///< papers: actuator of a joint
+    KKI_ON_MOTOR,  ///< a servo with a limit of force that it would exceed
 } kki_constraint_kind;
 
 enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
@@ -96,10 +99,13 @@ typedef struct kki_island {
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;        ///< coordinates
+    int32_t nv;        ///< coordinates; of wide islands with each tree's padded to a multiple of 8
+    int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
     int32_t is_narrow; ///< coordinates are those of narrow.c
     int32_t full;      ///< narrow: degrees of freedom
 } kki_island;
+
+typedef struct kki_paper kki_paper;
 
 /// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
 enum { KKI_NARROW_DOFS = 128, KKI_NARROW_PAIRS = 12 };
@@ -111,6 +117,8 @@ typedef struct kki_narrow {
 
 struct kk_simulator {
     kk_allocator allocator;
+    const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
+    void *paper_data;       ///< its own
     size_t size;
     const kk_model *model;
     uint64_t model_hash;
@@ -153,6 +161,7 @@ struct kk_simulator {
     kki_touching *touching; ///< [max_touching] sorted by shapes
 
     // constraints; rows and blocks through all islands
+    int32_t paper_rows; ///< papers: room for linear rows of springs and servos
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
@@ -178,6 +187,7 @@ struct kk_simulator {
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
     int8_t *in_flight;       ///< [nnode] of momentum.c
+    int8_t *tree_tied;       ///< [ntree] likewise
     kki_whole *whole;        ///< [nnode] likewise, at the start of the step
     double *drive;           ///< [nactuator] force of each actuator
     kki_drive *wanted;       ///< [nactuator] before limits
@@ -194,6 +204,7 @@ struct kk_simulator {
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
+    kki_wide wide;
 };
 
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
@@ -206,6 +217,9 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
+/// One more: a row on a degree of freedom.
+kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
+                                  double scale);
 /// The last degree of freedom of a node; −1 for the world.
 int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
@@ -222,6 +236,8 @@ int kki_find_saturated(const kk_model *model, kk_simulator *s);
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
+/// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
+void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.

@@ -503,6 +503,19 @@ def check_replay(bench):
     (bench.folder / "scene.xml").write_text(SCENE)
 
 
+# the papers' methods: the same scene, a recording that replays to the same bits, and a word where a paper cannot take it
+def check_solvers(bench):
+    (bench.folder / "box.xml").write_text(SCENE.replace('type="capsule" size="0.03 0.2"', 'type="box" size="0.06 0.06 0.2"')
+                                          .replace('type="capsule" size="0.02 0.1"', 'type="box" size="0.06 0.06 0.1"'))
+    for solver in ("openhrp", "springhead", "kuroda"):
+        run = ["run", "box.xml", "-t", "0.6", "--solver", solver, "-o", solver + ".kkr", "-l", solver + ".csv"]
+        document = bench.document(f"run by {solver}", run)
+        rest = bench_column(bench, solver + ".csv", "box.q.z")[-1]
+        bench.check(f"{solver} lays the box down", document["solver"] == solver and abs(rest + 0.2) < 0.03, f"{rest} {document}")
+        bench.expect(f"a replay by {solver}", ["replay", solver + ".kkr", "--verify"], OK, out=["all 300 steps", "same bits"])
+    bench.expect("what kuroda cannot take", ["run", "scene.xml", "-t", "0.1", "--solver", "kuroda"], INPUT, err=["knows closed polyhedra", "arm"])
+
+
 def check_controls(bench):
     write_table(bench.folder / "motion.csv", ["time", "servo", "elbow"], [[0, 0, 0], [0.1, 0.2, 0], [0.2, 0.2, 0.01]])
     run = ["run", "scene.xml", "-t", "0.3"]
@@ -628,6 +641,71 @@ def check_plot(bench):
     bench.document("plot as JSON", ["plot", "out.csv"])
 
 
+# ---- motions ---------------------------------------------------------------------------------------------------------
+
+def columns_of(path):
+    rows = list(csv.reader(path.read_text().splitlines()))
+    return {name.split(" [")[0]: [float(row[i]) for row in rows[1:]] for i, name in enumerate(rows[0])}
+
+
+def check_analyze(bench):
+    """A squat of the humanoid: what the floor does follows from Newton, and the plots are there."""
+    rows = [(0.02 * i, *(k * 0.3 * (1 - math.cos(0.5 * math.pi * 0.02 * i)) for k in (-1, 2, -1))) for i in range(101)]
+    write_table(bench.folder / "squat.csv", ["time", "left_thigh_joint", "left_shin_joint.q", "left_ankle_pitch_joint.q"], rows)
+    words = ["analyze", "robot:humanoid36", "squat.csv", "--support", "right_foot@0,left_foot@1", "--out", "squat"]
+    document = bench.document("analyze", words)
+    bench.check("its frames", document.get("frames") == 101 and len(document.get("joints", [])) == 36)
+    table = columns_of(bench.folder / "squat" / "analysis.csv")
+    bench.check("its support", table["support"][0] == 0 and table["support"][-1] == 1)
+    mass, h = 58.0, 0.02
+    z = table["com.z"]
+    worst = max(abs(table["floor.fz"][i] - mass * (9.81 + (z[i + 1] - 2 * z[i] + z[i - 1]) / h**2)) for i in range(2, 48))
+    bench.check("the floor carries and accelerates the centre of mass", worst < 0.02 * mass * 9.81, str(worst))
+    bench.check("no jump where the foot changes", max(abs(b - a) for a, b in zip(z, z[1:])) < 0.02)
+    names = {path.name for path in (bench.folder / "squat").iterdir()}
+    bench.check("its files", names == {"analysis.csv", "balance.svg", "torque.svg", "power.svg"}, str(names))
+    bench.expect("analyze in words", [*words, "--rate", "50", "-i", "cubic"], OK, out=["101 frames", "left_shin_joint"])
+    bench.expect("no such foot", [*words[:4], "right_fot@0"], USAGE, err=["did you mean 'right_foot'?"])
+    bench.expect("no such time", [*words[:4], "right_foot@now"], USAGE, err=["is no time"])
+    bench.expect("no such motion", ["analyze", "robot:humanoid36", "none.csv"], INPUT, err=["none.csv"])
+    write_table(bench.folder / "odd.csv", ["time", "nose.q"], [(0, 1)])
+    bench.expect("no such joint", ["analyze", "robot:humanoid36", "odd.csv"], INPUT, err=["odd.csv:1", "nose.q"])
+
+
+def check_optimize(bench):
+    model = ROOT / "models" / "double_pendulum" / "double_pendulum.xml"
+    words = ["optimize", model, "-t", "1", "--limit", "150", "--maximize", "end:tip.z", "--dt", "0.01", "-g", "6", "--knots", "4"]
+    one = bench.document("optimize", [*words, "-j", "1", "-o", "swing.csv"])
+    two = bench.document("optimize with more jobs", [*words, "-j", "3"])
+    bench.check("jobs change nothing", one.get("best") == two.get("best") and one.get("cost") == two.get("cost"))
+    worse = bench.document("fewer generations", [*words, "-g", "1"])
+    bench.check("a search gets better", one["cost"] < worse["cost"], f"{one['cost']} {worse['cost']}")
+    played = bench.run("run", model, "-t", "1", "--dt", "0.01", "--control", "swing.csv", "--log", "swing_log.csv")
+    log = columns_of(bench.folder / "swing_log.csv") if played.returncode == OK else {"upper.q": [math.nan], "lower.q": [math.nan]}
+    upper, lower = log["upper.q"][-1], log["upper.q"][-1] + log["lower.q"][-1]
+    height = -4 * math.cos(upper) - 5 * math.cos(lower)
+    bench.check("its controls do what it says", abs(height + one["cost"]) < 0.05, f"{height} {one['cost']} {played.stderr}")
+    genetic = bench.document("genetic", [*words, "--method", "genetic", "--population", "10"])
+    bench.check("its population", genetic.get("population") == 10)
+    bench.expect("no goal", ["optimize", model, "-t", "1"], USAGE, err=["--maximize"])
+    bench.expect("no such body", [*words[:7], "end:tp.z"], USAGE, err=["did you mean 'tip'?"])
+    bench.expect("no such goal", [*words[:7], "often:tip.z"], USAGE, err=["is no goal"])
+    bench.expect("no limits", ["optimize", model, "-t", "1", "--maximize", "end:tip.z"], USAGE, err=["--limit"])
+
+
+def check_reproduce(bench):
+    models = ["--models", ROOT / "models"]
+    document = bench.document("reproduce", ["reproduce", "s1_sliding", "s3_servo", "--quick", "--out", "again", *models])
+    studies = document.get("experiments", [])
+    bench.check("its studies", [study["name"] for study in studies] == ["s1_sliding", "s3_servo"] and all(study["pass"] for study in studies))
+    page = (bench.folder / "again" / "index.html").read_text()
+    bench.check("its page", page.count("data:image/svg+xml") == 2 and "<script" not in page and "2 of 2 experiments pass" in page)
+    bench.check("its files", {"s3_servo.svg", "s3_servo_1.csv", "s1_sliding.svg"} <= {path.name for path in (bench.folder / "again").iterdir()})
+    bench.expect("reproduce --list", ["reproduce", "--list", "s2"], OK, out=["s2_steps"])
+    bench.expect("no such paper", ["reproduce", "s3_servoo"], USAGE, err=["did you mean 's3_servo'?"])
+    bench.expect("no models", ["reproduce", "s2_steps", "--out", "again", "--models", "nowhere"], FINDING, out=["stopped", "nowhere"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / "build" / "release" / "karakuri")
@@ -649,9 +727,13 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_solvers(bench)
         check_controls(bench)
         check_collide(bench)
         check_plot(bench)
+        check_analyze(bench)
+        check_optimize(bench)
+        check_reproduce(bench)
         check_ik(bench)
         check_walk(bench)
         check_walking_guide(bench)

@@ -10,6 +10,7 @@
     X(convert)    \
     X(compute)    \
     X(analyze)    \
+    X(optimize)   \
     X(ik)         \
     X(walk)       \
     X(run)        \
