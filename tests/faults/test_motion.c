@@ -29,7 +29,7 @@ static kk_status create_all(const kk_model *m, const kk_allocator *allocator) {
 }
 
 KK_TEST(every_failed_allocation_of_walking_is_a_clean_status) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     kk_model *m = load_our_model(OUR_MODEL("hrp2/hrp2.xml"));

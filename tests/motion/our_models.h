@@ -7,10 +7,10 @@
 #include "harness.h"
 
 #if defined(__wasm__) || !defined(KK_SOURCE_DIR)
-#define OUR_MODELS NULL
+#define HAS_OUR_MODELS 0
 #define OUR_MODEL(path) NULL
 #else
-#define OUR_MODELS KK_SOURCE_DIR "/models"
+#define HAS_OUR_MODELS 1
 #define OUR_MODEL(path) KK_SOURCE_DIR "/models/" path
 #endif
 

@@ -41,7 +41,7 @@ static void check_without_findings(const char *path) {
 }
 
 KK_TEST(our_models_pass_the_doctor) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     for (int i = 0; i < MODELS; i++) {
@@ -105,7 +105,7 @@ static void check_standing(const char *path) {
 }
 
 KK_TEST(humanoids_stand) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     check_standing(OUR_MODEL("hrp2/hrp2.xml"));
@@ -115,7 +115,7 @@ KK_TEST(humanoids_stand) {
 
 // the standing knee carries (22 − 2)/4 · 9.81 = 49.05 N, straight down (S4)
 KK_TEST(titan8_knees_carry_a_quarter) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     run r;
@@ -139,7 +139,7 @@ static double loop_opening(run *r, const char *a, kk_vec3 on_a, const char *b, k
 
 // x = r cos α + √(l² − r² sin²α) while the crank turns (slider_crank/README.md)
 KK_TEST(slider_crank_follows_its_formula) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     run r;
@@ -161,7 +161,7 @@ KK_TEST(slider_crank_follows_its_formula) {
 
 // the middle of Chebyshev's coupler stays within 1 % of a straight line over its stroke
 KK_TEST(chebyshev_draws_a_line) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     run r;

@@ -29,9 +29,9 @@ KK_TEST(preview_control_sees_a_step_coming) {
     KK_CHECK_NEAR(c[STEPS - 1], 0.5, 1e-4);
     double worst = 0;
     for (int i = 1; i + 1 < STEPS; i++) {
-        const int far = i < STEPS / 2 - 40 || i > STEPS / 2 + 40;
+        const int is_far = i < STEPS / 2 - 40 || i > STEPS / 2 + 40;
         const double e = cart_zmp(c, i, p.ratio, p.dt) - zmp[i];
-        worst = far && e * e > worst * worst ? e : worst;
+        worst = is_far && e * e > worst * worst ? e : worst;
     }
     KK_CHECK_NEAR(worst, 0, 0.02);
     // gains of what is to come add up to that of where the cart is: a shifted world changes nothing
@@ -99,7 +99,7 @@ static double pose_distance(kk_transform a, kk_transform b) {
 }
 
 KK_TEST(walk_frames_keep_what_they_say) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     fixture f;
@@ -130,7 +130,7 @@ KK_TEST(walk_frames_keep_what_they_say) {
 
 // on one foot the ZMP is where the options put it, and the other foot is as high as they say halfway
 KK_TEST(walk_follows_its_options) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     fixture f;
@@ -154,7 +154,7 @@ KK_TEST(walk_follows_its_options) {
 // the ZMP of inverse dynamics of a spline through the frames is the one planned, but for the moments of lift-off and landing,
 // where the feet's acceleration jumps
 KK_TEST(walk_zmp_by_inverse_dynamics) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     fixture f;
@@ -192,7 +192,7 @@ KK_TEST(walk_zmp_by_inverse_dynamics) {
 
 // reading allocates nothing, and a sample on a frame is the frame
 KK_TEST(walk_samples) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     fixture f;
@@ -212,7 +212,7 @@ KK_TEST(walk_samples) {
 }
 
 KK_TEST(walk_refuses_nonsense) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     fixture f;
@@ -280,7 +280,7 @@ static double play(fixture *f, int is_stabilised) {
 }
 
 KK_TEST(rigid_feet_walk_without_stabiliser) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     fixture f;
@@ -291,13 +291,13 @@ KK_TEST(rigid_feet_walk_without_stabiliser) {
 }
 
 KK_TEST(feet_on_bushes_walk_with_stabiliser) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     fixture f;
     if (begin(&f, OUR_MODEL("hrp2/hrp2_bush.xml"), 0.005)) {
         KK_CHECK_NEAR(play(&f, 1), 0, 0.02);
-        KK_CHECK(play(&f, 0) < -0.1); // and without it falls
+        KK_CHECK(kk_test_is_quick() || play(&f, 0) < -0.1); // and without it falls
     }
     end(&f);
 }
@@ -332,7 +332,7 @@ KK_TEST(crawl_feet_follow_the_paper) {
 }
 
 KK_TEST(crawl_poses_of_titan8) {
-    if (!OUR_MODELS) {
+    if (!HAS_OUR_MODELS) {
         KK_SKIP("there are no files here");
     }
     kk_model *m = load_our_model(OUR_MODEL("titan8/titan8.xml"));
