@@ -14,6 +14,7 @@
     X(export)     \
     X(collide)    \
     X(plot)       \
+    X(render)     \
     X(exam)       \
     X(help)       \
     X(man)        \

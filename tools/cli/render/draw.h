@@ -1,0 +1,33 @@
+/// Drawing a stage into a picture: the story is draw_stage.
+#ifndef KARAKURI_CLI_RENDER_DRAW_H
+#define KARAKURI_CLI_RENDER_DRAW_H
+
+#include "camera.h"
+#include "light.h"
+#include "picture.h"
+#include "stage.h"
+
+typedef enum draw_background { DRAW_SKY, DRAW_WHITE, DRAW_DARK } draw_background;
+
+typedef struct draw_options {
+    int width, height;
+    int detail;   ///< 1 … 3, see light_make
+    float square; ///< side of the floor's squares, m
+    draw_background background;
+} draw_options;
+
+/// Keeps what one picture after the other can share.
+typedef struct drawing {
+    draw_options o;
+    light l;
+    sheet sh;
+    raster seen;
+    uint8_t *tone; ///< linear to sRGB
+} drawing;
+
+void drawing_make(drawing *d, draw_options options);
+void drawing_free(drawing *d);
+/// @param out  of the size of the options
+void draw_stage(drawing *d, const stage *s, const camera *c, picture *out);
+
+#endif
