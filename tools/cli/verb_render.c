@@ -382,6 +382,13 @@ static float square_side(float size) {
     return side;
 }
 
+/// From the left over the camera's shoulder: shadows fall to the right, where they are seen.
+static v3 sun_of(const job *j) {
+    double sine, cosine;
+    kk_sincos((j->azimuth - 62) * KK_PI / 180, &sine, &cosine);
+    return v3_make((float)cosine, (float)sine, 1.05f);
+}
+
 static int prepare(job *j) {
     const kk_model *m = j->p.m.model;
     cast_make(&j->cast, m, j->o->collision ? CAST_COLLIDES : CAST_SEEN);
@@ -401,8 +408,12 @@ static int prepare(job *j) {
         cast_place(&j->cast, m, j->p.m.data);
     }
     const int detail = j->o->detail ? (int)j->o->detail : j->frames > 1 ? 1 : 2;
-    drawing_make(&j->d,
-                 (draw_options){j->width, j->height, detail, square_side(j->size), (draw_background)j->o->background});
+    drawing_make(&j->d, (draw_options){.sun = sun_of(j),
+                                       .width = j->width,
+                                       .height = j->height,
+                                       .detail = detail,
+                                       .square = square_side(j->size),
+                                       .background = (draw_background)j->o->background});
     j->picture = picture_make(j->width, j->height);
     return code;
 }

@@ -54,7 +54,7 @@ static v3 body_colour(const kk_model *m, int body) {
 }
 
 static v3 floor_colour(void) {
-    return v3_make(0.50f, 0.53f, 0.57f);
+    return v3_make(0.53f, 0.555f, 0.59f);
 }
 
 // ---- things
@@ -106,6 +106,11 @@ static kk_mat3 principal_axes(kk_sym3 s, double values[3]) {
     double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int sweep = 0; sweep < 24; sweep++) {
         const int p = sweep % 3 == 2 ? 1 : 0, q = sweep % 3 == 0 ? 1 : 2;
+        // what is rounding alone does not turn anything
+        const double small = 1e-9 * (s.xx + s.yy + s.zz);
+        if (a[p][q] < small && a[p][q] > -small) {
+            continue;
+        }
         const double angle = 0.5 * kk_atan2(2 * a[p][q], a[q][q] - a[p][p]);
         double sine, cosine;
         kk_sincos(angle, &sine, &cosine);

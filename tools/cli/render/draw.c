@@ -25,7 +25,7 @@ static uint8_t tone(const drawing *d, float x) {
 
 void drawing_make(drawing *d, draw_options options) {
     *d = (drawing){.o = options};
-    light_make(&d->l, options.detail);
+    light_make(&d->l, options.sun, options.detail);
     d->seen = raster_make(options.width * SIDE, options.height * SIDE, SIDE, 1);
     d->tone = cli_allocate(TONES, 1);
     for (int i = 0; i < TONES; i++) {
@@ -100,9 +100,14 @@ static void see_band(void *context, int band) {
             corner[k] = seen_from(p->c, sh->position[sh->face[i][k]]);
         }
         const int n = clip_near(corner, p->near, cut);
-        const uint32_t mask = mask_of(p->s->thing[sh->thing[i]].alpha, sh->thing[i]);
+        const thing *owner = &p->s->thing[sh->thing[i]];
+        const uint32_t mask = mask_of(owner->alpha, sh->thing[i]);
+        const float lift = owner->is_on_top ? 16 : 1; // of depth alone: before everything, in order among themselves
         for (int k = 1; k + 1 < n; k++) {
-            const raster_corner t[3] = {project(r, cut[0]), project(r, cut[k]), project(r, cut[k + 1])};
+            raster_corner t[3] = {project(r, cut[0]), project(r, cut[k]), project(r, cut[k + 1])};
+            for (int e = 0; e < 3; e++) {
+                t[e].depth *= lift;
+            }
             raster_triangle(r, t, i, mask, first, end);
         }
     }
@@ -166,7 +171,7 @@ static v3 floor_colour(const drawing *d, const thing *t, v3 point, float width) 
     const float side = d->o.square, x = v3_dot(p, t->place.x) / side, y = v3_dot(p, t->place.y) / side,
                 w = width / side;
     const float even = square_wave(x, w) * square_wave(y, w);
-    return v3_scale(t->colour, 1 + 0.16f * even);
+    return v3_scale(t->colour, 1 + 0.11f * even);
 }
 
 /// Where the ray through a place of the screen meets a triangle, as weights of its corners; the plane beyond them, too.

@@ -10,6 +10,7 @@
 typedef enum draw_background { DRAW_SKY, DRAW_WHITE, DRAW_DARK } draw_background;
 
 typedef struct draw_options {
+    v3 sun; ///< towards it
     int width, height;
     int detail;   ///< 1 … 3, see light_make
     float square; ///< side of the floor's squares, m

@@ -23,14 +23,13 @@ static v3 spread(int i, float out, float up) {
     return v3_make(out * (float)c, out * (float)s, up);
 }
 
-static void make_suns(light *l, int n, int side) {
-    const v3 middle = v3_normalize(v3_make(0.45f, -0.5f, 1.0f));
+static void make_suns(light *l, v3 middle, int n, int side) {
     const lamp axes = lamp_at(middle, v3_make(0, 0, 0), 1);
     const float width = 0.045f; // rad: wider than the real one, for soft edges
     for (int i = 0; i < n; i++) {
         const v3 d = spread(i, width * f_sqrt(((float)i + 0.5f) / (float)n), 0);
         const v3 toward = v3_normalize(v3_along(v3_along(middle, d.x, axes.across), d.y, axes.along));
-        l->lamp[i] = lamp_at(toward, v3_scale(v3_make(2.15f, 2.02f, 1.82f), 1 / (float)n), side);
+        l->lamp[i] = lamp_at(toward, v3_scale(v3_make(1.28f, 1.20f, 1.08f), 1 / (float)n), side);
     }
     raster swap = axes.map;
     raster_free(&swap);
@@ -42,15 +41,15 @@ static void make_sky(light *l, int n, int side) {
         const float up = ((float)i + 0.5f) / (float)n;
         const v3 toward = spread(i, f_sqrt(1 - up * up), up);
         const v3 colour = v3_mix(v3_make(0.86f, 0.91f, 1.0f), v3_make(0.70f, 0.82f, 1.0f), up);
-        l->lamp[l->suns + i] = lamp_at(toward, v3_scale(colour, 1.5f / (float)n), side);
+        l->lamp[l->suns + i] = lamp_at(toward, v3_scale(colour, 0.66f / (float)n * 2), side);
     }
 }
 
-void light_make(light *l, int detail) {
+void light_make(light *l, v3 sun, int detail) {
     static const int suns[] = {0, 4, 12, 24}, skies[] = {0, 20, 64, 128};
     *l = (light){.suns = suns[detail], .count = suns[detail] + skies[detail]};
     l->lamp = cli_allocate((size_t)l->count, sizeof *l->lamp);
-    make_suns(l, l->suns, detail > 1 ? 1536 : 1024);
+    make_suns(l, v3_normalize(sun), l->suns, detail > 1 ? 1536 : 1024);
     make_sky(l, skies[detail], detail > 1 ? 512 : 384);
 }
 

@@ -19,8 +19,8 @@ typedef struct light {
     float half; ///< what they reach from there, m
 } light;
 
-/// @param detail  1: for films, 2 and 3: for stills
-void light_make(light *l, int detail);
+/// @param sun  towards it    @param detail  1: for films, 2 and 3: for stills
+void light_make(light *l, v3 sun, int detail);
 /// Draws the maps of a sheet.
 void light_fill(light *l, const sheet *sh, const stage *s);
 void light_free(light *l);

@@ -1,7 +1,6 @@
 // Triangles by their three edge functions, row by row; see raster.h.
 #include "raster.h"
 
-#include <karakuri/elementary.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,9 +54,13 @@ typedef struct triangle {
     double x0, x1, y0, y1; ///< bounds
 } triangle;
 
-/// Rounds a corner to the grid.
+/// The nearest of the grid; what is off the screen by far stays as it is.
+static double snap_number(double x) {
+    return x > -1e6 && x < 1e6 ? (double)(int64_t)(x * 256 + (x < 0 ? -0.5 : 0.5)) / 256 : x;
+}
+
 static raster_corner snap(raster_corner c) {
-    return (raster_corner){kk_floor(c.x * 256 + 0.5) / 256, kk_floor(c.y * 256 + 0.5) / 256, c.depth};
+    return (raster_corner){snap_number(c.x), snap_number(c.y), c.depth};
 }
 
 static double min3(double a, double b, double c) {
@@ -142,8 +145,20 @@ static void fill_row(raster *r, const triangle *t, int row, int32_t id, uint32_t
     }
 }
 
+/// Between two neighbouring samples of a grid without rooks: most triangles of a fine mesh seen from afar.
+static int is_between(const raster *r, const raster_corner c[3]) {
+    const double x0 = min3(c[0].x, c[1].x, c[2].x), x1 = max3(c[0].x, c[1].x, c[2].x);
+    const double y0 = min3(c[0].y, c[1].y, c[2].y), y1 = max3(c[0].y, c[1].y, c[2].y);
+    const double low = 0.5 - 1.0 / 256, high = 0.5 + 1.0 / 256; // samples stand in the middle; corners will be rounded
+    return r->side == 1 && x0 > 0 && y0 > 0 && x1 < r->width && y1 < r->height &&
+           ((int)(x0 + low) == (int)(x1 + high) || (int)(y0 + low) == (int)(y1 + high));
+}
+
 void raster_triangle(raster *r, const raster_corner corner[3], int32_t id, uint32_t mask, int first, int end) {
     triangle t;
+    if (is_between(r, corner)) {
+        return;
+    }
     if (!set_up(corner, &t) || t.x1 < 0 || t.x0 > r->width || t.y1 < first || t.y0 > end) {
         return;
     }

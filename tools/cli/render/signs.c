@@ -1,14 +1,13 @@
-// Signs; see signs.h. The longest arrow that is usual, the whole weight, is a third of the scene.
+// Signs; see signs.h. An arrow as long as the scene is the whole weight.
 #include "signs.h"
 
 #include <stdlib.h>
 
-static void add_sign(cast *c, form *f, affine place, v3 colour, float alpha) {
+static thing *add_sign(cast *c, form *f, affine place, v3 colour, float alpha) {
     form_finish(f);
-    stage_add(
-        &c->s,
-        (thing){
-            .kind = THING_SIGN, .form = stage_add_form(&c->s, f), .place = place, .colour = colour, .alpha = alpha});
+    const int index = stage_add_form(&c->s, f);
+    return stage_add(&c->s,
+                     (thing){.kind = THING_SIGN, .form = index, .place = place, .colour = colour, .alpha = alpha});
 }
 
 /// Axes with z along a direction.
@@ -45,7 +44,7 @@ static kk_vec3 force_on_mover(const player *p, const kk_contact *k) {
 static void add_forces(cast *c, const player *p, float size) {
     const kk_model *m = p->m.model;
     const double weight = kk_model_mass(m) * kk_vec3_norm(kk_model_gravity(m)),
-                 unit = 0.33 * (double)size / (weight > 0 ? weight : 1);
+                 unit = (double)size / (weight > 0 ? weight : 1);
     for (int i = 0; i < kk_simulator_contact_count(p->simulator); i++) {
         const kk_contact k = kk_simulator_contact(p->simulator, i);
         const kk_vec3 way = kk_vec3_scale(force_on_mover(p, &k), unit);
@@ -130,7 +129,8 @@ static void add_balance(cast *c, const player *p, float size) {
     form ball = {0}, line = {0}, ring = {0}, dot = {0};
     form_balance(&ball, 0.022f * size);
     add_sign(c, &ball, affine_from(kk_transform_translation((double)com.x, (double)com.y, (double)com.z)),
-             v3_make(1, 1, 1), 1);
+             v3_make(1, 1, 1), 1)
+        ->is_on_top = true;
     footing f = find_footing(p);
     if (f.has_pressure) {
         const float lift = 0.002f * size;
@@ -139,13 +139,13 @@ static void add_balance(cast *c, const player *p, float size) {
         form_cone(&line, 0.0018f * size, 0.0018f * size, f_max(com.z - foot.z, 1e-4f));
         affine place =
             affine_from(kk_transform_translation((double)com.x, (double)com.y, 0.5 * (double)(com.z + foot.z)));
-        add_sign(c, &line, place, v3_make(0.9f, 0.62f, 0.03f), 1);
+        add_sign(c, &line, place, v3_make(0.9f, 0.62f, 0.03f), 1)->is_on_top = true;
         form_ring(&ring, 0.012f * size, 0.02f * size);
         place.o = v3_add(f.pressure, v3_make(0, 0, 2 * lift));
-        add_sign(c, &ring, place, v3_make(0.75f, 0.05f, 0.5f), 1);
+        add_sign(c, &ring, place, v3_make(0.75f, 0.05f, 0.5f), 1)->is_on_top = true;
         form_ring(&dot, 0, 0.008f * size);
         place.o = v3_add(foot, v3_make(0, 0, 1.5f * lift));
-        add_sign(c, &dot, place, v3_make(0.9f, 0.62f, 0.03f), 1);
+        add_sign(c, &dot, place, v3_make(0.9f, 0.62f, 0.03f), 1)->is_on_top = true;
     }
     free(f.point);
 }

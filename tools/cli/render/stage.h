@@ -17,6 +17,7 @@ typedef struct thing {
     v3 colour;      ///< linear, of faces without one of their own
     float alpha;    ///< 1: solid
     bool is_framed; ///< the camera looks at it
+    bool is_on_top; ///< a sign that nothing hides
 } thing;
 
 typedef struct stage {
