@@ -28,5 +28,6 @@
 #include <karakuri/status.h>
 #include <karakuri/table.h>
 #include <karakuri/version.h>
+#include <karakuri/view.h>
 
 #endif
