@@ -15,6 +15,7 @@
     X(collide)    \
     X(plot)       \
     X(render)     \
+    X(view)       \
     X(exam)       \
     X(help)       \
     X(man)        \

@@ -1,0 +1,220 @@
+// See assets.h. Names are compared whole with what was found in the folder at the start, so no request leads out of it.
+#define _XOPEN_SOURCE 700 // readlink
+#include "assets.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "page.h"
+
+enum { MOST_FILES = 512, MOST_DEPTH = 4 };
+static const size_t MOST_BYTES = 64u << 20;
+
+#ifndef KK_VIEWER_FOLDERS
+#define KK_VIEWER_FOLDERS ""
+#endif
+
+// ---- types
+
+static const char *type_of(const char *name) {
+    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
+                                           {".js", "text/javascript; charset=utf-8"},
+                                           {".mjs", "text/javascript; charset=utf-8"},
+                                           {".css", "text/css; charset=utf-8"},
+                                           {".json", "application/json"},
+                                           {".wasm", "application/wasm"},
+                                           {".svg", "image/svg+xml"},
+                                           {".png", "image/png"},
+                                           {".ico", "image/x-icon"},
+                                           {".woff2", "font/woff2"}};
+    const size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const size_t k = strlen(types[i][0]);
+        if (n > k && strcmp(name + n - k, types[i][0]) == 0) {
+            return types[i][1];
+        }
+    }
+    return "application/octet-stream";
+}
+
+// ---- reading
+
+static bool read_file(const char *path, cli_text *out) {
+    char bytes[65536];
+    FILE *file = fopen(path, "rb");
+    size_t n = 0;
+    while (file && (n = fread(bytes, 1, sizeof bytes, file)) > 0 && out->size < MOST_BYTES) {
+        text_add_bytes(out, bytes, n);
+    }
+    const bool is_good = file && !ferror(file) && n == 0;
+    if (file) {
+        fclose(file);
+    }
+    return is_good;
+}
+
+static void add(assets *a, const char *name, cli_text *bytes) {
+    a->item = cli_reallocate(a->item, (size_t)a->count + 1, sizeof *a->item);
+    a->item[a->count++] = (asset){cli_copy(name), *bytes, type_of(name)};
+    a->size += bytes->size;
+    *bytes = (cli_text){0};
+}
+
+/// Ordinary files alone, no links, nothing hidden.
+static void read_folder(assets *a, const char *folder, const char *prefix, int depth) {
+    DIR *directory = depth < MOST_DEPTH ? opendir(folder) : NULL;
+    for (struct dirent *e; directory && (e = readdir(directory)) && a->count < MOST_FILES && a->size < MOST_BYTES;) {
+        cli_text path = {0}, name = {0}, bytes = {0};
+        struct stat info;
+        text_format(&path, "%s/%s", folder, e->d_name);
+        text_format(&name, "%s%s", prefix, e->d_name);
+        if (e->d_name[0] != '.' && lstat(text_string(&path), &info) == 0) {
+            if (S_ISDIR(info.st_mode)) {
+                text_add(&name, "/");
+                read_folder(a, text_string(&path), text_string(&name), depth + 1);
+            } else if (S_ISREG(info.st_mode) && read_file(text_string(&path), &bytes)) {
+                add(a, text_string(&name), &bytes);
+            }
+        }
+        text_free(&path);
+        text_free(&name);
+        text_free(&bytes);
+    }
+    if (directory) {
+        closedir(directory);
+    }
+}
+
+const asset *assets_find(const assets *a, const char *name) {
+    for (int i = 0; i < a->count; i++) {
+        if (strcmp(a->item[i].name, name) == 0) {
+            return &a->item[i];
+        }
+    }
+    return NULL;
+}
+
+/// The folder of an installation: ../share/karakuri/viewer from where the program stands.
+static void installed_folder(cli_text *out) {
+    char path[4096];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n > 0) {
+        path[n] = 0;
+        char *slash = strrchr(path, '/');
+        if (slash) {
+            *slash = 0;
+            text_format(out, "%s/../share/karakuri/viewer", path);
+        }
+    }
+}
+
+int assets_read(cli *c, const char *folder, assets *a) {
+    cli_text installed = {0};
+    installed_folder(&installed);
+    const char *const places[] = {folder, text_string(&installed), KK_VIEWER_FOLDERS};
+    *a = (assets){0};
+    for (size_t i = 0; i < 3 && !assets_find(a, "index.html"); i++) {
+        assets_free(a);
+        if (places[i] && places[i][0] && (i == 0 || !folder)) {
+            read_folder(a, places[i], "", 0);
+        }
+    }
+    text_free(&installed);
+    if (assets_find(a, "index.html")) {
+        return 0;
+    }
+    assets_free(a);
+    if (folder) {
+        return cli_fail(c, CLI_EXIT_INPUT, "--page: there is no index.html in '%s'", folder);
+    }
+    cli_text page = {0};
+    text_add_bytes(&page, page_html, page_html_size);
+    add(a, "index.html", &page);
+    return 0;
+}
+
+void assets_free(assets *a) {
+    for (int i = 0; i < a->count; i++) {
+        free(a->item[i].name);
+        text_free(&a->item[i].bytes);
+    }
+    free(a->item);
+    *a = (assets){0};
+}
+
+// ---- pages
+
+/// Where the first script of a page begins, or its head ends.
+static const char *before_scripts(const char *html) {
+    const char *script = strstr(html, "<script"), *head = strstr(html, "</head>");
+    return script && (!head || script < head) ? script : head ? head : html;
+}
+
+void assets_page(const assets *a, const char *head, cli_text *out) {
+    const char *html = text_string(&assets_find(a, "index.html")->bytes), *cut = before_scripts(html);
+    text_add_bytes(out, html, (size_t)(cut - html));
+    text_add(out, head);
+    text_add(out, cut);
+}
+
+/// The value of an attribute inside a tag, as the name of an asset; NULL: none such.
+static const asset *named_by(const assets *a, const char *tag, const char *end, const char *attribute) {
+    char name[256];
+    const char *at = strstr(tag, attribute);
+    if (!at || at >= end) {
+        return NULL;
+    }
+    at += strlen(attribute);
+    at += strspn(at, "./");
+    const size_t n = strcspn(at, "\"");
+    if (n >= sizeof name) {
+        return NULL;
+    }
+    memcpy(name, at, n);
+    name[n] = 0;
+    return assets_find(a, name);
+}
+
+/// A script inside a page must not hold the words that end it.
+static void add_script(cli_text *out, const cli_text *script) {
+    const char *at = text_string(script);
+    for (const char *end; (end = strstr(at, "</script")); at = end + 2) {
+        text_add_bytes(out, at, (size_t)(end - at));
+        text_add(out, "<\\/");
+    }
+    text_add(out, at);
+}
+
+void assets_inline(const assets *a, const char *head, cli_text *out) {
+    cli_text page = {0};
+    assets_page(a, head, &page);
+    const char *at = text_string(&page);
+    // what `head` brought along is data, not a tag of the page
+    const char *data_end = head[0] ? strstr(at, head) + strlen(head) : at;
+    while (*at) {
+        const char *script = strstr(at < data_end ? data_end : at, "<script"),
+                   *link = strstr(at < data_end ? data_end : at, "<link");
+        const char *tag = script && (!link || script < link) ? script : link;
+        const char *end = tag ? strchr(tag, '>') : NULL;
+        if (!end) {
+            break;
+        }
+        const bool is_script = tag == script;
+        const asset *found = named_by(a, tag, end, is_script ? "src=\"" : "href=\"");
+        text_add_bytes(out, at, (size_t)(tag - at));
+        if (found && is_script) {
+            text_add(out, "<script type=\"module\">");
+            add_script(out, &found->bytes);
+        } else if (found && strncmp(found->type, "text/css", 8) == 0) {
+            text_format(out, "<style>%s</style>", text_string(&found->bytes));
+        } else if (is_script || !found) {
+            text_add_bytes(out, tag, (size_t)(end + 1 - tag));
+        }
+        at = end + 1;
+    }
+    text_add(out, at);
+    text_free(&page);
+}
