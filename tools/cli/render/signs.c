@@ -23,8 +23,8 @@ static void add_arrow(cast *c, v3 from, v3 way, float thick, v3 colour) {
     form shaft = {0}, tip = {0};
     form_cone(&shaft, thick, thick, length - head);
     form_cone(&tip, 2.4f * thick, 0, head);
-    add_sign(c, &shaft, along(unit, v3_along(from, (length - head) / 2, unit)), colour, 1);
-    add_sign(c, &tip, along(unit, v3_along(from, length - head / 2, unit)), colour, 1);
+    add_sign(c, &shaft, along(unit, v3_along(from, (length - head) / 2, unit)), colour, 1)->is_on_top = true;
+    add_sign(c, &tip, along(unit, v3_along(from, length - head / 2, unit)), colour, 1)->is_on_top = true;
 }
 
 static bool is_fixed(const kk_model *m, int body) {

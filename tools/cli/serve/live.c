@@ -84,10 +84,10 @@ static server_answer get(void *user, const char *path) {
 
 // ---- what is said
 
-/// {"KEY": "TEXT"} in one line.
+/// {"KEY": "TEXT"}
 static void tell(live *l, int to, const char *key, const char *text) {
     json_writer json = {0};
-    json_begin_line(&json, NULL);
+    json_begin_object(&json, NULL);
     json_string(&json, key, text);
     json_end(&json);
     server_send_text(&l->server, to, json.text.bytes, json.text.size);
@@ -96,7 +96,7 @@ static void tell(live *l, int to, const char *key, const char *text) {
 
 static void tell_number(live *l, int to, const char *key, double value) {
     json_writer json = {0};
-    json_begin_line(&json, NULL);
+    json_begin_object(&json, NULL);
     json_number(&json, key, value);
     json_end(&json);
     server_send_text(&l->server, to, json.text.bytes, json.text.size);

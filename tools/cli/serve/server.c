@@ -18,13 +18,24 @@
 
 #include "handshake.h"
 
-static const double REQUEST_SECONDS = 5; // to say what it wants
+static const double REQUEST_SECONDS = 3; // to say what it wants
 static const double ANSWER_SECONDS = 20; // to take a page
 static const double SOCKET_SECONDS = 5;  // to take a frame
 static const double MESSAGES_A_SECOND = 400, BYTES_A_SECOND = 2e6;
-enum { TEXT_WAITING = 1 << 18 }; // bytes of texts that may wait for one socket
+static const double DRAIN_SECONDS = 1;
+enum {
+    TEXT_WAITING = 1 << 18, // bytes of texts that may wait for one socket
+    DRAINED_MOST = 1 << 21, // bytes thrown away
+    SENT_KEPT = 1 << 17,    // bytes that the system keeps for a link: who does not take them is noticed soon
+};
 
-typedef enum link_state { LINK_FREE, LINK_REQUEST, LINK_ANSWER, LINK_SOCKET, LINK_ENDING } link_state;
+typedef enum link_state {
+    LINK_FREE,
+    LINK_REQUEST, ///< has not yet said all that it wants
+    LINK_ANSWER,  ///< takes its last bytes, an answer or a close
+    LINK_SOCKET,
+    LINK_DRAIN ///< has got them; what it still sends is thrown away for a moment, lest they be lost with it
+} link_state;
 
 struct server_link {
     int fd;
@@ -32,7 +43,7 @@ struct server_link {
     double deadline;  ///< of the request, or of what waits; 0: none
     cli_text in, out; ///< out: what waits, of which `sent` is gone
     const char *body; ///< of an answer, behind `out`
-    size_t body_size, sent;
+    size_t body_size, sent, drained;
     message_reader reader;
     double message_room, byte_room, last_fill; ///< buckets that fill with time
 };
@@ -146,7 +157,12 @@ static bool write_some(server_link *l) {
         l->sent += (size_t)n;
     }
     forget_sent(l);
-    return l->state == LINK_SOCKET;
+    if (l->state == LINK_ANSWER) {
+        l->state = LINK_DRAIN;
+        l->deadline = cli_now() + DRAIN_SECONDS;
+        return shutdown(l->fd, SHUT_WR) == 0;
+    }
+    return true;
 }
 
 /// Sends what is there; what stays has to be gone by the deadline.
@@ -327,7 +343,7 @@ static void take_request(server *s, server_link *l) {
 
 static void end_socket(server *s, server_link *l, int code) {
     message_add_close(&l->out, code);
-    l->state = LINK_ENDING;
+    l->state = LINK_ANSWER;
     s->counts.dropped++;
     push(l, 1);
 }
@@ -388,8 +404,12 @@ static void read_some(server *s, server_link *l) {
         end_link(l);
         return;
     }
-    if (n < 0 || l->state == LINK_ANSWER || l->state == LINK_ENDING) {
-        return; // what comes behind a request or a close is not read
+    if (n < 0 || l->state == LINK_DRAIN) {
+        l->drained += n > 0 ? (size_t)n : 0;
+        if (l->drained > DRAINED_MOST) {
+            end_link(l);
+        }
+        return;
     }
     text_add_bytes(&l->in, bytes, (size_t)n);
     if (l->state == LINK_REQUEST) {
@@ -413,7 +433,8 @@ static server_link *make_room(server *s) {
     server_link *oldest = NULL;
     for (int i = 0; i < SERVER_LINKS; i++) {
         server_link *l = &s->link[i];
-        oldest = l->state == LINK_REQUEST && (!oldest || l->deadline < oldest->deadline) ? l : oldest;
+        const bool is_idle = l->state == LINK_REQUEST || l->state == LINK_DRAIN;
+        oldest = is_idle && (!oldest || l->deadline < oldest->deadline) ? l : oldest;
     }
     if (oldest) {
         s->counts.dropped++;
@@ -425,7 +446,7 @@ static server_link *make_room(server *s) {
 /// Only so many at a time, so that the simulation gets its turn.
 static void accept_some(server *s) {
     for (int i = 0; i < 32; i++) {
-        const int fd = accept(s->listener, NULL, NULL), yes = 1;
+        const int fd = accept(s->listener, NULL, NULL), yes = 1, kept = SENT_KEPT;
         if (fd < 0) {
             return;
         }
@@ -437,6 +458,7 @@ static void accept_some(server *s) {
             continue;
         }
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kept, sizeof kept);
         *l = (server_link){.fd = fd, .state = LINK_REQUEST, .deadline = cli_now() + REQUEST_SECONDS};
         s->counts.accepted++;
     }
@@ -447,7 +469,7 @@ static void end_overdue(server *s) {
     for (int i = 0; i < SERVER_LINKS; i++) {
         server_link *l = &s->link[i];
         if (l->state != LINK_FREE && l->deadline > 0 && now > l->deadline) {
-            s->counts.dropped++;
+            s->counts.dropped += l->state != LINK_DRAIN;
             end_link(l);
         }
     }
@@ -476,7 +498,7 @@ void server_poll(server *s, double seconds) {
         if (l->state == LINK_FREE) {
             continue;
         }
-        const short in = l->state == LINK_REQUEST || l->state == LINK_SOCKET ? POLLIN : 0;
+        const short in = l->state == LINK_ANSWER ? 0 : POLLIN;
         who[n] = l;
         watched[n++] = (struct pollfd){.fd = l->fd, .events = (short)(in | (waiting(l) ? POLLOUT : 0))};
     }
