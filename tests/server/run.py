@@ -18,7 +18,6 @@ import subprocess
 import sys
 import threading
 import time
-import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "models" / "hrp2" / "hrp2.xml"
@@ -77,7 +76,7 @@ def get(server, path="/{token}/", method="GET", version="HTTP/1.1", host=None, e
     return ("\r\n".join([*lines, *extra]) + "\r\n\r\n").encode("latin-1")
 
 
-def upgrade(server, path="/{token}/live", origin="ours", host=None, key=KEY, version="13", extra=()):
+def upgrade(server, path="/{token}/socket", origin="ours", host=None, key=KEY, version="13", extra=()):
     fields = [f"Upgrade: websocket", "Connection: keep-alive, Upgrade"]
     fields += [f"Origin: http://{server.host}" if origin == "ours" else f"Origin: {origin}"] if origin is not None else []
     fields += [f"Sec-WebSocket-Key: {key}"] if key is not None else []
@@ -207,7 +206,7 @@ class Tally:
 
 def test_browser(t, server):
     status, page = ask(server, get(server))
-    t.check("the page is there", status == 200 and b"karakuri-live" in page and b"<canvas" in page, page[:80])
+    t.check("the page is there", status == 200 and b"<canvas" in page, page[:80])
     t.check("the page's rules", b"Content-Security-Policy" in page and b"X-Frame-Options: DENY" in page)
     status, page = ask(server, get(server, method="HEAD"))
     t.check("its head alone", status == 200 and b"<canvas" not in page)
@@ -217,6 +216,7 @@ def test_browser(t, server):
     client = Client(server)
     accept = base64.b64encode(hashlib.sha1((KEY + GUID).encode()).digest())
     t.check("the handshake's answer", b"Sec-WebSocket-Accept: " + accept + b"\r\n" in client.head)
+    t.check("the description comes first", (client.until("description") or {}).get("nv") == 36)
     first = client.steps()
     later = [client.steps() for _ in range(20)][-1]
     t.check("frames come and time goes on", later > first, f"{first} {later}")
@@ -229,7 +229,8 @@ def test_browser(t, server):
     begun = client.steps()
     t.check("it plays again", client.steps() >= begun)
     client.command(do="edit", item="body", id=1, field="mass", value=11)
-    t.check("an edit gives a new description", client.until("generation") is not None)
+    described = client.until("description")
+    t.check("an edit gives a new description", described and described["bodies"][1]["mass"] == 11)
     client.raw(frame(PING, b"hello"))
     while True:
         kind, data = client.receive()
@@ -270,12 +271,12 @@ def requests(server):
     yield "half a token", get(server, f"/{server.token[:16]}/"), secret
     yield "a token and more", get(server, f"/{server.token}0/"), secret
     yield "token in capitals", get(server, f"/{server.token.upper()}x/"), secret
-    yield "socket without token", upgrade(server, "/live"), secret
-    yield "socket with a wrong token", upgrade(server, f"/{other}/live"), secret
+    yield "socket without token", upgrade(server, "/socket"), secret
+    yield "socket with a wrong token", upgrade(server, f"/{other}/socket"), secret
     yield "token as a query", get(server, f"/?{server.token}"), secret
     for path in ("../../../../etc/passwd", "..%2f..%2f..%2fetc/passwd", "....//....//etc/passwd", "/etc/passwd", "%2e%2e/%2e%2e/etc/passwd",
                  "..\\..\\etc\\passwd", "./index.html/../../CMakeLists.txt", "mesh/-1", "mesh/999999", "mesh/99999999999999999999", "mesh/0x0",
-                 "field/../../x", "assets/../../../LICENSE", "\xff\xfe"):
+                 "heights/../../x", "assets/../../../LICENSE", "\xff\xfe"):
         yield f"path {path!a}", get(server, "/{token}/" + path), (400, 404)
     yield "POST", get(server, method="POST", extra=["Content-Length: 5"]) + b"hello", (400, 405, 413)
     yield "DELETE", get(server, method="DELETE"), (405,)
@@ -426,16 +427,16 @@ def test_saved(t, tool, folder):
     path = folder / "saved.html"
     done = subprocess.run([tool, "view", str(MODEL), "--time", "0.2", "--save", str(path), "--json", "-q"], capture_output=True, text=True)
     text = path.read_text() if path.exists() else ""
-    t.check("a page with a recording inside", done.returncode == 0 and text.count("karakuri-saved") >= 1, done.stderr)
-    element = text.split('<script id="karakuri-saved" type="application/json">')[1].split("</script>")[0]
+    t.check("a page with a recording inside", done.returncode == 0 and text.count("karakuri-film") >= 1, done.stderr)
+    element = text.split('<script id="karakuri-film" type="application/json">')[1].split("</script>")[0]
     saved = json.loads(element)
-    frames_of = zlib.decompress(base64.b64decode(saved["frames"]))
+    frames_of = base64.b64decode(saved["frames"])
     count, at = 0, 0
     while at < len(frames_of):
         magic, size = struct.unpack_from("<4sI", frames_of, at)
         t.check("a saved frame", magic == b"KKF1" and size >= 160) if count == 0 else None
         count, at = count + 1, at + size
-    t.check("its frames", count == saved["count"] == 13 and len(frames_of) == saved["bytes"], count)
+    t.check("its frames", count == 13, count)
     t.check("no address of a network in it", "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text)
 
 

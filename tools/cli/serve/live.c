@@ -53,7 +53,7 @@ static int number_behind(const char *path, const char *prefix) {
 /// Meshes and height fields by number.
 static server_answer get_part(live *l, const char *path) {
     const kk_model *m = kk_session_model(l->session);
-    const int mesh = number_behind(path, "mesh/"), field = number_behind(path, "field/");
+    const int mesh = number_behind(path, "mesh/"), field = number_behind(path, "heights/");
     const size_t size = mesh >= 0 ? kk_view_mesh_size(m, mesh) : field >= 0 ? kk_view_height_field_size(m, field) : 0;
     if (size == 0) {
         return (server_answer){0};
@@ -75,7 +75,7 @@ static server_answer get(void *user, const char *path) {
     if (l->session && strcmp(path, "description.json") == 0) {
         return (server_answer){l->description.bytes, l->description.size, "application/json", true};
     }
-    if (l->session && (strncmp(path, "mesh/", 5) == 0 || strncmp(path, "field/", 6) == 0)) {
+    if (l->session && (strncmp(path, "mesh/", 5) == 0 || strncmp(path, "heights/", 8) == 0)) {
         return get_part(l, path);
     }
     const asset *a = assets_find(l->page, path);
@@ -94,19 +94,10 @@ static void tell(live *l, int to, const char *key, const char *text) {
     json_free(&json);
 }
 
-static void tell_number(live *l, int to, const char *key, double value) {
-    json_writer json = {0};
-    json_begin_object(&json, NULL);
-    json_number(&json, key, value);
-    json_end(&json);
-    server_send_text(&l->server, to, json.text.bytes, json.text.size);
-    json_free(&json);
-}
-
 static void greet(void *user, int to) {
     live *l = user;
     tell(l, to, "karakuri", KK_VERSION);
-    tell_number(l, to, "generation", l->session ? (double)kk_session_generation(l->session) : 0);
+    l->described[to] = l->generation - 1; // it has none
     l->has_changed = true;
 }
 
@@ -125,23 +116,11 @@ static void take_command(void *user, int from, const char *text, size_t size) {
 
 // ---- opening
 
-static void make_index(live *l, const char *saved) {
-    cli_text head = {0};
-    text_add(&head, saved);
-    if (l->session) {
-        text_add(&head, "<script id=\"karakuri-live\" "
-                        "type=\"application/json\">{\"karakuri\":1,\"description\":\"description.json\","
-                        "\"mesh\":\"mesh/\",\"field\":\"field/\",\"socket\":\"live\"}</script>\n");
-    }
-    assets_page(l->page, text_string(&head), &l->index);
-    text_free(&head);
-}
-
 int live_open(cli *c, live *l, kk_session *session, const assets *page, const char *saved, const live_options *o) {
     *l = (live){.c = c, .session = session, .page = page, .rate = o->rate, .step_cost = 1e-4};
     l->server.listener = -1;
     const server_hooks hooks = {l, get, greet, take_command};
-    make_index(l, saved);
+    assets_page(page, saved, &l->index);
     if (session && !describe(l)) {
         return cli_fail(c, CLI_EXIT_LIMIT, "the model cannot be described");
     }
@@ -172,13 +151,27 @@ static int advance(live *l, double seconds) {
     return taken;
 }
 
+/// The description to every socket that has an older one, as soon as it takes it: a slider that is moved makes many.
+static void send_descriptions(live *l) {
+    cli_text text = {0};
+    for (int i = 0; i < SERVER_LINKS; i++) {
+        if (l->described[i] != l->generation && server_is_idle(&l->server, i)) {
+            text.size = 0;
+            text_format(&text, "{\"description\":%s}", text_string(&l->description));
+            l->described[i] = l->generation;
+            server_send_text(&l->server, i, text.bytes, text.size);
+        }
+    }
+    text_free(&text);
+}
+
 static void send_news(live *l, const void *frame) {
     uint32_t notice;
     memcpy(&notice, (const char *)frame + 28, sizeof notice); // see kk_view_frame
     if (kk_session_generation(l->session) != l->generation && describe(l)) {
         l->generation = kk_session_generation(l->session);
-        tell_number(l, -1, "generation", (double)l->generation);
     }
+    send_descriptions(l);
     if (notice != l->notice) {
         l->notice = notice;
         tell(l, -1, "notice", kk_session_notice(l->session));

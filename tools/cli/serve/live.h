@@ -13,9 +13,10 @@ typedef struct live {
     kk_session *session; ///< NULL: a page with a recording inside is shown, and nothing runs
     const assets *page;
     cli_text index, description;
-    void *part;  ///< a mesh or height field that was asked for last
-    double rate; ///< frames a second
-    uint32_t generation;
+    void *part;                       ///< a mesh or height field that was asked for last
+    double rate;                      ///< frames a second
+    uint32_t generation;              ///< of the description
+    uint32_t described[SERVER_LINKS]; ///< that each socket has
     uint32_t notice;
     bool has_changed; ///< a command was taken: show it, even while paused
     double step_cost; ///< s; of late

@@ -1,20 +1,16 @@
-// See saved.h. Bytes stand in base64 of zlib streams, which browsers unpack by themselves.
+// See saved.h. Bytes stand in base64.
 #include "saved.h"
 
 #include <karakuri/save.h>
 #include <karakuri/view.h>
 #include <stdlib.h>
 
-#include "../render/deflate.h"
 #include "handshake.h"
 
-static void add_packed(cli_text *out, const void *bytes, size_t size) {
-    cli_text packed = {0};
-    deflate_zlib(&packed, bytes, size);
+static void add_bytes(cli_text *out, const void *bytes, size_t size) {
     text_add(out, "\"");
-    base64_add(out, (const uint8_t *)packed.bytes, packed.size);
+    base64_add(out, bytes, size);
     text_add(out, "\"");
-    text_free(&packed);
 }
 
 /// JSON inside a page: '<' as an escape, so that no text of a model ends the element.
@@ -49,16 +45,16 @@ static void add_meshes(const kk_model *m, cli_text *out) {
         void *bytes = cli_allocate(size, 1);
         kk_view_mesh(m, i, bytes, size);
         text_add(out, i ? "," : "");
-        add_packed(out, bytes, size);
+        add_bytes(out, bytes, size);
         free(bytes);
     }
-    text_add(out, "],\"height_fields\":[");
+    text_add(out, "],\"heights\":[");
     for (int i = 0; i < kk_model_nheight_field(m); i++) {
         const size_t size = kk_view_height_field_size(m, i);
         void *bytes = cli_allocate(size, 1);
         kk_view_height_field(m, i, bytes, size);
         text_add(out, i ? "," : "");
-        add_packed(out, bytes, size);
+        add_bytes(out, bytes, size);
         free(bytes);
     }
     text_add(out, "]");
@@ -102,8 +98,8 @@ static int add_frames(player *p, double rate, cli_text *out) {
     cli_progress_show(p->c, &progress, "playing", (size_t)count, (size_t)count);
     code = code ? code : error.status ? cli_fail_error(p->c, &error) : 0;
     if (!code) {
-        text_format(out, ",\"rate\":%.17g,\"count\":%ld,\"bytes\":%zu,\"frames\":", rate, count, frames.size);
-        add_packed(out, frames.bytes, frames.size);
+        text_add(out, ",\"frames\":");
+        add_bytes(out, frames.bytes, frames.size);
     }
     text_free(&frames);
     return code;
@@ -111,7 +107,7 @@ static int add_frames(player *p, double rate, cli_text *out) {
 
 int saved_element(player *p, double rate, cli_text *out) {
     kk_error error = {0};
-    text_add(out, "<script id=\"karakuri-saved\" type=\"application/json\">{\"karakuri\":1,");
+    text_add(out, "<script id=\"karakuri-film\" type=\"application/json\">{");
     error.status = add_description(p, out, &error);
     if (error.status) {
         return cli_fail_error(p->c, &error);

@@ -4,7 +4,7 @@
 
 #include "../render/player.h"
 
-/// Plays to the end and adds <script id="karakuri-saved" type="application/json">…</script>, the format of
+/// Plays to the end and adds <script id="karakuri-film" type="application/json">…</script>, the format of
 /// docs/guide/view-protocol.md. @param rate  frames a second of simulated time
 int saved_element(player *p, double rate, cli_text *out);
 

@@ -322,7 +322,7 @@ static void take_request(server *s, server_link *l) {
     request_parse(l->in.bytes, size, &r);
     const int status = check_request(s, &r);
     const char *path = status ? "" : r.path + 2 + SERVER_TOKEN;
-    const bool is_live = r.wants_socket && strcmp(path, "live") == 0;
+    const bool is_live = r.wants_socket && strcmp(path, "socket") == 0;
     if (status || (r.wants_socket && !is_live)) {
         refuse(s, l, status ? status : 404);
     } else if (is_live) {
@@ -517,8 +517,12 @@ void server_poll(server *s, double seconds) {
 
 // ---- sending
 
+bool server_is_idle(const server *s, int index) {
+    return s->link[index].state == LINK_SOCKET && waiting(&s->link[index]) == 0;
+}
+
 static void send_text(server *s, server_link *l, const char *text, size_t size) {
-    if (waiting(l) + size > TEXT_WAITING) {
+    if (waiting(l) > 0 && waiting(l) + size > TEXT_WAITING) {
         s->counts.dropped++;
         end_link(l);
         return;

@@ -58,6 +58,8 @@ void server_url(const server *s, cli_text *out);
 void server_poll(server *s, double seconds);
 /// Open sockets.
 int server_socket_count(const server *s);
+/// Whether a socket is open and has nothing waiting. @param socket  0 … SERVER_LINKS − 1
+bool server_is_idle(const server *s, int socket);
 /// Sends a text to a socket, or to all with −1; one that has too much waiting is dropped.
 void server_send_text(server *s, int socket, const char *text, size_t size);
 /// Sends a frame to every socket that has nothing waiting; the others miss it.
