@@ -372,23 +372,6 @@ static int place_camera(job *j) {
     return code;
 }
 
-/// 1, 2 or 5 times a power of ten, about a sixth of the scene.
-static float square_side(float size) {
-    float side = 1e-4f;
-    static const float next[] = {2, 2.5f, 2};
-    for (int i = 0; side * next[i % 3] < size / 5 && i < 40; i++) {
-        side *= next[i % 3];
-    }
-    return side;
-}
-
-/// From the left over the camera's shoulder: shadows fall to the right, where they are seen.
-static v3 sun_of(const job *j) {
-    double sine, cosine;
-    kk_sincos((j->azimuth - 62) * KK_PI / 180, &sine, &cosine);
-    return v3_make((float)cosine, (float)sine, 1.05f);
-}
-
 static int prepare(job *j) {
     const kk_model *m = j->p.m.model;
     cast_make(&j->cast, m, j->o->collision ? CAST_COLLIDES : CAST_SEEN);
@@ -408,11 +391,11 @@ static int prepare(job *j) {
         cast_place(&j->cast, m, j->p.m.data);
     }
     const int detail = j->o->detail ? (int)j->o->detail : j->frames > 1 ? 1 : 2;
-    drawing_make(&j->d, (draw_options){.sun = sun_of(j),
+    drawing_make(&j->d, (draw_options){.sun = draw_sun(j->azimuth),
                                        .width = j->width,
                                        .height = j->height,
                                        .detail = detail,
-                                       .square = square_side(j->size),
+                                       .square = draw_square(j->size),
                                        .background = (draw_background)j->o->background});
     j->picture = picture_make(j->width, j->height);
     return code;
@@ -442,7 +425,8 @@ static int draw_frames(job *j) {
         }
         cast_place(&j->cast, j->p.m.model, j->p.m.data);
         if (signs.forces || signs.balance) {
-            signs_add(&j->cast, &j->p, &signs);
+            const signs_source source = {j->p.m.model, j->p.m.data, kk_state_q_const(j->p.state), j->p.simulator};
+            signs_add(&j->cast, &source, &signs);
         }
         j->camera = home;
         if (j->is_following) {

@@ -23,6 +23,21 @@ static uint8_t tone(const drawing *d, float x) {
     return d->tone[(int)(f_clamp(f_sqrt(f_max(x, 0)) * 0.5f, 0, 1) * (TONES - 1) + 0.5f)];
 }
 
+v3 draw_sun(double azimuth) {
+    double sine, cosine;
+    kk_sincos((azimuth - 62) * KK_PI / 180, &sine, &cosine);
+    return v3_make((float)cosine, (float)sine, 1.05f);
+}
+
+float draw_square(float size) {
+    static const float next[] = {2, 2.5f, 2};
+    float side = 1e-4f;
+    for (int i = 0; side * next[i % 3] < size / 5 && i < 40; i++) {
+        side *= next[i % 3];
+    }
+    return side;
+}
+
 void drawing_make(drawing *d, draw_options options) {
     *d = (drawing){.o = options};
     light_make(&d->l, options.sun, options.detail);

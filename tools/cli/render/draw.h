@@ -26,6 +26,11 @@ typedef struct drawing {
     uint8_t *tone; ///< linear to sRGB
 } drawing;
 
+/// A sun from the left over the camera's shoulder: shadows fall to the right, where they are seen. @param azimuth  of the camera, degrees
+v3 draw_sun(double azimuth);
+/// A side for the floor's squares: 1, 2 or 5 times a power of ten, about a sixth of the scene.
+float draw_square(float size);
+
 void drawing_make(drawing *d, draw_options options);
 void drawing_free(drawing *d);
 /// @param out  of the size of the options

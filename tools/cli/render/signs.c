@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "../text.h"
+
 static thing *add_sign(cast *c, form *f, affine place, v3 colour, float alpha) {
     form_finish(f);
     const int index = stage_add_form(&c->s, f);
@@ -37,12 +39,12 @@ static bool is_fixed(const kk_model *m, int body) {
 }
 
 /// The force on what moves; on the second where both do.
-static kk_vec3 force_on_mover(const player *p, const kk_contact *k) {
-    return is_fixed(p->m.model, k->body[1]) ? kk_vec3_scale(k->force, -1) : k->force;
+static kk_vec3 force_on_mover(const signs_source *p, const kk_contact *k) {
+    return is_fixed(p->model, k->body[1]) ? kk_vec3_scale(k->force, -1) : k->force;
 }
 
-static void add_forces(cast *c, const player *p, float size) {
-    const kk_model *m = p->m.model;
+static void add_forces(cast *c, const signs_source *p, float size) {
+    const kk_model *m = p->model;
     const double weight = kk_model_mass(m) * kk_vec3_norm(kk_model_gravity(m)),
                  unit = (double)size / (weight > 0 ? weight : 1);
     for (int i = 0; i < kk_simulator_contact_count(p->simulator); i++) {
@@ -63,8 +65,8 @@ typedef struct footing {
     bool has_pressure;
 } footing;
 
-static footing find_footing(const player *p) {
-    const kk_model *m = p->m.model;
+static footing find_footing(const signs_source *p) {
+    const kk_model *m = p->model;
     const int n = kk_simulator_contact_count(p->simulator);
     footing f = {.point = cli_allocate((size_t)n + 1, sizeof *f.point)};
     double sum = 0;
@@ -124,8 +126,8 @@ static void add_support(cast *c, footing *f, float lift) {
     free(out);
 }
 
-static void add_balance(cast *c, const player *p, float size) {
-    const v3 com = v3_from(kk_center_of_mass(p->m.model, p->m.data, kk_state_q_const(p->state)));
+static void add_balance(cast *c, const signs_source *p, float size) {
+    const v3 com = v3_from(kk_center_of_mass(p->model, p->data, p->q));
     form ball = {0}, line = {0}, ring = {0}, dot = {0};
     form_balance(&ball, 0.022f * size);
     add_sign(c, &ball, affine_from(kk_transform_translation((double)com.x, (double)com.y, (double)com.z)),
@@ -150,7 +152,7 @@ static void add_balance(cast *c, const player *p, float size) {
     free(f.point);
 }
 
-void signs_add(cast *c, const player *p, const signs_options *o) {
+void signs_add(cast *c, const signs_source *p, const signs_options *o) {
     if (o->forces) {
         add_forces(c, p, o->size);
     }

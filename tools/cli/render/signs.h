@@ -3,14 +3,21 @@
 #define KARAKURI_CLI_RENDER_SIGNS_H
 
 #include "cast.h"
-#include "player.h"
 
 typedef struct signs_options {
     bool forces, balance;
     float size; ///< of the scene, m
 } signs_options;
 
+/// What they are read from.
+typedef struct signs_source {
+    const kk_model *model;
+    kk_data *data;                 ///< scratch
+    const double *q;               ///< [nq]
+    const kk_simulator *simulator; ///< of the step that led here
+} signs_source;
+
 /// Adds the signs of the step that was taken last to the stage.
-void signs_add(cast *c, const player *p, const signs_options *o);
+void signs_add(cast *c, const signs_source *p, const signs_options *o);
 
 #endif
