@@ -2,11 +2,14 @@
 #
 #   make            build the library and the tool (build/release)
 #   make demo       build and run the demonstration
+#   make view       build and show a robot live in the browser; MODEL=models/crane/crane.urdf ARGS=...
+#   make pictures   draw the README's pictures into docs/pictures
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make exam       run scenes with known answers; plots in build/exam
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
+#   make measure-stream  what showing a simulation costs the process that simulates
 #   make coverage   lines and branches that the unit tests reach; ARGS=--missing lists the others
 #   make install    install library, headers, CMake package, pkg-config file and the tool; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
@@ -25,7 +28,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo test exam bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
+.PHONY: all demo show view pictures measure-stream test exam bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
 	install format clean help setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -52,6 +55,27 @@ demo: setup-base
 	@cmake --build --preset release --parallel $(JOBS) --target example_$(DEMO)
 	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
 	@echo "picture                  build/demo/stand.svg"
+	@cmake --build --preset release --parallel $(JOBS) --target karakuri_cli
+	@$(MAKE) -s --no-print-directory show
+
+# a scene for whoever looks: live in the browser where there is a display, else a file that opens in one, and a picture
+SHOW ?= models/hrp2/hrp2.xml --keyframe half_sitting
+show:
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then build/release/karakuri view $(SHOW); else \
+	mkdir -p build/demo; \
+	build/release/karakuri view $(SHOW) --save build/demo/demo.html --quiet >/dev/null && \
+	build/release/karakuri render $(SHOW) --time 1 --forces --out build/demo/demo.png --quiet >/dev/null && \
+	echo "open in any browser      build/demo/demo.html" && echo "picture                  build/demo/demo.png"; fi
+
+MODEL ?= models/hrp2/hrp2.xml
+view: setup-base build-release
+	@build/release/karakuri view $(MODEL) $(ARGS)
+
+pictures: setup-base build-release
+	@scripts/pictures.sh
+
+measure-stream: setup-base build-release
+	@python3 tests/server/measure.py $(ARGS)
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)

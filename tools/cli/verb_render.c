@@ -382,12 +382,8 @@ static int prepare(job *j) {
     int code = survey(j);
     code = code ? code : place_camera(j);
     if (!code && !cast_has_floor(&j->cast) && !j->o->no_floor) {
-        // at the ground, or below what reaches deeper
-        float lowest = 0;
-        for (int i = 0; i < j->point_count; i++) {
-            lowest = f_min(lowest, j->point[i].z);
-        }
-        cast_add_floor(&j->cast, (double)lowest);
+        const double lowest = cast_lowest(&j->cast);
+        cast_add_floor(&j->cast, lowest < 0 ? lowest : 0);
         cast_place(&j->cast, m, j->p.m.data);
     }
     const int detail = j->o->detail ? (int)j->o->detail : j->frames > 1 ? 1 : 2;
@@ -413,7 +409,7 @@ static void move_camera(job *j, v3 *smooth, long frame) {
 }
 
 static int draw_frames(job *j) {
-    const signs_options signs = {j->o->forces, j->o->balance, j->size};
+    const signs_options signs = {.forces = j->o->forces, .balance = j->o->balance, .size = j->size};
     const camera home = j->camera;
     cli_progress progress = {0};
     v3 smooth = j->start;

@@ -20,8 +20,11 @@ static void check(scene *s, kk_status status, const kk_error *error) {
 }
 
 void scene_begin(scene *s, exam *e, double gravity) {
-    *s = (scene){.e = e};
+    *s = (scene){.e = e, .is_broken = e->is_drawn};
     kk_error error = {0};
+    if (s->is_broken) {
+        return;
+    }
     check(s, kk_spec_create(NULL, &s->spec), &error);
     if (!s->is_broken) {
         kk_spec_set_gravity(s->spec, kk_vec3_make(0, 0, -gravity));
@@ -38,6 +41,7 @@ static void draw_end(scene *s) {
     picture drawn;
     cli_text bytes = {0};
     s->e->picture = NULL;
+    s->e->is_drawn = s->e->draws_only;
     snapshot_draw(&source, 960, 540, &drawn);
     picture_png(&drawn, &bytes);
     FILE *file = fopen(path, "wb");

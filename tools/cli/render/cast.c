@@ -168,6 +168,27 @@ static void add_inertia(cast *c, const kk_model *m, int body) {
     add_actor(c, t, body, kk_transform_make(R, inertia.com));
 }
 
+/// Boxes for the bodies that have no shape, where these are most of all: a robot that was given feet alone.
+static void add_shapeless(cast *c, const kk_model *m) {
+    const int n = kk_model_nbody(m);
+    bool *has_shape = cli_allocate((size_t)n, sizeof *has_shape);
+    int bare = 0, dressed = 0;
+    for (int i = 0; i < c->count; i++) {
+        has_shape[c->actor[i].body] = true;
+    }
+    for (int i = 1; i < n; i++) {
+        const bool has_mass = kk_model_body_inertia(m, i).mass > 0;
+        bare += has_mass && !has_shape[i];
+        dressed += has_mass && has_shape[i];
+    }
+    for (int i = 1; i < n && bare > dressed; i++) {
+        if (!has_shape[i]) {
+            add_inertia(c, m, i);
+        }
+    }
+    free(has_shape);
+}
+
 // ---- the cast
 
 static bool is_drawn(const kk_model *m, int shape, int purpose) {
@@ -182,17 +203,30 @@ void cast_make(cast *c, const kk_model *model, cast_shapes which) {
         solids += is_drawn(model, i, purpose) && kk_model_shape(model, i).type != KK_SHAPE_PLANE;
     }
     purpose = solids ? purpose : KK_SHAPE_VISIBLE | KK_SHAPE_COLLIDES;
-    solids = 0;
     for (int i = 0; i < n; i++) {
         if (is_drawn(model, i, purpose)) {
             add_shape(c, model, i);
-            solids += kk_model_shape(model, i).type != KK_SHAPE_PLANE;
         }
     }
-    for (int i = 1; i < kk_model_nbody(model) && !solids; i++) {
-        add_inertia(c, model, i);
-    }
+    add_shapeless(c, model);
     c->forms = c->s.form_count;
+}
+
+double cast_lowest(const cast *c) {
+    double lowest = 0;
+    bool is_begun = false;
+    for (int i = 0; i < c->count; i++) {
+        const thing *t = &c->s.thing[i];
+        for (int k = 0; k < 8 && t->form >= 0; k++) {
+            const form *f = &c->s.form[t->form];
+            const v3 corner =
+                v3_make(k & 1 ? f->high.x : f->low.x, k & 2 ? f->high.y : f->low.y, k & 4 ? f->high.z : f->low.z);
+            const double z = (double)affine_point(&t->place, corner).z;
+            lowest = is_begun && lowest < z ? lowest : z;
+            is_begun = true;
+        }
+    }
+    return lowest;
 }
 
 void cast_add_floor(cast *c, double z) {

@@ -24,6 +24,8 @@ typedef enum cast_shapes {
 void cast_make(cast *c, const kk_model *model, cast_shapes which);
 /// Puts everything where the bodies are, and forgets signs. @param data  after kk_kinematics
 void cast_place(cast *c, const kk_model *model, const kk_data *data);
+/// The lowest corner of all that is on the stage, fixed things included, where they are now, m.
+double cast_lowest(const cast *c);
 /// Adds a floor at this height, for models without.
 void cast_add_floor(cast *c, double z);
 bool cast_has_floor(const cast *c);

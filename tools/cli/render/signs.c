@@ -1,4 +1,4 @@
-// Signs; see signs.h. An arrow as long as the scene is the whole weight.
+// Signs; see signs.h. An arrow as long as the scene would be the whole weight; none gets so long.
 #include "signs.h"
 
 #include <stdlib.h>
@@ -43,15 +43,24 @@ static kk_vec3 force_on_mover(const signs_source *p, const kk_contact *k) {
     return is_fixed(p->model, k->body[1]) ? kk_vec3_scale(k->force, -1) : k->force;
 }
 
-static void add_forces(cast *c, const signs_source *p, float size) {
+/// Straight at first, then ever slower, so that an impact does not leave the picture.
+static double arrow_length(double share, double longest) {
+    return longest * (1 - kk_exp(-share / longest));
+}
+
+static void add_forces(cast *c, const signs_source *p, const signs_options *o) {
     const kk_model *m = p->model;
-    const double weight = kk_model_mass(m) * kk_vec3_norm(kk_model_gravity(m)),
-                 unit = (double)size / (weight > 0 ? weight : 1);
+    const double weight = kk_model_mass(m) * kk_vec3_norm(kk_model_gravity(m));
+    const float thick = o->size * (o->thick > 0 ? o->thick : 0.004f);
+    const double longest = o->longest > 0 ? (double)o->longest : 0.45;
     for (int i = 0; i < kk_simulator_contact_count(p->simulator); i++) {
         const kk_contact k = kk_simulator_contact(p->simulator, i);
-        const kk_vec3 way = kk_vec3_scale(force_on_mover(p, &k), unit);
-        if (kk_vec3_norm(way) > 0.004 * (double)size) {
-            add_arrow(c, v3_from(k.position), v3_from(way), 0.004f * size, v3_make(0.85f, 0.13f, 0.03f));
+        const kk_vec3 force = force_on_mover(p, &k);
+        const double size = kk_vec3_norm(force),
+                     length = (double)o->size * arrow_length(size / (weight > 0 ? weight : 1), longest);
+        if (length > 0.01 * (double)o->size) {
+            add_arrow(c, v3_from(k.position), v3_from(kk_vec3_scale(force, length / size)), thick,
+                      v3_make(0.85f, 0.13f, 0.03f));
         }
     }
 }
@@ -154,7 +163,7 @@ static void add_balance(cast *c, const signs_source *p, float size) {
 
 void signs_add(cast *c, const signs_source *p, const signs_options *o) {
     if (o->forces) {
-        add_forces(c, p, o->size);
+        add_forces(c, p, o);
     }
     if (o->balance) {
         add_balance(c, p, o->size);

@@ -6,7 +6,9 @@
 
 typedef struct signs_options {
     bool forces, balance;
-    float size; ///< of the scene, m
+    float size;    ///< of the scene, m
+    float longest; ///< arrow, as a share of the size; 0: 0.45
+    float thick;   ///< radius of arrows, likewise; 0: 0.004
 } signs_options;
 
 /// What they are read from.

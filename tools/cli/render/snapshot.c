@@ -24,10 +24,12 @@ void snapshot_draw(const signs_source *source, int width, int height, picture *o
     cast_place(&c, source->model, source->data);
     sheet_fill(&bounds, &c.s);
     if (!cast_has_floor(&c)) {
-        cast_add_floor(&c, (double)f_min(bounds.low.z, 0));
+        const double lowest = cast_lowest(&c);
+        cast_add_floor(&c, lowest < 0 ? lowest : 0);
         cast_place(&c, source->model, source->data);
     }
-    const signs_options signs = {.forces = source->simulator != NULL, .size = bounds.size};
+    const signs_options signs = {
+        .forces = source->simulator != NULL, .size = bounds.size, .longest = 0.1f, .thick = 0.0024f};
     signs_add(&c, source, &signs);
     camera view = camera_turned(AZIMUTH, ELEVATION, 28, (double)width / height);
     frame_corners(&view, &bounds);
