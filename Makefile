@@ -11,6 +11,10 @@
 #   make check      format, static analysis, layers, shell scripts, sanitizers
 #   make measure-stream  what showing a simulation costs the process that simulates
 #   make coverage   lines and branches that the unit tests reach; ARGS=--missing lists the others
+#   make web        build the WebAssembly engine and the viewer page (web/viewer/dist); needs node and npm
+#   make crane      play the crane game in a browser
+#   make test-web   the page in Chromium without a window, and native against WebAssembly bit by bit
+#   make bench-web  the engine in node beside other engines' npm packages
 #   make install    install library, headers, CMake package, pkg-config file and the tool; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
 #   make clean      remove everything that was built
@@ -28,8 +32,8 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo show view pictures measure-stream test exam bench crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
-	install format clean help setup-% build-%
+.PHONY: all demo show view pictures measure-stream test exam bench crosscheck check check-format check-tidy check-layers check-shell \
+	check-sanitizers coverage install format clean help web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
 all: setup-base build-release
@@ -114,6 +118,31 @@ coverage: setup-base build-coverage
 	@find build/coverage -name '*.gcda' -delete
 	@build/coverage/karakuri_tests >/dev/null
 	@python3 scripts/coverage.py $(ARGS) build/coverage
+
+web-packages: setup-web
+	@test -e web/node_modules/.package-lock.json && test web/node_modules/.package-lock.json -nt web/package-lock.json || \
+		npm --prefix web ci --no-audit --no-fund --loglevel=error
+
+web-engine: web-packages
+	@$(MAKE) -s --no-print-directory build/web/build.ninja
+	@cmake --build --preset web --parallel $(JOBS) --target karakuri_web
+	@node web/pack.mjs
+	@npm --prefix web run --silent build -w engine --loglevel=error
+
+web: web-engine
+	@npm --prefix web run --silent check --loglevel=error
+	@npm --prefix web run --silent build -w viewer --loglevel=error
+
+crane: web
+	@node web/serve.mjs --open '#crane'
+
+test-web: setup-base build-release web
+	@node web/tests/engine.mjs
+	@node web/tests/hashes.mjs
+	@node web/tests/browser.mjs $(TESTS)
+
+bench-web: web-engine
+	@node web/bench/run.mjs $(ARGS)
 
 install: all
 	@cmake --install build/release --prefix "$(PREFIX)"

@@ -174,26 +174,52 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     return status;
 }
 
-kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
-                              kk_simulator **simulator, kk_error *error) {
-    if (!model || !simulator) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "the model or the place for the simulator is NULL");
+/// Whether a simulator's solver has the size that another one needs.
+static int can_give(const kk_simulator *donor, const kk_simulator *s) {
+    return donor && donor->max_rows == s->max_rows && donor->max_blocks == s->max_blocks &&
+           donor->model->nv == s->model->nv && donor->model->ntree == s->model->ntree;
+}
+
+static kk_status fill_from(kk_simulator *donor, const kk_model *m, const kk_step_options *options, kk_simulator *s,
+                           kk_error *error) {
+    const int gives = can_give(donor, s);
+    if (gives) {
+        s->solver = donor->solver;
     }
+    kk_status status = fill(m, s);
+    if (status != KK_OK) {
+        kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)m->nv);
+    }
+    status = status ? status : kk_simulator_set_options(s, options, error);
+    if (gives) {
+        *(status ? &s->solver : &donor->solver) = (kki_solver_work){0};
+    }
+    return status;
+}
+
+kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, const kk_step_options *options,
+                                    const kk_allocator *allocator, kk_simulator **simulator, kk_error *error) {
     *simulator = NULL;
     kk_simulator *s = NULL;
-    kk_status status = allocate(model, allocator, &s);
-    status = status ? status : fill(model, s);
-    if (status != KK_OK) {
-        kk_simulator_free(s);
-        return kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)model->nv);
+    if (allocate(model, allocator, &s) != KK_OK) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a simulator of %d degrees of freedom",
+                             (int)model->nv);
     }
-    status = kk_simulator_set_options(s, options, error);
+    const kk_status status = fill_from(donor, model, options, s, error);
     if (status != KK_OK) {
         kk_simulator_free(s);
         return status;
     }
     *simulator = s;
     return KK_OK;
+}
+
+kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
+                              kk_simulator **simulator, kk_error *error) {
+    if (!model || !simulator) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "the model or the place for the simulator is NULL");
+    }
+    return kki_simulator_create_from(NULL, model, options, allocator, simulator, error);
 }
 
 void kk_simulator_free(kk_simulator *simulator) {

@@ -212,4 +212,9 @@ void kki_close_loops(const kk_model *model, kk_simulator *s);
 void kki_warm_store(kk_simulator *s);
 void kki_warm_commit(const kk_simulator *s, kk_state *state);
 
+/// kk_simulator_create for a model after an edit: takes the solver's memory, by far the largest part, from a simulator that is only to
+/// be freed then. Where it fails, that one is as it was.
+kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, const kk_step_options *options,
+                                    const kk_allocator *allocator, kk_simulator **simulator, kk_error *error);
+
 #endif

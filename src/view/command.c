@@ -105,7 +105,7 @@ static kk_status do_edit(const command *c) {
     const kki_edited on = {c->s->spec, &c->s->options};
     kki_edit edit;
     const kk_status status = kki_edit_parse(&on, c->json, c->object, &edit, c->error);
-    return status ? status : kki_session_edit(c->s, &edit, c->error);
+    return status ? status : kki_session_stage_edit(c->s, &edit, c->error);
 }
 
 /// Without numbers of its own the spring turns the whole robot over in half a second or so, well damped.
@@ -342,21 +342,22 @@ static kk_status check_keys(const command *c, const verb *v) {
     return KK_OK;
 }
 
+/// Edits that follow each other get one new model together; anything else needs it to be there.
 static kk_status run_one(const command *c) {
     const verb *v = kki_json_is(c->json, c->object, KKI_JSON_OBJECT) ? find_verb(c) : NULL;
     if (!v) {
         return kki_error_set(c->error, KK_INVALID_ARGUMENT,
                              "a command is an object whose \"do\" is one of the words known");
     }
-    const kk_status status = check_keys(c, v);
+    kk_status status = check_keys(c, v);
+    if (status == KK_OK && v->run != do_edit) {
+        status = kki_session_commit_edits(c->s, c->error);
+    }
     return status ? status : v->run(c);
 }
 
-static kk_status run_all(kk_session *s, const kki_json *json, kk_error *error) {
+static kk_status run_array(kk_session *s, const kki_json *json, kk_error *error) {
     command c = {s, json, 0, error};
-    if (!kki_json_is(json, 0, KKI_JSON_ARRAY)) {
-        return run_one(&c);
-    }
     if (kki_json_size(json, 0) > MOST_COMMANDS) {
         return kki_error_set(error, KK_LIMIT_EXCEEDED, "more than %d commands at once", MOST_COMMANDS);
     }
@@ -367,6 +368,14 @@ static kk_status run_all(kk_session *s, const kki_json *json, kk_error *error) {
         status = run_one(&c);
     }
     return status;
+}
+
+static kk_status run_all(kk_session *s, const kki_json *json, kk_error *error) {
+    const command c = {s, json, 0, error};
+    kk_error later;
+    const kk_status status = kki_json_is(json, 0, KKI_JSON_ARRAY) ? run_array(s, json, error) : run_one(&c);
+    const kk_status committed = kki_session_commit_edits(s, status ? &later : error);
+    return status ? status : committed;
 }
 
 kk_status kk_session_command(kk_session *session, const char *text, size_t length, kk_error *error) {

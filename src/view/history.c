@@ -7,7 +7,7 @@
 #include "model/warm.h"
 #include "view/session.h"
 
-enum { DEFAULT_BYTES = 64 << 20, MOST_RECORDS = 1 << 20 };
+enum { DEFAULT_BYTES = 64 << 20, MOST_RECORDS = 1 << 20, MOST_BETWEEN_KEYS = 128 };
 
 // ---- the numbers of a state: time, q, v, lag, warm
 
@@ -40,17 +40,21 @@ void kki_state_put_back(kk_session *s, const double *numbers) {
 
 // ---- the ring
 
-/// About sixty keys a second, so that going back by hand costs no more than a picture.
-static int steps_between_keys(const kk_session *s) {
+/// About sixty keys a second, so that going back by hand costs no more than a picture; fewer where states are large, so that keys
+/// take no more than twice the room of the inputs between them.
+static int steps_between_keys(const kk_session *s, const kki_history *h) {
     const double steps = 1 / (60 * kk_model_options(s->model).timestep);
-    return steps < 1 ? 1 : steps > 256 ? 256 : (int)steps;
+    const size_t fair = h->state_numbers / (2 * h->step_numbers);
+    const int least = fair < MOST_BETWEEN_KEYS ? (int)fair : MOST_BETWEEN_KEYS;
+    const int every = steps < 1 ? 1 : steps > 256 ? 256 : (int)steps;
+    return every > least ? every : least;
 }
 
 kk_status kki_history_create(kk_session *s) {
     kki_history *h = &s->history;
-    h->every = steps_between_keys(s);
     h->state_numbers = kki_state_numbers(s);
     h->step_numbers = KKI_GIVEN_NUMBERS + (size_t)s->nactuator;
+    h->every = steps_between_keys(s, h);
     h->record = 1 + h->state_numbers + (size_t)h->every * h->step_numbers;
     const size_t bytes = s->def.history_bytes ? s->def.history_bytes : DEFAULT_BYTES;
     const size_t room = bytes / (h->record * sizeof(double));

@@ -11,7 +11,9 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "model/compile.h"
 #include "model/warm.h"
+#include "simulate/simulator.h"
 
 enum { MOST_EDITS = 4096 };
 
@@ -32,7 +34,11 @@ typedef struct parts {
     kk_data *data;
 } parts;
 
-static void free_parts(parts *p) {
+/// @param other  a model that shares geometry with this one; may be NULL
+static void free_parts(parts *p, const kk_model *other) {
+    if (p->model && other) {
+        kki_model_let_go(p->model, other);
+    }
     kk_data_free(p->data);
     kk_simulator_free(p->simulator);
     kk_state_free(p->state);
@@ -42,21 +48,23 @@ static void free_parts(parts *p) {
 
 static kk_status make_parts(const kk_session *s, parts *p, kk_error *error) {
     *p = (parts){0};
-    kk_status status = kk_model_compile(s->spec, &s->allocator, &p->model, error);
+    kk_status status = kki_model_recompile(s->spec, s->model, &s->allocator, &p->model, error);
     if (status == KK_OK && (kk_state_create(p->model, &s->allocator, &p->state) != KK_OK ||
                             kk_data_create(p->model, &s->allocator, &p->data) != KK_OK)) {
         status = kki_error_set(error, KK_OUT_OF_MEMORY, "out of memory for a state of the model");
     }
-    status = status ? status : kk_simulator_create(p->model, &s->options, &s->allocator, &p->simulator, error);
+    status = status
+                 ? status
+                 : kki_simulator_create_from(s->simulator, p->model, &s->options, &s->allocator, &p->simulator, error);
     if (status != KK_OK) {
-        free_parts(p);
+        free_parts(p, s->model);
     }
     return status;
 }
 
 static void take_parts(kk_session *s, const parts *p) {
     parts old = {s->model, s->state, s->simulator, s->data};
-    free_parts(&old);
+    free_parts(&old, p->model);
     s->model = p->model;
     s->state = p->state;
     s->simulator = p->simulator;
@@ -145,7 +153,7 @@ void kk_session_free(kk_session *session) {
     kk_session *s = session;
     const kk_allocator own = s->allocator;
     parts p = {s->model, s->state, s->simulator, s->data};
-    free_parts(&p);
+    free_parts(&p, NULL);
     kki_history_free(s);
     for (int i = 0; i < KK_SESSION_SLOTS; i++) {
         kki_release(&own, s->slot[i].number, s->slot[i].size);
@@ -247,7 +255,8 @@ void kki_session_fork(kk_session *s) {
 }
 
 static kk_status make_room_for_edit(kk_session *s, kk_error *error) {
-    if (s->edit_count < s->edit_room) {
+    const int count = s->edit_count + s->staged;
+    if (count < s->edit_room) {
         return KK_OK;
     }
     const int room = s->edit_room ? 2 * s->edit_room : 16;
@@ -255,8 +264,8 @@ static kk_status make_room_for_edit(kk_session *s, kk_error *error) {
     if (!edit) {
         return kki_error_set(error, KK_OUT_OF_MEMORY, "edit: out of memory");
     }
-    if (s->edit_count) {
-        memcpy(edit, s->edit, (size_t)s->edit_count * sizeof *edit);
+    if (count) {
+        memcpy(edit, s->edit, (size_t)count * sizeof *edit);
     }
     kki_release_array(&s->allocator, s->edit, (size_t)s->edit_room, sizeof *edit);
     s->edit = edit;
@@ -266,7 +275,7 @@ static kk_status make_room_for_edit(kk_session *s, kk_error *error) {
 
 /// After an edit that changed the sizes of the state, or when there were too many: the past cannot be gone back to.
 static kk_status forget(kk_session *s, kk_error *error) {
-    s->version = s->edit_count = 0;
+    s->version = s->edit_count = s->first_of_step = 0;
     for (int i = 0; i < KK_SESSION_SLOTS; i++) {
         kki_release(&s->allocator, s->slot[i].number, s->slot[i].size);
         s->slot[i] = (kki_slot){0};
@@ -275,50 +284,80 @@ static kk_status forget(kk_session *s, kk_error *error) {
     return kki_history_create(s) == KK_OK ? KK_OK : kki_error_set(error, KK_OUT_OF_MEMORY, "edit: out of memory");
 }
 
-/// A slider that is being dragged makes one edit, not a hundred.
-static void add_edit(kk_session *s, const kki_edit *edit) {
-    const int last = s->edit_count - 1;
-    if (last >= 0 && s->edit_step == s->steps && s->history.newest == s->steps &&
-        kki_edit_is_same(&s->edit[last], edit)) {
-        memcpy(s->edit[last].after, edit->after, sizeof edit->after);
-    } else {
-        s->edit[s->edit_count++] = *edit;
+/// A slider that is being dragged makes one edit, not a hundred: one of the same numbers before the same step is replaced.
+static void keep_edit(kk_session *s, const kki_edit *edit) {
+    for (int i = s->edit_count - 1; i >= s->first_of_step; i--) {
+        if (kki_edit_is_same(&s->edit[i], edit)) {
+            memcpy(s->edit[i].after, edit->after, sizeof edit->after);
+            return;
+        }
     }
-    s->version = s->edit_count;
-    s->edit_step = s->steps;
+    s->edit[s->edit_count++] = *edit;
 }
 
-kk_status kki_session_edit(kk_session *s, const kki_edit *edit, kk_error *error) {
+kk_status kki_session_stage_edit(kk_session *s, const kki_edit *edit, kk_error *error) {
     const kki_edited on = {s->spec, &s->options};
     kki_session_fork(s);
-    kk_status status = make_room_for_edit(s, error);
+    const kk_status status = make_room_for_edit(s, error);
+    if (status == KK_OK) {
+        kki_edit_apply(&on, edit, 1);
+        s->edit[s->edit_count + s->staged++] = *edit;
+    }
+    return status;
+}
+
+static void undo_staged(kk_session *s) {
+    const kki_edited on = {s->spec, &s->options};
+    while (s->staged > 0) {
+        kki_edit_apply(&on, &s->edit[s->edit_count + --s->staged], 0);
+    }
+}
+
+kk_status kki_session_commit_edits(kk_session *s, kk_error *error) {
+    if (s->staged == 0) {
+        return KK_OK;
+    }
+    const kk_status status = kki_session_rebuild(s, error);
     if (status != KK_OK) {
+        undo_staged(s);
         return status;
     }
-    kki_edit_apply(&on, edit, 1);
-    status = kki_session_rebuild(s, error);
-    if (status != KK_OK) {
-        kki_edit_apply(&on, edit, 0);
-        return status;
+    if (s->edit_step != s->steps || s->first_of_step > s->edit_count) {
+        s->edit_step = s->steps;
+        s->first_of_step = s->edit_count;
     }
-    add_edit(s, edit);
+    const int first = s->edit_count;
+    for (int i = 0; i < s->staged; i++) {
+        const kki_edit edit = s->edit[first + i]; // keeping never writes behind what it reads
+        keep_edit(s, &edit);
+    }
+    s->staged = 0;
+    s->version = s->edit_count;
     const int is_other = s->history.state_numbers != kki_state_numbers(s);
     return is_other || s->edit_count >= MOST_EDITS ? forget(s, error) : KK_OK;
 }
 
-kk_status kki_session_go_to_version(kk_session *s, int version, kk_error *error) {
+static void apply_until(kk_session *s, int version) {
     const kki_edited on = {s->spec, &s->options};
-    const int old = s->version;
-    if (version == old || version > s->edit_count) {
-        return KK_OK;
-    }
     for (; s->version > version; s->version--) {
         kki_edit_apply(&on, &s->edit[s->version - 1], 0);
     }
     for (; s->version < version; s->version++) {
         kki_edit_apply(&on, &s->edit[s->version], 1);
     }
-    return kki_session_rebuild(s, error);
+}
+
+kk_status kki_session_go_to_version(kk_session *s, int version, kk_error *error) {
+    const int old = s->version;
+    if (version == old || version > s->edit_count) {
+        return KK_OK;
+    }
+    apply_until(s, version);
+    const kk_status status = kki_session_rebuild(s, error);
+    if (status != KK_OK) {
+        apply_until(s, old);
+    }
+    return status;
 }
 
 // ---- stepping

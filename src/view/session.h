@@ -71,7 +71,9 @@ struct kk_session {
     kki_edit *edit; ///< [edit_room]
     int version;    ///< edits that are in force, the first of the list
     int edit_count, edit_room;
-    int64_t edit_step; ///< step before which the last one was made
+    int staged;        ///< edits behind those, done to the spec, for which there is no model yet
+    int64_t edit_step; ///< step before which the last ones were made,
+    int first_of_step; ///< and the first of them
     kki_history history;
     kki_slot slot[KK_SESSION_SLOTS];
     char *text; ///< the description
@@ -88,8 +90,10 @@ kk_status kki_session_rebuild(kk_session *s, kk_error *error);
 kk_status kki_session_reset(kk_session *s, int keyframe, kk_error *error);
 /// Before anything that acts: what was simulated behind now is given up.
 void kki_session_fork(kk_session *s);
-/// Does one edit, with a new model; on failure nothing has changed.
-kk_status kki_session_edit(kk_session *s, const kki_edit *edit, kk_error *error);
+/// Does an edit to the spec; several may follow each other before the new model is made.
+kk_status kki_session_stage_edit(kk_session *s, const kki_edit *edit, kk_error *error);
+/// Makes the new model; on failure all that was staged is undone.
+kk_status kki_session_commit_edits(kk_session *s, kk_error *error);
 /// Undoes or does edits again until `version` are in force.
 kk_status kki_session_go_to_version(kk_session *s, int version, kk_error *error);
 /// Mass of the tree a body belongs to.

@@ -189,6 +189,48 @@ KK_TEST(session_edits_act) {
     kk_session_free(s);
 }
 
+// an edit carries over everything: the same as a new model of the edited spec that goes on from the same state
+KK_TEST(session_edit_is_a_new_model) {
+    kk_session *s = make_session(0);
+    kk_session_step(s, 200, NULL);
+    tell(s, "{\"do\":\"edit\",\"item\":\"material\",\"id\":0,\"field\":\"friction\",\"value\":0.3}");
+    kk_model *model = NULL;
+    kk_simulator *simulator = NULL;
+    kk_state *state = NULL;
+    KK_CHECK_EQ_INT(kk_model_compile(kk_session_spec(s), NULL, &model, NULL), KK_OK);
+    KK_CHECK(kk_model_hash(model) == kk_model_hash(kk_session_model(s)));
+    KK_CHECK_EQ_INT(kk_simulator_create(model, NULL, NULL, &simulator, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_create(model, NULL, &state), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_copy(state, kk_session_state(s)), KK_OK);
+    const kk_input input = {.control = kk_session_control(s)};
+    for (int i = 0; i < 200; i++) {
+        KK_CHECK_EQ_INT(kk_step(model, state, simulator, &input, NULL), KK_OK);
+    }
+    kk_session_step(s, 200, NULL);
+    KK_CHECK(kk_state_hash(state) == hash(s));
+    kk_state_free(state);
+    kk_simulator_free(simulator);
+    kk_model_free(model);
+    kk_session_free(s);
+}
+
+// of edits that belong together one that is wrong undoes all
+KK_TEST(session_edits_together_or_not_at_all) {
+    kk_session *s = make_session(0);
+    const uint64_t before = kk_model_hash(kk_session_model(s));
+    const char *const wrong = "[{\"do\":\"edit\",\"item\":\"body\",\"id\":2,\"field\":\"mass\",\"value\":7},"
+                              "{\"do\":\"edit\",\"item\":\"dof\",\"id\":[2,0],\"field\":\"damping\",\"value\":-1}]";
+    KK_CHECK(tell(s, wrong) != KK_OK);
+    KK_CHECK(kk_model_hash(kk_session_model(s)) == before);
+    KK_CHECK_NEAR(kk_spec_body_const(kk_session_spec(s), 2)->inertia.mass, 1, 0);
+    const uint32_t generation = kk_session_generation(s);
+    tell(s, "[{\"do\":\"edit\",\"item\":\"body\",\"id\":2,\"field\":\"mass\",\"value\":7},"
+            "{\"do\":\"edit\",\"item\":\"dof\",\"id\":[2,0],\"field\":\"damping\",\"value\":1}]");
+    KK_CHECK_EQ_INT(kk_session_generation(s), generation + 1);
+    KK_CHECK_NEAR(kk_model_body_inertia(kk_session_model(s), 2).mass, 7, 0);
+    kk_session_free(s);
+}
+
 // dragging: the spring holds the box where its force is the weight
 KK_TEST(session_drag_holds_the_weight) {
     kk_session *s = make_session(0);
