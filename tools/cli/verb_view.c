@@ -147,7 +147,7 @@ static int save_page(cli *c, const view_options *o, const assets *page) {
     cli_text element = {0}, html = {0};
     int code = saved_text(c, o, &element);
     if (!code) {
-        assets_inline(page, text_string(&element), &html);
+        assets_film(page, text_string(&element), &html);
         code = save_bytes(c, o->save, html.bytes, html.size);
         code = code || strcmp(o->save, "-") == 0 ? code : tell_saved(c, o, html.size);
     }

@@ -147,74 +147,21 @@ void assets_free(assets *a) {
 
 // ---- pages
 
-/// Where the first script of a page begins, or its head ends.
-static const char *before_scripts(const char *html) {
-    const char *script = strstr(html, "<script"), *head = strstr(html, "</head>");
-    return script && (!head || script < head) ? script : head ? head : html;
+/// The last place where a word stands; the end where it does not.
+static const char *last_place(const char *text, const char *word) {
+    const char *found = text + strlen(text);
+    for (const char *p = strstr(text, word); p; p = strstr(p + 1, word)) {
+        found = p;
+    }
+    return found;
 }
 
-void assets_page(const assets *a, const char *head, cli_text *out) {
-    const char *html = text_string(&assets_find(a, "index.html")->bytes), *cut = before_scripts(html);
+void assets_film(const assets *a, const char *element, cli_text *out) {
+    const asset *film = assets_find(a, "film.html");
+    const char *html = film ? text_string(&film->bytes) : page_html;
+    // the small page reads the element at once, the large one when the page is whole
+    const char *cut = film ? last_place(html, "</body>") : strstr(html, "<script>");
     text_add_bytes(out, html, (size_t)(cut - html));
-    text_add(out, head);
+    text_add(out, element);
     text_add(out, cut);
-}
-
-/// The value of an attribute inside a tag, as the name of an asset; NULL: none such.
-static const asset *named_by(const assets *a, const char *tag, const char *end, const char *attribute) {
-    char name[256];
-    const char *at = strstr(tag, attribute);
-    if (!at || at >= end) {
-        return NULL;
-    }
-    at += strlen(attribute);
-    at += strspn(at, "./");
-    const size_t n = strcspn(at, "\"");
-    if (n >= sizeof name) {
-        return NULL;
-    }
-    memcpy(name, at, n);
-    name[n] = 0;
-    return assets_find(a, name);
-}
-
-/// A script inside a page must not hold the words that end it.
-static void add_script(cli_text *out, const cli_text *script) {
-    const char *at = text_string(script);
-    for (const char *end; (end = strstr(at, "</script")); at = end + 2) {
-        text_add_bytes(out, at, (size_t)(end - at));
-        text_add(out, "<\\/");
-    }
-    text_add(out, at);
-}
-
-void assets_inline(const assets *a, const char *head, cli_text *out) {
-    cli_text page = {0};
-    assets_page(a, head, &page);
-    const char *at = text_string(&page);
-    // what `head` brought along is data, not a tag of the page
-    const char *data_end = head[0] ? strstr(at, head) + strlen(head) : at;
-    while (*at) {
-        const char *script = strstr(at < data_end ? data_end : at, "<script"),
-                   *link = strstr(at < data_end ? data_end : at, "<link");
-        const char *tag = script && (!link || script < link) ? script : link;
-        const char *end = tag ? strchr(tag, '>') : NULL;
-        if (!end) {
-            break;
-        }
-        const bool is_script = tag == script;
-        const asset *found = named_by(a, tag, end, is_script ? "src=\"" : "href=\"");
-        text_add_bytes(out, at, (size_t)(tag - at));
-        if (found && is_script) {
-            text_add(out, "<script type=\"module\">");
-            add_script(out, &found->bytes);
-        } else if (found && strncmp(found->type, "text/css", 8) == 0) {
-            text_format(out, "<style>%s</style>", text_string(&found->bytes));
-        } else if (is_script || !found) {
-            text_add_bytes(out, tag, (size_t)(end + 1 - tag));
-        }
-        at = end + 1;
-    }
-    text_add(out, at);
-    text_free(&page);
 }

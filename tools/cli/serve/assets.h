@@ -22,9 +22,7 @@ int assets_read(cli *c, const char *folder, assets *a);
 void assets_free(assets *a);
 /// By exact name, "index.html"; NULL: none.
 const asset *assets_find(const assets *a, const char *name);
-/// The page with all its scripts and styles inside it, and `head` before the first of them.
-void assets_inline(const assets *a, const char *head, cli_text *out);
-/// The page as it is, with `head` before its first script.
-void assets_page(const assets *a, const char *head, cli_text *out);
+/// A page in one file with an element inside it: film.html of the folder, or the small page.
+void assets_film(const assets *a, const char *element, cli_text *out);
 
 #endif

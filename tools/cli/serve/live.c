@@ -120,7 +120,12 @@ int live_open(cli *c, live *l, kk_session *session, const assets *page, const ch
     *l = (live){.c = c, .session = session, .page = page, .rate = o->rate, .step_cost = 1e-4};
     l->server.listener = -1;
     const server_hooks hooks = {l, get, greet, take_command};
-    assets_page(page, saved, &l->index);
+    if (session) {
+        const asset *index = assets_find(page, "index.html");
+        text_add_bytes(&l->index, text_string(&index->bytes), index->bytes.size);
+    } else {
+        assets_film(page, saved, &l->index);
+    }
     if (session && !describe(l)) {
         return cli_fail(c, CLI_EXIT_LIMIT, "the model cannot be described");
     }
