@@ -447,7 +447,7 @@ def main():
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     t = Tally()
-    server = Server(options.tool, MODEL, "--keyframe", "half_sitting")
+    server = Server(options.tool, MODEL, "--keyframe", "half_sitting", "--patience", "2")
     try:
         test_browser(t, server)
         witness, slow, lazy = Witness(server), Slow(server), Client(server, receive=4096)

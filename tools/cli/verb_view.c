@@ -14,11 +14,11 @@
 typedef struct view_options {
     const char *source, *model, *save, *listen, *page, *keyframe, *control;
     int64_t port;
-    double rate, time, seconds, dt;
+    double rate, time, seconds, dt, patience;
     bool no_browser, paused;
 } view_options;
 
-static const view_options defaults = {.listen = "127.0.0.1", .rate = 60, .time = 5};
+static const view_options defaults = {.listen = "127.0.0.1", .rate = 60, .time = 5, .patience = 15};
 
 static const cli_option arguments[] = {
     {.name = "SOURCE",
@@ -82,6 +82,13 @@ static const cli_option options_table[] = {
      .low = 0.01,
      .high = 1e9,
      .about = "end after so long; without it at Ctrl-C"},
+    {.name = "patience",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(view_options, patience),
+     .value = "T",
+     .low = 0.1,
+     .high = 1e6,
+     .about = "let go of a browser that takes no frames for so long, in s (default 15)"},
     {.name = "paused", .kind = CLI_FLAG, .offset = offsetof(view_options, paused), .about = "start paused"},
     {.name = "keyframe",
      .letter = 'k',
@@ -239,7 +246,7 @@ static int tell_counts(cli *c, const live *l) {
 }
 
 static int serve(cli *c, const view_options *o, const assets *page) {
-    const live_options options = {o->listen, (int)o->port, o->rate, o->seconds};
+    const live_options options = {o->listen, (int)o->port, o->rate, o->patience};
     const bool is_tape = player_is_recording(o->source);
     kk_session *session = NULL;
     cli_text saved = {0};

@@ -130,7 +130,7 @@ int live_open(cli *c, live *l, kk_session *session, const assets *page, const ch
         return cli_fail(c, CLI_EXIT_LIMIT, "the model cannot be described");
     }
     l->generation = session ? kk_session_generation(session) : 0;
-    return server_open(c, &l->server, o->listen, o->port, hooks);
+    return server_open(c, &l->server, o->listen, o->port, o->patience, hooks);
 }
 
 void live_close(live *l) {

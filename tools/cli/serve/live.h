@@ -28,7 +28,7 @@ typedef struct live {
 typedef struct live_options {
     const char *listen;
     int port;
-    double rate, seconds; ///< seconds: how long to serve; 0: until told to end
+    double rate, patience; ///< patience: with a browser that takes nothing, s
 } live_options;
 
 /// Opens the server; then `live_run` serves until SIGINT or SIGTERM. @param saved  an element to put into the page; ""

@@ -20,7 +20,6 @@
 
 static const double REQUEST_SECONDS = 3; // to say what it wants
 static const double ANSWER_SECONDS = 20; // to take a page
-static const double SOCKET_SECONDS = 5;  // to take a frame
 static const double MESSAGES_A_SECOND = 400, BYTES_A_SECOND = 2e6;
 static const double DRAIN_SECONDS = 1;
 enum {
@@ -80,11 +79,11 @@ static void name_hosts(server *s, bool is_loopback) {
     }
 }
 
-int server_open(cli *c, server *s, const char *address, int port, server_hooks hooks) {
+int server_open(cli *c, server *s, const char *address, int port, double patience, server_hooks hooks) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     socklen_t size = sizeof at;
     const int yes = 1;
-    *s = (server){.listener = -1, .hooks = hooks};
+    *s = (server){.listener = -1, .hooks = hooks, .patience = patience};
     s->link = cli_allocate(SERVER_LINKS, sizeof *s->link);
     snprintf(s->address, sizeof s->address, "%s", address);
     if (inet_pton(AF_INET, address, &at.sin_addr) != 1 || at.sin_addr.s_addr == htonl(INADDR_ANY)) {
@@ -257,7 +256,7 @@ static void open_socket(server *s, server_link *l, const request *r) {
     l->byte_room = BYTES_A_SECOND;
     l->last_fill = cli_now();
     l->deadline = 0;
-    push(l, SOCKET_SECONDS);
+    push(l, s->patience);
     if (l->state == LINK_SOCKET) {
         s->hooks.open(s->hooks.user, index);
     }
@@ -368,7 +367,7 @@ static void take_message(server *s, server_link *l, const message *m) {
         l->reader.text.size = 0;
     } else if (m->kind == MESSAGE_PING) {
         message_add(&l->out, MESSAGE_PONG, m->data, m->size);
-        push(l, SOCKET_SECONDS);
+        push(l, s->patience);
     } else if (m->kind == MESSAGE_CLOSE) {
         end_socket(s, l, 1000);
     }
@@ -528,7 +527,7 @@ static void send_text(server *s, server_link *l, const char *text, size_t size) 
         return;
     }
     message_add(&l->out, MESSAGE_TEXT, text, size);
-    push(l, SOCKET_SECONDS);
+    push(l, s->patience);
 }
 
 void server_send_text(server *s, int socket_index, const char *text, size_t size) {
@@ -551,6 +550,6 @@ void server_send_frame(server *s, const void *bytes, size_t size) {
         }
         message_add(&l->out, MESSAGE_BYTES, bytes, size);
         s->counts.frames++;
-        push(l, SOCKET_SECONDS);
+        push(l, s->patience);
     }
 }

@@ -46,11 +46,12 @@ typedef struct server {
     char address[64], token[SERVER_TOKEN + 1], host[3][80]; ///< host: what Host may say
     server_link *link;                                      ///< [SERVER_LINKS]
     server_hooks hooks;
+    double patience; ///< s
     server_counts counts;
 } server;
 
-/// @param address  IPv4, to listen at    @param port  0: any that is free
-int server_open(cli *c, server *s, const char *address, int port, server_hooks hooks);
+/// @param address  IPv4, to listen at    @param port  0: any that is free    @param patience  with a socket that takes nothing, s
+int server_open(cli *c, server *s, const char *address, int port, double patience, server_hooks hooks);
 void server_close(server *s);
 /// Adds http://ADDRESS:PORT/TOKEN/ to a text.
 void server_url(const server *s, cli_text *out);
