@@ -142,6 +142,7 @@ test-web: setup-base build-release web
 	@node web/tests/browser.mjs $(TESTS)
 
 bench-web: web-engine
+	@test -d web/bench/node_modules || npm --prefix web/bench ci --no-audit --no-fund --loglevel=error
 	@node web/bench/run.mjs $(ARGS)
 
 install: all
