@@ -402,7 +402,7 @@ static int prepare(job *j) {
 /// The camera goes along with what it follows, level and without haste.
 static void move_camera(job *j, v3 *smooth, long frame) {
     const v3 now = followed(j);
-    const float haste = frame ? 0.15f : 1;
+    const float haste = (float)(1 - kk_exp(-5 / j->o->rate)); // a fifth of a second behind
     *smooth = frame ? v3_mix(*smooth, now, haste) : j->start;
     const v3 d = v3_sub(*smooth, j->start);
     j->camera.eye = v3_add(j->camera.eye, v3_make(d.x, d.y, 0));
