@@ -52,10 +52,10 @@ def connect(server, timeout=5.0, receive=None):
     return s
 
 
-def read_all(s):
-    data = b""
+def read_all(s, seconds=5.0):
+    data, end = b"", time.monotonic() + seconds
     with contextlib.suppress(OSError):
-        while chunk := s.recv(65536):
+        while time.monotonic() < end and (chunk := s.recv(65536)):
             data += chunk
     return data
 
@@ -443,7 +443,7 @@ def test_saved(t, tool, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / "build" / "release" / "karakuri")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "server-test")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "server-test", help="folder for what is written")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     t = Tally()

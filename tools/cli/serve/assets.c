@@ -13,10 +13,6 @@
 enum { MOST_FILES = 512, MOST_DEPTH = 4 };
 static const size_t MOST_BYTES = 64u << 20;
 
-#ifndef KK_VIEWER_FOLDERS
-#define KK_VIEWER_FOLDERS ""
-#endif
-
 // ---- types
 
 static const char *type_of(const char *name) {
@@ -97,32 +93,31 @@ const asset *assets_find(const assets *a, const char *name) {
     return NULL;
 }
 
-/// The folder of an installation: ../share/karakuri/viewer from where the program stands.
-static void installed_folder(cli_text *out) {
+/// A folder as seen from where the program stands.
+static void folder_beside(const char *relative, cli_text *out) {
     char path[4096];
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n > 0) {
-        path[n] = 0;
-        char *slash = strrchr(path, '/');
-        if (slash) {
-            *slash = 0;
-            text_format(out, "%s/../share/karakuri/viewer", path);
-        }
+    path[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash) {
+        text_format(out, "%.*s/%s", (int)(slash - path), path, relative);
     }
 }
 
 int assets_read(cli *c, const char *folder, assets *a) {
-    cli_text installed = {0};
-    installed_folder(&installed);
-    const char *const places[] = {folder, text_string(&installed), KK_VIEWER_FOLDERS};
+    // of an installation, of a build inside the source tree
+    static const char *const beside[] = {"../share/karakuri/viewer", "../../web/viewer/dist"};
     *a = (assets){0};
-    for (size_t i = 0; i < 3 && !assets_find(a, "index.html"); i++) {
-        assets_free(a);
-        if (places[i] && places[i][0] && (i == 0 || !folder)) {
-            read_folder(a, places[i], "", 0);
-        }
+    if (folder) {
+        read_folder(a, folder, "", 0);
     }
-    text_free(&installed);
+    for (size_t i = 0; i < 2 && !folder && !assets_find(a, "index.html"); i++) {
+        cli_text path = {0};
+        assets_free(a);
+        folder_beside(beside[i], &path);
+        read_folder(a, text_string(&path), "", 0);
+        text_free(&path);
+    }
     if (assets_find(a, "index.html")) {
         return 0;
     }
