@@ -50,6 +50,7 @@ typedef struct kki_reduced {
     double *A;                ///< [n × stride] matrix and factor
     double *R, *C;            ///< low rank: [n × padded nv] tests and columns times Yᵀ; C = R if symmetric
     double *W;                ///< low rank: [nv × padded nv] matrix and factor
+    int32_t *range;           ///< low rank: [2 nv] unknowns that move each degree of freedom: first, end
     double *b, *x, *y, *line; ///< [stride] scratch; b: right-hand side, x: solution
 } kki_reduced;
 
@@ -111,6 +112,8 @@ bool kki_low_rank_wanted(const kki_problem *problem);
 void kki_low_rank_form(const kki_problem *problem, const kki_dense_kernels *kernels, double *G);
 /// Yᵀ, once a solve. @param columns [nrow × width]
 void kki_low_rank_transpose(const kki_problem *problem, int width, double *columns);
+/// W = Cᵀ R over the unknowns, whose `row` rises; those that cannot move a degree of freedom are left out.
+void kki_low_rank_gather(const kki_system *s, kki_reduced *r, bool upper);
 bool kki_low_rank_factor(const kki_system *s, kki_reduced *r);
 void kki_low_rank_solve(const kki_system *s, kki_reduced *r);
 

@@ -24,6 +24,7 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->R, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->C, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->W, nv * nv);
+    KKI_LAYOUT_ARRAY(layout, r->range, 2 * nv);
     KKI_LAYOUT_ARRAY(layout, r->b, rows);
     KKI_LAYOUT_ARRAY(layout, r->x, rows);
     KKI_LAYOUT_ARRAY(layout, r->y, rows);
