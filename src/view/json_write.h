@@ -25,9 +25,9 @@ void kki_json_put_number(kki_json_writer *w, const char *key, double value);
 void kki_json_put_int(kki_json_writer *w, const char *key, int64_t value);
 void kki_json_put_bool(kki_json_writer *w, const char *key, bool value);
 void kki_json_put_numbers(kki_json_writer *w, const char *key, const double *values, int count);
-void kki_json_put_vec3(kki_json_writer *w, const char *key, kk_vec3 value);
+void kki_json_put_vec3(kki_json_writer *w, const char *key, kk_vec3 v);
 /// [w, x, y, z, px, py, pz].
-void kki_json_put_pose(kki_json_writer *w, const char *key, kk_transform value);
+void kki_json_put_pose(kki_json_writer *w, const char *key, kk_transform X);
 
 /// The text with a zero behind it in a block of exactly *size + 1 bytes; frees the writer.
 kk_status kki_json_finish(kki_json_writer *w, char **text, size_t *size, kk_error *error);

@@ -7,6 +7,7 @@
 #include <karakuri/save.h>
 #include <karakuri/view.h>
 
+#include "faults/faulty.h"
 #include "harness.h"
 #include "io/json.h"
 
@@ -147,6 +148,13 @@ KK_TEST(session_fork_takes_another_way) {
     kk_session_step(s, 60, NULL);
     KK_CHECK(hash(s) != end);
     KK_CHECK(angle(s) > 0.05);
+    // and the other way is the one that is gone back to
+    const uint64_t other = hash(s);
+    KK_CHECK_EQ_INT(tell(s, "{\"do\":\"rewind\",\"step\":70}"), KK_OK);
+    kk_session_step(s, 30, NULL);
+    KK_CHECK(hash(s) == other);
+    kk_session_frame(s, &bytes, &size, NULL);
+    KK_CHECK_EQ_INT(word_at(bytes, 32) & KK_VIEW_DIFFERS, 0);
     kk_session_free(s);
 }
 
@@ -193,7 +201,9 @@ KK_TEST(session_edits_act) {
 KK_TEST(session_edit_is_a_new_model) {
     kk_session *s = make_session(0);
     kk_session_step(s, 200, NULL);
+    const uint64_t before = hash(s);
     tell(s, "{\"do\":\"edit\",\"item\":\"material\",\"id\":0,\"field\":\"friction\",\"value\":0.3}");
+    KK_CHECK(hash(s) == before);
     kk_model *model = NULL;
     kk_simulator *simulator = NULL;
     kk_state *state = NULL;
@@ -367,4 +377,51 @@ KK_TEST(view_describes_and_shows) {
     KK_CHECK_NEAR(number_at(bytes, 136), 0, 1e-6);
     KK_CHECK_NEAR(number_at(bytes, 160 + 4 * (7 + 6)), 0.1, 1e-5);
     kk_session_free(s);
+}
+
+/// Everything that takes memory; the first status that is not KK_OK. A session that is there can go on whatever failed.
+static kk_status do_everything(const kk_allocator *allocator) {
+    kk_spec *spec = make_spec();
+    kk_session *s = NULL;
+    const kk_session_def def = {.history_bytes = 20000};
+    kk_status status = kk_session_create(spec, &def, allocator, &s, NULL);
+    if (status != KK_OK) {
+        KK_CHECK(s == NULL);
+        kk_spec_free(spec);
+        return status;
+    }
+    const char *const commands[] = {"{\"do\":\"edit\",\"item\":\"body\",\"id\":2,\"field\":\"mass\",\"value\":7}",
+                                    "[{\"do\":\"step\",\"count\":40},{\"do\":\"save\",\"slot\":0}]",
+                                    "{\"do\":\"edit\",\"item\":\"option\",\"field\":\"gravity\",\"value\":[0,0,-5]}",
+                                    "[{\"do\":\"step\",\"count\":20},{\"do\":\"rewind\",\"step\":10}]",
+                                    "{\"do\":\"controls\",\"values\":[0.2]}",
+                                    "{\"do\":\"reset\"}"};
+    const void *bytes;
+    const char *text;
+    size_t size;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const kk_status one = kk_session_command(s, commands[i], strlen(commands[i]), NULL);
+        status = status ? status : one;
+        KK_CHECK_EQ_INT(kk_session_step(s, 2, NULL), KK_OK);
+    }
+    const kk_status described = kk_session_describe(s, &text, &size, NULL);
+    status = status ? status : described;
+    const kk_status shown = kk_session_frame(s, &bytes, &size, NULL);
+    kk_session_free(s);
+    return status ? status : shown;
+}
+
+KK_TEST(session_every_failed_allocation_is_a_clean_status) {
+    faulty f = {.fail_at = -1};
+    const kk_allocator allocator = faulty_allocator(&f);
+    KK_CHECK_EQ_INT(do_everything(&allocator), KK_OK);
+    KK_CHECK_EQ_INT(f.blocks, 0);
+    const int calls = f.calls;
+    KK_CHECK(calls > 30);
+    for (int k = 0; k < calls; k++) {
+        f = (faulty){.fail_at = k};
+        KK_CHECK_EQ_INT(do_everything(&allocator), KK_OUT_OF_MEMORY);
+        KK_CHECK_EQ_INT(f.blocks, 0);
+        KK_CHECK_EQ_INT(f.bytes, 0);
+    }
 }

@@ -1,6 +1,7 @@
 // The page in a real browser: Chromium without a window, driven by playwright-core. Skips with a word where there is no browser.
 //     node web/tests/browser.mjs [name ...]       after `make web`
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serve } from "../serve.mjs";
@@ -111,6 +112,40 @@ test("a real drop of files is taken", async () => {
     await close(page);
 });
 
+const bytesOf = (list) => Object.fromEntries(list.map(([name, path]) => [name, readFileSync(path).toString("base64")]));
+const openFiles = (page, files) => page.evaluate((all) => globalThis.karakuri.openFiles(
+    new Map(Object.entries(all).map(([name, text]) => [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]))), files);
+
+test("a zip archive is taken", async () => {
+    const zip = join(out, "crane.zip");
+    try {
+        execFileSync("python3", ["-c", "import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED)\n"
+            + "for n in sys.argv[2:]: z.write(n, 'game/' + n.split('/')[-1])\nz.close()", zip, join(root, "models/crane/crane.urdf"), join(root, "models/crane/heart.obj")]);
+    } catch {
+        return "skipped: no python3 to make an archive";
+    }
+    const page = await open("pendulum");
+    await page.setInputFiles("#fileInput", zip);
+    await page.waitForFunction("globalThis.karakuri.description.bodies.some(b => b.name === 'heart')", undefined, { timeout: 30000 });
+    await frame(page, "f => f.time > 0.1");
+    await close(page);
+});
+
+test("a recording is played with its model", async () => {
+    const tool = join(root, "build/release/karakuri");
+    if (!existsSync(tool)) {
+        return "skipped: build/release/karakuri is not built";
+    }
+    const model = join(root, "models/double_pendulum/double_pendulum.xml");
+    execFileSync(tool, ["run", model, "--time", "0.5", "-k", "start", "--quiet", "-o", join(out, "p.kkr")]);
+    const page = await open("stack");
+    await openFiles(page, bytesOf([["double_pendulum.xml", model], ["p.kkr", join(out, "p.kkr")]]));
+    await frame(page, "f => f.replays && f.time > 0.49 && f.paused");
+    await send(page, { do: "rewind", step: 10 });
+    await frame(page, "f => f.step === 10");
+    await close(page);
+});
+
 test("a slider changes a gain and the motion", async () => {
     const page = await open("stand", { width: 1000, height: 700 });
     const before = await look(page, "k.description.actuators[0].gain");
@@ -165,8 +200,8 @@ test("a plot shows the signal", async () => {
     await page.waitForFunction("!document.getElementById('plots').hidden && document.querySelector('#plotArea canvas')");
     const id = await leaf.getAttribute("data-signal");
     await page.waitForFunction(`globalThis.karakuri.plots.last(${JSON.stringify(id)}).count > 10`, undefined, { timeout: 30000 });
-    const value = await look(page, `k.plots.last(${JSON.stringify(id)}).value`);
-    check(Number.isFinite(value), "no value was plotted");
+    const { value, axis } = await look(page, `k.plots.last(${JSON.stringify(id)})`);
+    check(Number.isFinite(value) && axis[0] <= value + 1 && axis[1] > axis[0], `the value ${value} is not within the axis ${axis}`);
     await close(page);
 });
 

@@ -90,7 +90,7 @@ export const DEMOS: Demo[] = [
     {
         id: "twelve", name: ["Twelve quadrupeds", "四脚 12台"], load: async () => {
             const { files, main } = await repositoryModel("titan8", "titan8.xml");
-            return single(crowd(new TextDecoder().decode(files.get(main)), 12));
+            return { ...single(crowd(new TextDecoder().decode(files.get(main)), 12)), commands: [{ do: "edit", item: "option", field: "timestep", value: 0.002 }] };
         },
     },
     { id: "crane", name: ["Crane game", "クレーンゲーム"], load: () => repositoryModel("crane", "crane.urdf") },

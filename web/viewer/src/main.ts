@@ -133,10 +133,10 @@ async function loadDemo(id: string): Promise<void> {
     $<HTMLSelectElement>("demos").value = demo.id;
     $("models").hidden = true;
     try {
-        const { files, main, options, script, follow } = await demo.load();
+        const { files, main, options, commands, script, follow } = await demo.load();
         pendingScript = script ?? "";
         pendingFollow = follow ?? false;
-        load(files, main, options);
+        load(files, main, options, undefined, commands);
     } catch (error) {
         toast(String(error), "error");
     }

@@ -12,7 +12,7 @@ const COLOURS = ["#1864ab", "#e8590c", "#2b8a3e", "#9c36b5", "#c92a2a", "#0b7285
 export class Plots {
     readonly signals: Signal[] = [];
     private times: number[] = [];
-    private values: number[][] = [];
+    private values: (number | null)[][] = []; // null: a gap
     private plot: uPlot | undefined;
 
     constructor(private readonly panel: HTMLElement, private readonly area: HTMLElement) {
@@ -30,7 +30,7 @@ export class Plots {
             this.values.splice(at, 1);
         } else {
             this.signals.push(signal);
-            this.values.push(this.times.map(() => NaN));
+            this.values.push(this.times.map(() => null));
         }
         this.rebuild();
     }
@@ -65,7 +65,10 @@ export class Plots {
             this.values.forEach((v) => v.pop());
         }
         this.times.push(frame.time);
-        this.signals.forEach((s, i) => this.values[i].push(s.read(frame)));
+        this.signals.forEach((s, i) => {
+            const value = s.read(frame);
+            this.values[i].push(Number.isFinite(value) ? value : null);
+        });
         while (this.times.length > MOST || this.times[0] < frame.time - SECONDS) {
             this.times.shift();
             this.values.forEach((v) => v.shift());
@@ -73,10 +76,10 @@ export class Plots {
     }
 
     draw(): void { this.plot?.setData(this.data()); }
-    /** Newest value and span of a signal, for tests and labels. */
-    last(id: string): { count: number; value: number } | undefined {
+    /** How many values of a signal there are, the newest, and the axis they are drawn on; for tests. */
+    last(id: string): { count: number; value: number; axis: (number | null | undefined)[] } | undefined {
         const at = this.signals.findIndex((s) => s.id === id);
-        const list = this.values[at]?.filter((x) => Number.isFinite(x));
-        return at < 0 ? undefined : { count: list.length, value: list[list.length - 1] };
+        const list = this.values[at]?.filter((x): x is number => x !== null);
+        return at < 0 ? undefined : { count: list.length, value: list[list.length - 1], axis: [this.plot?.scales.y.min, this.plot?.scales.y.max] };
     }
 }

@@ -25,6 +25,7 @@ export class Stage {
     frame: Frame | undefined;
     /** where to stand and what to look at; none: at everything */
     view: [[number, number, number], [number, number, number]] | undefined;
+    private isDark = false;
     private lastRender = 0;
     private slow = 0;
     /** 0 best … 3; ?plain in the address: 3 from the start */
@@ -64,8 +65,14 @@ export class Stage {
     setDark(dark: boolean): void {
         this.scene.background = new THREE.Color(dark ? 0x15181c : 0xdfe6ec);
         this.scene.fog = new THREE.Fog(this.scene.background as THREE.Color, 12, 45);
+        this.isDark = dark;
+        this.paintFloor();
         this.sky.intensity = dark ? 0.8 : 1.5;
         this.sun.intensity = dark ? 1.8 : 2.4;
+    }
+
+    private paintFloor(): void {
+        this.seen.filter((m) => m.userData.isPlane).forEach((m) => (m.material as THREE.MeshStandardMaterial).color.setScalar(this.isDark ? 0.16 : 1));
     }
 
     /** Another model. */
@@ -95,6 +102,7 @@ export class Stage {
             }
         });
         this.applyVisibility();
+        this.paintFloor();
         this.frame = undefined;
     }
 
