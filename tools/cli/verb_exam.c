@@ -143,7 +143,8 @@ static int run(cli *c, const void *options) {
         }
         cli_text picture = {0};
         text_format(&picture, "%s/exam%02d.png", o->out ? o->out : ".", row->number);
-        exam_take_drawn(row, (exam_solver)o->solver, o->out && o->pictures ? text_string(&picture) : NULL, o->draw_only, e);
+        exam_take_drawn(row, (exam_solver)o->solver, o->out && o->pictures ? text_string(&picture) : NULL, o->draw_only,
+                        e);
         text_free(&picture);
         if (e->is_drawn) {
             exam_free(e);
