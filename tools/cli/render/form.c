@@ -176,6 +176,10 @@ void form_box(form *f, v3 size) {
 
 // ---- meshes
 
+static bool is_same(kk_vec3 a, kk_vec3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
 /// Vertices at one place share a number: STL files have each corner for itself.
 static int *number_places(const kk_mesh_def *mesh, int *count) {
     const int n = mesh->vertex_count;
@@ -188,7 +192,7 @@ static int *number_places(const kk_mesh_def *mesh, int *count) {
     for (int i = 0; i < n; i++) {
         const kk_vec3 p = mesh->vertex[i];
         uint32_t at = (uint32_t)kk_hash_bytes(&p, sizeof p, 0) & (size - 1);
-        while (table[at] && memcmp(&mesh->vertex[table[at] - 1], &p, sizeof p) != 0) {
+        while (table[at] && !is_same(mesh->vertex[table[at] - 1], p)) {
             at = (at + 1) & (size - 1);
         }
         if (!table[at]) {

@@ -23,14 +23,15 @@ void form_add_face(form *f, int a, int b, int c);
 void form_finish(form *f);
 
 /// In their shape's frame, sizes as in kk_shape_def.
-void form_sphere(form *f, v3 radii, int around);
+/// @param n  corners around
+void form_sphere(form *f, v3 radii, int n);
 void form_capsule(form *f, float radius, float length);
 /// From radius `low` at −length/2 to radius `high` at +length/2.
 void form_cone(form *f, float low, float high, float length);
 /// Edges are rounded a little, so that they catch the light.
 void form_box(form *f, v3 size);
 void form_mesh(form *f, const kk_mesh_def *mesh);
-void form_height_field(form *f, const kk_height_field_def *field);
+void form_height_field(form *f, const kk_height_field_def *h);
 /// A flat polygon, seen from both sides. @param point [count] in order
 void form_polygon(form *f, const v3 *point, int count);
 /// The sign of a centre of mass: a ball of quarters, black and yellow.

@@ -6,7 +6,7 @@
 #include "signs.h"
 
 /// @param source   the simulator may be NULL: no forces
-/// @param picture  [out] for picture_free
-void snapshot_draw(const signs_source *source, int width, int height, picture *picture);
+/// @param out      [out] for picture_free
+void snapshot_draw(const signs_source *source, int width, int height, picture *out);
 
 #endif
