@@ -92,6 +92,8 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
         begin_contact(m, s, c);
     } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
         begin_joint(m, s, c, w, warm);
+    } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
+        s->block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY}; // the paper's own file fills it
     } else {
         const int slot = c->kind == KKI_ON_COUPLING ? w->first_coupling + c->item : w->first_loop + 6 * c->item;
         begin_equalities(m, s, c, warm + slot);

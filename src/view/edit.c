@@ -10,7 +10,14 @@
 
 #define AT(member) offsetof(kk_step_options, member)
 
+static const kki_keyword solver_words[] = {{"exact", KK_SOLVER_EXACT},
+                                           {"openhrp", KK_SOLVER_OPENHRP},
+                                           {"springhead", KK_SOLVER_SPRINGHEAD},
+                                           {"kuroda", KK_SOLVER_KURODA},
+                                           {NULL, 0}};
+
 static const kki_field step_fields[] = {
+    {"solver", KKI_FIELD_WORD, AT(solver), solver_words, false, "how forces of contact are found"},
     {"tolerance", KKI_FIELD_NUMBER, AT(tolerance), NULL, false, "m/s"},
     {"max_sweeps", KKI_FIELD_COUNT, AT(max_sweeps), NULL, false, ""},
     {"max_newton", KKI_FIELD_COUNT, AT(max_newton), NULL, false, ""},

@@ -224,6 +224,22 @@ KK_TEST(session_edit_is_a_new_model) {
     kk_session_free(s);
 }
 
+// another method at a touch, and back: what came before is not disturbed
+KK_TEST(session_changes_the_solver) {
+    kk_session *s = make_session(0);
+    kk_session_step(s, 50, NULL);
+    KK_CHECK_EQ_INT(tell(s, "{\"do\":\"edit\",\"item\":\"step\",\"field\":\"solver\",\"value\":\"springhead\"}"),
+                    KK_OK);
+    KK_CHECK_EQ_INT(kk_session_step(s, 50, NULL), KK_OK);
+    const uint64_t there = hash(s);
+    KK_CHECK_EQ_INT(tell(s, "{\"do\":\"edit\",\"item\":\"step\",\"field\":\"solver\",\"value\":\"exact\"}"), KK_OK);
+    KK_CHECK_EQ_INT(kk_session_step(s, 50, NULL), KK_OK);
+    KK_CHECK_EQ_INT(tell(s, "{\"do\":\"rewind\",\"step\":100}"), KK_OK);
+    KK_CHECK(hash(s) == there);
+    KK_CHECK(tell(s, "{\"do\":\"edit\",\"item\":\"step\",\"field\":\"solver\",\"value\":\"magic\"}") != KK_OK);
+    kk_session_free(s);
+}
+
 // of edits that belong together one that is wrong undoes all
 KK_TEST(session_edits_together_or_not_at_all) {
     kk_session *s = make_session(0);

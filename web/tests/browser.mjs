@@ -199,7 +199,7 @@ test("a plot shows the signal", async () => {
     await leaf.click();
     await page.waitForFunction("!document.getElementById('plots').hidden && document.querySelector('#plotArea canvas')");
     const id = await leaf.getAttribute("data-signal");
-    await page.waitForFunction(`globalThis.karakuri.plots.last(${JSON.stringify(id)}).count > 10`, undefined, { timeout: 30000 });
+    await page.waitForFunction(`(({ count, axis }) => count > 10 && Number.isFinite(axis[0]))(globalThis.karakuri.plots.last(${JSON.stringify(id)}))`, undefined, { timeout: 60000 });
     const { value, axis } = await look(page, `k.plots.last(${JSON.stringify(id)})`);
     check(Number.isFinite(value) && axis[0] <= value + 1 && axis[1] > axis[0], `the value ${value} is not within the axis ${axis}`);
     await close(page);
@@ -293,7 +293,7 @@ for (const [prize, x] of [["box", -0.35], ["heart", 0]]) {
         await page.waitForFunction("globalThis.karakuri.crane.state === 'carry'", undefined, { timeout: 90000 });
         const height = (await bodyPlace(page, prize))[2];
         check(height > 0.2, `the ${prize} is at ${height.toFixed(3)} m`);
-        check(await look(page, "k.crane.score > 0"), "no score");
+        await page.waitForFunction("globalThis.karakuri.crane.score > 0", undefined, { timeout: 30000 });
         if (prize === "box") {
             writeFileSync(join(out, "crane.png"), await page.screenshot());
             await page.keyboard.down("Shift");

@@ -41,7 +41,7 @@ function stack(): string {
 
 /** A dry arch of wedges: it stands by friction and shape alone. */
 function arch(): string {
-    const count = 15, inner = 0.9, outer = 1.15, depth = 0.15;
+    const count = 11, inner = 0.9, outer = 1.2, depth = 0.15;
     const assets: string[] = [], bodies: string[] = [];
     for (let i = 0; i < count; i++) {
         const from = (Math.PI * i) / count, to = (Math.PI * (i + 1)) / count, middle = (from + to) / 2, radius = (inner + outer) / 2;
