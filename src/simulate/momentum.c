@@ -35,11 +35,16 @@ static void add_node(whole *w, const kki_node *n, const kki_pose *x, const kki_r
     w->second = kk_sym3_add(w->second, kk_sym3_add(kk_sym3_add(J, cross), kk_sym3_point_mass(n->mass, r)));
 }
 
+/// Behind the last node that may belong to the root's tree.
+static int end_of(const kk_model *m, int root) {
+    return m->node[root].is_leaf ? root + 1 : m->nnode;
+}
+
 static whole gather(const kk_model *m, const kk_data *d, int root) {
     const int tree = m->node_tree[root];
     const kk_vec3 base = kki_vec3(kki_pose_of(d, root)->p);
     whole w = {.base = base};
-    for (int i = root; i < m->nnode; i++) {
+    for (int i = root; i < end_of(m, root); i++) {
         if (m->node_tree[i] == tree) {
             add_node(&w, &m->node[i], kki_pose_of(d, i), kki_rates_of(d, i), base);
         }
@@ -50,7 +55,7 @@ static whole gather(const kk_model *m, const kk_data *d, int root) {
 /// Forces on the tree from outside, about the world's origin; poses are those of the middle.
 static kk_force outside_of(const kk_model *m, const kk_simulator *s, int root) {
     kk_force sum = {{0, 0, 0}, {0, 0, 0}};
-    for (int i = root; i < m->nnode; i++) {
+    for (int i = root; i < end_of(m, root); i++) {
         if (m->node_tree[i] == m->node_tree[root]) {
             const kk_vec3 o = kki_vec3(kki_pose_of(s->data, i)->p);
             const kk_force f = s->outside[i];
@@ -78,22 +83,29 @@ static int base_change(const whole *w, kk_force dH, double delta[6]) {
     return 1;
 }
 
-/// Floating trees that nothing ties to the world. A lone body keeps its momentum by itself unless it meets another.
+/// What ties each tree, by the node of its root: 1 the world, 2 another tree.
+static void mark_ties(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < s->nparts; i++) {
+        const int a = m->node_tree[s->part[i].i], b = m->node_tree[s->part[i].j];
+        if (a >= 0) {
+            s->tree_tied[a] |= (int8_t)(b < 0 ? 1 : 2);
+        }
+        if (b >= 0) {
+            s->tree_tied[b] |= (int8_t)(a < 0 ? 1 : 2);
+        }
+    }
+}
+
+/// Floating trees that nothing ties to the world. A lone body keeps its momentum by itself unless it meets another; in a pile it is let be,
+/// where the rounding of a correction would stir what rests.
 static int is_in_flight(const kk_model *m, const kk_simulator *s, int node) {
     const kki_node *n = &m->node[node];
-    const int tree = m->node_tree[node];
     if (n->type != KKI_NODE_FREE || n->parent != 0) {
         return 0;
     }
-    int meets = 0;
-    for (int i = 0; i < s->nparts; i++) {
-        const int a = m->node_tree[s->part[i].i], b = m->node_tree[s->part[i].j];
-        if ((a == tree && b < 0) || (b == tree && a < 0)) {
-            return 0;
-        }
-        meets |= a == tree || b == tree;
-    }
-    return !n->is_leaf || meets;
+    const int tree = m->node_tree[node], tied = s->tree_tied[tree];
+    const int piled = s->nisland > 0 && s->tree_island[tree] >= 0 && s->island[s->tree_island[tree]].is_wide;
+    return !(tied & 1) && (!n->is_leaf || (tied && !piled));
 }
 
 static kk_vec3 centre_of(const whole *w) {
@@ -142,6 +154,8 @@ static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int roo
 /// Which trees are in flight; true where there are some.
 static int list_flying(const kk_model *m, kk_simulator *s) {
     int any = 0;
+    memset(s->tree_tied, 0, (size_t)m->ntree * sizeof *s->tree_tied);
+    mark_ties(m, s);
     for (int i = 1; i < m->nnode; i++) {
         s->in_flight[i] = (int8_t)is_in_flight(m, s, i);
         any |= s->in_flight[i];
