@@ -235,6 +235,12 @@ def step_cli(tally):
     tally.add_program("cli", [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", tool], show_all=True)
 
 
+def step_server(tally):
+    """the server of `karakuri view`: a browser, fifty attacks, slow clients, crowds"""
+    tool = build("release", tally) / "karakuri"
+    tally.add_program("server", [sys.executable, ROOT / "tests" / "server" / "run.py", "--tool", tool], show_all=True)
+
+
 def step_exam(tally):
     """scenes with known answers that take a second or two; `make exam` runs them all"""
     done = run([build("release", tally) / "karakuri", "exam", "--quick", "--json"])

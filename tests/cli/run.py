@@ -11,9 +11,11 @@ import math
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OK, FINDING, USAGE, INPUT, LIMIT = range(5)
@@ -704,6 +706,59 @@ def check_reproduce(bench):
     bench.expect("reproduce --list", ["reproduce", "--list", "s2"], OK, out=["s2_steps"])
     bench.expect("no such paper", ["reproduce", "s3_servoo"], USAGE, err=["did you mean 's3_servo'?"])
     bench.expect("no models", ["reproduce", "s2_steps", "--out", "again", "--models", "nowhere"], FINDING, out=["stopped", "nowhere"])
+# ---- pictures --------------------------------------------------------------------------------------------------------
+
+def read_png(path):
+    """Width, height and rows of a PNG file of eight-bit colours, by the letter of its standard."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, chunks = 8, {}
+    while at < len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        body = data[at + 8:at + 8 + size]
+        assert zlib.crc32(name + body) == struct.unpack_from(">I", data, at + 8 + size)[0]
+        chunks[name] = body
+        at += 12 + size
+    width, height, depth, colour = struct.unpack_from(">IIBB", chunks[b"IHDR"])
+    assert (depth, colour) == (8, 2) and b"IEND" in chunks
+    raw, rows, above = zlib.decompress(chunks[b"IDAT"]), [], bytes(3 * width)
+    for y in range(height):
+        kind, row = raw[y * (3 * width + 1)], bytearray(raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
+        for i in range(3 * width):
+            left, up, corner = (row[i - 3], above[i], above[i - 3]) if i >= 3 else (0, above[i], 0)
+            guess = left + up - corner
+            nearest = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[kind]) & 255
+        rows.append(bytes(row))
+        above = row
+    return width, height, rows
+
+
+def check_render(bench):
+    small = ["--size", "96x64", "--detail", "1"]
+    bench.expect("a picture", ["render", "robot:humanoid36", "-o", "still.png", *small], OK, out=["still.png: 1 picture of 96 x 64"])
+    width, height, rows = read_png(bench.folder / "still.png")
+    bench.check("its size", (width, height) == (96, 64))
+    bench.check("the sky above, something in the middle", rows[2][0] > 200 and min(rows[32][3 * 40:3 * 56]) < 120)
+    bench.expect("and again", ["render", "robot:humanoid36", "-o", "again.png", *small], OK)
+    bench.check("the same picture", read_png(bench.folder / "again.png")[2] == rows)
+    bench.run("run", "robot:arm7", "-t", "0.1", "-o", "arm.kkr")
+    document = bench.document("a recording as pictures", ["render", "arm.kkr", "-o", "frames/", "--fps", "40", *small])
+    bench.check("their number", document.get("pictures") == 5 and len(list((bench.folder / "frames").glob("*.png"))) == 5, str(document))
+    bench.expect("signs", ["render", "arm.kkr", "-o", "signs.png", "--forces", "--balance", "--at", "0.05", "--background", "dark", *small], OK)
+    bench.expect("no such kind of picture", ["render", "arm.kkr", "-o", "x.jpg"], USAGE, err=["x.jpg", ".png"])
+    bench.expect("a size that is none", ["render", "arm.kkr", "-o", "x.png", "--size", "12"], USAGE, err=["--size"])
+    bench.expect("a body that is none", ["render", "arm.kkr", "-o", "x.png", "--follow", "nobody", *small], INPUT, err=["nobody"])
+    bench.expect("a folder that is none", ["render", "arm.kkr", "-o", "none/x.png", *small], INPUT, err=["none/x.png"])
+    done = bench.run("render", "arm.kkr", "-o", "film.mp4", *small)
+    if shutil.which("ffmpeg"):
+        bench.check("a film", done.returncode == OK and (bench.folder / "film.mp4").stat().st_size > 500, done.stderr)
+    else:
+        bench.check("a film without ffmpeg", done.returncode == INPUT and "ffmpeg" in done.stderr, done.stderr)
+    bench.expect("a page", ["view", "arm.kkr", "--save", "arm.html"], OK, out=["arm.html"])
+    bench.check("with the recording inside", "karakuri-film" in (bench.folder / "arm.html").read_text())
+    bench.expect("an address that is none", ["view", "robot:arm7", "--listen", "0.0.0.0"], USAGE, err=["0.0.0.0"])
+    bench.expect("a page that is none", ["view", "robot:arm7", "--page", "."], INPUT, err=["index.html"])
 
 
 def main():
@@ -737,6 +792,7 @@ def main():
         check_ik(bench)
         check_walk(bench)
         check_walking_guide(bench)
+        check_render(bench)
     print(f"{bench.passed} passed, {bench.failed} failed")
     return 1 if bench.failed else 0
 

@@ -18,6 +18,8 @@
     X(export)     \
     X(collide)    \
     X(plot)       \
+    X(render)     \
+    X(view)       \
     X(exam)       \
     X(reproduce)  \
     X(help)       \
