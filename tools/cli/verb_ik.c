@@ -306,8 +306,8 @@ static int measure(job *j) {
 
 static int run(cli *c, const void *options) {
     job j = {.c = c, .o = options};
-    if (!j.o->pose && !j.o->trials) {
-        return cli_fail(c, CLI_EXIT_USAGE, "give --pose X,Y,Z[,R,P,Y], or --trials N");
+    if (!j.o->pose == !j.o->trials) {
+        return cli_fail(c, CLI_EXIT_USAGE, "give either --pose X,Y,Z[,R,P,Y] or --trials N");
     }
     int code = load_model(c, j.o->model, &j.m);
     if (code) {

@@ -517,8 +517,9 @@ static int tell(const job *j, double cost, double seconds) {
     const int population = kk_optimizer_population(j->optimizer), generations = kk_optimizer_generation(j->optimizer);
     if (!j->c->common.json) {
         cli_text out = {0};
-        text_format(&out, "%s%s%s: cost %.6g%s\n", cli_style(j->c, CLI_BOLD), what, cli_style(j->c, CLI_PLAIN), cost,
-                    j->o->maximize && j->o->effort == 0 ? " (the value with its sign turned)" : "");
+        const bool is_plain = j->o->effort == 0; // the cost is then the value, or its negative
+        text_format(&out, "%s%s%s: %s%.6g\n", cli_style(j->c, CLI_BOLD), what, cli_style(j->c, CLI_PLAIN),
+                    is_plain ? "" : "cost ", is_plain && j->o->maximize ? -cost : cost);
         text_format(&out, "  searched      %d parameters, %d generations of %d, %.3g s\n", j->n, generations,
                     population, seconds);
         if (j->o->out) {

@@ -310,18 +310,28 @@ static int step_on(job *j, int64_t steps) {
     return code;
 }
 
-static int64_t count_steps(const job *j, double *dt) {
-    *dt = j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
-    return (int64_t)(j->o->time / *dt + 0.5);
+static double timestep_of(const job *j) {
+    return j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
+}
+
+static int64_t count_steps(const job *j) {
+    return (int64_t)(j->o->time / timestep_of(j) + 0.5);
+}
+
+static int check_time(const job *j) {
+    return count_steps(j) > 0 ? 0
+                              : cli_fail(j->c, CLI_EXIT_USAGE,
+                                         "--time: %g s is not even half a step of %g s — simulate longer, or give --dt",
+                                         j->o->time, timestep_of(j));
 }
 
 // ---- telling
 
-static int close_files(job *j) {
+/// A file that could not be written was told of once: closing it would say the same.
+static int close_files(job *j, int code) {
     kk_error error = {0};
-    int code = 0;
     error.status = kk_recorder_close(j->recorder, &error);
-    code = error.status ? cli_fail_error(j->c, &error) : 0;
+    code = !code && error.status ? cli_fail_error(j->c, &error) : code;
     error.status = kk_table_writer_close(j->log, &error);
     return !code && error.status ? cli_fail_error(j->c, &error) : code;
 }
@@ -392,16 +402,15 @@ static void release(job *j) {
 
 static int run(cli *c, const void *options) {
     job j = {.c = c, .o = options};
-    double dt = 0;
     int code = load_model(c, j.o->model, &j.m);
     if (code) {
         return code;
     }
-    code = make_ready(&j);
-    code = code ? code : step_on(&j, count_steps(&j, &dt));
-    const int closed = close_files(&j);
-    code = code ? code : closed;
-    code = code ? code : tell(&j, dt);
+    code = check_time(&j);
+    code = code ? code : make_ready(&j);
+    code = code ? code : step_on(&j, count_steps(&j));
+    code = close_files(&j, code);
+    code = code ? code : tell(&j, timestep_of(&j));
     release(&j);
     return code;
 }

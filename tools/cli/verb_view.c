@@ -269,6 +269,10 @@ static int serve(cli *c, const view_options *o, const assets *page) {
 static int run(cli *c, const void *options) {
     const view_options *o = options;
     assets page;
+    // the live view runs on, at the model's step, steered from the page
+    if (!o->save && (o->control || o->dt > 0)) {
+        return cli_fail(c, CLI_EXIT_USAGE, "--%s needs --save", o->control ? "control" : "dt");
+    }
     int code = assets_read(c, o->page, &page);
     if (!code) {
         code = o->save ? save_page(c, o, &page) : serve(c, o, &page);
