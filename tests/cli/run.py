@@ -520,7 +520,7 @@ def check_odd_requests(bench):
     (bench.folder / "void.xml").write_text("<mujoco/>")
     bench.expect("a run without a step", ["run", "short.xml", "-t", "0.01", "--dt", "1", "-o", "no.kkr"], USAGE, err=["half a step"])
     bench.check("leaves no recording", not (bench.folder / "no.kkr").exists())
-    done = bench.expect("a log on a full disk", ["run", "short.xml", "-t", "0.1", "--log", "/dev/full"], INPUT, err=["disk full"])
+    done = bench.expect("a log on a full disk", ["run", "short.xml", "-t", "20", "--log", "/dev/full"], INPUT, err=["disk full"])
     bench.check("is told of once", done.stderr.count("error") == 1, done.stderr)
     bench.expect("mass of nothing", ["info", "void.xml"], OK, out=["mass                0 kg\n"])
     before = (bench.folder / "short.xml").read_text()
