@@ -101,6 +101,16 @@ def check_option_names(bench, verbs):
         bench.check(f"options of {verb} have different names", len(names) == len(set(names)), str(sorted(names)))
 
 
+def check_keyframes(bench):
+    """Every verb that takes a keyframe says which there are."""
+    model = ROOT / "models/hrp2/hrp2.xml"
+    (bench.folder / "still.csv").write_text("time,waist.q\n0,0\n")
+    for words in (["run", model, "-t", "1"], ["render", model, "-o", "x.png"], ["view", model], ["view", model, "--save", "x.html"],
+                  ["walk", model], ["ik", model, "-f", "left_sole", "-p", "0,0,0"], ["analyze", model, "still.csv"],
+                  ["optimize", model, "-t", "1", "--maximize", "end:head.z"]):
+        bench.expect(f"keyframe of {words[0]}", [*words, "-k", "nope"], INPUT, err=["no keyframe 'nope' — the model has half_sitting"])
+
+
 def check_misuse(bench, verbs):
     bench.expect("misspelt verb", ["inof"], USAGE, err=["did you mean 'info'?", "try 'karakuri help'"])
     bench.expect("unknown verb", ["zzzzzz"], USAGE, err=["there is no verb 'zzzzzz'\n"])
@@ -828,6 +838,7 @@ def main():
         verbs = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
         check_help(bench, verbs)
         check_option_names(bench, verbs)
+        check_keyframes(bench)
         check_misuse(bench, verbs)
         check_generated(bench, verbs)
         check_loading(bench)

@@ -118,15 +118,12 @@ static int read_rest(job *j) {
     const kk_model *m = j->m.model;
     j->rest = cli_allocate((size_t)kk_model_nq(m) + 1, sizeof *j->rest);
     kk_model_neutral(m, j->rest);
-    if (j->o->keyframe) {
-        const int k = kk_model_find_keyframe(m, j->o->keyframe);
-        if (k < 0) {
-            return cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — karakuri info tells which there are",
-                            j->o->keyframe);
-        }
+    int k;
+    const int code = load_keyframe(j->c, m, j->o->keyframe, &k);
+    if (k >= 0) {
         memcpy(j->rest, kk_model_keyframe(m, k).q, (size_t)kk_model_nq(m) * sizeof *j->rest);
     }
-    return 0;
+    return code;
 }
 
 static int read_motion(job *j) {

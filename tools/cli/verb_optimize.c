@@ -306,16 +306,13 @@ static int choose_actuators(job *j) {
 
 static int make_start(job *j) {
     kk_error error = {0};
+    int k;
+    const int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &k);
     error.status = kk_state_create(j->m.model, NULL, &j->start);
-    if (!error.status && j->o->keyframe) {
-        const int k = kk_model_find_keyframe(j->m.model, j->o->keyframe);
-        if (k < 0) {
-            return cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — karakuri info tells which there are",
-                            j->o->keyframe);
-        }
+    if (!error.status && k >= 0) {
         error.status = kk_state_set_keyframe(j->m.model, j->start, k);
     }
-    return error.status ? cli_fail_error(j->c, &error) : 0;
+    return code ? code : error.status ? cli_fail_error(j->c, &error) : 0;
 }
 
 static int make_workers(job *j) {

@@ -5,7 +5,6 @@
 #include "cli.h"
 #include "load.h"
 #include "motion.h"
-#include "suggest.h"
 #include "tape.h"
 
 typedef struct run_options {
@@ -143,31 +142,6 @@ typedef struct job {
 
 // ---- making ready
 
-static int find_keyframe(job *j) {
-    const kk_model *m = j->m.model;
-    j->keyframe = -1;
-    if (!j->o->keyframe) {
-        return 0;
-    }
-    j->keyframe = kk_model_find_keyframe(m, j->o->keyframe);
-    if (j->keyframe >= 0) {
-        return 0;
-    }
-    suggestion near = suggest_begin(j->o->keyframe);
-    cli_text list = {0};
-    for (int i = 0; i < kk_model_nkeyframe(m); i++) {
-        const char *name = kk_model_keyframe(m, i).name;
-        suggest_word(&near, name ? name : "");
-        text_format(&list, "%s%s", i ? ", " : "", name ? name : "(no name)");
-    }
-    const int code = near.best ? cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — did you mean '%s'?",
-                                          j->o->keyframe, near.best)
-                               : cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — the model has %s",
-                                          j->o->keyframe, list.size ? text_string(&list) : "none");
-    text_free(&list);
-    return code;
-}
-
 static int make_state(job *j) {
     kk_error error = {0};
     error.status = kk_state_create(j->m.model, NULL, &j->state);
@@ -218,7 +192,7 @@ static int open_log(job *j) {
 
 static int make_ready(job *j) {
     const motion_options columns = {j->o->ignore_extra, j->o->allow_missing};
-    int code = find_keyframe(j);
+    int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &j->keyframe);
     code = code ? code : make_state(j);
     code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
     j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);

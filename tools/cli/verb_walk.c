@@ -219,6 +219,12 @@ static int run(cli *c, const void *options) {
     if (code) {
         return code;
     }
+    int keyframe;
+    code = load_keyframe(c, m.model, o->keyframe, &keyframe); // the walker finds it again
+    if (code) {
+        unload_model(&m);
+        return code;
+    }
     if (o->steps) {
         code = walker_read_plan(c, o->steps, o->width, &plan);
     } else {
