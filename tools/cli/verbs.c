@@ -15,6 +15,7 @@
     X(collide)    \
     X(plot)       \
     X(exam)       \
+    X(simbench)   \
     X(help)       \
     X(man)        \
     X(completion) \
