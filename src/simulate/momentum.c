@@ -11,6 +11,8 @@
 
 typedef kki_whole whole;
 
+enum { TIED = 1, MEETS = 2 }; ///< of a tree: to the world, others
+
 static kk_sym3 moments_of(const kki_node *n) {
     return (kk_sym3){n->inertia[0][0], n->inertia[1][1], n->inertia[2][2],
                      n->inertia[1][0], n->inertia[2][0], n->inertia[2][1]};
@@ -78,24 +80,6 @@ static int base_change(const whole *w, kk_force dH, double delta[6]) {
     return 1;
 }
 
-/// Floating trees that nothing ties to the world. A lone body keeps its momentum by itself unless it meets another.
-static int is_in_flight(const kk_model *m, const kk_simulator *s, int node) {
-    const kki_node *n = &m->node[node];
-    const int tree = m->node_tree[node];
-    if (n->type != KKI_NODE_FREE || n->parent != 0) {
-        return 0;
-    }
-    int meets = 0;
-    for (int i = 0; i < s->nparts; i++) {
-        const int a = m->node_tree[s->part[i].i], b = m->node_tree[s->part[i].j];
-        if ((a == tree && b < 0) || (b == tree && a < 0)) {
-            return 0;
-        }
-        meets |= a == tree || b == tree;
-    }
-    return !n->is_leaf || meets;
-}
-
 static kk_vec3 centre_of(const whole *w) {
     return kk_vec3_add(w->base, kk_vec3_scale(w->first, 1 / w->mass));
 }
@@ -139,11 +123,31 @@ static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int roo
                          kk_vec3_add(w->momentum.linear, kk_vec3_scale(f.linear, s->h)));
 }
 
-/// Which trees are in flight; true where there are some.
+/// Where a part of a row ties a tree to the world, or to another tree.
+static void note_part(const kk_model *m, kk_simulator *s, const kki_row_part *p) {
+    const int a = m->node_tree[p->i], b = m->node_tree[p->j];
+    if (a < 0 || b < 0) {
+        if (a >= 0 || b >= 0) {
+            s->tie[a < 0 ? b : a] |= TIED;
+        }
+    } else {
+        s->tie[a] |= MEETS;
+        s->tie[b] |= MEETS;
+    }
+}
+
+/// Which trees are in flight: floating ones that nothing ties to the world. True where there are some. A lone body keeps its momentum
+/// by itself; only where an impact cuts a step has it met others elsewhere than rows are.
 static int list_flying(const kk_model *m, kk_simulator *s) {
     int any = 0;
+    memset(s->tie, 0, (size_t)m->ntree * sizeof *s->tie);
+    for (int i = 0; i < s->nparts; i++) {
+        note_part(m, s, &s->part[i]);
+    }
     for (int i = 1; i < m->nnode; i++) {
-        s->in_flight[i] = (int8_t)is_in_flight(m, s, i);
+        const kki_node *n = &m->node[i];
+        const int tie = n->parent == 0 && n->type == KKI_NODE_FREE ? s->tie[m->node_tree[i]] : TIED;
+        s->in_flight[i] = (int8_t)(!(tie & TIED) && (!n->is_leaf || (tie && s->report.events > 0)));
         any |= s->in_flight[i];
     }
     return any;

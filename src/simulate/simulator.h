@@ -161,6 +161,7 @@ struct kk_simulator {
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
     int8_t *in_flight;       ///< [nnode] of momentum.c
+    int8_t *tie;             ///< [ntree] likewise
     kki_whole *whole;        ///< [nnode] likewise, at the start of the step
     double *drive;           ///< [nactuator] force of each actuator
 
