@@ -29,6 +29,19 @@ static int has_joint_forces(const kk_model *m) {
     return 0;
 }
 
+int kki_is_flyer(const kk_model *model, int node) {
+    const kki_node *n = &model->node[node];
+    return n->type == KKI_NODE_FREE && n->parent == 0 && !n->is_leaf;
+}
+
+static int flyers(const kk_model *m) {
+    int count = 0;
+    for (int i = 1; i < m->nnode; i++) {
+        count += kki_is_flyer(m, i);
+    }
+    return count;
+}
+
 kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     kki_warm_layout w = {.contacts = kki_model_max_contacts(model)};
     w.pairs = w.contacts;
@@ -40,6 +53,7 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_coupling = w.first_dof + (has_joint_forces(model) ? KKI_WARM_DOF_SIZE * model->nv : 0);
     w.first_loop = w.first_coupling + model->ncoupling;
     w.first_tendon = w.first_loop + 6 * model->nloop;
-    w.size = w.first_tendon + 2 * model->ntendon;
+    w.first_flight = w.first_tendon + 2 * model->ntendon;
+    w.size = w.first_flight + KKI_WARM_FLIGHT_SIZE * flyers(model);
     return w;
 }

@@ -26,16 +26,29 @@ enum { KKI_WARM_PAIR_SIZE = 10 };
 /// One degree of freedom: force of its lower limit, of its upper limit, of its dry friction.
 enum { KKI_WARM_LOWER, KKI_WARM_UPPER, KKI_WARM_FRICTION, KKI_WARM_DOF_SIZE };
 
+/// One floating tree of several bodies in flight: momentum about the world's origin, centre of mass, and the hash of the coordinates and
+/// velocities that these belong to, upper and lower half. Zeros where it is not in flight.
+enum {
+    KKI_WARM_ANGULAR,
+    KKI_WARM_LINEAR = KKI_WARM_ANGULAR + 3,
+    KKI_WARM_CENTRE = KKI_WARM_LINEAR + 3,
+    KKI_WARM_HASH_HIGH = KKI_WARM_CENTRE + 3,
+    KKI_WARM_HASH_LOW,
+    KKI_WARM_FLIGHT_SIZE
+};
+
 /// Where things stand in the warm part of a state.
 typedef struct kki_warm_layout {
     int contacts, pairs;           ///< room
     int contact_count, pair_count; ///< where the numbers in use are written
     int first_contact, first_pair; ///< where the records begin
-    int first_dof, first_coupling, first_loop, first_tendon;
+    int first_dof, first_coupling, first_loop, first_tendon, first_flight;
     int size; ///< all of it
 } kki_warm_layout;
 
 kki_warm_layout kki_warm_layout_of(const kk_model *model);
+/// Whether a node is the root of a floating tree of several bodies.
+int kki_is_flyer(const kk_model *model, int node);
 /// Most contact points of a step.
 int kki_model_max_contacts(const kk_model *model);
 

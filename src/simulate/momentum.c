@@ -3,7 +3,10 @@
 /// In reduced coordinates the midpoint rule keeps the momentum of a tree to second order only. Where nothing ties a floating
 /// tree to the world, what its spatial momentum must be at the end of the step is known,
 ///     H_end = H_start + h (forces from outside, gravity),
-/// and the velocity of its base is set so that it is: one 6 × 6 with the tree's composite inertia.
+/// and the velocity of its base is set so that it is: one 6 × 6 with the tree's composite inertia. The state remembers H_end, and the
+/// next step goes on from there: rounding does not add up, and nothing need be summed anew. A hash of q and v tells whether they
+/// are still those it belongs to.
+#include <karakuri/hash.h>
 #include <string.h>
 
 #include "math/dense.h"
@@ -84,44 +87,91 @@ static kk_vec3 centre_of(const whole *w) {
     return kk_vec3_add(w->base, kk_vec3_scale(w->first, 1 / w->mass));
 }
 
-/// Moves the base so that the centre of mass has gone on with the mean of its velocities.
-static void correct_position(const kk_model *m, kk_simulator *s, int root, const whole *before, kk_vec3 p_end) {
-    const whole after = gather(m, s->view, root);
-    const kk_vec3 mean = kk_vec3_scale(kk_vec3_add(before->momentum.linear, p_end), 0.5 * s->h / before->mass);
-    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(centre_of(before), mean), centre_of(&after));
-    const kk_vec3 shift = kk_mat3_tmul_vec(kki_mat3(m->node[root].R), d);
-    double *q = s->q + m->node[root].q_index + 4;
-    for (int k = 0; k < 3; k++) {
-        q[k] += (&shift.x)[k];
-    }
+static void add3(double *x, kk_vec3 a) {
+    x[0] += a.x;
+    x[1] += a.y;
+    x[2] += a.z;
 }
 
-static void correct_velocity(const kk_model *m, kk_simulator *s, int root, kk_force want) {
-    const whole after = gather(m, s->view, root);
+/// Moves the base so that the centre of mass has gone on with the mean of its velocities.
+static void correct_position(const kk_model *m, kk_simulator *s, int root, const kki_flight *start, kk_vec3 p_end,
+                             whole *w) {
+    const kk_vec3 mean = kk_vec3_scale(kk_vec3_add(start->momentum.linear, p_end), 0.5 * s->h / w->mass);
+    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(start->centre, mean), centre_of(w));
+    add3(s->q + m->node[root].q_index + 4, kk_mat3_tmul_vec(kki_mat3(m->node[root].R), d));
+    w->base = kk_vec3_add(w->base, d);
+    w->momentum.angular = kk_vec3_add(w->momentum.angular, kk_vec3_cross(d, w->momentum.linear));
+}
+
+static int correct_velocity(const kk_model *m, kk_simulator *s, int root, kk_force want, const whole *w) {
     double delta[6];
-    if (!base_change(&after, kk_force_sub(want, after.momentum), delta)) {
-        return;
+    if (!base_change(w, kk_force_sub(want, w->momentum), delta)) {
+        return 0;
     }
     const kk_mat3 R = kki_mat3(kki_pose_of(s->view, root)->R);
-    const kk_vec3 w = kk_mat3_tmul_vec(R, kk_vec3_make(delta[0], delta[1], delta[2]));
-    const kk_vec3 u = kk_mat3_tmul_vec(R, kk_vec3_make(delta[3], delta[4], delta[5]));
     double *v = s->v + m->node[root].v_index;
-    for (int k = 0; k < 3; k++) {
-        v[k] += (&w.x)[k];
-        v[3 + k] += (&u.x)[k];
-    }
+    add3(v, kk_mat3_tmul_vec(R, kk_vec3_make(delta[0], delta[1], delta[2])));
+    add3(v + 3, kk_mat3_tmul_vec(R, kk_vec3_make(delta[3], delta[4], delta[5])));
+    return 1;
 }
 
 /// Momentum at the end of the step. Gravity acts where the centre of mass is on its parabola, of which only the straight
 /// part has a moment.
-static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int root) {
-    const whole *w = &s->whole[root];
-    const kk_vec3 weight = kk_vec3_scale(kk_vec3_make(m->gravity[0], m->gravity[1], m->gravity[2]), w->mass);
-    const kk_vec3 centre = kk_vec3_add(centre_of(w), kk_vec3_scale(w->momentum.linear, 0.5 * s->h / w->mass));
+static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int root, const kki_flight *start,
+                               double mass) {
+    const kk_vec3 weight = kk_vec3_scale(kk_vec3_make(m->gravity[0], m->gravity[1], m->gravity[2]), mass);
+    const kk_vec3 centre = kk_vec3_add(start->centre, kk_vec3_scale(start->momentum.linear, 0.5 * s->h / mass));
     const kk_force f = kk_force_add(outside_of(m, s, root), kk_force_make(kk_vec3_cross(centre, weight), weight));
-    return kk_force_make(kk_vec3_add(w->momentum.angular, kk_vec3_scale(f.angular, s->h)),
-                         kk_vec3_add(w->momentum.linear, kk_vec3_scale(f.linear, s->h)));
+    return kk_force_make(kk_vec3_add(start->momentum.angular, kk_vec3_scale(f.angular, s->h)),
+                         kk_vec3_add(start->momentum.linear, kk_vec3_scale(f.linear, s->h)));
 }
+
+// ---- what the state remembers
+
+static uint64_t hash_of(const kk_model *m, int root, const double *q, const double *v) {
+    const int tree = m->node_tree[root], first = m->tree_first_dof[tree], end = m->tree_first_dof[tree + 1];
+    const int q_first = m->node[root].q_index, q_end = end < m->nv ? m->node[m->dof_node[end]].q_index : m->nq;
+    const uint64_t h = kk_hash_doubles(q + q_first, (size_t)(q_end - q_first), 1);
+    return kk_hash_doubles(v + first, (size_t)(end - first), h);
+}
+
+static kk_vec3 load3(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+/// The start of the step as the last one left it; false where it is another.
+static int recall(const kk_model *m, const kk_state *state, int root, const double *record, kki_flight *flight) {
+    const uint64_t hash = (uint64_t)record[KKI_WARM_HASH_HIGH] << 32 | (uint64_t)record[KKI_WARM_HASH_LOW];
+    if (hash == 0 || hash != hash_of(m, root, kk_state_q_const(state), kk_state_v_const(state))) {
+        return 0;
+    }
+    flight->momentum = kk_force_make(load3(record + KKI_WARM_ANGULAR), load3(record + KKI_WARM_LINEAR));
+    flight->centre = load3(record + KKI_WARM_CENTRE);
+    return 1;
+}
+
+static void remember(const kk_model *m, const kk_simulator *s, int root, double *record) {
+    const kki_flight *f = &s->flight[root];
+    const uint64_t hash = hash_of(m, root, s->q, s->v);
+    const kk_vec3 a = f->momentum.angular, p = f->momentum.linear, c = f->centre;
+    const double numbers[KKI_WARM_FLIGHT_SIZE] = {
+        a.x, a.y, a.z, p.x, p.y, p.z, c.x, c.y, c.z, (double)(hash >> 32), (double)(hash & 0xffffffffu)};
+    memcpy(record, numbers, sizeof numbers);
+}
+
+void kki_remember_flights(const kk_model *model, kk_simulator *s) {
+    double *record = s->warm + s->layout.first_flight;
+    for (int i = 1; i < model->nnode; i++) {
+        if (kki_is_flyer(model, i)) {
+            if (s->in_flight[i]) {
+                remember(model, s, i, record);
+            }
+            record += KKI_WARM_FLIGHT_SIZE;
+        }
+    }
+}
+
+// ---- the step
 
 /// Where a part of a row ties a tree to the world, or to another tree.
 static void note_part(const kk_model *m, kk_simulator *s, const kki_row_part *p) {
@@ -153,27 +203,40 @@ static int list_flying(const kk_model *m, kk_simulator *s) {
     return any;
 }
 
+/// s->flight of all trees in flight: from the state's memory, or summed.
+static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const double *record = kki_state_warm_const(state) + s->layout.first_flight;
+    int is_placed = 0;
+    for (int i = 1; i < m->nnode; i++) {
+        const int flyer = kki_is_flyer(m, i);
+        if (s->in_flight[i] && !(flyer && recall(m, state, i, record, &s->flight[i]))) {
+            if (!is_placed) {
+                kk_kinematics_velocity(m, s->view, kk_state_q_const(state), kk_state_v_const(state));
+            }
+            is_placed = 1;
+            const whole w = gather(m, s->view, i);
+            s->flight[i] = (kki_flight){w.momentum, centre_of(&w)};
+        }
+        record += flyer ? KKI_WARM_FLIGHT_SIZE : 0;
+    }
+}
+
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state) {
     if (!list_flying(model, s)) {
         return;
     }
-    kk_kinematics_velocity(model, s->view, kk_state_q_const(state), kk_state_v_const(state));
-    for (int i = 1; i < model->nnode; i++) {
-        if (s->in_flight[i]) {
-            s->whole[i] = gather(model, s->view, i);
-        }
-    }
-    kk_kinematics_velocity(model, s->view, s->q, s->v);
-    // where an impact has cut the step, the way moved is not that of a mean velocity
-    for (int i = 1; i < model->nnode && s->report.events == 0; i++) {
-        if (s->in_flight[i] && !model->node[i].is_leaf) {
-            correct_position(model, s, i, &s->whole[i], momentum_after(model, s, i).linear);
-        }
-    }
+    find_starts(model, s, state);
     kk_kinematics_velocity(model, s->view, s->q, s->v);
     for (int i = 1; i < model->nnode; i++) {
         if (s->in_flight[i]) {
-            correct_velocity(model, s, i, momentum_after(model, s, i));
+            whole w = gather(model, s->view, i);
+            const kk_force want = momentum_after(model, s, i, &s->flight[i], w.mass);
+            // where an impact has cut the step, the way moved is not that of a mean velocity
+            if (s->report.events == 0 && !model->node[i].is_leaf) {
+                correct_position(model, s, i, &s->flight[i], want.linear, &w);
+            }
+            s->in_flight[i] = (int8_t)correct_velocity(model, s, i, want, &w);
+            s->flight[i] = (kki_flight){want, centre_of(&w)};
         }
     }
 }

@@ -125,7 +125,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
-    KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);

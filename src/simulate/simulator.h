@@ -75,6 +75,12 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
+/// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
+typedef struct kki_flight {
+    kk_force momentum;
+    kk_vec3 centre;
+} kki_flight;
+
 /// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
 typedef struct kki_whole {
     kk_force momentum;
@@ -162,7 +168,7 @@ struct kk_simulator {
     kk_force *wrench;        ///< [nbody] what each joint transmits
     int8_t *in_flight;       ///< [nnode] of momentum.c
     int8_t *tie;             ///< [ntree] likewise
-    kki_whole *whole;        ///< [nnode] likewise, at the start of the step
+    kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
     double *drive;           ///< [nactuator] force of each actuator
 
     kki_warm_layout layout; ///< of what the state remembers
@@ -205,6 +211,8 @@ const kk_data *kki_simulator_view(kk_simulator *s);
 double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
 /// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
+/// Leaves in s->warm what the next step goes on from; behind all that changes s->q and s->v.
+void kki_remember_flights(const kk_model *model, kk_simulator *s);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.

@@ -237,6 +237,9 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     }
     kki_warm_store(s);
     kki_close_loops(model, s);
+    if (!s->is_smooth) {
+        kki_remember_flights(model, s);
+    }
     status = prove(model, s, error);
     if (status == KK_OK) {
         commit(model, s, state);
