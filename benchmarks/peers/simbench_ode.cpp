@@ -4,6 +4,7 @@
 
 #include <ode/ode.h>
 
+#include <cstdarg>
 #include <memory>
 
 namespace peers {
@@ -109,9 +110,14 @@ std::size_t base_of(const ode_scene *s, int robot) {
     return static_cast<std::size_t>(s->scene.body_count + robot * SIMBENCH_LINKS);
 }
 
+/// dWorldStep complains of its LCP by the thousand.
+void keep_quiet(int, const char *, va_list) {
+}
+
 void *open_with(const simbench_scene *scene, solver how) {
     static const bool is_started = dInitODE2(0) != 0;
     (void)is_started;
+    dSetMessageHandler(keep_quiet);
     auto s = std::make_unique<ode_scene>();
     s->scene = *scene;
     s->how = how;

@@ -54,7 +54,9 @@ typedef struct kk_report {
     double signorini;                     ///< J; worst |impulse × separation speed|
     double dissipation;                   ///< rad; worst angle between friction and the reverse of sliding
     double penetration;                   ///< m; deepest overlap at the step's middle
-    double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick; 0 where RK4 took the step
+    double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick
+    /// J; of gravity and of joints' springs, at the step's middle. Where RK4 took the step all four are those of its start and its end.
+    double potential_before, potential_after;
     double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none

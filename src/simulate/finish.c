@@ -75,7 +75,7 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     for (int k = 0; k < model->nv; k++) {
         // implicit forces answer the change of velocity
         const double dv = s->h * s->acceleration[k];
-        s->force[KK_FORCE_PASSIVE][k] -= s->passive[k] * dv;
+        s->force[KK_FORCE_PASSIVE][k] -= s->has_springs ? s->passive[k] * dv : 0;
         s->force[KK_FORCE_ACTUATOR][k] -= s->servo[k] * dv;
         s->force[KK_FORCE_LIMIT][k] = s->force[KK_FORCE_FRICTION][k] = s->force[KK_FORCE_CONSTRAINT][k] = 0;
     }
@@ -92,5 +92,6 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     if (!s->is_smooth) {
         s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
         s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
+        s->report.potential_before = s->report.potential_after = kki_potential(model, s, s->q_middle);
     }
 }

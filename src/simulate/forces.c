@@ -17,6 +17,9 @@ static double clamp(double x, double low, double high) {
 // ---- springs and dampers of joints
 
 static void add_passive(const kk_model *m, kk_simulator *s) {
+    if (!s->has_springs) {
+        return; // their forces are zero for ever
+    }
     double *way = s->dv; // free until the kick is applied
     kk_difference(m, s->data->neutral, s->q, way);
     const double half = 0.5 * s->h;

@@ -70,9 +70,18 @@ static int count_limits(const kk_model *m) {
     return n;
 }
 
+static int has_springs(const kk_model *m) {
+    int any = 0;
+    for (int k = 0; k < m->nv; k++) {
+        any |= m->dof[k].stiffness != 0 || m->dof[k].damping != 0;
+    }
+    return any;
+}
+
 static void count(const kk_model *m, kk_simulator *s) {
     const int single = count_friction(m) + count_limits(m) + m->ncoupling;
     s->layout = kki_warm_layout_of(m);
+    s->has_springs = has_springs(m);
     s->max_contacts = s->max_touching = s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
@@ -125,6 +134,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);

@@ -75,6 +75,11 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
+/// Of a tree.
+typedef struct kki_energy {
+    double kinetic, potential;
+} kki_energy;
+
 /// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
 typedef struct kki_flight {
     kk_force momentum;
@@ -111,7 +116,9 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth; ///< whether this step was one for Runge and Kutta
+    int is_smooth;   ///< whether this step was one for Runge and Kutta
+    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    int has_springs; ///< whether any joint of the model has a spring or a damper
 
     // the moving copy of the state
     double *q, *v; ///< [nq], [nv]
@@ -168,6 +175,7 @@ struct kk_simulator {
     kk_force *wrench;        ///< [nbody] what each joint transmits
     int8_t *in_flight;       ///< [nnode] of momentum.c
     int8_t *tie;             ///< [ntree] likewise
+    kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
     kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
     double *drive;           ///< [nactuator] force of each actuator
 
@@ -205,6 +213,10 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
+/// energy.c: kinetic and potential energy of every tree at (q, v), by way of s->view. @param energy [ntree] result
+void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
+/// Potential energy of gravity and of joints' springs at the poses of s->data and the coordinates q.
+double kki_potential(const kk_model *model, const kk_simulator *s, const double *q);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.

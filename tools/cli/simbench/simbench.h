@@ -83,7 +83,9 @@ typedef struct simbench_engine {
     double (*height)(void *world, int robot);
 } simbench_engine;
 
-extern const simbench_engine simbench_ours;
+extern const simbench_engine simbench_ours;          ///< every step certified; RK4 where nothing touches
+extern const simbench_engine simbench_ours_midpoint; ///< certified, the default integrator everywhere
+extern const simbench_engine simbench_ours_sweeps;   ///< the same with ten sweeps and no certificate
 
 // ---- tests
 
