@@ -34,10 +34,15 @@ int kki_is_flyer(const kk_model *model, int node) {
     return n->type == KKI_NODE_FREE && n->parent == 0 && !n->is_leaf;
 }
 
-static int flyers(const kk_model *m) {
+int kki_is_lone(const kk_model *model, int node) {
+    const kki_node *n = &model->node[node];
+    return n->type == KKI_NODE_FREE && n->parent == 0 && n->is_leaf && n->mass > 0;
+}
+
+static int count_nodes(const kk_model *m, int (*is)(const kk_model *, int)) {
     int count = 0;
     for (int i = 1; i < m->nnode; i++) {
-        count += kki_is_flyer(m, i);
+        count += is(m, i);
     }
     return count;
 }
@@ -54,6 +59,7 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_loop = w.first_coupling + model->ncoupling;
     w.first_tendon = w.first_loop + 6 * model->nloop;
     w.first_flight = w.first_tendon + 2 * model->ntendon;
-    w.size = w.first_flight + KKI_WARM_FLIGHT_SIZE * flyers(model);
+    w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
+    w.size = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);
     return w;
 }

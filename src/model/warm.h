@@ -37,18 +37,24 @@ enum {
     KKI_WARM_FLIGHT_SIZE
 };
 
+/// One body alone on a free joint, in flight and turning: velocity of its centre of mass in the world, of which rounding takes more in
+/// axes that turn.
+enum { KKI_WARM_LONE_SIZE = 3 };
+
 /// Where things stand in the warm part of a state.
 typedef struct kki_warm_layout {
     int contacts, pairs;           ///< room
     int contact_count, pair_count; ///< where the numbers in use are written
     int first_contact, first_pair; ///< where the records begin
-    int first_dof, first_coupling, first_loop, first_tendon, first_flight;
+    int first_dof, first_coupling, first_loop, first_tendon, first_flight, first_lone;
     int size; ///< all of it
 } kki_warm_layout;
 
 kki_warm_layout kki_warm_layout_of(const kk_model *model);
 /// Whether a node is the root of a floating tree of several bodies.
 int kki_is_flyer(const kk_model *model, int node);
+/// Whether it is a body alone on a free joint.
+int kki_is_lone(const kk_model *model, int node);
 /// Most contact points of a step.
 int kki_model_max_contacts(const kk_model *model);
 

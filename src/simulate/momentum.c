@@ -6,6 +6,9 @@
 /// and the velocity of its base is set so that it is: one 6 × 6 with the tree's composite inertia. The state remembers H_end, and the
 /// next step goes on from there: rounding does not add up, and nothing need be summed anew. A hash of q and v tells whether they
 /// are still those it belongs to.
+///
+/// A lone body keeps its momentum by itself, up to what rounding takes from the numbers of its velocity as its axes turn. In flight
+/// the state remembers its velocity in world axes, too.
 #include <karakuri/hash.h>
 #include <string.h>
 
@@ -14,7 +17,8 @@
 
 typedef kki_whole whole;
 
-enum { TIED = 1, MEETS = 2 }; ///< of a tree: to the world, others
+enum { TIED = 1, MEETS = 2 };         ///< of a tree: to the world, others
+enum { ON_GROUND, IN_FLIGHT, ALONE }; ///< of a root
 
 static kk_sym3 moments_of(const kki_node *n) {
     return (kk_sym3){n->inertia[0][0], n->inertia[1][1], n->inertia[2][2],
@@ -163,10 +167,63 @@ void kki_remember_flights(const kk_model *model, kk_simulator *s) {
     double *record = s->warm + s->layout.first_flight;
     for (int i = 1; i < model->nnode; i++) {
         if (kki_is_flyer(model, i)) {
-            if (s->in_flight[i]) {
+            if (s->in_flight[i] == IN_FLIGHT) {
                 remember(model, s, i, record);
             }
             record += KKI_WARM_FLIGHT_SIZE;
+        }
+    }
+}
+
+// ---- lone bodies
+
+static kk_quat load_quat(const double *q) {
+    return (kk_quat){q[0], q[1], q[2], q[3]};
+}
+
+/// Velocity of the centre of mass in the axes of the joint's placement.
+static kk_vec3 centre_velocity(const kki_node *n, const double *q, const double *v) {
+    const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
+    return kk_mat3_mul_vec(kk_quat_to_mat3(load_quat(q)), kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), c)));
+}
+
+/// The remembered velocity where it is the same but for rounding.
+static kk_vec3 sharpen(kk_vec3 u, const double *record) {
+    const kk_vec3 kept = load3(record), d = kk_vec3_sub(kept, u);
+    return kk_vec3_dot(d, d) <= 1e-26 * kk_vec3_dot(u, u) ? kept : u;
+}
+
+/// Sets the linear velocity of a lone body so that its momentum is exact.
+static void keep_lone(const kk_model *m, kk_simulator *s, const kk_state *state, int root, const double *old,
+                      double *record) {
+    const kki_node *n = &m->node[root];
+    const double *q0 = kk_state_q_const(state) + n->q_index, *v0 = kk_state_v_const(state) + n->v_index;
+    double *v = s->v + n->v_index;
+    if (v[0] == 0 && v[1] == 0 && v[2] == 0 && v0[0] == 0 && v0[1] == 0 && v0[2] == 0) {
+        return; // its axes do not turn
+    }
+    const kk_vec3 f = kk_mat3_tmul_vec(kki_mat3(n->R), s->outside[root].linear);
+    const kk_vec3 g = kk_mat3_tmul_vec(kki_mat3(n->R), kki_vec3(m->gravity));
+    const kk_vec3 gain = kk_vec3_scale(kk_vec3_add(kk_vec3_scale(f, 1 / n->mass), g), s->h);
+    const kk_vec3 u = kk_vec3_add(sharpen(centre_velocity(n, q0, v0), old), gain);
+    const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
+    const kk_vec3 w = kk_mat3_tmul_vec(kk_quat_to_mat3(load_quat(s->q + n->q_index)), u);
+    const kk_vec3 linear = kk_vec3_sub(w, kk_vec3_cross(load3(v), c));
+    memcpy(v + 3, &linear.x, 3 * sizeof *v);
+    memcpy(record, &u.x, 3 * sizeof *record);
+}
+
+static void keep_lone_bodies(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const double *old = kki_state_warm_const(state) + s->layout.first_lone;
+    double *record = s->warm + s->layout.first_lone;
+    for (int i = 1; i < m->nnode; i++) {
+        if (kki_is_lone(m, i)) {
+            memset(record, 0, KKI_WARM_LONE_SIZE * sizeof *record);
+            if (s->in_flight[i] == ALONE) {
+                keep_lone(m, s, state, i, old, record);
+            }
+            old += KKI_WARM_LONE_SIZE;
+            record += KKI_WARM_LONE_SIZE;
         }
     }
 }
@@ -186,6 +243,16 @@ static void note_part(const kk_model *m, kk_simulator *s, const kki_row_part *p)
     }
 }
 
+/// Whether the free joint itself has a spring, a motor or a force of the caller's: these act from outside, too.
+static int is_driven(const kk_simulator *s, int first) {
+    int any = 0;
+    for (int k = first; k < first + 6; k++) {
+        any |= s->force[KK_FORCE_ACTUATOR][k] != 0 || s->force[KK_FORCE_PASSIVE][k] != 0 ||
+               s->force[KK_FORCE_APPLIED][k] != 0;
+    }
+    return any;
+}
+
 /// Which trees are in flight: floating ones that nothing ties to the world. True where there are some. A lone body keeps its momentum
 /// by itself; only where an impact cuts a step has it met others elsewhere than rows are.
 static int list_flying(const kk_model *m, kk_simulator *s) {
@@ -196,8 +263,10 @@ static int list_flying(const kk_model *m, kk_simulator *s) {
     }
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
-        const int tie = n->parent == 0 && n->type == KKI_NODE_FREE ? s->tie[m->node_tree[i]] : TIED;
-        s->in_flight[i] = (int8_t)(!(tie & TIED) && (!n->is_leaf || (tie && s->report.events > 0)));
+        const int is_free = n->parent == 0 && n->type == KKI_NODE_FREE && !is_driven(s, n->v_index);
+        const int tie = is_free ? s->tie[m->node_tree[i]] : TIED;
+        const int alone = n->is_leaf && !(tie && s->report.events > 0);
+        s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : !alone ? IN_FLIGHT : n->mass > 0 ? ALONE : ON_GROUND);
         any |= s->in_flight[i];
     }
     return any;
@@ -209,7 +278,7 @@ static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *stat
     int is_placed = 0;
     for (int i = 1; i < m->nnode; i++) {
         const int flyer = kki_is_flyer(m, i);
-        if (s->in_flight[i] && !(flyer && recall(m, state, i, record, &s->flight[i]))) {
+        if (s->in_flight[i] == IN_FLIGHT && !(flyer && recall(m, state, i, record, &s->flight[i]))) {
             if (!is_placed) {
                 kk_kinematics_velocity(m, s->view, kk_state_q_const(state), kk_state_v_const(state));
             }
@@ -222,13 +291,15 @@ static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *stat
 }
 
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state) {
-    if (!list_flying(model, s)) {
+    const int any = list_flying(model, s);
+    keep_lone_bodies(model, s, state);
+    if (!(any & IN_FLIGHT)) {
         return;
     }
     find_starts(model, s, state);
     kk_kinematics_velocity(model, s->view, s->q, s->v);
     for (int i = 1; i < model->nnode; i++) {
-        if (s->in_flight[i]) {
+        if (s->in_flight[i] == IN_FLIGHT) {
             whole w = gather(model, s->view, i);
             const kk_force want = momentum_after(model, s, i, &s->flight[i], w.mass);
             // where an impact has cut the step, the way moved is not that of a mean velocity

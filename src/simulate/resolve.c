@@ -245,7 +245,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
     kki_island_scatter(m, s, I, y_drift, s->y_drift);
-    return status;
+    return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
 }
 
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {

@@ -63,7 +63,8 @@ void kki_warm_store(kk_simulator *s) {
     if (w.contacts > 0) {
         store_contacts(s, &w, warm);
     }
-    for (int i = w.first_dof; i < w.size; i++) {
+    const int end = s->is_smooth ? w.size : w.first_lone; // what follows momentum.c has written
+    for (int i = w.first_dof; i < end; i++) {
         warm[i] = 0;
     }
     for (int i = 0; i < s->nconstraint; i++) {
