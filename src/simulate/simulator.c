@@ -172,12 +172,19 @@ static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_s
     return KK_OK;
 }
 
+/// Room for pairs that are near: more than touch. With a long step all of a few hundred fast bodies are near each other.
+static int near_room(const kk_model *m, int touching) {
+    enum { COMMON = 1 << 16 };
+    const int64_t all = (int64_t)m->ncollider * (m->ncollider - 1) / 2, wanted = touching > COMMON ? touching : COMMON;
+    return (int)(touching == 0 ? 0 : all < wanted ? all : wanted);
+}
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
-    status = status ? status : kki_near_create(&s->near, m, s->max_touching, &s->allocator);
+    status = status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), &s->allocator);
     if (status == KK_OK) {
         status = kki_solver_work_create(&s->solver, &s->allocator,
                                         (kki_solver_size){.rows = rows, .blocks = s->max_blocks, .nv = m->nv});
