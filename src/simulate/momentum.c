@@ -48,7 +48,8 @@ static whole gather(const kk_model *m, const kk_data *d, int root) {
     const int tree = m->node_tree[root];
     const kk_vec3 base = kki_vec3(kki_pose_of(d, root)->p);
     whole w = {.base = base};
-    for (int i = root; i < m->nnode; i++) {
+    const int end = m->node[root].is_leaf ? root + 1 : m->nnode;
+    for (int i = root; i < end; i++) {
         if (m->node_tree[i] == tree) {
             add_node(&w, &m->node[i], kki_pose_of(d, i), kki_rates_of(d, i), base);
         }
@@ -59,7 +60,8 @@ static whole gather(const kk_model *m, const kk_data *d, int root) {
 /// Forces on the tree from outside, about the world's origin; poses are those of the middle.
 static kk_force outside_of(const kk_model *m, const kk_simulator *s, int root) {
     kk_force sum = {{0, 0, 0}, {0, 0, 0}};
-    for (int i = root; i < m->nnode; i++) {
+    const int end = m->node[root].is_leaf ? root + 1 : m->nnode;
+    for (int i = root; i < end; i++) {
         if (m->node_tree[i] == m->node_tree[root]) {
             const kk_vec3 o = kki_vec3(kki_pose_of(s->data, i)->p);
             const kk_force f = s->outside[i];
@@ -253,20 +255,37 @@ static int is_driven(const kk_simulator *s, int first) {
     return any;
 }
 
-/// Which trees are in flight: floating ones that nothing ties to the world. True where there are some. A lone body keeps its momentum
-/// by itself; only where an impact cuts a step has it met others elsewhere than rows are.
-static int list_flying(const kk_model *m, kk_simulator *s) {
+/// What ties one tree of an island to the world ties all.
+static void spread_ties(kk_simulator *s, const kki_island *I) {
     int any = 0;
+    for (int i = 0; i < I->ntree; i++) {
+        any |= s->tie[s->tree_order[I->first_tree + i]];
+    }
+    for (int i = 0; i < I->ntree; i++) {
+        s->tie[s->tree_order[I->first_tree + i]] |= (int8_t)(any & TIED);
+    }
+}
+
+static void find_ties(const kk_model *m, kk_simulator *s) {
     memset(s->tie, 0, (size_t)m->ntree * sizeof *s->tie);
     for (int i = 0; i < s->nparts; i++) {
         note_part(m, s, &s->part[i]);
     }
+    for (int i = 0; i < s->nisland; i++) {
+        spread_ties(s, &s->island[i]);
+    }
+}
+
+/// Which trees are in flight: floating ones that nothing ties to the world. Gives what there is. A lone body that touches nothing keeps
+/// its momentum by itself but for rounding; one that has met others may have been moved out of them, too.
+static int list_flying(const kk_model *m, kk_simulator *s) {
+    int any = 0;
+    find_ties(m, s);
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
         const int is_free = n->parent == 0 && n->type == KKI_NODE_FREE && !is_driven(s, n->v_index);
         const int tie = is_free ? s->tie[m->node_tree[i]] : TIED;
-        const int alone = n->is_leaf && !(tie && s->report.events > 0);
-        s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : !alone ? IN_FLIGHT : n->mass > 0 ? ALONE : ON_GROUND);
+        s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : tie || !n->is_leaf ? IN_FLIGHT : ALONE);
         any |= s->in_flight[i];
     }
     return any;

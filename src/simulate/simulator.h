@@ -27,6 +27,7 @@ typedef struct kki_contact {
     kk_vec3 impulse;           ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;            ///< of torsion and rolling on B, likewise
     double approach;           ///< normal velocity at the start
+    double swing;              ///< of that what comes from turning about the contact (resolve.c)
     kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
 } kki_contact;
 
@@ -121,8 +122,9 @@ struct kk_simulator {
     int has_springs; ///< whether any joint of the model has a spring or a damper
 
     // the moving copy of the state
-    double *q, *v; ///< [nq], [nv]
-    double *lag;   ///< [nlag]
+    const kk_state *start; ///< the state itself, as long as a step lasts
+    double *q, *v;         ///< [nq], [nv]
+    double *lag;           ///< [nlag]
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;

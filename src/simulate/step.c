@@ -46,6 +46,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     s->meeting = -1;
+    s->start = state;
     s->h = h;
 }
 
