@@ -46,6 +46,30 @@ BODY void multiply_body(int n, int stride, const double *A, const double *x, con
     }
 }
 
+/// `width` vectors of Σ xⱼ Aⱼ at once.
+BODY void combine_strip(int n, int stride, int first, int width, const double *x, const double *A, double *y) {
+    kki_quad sum[4] = {{0}, {0}, {0}, {0}};
+    for (int j = 0; j < n; j++) {
+        const kki_quad *a = (const kki_quad *)(A + j * stride) + first;
+        for (int k = 0; k < width; k++) {
+            sum[k] += x[j] * a[k];
+        }
+    }
+    for (int k = 0; k < width; k++) {
+        ((kki_quad *)y)[first + k] = sum[k];
+    }
+}
+
+BODY void combine_body(int n, int width, int stride, const double *x, const double *A, double *y) {
+    int k = 0;
+    for (; k + 3 <= width / 4; k += 3) {
+        combine_strip(n, stride, k, 3, x, A, y);
+    }
+    for (; k < width / 4; k++) {
+        combine_strip(n, stride, k, 1, x, A, y);
+    }
+}
+
 BODY void add_body(int stride, double f, const double *x, double *y) {
     for (int k = 0; k < stride / 4; k++) {
         ((kki_quad *)y)[k] += f * ((const kki_quad *)x)[k];
@@ -286,6 +310,52 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
     backward_all(n, stride, false, A, inverse, y, x);
 }
 
+// ---- inverse
+
+BODY void swap_columns(int n, int stride, double *A, int i, int j) {
+    for (int k = 0; k < n; k++) {
+        const double t = A[k * stride + i];
+        A[k * stride + i] = A[k * stride + j];
+        A[k * stride + j] = t;
+    }
+}
+
+/// Gauss and Jordan: every pivot clears its whole column.
+BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
+    const int width = kki_round4(n) / 4;
+    for (int k = 0; k < n; k++) {
+        pivot[k] = choose_pivot(n, stride, A, k);
+        if (pivot[k] != k) {
+            swap_rows(4 * width, A + k * stride, A + pivot[k] * stride);
+        }
+        kki_quad *row = (kki_quad *)(A + k * stride);
+        const double p = A[k * stride + k];
+        if (!(ABS(p) > 1e-300)) {
+            return false;
+        }
+        const double f = 1 / p;
+        A[k * stride + k] = 1;
+        for (int x = 0; x < width; x++) {
+            row[x] *= f;
+        }
+        for (int i = 0; i < n; i++) {
+            const double g = A[i * stride + k];
+            if (i != k) {
+                A[i * stride + k] = 0;
+                for (int x = 0; x < width; x++) {
+                    ((kki_quad *)(A + i * stride))[x] -= g * row[x];
+                }
+            }
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        if (pivot[k] != k) {
+            swap_columns(n, stride, A, k, pivot[k]);
+        }
+    }
+    return true;
+}
+
 // ---- one function of each for every instruction set
 
 #define DEFINE(suffix, attribute)                                                                                   \
@@ -314,6 +384,13 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
                                             const int32_t *pivot, double *b, double *y, double *x) {                \
         lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                       \
     }                                                                                                               \
+    attribute static bool invert_##suffix(int n, int stride, double *A, int32_t *pivot) {                           \
+        return invert_body(n, stride, A, pivot);                                                                    \
+    }                                                                                                               \
+    attribute static void combine_##suffix(int n, int width, int stride, const double *x, const double *A,          \
+                                           double *y) {                                                             \
+        combine_body(n, width, stride, x, A, y);                                                                    \
+    }                                                                                                               \
     attribute static void gather_##suffix(int m, int n, int stride, bool upper, const double *C, const double *R,   \
                                           double *W) {                                                              \
         gather_body(m, n, stride, upper, C, R, W);                                                                  \
@@ -329,6 +406,8 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
         .ldl_solve = ldl_solve_##suffix,                                                                            \
         .lu = lu_##suffix,                                                                                          \
         .lu_solve = lu_solve_##suffix,                                                                              \
+        .combine = combine_##suffix,                                                                                \
+        .invert = invert_##suffix,                                                                                  \
         .gather = gather_##suffix,                                                                                  \
         .dot = dot_##suffix,                                                                                        \
     };

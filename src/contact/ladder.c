@@ -12,6 +12,8 @@ static const double NEAR = 1e3;
 static const double SETTLED = 0.2;
 /// Rows up to which the last digits are always worth their price.
 enum { LAST_DIGITS = 18 };
+/// Changes of mode on one path.
+enum { LONGEST_PATH = 40 };
 
 kki_solver_options kki_solver_options_default(void) {
     return (kki_solver_options){.tolerance = 1e-9,
@@ -195,6 +197,19 @@ static bool climb_convex(climb *c) {
     return arrived(c);
 }
 
+/// Modes found one by one, from where Newton's steps got to.
+static bool climb_path(climb *c) {
+    kki_iterate_copy(c->system, c->best, c->trial);
+    kki_rung_path(c->system, c->scratch, c->trial, LONGEST_PATH, c->stats);
+    keep(c, KKI_RUNG_NEWTON);
+    return arrived(c);
+}
+
+/// Of a large problem the last digits are not worth the slow rungs; of a small one they are, or what is just held creeps.
+static bool enough(const climb *c) {
+    return c->system->nrow > LAST_DIGITS && c->best->residual <= last_digits(c);
+}
+
 /// The warm start's modes, then the sure way.
 static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, warm->lambda);
@@ -209,14 +224,23 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
             return true;
         }
     }
-    // where there is another way, a first attempt that wanders is not followed for long
+    // where there is another way, a first attempt that wanders is not followed for long; a warm start of a large problem not at all
     const int few = c->options->newton < 6 ? c->options->newton : 6;
-    newton_from(c, warm, (kki_newton_options){.limit = few, .careful = true});
-    if (!arrived(c) && !cold && c->best->residual <= 1e-3) {
-        climb_sweep(c);
+    const bool brisk =
+        !c->system->low_rank && c->system->nrow > LAST_DIGITS && !cold && warm->residual > NEAR * c->system->floor;
+    newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
+    if (arrived(c)) {
+        return true;
     }
-    // of a large problem the last digits are not worth all other rungs; of a small one they are, or what is just held creeps
-    return arrived(c) || climb_convex(c) || c->best->residual <= last_digits(c);
+    if (!cold && c->system->low_rank && c->best->residual <= 1e-3) {
+        climb_sweep(c);
+    } else if (!cold && !c->system->low_rank && climb_path(c)) {
+        return true;
+    }
+    if (brisk) {
+        newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true});
+    }
+    return arrived(c) || enough(c) || climb_convex(c) || c->best->residual <= last_digits(c);
 }
 
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {

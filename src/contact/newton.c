@@ -116,8 +116,7 @@ static void on_mode(const kki_system *s, int b, int mode, const double *d, doubl
     }
 }
 
-/// Moves λ onto the modes. True if it was not there.
-static bool move_onto_modes(const kki_system *s, const kki_solver_scratch *w, double *lambda) {
+bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *w, double *lambda) {
     bool moved = false;
     for (int b = 0; b < s->nblock; b++) {
         const kki_block *block = &s->problem->block[b];
@@ -332,7 +331,7 @@ static bool refactor(const kki_system *s, kki_solver_scratch *w, const kki_itera
 static bool step(const kki_system *s, kki_solver_scratch *w, kki_iterate *base, bool reuse, kki_iterate *out,
                  kki_solver_stats *stats) {
     kki_reduced *r = &w->reduced;
-    if (move_onto_modes(s, w, base->lambda)) {
+    if (kki_newton_enforce(s, w, base->lambda)) {
         kki_system_judge(s, base);
     }
     stats->newton++;
@@ -411,6 +410,9 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
         }
+        if (o->brisk && holds_too_much(s, w)) {
+            break;
+        }
         const bool careful = o->careful && it->residual <= 1e3 * s->floor && holds_too_much(s, w);
         w->reduced.nudge = reuse ? w->reduced.nudge : careful ? careful_nudge(s, it->residual) : least_nudge(s);
         bool finite = step(s, w, base, reuse, full, stats);
@@ -429,11 +431,12 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (it->residual <= s->floor && !(finite && full->residual < 0.3 * it->residual)) {
             break;
         }
+        const double slack = o->brisk && k > 0 ? 0.9 : o->slack;
         if (finite &&
-            (full->residual < 0.5 * it->residual || (since <= 6 && full->residual < o->slack * best->residual))) {
+            (full->residual < 0.5 * it->residual || (since <= 6 && full->residual < slack * best->residual))) {
             contraction = old ? 1 : full->residual / it->residual;
             swap(it, full);
-        } else if (finite && backtrack(s, base, full, it->residual, trial)) {
+        } else if (!o->brisk && finite && backtrack(s, base, full, it->residual, trial)) {
             swap(it, trial);
         } else if (o->rescue > 0) {
             // twice as many each time: the same few would lead round in a circle
@@ -505,8 +508,7 @@ void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const dou
     }
 }
 
-/// The directions that a step has turned to; the modes themselves stay.
-static void follow_directions(const kki_system *s, kki_solver_scratch *w, const double *lambda) {
+void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double *lambda) {
     for (int b = 0; b < s->nblock; b++) {
         double d[2] = {0, 0};
         if (w->mode[b] == SLIDING && read_mode(s, b, lambda, d, 0) == SLIDING && (d[0] != 0 || d[1] != 0)) {
@@ -537,6 +539,6 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *i
         if (stalls) {
             break;
         }
-        follow_directions(s, w, base->lambda);
+        kki_newton_follow(s, w, base->lambda);
     }
 }

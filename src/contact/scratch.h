@@ -53,6 +53,14 @@ typedef struct kki_reduced {
     double *b, *x, *y, *line; ///< [stride] scratch; b: right-hand side, x: solution
 } kki_reduced;
 
+/// One unknown of a path: what it moves, and the row, or turn of two rows, whose velocity stays zero.
+enum { KKI_UNKNOWN_ENTRIES = 6 };
+typedef struct kki_unknown {
+    int32_t block, row, count;
+    int32_t index[KKI_UNKNOWN_ENTRIES];
+    double value[KKI_UNKNOWN_ENTRIES], turn[2], diagonal;
+} kki_unknown;
+
 enum { KKI_ITERATES = 10, KKI_VECTORS = 8, KKI_HISTORY = 6 };
 
 typedef struct kki_solver_scratch {
@@ -60,11 +68,13 @@ typedef struct kki_solver_scratch {
     kki_reduced reduced;
     double *G;               ///< formed from Y
     int8_t *mode, *old_mode; ///< [nblock]
+    kki_unknown *unknown;    ///< [nrow]
     double *direction;       ///< [2 × nblock]
     double *radius;          ///< [nblock]
     double *motion[3];       ///< [padded nv]
     kki_iterate iterate[KKI_ITERATES];
     double *vector[KKI_VECTORS];          ///< [stride]
+    double *walk[KKI_VECTORS];            ///< [stride] of the path
     double *history[2 * KKI_HISTORY + 2]; ///< [stride] of Anderson's acceleration
 } kki_solver_scratch;
 
@@ -74,6 +84,7 @@ enum {
     KKI_IT_TRY,                          ///< ladder: what a rung works on
     KKI_IT_NEWTON,                       ///< newton: 4
     KKI_IT_PROXIMAL = KKI_IT_NEWTON + 4, ///< proximal, anderson, admm: 3
+    KKI_IT_PATH = KKI_IT_PROXIMAL + 3,   ///< path
 };
 
 // ---- system.c
@@ -123,6 +134,7 @@ typedef struct kki_newton_options {
     int rescue;    ///< sweeps where the step fails; 0: give up there
     double slack;  ///< growth of the residual tolerated in the first steps
     bool restart;  ///< blocks that stick start from zero
+    bool brisk;    ///< gives up where a step does not gain, or the modes hold more than there is to move
     bool careful;  ///< steps that fail are tried again with a shift in proportion to the error
 } kki_newton_options;
 /// True if it ended with modes that stand and a residual that no step lowers.
@@ -131,6 +143,13 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_itera
 /// Modes read off λ into the scratch; OPEN is also: at the lower bound.
 enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
 void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
+/// Moves λ onto the modes. True if it was not there.
+bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, double *lambda);
+/// Reads the directions in which it slides off λ; the modes stay.
+void kki_newton_follow(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
+/// Along lines of problems, one change of mode at a time, at most `limit` a pass; needs G.
+void kki_rung_path(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
+                   kki_solver_stats *stats);
 /// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, bool careful,
                       kki_solver_stats *stats);

@@ -42,6 +42,7 @@ typedef struct kki_solver_stats {
     int32_t rung;   ///< that gave the solution: 0 the warm start, else a KKI_RUNG_…
     int32_t sweeps; ///< of L1 and of the rescues inside higher rungs
     int32_t newton; ///< Newton steps, those over velocities among them
+    int32_t path;   ///< pieces of paths
     int32_t proximal, anderson, admm;
     int32_t factorisations;
     int32_t block;  ///< at fault where the input was refused; else that of the largest residual; −1 if there is none

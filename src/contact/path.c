@@ -1,0 +1,578 @@
+/// L2¼, the path: from the warm start to the answer along a line of problems, one change of mode at a time.
+///
+/// Any λ answers *some* problem: with u₀ a velocity that agrees with λ's modes, the one of g₀ = u₀ − G λ. From g₀ a straight line
+/// leads to g, g − (1 − τ) r with r = G λ + g − u₀, and along it the answer moves in straight pieces,
+///     x = −B T r,    dλ = C x,    du₀ = G dλ + r,    B = (T G C)⁻¹,
+/// each as far as the first block that leaves its mode. That one changes, B follows by a bordering step, and on until τ = 1.
+///
+/// A Newton step that changes all modes at once holds too much where rows say almost the same thing (feet that stick, in joints that
+/// stick), and then leaps; here a row comes in only where its own velocity gets to zero. So that rows that say exactly the same leave B
+/// regular, G carries a proximal term w (λ − λ̄) around the pass's start: a pass ends with an error of w times what λ has moved, and the next
+/// pass, from there, takes most of that away. Discs that slide are linearised, their direction stays for a pass, a turn is a straight line.
+///
+/// References: Cottle, Monotone solutions of the parametric linear complementarity problem (1972); Cottle, Pang, Stone, The Linear
+/// Complementarity Problem (1992), 4.5; Josephy, Newton's method for generalized equations (1979); for warm starts Ferreau, Bock, Diehl, An
+/// online active set strategy (2008); Rockafellar (1976) for the proximal term.
+#include <string.h>
+
+#include "contact/cones.h"
+#include "contact/scratch.h"
+
+enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
+
+/// The proximal weight, in the block's scale: to begin with, where a pass fails, where passes stand still, and the most that is tried.
+static const double WEIGHT = 1e-7, RAISED = 100, LOWERED = 0.1, HEAVIEST = 0.1;
+/// Changes of mode without progress; passes; passes that gain little.
+enum { MOST_IDLE = 4, MOST_PASSES = 8, MOST_STALE = 3 };
+
+typedef struct path {
+    const kki_system *s;
+    kki_solver_scratch *w;
+    kki_unknown *unknown;
+    int n;
+    double *B;                      ///< [n × s->stride] transposed: B[l × stride + k] is B(k, l)
+    double *lambda, *u0;            ///< [stride] the point on the path
+    double *r, *dl, *du;            ///< [stride]
+    double *b, *x, *column, *along; ///< [stride] scratch
+} path;
+
+// ---- blocks
+
+static bool rides(const kki_block *block) {
+    return block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+}
+
+/// The contact that a block rides on, or itself.
+static int leader_of(const path *p, int b) {
+    const kki_block *block = &p->s->problem->block[b];
+    return rides(block) ? block->contact : b;
+}
+
+/// End of the blocks that change together with a leader.
+static int end_of_group(const path *p, int leader) {
+    const kki_block *block = p->s->problem->block;
+    int b = leader + 1;
+    while (b < p->s->nblock && rides(&block[b]) && block[b].contact == leader) {
+        b++;
+    }
+    return b;
+}
+
+/// First of the two rows that lie in a disc; −1: none.
+static int disc_row(const kki_block *block) {
+    return block->law == KKI_LAW_CONTACT ? block->row + 1 : block->law == KKI_LAW_ROLLING ? block->row : -1;
+}
+
+static double normal_of(const path *p, int b) {
+    return p->lambda[p->s->problem->block[leader_of(p, b)].row];
+}
+
+/// How fast a disc slides against its friction.
+static double speed_of(const path *p, int b, const double *velocity) {
+    const int row = disc_row(&p->s->problem->block[b]);
+    const double *d = p->w->direction + 2 * b;
+    return -(d[0] * velocity[row] + d[1] * velocity[row + 1]);
+}
+
+// ---- unknowns: what moves, and the row or turn that stays zero
+
+static kki_unknown *open_unknown(path *p, int b, int row) {
+    kki_unknown *x = &p->unknown[p->n];
+    *x = (kki_unknown){.block = b, .row = row, .count = 1, .index = {row}, .value = {1}};
+    return x;
+}
+
+static void extend(kki_unknown *x, int row, double value) {
+    x->index[x->count] = row;
+    x->value[x->count++] = value;
+}
+
+/// The part of the normal's column that friction at its bound adds.
+static void add_rider(const path *p, int b, kki_unknown *x) {
+    const kki_block *block = &p->s->problem->block[b];
+    const int mode = p->w->mode[b], row = disc_row(block);
+    const double f = block->friction, *d = p->w->direction + 2 * b;
+    if (mode == HELD || f == 0 || x->count + 2 > KKI_UNKNOWN_ENTRIES) {
+        return;
+    }
+    if (block->law == KKI_LAW_TORSION) {
+        extend(x, block->row, mode == OPEN ? -f : f);
+    } else if (mode == SLIDING) {
+        extend(x, row, f * d[0]);
+        extend(x, row + 1, f * d[1]);
+    }
+}
+
+/// The turn of a disc that slides; none while its friction is still zero and any direction would do.
+static bool open_turn(path *p, int b) {
+    const kki_block *block = &p->s->problem->block[b];
+    const double rim = block->friction * normal_of(p, b), speed = speed_of(p, b, p->u0), *d = p->w->direction + 2 * b;
+    if (!(rim > 0) || speed > 1e12 * rim * p->s->scale[b]) {
+        return false;
+    }
+    kki_unknown *x = open_unknown(p, b, disc_row(block));
+    x->turn[0] = x->value[0] = -d[1];
+    x->turn[1] = d[0];
+    extend(x, x->row + 1, d[0]);
+    x->diagonal = speed > 0 ? speed / rim : 0;
+    return true;
+}
+
+// ---- the inverse
+
+/// G times an unknown's column, the proximal term included.
+static const double *times_column(const path *p, const kki_unknown *x, double *out) {
+    const kki_system *s = p->s;
+    memcpy(out, s->G + x->index[0] * s->stride, sizeof(double) * (size_t)s->stride);
+    for (int i = 0; i < s->stride && x->value[0] != 1; i++) {
+        out[i] *= x->value[0];
+    }
+    for (int e = 1; e < x->count; e++) {
+        s->kernels->add(s->stride, x->value[e], s->G + x->index[e] * s->stride, out);
+    }
+    for (int e = 0; e < x->count; e++) {
+        out[x->index[e]] += s->shift[x->index[e]] * x->value[e];
+    }
+    return out;
+}
+
+static double test(const kki_unknown *x, const double *v) {
+    const bool plain = x->turn[0] == 0 && x->turn[1] == 0;
+    return plain ? v[x->row] : x->turn[0] * v[x->row] + x->turn[1] * v[x->row + 1];
+}
+
+static double along_column(const kki_unknown *x, const double *v) {
+    double sum = 0;
+    for (int e = 0; e < x->count; e++) {
+        sum += x->value[e] * v[x->index[e]];
+    }
+    return sum;
+}
+
+/// The test as a column of its own: the row of the matrix is that times G.
+static kki_unknown test_of(const kki_unknown *x) {
+    kki_unknown t = {.row = x->row, .count = 1, .index = {x->row, x->row + 1}, .value = {1}};
+    if (x->turn[0] != 0 || x->turn[1] != 0) {
+        t.count = 2;
+        t.value[0] = x->turn[0];
+        t.value[1] = x->turn[1];
+    }
+    return t;
+}
+
+/// Takes the unknown behind the last one into the inverse.
+static bool border(path *p) {
+    const kki_system *s = p->s;
+    const int n = p->n, stride = s->stride, width = kki_round4(n + 1);
+    const kki_unknown *x = &p->unknown[n], t = test_of(x);
+    double *a = p->b, *Ba = p->x, *c = p->along;
+    const double *v = times_column(p, x, p->column);
+    for (int k = 0; k < n; k++) {
+        a[k] = test(&p->unknown[k], v);
+    }
+    double left = test(x, v) + x->diagonal;
+    s->kernels->combine(n, width, stride, a, p->B, Ba);
+    v = times_column(p, &t, p->column);
+    memset(c, 0, sizeof(double) * (size_t)width);
+    for (int k = 0; k < n; k++) {
+        c[k] = along_column(&p->unknown[k], v);
+        left -= c[k] * Ba[k];
+    }
+    if (!(__builtin_fabs(left) > 1e-300)) {
+        return false;
+    }
+    const double f = 1 / left;
+    double *last = p->B + n * stride;
+    memset(last, 0, sizeof(double) * (size_t)stride);
+    for (int k = 0; k < n; k++) {
+        const double cB = s->kernels->dot(width, p->B + k * stride, c);
+        s->kernels->add(width, f * cB, Ba, p->B + k * stride);
+        p->B[k * stride + n] = -f * cB;
+        last[k] = -f * Ba[k];
+    }
+    last[n] = f;
+    p->n++;
+    return true;
+}
+
+/// Takes unknown k out of the inverse; the last one takes its place.
+static bool unborder(path *p, int k) {
+    const int stride = p->s->stride, width = kki_round4(p->n), last = p->n - 1;
+    const double *row = p->B + k * stride, own = row[k];
+    if (!(__builtin_fabs(own) > 1e-300)) {
+        return false;
+    }
+    for (int l = 0; l < p->n; l++) {
+        if (l != k) {
+            p->s->kernels->add(width, -p->B[l * stride + k] / own, row, p->B + l * stride);
+        }
+    }
+    if (k != last) {
+        memcpy(p->B + k * stride, p->B + last * stride, sizeof(double) * (size_t)width);
+        p->unknown[k] = p->unknown[last];
+    }
+    for (int l = 0; l < last; l++) {
+        p->B[l * stride + k] = p->B[l * stride + last];
+        p->B[l * stride + last] = 0;
+    }
+    p->n--;
+    return true;
+}
+
+/// Lists the unknowns of a leader and of those that ride on it, and hands each to `take`.
+static bool list_group(path *p, int leader, bool (*take)(path *)) {
+    const kki_block *block = p->s->problem->block;
+    const int end = end_of_group(p, leader), row = block[leader].row, mode = p->w->mode[leader];
+    const bool contact = block[leader].law == KKI_LAW_CONTACT;
+    if (mode == OPEN || mode == UPPER) {
+        return true;
+    }
+    kki_unknown *x = open_unknown(p, leader, row);
+    if (contact && mode == SLIDING && block[leader].friction > 0) {
+        extend(x, row + 1, block[leader].friction * p->w->direction[2 * leader]);
+        extend(x, row + 2, block[leader].friction * p->w->direction[2 * leader + 1]);
+    }
+    for (int b = leader + 1; b < end; b++) {
+        add_rider(p, b, x);
+    }
+    bool good = take(p);
+    for (int k = 1; contact && mode == HELD && k < 3 && good; k++) {
+        open_unknown(p, leader, row + k);
+        good = take(p);
+    }
+    for (int b = leader; b < end && good; b++) {
+        if (disc_row(&block[b]) >= 0 && p->w->mode[b] == SLIDING && block[b].friction > 0) {
+            good = !open_turn(p, b) || take(p);
+        }
+        for (int k = 0; b > leader && p->w->mode[b] == HELD && k < kki_law_rows(block[b].law) && good; k++) {
+            open_unknown(p, b, block[b].row + k);
+            good = take(p);
+        }
+    }
+    return good;
+}
+
+static bool count(path *p) {
+    p->n++;
+    return true;
+}
+
+/// All unknowns, their matrix and its inverse.
+static bool begin(path *p) {
+    const kki_system *s = p->s;
+    p->n = 0;
+    for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
+        list_group(p, b, count);
+    }
+    for (int l = 0; l < p->n; l++) {
+        const double *v = times_column(p, &p->unknown[l], p->column);
+        double *out = p->B + l * s->stride;
+        memset(out, 0, sizeof(double) * (size_t)s->stride);
+        for (int k = 0; k < p->n; k++) {
+            out[k] = test(&p->unknown[k], v);
+        }
+        out[l] += p->unknown[l].diagonal;
+    }
+    return s->kernels->invert(p->n, s->stride, p->B, p->w->reduced.pivot);
+}
+
+// ---- u₀
+
+/// A velocity of the sign that a bound asks for: the true one, or as much to the other side.
+static double agreeing(double u, double sign) {
+    return sign * __builtin_fabs(u) + 0.0;
+}
+
+static void start_block(path *p, int b, const double *u) {
+    const kki_block *block = &p->s->problem->block[b];
+    const int row = block->row, mode = p->w->mode[b], disc = disc_row(block);
+    const double *d = p->w->direction + 2 * b;
+    for (int k = 0; k < kki_law_rows(block->law); k++) {
+        p->u0[row + k] = mode == HELD ? 0 : u[row + k];
+    }
+    if (mode == HELD || (rides(block) && (block->friction == 0 || p->w->mode[block->contact] == OPEN))) {
+        return;
+    }
+    if (block->law == KKI_LAW_CONTACT) {
+        p->u0[row] = mode == OPEN ? agreeing(u[row], 1) : 0;
+    }
+    if (disc < 0) {
+        p->u0[row] = agreeing(u[row], mode == UPPER ? -1 : 1);
+    } else if (mode == SLIDING && block->friction > 0) {
+        const double speed = __builtin_fabs(speed_of(p, b, u));
+        p->u0[disc] = -speed * d[0];
+        p->u0[disc + 1] = -speed * d[1];
+    }
+}
+
+// ---- how far
+
+/// The next change of mode.
+typedef struct change {
+    double at; ///< share of the way
+    int block, mode;
+} change;
+
+static void propose(change *c, double at, int block, int mode) {
+    if (at < c->at) {
+        *c = (change){at, block, mode};
+    }
+}
+
+/// Where a value that is not negative, and falls at this rate, is zero.
+static double falls(double value, double rate, double noise) {
+    return rate < -noise ? (value > 0 ? -value / rate : 0) : 2;
+}
+
+/// Where |t + a t'| reaches rim + a rim'.
+static double leaves_disc(const double *t, const double *dt, double rim, double drim) {
+    const double A = drim * drim - dt[0] * dt[0] - dt[1] * dt[1], B = rim * drim - t[0] * dt[0] - t[1] * dt[1];
+    const double room = rim * rim - t[0] * t[0] - t[1] * t[1], C = room > 1e-14 * rim * rim ? room : 0;
+    const double D = B * B - A * C;
+    if (C == 0 && (B < 0 || (B == 0 && A < 0))) {
+        return 0;
+    }
+    if (D < 0 || (B >= 0 && A >= 0)) {
+        return 2;
+    }
+    return B < 0 ? C / (-B + __builtin_sqrt(D)) : (B + __builtin_sqrt(D)) / -A;
+}
+
+static void limit_disc(const path *p, int b, double rim, double drim, double noise, change *c) {
+    const int row = disc_row(&p->s->problem->block[b]), mode = p->w->mode[b];
+    if (mode == HELD) {
+        propose(c, leaves_disc(p->lambda + row, p->dl + row, rim, drim), b, SLIDING);
+    } else if (mode == SLIDING) {
+        propose(c, falls(speed_of(p, b, p->u0), speed_of(p, b, p->du), noise), b, HELD);
+    }
+}
+
+static void limit_interval(const path *p, int b, const double bound[2], const double rate[2], double noise, change *c) {
+    const int row = p->s->problem->block[b].row, mode = p->w->mode[b];
+    if (mode == HELD) {
+        propose(c, falls(p->lambda[row] - bound[0], p->dl[row] - rate[0], 0), b, OPEN);
+        propose(c, falls(bound[1] - p->lambda[row], rate[1] - p->dl[row], 0), b, UPPER);
+    } else {
+        const double sign = mode == UPPER ? -1 : 1;
+        propose(c, falls(sign * p->u0[row], sign * p->du[row], noise), b, HELD);
+    }
+}
+
+static void limit_block(const path *p, int b, double noise, change *c) {
+    const kki_block *block = &p->s->problem->block[b];
+    const int row = block->row, mode = p->w->mode[b], normal = p->s->problem->block[leader_of(p, b)].row;
+    const double rim = block->friction * p->lambda[normal], drim = block->friction * p->dl[normal];
+    switch (block->law) {
+    case KKI_LAW_CONTACT:
+        if (mode == OPEN) {
+            propose(c, falls(p->u0[row], p->du[row], noise), b, SLIDING);
+            return;
+        }
+        if (block->friction > 0) {
+            limit_disc(p, b, rim, drim, noise, c);
+        }
+        propose(c, falls(p->lambda[row], p->dl[row], 0), b, OPEN);
+        return;
+    case KKI_LAW_LIMIT:
+    case KKI_LAW_BOX: {
+        const bool box = block->law == KKI_LAW_BOX;
+        limit_interval(p, b, (double[]){box ? block->lower : 0, box ? block->upper : __builtin_inf()}, (double[]){0, 0},
+                       noise, c);
+        return;
+    }
+    case KKI_LAW_TORSION:
+    case KKI_LAW_ROLLING:
+        if (p->w->mode[block->contact] == OPEN || block->friction == 0) {
+            return;
+        }
+        if (block->law == KKI_LAW_ROLLING) {
+            limit_disc(p, b, rim, drim, noise, c);
+        } else {
+            limit_interval(p, b, (double[]){-rim, rim}, (double[]){-drim, drim}, noise, c);
+        }
+        return;
+    default: return;
+    }
+}
+
+/// Velocities of held rows should not move at all: by how much they do is how much can be believed of the others.
+static double noise_of(const path *p) {
+    double noise = 1e-14 * p->s->size;
+    for (int k = 0; k < p->n; k++) {
+        const kki_unknown *x = &p->unknown[k];
+        const bool plain = x->turn[0] == 0 && x->turn[1] == 0;
+        const double e = plain ? 10 * __builtin_fabs(p->du[x->row]) : 0;
+        noise = e > noise ? e : noise;
+    }
+    return noise;
+}
+
+static change next_change(const path *p) {
+    change c = {1, -1, 0};
+    const double noise = noise_of(p);
+    for (int b = 0; b < p->s->nblock; b++) {
+        limit_block(p, b, noise, &c);
+    }
+    return c;
+}
+
+// ---- on the way
+
+static void direction(path *p) {
+    const kki_system *s = p->s;
+    for (int k = 0; k < p->n; k++) {
+        p->b[k] = -test(&p->unknown[k], p->r);
+    }
+    s->kernels->combine(p->n, kki_round4(p->n), s->stride, p->b, p->B, p->x);
+    memset(p->dl, 0, sizeof(double) * (size_t)s->stride);
+    for (int k = 0; k < p->n; k++) {
+        const kki_unknown *x = &p->unknown[k];
+        for (int e = 0; e < x->count; e++) {
+            p->dl[x->index[e]] += x->value[e] * p->x[k];
+        }
+    }
+    s->kernels->multiply(s->nrow, s->stride, s->G, p->dl, p->r, p->du);
+    for (int i = 0; i < s->nrow; i++) {
+        p->du[i] += s->shift[i] * p->dl[i];
+    }
+}
+
+static void advance(path *p, double a) {
+    for (int i = 0; i < p->s->nrow; i++) {
+        p->lambda[i] += a * p->dl[i];
+        p->u0[i] += a * p->du[i];
+        p->r[i] *= 1 - a;
+    }
+}
+
+/// u₀ of a row takes this value; what it loses, r gains.
+static void set_velocity(path *p, int row, double value) {
+    p->r[row] += p->u0[row] - value;
+    p->u0[row] = value;
+}
+
+/// Where a disc begins to slide: along its friction, or where that would leave to; against its velocity where it comes from nothing.
+static bool point_disc(path *p, int b, bool from_open) {
+    const int row = disc_row(&p->s->problem->block[b]);
+    const double *l = p->lambda + row, *v = p->u0 + row, *dl = p->dl + row;
+    const double sign = from_open ? -1 : 1, *of = from_open ? v : l[0] != 0 || l[1] != 0 ? l : dl;
+    const double size = kki_norm2(of[0], of[1]);
+    p->w->direction[2 * b] = size > 0 ? sign * of[0] / size : 0;
+    p->w->direction[2 * b + 1] = size > 0 ? sign * of[1] / size : 0;
+    return size > 0;
+}
+
+/// Riders of a contact that closes are at the bounds that their velocities ask for.
+static void close_riders(path *p, int leader) {
+    for (int b = leader + 1; b < end_of_group(p, leader); b++) {
+        const kki_block *block = &p->s->problem->block[b];
+        const double u = p->u0[block->row];
+        if (block->friction == 0) {
+            continue;
+        }
+        if (block->law == KKI_LAW_TORSION) {
+            p->w->mode[b] = (int8_t)(u > 0 ? OPEN : u < 0 ? UPPER : HELD);
+        } else {
+            p->w->mode[b] = (int8_t)(point_disc(p, b, true) ? SLIDING : HELD);
+        }
+    }
+}
+
+static void set_mode(path *p, int b, int to) {
+    const kki_block *block = &p->s->problem->block[b];
+    const int from = p->w->mode[b], disc = disc_row(block), contact = block->law == KKI_LAW_CONTACT;
+    if (to == SLIDING && block->friction > 0 && !point_disc(p, b, from == OPEN)) {
+        to = HELD;
+    }
+    p->w->mode[b] = (int8_t)to;
+    for (int c = b + 1; contact && to == OPEN && c < end_of_group(p, b); c++) {
+        p->w->mode[c] = OPEN;
+    }
+    if (contact && from == OPEN) {
+        close_riders(p, b);
+    }
+    if (!contact || to != OPEN) {
+        set_velocity(p, block->row, 0); // it has just got there
+    }
+    for (int k = 0; disc >= 0 && from != OPEN && k < 2; k++) {
+        set_velocity(p, disc + k, 0);
+    }
+}
+
+static bool apply_change(path *p, const change *c) {
+    const int leader = leader_of(p, c->block);
+    for (int k = p->n - 1; k >= 0; k--) {
+        if (leader_of(p, p->unknown[k].block) == leader && !unborder(p, k)) {
+            return false;
+        }
+    }
+    set_mode(p, c->block, c->mode);
+    return list_group(p, leader, border);
+}
+
+static bool walk(path *p, int limit, kki_solver_stats *stats) {
+    for (int k = 0, idle = 0; k < limit && idle <= MOST_IDLE; k++) {
+        stats->path++;
+        direction(p);
+        const change c = next_change(p);
+        if (!(c.at >= 0)) {
+            return false; // a number that is none
+        }
+        advance(p, c.at);
+        if (c.block < 0) {
+            return true;
+        }
+        idle = c.at == 0 ? idle + 1 : 0;
+        if (!apply_change(p, &c)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/// From λ to the answer of the problem with the proximal term around λ and the directions of sliding as they are.
+static bool pass(path *p, const kki_system *s, double weight, kki_iterate *at, int limit, kki_solver_stats *stats) {
+    kki_newton_read_modes(s, p->w, at->lambda);
+    kki_newton_enforce(s, p->w, at->lambda);
+    kki_system_judge(s, at);
+    kki_system_regularise(s, weight, at->lambda, &p->w->proximal);
+    memset(p->u0, 0, sizeof(double) * (size_t)s->stride);
+    for (int b = 0; b < s->nblock; b++) {
+        start_block(p, b, at->u);
+    }
+    for (int i = 0; i < s->stride; i++) {
+        p->r[i] = at->u[i] - p->u0[i];
+    }
+    stats->newton++;
+    stats->factorisations++;
+    return begin(p) && walk(p, limit, stats);
+}
+
+void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats) {
+    kki_iterate *at = &w->iterate[KKI_IT_PATH];
+    double **const v = w->walk, weight = WEIGHT, last = 1e300;
+    path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
+    p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
+    kki_iterate_copy(s, it, at);
+    for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > s->floor && stale <= MOST_STALE; k++) {
+        if (!pass(&p, s, weight, at, limit, stats)) {
+            weight *= RAISED;
+            if (weight > HEAVIEST) {
+                break;
+            }
+            kki_iterate_copy(s, it, at);
+            continue;
+        }
+        kki_newton_follow(s, w, at->lambda);
+        kki_newton_enforce(s, w, at->lambda);
+        kki_system_judge(s, at);
+        if (at->residual < it->residual) {
+            kki_iterate_copy(s, at, it);
+        }
+        if (at->residual > 0.5 * last) {
+            weight *= LOWERED;
+            stale++;
+        }
+        last = at->residual;
+    }
+}
