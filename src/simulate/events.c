@@ -20,7 +20,9 @@
 #include "math/dense.h"
 #include "simulate/island.h"
 
-enum { MOST_PIECES = 12, MOST_IMPULSES = 400, MOST_UNKNOWNS = 128, MOST_VERDICTS = 4 };
+/// Pieces of a step: a few, and more where many contacts may bounce one after the other.
+enum { LEAST_PIECES = 12, PIECES_A_CONTACT = 4 };
+enum { MOST_IMPULSES = 400, MOST_UNKNOWNS = 128, MOST_VERDICTS = 4 };
 
 /// Slower than this nothing slides, m/s.
 static const double SLIDING = 1e-10;
@@ -622,9 +624,10 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     double *u_first = rows(&p, s->u0);
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
+    const int most = LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {
-        status = advance(&p, u_first, pieces == MOST_PIECES, pieces == 0, &goes_on);
+        status = advance(&p, u_first, pieces == most, pieces == 0, &goes_on);
     }
     if (status != KK_OK || (pieces == 1 && !goes_on)) {
         memcpy(y_drift, y_end, bytes); // without the contacts that waited it may have been solved anew
