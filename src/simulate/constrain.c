@@ -39,11 +39,19 @@ static kk_vec3 origin(const kk_simulator *s, int node) {
     return kki_vec3(kki_pose_of(s->data, node)->p);
 }
 
+/// (point − origin) × d. What is but rounding of the point's coordinates is zero: a ball that is pushed at its centre does not turn.
+static kk_vec3 moment_of(kk_vec3 point, kk_vec3 origin, kk_vec3 d) {
+    const kk_vec3 x = kk_vec3_cross(kk_vec3_sub(point, origin), d);
+    const double size = __builtin_fabs(x.x) + __builtin_fabs(x.y) + __builtin_fabs(x.z);
+    const double place = __builtin_fabs(point.x) + __builtin_fabs(point.y) + __builtin_fabs(point.z);
+    return size > 1e-15 * place ? x : kk_vec3_make(0, 0, 0);
+}
+
 /// A force along d at a point: on node i, and its opposite on node j.
 static void force_part(kk_simulator *s, int row, int i, int j, kk_vec3 point, kk_vec3 d) {
     kki_row_part *p = add_part(s, row, i, j);
-    put(p->wi, kk_vec3_cross(kk_vec3_sub(point, origin(s, i)), d), d, 1);
-    put(p->wj, kk_vec3_cross(kk_vec3_sub(point, origin(s, j)), d), d, -1);
+    put(p->wi, moment_of(point, origin(s, i), d), d, 1);
+    put(p->wj, moment_of(point, origin(s, j), d), d, -1);
 }
 
 /// A moment about d: on node i, and its opposite on node j.

@@ -255,6 +255,15 @@ static int is_driven(const kk_simulator *s, int first) {
     return any;
 }
 
+/// Whether a body neither turned nor was turned: a ball without friction.
+static int is_still(const kk_simulator *s, int first) {
+    int still = 1;
+    for (int k = first; k < first + 3; k++) {
+        still &= s->v_kick[k] == 0 && s->v_kicked[k] == 0;
+    }
+    return still;
+}
+
 /// What ties one tree of an island to the world ties all.
 static void spread_ties(kk_simulator *s, const kki_island *I) {
     int any = 0;
@@ -284,8 +293,9 @@ static int list_flying(const kk_model *m, kk_simulator *s) {
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
         const int is_free = n->parent == 0 && n->type == KKI_NODE_FREE && !is_driven(s, n->v_index);
-        const int tie = is_free ? s->tie[m->node_tree[i]] : TIED;
-        s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : tie || !n->is_leaf ? IN_FLIGHT : ALONE);
+        const int tie = is_free ? s->tie[m->node_tree[i]] : TIED,
+                  alone = n->is_leaf && (!tie || is_still(s, n->v_index));
+        s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : alone ? ALONE : IN_FLIGHT);
         any |= s->in_flight[i];
     }
     return any;
