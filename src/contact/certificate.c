@@ -51,22 +51,39 @@ static void velocities(const kki_problem *p, const double *lambda, double *restr
     }
 }
 
-/// The largest of the block's diagonal: the natural map grows with its scale, so this is the strictest.
-static double scale_of(const kki_problem *p, const kki_block *block) {
-    const int n = kki_law_rows(block->law), row = block->row;
-    double own[3] = {0, 0, 0}, scale = 0;
+/// Diagonal of G and compliance for rows first … end − 1.
+static void diagonal(const kki_problem *p, int first, int end, double *restrict own) {
+    for (int i = first; i < end; i++) {
+        own[i - first] = compliance(p, i) + (p->G ? p->G[i * p->stride + i] : 0);
+    }
     for (int t = 0; !p->G && t < p->nv; t++) {
-        const double *y = p->Y + t * p->stride + row;
-        if (p->span && (row + n <= 4 * p->span[2 * t] || row >= 4 * p->span[2 * t + 1])) {
-            continue;
-        }
-        for (int k = 0; k < n; k++) {
-            own[k] += y[k] * y[k];
+        const double *restrict row = p->Y + t * p->stride;
+        const int from = p->span && 4 * p->span[2 * t] > first ? 4 * p->span[2 * t] : first;
+        const int to = p->span && 4 * p->span[2 * t + 1] < end ? 4 * p->span[2 * t + 1] : end;
+        for (int i = from; i < to; i++) {
+            own[i - first] += row[i] * row[i];
         }
     }
+}
+
+/// Diagonals of a few rows at a time.
+enum { WINDOW = 96 };
+typedef struct window {
+    int first, end;
+    double own[WINDOW];
+} window;
+
+/// The largest of the block's diagonal: the natural map grows with its scale, so this is the strictest.
+static double scale_of(const kki_problem *p, const kki_block *block, window *w) {
+    const int n = kki_law_rows(block->law);
+    if (block->row + n > w->end) {
+        w->first = block->row;
+        w->end = p->nrow - w->first < WINDOW ? p->nrow : w->first + WINDOW;
+        diagonal(p, w->first, w->end, w->own);
+    }
+    double scale = 0;
     for (int k = 0; k < n; k++) {
-        own[k] = p->G ? p->G[(row + k) * p->stride + row + k] : own[k];
-        scale = larger(scale, own[k] + compliance(p, row + k));
+        scale = larger(scale, w->own[block->row + k - w->first]);
     }
     return scale > 0 ? scale : 1;
 }
@@ -104,15 +121,17 @@ static double normal_of(const kki_problem *p, const kki_block *block, const doub
 
 void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_certificate *c) {
     *c = (kki_certificate){.worst = -1};
+    window w;
+    w.first = w.end = 0;
     velocities(p, lambda, u);
     for (int b = 0; b < p->nblock; b++) {
         const kki_block *block = &p->block[b];
-        const double scale = scale_of(p, block), normal = normal_of(p, block, lambda);
+        const double scale = scale_of(p, block, &w), normal = normal_of(p, block, lambda);
         double x[3] = {0}, nearest[3];
         centred(block, lambda, x);
         memcpy(nearest, x, sizeof x);
         kki_project_block(block, 1, normal, nearest);
-        const double *ub = u + block->row, r = kki_natural_map(block, scale, normal, x, ub);
+        const double *ub = u + block->row, r = __builtin_sqrt(kki_map_squared(block, scale, normal, x, ub));
         if (c->worst < 0 || !(r <= c->residual)) {
             c->residual = r;
             c->worst = b;

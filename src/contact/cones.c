@@ -32,21 +32,3 @@ void kki_project_all(const kki_problem *problem, double *lambda) {
         kki_project_block(block, 1, normal, lambda + block->row);
     }
 }
-
-double kki_natural_map(const kki_block *block, double scale, double normal, const double *lambda, const double *u) {
-    if (block->law == KKI_LAW_CONTACT) {
-        return __builtin_sqrt(kki_contact_map_squared(block->friction, scale, lambda, u));
-    }
-    if (block->law == KKI_LAW_EQUALITY) {
-        return __builtin_fabs(u[0]);
-    }
-    const bool pair = block->law == KKI_LAW_ROLLING;
-    const double q[2] = {scale * lambda[0] - u[0], pair ? scale * lambda[1] - u[1] : 0};
-    double x[2] = {q[0], q[1]};
-    kki_project_block(block, scale, normal, x);
-    if (x[0] == q[0] && x[1] == q[1]) {
-        return pair ? kki_norm2(u[0], u[1]) : __builtin_fabs(u[0]);
-    }
-    return pair ? kki_norm2(scale * lambda[0] - x[0], scale * lambda[1] - x[1])
-                : __builtin_fabs(scale * lambda[0] - x[0]);
-}

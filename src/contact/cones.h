@@ -57,7 +57,36 @@ static inline double kki_contact_map_squared(double friction, double scale, cons
     return d0 * d0 + d1 * d1 + d2 * d2;
 }
 
-/// |s λ − P(s λ − ũ)|, ũ = u + μ|ut| n for contacts (De Saxcé's shift), u otherwise.
-double kki_natural_map(const kki_block *block, double scale, double normal, const double *lambda, const double *u);
+/// |s λ − P(s λ − u)| of one row between bounds, x = s λ.
+static inline double kki_interval_map(double lower, double upper, double x, double u) {
+    const double q = x - u;
+    return q < lower ? __builtin_fabs(x - lower) : q > upper ? __builtin_fabs(x - upper) : __builtin_fabs(u);
+}
+
+/// |s λ − P(s λ − u)|² of two rows in a disc.
+static inline double kki_disc_map_squared(double radius, double scale, const double *lambda, const double *u) {
+    const double a = scale * lambda[0], b = scale * lambda[1], x = a - u[0], y = b - u[1], t2 = x * x + y * y;
+    if (t2 <= radius * radius) {
+        return u[0] * u[0] + u[1] * u[1];
+    }
+    const double f = radius / __builtin_sqrt(t2);
+    return (a - f * x) * (a - f * x) + (b - f * y) * (b - f * y);
+}
+
+/// |s λ − P(s λ − ũ)|², ũ = u + μ|ut| n for contacts (De Saxcé's shift), u otherwise. @param normal  torsion, rolling: of the contact
+static inline double kki_map_squared(const kki_block *block, double scale, double normal, const double *lambda,
+                                     const double *u) {
+    const double bound = block->friction * (normal > 0 ? normal : 0) * scale;
+    double r = 0;
+    switch (block->law) {
+    case KKI_LAW_CONTACT: return kki_contact_map_squared(block->friction, scale, lambda, u);
+    case KKI_LAW_ROLLING: return kki_disc_map_squared(bound, scale, lambda, u);
+    case KKI_LAW_LIMIT: r = kki_interval_map(0, __builtin_inf(), scale * lambda[0], u[0]); break;
+    case KKI_LAW_BOX: r = kki_interval_map(block->lower * scale, block->upper * scale, scale * lambda[0], u[0]); break;
+    case KKI_LAW_TORSION: r = kki_interval_map(-bound, bound, scale * lambda[0], u[0]); break;
+    default: r = u[0];
+    }
+    return r * r;
+}
 
 #endif

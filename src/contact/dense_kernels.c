@@ -320,31 +320,80 @@ BODY void swap_columns(int n, int stride, double *A, int i, int j) {
     }
 }
 
-/// Gauss and Jordan: every pivot clears its whole column.
+BODY void scale_row(int width, double f, double *row) {
+    for (int x = 0; x < width; x++) {
+        ((kki_quad *)row)[x] *= f;
+    }
+}
+
+BODY void subtract_row(int width, double f, const double *from, double *row) {
+    for (int x = 0; x < width; x++) {
+        ((kki_quad *)row)[x] -= f * ((const kki_quad *)from)[x];
+    }
+}
+
+/// The row from k on that is largest in column k once `above` has been taken out of it (column k − 1); without it where that is NULL.
+BODY int choose_after(int n, int stride, const double *A, int k, const double *above) {
+    int best = k;
+    double largest = -1;
+    for (int i = k; i < n; i++) {
+        const double *row = A + i * stride, x = ABS(above ? row[k] - row[k - 1] * above[k] : row[k]);
+        if (x > largest) {
+            largest = x;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/// Takes column k out of a row, whose pivot row is `from`.
+BODY void clear_column(int width, int k, const double *from, double *row) {
+    const double f = row[k];
+    row[k] = 0;
+    subtract_row(width, f, from, row);
+}
+
+/// Row k becomes the pivot row of column k, `above` that of the column before.
+BODY bool pivot_row(int n, int stride, double *A, int k, const double *above, int32_t *pivot) {
+    const int width = kki_round4(n) / 4;
+    double *row = A + k * stride;
+    pivot[k] = choose_after(n, stride, A, k, above);
+    if (pivot[k] != k) {
+        swap_rows(4 * width, row, A + pivot[k] * stride);
+    }
+    if (above) {
+        clear_column(width, k - 1, above, row);
+    }
+    const double p = row[k];
+    row[k] = 1;
+    scale_row(width, 1 / p, row);
+    return ABS(p) > 1e-300;
+}
+
+/// Gauss and Jordan, two columns at a time: a pair of pivots clears both columns from all other rows in one go.
 BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
     const int width = kki_round4(n) / 4;
-    for (int k = 0; k < n; k++) {
-        pivot[k] = choose_pivot(n, stride, A, k);
-        if (pivot[k] != k) {
-            swap_rows(4 * width, A + k * stride, A + pivot[k] * stride);
-        }
-        kki_quad *row = (kki_quad *)(A + k * stride);
-        const double p = A[k * stride + k];
-        if (!(ABS(p) > 1e-300)) {
+    for (int k = 0; k < n; k += 2) {
+        const bool pair = k + 1 < n;
+        double *a = A + k * stride, *b = pair ? a + stride : a;
+        if (!pivot_row(n, stride, A, k, NULL, pivot) || (pair && !pivot_row(n, stride, A, k + 1, a, pivot))) {
             return false;
         }
-        const double f = 1 / p;
-        A[k * stride + k] = 1;
-        for (int x = 0; x < width; x++) {
-            row[x] *= f;
+        if (pair) {
+            clear_column(width, k + 1, b, a);
         }
         for (int i = 0; i < n; i++) {
-            const double g = A[i * stride + k];
-            if (i != k) {
-                A[i * stride + k] = 0;
-                for (int x = 0; x < width; x++) {
-                    ((kki_quad *)(A + i * stride))[x] -= g * row[x];
-                }
+            kki_quad *row = (kki_quad *)(A + i * stride);
+            const double f = A[i * stride + k], g = pair ? A[i * stride + k + 1] : 0;
+            if (i == k || (pair && i == k + 1)) {
+                continue;
+            }
+            A[i * stride + k] = 0;
+            if (pair) {
+                A[i * stride + k + 1] = 0;
+            }
+            for (int x = 0; x < width; x++) {
+                row[x] -= f * ((const kki_quad *)a)[x] + g * ((const kki_quad *)b)[x];
             }
         }
     }

@@ -189,6 +189,9 @@ static bool climb_convex(climb *c) {
     if (is_cold(c->system, c->best->lambda)) {
         kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
     }
+    if (!c->system->low_rank) {
+        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
+    }
     const bool is_small = c->system->nrow <= LAST_DIGITS;
     const double enough = is_small ? last_digits(c) : SETTLED * c->options->tolerance;
     const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, 8, enough, c->stats);
@@ -232,9 +235,10 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (arrived(c)) {
         return true;
     }
-    if (!cold && c->system->low_rank && c->best->residual <= 1e-3) {
-        climb_sweep(c);
-    } else if (!cold && !c->system->low_rank && climb_path(c)) {
+    if ((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) {
+        return true;
+    }
+    if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c)) {
         return true;
     }
     if (brisk) {
@@ -297,9 +301,6 @@ static bool climb_all(climb *c) {
     if (c->best->residual <= REST * c->system->floor || arrived(c)) {
         return true;
     }
-    if (c->system->low_rank || has_convex(c)) {
-        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
-    }
     if (!(rungs & KKI_RUNG_NEWTON) && (rungs & KKI_RUNG_SWEEP) && climb_sweep(c)) {
         return true;
     }
@@ -320,9 +321,6 @@ static bool climb_all(climb *c) {
 
 /// Real time: so many sweeps and nothing else; the best of them is kept.
 static bool sweep_budget(climb *c) {
-    if (c->system->low_rank) {
-        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
-    }
     kki_iterate_copy(c->system, c->best, c->trial);
     for (int k = 0; k < c->options->fixed_sweeps && !arrived(c); k++) {
         kki_rung_sweep(c->system, c->trial, 1, 1e300, c->stats);

@@ -22,6 +22,8 @@ enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, U
 
 /// The proximal weight, in the block's scale: to begin with, where a pass fails, where passes stand still, and the most that is tried.
 static const double WEIGHT = 1e-7, RAISED = 100, LOWERED = 0.1, HEAVIEST = 0.1;
+/// Share of the residual to which a pass must come down for its inverse to serve the next one.
+static const double GAIN = 0.01;
 /// Changes of mode without progress; passes; passes that gain little.
 enum { MOST_IDLE = 4, MOST_PASSES = 8, MOST_STALE = 3 };
 
@@ -30,6 +32,7 @@ typedef struct path {
     kki_solver_scratch *w;
     kki_unknown *unknown;
     int n;
+    bool incomplete;                ///< a disc slides that had no friction to turn when it was listed
     double *B;                      ///< [n × s->stride] transposed: B[l × stride + k] is B(k, l)
     double *lambda, *u0;            ///< [stride] the point on the path
     double *r, *dl, *du;            ///< [stride]
@@ -103,17 +106,53 @@ static void add_rider(const path *p, int b, kki_unknown *x) {
     }
 }
 
+static bool is_turn(const kki_unknown *x) {
+    return x->turn[0] != 0 || x->turn[1] != 0;
+}
+
+static void point_turn(const path *p, kki_unknown *x) {
+    const double *d = p->w->direction + 2 * x->block;
+    x->turn[0] = x->value[0] = -d[1];
+    x->turn[1] = x->value[1] = d[0];
+}
+
+/// A contact's normal, with all that goes with it where it slides.
+static void point_normal(const path *p, kki_unknown *x) {
+    const kki_block *block = &p->s->problem->block[x->block];
+    const double *d = p->w->direction + 2 * x->block;
+    x->count = 1;
+    if (block->law == KKI_LAW_CONTACT && p->w->mode[x->block] == SLIDING && block->friction > 0) {
+        extend(x, block->row + 1, block->friction * d[0]);
+        extend(x, block->row + 2, block->friction * d[1]);
+    }
+    for (int b = x->block + 1; b < end_of_group(p, x->block); b++) {
+        add_rider(p, b, x);
+    }
+}
+
+/// The directions of sliding as they are now.
+static void point_all(path *p) {
+    for (int k = 0; k < p->n; k++) {
+        kki_unknown *x = &p->unknown[k];
+        if (is_turn(x)) {
+            point_turn(p, x);
+        } else if (x->row == p->s->problem->block[x->block].row && leader_of(p, x->block) == x->block) {
+            point_normal(p, x);
+        }
+    }
+}
+
 /// The turn of a disc that slides; none while its friction is still zero and any direction would do.
 static bool open_turn(path *p, int b) {
     const kki_block *block = &p->s->problem->block[b];
-    const double rim = block->friction * normal_of(p, b), speed = speed_of(p, b, p->u0), *d = p->w->direction + 2 * b;
+    const double rim = block->friction * normal_of(p, b), speed = speed_of(p, b, p->u0);
     if (!(rim > 0) || speed > 1e12 * rim * p->s->scale[b]) {
+        p->incomplete = true;
         return false;
     }
     kki_unknown *x = open_unknown(p, b, disc_row(block));
-    x->turn[0] = x->value[0] = -d[1];
-    x->turn[1] = d[0];
-    extend(x, x->row + 1, d[0]);
+    extend(x, x->row + 1, 0);
+    point_turn(p, x);
     x->diagonal = speed > 0 ? speed / rim : 0;
     return true;
 }
@@ -137,8 +176,7 @@ static const double *times_column(const path *p, const kki_unknown *x, double *o
 }
 
 static double test(const kki_unknown *x, const double *v) {
-    const bool plain = x->turn[0] == 0 && x->turn[1] == 0;
-    return plain ? v[x->row] : x->turn[0] * v[x->row] + x->turn[1] * v[x->row + 1];
+    return is_turn(x) ? x->turn[0] * v[x->row] + x->turn[1] * v[x->row + 1] : v[x->row];
 }
 
 static double along_column(const kki_unknown *x, const double *v) {
@@ -152,7 +190,7 @@ static double along_column(const kki_unknown *x, const double *v) {
 /// The test as a column of its own: the row of the matrix is that times G.
 static kki_unknown test_of(const kki_unknown *x) {
     kki_unknown t = {.row = x->row, .count = 1, .index = {x->row, x->row + 1}, .value = {1}};
-    if (x->turn[0] != 0 || x->turn[1] != 0) {
+    if (is_turn(x)) {
         t.count = 2;
         t.value[0] = x->turn[0];
         t.value[1] = x->turn[1];
@@ -227,14 +265,7 @@ static bool list_group(path *p, int leader, bool (*take)(path *)) {
     if (mode == OPEN || mode == UPPER) {
         return true;
     }
-    kki_unknown *x = open_unknown(p, leader, row);
-    if (contact && mode == SLIDING && block[leader].friction > 0) {
-        extend(x, row + 1, block[leader].friction * p->w->direction[2 * leader]);
-        extend(x, row + 2, block[leader].friction * p->w->direction[2 * leader + 1]);
-    }
-    for (int b = leader + 1; b < end; b++) {
-        add_rider(p, b, x);
-    }
+    point_normal(p, open_unknown(p, leader, row));
     bool good = take(p);
     for (int k = 1; contact && mode == HELD && k < 3 && good; k++) {
         open_unknown(p, leader, row + k);
@@ -261,6 +292,7 @@ static bool count(path *p) {
 static bool begin(path *p) {
     const kki_system *s = p->s;
     p->n = 0;
+    p->incomplete = false;
     for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
         list_group(p, b, count);
     }
@@ -400,8 +432,7 @@ static double noise_of(const path *p) {
     double noise = 1e-14 * p->s->size;
     for (int k = 0; k < p->n; k++) {
         const kki_unknown *x = &p->unknown[k];
-        const bool plain = x->turn[0] == 0 && x->turn[1] == 0;
-        const double e = plain ? 10 * __builtin_fabs(p->du[x->row]) : 0;
+        const double e = is_turn(x) ? 0 : 10 * __builtin_fabs(p->du[x->row]);
         noise = e > noise ? e : noise;
     }
     return noise;
@@ -530,12 +561,9 @@ static bool walk(path *p, int limit, kki_solver_stats *stats) {
     return false;
 }
 
-/// From λ to the answer of the problem with the proximal term around λ and the directions of sliding as they are.
-static bool pass(path *p, const kki_system *s, double weight, kki_iterate *at, int limit, kki_solver_stats *stats) {
-    kki_newton_read_modes(s, p->w, at->lambda);
-    kki_newton_enforce(s, p->w, at->lambda);
-    kki_system_judge(s, at);
-    kki_system_regularise(s, weight, at->lambda, &p->w->proximal);
+/// From λ to the answer of the problem with the proximal term around λ and the directions of sliding as they are. The inverse of the
+/// last pass will do where that gained much: it belongs to the modes that it ended with, and directions have turned little since.
+static bool pass(path *p, const kki_system *s, bool again, kki_iterate *at, int limit, kki_solver_stats *stats) {
     memset(p->u0, 0, sizeof(double) * (size_t)s->stride);
     for (int b = 0; b < s->nblock; b++) {
         start_block(p, b, at->u);
@@ -544,8 +572,23 @@ static bool pass(path *p, const kki_system *s, double weight, kki_iterate *at, i
         p->r[i] = at->u[i] - p->u0[i];
     }
     stats->newton++;
+    if (again && !p->incomplete) {
+        point_all(p);
+        return walk(p, limit, stats);
+    }
     stats->factorisations++;
     return begin(p) && walk(p, limit, stats);
+}
+
+static void put_on_modes(const kki_system *s, kki_solver_scratch *w, kki_iterate *at) {
+    kki_newton_enforce(s, w, at->lambda);
+    kki_system_judge(s, at);
+}
+
+static void restart(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it, kki_iterate *at) {
+    kki_iterate_copy(s, it, at);
+    kki_newton_read_modes(s, w, at->lambda);
+    put_on_modes(s, w, at);
 }
 
 void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats) {
@@ -553,22 +596,26 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     double **const v = w->walk, weight = WEIGHT, last = 1e300;
     path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
     p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
-    kki_iterate_copy(s, it, at);
+    restart(s, w, it, at);
+    bool again = false;
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > s->floor && stale <= MOST_STALE; k++) {
-        if (!pass(&p, s, weight, at, limit, stats)) {
+        const double before = at->residual;
+        kki_system_regularise(s, weight, at->lambda, &w->proximal);
+        if (!pass(&p, s, again, at, limit, stats)) {
             weight *= RAISED;
             if (weight > HEAVIEST) {
                 break;
             }
-            kki_iterate_copy(s, it, at);
+            restart(s, w, it, at);
+            again = false;
             continue;
         }
         kki_newton_follow(s, w, at->lambda);
-        kki_newton_enforce(s, w, at->lambda);
-        kki_system_judge(s, at);
+        put_on_modes(s, w, at);
         if (at->residual < it->residual) {
             kki_iterate_copy(s, at, it);
         }
+        again = at->residual <= GAIN * before;
         if (at->residual > 0.5 * last) {
             weight *= LOWERED;
             stale++;

@@ -30,6 +30,7 @@ typedef struct kki_solver_options {
     double tolerance;     ///< m/s; a residual above it is a failure. 1e-9
     double floor;         ///< where iterating stops: floor · max(1, |g|). 1e-13
     int32_t rungs;        ///< which are tried, KKI_RUNG_…
+    bool any;             ///< of several answers any will do; else a cold start finds the most even one
     int32_t fixed_sweeps; ///< > 0: real-time mode, this many sweeps and nothing else
     int32_t sweeps;       ///< L1, at most
     int32_t newton;       ///< L2, iterations a start

@@ -6,25 +6,14 @@
 
 #define ABS(x) __builtin_fabs(x)
 
-/// Packed upper triangle of the block's own part, from G or from Y.
+/// Packed upper triangle of the block's own part, from G or from the columns of Yᵀ.
 static void own_block(const kki_system *s, const kki_block *block, double *own) {
     const int n = kki_law_rows(block->law), row = block->row;
-    const int32_t *span = s->problem->span;
-    const double *shift = s->shift + row;
-    for (int i = 0, k = 0; i < n; i++) {
-        for (int j = i; j < n; j++) {
-            own[k++] = (s->low_rank ? 0 : s->G[(row + i) * s->stride + row + j]) + (i == j ? shift[i] : 0);
-        }
-    }
-    for (int t = 0; s->low_rank && t < s->problem->nv; t++) {
-        const double *y = s->Y + t * s->stride + row;
-        if (span && (row + n <= 4 * span[2 * t] || row >= 4 * span[2 * t + 1])) {
-            continue;
-        }
-        for (int i = 0, k = 0; i < n; i++) {
-            for (int j = i; j < n; j++) {
-                own[k++] += y[i] * y[j];
-            }
+    for (int i = row, k = 0; i < row + n; i++) {
+        for (int j = i; j < row + n; j++) {
+            own[k++] = (s->low_rank ? s->kernels->dot(s->width, s->columns + i * s->width, s->columns + j * s->width)
+                                    : s->G[i * s->stride + j]) +
+                       (i == j ? s->shift[i] : 0);
         }
     }
 }
@@ -114,6 +103,9 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
     if (p->compliance) {
         memcpy(s->shift, p->compliance, bytes);
     }
+    if (s->low_rank) {
+        kki_low_rank_transpose(p, s->width, s->columns);
+    }
     for (int b = 0; b < s->nblock; b++) {
         own_block(s, &p->block[b], s->own + 6 * b);
     }
@@ -159,23 +151,14 @@ void kki_system_regularise(const kki_system *s, double weight, const double *cen
     set_scales(out);
 }
 
-/// Square of the natural map of a block that is no contact.
-static double other_map_squared(const kki_system *s, int b, const double *lambda, const double *u) {
-    const kki_block *block = &s->problem->block[b];
-    const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
-    const double normal = rides ? lambda[s->problem->block[block->contact].row] : 0;
-    const double r = kki_natural_map(block, s->scale[b], normal, lambda + block->row, u + block->row);
-    return r * r;
-}
-
 double kki_system_residual(const kki_system *s, const double *lambda, const double *u) {
     const kki_block *block = s->problem->block;
     double worst = 0;
     for (int b = 0; b < s->nblock; b++) {
         const int row = block[b].row;
-        const double r = block[b].law == KKI_LAW_CONTACT
-                             ? kki_contact_map_squared(block[b].friction, s->scale[b], lambda + row, u + row)
-                             : other_map_squared(s, b, lambda, u);
+        const bool rides = block[b].law == KKI_LAW_TORSION || block[b].law == KKI_LAW_ROLLING;
+        const double normal = rides ? lambda[block[block[b].contact].row] : 0;
+        const double r = kki_map_squared(&block[b], s->scale[b], normal, lambda + row, u + row);
         // a NaN must win, and stay
         if (!(r <= worst) && worst == worst) {
             worst = r;

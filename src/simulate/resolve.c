@@ -141,6 +141,9 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     return KK_OK;
 }
 
+/// What is left alone, m: overlap, and a gap in a loop or coupling. Smaller ones do not grow, for nothing moves them.
+static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-12;
+
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
@@ -164,7 +167,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
             const double rate =
                 c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + swing + c->gap[r] / half : 0;
             const double capped = rate < -most ? -most : both && rate > most ? most : rate;
-            needed |= both ? __builtin_fabs(capped) * half > 1e-15 : capped * half < -1e-13;
+            needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -OVERLAP;
             g[row] = capped;
         }
     }
@@ -173,7 +176,8 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     }
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(s, I);
+    kki_solver_options options = kki_island_solver_options(s, I);
+    options.any = true;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status =
         kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);

@@ -39,7 +39,7 @@ KK_TEST(one_contact_is_exact) {
         const kki_block block = {.law = KKI_LAW_CONTACT, .friction = mu};
         const double scale = A[0][0] + A[1][1] + A[2][2];
         const double size = 1 + scale * (fabs(lambda[0]) + fabs(lambda[1]) + fabs(lambda[2]));
-        KK_CHECK_NEAR(kki_natural_map(&block, scale, 0, lambda, u) / size, 0, 1e-13);
+        KK_CHECK_NEAR(sqrt(kki_map_squared(&block, scale, 0, lambda, u)) / size, 0, 1e-13);
         open += lambda[0] == 0;
         stick += lambda[0] > 0 && fabs(u[1]) + fabs(u[2]) < 1e-10 * size;
     }
@@ -58,7 +58,7 @@ KK_TEST(one_disc_is_exact) {
         const double u[2] = {b[0] + A[0][0] * lambda[0] + A[0][1] * lambda[1],
                              b[1] + A[1][0] * lambda[0] + A[1][1] * lambda[1]};
         const kki_block block = {.law = KKI_LAW_ROLLING, .friction = radius};
-        KK_CHECK_NEAR(kki_natural_map(&block, A[0][0] + A[1][1], 1, lambda, u), 0, 1e-12);
+        KK_CHECK_NEAR(sqrt(kki_map_squared(&block, A[0][0] + A[1][1], 1, lambda, u)), 0, 1e-12);
     }
 }
 
