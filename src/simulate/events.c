@@ -187,7 +187,7 @@ static verdict sliding_along(const double t[2]) {
 
 /// Reads a contact; *stops becomes 1 where its sliding ended inside the piece.
 static verdict judge_contact(const piece *p, const kki_constraint *c, const double *lambda, int *stops) {
-    const double *l = lambda + row_of(p, c), friction = law_of(p, c)->friction;
+    const double *l = lambda + row_of(p, c), friction = p->s->block[c->block].friction;
     double before[2], after[2];
     slip(p, c, p->u_s, before);
     slip(p, c, p->u_e, after);
@@ -258,7 +258,7 @@ static int list_unknowns(const piece *p, const kki_constraint *c, const verdict 
         return 1;
     }
     if (c->kind == KKI_ON_CONTACT && v->mode == SLIDE) {
-        const double friction = law_of(p, c)->friction;
+        const double friction = p->s->block[c->block].friction;
         lambda[r + 1] = friction * lambda[r] * v->d[0];
         lambda[r + 2] = friction * lambda[r] * v->d[1];
         return add_unknown(x, r, friction * v->d[0], friction * v->d[1]);

@@ -29,6 +29,7 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     k->moment = moment_of(law, k, s->lambda + c->row);
     k->kept = force_of(law, k, s->kept + c->row);
     k->kept_moment = moment_of(law, k, s->kept + c->row);
+    k->friction = s->block[c->block].friction;
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
 }
 

@@ -16,6 +16,13 @@ static int stuck(const double *lambda, double bound) {
     return bound > 0 && lambda[0] * lambda[0] + lambda[1] * lambda[1] < most * most;
 }
 
+/// Above what sliding bears only static friction holds.
+static int is_above(const double *tangential, const kki_contact_law *law, double normal) {
+    const double slides = law->friction * normal * (1 + 1e-6);
+    return law->static_friction > law->friction && normal > 0 &&
+           tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
+}
+
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
@@ -33,7 +40,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     lambda[0] = kk_vec3_dot(k->impulse, k->normal);
     lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
     lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]) / law->ratio;
-    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion));
+    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
     int next = 1;
     if (law->torsion > 0) {
         b[next] = (kki_block){.law = KKI_LAW_TORSION, .row = 3, .contact = -next, .friction = law->torsion};

@@ -7,8 +7,12 @@
 #include "base/error.h"
 #include "simulate/island.h"
 
+/// Slower than this a contact with static friction sticks, m/s.
+static const double SLIPPING = 1e-8;
 /// Slower than this a contact does not turn, m/s: what rests poses the same problem in every step.
 static const double TURNING = 1e-9;
+/// Rounds in which one contact that breaks loose may tear others with it.
+enum { MOST_LOOSE = 8 };
 /// What turning explains up to this factor, it explains.
 static const double NEARLY = 1.25;
 
@@ -241,6 +245,36 @@ static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constr
     reflect_friction(s, c, u + 1, t, m->law[k->law].ratio == 1);
 }
 
+/// Which friction a contact that sticks by more than it slides begins with: static where it does not slip, or where its last force was
+/// not that of sliding. What turns out to slide after all is solved again with the other (break_loose).
+static void choose_friction(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+    const kki_contact_law *law = &m->law[s->contact[c->item].law];
+    const double *l = s->lambda + c->row, *bias = s->bias + c->row;
+    if (law->static_friction > law->friction) {
+        const double x = u[1] + bias[1], y = u[2] + bias[2], slides = law->friction * l[0];
+        const double force = kk_sqrt(l[1] * l[1] + l[2] * l[2]);
+        const int stuck = l[0] > 0 && __builtin_fabs(force - slides) > 1e-6 * slides;
+        s->block[c->block].friction =
+            stuck || x * x + y * y < SLIPPING * SLIPPING ? law->static_friction : law->friction;
+    }
+}
+
+/// Contacts that began with static friction and slide now go on with the other one. True where there are some.
+static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_CONTACT) {
+            const double sliding = m->law[s->contact[c->item].law].friction, *u = s->u + c->row;
+            kki_block *b = &s->block[c->block];
+            const int slides = u[1] * u[1] + u[2] * u[2] > SLIPPING * SLIPPING && s->lambda[c->row] > 0;
+            any |= slides && b->friction > sliding;
+            b->friction = slides ? sliding : b->friction;
+        }
+    }
+    return any;
+}
+
 /// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
 /// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
 static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
@@ -248,6 +282,7 @@ static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, con
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
+            choose_friction(m, s, c, u_start + (c->row - I->first_row));
             reflect_contact(m, s, c, u_start + (c->row - I->first_row));
         }
         for (int r = 0; r < c->nrow && (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING); r++) {
@@ -300,6 +335,9 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     }
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
+    for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
+        status = solve(m, s, I, &problem, error);
+    }
     if (status != KK_OK) {
         return status;
     }

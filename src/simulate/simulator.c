@@ -252,7 +252,7 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
         .gap = c->gap,
         .velocity = kk_vec3_add(kk_vec3_scale(c->normal, v.x),
                                 kk_vec3_add(kk_vec3_scale(c->tangent[0], v.y), kk_vec3_scale(c->tangent[1], v.z))),
-        .friction = s->model->law[c->law].friction};
+        .friction = c->friction};
 }
 
 const double *kk_simulator_acceleration(const kk_simulator *simulator) {

@@ -29,6 +29,7 @@ typedef struct kki_contact {
     double approach;           ///< normal velocity at the start
     double swing;              ///< of that what comes from turning about the contact (resolve.c)
     kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
+    double friction;           ///< that held: static or sliding
 } kki_contact;
 
 /// Two shapes that touched, and what the narrow phase remembers of them.

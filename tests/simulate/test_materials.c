@@ -1,0 +1,74 @@
+// Laws of materials in the step, by closed form: static and sliding friction, laws of restitution.
+#include "stage.h"
+
+/// A block of 1 kg on a floor with static and sliding friction, pulled by a force along x that grows to `force` in a second.
+typedef struct pulled {
+    double held, let_go;  ///< largest force at which it stood; speed at the end
+    double held_friction; ///< μ of the contact at the end
+} pulled;
+
+static pulled pull(double standing, double sliding, double force, double angle) {
+    stage s = stage_begin(9.8);
+    kk_material_def def = kk_material_def_default();
+    def.friction = sliding;
+    def.static_friction = standing;
+    int material = 0;
+    KK_CHECK_EQ_INT(kk_spec_add_material(s.spec, &def, &material, &s.error), KK_OK);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    const int block = stage_box(&s, 1, 0.2, 0.2, 0.1, material);
+    stage_ready(&s, NULL);
+    stage_place(&s, block, 0, 0, 0.05);
+    pulled result = {0, 0, 0};
+    for (int i = 0; i < 2000; i++) {
+        const double f = i < 1000 ? force * i / 1000 : force;
+        kk_force wrench[2] = {{{0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {f * kk_cos(angle), f * kk_sin(angle), 0}}};
+        const kk_input input = {.wrench = wrench};
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, &input, &s.error), KK_OK);
+        const double *v = stage_v(&s, block);
+        result.let_go = kk_hypot(v[3], v[4]);
+        result.held = result.let_go < 1e-9 ? f : result.held;
+    }
+    result.held_friction = kk_simulator_contact(s.simulator, 0).friction;
+    stage_end(&s);
+    return result;
+}
+
+// it stands up to μs m g, and from there on it is the sliding friction that brakes it
+KK_TEST(static_friction_lets_go) {
+    for (int k = 0; k < 4; k++) {
+        const pulled x = pull(0.6, 0.4, 8, 0.7 * k);
+        KK_CHECK_NEAR(x.held, 5.88, 0.009);
+        KK_CHECK_NEAR(x.held_friction, 0.4, 0);
+        // from t₀ = 0.736 s on the surplus over 3.92 N, to 8 N at 1 s and then constant
+        const double t0 = (x.held + 0.008) / 8, speed = 4 * (1 - t0 * t0) - 3.92 * (1 - t0) + 8 - 3.92;
+        KK_CHECK_NEAR(x.let_go, speed, 0.01);
+    }
+}
+
+KK_TEST(static_friction_holds) {
+    const pulled x = pull(0.6, 0.4, 5.87, 0.3);
+    KK_CHECK(x.let_go < 1e-12);
+    KK_CHECK_NEAR(x.held_friction, 0.6, 0);
+}
+
+// thrown, it is braked by the sliding friction and then stands by the static one
+KK_TEST(sliding_friction_brakes_to_a_stand) {
+    stage s = stage_begin(9.8);
+    kk_material_def def = kk_material_def_default();
+    def.friction = 0.5;
+    def.static_friction = 0.9;
+    int material = 0;
+    KK_CHECK_EQ_INT(kk_spec_add_material(s.spec, &def, &material, &s.error), KK_OK);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    const int block = stage_box(&s, 1, 0.2, 0.2, 0.1, material);
+    const kk_step_options options = {.timestep = 1.0 / 70.3};
+    stage_ready(&s, &options);
+    stage_place(&s, block, 0, 0, 0.05);
+    stage_v(&s, block)[3] = 4.9;
+    for (int i = 0; i < 100; i++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+    }
+    KK_CHECK_NEAR(kk_state_q(s.state)[4], 2.45, 1e-10);
+    KK_CHECK(kk_hypot(stage_v(&s, block)[3], stage_v(&s, block)[4]) < 1e-12);
+    stage_end(&s);
+}
