@@ -62,6 +62,7 @@ typedef struct kk_report {
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
+    int broken;                                  ///< loops that broke in the step
     int parts;                                   ///< that the step was taken in, because of fast bodies; 1
     int cut_short;                               ///< 1: the budget ended the solution before the tolerance
     double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock

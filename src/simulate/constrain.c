@@ -44,7 +44,7 @@ static kk_vec3 moment_of(kk_vec3 point, kk_vec3 origin, kk_vec3 d) {
     const kk_vec3 x = kk_vec3_cross(kk_vec3_sub(point, origin), d);
     const double size = __builtin_fabs(x.x) + __builtin_fabs(x.y) + __builtin_fabs(x.z);
     const double place = __builtin_fabs(point.x) + __builtin_fabs(point.y) + __builtin_fabs(point.z);
-    return size > 1e-15 * place ? x : kk_vec3_make(0, 0, 0);
+    return size <= 1e-15 * place ? kk_vec3_make(0, 0, 0) : x; // what is no number stays none
 }
 
 /// A force along d at a point: on node i, and its opposite on node j.
@@ -223,7 +223,7 @@ static void loop_rod(kk_simulator *s, kki_constraint *c, const kki_model_loop *l
 
 static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
     const kki_model_loop *l = &m->loop[i];
-    if (!l->is_active) {
+    if (!kki_loop_is_on(l, s->loop_switch[i])) {
         return;
     }
     kki_constraint *c = begin(s, KKI_ON_LOOP, i);

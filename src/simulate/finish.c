@@ -46,10 +46,33 @@ static void add_outside(kk_simulator *s, const kki_constraint *c) {
     }
 }
 
+static double size_of(const double *lambda, int count) {
+    double sum = 0;
+    for (int k = 0; k < count; k++) {
+        sum += lambda[k] * lambda[k];
+    }
+    return kk_sqrt(sum);
+}
+
+/// A loop that bore more than it can is off from the next step on.
+static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const kki_model_loop *l = &m->loop[c->item];
+    const int forces = c->nrow < 3 ? c->nrow : 3;
+    const double *lambda = s->lambda + c->row;
+    if (size_of(lambda, forces) > s->h * l->break_force ||
+        size_of(lambda + forces, c->nrow - forces) > s->h * l->break_moment) {
+        s->loop_switch[c->item] = KKI_SWITCH_OFF;
+        s->report.broken++;
+    }
+}
+
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const double f = s->lambda[c->row] / s->h;
     if (c->kind == KKI_ON_CONTACT || c->kind == KKI_ON_LOOP) {
         add_outside(s, c);
+    }
+    if (c->kind == KKI_ON_LOOP) {
+        break_loop(m, s, c);
     }
     if (c->kind == KKI_ON_CONTACT) {
         finish_contact(m, s, c);

@@ -275,6 +275,15 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
     return any;
 }
 
+/// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
+static int has_force(const kk_simulator *s, const kki_constraint *c) {
+    int any = 0;
+    for (int r = 0; r < c->nrow; r++) {
+        any |= s->lambda[c->row + r] != 0;
+    }
+    return any;
+}
+
 /// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
 /// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
 static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
@@ -285,7 +294,8 @@ static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, con
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
             reflect_contact(m, s, c, u_start + (c->row - I->first_row));
         }
-        for (int r = 0; r < c->nrow && (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING); r++) {
+        const int holds = (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING) && has_force(s, c);
+        for (int r = 0; r < c->nrow && holds; r++) {
             if (s->compliance[c->row + r] == 0) {
                 s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
             }

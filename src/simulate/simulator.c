@@ -132,6 +132,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->loop_switch, (size_t)m->nloop);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);

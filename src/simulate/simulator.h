@@ -126,6 +126,7 @@ struct kk_simulator {
     const kk_state *start; ///< the state itself, as long as a step lasts
     double *q, *v;         ///< [nq], [nv]
     double *lag;           ///< [nlag]
+    double *loop_switch;   ///< [nloop]
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;

@@ -44,6 +44,8 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    memcpy(s->loop_switch, kki_state_warm_const(state) + s->layout.first_switch,
+           (size_t)m->nloop * sizeof *s->loop_switch);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     s->meeting = -1;
     s->start = state;

@@ -67,6 +67,7 @@ void kki_warm_store(kk_simulator *s) {
     for (int i = w.first_dof; i < end; i++) {
         warm[i] = 0;
     }
+    memcpy(warm + w.first_switch, s->loop_switch, (size_t)s->model->nloop * sizeof *warm);
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
         for (int r = 0; r < c->nrow && c->kind != KKI_ON_CONTACT; r++) {
