@@ -10,6 +10,13 @@ KK_BEGIN_DECLS
 /// The data of stepping: scratch and the results of the last step. One a thread; can be thrown away at any time.
 typedef struct kk_simulator kk_simulator;
 
+/// What contacts that bounce at the same instant make of it, with restitution e each.
+typedef enum kk_restitution_law {
+    KK_RESTITUTION_SEQUENTIAL, ///< one after the other, the fastest first, each u⁺ = −e u⁻: a cradle's last ball leaves
+    KK_RESTITUTION_NEWTON,  ///< all at once, u⁺ = −e u⁻ of those that approach
+    KK_RESTITUTION_POISSON, ///< all at once: impulses that stop the approach, and e times as much again
+} kk_restitution_law;
+
 /// Zero-initialised means: the defaults.
 typedef struct kk_step_options {
     double timestep; ///< s; 0: the model's
@@ -18,6 +25,7 @@ typedef struct kk_step_options {
     int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice
     int max_newton; ///< Newton iterations; 0: likewise
     int budget;     ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    kk_restitution_law restitution_law;
     double restitution_speed;    ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;           ///< m; most by which a step repairs penetration; 0: 0.01
     int discrete;                ///< 1: bodies faster than their thickness a step are not followed along their motion

@@ -44,6 +44,7 @@ typedef struct piece {
     double w;                 ///< share of the step that is left
     double *u_s, *u_e;        ///< rows' velocities
     double *total;            ///< λ so far
+    int all_bounce;           ///< contacts without restitution, too
 } piece;
 
 static double *rows(const piece *p, double *all) {
@@ -95,10 +96,17 @@ static double gap_now(const piece *p, const kki_constraint *c, const double *tra
 
 /// Whether a contact bounces rather than lands: it has restitution, and it is open or comes in fast.
 static int bounces(const piece *p, const kki_constraint *c) {
-    if (c->kind != KKI_ON_CONTACT || law_of(p, c)->restitution <= 0) {
-        return 0;
+    return c->kind == KKI_ON_CONTACT && (p->all_bounce || law_of(p, c)->restitution > 0);
+}
+
+/// By Poisson's hypothesis a contact without restitution hands its impulse on to those that have some: all meet at their instants.
+static int all_bounce(const piece *p) {
+    int any = 0;
+    for (int i = 0; i < p->I->nconstraint && p->s->options.restitution_law == KK_RESTITUTION_POISSON; i++) {
+        const kki_constraint *c = constraint(p, i);
+        any |= c->kind == KKI_ON_CONTACT && law_of(p, c)->restitution > 0;
     }
-    return 1;
+    return any;
 }
 
 /// What dry friction and adhesion can do in the piece.
@@ -149,12 +157,12 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
     }
 }
 
-static kk_status solve(piece *p) {
+/// λ of the rows' g. @param lambda  in: where to start from, out: result
+static kk_status solve_rows(piece *p, double *lambda) {
     kki_certificate proof;
     kki_solver_stats stats;
     const kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
-    double *lambda = rows(p, s->lambda);
     const kk_status status = kki_contact_solve(p->problem, &options, &s->solver, lambda, rows(p, s->u), &proof, &stats);
     if (status != KK_OK) {
         return status;
@@ -163,12 +171,22 @@ static kk_status solve(piece *p) {
     s->report.sweeps += stats.sweeps;
     s->report.factorisations += stats.factorisations;
     s->report.residual = proof.residual > s->report.residual ? proof.residual : s->report.residual;
+    return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
+}
+
+static kk_status solve(piece *p) {
+    kk_simulator *s = p->s;
+    double *lambda = rows(p, s->lambda);
+    const kk_status status = solve_rows(p, lambda);
+    if (status != KK_OK) {
+        return status;
+    }
     for (int k = 0; k < p->I->nv; k++) {
         p->y_e[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
     kki_rows_add(s, p->I, lambda, p->y_e);
     velocities(p, p->y_e, p->u_e);
-    return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
+    return KK_OK;
 }
 
 // ---- stops
@@ -523,6 +541,81 @@ static int fastest(const piece *p, const double *travel, const double *u_first, 
     return best;
 }
 
+// ---- impacts all at once
+
+/// g of an instant: what is closed must not approach, what is open and what needs time to act stays out.
+/// @param newton  1: what approaches faster than the threshold must leave with its restitution
+static void pose_instant(piece *p, const double *travel, const double *u_first, int newton) {
+    kk_simulator *s = p->s;
+    double *g = rows(p, s->g);
+    memcpy(g, p->u_s, (size_t)p->I->stride * sizeof *g);
+    const double far = beyond_reach(p, g);
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        const int r = row_of(p, c);
+        kki_block *b = &s->block[c->block];
+        if (c->kind == KKI_ON_CONTACT) {
+            const int is_open = gap_now(p, c, travel, u_first) >= 1e-9, is_fast = g[r] < -s->options.restitution_speed;
+            g[r] += is_open ? far : newton && is_fast ? law_of(p, c)->restitution * g[r] : 0;
+            g[r + 1] += s->bias[c->row + 1];
+            g[r + 2] += s->bias[c->row + 2];
+            b->adhesion = 0;
+        } else if (c->kind == KKI_ON_LIMIT) {
+            g[r] += c->gap[0] > 0 ? far : 0;
+        } else if (c->kind == KKI_ON_FRICTION) {
+            b->lower = b->upper = 0;
+        }
+    }
+}
+
+static void apply_impulses(piece *p, const double *lambda) {
+    kki_rows_add(p->s, p->I, lambda, p->y_s);
+    velocities(p, p->y_s, p->u_s);
+    for (int r = 0; r < p->I->nrow; r++) {
+        p->total[r] += lambda[r];
+    }
+}
+
+/// Solves an instant and applies its impulses, which stay in lambda2.
+static kk_status strike_all(piece *p, const double *travel, const double *u_first, int newton) {
+    double *lambda = rows(p, p->s->lambda2);
+    memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
+    pose_instant(p, travel, u_first, newton);
+    const kk_status status = solve_rows(p, lambda);
+    if (status == KK_OK) {
+        apply_impulses(p, lambda);
+    }
+    return status;
+}
+
+/// Of the impulses of compression the normal ones again, times e.
+static void expand(piece *p) {
+    double *lambda = rows(p, p->s->lambda2);
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        const int r = row_of(p, c);
+        const double again = c->kind == KKI_ON_CONTACT ? law_of(p, c)->restitution * lambda[r] : 0;
+        for (int k = 0; k < c->nrow; k++) {
+            lambda[r + k] = k == 0 ? again : 0;
+        }
+    }
+    apply_impulses(p, lambda);
+}
+
+/// Newton's law or Poisson's hypothesis for everything that is closed at this instant.
+static kk_status exchange_at_once(piece *p, const double *travel, const double *u_first) {
+    const int newton = p->s->options.restitution_law == KK_RESTITUTION_NEWTON;
+    if (fastest(p, travel, u_first, p->s->options.restitution_speed) < 0) {
+        return KK_OK;
+    }
+    const kk_status status = strike_all(p, travel, u_first, newton);
+    if (status != KK_OK || newton) {
+        return status;
+    }
+    expand(p);
+    return strike_all(p, travel, u_first, 0);
+}
+
 /// Impulses in sequence at one instant. What approaches slowly does not bounce, and what does not bounce at all is left to
 /// the contact problem of the next piece.
 static void exchange(piece *p, const double *travel, const double *u_first) {
@@ -582,9 +675,12 @@ static kk_status advance(piece *p, const double *u_first, int is_last, int is_fi
         cut(p, impact, rows(p, s->lambda));
         travel_of(p, travel);
         velocities(p, p->y_s, p->u_s);
-        exchange(p, travel, u_first);
         *goes_on = p->w > 0;
         s->report.events++;
+        if (s->options.restitution_law != KK_RESTITUTION_SEQUENTIAL) {
+            return exchange_at_once(p, travel, u_first);
+        }
+        exchange(p, travel, u_first);
         return KK_OK;
     }
     if (stop_inside(p)) {
@@ -621,6 +717,7 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.u_s = rows(&p, s->u_start);
     p.u_e = rows(&p, s->u_end);
     p.total = rows(&p, s->total);
+    p.all_bounce = all_bounce(&p);
     double *u_first = rows(&p, s->u0);
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;

@@ -72,3 +72,55 @@ KK_TEST(sliding_friction_brakes_to_a_stand) {
     KK_CHECK(kk_hypot(stage_v(&s, block)[3], stage_v(&s, block)[4]) < 1e-12);
     stage_end(&s);
 }
+
+/// Three equal balls in a row that touch; the first comes with 1 m/s. e₁₂ and e₂₃ are given; speeds along x behind the impact.
+static void cradle(kk_restitution_law law, double e12, double e23, double speed[3]) {
+    stage s = stage_begin(0);
+    int material[3];
+    for (int i = 0; i < 3; i++) {
+        material[i] = stage_material(&s, 0, 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        kk_material_pair_def pair = kk_material_pair_def_default();
+        pair.material[0] = material[i];
+        pair.material[1] = material[i + 1];
+        pair.together.friction = 0;
+        pair.together.restitution = i == 0 ? e12 : e23;
+        KK_CHECK_EQ_INT(kk_spec_add_material_pair(s.spec, &pair, NULL, &s.error), KK_OK);
+    }
+    int ball[3];
+    for (int i = 0; i < 3; i++) {
+        ball[i] = stage_ball(&s, 1, 0.05, material[i]);
+    }
+    const kk_step_options options = {.restitution_law = law};
+    stage_ready(&s, &options);
+    stage_place(&s, ball[0], -0.1034, 0, 0);
+    stage_place(&s, ball[2], 0.1, 0, 0);
+    stage_v(&s, ball[0])[3] = 1;
+    for (int i = 0; i < 10; i++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+    }
+    for (int i = 0; i < 3; i++) {
+        speed[i] = stage_v(&s, ball[i])[3];
+    }
+    stage_end(&s);
+}
+
+static void check_cradle(kk_restitution_law law, double e12, double e23, double a, double b, double c) {
+    double speed[3];
+    cradle(law, e12, e23, speed);
+    KK_CHECK_NEAR(speed[0], a, 1e-12);
+    KK_CHECK_NEAR(speed[1], b, 1e-12);
+    KK_CHECK_NEAR(speed[2], c, 1e-12);
+}
+
+KK_TEST(restitution_by_its_three_laws) {
+    check_cradle(KK_RESTITUTION_SEQUENTIAL, 1, 1, 0, 0, 1);
+    // all at once: (−1, 2, 2)/3
+    check_cradle(KK_RESTITUTION_NEWTON, 1, 1, -1.0 / 3, 2.0 / 3, 2.0 / 3);
+    check_cradle(KK_RESTITUTION_POISSON, 1, 1, -1.0 / 3, 2.0 / 3, 2.0 / 3);
+    // only the second pair bounces: it does not approach, so Newton's law leaves it; Poisson gives its impulse of compression, 1/3, back,
+    // and the first two balls go on together
+    check_cradle(KK_RESTITUTION_NEWTON, 0, 1, 1.0 / 3, 1.0 / 3, 1.0 / 3);
+    check_cradle(KK_RESTITUTION_POISSON, 0, 1, 1.0 / 6, 1.0 / 6, 2.0 / 3);
+}
