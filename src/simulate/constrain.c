@@ -4,6 +4,7 @@
 /// joint's axis (limits, dry friction, couplings): a unit force on a degree of freedom is a unit wrench along its axis on
 /// its node with the opposite on the node's parent.
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 // ---- lists with room checked once, at creation
 
@@ -89,6 +90,26 @@ static void dof_part(const kk_model *m, kk_simulator *s, int row, int dof, doubl
 
 static int last_dof(const kk_model *m, int node) {
     return node == 0 ? -1 : m->node[node].v_index + m->node_nv[node] - 1;
+}
+
+// ---- for tendons.c
+
+kki_constraint *kki_begin_constraint(kk_simulator *s, int kind, int item) {
+    return begin(s, (kki_constraint_kind)kind, item);
+}
+
+void kki_end_constraint(kk_simulator *s, kki_constraint *c) {
+    end(s, c);
+}
+
+void kki_add_dof_part(const kk_model *m, kk_simulator *s, int dof, double scale) {
+    dof_part(m, s, 0, dof, scale);
+}
+
+void kki_add_line_part(kk_simulator *s, const int node[2], const kk_vec3 at[2], kk_vec3 force) {
+    kki_row_part *p = add_part(s, 0, node[1], node[0]);
+    put(p->wi, kk_vec3_cross(kk_vec3_sub(at[1], origin(s, node[1])), force), force, 1);
+    put(p->wj, kk_vec3_cross(kk_vec3_sub(at[0], origin(s, node[0])), force), force, -1);
 }
 
 // ---- contacts
@@ -268,5 +289,6 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->nv; i++) {
         constrain_friction(model, s, i);
     }
+    kki_constrain_tendons(model, s);
     add_loops(model, s);
 }

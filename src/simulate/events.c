@@ -239,7 +239,8 @@ static verdict judge(const piece *p, const kki_constraint *c, const double *lamb
     switch (c->kind) {
     case KKI_ON_CONTACT: return judge_contact(p, c, lambda, stops);
     case KKI_ON_FRICTION: return judge_joint(p, c, lambda, stops);
-    case KKI_ON_LIMIT: return (verdict){lambda[row_of(p, c)] > 0 ? STICK : OPEN, {0, 0}};
+    case KKI_ON_LIMIT:
+    case KKI_ON_TENDON: return (verdict){lambda[row_of(p, c)] > 0 ? STICK : OPEN, {0, 0}};
     default: return (verdict){STICK, {0, 0}};
     }
 }
@@ -418,7 +419,7 @@ static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, 
     if (c->kind == KKI_ON_FRICTION) {
         return l[0] >= slack * b->lower && l[0] <= slack * b->upper;
     }
-    return c->kind != KKI_ON_LIMIT || l[0] >= 0;
+    return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON) || l[0] >= 0;
 }
 
 static int all_lawful(const piece *p, const double *lambda) {
@@ -560,7 +561,7 @@ static void pose_instant(piece *p, const double *travel, const double *u_first, 
             g[r + 1] += s->bias[c->row + 1];
             g[r + 2] += s->bias[c->row + 2];
             b->adhesion = 0;
-        } else if (c->kind == KKI_ON_LIMIT) {
+        } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON) {
             g[r] += c->gap[0] > 0 ? far : 0;
         } else if (c->kind == KKI_ON_FRICTION) {
             b->lower = b->upper = 0;

@@ -1,5 +1,6 @@
 /// The simulator: room for everything a step needs, made once.
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 #include "base/allocator.h"
 #include "base/error.h"
@@ -75,18 +76,22 @@ static int has_springs(const kk_model *m) {
     for (int k = 0; k < m->nv; k++) {
         any |= m->dof[k].stiffness != 0 || m->dof[k].damping != 0;
     }
+    for (int i = 0; i < m->ntendon; i++) {
+        any |= m->tendon[i].stiffness != 0 || m->tendon[i].damping != 0;
+    }
     return any;
 }
 
 static void count(const kk_model *m, kk_simulator *s) {
-    const int single = count_friction(m) + count_limits(m) + m->ncoupling;
+    const int single = count_friction(m) + count_limits(m) + m->ncoupling + 2 * m->ntendon;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
+    s->has_spatial = kki_has_spatial_tendons(m);
     s->max_contacts = s->max_touching = s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
-    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single;
+    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
 }
 
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
@@ -200,7 +205,11 @@ kk_status kk_simulator_create(const kk_model *model, const kk_step_options *opti
     }
     *simulator = NULL;
     kk_simulator *s = NULL;
-    kk_status status = allocate(model, allocator, &s);
+    kk_status status = kki_check_tendons(model, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    status = allocate(model, allocator, &s);
     status = status ? status : fill(model, s);
     if (status != KK_OK) {
         kk_simulator_free(s);

@@ -120,7 +120,8 @@ struct kk_simulator {
     void *probe_user;
     int is_smooth;   ///< whether this step was one for Runge and Kutta
     int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
-    int has_springs; ///< whether any joint of the model has a spring or a damper
+    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
+    int has_spatial; ///< whether it has spatial tendons
 
     // the moving copy of the state
     const kk_state *start; ///< the state itself, as long as a step lasts
