@@ -396,6 +396,10 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
                      kki_solver_stats *stats) {
     kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1, *trial = base + 2, *best = base + 3;
     memset(w->old_mode, -1, (size_t)s->nblock);
+    if (o->brisk) { // the modes that λ has been solved with
+        kki_newton_read_modes(s, w, it->lambda);
+        memcpy(w->old_mode, w->mode, (size_t)s->nblock);
+    }
     kki_iterate_copy(s, it, best);
     int since = 0, rescues = 0;
     bool settled = false;
@@ -410,7 +414,7 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         if (k == 0 && o->restart) {
             zero_held(s, w, base);
         }
-        if (o->brisk && holds_too_much(s, w)) {
+        if (o->brisk && changed && holds_too_much(s, w)) {
             break;
         }
         const bool careful = o->careful && it->residual <= 1e3 * s->floor && holds_too_much(s, w);

@@ -25,7 +25,7 @@ static const double WEIGHT = 1e-7, RAISED = 100, LOWERED = 0.1, HEAVIEST = 0.1;
 /// Share of the residual to which a pass must come down for its inverse to serve the next one.
 static const double GAIN = 0.01;
 /// Changes of mode without progress; passes; passes that gain little.
-enum { MOST_IDLE = 4, MOST_PASSES = 8, MOST_STALE = 3 };
+enum { MOST_IDLE = 4, MOST_PASSES = 12, MOST_STALE = 3 };
 
 typedef struct path {
     const kki_system *s;

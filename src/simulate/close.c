@@ -10,8 +10,8 @@
 
 enum { MOST_ROUNDS = 4 };
 
-/// Errors below this are rounding, m or rad.
-static const double CLOSED = 1e-13;
+/// Errors below this are rounding, m or rad; and those of which a round, whose error is that of a square, leaves only rounding.
+static const double CLOSED = 1e-13, SMALL = 1e-8;
 
 static int is_held(const kk_model *m) {
     return m->nloop > 0 || m->ncoupling > 0;
@@ -59,28 +59,34 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
     return 1;
 }
 
-/// Whether no loop or coupling is open, soft ones included: then there is nothing to factor.
-static int all_closed(const kk_simulator *s) {
+/// The widest gap of a loop or coupling, soft ones included.
+static double widest(const kk_simulator *s) {
+    double worst = 0;
     for (int i = 0; i < s->nconstraint; i++) {
         for (int r = 0; r < s->constraint[i].nrow; r++) {
-            if (!(__builtin_fabs(s->constraint[i].gap[r]) <= CLOSED)) {
-                return 0;
-            }
+            const double gap = __builtin_fabs(s->constraint[i].gap[r]);
+            worst = gap > worst ? gap : worst;
         }
     }
-    return 1;
+    return worst;
 }
 
-/// One round of Newton's method; true where positions were changed.
+/// One round of Newton's method; true where another may be needed.
 static int close_once(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
     memset(s->dv, 0, bytes);
     memset(s->y_drift, 0, bytes);
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->dv);
     s->ncontact = 0;
+    if (m->nloop > 0) {
+        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->dv);
+    }
     kki_constrain_loops(m, s);
-    if (all_closed(s) || kki_divide(m, s, NULL) != KK_OK) {
+    const double gap = widest(s);
+    if (gap <= CLOSED || kki_divide(m, s, NULL) != KK_OK) {
         return 0;
+    }
+    if (m->nloop == 0) { // couplings are seen in q alone
+        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->dv);
     }
     s->data->kernels->kick_factor(m, &s->data->scratch, m->dof_armature, s->dv, s->dv, s->E, s->y);
     int changed = 0;
@@ -91,7 +97,7 @@ static int close_once(const kk_model *m, kk_simulator *s) {
         s->data->kernels->kick_apply(m, &s->data->scratch, s->y_drift, s->dv);
         kk_integrate(m, s->q, s->dv, s->q);
     }
-    return changed;
+    return changed && gap > SMALL;
 }
 
 void kki_close_loops(const kk_model *model, kk_simulator *s) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "contact/cones.h"
 #include "simulate/island.h"
 
 /// Slower than this a contact with static friction sticks, m/s.
@@ -127,6 +128,32 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     return 1;
 }
 
+/// A lone row, as a coupling of two fingers, needs no ladder: λ = −g/G, put between its bounds.
+static int lone_row_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const kki_block *block = &s->block[I->first_block];
+    const int row = I->first_row;
+    double own = s->compliance[row];
+    for (int t = 0; t < I->nv; t++) {
+        own += s->Y[t * I->stride] * s->Y[t * I->stride];
+    }
+    if (I->nrow != 1 || !(own > 0) || s->options.budget > 0) {
+        return 0;
+    }
+    const kki_problem problem = kki_island_problem(s, I, 0);
+    const kki_solver_options options = kki_island_solver_options(s, I);
+    const kki_solver_stats stats = {.sweeps = 1, .solved = true};
+    kki_certificate proof;
+    double lambda = -s->g[row] / own;
+    kki_project_block(block, 1, 0, &lambda);
+    s->lambda[row] = lambda + 0.0;
+    kki_certify(&problem, s->lambda + row, s->u + row, &proof);
+    if (!(proof.residual <= options.tolerance)) {
+        return 0;
+    }
+    note(m, s, I, &proof, &stats);
+    return 1;
+}
+
 static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                        kk_error *error) {
     kki_certificate proof;
@@ -145,8 +172,8 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     return KK_OK;
 }
 
-/// What is left alone, m: overlap, and a gap in a loop or coupling. Smaller ones do not grow, for nothing moves them.
-static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-12;
+/// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later.
+static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6;
 
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
@@ -339,7 +366,8 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     }
     int almost = 0;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
-    const int holds = warm_start_holds(m, s, I, &almost), events = s->report.events;
+    const int events = s->report.events;
+    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &almost);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
