@@ -28,6 +28,10 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT,
                                "the options max_sweeps, max_newton and budget must not be negative");
     }
+    if (status == KK_OK && (unsigned)o->restitution_law > KK_RESTITUTION_POISSON) {
+        status =
+            kki_error_set(error, KK_INVALID_ARGUMENT, "the option restitution_law must be one of kk_restitution_law");
+    }
     return status;
 }
 
