@@ -15,6 +15,7 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->row, rows);
     KKI_LAYOUT_ARRAY(layout, r->turn, 2 * rows);
     KKI_LAYOUT_ARRAY(layout, r->start, rows + 1);
+    KKI_LAYOUT_ARRAY(layout, r->longer, rows + 1);
     KKI_LAYOUT_ARRAY(layout, r->index, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->value, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->diagonal, rows);
@@ -24,6 +25,7 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->R, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->C, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->W, nv * nv);
+    KKI_LAYOUT_ARRAY(layout, r->range, 2 * nv);
     KKI_LAYOUT_ARRAY(layout, r->b, rows);
     KKI_LAYOUT_ARRAY(layout, r->x, rows);
     KKI_LAYOUT_ARRAY(layout, r->y, rows);

@@ -88,7 +88,7 @@ static void dof_part(const kk_model *m, kk_simulator *s, int row, int dof, doubl
     }
 }
 
-static int last_dof(const kk_model *m, int node) {
+int kki_last_dof(const kk_model *m, int node) {
     return node == 0 ? -1 : m->node[node].v_index + m->node_nv[node] - 1;
 }
 
@@ -137,8 +137,8 @@ static void constrain_contact(const kk_model *m, kk_simulator *s, int i) {
     }
     c->gap[0] = k->gap;
     c->is_position[0] = 1;
-    c->dof[0] = last_dof(m, a);
-    c->dof[1] = last_dof(m, b);
+    c->dof[0] = kki_last_dof(m, a);
+    c->dof[1] = kki_last_dof(m, b);
     end(s, c);
 }
 
@@ -257,8 +257,8 @@ static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
             loop_turns(s, c, l, A, B, l->type == KK_LOOP_AXIS ? 2 : 3);
         }
     }
-    c->dof[0] = last_dof(m, l->node[0]);
-    c->dof[1] = last_dof(m, l->node[1]);
+    c->dof[0] = kki_last_dof(m, l->node[0]);
+    c->dof[1] = kki_last_dof(m, l->node[1]);
     end(s, c);
 }
 

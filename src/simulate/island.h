@@ -19,10 +19,20 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 /// y += Y λ; λ's padding is zero.
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
-/// Between all degrees of freedom and those of the island.
+/// Between all degrees of freedom and the island's coordinates. `to` holds what it was before, of which a narrow island changes its part.
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local);
 void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local, double *to);
+
+/// rows.c: four columns of Y, from the pair's column on, climb between two nodes.
+void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
+                    int stride);
+
+/// narrow.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.
+void kki_narrow_choose(kk_simulator *s, kki_island *I);
+void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_narrow_project(const kk_simulator *s, const kki_island *I, const double *y, double *z);
+void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double *z, double *y);
 
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,

@@ -3,7 +3,7 @@
 /// Islands are numbered by their first tree, constraints keep their order within one, and rows of an island begin at a
 /// multiple of four; all of it depends on the list of constraints alone.
 #include "base/error.h"
-#include "simulate/simulator.h"
+#include "simulate/island.h"
 
 static int tree_of_dof(const kk_model *m, int dof) {
     return dof < 0 ? -1 : m->node_tree[m->dof_node[dof]];
@@ -126,6 +126,7 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
     measure_islands(model, s);
     fill_islands(model, s);
     for (int i = 0; i < s->nisland; i++) {
+        kki_narrow_choose(s, &s->island[i]);
         if (s->island[i].nrow > s->solver.size.rows) {
             return kki_error_set(
                 error, KK_LIMIT_EXCEEDED,

@@ -153,6 +153,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
     KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
+    const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
+    KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
+    KKI_LAYOUT_ARRAY(layout, s->narrow.R, narrow * narrow);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {

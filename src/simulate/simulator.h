@@ -103,8 +103,18 @@ typedef struct kki_island {
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;
+    int32_t nv;        ///< coordinates
+    int32_t is_narrow; ///< coordinates are those of narrow.c
+    int32_t full;      ///< narrow: degrees of freedom
 } kki_island;
+
+/// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
+enum { KKI_NARROW_DOFS = 128, KKI_NARROW_PAIRS = 12 };
+typedef struct kki_narrow {
+    int32_t npair, pair[KKI_NARROW_PAIRS][2]; ///< nodes
+    int stride, width;                        ///< of R's and Q's rows
+    double *Q, *R;                            ///< [units × width], [units × stride]
+} kki_narrow;
 
 struct kk_simulator {
     kk_allocator allocator;
@@ -114,6 +124,7 @@ struct kk_simulator {
     kk_step_options options;
     kk_data *data;
     kki_solver_work solver;
+    kki_narrow narrow;
     kk_report report;
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
@@ -206,6 +217,8 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
+/// The last degree of freedom of a node; −1 for the world.
+int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// islands.c: sorts them into islands and numbers rows and blocks.
