@@ -45,6 +45,18 @@ static int count_nodes(const kk_model *m, int (*is)(const kk_model *, int)) {
     return count;
 }
 
+/// Whether all bodies are free or on hinges, some on hinges, and nothing else ties them: springs may then stand for the hinges.
+static int may_have_springs(const kk_model *m) {
+    int hinges = 0;
+    for (int i = 1; i < m->nnode; i++) {
+        if (m->node[i].type != KKI_NODE_HINGE && m->node[i].type != KKI_NODE_FREE) {
+            return 0;
+        }
+        hinges += m->node[i].type == KKI_NODE_HINGE;
+    }
+    return hinges > 0 && !m->has_armature && m->ncoupling == 0 && m->nloop == 0 && m->ntendon == 0;
+}
+
 kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     kki_warm_layout w = {.contacts = kki_model_max_contacts(model)};
     w.pairs = w.contacts;
@@ -59,6 +71,7 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_switch = w.first_tendon + 2 * model->ntendon;
     w.first_flight = w.first_switch + model->nloop;
     w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
-    w.size = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);
+    w.first_body = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);
+    w.size = w.first_body + (may_have_springs(model) ? KKI_WARM_BODY_SIZE * model->nnode : 0);
     return w;
 }

@@ -1,6 +1,8 @@
 /// What a step leaves in the state for the next one to start from: contacts with their forces, what the narrow phase
 /// remembers of pairs, and the forces of all other constraints. Without it a replay would not be exact.
 ///
+/// A number of contacts below 0 says that so many records of another form follow (src/papers/kuroda.h): where springs hold on.
+///
 /// All numbers are doubles, so that a state has one form of number; ids and halves of features are whole numbers. Forces
 /// are means over the step, in N, so that they serve a step of another length, too.
 #ifndef KKI_MODEL_WARM_H
@@ -23,6 +25,8 @@ enum {
     KKI_WARM_MOMENT = KKI_WARM_FORCE + 3,
     KKI_WARM_CONTACT_SIZE = KKI_WARM_MOMENT + 3
 };
+/// One node, where bodies have places of their own (src/papers/kuroda_bodies.c): centre, attitude, velocities, three numbers of its hinge.
+enum { KKI_WARM_BODY_SIZE = 16 };
 /// One pair: shapes, reference, four features, direction.
 enum { KKI_WARM_PAIR_SIZE = 10 };
 /// One degree of freedom: force of its lower limit, of its upper limit, of its dry friction.
@@ -52,7 +56,8 @@ typedef struct kki_warm_layout {
     int contact_count, pair_count; ///< where the numbers in use are written
     int first_contact, first_pair; ///< where the records begin
     int first_dof, first_coupling, first_loop, first_tendon, first_switch, first_flight, first_lone;
-    int size; ///< all of it
+    int first_body; ///< [nnode] where springs may stand for hinges; no room otherwise
+    int size;       ///< all of it
 } kki_warm_layout;
 
 kki_warm_layout kki_warm_layout_of(const kk_model *model);

@@ -176,11 +176,17 @@ static void constrain_friction(const kk_model *m, kk_simulator *s, int dof) {
     if (m->dof[dof].friction <= 0) {
         return;
     }
-    kki_constraint *c = begin(s, KKI_ON_FRICTION, dof);
+    kki_constrain_dof(m, s, KKI_ON_FRICTION, dof, dof, 1);
+}
+
+kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
+                                  double scale) {
+    kki_constraint *c = begin(s, kind, item);
     c->nrow = c->nblock = 1;
     c->dof[0] = dof;
-    dof_part(m, s, 0, dof, 1);
+    dof_part(model, s, 0, dof, scale);
     end(s, c);
+    return c;
 }
 
 static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {

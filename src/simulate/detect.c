@@ -200,6 +200,9 @@ static void inherit(kk_simulator *s, memory_book *book, int from) {
         }
         if (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b) {
             kki_contact *c = heir(s, from, old);
+            if (!c) {
+                continue; // so far away that distances are no numbers
+            }
             c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
             c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
         }

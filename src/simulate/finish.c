@@ -92,6 +92,12 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
         s->force[KK_FORCE_FRICTION][c->item] += f;
     } else if (c->kind == KKI_ON_TENDON && !is_spatial) {
         finish_tendon(m, s, c, c->side ? -f : f);
+    } else if (c->kind == KKI_ON_SPRING) {
+        s->force[KK_FORCE_PASSIVE][c->item] += f;
+    } else if (c->kind == KKI_ON_SERVO) {
+        const kki_model_actuator *a = &m->actuator[c->item];
+        s->drive[c->item] = f;
+        s->force[KK_FORCE_ACTUATOR][a->v_index] += a->gear * f;
     } else if (c->kind == KKI_ON_COUPLING) {
         s->force[KK_FORCE_CONSTRAINT][m->coupling[c->item].follower_v] += f;
         s->force[KK_FORCE_CONSTRAINT][m->coupling[c->item].leader_v] -= m->coupling[c->item].ratio * f;

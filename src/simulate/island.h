@@ -37,6 +37,9 @@ void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double 
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift);
+/// resolve.c: a certificate and what it cost, into the report.
+void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                     const kki_solver_stats *stats);
 /// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix);
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I);

@@ -126,7 +126,9 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
     measure_islands(model, s);
     fill_islands(model, s);
     for (int i = 0; i < s->nisland; i++) {
-        kki_narrow_choose(s, &s->island[i]);
+        if (!s->paper) { // they know bodies, and no coordinates made of wrenches
+            kki_narrow_choose(s, &s->island[i]);
+        }
         if (s->island[i].nrow > s->solver.size.rows) {
             return kki_error_set(
                 error, KK_LIMIT_EXCEEDED,

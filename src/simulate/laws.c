@@ -103,6 +103,8 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
         s->block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
         s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
         s->lambda[c->row] = s->h * warm[w->first_tendon + 2 * c->item + c->side];
+    } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
+        s->block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY}; // the paper's own file fills it
     } else {
         const int slot = c->kind == KKI_ON_COUPLING ? w->first_coupling + c->item : w->first_loop + 6 * c->item;
         begin_equalities(m, s, c, warm + slot);

@@ -37,7 +37,8 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
 }
 
 static const char *kind_name(int kind) {
-    static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon"};
+    static const char *const names[] = {"contact", "limit",  "dry friction", "coupling",
+                                        "loop",    "tendon", "spring",       "servo"};
     return names[kind];
 }
 
@@ -97,6 +98,11 @@ static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const 
     r->sweeps += stats->sweeps;
     r->newton += stats->newton;
     r->factorisations += stats->factorisations;
+}
+
+void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                     const kki_solver_stats *stats) {
+    note(m, s, I, proof, stats);
 }
 
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {

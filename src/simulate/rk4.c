@@ -36,7 +36,7 @@ static void bracket(int n, const double *a, const double *b, double *out) {
 }
 
 /// σ̇ of every joint. @param slope [nv] result
-static void slopes(const kk_model *m, const double *sigma, const double *v, double *slope) {
+void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope) {
     memcpy(slope, v, (size_t)m->nv * sizeof *v);
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
@@ -98,7 +98,7 @@ static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input
         s->v[k] = from.v[k] + share * time * a[k];
     }
     kk_integrate(m, from.q, sigma, s->q);
-    slopes(m, sigma, s->v, slope);
+    kki_rk4_slopes(m, sigma, s->v, slope);
     const kk_status status = accelerate(m, s, input, a, error);
     for (int k = 0; k < m->nv; k++) {
         s->y_end[k] += weight * a[k];

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "contact/dense_kernels.h"
 #include "model/warm.h"
+#include "simulate/paper.h"
 
 /// Islands of more rows than this are solved without forming G.
 enum { MOST_DENSE_ROWS = 256, MOST_ISLAND_ROWS = 6000 };
@@ -24,6 +25,13 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
     status = status ? status : check_number("tolerance", o->tolerance, error);
     status = status ? status : check_number("restitution_speed", o->restitution_speed, error);
     status = status ? status : check_number("correction", o->correction, error);
+    status = status ? status : check_number("spring_stiffness", o->spring_stiffness, error);
+    status = status ? status : check_number("spring_damping", o->spring_damping, error);
+    status = status ? status : check_number("spring_depth", o->spring_depth, error);
+    if (status == KK_OK && !kk_solver_name(o->solver)[0]) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option solver is %d, which is none of kk_solver",
+                               (int)o->solver);
+    }
     if (status == KK_OK && (o->max_sweeps < 0 || o->max_newton < 0 || o->budget < 0)) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT,
                                "the options max_sweeps, max_newton and budget must not be negative");
@@ -33,6 +41,11 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
             kki_error_set(error, KK_INVALID_ARGUMENT, "the option restitution_law must be one of kk_restitution_law");
     }
     return status;
+}
+
+const char *kk_solver_name(kk_solver solver) {
+    static const char *const names[] = {"exact", "openhrp", "springhead", "kuroda"};
+    return (unsigned)solver < sizeof names / sizeof *names ? names[solver] : "";
 }
 
 static double or_default(double x, double value) {
@@ -50,7 +63,11 @@ static kk_step_options filled(const kk_model *m, kk_step_options o) {
 kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error) {
     static const kk_step_options defaults = {0};
     const kk_step_options *o = options ? options : &defaults;
-    const kk_status status = check_options(o, error);
+    kk_status status = check_options(o, error);
+    if (status == KK_OK && kki_paper_of(o->solver) != simulator->paper) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "a simulator keeps its solver; make another one for \"%s\"",
+                               kk_solver_name(o->solver));
+    }
     if (status == KK_OK) {
         simulator->options = filled(simulator->model, *o);
     }
@@ -87,11 +104,15 @@ static int has_springs(const kk_model *m) {
 }
 
 static void count(const kk_model *m, kk_simulator *s) {
-    const int single = count_friction(m) + count_limits(m) + m->ncoupling + 2 * m->ntendon;
+    s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
+    const int single = count_friction(m) + count_limits(m) + m->ncoupling + 2 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_spatial = kki_has_spatial_tendons(m);
-    s->max_contacts = s->max_touching = s->layout.contacts;
+    // where springs are told apart by features, there are more of them
+    s->max_touching = s->layout.contacts;
+    s->max_contacts =
+        s->paper && s->paper == kki_paper_of(KK_SOLVER_KURODA) ? 2 * s->layout.contacts : s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
@@ -165,8 +186,10 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
 
 // ---- creation
 
-static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_simulator **simulator) {
-    kk_simulator header = {.allocator = kki_allocator_or_default(allocator), .model = m, .model_hash = m->hash};
+static kk_status allocate(const kk_model *m, const kki_paper *paper, const kk_allocator *allocator,
+                          kk_simulator **simulator) {
+    kk_simulator header = {
+        .allocator = kki_allocator_or_default(allocator), .paper = paper, .model = m, .model_hash = m->hash};
     count(m, &header);
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
@@ -216,13 +239,14 @@ kk_status kk_simulator_create(const kk_model *model, const kk_step_options *opti
     if (status != KK_OK) {
         return status;
     }
-    status = allocate(model, allocator, &s);
+    status = allocate(model, options ? kki_paper_of(options->solver) : NULL, allocator, &s);
     status = status ? status : fill(model, s);
     if (status != KK_OK) {
         kk_simulator_free(s);
         return kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)model->nv);
     }
     status = kk_simulator_set_options(s, options, error);
+    status = status || !s->paper ? status : s->paper->create(model, s, error);
     if (status != KK_OK) {
         kk_simulator_free(s);
         return status;
@@ -234,6 +258,9 @@ kk_status kk_simulator_create(const kk_model *model, const kk_step_options *opti
 void kk_simulator_free(kk_simulator *simulator) {
     if (simulator) {
         const kk_allocator allocator = simulator->allocator;
+        if (simulator->paper) {
+            simulator->paper->destroy(simulator);
+        }
         kki_solver_work_destroy(&simulator->solver);
         kki_near_destroy(&simulator->near);
         kk_state_free(simulator->trial);

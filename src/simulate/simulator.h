@@ -45,6 +45,8 @@ typedef enum kki_constraint_kind {
     KKI_ON_COUPLING,
     KKI_ON_LOOP,
     KKI_ON_TENDON,
+    KKI_ON_SPRING, ///< papers: spring and damper of a degree of freedom
+    KKI_ON_SERVO,  ///< papers: actuator of a joint
 } kki_constraint_kind;
 
 enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
@@ -108,6 +110,8 @@ typedef struct kki_island {
     int32_t full;      ///< narrow: degrees of freedom
 } kki_island;
 
+typedef struct kki_paper kki_paper;
+
 /// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
 enum { KKI_NARROW_DOFS = 128, KKI_NARROW_PAIRS = 12 };
 typedef struct kki_narrow {
@@ -118,6 +122,8 @@ typedef struct kki_narrow {
 
 struct kk_simulator {
     kk_allocator allocator;
+    const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
+    void *paper_data;       ///< its own
     size_t size;
     const kk_model *model;
     uint64_t model_hash;
@@ -165,6 +171,7 @@ struct kk_simulator {
     kki_touching *touching; ///< [max_touching] sorted by shapes
 
     // constraints; rows and blocks through all islands
+    int32_t paper_rows; ///< papers: room for linear rows of springs and servos
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
@@ -217,6 +224,9 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
+/// One more: a row on a degree of freedom.
+kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
+                                  double scale);
 /// The last degree of freedom of a node; −1 for the world.
 int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
@@ -235,6 +245,8 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
 void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
 /// Potential energy of gravity and of joints' springs at the poses of s->data and the coordinates q.
 double kki_potential(const kk_model *model, const kk_simulator *s, const double *q);
+/// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
+void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/warm.h"
 #include "simulate/drift.h"
+#include "simulate/paper.h"
 #include "simulate/simulator.h"
 
 const char *kk_stage_name(kk_stage stage) {
@@ -289,6 +290,23 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
     return status;
 }
 
+/// A step as a paper has it: between our checks and our commit.
+static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input,
+                               kk_error *error) {
+    double t = now(s);
+    begin(m, s, state, s->options.timestep);
+    s->looks_ahead = 0;
+    memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
+    kk_status status = s->paper->step(m, s, state, input, error);
+    t = book(s, KK_STAGE_SOLVE, t);
+    status = status ? status : prove(m, s, error);
+    if (status == KK_OK) {
+        commit(m, s, state);
+        book(s, KK_STAGE_PROVE, t);
+    }
+    return status;
+}
+
 kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
                   kk_error *error) {
     kk_simulator *s = simulator;
@@ -301,6 +319,9 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     }
     const double h = s->options.timestep;
     s->report = (kk_report){.worst_body = {-1, -1}, .parts = 1};
+    if (s->paper) {
+        return step_by_paper(model, s, state, input, error);
+    }
     status = attempt(model, s, state, input, h, !s->options.discrete, error);
     return status == KK_OK && s->meeting >= 0 ? step_in_parts(model, s, state, input, h, error) : status;
 }

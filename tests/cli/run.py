@@ -503,6 +503,19 @@ def check_replay(bench):
     (bench.folder / "scene.xml").write_text(SCENE)
 
 
+# the papers' methods: the same scene, a recording that replays to the same bits, and a word where a paper cannot take it
+def check_solvers(bench):
+    (bench.folder / "box.xml").write_text(SCENE.replace('type="capsule" size="0.03 0.2"', 'type="box" size="0.06 0.06 0.2"')
+                                          .replace('type="capsule" size="0.02 0.1"', 'type="box" size="0.06 0.06 0.1"'))
+    for solver in ("openhrp", "springhead", "kuroda"):
+        run = ["run", "box.xml", "-t", "0.6", "--solver", solver, "-o", solver + ".kkr", "-l", solver + ".csv"]
+        document = bench.document(f"run by {solver}", run)
+        rest = bench_column(bench, solver + ".csv", "box.q.z")[-1]
+        bench.check(f"{solver} lays the box down", document["solver"] == solver and abs(rest + 0.2) < 0.03, f"{rest} {document}")
+        bench.expect(f"a replay by {solver}", ["replay", solver + ".kkr", "--verify"], OK, out=["all 300 steps", "same bits"])
+    bench.expect("what kuroda cannot take", ["run", "scene.xml", "-t", "0.1", "--solver", "kuroda"], INPUT, err=["knows closed polyhedra", "arm"])
+
+
 def check_controls(bench):
     write_table(bench.folder / "motion.csv", ["time", "servo", "elbow"], [[0, 0, 0], [0.1, 0.2, 0], [0.2, 0.2, 0.01]])
     run = ["run", "scene.xml", "-t", "0.3"]
@@ -600,6 +613,7 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_solvers(bench)
         check_controls(bench)
         check_collide(bench)
         check_plot(bench)

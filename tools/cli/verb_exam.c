@@ -28,7 +28,8 @@ static const cli_option options_table[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(exam_options, solver),
      .value = "NAME",
-     .about = "ladder: certified in every step, the default; sweeps: fifty Gauss-Seidel sweeps and no certificate",
+     .about = "ladder: certified in every step, the default; sweeps: fifty Gauss-Seidel sweeps and no certificate; "
+              "openhrp, springhead, kuroda: methods of the papers, for comparison",
      .choices = exam_solvers},
     {.name = "out",
      .letter = 'o',

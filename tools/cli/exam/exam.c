@@ -7,7 +7,7 @@
 
 #include "rows.h"
 
-const char *const exam_solvers[] = {"ladder", "sweeps", NULL};
+const char *const exam_solvers[] = {"ladder", "sweeps", "openhrp", "springhead", "kuroda", NULL};
 
 double exam_abs(double x) {
     return x < 0 ? -x : x;

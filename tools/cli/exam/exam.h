@@ -8,12 +8,16 @@
 #include "../cli.h"
 #include "../plot.h"
 
-enum { EXAM_ROWS = 24, EXAM_FIGURES = 32, EXAM_PANELS = 6, EXAM_SERIES = 8, EXAM_TEXT = 240 };
+enum { EXAM_ROWS = 27, EXAM_FIGURES = 32, EXAM_PANELS = 6, EXAM_SERIES = 8, EXAM_TEXT = 240 };
 
 /// Which solver a run uses.
 typedef enum exam_solver {
     EXAM_LADDER, ///< the default: as many rungs as the certificate asks for
     EXAM_SWEEPS, ///< fifty Gauss-Seidel sweeps and nothing else, without a certificate
+    // methods of the papers, for comparison: they need not keep the bars
+    EXAM_OPENHRP,
+    EXAM_SPRINGHEAD,
+    EXAM_KURODA,
 } exam_solver;
 extern const char *const exam_solvers[];
 

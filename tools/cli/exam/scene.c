@@ -132,7 +132,11 @@ void scene_loop(scene *s, kk_loop_type type, int a, kk_vec3 on_a, int b, kk_vec3
 
 static kk_step_options solver_options(const scene *s, const kk_step_options *given) {
     kk_step_options o = *given;
+    if (s->is_own_solver) {
+        return o;
+    }
     o.budget = s->e->solver == EXAM_SWEEPS ? 50 : 0;
+    o.solver = s->e->solver >= EXAM_OPENHRP ? (kk_solver)(KK_SOLVER_OPENHRP + (s->e->solver - EXAM_OPENHRP)) : o.solver;
     return o;
 }
 
