@@ -163,7 +163,7 @@ static kk_status solve_rows(piece *p, double *lambda) {
     kki_solver_stats stats;
     const kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
-    const kk_status status = kki_contact_solve(p->problem, &options, &s->solver, lambda, rows(p, s->u), &proof, &stats);
+    const kk_status status = kki_island_solve(s, p->I, p->problem, &options, lambda, rows(p, s->u), &proof, &stats);
     if (status != KK_OK) {
         return status;
     }
@@ -450,6 +450,9 @@ static int stop_inside(piece *p) {
     kk_simulator *s = p->s;
     double *lambda = rows(p, s->lambda), *held = rows(p, s->lambda2), *forced = s->local[5], share = 1;
     int refuted = 1;
+    if (p->I->is_wide) {
+        return 0; // the forced solution would be one of the whole pile
+    }
     for (int round = 0; refuted; round++) {
         if (round == MOST_VERDICTS || !judge_all(p, lambda) || !force_slides(p, lambda, held, forced)) {
             return 0;
@@ -499,25 +502,13 @@ static double first_impact(const piece *p, const double *travel, const double *u
     return share;
 }
 
-/// One contact's own 3 × 3 of G.
-static void own_block(const piece *p, int r, double B[6]) {
-    static const int pair[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
-    for (int k = 0; k < 6; k++) {
-        B[k] = 0;
-        for (size_t j = 0; j < (size_t)p->I->nv; j++) {
-            const double *y = p->s->Y + j * (size_t)p->I->stride + r;
-            B[k] += y[pair[k][0]] * y[pair[k][1]];
-        }
-    }
-}
-
 /// Impulse that turns the approach −a of one contact into the separation e a, friction within its cone.
 static void strike(piece *p, const kki_constraint *c, double restitution) {
     const int r = row_of(p, c);
     double B[6], l[3], *impulse = rows(p, p->s->lambda2);
     const double b[3] = {(1 + restitution) * p->u_s[r], p->u_s[r + 1] + p->s->bias[c->row + 1],
                          p->u_s[r + 2] + p->s->bias[c->row + 2]};
-    own_block(p, r, B);
+    kki_rows_own(p->s, p->I, r, 3, B);
     kki_solve_contact(B, b, law_of(p, c)->friction, l);
     memset(impulse, 0, (size_t)p->I->stride * sizeof *impulse);
     for (int k = 0; k < 3; k++) {

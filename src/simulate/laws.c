@@ -128,20 +128,11 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, c
     }
 }
 
-static double column_squared(const kk_simulator *s, const kki_island *I, int row) {
-    double sum = 0;
-    for (size_t k = 0; k < (size_t)I->nv; k++) {
-        const double y = s->Y[k * (size_t)I->stride + (size_t)(row - I->first_row)];
-        sum += y * y;
-    }
-    return sum;
-}
-
 /// Rows `first` … `end` of a loop, all lengths or all angles.
 static void free_dead(kk_simulator *s, const kki_island *I, const kki_constraint *c, int first, int end) {
     double size[KKI_MOST_ROWS], most = 0;
     for (int r = first; r < end; r++) {
-        size[r] = column_squared(s, I, c->row + r);
+        kki_rows_own(s, I, c->row - I->first_row + r, 1, &size[r]);
         most = size[r] > most ? size[r] : most;
     }
     for (int r = first; r < end; r++) {

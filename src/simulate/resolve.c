@@ -16,6 +16,11 @@ static const double TURNING = 1e-9;
 enum { MOST_LOOSE = 8 };
 /// What turning explains up to this factor, it explains.
 static const double NEARLY = 1.25;
+/// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
+static const double REST_OF_PILES = 5e-3;
+/// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
+static const double LEAST_OF_PILES = 1e-8;
+enum { SWEEPS_OF_PILES = 10 };
 
 // ---- solving
 
@@ -34,6 +39,30 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
                          .span = s->span,
                          .g = s->g + I->first_row,
                          .compliance = soft ? s->compliance + I->first_row : NULL};
+}
+
+kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
+                           const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
+                           kki_solver_stats *stats) {
+    if (!I->is_wide) {
+        return kki_contact_solve(problem, options, &s->solver, lambda, u, proof, stats);
+    }
+    const kki_sparse_problem wide = kki_wide_problem(s, I);
+    const kk_status status = kki_sparse_solve(&wide, options, &s->wide.solver, lambda, u, proof, stats);
+    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || !kki_wide_fill_dense(s, I)) {
+        return status;
+    }
+    // small enough for the dense ladder, which knows more rungs
+    kki_problem dense = *problem;
+    dense.Y = s->Y;
+    dense.G = NULL;
+    dense.span = NULL;
+    const kki_solver_stats before = *stats;
+    const kk_status again = kki_contact_solve(&dense, options, &s->solver, lambda, u, proof, stats);
+    stats->sweeps += before.sweeps;
+    stats->newton += before.newton;
+    stats->factorisations += before.factorisations;
+    return again;
 }
 
 static const char *kind_name(int kind) {
@@ -118,15 +147,34 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     return o;
 }
 
+/// What rests with a trace of a wrong force gains speed by it in every step until it is solved. Of the change that this asks for, the part that stops
+/// the speed is for once; the rest answers the trace and lasts. u and u0 are the rows' velocities at the step's end and start.
+static double lasting_share(const kk_simulator *s, const kki_island *I) {
+    double all = 0, once = 0;
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        all += s->u[r] * s->u[r];
+        once += s->u[r] * s->u0[r];
+    }
+    const double share = all > 0 ? 1 - once / all : 1;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
-static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, int *almost) {
+/// @param share  of a change of λ that the next step should start from
+static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     kki_certificate proof;
-    kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
-    const double floor = 5 * options.floor * (options.tolerance / s->options.tolerance);
-    *almost = proof.residual <= 20 * floor;
+    if (I->is_wide) {
+        const kki_sparse_problem wide = kki_wide_problem(s, I);
+        kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);
+    } else {
+        kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    }
+    const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
+    const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
+    *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
         return 0;
     }
@@ -166,7 +214,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     kki_solver_stats stats;
     const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    const kk_status status = kki_contact_solve(problem, &options, &s->solver, lambda, u, &proof, &stats);
+    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, u, &proof, &stats);
     if (status != KK_OK) {
         return complain(m, s, I, stats.block, status, 0, error);
     }
@@ -185,7 +233,7 @@ static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6;
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                          const double *y_end, double *y_drift) {
-    const double half = 0.5 * s->h, most = s->options.correction / half;
+    const double half = 0.5 * s->h, most = s->options.correction / half, least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
     int needed = 0;
     (void)m;
@@ -204,7 +252,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
             const double rate =
                 c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + swing + c->gap[r] / half : 0;
             const double capped = rate < -most ? -most : both && rate > most ? most : rate;
-            needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -OVERLAP;
+            needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -least;
             g[row] = capped;
         }
     }
@@ -214,10 +262,10 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
+    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
     options.any = true;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
-    const kk_status status =
-        kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);
+    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
         kki_rows_add(s, I, lambda, y_drift);
     }
@@ -357,7 +405,8 @@ static void keep(kk_simulator *s, const kki_island *I, double share) {
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
-    const int wants_matrix = !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
+    const int wants_matrix =
+        !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
@@ -370,10 +419,10 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
     }
-    int almost = 0;
+    double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
     const int events = s->report.events;
-    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &almost);
+    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
@@ -391,7 +440,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (status != KK_OK) {
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
-    keep(s, I, almost && s->report.events == events ? 0.1 : 1);
+    keep(s, I, s->report.events == events ? share : 1);
     book_work(s, I, y_end);
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);

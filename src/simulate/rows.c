@@ -9,6 +9,10 @@ typedef double quad __attribute__((vector_size(32), may_alias));
 
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
+    if (I->is_wide) {
+        kki_wide_velocity(s, I, y, r);
+        return;
+    }
     memset(r, 0, (size_t)I->stride * sizeof *r);
     for (int k = 0; k < I->nv; k++) {
         const double *Y = s->Y + (size_t)k * (size_t)I->stride;
@@ -20,6 +24,10 @@ void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double 
 
 /// y += Y λ; λ's padding is zero.
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
+    if (I->is_wide) {
+        kki_wide_add(s, I, lambda, y);
+        return;
+    }
     for (int k = 0; k < I->nv; k++) {
         const double *Y = s->Y + (size_t)k * (size_t)I->stride;
         quad sum = {0, 0, 0, 0};
@@ -122,6 +130,10 @@ static void add_lane(const kk_model *m, kk_simulator *s, climb *c, const kki_row
 
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c = {.lanes = 0};
+    if (I->is_wide) {
+        kki_wide_build(m, s, I);
+        return;
+    }
     if (I->is_narrow) {
         kki_narrow_build(m, s, I);
         return;
@@ -169,6 +181,23 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I) {
     }
 }
 
+void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
+    if (I->is_wide) {
+        kki_wide_own(s, I, row, rows, own);
+        return;
+    }
+    for (int i = 0, k = 0; i < rows; i++) {
+        for (int j = i; j < rows; j++) {
+            own[k] = 0;
+            for (size_t t = 0; t < (size_t)I->nv; t++) {
+                const double *y = s->Y + t * (size_t)I->stride + row;
+                own[k] += y[i] * y[j];
+            }
+            k++;
+        }
+    }
+}
+
 // ---- y of an island
 
 /// The degrees of freedom of its trees, behind each other.
@@ -176,8 +205,11 @@ static void gather_trees(const kk_model *m, const kk_simulator *s, const kki_isl
                          double *local) {
     for (int t = 0; t < I->ntree; t++) {
         const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
-        memcpy(local + s->tree_local[tree], from + first,
-               (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
+        const int count = m->tree_first_dof[tree + 1] - first, end = I->is_wide ? kki_round8(count) : count;
+        memcpy(local + s->tree_local[tree], from + first, (size_t)count * sizeof *local);
+        for (int k = count; k < end; k++) {
+            local[s->tree_local[tree] + k] = 0;
+        }
     }
 }
 

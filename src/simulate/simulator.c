@@ -103,6 +103,26 @@ static int has_springs(const kk_model *m) {
     return any;
 }
 
+/// What the dense solver must hold: in models of many trees all but small islands, and those of few trees, are wide.
+static kki_solver_size dense_size(const kk_model *m, const kk_simulator *s) {
+    const int most = s->wide.width > 0 ? KKI_WIDE_ALWAYS : MOST_ISLAND_ROWS;
+    kki_solver_size size = {.rows = s->max_rows < most ? s->max_rows : most, .blocks = s->max_blocks, .nv = m->nv};
+    const int64_t few = (int64_t)(KKI_WIDE_ROWS + 1) * s->wide.widest;
+    if (s->wide.width > 0) { // padded, so that a small wide one can be handed over
+        size.nv = few < s->wide.width ? (int32_t)few : s->wide.width;
+    }
+    size.blocks = size.blocks < size.rows ? size.blocks : size.rows;
+    return size;
+}
+
+static void measure_trees(const kk_model *m, kk_simulator *s) {
+    for (int t = 0; m->ntree >= KKI_WIDE_TREES && t < m->ntree; t++) {
+        const int width = kki_round8(m->tree_first_dof[t + 1] - m->tree_first_dof[t]);
+        s->wide.width += width;
+        s->wide.widest = width > s->wide.widest ? width : s->wide.widest;
+    }
+}
+
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
     const int single = count_friction(m) + count_limits(m) + m->ncoupling + 2 * m->ntendon + s->paper_rows;
@@ -117,11 +137,25 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
     s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
+    measure_trees(m, s);
+    s->wide.room = 2 * (size_t)s->max_rows * (size_t)s->wide.widest;
+}
+
+static void place_wide(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t trees = s->wide.width > 0 ? (size_t)m->ntree : 0;
+    KKI_LAYOUT_ARRAY(layout, s->wide.Y, s->wide.room);
+    KKI_LAYOUT_ARRAY(layout, s->wide.tie, trees ? (size_t)s->max_constraints : 0);
+    KKI_LAYOUT_ARRAY(layout, s->wide.first, trees + 1);
+    KKI_LAYOUT_ARRAY(layout, s->wide.nv, trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.body_of_tree, trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.unit, 48 * trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.climbed, 4 * (size_t)s->wide.widest);
 }
 
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
-    const size_t island_rows = rows < MOST_ISLAND_ROWS ? rows : MOST_ISLAND_ROWS;
+    const kki_solver_size largest = dense_size(m, s);
+    const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
     const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
@@ -172,7 +206,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
-    KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
+    s->Y_room = island_nv * island_rows;
+    KKI_LAYOUT_ARRAY(layout, s->Y, s->Y_room);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
     const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
     KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
@@ -180,8 +215,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
-        KKI_LAYOUT_ARRAY(layout, s->local[i], padded);
+        KKI_LAYOUT_ARRAY(layout, s->local[i], padded + (size_t)s->wide.width);
     }
+    place_wide(layout, m, s);
 }
 
 // ---- creation
@@ -216,14 +252,17 @@ static int near_room(const kk_model *m, int touching) {
 }
 
 static kk_status fill(const kk_model *m, kk_simulator *s) {
-    const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     status = status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), &s->allocator);
     if (status == KK_OK) {
-        status = kki_solver_work_create(&s->solver, &s->allocator,
-                                        (kki_solver_size){.rows = rows, .blocks = s->max_blocks, .nv = m->nv});
+        status = kki_solver_work_create(&s->solver, &s->allocator, dense_size(m, s));
+    }
+    if (status == KK_OK && s->wide.width > 0) {
+        status = kki_sparse_work_create(&s->wide.solver, &s->allocator,
+                                        kki_sparse_size_for(m->ntree, s->max_constraints, s->max_rows, s->max_blocks,
+                                                            s->wide.width, s->wide.widest));
     }
     return status;
 }
@@ -262,6 +301,7 @@ void kk_simulator_free(kk_simulator *simulator) {
             simulator->paper->destroy(simulator);
         }
         kki_solver_work_destroy(&simulator->solver);
+        kki_sparse_work_destroy(&simulator->wide.solver);
         kki_near_destroy(&simulator->near);
         kk_state_free(simulator->trial);
         kk_data_free(simulator->view);

@@ -10,6 +10,7 @@
 #include "dynamics/data.h"
 #include "model/warm.h"
 #include "simulate/near.h"
+#include "simulate/wide.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
@@ -105,7 +106,8 @@ typedef struct kki_island {
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;        ///< coordinates
+    int32_t nv;        ///< coordinates; of wide islands with each tree's padded to a multiple of 8
+    int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
     int32_t is_narrow; ///< coordinates are those of narrow.c
     int32_t full;      ///< narrow: degrees of freedom
 } kki_island;
@@ -212,6 +214,7 @@ struct kk_simulator {
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
+    kki_wide wide;
 };
 
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.

@@ -310,6 +310,27 @@ static uint64_t scene_kuroda(void) {
     return hash_steps_by(KK_SOLVER_KURODA, spec_of_heap(), 2e-3, 300, place_heap);
 }
 
+static void place_tower(const kk_model *model, double *q, double *v) {
+    for (int i = 0; i < kk_model_nbody(model) - 1; i++) {
+        const double across = 0.09 * (i % 3 - 1) + 0.003 * (i / 3);
+        q[7 * i + 4] = i / 3 % 2 ? across : 0;
+        q[7 * i + 5] = i / 3 % 2 ? 0 : across;
+        q[7 * i + 6] = 0.02 + 0.04 * (i / 3);
+        v[6 * i + 3] = i == 17 ? 0.02 : 0;
+    }
+}
+
+// six layers of three planks: an island for the sparse solver
+static uint64_t scene_tower(void) {
+    int material = 0;
+    kk_spec *spec = spec_with_floor(0.6, 0, &material);
+    for (int i = 0; i < 18; i++) {
+        const double x = i / 3 % 2 ? 0.06 : 0.24;
+        add_thing(spec, KK_SHAPE_BOX, 0.2, x, 0.3 - x, 0.04, material);
+    }
+    return hash_steps(spec, 5e-3, 60, place_tower);
+}
+
 // balls bounce on the floor and on each other
 static uint64_t scene_bounce(void) {
     int material = 0;
@@ -346,6 +367,7 @@ static const plain_scene plain_scenes[] = {
     {"openhrp", scene_openhrp},
     {"springhead", scene_springhead},
     {"kuroda", scene_kuroda},
+    {"tower", scene_tower},
 };
 
 // ---- dynamics: every scene on every kernel variant
