@@ -1,6 +1,6 @@
 /// SimBenchmark: the scenes of tools/cli/simbench in ours and in the engines found here, errors and times in one table.
 ///
-///     simbench [--json FILE] [--cpu N] [--test NAME] [--limit S] [--repeats N] [--quick] [--strict]
+///     simbench [--json FILE] [--cpu N] [--test NAME] [--dt S] [--limit S] [--repeats N] [--quick] [--strict]
 ///
 /// Every engine runs the same description of a scene for its error, and again for its time, engine after engine in `--repeats` rounds,
 /// of which the least CPU time counts. A run that takes longer than `--limit` seconds is broken off and judged by its time a step. Engines
@@ -21,7 +21,7 @@ namespace {
 struct options {
     std::string json, test;
     int cpu = -1, repeats = 1;
-    double limit = 30;
+    double limit = 30, dt = 0;
     bool quick = false, strict = false;
 };
 
@@ -195,6 +195,8 @@ options parse(int count, char **words) {
             o.json = value();
         } else if (word == "--test") {
             o.test = value();
+        } else if (word == "--dt") {
+            o.dt = std::atof(value().c_str());
         } else if (word == "--cpu") {
             o.cpu = std::atoi(value().c_str());
         } else if (word == "--repeats") {
@@ -223,7 +225,7 @@ int main(int count, char **words) {
     int missed = 0;
     pin_to_cpu(o.cpu);
     for (const simbench_case *c = simbench_cases; c->test; c++) {
-        if ((o.test.empty() || o.test == c->test) && (!o.quick || c->is_quick)) {
+        if ((o.test.empty() || o.test == c->test) && (o.dt == 0 || o.dt == c->dt) && (!o.quick || c->is_quick)) {
             rows.push_back(race(*c, o));
             print(rows.back());
             missed += !rows.back().least_error + !rows.back().fastest;

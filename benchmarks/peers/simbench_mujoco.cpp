@@ -111,11 +111,12 @@ void *open_with(const simbench_scene *scene, variant how, char *trouble) {
     }
     auto s = std::make_unique<mujoco_scene>();
     s->scene = *scene;
-    s->m = compile(document(*scene, how), trouble, SIMBENCH_TEXT);
+    char error[SIMBENCH_TEXT] = "";
+    s->m = compile(document(*scene, how), error, SIMBENCH_TEXT);
     if (!s->m) {
+        std::snprintf(trouble, SIMBENCH_TEXT, "%s", error);
         return nullptr;
     }
-    trouble[0] = 0;
     s->d = mj_makeData(s->m);
     for (int i = 0; i < scene->body_count; i++) {
         std::memcpy(s->d->qvel + 6 * i, scene->body[i].velocity, 3 * sizeof(double));
