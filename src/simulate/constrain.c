@@ -189,6 +189,16 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
     return c;
 }
 
+/// A servo beyond its limits: its own joint, as far as the limits go.
+static void constrain_motor(const kk_model *m, kk_simulator *s, int actuator) {
+    const int dof = m->actuator[actuator].v_index;
+    kki_constraint *c = begin(s, KKI_ON_MOTOR, actuator);
+    c->nrow = c->nblock = 1;
+    c->dof[0] = dof;
+    dof_part(m, s, 0, dof, 1);
+    end(s, c);
+}
+
 static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {
     const kki_coupling *k = &m->coupling[i];
     kki_constraint *c = begin(s, KKI_ON_COUPLING, i);
@@ -296,5 +306,10 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
         constrain_friction(model, s, i);
     }
     kki_constrain_tendons(model, s);
+    for (int i = 0; i < model->nactuator; i++) {
+        if (s->is_row[i]) {
+            constrain_motor(model, s, i);
+        }
+    }
     add_loops(model, s);
 }

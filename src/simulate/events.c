@@ -419,6 +419,9 @@ static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, 
     if (c->kind == KKI_ON_FRICTION) {
         return l[0] >= slack * b->lower && l[0] <= slack * b->upper;
     }
+    if (c->kind == KKI_ON_MOTOR) {
+        return l[0] >= b->lower && l[0] <= b->upper;
+    }
     return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON) || l[0] >= 0;
 }
 
@@ -696,6 +699,16 @@ static void begin_pieces(piece *p, const double *u_first) {
     }
 }
 
+/// Servos at their limits bring a law of their own to each piece: a step with one is taken whole, unless something bounces.
+static int is_taken_whole(const piece *p) {
+    int has_motor = 0, has_bounce = 0;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        has_motor |= constraint(p, i)->kind == KKI_ON_MOTOR;
+        has_bounce |= bounces(p, constraint(p, i));
+    }
+    return has_motor && !has_bounce;
+}
+
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
@@ -711,6 +724,10 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.total = rows(&p, s->total);
     p.all_bounce = all_bounce(&p);
     double *u_first = rows(&p, s->u0);
+    if (is_taken_whole(&p)) {
+        memcpy(y_drift, y_end, bytes);
+        return KK_OK;
+    }
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
     const int most = LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;

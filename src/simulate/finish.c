@@ -92,6 +92,9 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
         s->force[KK_FORCE_FRICTION][c->item] += f;
     } else if (c->kind == KKI_ON_TENDON && !is_spatial) {
         finish_tendon(m, s, c, c->side ? -f : f);
+    } else if (c->kind == KKI_ON_MOTOR) {
+        s->force[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += f;
+        s->drive[c->item] = f / m->actuator[c->item].gear;
     } else if (c->kind == KKI_ON_SPRING) {
         s->force[KK_FORCE_PASSIVE][c->item] += f;
     } else if (c->kind == KKI_ON_SERVO) {

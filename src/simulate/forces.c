@@ -4,6 +4,9 @@
 ///     f = c + b₁ (L + h/2 · rate') + b₂ rate',    rate' the rate at the end, L the length at the middle,
 /// whose part in Δv goes to the diagonal of the kick, −h gear² (h/2 b₁ + b₂), and the rest is a force. The contacts then
 /// see the same operator. Stable for any stiffness: the kick's determinant is 1/(1 + h² k/2m) (S3 3.2, S4 2.3).
+///
+/// A limit of force holds at the step's end, too: a servo that turns out to be beyond it becomes a row with bounds, which the
+/// contact solver settles with everything else, and the kick is taken again (step.c).
 #include <karakuri/elementary.h>
 #include <string.h>
 
@@ -52,10 +55,8 @@ static double command(const kk_simulator *s, const kki_model_actuator *a, double
     return *x;
 }
 
-/// Force at the step's start and how it answers the rate at its end; a saturated actuator does not answer.
-typedef struct drive {
-    double force, slope;
-} drive;
+/// A saturated actuator does not answer.
+typedef kki_drive drive;
 
 static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double u, double length, double rate) {
     const double half = 0.5 * s->h;
@@ -65,13 +66,23 @@ static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double
     const int is_implicit = !s->options.explicit_servos && implicit < 0;
     const double f = constant + b1 * (length + (is_implicit ? half * rate : 0)) + b2 * rate;
     const double clamped = clamp(f, a->force_lower, a->force_upper);
-    return (drive){clamped, is_implicit && clamped == f ? implicit : 0};
+    if (!is_implicit || !s->settles) {
+        return (drive){clamped, is_implicit && clamped == f ? implicit : 0};
+    }
+    return (drive){f, implicit};
+}
+
+/// What a servo gives here; one that is a row gives nothing.
+static drive settled(kk_simulator *s, int i, drive d) {
+    s->wanted[i] = d;
+    return s->settles && s->is_row[i] ? (drive){0, 0} : d;
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const int k = a->v_index;
-    const drive d = drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]);
-    s->drive[a - m->actuator] = d.force;
+    const int i = (int)(a - m->actuator);
+    const drive d = settled(s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]));
+    s->drive[i] = d.force;
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
     s->servo[k] -= a->gear * a->gear * d.slope;
@@ -178,4 +189,26 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     }
     status = status || !input->tau ? status : add_applied(model, s, input->tau, error);
     return status || !input->wrench ? status : add_wrenches(model, s, input->wrench, error);
+}
+
+// ---- limits of servos
+
+/// Whether an actuator is beyond its limits with the velocities after the kick.
+static int is_beyond(const kk_simulator *s, const kki_model_actuator *a, int i) {
+    const drive d = s->wanted[i];
+    const double f = d.force + d.slope * a->gear * (s->v_kicked[a->v_index] - s->v[a->v_index]);
+    return f > a->force_upper || f < a->force_lower;
+}
+
+int kki_find_saturated(const kk_model *m, kk_simulator *s) {
+    int more = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0 && !s->is_row[i] &&
+            is_beyond(s, a, i)) {
+            s->is_row[i] = 1;
+            more = 1;
+        }
+    }
+    return more;
 }

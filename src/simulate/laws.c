@@ -73,6 +73,19 @@ static void begin_joint(const kk_model *m, kk_simulator *s, kki_constraint *c, c
     }
 }
 
+/// A servo of force f = F + S gear (v' − v), within its limits. With λ = h gear f that is v' + r λ + b = 0,
+///     r = −1/(h gear² S),   b = F/(S gear) − v.
+static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const kki_model_actuator *a = &m->actuator[c->item];
+    const kki_drive d = s->wanted[c->item];
+    const double scale = s->h * a->gear, low = scale * a->force_lower, high = scale * a->force_upper;
+    s->block[c->block] =
+        (kki_block){.law = KKI_LAW_BOX, .lower = low < high ? low : high, .upper = low < high ? high : low};
+    s->compliance[c->row] = -1 / (s->h * a->gear * a->gear * d.slope);
+    s->bias[c->row] = d.force / (d.slope * a->gear) - s->v[a->v_index];
+    s->lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
+}
+
 static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
     for (int r = 0; r < c->nrow; r++) {
         s->block[c->block + r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
@@ -103,6 +116,8 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
         s->block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
         s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
         s->lambda[c->row] = s->h * warm[w->first_tendon + 2 * c->item + c->side];
+    } else if (c->kind == KKI_ON_MOTOR) {
+        begin_motor(m, s, c);
     } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
         s->block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY}; // the paper's own file fills it
     } else {

@@ -66,8 +66,8 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
 }
 
 static const char *kind_name(int kind) {
-    static const char *const names[] = {"contact", "limit",  "dry friction", "coupling",
-                                        "loop",    "tendon", "spring",       "servo"};
+    static const char *const names[] = {"contact", "limit",  "dry friction", "coupling",          "loop",
+                                        "tendon",  "spring", "servo",        "servo at its limit"};
     return names[kind];
 }
 
@@ -204,7 +204,7 @@ static int lone_row_solved(const kk_model *m, kk_simulator *s, const kki_island 
     if (!(proof.residual <= options.tolerance)) {
         return 0;
     }
-    note(m, s, I, &proof, &stats);
+    kki_island_note(m, s, I, &proof, &stats);
     return 1;
 }
 
@@ -390,6 +390,11 @@ static void book_work(kk_simulator *s, const kki_island *I, const double *y_end)
     kki_rows_velocity(s, I, y_end, u);
     for (int r = 0; r < I->nrow; r++) {
         sum += s->lambda[I->first_row + r] * 0.5 * (s->u0[I->first_row + r] + u[r]);
+    }
+    for (int i = 0; i < I->nconstraint; i++) { // servos are no constraints
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int r = c->row - I->first_row;
+        sum -= c->kind == KKI_ON_MOTOR ? s->lambda[c->row] * 0.5 * (s->u0[c->row] + u[r]) : 0;
     }
     s->report.constraint_work += sum;
 }

@@ -103,6 +103,17 @@ static int has_springs(const kk_model *m) {
     return any;
 }
 
+/// Servos of joints with a limit of force: each may become a row.
+static int count_motors(const kk_model *m) {
+    int n = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        const int is_limited = a->force_lower > -__builtin_inf() || a->force_upper < __builtin_inf();
+        n += a->transmission == KK_TRANSMISSION_JOINT && is_limited;
+    }
+    return n;
+}
+
 /// What the dense solver must hold: in models of many trees all but small islands, and those of few trees, are wide.
 static kki_solver_size dense_size(const kk_model *m, const kk_simulator *s) {
     const int most = s->wide.width > 0 ? KKI_WIDE_ALWAYS : MOST_ISLAND_ROWS;
@@ -125,7 +136,8 @@ static void measure_trees(const kk_model *m, kk_simulator *s) {
 
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
-    const int single = count_friction(m) + count_limits(m) + m->ncoupling + 2 * m->ntendon + s->paper_rows;
+    const int single =
+        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 2 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_spatial = kki_has_spatial_tendons(m);
@@ -197,6 +209,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->loop_switch, (size_t)m->nloop);
+    KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);
@@ -267,31 +281,56 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     return status;
 }
 
-kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
-                              kk_simulator **simulator, kk_error *error) {
-    if (!model || !simulator) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "the model or the place for the simulator is NULL");
+/// Whether a simulator's solver has the size that another one needs.
+static int can_give(const kk_simulator *donor, const kk_simulator *s) {
+    return donor && donor->paper == s->paper && donor->max_rows == s->max_rows && donor->max_blocks == s->max_blocks &&
+           donor->model->nv == s->model->nv && donor->model->ntree == s->model->ntree;
+}
+
+static kk_status fill_from(kk_simulator *donor, const kk_model *m, const kk_step_options *options, kk_simulator *s,
+                           kk_error *error) {
+    const int gives = can_give(donor, s);
+    if (gives) {
+        s->solver = donor->solver;
     }
+    kk_status status = fill(m, s);
+    if (status != KK_OK) {
+        kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)m->nv);
+    }
+    status = status ? status : kk_simulator_set_options(s, options, error);
+    status = status || !s->paper ? status : s->paper->create(m, s, error);
+    if (gives) {
+        *(status ? &s->solver : &donor->solver) = (kki_solver_work){0};
+    }
+    return status;
+}
+
+kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, const kk_step_options *options,
+                                    const kk_allocator *allocator, kk_simulator **simulator, kk_error *error) {
     *simulator = NULL;
     kk_simulator *s = NULL;
-    kk_status status = kki_check_tendons(model, error);
-    if (status != KK_OK) {
-        return status;
+    if (kki_check_tendons(model, error) != KK_OK) {
+        return KK_INVALID_MODEL;
     }
-    status = allocate(model, options ? kki_paper_of(options->solver) : NULL, allocator, &s);
-    status = status ? status : fill(model, s);
-    if (status != KK_OK) {
-        kk_simulator_free(s);
-        return kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)model->nv);
+    if (allocate(model, options ? kki_paper_of(options->solver) : NULL, allocator, &s) != KK_OK) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a simulator of %d degrees of freedom",
+                             (int)model->nv);
     }
-    status = kk_simulator_set_options(s, options, error);
-    status = status || !s->paper ? status : s->paper->create(model, s, error);
+    const kk_status status = fill_from(donor, model, options, s, error);
     if (status != KK_OK) {
         kk_simulator_free(s);
         return status;
     }
     *simulator = s;
     return KK_OK;
+}
+
+kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
+                              kk_simulator **simulator, kk_error *error) {
+    if (!model || !simulator) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "the model or the place for the simulator is NULL");
+    }
+    return kki_simulator_create_from(NULL, model, options, allocator, simulator, error);
 }
 
 void kk_simulator_free(kk_simulator *simulator) {

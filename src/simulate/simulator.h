@@ -48,6 +48,7 @@ typedef enum kki_constraint_kind {
     KKI_ON_TENDON,
     KKI_ON_SPRING, ///< papers: spring and damper of a degree of freedom
     KKI_ON_SERVO,  ///< papers: actuator of a joint
+    KKI_ON_MOTOR,  ///< a servo with a limit of force that it would exceed
 } kki_constraint_kind;
 
 enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
@@ -62,7 +63,7 @@ typedef struct kki_row_part {
 /// A constraint of this step: a few rows that belong together.
 typedef struct kki_constraint {
     int32_t kind; ///< kki_constraint_kind
-    int32_t item; ///< contact, degree of freedom, coupling, loop, tendon
+    int32_t item; ///< contact, degree of freedom, coupling, loop, tendon, actuator
     int32_t side; ///< limits: 0 lower, 1 upper
     int32_t nrow, nblock;
     int32_t island;
@@ -99,6 +100,11 @@ typedef struct kki_whole {
     kk_sym3 second; ///< moments about the base's origin, world axes
     kk_vec3 base;   ///< its origin
 } kki_whole;
+
+/// An actuator's force at the step's start and how it answers the rate at its end.
+typedef struct kki_drive {
+    double force, slope;
+} kki_drive;
 
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
@@ -203,6 +209,9 @@ struct kk_simulator {
     kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
     kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
     double *drive;           ///< [nactuator] force of each actuator
+    kki_drive *wanted;       ///< [nactuator] before limits
+    int8_t *is_row;          ///< [nactuator] 1: a servo beyond its limits, taken as a row
+    int settles;             ///< whether limits of servos are found from the solution
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there
@@ -240,6 +249,8 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
+/// Makes rows of the servos that are beyond their limits with the velocities after the kick; 1 where there are any new ones.
+int kki_find_saturated(const kk_model *model, kk_simulator *s);
 /// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
@@ -265,5 +276,10 @@ void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// warm.c: what the next step starts from, into s->warm; and from there into the state.
 void kki_warm_store(kk_simulator *s);
 void kki_warm_commit(const kk_simulator *s, kk_state *state);
+
+/// kk_simulator_create for a model after an edit: takes the solver's memory, by far the largest part, from a simulator that is only to
+/// be freed then. Where it fails, that one is as it was.
+kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, const kk_step_options *options,
+                                    const kk_allocator *allocator, kk_simulator **simulator, kk_error *error);
 
 #endif

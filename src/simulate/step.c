@@ -47,6 +47,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
     memcpy(s->loop_switch, kki_state_warm_const(state) + s->layout.first_switch,
            (size_t)m->nloop * sizeof *s->loop_switch);
+    memset(s->is_row, 0, (size_t)m->nactuator * sizeof *s->is_row);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     s->meeting = -1;
     s->start = state;
@@ -79,11 +80,10 @@ static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, d
 
 static void move(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
-    velocities_of(m, s, s->y_drift, s->drift);
     if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
-        memcpy(s->v_kicked, s->drift, bytes);
+        memcpy(s->drift, s->v_kicked, bytes);
     } else {
-        velocities_of(m, s, s->y_end, s->v_kicked);
+        velocities_of(m, s, s->y_drift, s->drift);
     }
     for (int k = 0; k < m->nv; k++) {
         s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;
@@ -166,8 +166,9 @@ static int is_smooth(const kk_model *m, const kk_simulator *s) {
     return smooth;
 }
 
-static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
-                      kk_error *error) {
+/// Forces, free motion and impulses; velocities at the end, into s->v_kicked.
+static kk_status kick_once(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
+                           kk_error *error) {
     kk_status status = kki_apply_forces(m, s, input, error);
     *t = book(s, KK_STAGE_FORCES, *t);
     if (status != KK_OK) {
@@ -177,6 +178,35 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
     *t = book(s, KK_STAGE_FACTOR, *t);
     status = kki_resolve_islands(m, s, state, error);
     *t = book(s, KK_STAGE_SOLVE, *t);
+    if (status == KK_OK) {
+        velocities_of(m, s, s->y_end, s->v_kicked);
+    }
+    return status;
+}
+
+/// Back to before the kick, with servos that are beyond their limits among the constraints.
+static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_report *before,
+                               kk_error *error) {
+    const kk_report spent = s->report; // of time only
+    s->report = *before;
+    memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
+    memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v); // takes the caller's wrenches out again
+    kki_constrain(m, s);
+    return kki_divide(m, s, error);
+}
+
+/// Once; and again where servos turn out to be beyond their limits. Each time there are more of them, so it ends.
+static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
+                      kk_error *error) {
+    const kk_report before = s->report;
+    s->settles = 1;
+    kk_status status = kick_once(m, s, state, input, t, error);
+    while (status == KK_OK && kki_find_saturated(m, s)) {
+        status = prepare_again(m, s, state, &before, error);
+        status = status ? status : kick_once(m, s, state, input, t, error);
+    }
+    s->settles = 0;
     if (status == KK_OK) {
         move(m, s);
         *t = book(s, KK_STAGE_MOVE, *t);

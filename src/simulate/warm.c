@@ -70,7 +70,8 @@ void kki_warm_store(kk_simulator *s) {
     memcpy(warm + w.first_switch, s->loop_switch, (size_t)s->model->nloop * sizeof *warm);
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
-        const int is_kept = c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO;
+        const int is_kept =
+            c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO && c->kind != KKI_ON_MOTOR;
         for (int r = 0; r < c->nrow && is_kept; r++) {
             warm[slot_of(&w, c) + r] = s->kept[c->row + r] / s->h;
         }

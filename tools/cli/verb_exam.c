@@ -7,7 +7,7 @@
 typedef struct exam_options {
     int64_t row;
     int solver;
-    bool quick;
+    bool quick, pictures, draw_only;
     const char *out;
 } exam_options;
 
@@ -37,6 +37,14 @@ static const cli_option options_table[] = {
      .offset = offsetof(exam_options, out),
      .value = "FOLDER",
      .about = "write a plot of every row there, exam01.svg …; the folder must exist"},
+    {.name = "pictures",
+     .kind = CLI_FLAG,
+     .offset = offsetof(exam_options, pictures),
+     .about = "and a picture of every row's first scene at its end, exam01.png …"},
+    {.name = "draw-only",
+     .kind = CLI_FLAG,
+     .offset = offsetof(exam_options, draw_only),
+     .about = "with --pictures: draw, and ask for no figures"},
     {.name = NULL},
 };
 
@@ -134,7 +142,15 @@ static int run(cli *c, const void *options) {
         if (!is_asked(o, row)) {
             continue;
         }
-        exam_take(row, (exam_solver)o->solver, e);
+        cli_text picture = {0};
+        text_format(&picture, "%s/exam%02d.png", o->out ? o->out : ".", row->number);
+        exam_take_drawn(row, (exam_solver)o->solver, o->out && o->pictures ? text_string(&picture) : NULL, o->draw_only,
+                        e);
+        text_free(&picture);
+        if (e->is_drawn) {
+            exam_free(e);
+            continue;
+        }
         *(exam_passes(e) ? &passed : &failed) += 1;
         seconds += e->seconds;
         if (c->common.json) {
