@@ -45,9 +45,12 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    memcpy(s->loop_switch, kki_state_warm_const(state) + s->layout.first_switch,
+           (size_t)m->nloop * sizeof *s->loop_switch);
     memset(s->is_row, 0, (size_t)m->nactuator * sizeof *s->is_row);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     s->meeting = -1;
+    s->start = state;
     s->h = h;
 }
 
@@ -268,6 +271,9 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     }
     kki_warm_store(s);
     kki_close_loops(model, s);
+    if (!s->is_smooth) {
+        kki_remember_flights(model, s);
+    }
     status = prove(model, s, error);
     if (status == KK_OK) {
         commit(model, s, state);
