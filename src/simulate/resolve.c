@@ -310,6 +310,9 @@ static void reflect_friction(kk_simulator *s, const kki_constraint *c, const dou
 static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
     kki_contact *k = &s->contact[c->item];
     k->swing = 0;
+    if (k->node[0] != 0 && k->node[1] != 0) { // between hands that move, a body is held and does not pivot
+        return;
+    }
     if (m->law[k->law].restitution > 0 || s->compliance[c->row] != 0 || k->open > 0 || s->lambda[c->row] <= 0) {
         return;
     }

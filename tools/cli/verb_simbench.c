@@ -94,7 +94,7 @@ static void print_case(const cli *c, const simbench_case *k, const simbench_resu
 }
 
 static void write_published(json_writer *json, const char *key, const double *x) {
-    json_begin_line(json, key);
+    json_begin_object(json, key);
     for (int i = 0; i < SIMBENCH_ENGINES; i++) {
         json_number(json, simbench_published_names[i], x[i] >= 0 ? x[i] : __builtin_nan(""));
     }
