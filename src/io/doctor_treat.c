@@ -31,20 +31,21 @@ static double least_armature(const kk_spec *s) {
 }
 
 /// The joint that the error names; copies of a file's element share its place.
-static kk_joint_def *find_joint(const kki_doctor *d, const kk_error *e) {
+static kk_body_def *find_joint(const kki_doctor *d, const kk_error *e) {
     for (int i = 1; i < d->spec->nbody; i++) {
-        kk_joint_def *j = &d->spec->body[i].joint;
+        const kk_joint_def *j = &d->spec->body[i].joint;
         char name[KK_ERROR_TEXT_SIZE];
         snprintf(name, sizeof name, "joint \"%.200s\": ", j->name ? j->name : "");
         if (strncmp(e->text, name, strlen(name)) == 0) {
-            return j;
+            return &d->spec->body[i];
         }
     }
     return NULL;
 }
 
 static bool strengthen(kki_doctor *d, const kk_error *e) {
-    kk_joint_def *j = strstr(e->text, "armature") ? find_joint(d, e) : NULL;
+    kk_body_def *b = strstr(e->text, "armature") ? find_joint(d, e) : NULL;
+    kk_joint_def *j = b ? &b->joint : NULL;
     if (!j || j->dof[0].armature > 0) {
         return false;
     }
@@ -54,7 +55,9 @@ static bool strengthen(kki_doctor *d, const kk_error *e) {
         j->dof[k].armature +=
             j->type == KK_JOINT_SLIDE || (j->type == KK_JOINT_FREE && k >= 3) ? armature / (RADIUS * RADIUS) : armature;
     }
-    kki_doctor_report(d, KKI_ERROR, true, &j->origin, "give the bodies behind it an inertia",
+    // the joint of a floating base stands in no file
+    kki_doctor_report(d, KKI_ERROR, true, j->origin.line ? &j->origin : &b->origin,
+                      "give the bodies behind it an inertia",
                       "joint '%s': nothing resists its motion; it gets a little armature",
                       kki_shorten_string(j->name ? j->name : "").text);
     return true;
