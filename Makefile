@@ -121,9 +121,10 @@ coverage: setup-base build-coverage
 	@build/coverage/karakuri_tests >/dev/null
 	@python3 scripts/coverage.py $(ARGS) build/coverage
 
+# `npm ci` wants every platform's optional package in the lock file, also of registries that do not carry them
 web-packages: setup-web
 	@test -e web/node_modules/.package-lock.json && test web/node_modules/.package-lock.json -nt web/package-lock.json || \
-		npm --prefix web ci --no-audit --no-fund --loglevel=error
+		npm --prefix web install --no-save --no-audit --no-fund --loglevel=error
 
 web-engine: web-packages
 	@$(MAKE) -s --no-print-directory build/web/build.ninja

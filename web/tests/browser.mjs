@@ -54,7 +54,7 @@ async function close(page) {
 }
 const bodyPlace = (page, name) => look(page, `[...f.poses.slice(7 * k.description.bodies.findIndex(b => b.name === "${name}") + 4).slice(0, 3)]`);
 
-for (const demo of ["stand", "titan8", "stack", "arch", "slope", "linkage", "chebyshev", "pendulum", "twelve", "crane"]) {
+for (const demo of ["stand", "walk", "titan8", "stack", "arch", "slope", "linkage", "chebyshev", "pendulum", "twelve", "crane"]) {
     test(`demo ${demo} runs`, async () => {
         const page = await open(demo);
         await frame(page, "f => f.time > 0.4");
@@ -63,6 +63,15 @@ for (const demo of ["stand", "titan8", "stack", "arch", "slope", "linkage", "che
         await close(page);
     });
 }
+
+test("the walk goes on", async () => {
+    const page = await open("walk");
+    await frame(page, "f => f.time > 4 || f.failed", 120000);
+    const [x, , z] = await look(page, "[...f.com]");
+    check(x > 0.25 && z > 0.7, `its centre of mass is at x = ${x.toFixed(2)} m, z = ${z.toFixed(2)} m`);
+    await close(page);
+    return `${x.toFixed(2)} m after 4 s`;
+});
 
 test("page is small and quick", async () => {
     count.bytes = 0;
