@@ -135,6 +135,7 @@ web-engine: web-packages
 web: web-engine
 	@npm --prefix web run --silent check --loglevel=error
 	@npm --prefix web run --silent build -w viewer --loglevel=error
+	@node web/film.mjs
 
 crane: web
 	@node web/serve.mjs --open '#crane'
@@ -145,7 +146,7 @@ test-web: setup-base build-release web
 	@node web/tests/browser.mjs $(TESTS)
 
 bench-web: web-engine
-	@test -d web/bench/node_modules || npm --prefix web/bench ci --no-audit --no-fund --loglevel=error
+	@test -d web/bench/node_modules || npm --prefix web/bench install --no-save --no-audit --no-fund --loglevel=error
 	@node web/bench/run.mjs $(ARGS)
 
 install: all

@@ -155,6 +155,23 @@ test("a recording is played with its model", async () => {
     await close(page);
 });
 
+test("a film in one file plays", async () => {
+    const tool = join(root, "build/release/karakuri");
+    if (!existsSync(tool)) {
+        return "skipped: build/release/karakuri is not built";
+    }
+    const file = join(out, "film.html");
+    execFileSync(tool, ["view", join(root, "models/double_pendulum/double_pendulum.xml"), "--time", "1", "--save", file, "--quiet", "--page", join(root, "web/viewer/dist")]);
+    const page = await browser.newPage({ viewport: { width: 420, height: 300 } });
+    page.faults = [];
+    page.on("console", (m) => m.type() === "error" && page.faults.push(m.text()));
+    page.on("pageerror", (e) => page.faults.push(e.message));
+    await page.goto(`file://${file}`);
+    await frame(page, "f => f.time > 0.3");
+    await close(page);
+    return `${(statSync(file).size / 1000).toFixed(0)} kB`;
+});
+
 test("a slider changes a gain and the motion", async () => {
     const page = await open("stand", { width: 1000, height: 700 });
     const before = await look(page, "k.description.actuators[0].gain");
