@@ -1,34 +1,37 @@
 // Cores of shapes and the farthest points of the curved ones.
 #include "collision/support.h"
 
-kki_core kki_core_of(const kki_shape *shape) {
+void kki_core_set(kki_core *core, const kki_shape *shape) {
     static const kki_core_type type[KK_SHAPE_TYPE_COUNT] = {
         [KK_SHAPE_SPHERE] = KKI_CORE_POINT,        [KK_SHAPE_CAPSULE] = KKI_CORE_SEGMENT,
         [KK_SHAPE_CYLINDER] = KKI_CORE_CYLINDER,   [KK_SHAPE_CONE] = KKI_CORE_CONE,
         [KK_SHAPE_ELLIPSOID] = KKI_CORE_ELLIPSOID, [KK_SHAPE_BOX] = KKI_CORE_BOX,
         [KK_SHAPE_HULL] = KKI_CORE_HULL,
     };
-    kki_core core = {.type = type[shape->type], .radius = shape->margin, .convex = shape->convex};
+    core->type = type[shape->type];
+    core->radius = shape->margin;
+    core->extent = core->half[0] = core->half[1] = core->half[2] = 0;
+    core->convex = shape->convex;
+    core->corner = NULL;
     switch (shape->type) {
-    case KK_SHAPE_SPHERE: core.radius += shape->half[0]; break;
-    case KK_SHAPE_HULL: core.extent = shape->convex->extent; break;
+    case KK_SHAPE_SPHERE: core->radius += shape->half[0]; break;
+    case KK_SHAPE_HULL: core->extent = shape->convex->extent; break;
     case KK_SHAPE_CAPSULE:
-        core.radius += shape->half[0];
-        core.half[2] = core.extent = shape->half[1];
+        core->radius += shape->half[0];
+        core->half[2] = core->extent = shape->half[1];
         break;
     case KK_SHAPE_CYLINDER:
     case KK_SHAPE_CONE:
-        core.half[0] = core.half[1] = shape->half[0];
-        core.half[2] = shape->half[1];
-        core.extent = kk_sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1]);
+        core->half[0] = core->half[1] = shape->half[0];
+        core->half[2] = shape->half[1];
+        core->extent = kk_sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1]);
         break;
     default:
         for (int i = 0; i < 3; i++) {
-            core.half[i] = shape->half[i];
+            core->half[i] = shape->half[i];
         }
-        core.extent = kk_vec3_norm(kk_vec3_make(core.half[0], core.half[1], core.half[2]));
+        core->extent = kk_vec3_norm(kk_vec3_make(core->half[0], core->half[1], core->half[2]));
     }
-    return core;
 }
 
 kki_core kki_core_triangle(const kk_vec3 corner[3], double radius) {
@@ -57,8 +60,12 @@ kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_
 
 void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                       kki_core_pair *pair) {
-    pair->a = kki_core_of(a);
-    pair->b = kki_core_of(b);
+    kki_core_set(&pair->a, a);
+    kki_core_set(&pair->b, b);
+    kki_core_pair_place(pair, X_WA, X_WB);
+}
+
+void kki_core_pair_place(kki_core_pair *pair, const kk_transform *X_WA, const kk_transform *X_WB) {
     pair->X_AB.R = kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R);
     pair->X_AB.p = kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p));
     pair->size = pair->a.extent + pair->b.extent + kk_vec3_norm(pair->X_AB.p);

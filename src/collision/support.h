@@ -36,7 +36,12 @@ typedef struct kki_core_pair {
 } kki_core_pair;
 
 /// The core of a convex shape (not of planes, meshes, height fields).
-kki_core kki_core_of(const kki_shape *shape);
+void kki_core_set(kki_core *core, const kki_shape *shape);
+static inline kki_core kki_core_of(const kki_shape *shape) {
+    kki_core core;
+    kki_core_set(&core, shape);
+    return core;
+}
 /// A triangle with a ball around it; the corners are not copied.
 kki_core kki_core_triangle(const kk_vec3 corner[3], double radius);
 /// Radius of the body with its ball, wherever its frame is: the measure of slack.
@@ -45,6 +50,8 @@ kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_
 /// The cores of two convex shapes in the world.
 void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                       kki_core_pair *pair);
+/// Where the cores of a pair lie in the world.
+void kki_core_pair_place(kki_core_pair *pair, const kk_transform *X_WA, const kk_transform *X_WB);
 static inline int kki_core_is_polyhedral(const kki_core *core) {
     return core->type != KKI_CORE_CYLINDER && core->type != KKI_CORE_CONE && core->type != KKI_CORE_ELLIPSOID;
 }
@@ -83,9 +90,11 @@ typedef struct kki_difference {
 /// The farthest point of A − B along d. out->id comes in as the hint.
 static inline void kki_core_pair_support(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
     const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
-    out->a = kki_core_support(&pair->a, d, &out->id[0]);
-    out->b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
-    out->w = kk_vec3_sub(out->a, out->b);
+    const kk_vec3 a = kki_core_support(&pair->a, d, &out->id[0]);
+    const kk_vec3 b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
+    out->w = kk_vec3_sub(a, b);
+    out->a = a;
+    out->b = b;
 }
 
 #endif
