@@ -319,6 +319,8 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
 // overlap by d and the difference A − B has radius of curvature r at the contact, an error of the normal shrinks by d / r.
 // A normal is taken only where its separation is no worse, so this cannot harm.
 
+enum { SHARPENINGS = 24 };
+
 static int sharpen_once(const kki_core_pair *pair, kki_core_distance *result) {
     const double shift = -1.25 * result->distance + 1e-6 * pair->size;
     kki_core_pair moved = *pair;
@@ -342,8 +344,32 @@ static int sharpen_once(const kki_core_pair *pair, kki_core_distance *result) {
     return turn > 1e-8;
 }
 
+// Where d is almost r the steps shrink slowly, each by the same part q: what all of them would come to is guessed.
+static bool guess_limit(const kki_core_pair *pair, kk_vec3 turn, kk_vec3 last, kki_core_distance *result) {
+    const double before = kk_vec3_dot(last, last), along = kk_vec3_dot(turn, last);
+    if (!(along > 0.25 * before) || !(along < 0.9999 * before)) {
+        return false;
+    }
+    const kk_vec3 n = kk_vec3_add(result->normal, kk_vec3_scale(turn, along / (before - along)));
+    const kk_vec3 guess = kk_vec3_scale(n, 1 / kk_vec3_norm(n));
+    const double distance = kki_core_separation(pair, guess);
+    if (!(distance > result->distance)) {
+        return false;
+    }
+    result->normal = guess;
+    result->distance = distance; // the witness points follow with the next step
+    return true;
+}
+
 static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
-    for (int i = 0; i < 4 && sharpen_once(pair, result); i++) {
+    kk_vec3 last = {0, 0, 0};
+    for (int i = 0; i < SHARPENINGS; i++) {
+        const kk_vec3 before = result->normal;
+        if (!sharpen_once(pair, result)) {
+            break;
+        }
+        const kk_vec3 turn = kk_vec3_sub(result->normal, before);
+        last = guess_limit(pair, turn, last, result) ? kk_vec3_make(0, 0, 0) : turn;
     }
 }
 
