@@ -116,7 +116,9 @@ void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_cor
 static void distance_of_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
                                const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
     kki_core_pair pair;
+    kki_small_hull small;
     kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    kki_core_pair_turn_corners(&pair, &small);
     separation_of_pair(&pair, X_WA, memory, r);
 }
 
@@ -175,5 +177,7 @@ int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b
     if (kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
         return d.distance <= most;
     }
+    kki_small_hull small;
+    kki_core_pair_turn_corners(&pair, &small);
     return kki_core_within(&pair, most, memory);
 }

@@ -222,6 +222,17 @@ typedef struct progress {
     int iterations;
 } progress;
 
+// reach / |v| > far, without the root
+static inline bool is_beyond(double reach, double far, double square) {
+    return far >= 0 ? reach > 0 && reach * reach > far * far * square
+                    : reach >= 0 || reach * reach < far * far * square;
+}
+
+// |v| − reach / |v| is rounding; |v| is at most the size, so the root is seldom needed
+static inline bool is_proved(double rest, double square, double noise, double size) {
+    return rest <= 1e-14 * square + noise * size && rest <= 1e-14 * square + noise * kk_sqrt(square);
+}
+
 static kki_gjk_end search(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s, progress *g) {
     const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
     const part *at = g->at = &g->tried[0];
@@ -231,15 +242,14 @@ static kki_gjk_end search(const kki_core_pair *pair, double far, kk_vec3 directi
         if (at->count == 4 || at->square <= touching * touching) {
             return KKI_GJK_TOGETHER;
         }
-        const double norm = kk_sqrt(at->square);
         kki_difference *w = &s->point[s->count];
         w->id[0] = s->point[0].id[0], w->id[1] = s->point[0].id[1];
         kki_core_pair_support(pair, kk_vec3_neg(at->v), w);
         const double reach = g->reach = kk_vec3_dot(at->v, w->w);
-        if (reach > far * norm) {
+        if (is_beyond(reach, far, at->square)) {
             return KKI_GJK_FAR;
         }
-        if (at->square - reach <= (1e-14 * norm + noise) * norm || is_known(s, w)) {
+        if (is_proved(at->square - reach, at->square, noise, pair->size) || is_known(s, w)) {
             break;
         }
         part *better = &g->tried[at == &g->tried[0]];
@@ -319,11 +329,12 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
 // overlap by d and the difference A − B has radius of curvature r at the contact, an error of the normal shrinks by d / r.
 // A normal is taken only where its separation is no worse, so this cannot harm.
 
-enum { SHARPENINGS = 24 };
+enum { SHARPENINGS = 24, SHARP_ENOUGH = 600 }; // steps, and iterations of all of them
 
 static int sharpen_once(const kki_core_pair *pair, kki_core_distance *result) {
     const double shift = -1.25 * result->distance + 1e-6 * pair->size;
     kki_core_pair moved = *pair;
+    moved.small = NULL;
     moved.X_AB.p = kk_vec3_add(pair->X_AB.p, kk_vec3_scale(result->normal, shift));
     kki_simplex s;
     s.count = 0;
@@ -363,7 +374,7 @@ static bool guess_limit(const kki_core_pair *pair, kk_vec3 turn, kk_vec3 last, k
 
 static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
     kk_vec3 last = {0, 0, 0};
-    for (int i = 0; i < SHARPENINGS; i++) {
+    for (int i = 0; i < SHARPENINGS && result->iterations < SHARP_ENOUGH; i++) {
         const kk_vec3 before = result->normal;
         if (!sharpen_once(pair, result)) {
             break;

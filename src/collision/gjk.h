@@ -9,7 +9,7 @@
 #include "collision/manifold.h"
 #include "collision/support.h"
 
-enum { KKI_GJK_ITERATIONS = 128, KKI_EPA_ITERATIONS = 250 };
+enum { KKI_GJK_ITERATIONS = 128, KKI_EPA_ITERATIONS = 160 };
 
 /// For `far`: no distance is too far.
 #define KKI_ANY_DISTANCE 1e300

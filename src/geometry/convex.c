@@ -10,6 +10,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "geometry/lanes.h"
 #include "geometry/mass.h"
 
 void kki_convex_free(kki_convex *convex) {
@@ -261,52 +262,7 @@ kk_status kki_convex_create(const kki_mesh *hull, const kk_allocator *allocator,
 
 // ---- the farthest corner
 
-// The greatest height first, then the first corner that has it: so lanes need not carry ids along. Two lanes, because that
-// is what every processor has.
-typedef double lanes __attribute__((vector_size(16)));
-typedef int64_t lane_bits __attribute__((vector_size(16)));
-
-static inline lanes greater(lanes a, lanes b) {
-#ifdef __SSE2__
-    return __builtin_ia32_maxpd(a, b);
-#else
-    const lane_bits m = a > b;
-    return (lanes)(((lane_bits)a & m) | ((lane_bits)b & ~m));
-#endif
-}
-
-// bit k: lane k is set
-static inline uint64_t bits_of(lane_bits m) {
-#ifdef __SSE2__
-    return (uint64_t)__builtin_ia32_movmskpd((lanes)m);
-#else
-    return (uint64_t)((m[0] & 1) | (m[1] & 2));
-#endif
-}
-
-// inlined, so that d, handed over in memory, is not copied there again
-__attribute__((always_inline)) static inline int farthest_of(const kki_convex *c, kk_vec3 d, int32_t pairs) {
-    const lanes *x = (const lanes *)(const void *)c->x, *y = (const lanes *)(const void *)c->y;
-    const lanes *z = (const lanes *)(const void *)c->z;
-    const lanes dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z};
-    lanes height[KKI_CONVEX_CLIMB_FROM / 2], most = x[0] * dx + y[0] * dy + z[0] * dz, most1 = most;
-    for (int32_t i = 0; i < pairs; i += 2) { // two at a time, because each comparison waits for the last
-        height[i] = x[i] * dx + y[i] * dy + z[i] * dz;
-        height[i + 1] = x[i + 1] * dx + y[i + 1] * dy + z[i + 1] * dz;
-        most = greater(most, height[i]);
-        most1 = greater(most1, height[i + 1]);
-    }
-    most = greater(most, most1);
-    const double top = most[0] > most[1] ? most[0] : most[1];
-    const lanes all = {top, top};
-    uint64_t bits = 0; // of equal ones the lowest; never in the padding, which repeats the first
-    for (int32_t i = 0; i < pairs; i++) {
-        bits |= bits_of(height[i] == all) << 2 * i;
-    }
-    return bits ? __builtin_ctzll(bits) : 0;
-}
-
-static inline int climb(const kki_convex *c, kk_vec3 d, int at) {
+static int climb(const kki_convex *c, kk_vec3 d, int at) {
     double best = kk_vec3_dot(c->vertex[at], d);
     for (int steps = 0; steps < c->vertex_count; steps++) {
         int higher = -1;
@@ -325,14 +281,9 @@ static inline int climb(const kki_convex *c, kk_vec3 d, int at) {
     return at;
 }
 
-int kki_convex_support(const kki_convex *convex, kk_vec3 d, int hint) {
-    if (convex->vertex_count >= KKI_CONVEX_CLIMB_FROM) {
-        return climb(convex, d, hint >= 0 && hint < convex->vertex_count ? hint : convex->seed[seed_class(d)]);
+int kki_convex_support(const kki_convex *c, kk_vec3 d, int hint) {
+    if (c->vertex_count >= KKI_CONVEX_CLIMB_FROM) {
+        return climb(c, d, hint >= 0 && hint < c->vertex_count ? hint : c->seed[seed_class(d)]);
     }
-    switch (convex->padded_count) { // the loops of the smallest are laid out
-    case 4: return farthest_of(convex, d, 2);
-    case 8: return farthest_of(convex, d, 4);
-    case 12: return farthest_of(convex, d, 6);
-    default: return farthest_of(convex, d, convex->padded_count / 2);
-    }
+    return kki_lanes_farthest(c->x, c->y, c->z, c->padded_count, d);
 }
