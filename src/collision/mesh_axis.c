@@ -91,7 +91,7 @@ static void try_normal(search *s) {
     s->face = (kki_hit){.kind = KKI_HIT_FACE,
                         .d = is_back ? kk_vec3_neg(s->f->n) : s->f->n,
                         .sep = is_back ? back : front,
-                        .face = s->f->face};
+                        .place = s->f->place};
     s->best = s->face;
     s->is_found = true;
 }
@@ -109,7 +109,7 @@ static void try_x_faces(search *s) {
         // a triangle of a mesh has two sides
         s->any = s->x->facet ? kki_greater(s->any, low - plane) : s->any;
         if (plane - high > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
-            s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .face = s->f->face, .index = i};
+            s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .place = s->f->place, .index = i};
         }
     }
 }
@@ -128,7 +128,7 @@ static void try_box_faces(search *s) {
             const kk_vec3 d = side ? kk_vec3_neg(axis) : axis;
             if (sep[side] > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
                 s->best = (kki_hit){
-                    .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .face = s->f->face, .index = 2 * k + side};
+                    .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .place = s->f->place, .index = 2 * k + side};
             }
         }
     }
@@ -190,7 +190,7 @@ static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
     s->best = (kki_hit){.kind = KKI_HIT_POINT,
                         .d = d,
                         .sep = sep,
-                        .face = s->f->face,
+                        .place = s->f->place,
                         .on_mesh = kk_vec3_add(t.p, kk_vec3_scale(t.u, along_t)),
                         .feature = {kki_feature(KKI_FEATURE_EDGE, s->f->edge[k]), kki_probe_edge_feature(s->x, a, b)}};
 }
@@ -371,7 +371,7 @@ static void try_nearest(search *s) {
     s->best = (kki_hit){.kind = KKI_HIT_POINT,
                         .d = d,
                         .sep = sep,
-                        .face = s->f->face,
+                        .place = s->f->place,
                         .on_mesh = best.on_mesh,
                         .feature = {id, best.x_feature}};
 }
@@ -407,7 +407,7 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
     s->best = (kki_hit){.kind = kind,
                         .d = d,
                         .sep = sep,
-                        .face = s->f->face,
+                        .place = s->f->place,
                         .index = -1,
                         .on_mesh = kind == KKI_HIT_X_FACE ? top_point(s, top) : on_mesh,
                         .feature = {top_feature(s->f, top), kki_feature(KKI_FEATURE_FACE, -1)}};

@@ -51,8 +51,8 @@ typedef struct kki_hit {
     kki_hit_kind kind;
     kk_vec3 d;           ///< unit, from the mesh to X
     double sep;          ///< separation of triangle and core along d
-    int32_t face;        ///< of the mesh
-    int32_t x_face;      ///< of the other mesh where X is its triangle
+    int32_t place;       ///< of the mesh's face (kki_facet_load)
+    int32_t x_place;     ///< of the other mesh's where X is its triangle
     int32_t index;       ///< face of X (KKI_HIT_X_FACE)
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
     kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
