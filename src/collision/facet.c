@@ -40,6 +40,12 @@ static neighbour neighbour_of(const kki_facet *f, int k) {
     return (neighbour){f->has_neighbour[k], f->opposite[k], f->n_neighbour[k]};
 }
 
+bool kki_facet_normal_beside(const kki_facet *f, int k, kk_vec3 *n) {
+    const neighbour other = neighbour_of(f, k);
+    *n = other.n;
+    return other.is_there;
+}
+
 // fields of height fields stay unset: a facet is large and loaded often
 static bool load_from_surface(const kki_surface *s, int32_t place, kki_facet *f) {
     const kki_surface_facet *from = &s->facet[place];

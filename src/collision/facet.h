@@ -49,6 +49,8 @@ static inline void kki_facet_range(const kki_facet *f, kk_vec3 d, double *low, d
     }
 }
 
+/// Normal of the face across edge k; false where there is none.
+bool kki_facet_normal_beside(const kki_facet *f, int k, kk_vec3 *n);
 /// Whether edge k is a summit along unit d; flat edges and vertices leave that to their faces' normals.
 bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d);
 /// The feature of the facet farthest along unit d, as in kki_triangle_point: several corners that are level to the flat

@@ -21,6 +21,8 @@ typedef struct contact {
     double reach;
     int waiting;
     two_leaves leaves[WAITING]; // while their triangles are fetched from memory
+    bool has_witness;
+    kki_hit witness; // the shallowest overlap
     int count;
     kki_hit hit[HITS];
     kki_sort_item order[HITS], scratch[HITS];
@@ -170,6 +172,41 @@ static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
     return ways;
 }
 
+// The shallowest overlap: it counts where no point that overlaps is found, as where X's outline has nothing over the
+// triangle.
+static void note_overlap(contact *c, const kki_hit *hit) {
+    if (!c->has_witness || c->witness.sep < hit->sep) {
+        c->has_witness = true;
+        c->witness = *hit;
+    }
+}
+
+static void add_witness(contact *c) {
+    const kki_hit *hit = &c->witness;
+    kki_facet f;
+    kki_facet_load(&c->source, hit->place, &f);
+    if (c->x.facet) {
+        set_triangle(c, hit->x_place);
+    }
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, hit->d));
+    const kk_vec3 lowest = kk_transform_point(c->x.X_MX, kki_probe_farthest(&c->x, l));
+    const kki_cluster_point p = {kki_triangle_closest(f.v, lowest).p,
+                                 hit->sep - c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, f.region), kki_feature(KKI_FEATURE_FACE, -1)}};
+    kki_clusters_add_point(&c->clusters, hit->d, hit->kind == KKI_HIT_FACE, p);
+}
+
+static bool has_overlap(const kki_clusters *all) {
+    for (int i = 0; i < all->count; i++) {
+        for (int k = 0; k < all->cluster[i].count; k++) {
+            if (all->cluster[i].point[k].gap <= 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // shallow hits first: they are the ways out
 static void flush(contact *c) {
     way_out way[WAYS];
@@ -187,6 +224,9 @@ static void flush(contact *c) {
         }
         if (hit->sep < c->x.radius && !hit->only_above && is_explained(&f, &c->x, hit, way, ways)) {
             continue;
+        }
+        if (!hit->only_above && hit->sep <= 0) {
+            note_overlap(c, hit);
         }
         if (!hit->only_above) {
             ways = add_way(way, ways, hit, c->x.radius);
@@ -322,6 +362,7 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = c->waiting = 0;
+    c->has_witness = false;
     c->x.radius += mesh->margin;
     c->reach = reach;
     kki_clusters_begin(&c->clusters, reach);
@@ -340,6 +381,9 @@ static void add_mesh_margin(contact *c, double margin) {
 static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
                   int room) {
     flush(c);
+    if (c->has_witness && !has_overlap(&c->clusters)) {
+        add_witness(c);
+    }
     if (c->clusters.count == 0 && !c->x_source.surface) {
         push_out(c);
     }

@@ -44,6 +44,9 @@ static inline kk_vec3 kki_probe_vertex(const kki_probe *x, int32_t i) {
 /// Smallest and largest d · x over the core.
 void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high);
 
+/// The point of the core farthest along l, all in X's frame.
+kk_vec3 kki_probe_farthest(const kki_probe *x, kk_vec3 l);
+
 typedef enum kki_hit_kind { KKI_HIT_FACE, KKI_HIT_X_FACE, KKI_HIT_POINT } kki_hit_kind;
 
 /// What one triangle says.
