@@ -74,7 +74,7 @@ void kki_mjcf_name_put(kki_mjcf *m, kki_mjcf_kind kind, const char *name, int va
     }
     if (kki_mjcf_name_get(m, (int)kind, name) >= 0) {
         kki_mjcf_report(m, kki_fault(m->loader), KK_DUPLICATE_NAME, node, "name",
-                        "two of %s have the name '%s'; rename one", kind_texts[kind], kki_shorten_string(name).text);
+                        "a second %s has the name '%s'; rename one", kind_texts[kind], kki_shorten_string(name).text);
         return;
     }
     kki_mjcf_name_set(m, (int)kind, name, value);

@@ -239,10 +239,13 @@ static int run(cli *c, const void *options) {
     if (o->repair && o->files.count != 1) {
         return cli_fail(c, CLI_EXIT_USAGE, "--repair takes one file, not %d", o->files.count);
     }
+    int code = o->repair ? save_check_other(c, o->files.item[0], o->repair) : 0;
+    if (code) {
+        return code;
+    }
     c->loading.repair = true;
     patient *all = cli_allocate((size_t)o->files.count, sizeof *all);
     totals t = {0};
-    int code = 0;
     for (int i = 0; i < o->files.count && !code; i++) {
         code = examine(c, o->files.item[i], &all[i]);
         if (!code) {
