@@ -106,7 +106,7 @@ int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mj
     }
     found = found < 0 ? kki_mjcf_name_get(m, (int)kind, name) : found;
     if (found < 0) {
-        kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, node, attribute,
+        kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "<%s> refers to %s '%s', and there is none of that name; check its spelling",
                         kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
     }
