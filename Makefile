@@ -1,14 +1,21 @@
 # The front door. CMake and Ninja do the work (docs/decisions/0006); this file knows the words.
 #
 #   make            build the library and the tool (build/release)
-#   make demo       build and run the demonstration
+#   make demo       a humanoid walks for 20 s: figures, and a report in build/demo
+#   make view       build and show a robot live in the browser; MODEL=models/crane/crane.urdf ARGS=...
+#   make pictures   draw the README's pictures into docs/pictures
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make exam       run scenes with known answers; plots in build/exam
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
 #   make exact      prove a million random distances and as many times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
+#   make measure-stream  what showing a simulation costs the process that simulates
 #   make coverage   lines and branches that the unit tests reach; ARGS=--missing lists the others
+#   make web        build the WebAssembly engine and the viewer page (web/viewer/dist); needs node and npm
+#   make crane      play the crane game in a browser
+#   make test-web   the page in Chromium without a window, and native against WebAssembly bit by bit
+#   make bench-web  the engine in node beside other engines' npm packages
 #   make install    install library, headers, CMake package, pkg-config file and the tool; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
 #   make clean      remove everything that was built
@@ -17,7 +24,6 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-DEMO ?= 03_stand
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TESTS ?=
 ARGS ?=
@@ -26,8 +32,8 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo test exam bench exact crosscheck check check-format check-tidy check-layers check-shell check-sanitizers coverage \
-	install format clean help setup-% build-%
+.PHONY: all demo show view pictures measure-stream test exam bench exact crosscheck check check-format check-tidy check-layers check-shell \
+	check-sanitizers coverage install format clean help web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
 all: setup-base build-release
@@ -48,11 +54,35 @@ build-%:
 	@$(MAKE) -s --no-print-directory build/$*/build.ninja
 	@cmake --build --preset $* --parallel $(JOBS)
 
+# DEMO=03_stand runs an example instead
 demo: setup-base
 	@$(MAKE) -s --no-print-directory build/release/build.ninja
-	@cmake --build --preset release --parallel $(JOBS) --target example_$(DEMO)
-	@mkdir -p build/demo && cd build/demo && ../release/examples/$(DEMO)
-	@echo "picture                  build/demo/stand.svg"
+	@cmake --build --preset release --parallel $(JOBS) --target $(if $(DEMO),example_$(DEMO),karakuri_cli)
+	@mkdir -p build/demo
+ifdef DEMO
+	@cd build/demo && ../release/examples/$(DEMO)
+else
+	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report build/demo/walk.html
+endif
+
+# a scene for whoever looks: live in the browser where there is a display, else a file that opens in one, and a picture
+SHOW ?= models/hrp2/hrp2.xml --keyframe half_sitting
+show:
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] && command -v xdg-open >/dev/null; then build/release/karakuri view $(SHOW); else \
+	mkdir -p build/demo; \
+	build/release/karakuri view $(SHOW) --save build/demo/demo.html --quiet >/dev/null && \
+	build/release/karakuri render $(SHOW) --time 1 --forces --out build/demo/demo.png --quiet >/dev/null && \
+	echo "open in any browser      build/demo/demo.html" && echo "picture                  build/demo/demo.png"; fi
+
+MODEL ?= models/hrp2/hrp2.xml
+view: setup-base build-release
+	@build/release/karakuri view $(MODEL) $(ARGS)
+
+pictures: setup-base build-release
+	@scripts/pictures.sh
+
+measure-stream: setup-base build-release
+	@python3 tests/server/measure.py $(ARGS)
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
@@ -97,6 +127,34 @@ coverage: setup-base build-coverage
 	@find build/coverage -name '*.gcda' -delete
 	@build/coverage/karakuri_tests >/dev/null
 	@python3 scripts/coverage.py $(ARGS) build/coverage
+
+# `npm ci` wants every platform's optional package in the lock file, also of registries that do not carry them
+web-packages: setup-web
+	@test -e web/node_modules/.package-lock.json && test web/node_modules/.package-lock.json -nt web/package-lock.json || \
+		npm --prefix web install --no-save --no-audit --no-fund --loglevel=error
+
+web-engine: web-packages
+	@$(MAKE) -s --no-print-directory build/web/build.ninja
+	@cmake --build --preset web --parallel $(JOBS) --target karakuri_web
+	@node web/pack.mjs
+	@npm --prefix web run --silent build -w engine --loglevel=error
+
+web: web-engine
+	@npm --prefix web run --silent check --loglevel=error
+	@npm --prefix web run --silent build -w viewer --loglevel=error
+	@node web/film.mjs
+
+crane: web
+	@node web/serve.mjs --open '#crane'
+
+test-web: setup-base build-release web
+	@node web/tests/engine.mjs
+	@node web/tests/hashes.mjs
+	@node web/tests/browser.mjs $(TESTS)
+
+bench-web: web-engine
+	@test -d web/bench/node_modules || npm --prefix web/bench install --no-save --no-audit --no-fund --loglevel=error
+	@node web/bench/run.mjs $(ARGS)
 
 install: all
 	@cmake --install build/release --prefix "$(PREFIX)"

@@ -7,6 +7,7 @@
 /// ways to one result, both are timed and the faster counts. Lanes: `--variants` times every variant this CPU has, not
 /// only the widest; all must give the bits of the scalar call. `--strict` ends with failure when a bar is missed.
 #include <karakuri/batch.h>
+#include <karakuri/load.h>
 
 #include "contest.hpp"
 #include "peers/testbed.hpp"
@@ -234,6 +235,65 @@ void measure_lanes(const options &o, const std::string &name, const testbed &bed
     }
 }
 
+// ---- a humanoid that stands on one of its links (S2)
+
+/// The H6-class robot of models/, from the repository's root or a folder in it; null where it is not found.
+kk_spec *load_h6() {
+    kk_spec *spec = nullptr;
+    const kk_load_options options = {};
+    for (const char *path : {"models/h6/h6.xml", "../models/h6/h6.xml", "../../models/h6/h6.xml"}) {
+        if (kk_load_file(path, &options, nullptr, &spec, nullptr, nullptr) == KK_OK) {
+            return spec;
+        }
+    }
+    return nullptr;
+}
+
+/// Pinned inverse dynamics of 34 links: base, torques, floor wrench, ZMP and centre of mass, beside Pinocchio's plain RNEA of the same robot, the bar of
+/// 2 µs, and the 5.35 µs measured for RoKi, the successor of the library of the paper.
+void measure_pinned(const options &o, kk_spec *spec, std::vector<result> &results) {
+    kk_model *model = nullptr;
+    kk_data *data = nullptr;
+    if (kk_model_compile(spec, nullptr, &model, nullptr) != KK_OK || kk_data_create(model, nullptr, &data) != KK_OK) {
+        give_up("models/h6/h6.xml cannot be compiled");
+    }
+    const int nq = kk_model_nq(model), nv = kk_model_nv(model), foot = kk_model_find_body(model, "left_foot");
+    states all = random_states(model, state_count, 42);
+    const auto ours = make_ours(spec, model), theirs = make_pinocchio(spec, model);
+    ours->load(all);
+    theirs->load(all);
+    check_agreement("h6", *ours, *theirs);
+    kk_kinematics(model, data, all.q.data());
+    const kk_pin pin = {foot, kk_body_pose(model, data, foot)};
+    numbers tau(static_cast<std::size_t>(nv));
+    contest c(o.turns, o.round_seconds);
+    const std::size_t us = c.enter(
+        [&](int rounds) {
+            for (int round = 0; round < rounds; round++) {
+                for (int s = 0; s < state_count; s++) {
+                    kk_pinned_result r;
+                    kk_pinned_inverse_dynamics(model, data, &pin, 0, &all.q[static_cast<std::size_t>(s * nq)],
+                                               &all.v[static_cast<std::size_t>(s * nv)],
+                                               &all.a[static_cast<std::size_t>(s * nv)], tau.data(), &r, nullptr);
+                }
+            }
+        },
+        state_count);
+    const std::vector<std::size_t> them = enter_all(c, *theirs, algorithm::rnea);
+    c.hold();
+    const double taken = c.nanoseconds(us);
+    print_header("a humanoid of 34 links that stands on its left foot, µs a frame");
+    results.push_back({"pinned", "h6", "pinned; theirs: plain RNEA", nv, taken, best_of(c, them), 0});
+    print_row(results.back());
+    results.push_back({"pinned", "h6", "pinned; theirs: the bar, 2 µs", nv, taken, 2000, 1});
+    print_row(results.back());
+    results.push_back({"pinned", "h6", "pinned; theirs: RoKi, as measured", nv, taken, 5350, 0});
+    print_row(results.back());
+    kk_data_free(data);
+    kk_model_free(model);
+    kk_spec_free(spec);
+}
+
 // ---- growth: chains
 
 /// A measurement on a stack of 64 kB, as small embedded threads have.
@@ -317,7 +377,7 @@ options read_options(int argc, char **argv) {
             o.turns = std::atoi(value.c_str());
         } else if (key == "--round-ms" && std::atof(value.c_str()) > 0) {
             o.round_seconds = 1e-3 * std::atof(value.c_str());
-        } else if (key == "--robot" && (robots_find(value.c_str()) || value == "none")) {
+        } else if (key == "--robot" && (robots_find(value.c_str()) || value == "h6" || value == "none")) {
             o.robot = value;
         } else if (key == "--note" && equals != std::string::npos) {
             o.extra.push_back({value.substr(0, equals), value.substr(equals + 1)});
@@ -370,6 +430,15 @@ int main(int argc, char **argv) {
             measure_scalar(o, e->name, kk_model_nv(bed.model), *ours, *theirs, results);
         print_header("many states in lanes, µs a robot");
         measure_lanes(o, e->name, bed, all, *ours, reference, results);
+    }
+
+    if (o.robot.empty() || o.robot == "h6") {
+        kk_spec *h6 = load_h6();
+        if (h6) {
+            measure_pinned(o, h6, results);
+        } else {
+            std::printf("\nmodels/h6/h6.xml is not here: pinned inverse dynamics is left out\n");
+        }
     }
 
     std::printf("\nchain of 10, 100, 1000, 10000 links on a stack of 64 kB\n");

@@ -139,6 +139,76 @@ peers::bricks tower27() {
     return s;
 }
 
+peers::bricks tower102() {
+    peers::bricks s;
+    s.friction = 0.6;
+    s.timestep = 0.01;
+    for (int layer = 0; layer < 34; layer++) {
+        for (int k = -1; k <= 1; k++) {
+            const bool across = layer % 2 == 1;
+            const double z = 0.02 + 0.04 * layer;
+            s.box.push_back(across ? peers::brick{{0.09 * k, 0, z}, {0.03, 0.12, 0.02}, 0.2}
+                                   : peers::brick{{0, 0.09 * k, z}, {0.12, 0.03, 0.02}, 0.2});
+        }
+    }
+    return s;
+}
+
+namespace {
+
+/// Floor and four walls round a square of half side `half`.
+std::string bin_begin(double half, double friction) {
+    std::string x = "<mujoco>\n";
+    put(x, "<option timestep=\"0.002\"/>\n<size memory=\"400M\"/>\n");
+    put(x, "<default><geom friction=\"%g 0 0\" condim=\"3\"/></default>\n<worldbody>\n", friction);
+    x += "<geom type=\"plane\" size=\"50 50 1\"/>\n";
+    for (int k = 0; k < 4; k++) {
+        const double side = (k % 2 ? -1 : 1) * (half + 0.1);
+        put(x, "<geom type=\"box\" size=\"%g %g 1.5\" pos=\"%g %g 1.5\"/>\n", k < 2 ? 0.1 : half + 0.2,
+            k < 2 ? half + 0.2 : 0.1, k < 2 ? side : 0, k < 2 ? 0 : side);
+    }
+    return x;
+}
+
+/// Between −1 and 1, the same in every run.
+double jitter(unsigned &seed) {
+    seed = seed * 1664525u + 1013904223u;
+    return seed / 2147483648.0 - 1;
+}
+
+} // namespace
+
+std::string pile100_mjcf() {
+    static const char *const shapes[] = {"type=\"sphere\" size=\"0.08\" mass=\"2.1\"",
+                                         "type=\"box\" size=\"0.07 0.06 0.05\" mass=\"1.7\"",
+                                         "type=\"capsule\" size=\"0.05 0.06\" mass=\"1.5\""};
+    std::string x = bin_begin(0.5, 0.6);
+    unsigned seed = 1;
+    for (int i = 0; i < 100; i++) {
+        double q[4], p[2] = {0.24 * (i / 4 % 4 - 1.5), 0.24 * (i % 4 - 1.5)};
+        for (double &e : q) {
+            e = jitter(seed);
+        }
+        for (double &e : p) {
+            e += 0.02 * jitter(seed);
+        }
+        put(x, "<body pos=\"%.9g %.9g %.9g\" quat=\"%.9g %.9g %.9g %.9g\"><freejoint/><geom %s/></body>\n", p[0], p[1],
+            0.15 + 0.25 * (i / 16), q[0], q[1], q[2], q[3], shapes[i % 3]);
+    }
+    return x + "</worldbody></mujoco>\n";
+}
+
+std::string bin216_mjcf() {
+    std::string x = bin_begin(0.75, 0.5);
+    unsigned seed = 2;
+    for (int i = 0; i < 216; i++) {
+        const double u = jitter(seed), v = jitter(seed);
+        put(x, "<body pos=\"%.9g %.9g %.9g\"><freejoint/><geom type=\"sphere\" size=\"0.1\" mass=\"10\"/></body>\n",
+            0.21 * (i / 36 - 2.5) + 0.001 * u, 0.21 * (i / 6 % 6 - 2.5) + 0.001 * v, 0.101 + 0.21 * (i % 6));
+    }
+    return x + "</worldbody></mujoco>\n";
+}
+
 peers::bricks hinge_chain(int n) {
     peers::bricks s;
     s.timestep = 0.001;

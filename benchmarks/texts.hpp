@@ -14,9 +14,16 @@ namespace benchmarks {
 peers::bricks stack10();
 /// Nine layers of three planks of 8 kg, crosswise.
 peers::bricks tower27();
+/// 34 layers of three planks of 0.2 kg, crosswise, in steps of 10 ms.
+peers::bricks tower102();
 /// n rods of 0.2 m and 1 kg, integrated by Runge and Kutta.
 peers::bricks hinge_chain(int n);
 std::string mjcf_of(const peers::bricks &scene);
+
+/// A hundred boxes, spheres and capsules that fall into a bin, turned every way.
+std::string pile100_mjcf();
+/// 216 spheres that fall into a bin.
+std::string bin216_mjcf();
 
 /// What the humanoid touches the floor with.
 struct soles {

@@ -8,6 +8,7 @@
 #   scripts/setup.sh base bench    and what `make bench` and `make crosscheck` need: clang, a C++ compiler, Eigen, Python's venv; and what
 #                                  the first uses where it finds it: libccd, FCL, Bullet, ODE, DART
 #   scripts/setup.sh base cross    and what adds other processors to the determinism test: cross compilers and an emulator
+#   scripts/setup.sh base web      and what `make web` needs: clang for WebAssembly, node, npm; and what its test uses: Chromium
 #
 # KK_NO_INSTALL=1 never installs anything.
 set -euo pipefail
@@ -90,13 +91,24 @@ look_for_cross() {
     [ -e /usr/riscv64-linux-gnu/include/stdio.h ] || require libc6-dev-riscv64-cross
 }
 
+look_for_web() {
+    have clang || require clang
+    have wasm-ld || require lld
+    have llvm-ar || require llvm
+    [ -e /usr/lib/wasm32-wasi/crt1.o ] || require wasi-libc
+    has_wasm_runtime || require "$(wasm_runtime_package)"
+    have node || require nodejs
+    have npm || require npm
+    have chromium || have chromium-browser || have google-chrome || wish chromium
+}
+
 look() {
     required=()
     optional=()
     local set
     for set in "$@"; do
         case $set in
-        base | test | check | bench | cross) "look_for_$set" ;;
+        base | test | check | bench | cross | web) "look_for_$set" ;;
         *)
             echo "setup.sh: unknown set $set" >&2
             exit 2

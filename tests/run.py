@@ -235,6 +235,12 @@ def step_cli(tally):
     tally.add_program("cli", [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", tool], show_all=True)
 
 
+def step_server(tally):
+    """the server of `karakuri view`: a browser, fifty attacks, slow clients, crowds"""
+    tool = build("release", tally) / "karakuri"
+    tally.add_program("server", [sys.executable, ROOT / "tests" / "server" / "run.py", "--tool", tool], show_all=True)
+
+
 def step_exam(tally):
     """scenes with known answers that take a second or two; `make exam` runs them all"""
     done = run([build("release", tally) / "karakuri", "exam", "--quick", "--json"])
@@ -247,6 +253,40 @@ def step_exam(tally):
         bad = [f"  {f['name']}: {f['value']}" for f in row["figures"] if not f["pass"]]
         text = "\n".join(bad + [row[key] for key in ("not_yet", "stopped") if row[key]])
         tally.passes() if row["pass"] else tally.fails(f"exam row {row['row']}: {row['scene']}", text)
+
+
+def step_simbench(tally):
+    """quick scenes of SimBenchmark: errors no larger than any published; `make bench ARGS=simbench` runs all, beside other engines"""
+    done = run([build("release", tally) / "karakuri", "simbench", "--quick", "--json"])
+    try:
+        cases = json.loads(done.stdout)["cases"]
+    except (ValueError, KeyError):
+        tally.fails("simbench", done.stdout + done.stderr)
+        return
+    for case in cases:
+        name = f"simbench {case['test']} at {case['dt']}"
+        tally.passes() if case["best"] else tally.fails(name, f"  error {case['error']} {case['stopped'] or ''}")
+
+
+def step_reproduce(tally):
+    """the papers' experiments that take a second or two; `karakuri reproduce` runs them all"""
+    tool, folder = build("release", tally) / "karakuri", BUILD / "reproduction-quick"
+    done = run([tool, "reproduce", "--quick", "--json", "--out", folder, "--models", ROOT / "models"])
+    try:
+        studies = json.loads(done.stdout)["experiments"]
+    except (ValueError, KeyError):
+        tally.fails("reproduce", done.stdout + done.stderr)
+        return
+    for study in studies:
+        bad = [f"  {c['name']}: {c['ours']}, asked {c['asked']}" for c in study["checks"] if not c["pass"]]
+        text = "\n".join(bad + [study[key] for key in ("not_yet", "stopped") if study[key]])
+        tally.passes() if study["pass"] else tally.fails(f"reproduce {study['name']}", text)
+
+
+def step_guide(tally):
+    """every code block of the tutorials"""
+    folder = build("release", tally)
+    tally.add_program("guide", [sys.executable, ROOT / "tests" / "guide" / "run.py", "--build", folder], show_all=True)
 
 
 def step_clang(tally):

@@ -12,6 +12,32 @@
 
 namespace peers {
 
+/// Reproducible states: q anywhere (limits kept), v and a in ±1, tau and outer forces in ±10.
+inline states random_states(const kk_model *model, int count, std::uint64_t seed) {
+    states all;
+    all.count = count;
+    const int nq = kk_model_nq(model), nv = kk_model_nv(model), nbody = kk_model_nbody(model);
+    all.q.resize(static_cast<std::size_t>(count * nq));
+    for (int s = 0; s < count; s++) {
+        kk_model_random_q(model, seed, static_cast<std::uint64_t>(s), &all.q[static_cast<std::size_t>(s * nq)]);
+    }
+    std::mt19937_64 dice(seed);
+    const auto in = [&dice](double reach) { return reach * (static_cast<double>(dice() >> 11) * 0x1p-52 - 1.0); };
+    for (int i = 0; i < count * nv; i++) {
+        all.v.push_back(in(1));
+        all.a.push_back(in(1));
+        all.tau.push_back(in(10));
+    }
+    for (int i = 0; i < count * nbody; i++) {
+        kk_force f = {};
+        if (i % nbody != KK_WORLD) {
+            f = {{in(10), in(10), in(10)}, {in(10), in(10), in(10)}};
+        }
+        all.external.push_back(f);
+    }
+    return all;
+}
+
 class testbed {
   public:
     using builder = std::function<kk_status(kk_spec *, kk_error *)>;
@@ -29,30 +55,8 @@ class testbed {
     testbed(const testbed &) = delete;
     testbed &operator=(const testbed &) = delete;
 
-    /// Reproducible states: q anywhere (limits kept), v and a in ±1, tau and outer forces in ±10.
     states random_states(int count, std::uint64_t seed) const {
-        states all;
-        all.count = count;
-        const int nq = kk_model_nq(model), nv = kk_model_nv(model), nbody = kk_model_nbody(model);
-        all.q.resize(static_cast<std::size_t>(count * nq));
-        for (int s = 0; s < count; s++) {
-            kk_model_random_q(model, seed, static_cast<std::uint64_t>(s), &all.q[static_cast<std::size_t>(s * nq)]);
-        }
-        std::mt19937_64 dice(seed);
-        const auto in = [&dice](double reach) { return reach * (static_cast<double>(dice() >> 11) * 0x1p-52 - 1.0); };
-        for (int i = 0; i < count * nv; i++) {
-            all.v.push_back(in(1));
-            all.a.push_back(in(1));
-            all.tau.push_back(in(10));
-        }
-        for (int i = 0; i < count * nbody; i++) {
-            kk_force f = {};
-            if (i % nbody != KK_WORLD) {
-                f = {{in(10), in(10), in(10)}, {in(10), in(10), in(10)}};
-            }
-            all.external.push_back(f);
-        }
-        return all;
+        return peers::random_states(model, count, seed);
     }
 
     kk_spec *spec = nullptr;

@@ -18,6 +18,7 @@ struct start {
     double lift = 0;                                   ///< m; the first body, which is free, is moved up by that
     bool hang = false;                                 ///< the first body's free joint is taken away
     double timestep = 0;                               ///< 0: the file's
+    double tolerance = 0;                              ///< m/s, of our certificate; 0: 1e-9
 };
 
 class world {

@@ -78,6 +78,7 @@ class world_of_ours final : public our_world {
     kk_simulator *simulator = nullptr;
     kk_error error = {};
     bool is_watched = false;
+    double tolerance = 0;
 };
 
 world_of_ours::world_of_ours(const std::string &path, const start &s) {
@@ -106,6 +107,8 @@ world_of_ours::world_of_ours(const std::string &path, const start &s) {
     for (int i = 0; i < KK_STAGE_COUNT; i++) {
         seconds.push_back({kk_stage_name(static_cast<kk_stage>(i)), 0});
     }
+    tolerance = s.tolerance;
+    set_options();
     place(s);
 }
 
@@ -135,6 +138,7 @@ void world_of_ours::place(const start &s) {
 
 void world_of_ours::set_options() {
     kk_step_options options = {};
+    options.tolerance = tolerance;
     options.clock = is_watched ? seconds_now : nullptr;
     demand(kk_simulator_set_options(simulator, &options, &error), error, "options");
 }

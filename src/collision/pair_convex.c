@@ -19,13 +19,12 @@ static void take_normal(kki_meeting *m, kk_vec3 n, const kki_difference *w, doub
 // Tries a face's normal, given in its core's frame.
 static bool try_face(kki_meeting *m, kk_vec3 normal, bool is_b, double best, double slack) {
     const kk_vec3 n = is_b ? kk_vec3_neg(kk_mat3_mul_vec(m->pair->X_AB.R, normal)) : normal;
-    if (kk_vec3_dot(n, m->normal) < 0.9) {
-        return false;
-    }
     kki_difference w = {.id = {-1, -1}};
     kki_core_pair_support(m->pair, n, &w);
     const double distance = -kk_vec3_dot(n, w.w);
-    if (distance < best - slack) {
+    // no direction separates more than the bodies are apart: one that does better than what was found is right whatever it is
+    const bool is_like = kk_vec3_dot(n, m->normal) >= 0.9;
+    if (distance < best - slack || (!is_like && distance <= best)) {
         return false;
     }
     take_normal(m, n, &w, distance, !is_b);

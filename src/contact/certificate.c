@@ -3,6 +3,7 @@
 
 #include "contact/cones.h"
 #include "contact/solver.h"
+#include "contact/sparse.h"
 
 #define ABS(x) __builtin_fabs(x)
 
@@ -119,29 +120,118 @@ static double normal_of(const kki_problem *p, const kki_block *block, const doub
     return lambda[contact->row] + contact->adhesion;
 }
 
+/// One block: its share of the certificate. @param scale  the largest of its diagonal
+static void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u,
+                  kki_certificate *c) {
+    const kki_block *block = &p->block[b];
+    const double normal = normal_of(p, block, lambda);
+    double x[3] = {0}, nearest[3];
+    centred(block, lambda, x);
+    memcpy(nearest, x, sizeof x);
+    kki_project_block(block, 1, normal, nearest);
+    const double *ub = u + block->row, r = __builtin_sqrt(kki_map_squared(block, scale, normal, x, ub));
+    if (c->worst < 0 || !(r <= c->residual)) {
+        c->residual = r;
+        c->worst = b;
+    }
+    c->cone = larger(c->cone, scale * distance(kki_law_rows(block->law), x, nearest));
+    if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
+        c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
+    }
+    if (block->law == KKI_LAW_CONTACT) {
+        c->dissipation = larger(c->dissipation, slip_angle(x, ub, r));
+    }
+}
+
 void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_certificate *c) {
     *c = (kki_certificate){.worst = -1};
     window w;
     w.first = w.end = 0;
     velocities(p, lambda, u);
     for (int b = 0; b < p->nblock; b++) {
-        const kki_block *block = &p->block[b];
-        const double scale = scale_of(p, block, &w), normal = normal_of(p, block, lambda);
-        double x[3] = {0}, nearest[3];
-        centred(block, lambda, x);
-        memcpy(nearest, x, sizeof x);
-        kki_project_block(block, 1, normal, nearest);
-        const double *ub = u + block->row, r = __builtin_sqrt(kki_map_squared(block, scale, normal, x, ub));
-        if (c->worst < 0 || !(r <= c->residual)) {
-            c->residual = r;
-            c->worst = b;
+        judge(p, b, scale_of(p, &p->block[b], &w), lambda, u, c);
+    }
+}
+
+// ---- rows stored tie by tie
+
+enum { CHUNK = KKI_BODY_PAD };
+
+/// Σ a b over one padded body; four sums, because one would wait for itself.
+static double chunk_product(const double *restrict a, const double *restrict b) {
+    double f[4];
+    for (int k = 0; k < 4; k++) {
+        f[k] = a[k] * b[k] + a[k + 4] * b[k + 4];
+    }
+    return (f[0] + f[1]) + (f[2] + f[3]);
+}
+
+static double row_product(const double *a, const double *b, int width) {
+    double sum = chunk_product(a, b);
+    for (int k = CHUNK; k < width; k += CHUNK) {
+        sum += chunk_product(a + k, b + k);
+    }
+    return sum;
+}
+
+static int width_of(const kki_sparse_problem *p, int body) {
+    return p->first[body + 1] - p->first[body];
+}
+
+/// z = Y λ, then u = Yᵀ z + g + r λ.
+static void sparse_velocities(const kki_sparse_problem *p, const double *lambda, double *restrict z,
+                              double *restrict u) {
+    memset(z, 0, sizeof *z * (size_t)p->first[p->nbody]);
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+            const int w = width_of(p, t->body[side]);
+            double *restrict x = z + p->first[t->body[side]];
+            for (int r = 0; r < t->nrow; r++) {
+                const double *restrict y = p->Y + t->side[side] + r * w, f = lambda[t->row + r];
+                for (int k = 0; k < w; k += CHUNK) {
+                    for (int c = 0; c < CHUNK; c++) {
+                        x[k + c] += f * y[k + c];
+                    }
+                }
+            }
         }
-        c->cone = larger(c->cone, scale * distance(kki_law_rows(block->law), x, nearest));
-        if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
-            c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
+    }
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        for (int r = t->row; r < t->row + t->nrow; r++) {
+            u[r] = p->rows.g[r] + compliance(&p->rows, r) * lambda[r];
         }
-        if (block->law == KKI_LAW_CONTACT) {
-            c->dissipation = larger(c->dissipation, slip_angle(x, ub, r));
+        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+            const int w = width_of(p, t->body[side]);
+            for (int r = 0; r < t->nrow; r++) {
+                u[t->row + r] += row_product(p->Y + t->side[side] + r * w, z + p->first[t->body[side]], w);
+            }
+        }
+    }
+}
+
+static double sparse_scale(const kki_sparse_problem *p, const kki_tie *t, const kki_block *block) {
+    double scale = 0;
+    for (int r = block->row; r < block->row + kki_law_rows(block->law); r++) {
+        double own = compliance(&p->rows, r);
+        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+            const int w = width_of(p, t->body[side]);
+            const double *y = p->Y + t->side[side] + (r - t->row) * w;
+            own += row_product(y, y, w);
+        }
+        scale = larger(scale, own);
+    }
+    return scale > 0 ? scale : 1;
+}
+
+void kki_sparse_certify(const kki_sparse_problem *p, const double *lambda, double *z, double *u, kki_certificate *c) {
+    *c = (kki_certificate){.worst = -1};
+    sparse_velocities(p, lambda, z, u);
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        for (int b = t->block; b < t->block + t->nblock; b++) {
+            judge(&p->rows, b, sparse_scale(p, t, &p->rows.block[b]), lambda, u, c);
         }
     }
 }

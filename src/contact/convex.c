@@ -71,7 +71,7 @@ static void add_share(convex *c, int what, double value, int row, double a, doub
         R[t] = b == 0 ? a * first[t] : a * first[t] + b * second[t];
         C[t] = value * R[t];
     }
-    c->r->n++;
+    c->r->row[c->r->n++] = row;
 }
 
 static void answer_disc(convex *c, const double *u, int row, double radius, int what) {
@@ -143,7 +143,7 @@ static void project(const convex *c, const double *y, double *r) {
 static bool direction(convex *c, kki_solver_stats *stats) {
     kki_reduced *r = c->r;
     const kki_dense_kernels *k = c->s->kernels;
-    k->gather(r->n, c->nv, c->width, true, r->C, r->R, r->W);
+    kki_low_rank_gather(c->s, r, true);
     for (int t = 0; t < c->nv; t++) {
         r->W[t * c->width + t] += 1;
     }

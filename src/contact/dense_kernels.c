@@ -95,9 +95,10 @@ BODY void multiply_low_rank_body(int nv, int stride, const int32_t *span, const 
     }
 }
 
-BODY void gather_strip(int m, int stride, int t, int first, int width, const double *C, const double *R, double *W) {
+BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
+                       double *W) {
     kki_quad sum[4] = {{0}, {0}, {0}, {0}};
-    for (int k = 0; k < m; k++) {
+    for (int k = from; k < to; k++) {
         const double f = C[k * stride + t];
         const kki_quad *r = (const kki_quad *)(R + k * stride) + first;
         for (int i = 0; i < width; i++) {
@@ -114,10 +115,39 @@ BODY void gather_body(int m, int n, int stride, bool upper, const double *C, con
     for (int t = 0; t < n; t++) {
         int k = upper ? t / 4 : 0;
         for (; k + 4 <= width; k += 4) {
-            gather_strip(m, stride, t, k, 4, C, R, W);
+            gather_strip(0, m, stride, t, k, 4, C, R, W);
         }
         for (; k < width; k++) {
-            gather_strip(m, stride, t, k, 1, C, R, W);
+            gather_strip(0, m, stride, t, k, 1, C, R, W);
+        }
+    }
+}
+
+/// Rows k that matter to column t and to at least one of the columns of a few vectors.
+BODY void meet(const int32_t *range, int n, int t, int first, int width, int *from, int *to) {
+    const int end = 4 * (first + width) < n ? 4 * (first + width) : n;
+    int low = INT32_MAX, high = 0;
+    for (int x = 4 * first; x < end; x++) {
+        const bool empty = range[2 * x] >= range[2 * x + 1];
+        low = !empty && range[2 * x] < low ? range[2 * x] : low;
+        high = !empty && range[2 * x + 1] > high ? range[2 * x + 1] : high;
+    }
+    *from = range[2 * t] > low ? range[2 * t] : low;
+    *to = range[2 * t + 1] < high ? range[2 * t + 1] : high;
+}
+
+BODY void gather_ranges_body(const int32_t *range, int n, int stride, bool upper, const double *C, const double *R,
+                             double *W) {
+    const int width = stride / 4;
+    for (int t = 0; t < n; t++) {
+        int k = upper ? t / 4 : 0, from, to;
+        for (; k + 2 <= width; k += 2) {
+            meet(range, n, t, k, 2, &from, &to);
+            gather_strip(from, to, stride, t, k, 2, C, R, W);
+        }
+        for (; k < width; k++) {
+            meet(range, n, t, k, 1, &from, &to);
+            gather_strip(from, to, stride, t, k, 1, C, R, W);
         }
     }
 }
@@ -407,58 +437,63 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
 
 // ---- one function of each for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                                   \
-    attribute static void multiply_##suffix(int n, int stride, const double *A, const double *x, const double *b,   \
-                                            double *y) {                                                            \
-        multiply_body(n, stride, A, x, b, y);                                                                       \
-    }                                                                                                               \
-    attribute static void multiply_low_rank_##suffix(int nv, int stride, const int32_t *span, const double *Y,      \
-                                                     const double *x, const double *b, double *y) {                 \
-        multiply_low_rank_body(nv, stride, span, Y, x, b, y);                                                       \
-    }                                                                                                               \
-    attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                          \
-        add_body(stride, f, x, y);                                                                                  \
-    }                                                                                                               \
-    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                             \
-        return ldl_body(n, stride, A, inverse);                                                                     \
-    }                                                                                                               \
-    attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,  \
-                                             double *y, double *x) {                                                \
-        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                             \
-    }                                                                                                               \
-    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) { \
-        return lu_body(n, stride, A, inverse, pivot, row);                                                          \
-    }                                                                                                               \
-    attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,              \
-                                            const int32_t *pivot, double *b, double *y, double *x) {                \
-        lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                       \
-    }                                                                                                               \
-    attribute static bool invert_##suffix(int n, int stride, double *A, int32_t *pivot) {                           \
-        return invert_body(n, stride, A, pivot);                                                                    \
-    }                                                                                                               \
-    attribute static void combine_##suffix(int n, int width, int stride, const double *x, const double *A,          \
-                                           double *y) {                                                             \
-        combine_body(n, width, stride, x, A, y);                                                                    \
-    }                                                                                                               \
-    attribute static void gather_##suffix(int m, int n, int stride, bool upper, const double *C, const double *R,   \
-                                          double *W) {                                                              \
-        gather_body(m, n, stride, upper, C, R, W);                                                                  \
-    }                                                                                                               \
-    attribute static double dot_##suffix(int stride, const double *a, const double *b) {                            \
-        return dot_body(0, stride / 4, a, b);                                                                       \
-    }                                                                                                               \
-    static const kki_dense_kernels table_##suffix = {                                                               \
-        .multiply = multiply_##suffix,                                                                              \
-        .multiply_low_rank = multiply_low_rank_##suffix,                                                            \
-        .add = add_##suffix,                                                                                        \
-        .ldl = ldl_##suffix,                                                                                        \
-        .ldl_solve = ldl_solve_##suffix,                                                                            \
-        .lu = lu_##suffix,                                                                                          \
-        .lu_solve = lu_solve_##suffix,                                                                              \
-        .combine = combine_##suffix,                                                                                \
-        .invert = invert_##suffix,                                                                                  \
-        .gather = gather_##suffix,                                                                                  \
-        .dot = dot_##suffix,                                                                                        \
+#define DEFINE(suffix, attribute)                                                                                      \
+    attribute static void multiply_##suffix(int n, int stride, const double *A, const double *x, const double *b,      \
+                                            double *y) {                                                               \
+        multiply_body(n, stride, A, x, b, y);                                                                          \
+    }                                                                                                                  \
+    attribute static void multiply_low_rank_##suffix(int nv, int stride, const int32_t *span, const double *Y,         \
+                                                     const double *x, const double *b, double *y) {                    \
+        multiply_low_rank_body(nv, stride, span, Y, x, b, y);                                                          \
+    }                                                                                                                  \
+    attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                             \
+        add_body(stride, f, x, y);                                                                                     \
+    }                                                                                                                  \
+    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                                \
+        return ldl_body(n, stride, A, inverse);                                                                        \
+    }                                                                                                                  \
+    attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,     \
+                                             double *y, double *x) {                                                   \
+        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                                \
+    }                                                                                                                  \
+    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) {    \
+        return lu_body(n, stride, A, inverse, pivot, row);                                                             \
+    }                                                                                                                  \
+    attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,                 \
+                                            const int32_t *pivot, double *b, double *y, double *x) {                   \
+        lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                          \
+    }                                                                                                                  \
+    attribute static bool invert_##suffix(int n, int stride, double *A, int32_t *pivot) {                              \
+        return invert_body(n, stride, A, pivot);                                                                       \
+    }                                                                                                                  \
+    attribute static void combine_##suffix(int n, int width, int stride, const double *x, const double *A,             \
+                                           double *y) {                                                                \
+        combine_body(n, width, stride, x, A, y);                                                                       \
+    }                                                                                                                  \
+    attribute static void gather_##suffix(int m, int n, int stride, bool upper, const double *C, const double *R,      \
+                                          double *W) {                                                                 \
+        gather_body(m, n, stride, upper, C, R, W);                                                                     \
+    }                                                                                                                  \
+    attribute static void gather_ranges_##suffix(const int32_t *range, int n, int stride, bool upper, const double *C, \
+                                                 const double *R, double *W) {                                         \
+        gather_ranges_body(range, n, stride, upper, C, R, W);                                                          \
+    }                                                                                                                  \
+    attribute static double dot_##suffix(int stride, const double *a, const double *b) {                               \
+        return dot_body(0, stride / 4, a, b);                                                                          \
+    }                                                                                                                  \
+    static const kki_dense_kernels table_##suffix = {                                                                  \
+        .multiply = multiply_##suffix,                                                                                 \
+        .multiply_low_rank = multiply_low_rank_##suffix,                                                               \
+        .add = add_##suffix,                                                                                           \
+        .ldl = ldl_##suffix,                                                                                           \
+        .ldl_solve = ldl_solve_##suffix,                                                                               \
+        .lu = lu_##suffix,                                                                                             \
+        .lu_solve = lu_solve_##suffix,                                                                                 \
+        .combine = combine_##suffix,                                                                                   \
+        .invert = invert_##suffix,                                                                                     \
+        .gather_ranges = gather_ranges_##suffix,                                                                       \
+        .gather = gather_##suffix,                                                                                     \
+        .dot = dot_##suffix,                                                                                           \
     };
 
 DEFINE(baseline, )

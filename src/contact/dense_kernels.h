@@ -37,6 +37,9 @@ typedef struct kki_dense_kernels {
     void (*combine)(int n, int width, int stride, const double *x, const double *A, double *y);
     /// W = Σₖ cₖ rₖᵀ over m rows of C and R [m × stride]; W [n × stride]. upper: nothing left of the diagonal's vector is written.
     void (*gather)(int m, int n, int stride, bool upper, const double *C, const double *R, double *W);
+    /// The same where column t is zero but for rows range[2t] … range[2t + 1] − 1. @param range [2n]
+    void (*gather_ranges)(const int32_t *range, int n, int stride, bool upper, const double *C, const double *R,
+                          double *W);
     /// Σ a b, [stride].
     double (*dot)(int stride, const double *a, const double *b);
 } kki_dense_kernels;

@@ -45,6 +45,30 @@ static void make_test(const kki_system *s, const kki_reduced *r, int k, double *
     combine(s, turns ? 2 : 1, index, turns ? r->turn + 2 * k : plain, out);
 }
 
+/// Rows that an unknown may reach behind its own: a contact's with torsion and rolling.
+enum { REACH = 6 };
+
+void kki_low_rank_gather(const kki_system *s, kki_reduced *r, bool upper) {
+    const int32_t *span = s->problem->span;
+    const int nv = s->problem->nv;
+    if (!span) {
+        s->kernels->gather(r->n, nv, s->width, upper, r->C, r->R, r->W);
+        return;
+    }
+    for (int t = 0; t < nv; t++) {
+        int first = 0, end = r->n;
+        while (first < r->n && r->row[first] + REACH <= 4 * span[2 * t]) {
+            first++;
+        }
+        while (end > first && r->row[end - 1] >= 4 * span[2 * t + 1]) {
+            end--;
+        }
+        r->range[2 * t] = first;
+        r->range[2 * t + 1] = end;
+    }
+    s->kernels->gather_ranges(r->range, nv, s->width, upper, r->C, r->R, r->W);
+}
+
 /// C is kept divided by D: that is how both the matrix and the right-hand side want it.
 bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
     const int nv = s->problem->nv, width = s->width;
@@ -58,7 +82,7 @@ bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
             column[t] *= f;
         }
     }
-    s->kernels->gather(r->n, nv, width, r->symmetric, r->C, r->R, r->W);
+    kki_low_rank_gather(s, r, r->symmetric);
     for (int t = 0; t < nv; t++) {
         r->W[t * width + t] += 1;
     }

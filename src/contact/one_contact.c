@@ -65,8 +65,10 @@ static bool newton_angle(const double B[6], const double b[3], double mu, double
             return false;
         }
         *normal = s.normal;
-        if (ABS(s.across) <= 1e-15 * (ABS(b[1]) + ABS(b[2]) + s.normal * (B[3] + B[5]))) {
-            return s.along <= 0;
+        const double size = ABS(b[1]) + ABS(b[2]) + s.normal * (B[3] + B[5]);
+        if (ABS(s.across) <= 1e-15 * size) {
+            // on the rim and at rest, the sign is that of rounding
+            return s.along <= 4e-15 * size;
         }
         const double slope = slide_slope(B, mu, d[0], d[1], &s);
         const double step = slope > 0 ? -s.across / slope : s.across > 0 ? -0.3 : 0.3;

@@ -16,15 +16,17 @@ static const double *tested_row(const kki_system *s, const kki_reduced *r, int k
     return r->line;
 }
 
-/// One row of A; columns of one entry, nearly all, are copied.
+/// One row of A: first entries, nearly all there is, in one go, then what columns that slide have more.
 static void fill_row(const kki_reduced *r, const double *row, double *a) {
     for (int l = 0; l < r->n; l++) {
-        const int first = r->start[l], end = r->start[l + 1];
-        double sum = r->value[first] * row[r->index[first]];
-        for (int e = first + 1; e < end; e++) {
-            sum += r->value[e] * row[r->index[e]];
+        const int first = r->start[l];
+        a[l] = r->value[first] * row[r->index[first]];
+    }
+    for (int k = 0; k < r->nlong; k++) {
+        const int l = r->longer[k];
+        for (int e = r->start[l] + 1; e < r->start[l + 1]; e++) {
+            a[l] += r->value[e] * row[r->index[e]];
         }
-        a[l] = sum;
     }
     for (int l = r->n; l < r->stride; l++) {
         a[l] = 0;
@@ -33,6 +35,11 @@ static void fill_row(const kki_reduced *r, const double *row, double *a) {
 
 static void assemble(const kki_system *s, kki_reduced *r) {
     r->stride = kki_round4(r->n);
+    r->nlong = 0;
+    for (int l = 0; l < r->n; l++) {
+        r->longer[r->nlong] = l;
+        r->nlong += r->start[l + 1] - r->start[l] > 1;
+    }
     for (int k = 0; k < r->n; k++) {
         double *a = r->A + k * r->stride;
         if (r->plain) {

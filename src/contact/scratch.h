@@ -42,6 +42,7 @@ typedef struct kki_reduced {
     int32_t *row;             ///< [n] the tested row, the first of two for a turn
     double *turn;             ///< [2n] for a turn the two weights; 0, 0 for a plain row
     int32_t *start;           ///< [n + 1] column k: entries start[k] … start[k + 1] − 1
+    int32_t nlong, *longer;   ///< [n] columns of more than one entry
     int32_t *index;           ///< [2 rows]
     double *value;            ///< [2 rows]
     double *diagonal;         ///< [n] added to the matrix
@@ -50,6 +51,7 @@ typedef struct kki_reduced {
     double *A;                ///< [n × stride] matrix and factor
     double *R, *C;            ///< low rank: [n × padded nv] tests and columns times Yᵀ; C = R if symmetric
     double *W;                ///< low rank: [nv × padded nv] matrix and factor
+    int32_t *range;           ///< low rank: [2 nv] unknowns that move each degree of freedom: first, end
     double *b, *x, *y, *line; ///< [stride] scratch; b: right-hand side, x: solution
 } kki_reduced;
 
@@ -111,6 +113,8 @@ bool kki_low_rank_wanted(const kki_problem *problem);
 void kki_low_rank_form(const kki_problem *problem, const kki_dense_kernels *kernels, double *G);
 /// Yᵀ, once a solve. @param columns [nrow × width]
 void kki_low_rank_transpose(const kki_problem *problem, int width, double *columns);
+/// W = Cᵀ R over the unknowns, whose `row` rises; those that cannot move a degree of freedom are left out.
+void kki_low_rank_gather(const kki_system *s, kki_reduced *r, bool upper);
 bool kki_low_rank_factor(const kki_system *s, kki_reduced *r);
 void kki_low_rank_solve(const kki_system *s, kki_reduced *r);
 

@@ -69,6 +69,7 @@ typedef struct kki_solver_work {
 
 kki_solver_options kki_solver_options_default(void);
 
+/// A work of this size that is there already is kept; otherwise it must be zeroed.
 kk_status kki_solver_work_create(kki_solver_work *work, const kk_allocator *allocator, kki_solver_size size);
 /// A zeroed work is accepted.
 void kki_solver_work_destroy(kki_solver_work *work);

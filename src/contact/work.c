@@ -15,6 +15,7 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->row, rows);
     KKI_LAYOUT_ARRAY(layout, r->turn, 2 * rows);
     KKI_LAYOUT_ARRAY(layout, r->start, rows + 1);
+    KKI_LAYOUT_ARRAY(layout, r->longer, rows + 1);
     KKI_LAYOUT_ARRAY(layout, r->index, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->value, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->diagonal, rows);
@@ -24,6 +25,7 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->R, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->C, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->W, nv * nv);
+    KKI_LAYOUT_ARRAY(layout, r->range, 2 * nv);
     KKI_LAYOUT_ARRAY(layout, r->b, rows);
     KKI_LAYOUT_ARRAY(layout, r->x, rows);
     KKI_LAYOUT_ARRAY(layout, r->y, rows);
@@ -58,7 +60,14 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     }
 }
 
+static bool fits(const kki_solver_work *work, kki_solver_size size) {
+    return work->memory && work->size.rows == size.rows && work->size.blocks == size.blocks && work->size.nv == size.nv;
+}
+
 kk_status kki_solver_work_create(kki_solver_work *work, const kk_allocator *allocator, kki_solver_size size) {
+    if (fits(work, size)) {
+        return KK_OK;
+    }
     *work = (kki_solver_work){.allocator = kki_allocator_or_default(allocator), .size = size};
     if (size.rows < 0 || size.blocks < 0 || size.nv < 0 || size.rows > INT16_MAX || size.nv > INT16_MAX) {
         return KK_INVALID_ARGUMENT;

@@ -84,6 +84,11 @@ static void fill_header(const kk_recorder *r, const kk_recorder_def *def, size_t
     at = put_int(at, o->max_newton);
     at = put_int(at, o->budget);
     at = put_int(at, o->explicit_servos);
+    at = put_int(at, (int)o->solver);
+    at = put_int(at, o->discrete);
+    at = put_double(at, o->spring_stiffness);
+    at = put_double(at, o->spring_damping);
+    at = put_double(at, o->spring_depth);
     if (note_size > 0 && def->note) {
         memcpy(at, def->note, note_size);
     }

@@ -40,19 +40,24 @@ static kk_status fault(const kk_recording *r, kk_error *error, const char *text)
     return kki_error_at(error, KK_CORRUPT, r->name, 0, 0, "%s", text);
 }
 
+/// Bytes of the header's fixed part.
+static size_t fixed_size(const unsigned char *header) {
+    return kki_get(header + 8, 4) == 1 ? KKI_RECORDING_HEADER_1 : KKI_RECORDING_HEADER;
+}
+
 static kk_status check_header(const kk_recording *r, size_t *size, kk_error *error) {
     const unsigned char *b = r->bytes;
-    if (r->data.size < KKI_RECORDING_HEADER + KKI_RECORDING_CHECKSUM || memcmp(b, KKI_RECORDING_MAGIC, 8) != 0) {
+    if (r->data.size < KKI_RECORDING_HEADER_1 + KKI_RECORDING_CHECKSUM || memcmp(b, KKI_RECORDING_MAGIC, 8) != 0) {
         return fault(r, error, "the file does not start as a recording does — it was cut or is none");
     }
     *size = (size_t)kki_get(b + 12, 4);
-    if (*size < KKI_RECORDING_HEADER + KKI_RECORDING_CHECKSUM || *size > r->data.size || !is_checked(b, *size, 0)) {
+    if (*size < fixed_size(b) + KKI_RECORDING_CHECKSUM || *size > r->data.size || !is_checked(b, *size, 0)) {
         return fault(r, error, "the checksum of the recording's header does not match — it was cut or altered");
     }
-    if (kki_get(b + 8, 4) != KKI_RECORDING_VERSION) {
+    if (kki_get(b + 8, 4) < 1 || kki_get(b + 8, 4) > KKI_RECORDING_VERSION) {
         return kki_error_at(error, KK_CORRUPT, r->name, 0, 0,
-                            "the recording has version %d; this library reads version %d", (int)kki_get(b + 8, 4),
-                            (int)KKI_RECORDING_VERSION);
+                            "the recording has version %d; this library reads versions up to %d",
+                            (int)kki_get(b + 8, 4), (int)KKI_RECORDING_VERSION);
     }
     return KK_OK;
 }
@@ -63,7 +68,7 @@ static kk_status read_sizes(kk_recording *r, size_t header_size, kk_error *error
     const uint64_t key_every = kki_get(b + 36, 4), state = kki_get(b + 40, 4), note = kki_get(b + 44, 4);
     // right where the checksum is; a file made to mislead is refused all the same
     if (8 * (nq + nv) > state || state > r->data.size || ncontrol > r->data.size || key_every == 0 ||
-        key_every > KKI_RECORDING_MOST_KEY || note + KKI_RECORDING_HEADER + KKI_RECORDING_CHECKSUM != header_size) {
+        key_every > KKI_RECORDING_MOST_KEY || note + fixed_size(b) + KKI_RECORDING_CHECKSUM != header_size) {
         return fault(r, error, "the sizes in the recording's header contradict each other");
     }
     r->layout = (kki_recording_layout){.nq = (int)nq,
@@ -97,6 +102,13 @@ static void read_info(kk_recording *r) {
                                         .max_newton = get_int(b + 84),
                                         .budget = get_int(b + 88),
                                         .explicit_servos = get_int(b + 92)};
+    if (kki_get(b + 8, 4) > 1) {
+        r->info.options.solver = (kk_solver)get_int(b + 96);
+        r->info.options.discrete = get_int(b + 100);
+        r->info.options.spring_stiffness = get_double(b + 104);
+        r->info.options.spring_damping = get_double(b + 112);
+        r->info.options.spring_depth = get_double(b + 120);
+    }
 }
 
 // ---- chunks
@@ -180,7 +192,7 @@ static kk_status allocate(kk_recording *r, kk_error *error) {
     if (!r->note || !r->checked || !r->number) {
         return kki_error_at(error, KK_OUT_OF_MEMORY, r->name, 0, 0, "no memory for the recording");
     }
-    memcpy(r->note, r->bytes + KKI_RECORDING_HEADER, r->note_size - 1);
+    memcpy(r->note, r->bytes + fixed_size(r->bytes), r->note_size - 1);
     r->info.note = r->note;
     return KK_OK;
 }

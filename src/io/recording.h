@@ -4,7 +4,8 @@
 ///         0 magic, 8 version (4), 12 size of the whole header (4), 16 hash of the model (8), 24 nq (4), 28 nv (4),
 ///         32 ncontrol (4), 36 key_every (4), 40 size of a saved state (4), 44 size of the note (4),
 ///         48 timestep, 56 tolerance, 64 restitution_speed, 72 correction (8 each),
-///         80 max_sweeps, 84 max_newton, 88 budget, 92 explicit_servos (4 each)
+///         80 max_sweeps, 84 max_newton, 88 budget, 92 explicit_servos (4 each);
+///         from version 2 on: 96 solver, 100 discrete (4 each), 104 spring_stiffness, 112 spring_damping, 120 spring_depth (8 each)
 ///     then the note, and the checksum of all before it (8), seed 0
 ///
 ///     chunk
@@ -23,8 +24,9 @@
 #include <karakuri/recording.h>
 
 enum {
-    KKI_RECORDING_VERSION = 1,
-    KKI_RECORDING_HEADER = 96,
+    KKI_RECORDING_VERSION = 2,
+    KKI_RECORDING_HEADER = 128,
+    KKI_RECORDING_HEADER_1 = 96, ///< of version 1
     KKI_RECORDING_CHUNK = 16,
     KKI_RECORDING_FOOTER = 32,
     KKI_RECORDING_CHECKSUM = 8,

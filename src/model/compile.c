@@ -99,7 +99,8 @@ static void fill_tree(const kk_spec *spec, kk_model *m, const workspace *w) {
 }
 
 /// What names others, or belongs to others.
-static kk_status fill_scene(const kk_spec *spec, kk_model *m, const workspace *w, kk_error *error) {
+static kk_status fill_scene(const kk_spec *spec, kk_model *m, const kk_model *donor, const workspace *w,
+                            kk_error *error) {
     kk_status status = kki_couple(spec, m, w->couple, w->unsorted, error);
     status = status ? status : kki_compile_loops(spec, m, error);
     status = status ? status : kki_compile_tendons(spec, m, error);
@@ -107,16 +108,16 @@ static kk_status fill_scene(const kk_spec *spec, kk_model *m, const workspace *w
     status = status ? status : kki_compile_sensors(spec, m, error);
     status = status ? status : kki_compile_keyframes(spec, m, error);
     status = status ? status : kki_compile_contacts(spec, m, w->sort, error);
-    return status ? status : kki_make_geometry(spec, m, error);
+    return status ? status : kki_make_geometry(spec, m, donor, error);
 }
 
-static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_error *error) {
+static kk_status fill(const kk_spec *spec, kk_model *m, const kk_model *donor, const workspace *w, kk_error *error) {
     fill_tree(spec, m, w);
     kki_compile_shapes(spec, m);
     kk_status status = kki_names(spec, m, w->names, error);
     status = status ? status : kki_check_motion(spec, m, w->mass, error);
     status = status ? status : kki_check_pivots(spec, m, w->pivots, error);
-    status = status ? status : fill_scene(spec, m, w, error);
+    status = status ? status : fill_scene(spec, m, donor, w, error);
     if (status == KK_OK) {
         m->hash = kki_model_hash(m);
     }
@@ -124,15 +125,16 @@ static kk_status fill(const kk_spec *spec, kk_model *m, const workspace *w, kk_e
 }
 
 /// Fills a model whose block is there, with scratch memory for as long as it takes.
-static kk_status fill_with_workspace(const kk_spec *spec, kk_model *m, kk_error *error) {
+static kk_status fill_with_workspace(const kk_spec *spec, kk_model *m, const kk_model *donor, kk_error *error) {
     workspace w = {0};
     kk_status status = allocate_workspace(m, &w, error);
-    status = status ? status : fill(spec, m, &w, error);
+    status = status ? status : fill(spec, m, donor, &w, error);
     kki_release(&m->allocator, w.block, w.size);
     return status;
 }
 
-kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, kk_model **model, kk_error *error) {
+kk_status kki_model_recompile(const kk_spec *spec, const kk_model *donor, const kk_allocator *allocator,
+                              kk_model **model, kk_error *error) {
     if (!spec || !model) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,
                              "kk_model_compile: the spec or the place for the model is NULL");
@@ -144,13 +146,17 @@ kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, k
     if (!m) {
         return status;
     }
-    status = fill_with_workspace(spec, m, error);
+    status = fill_with_workspace(spec, m, donor, error);
     if (status != KK_OK) {
         kk_model_free(m);
         return status;
     }
     *model = m;
     return KK_OK;
+}
+
+kk_status kk_model_compile(const kk_spec *spec, const kk_allocator *allocator, kk_model **model, kk_error *error) {
+    return kki_model_recompile(spec, NULL, allocator, model, error);
 }
 
 void kk_model_free(kk_model *model) {

@@ -57,8 +57,15 @@ kki_contact_law kki_law_of_material(const kk_material_def *material);
 /// What holds where a shape of material `a` meets one of `b`, by the rules of kk_material_def.
 kki_contact_law kki_law_combined(const kk_material_def *a, const kk_material_def *b);
 /// geometry.c: hulls, surfaces and height fields for collision, in blocks of their own.
-kk_status kki_make_geometry(const kk_spec *spec, kk_model *m, kk_error *error);
+/// @param donor  a model whose geometry is used where meshes are the same; NULL: none
+kk_status kki_make_geometry(const kk_spec *spec, kk_model *m, const kk_model *donor, kk_error *error);
 void kki_free_geometry(kk_model *m);
+
+/// kk_model_compile of a spec that was edited: what costs most, hulls and surfaces of meshes, is shared with the model before. Before
+/// either of the two is freed it must let go of what both have.
+kk_status kki_model_recompile(const kk_spec *spec, const kk_model *donor, const kk_allocator *allocator,
+                              kk_model **model, kk_error *error);
+void kki_model_let_go(kk_model *m, const kk_model *other);
 
 // ---- lookup.c: names that items give, with an error that names the item
 

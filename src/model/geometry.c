@@ -2,6 +2,8 @@
 /// in blocks of their own.
 #include "model/compile.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "geometry/convex.h"
 #include "geometry/height_field.h"
@@ -97,14 +99,51 @@ static kk_status blame(const kk_spec *spec, const kk_model *m, int32_t shape, kk
                               : "");
 }
 
-kk_status kki_make_geometry(const kk_spec *spec, kk_model *m, kk_error *error) {
+// ---- shared with a model before an edit
+
+static int is_same_mesh(const kki_model_mesh *a, const kki_model_mesh *b) {
+    return a->vertex_count == b->vertex_count && a->face_count == b->face_count &&
+           memcmp(a->vertex, b->vertex, (size_t)a->vertex_count * sizeof *a->vertex) == 0 &&
+           memcmp(a->face, b->face, (size_t)a->face_count * sizeof *a->face) == 0;
+}
+
+/// Meshes alone: grids are made as quickly as they are compared.
+static void borrow(kk_model *m, const kk_model *donor) {
+    for (int i = 0; i < m->nmesh && i < donor->nmesh; i++) {
+        if (is_same_mesh(&m->mesh[i], &donor->mesh[i])) {
+            m->mesh[i].convex = donor->mesh[i].convex;
+            m->mesh[i].surface = donor->mesh[i].surface;
+        }
+    }
+}
+
+void kki_model_let_go(kk_model *m, const kk_model *other) {
+    for (int i = 0; i < m->nmesh && i < other->nmesh; i++) {
+        if (m->mesh[i].convex == other->mesh[i].convex) {
+            m->mesh[i].convex = NULL;
+        }
+        if (m->mesh[i].surface == other->mesh[i].surface) {
+            m->mesh[i].surface = NULL;
+        }
+    }
+}
+
+// ---- all of it
+
+kk_status kki_make_geometry(const kk_spec *spec, kk_model *m, const kk_model *donor, kk_error *error) {
     kk_status status = KK_OK;
+    if (donor) {
+        borrow(m, donor);
+    }
     for (int i = 0; i < m->ncollider && status == KK_OK; i++) {
         kk_error inner = {0};
         status = make_for(m, &m->shape[m->collider[i]], &inner);
         if (status != KK_OK) {
             status = blame(spec, m, m->collider[i], status, &inner, error);
         }
+    }
+    if (donor && status != KK_OK) {
+        kki_model_let_go(m, donor);
     }
     return status;
 }

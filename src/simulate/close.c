@@ -43,14 +43,15 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
     }
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
-    if (I->nrow <= s->most_dense_rows) {
+    const int wants_matrix = !I->is_wide && I->nrow <= s->most_dense_rows;
+    if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
-    const kki_problem problem = kki_island_problem(s, I, I->nrow <= s->most_dense_rows);
+    const kki_problem problem = kki_island_problem(s, I, wants_matrix);
     const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
-    if (kki_contact_solve(&problem, &options, &s->solver, lambda, s->u + I->first_row, &proof, &stats) != KK_OK) {
+    if (kki_island_solve(s, I, &problem, &options, lambda, s->u + I->first_row, &proof, &stats) != KK_OK) {
         return 0;
     }
     memset(dy, 0, (size_t)I->nv * sizeof *dy);

@@ -4,11 +4,15 @@
 ///     f = c + b₁ (L + h/2 · rate') + b₂ rate',    rate' the rate at the end, L the length at the middle,
 /// whose part in Δv goes to the diagonal of the kick, −h gear² (h/2 b₁ + b₂), and the rest is a force. The contacts then
 /// see the same operator. Stable for any stiffness: the kick's determinant is 1/(1 + h² k/2m) (S3 3.2, S4 2.3).
+///
+/// A limit of force holds at the step's end, too: a servo that turns out to be beyond it becomes a row with bounds, which the
+/// contact solver settles with everything else, and the kick is taken again (step.c).
 #include <karakuri/elementary.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 static double clamp(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
@@ -17,6 +21,9 @@ static double clamp(double x, double low, double high) {
 // ---- springs and dampers of joints
 
 static void add_passive(const kk_model *m, kk_simulator *s) {
+    if (!s->has_springs) {
+        return; // their forces are zero for ever
+    }
     double *way = s->dv; // free until the kick is applied
     kk_difference(m, s->data->neutral, s->q, way);
     const double half = 0.5 * s->h;
@@ -48,10 +55,8 @@ static double command(const kk_simulator *s, const kki_model_actuator *a, double
     return *x;
 }
 
-/// Force at the step's start and how it answers the rate at its end; a saturated actuator does not answer.
-typedef struct drive {
-    double force, slope;
-} drive;
+/// A saturated actuator does not answer.
+typedef kki_drive drive;
 
 static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double u, double length, double rate) {
     const double half = 0.5 * s->h;
@@ -61,42 +66,38 @@ static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double
     const int is_implicit = !s->options.explicit_servos && implicit < 0;
     const double f = constant + b1 * (length + (is_implicit ? half * rate : 0)) + b2 * rate;
     const double clamped = clamp(f, a->force_lower, a->force_upper);
-    return (drive){clamped, is_implicit && clamped == f ? implicit : 0};
+    if (!is_implicit || !s->settles) {
+        return (drive){clamped, is_implicit && clamped == f ? implicit : 0};
+    }
+    return (drive){f, implicit};
+}
+
+/// What a servo gives here; one that is a row gives nothing.
+static drive settled(kk_simulator *s, int i, drive d) {
+    s->wanted[i] = d;
+    return s->settles && s->is_row[i] ? (drive){0, 0} : d;
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const int k = a->v_index;
-    const drive d = drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]);
-    s->drive[a - m->actuator] = d.force;
+    const int i = (int)(a - m->actuator);
+    const drive d = settled(s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]));
+    s->drive[i] = d.force;
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
     s->servo[k] -= a->gear * a->gear * d.slope;
     s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
 }
 
-/// A fixed tendon pulls on its joints; without the diagonal, so explicitly.
+/// A tendon pulls on what it runs over; without the diagonal, so explicitly.
 static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
-    const kki_model_tendon *t = &m->tendon[a->tendon];
-    if (t->type != KK_TENDON_FIXED) {
-        return;
-    }
-    double length = 0, rate = 0;
-    for (int i = 0; i < t->term_count; i++) {
-        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        length += x->coefficient * s->q[x->q_index];
-        rate += x->coefficient * s->v[x->v_index];
-    }
-    const double f = drive_of(s, a, u, a->gear * length, a->gear * rate).force;
+    const kki_tendon_motion x = kki_tendon_measure(m, s->view, a->tendon, s->q, s->v);
+    const double f = drive_of(s, a, u, a->gear * x.length, a->gear * x.rate).force;
     s->drive[a - m->actuator] = f;
-    for (int i = 0; i < t->term_count; i++) {
-        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        s->force[KK_FORCE_ACTUATOR][x->v_index] += a->gear * x->coefficient * f;
-        s->tau[x->v_index] += a->gear * x->coefficient * f;
-    }
+    kki_tendon_pull(m, s, a->tendon, a->gear * f, KK_FORCE_ACTUATOR);
 }
 
-/// A wrench given in world axes about a point of a node.
-static void push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
+void kki_push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
     const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
     f.angular = kk_vec3_add(f.angular, kk_vec3_cross(arm, f.linear));
     if (node > 0) {
@@ -113,7 +114,7 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
     const double force = a->gear * s->drive[a - m->actuator];
     const kk_force wrench = kk_force_make(kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.angular, force)),
                                           kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.linear, force)));
-    push(s, b->node, X.p, wrench);
+    kki_push(s, b->node, X.p, wrench);
 }
 
 static kk_status drive_actuator(const kk_model *m, kk_simulator *s, int i, double control, kk_error *error) {
@@ -161,8 +162,8 @@ static kk_status add_wrenches(const kk_model *m, kk_simulator *s, const kk_force
                                  kk_model_body_name(m, i));
         }
         const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), b->X_NB);
-        push(s, b->node, X.p,
-             kk_force_make(kk_mat3_mul_vec(X.R, wrench[i].angular), kk_mat3_mul_vec(X.R, wrench[i].linear)));
+        kki_push(s, b->node, X.p,
+                 kk_force_make(kk_mat3_mul_vec(X.R, wrench[i].angular), kk_mat3_mul_vec(X.R, wrench[i].linear)));
     }
     return KK_OK;
 }
@@ -178,10 +179,36 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     }
     memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
     add_passive(model, s);
+    if (s->has_spatial) {
+        kk_kinematics_velocity(model, s->view, s->q, s->v);
+    }
+    kki_tendon_springs(model, s);
     kk_status status = KK_OK;
     for (int i = 0; i < model->nactuator && status == KK_OK; i++) {
         status = drive_actuator(model, s, i, input->control ? input->control[i] : 0, error);
     }
     status = status || !input->tau ? status : add_applied(model, s, input->tau, error);
     return status || !input->wrench ? status : add_wrenches(model, s, input->wrench, error);
+}
+
+// ---- limits of servos
+
+/// Whether an actuator is beyond its limits with the velocities after the kick.
+static int is_beyond(const kk_simulator *s, const kki_model_actuator *a, int i) {
+    const drive d = s->wanted[i];
+    const double f = d.force + d.slope * a->gear * (s->v_kicked[a->v_index] - s->v[a->v_index]);
+    return f > a->force_upper || f < a->force_lower;
+}
+
+int kki_find_saturated(const kk_model *m, kk_simulator *s) {
+    int more = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0 && !s->is_row[i] &&
+            is_beyond(s, a, i)) {
+            s->is_row[i] = 1;
+            more = 1;
+        }
+    }
+    return more;
 }

@@ -19,16 +19,43 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 /// y += Y λ; λ's padding is zero.
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
-/// Between all degrees of freedom and those of the island.
+/// Packed upper triangle of `rows` rows of G, numbered in the island.
+void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
+/// wide.c: the same for wide islands.
+void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
+void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
+void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
+/// Y of a wide island as the dense solver wants it, into s->Y. False where it does not fit.
+int kki_wide_fill_dense(kk_simulator *s, const kki_island *I);
+kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I);
+/// Between all degrees of freedom and the island's coordinates. `to` holds what it was before, of which a narrow island changes its part.
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local);
 void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local, double *to);
 
+/// rows.c: four columns of Y, from the pair's column on, climb between two nodes.
+void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
+                    int stride);
+
+/// narrow.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.
+void kki_narrow_choose(kk_simulator *s, kki_island *I);
+void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+void kki_narrow_project(const kk_simulator *s, const kki_island *I, const double *y, double *z);
+void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double *z, double *y);
+
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift);
+/// resolve.c: a certificate and what it cost, into the report.
+void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                     const kki_solver_stats *stats);
 /// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix);
+/// The solver for the island's kind.
+kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
+                           const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
+                           kki_solver_stats *stats);
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I);
 
 #endif

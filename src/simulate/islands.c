@@ -3,7 +3,7 @@
 /// Islands are numbered by their first tree, constraints keep their order within one, and rows of an island begin at a
 /// multiple of four; all of it depends on the list of constraints alone.
 #include "base/error.h"
-#include "simulate/simulator.h"
+#include "simulate/island.h"
 
 static int tree_of_dof(const kk_model *m, int dof) {
     return dof < 0 ? -1 : m->node_tree[m->dof_node[dof]];
@@ -60,6 +60,13 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
     }
 }
 
+/// Whether the sparse solver takes it: many bodies, or sweeps alone, which are cheapest where rows are short.
+static int is_wide(const kk_simulator *s, const kki_island *I) {
+    const int many = I->ntree >= KKI_WIDE_TREES && I->nrow > KKI_WIDE_ROWS;
+    const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_WIDE_SWEPT;
+    return s->wide.width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
+}
+
 /// Counts what each island has, then where it begins.
 static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int t = 0; t < m->ntree; t++) {
@@ -81,6 +88,7 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < s->nisland; i++) {
         kki_island *I = &s->island[i];
         I->stride = (I->nrow + 3) & ~3;
+        I->is_wide = is_wide(s, I);
         I->first_constraint = constraints;
         I->first_tree = trees;
         I->first_row = rows;
@@ -102,8 +110,9 @@ static void fill_islands(const kk_model *m, kk_simulator *s) {
         if (s->tree_island[t] >= 0) {
             kki_island *I = &s->island[s->tree_island[t]];
             s->tree_order[I->first_tree + I->ntree++] = t;
+            const int count = m->tree_first_dof[t + 1] - m->tree_first_dof[t];
             s->tree_local[t] = I->nv;
-            I->nv += m->tree_first_dof[t + 1] - m->tree_first_dof[t];
+            I->nv += I->is_wide ? kki_round8(count) : count;
         }
     }
     for (int i = 0; i < s->nconstraint; i++) {
@@ -126,7 +135,10 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
     measure_islands(model, s);
     fill_islands(model, s);
     for (int i = 0; i < s->nisland; i++) {
-        if (s->island[i].nrow > s->solver.size.rows) {
+        if (!s->island[i].is_wide && !s->paper) { // papers know bodies, and no coordinates made of wrenches
+            kki_narrow_choose(s, &s->island[i]);
+        }
+        if (!s->island[i].is_wide && s->island[i].nrow > s->solver.size.rows) {
             return kki_error_set(
                 error, KK_LIMIT_EXCEEDED,
                 "constrain: %d rows hang together, %d is the most; take apart what touches, or use fewer "

@@ -16,6 +16,13 @@ static int stuck(const double *lambda, double bound) {
     return bound > 0 && lambda[0] * lambda[0] + lambda[1] * lambda[1] < most * most;
 }
 
+/// Above what sliding bears only static friction holds.
+static int is_above(const double *tangential, const kki_contact_law *law, double normal) {
+    const double slides = law->friction * normal * (1 + 1e-6);
+    return law->static_friction > law->friction && normal > 0 &&
+           tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
+}
+
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
@@ -33,7 +40,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     lambda[0] = kk_vec3_dot(k->impulse, k->normal);
     lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
     lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]) / law->ratio;
-    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion));
+    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
     int next = 1;
     if (law->torsion > 0) {
         b[next] = (kki_block){.law = KKI_LAW_TORSION, .row = 3, .contact = -next, .friction = law->torsion};
@@ -66,6 +73,19 @@ static void begin_joint(const kk_model *m, kk_simulator *s, kki_constraint *c, c
     }
 }
 
+/// A servo of force f = F + S gear (v' − v), within its limits. With λ = h gear f that is v' + r λ + b = 0,
+///     r = −1/(h gear² S),   b = F/(S gear) − v.
+static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const kki_model_actuator *a = &m->actuator[c->item];
+    const kki_drive d = s->wanted[c->item];
+    const double scale = s->h * a->gear, low = scale * a->force_lower, high = scale * a->force_upper;
+    s->block[c->block] =
+        (kki_block){.law = KKI_LAW_BOX, .lower = low < high ? low : high, .upper = low < high ? high : low};
+    s->compliance[c->row] = -1 / (s->h * a->gear * a->gear * d.slope);
+    s->bias[c->row] = d.force / (d.slope * a->gear) - s->v[a->v_index];
+    s->lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
+}
+
 static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
     for (int r = 0; r < c->nrow; r++) {
         s->block[c->block + r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
@@ -92,6 +112,14 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
         begin_contact(m, s, c);
     } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
         begin_joint(m, s, c, w, warm);
+    } else if (c->kind == KKI_ON_TENDON) {
+        s->block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
+        s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
+        s->lambda[c->row] = s->h * warm[w->first_tendon + 2 * c->item + c->side];
+    } else if (c->kind == KKI_ON_MOTOR) {
+        begin_motor(m, s, c);
+    } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
+        s->block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY}; // the paper's own file fills it
     } else {
         const int slot = c->kind == KKI_ON_COUPLING ? w->first_coupling + c->item : w->first_loop + 6 * c->item;
         begin_equalities(m, s, c, warm + slot);
@@ -115,20 +143,11 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, c
     }
 }
 
-static double column_squared(const kk_simulator *s, const kki_island *I, int row) {
-    double sum = 0;
-    for (size_t k = 0; k < (size_t)I->nv; k++) {
-        const double y = s->Y[k * (size_t)I->stride + (size_t)(row - I->first_row)];
-        sum += y * y;
-    }
-    return sum;
-}
-
 /// Rows `first` … `end` of a loop, all lengths or all angles.
 static void free_dead(kk_simulator *s, const kki_island *I, const kki_constraint *c, int first, int end) {
     double size[KKI_MOST_ROWS], most = 0;
     for (int r = first; r < end; r++) {
-        size[r] = column_squared(s, I, c->row + r);
+        kki_rows_own(s, I, c->row - I->first_row + r, 1, &size[r]);
         most = size[r] > most ? size[r] : most;
     }
     for (int r = first; r < end; r++) {

@@ -8,6 +8,20 @@
 #include "contact/cones.h"
 #include "simulate/island.h"
 
+/// Slower than this a contact with static friction sticks, m/s.
+static const double SLIPPING = 1e-8;
+/// Slower than this a contact does not turn, m/s: what rests poses the same problem in every step.
+static const double TURNING = 1e-9;
+/// Rounds in which one contact that breaks loose may tear others with it.
+enum { MOST_LOOSE = 8 };
+/// What turning explains up to this factor, it explains.
+static const double NEARLY = 1.25;
+/// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
+static const double REST_OF_PILES = 5e-3;
+/// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
+static const double LEAST_OF_PILES = 1e-8;
+enum { SWEEPS_OF_PILES = 10 };
+
 // ---- solving
 
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
@@ -27,8 +41,33 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
                          .compliance = soft ? s->compliance + I->first_row : NULL};
 }
 
+kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
+                           const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
+                           kki_solver_stats *stats) {
+    if (!I->is_wide) {
+        return kki_contact_solve(problem, options, &s->solver, lambda, u, proof, stats);
+    }
+    const kki_sparse_problem wide = kki_wide_problem(s, I);
+    const kk_status status = kki_sparse_solve(&wide, options, &s->wide.solver, lambda, u, proof, stats);
+    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || !kki_wide_fill_dense(s, I)) {
+        return status;
+    }
+    // small enough for the dense ladder, which knows more rungs
+    kki_problem dense = *problem;
+    dense.Y = s->Y;
+    dense.G = NULL;
+    dense.span = NULL;
+    const kki_solver_stats before = *stats;
+    const kk_status again = kki_contact_solve(&dense, options, &s->solver, lambda, u, proof, stats);
+    stats->sweeps += before.sweeps;
+    stats->newton += before.newton;
+    stats->factorisations += before.factorisations;
+    return again;
+}
+
 static const char *kind_name(int kind) {
-    static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon"};
+    static const char *const names[] = {"contact", "limit",  "dry friction", "coupling",          "loop",
+                                        "tendon",  "spring", "servo",        "servo at its limit"};
     return names[kind];
 }
 
@@ -90,6 +129,11 @@ static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const 
     r->factorisations += stats->factorisations;
 }
 
+void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
+                     const kki_solver_stats *stats) {
+    note(m, s, I, proof, stats);
+}
+
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
     double fastest = 1;
@@ -103,15 +147,34 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     return o;
 }
 
+/// What rests with a trace of a wrong force gains speed by it in every step until it is solved. Of the change that this asks for, the part that stops
+/// the speed is for once; the rest answers the trace and lasts. u and u0 are the rows' velocities at the step's end and start.
+static double lasting_share(const kk_simulator *s, const kki_island *I) {
+    double all = 0, once = 0;
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        all += s->u[r] * s->u[r];
+        once += s->u[r] * s->u0[r];
+    }
+    const double share = all > 0 ? 1 - once / all : 1;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
-static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, int *almost) {
+/// @param share  of a change of λ that the next step should start from
+static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     kki_certificate proof;
-    kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
-    const double floor = 5 * options.floor * (options.tolerance / s->options.tolerance);
-    *almost = proof.residual <= 20 * floor;
+    if (I->is_wide) {
+        const kki_sparse_problem wide = kki_wide_problem(s, I);
+        kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);
+    } else {
+        kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    }
+    const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
+    const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
+    *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
         return 0;
     }
@@ -141,7 +204,7 @@ static int lone_row_solved(const kk_model *m, kk_simulator *s, const kki_island 
     if (!(proof.residual <= options.tolerance)) {
         return 0;
     }
-    note(m, s, I, &proof, &stats);
+    kki_island_note(m, s, I, &proof, &stats);
     return 1;
 }
 
@@ -151,7 +214,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     kki_solver_stats stats;
     const kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    const kk_status status = kki_contact_solve(problem, &options, &s->solver, lambda, u, &proof, &stats);
+    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, u, &proof, &stats);
     if (status != KK_OK) {
         return complain(m, s, I, stats.block, status, 0, error);
     }
@@ -170,7 +233,7 @@ static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6;
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                          const double *y_end, double *y_drift) {
-    const double half = 0.5 * s->h, most = s->options.correction / half;
+    const double half = 0.5 * s->h, most = s->options.correction / half, least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
     int needed = 0;
     (void)m;
@@ -184,9 +247,12 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
         const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
         for (int r = 0; r < c->nrow; r++) {
             const int row = c->row - I->first_row + r;
-            const double rate = c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + c->gap[r] / half : 0;
+            // what swings through the middle comes down by less than its speed there says
+            const double swing = c->kind == KKI_ON_CONTACT && r == 0 ? 0.5 * s->contact[c->item].swing : 0;
+            const double rate =
+                c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + swing + c->gap[r] / half : 0;
             const double capped = rate < -most ? -most : both && rate > most ? most : rate;
-            needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -OVERLAP;
+            needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -least;
             g[row] = capped;
         }
     }
@@ -196,23 +262,124 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
+    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
     options.any = true;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
-    const kk_status status =
-        kki_contact_solve(problem, &options, &s->solver, lambda, s->u2 + I->first_row, &proof, &stats);
+    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
         kki_rows_add(s, I, lambda, y_drift);
     }
     return status;
 }
 
+/// Velocity of a point of a lone body, given in its axes.
+static kk_vec3 velocity_of(const double *q, const double *v, kk_vec3 point) {
+    const kk_vec3 w = kk_vec3_make(v[0], v[1], v[2]), u = kk_vec3_make(v[3], v[4], v[5]);
+    const kk_mat3 R = kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]});
+    return kk_mat3_mul_vec(R, kk_vec3_add(u, kk_vec3_cross(w, point)));
+}
+
+/// What the drift to the middle of the step has added to the velocity of a lone body's point, as it turns.
+static kk_vec3 turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 point) {
+    const kki_node *n = &m->node[node];
+    if (!kki_is_lone(m, node)) {
+        return kk_vec3_make(0, 0, 0);
+    }
+    const kki_pose *x = kki_pose_of(s->data, node);
+    const kk_vec3 at = kk_mat3_tmul_vec(kki_mat3(x->R), kk_vec3_sub(point, kki_vec3(x->p)));
+    const double *q0 = kk_state_q_const(s->start) + n->q_index, *v0 = kk_state_v_const(s->start) + n->v_index;
+    const kk_vec3 now = velocity_of(s->q + n->q_index, s->v + n->v_index, at), then = velocity_of(q0, v0, at);
+    return kk_mat3_mul_vec(kki_mat3(n->R), kk_vec3_sub(now, then));
+}
+
+/// @param u  slip at the middle    @param t  of it what comes from turning
+static void reflect_friction(kk_simulator *s, const kki_constraint *c, const double *u, const double *t, int is_round) {
+    const double along = u[0] * t[0] + u[1] * t[1], whole = t[0] * t[0] + t[1] * t[1];
+    const double d[2] = {u[0] - t[0], u[1] - t[1]}, off = d[0] * d[0] + d[1] * d[1];
+    const int all = off <= (NEARLY - 1) * (NEARLY - 1) * whole;
+    if (is_round && along > 0 && (c->sticks || all)) {
+        const double share = along < whole ? along / whole : 1;
+        s->bias[c->row + 1] += all ? u[0] : share * t[0];
+        s->bias[c->row + 2] += all ? u[1] : share * t[1];
+    }
+}
+
+/// A body that turns about its contact comes to the middle of the step with the point already on its way up and aside. Held at rest there
+/// for the end, the contact would do work on it in every step; it is held in the mean of start and end instead, as loops are. Of the
+/// velocity at the middle, u, only about as much as turning explains: what rolls on a round side, or was just pushed, shows none of that.
+static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+    kki_contact *k = &s->contact[c->item];
+    k->swing = 0;
+    if (k->node[0] != 0 && k->node[1] != 0) { // between hands that move, a body is held and does not pivot
+        return;
+    }
+    if (m->law[k->law].restitution > 0 || s->compliance[c->row] != 0 || k->open > 0 || s->lambda[c->row] <= 0) {
+        return;
+    }
+    const kk_vec3 a = kk_vec3_sub(turning_of(m, s, k->node[1], k->point), turning_of(m, s, k->node[0], k->point));
+    const double up = kk_vec3_dot(a, k->normal), most = 4 * k->gap / s->h;
+    const double t[2] = {kk_vec3_dot(a, k->tangent[0]), kk_vec3_dot(a, k->tangent[1])};
+    const double swing = u[0] < NEARLY * up ? u[0] : up;
+    k->swing = swing < most ? swing : most;
+    if (!(k->swing > TURNING)) {
+        k->swing = 0;
+        return;
+    }
+    s->bias[c->row] += k->swing;
+    reflect_friction(s, c, u + 1, t, m->law[k->law].ratio == 1);
+}
+
+/// Which friction a contact that sticks by more than it slides begins with: static where it does not slip, or where its last force was
+/// not that of sliding. What turns out to slide after all is solved again with the other (break_loose).
+static void choose_friction(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+    const kki_contact_law *law = &m->law[s->contact[c->item].law];
+    const double *l = s->lambda + c->row, *bias = s->bias + c->row;
+    if (law->static_friction > law->friction) {
+        const double x = u[1] + bias[1], y = u[2] + bias[2], slides = law->friction * l[0];
+        const double force = kk_sqrt(l[1] * l[1] + l[2] * l[2]);
+        const int stuck = l[0] > 0 && __builtin_fabs(force - slides) > 1e-6 * slides;
+        s->block[c->block].friction =
+            stuck || x * x + y * y < SLIPPING * SLIPPING ? law->static_friction : law->friction;
+    }
+}
+
+/// Contacts that began with static friction and slide now go on with the other one. True where there are some.
+static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_CONTACT) {
+            const double sliding = m->law[s->contact[c->item].law].friction, *u = s->u + c->row;
+            kki_block *b = &s->block[c->block];
+            const int slides = u[1] * u[1] + u[2] * u[2] > SLIPPING * SLIPPING && s->lambda[c->row] > 0;
+            any |= slides && b->friction > sliding;
+            b->friction = slides ? sliding : b->friction;
+        }
+    }
+    return any;
+}
+
+/// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
+static int has_force(const kk_simulator *s, const kki_constraint *c) {
+    int any = 0;
+    for (int r = 0; r < c->nrow; r++) {
+        any |= s->lambda[c->row + r] != 0;
+    }
+    return any;
+}
+
 /// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
 /// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
-static void reflect(kk_simulator *s, const kki_island *I, const double *u_start) {
+static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
     const double kept = 0.999;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        for (int r = 0; r < c->nrow && (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING); r++) {
+        if (c->kind == KKI_ON_CONTACT) {
+            choose_friction(m, s, c, u_start + (c->row - I->first_row));
+            reflect_contact(m, s, c, u_start + (c->row - I->first_row));
+        }
+        const int holds = (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING) && has_force(s, c);
+        for (int r = 0; r < c->nrow && holds; r++) {
             if (s->compliance[c->row + r] == 0) {
                 s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
             }
@@ -226,6 +393,11 @@ static void book_work(kk_simulator *s, const kki_island *I, const double *y_end)
     kki_rows_velocity(s, I, y_end, u);
     for (int r = 0; r < I->nrow; r++) {
         sum += s->lambda[I->first_row + r] * 0.5 * (s->u0[I->first_row + r] + u[r]);
+    }
+    for (int i = 0; i < I->nconstraint; i++) { // servos are no constraints
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int r = c->row - I->first_row;
+        sum -= c->kind == KKI_ON_MOTOR ? s->lambda[c->row] * 0.5 * (s->u0[c->row] + u[r]) : 0;
     }
     s->report.constraint_work += sum;
 }
@@ -241,7 +413,8 @@ static void keep(kk_simulator *s, const kki_island *I, double share) {
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
-    const int wants_matrix = I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
+    const int wants_matrix =
+        !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
@@ -249,20 +422,23 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
     kki_rows_velocity(s, I, y, s->u0 + I->first_row);
-    reflect(s, I, s->u0 + I->first_row);
+    reflect(m, s, I, s->u0 + I->first_row);
     kki_rows_velocity(s, I, y_end, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
     }
-    int almost = 0;
+    double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
     const int events = s->report.events;
-    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &almost);
+    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
+    for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
+        status = solve(m, s, I, &problem, error);
+    }
     if (status != KK_OK) {
         return status;
     }
@@ -272,12 +448,12 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (status != KK_OK) {
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
-    keep(s, I, almost && s->report.events == events ? 0.1 : 1);
+    keep(s, I, s->report.events == events ? share : 1);
     book_work(s, I, y_end);
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
     kki_island_scatter(m, s, I, y_drift, s->y_drift);
-    return status;
+    return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
 }
 
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {

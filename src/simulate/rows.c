@@ -9,6 +9,10 @@ typedef double quad __attribute__((vector_size(32), may_alias));
 
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
+    if (I->is_wide) {
+        kki_wide_velocity(s, I, y, r);
+        return;
+    }
     memset(r, 0, (size_t)I->stride * sizeof *r);
     for (int k = 0; k < I->nv; k++) {
         const double *Y = s->Y + (size_t)k * (size_t)I->stride;
@@ -20,6 +24,10 @@ void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double 
 
 /// y += Y λ; λ's padding is zero.
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
+    if (I->is_wide) {
+        kki_wide_add(s, I, lambda, y);
+        return;
+    }
     for (int k = 0; k < I->nv; k++) {
         const double *Y = s->Y + (size_t)k * (size_t)I->stride;
         quad sum = {0, 0, 0, 0};
@@ -32,16 +40,20 @@ void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lamb
 
 // ---- which part of each row of Y is not zero
 
+/// For all degrees of freedom from this one to the root: what a row pushes on there, it feels.
 static void widen(const kk_model *m, kk_simulator *s, int dof, int first, int end) {
     if (dof < 0) {
         return;
     }
-    const int tree = m->node_tree[m->dof_node[dof]], k = s->tree_local[tree];
-    s->span[2 * k] = first < s->span[2 * k] ? first : s->span[2 * k];
-    s->span[2 * k + 1] = end > s->span[2 * k + 1] ? end : s->span[2 * k + 1];
+    const int tree = m->node_tree[m->dof_node[dof]], shift = s->tree_local[tree] - m->tree_first_dof[tree];
+    for (int d = dof; d >= 0; d = m->dof_parent[d]) {
+        int32_t *span = s->span + 2 * (shift + d);
+        span[0] = first < span[0] ? first : span[0];
+        span[1] = end > span[1] ? end : span[1];
+    }
 }
 
-/// Vectors of four between a tree's first and last constraint, for all of its degrees of freedom.
+/// Vectors of four between a degree of freedom's first and last constraint.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int k = 0; k < I->nv; k++) {
         s->span[2 * k] = I->stride / 4;
@@ -52,16 +64,12 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
         const int row = c->row - I->first_row;
         widen(m, s, c->dof[0], row / 4, (row + c->nrow + 3) / 4);
         widen(m, s, c->dof[1], row / 4, (row + c->nrow + 3) / 4);
-    }
-    for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t], first = s->tree_local[tree];
-        const int count = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
-        // an empty span begins where it ends
-        s->span[2 * first] = s->span[2 * first + 1] > 0 ? s->span[2 * first] : 0;
-        for (int k = first + 1; k < first + count; k++) {
-            s->span[2 * k] = s->span[2 * first];
-            s->span[2 * k + 1] = s->span[2 * first + 1];
+        for (int p = 0; c->nparts > 2 * c->nrow && p < c->nparts; p++) { // a row over more than two joints
+            widen(m, s, kki_last_dof(m, s->part[c->first_part + p].i), row / 4, (row + c->nrow + 3) / 4);
         }
+    }
+    for (int k = 0; k < I->nv; k++) { // an empty span begins where it ends
+        s->span[2 * k] = s->span[2 * k + 1] > 0 ? s->span[2 * k] : 0;
     }
 }
 
@@ -80,24 +88,28 @@ static void climb_side(const kk_model *m, kk_simulator *s, int node, double w[6]
                                      (size_t)stride);
 }
 
-static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
-    if (c->lanes == 0) {
-        return;
-    }
-    const int ti = m->node_tree[c->i], tj = m->node_tree[c->j];
+void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
+                    int stride) {
+    const int ti = m->node_tree[i], tj = m->node_tree[j];
     if (ti == tj) {
         const int base = m->tree_first_dof[ti] - s->tree_local[ti];
-        s->data->kernels->delassus_climb(m, &s->data->scratch, c->i, (const double(*)[4])c->wi, c->j,
-                                         (const double(*)[4])c->wj, base, s->Y + 4 * c->quad, (size_t)stride);
-    } else {
-        if (ti >= 0) {
-            climb_side(m, s, c->i, c->wi, 4 * c->quad, stride);
-        }
-        if (tj >= 0) {
-            climb_side(m, s, c->j, c->wj, 4 * c->quad, stride);
-        }
+        s->data->kernels->delassus_climb(m, &s->data->scratch, i, (const double(*)[4])wi, j, (const double(*)[4])wj,
+                                         base, s->Y + column, (size_t)stride);
+        return;
     }
-    c->lanes = 0;
+    if (ti >= 0) {
+        climb_side(m, s, i, wi, column, stride);
+    }
+    if (tj >= 0) {
+        climb_side(m, s, j, wj, column, stride);
+    }
+}
+
+static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
+    if (c->lanes != 0) {
+        kki_rows_climb(m, s, c->i, c->j, c->wi, c->wj, 4 * c->quad, stride);
+        c->lanes = 0;
+    }
 }
 
 static void add_lane(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
@@ -118,6 +130,14 @@ static void add_lane(const kk_model *m, kk_simulator *s, climb *c, const kki_row
 
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c = {.lanes = 0};
+    if (I->is_wide) {
+        kki_wide_build(m, s, I);
+        return;
+    }
+    if (I->is_narrow) {
+        kki_narrow_build(m, s, I);
+        return;
+    }
     find_spans(m, s, I);
     memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
     for (int i = 0; i < I->nconstraint; i++) {
@@ -161,21 +181,78 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I) {
     }
 }
 
-// ---- y of an island
-
-void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
-                       double *local) {
-    for (int t = 0; t < I->ntree; t++) {
-        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
-        memcpy(local + s->tree_local[tree], from + first,
-               (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
+void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
+    if (I->is_wide) {
+        kki_wide_own(s, I, row, rows, own);
+        return;
+    }
+    for (int i = 0, k = 0; i < rows; i++) {
+        for (int j = i; j < rows; j++) {
+            own[k] = 0;
+            for (size_t t = 0; t < (size_t)I->nv; t++) {
+                const double *y = s->Y + t * (size_t)I->stride + row;
+                own[k] += y[i] * y[j];
+            }
+            k++;
+        }
     }
 }
 
-void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
-                        double *to) {
+// ---- y of an island
+
+/// The degrees of freedom of its trees, behind each other.
+static void gather_trees(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                         double *local) {
+    for (int t = 0; t < I->ntree; t++) {
+        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
+        const int count = m->tree_first_dof[tree + 1] - first, end = I->is_wide ? kki_round8(count) : count;
+        memcpy(local + s->tree_local[tree], from + first, (size_t)count * sizeof *local);
+        for (int k = count; k < end; k++) {
+            local[s->tree_local[tree] + k] = 0;
+        }
+    }
+}
+
+static void scatter_trees(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
+                          double *to) {
     for (int t = 0; t < I->ntree; t++) {
         const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
         memcpy(to + first, local + s->tree_local[tree], (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *local);
     }
+}
+
+/// y of a narrow island's trees, padded.
+static void gather_padded(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                          double y[KKI_NARROW_DOFS]) {
+    gather_trees(m, s, I, from, y);
+    for (int k = I->full; k < ((I->full + 3) & ~3); k++) {
+        y[k] = 0;
+    }
+}
+
+void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
+                       double *local) {
+    if (I->is_narrow) {
+        _Alignas(32) double y[KKI_NARROW_DOFS];
+        gather_padded(m, s, I, from, y);
+        kki_narrow_project(s, I, y, local);
+        return;
+    }
+    gather_trees(m, s, I, from, local);
+}
+
+void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local,
+                        double *to) {
+    if (I->is_narrow) {
+        _Alignas(32) double y[KKI_NARROW_DOFS], z[KKI_NARROW_DOFS];
+        gather_padded(m, s, I, to, y);
+        kki_narrow_project(s, I, y, z);
+        for (int k = 0; k < I->nv; k++) { // what the island does not reach keeps its bits
+            z[k] = local[k] - z[k];
+        }
+        kki_narrow_spread(s, I, z, y);
+        scatter_trees(m, s, I, y, to);
+        return;
+    }
+    scatter_trees(m, s, I, local, to);
 }

@@ -1,10 +1,12 @@
 /// The simulator: room for everything a step needs, made once.
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 #include "base/allocator.h"
 #include "base/error.h"
 #include "contact/dense_kernels.h"
 #include "model/warm.h"
+#include "simulate/paper.h"
 
 /// Islands of more rows than this are solved without forming G.
 enum { MOST_DENSE_ROWS = 256, MOST_ISLAND_ROWS = 6000 };
@@ -23,11 +25,27 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
     status = status ? status : check_number("tolerance", o->tolerance, error);
     status = status ? status : check_number("restitution_speed", o->restitution_speed, error);
     status = status ? status : check_number("correction", o->correction, error);
+    status = status ? status : check_number("spring_stiffness", o->spring_stiffness, error);
+    status = status ? status : check_number("spring_damping", o->spring_damping, error);
+    status = status ? status : check_number("spring_depth", o->spring_depth, error);
+    if (status == KK_OK && !kk_solver_name(o->solver)[0]) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the option solver is %d, which is none of kk_solver",
+                               (int)o->solver);
+    }
     if (status == KK_OK && (o->max_sweeps < 0 || o->max_newton < 0 || o->budget < 0)) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT,
                                "the options max_sweeps, max_newton and budget must not be negative");
     }
+    if (status == KK_OK && (unsigned)o->restitution_law > KK_RESTITUTION_POISSON) {
+        status =
+            kki_error_set(error, KK_INVALID_ARGUMENT, "the option restitution_law must be one of kk_restitution_law");
+    }
     return status;
+}
+
+const char *kk_solver_name(kk_solver solver) {
+    static const char *const names[] = {"exact", "openhrp", "springhead", "kuroda"};
+    return (unsigned)solver < sizeof names / sizeof *names ? names[solver] : "";
 }
 
 static double or_default(double x, double value) {
@@ -45,7 +63,11 @@ static kk_step_options filled(const kk_model *m, kk_step_options o) {
 kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error) {
     static const kk_step_options defaults = {0};
     const kk_step_options *o = options ? options : &defaults;
-    const kk_status status = check_options(o, error);
+    kk_status status = check_options(o, error);
+    if (status == KK_OK && kki_paper_of(o->solver) != simulator->paper) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "a simulator keeps its solver; make another one for \"%s\"",
+                               kk_solver_name(o->solver));
+    }
     if (status == KK_OK) {
         simulator->options = filled(simulator->model, *o);
     }
@@ -70,19 +92,82 @@ static int count_limits(const kk_model *m) {
     return n;
 }
 
+static int has_springs(const kk_model *m) {
+    int any = 0;
+    for (int k = 0; k < m->nv; k++) {
+        any |= m->dof[k].stiffness != 0 || m->dof[k].damping != 0;
+    }
+    for (int i = 0; i < m->ntendon; i++) {
+        any |= m->tendon[i].stiffness != 0 || m->tendon[i].damping != 0;
+    }
+    return any;
+}
+
+/// Servos of joints with a limit of force: each may become a row.
+static int count_motors(const kk_model *m) {
+    int n = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        const int is_limited = a->force_lower > -__builtin_inf() || a->force_upper < __builtin_inf();
+        n += a->transmission == KK_TRANSMISSION_JOINT && is_limited;
+    }
+    return n;
+}
+
+/// What the dense solver must hold: in models of many trees all but small islands, and those of few trees, are wide.
+static kki_solver_size dense_size(const kk_model *m, const kk_simulator *s) {
+    const int most = s->wide.width > 0 ? KKI_WIDE_ALWAYS : MOST_ISLAND_ROWS;
+    kki_solver_size size = {.rows = s->max_rows < most ? s->max_rows : most, .blocks = s->max_blocks, .nv = m->nv};
+    const int64_t few = (int64_t)(KKI_WIDE_ROWS + 1) * s->wide.widest;
+    if (s->wide.width > 0) { // padded, so that a small wide one can be handed over
+        size.nv = few < s->wide.width ? (int32_t)few : s->wide.width;
+    }
+    size.blocks = size.blocks < size.rows ? size.blocks : size.rows;
+    return size;
+}
+
+static void measure_trees(const kk_model *m, kk_simulator *s) {
+    for (int t = 0; m->ntree >= KKI_WIDE_TREES && t < m->ntree; t++) {
+        const int width = kki_round8(m->tree_first_dof[t + 1] - m->tree_first_dof[t]);
+        s->wide.width += width;
+        s->wide.widest = width > s->wide.widest ? width : s->wide.widest;
+    }
+}
+
 static void count(const kk_model *m, kk_simulator *s) {
-    const int single = count_friction(m) + count_limits(m) + m->ncoupling;
+    s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
+    const int single =
+        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 2 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
-    s->max_contacts = s->max_touching = s->layout.contacts;
+    s->has_springs = has_springs(m);
+    s->has_spatial = kki_has_spatial_tendons(m);
+    // where springs are told apart by features, there are more of them
+    s->max_touching = s->layout.contacts;
+    s->max_contacts =
+        s->paper && s->paper == kki_paper_of(KK_SOLVER_KURODA) ? 2 * s->layout.contacts : s->layout.contacts;
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
-    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single;
+    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
+    measure_trees(m, s);
+    s->wide.room = 2 * (size_t)s->max_rows * (size_t)s->wide.widest;
+}
+
+static void place_wide(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t trees = s->wide.width > 0 ? (size_t)m->ntree : 0;
+    KKI_LAYOUT_ARRAY(layout, s->wide.Y, s->wide.room);
+    KKI_LAYOUT_ARRAY(layout, s->wide.tie, trees ? (size_t)s->max_constraints : 0);
+    KKI_LAYOUT_ARRAY(layout, s->wide.first, trees + 1);
+    KKI_LAYOUT_ARRAY(layout, s->wide.nv, trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.body_of_tree, trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.unit, 48 * trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.climbed, 4 * (size_t)s->wide.widest);
 }
 
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
-    const size_t island_rows = rows < MOST_ISLAND_ROWS ? rows : MOST_ISLAND_ROWS;
+    const kki_solver_size largest = dense_size(m, s);
+    const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
     const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
@@ -123,26 +208,38 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->loop_switch, (size_t)m->nloop);
+    KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
-    KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
-    KKI_LAYOUT_ARRAY(layout, s->Y, padded * island_rows);
+    s->Y_room = island_nv * island_rows;
+    KKI_LAYOUT_ARRAY(layout, s->Y, s->Y_room);
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
+    const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
+    KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
+    KKI_LAYOUT_ARRAY(layout, s->narrow.R, narrow * narrow);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
-        KKI_LAYOUT_ARRAY(layout, s->local[i], padded);
+        KKI_LAYOUT_ARRAY(layout, s->local[i], padded + (size_t)s->wide.width);
     }
+    place_wide(layout, m, s);
 }
 
 // ---- creation
 
-static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_simulator **simulator) {
-    kk_simulator header = {.allocator = kki_allocator_or_default(allocator), .model = m, .model_hash = m->hash};
+static kk_status allocate(const kk_model *m, const kki_paper *paper, const kk_allocator *allocator,
+                          kk_simulator **simulator) {
+    kk_simulator header = {
+        .allocator = kki_allocator_or_default(allocator), .paper = paper, .model = m, .model_hash = m->hash};
     count(m, &header);
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
@@ -161,33 +258,65 @@ static kk_status allocate(const kk_model *m, const kk_allocator *allocator, kk_s
     return KK_OK;
 }
 
+/// Room for pairs that are near: more than touch. With a long step all of a few hundred fast bodies are near each other.
+static int near_room(const kk_model *m, int touching) {
+    enum { COMMON = 1 << 16 };
+    const int64_t all = (int64_t)m->ncollider * (m->ncollider - 1) / 2, wanted = touching > COMMON ? touching : COMMON;
+    return (int)(touching == 0 ? 0 : all < wanted ? all : wanted);
+}
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
-    const int rows = s->max_rows < MOST_ISLAND_ROWS ? s->max_rows : MOST_ISLAND_ROWS;
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
-    status = status ? status : kki_near_create(&s->near, m, s->max_touching, &s->allocator);
+    status = status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), &s->allocator);
     if (status == KK_OK) {
-        status = kki_solver_work_create(&s->solver, &s->allocator,
-                                        (kki_solver_size){.rows = rows, .blocks = s->max_blocks, .nv = m->nv});
+        status = kki_solver_work_create(&s->solver, &s->allocator, dense_size(m, s));
+    }
+    if (status == KK_OK && s->wide.width > 0) {
+        status = kki_sparse_work_create(&s->wide.solver, &s->allocator,
+                                        kki_sparse_size_for(m->ntree, s->max_constraints, s->max_rows, s->max_blocks,
+                                                            s->wide.width, s->wide.widest));
     }
     return status;
 }
 
-kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
-                              kk_simulator **simulator, kk_error *error) {
-    if (!model || !simulator) {
-        return kki_error_set(error, KK_INVALID_ARGUMENT, "the model or the place for the simulator is NULL");
+/// Whether a simulator's solver has the size that another one needs.
+static int can_give(const kk_simulator *donor, const kk_simulator *s) {
+    return donor && donor->paper == s->paper && donor->max_rows == s->max_rows && donor->max_blocks == s->max_blocks &&
+           donor->model->nv == s->model->nv && donor->model->ntree == s->model->ntree;
+}
+
+static kk_status fill_from(kk_simulator *donor, const kk_model *m, const kk_step_options *options, kk_simulator *s,
+                           kk_error *error) {
+    const int gives = can_give(donor, s);
+    if (gives) {
+        s->solver = donor->solver;
     }
+    kk_status status = fill(m, s);
+    if (status != KK_OK) {
+        kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)m->nv);
+    }
+    status = status ? status : kk_simulator_set_options(s, options, error);
+    status = status || !s->paper ? status : s->paper->create(m, s, error);
+    if (gives) {
+        *(status ? &s->solver : &donor->solver) = (kki_solver_work){0};
+    }
+    return status;
+}
+
+kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, const kk_step_options *options,
+                                    const kk_allocator *allocator, kk_simulator **simulator, kk_error *error) {
     *simulator = NULL;
     kk_simulator *s = NULL;
-    kk_status status = allocate(model, allocator, &s);
-    status = status ? status : fill(model, s);
-    if (status != KK_OK) {
-        kk_simulator_free(s);
-        return kki_error_set(error, status, "no memory for a simulator of %d degrees of freedom", (int)model->nv);
+    if (kki_check_tendons(model, error) != KK_OK) {
+        return KK_INVALID_MODEL;
     }
-    status = kk_simulator_set_options(s, options, error);
+    if (allocate(model, options ? kki_paper_of(options->solver) : NULL, allocator, &s) != KK_OK) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a simulator of %d degrees of freedom",
+                             (int)model->nv);
+    }
+    const kk_status status = fill_from(donor, model, options, s, error);
     if (status != KK_OK) {
         kk_simulator_free(s);
         return status;
@@ -196,10 +325,22 @@ kk_status kk_simulator_create(const kk_model *model, const kk_step_options *opti
     return KK_OK;
 }
 
+kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options, const kk_allocator *allocator,
+                              kk_simulator **simulator, kk_error *error) {
+    if (!model || !simulator) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT, "the model or the place for the simulator is NULL");
+    }
+    return kki_simulator_create_from(NULL, model, options, allocator, simulator, error);
+}
+
 void kk_simulator_free(kk_simulator *simulator) {
     if (simulator) {
         const kk_allocator allocator = simulator->allocator;
+        if (simulator->paper) {
+            simulator->paper->destroy(simulator);
+        }
         kki_solver_work_destroy(&simulator->solver);
+        kki_sparse_work_destroy(&simulator->wide.solver);
         kki_near_destroy(&simulator->near);
         kk_state_free(simulator->trial);
         kk_data_free(simulator->view);
@@ -234,7 +375,7 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
         .gap = c->gap,
         .velocity = kk_vec3_add(kk_vec3_scale(c->normal, v.x),
                                 kk_vec3_add(kk_vec3_scale(c->tangent[0], v.y), kk_vec3_scale(c->tangent[1], v.z))),
-        .friction = s->model->law[c->law].friction};
+        .friction = c->friction};
 }
 
 const double *kk_simulator_acceleration(const kk_simulator *simulator) {

@@ -10,6 +10,7 @@
 #include "dynamics/data.h"
 #include "model/warm.h"
 #include "simulate/near.h"
+#include "simulate/wide.h"
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
@@ -27,7 +28,9 @@ typedef struct kki_contact {
     kk_vec3 impulse;           ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;            ///< of torsion and rolling on B, likewise
     double approach;           ///< normal velocity at the start
+    double swing;              ///< of that what comes from turning about the contact (resolve.c)
     kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
+    double friction;           ///< that held: static or sliding
 } kki_contact;
 
 /// Two shapes that touched, and what the narrow phase remembers of them.
@@ -43,6 +46,9 @@ typedef enum kki_constraint_kind {
     KKI_ON_COUPLING,
     KKI_ON_LOOP,
     KKI_ON_TENDON,
+    KKI_ON_SPRING, ///< papers: spring and damper of a degree of freedom
+    KKI_ON_SERVO,  ///< papers: actuator of a joint
+    KKI_ON_MOTOR,  ///< a servo with a limit of force that it would exceed
 } kki_constraint_kind;
 
 enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
@@ -57,7 +63,7 @@ typedef struct kki_row_part {
 /// A constraint of this step: a few rows that belong together.
 typedef struct kki_constraint {
     int32_t kind; ///< kki_constraint_kind
-    int32_t item; ///< contact, degree of freedom, coupling, loop, tendon
+    int32_t item; ///< contact, degree of freedom, coupling, loop, tendon, actuator
     int32_t side; ///< limits: 0 lower, 1 upper
     int32_t nrow, nblock;
     int32_t island;
@@ -75,6 +81,17 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
+/// Of a tree.
+typedef struct kki_energy {
+    double kinetic, potential;
+} kki_energy;
+
+/// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
+typedef struct kki_flight {
+    kk_force momentum;
+    kk_vec3 centre;
+} kki_flight;
+
 /// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
 typedef struct kki_whole {
     kk_force momentum;
@@ -84,32 +101,58 @@ typedef struct kki_whole {
     kk_vec3 base;   ///< its origin
 } kki_whole;
 
+/// An actuator's force at the step's start and how it answers the rate at its end.
+typedef struct kki_drive {
+    double force, slope;
+} kki_drive;
+
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
     int32_t first_constraint, nconstraint; ///< in the sorted order
     int32_t first_tree, ntree;             ///< in `tree_order`
     int32_t first_row, nrow, stride;       ///< rows begin at multiples of 4
     int32_t first_block, nblock;
-    int32_t nv;
+    int32_t nv;        ///< coordinates; of wide islands with each tree's padded to a multiple of 8
+    int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
+    int32_t is_narrow; ///< coordinates are those of narrow.c
+    int32_t full;      ///< narrow: degrees of freedom
 } kki_island;
+
+typedef struct kki_paper kki_paper;
+
+/// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
+enum { KKI_NARROW_DOFS = 128, KKI_NARROW_PAIRS = 12 };
+typedef struct kki_narrow {
+    int32_t npair, pair[KKI_NARROW_PAIRS][2]; ///< nodes
+    int stride, width;                        ///< of R's and Q's rows
+    double *Q, *R;                            ///< [units × width], [units × stride]
+} kki_narrow;
 
 struct kk_simulator {
     kk_allocator allocator;
+    const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
+    void *paper_data;       ///< its own
     size_t size;
     const kk_model *model;
     uint64_t model_hash;
     kk_step_options options;
     kk_data *data;
     kki_solver_work solver;
+    kki_narrow narrow;
     kk_report report;
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth; ///< whether this step was one for Runge and Kutta
+    int is_smooth;   ///< whether this step was one for Runge and Kutta
+    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
+    int has_spatial; ///< whether it has spatial tendons
 
     // the moving copy of the state
-    double *q, *v; ///< [nq], [nv]
-    double *lag;   ///< [nlag]
+    const kk_state *start; ///< the state itself, as long as a step lasts
+    double *q, *v;         ///< [nq], [nv]
+    double *lag;           ///< [nlag]
+    double *loop_switch;   ///< [nloop]
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
@@ -136,6 +179,7 @@ struct kk_simulator {
     kki_touching *touching; ///< [max_touching] sorted by shapes
 
     // constraints; rows and blocks through all islands
+    int32_t paper_rows; ///< papers: room for linear rows of springs and servos
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
@@ -161,8 +205,13 @@ struct kk_simulator {
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
     int8_t *in_flight;       ///< [nnode] of momentum.c
-    kki_whole *whole;        ///< [nnode] likewise, at the start of the step
+    int8_t *tie;             ///< [ntree] likewise
+    kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
+    kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
     double *drive;           ///< [nactuator] force of each actuator
+    kki_drive *wanted;       ///< [nactuator] before limits
+    int8_t *is_row;          ///< [nactuator] 1: a servo beyond its limits, taken as a row
+    int settles;             ///< whether limits of servos are found from the solution
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there
@@ -174,6 +223,7 @@ struct kk_simulator {
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;
+    kki_wide wide;
 };
 
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
@@ -186,6 +236,11 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
+/// One more: a row on a degree of freedom.
+kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
+                                  double scale);
+/// The last degree of freedom of a node; −1 for the world.
+int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// islands.c: sorts them into islands and numbers rows and blocks.
@@ -194,16 +249,26 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
+/// Makes rows of the servos that are beyond their limits with the velocities after the kick; 1 where there are any new ones.
+int kki_find_saturated(const kk_model *model, kk_simulator *s);
 /// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
+/// energy.c: kinetic and potential energy of every tree at (q, v), by way of s->view. @param energy [ntree] result
+void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
+/// Potential energy of gravity and of joints' springs at the poses of s->data and the coordinates q.
+double kki_potential(const kk_model *model, const kk_simulator *s, const double *q);
+/// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
+void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.
 const kk_data *kki_simulator_view(kk_simulator *s);
 /// range.c: distance to the nearest surface, −1 for none.
 double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
 /// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
+/// Leaves in s->warm what the next step goes on from; behind all that changes s->q and s->v.
+void kki_remember_flights(const kk_model *model, kk_simulator *s);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
@@ -211,5 +276,10 @@ void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// warm.c: what the next step starts from, into s->warm; and from there into the state.
 void kki_warm_store(kk_simulator *s);
 void kki_warm_commit(const kk_simulator *s, kk_state *state);
+
+/// kk_simulator_create for a model after an edit: takes the solver's memory, by far the largest part, from a simulator that is only to
+/// be freed then. Where it fails, that one is as it was.
+kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, const kk_step_options *options,
+                                    const kk_allocator *allocator, kk_simulator **simulator, kk_error *error);
 
 #endif

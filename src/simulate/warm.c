@@ -53,7 +53,7 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
     case KKI_ON_COUPLING: return w->first_coupling + c->item;
     case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    default: return w->first_tendon + 2 * c->item;
+    default: return w->first_tendon + 2 * c->item + c->side;
     }
 }
 
@@ -63,12 +63,16 @@ void kki_warm_store(kk_simulator *s) {
     if (w.contacts > 0) {
         store_contacts(s, &w, warm);
     }
-    for (int i = w.first_dof; i < w.size; i++) {
+    const int end = s->is_smooth ? w.first_body : w.first_lone; // what follows momentum.c has written
+    for (int i = w.first_dof; i < end; i++) {
         warm[i] = 0;
     }
+    memcpy(warm + w.first_switch, s->loop_switch, (size_t)s->model->nloop * sizeof *warm);
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
-        for (int r = 0; r < c->nrow && c->kind != KKI_ON_CONTACT; r++) {
+        const int is_kept =
+            c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO && c->kind != KKI_ON_MOTOR;
+        for (int r = 0; r < c->nrow && is_kept; r++) {
             warm[slot_of(&w, c) + r] = s->kept[c->row + r] / s->h;
         }
     }
@@ -86,7 +90,14 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
     const kki_warm_layout w = s->layout;
     double *to = kki_state_warm(state);
     const double *from = s->warm;
-    if (w.contacts > 0) {
+    const int is_other =
+        w.contacts > 0 && from[w.contact_count]<0, was_other = w.contacts> 0 && to[w.contact_count] < 0;
+    if (was_other) {
+        memset(to, 0, (size_t)w.first_dof * sizeof *to);
+    }
+    if (is_other) {
+        memcpy(to, from, (size_t)w.first_dof * sizeof *to);
+    } else if (w.contacts > 0) {
         commit_records(from + w.first_contact, (int)from[w.contact_count], to + w.first_contact,
                        (int)to[w.contact_count], KKI_WARM_CONTACT_SIZE);
         commit_records(from + w.first_pair, (int)from[w.pair_count], to + w.first_pair, (int)to[w.pair_count],
@@ -94,5 +105,9 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
         to[w.contact_count] = from[w.contact_count];
         to[w.pair_count] = from[w.pair_count];
     }
-    memcpy(to + w.first_dof, from + w.first_dof, (size_t)(w.size - w.first_dof) * sizeof *to);
+    memcpy(to + w.first_dof, from + w.first_dof, (size_t)(w.first_body - w.first_dof) * sizeof *to);
+    // places of bodies are there with springs for hinges only; the first number says so
+    if (w.size > w.first_body && (from[w.first_body] != 0 || to[w.first_body] != 0)) {
+        memcpy(to + w.first_body, from + w.first_body, (size_t)(w.size - w.first_body) * sizeof *to);
+    }
 }

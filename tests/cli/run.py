@@ -11,9 +11,11 @@ import math
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OK, FINDING, USAGE, INPUT, LIMIT = range(5)
@@ -89,6 +91,24 @@ def check_help(bench, verbs):
     colored = bench.run("help", "--color", "always").stdout
     bench.check("colours when asked for", "\033[1m" in colored)
     bench.check("no colours in a pipe", "\033" not in bench.run("help").stdout)
+
+
+def check_option_names(bench, verbs):
+    """No verb has an option of the name of another of its own, of loading or of all verbs: only one of them could be reached."""
+    for verb in verbs:
+        lines = bench.run("help", verb).stdout.splitlines()
+        names = [line[6:].split()[0] for line in lines if line[:2] == "  " and line[6:8] == "--"]
+        bench.check(f"options of {verb} have different names", len(names) == len(set(names)), str(sorted(names)))
+
+
+def check_keyframes(bench):
+    """Every verb that takes a keyframe says which there are."""
+    model = ROOT / "models/hrp2/hrp2.xml"
+    (bench.folder / "still.csv").write_text("time,waist.q\n0,0\n")
+    for words in (["run", model, "-t", "1"], ["render", model, "-o", "x.png"], ["view", model], ["view", model, "--save", "x.html"],
+                  ["walk", model], ["ik", model, "-f", "left_sole", "-p", "0,0,0"], ["analyze", model, "still.csv"],
+                  ["optimize", model, "-t", "1", "--maximize", "end:head.z", "--limit", "1"]):
+        bench.expect(f"keyframe of {words[0]}", [*words, "-k", "nope"], INPUT, err=["no keyframe 'nope' — the model has half_sitting"])
 
 
 def check_misuse(bench, verbs):
@@ -248,8 +268,8 @@ def check_doctor(bench):
         "bad.urdf:6:15: error: a second <link>", "bad.urdf:7:85: error: joint 'ja': the axis is zero — ", "above the upper one",
         "mimics itself", "no body has these moments", "is not connected", "no actuators"])
     bench.expect("a broken MJCF file", ["check", "bad.xml"], FINDING, out=[
-        "bad.xml:2:57: error: the mass is negative", "bad.xml:3:40: error: the axis", "upside down", "two of body have the name 'b'",
-        "two of joint", "none.stl", "principal moments 1, 1, 5"])
+        "bad.xml:2:57: error: the mass is negative", "bad.xml:3:40: error: the axis", "upside down", "a second body has the name 'b'",
+        "a second joint has", "none.stl", "principal moments 1, 1, 5"])
     document = bench.document("check as JSON", ["check", "bad.urdf", "bad.xml"], FINDING)
     bench.check("its findings", [file["file"] for file in document["files"]] == ["bad.urdf", "bad.xml"] and document["errors"] ==
                 sum(f["severity"] == "error" for file in document["files"] for f in file["findings"]) > 8, str(document)[:300])
@@ -503,6 +523,46 @@ def check_replay(bench):
     (bench.folder / "scene.xml").write_text(SCENE)
 
 
+# the papers' methods: the same scene, a recording that replays to the same bits, and a word where a paper cannot take it
+def check_odd_requests(bench):
+    """What cannot be meant is refused before anything is done."""
+    (bench.folder / "short.xml").write_text('<mujoco><worldbody><body name="a"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
+    (bench.folder / "void.xml").write_text("<mujoco/>")
+    bench.expect("a run without a step", ["run", "short.xml", "-t", "0.01", "--dt", "1", "-o", "no.kkr"], USAGE, err=["half a step"])
+    bench.check("leaves no recording", not (bench.folder / "no.kkr").exists())
+    done = bench.expect("a log on a full disk", ["run", "short.xml", "-t", "20", "--log", "/dev/full"], INPUT, err=["disk full"])
+    bench.check("is told of once", done.stderr.count("error") == 1, done.stderr)
+    bench.expect("mass of nothing", ["info", "void.xml"], OK, out=["mass                0 kg\n"])
+    before = (bench.folder / "short.xml").read_text()
+    bench.expect("convert onto itself", ["convert", "short.xml", "./short.xml"], USAGE, err=["over itself"])
+    bench.expect("repair onto itself", ["check", "short.xml", "--repair", "short.xml"], USAGE, err=["over itself"])
+    bench.check("the file is as it was", (bench.folder / "short.xml").read_text() == before)
+    bench.run("run", "short.xml", "-t", "0.1", "-o", "short.kkr")
+    for name, words, piece in (
+            ("a moment behind the end", ["render", "short.kkr", "-o", "x.png", "--size", "64x48", "--at", "9"], "behind the end"),
+            ("a film backwards", ["render", "short.kkr", "-o", "x/", "--from", "0.08", "--to", "0.02"], "behind --to"),
+            ("steps behind the end", ["export", "short.kkr", "--from", "5000"], "--from"),
+            ("steps backwards", ["export", "short.kkr", "--from", "9", "--to", "3"], "behind --to"),
+            ("verify behind the end", ["replay", "short.kkr", "--verify", "--from", "5000"], "only 50 steps"),
+            ("a live view at another step", ["view", "short.xml", "--dt", "0.01", "--seconds", "0.1", "--no-browser"], "--save"),
+            ("pictures to nowhere", ["exam", "--row", "1", "--pictures"], "--out"),
+            ("drawing nothing", ["exam", "--row", "1", "--out", "x", "--draw-only"], "--pictures"),
+            ("a pose and trials", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0,0.5", "--trials", "3"], "either")):
+        bench.expect(name, words, USAGE, err=[piece])
+
+
+def check_solvers(bench):
+    (bench.folder / "box.xml").write_text(SCENE.replace('type="capsule" size="0.03 0.2"', 'type="box" size="0.06 0.06 0.2"')
+                                          .replace('type="capsule" size="0.02 0.1"', 'type="box" size="0.06 0.06 0.1"'))
+    for solver in ("openhrp", "springhead", "kuroda"):
+        run = ["run", "box.xml", "-t", "0.6", "--solver", solver, "-o", solver + ".kkr", "-l", solver + ".csv"]
+        document = bench.document(f"run by {solver}", run)
+        rest = bench_column(bench, solver + ".csv", "box.q.z")[-1]
+        bench.check(f"{solver} lays the box down", document["solver"] == solver and abs(rest + 0.2) < 0.03, f"{rest} {document}")
+        bench.expect(f"a replay by {solver}", ["replay", solver + ".kkr", "--verify"], OK, out=["all 300 steps", "same bits"])
+    bench.expect("what kuroda cannot take", ["run", "scene.xml", "-t", "0.1", "--solver", "kuroda"], INPUT, err=["knows closed polyhedra", "arm"])
+
+
 def check_controls(bench):
     write_table(bench.folder / "motion.csv", ["time", "servo", "elbow"], [[0, 0, 0], [0.1, 0.2, 0], [0.2, 0.2, 0.01]])
     run = ["run", "scene.xml", "-t", "0.3"]
@@ -562,6 +622,63 @@ def check_collide(bench):
 
 # ---- plot ------------------------------------------------------------------------------------------------------------
 
+# ---- ik and walk -----------------------------------------------------------------------------------------------------
+
+def check_ik(bench):
+    document = bench.document("ik of a pose", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0.1,0.5,3.14,0,0"])
+    bench.check("ik reaches it", document.get("reached") and document["error"] <= 1e-9, document)
+    bench.expect("ik writes a row", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0.1,0.5", "-o", "arm.csv"], OK, out=["reached"])
+    pose = bench.table("compute", "robot:arm7", "-w", "kinematics:flange", "-s", "arm.csv")
+    bench.check("and compute finds the frame there", near(pose.get("flange.x", [0])[0], 0.4, 1e-8), pose)
+    bench.expect("ik out of reach", ["ik", "robot:arm7", "-f", "flange", "-p", "9,0,0"], FINDING, out=["not reached"])
+    document = bench.document("ik of many poses", ["ik", "robot:arm7", "-f", "flange", "--trials", "200"])
+    bench.check("reaches all of them", document.get("reached") == 200, document)
+    bench.expect("ik of no frame", ["ik", "robot:arm7", "-f", "flang", "-p", "0,0,0"], INPUT, err=["flange"])
+    bench.expect("ik of half a pose", ["ik", "robot:arm7", "-f", "flange", "-p", "0,0"], USAGE, err=["x,y,z"])
+    bench.expect("ik of nothing", ["ik", "robot:arm7", "-f", "flange"], USAGE, err=["--pose"])
+
+
+def check_walk(bench):
+    model = ROOT / "models/hrp2/hrp2.xml"
+    plan = bench.folder / "plan.csv"
+    plan.write_text("forward [m],sideways [m],turn [rad]\n0.1,0,0\n0,0,0\n")
+    words = ["walk", model, "--steps", plan, "--dt", "0.01"]
+    bench.expect("walk writes a motion", [*words, "--out", "motion.csv"], OK, out=["2 steps", "motion.csv"])
+    header = (bench.folder / "motion.csv").read_text().split("\n")[0]
+    bench.check("with a column for each coordinate", header.startswith("time [s],base.q.qw") and header.count(",") == 37, header)
+    document = bench.document("walk in simulation", [*words, "--simulate", "--report", "walk.html"])
+    simulation = document.get("simulation", {})
+    bench.check("does not fall", simulation.get("fell") is False and simulation["zmp_gap"] < 1e-6, simulation)
+    page = (bench.folder / "walk.html").read_text() if (bench.folder / "walk.html").exists() else ""
+    bench.check("and leaves a page", "<svg" in page or "image/svg" in page, page[:200])
+    plan.write_text("foot,x,y,yaw\n0,0.1,0.095,0\n0,0.2,0.095,0\n")
+    bench.expect("walk with one foot", words, INPUT, err=["foot"])
+    plan.write_text("forward,sideways,turn\n2,0,0\n")
+    bench.expect("walk out of reach", words, INPUT, err=["reach"])
+    plan.write_text("speed\n2\n")
+    bench.expect("walk by nothing", words, INPUT, err=["forward"])
+    bench.expect("walk of an arm", ["walk", "robot:arm7"], INPUT, err=["left_sole"])
+    plan.write_text("forward,sidewys\n0.1,0\n")
+    bench.expect("walk by a misspelt column", words, INPUT, err=["did you mean 'sideways'?"])
+    plan.write_text("foot,x,y,yaw\n1e300,0.1,0.095,0\n")
+    bench.expect("walk on a third foot", words, INPUT, err=["row 1: foot"])
+    plan.write_text("forward,duration\n0.1,-1\n")
+    bench.expect("walk back in time", words, INPUT, err=["row 1", "duration"])
+    for option in ("--dt", "--step-time", "--double-support", "--lift", "--width", "--height", "--start", "--end"):
+        bench.expect(f"walk {option} 0", ["walk", model, option, "0"], USAGE, err=["outside"])
+    bench.expect("report without simulation", ["walk", model, "--report", "x.html"], USAGE, err=["--simulate"])
+
+
+def check_walking_guide(bench):
+    """The commands of docs/guide/walking.md, as they stand there."""
+    text = (ROOT / "docs/guide/walking.md").read_text()
+    plan = text.split("```csv file=plan.csv\n")[1].split("```")[0]
+    (bench.folder / "plan.csv").write_text(plan)
+    for line in text.split("```sh\n")[1].split("```")[0].splitlines():
+        words = [str(ROOT / word) if word.startswith("models/") else word for word in line.split()[1:]]
+        bench.expect(f"guide: {line}", words, OK, out=["5 steps"])
+
+
 def check_plot(bench):
     import xml.etree.ElementTree as tree
     arm_states(bench, 50)
@@ -573,10 +690,141 @@ def check_plot(bench):
     bench.check("its texts", {"a <b> & c", "[N m]", "[J]", "time [s]", "link7_joint.tau"} <= set(texts), str(texts))
     bench.check("its panels", sum(g.get("class") == "panel" for g in root.iter(f"{space}g")) == 2)
     bench.expect("plot to the output", ["plot", "out.csv", "-y", "energy.total"], OK, out=["<svg ", "</svg>"])
+    (bench.folder / "bare.csv").write_text("time,a\n")
+    bench.expect("plot without rows", ["plot", "bare.csv"], INPUT, err=["bare.csv:1", "no rows"])
+    (bench.folder / "bare.csv").write_text("time\n1\n")
+    bench.expect("plot of the time alone", ["plot", "bare.csv"], INPUT, err=["no column to draw"])
+    (bench.folder / "wide.csv").write_text("time,a.long.name [m]\n0,-0.05631\n1,-0.05649\n")
+    root = tree.fromstring(bench.run("plot", "wide.csv").stdout)
+    ticks = [text for text in root.iter(f"{space}text") if text.get("class") == "tick end"]
+    first = min(float(text.get("x")) - 7 * len(text.text) for text in ticks)
+    bench.check("long numbers keep clear of the axis' name", ticks and first >= 14, str(first))
     bench.expect("plot without a column", ["plot", "out.csv", "-y", "energy.totl"], INPUT, err=["did you mean 'energy.total'?"])
     bench.expect("plot over a missing x", ["plot", "out.csv", "-x", "tme"], INPUT, err=["did you mean 'time'?"])
     bench.expect("plot of nothing", ["plot", "none.csv"], INPUT, err=["none.csv"])
     bench.document("plot as JSON", ["plot", "out.csv"])
+
+
+# ---- motions ---------------------------------------------------------------------------------------------------------
+
+def columns_of(path):
+    rows = list(csv.reader(path.read_text().splitlines()))
+    return {name.split(" [")[0]: [float(row[i]) for row in rows[1:]] for i, name in enumerate(rows[0])}
+
+
+def check_analyze(bench):
+    """A squat of the humanoid: what the floor does follows from Newton, and the plots are there."""
+    rows = [(0.02 * i, *(k * 0.3 * (1 - math.cos(0.5 * math.pi * 0.02 * i)) for k in (-1, 2, -1))) for i in range(101)]
+    write_table(bench.folder / "squat.csv", ["time", "left_thigh_joint", "left_shin_joint.q", "left_ankle_pitch_joint.q"], rows)
+    words = ["analyze", "robot:humanoid36", "squat.csv", "--support", "right_foot@0,left_foot@1", "--out", "squat"]
+    document = bench.document("analyze", words)
+    bench.check("its frames", document.get("frames") == 101 and len(document.get("joints", [])) == 36)
+    table = columns_of(bench.folder / "squat" / "analysis.csv")
+    bench.check("its support", table["support"][0] == 0 and table["support"][-1] == 1)
+    mass, h = 58.0, 0.02
+    z = table["com.z"]
+    worst = max(abs(table["floor.fz"][i] - mass * (9.81 + (z[i + 1] - 2 * z[i] + z[i - 1]) / h**2)) for i in range(2, 48))
+    bench.check("the floor carries and accelerates the centre of mass", worst < 0.02 * mass * 9.81, str(worst))
+    bench.check("no jump where the foot changes", max(abs(b - a) for a, b in zip(z, z[1:])) < 0.02)
+    names = {path.name for path in (bench.folder / "squat").iterdir()}
+    bench.check("its files", names == {"analysis.csv", "balance.svg", "torque.svg", "power.svg"}, str(names))
+    bench.expect("analyze in words", [*words, "--rate", "50", "-i", "cubic"], OK, out=["101 frames", "left_shin_joint"])
+    bench.expect("no such foot", [*words[:4], "right_fot@0"], USAGE, err=["did you mean 'right_foot'?"])
+    bench.expect("no such time", [*words[:4], "right_foot@now"], USAGE, err=["is no time"])
+    bench.expect("no such motion", ["analyze", "robot:humanoid36", "none.csv"], INPUT, err=["none.csv"])
+    write_table(bench.folder / "odd.csv", ["time", "nose.q"], [(0, 1)])
+    write_table(bench.folder / "huge.csv", ["time", "head_joint.q"], [(0, 1e308), (1, -1e308), (2, 1e308)])
+    bench.expect("numbers too large", ["analyze", "robot:humanoid36", "huge.csv"], INPUT, err=["no finite number"])
+    flight = bench.run("analyze", "robot:humanoid36", "squat.csv", "--out", "flight").stdout
+    bench.check("degrees of the base have their names", "pelvis_joint.fz " in flight and ".ta " not in flight, flight)
+    bench.expect("no such joint", ["analyze", "robot:humanoid36", "odd.csv"], INPUT, err=["odd.csv:1", "nose.q"])
+
+
+def check_optimize(bench):
+    model = ROOT / "models" / "double_pendulum" / "double_pendulum.xml"
+    words = ["optimize", model, "-t", "1", "--limit", "150", "--maximize", "end:tip.z", "--dt", "0.01", "-g", "6", "--knots", "4"]
+    one = bench.document("optimize", [*words, "-j", "1", "-o", "swing.csv"])
+    two = bench.document("optimize with more jobs", [*words, "-j", "3"])
+    bench.check("jobs change nothing", one.get("best") == two.get("best") and one.get("cost") == two.get("cost"))
+    worse = bench.document("fewer generations", [*words, "-g", "1"])
+    bench.check("a search gets better", one["cost"] < worse["cost"], f"{one['cost']} {worse['cost']}")
+    played = bench.run("run", model, "-t", "1", "--dt", "0.01", "--control", "swing.csv", "--log", "swing_log.csv")
+    log = columns_of(bench.folder / "swing_log.csv") if played.returncode == OK else {"upper.q": [math.nan], "lower.q": [math.nan]}
+    upper, lower = log["upper.q"][-1], log["upper.q"][-1] + log["lower.q"][-1]
+    height = -4 * math.cos(upper) - 5 * math.cos(lower)
+    bench.check("its controls do what it says", abs(height + one["cost"]) < 0.05, f"{height} {one['cost']} {played.stderr}")
+    genetic = bench.document("genetic", [*words, "--method", "genetic", "--population", "10"])
+    bench.check("its population", genetic.get("population") == 10)
+    bench.expect("no goal", ["optimize", model, "-t", "1"], USAGE, err=["--maximize"])
+    bench.expect("no such body", [*words[:7], "end:tp.z"], USAGE, err=["did you mean 'tip'?"])
+    bench.expect("no such goal", [*words[:7], "often:tip.z"], USAGE, err=["is no goal"])
+    bench.expect("no limits", ["optimize", model, "-t", "1", "--maximize", "end:tip.z"], USAGE, err=["--limit"])
+
+
+def check_reproduce(bench):
+    models = ["--models", ROOT / "models"]
+    document = bench.document("reproduce", ["reproduce", "s1_sliding", "s3_servo", "--quick", "--out", "again", *models])
+    studies = document.get("experiments", [])
+    bench.check("its studies", [study["name"] for study in studies] == ["s1_sliding", "s3_servo"] and all(study["pass"] for study in studies))
+    page = (bench.folder / "again" / "index.html").read_text()
+    bench.check("its page", page.count("data:image/svg+xml") == 2 and "<script" not in page and "2 of 2 experiments pass" in page)
+    bench.check("its files", {"s3_servo.svg", "s3_servo_1.csv", "s1_sliding.svg"} <= {path.name for path in (bench.folder / "again").iterdir()})
+    bench.expect("reproduce --list", ["reproduce", "--list", "s2"], OK, out=["s2_steps"])
+    bench.expect("no such paper", ["reproduce", "s3_servoo"], USAGE, err=["did you mean 's3_servo'?"])
+    bench.expect("no models", ["reproduce", "s2_steps", "--out", "again", "--models", "nowhere"], FINDING, out=["stopped", "nowhere"])
+# ---- pictures --------------------------------------------------------------------------------------------------------
+
+def read_png(path):
+    """Width, height and rows of a PNG file of eight-bit colours, by the letter of its standard."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, chunks = 8, {}
+    while at < len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        body = data[at + 8:at + 8 + size]
+        assert zlib.crc32(name + body) == struct.unpack_from(">I", data, at + 8 + size)[0]
+        chunks[name] = body
+        at += 12 + size
+    width, height, depth, colour = struct.unpack_from(">IIBB", chunks[b"IHDR"])
+    assert (depth, colour) == (8, 2) and b"IEND" in chunks
+    raw, rows, above = zlib.decompress(chunks[b"IDAT"]), [], bytes(3 * width)
+    for y in range(height):
+        kind, row = raw[y * (3 * width + 1)], bytearray(raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
+        for i in range(3 * width):
+            left, up, corner = (row[i - 3], above[i], above[i - 3]) if i >= 3 else (0, above[i], 0)
+            guess = left + up - corner
+            nearest = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, nearest)[kind]) & 255
+        rows.append(bytes(row))
+        above = row
+    return width, height, rows
+
+
+def check_render(bench):
+    small = ["--size", "96x64", "--detail", "1"]
+    bench.expect("a picture", ["render", "robot:humanoid36", "-o", "still.png", *small], OK, out=["still.png: 1 picture of 96 x 64"])
+    width, height, rows = read_png(bench.folder / "still.png")
+    bench.check("its size", (width, height) == (96, 64))
+    bench.check("the sky above, something in the middle", rows[2][0] > 200 and min(rows[32][3 * 40:3 * 56]) < 120)
+    bench.expect("and again", ["render", "robot:humanoid36", "-o", "again.png", *small], OK)
+    bench.check("the same picture", read_png(bench.folder / "again.png")[2] == rows)
+    bench.run("run", "robot:arm7", "-t", "0.1", "-o", "arm.kkr")
+    document = bench.document("a recording as pictures", ["render", "arm.kkr", "-o", "frames/", "--fps", "40", *small])
+    bench.check("their number", document.get("pictures") == 5 and len(list((bench.folder / "frames").glob("*.png"))) == 5, str(document))
+    bench.expect("signs", ["render", "arm.kkr", "-o", "signs.png", "--forces", "--balance", "--at", "0.05", "--background", "dark", *small], OK)
+    bench.expect("no such kind of picture", ["render", "arm.kkr", "-o", "x.jpg"], USAGE, err=["x.jpg", ".png"])
+    bench.expect("a size that is none", ["render", "arm.kkr", "-o", "x.png", "--size", "12"], USAGE, err=["--size"])
+    bench.expect("a body that is none", ["render", "arm.kkr", "-o", "x.png", "--follow", "nobody", *small], INPUT, err=["nobody"])
+    bench.expect("a folder that is none", ["render", "arm.kkr", "-o", "none/x.png", *small], INPUT, err=["none/x.png"])
+    done = bench.run("render", "arm.kkr", "-o", "film.mp4", *small)
+    if shutil.which("ffmpeg"):
+        bench.check("a film", done.returncode == OK and (bench.folder / "film.mp4").stat().st_size > 500, done.stderr)
+    else:
+        bench.check("a film without ffmpeg", done.returncode == INPUT and "ffmpeg" in done.stderr, done.stderr)
+    bench.expect("a page", ["view", "arm.kkr", "--save", "arm.html"], OK, out=["arm.html"])
+    bench.check("with the recording inside", "karakuri-film" in (bench.folder / "arm.html").read_text())
+    bench.expect("an address that is none", ["view", "robot:arm7", "--listen", "0.0.0.0"], USAGE, err=["0.0.0.0"])
+    bench.expect("a page that is none", ["view", "robot:arm7", "--page", "."], INPUT, err=["index.html"])
 
 
 def main():
@@ -589,6 +837,8 @@ def main():
         lines = overview.split("VERBS\n")[1].split("\n\n")[0].splitlines()
         verbs = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
         check_help(bench, verbs)
+        check_option_names(bench, verbs)
+        check_keyframes(bench)
         check_misuse(bench, verbs)
         check_generated(bench, verbs)
         check_loading(bench)
@@ -600,9 +850,18 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_odd_requests(bench)
+        check_solvers(bench)
         check_controls(bench)
         check_collide(bench)
         check_plot(bench)
+        check_analyze(bench)
+        check_optimize(bench)
+        check_reproduce(bench)
+        check_ik(bench)
+        check_walk(bench)
+        check_walking_guide(bench)
+        check_render(bench)
     print(f"{bench.passed} passed, {bench.failed} failed")
     return 1 if bench.failed else 0
 

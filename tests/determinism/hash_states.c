@@ -228,12 +228,13 @@ static int add_thing(kk_spec *spec, kk_shape_type type, double mass, double x, d
 }
 
 // Steps the spec, which is freed, and hashes the state behind every tenth step; 1 where a step fails.
-static uint64_t hash_steps(kk_spec *spec, double dt, int steps, void (*place)(const kk_model *, double *, double *)) {
+static uint64_t hash_steps_by(kk_solver solver, kk_spec *spec, double dt, int steps,
+                              void (*place)(const kk_model *, double *, double *)) {
     hasher h = hasher_new();
     kk_model *model = NULL;
     kk_state *state = NULL;
     kk_simulator *simulator = NULL;
-    const kk_step_options options = {.timestep = dt};
+    const kk_step_options options = {.solver = solver, .timestep = dt};
     int good = kk_model_compile(spec, NULL, &model, NULL) == KK_OK && kk_state_create(model, NULL, &state) == KK_OK &&
                kk_simulator_create(model, &options, NULL, &simulator, NULL) == KK_OK;
     if (good) {
@@ -253,6 +254,10 @@ static uint64_t hash_steps(kk_spec *spec, double dt, int steps, void (*place)(co
     kk_model_free(model);
     kk_spec_free(spec);
     return good ? h.value : 1;
+}
+
+static uint64_t hash_steps(kk_spec *spec, double dt, int steps, void (*place)(const kk_model *, double *, double *)) {
+    return hash_steps_by(KK_SOLVER_EXACT, spec, dt, steps, place);
 }
 
 static kk_spec *spec_with_floor(double friction, double restitution, int *material) {
@@ -278,14 +283,52 @@ static void place_heap(const kk_model *model, double *q, double *v) {
     }
 }
 
-// boxes fall on each other, slide, topple and come to rest
-static uint64_t scene_heap(void) {
+static kk_spec *spec_of_heap(void) {
     int material = 0;
     kk_spec *spec = spec_with_floor(0.5, 0, &material);
     for (int i = 0; i < 6; i++) {
         add_thing(spec, KK_SHAPE_BOX, 1 + i, 0.2, 0.3, 0.1, material);
     }
-    return hash_steps(spec, 2e-3, 1000, place_heap);
+    return spec;
+}
+
+// boxes fall on each other, slide, topple and come to rest
+static uint64_t scene_heap(void) {
+    return hash_steps(spec_of_heap(), 2e-3, 1000, place_heap);
+}
+
+// the same by the papers' methods
+static uint64_t scene_openhrp(void) {
+    return hash_steps_by(KK_SOLVER_OPENHRP, spec_of_heap(), 2e-3, 300, place_heap);
+}
+
+static uint64_t scene_springhead(void) {
+    return hash_steps_by(KK_SOLVER_SPRINGHEAD, spec_of_heap(), 2e-3, 300, place_heap);
+}
+
+static uint64_t scene_kuroda(void) {
+    return hash_steps_by(KK_SOLVER_KURODA, spec_of_heap(), 2e-3, 300, place_heap);
+}
+
+static void place_tower(const kk_model *model, double *q, double *v) {
+    for (int i = 0; i < kk_model_nbody(model) - 1; i++) {
+        const double across = 0.09 * (i % 3 - 1) + 0.003 * (i / 3);
+        q[7 * i + 4] = i / 3 % 2 ? across : 0;
+        q[7 * i + 5] = i / 3 % 2 ? 0 : across;
+        q[7 * i + 6] = 0.02 + 0.04 * (i / 3);
+        v[6 * i + 3] = i == 17 ? 0.02 : 0;
+    }
+}
+
+// six layers of three planks: an island for the sparse solver
+static uint64_t scene_tower(void) {
+    int material = 0;
+    kk_spec *spec = spec_with_floor(0.6, 0, &material);
+    for (int i = 0; i < 18; i++) {
+        const double x = i / 3 % 2 ? 0.06 : 0.24;
+        add_thing(spec, KK_SHAPE_BOX, 0.2, x, 0.3 - x, 0.04, material);
+    }
+    return hash_steps(spec, 5e-3, 60, place_tower);
 }
 
 // balls bounce on the floor and on each other
@@ -321,6 +364,10 @@ static const plain_scene plain_scenes[] = {
     {"convex", scene_convex},
     {"heap", scene_heap},
     {"bounce", scene_bounce},
+    {"openhrp", scene_openhrp},
+    {"springhead", scene_springhead},
+    {"kuroda", scene_kuroda},
+    {"tower", scene_tower},
 };
 
 // ---- dynamics: every scene on every kernel variant

@@ -103,9 +103,9 @@ def what_wasm_lacks():
 
 
 def library_sources():
-    """All layers but the topmost, io: no scene reads a file, and it would be a third of the compiling."""
+    """All layers but the topmost, io and view: no scene reads a file, and they would be a third of the compiling."""
     layers = [words[0] for words in words_of(ROOT / "src" / "LAYERS")]
-    layers.remove("io")
+    layers = [layer for layer in layers if layer not in ("io", "view")]
     sources = [path for layer in layers for path in sorted((ROOT / "src" / layer).rglob("*.c"))]
     return [path for path in sources if path != KERNELS]
 

@@ -262,7 +262,7 @@ KK_TEST(recording_tells_every_mutation) {
 KK_TEST(recording_tells_chunks_that_are_not_its_own) {
     show s = show_make();
     tape t = show_record(&s, 3 * KEY);
-    const size_t header = 96 + 5 + 8, chunk = (t.size - header - 32) / 3; // the note has 5 bytes
+    const size_t header = 128 + 5 + 8, chunk = (t.size - header - 32) / 3; // the note has 5 bytes
     unsigned char *kept = malloc(chunk);
     kk_recording_frame f;
     memcpy(kept, t.bytes + header, chunk);

@@ -5,17 +5,20 @@
 #include "cli.h"
 #include "load.h"
 #include "motion.h"
-#include "suggest.h"
 #include "tape.h"
 
 typedef struct run_options {
     const char *model, *control, *keyframe, *out, *log;
     double time, dt, tolerance;
     int64_t budget, every, key_every;
+    int solver;
     bool ignore_extra, allow_missing;
 } run_options;
 
 static const run_options defaults = {.every = 1, .key_every = 256};
+
+/// In the order of kk_solver.
+static const char *const solvers[] = {"exact", "openhrp", "springhead", "kuroda", NULL};
 
 static const cli_option arguments[] = {
     {.name = "MODEL",
@@ -62,6 +65,12 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e6,
      .about = "real-time mode: so many sweeps of the contact solver in every step and no more"},
+    {.name = "solver",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(run_options, solver),
+     .value = "NAME",
+     .about = "exact, the default; openhrp, springhead, kuroda: the methods of the papers, for comparison",
+     .choices = solvers},
     {.name = "tolerance",
      .kind = CLI_NUMBER,
      .offset = offsetof(run_options, tolerance),
@@ -133,31 +142,6 @@ typedef struct job {
 
 // ---- making ready
 
-static int find_keyframe(job *j) {
-    const kk_model *m = j->m.model;
-    j->keyframe = -1;
-    if (!j->o->keyframe) {
-        return 0;
-    }
-    j->keyframe = kk_model_find_keyframe(m, j->o->keyframe);
-    if (j->keyframe >= 0) {
-        return 0;
-    }
-    suggestion near = suggest_begin(j->o->keyframe);
-    cli_text list = {0};
-    for (int i = 0; i < kk_model_nkeyframe(m); i++) {
-        const char *name = kk_model_keyframe(m, i).name;
-        suggest_word(&near, name ? name : "");
-        text_format(&list, "%s%s", i ? ", " : "", name ? name : "(no name)");
-    }
-    const int code = near.best ? cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — did you mean '%s'?",
-                                          j->o->keyframe, near.best)
-                               : cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — the model has %s",
-                                          j->o->keyframe, list.size ? text_string(&list) : "none");
-    text_free(&list);
-    return code;
-}
-
 static int make_state(job *j) {
     kk_error error = {0};
     error.status = kk_state_create(j->m.model, NULL, &j->state);
@@ -167,7 +151,11 @@ static int make_state(job *j) {
         kk_couplings_apply(j->m.model, kk_state_q(j->state), kk_state_v(j->state));
     }
     if (!error.status) {
-        j->options = (kk_step_options){.timestep = j->o->dt, .tolerance = j->o->tolerance, .budget = (int)j->o->budget};
+        j->options = (kk_step_options){.solver = (kk_solver)j->o->solver,
+                                       .timestep = j->o->dt,
+                                       .tolerance = j->o->tolerance,
+                                       .budget = (int)j->o->budget};
+        j->options.max_sweeps = j->o->solver ? (int)j->o->budget : 0;
         error.status = kk_simulator_create(j->m.model, &j->options, NULL, &j->simulator, &error);
     }
     return error.status ? cli_fail_error(j->c, &error) : 0;
@@ -204,7 +192,7 @@ static int open_log(job *j) {
 
 static int make_ready(job *j) {
     const motion_options columns = {j->o->ignore_extra, j->o->allow_missing};
-    int code = find_keyframe(j);
+    int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &j->keyframe);
     code = code ? code : make_state(j);
     code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
     j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);
@@ -296,18 +284,28 @@ static int step_on(job *j, int64_t steps) {
     return code;
 }
 
-static int64_t count_steps(const job *j, double *dt) {
-    *dt = j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
-    return (int64_t)(j->o->time / *dt + 0.5);
+static double timestep_of(const job *j) {
+    return j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
+}
+
+static int64_t count_steps(const job *j) {
+    return (int64_t)(j->o->time / timestep_of(j) + 0.5);
+}
+
+static int check_time(const job *j) {
+    return count_steps(j) > 0 ? 0
+                              : cli_fail(j->c, CLI_EXIT_USAGE,
+                                         "--time: %g s is not even half a step of %g s — simulate longer, or give --dt",
+                                         j->o->time, timestep_of(j));
 }
 
 // ---- telling
 
-static int close_files(job *j) {
+/// A file that could not be written was told of once: closing it would say the same.
+static int close_files(job *j, int code) {
     kk_error error = {0};
-    int code = 0;
     error.status = kk_recorder_close(j->recorder, &error);
-    code = error.status ? cli_fail_error(j->c, &error) : 0;
+    code = !code && error.status ? cli_fail_error(j->c, &error) : code;
     error.status = kk_table_writer_close(j->log, &error);
     return !code && error.status ? cli_fail_error(j->c, &error) : code;
 }
@@ -321,7 +319,8 @@ static void print_summary(const job *j, double dt, cli_text *out) {
                 f->wall > 0 ? simulated / f->wall : 0, f->steps ? 1e6 * f->wall / (double)f->steps : 0);
     text_format(out, "  residual      at most %.3g m/s, at %.4g s\n", f->residual, f->residual_time);
     if (f->cut_short) {
-        text_format(out, "  cut short     %lld steps, by the budget\n", (long long)f->cut_short);
+        text_format(out, "  cut short     %lld steps, by the %s\n", (long long)f->cut_short,
+                    j->o->solver && !j->o->budget ? "solver's own bounds" : "budget");
     }
     text_format(out, "  contacts      at most %d, penetration %.3g m\n", f->contacts, f->penetration);
     text_format(out, "  energy        %.6g J before, %.6g J after; contacts, limits and friction did %.4g J\n",
@@ -336,6 +335,7 @@ static int write_summary(const job *j, double dt) {
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kk_state_hash(j->state));
     cli_begin_document(j->c, &json);
     json_string(&json, "model", j->m.name);
+    json_string(&json, "solver", kk_solver_name((kk_solver)j->o->solver));
     json_integer(&json, "steps", f->steps);
     json_number(&json, "timestep", dt);
     json_number(&json, "time", kk_state_time(j->state));
@@ -376,16 +376,15 @@ static void release(job *j) {
 
 static int run(cli *c, const void *options) {
     job j = {.c = c, .o = options};
-    double dt = 0;
     int code = load_model(c, j.o->model, &j.m);
     if (code) {
         return code;
     }
-    code = make_ready(&j);
-    code = code ? code : step_on(&j, count_steps(&j, &dt));
-    const int closed = close_files(&j);
-    code = code ? code : closed;
-    code = code ? code : tell(&j, dt);
+    code = check_time(&j);
+    code = code ? code : make_ready(&j);
+    code = code ? code : step_on(&j, count_steps(&j));
+    code = close_files(&j, code);
+    code = code ? code : tell(&j, timestep_of(&j));
     release(&j);
     return code;
 }
@@ -394,6 +393,9 @@ static const char *const details[] = {
     "Every step is proved to the tolerance, or the run ends with the step that could not be, the reason, and a "
     "recording "
     "up to there. With --budget a step takes a bounded time instead, and the summary says how often that cut it short.",
+    "With --solver the methods of the papers run instead of ours; they end where they end, and the residual says how "
+    "far that "
+    "is from the exact law. --budget is then their number of sweeps.",
     "Controls follow straight lines between the rows of the table and stay at the last one. Without a table actuators "
     "keep the controls of the keyframe; without that, too, position servos hold where they are, and others do nothing.",
     NULL,

@@ -9,12 +9,20 @@
     X(check)      \
     X(convert)    \
     X(compute)    \
+    X(analyze)    \
+    X(optimize)   \
+    X(ik)         \
+    X(walk)       \
     X(run)        \
     X(replay)     \
     X(export)     \
     X(collide)    \
     X(plot)       \
+    X(render)     \
+    X(view)       \
     X(exam)       \
+    X(simbench)   \
+    X(reproduce)  \
     X(help)       \
     X(man)        \
     X(completion) \

@@ -1,7 +1,17 @@
 /// Which kernels this build has and this CPU can run.
 #include "dynamics/kernels/kernels.h"
 
-extern const kki_kernels kki_kernels_scalar, kki_kernels_lanes4, kki_kernels_lanes8;
+extern const kki_kernels kki_kernels_scalar;
+#ifdef KKI_ONE_VARIANT // small builds for one robot at a time
+#define BASELINE &kki_kernels_scalar
+#define WIDEST kki_kernels_scalar
+enum { BASELINE_COUNT = 1 };
+#else
+extern const kki_kernels kki_kernels_lanes4, kki_kernels_lanes8;
+#define BASELINE &kki_kernels_scalar, &kki_kernels_lanes4, &kki_kernels_lanes8
+#define WIDEST kki_kernels_lanes4
+enum { BASELINE_COUNT = 3 };
+#endif
 #ifdef KKI_HAVE_AVX2
 extern const kki_kernels kki_kernels_scalar_avx2, kki_kernels_lanes4_avx2;
 #endif
@@ -44,8 +54,8 @@ static int has_avx512(void) {
 #endif
 
 const kki_kernels *kki_kernels_at(int index) {
-    const kki_kernels *found[6] = {&kki_kernels_scalar, &kki_kernels_lanes4, &kki_kernels_lanes8, NULL, NULL, NULL};
-    int n = 3;
+    const kki_kernels *found[6] = {BASELINE};
+    int n = BASELINE_COUNT;
 #ifdef KKI_HAVE_AVX2
     if (has_avx2()) {
         found[n++] = &kki_kernels_scalar_avx2;
@@ -80,5 +90,5 @@ const kki_kernels *kki_kernels_widest(void) {
         return &kki_kernels_lanes4_avx2;
     }
 #endif
-    return &kki_kernels_lanes4;
+    return &WIDEST;
 }

@@ -7,7 +7,7 @@
 
 #include "rows.h"
 
-const char *const exam_solvers[] = {"ladder", "sweeps", NULL};
+const char *const exam_solvers[] = {"ladder", "sweeps", "openhrp", "springhead", "kuroda", NULL};
 
 double exam_abs(double x) {
     return x < 0 ? -x : x;
@@ -40,8 +40,14 @@ double exam_clock(void) {
 }
 
 void exam_take(const exam_row *row, exam_solver solver, exam *e) {
+    exam_take_drawn(row, solver, NULL, false, e);
+}
+
+void exam_take_drawn(const exam_row *row, exam_solver solver, const char *picture, bool only, exam *e) {
     memset(e, 0, sizeof *e);
     e->solver = solver;
+    e->picture = picture;
+    e->draws_only = picture && only;
     const double start = exam_clock();
     row->run(e);
     e->seconds = exam_clock() - start;

@@ -8,12 +8,16 @@
 #include "../cli.h"
 #include "../plot.h"
 
-enum { EXAM_ROWS = 24, EXAM_FIGURES = 32, EXAM_PANELS = 6, EXAM_SERIES = 8, EXAM_TEXT = 240 };
+enum { EXAM_ROWS = 27, EXAM_FIGURES = 32, EXAM_PANELS = 8, EXAM_SERIES = 8, EXAM_TEXT = 240 };
 
 /// Which solver a run uses.
 typedef enum exam_solver {
     EXAM_LADDER, ///< the default: as many rungs as the certificate asks for
     EXAM_SWEEPS, ///< fifty Gauss-Seidel sweeps and nothing else, without a certificate
+    // methods of the papers, for comparison: they need not keep the bars
+    EXAM_OPENHRP,
+    EXAM_SPRINGHEAD,
+    EXAM_KURODA,
 } exam_solver;
 extern const char *const exam_solvers[];
 
@@ -48,6 +52,9 @@ typedef struct exam {
     char trouble[640];       ///< the first error of the library; "": none
     char missing[EXAM_TEXT]; ///< what the engine cannot do yet; "": nothing
     double seconds;
+    const char *picture; ///< file for a picture of the row's first scene at its end; NULL: none, or it is drawn
+    bool is_drawn;       ///< nothing but the picture was asked for, and it is there: further scenes do not begin
+    bool draws_only;
 } exam;
 
 typedef struct exam_row {
@@ -61,6 +68,9 @@ typedef struct exam_row {
 const exam_row *exam_find(int number);
 /// Runs a row and takes its time.
 void exam_take(const exam_row *row, exam_solver solver, exam *e);
+/// The same, and a PNG picture of the first scene at its end. @param picture  NULL: none
+/// @param only  nothing else: the row ends then, without figures
+void exam_take_drawn(const exam_row *row, exam_solver solver, const char *picture, bool only, exam *e);
 bool exam_passes(const exam *e);
 void exam_free(exam *e);
 

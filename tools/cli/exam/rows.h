@@ -13,7 +13,8 @@
     X(stacks)          \
     X(masonry)         \
     X(ground)          \
-    X(robots)
+    X(robots)          \
+    X(papers)
 
 #define EXAM_DECLARE(group) extern const exam_row exam_rows_##group[];
 EXAM_GROUPS(EXAM_DECLARE)

@@ -1,6 +1,8 @@
 // Scenes of the exam: building by calls, stepping, keeping the worst.
 #include "scene.h"
 
+#include "../render/snapshot.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +20,41 @@ static void check(scene *s, kk_status status, const kk_error *error) {
 }
 
 void scene_begin(scene *s, exam *e, double gravity) {
-    *s = (scene){.e = e};
+    *s = (scene){.e = e, .is_broken = e->is_drawn};
     kk_error error = {0};
+    if (s->is_broken) {
+        return;
+    }
     check(s, kk_spec_create(NULL, &s->spec), &error);
     if (!s->is_broken) {
         kk_spec_set_gravity(s->spec, kk_vec3_make(0, 0, -gravity));
     }
 }
 
+/// A picture of the row's first scene.
+static void draw_end(scene *s) {
+    const char *path = s->e->picture;
+    if (!path || s->is_broken || !s->state) {
+        return;
+    }
+    const signs_source source = {s->model, s->data, kk_state_q_const(s->state), s->steps ? s->simulator : NULL};
+    picture drawn;
+    cli_text bytes = {0};
+    s->e->picture = NULL;
+    s->e->is_drawn = s->e->draws_only;
+    snapshot_draw(&source, 960, 540, &drawn);
+    picture_png(&drawn, &bytes);
+    FILE *file = fopen(path, "wb");
+    const bool is_written = file && fwrite(bytes.bytes, 1, bytes.size, file) == bytes.size;
+    if (!file || fclose(file) != 0 || !is_written) {
+        exam_trouble(s->e, "the picture cannot be written");
+    }
+    text_free(&bytes);
+    picture_free(&drawn);
+}
+
 void scene_end(scene *s) {
+    draw_end(s);
     kk_simulator_free(s->simulator);
     kk_data_free(s->data);
     kk_state_free(s->state);
@@ -132,7 +160,11 @@ void scene_loop(scene *s, kk_loop_type type, int a, kk_vec3 on_a, int b, kk_vec3
 
 static kk_step_options solver_options(const scene *s, const kk_step_options *given) {
     kk_step_options o = *given;
+    if (s->is_own_solver) {
+        return o;
+    }
     o.budget = s->e->solver == EXAM_SWEEPS ? 50 : 0;
+    o.solver = s->e->solver >= EXAM_OPENHRP ? (kk_solver)(KK_SOLVER_OPENHRP + (s->e->solver - EXAM_OPENHRP)) : o.solver;
     return o;
 }
 

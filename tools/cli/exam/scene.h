@@ -16,6 +16,7 @@ typedef struct scene {
     kk_simulator *simulator;
     kk_data *data; ///< for readers of poses, momenta and energies
     bool is_broken;
+    bool is_own_solver; ///< keeps the solver it asks for, whatever --solver says
     // what acts in every step until it is changed
     double *control, *tau; ///< [actuators], [nv]
     kk_force *wrench;      ///< [nbody]

@@ -1,0 +1,83 @@
+/// The contact problem of many bodies: rows stored where they act, and solved in velocity space.
+///
+/// A *body* here is whatever moves by itself, a lone body or a whole robot; its scaled velocity y has nv numbers, padded to a multiple of
+/// eight. A *tie* is a constraint between at most two of them. With Y only known tie by tie,
+///     z = Y λ,    u = Yᵀ z + g + r λ,
+/// products cost what there is of ties, and a Newton step over λ with modes held, δλ = e − R Yᵀ δz (R small, tie by tie), is one
+/// factor of
+///     H = 1 + Y R Yᵀ,
+/// which has a block for a body and one for a pair of bodies that touch. docs/maths/contact.md, "Many bodies".
+#ifndef KKI_CONTACT_SPARSE_H
+#define KKI_CONTACT_SPARSE_H
+
+#include "contact/solver.h"
+
+enum { KKI_TIE_ROWS = 6, KKI_BODY_PAD = 8 };
+
+static inline int kki_round8(int n) {
+    return (n + 7) & ~7;
+}
+
+typedef struct kki_tie {
+    int32_t row, nrow;     ///< nrow ≤ KKI_TIE_ROWS
+    int32_t block, nblock; ///< a block that rides on a contact is in the contact's tie
+    int32_t body[2];       ///< the second is −1 where the tie is with the world or within one body
+    int32_t side[2]; ///< where in Y its rows for each body begin: [nrow × padded nv of the body], a multiple of 8
+} kki_tie;
+
+typedef struct kki_sparse_problem {
+    kki_problem rows;     ///< laws, g and compliance; no G, no Y
+    int32_t nbody, ntie;  ///< bodies without a tie are allowed
+    const int32_t *first; ///< [nbody + 1] where each one's y begins; multiples of 8
+    const int32_t *nv;    ///< [nbody]
+    const kki_tie *tie;   ///< [ntie] rows and blocks rising without a gap
+    const double *Y;      ///< 64-byte aligned, zero in the padding
+} kki_sparse_problem;
+
+typedef struct kki_sparse_size {
+    int32_t bodies, ties, rows, blocks;
+    int32_t width;      ///< of all y together, padded
+    int32_t widest;     ///< padded nv of one body
+    int32_t pairs;      ///< of bodies that touch, at most
+    int32_t fill;       ///< blocks of the factor below its diagonal, at most
+    size_t factor_room; ///< doubles in these blocks, at most
+} kki_sparse_size;
+
+struct kki_sparse_scratch;
+
+/// Scratch, made once. It keeps the order of elimination of the last graph of touching bodies, which depends on that graph alone.
+typedef struct kki_sparse_work {
+    kk_allocator allocator;
+    void *memory;
+    size_t bytes;
+    kki_sparse_size size;
+    const struct kki_sparse_kernels *kernels;
+    struct kki_sparse_scratch *scratch;
+} kki_sparse_work;
+
+/// Room for the factor that does for piles of `bodies` bodies.
+kki_sparse_size kki_sparse_size_for(int bodies, int ties, int rows, int blocks, int width, int widest);
+
+kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allocator, kki_sparse_size size);
+/// A zeroed work is accepted.
+void kki_sparse_work_destroy(kki_sparse_work *work);
+
+/// As kki_contact_solve.
+kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_work *work,
+                           double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats);
+
+/// As kki_certify. @param z [width] scratch
+void kki_sparse_certify(const kki_sparse_problem *problem, const double *lambda, double *z, double *u,
+                        kki_certificate *certificate);
+
+/// u = Yᵀ z, [nrow].
+void kki_sparse_velocity(const kki_sparse_problem *problem, const kki_sparse_work *work, const double *z, double *u);
+/// z += Y λ.
+void kki_sparse_motion(const kki_sparse_problem *problem, const kki_sparse_work *work, const double *lambda, double *z);
+/// Rows of a lone body: each is T w, T [6 × 8] by columns, its wrenches w [6] `stride` doubles apart. @param Y [rows × 8]
+void kki_sparse_combine(const kki_sparse_work *work, const double *T, const double *w, size_t stride, int rows,
+                        double *Y);
+/// Packed upper triangle of a block's own part of G: contact nn, n1, n2, 11, 12, 22.
+void kki_sparse_own(const kki_sparse_problem *problem, const kki_tie *tie, int row, int rows, double *own);
+
+#endif

@@ -1,0 +1,550 @@
+/// The loops in which the sparse solver spends its time; see sparse_scratch.h.
+///
+/// Each body is written once over vectors of four and inlined into a function for every instruction set; sums over lanes are taken in
+/// one order, so all give the same bits. Almost everything is a lone body of six degrees in two vectors: widths and heights of that case are
+/// constants to the compiler.
+///
+/// References: George & Liu, Computer Solution of Large Sparse Positive Definite Systems (1981); block elimination with pivoting
+/// inside diagonal blocks only: H = 1 + Y R Yᵀ has 1 on its diagonal whatever R is.
+#include <string.h>
+
+#include "contact/cones.h"
+#include "contact/one_contact.h"
+#include "contact/sparse_scratch.h"
+#include "dynamics/kernels/kernels.h"
+
+#define BODY static inline __attribute__((always_inline))
+
+typedef double quad __attribute__((vector_size(32), may_alias));
+
+BODY double sum4(quad a) {
+    return (a[0] + a[2]) + (a[1] + a[3]);
+}
+
+// ---- products
+
+/// Rows of one tie times z. @param wa, wb  vectors of its two bodies; wb 0: one only
+BODY void rows_velocity(const quad *A, int wa, const quad *x, const quad *B, int wb, const quad *y, int n, double *u) {
+    for (int r = 0; r < n; r++) {
+        quad sum = A[r * wa] * x[0];
+        for (int k = 1; k < wa; k++) {
+            sum += A[r * wa + k] * x[k];
+        }
+        for (int k = 0; k < wb; k++) {
+            sum += B[r * wb + k] * y[k];
+        }
+        u[r] = sum4(sum);
+    }
+}
+
+BODY void tie_velocity(const kki_sparse_problem *p, const kki_tie *t, const double *z, double *u) {
+    const int two = t->body[1] >= 0, a = p->first[t->body[0]], b = two ? p->first[t->body[1]] : 0;
+    const int wa = (p->first[t->body[0] + 1] - a) / 4, wb = two ? (p->first[t->body[1] + 1] - b) / 4 : 0;
+    const quad *A = (const quad *)(p->Y + t->side[0]), *B = (const quad *)(p->Y + t->side[1]);
+    const quad *x = (const quad *)(z + a), *y = (const quad *)(z + b);
+    if (wa == 2 && wb == 2 && t->nrow == 3) {
+        rows_velocity(A, 2, x, B, 2, y, 3, u);
+    } else {
+        rows_velocity(A, wa, x, B, wb, y, t->nrow, u);
+    }
+}
+
+/// x += Y f, `count` rows of w vectors.
+BODY void rows_push(const quad *Y, int w, int count, const double *f, quad *x) {
+    for (int k = 0; k < w; k++) {
+        quad sum = x[k];
+        for (int r = 0; r < count; r++) {
+            sum += f[r] * Y[r * w + k];
+        }
+        x[k] = sum;
+    }
+}
+
+/// z of both sides += Y f for rows `from` … `from + count − 1` of the tie.
+BODY void tie_push(const kki_sparse_problem *p, const kki_tie *t, int from, int count, const double *f, double *z) {
+    for (int side = 0; side < 2; side++) {
+        const int body = t->body[side];
+        if (body < 0) {
+            continue;
+        }
+        const int w = (p->first[body + 1] - p->first[body]) / 4;
+        const quad *Y = (const quad *)(p->Y + t->side[side]) + from * w;
+        quad *x = (quad *)(z + p->first[body]);
+        if (w == 2) {
+            rows_push(Y, 2, count, f, x);
+        } else {
+            rows_push(Y, w, count, f, x);
+        }
+    }
+}
+
+BODY void velocity_body(const kki_sparse_problem *p, const double *z, double *u) {
+    for (int i = 0; i < p->ntie; i++) {
+        tie_velocity(p, &p->tie[i], z, u + p->tie[i].row);
+    }
+}
+
+BODY void motion_body(const kki_sparse_problem *p, const double *lambda, double *z) {
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        if (t->nrow == 3) {
+            tie_push(p, t, 0, 3, lambda + t->row, z);
+        } else {
+            tie_push(p, t, 0, t->nrow, lambda + t->row, z);
+        }
+    }
+}
+
+BODY void combine_body(const double *T, const double *w, size_t stride, int rows, double *Y) {
+    const quad *t = (const quad *)T;
+    for (int r = 0; r < rows; r++, w += stride) {
+        quad a = w[0] * t[0], b = w[0] * t[1];
+        for (int c = 1; c < 6; c++) {
+            a += w[c] * t[2 * c];
+            b += w[c] * t[2 * c + 1];
+        }
+        ((quad *)Y)[2 * r] = a;
+        ((quad *)Y)[2 * r + 1] = b;
+    }
+}
+
+// ---- sweeps
+
+/// The impulses of one block with all others held. @param u  of its rows
+BODY void solve_block(const kki_sparse_system *s, const kki_block *block, int index, const double *lambda,
+                      const double *u, double *x) {
+    const double *B = s->own + 6 * index, *l = lambda + block->row;
+    if (block->law == KKI_LAW_CONTACT) {
+        const double b[3] = {u[0] - B[0] * l[0] - B[1] * l[1] - B[2] * l[2],
+                             u[1] - B[1] * l[0] - B[3] * l[1] - B[4] * l[2],
+                             u[2] - B[2] * l[0] - B[4] * l[1] - B[5] * l[2]};
+        kki_solve_contact(B, b, block->friction, x);
+        return;
+    }
+    const bool rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+    const double normal = rides ? lambda[s->problem->rows.block[block->contact].row] : 0;
+    if (block->law == KKI_LAW_ROLLING) {
+        const double b[2] = {u[0] - B[0] * l[0] - B[1] * l[1], u[1] - B[1] * l[0] - B[2] * l[1]};
+        kki_solve_disc(B, b, block->friction * normal, x);
+        return;
+    }
+    x[0] = l[0] - (B[0] > 0 ? u[0] / B[0] : 0);
+    kki_project_block(block, 1, normal, x);
+}
+
+/// One cheap step to the contact's law instead of its solution: the normal, then friction with it, within the disc. Outside the disc the step is
+/// a number, because projecting B⁻¹ u has a wrong fixed point.
+BODY void step_contact(const double *B, double mu, const double *l, const double *u, double *x) {
+    const double n = l[0] - u[0] / B[0];
+    x[0] = n > 0 ? n : 0;
+    const double dn = x[0] - l[0], u1 = u[1] + B[1] * dn, u2 = u[2] + B[2] * dn, f = 1 / (B[3] * B[5] - B[4] * B[4]);
+    const double rim = mu * x[0];
+    x[1] = l[1] - f * (B[5] * u1 - B[4] * u2);
+    x[2] = l[2] - f * (B[3] * u2 - B[4] * u1);
+    if (!(x[1] * x[1] + x[2] * x[2] <= rim * rim)) {
+        const double half = 0.5 * (B[3] - B[5]);
+        const double g = 0.5 * (B[3] + B[5]) + __builtin_sqrt(half * half + B[4] * B[4]), h = 1 / g;
+        x[1] = l[1] - h * u1;
+        x[2] = l[2] - h * u2;
+        const double t = x[1] * x[1] + x[2] * x[2], s = t > rim * rim ? rim / __builtin_sqrt(t) : 1;
+        x[1] *= s;
+        x[2] *= s;
+    }
+}
+
+BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, bool is_cheap, double *lambda, double *z) {
+    for (int k = 0; k < t->nblock; k++) {
+        const kki_block *block = &s->problem->rows.block[t->block + k];
+        double u[KKI_TIE_ROWS], x[3], change[3];
+        const int from = block->row - t->row, n = kki_law_rows(block->law);
+        tie_velocity(s->problem, t, z, u);
+        for (int r = 0; r < t->nrow; r++) {
+            u[r] += s->g[t->row + r] + s->soft[t->row + r] * lambda[t->row + r];
+        }
+        const double *B = s->own + 6 * (t->block + k);
+        if (is_cheap && block->law == KKI_LAW_CONTACT && B[0] > 0 && B[3] * B[5] > B[4] * B[4]) {
+            step_contact(B, block->friction, lambda + block->row, u + from, x);
+        } else {
+            solve_block(s, block, t->block + k, lambda, u + from, x);
+        }
+        bool moved = false;
+        for (int r = 0; r < n; r++) {
+            change[r] = x[r] - lambda[block->row + r];
+            moved = moved || change[r] != 0;
+            lambda[block->row + r] = x[r];
+        }
+        if (moved && n == 3) {
+            tie_push(s->problem, t, from, 3, change, z);
+        } else if (moved) {
+            tie_push(s->problem, t, from, n, change, z);
+        }
+    }
+}
+
+BODY void sweep_body(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z) {
+    for (int i = 0; i < s->problem->ntie; i++) {
+        sweep_tie(s, &s->problem->tie[i], is_cheap, lambda, z);
+    }
+}
+
+// ---- H
+
+/// Σ R(d, e) Y(e): what a tie's rows answer. @param n  rows    @param w  vectors a row
+BODY void answer(const double *R, const quad *Y, int n, int w, quad *out) {
+    for (int d = 0; d < n; d++) {
+        for (int k = 0; k < w; k++) {
+            quad sum = {0, 0, 0, 0};
+            for (int e = 0; e < n; e++) {
+                sum += R[6 * d + e] * Y[e * w + k];
+            }
+            out[d * w + k] = sum;
+        }
+    }
+}
+
+/// block(i, j) += Σ A(d, i) B(d, j), columns j < nb of `wa` vectors each.
+BODY void add_outer(const quad *A, int wa, const double *B, int wb, int nb, int n, quad *block) {
+    for (int j = 0; j < nb; j++) {
+        for (int k = 0; k < wa; k += 2) {
+            quad s0 = block[j * wa + k], s1 = block[j * wa + k + 1];
+            for (int d = 0; d < n; d++) {
+                const double f = B[4 * d * wb + j];
+                s0 += f * A[d * wa + k];
+                s1 += f * A[d * wa + k + 1];
+            }
+            block[j * wa + k] = s0;
+            block[j * wa + k + 1] = s1;
+        }
+    }
+}
+
+enum { MOST_VECTORS = 6 }; // of a tie between lone bodies
+
+BODY bool is_idle(const double *R, int n) {
+    for (int d = 0; d < n; d++) {
+        for (int e = 0; e < n; e++) {
+            if (R[6 * d + e] != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// One tie's share of H. @param n  rows    @param wa, wb  vectors of its bodies    @param na, nb  degrees of freedom
+BODY void assemble_tie(const kki_sparse_problem *p, const kki_tie *t, int spot, const double *R, int n, int wa, int na,
+                       int wb, int nb, quad *ra, quad *rb, kki_sparse_factor *f) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int a = s->place[t->body[0]];
+    const quad *A = (const quad *)(p->Y + t->side[0]), *B = (const quad *)(p->Y + t->side[1]);
+    answer(R, A, n, wa, ra);
+    add_outer(A, wa, (const double *)ra, wa, na, n, (quad *)f->D + 2 * s->own[a]);
+    if (spot < 0) {
+        return;
+    }
+    const int b = s->place[t->body[1]];
+    answer(R, B, n, wb, rb);
+    add_outer(B, wb, (const double *)rb, wb, nb, n, (quad *)f->D + 2 * s->own[b]);
+    quad *L = (quad *)f->L + 2 * s->at[spot], *U = (quad *)f->U + 2 * s->at[spot];
+    if (a > b) { // L(a, b) = Aᵀ R B, U(a, b) = (Bᵀ R A)ᵀ
+        add_outer(A, wa, (const double *)rb, wb, nb, n, L);
+        if (!f->symmetric) {
+            add_outer(ra, wa, (const double *)B, wb, nb, n, U);
+        }
+    } else {
+        add_outer(B, wb, (const double *)ra, wa, na, n, L);
+        if (!f->symmetric) {
+            add_outer(rb, wb, (const double *)A, wa, na, n, U);
+        }
+    }
+}
+
+BODY void assemble_body(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int n = s->nbody;
+    const size_t room = (size_t)s->at[s->column[n]] * 8 * sizeof(double);
+    memset(f->L, 0, room);
+    if (!f->symmetric) {
+        memset(f->U, 0, room);
+    }
+    memset(f->D, 0, (size_t)s->own[n] * 8 * sizeof(double));
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < s->nv[k]; i++) {
+            f->D[8 * (size_t)s->own[k] + (size_t)(i * s->width[k] + i)] = 1;
+        }
+    }
+    for (int i = 0; i < p->ntie; i++) {
+        const kki_tie *t = &p->tie[i];
+        const double *own = R + 6 * (size_t)t->row;
+        if (is_idle(own, t->nrow)) {
+            continue;
+        }
+        const int two = t->body[1] >= 0, na = p->nv[t->body[0]], nb = two ? p->nv[t->body[1]] : 6;
+        const int wa = kki_round8(na) / 4, wb = kki_round8(nb) / 4;
+        quad ra[MOST_VECTORS], rb[MOST_VECTORS];
+        if (t->nrow == 3 && na == 6 && nb == 6) {
+            assemble_tie(p, t, f->spot[i], own, 3, 2, 6, 2, 6, ra, rb, f);
+        } else {
+            quad *spare = (quad *)f->spare;
+            assemble_tie(p, t, f->spot[i], own, t->nrow, wa, na, wb, nb, spare, spare + t->nrow * wa, f);
+        }
+    }
+}
+
+// ---- the factor
+
+/// Inverse of an n × n block by columns; with pivoting, for it need not be symmetric. Columns are treated as the rows of its transpose.
+BODY bool invert(const double *A, double *out, int n, int w, double *spare) {
+    quad *a = (quad *)spare, *x = (quad *)out;
+    memcpy(spare, A, sizeof(double) * (size_t)(4 * n * w));
+    memset(out, 0, sizeof(double) * (size_t)(4 * n * w));
+    for (int k = 0; k < n; k++) {
+        out[4 * k * w + k] = 1;
+    }
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++) {
+            best = __builtin_fabs(spare[4 * i * w + k]) > __builtin_fabs(spare[4 * best * w + k]) ? i : best;
+        }
+        for (int c = 0; best != k && c < w; c++) {
+            const quad t = a[k * w + c], y = x[k * w + c];
+            a[k * w + c] = a[best * w + c];
+            a[best * w + c] = t;
+            x[k * w + c] = x[best * w + c];
+            x[best * w + c] = y;
+        }
+        const double pivot = spare[4 * k * w + k];
+        if (!(__builtin_fabs(pivot) > 1e-300)) {
+            return false;
+        }
+        const double f = 1 / pivot;
+        for (int c = 0; c < w; c++) {
+            a[k * w + c] *= f;
+            x[k * w + c] *= f;
+        }
+        for (int i = 0; i < n; i++) {
+            const double g = spare[4 * i * w + k];
+            for (int c = 0; i != k && c < w; c++) {
+                a[i * w + c] -= g * a[k * w + c];
+                x[i * w + c] -= g * x[k * w + c];
+            }
+        }
+    }
+    return true;
+}
+
+/// C −= A Bᵀ: A has m columns of wa vectors, B m columns of wb vectors, C n columns of wa vectors.
+BODY void subtract_product(const quad *A, int wa, const double *B, int wb, int n, int m, quad *C) {
+    for (int j = 0; j < n; j++) {
+        for (int k = 0; k < wa; k += 2) {
+            quad s0 = C[j * wa + k], s1 = C[j * wa + k + 1];
+            for (int c = 0; c < m; c++) {
+                const double f = B[4 * c * wb + j];
+                s0 -= f * A[c * wa + k];
+                s1 -= f * A[c * wa + k + 1];
+            }
+            C[j * wa + k] = s0;
+            C[j * wa + k + 1] = s1;
+        }
+    }
+}
+
+/// A ← A X, m columns of wa vectors; X m × m.
+BODY void multiply_right(quad *A, int wa, const double *X, int wx, int m, quad *spare) {
+    memcpy(spare, A, sizeof(quad) * (size_t)(m * wa));
+    for (int j = 0; j < m; j++) {
+        for (int k = 0; k < wa; k += 2) {
+            quad s0 = {0, 0, 0, 0}, s1 = {0, 0, 0, 0};
+            for (int c = 0; c < m; c++) {
+                const double f = X[4 * j * wx + c];
+                s0 += f * spare[c * wa + k];
+                s1 += f * spare[c * wa + k + 1];
+            }
+            A[j * wa + k] = s0;
+            A[j * wa + k + 1] = s1;
+        }
+    }
+}
+
+/// Column k of the factor, and what it takes off the columns behind it.
+BODY bool eliminate(kki_sparse_factor *f, int k, int all_six) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4, from = s->column[k],
+              end = s->column[k + 1];
+    double *inverse = f->inverse + 8 * (size_t)s->own[k];
+    if (!invert(f->D + 8 * (size_t)s->own[k], inverse, m, wk, f->spare)) {
+        return false;
+    }
+    for (int q = from; q < end; q++) {
+        const int w = all_six ? 2 : s->width[s->row[q]] / 4;
+        quad *L = (quad *)f->L + 2 * s->at[q];
+        if (f->symmetric) {
+            memcpy((quad *)f->U + 2 * s->at[q], L, sizeof(quad) * (size_t)(m * w));
+        }
+        multiply_right(L, w, inverse, wk, m, (quad *)f->spare);
+    }
+    for (int q = from; q < end; q++) {
+        const int j = s->row[q], wj = all_six ? 2 : s->width[j] / 4, nj = all_six ? 6 : s->nv[j];
+        const quad *Lj = (const quad *)f->L + 2 * s->at[q], *Uj = (const quad *)f->U + 2 * s->at[q];
+        subtract_product(Lj, wj, (const double *)Uj, wj, nj, m, (quad *)f->D + 2 * s->own[j]);
+        int spot = s->column[j];
+        for (int t = q + 1; t < end; t++) {
+            const int i = s->row[t], wi = all_six ? 2 : s->width[i] / 4;
+            while (s->row[spot] < i) {
+                spot++;
+            }
+            const quad *Li = (const quad *)f->L + 2 * s->at[t], *Ui = (const quad *)f->U + 2 * s->at[t];
+            subtract_product(Li, wi, (const double *)Uj, wj, nj, m, (quad *)f->L + 2 * s->at[spot]);
+            if (!f->symmetric) {
+                subtract_product(Ui, wi, (const double *)Lj, wj, nj, m, (quad *)f->U + 2 * s->at[spot]);
+            }
+        }
+    }
+    return true;
+}
+
+BODY bool is_all_six(const kki_sparse_pattern *s) {
+    bool six = true;
+    for (int k = 0; k < s->nbody; k++) {
+        six = six && s->nv[k] == 6;
+    }
+    return six;
+}
+
+BODY bool factor_body(kki_sparse_factor *f) {
+    const bool six = is_all_six(f->pattern);
+    bool good = true;
+    for (int k = 0; k < f->pattern->nbody && good; k++) {
+        good = six ? eliminate(f, k, 1) : eliminate(f, k, 0);
+    }
+    return good;
+}
+
+BODY void forward(const kki_sparse_factor *f, const int *start, int k, int all_six) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int m = all_six ? 6 : s->nv[k];
+    const double *b = f->x + start[k];
+    for (int q = s->column[k]; q < s->column[k + 1]; q++) {
+        const int i = s->row[q], w = all_six ? 2 : s->width[i] / 4;
+        quad *y = (quad *)(f->x + start[i]);
+        const quad *L = (const quad *)f->L + 2 * s->at[q];
+        for (int c = 0; c < w; c++) {
+            quad sum = y[c];
+            for (int e = 0; e < m; e++) {
+                sum -= b[e] * L[e * w + c];
+            }
+            y[c] = sum;
+        }
+    }
+}
+
+BODY void backward(const kki_sparse_factor *f, const int *start, int k, int all_six) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4;
+    double *y = f->x + start[k], *t = f->spare;
+    memcpy(t, y, sizeof(double) * (size_t)(4 * wk));
+    for (int q = s->column[k]; q < s->column[k + 1]; q++) {
+        const int i = s->row[q], w = all_six ? 2 : s->width[i] / 4;
+        const quad *x = (const quad *)(f->x + start[i]), *U = (const quad *)f->U + 2 * s->at[q];
+        for (int e = 0; e < m; e++) {
+            quad sum = U[e * w] * x[0];
+            for (int c = 1; c < w; c++) {
+                sum += U[e * w + c] * x[c];
+            }
+            t[e] -= sum4(sum);
+        }
+    }
+    const quad *inverse = (const quad *)f->inverse + 2 * s->own[k];
+    for (int c = 0; c < wk; c++) {
+        quad sum = {0, 0, 0, 0};
+        for (int e = 0; e < m; e++) {
+            sum += t[e] * inverse[e * wk + c];
+        }
+        ((quad *)y)[c] = sum;
+    }
+}
+
+BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *x) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int n = s->nbody;
+    const bool six = is_all_six(s);
+    int32_t *start = f->start;
+    for (int k = 0, at = 0; k < n; k++) {
+        start[k] = at;
+        memcpy(f->x + at, x + p->first[s->order[k]], sizeof(double) * (size_t)s->width[k]);
+        at += s->width[k];
+    }
+    for (int k = 0; k < n; k++) {
+        if (six) {
+            forward(f, start, k, 1);
+        } else {
+            forward(f, start, k, 0);
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        if (six) {
+            backward(f, start, k, 1);
+        } else {
+            backward(f, start, k, 0);
+        }
+        memcpy(x + p->first[s->order[k]], f->x + start[k], sizeof(double) * (size_t)s->width[k]);
+    }
+}
+
+// ---- for every instruction set
+
+#define DEFINE(suffix, attribute)                                                                                  \
+    attribute static void velocity_##suffix(const kki_sparse_problem *p, const double *z, double *u) {             \
+        velocity_body(p, z, u);                                                                                    \
+    }                                                                                                              \
+    attribute static void motion_##suffix(const kki_sparse_problem *p, const double *l, double *z) {               \
+        motion_body(p, l, z);                                                                                      \
+    }                                                                                                              \
+    attribute static void sweep_##suffix(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z) {   \
+        if (is_cheap) {                                                                                            \
+            sweep_body(s, true, lambda, z);                                                                        \
+        } else {                                                                                                   \
+            sweep_body(s, false, lambda, z);                                                                       \
+        }                                                                                                          \
+    }                                                                                                              \
+    attribute static void assemble_##suffix(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) {  \
+        assemble_body(p, R, f);                                                                                    \
+    }                                                                                                              \
+    attribute static bool factor_##suffix(kki_sparse_factor *f) {                                                  \
+        return factor_body(f);                                                                                     \
+    }                                                                                                              \
+    attribute static void solve_##suffix(const kki_sparse_problem *p, kki_sparse_factor *f, double *x) {           \
+        solve_body(p, f, x);                                                                                       \
+    }                                                                                                              \
+    attribute static void combine_##suffix(const double *T, const double *w, size_t stride, int rows, double *Y) { \
+        combine_body(T, w, stride, rows, Y);                                                                       \
+    }                                                                                                              \
+    static const kki_sparse_kernels table_##suffix = {                                                             \
+        .velocity = velocity_##suffix,                                                                             \
+        .motion = motion_##suffix,                                                                                 \
+        .combine = combine_##suffix,                                                                               \
+        .sweep = sweep_##suffix,                                                                                   \
+        .assemble = assemble_##suffix,                                                                             \
+        .factor = factor_##suffix,                                                                                 \
+        .solve = solve_##suffix,                                                                                   \
+    };
+
+DEFINE(baseline, )
+#ifdef KKI_HAVE_AVX2
+DEFINE(avx2, __attribute__((target("avx2"))))
+#endif
+
+const kki_sparse_kernels *kki_sparse_kernels_at(int index) {
+    // the dynamics' dispatch has asked the processor already
+#ifdef KKI_HAVE_AVX2
+    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
+        return &table_avx2;
+    }
+#endif
+    return index == 0 ? &table_baseline : NULL;
+}
+
+const kki_sparse_kernels *kki_sparse_kernels_best(void) {
+    const kki_sparse_kernels *wide = kki_sparse_kernels_at(1);
+    return wide ? wide : &table_baseline;
+}

@@ -1,0 +1,237 @@
+/// The ladder for many bodies: each rung starts from the best λ so far; see docs/maths/contact.md, "Many bodies".
+#include <string.h>
+
+#include "contact/sparse_scratch.h"
+
+/// Where the search ends: so many floors, or that share of the tolerance.
+static const double REST = 5, ENOUGH = 1e-3;
+/// Share of the tolerance below which only Newton goes on.
+static const double FINE = 0.03;
+/// Shift of a Newton step, as a share of a block's scale.
+static const double EXACT = 1e-7, COARSE = 1e-2;
+
+enum { BEST, NOW, TRY }; // iterates
+enum { MOST_SWEEPS = 400, MOST_PROXIMAL = 30 };
+
+typedef struct climb {
+    kki_sparse_scratch *w;
+    const kki_sparse_system *s;
+    kki_solver_stats *stats;
+    kki_sparse_iterate *best, *now, *try;
+    double tolerance;
+    double epsilon; ///< shift to begin with
+    double enough;  ///< residual at which the search ends
+} climb;
+
+static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
+    for (int k = 0; k < count; k++) {
+        c->s->kernels->sweep(c->s, false, it->lambda, it->z);
+        c->stats->sweeps++;
+    }
+    kki_sparse_judge(c->s, it);
+}
+
+/// Takes an iterate over where it is better. True if so.
+static bool keep(climb *c, const kki_sparse_iterate *it, int rung) {
+    if (!(it->residual < c->best->residual)) {
+        return false;
+    }
+    kki_sparse_copy(c->s, it, c->best);
+    c->stats->rung = rung;
+    return true;
+}
+
+static bool done(const climb *c) {
+    return c->best->residual <= c->enough;
+}
+
+/// L1: sweeps in small bundles while they contract.
+static void rung_sweep(climb *c, int limit) {
+    for (int k = 0; k < limit && !done(c); k += 4) {
+        const double before = c->best->residual;
+        kki_sparse_copy(c->s, c->best, c->now);
+        sweeps(c, c->now, 4);
+        keep(c, c->now, KKI_RUNG_SWEEP);
+        if (!(c->best->residual < 0.25 * before)) {
+            return;
+        }
+    }
+}
+
+/// Sweeps alone, to the tolerance.
+static void sweep_on(climb *c, int limit) {
+    for (int k = 0; k < limit && c->best->residual > c->tolerance; k += 20) {
+        kki_sparse_copy(c->s, c->best, c->now);
+        sweeps(c, c->now, 20);
+        if (!keep(c, c->now, KKI_RUNG_SWEEP)) {
+            return;
+        }
+    }
+}
+
+/// L2: Newton from the best as long as each step is a clear gain. The shift follows what comes of it (Levenberg and Marquardt): where rows
+/// contradict each other, a small one sends λ far along the self-stress, and projecting it back spoils what was gained; where heavy bodies rest on light
+/// ones, a large one holds λ back. Without patience it ends at the first step that makes things worse.
+static void rung_newton(climb *c, int limit, bool patient) {
+    double epsilon = c->epsilon;
+    for (int k = 0; k < limit && !done(c); k++) {
+        const double before = c->best->residual;
+        kki_sparse_copy(c->s, c->best, c->now);
+        if (!kki_sparse_newton_step(c->w, c->now, epsilon, 1, c->stats)) {
+            return;
+        }
+        kki_sparse_judge(c->s, c->now);
+        const bool helps = keep(c, c->now, KKI_RUNG_NEWTON);
+        if (c->best->residual > 0.1 * before) {
+            sweeps(c, c->now, 3);
+            keep(c, c->now, KKI_RUNG_NEWTON);
+        }
+        const bool gains = c->best->residual < 0.3 * before, held_back = helps && c->w->is_steady && epsilon > EXACT;
+        if (!gains && !held_back && (!patient || epsilon >= COARSE)) {
+            return;
+        }
+        epsilon *= gains ? 0.1 : held_back ? 0.01 : 100;
+        epsilon = epsilon < EXACT ? EXACT : epsilon > COARSE ? COARSE : epsilon;
+    }
+    c->epsilon = epsilon;
+}
+
+/// Without a warm start sweeps would brace bodies against each other; held rows from zero give the least impulses that hold them.
+static bool is_cold(const climb *c) {
+    double sum = 0;
+    for (int i = 0; i < c->s->nrow; i++) {
+        sum += c->best->lambda[i] * c->best->lambda[i];
+    }
+    return sum == 0;
+}
+
+/// L2½: proximal steps, each followed by Newton on the bare laws. The weight begins with the error's share of the speeds and shrinks as long as steps
+/// succeed: λ has to travel along the self-stress, and with a large weight it does so slowly. The residual need not fall on the way.
+static void rung_proximal(climb *c, int limit, double target) {
+    const double share = c->best->residual / c->s->size;
+    double epsilon = share < 1e-6 ? 1e-6 : share > COARSE ? COARSE : share, shrink = 0.1;
+    kki_sparse_copy(c->s, c->best, c->try); // the last that was solved
+    for (int k = 0; k < limit && c->best->residual > target; k++) {
+        const double before = c->try->residual;
+        kki_sparse_copy(c->s, c->try, c->now);
+        const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, 0.05 * before, 10, 10, c->stats);
+        const bool better = keep(c, c->now, KKI_RUNG_PROXIMAL);
+        if (solved) {
+            kki_sparse_copy(c->s, c->now, c->try);
+        }
+        if (better && c->best->residual > target) {
+            c->epsilon = 1e-5;
+            rung_newton(c, 3, false);
+            if (c->best->residual < 0.1 * c->try->residual) {
+                kki_sparse_copy(c->s, c->best, c->try);
+            }
+        }
+        epsilon = solved ? shrink * epsilon : 4 * epsilon;
+        shrink = !solved ? 0.5 : 0.6 * shrink < 0.1 ? 0.1 : 0.6 * shrink;
+        epsilon = epsilon < 1e-6 ? 1e-6 : epsilon > 1 ? 1 : epsilon;
+    }
+}
+
+/// A few floors, or a thousandth of the tolerance: with so many bodies the last digits cost a factor each.
+static double enough_of(const climb *c, double floor) {
+    return REST * floor > ENOUGH * c->tolerance ? REST * floor : ENOUGH * c->tolerance;
+}
+
+static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *work) {
+    kki_sparse_scratch *w = work->scratch;
+    if (o->fixed_sweeps > 0) {
+        for (int k = 0; k < o->fixed_sweeps; k++) {
+            c->s->kernels->sweep(c->s, true, c->best->lambda, c->best->z);
+        }
+        c->stats->sweeps += o->fixed_sweeps;
+        c->stats->rung = KKI_RUNG_SWEEP;
+        kki_sparse_judge(c->s, c->best);
+        return;
+    }
+    c->enough = enough_of(c, c->s->floor);
+    if (done(c)) {
+        return;
+    }
+    const double rounding = kki_sparse_rounding(c->s, c->best, c->w->dz);
+    c->w->system.floor = rounding > c->s->floor ? rounding : c->s->floor;
+    c->enough = enough_of(c, c->s->floor);
+    if (is_cold(c)) {
+        c->epsilon = 1e-4;
+    } else {
+        rung_sweep(c, 12);
+    }
+    if (done(c)) {
+        return;
+    }
+    if (!kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
+        sweep_on(c, MOST_SWEEPS); // no room for a factor
+        return;
+    }
+    rung_newton(c, o->newton, true);
+    rung_proximal(c, MOST_PROXIMAL, c->tolerance);
+    if (c->best->residual <= c->tolerance) { // and on to the floor, but not at any price
+        c->epsilon = 1e-5;
+        rung_newton(c, 4, false);
+        rung_proximal(c, c->best->residual > FINE * c->tolerance ? 4 : 0, c->enough);
+    }
+}
+
+static bool all_finite(int n, const double *x) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += x[i] - x[i];
+    }
+    return sum == 0;
+}
+
+static int find_not_finite(const kki_problem *p, const double *u) {
+    for (int i = 0; i < p->nblock; i++) {
+        if (u[p->block[i].row] - u[p->block[i].row] != 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static void shift(const kki_problem *p, const double *from, double sign, double *to) {
+    memcpy(to, from, sizeof *to * (size_t)p->nrow);
+    for (int b = 0; b < p->nblock; b++) {
+        to[p->block[b].row] += p->block[b].law == KKI_LAW_CONTACT ? sign * p->block[b].adhesion : 0;
+    }
+}
+
+static kk_status check(const kki_sparse_problem *p, const kki_sparse_size *size) {
+    const bool fits = p->nbody <= size->bodies && p->ntie <= size->ties && p->rows.nrow <= size->rows &&
+                      p->rows.nblock <= size->blocks && p->first[p->nbody] <= size->width;
+    return fits ? KK_OK : KK_LIMIT_EXCEEDED;
+}
+
+kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_work *work,
+                           double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats) {
+    kki_sparse_scratch *w = work->scratch;
+    *stats = (kki_solver_stats){.block = -1};
+    *certificate = (kki_certificate){.worst = -1};
+    kk_status status = check(problem, &work->size);
+    if (status != KK_OK) {
+        return status;
+    }
+    kki_sparse_system_make(problem, work->kernels, options->floor, w);
+    climb c = {w,    &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance,
+               1e-5, 0};
+    memset(w->mode, -1, (size_t)problem->rows.nblock);
+    shift(&problem->rows, lambda, 1, c.best->lambda);
+    kki_sparse_judge(c.s, c.best);
+    if (!all_finite(problem->rows.nrow, c.best->u)) {
+        stats->block = find_not_finite(&problem->rows, c.best->u);
+        memset(lambda, 0, sizeof *lambda * (size_t)problem->rows.nrow);
+        memset(u, 0, sizeof *u * (size_t)problem->rows.nrow);
+        return KK_NOT_FINITE;
+    }
+    climb_all(&c, options, work);
+    shift(&problem->rows, c.best->lambda, -1, lambda);
+    kki_sparse_certify(problem, lambda, w->dz, u, certificate);
+    stats->block = certificate->worst;
+    stats->solved = certificate->residual <= options->tolerance;
+    stats->cut_short = certificate->residual > c.s->floor;
+    return KK_OK;
+}

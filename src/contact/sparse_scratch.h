@@ -1,0 +1,128 @@
+/// What the files of the sparse solver share.
+#ifndef KKI_CONTACT_SPARSE_SCRATCH_H
+#define KKI_CONTACT_SPARSE_SCRATCH_H
+
+#include "contact/sparse.h"
+
+/// Order of elimination and pattern of the factor: a function of the graph of touching bodies alone.
+typedef struct kki_sparse_pattern {
+    int32_t nbody, npair;
+    int32_t *pair;       ///< [2 pairs] bodies a < b, sorted: the graph this is for
+    int32_t *order;      ///< [bodies] body at each place of the elimination
+    int32_t *place;      ///< [bodies] its inverse
+    int32_t *column;     ///< [bodies + 1] blocks below the diagonal of each place: column[k] … column[k + 1] − 1
+    int32_t *row;        ///< [fill] their places, rising
+    int32_t *at;         ///< [fill + 1] where their numbers begin, in units of eight
+    int32_t *own;        ///< [bodies + 1] where the diagonal blocks begin, likewise
+    int32_t *nv, *width; ///< [bodies] by place
+} kki_sparse_pattern;
+
+/// Lists of the ordering.
+typedef struct kki_sparse_graph {
+    int32_t *start, *variables,
+        *elements; ///< [bodies + 1], [bodies] each: what a body's segment holds, from the front and from the back
+    int32_t *list; ///< [2 pairs]
+    int32_t *element_count;          ///< [bodies] live entries of an eliminated body's column
+    int32_t *from;                   ///< [bodies] where its column begins
+    int32_t *mark, *weight, *degree; ///< [bodies]
+    int32_t *head, *next, *previous; ///< [bodies] of lists by degree
+    int32_t *count, *spare;          ///< [bodies + 1], [fill] of the sort
+} kki_sparse_graph;
+
+/// H = L D U by blocks, L and Uᵀ stored alike: columns of a block behind each other, each of the padded height of its row.
+typedef struct kki_sparse_factor {
+    const kki_sparse_pattern *pattern;
+    bool symmetric;
+    double *L, *U;       ///< [factor_room]
+    double *D, *inverse; ///< diagonal blocks and their inverses
+    double *x;           ///< [width] by place
+    double *spare;       ///< [widest × (widest + 16)] and not below 16 × widest
+    int32_t *start;      ///< [bodies] where each place's x begins
+    int32_t *spot;       ///< [ties] block of L a tie adds to; −1: none
+} kki_sparse_factor;
+
+/// λ, its motion, velocities and residual.
+typedef struct kki_sparse_iterate {
+    double *lambda, *u; ///< [rows]
+    double *z;          ///< [width]
+    double residual;
+} kki_sparse_iterate;
+
+/// The problem with adhesion shifted away, as kki_system.
+typedef struct kki_sparse_system {
+    const kki_sparse_problem *problem;
+    const struct kki_sparse_kernels *kernels;
+    int nrow, nblock, width;
+    double *g, *soft; ///< [rows]
+    double *own;      ///< [6 × blocks]
+    double *scale;    ///< [blocks]
+    double size;      ///< largest of |g| among what approaches; above zero
+    double floor;
+} kki_sparse_system;
+
+enum { KKI_SPARSE_ITERATES = 3 };
+
+typedef struct kki_sparse_scratch {
+    kki_sparse_system system;
+    kki_sparse_pattern pattern;
+    kki_sparse_graph graph;
+    kki_sparse_factor factor;
+    kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
+    double *R, *e;          ///< [6 × rows], [rows] of a Newton step
+    double *dz, *du;        ///< [width], [rows]
+    double *kept;           ///< [width] motion of the convex problem
+    double *minus_gradient; ///< [width] of the convex problem
+    double *centre, *shift; ///< [rows], [blocks] likewise
+    int8_t *mode;           ///< [blocks] of the last Newton step
+    bool is_steady;         ///< its modes were those of the step before
+} kki_sparse_scratch;
+
+typedef struct kki_sparse_kernels {
+    void (*velocity)(const kki_sparse_problem *p, const double *z, double *u);
+    void (*motion)(const kki_sparse_problem *p, const double *lambda, double *z);
+    void (*combine)(const double *T, const double *w, size_t stride, int rows, double *Y);
+    /// One pass over all blocks in order; z follows λ, u is not kept. @param is_cheap  a step to each contact's law instead of its solution
+    void (*sweep)(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z);
+    /// H from R [6 × nrow: a row of it for a row of the tie].
+    void (*assemble)(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f);
+    /// False at a singular diagonal block.
+    bool (*factor)(kki_sparse_factor *f);
+    /// x = H⁻¹ x, [width] by body.
+    void (*solve)(const kki_sparse_problem *p, kki_sparse_factor *f, double *x);
+} kki_sparse_kernels;
+
+/// index 0: baseline; 1: AVX2, NULL where build or CPU has none.
+const kki_sparse_kernels *kki_sparse_kernels_at(int index);
+const kki_sparse_kernels *kki_sparse_kernels_best(void);
+
+/// sparse_order.c: the pattern of the problem's graph, made anew where it is not the last one's. False where it does not fit.
+bool kki_sparse_order(const kki_sparse_problem *p, const kki_sparse_size *size, kki_sparse_pattern *pattern,
+                      kki_sparse_graph *graph, int32_t *spot);
+
+// ---- sparse_system.c
+
+void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernels *kernels, double floor,
+                            kki_sparse_scratch *w);
+/// z, u and residual of it->lambda.
+void kki_sparse_judge(const kki_sparse_system *s, kki_sparse_iterate *it);
+/// Rounding errors of u at this λ: no method gets lower. @param z [width] scratch
+double kki_sparse_rounding(const kki_sparse_system *s, const kki_sparse_iterate *it, double *z);
+void kki_sparse_copy(const kki_sparse_system *s, const kki_sparse_iterate *from, kki_sparse_iterate *to);
+
+// ---- sparse_convex.c
+
+/// The proximal step round it->lambda, to `accuracy` m/s: first the convex problem with its slip held, then Coulomb's law; it->lambda becomes the
+/// solution, judged by the true laws. True if it is one. @param convex_steps, exact_steps  Newton steps of each, at most
+bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double accuracy,
+                         int convex_steps, int exact_steps, kki_solver_stats *stats);
+
+// ---- sparse_newton.c
+
+/// Normals from zero on, friction onto its disc radially.
+void kki_sparse_project(const kki_problem *p, double *lambda);
+
+/// One Newton step with modes read off λ, u: it->lambda moves by `share` of it and is projected; z, u are not kept. False where the factor fails.
+bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, double penalty, double share,
+                            kki_solver_stats *stats);
+
+#endif

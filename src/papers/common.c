@@ -1,0 +1,118 @@
+/// What the papers' steps have in common: their place in the step, what they refuse, and how they are judged.
+#include "papers/common.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+const kki_paper *kki_paper_of(kk_solver solver) {
+    switch (solver) {
+    case KK_SOLVER_OPENHRP: return &kki_paper_openhrp;
+    case KK_SOLVER_SPRINGHEAD: return &kki_paper_springhead;
+    case KK_SOLVER_KURODA: return &kki_paper_kuroda;
+    default: return NULL;
+    }
+}
+
+// ---- what is refused
+
+/// The first property of a law that is more than Coulomb's friction; NULL: none.
+static const char *beyond_coulomb(const kki_contact_law *law, int one_friction) {
+    return law->torsion > 0                                       ? "torsional friction"
+           : law->rolling > 0                                     ? "rolling friction"
+           : law->restitution > 0                                 ? "restitution"
+           : law->adhesion > 0                                    ? "adhesion"
+           : law->ratio != 1                                      ? "friction that differs by direction"
+           : one_friction && law->static_friction > law->friction ? "static friction above the sliding one"
+                                                                  : NULL;
+}
+
+kk_status kki_paper_check_materials(const kk_model *m, kk_solver solver, kk_error *error) {
+    for (int i = 0; i < m->nlaw; i++) {
+        const char *what = beyond_coulomb(&m->law[i], solver != KK_SOLVER_KURODA);
+        if (what) {
+            return kki_error_set(error, KK_UNSUPPORTED,
+                                 "the solver \"%s\" knows Coulomb's friction only: a pair of materials has %s; use the "
+                                 "exact solver, or another material",
+                                 kk_solver_name(solver), what);
+        }
+    }
+    return KK_OK;
+}
+
+// ---- constraints
+
+static void keep_overlapping(kk_simulator *s) {
+    int kept = 0;
+    for (int i = 0; i < s->ncontact; i++) {
+        if (s->contact[i].gap <= 0) {
+            s->contact[kept] = s->contact[i];
+            s->contact[kept++].open = 0;
+        }
+    }
+    s->ncontact = kept;
+}
+
+kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+    const kk_status status = kki_detect(m, s, state, error);
+    if (status == KK_OK) {
+        keep_overlapping(s);
+        kki_constrain(m, s);
+    }
+    return status;
+}
+
+kk_status kki_paper_divide(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    const kki_warm_layout w = s->layout;
+    const kk_status status = kki_divide(m, s, error);
+    for (int i = 0; i < s->nisland && status == KK_OK; i++) {
+        const kki_island *I = &s->island[i];
+        kki_island_begin(m, s, I, &w, kki_state_warm_const(state));
+        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
+    }
+    return status;
+}
+
+// ---- forces
+
+kk_status kki_paper_forces(const kk_model *m, kk_simulator *s, const kk_input *input, double lag_time,
+                           kk_error *error) {
+    const double h = s->h;
+    const int given = s->options.explicit_servos;
+    s->h = lag_time;
+    s->options.explicit_servos = 1;
+    const kk_status status = kki_apply_forces(m, s, input, error);
+    s->options.explicit_servos = given;
+    s->h = h;
+    // springs and dampers, too, are forces of this moment
+    for (int k = 0; k < m->nv && status == KK_OK; k++) {
+        const double early = 0.5 * lag_time * m->dof[k].stiffness * s->v[k];
+        s->force[KK_FORCE_PASSIVE][k] += early;
+        s->tau[k] += early;
+        s->diagonal[k] = m->dof_armature[k];
+        s->passive[k] = 0;
+    }
+    return status;
+}
+
+// ---- judgement
+
+void kki_paper_judge(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem, int sweeps) {
+    kki_certificate proof;
+    const kki_solver_stats stats = {.sweeps = sweeps};
+    kki_certify(problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    kki_island_note(m, s, I, &proof, &stats);
+    s->report.cut_short |= !(proof.residual <= s->options.tolerance);
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        const double end = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
+        s->report.constraint_work += s->lambda[r] * 0.5 * (s->u0[r] + end);
+        s->kept[r] = s->lambda[r];
+    }
+}
+
+void kki_paper_finish(const kk_model *m, kk_simulator *s) {
+    s->is_smooth = 1; // the kick's books are not kept
+    kki_finish(m, s);
+    kki_warm_store(s);
+}

@@ -1,0 +1,184 @@
+/// Many points between few bodies, as under a robot's feet: all their rows are combinations of the six wrenches between each pair.
+///
+/// With W = Xᵀ Jwᵀ the six unit wrenches of every pair that touches, six columns each, and P what the rows make of them, Y = W P. W = Q R with Q orthonormal
+/// gives G = Yᵀ Y = (R P)ᵀ (R P): the island's coordinates are z = Qᵀ y, six a pair however many degrees of freedom the robot has,
+/// and its rows R P. Six climbs a pair take the place of one a row, and all products are shorter.
+#include <string.h>
+
+#include "contact/dense_kernels.h"
+#include "simulate/island.h"
+
+/// Pairs at most, and wrenches of each.
+enum { MOST_PAIRS = KKI_NARROW_PAIRS, UNITS = 6 };
+/// What is left of a column that depends on those before it.
+static const double DEPENDENT = 1e-14;
+
+static int pair_of(const kki_narrow *n, const kki_row_part *part) {
+    for (int p = 0; p < n->npair; p++) {
+        if (n->pair[p][0] == part->i && n->pair[p][1] == part->j) {
+            return p;
+        }
+    }
+    return -1;
+}
+
+void kki_narrow_choose(kk_simulator *s, kki_island *I) {
+    kki_narrow n = {0};
+    if (I->nv > KKI_NARROW_DOFS || I->nrow < 3 * UNITS) {
+        return;
+    }
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_row_part *part = &s->part[c->first_part];
+        if (c->kind != KKI_ON_CONTACT || (pair_of(&n, part) < 0 && n.npair == MOST_PAIRS)) {
+            return;
+        }
+        if (pair_of(&n, part) < 0) {
+            n.pair[n.npair][0] = part->i;
+            n.pair[n.npair++][1] = part->j;
+        }
+    }
+    const int units = UNITS * n.npair;
+    if (10 * units <= 7 * I->nv && I->nrow >= 3 * units) {
+        I->full = I->nv;
+        I->nv = units;
+        I->is_narrow = 1;
+    }
+}
+
+// ---- the basis
+
+/// Wrench k of a pair: on its first body about that one's origin, the opposite on the other; for lanes 0 … 3.
+static void unit_wrench(const kk_simulator *s, const int32_t pair[2], int k, int lane, double wi[6][4],
+                        double wj[6][4]) {
+    const double *oi = kki_pose_of(s->data, pair[0])->p, *oj = kki_pose_of(s->data, pair[1])->p;
+    double w[6] = {0};
+    w[k] = 1;
+    const double d[3] = {oi[0] - oj[0], oi[1] - oj[1], oi[2] - oj[2]}, *f = w + 3;
+    const double moment[3] = {d[1] * f[2] - d[2] * f[1], d[2] * f[0] - d[0] * f[2], d[0] * f[1] - d[1] * f[0]};
+    for (int x = 0; x < 6; x++) {
+        const double there = pair[0] == 0 ? w[x] : x < 3 ? w[x] + moment[x] : w[x];
+        wi[x][lane] = w[x];
+        wj[x][lane] = -there;
+    }
+}
+
+/// W, [full × units].
+static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I, int stride) {
+    const kki_narrow *n = &s->narrow;
+    memset(s->Y, 0, (size_t)I->full * (size_t)stride * sizeof *s->Y);
+    for (int p = 0; p < n->npair; p++) {
+        for (int first = UNITS * p; first < UNITS * (p + 1);) {
+            const int quad = first / 4, end = 4 * quad + 4 < UNITS * (p + 1) ? 4 * quad + 4 : UNITS * (p + 1);
+            _Alignas(32) double wi[6][4] = {{0}}, wj[6][4] = {{0}};
+            for (int c = first; c < end; c++) {
+                unit_wrench(s, n->pair[p], c - UNITS * p, c & 3, wi, wj);
+            }
+            kki_rows_climb(m, s, n->pair[p][0], n->pair[p][1], wi, wj, 4 * quad, stride);
+            first = end;
+        }
+    }
+}
+
+/// Gram and Schmidt, twice: column c of W leaves row c of Q, and R.
+static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
+    const kki_dense_kernels *kernels = s->solver.kernels;
+    double *v = n->Q + c * n->width;
+    const double before = kernels->dot(n->width, v, v);
+    for (int round = 0; round < 2; round++) {
+        for (int k = 0; k < c; k++) {
+            const double f = kernels->dot(n->width, n->Q + k * n->width, v);
+            kernels->add(n->width, -f, n->Q + k * n->width, v);
+            n->R[k * n->stride + c] += f;
+        }
+    }
+    const double after = kernels->dot(n->width, v, v);
+    const int depends = !(after > DEPENDENT * DEPENDENT * before);
+    const double size = depends ? 0 : kk_sqrt(after), f = depends ? 0 : 1 / size;
+    n->R[c * n->stride + c] = size;
+    for (int t = 0; t < n->width; t++) {
+        v[t] *= f;
+    }
+}
+
+static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    kki_narrow *n = &s->narrow;
+    n->npair = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_row_part *part = &s->part[s->constraint[s->order[I->first_constraint + i]].first_part];
+        if (pair_of(n, part) < 0) {
+            n->pair[n->npair][0] = part->i;
+            n->pair[n->npair++][1] = part->j;
+        }
+    }
+    n->stride = kki_round4(I->nv);
+    n->width = kki_round4(I->full);
+    climb_units(m, s, I, n->stride);
+    memset(n->R, 0, (size_t)I->nv * (size_t)n->stride * sizeof *n->R);
+    for (int c = 0; c < I->nv; c++) {
+        for (int t = 0; t < n->width; t++) {
+            n->Q[c * n->width + t] = t < I->full ? s->Y[t * n->stride + c] : 0;
+        }
+        orthogonalise(s, n, c);
+    }
+}
+
+// ---- rows
+
+/// Coordinates of z that pair p and those before it make are felt by p's rows: from the first row of a pair, or of a later one.
+static void find_spans(kk_simulator *s, const kki_island *I) {
+    const kki_narrow *n = &s->narrow;
+    for (int k = 0; k < I->nv; k++) {
+        s->span[2 * k] = I->stride / 4;
+        s->span[2 * k + 1] = 0;
+    }
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int p = pair_of(n, &s->part[c->first_part]), row = c->row - I->first_row;
+        for (int k = 0; k < UNITS * (p + 1); k++) {
+            s->span[2 * k] = row / 4 < s->span[2 * k] ? row / 4 : s->span[2 * k];
+            s->span[2 * k + 1] = (row + c->nrow + 3) / 4;
+        }
+    }
+}
+
+/// One column of R P: R times the row's wrench.
+static void put_row(const kki_narrow *n, const kki_row_part *part, int p, int stride, double *Y) {
+    const int at_second = part->i == 0;
+    for (int k = 0; k < UNITS * (p + 1); k++) {
+        const double *R = n->R + k * n->stride + UNITS * p;
+        double sum = 0;
+        for (int x = 0; x < UNITS; x++) {
+            sum += R[x] * (at_second ? -part->wj[x] : part->wi[x]);
+        }
+        Y[k * stride] = sum;
+    }
+}
+
+void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    make_basis(m, s, I);
+    find_spans(s, I);
+    memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int p = pair_of(&s->narrow, &s->part[c->first_part]);
+        for (int k = 0; k < c->nparts; k++) {
+            const kki_row_part *part = &s->part[c->first_part + k];
+            put_row(&s->narrow, part, p, I->stride, s->Y + c->row - I->first_row + part->row);
+        }
+    }
+}
+
+void kki_narrow_project(const kk_simulator *s, const kki_island *I, const double *y, double *z) {
+    const kki_narrow *n = &s->narrow;
+    for (int k = 0; k < I->nv; k++) {
+        z[k] = s->solver.kernels->dot(n->width, n->Q + k * n->width, y);
+    }
+}
+
+void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double *z, double *y) {
+    const kki_narrow *n = &s->narrow;
+    for (int k = 0; k < I->nv; k++) {
+        s->solver.kernels->add(n->width, z[k], n->Q + k * n->width, y);
+    }
+}

@@ -1,0 +1,227 @@
+/// Rows of wide islands: each constraint climbs the trees it touches, and keeps what they answer.
+#include "simulate/wide.h"
+
+#include <string.h>
+
+#include "simulate/island.h"
+
+static int tree_of(const kk_model *m, int dof) {
+    return dof < 0 ? -1 : m->node_tree[m->dof_node[dof]];
+}
+
+/// The tie of a constraint, with room for its rows in Y from *used on.
+static void make_tie(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c, kki_tie *t,
+                     size_t *used) {
+    const int a = tree_of(m, c->dof[0]), b = tree_of(m, c->dof[1]), one = a >= 0 ? a : b;
+    *t = (kki_tie){.row = c->row - I->first_row,
+                   .nrow = c->nrow,
+                   .block = c->block - I->first_block,
+                   .nblock = c->nblock,
+                   .body = {s->wide.body_of_tree[one], a >= 0 && b >= 0 && a != b ? s->wide.body_of_tree[b] : -1}};
+    for (int side = 0; side < 2; side++) {
+        t->side[side] = (int32_t)*used;
+        const int body = t->body[side];
+        *used += body < 0 ? 0 : (size_t)(c->nrow * (s->wide.first[body + 1] - s->wide.first[body]));
+    }
+}
+
+// ---- lone bodies: what a unit wrench about the body's origin becomes is found once, and rows are sums of it
+
+static int is_lone(const kk_model *m, int node) {
+    const kki_node *n = &m->node[node];
+    return node > 0 && n->is_leaf && n->type == KKI_NODE_FREE && n->parent == 0;
+}
+
+/// T [6 × 8]: column by column the answer to a unit of each wrench component.
+static void answer_units(const kk_model *m, kk_simulator *s, int tree, double *T) {
+    static const _Alignas(32) double none[6][4] = {{0}};
+    const int node = m->dof_node[m->tree_first_dof[tree]];
+    memset(T, 0, 48 * sizeof *T);
+    for (int half = 0; half < 2; half++) {
+        _Alignas(32) double unit[6][4] = {{0}}, out[6][4] = {{0}};
+        for (int lane = 0; lane < 3; lane++) {
+            unit[3 * half + lane][lane] = 1;
+        }
+        s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])unit, 0, none,
+                                         m->tree_first_dof[tree], &out[0][0], 4);
+        for (int lane = 0; lane < 3; lane++) {
+            for (int k = 0; k < 6; k++) {
+                T[8 * (3 * half + lane) + k] = out[k][lane];
+            }
+        }
+    }
+}
+
+/// Parts of a constraint between lone bodies, or of one with the world.
+static int build_lone(const kk_model *m, kk_simulator *s, const kki_constraint *k, const kki_tie *t) {
+    const kki_row_part *p = &s->part[k->first_part];
+    const int i = p->i, j = p->j;
+    if ((i > 0 && !is_lone(m, i)) || (j > 0 && !is_lone(m, j)) || i == j) {
+        return 0;
+    }
+    for (int n = 0; n < k->nparts; n++) {
+        if (p[n].i != i || p[n].j != j || p[n].row != n) {
+            return 0;
+        }
+    }
+    for (int side = 0; side < 2; side++) {
+        const int node = side ? j : i;
+        if (node > 0) {
+            const int body = s->wide.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
+            kki_sparse_combine(&s->wide.solver, s->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi,
+                               sizeof *p / sizeof(double), k->nparts, s->wide.Y + t->side[at]);
+        }
+    }
+    return 1;
+}
+
+// ---- robots
+
+/// Four rows between the same nodes climb together.
+typedef struct climb {
+    _Alignas(32) double wi[6][4], wj[6][4];
+    int i, j, row, lanes; ///< row: of lane 0
+} climb;
+
+static void climb_tree(const kk_model *m, kk_simulator *s, const climb *c, int tree, int i, const double wi[6][4],
+                       int j, const double wj[6][4], const kki_tie *t) {
+    kki_wide *w = &s->wide;
+    const int body = w->body_of_tree[tree], side = t->body[1] == body, width = w->first[body + 1] - w->first[body];
+    const int nv = w->nv[body];
+    memset(w->climbed, 0, sizeof(double) * 4 * (size_t)nv);
+    s->data->kernels->delassus_climb(m, &s->data->scratch, i, wi, j, wj, m->tree_first_dof[tree], w->climbed, 4);
+    for (int lane = 0; lane < 4; lane++) {
+        double *Y = w->Y + t->side[side] + (c->row + lane) * width;
+        for (int k = 0; c->lanes >> lane & 1 && k < nv; k++) {
+            Y[k] += w->climbed[4 * k + lane];
+        }
+    }
+}
+
+static void flush(const kk_model *m, kk_simulator *s, climb *c, const kki_tie *t) {
+    static const _Alignas(32) double none[6][4] = {{0}};
+    if (c->lanes == 0) {
+        return;
+    }
+    const int ti = m->node_tree[c->i], tj = m->node_tree[c->j];
+    if (ti == tj) {
+        climb_tree(m, s, c, ti, c->i, (const double(*)[4])c->wi, c->j, (const double(*)[4])c->wj, t);
+    } else {
+        if (ti >= 0) {
+            climb_tree(m, s, c, ti, c->i, (const double(*)[4])c->wi, 0, none, t);
+        }
+        if (tj >= 0) {
+            climb_tree(m, s, c, tj, c->j, (const double(*)[4])c->wj, 0, none, t);
+        }
+    }
+    c->lanes = 0;
+}
+
+static void build_tie(const kk_model *m, kk_simulator *s, const kki_constraint *k, const kki_tie *t) {
+    climb c = {.lanes = 0};
+    for (int n = 0; n < k->nparts; n++) {
+        const kki_row_part *p = &s->part[k->first_part + n];
+        const int lane = p->row & 3;
+        if (c.lanes == 0 || c.i != p->i || c.j != p->j || c.row != (p->row & ~3) || c.lanes >> lane & 1) {
+            flush(m, s, &c, t);
+            memset(&c, 0, sizeof c);
+            c.i = p->i;
+            c.j = p->j;
+            c.row = p->row & ~3;
+        }
+        for (int e = 0; e < 6; e++) {
+            c.wi[e][lane] = p->wi[e];
+            c.wj[e][lane] = p->wj[e];
+        }
+        c.lanes |= 1 << lane;
+    }
+    flush(m, s, &c, t);
+}
+
+static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    kki_wide *w = &s->wide;
+    for (int t = 0; t < I->ntree; t++) {
+        const int tree = s->tree_order[I->first_tree + t];
+        w->first[t] = s->tree_local[tree];
+        w->nv[t] = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
+        w->body_of_tree[tree] = t;
+        if (is_lone(m, m->dof_node[m->tree_first_dof[tree]])) {
+            answer_units(m, s, tree, w->unit + 48 * (size_t)t);
+        }
+    }
+    w->first[I->ntree] = I->nv;
+}
+
+void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    size_t used = 0;
+    list_bodies(m, s, I);
+    for (int i = 0; i < I->nconstraint; i++) {
+        make_tie(m, s, I, &s->constraint[s->order[I->first_constraint + i]], &s->wide.tie[i], &used);
+    }
+    memset(s->wide.Y, 0, used * sizeof *s->wide.Y);
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (!build_lone(m, s, c, &s->wide.tie[i])) {
+            build_tie(m, s, c, &s->wide.tie[i]);
+        }
+    }
+}
+
+kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I) {
+    const kki_wide *w = &s->wide;
+    kki_problem rows = kki_island_problem(s, I, 0);
+    rows.Y = NULL;
+    rows.span = NULL;
+    return (kki_sparse_problem){.rows = rows,
+                                .nbody = I->ntree,
+                                .ntie = I->nconstraint,
+                                .first = w->first,
+                                .nv = w->nv,
+                                .tie = w->tie,
+                                .Y = w->Y};
+}
+
+void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
+    const kki_sparse_problem p = kki_wide_problem(s, I);
+    kki_sparse_velocity(&p, &s->wide.solver, y, r);
+    for (int i = I->nrow; i < I->stride; i++) {
+        r[i] = 0;
+    }
+}
+
+void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y) {
+    const kki_sparse_problem p = kki_wide_problem(s, I);
+    kki_sparse_motion(&p, &s->wide.solver, lambda, y);
+}
+
+void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
+    const kki_sparse_problem p = kki_wide_problem(s, I);
+    int low = 0, high = I->nconstraint - 1;
+    while (low < high) { // the last tie that begins at or before the row
+        const int middle = (low + high + 1) / 2;
+        low = p.tie[middle].row <= row ? middle : low;
+        high = p.tie[middle].row <= row ? high : middle - 1;
+    }
+    kki_sparse_own(&p, &p.tie[low], row - p.tie[low].row, rows, own);
+}
+
+int kki_wide_fill_dense(kk_simulator *s, const kki_island *I) {
+    const kki_wide *w = &s->wide;
+    const size_t stride = (size_t)I->stride;
+    if (I->nrow > KKI_WIDE_HANDED || I->nrow > s->solver.size.rows || I->nblock > s->solver.size.blocks ||
+        I->nv > s->solver.size.nv || (size_t)I->nv * stride > s->Y_room) {
+        return 0;
+    }
+    memset(s->Y, 0, (size_t)I->nv * stride * sizeof *s->Y);
+    for (int i = 0; i < 2 * I->nconstraint; i++) {
+        const kki_tie *t = &w->tie[i >> 1];
+        const int body = t->body[i & 1], width = body < 0 ? 0 : w->first[body + 1] - w->first[body];
+        for (int r = 0; r < t->nrow; r++) {
+            for (int k = 0; k < width; k++) {
+                s->Y[(size_t)(w->first[body] + k) * stride + (size_t)(t->row + r)] =
+                    w->Y[t->side[i & 1] + r * width + k];
+            }
+        }
+    }
+    return 1;
+}

@@ -1,0 +1,30 @@
+/// Islands of many trees: rows stored constraint by constraint, for the sparse solver.
+#ifndef KKI_SIMULATE_WIDE_H
+#define KKI_SIMULATE_WIDE_H
+
+#include "contact/sparse.h"
+
+/// An island of at least so many trees, and more rows than that, is wide: events.c has no use for its matrix any more.
+enum { KKI_WIDE_TREES = 4, KKI_WIDE_ROWS = 128 };
+/// With a budget of sweeps, islands of several trees and more rows than that are wide.
+enum { KKI_WIDE_SWEPT = 12 };
+/// In models of many trees islands of more rows than that are wide, too.
+enum { KKI_WIDE_ALWAYS = 600 };
+
+/// Up to so many rows a wide island that was not solved is handed to the dense ladder; its last rungs take too long for more.
+enum { KKI_WIDE_HANDED = 200 };
+
+/// One wide island at a time.
+typedef struct kki_wide {
+    kki_sparse_work solver;
+    size_t room;           ///< of Y
+    double *Y;             ///< [room]
+    kki_tie *tie;          ///< [constraints] one a constraint, in the island's order
+    int32_t *first, *nv;   ///< [trees + 1], [trees] of the island's trees
+    int32_t *body_of_tree; ///< [trees] number in its island
+    double *unit;          ///< [48 × trees] of lone bodies: what unit wrenches become
+    double *climbed;       ///< [4 × widest tree]
+    int32_t width, widest; ///< padded degrees of freedom of all trees, and of one
+} kki_wide;
+
+#endif

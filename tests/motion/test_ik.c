@@ -1,0 +1,205 @@
+// Inverse kinematics: goals that are known to be reachable are reached, from anywhere, within limits; priorities hold exactly.
+#include <karakuri/ik.h>
+#include <string.h>
+
+#include "../../models/robots.h"
+#include "harness.h"
+#include "support/allocations.h"
+
+typedef struct fixture {
+    kk_model *model;
+    kk_data *data;
+    kk_ik *ik;
+    double q[64], goal_q[64];
+} fixture;
+
+static void begin(fixture *f, const char *robot) {
+    kk_spec *spec = NULL;
+    kk_error error = {0};
+    *f = (fixture){0};
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    KK_CHECK_EQ_INT(robots_find(robot)->build(spec, &error), KK_OK);
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &f->model, &error), KK_OK);
+    kk_spec_free(spec);
+    KK_CHECK_EQ_INT(kk_data_create(f->model, NULL, &f->data), KK_OK);
+    KK_CHECK_EQ_INT(kk_ik_create(f->model, 6, NULL, &f->ik), KK_OK);
+    kk_model_neutral(f->model, f->q);
+}
+
+static void end(fixture *f) {
+    kk_ik_free(f->ik);
+    kk_data_free(f->data);
+    kk_model_free(f->model);
+}
+
+static kk_transform pose_of(fixture *f, int frame, const double *q) {
+    kk_kinematics(f->model, f->data, q);
+    return kk_frame_pose(f->model, f->data, frame);
+}
+
+static double distance(kk_transform a, kk_transform b) {
+    const kk_vec3 r = kk_quat_log(kk_quat_from_mat3(kk_mat3_mul(a.R, kk_mat3_transpose(b.R))));
+    return kk_vec3_norm(kk_vec3_sub(a.p, b.p)) + kk_vec3_norm(r);
+}
+
+static int is_within_limits(const fixture *f, const double *q) {
+    int good = 1;
+    for (int b = 1; b < kk_model_nbody(f->model); b++) {
+        const kk_joint_info j = kk_model_joint(f->model, b);
+        if (j.nq == 1) {
+            const kk_dof_def d = kk_model_dof(f->model, j.v_index);
+            good = good && q[j.q_index] >= d.lower - 1e-14 && q[j.q_index] <= d.upper + 1e-14;
+        }
+    }
+    return good;
+}
+
+/// Random goals, which are poses of random postures, from random starts. Gives how many were missed.
+static int missed(fixture *f, const char *frame, int goals) {
+    const int id = kk_model_find_frame(f->model, frame);
+    int lost = 0;
+    KK_CHECK(id >= 0);
+    for (int i = 0; i < goals; i++) {
+        kk_ik_task task = kk_ik_task_default();
+        kk_ik_report report;
+        unsigned char fixed[64] = {0};
+        memset(fixed, kk_model_nq(f->model) > kk_model_nv(f->model), 6); // a free base stays
+        kk_model_random_q(f->model, 11, (uint64_t)i, f->goal_q);
+        kk_model_random_q(f->model, 12, (uint64_t)i, f->q);
+        if (fixed[0]) {
+            kk_model_neutral(f->model, f->q);
+            memcpy(f->goal_q, f->q, 7 * sizeof(double));
+        }
+        task.frame = id;
+        task.goal = pose_of(f, id, f->goal_q);
+        const kk_ik_options o = {.max_tries = 200, .seed = (uint64_t)i, .fixed = fixed};
+        const kk_status status = kk_ik_solve(f->model, f->ik, &task, 1, &o, f->q, &report, NULL);
+        lost += status != KK_OK;
+        // what is said to be reached is reached, and within limits
+        KK_CHECK(status != KK_OK || distance(task.goal, pose_of(f, id, f->q)) < 1e-9);
+        KK_CHECK(is_within_limits(f, f->q));
+    }
+    return lost;
+}
+
+KK_TEST(ik_reaches_random_goals_of_an_arm) {
+    fixture f;
+    begin(&f, "arm7");
+    KK_CHECK_EQ_INT(missed(&f, "flange", kk_test_is_quick() ? 100 : 1000), 0);
+    end(&f);
+}
+
+KK_TEST(ik_reaches_random_goals_of_legs_and_arms) {
+    fixture f;
+    begin(&f, "humanoid36");
+    KK_CHECK_EQ_INT(missed(&f, "left_sole", kk_test_is_quick() ? 50 : 200), 0);
+    KK_CHECK_EQ_INT(missed(&f, "right_palm", kk_test_is_quick() ? 50 : 200), 0);
+    end(&f);
+}
+
+// a goal out of reach: the first priority fails, the answer is the nearest point, on the line to the goal
+KK_TEST(ik_of_a_goal_out_of_reach_points_there) {
+    fixture f;
+    begin(&f, "arm7");
+    kk_ik_task task = kk_ik_task_default();
+    kk_ik_report report;
+    task.frame = kk_model_find_frame(f.model, "flange");
+    task.weight[0] = task.weight[1] = task.weight[2] = 0;
+    task.goal.p = kk_vec3_make(3, 0, 0.333);
+    const kk_ik_options o = {.max_tries = 5, .max_iterations = 300};
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, &report, NULL), KK_NOT_CONVERGED);
+    KK_CHECK_EQ_INT(report.is_reached, 0);
+    const kk_transform X = pose_of(&f, task.frame, f.q);
+    KK_CHECK(X.p.x > 0.8 && X.p.y * X.p.y + (X.p.z - 0.333) * (X.p.z - 0.333) < 0.01);
+    end(&f);
+}
+
+// feet first, then the centre of mass, then the hands: what is above is exact whatever is asked below
+KK_TEST(ik_priorities_hold) {
+    fixture f;
+    begin(&f, "humanoid36");
+    static const char *const names[] = {"left_thigh_joint",  "left_shin_joint",  "left_ankle_pitch_joint",
+                                        "right_thigh_joint", "right_shin_joint", "right_ankle_pitch_joint"};
+    static const double bend[] = {-0.45, 0.9, -0.45, -0.45, 0.9, -0.45};
+    for (int i = 0; i < 6; i++) {
+        f.q[kk_model_joint(f.model, kk_model_find_joint(f.model, names[i])).q_index] = bend[i];
+    }
+    kk_ik_task task[4] = {kk_ik_task_default(), kk_ik_task_default(), kk_ik_task_default(), kk_ik_task_default()};
+    for (int i = 0; i < 2; i++) {
+        task[i].frame = kk_model_find_frame(f.model, i ? "right_sole" : "left_sole");
+        task[i].goal = pose_of(&f, task[i].frame, f.q);
+    }
+    task[2].type = KK_IK_COM;
+    task[2].priority = 1;
+    task[2].goal.p = kk_vec3_add(kk_center_of_mass(f.model, f.data, f.q), kk_vec3_make(0.02, 0.05, -0.03));
+    kk_ik_report report;
+    double near[64];
+    memcpy(near, f.q, sizeof near);
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, task, 3, NULL, near, &report, NULL), KK_OK);
+    KK_CHECK(report.is_reached && report.iterations <= 6);     // both levels at once: as Newton's method
+    task[3].frame = kk_model_find_frame(f.model, "left_palm"); // far out of reach
+    task[3].priority = 2;
+    task[3].goal.p = kk_vec3_make(3, 1, 1);
+    const kk_ik_options o = {.max_iterations = 200};
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, task, 4, &o, f.q, &report, NULL), KK_OK);
+    KK_CHECK_EQ_INT(report.is_reached, 0);
+    KK_CHECK(report.error[0] < 1e-8);
+    KK_CHECK(report.error[1] < 1e-6);
+    KK_CHECK(report.error[2] > 0.1);
+    for (int i = 0; i < 2; i++) {
+        KK_CHECK(distance(task[i].goal, pose_of(&f, task[i].frame, f.q)) < 1e-8);
+    }
+    // and the hand stretched towards its goal
+    KK_CHECK(pose_of(&f, task[3].frame, f.q).p.x > 0.5);
+    end(&f);
+}
+
+// a momentum task: the posture moves so that its mean momentum is the one wanted
+KK_TEST(ik_momentum_of_a_floating_robot) {
+    fixture f;
+    begin(&f, "humanoid36");
+    double A[6 * 36], d[36], start[64];
+    memcpy(start, f.q, sizeof start);
+    kk_ik_task task[2] = {kk_ik_task_default(), kk_ik_task_default()};
+    task[0].type = KK_IK_MOMENTUM; // none: it only bends
+    task[1].frame = kk_model_find_frame(f.model, "left_palm");
+    task[1].priority = 1;
+    task[1].goal = pose_of(&f, task[1].frame, f.q);
+    task[1].goal.p.x += 0.1;
+    memset(task[1].weight, 0, 3 * sizeof(double));
+    kk_ik_report report;
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, task, 2, NULL, f.q, &report, NULL), KK_OK);
+    KK_CHECK(report.is_reached);
+    kk_centroidal(f.model, f.data, start, A);
+    kk_difference(f.model, start, f.q, d);
+    for (int k = 0; k < 6; k++) {
+        double h = 0;
+        for (int i = 0; i < 36; i++) {
+            h += A[36 * k + i] * d[i];
+        }
+        KK_CHECK_NEAR(h, 0, 58 * 1e-10); // the tolerance, times the mass
+    }
+    KK_CHECK_NEAR(pose_of(&f, task[1].frame, f.q).p.x, task[1].goal.p.x, 1e-9);
+    end(&f);
+}
+
+KK_TEST(ik_allocates_nothing_and_refuses_nonsense) {
+    fixture f;
+    begin(&f, "arm7");
+    kk_ik_task task = kk_ik_task_default();
+    kk_error error = {0};
+    task.frame = kk_model_find_frame(f.model, "flange");
+    kk_model_random_q(f.model, 3, 3, f.goal_q);
+    task.goal = pose_of(&f, task.frame, f.goal_q);
+    const kk_ik_options o = {.max_tries = 50};
+    const long before = allocations_so_far();
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, NULL, &error), KK_OK);
+    KK_CHECK_EQ_INT((int)(allocations_so_far() - before), 0);
+    task.frame = 99;
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, NULL, &error), KK_INVALID_ARGUMENT);
+    KK_CHECK(strstr(error.text, "99") != NULL);
+    task = kk_ik_task_default();
+    task.priority = KK_IK_MAX_LEVELS;
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, NULL, &error), KK_INVALID_ARGUMENT);
+    end(&f);
+}

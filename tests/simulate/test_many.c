@@ -1,0 +1,156 @@
+// Islands of many trees: the sparse way against the dense one, towers that stand, states that are taken up again.
+#include "simulate/simulator.h"
+#include "stage.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PLANKS = 18 };
+
+/// Layers of three planks, crosswise, each layer a little off; `speed` pushes the uppermost.
+static stage tower(double speed) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.6, 0);
+    int plank[PLANKS];
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    for (int i = 0; i < PLANKS; i++) {
+        plank[i] =
+            i / 3 % 2 ? stage_box(&s, 0.2, 0.06, 0.24, 0.04, material) : stage_box(&s, 0.2, 0.24, 0.06, 0.04, material);
+    }
+    kk_spec_options(s.spec)->timestep = 0.005;
+    if (stage_ready(&s, NULL)) {
+        for (int i = 0; i < PLANKS; i++) {
+            const int layer = i / 3;
+            const double across = 0.09 * (i % 3 - 1) + 0.003 * layer;
+            stage_place(&s, plank[i], layer % 2 ? across : 0, layer % 2 ? 0 : across, 0.02 + 0.04 * layer);
+        }
+        stage_v(&s, plank[PLANKS - 1])[3] = speed;
+    }
+    return s;
+}
+
+/// From now on islands of this simulator are dense, however many trees they have.
+static void make_dense(stage *s) {
+    s->simulator->wide.width = 0;
+}
+
+KK_TEST(wide_tower_stands) {
+    stage s = tower(0);
+    double start[7 * PLANKS];
+    memcpy(start, kk_state_q(s.state), sizeof start);
+    stage_run(&s, kk_test_is_quick() ? 50 : 400, NULL);
+    KK_CHECK(s.simulator->island[0].is_wide);
+    for (int i = 0; i < 7 * PLANKS; i++) {
+        KK_CHECK_NEAR(kk_state_q(s.state)[i], start[i], 1e-9);
+    }
+    stage_end(&s);
+}
+
+// the uppermost plank slides, the others do not: velocities behind one step are unique
+KK_TEST(wide_moves_as_dense) {
+    stage wide = tower(0.4), dense = tower(0.4);
+    make_dense(&dense);
+    stage_run(&wide, 1, NULL);
+    stage_run(&dense, 1, NULL);
+    KK_CHECK(wide.simulator->nisland > 0 && wide.simulator->island[0].is_wide);
+    KK_CHECK(!dense.simulator->island[0].is_wide);
+    for (int i = 0; i < 6 * PLANKS; i++) {
+        KK_CHECK_NEAR(kk_state_v(wide.state)[i], kk_state_v(dense.state)[i], 1e-7);
+    }
+    KK_CHECK_NEAR(stage_v(&wide, PLANKS)[3], 0.4 - 0.6 * 9.81 * 0.005, 1e-7);
+    stage_end(&wide);
+    stage_end(&dense);
+}
+
+/// An arm of two hinges with its hand on a stack of boxes.
+static stage arm_on_stack(void) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.7, 0);
+    int body = KK_WORLD, box[11];
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    for (int i = 0; i < 11; i++) {
+        box[i] = stage_box(&s, 1, 0.2, 0.2, 0.1, material);
+    }
+    for (int i = 0; i < 2; i++) {
+        kk_body_def def = kk_body_def_default();
+        char name[16];
+        snprintf(name, sizeof name, "arm%d", i);
+        def.name = name;
+        def.parent = body;
+        def.joint.type = KK_JOINT_HINGE;
+        def.joint.axis = kk_vec3_make(0, 1, 0);
+        def.joint.placement.p = i ? kk_vec3_make(0.5, 0, 0) : kk_vec3_make(-0.9, 0, 1.12);
+        def.joint.dof[0].damping = 0.5;
+        def.inertia = kk_inertia_solid_box(0.5, 0.5, 0.05, 0.05);
+        def.inertia.com = kk_vec3_make(0.25, 0, 0);
+        KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &def, &body, &s.error), KK_OK);
+    }
+    kk_shape_def hand = kk_shape_def_default();
+    hand.type = KK_SHAPE_SPHERE;
+    hand.body = body;
+    hand.size[0] = 0.02;
+    hand.material = material;
+    hand.placement.p.x = 0.4;
+    KK_CHECK_EQ_INT(kk_spec_add_shape(s.spec, &hand, &body, &s.error), KK_OK);
+    kk_spec_options(s.spec)->timestep = 0.002;
+    if (stage_ready(&s, NULL)) {
+        for (int i = 0; i < 11; i++) {
+            stage_place(&s, box[i], 0, 0, 0.05 + 0.1 * i);
+        }
+    }
+    return s;
+}
+
+// a robot in a pile is one block of it
+KK_TEST(wide_islands_hold_robots) {
+    stage wide = arm_on_stack(), dense = arm_on_stack();
+    make_dense(&dense);
+    for (int k = 0; k < 20; k++) {
+        stage_run(&wide, 1, NULL);
+        stage_run(&dense, 1, NULL);
+        for (int i = 0; i < kk_model_nq(wide.model); i++) {
+            KK_CHECK_NEAR(kk_state_q(wide.state)[i], kk_state_q(dense.state)[i], 1e-7);
+        }
+    }
+    KK_CHECK_EQ_INT(wide.simulator->nisland, 1);
+    KK_CHECK(wide.simulator->island[0].is_wide);
+    KK_CHECK_EQ_INT(wide.simulator->wide.nv[11], 2);
+    stage_end(&wide);
+    stage_end(&dense);
+}
+
+// whatever the simulator has kept of the steps before, a state goes on with the same bits in a new one
+KK_TEST(wide_state_is_taken_up_bit_by_bit) {
+    stage s = tower(0.02);
+    kk_state *copy = NULL;
+    kk_simulator *fresh = NULL;
+    KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &copy), KK_OK);
+    for (int cut = 1; cut <= 3; cut++) {
+        stage_run(&s, 5, NULL);
+        KK_CHECK_EQ_INT(kk_state_copy(copy, s.state), KK_OK);
+        KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, NULL, &fresh, &s.error), KK_OK);
+        for (int k = 0; k < 5; k++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, copy, fresh, NULL, &s.error), KK_OK);
+        }
+        stage_run(&s, 5, NULL);
+        KK_CHECK(memcmp(kk_state_q(copy), kk_state_q(s.state), sizeof(double) * 7 * PLANKS) == 0);
+        KK_CHECK(memcmp(kk_state_v(copy), kk_state_v(s.state), sizeof(double) * 6 * PLANKS) == 0);
+        kk_simulator_free(fresh);
+    }
+    kk_state_free(copy);
+    stage_end(&s);
+}
+
+// a budget of sweeps: no failure, and what rests from the start hardly moves
+KK_TEST(wide_budget_steps) {
+    stage s = tower(0);
+    kk_step_options options = {.budget = 10};
+    KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &options, &s.error), KK_OK);
+    const double top = stage_q(&s, PLANKS)[6];
+    for (int k = 0; k < 100; k++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).factorisations, 0);
+    }
+    KK_CHECK_NEAR(stage_q(&s, PLANKS)[6], top, 2e-3);
+    stage_end(&s);
+}

@@ -1,0 +1,377 @@
+// The page in a real browser: Chromium without a window, driven by playwright-core. Skips with a word where there is no browser.
+//     node web/tests/browser.mjs [name ...]       after `make web`
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { serve } from "../serve.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const out = join(root, "build/web-tests");
+const browserPath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((p) => p && existsSync(p));
+let playwright;
+try {
+    playwright = await import("playwright-core");
+} catch {
+    console.log("skipped: playwright-core is not installed (npm --prefix web ci)\n0 passed, 0 failed");
+    process.exit(0);
+}
+if (!browserPath) {
+    console.log("skipped: no Chromium on this machine (apt-get install chromium, or set CHROMIUM)\n0 passed, 0 failed");
+    process.exit(0);
+}
+
+mkdirSync(out, { recursive: true });
+const count = { bytes: 0 };
+const server = await serve(0, count);
+const address = `http://127.0.0.1:${server.address().port}/?plain`;
+const browser = await playwright.chromium.launch({ executablePath: browserPath,
+    args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"] });
+
+const tests = [];
+const test = (name, run) => tests.push({ name, run });
+const check = (holds, text) => { if (!holds) { throw new Error(text); } };
+
+/** A page with a model in it; console errors and failures of the engine fail the test. */
+async function open(hash, viewport = { width: 420, height: 300 }) {
+    const page = await browser.newPage({ viewport });
+    page.faults = [];
+    page.on("console", (m) => m.type() === "error" && page.faults.push(m.text()));
+    page.on("pageerror", (e) => page.faults.push(e.message));
+    await page.goto(`${address}#${hash}`);
+    await frame(page, "f => f.step > 3");
+    return page;
+}
+/** Waits until the newest frame satisfies a condition. */
+const frame = (page, condition, timeout = 60000) =>
+    page.waitForFunction(`(() => { const f = globalThis.karakuri?.frame; return f && (${condition})(f); })()`, undefined, { timeout, polling: 50 });
+const look = (page, expression) => page.evaluate(`(() => { const k = globalThis.karakuri, f = k.frame; return ${expression}; })()`);
+const send = (page, command) => page.evaluate((c) => globalThis.karakuri.send(c), command);
+async function close(page) {
+    const errors = await look(page, "k.errors");
+    await page.close();
+    check(page.faults.length === 0 && errors.length === 0, `errors: ${[...page.faults, ...errors].join("; ")}`);
+}
+const bodyPlace = (page, name) => look(page, `[...f.poses.slice(7 * k.description.bodies.findIndex(b => b.name === "${name}") + 4).slice(0, 3)]`);
+
+for (const demo of ["stand", "walk", "titan8", "stack", "arch", "slope", "linkage", "chebyshev", "pendulum", "twelve", "crane"]) {
+    test(`demo ${demo} runs`, async () => {
+        const page = await open(demo);
+        await frame(page, "f => f.time > 0.4");
+        check(await look(page, "f.residual <= 1e-9"), "the residual is above 1e-9 m/s");
+        check(await look(page, "!f.failed"), "a step failed");
+        await close(page);
+    });
+}
+
+test("the walk goes on", async () => {
+    const page = await open("walk");
+    await frame(page, "f => f.time > 4 || f.failed", 120000);
+    const [x, , z] = await look(page, "[...f.com]");
+    check(x > 0.25 && z > 0.7, `its centre of mass is at x = ${x.toFixed(2)} m, z = ${z.toFixed(2)} m`);
+    await close(page);
+    return `${x.toFixed(2)} m after 4 s`;
+});
+
+test("page is small and quick", async () => {
+    count.bytes = 0;
+    const page = await open("stand");
+    const first = await look(page, "k.firstFrame");
+    check(count.bytes <= 1.5e6, `${count.bytes} bytes were transferred`);
+    await close(page);
+    return `${(count.bytes / 1000).toFixed(0)} kB transferred, first frame after ${first.toFixed(0)} ms`;
+});
+
+test("a dropped folder with a URDF and meshes stands up", async () => {
+    const folder = process.env.KK_JVRC1 ?? join(root, "../shared/models/jvrc1");
+    if (!existsSync(folder)) {
+        return "skipped: no jvrc1 beside the repository";
+    }
+    const files = [];
+    const walk = (directory, path) => readdirSync(directory).forEach((name) => {
+        const at = join(directory, name);
+        statSync(at).isDirectory() ? walk(at, `${path}${name}/`) : files.push([`${path}${name}`, readFileSync(at).toString("base64")]);
+    });
+    walk(folder, "jvrc1/");
+    const page = await open("pendulum");
+    await page.evaluate((list) => {
+        globalThis.dropped = new Map(list.map(([path, text]) => [path, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
+    }, files);
+    const began = Date.now();
+    await page.evaluate(() => globalThis.karakuri.openFiles(globalThis.dropped));
+    await page.waitForFunction("globalThis.karakuri.description.bodies.length > 30 && globalThis.karakuri.frame.poses.length > 200", undefined, { timeout: 60000 });
+    const seconds = (Date.now() - began) / 1000;
+    await frame(page, "f => f.time > 1");
+    const height = await look(page, "f.com[2]");
+    check(height > 0.8, `its centre of mass is at ${height} m: it does not stand`);
+    check(await look(page, "k.description.meshes.length > 20"), "the meshes are missing");
+    await close(page);
+    return `up after ${seconds.toFixed(1)} s`;
+});
+
+test("a real drop of files is taken", async () => {
+    const page = await open("pendulum");
+    const text = readFileSync(join(root, "models/closed_link/closed_link.xml"), "utf8");
+    await page.evaluate((content) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([content], "closed_link.xml"));
+        dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    }, text);
+    await page.waitForFunction("globalThis.karakuri.description.name.includes('closed')", undefined, { timeout: 30000 });
+    await close(page);
+});
+
+const bytesOf = (list) => Object.fromEntries(list.map(([name, path]) => [name, readFileSync(path).toString("base64")]));
+const openFiles = (page, files) => page.evaluate((all) => globalThis.karakuri.openFiles(
+    new Map(Object.entries(all).map(([name, text]) => [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]))), files);
+
+test("a zip archive is taken", async () => {
+    const zip = join(out, "crane.zip");
+    try {
+        execFileSync("python3", ["-c", "import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED)\n"
+            + "for n in sys.argv[2:]: z.write(n, 'game/' + n.split('/')[-1])\nz.close()", zip, join(root, "models/crane/crane.urdf"), join(root, "models/crane/heart.obj")]);
+    } catch {
+        return "skipped: no python3 to make an archive";
+    }
+    const page = await open("pendulum");
+    await page.setInputFiles("#fileInput", zip);
+    await page.waitForFunction("globalThis.karakuri.description.bodies.some(b => b.name === 'heart')", undefined, { timeout: 30000 });
+    await frame(page, "f => f.time > 0.1");
+    await close(page);
+});
+
+test("a recording is played with its model", async () => {
+    const tool = join(root, "build/release/karakuri");
+    if (!existsSync(tool)) {
+        return "skipped: build/release/karakuri is not built";
+    }
+    const model = join(root, "models/double_pendulum/double_pendulum.xml");
+    execFileSync(tool, ["run", model, "--time", "0.5", "-k", "start", "--quiet", "-o", join(out, "p.kkr")]);
+    const page = await open("stack");
+    await openFiles(page, bytesOf([["double_pendulum.xml", model], ["p.kkr", join(out, "p.kkr")]]));
+    await frame(page, "f => f.replays && f.time > 0.49 && f.paused");
+    await send(page, { do: "rewind", step: 10 });
+    await frame(page, "f => f.step === 10");
+    await close(page);
+});
+
+test("a film in one file plays", async () => {
+    const tool = join(root, "build/release/karakuri");
+    if (!existsSync(tool)) {
+        return "skipped: build/release/karakuri is not built";
+    }
+    const file = join(out, "film.html");
+    execFileSync(tool, ["view", join(root, "models/double_pendulum/double_pendulum.xml"), "--time", "1", "--save", file, "--quiet", "--page", join(root, "web/viewer/dist")]);
+    const page = await browser.newPage({ viewport: { width: 420, height: 300 } });
+    page.faults = [];
+    page.on("console", (m) => m.type() === "error" && page.faults.push(m.text()));
+    page.on("pageerror", (e) => page.faults.push(e.message));
+    await page.goto(`file://${file}`);
+    await frame(page, "f => f.time > 0.3");
+    await close(page);
+    return `${(statSync(file).size / 1000).toFixed(0)} kB`;
+});
+
+test("a slider changes a gain and the motion", async () => {
+    const page = await open("stand", { width: 1000, height: 700 });
+    const before = await look(page, "k.description.actuators[0].gain");
+    // the slider itself, in its folder
+    await page.evaluate(() => [...document.querySelectorAll("#right .lil-title, #right .title")].find((e) => /Gains|ゲイン/.test(e.textContent)).click());
+    const input = page.locator("#right .lil-controller.lil-number", { hasText: "all × kp" }).locator("input").first();
+    await input.fill("0.02");
+    await input.press("Enter");
+    await page.waitForFunction(`globalThis.karakuri.description.actuators[0].gain < ${before} * 0.05`, undefined, { timeout: 30000 });
+    const height = await look(page, "f.com[2]");
+    await frame(page, `f => f.com[2] < ${height} - 0.1`);
+    await close(page);
+    return `the robot sinks from ${height.toFixed(2)} m`;
+});
+
+test("rewind and replay give the same hash", async () => {
+    const page = await open("stack");
+    await frame(page, "f => f.time > 0.3");
+    await send(page, { do: "push", body: 11, force: [900, 0, 0], steps: 100 });
+    await frame(page, "f => f.time > 0.8");
+    await send(page, { do: "pause" });
+    await frame(page, "f => f.paused");
+    const [step, hash] = await look(page, "[f.step, f.hash]");
+    await send(page, { do: "rewind", step: Math.round(step / 3) });
+    await frame(page, `f => f.step < ${step} / 2 && f.replays`);
+    check(await look(page, `f.hash !== "${hash}"`), "the past has the hash of now");
+    await send(page, { do: "step", count: step - Math.round(step / 3) });
+    await frame(page, `f => f.step === ${step}`);
+    check(await look(page, "f.hash") === hash, "the replay differs");
+    check(await look(page, "!f.differs"), "the replay says it differs");
+    await close(page);
+});
+
+test("a fork goes another way", async () => {
+    const page = await open("stack");
+    await frame(page, "f => f.time > 0.4");
+    await send(page, { do: "pause" });
+    await frame(page, "f => f.paused");
+    const [step, hash] = await look(page, "[f.step, f.hash]");
+    await send(page, { do: "rewind", step: Math.round(step / 2) });
+    await frame(page, "f => f.replays");
+    await send(page, [{ do: "push", body: 1, force: [200, 0, 0], steps: 50 }, { do: "step", count: step - Math.round(step / 2) }]);
+    await frame(page, `f => f.step === ${step} && !f.replays`);
+    check(await look(page, "f.hash") !== hash, "the fork is the same");
+    await close(page);
+});
+
+test("a plot shows the signal", async () => {
+    const page = await open("pendulum", { width: 1000, height: 700 });
+    const leaf = page.locator("#scene .leaf[data-signal$=' q']").first();
+    await leaf.click();
+    await page.waitForFunction("!document.getElementById('plots').hidden && document.querySelector('#plotArea canvas')");
+    const id = await leaf.getAttribute("data-signal");
+    await page.waitForFunction(`(({ count, axis }) => count > 10 && Number.isFinite(axis[0]))(globalThis.karakuri.plots.last(${JSON.stringify(id)}))`, undefined, { timeout: 60000 });
+    const { value, axis } = await look(page, `k.plots.last(${JSON.stringify(id)})`);
+    check(Number.isFinite(value) && axis[0] <= value + 1 && axis[1] > axis[0], `the value ${value} is not within the axis ${axis}`);
+    await close(page);
+});
+
+test("a body is dragged with the mouse", async () => {
+    const page = await open("stack", { width: 900, height: 600 });
+    const [x, y] = await page.evaluate(() => {
+        const { stage } = globalThis.karakuri;
+        const v = stage.bodies[10].position.clone().project(stage.camera);
+        const r = stage.canvas.getBoundingClientRect();
+        return [r.left + ((v.x + 1) / 2) * r.width, r.top + ((1 - v.y) / 2) * r.height];
+    });
+    const before = await bodyPlace(page, "box9");
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 60, y - 40, { steps: 3 });
+    await frame(page, `f => Math.hypot(f.poses[74] - ${before[0]}, f.poses[75] - ${before[1]}, f.poses[76] - ${before[2]}) > 0.03`);
+    await page.mouse.up();
+    await close(page);
+});
+
+test("a behaviour script acts, and its errors have lines", async () => {
+    const page = await open("stand", { width: 1000, height: 700 });
+    await page.evaluate(() => document.querySelector("[data-tab=script]").click());
+    const name = await look(page, "k.description.actuators[0].name");
+    await page.fill("#scriptText", `const t = robot.time;\nrobot.control["${name}"] = 0.25;\n`);
+    await page.click("#scriptRun");
+    await frame(page, "f => Math.abs(f.control[0] - 0.25) < 1e-6");
+    await page.fill("#scriptText", "const a = 1;\n\nrobot.control['nobody'] = a;\n");
+    await page.click("#scriptRun");
+    await page.waitForFunction("/(line|行) 3/.test(document.getElementById('scriptError').textContent)", undefined, { timeout: 30000 });
+    await page.fill("#scriptText", "const a = 1;\nif (a { }\n");
+    await page.click("#scriptRun");
+    await page.waitForFunction("/(line|行) 2/.test(document.getElementById('scriptError').textContent)", undefined, { timeout: 30000 });
+    const time = await look(page, "f.time");
+    await frame(page, `f => f.time > ${time} + 0.1`);
+    await close(page);
+});
+
+test("English, Japanese, dark, phone", async () => {
+    const page = await open("pendulum", { width: 390, height: 740 });
+    await page.click("#language");
+    check(/[ぁ-んァ-ン一-龥]/.test(await page.textContent("#open")) || (await page.textContent("#open")) === "Open", "no words");
+    await page.click("#language");
+    await page.click("#dark");
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
+    check(!wide, "the page is wider than a phone");
+    await page.click("#panelsButton");
+    await close(page);
+});
+
+test("parameters come back with the scene", async () => {
+    const page = await open("pendulum");
+    const text = readFileSync(join(root, "models/double_pendulum/double_pendulum.xml"), "utf8");
+    const parameters = JSON.stringify({ commands: [{ do: "edit", item: "option", field: "gravity", value: [0, 0, -1.5] }] });
+    await page.evaluate(([model, saved]) => {
+        const bytes = (t) => new TextEncoder().encode(t);
+        globalThis.karakuri.openFiles(new Map([["m.xml", bytes(model)], ["m.karakuri.json", bytes(saved)]]));
+    }, [text, parameters]);
+    await page.waitForFunction("globalThis.karakuri.description.options.gravity[2] === -1.5", undefined, { timeout: 30000 });
+    await close(page);
+});
+
+/** Holds a key for a time of the simulation. */
+async function hold(page, key, until) {
+    await page.keyboard.down(key);
+    await frame(page, until);
+    await page.keyboard.up(key);
+}
+const railOf = (page, name) => look(page, `k.description.bodies.find(b => b.joint?.name === "${name}").joint.q`);
+
+for (const [prize, x] of [["box", -0.35], ["heart", 0]]) {
+    test(`crane lifts the ${prize}`, async () => {
+        const page = await open("crane");
+        const q = await railOf(page, "rail_x");
+        if (x < 0) {
+            await hold(page, "ArrowLeft", `f => f.q[${q}] < ${x} + 0.03`);
+        }
+        await frame(page, `f => Math.abs(f.v[${q}] ?? 0) < 0.05`);
+        // small corrections, as a player makes them
+        for (let i = 0; i < 12; i++) {
+            const at = await look(page, `f.q[${q}]`);
+            if (Math.abs(at - x) < 0.012) {
+                break;
+            }
+            await page.keyboard.press(at < x ? "ArrowRight" : "ArrowLeft", { delay: 20 });
+            await page.waitForTimeout(150);
+        }
+        await page.keyboard.press(" ");
+        await page.waitForFunction("globalThis.karakuri.crane.state === 'carry'", undefined, { timeout: 90000 });
+        const height = (await bodyPlace(page, prize))[2];
+        check(height > 0.2, `the ${prize} is at ${height.toFixed(3)} m`);
+        await page.waitForFunction("globalThis.karakuri.crane.score > 0", undefined, { timeout: 30000 });
+        if (prize === "box") {
+            writeFileSync(join(out, "crane.png"), await page.screenshot());
+            await page.keyboard.down("Shift");
+            for (let i = 0; i < 6 && (await bodyPlace(page, prize))[2] > 0.2; i++) {
+                const key = i % 2 ? "ArrowLeft" : "ArrowRight";
+                const time = await look(page, "f.time");
+                await hold(page, key, `f => f.time > ${time} + 0.25`);
+            }
+            await page.keyboard.up("Shift");
+            await frame(page, `f => f.poses[7 * globalThis.karakuri.description.bodies.findIndex(b => b.name === "${prize}") + 6] < 0.2`);
+        }
+        await close(page);
+        return `at ${height.toFixed(3)} m`;
+    });
+}
+
+test("a screenshot is not blank", async () => {
+    const page = await open("stand");
+    const colours = await page.evaluate(async () => {
+        const picture = await createImageBitmap(await globalThis.karakuri.screenshot());
+        const canvas = new OffscreenCanvas(picture.width, picture.height);
+        const pen = canvas.getContext("2d");
+        pen.drawImage(picture, 0, 0);
+        const data = pen.getImageData(0, 0, picture.width, picture.height).data;
+        const seen = new Set();
+        for (let i = 0; i < data.length; i += 4) {
+            seen.add((data[i] >> 4) * 256 + (data[i + 1] >> 4) * 16 + (data[i + 2] >> 4));
+        }
+        return seen.size;
+    });
+    check(colours > 20, `${colours} colours only`);
+    await close(page);
+});
+
+const names = process.argv.slice(2);
+let passed = 0, failed = 0;
+for (const { name, run } of tests.filter((t) => names.length === 0 || names.some((n) => t.name.includes(n)))) {
+    const began = Date.now();
+    try {
+        const word = await run();
+        passed++;
+        console.log(`ok    ${name}${word ? `: ${word}` : ""} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+    } catch (error) {
+        failed++;
+        console.log(`FAIL  ${name}: ${error.message.split("\n")[0]}`);
+        for (const page of browser.contexts().flatMap((c) => c.pages())) {
+            await page.screenshot({ path: join(out, `${name.replaceAll(/\W+/g, "_")}.png`) }).catch(() => {});
+            await page.close();
+        }
+    }
+}
+await browser.close();
+server.close();
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed ? 1 : 0);

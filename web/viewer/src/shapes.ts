@@ -1,0 +1,102 @@
+// Geometry of the model's shapes. z is the axis of all that have one.
+import * as THREE from "three";
+import type { Description, Shape } from "karakuri-dynamics";
+
+export interface Buffers { meshes: ArrayBuffer[]; heights: ArrayBuffer[] }
+
+const PALETTE = [0x8fa3b8, 0xc9b18a, 0x9db59b, 0xb79aa9, 0x8fb3b5, 0xb3a6c9, 0xc4a48f];
+
+/** Triangles of a mesh; faces of a part are a group with the part's colour. */
+function meshGeometry(d: Description, buffers: Buffers, index: number): THREE.BufferGeometry {
+    const info = d.meshes[index];
+    const bytes = buffers.meshes[index];
+    const indexed = new THREE.BufferGeometry();
+    indexed.setAttribute("position", new THREE.BufferAttribute(new Float32Array(bytes, 0, 3 * info.vertices), 3));
+    indexed.setIndex(new THREE.BufferAttribute(new Uint32Array(bytes, 12 * info.vertices, 3 * info.faces), 1));
+    // sharp edges stay sharp: a normal for each triangle
+    const geometry = indexed.toNonIndexed();
+    info.parts.forEach((part, i) => geometry.addGroup(3 * part.first, 3 * part.count, i));
+    geometry.computeVertexNormals();
+    return geometry;
+}
+
+function heightGeometry(d: Description, buffers: Buffers, index: number): THREE.BufferGeometry {
+    const f = d.height_fields[index];
+    const heights = new Float32Array(buffers.heights[index]);
+    const geometry = new THREE.PlaneGeometry(2 * f.half_x, 2 * f.half_y, f.columns - 1, f.rows - 1);
+    const position = geometry.attributes.position as THREE.BufferAttribute;
+    for (let r = 0; r < f.rows; r++) {
+        for (let c = 0; c < f.columns; c++) {
+            position.setZ((f.rows - 1 - r) * f.columns + c, heights[r * f.columns + c]); // three's rows go down
+        }
+    }
+    geometry.computeVertexNormals();
+    return geometry;
+}
+
+export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE.BufferGeometry {
+    const [a, b, c] = s.size;
+    switch (s.type) {
+    case "plane": return new THREE.PlaneGeometry(60, 60);
+    case "sphere": return new THREE.SphereGeometry(a, 32, 20);
+    case "capsule": return new THREE.CapsuleGeometry(a, b, 10, 24).rotateX(Math.PI / 2);
+    case "cylinder": return new THREE.CylinderGeometry(a, a, b, 32).rotateX(Math.PI / 2);
+    case "cone": return new THREE.ConeGeometry(a, b, 32).rotateX(Math.PI / 2);
+    case "ellipsoid": return new THREE.SphereGeometry(1, 32, 20).scale(a, b, c);
+    case "box": return new THREE.BoxGeometry(a, b, c);
+    case "hull":
+    case "mesh": return meshGeometry(d, buffers, s.mesh);
+    case "height_field": return heightGeometry(d, buffers, s.height_field);
+    }
+}
+
+function material(colour: readonly number[] | undefined, body: number): THREE.MeshStandardMaterial {
+    const m = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.05 });
+    if (colour) {
+        m.color.setRGB(colour[0], colour[1], colour[2], THREE.SRGBColorSpace);
+        m.opacity = colour[3];
+        m.transparent = colour[3] < 1;
+    } else {
+        m.color.setHex(body === 0 ? 0x9aa4ad : PALETTE[body % PALETTE.length]);
+    }
+    return m;
+}
+
+/** The floor: squares of one metre, so that motion is seen. */
+function floorMaterial(): THREE.MeshStandardMaterial {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 128;
+    const pen = canvas.getContext("2d")!;
+    pen.fillStyle = "#f4f4f2";
+    pen.fillRect(0, 0, 128, 128);
+    pen.fillStyle = "#e4e6e8";
+    pen.fillRect(0, 0, 64, 64);
+    pen.fillRect(64, 64, 64, 64);
+    const texture = new THREE.CanvasTexture(canvas);
+    texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+    texture.repeat.set(30, 30);
+    texture.anisotropy = 8;
+    texture.colorSpace = THREE.SRGBColorSpace;
+    return new THREE.MeshStandardMaterial({ map: texture, roughness: 0.95 });
+}
+
+export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map<string, THREE.BufferGeometry>): THREE.Mesh {
+    const key = s.mesh >= 0 ? `mesh ${s.mesh}` : `${s.type} ${s.size.join(" ")} ${s.height_field}`;
+    let geometry = cache.get(key);
+    if (!geometry) {
+        cache.set(key, (geometry = shapeGeometry(d, buffers, s)));
+    }
+    const parts = s.mesh >= 0 ? d.meshes[s.mesh].parts : [];
+    const own = s.type === "plane" ? floorMaterial() : material(s.colour, s.body);
+    const isPainted = parts.length > 0 && !s.colour && parts.some((p) => p.colour);
+    if (!isPainted) {
+        geometry.groups.length > 0 && (geometry = geometry.clone()).clearGroups();
+    }
+    const mesh = new THREE.Mesh(geometry, isPainted ? parts.map((p) => material(p.colour, s.body)) : own);
+    const [w, x, y, z, px, py, pz] = s.placement;
+    mesh.quaternion.set(x, y, z, w);
+    mesh.position.set(px, py, pz);
+    mesh.castShadow = s.type !== "plane";
+    mesh.receiveShadow = true;
+    return mesh;
+}

@@ -1,0 +1,242 @@
+// The engine, its clock, and the user's behaviour script, away from the page's thread.
+import { Engine, EngineError, type Description, type Recording, type Session } from "karakuri-dynamics";
+import wasm from "../../engine/dist/karakuri.wasm?url";
+import type { FromWorker, ToWorker } from "./source.js";
+import { Motion } from "./motion.js";
+import { compileScript, type Script } from "./script.js";
+
+const engine = WebAssembly.compileStreaming(fetch(wasm)).then((module) => Engine.create(module));
+
+let session: Session | undefined;
+let recording: { film: Recording; at: number; playing: boolean; speed: number } | undefined;
+let description: Description | undefined;
+let script: Script | undefined;
+let motion: Motion | undefined;
+let generation = -1;
+let notice = 0;
+let isDirty = true;
+let owed = 0;
+let clock = performance.now();
+let speed = 1;
+let paused = false;
+let timestep = 0.001;
+let replays = false;
+/** simulated and wall-clock time of the last half second */
+let meter = { simulated: 0, began: performance.now(), rate: 0 };
+
+const post = (message: FromWorker, transfer: Transferable[] = []) => (self as unknown as Worker).postMessage(message, transfer);
+
+function describe(isNew: boolean): void {
+    if (!session) {
+        return;
+    }
+    const text = session.describeText();
+    description = JSON.parse(text) as Description;
+    timestep = description.options.timestep;
+    const meshes = isNew ? description.meshes.map((_, i) => session!.mesh(i)) : [];
+    const heights = isNew ? description.height_fields.map((_, i) => session!.heights(i).buffer as ArrayBuffer) : [];
+    post({ type: "picture", description: text, meshes, heights, isNew }, [...meshes, ...heights]);
+}
+
+function showFilm(): void {
+    if (!session || !recording) {
+        return;
+    }
+    const bytes = recording.film.frameBytes(session, Math.floor(recording.at));
+    const view = new DataView(bytes);
+    view.setUint32(32, (recording.playing ? 0 : 1) | 4, true);
+    view.setUint32(24, Math.max(0, generation), true);
+    view.setFloat32(148, recording.speed, true);
+    post({ type: "frame", bytes, realTime: recording.playing ? recording.speed : 0 }, [bytes]);
+}
+
+function show(): void {
+    if (!session) {
+        return;
+    }
+    if (recording) {
+        showFilm();
+        return;
+    }
+    const bytes = session.frameBytes();
+    const view = new DataView(bytes);
+    if (view.getUint32(24, true) !== generation) {
+        describe(false);
+        generation = view.getUint32(24, true);
+    }
+    if (view.getUint32(28, true) !== notice) {
+        notice = view.getUint32(28, true);
+        post({ type: "notice", text: session.notice, severity: "error" });
+    }
+    const flags = view.getUint32(32, true);
+    paused = (flags & 1) !== 0;
+    replays = (flags & 4) !== 0;
+    speed = view.getFloat32(148, true);
+    post({ type: "frame", bytes, realTime: paused ? 0 : meter.rate }, [bytes]);
+}
+
+async function load(message: Extract<ToWorker, { type: "load" }>): Promise<void> {
+    const own = await engine;
+    const next = own.load(message.files, message.main, message.options);
+    try {
+        if (message.commands?.length) {
+            next.command(message.commands);
+        }
+    } catch (error) {
+        fail(error);
+    }
+    recording?.film.free();
+    session?.free();
+    session = next;
+    script = undefined;
+    motion = undefined;
+    recording = undefined;
+    owed = 0;
+    if (message.recording) {
+        recording = { film: own.openRecording(message.recording), at: 0, playing: true, speed: 1 };
+        if (recording.film.modelHash !== next.modelHash) {
+            post({ type: "notice", text: "the recording is of another model, or of this one before it was changed", severity: "warning" });
+        }
+    }
+    post({ type: "messages", messages: next.messages });
+    describe(true);
+    startMotion(message.motion);
+    generation = new DataView(next.frameBytes()).getUint32(24, true);
+    isDirty = true;
+}
+
+function startMotion(text: string | undefined): void {
+    try {
+        motion = text && description ? new Motion(text, description) : undefined;
+    } catch (error) {
+        fail(error);
+    }
+}
+
+function fail(error: unknown): void {
+    const text = error instanceof EngineError || error instanceof Error ? error.message : String(error);
+    post({ type: "notice", text, severity: "error" });
+}
+
+function commandFilm(all: Extract<ToWorker, { type: "command" }>["command"]): void {
+    for (const c of Array.isArray(all) ? all : [all]) {
+        const film = recording!;
+        switch (c.do) {
+        case "play": film.playing = true; film.at = film.at >= film.film.steps - 1 ? 0 : film.at; break;
+        case "pause": film.playing = false; break;
+        case "speed": film.speed = c.value; break;
+        case "step": film.playing = false; film.at += c.count ?? 1; break;
+        case "reset": film.at = 0; break;
+        case "rewind": film.playing = false; film.at = c.step; break;
+        }
+        film.at = Math.max(0, Math.min(film.film.steps - 1, film.at));
+    }
+}
+
+self.onmessage = async (event: MessageEvent<ToWorker>) => {
+    const message = event.data;
+    try {
+        switch (message.type) {
+        case "load": await load(message); break;
+        case "command":
+            if (recording) {
+                commandFilm(message.command);
+            } else {
+                session?.command(message.command);
+            }
+            owed = 0;
+            break;
+        case "script":
+            script = message.text.trim() && session && description ? compileScript(message.text, session, description) : undefined;
+            post({ type: "scriptError", line: 0, text: "" });
+            break;
+        case "seek": session?.command({ do: "rewind", step: message.step }); break;
+        case "write": post({ type: "written", text: session?.write(message.format) ?? "", format: message.format }); break;
+        }
+    } catch (error) {
+        if (message.type === "script") {
+            script = undefined;
+            scriptFailed(error);
+        } else {
+            fail(error);
+        }
+    }
+    isDirty = true;
+};
+
+function scriptFailed(error: unknown): void {
+    const { line, text } = error as { line?: number; text?: string };
+    post({ type: "scriptError", line: line ?? 0, text: text ?? String(error) });
+}
+
+/** What drives the next step: a table, then a script, which has the last word. */
+function behave(): void {
+    if (replays) {
+        return;
+    }
+    motion?.act(session!);
+    try {
+        script?.run();
+    } catch (error) {
+        script = undefined;
+        scriptFailed(error);
+    }
+}
+
+/** Takes the steps that are due, for as long as there is time before the next picture. */
+function simulate(seconds: number): void {
+    if (!session || paused) {
+        return;
+    }
+    owed += seconds * speed;
+    const began = performance.now();
+    let due = Math.floor(owed / timestep);
+    owed -= due * timestep;
+    let taken = 0;
+    while (due > 0 && performance.now() - began < 14) {
+        const portion = (script || motion) && !replays ? 1 : Math.min(due, 8);
+        behave();
+        try {
+            session.step(portion);
+        } catch {
+            break; // the session has paused itself and left a notice
+        }
+        due -= portion;
+        taken += portion;
+    }
+    meter.simulated += taken * timestep;
+    isDirty ||= taken > 0;
+}
+
+function playFilm(seconds: number): void {
+    const film = recording!;
+    if (film.playing) {
+        film.at = Math.min(film.film.steps - 1, film.at + (seconds * film.speed) / timestep);
+        film.playing = film.at < film.film.steps - 1;
+        isDirty = true;
+    }
+}
+
+function tick(): void {
+    const now = performance.now();
+    const seconds = Math.min(0.1, (now - clock) / 1000);
+    clock = now;
+    try {
+        if (recording) {
+            playFilm(seconds);
+        } else {
+            simulate(seconds);
+        }
+        if (now - meter.began > 500) {
+            meter = { simulated: 0, began: now, rate: meter.simulated / ((now - meter.began) / 1000) };
+        }
+        if (isDirty) {
+            isDirty = false;
+            show();
+        }
+    } catch (error) {
+        fail(error);
+    }
+    setTimeout(tick, Math.max(0, 1000 / 60 - (performance.now() - now)));
+}
+tick();
