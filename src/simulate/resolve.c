@@ -16,8 +16,10 @@ static const double TURNING = 1e-9;
 enum { MOST_LOOSE = 8 };
 /// What turning explains up to this factor, it explains.
 static const double NEARLY = 1.25;
-/// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
-static const double REST_OF_PILES = 5e-3;
+/// Residual of a warm start, in tolerances, that what has many rows is left with: a hundred planks, or a robot on its feet, stir more digits
+/// than one box.
+static const double REST_OF_MANY = 5e-3;
+enum { MANY_ROWS = 18 };
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
 static const double LEAST_OF_PILES = 1e-8;
 enum { SWEEPS_OF_PILES = 10 };
@@ -173,8 +175,9 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
         kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
-    const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
-    *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
+    const int many = I->is_wide || I->nrow > MANY_ROWS;
+    const double most = REST_OF_MANY * options.tolerance, floor = many && most > few ? most : few;
+    *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
     if (s->options.budget > 0 || !(proof.residual <= floor)) {
         return 0;
     }
@@ -410,6 +413,14 @@ static void keep(kk_simulator *s, const kki_island *I, double share) {
     }
 }
 
+/// The rows' velocities as the last step left them; u2 is free until work is booked.
+static const double *velocities_before(kk_simulator *s, const kki_island *I) {
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        s->u2[r] = s->u0[r] + s->bias[r];
+    }
+    return s->u2 + I->first_row;
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
@@ -435,10 +446,12 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
         kki_rows_matrix(m, s, I);
     }
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
+    problem.before = velocities_before(s, I);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
         status = solve(m, s, I, &problem, error);
     }
+    problem.before = NULL;
     if (status != KK_OK) {
         return status;
     }
