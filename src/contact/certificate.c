@@ -140,6 +140,7 @@ static void judge(const kki_problem *p, int b, double scale, const double *lambd
     }
     if (block->law == KKI_LAW_CONTACT) {
         c->dissipation = larger(c->dissipation, slip_angle(x, ub, r));
+        c->creep = larger(c->creep, kki_creep(block->friction, x, ub));
     }
 }
 

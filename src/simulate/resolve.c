@@ -175,7 +175,8 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
     const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
-    if (s->options.budget > 0 || !(proof.residual <= floor)) {
+    const int creeps = !I->is_wide && proof.creep > KKI_TELLING_CREEP * proof.residual;
+    if (s->options.budget > 0 || !(proof.residual <= floor) || creeps) {
         return 0;
     }
     note(m, s, I, &proof, &none);
@@ -430,7 +431,8 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
     const int events = s->report.events;
-    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int holds =
+        ((I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share)) && !break_loose(m, s, I);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
