@@ -60,7 +60,7 @@ static inline double kki_contact_map_squared(double friction, double scale, cons
 /// Slip of a contact whose friction is at its bound and does not point against it, m/s; else 0. The natural map is all but blind to it:
 /// points of one face that slip alike, each with a friction turned by δ, leave a residual of |ut| δ and lose a share δ²/2 of what would hold them.
 /// Only above some residuals does it tell more than they.
-static const double KKI_TELLING_CREEP = 8;
+static const double KKI_TELLING_CREEP = 2;
 static inline double kki_creep(double friction, const double *lambda, const double *u) {
     const double fastest = 1e-8, least = 2e-13, turned = 1e-7;
     const double rim = friction * lambda[0] * (1 - 1e-9), slip2 = u[1] * u[1] + u[2] * u[2];

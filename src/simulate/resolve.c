@@ -14,6 +14,9 @@ static const double SLIPPING = 1e-8;
 static const double TURNING = 1e-9;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
+/// Rounds in which friction is kept from doing work on what turns, and work that is rounding, J.
+enum { MOST_PUMPING = 4 };
+static const double PUMPED = 1e-14;
 /// What turning explains up to this factor, it explains.
 static const double NEARLY = 1.25;
 /// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
@@ -360,6 +363,33 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
     return any;
 }
 
+/// Friction on what turns about its contact does the work λt · (u_middle + u_end)/2, and Coulomb's law sees to it that λt · (u_end + bias) is
+/// not positive. Where a slide just stopped, or turning explains a part of u_middle only, the bias takes over as much of the rest as lies
+/// along λt, or all of it. True where it has changed.
+static int stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+        if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
+            continue;
+        }
+        const double *l = s->lambda + c->row + 1, *u = s->u0 + c->row + 1;
+        double *bias = s->bias + c->row + 1, *g = s->g + c->row + 1;
+        const double left[2] = {u[0] + k->surface[0] - bias[0], u[1] + k->surface[1] - bias[1]};
+        const double work = l[0] * left[0] + l[1] * left[1], size = l[0] * l[0] + l[1] * l[1];
+        if (work > PUMPED) {
+            for (int t = 0; t < 2; t++) {
+                const double more = is_last ? left[t] : l[t] * (work / size);
+                bias[t] += more;
+                g[t] += more;
+            }
+            any = 1;
+        }
+    }
+    return any;
+}
+
 /// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
 static int has_force(const kk_simulator *s, const kki_constraint *c) {
     int any = 0;
@@ -439,6 +469,10 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
+        status = solve(m, s, I, &problem, error);
+    }
+    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && stop_pumping(m, s, I, round == MOST_PUMPING);
+         round++) {
         status = solve(m, s, I, &problem, error);
     }
     if (status != KK_OK) {
