@@ -399,20 +399,19 @@ static int has_force(const kk_simulator *s, const kki_constraint *c) {
     return any;
 }
 
-/// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
-/// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
+/// Rigid loops hold in the mean of the step's start and end: the curvature of their path then costs no energy, as it does where only the
+/// end is held. (The path of a coupling is straight.)
 static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
-    const double kept = 0.999;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
             reflect_contact(m, s, c, u_start + (c->row - I->first_row));
         }
-        const int holds = (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING) && has_force(s, c);
+        const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {
             if (s->compliance[c->row + r] == 0) {
-                s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
+                s->bias[c->row + r] = u_start[c->row - I->first_row + r];
             }
         }
     }
@@ -448,7 +447,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
         !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
-    kki_island_free_dead_rows(s, I);
+    kki_island_free_dead_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
