@@ -226,7 +226,7 @@ static void solve(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const int K = s->options.max_sweeps > 0 ? s->options.max_sweeps : KKI_PAPER_SWEEPS_SPRINGHEAD;
     gauss_seidel g = {.s = s, .I = I, .y = s->local[0], .lambda = s->lambda + I->first_row};
     kki_rows_build(m, s, I);
-    kki_island_free_dead_rows(m, s, I);
+    kki_island_free_dead_rows(s, I);
     kki_island_gather(m, s, I, s->y, g.y);
     kki_rows_velocity(s, I, g.y, s->u0 + I->first_row);
     kki_island_gather(m, s, I, s->y_free, g.y);

@@ -14,7 +14,7 @@ enum { MOST_ROUNDS = 4 };
 /// Errors below this are rounding, m or rad; and those of which a round, whose error is that of a square, leaves only rounding.
 static const double CLOSED = 1e-13, SMALL = 1e-8;
 /// Speed along a loop's rows that is left, m/s or rad/s.
-static const double STEADY = 1e-10;
+static const double STEADY = 1e-7;
 
 static int is_held(const kk_model *m) {
     return m->nloop > 0 || m->ncoupling > 0;
@@ -67,11 +67,15 @@ static int take_away(const kk_model *m, kk_simulator *s, const kki_island *I, co
 static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const kki_warm_layout w = s->layout;
     kki_island_begin(m, s, I, &w, s->warm);
-    if (errors(s, I) <= CLOSED) {
+    const double gap = errors(s, I);
+    if (gap <= CLOSED) {
         return 0;
     }
     kki_rows_build(m, s, I);
-    kki_island_free_dead_rows(m, s, I);
+    kki_island_free_dead_rows(s, I);
+    if (gap > SMALL) {
+        kki_island_free_dependent_rows(m, s, I);
+    }
     const int wants_matrix = !I->is_wide && I->nrow <= s->most_dense_rows;
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);

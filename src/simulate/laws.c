@@ -211,23 +211,35 @@ static void list_rows(const kk_model *m, const kk_simulator *s, const kki_island
     x->least = x->least > MOST_SHARE ? MOST_SHARE : x->least;
 }
 
-static double product(const kk_simulator *s, const kki_island *I, int a, int b) {
-    double sum = 0;
-    for (int t = 0; t < I->nv; t++) {
-        sum += s->Y[t * I->stride + a] * s->Y[t * I->stride + b];
-    }
-    return sum;
-}
-
-/// The rows' products, each row of length one.
-static void fill_products(const kk_simulator *s, const kki_island *I, const dependence *x, double *A) {
+/// The listed rows' products, each row of length one.
+static void fill_products(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+    const int n = x->count;
     double scale[MOST_DEPENDENT];
-    for (int k = 0; k < x->count; k++) {
-        scale[k] = 1 / kk_sqrt(product(s, I, x->row[k], x->row[k]));
-        for (int i = 0; i < k; i++) {
-            A[k * x->count + i] = A[i * x->count + k] = scale[k] * scale[i] * product(s, I, x->row[k], x->row[i]);
+    for (int k = 0; k < n * n; k++) {
+        A[k] = 0;
+    }
+    for (int t = 0; t < I->nv; t++) {
+        const double *Y = s->Y + t * I->stride;
+        double y[MOST_DEPENDENT];
+        for (int k = 0; k < n; k++) {
+            y[k] = Y[x->row[k]];
         }
-        A[k * x->count + k] = 1;
+        for (int k = 0; k < n; k++) {
+            if (y[k] == 0) { // most degrees of freedom are of other branches
+                continue;
+            }
+            for (int i = 0; i < n; i++) {
+                A[k * n + i] += y[k] * y[i];
+            }
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        scale[k] = 1 / __builtin_sqrt(A[k * n + k]);
+    }
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < n; i++) {
+            A[k * n + i] *= scale[k] * scale[i];
+        }
     }
 }
 
@@ -245,21 +257,35 @@ static int newest(const dependence *x, const double *A, const int8_t *is_done, d
 }
 
 /// Takes row p's part out of the others (Cholesky's elimination, the largest pivot first).
-static void eliminate(const dependence *x, int p, const int8_t *is_done, double *A) {
+static void eliminate(const dependence *x, int p, const int8_t *is_done, double *restrict A) {
     const int n = x->count;
     const double pivot = 1 / A[p * n + p];
     for (int i = 0; i < n; i++) {
         const double f = is_done[i] ? 0 : A[i * n + p] * pivot;
-        for (int k = 0; f != 0 && k < n; k++) {
-            A[i * n + k] -= f * A[p * n + k];
+        if (f != 0) {
+            for (int k = 0; k < n; k++) {
+                A[i * n + k] -= f * A[p * n + k];
+            }
         }
     }
 }
 
-static void free_dependent(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_LOOP) {
+            free_dead(s, I, c);
+        }
+    }
+}
+
+void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, const kki_island *I) {
     dependence x;
     int8_t is_done[MOST_DEPENDENT] = {0};
     list_rows(m, s, I, &x);
+    if (I->is_wide || x.count < 4) {
+        return;
+    }
     fill_products(s, I, &x, s->A);
     for (int p = newest(&x, s->A, is_done, 1); p >= 0; p = newest(&x, s->A, is_done, s->A[p * x.count + p])) {
         is_done[p] = 1;
@@ -269,19 +295,5 @@ static void free_dependent(const kk_model *m, kk_simulator *s, const kki_island 
         if (!is_done[k]) {
             free_row(s, I, x.block[k]);
         }
-    }
-}
-
-void kki_island_free_dead_rows(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    int rows = 0;
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        if (c->kind == KKI_ON_LOOP) {
-            free_dead(s, I, c);
-            rows += c->nrow;
-        }
-    }
-    if (rows > 3 && !I->is_wide) {
-        free_dependent(m, s, I);
     }
 }

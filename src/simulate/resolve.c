@@ -447,7 +447,8 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
         !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
-    kki_island_free_dead_rows(m, s, I);
+    kki_island_free_dead_rows(s, I);
+    kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
