@@ -175,6 +175,7 @@ static void judge(const kki_problem *p, int b, double scale, const double *lambd
     }
     if (block->law == KKI_LAW_CONTACT) {
         c->dissipation = larger(c->dissipation, slip_angle(x, ub, __builtin_sqrt(r2)));
+        c->creep = larger(c->creep, kki_creep(block->friction, x, ub));
     }
 }
 

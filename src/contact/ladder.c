@@ -331,6 +331,35 @@ static bool climb_all(climb *c) {
     return climb_last(c);
 }
 
+// ---- what could stick
+
+/// The fastest slip that friction does not point against.
+static double creep(const kki_system *s, const kki_iterate *it) {
+    double most = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        const double x =
+            block->law == KKI_LAW_CONTACT ? kki_creep(block->friction, it->lambda + block->row, it->u + block->row) : 0;
+        most = x > most ? x : most;
+    }
+    return most;
+}
+
+/// What creeps either sticks or slides with all its friction against it.
+static void settle(climb *c) {
+    const double before = creep(c->system, c->best);
+    if (!(before > KKI_TELLING_CREEP * c->best->residual)) {
+        return;
+    }
+    kki_iterate_copy(c->system, c->best, c->trial);
+    const bool good = kki_newton_stick(c->system, c->scratch, c->trial, c->stats);
+    const double most = c->best->residual > c->system->floor ? c->best->residual : c->system->floor;
+    if (good && c->trial->residual <= most && creep(c->system, c->trial) < before) {
+        kki_iterate_copy(c->system, c->trial, c->best);
+        c->stats->rung = KKI_RUNG_NEWTON;
+    }
+}
+
 /// Real time: so many sweeps and nothing else; the best of them is kept.
 static bool sweep_budget(climb *c) {
     kki_iterate_copy(c->system, c->best, c->trial);
@@ -391,6 +420,9 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
         return refuse(KK_NOT_FINITE, find_not_finite(p, lambda), p, lambda, u, certificate, stats);
     }
     stats->cut_short = !(options->fixed_sweeps > 0 ? sweep_budget(&c) : climb_all(&c));
+    if (options->fixed_sweeps == 0 && (options->rungs & KKI_RUNG_NEWTON)) {
+        settle(&c);
+    }
     store(s, c.best, lambda);
     kki_certify(p, lambda, u, certificate);
     stats->block = certificate->worst;

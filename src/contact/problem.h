@@ -57,6 +57,7 @@ typedef struct kki_certificate {
     double cone;        ///< how far λ leaves its cone, as a velocity
     double signorini;   ///< max |λn un|, as energy, J
     double dissipation; ///< worst angle between −ut and λt where a contact slides, rad
+    double creep;       ///< fastest slip below 1e-8 m/s that friction at its bound does not point against
     int32_t worst;      ///< block of the residual, −1 if there is none
 } kki_certificate;
 

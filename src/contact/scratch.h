@@ -159,6 +159,9 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *scratch, kki_iterate
 /// @param nudge  the shift otherwise; 0: the least
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, bool careful, double nudge,
                       kki_solver_stats *stats);
+/// At the edge of friction points of one face may slip for want of a common direction, with next to no residual. All that is at its bound is
+/// made to slide as one; what that pushes back sticks. `it` need not come out better: the caller looks.
+bool kki_newton_stick(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats);
 
 void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                        const kki_solver_options *options, kki_solver_stats *stats);

@@ -14,6 +14,9 @@ static const double SLIPPING = 1e-8;
 static const double TURNING = 1e-9;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
+/// Rounds in which friction is kept from doing work on what turns, and work that is rounding, J.
+enum { MOST_PUMPING = 4 };
+static const double PUMPED = 1e-14;
 /// What turning explains up to this factor, it explains.
 static const double NEARLY = 1.25;
 /// Residual of a warm start, in tolerances, that what has many rows is left with: a hundred planks, or a robot on its feet, stir more digits
@@ -178,7 +181,8 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const int many = I->is_wide || I->nrow > MANY_ROWS;
     const double most = REST_OF_MANY * options.tolerance, floor = many && most > few ? most : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
-    if (s->options.budget > 0 || !(proof.residual <= floor)) {
+    const int creeps = !I->is_wide && proof.creep > KKI_TELLING_CREEP * proof.residual;
+    if (s->options.budget > 0 || !(proof.residual <= floor) || creeps) {
         return 0;
     }
     note(m, s, I, &proof, &none);
@@ -362,6 +366,33 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
     return any;
 }
 
+/// Friction on what turns about its contact does the work λt · (u_middle + u_end)/2, and Coulomb's law sees to it that λt · (u_end + bias) is
+/// not positive. Where a slide just stopped, or turning explains a part of u_middle only, the bias takes over as much of the rest as lies
+/// along λt, or all of it. True where it has changed.
+static int stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+        if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
+            continue;
+        }
+        const double *l = s->lambda + c->row + 1, *u = s->u0 + c->row + 1;
+        double *bias = s->bias + c->row + 1, *g = s->g + c->row + 1;
+        const double left[2] = {u[0] + k->surface[0] - bias[0], u[1] + k->surface[1] - bias[1]};
+        const double work = l[0] * left[0] + l[1] * left[1], size = l[0] * l[0] + l[1] * l[1];
+        if (work > PUMPED) {
+            for (int t = 0; t < 2; t++) {
+                const double more = is_last ? left[t] : l[t] * (work / size);
+                bias[t] += more;
+                g[t] += more;
+            }
+            any = 1;
+        }
+    }
+    return any;
+}
+
 /// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
 static int has_force(const kk_simulator *s, const kki_constraint *c) {
     int any = 0;
@@ -371,20 +402,19 @@ static int has_force(const kk_simulator *s, const kki_constraint *c) {
     return any;
 }
 
-/// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
-/// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
+/// Rigid loops hold in the mean of the step's start and end: the curvature of their path then costs no energy, as it does where only the
+/// end is held. (The path of a coupling is straight.)
 static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
-    const double kept = 0.999;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
             reflect_contact(m, s, c, u_start + (c->row - I->first_row));
         }
-        const int holds = (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING) && has_force(s, c);
+        const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {
             if (s->compliance[c->row + r] == 0) {
-                s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
+                s->bias[c->row + r] = u_start[c->row - I->first_row + r];
             }
         }
     }
@@ -429,6 +459,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
+    kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
@@ -441,7 +472,8 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
     const int events = s->report.events;
-    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int holds =
+        ((I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share)) && !break_loose(m, s, I);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
@@ -452,6 +484,10 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
         status = solve(m, s, I, &problem, error);
     }
     problem.before = NULL;
+    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && stop_pumping(m, s, I, round == MOST_PUMPING);
+         round++) {
+        status = solve(m, s, I, &problem, error);
+    }
     if (status != KK_OK) {
         return status;
     }

@@ -145,6 +145,7 @@ struct kk_simulator {
     void *probe_user;
     int is_smooth;   ///< whether this step was one for Runge and Kutta
     int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
     int has_spatial; ///< whether it has spatial tendons
 
