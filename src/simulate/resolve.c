@@ -166,6 +166,10 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     kki_certificate proof;
+    if (I->is_wide && s->options.budget > 0) {
+        *share = 1;
+        return 0; // the sweeps cost no more
+    }
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
         kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);
@@ -175,7 +179,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
     const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
-    if (s->options.budget > 0 || !(proof.residual <= floor)) {
+    if (!(proof.residual <= floor)) {
         return 0;
     }
     note(m, s, I, &proof, &none);
@@ -430,7 +434,11 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
     const int events = s->report.events;
-    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int waits = kki_island_waits(m, s, I);
+    if (waits) {
+        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
+    }
+    const int holds = waits || (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
@@ -442,7 +450,9 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (status != KK_OK) {
         return status;
     }
-    kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    if (!waits) {
+        kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    }
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
