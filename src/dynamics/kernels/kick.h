@@ -16,16 +16,6 @@
 
 #include "delassus.h"
 
-/// A body on its own: nothing hangs on its free joint.
-KKI_INLINE int is_lone(const knode *b) {
-    return is_free_root(b) && b->is_leaf;
-}
-
-/// Such a body with its centre of mass at its origin.
-KKI_INLINE int is_central(const knode *b) {
-    return is_lone(b) && b->h[0] == 0 && b->h[1] == 0 && b->h[2] == 0;
-}
-
 /// Bias acceleration of a free root whose velocity stays as it is in world axes; a lone body's spin is not felt.
 KKI_INLINE void kick_free_root(const knode *b, const double *v, const world_node *x, const world_motion *p,
                                world_motion *s) {
