@@ -171,6 +171,10 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     kki_certificate proof;
+    if (I->is_wide && s->options.budget > 0) {
+        *share = 1;
+        return 0; // the sweeps cost no more
+    }
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
         kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);
@@ -182,7 +186,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const double most = REST_OF_MANY * options.tolerance, floor = many && most > few ? most : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
     const int creeps = !I->is_wide && proof.creep > KKI_TELLING_CREEP * proof.residual;
-    if (s->options.budget > 0 || !(proof.residual <= floor) || creeps) {
+    if (!(proof.residual <= floor) || creeps) {
         return 0;
     }
     note(m, s, I, &proof, &none);
@@ -472,8 +476,12 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
     const int events = s->report.events;
-    const int holds =
-        ((I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share)) && !break_loose(m, s, I);
+    const int waits = kki_island_waits(m, s, I);
+    if (waits) {
+        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
+    }
+    const int known = waits || (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int holds = known && !break_loose(m, s, I);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
@@ -491,7 +499,9 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (status != KK_OK) {
         return status;
     }
-    kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    if (!waits) {
+        kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    }
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
