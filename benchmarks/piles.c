@@ -94,8 +94,11 @@ static kk_model *make(const scene *s, int bodies) {
             continue;
         }
         const double x = i % side, y = i / side % side, z = i / side / side;
-        const double jx = 0.01 * kk_random_next_between(&random, -0.5, 0.5), jy = 0.01 * kk_random_next_between(&random, -0.5, 0.5);
-        add_body(spec, i, s->is_box, kk_vec3_make(pitch * (x + 0.5) - 0.5 * pitch * side + jx, pitch * (y + 0.5) - 0.5 * pitch * side + jy, 0.06 + pitch * z));
+        const double jx = 0.01 * kk_random_next_between(&random, -0.5, 0.5),
+                     jy = 0.01 * kk_random_next_between(&random, -0.5, 0.5);
+        add_body(spec, i, s->is_box,
+                 kk_vec3_make(pitch * (x + 0.5) - 0.5 * pitch * side + jx, pitch * (y + 0.5) - 0.5 * pitch * side + jy,
+                              0.06 + pitch * z));
     }
     kk_model *model = NULL;
     must(kk_model_compile(spec, NULL, &model, &error), &error);
@@ -149,9 +152,10 @@ static void run_round(const kk_model *model, const kk_state *start, kk_state *st
 }
 
 static void print(const char *name, const setup *u, int workers, const timing *t) {
-    printf("%-8s %6d bodies %2d worker%s %7.0f us, of its own thread %7.0f us  contacts %6d islands %4d residual %.1e depth %.1e hash %016llx\n", name,
-           u->bodies, workers, workers == 1 ? " " : "s", 1e6 * t->least, 1e6 * t->own, t->report.contacts, t->report.islands,
-           t->report.residual, t->report.penetration, (unsigned long long)t->hash);
+    printf("%-8s %6d bodies %2d worker%s %7.0f us, of its own thread %7.0f us  contacts %6d islands %4d residual %.1e "
+           "depth %.1e hash %016llx\n",
+           name, u->bodies, workers, workers == 1 ? " " : "s", 1e6 * t->least, 1e6 * t->own, t->report.contacts,
+           t->report.islands, t->report.residual, t->report.penetration, (unsigned long long)t->hash);
     for (int k = 0; k < KK_STAGE_COUNT && u->stages; k++) {
         printf("         %-11s %9.0f us\n", kk_stage_name((kk_stage)k), 1e6 * t->seconds[k]);
     }
@@ -163,7 +167,8 @@ static int measure(const scene *s, const setup *u) {
     kk_state *start = NULL, *state = NULL;
     must(kk_state_create(model, NULL, &start), &error);
     must(kk_state_create(model, NULL, &state), &error);
-    kk_simulator *one = make_simulator(model, u, 1), *many = u->workers > 1 ? make_simulator(model, u, u->workers) : NULL;
+    kk_simulator *one = make_simulator(model, u, 1),
+                 *many = u->workers > 1 ? make_simulator(model, u, u->workers) : NULL;
     for (int i = 0; i < u->settle; i++) {
         must(kk_step(model, start, one, NULL, &error), &error);
     }
@@ -194,8 +199,8 @@ int main(int argc, char **argv) {
     const struct {
         const char *name;
         int *value;
-    } options[] = {{"--bodies", &u.bodies},   {"--settle", &u.settle}, {"--steps", &u.steps}, {"--budget", &u.budget},
-                   {"--workers", &u.workers}, {"--rounds", &u.rounds}};
+    } options[] = {{"--bodies", &u.bodies}, {"--settle", &u.settle},   {"--steps", &u.steps},
+                   {"--budget", &u.budget}, {"--workers", &u.workers}, {"--rounds", &u.rounds}};
     for (int i = 1; i < argc; i++) {
         u.stages |= strcmp(argv[i], "--stages") == 0;
         if (i + 1 < argc && strcmp(argv[i], "--scene") == 0) {

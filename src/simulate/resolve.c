@@ -154,6 +154,10 @@ static double lasting_share(const kk_simulator *s, const kki_island *I) {
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
 /// @param share  of a change of λ that the next step should start from
 static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
+    *share = 1;
+    if (s->options.budget > 0) {
+        return 0; // the sweeps are cheaper than the question
+    }
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
@@ -167,7 +171,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
     const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
-    if (s->options.budget > 0 || !(proof.residual <= floor)) {
+    if (!(proof.residual <= floor)) {
         return 0;
     }
     note(m, s, I, &proof, &none);
@@ -252,7 +256,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
-    options.any = true;
+    options.any = options.unproven = true;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {

@@ -154,6 +154,7 @@ static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I)
 
 void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     size_t used = 0;
+    s->wide.stamp++;
     list_bodies(m, s, I);
     for (int i = 0; i < I->nconstraint; i++) {
         make_tie(m, s, I, &s->constraint[s->order[I->first_constraint + i]], &s->wide.tie[i], &used);
@@ -178,7 +179,8 @@ kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I) 
                                 .first = w->first,
                                 .nv = w->nv,
                                 .tie = w->tie,
-                                .Y = w->Y};
+                                .Y = w->Y,
+                                .stamp = w->stamp};
 }
 
 void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {
