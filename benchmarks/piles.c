@@ -5,11 +5,12 @@
 // The bodies fall for `settle` steps and are then timed for `steps` steps, nothing sleeps; the least time of `rounds` rounds over the same
 // steps counts, and rounds of one and of several workers alternate. Workers must not change a bit: the states' hashes are compared.
 #include <karakuri/karakuri.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "../tools/cli/pool.h"
 
 static double now(void *user) {
     (void)user;
@@ -119,11 +120,10 @@ typedef struct timing {
     uint64_t hash;
 } timing;
 
-static kk_simulator *make_simulator(const kk_model *model, const setup *u, int workers) {
+static kk_simulator *make_simulator(const kk_model *model, const setup *u, kk_workers workers) {
     kk_error error = {0};
     kk_simulator *simulator = NULL;
-    const kk_step_options options = {.budget = u->budget, .clock = own_time, .discrete = 1};
-    (void)workers;
+    const kk_step_options options = {.budget = u->budget, .clock = own_time, .discrete = 1, .workers = workers};
     must(kk_simulator_create(model, &options, NULL, &simulator, &error), &error);
     return simulator;
 }
@@ -167,8 +167,10 @@ static int measure(const scene *s, const setup *u) {
     kk_state *start = NULL, *state = NULL;
     must(kk_state_create(model, NULL, &start), &error);
     must(kk_state_create(model, NULL, &state), &error);
-    kk_simulator *one = make_simulator(model, u, 1),
-                 *many = u->workers > 1 ? make_simulator(model, u, u->workers) : NULL;
+    pool threads;
+    const kk_workers workers = u->workers > 1 ? pool_open(&threads, u->workers) : (kk_workers){0};
+    kk_simulator *one = make_simulator(model, u, (kk_workers){0});
+    kk_simulator *many = u->workers > 1 ? make_simulator(model, u, workers) : NULL;
     for (int i = 0; i < u->settle; i++) {
         must(kk_step(model, start, one, NULL, &error), &error);
     }
@@ -190,6 +192,9 @@ static int measure(const scene *s, const setup *u) {
     kk_state_free(start);
     kk_state_free(state);
     kk_model_free(model);
+    if (u->workers > 1) {
+        pool_close(&threads);
+    }
     return many && alone.hash != together.hash;
 }
 

@@ -19,6 +19,7 @@ typedef struct kki_wide {
     kki_sparse_work solver;
     size_t room;           ///< of Y
     double *Y;             ///< [room]
+    int8_t *is_built;      ///< [constraints] whether the rows are those of lone bodies
     kki_tie *tie;          ///< [constraints] one a constraint, in the island's order
     int32_t *first, *nv;   ///< [trees + 1], [trees] of the island's trees
     int32_t *body_of_tree; ///< [trees] number in its island
