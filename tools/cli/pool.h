@@ -19,7 +19,7 @@ typedef struct pool_thread {
 struct pool {
     pthread_mutex_t mutex;
     pthread_cond_t wakes;
-    atomic_uint round;           ///< of work given out; odd values are not used
+    atomic_uint round;           ///< of work given out
     atomic_int next, busy, ends; ///< piece to take; threads that are still at it; the pool is closing
     kk_task *task;
     void *context;
