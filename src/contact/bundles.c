@@ -7,7 +7,7 @@
 #include "contact/sparse_scratch.h"
 
 /// Bundles of a colour that are worth a worker's while.
-enum { SWEEP_GRAIN = 48, PACK_GRAIN = 64 };
+enum { SWEEP_GRAIN = 100, PACK_GRAIN = 64 };
 
 // ---- colours
 
