@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision; `make bench ARGS="scenes"` runs
+"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision, simbench; `make bench ARGS="scenes"` runs
 one of them.
 
 `--json FILE` gathers what all of them found, `--strict` fails when a bar is missed; other arguments go to the program and
@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import build as peers  # noqa: E402
 import collision  # noqa: E402
 
-PROGRAMS = ("dynamics", "scenes", "loading", "collision")
+PROGRAMS = ("dynamics", "scenes", "loading", "collision", "simbench")
 WORK = ROOT / "build" / "bench"
 
 
@@ -33,6 +33,8 @@ def command_of(name):
     if name == "dynamics":
         program = peers.build("dynamics", ROOT / "benchmarks" / "dynamics.cpp")
         return [program, "--note", f"library={library_compiler()}"]
+    if name == "simbench":
+        return [peers.build_simbench()]
     WORK.mkdir(parents=True, exist_ok=True)
     program = peers.build_scenes(name, worlds=name == "scenes")
     return [program, "--models", ROOT.parent / "shared" / "models", "--work", WORK]

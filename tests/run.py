@@ -255,6 +255,19 @@ def step_exam(tally):
         tally.passes() if row["pass"] else tally.fails(f"exam row {row['row']}: {row['scene']}", text)
 
 
+def step_simbench(tally):
+    """quick scenes of SimBenchmark: errors no larger than any published; `make bench ARGS=simbench` runs all, beside other engines"""
+    done = run([build("release", tally) / "karakuri", "simbench", "--quick", "--json"])
+    try:
+        cases = json.loads(done.stdout)["cases"]
+    except (ValueError, KeyError):
+        tally.fails("simbench", done.stdout + done.stderr)
+        return
+    for case in cases:
+        name = f"simbench {case['test']} at {case['dt']}"
+        tally.passes() if case["best"] else tally.fails(name, f"  error {case['error']} {case['stopped'] or ''}")
+
+
 def step_reproduce(tally):
     """the papers' experiments that take a second or two; `karakuri reproduce` runs them all"""
     tool, folder = build("release", tally) / "karakuri", BUILD / "reproduction-quick"

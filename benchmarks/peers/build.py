@@ -15,6 +15,7 @@ BUILD = ROOT / "build" / "peers"
 VENV = ROOT / "build" / "venv"
 LIBRARY = ROOT / "build" / "release" / "libkarakuri.a"
 PEERS = ROOT / "benchmarks" / "peers"
+SIMBENCH = ROOT / "tools" / "cli" / "simbench" / "simbench.h"
 PACKAGES = ["pin==4.1.0", "mujoco==4.0.0"]  # the versions all published figures and golden files are from
 
 # what Pinocchio's own CMake package asks for
@@ -59,7 +60,7 @@ def compiler():
 
 def headers():
     return [*PEERS.glob("*.hpp"), *(ROOT / "benchmarks").glob("*.hpp"), *(ROOT / "include").rglob("*.h"),
-            ROOT / "models" / "robots.h"]
+            ROOT / "models" / "robots.h", SIMBENCH]
 
 
 def is_fresh(target, sources):
@@ -73,7 +74,7 @@ def compile_object(source, flags, command=None):
     words = [str(word) for word in [*(command or [compiler(), "-std=c++17"]), *flags]]
     # the peers' objects see only the header they begin with and the public ones
     own = [PEERS / name for name in re.findall(r'#include "(\w+\.hpp)"', source.read_text())]
-    seen = [*own, *(ROOT / "include").rglob("*.h")] if source.parent == PEERS else headers()
+    seen = [*own, SIMBENCH, *(ROOT / "include").rglob("*.h")] if source.parent == PEERS else headers()
     if not (is_fresh(target, [source, *seen]) and record.exists() and record.read_text() == " ".join(words)):
         print(f"peers: compiling {source.relative_to(ROOT)}", file=sys.stderr)
         BUILD.mkdir(parents=True, exist_ok=True)
@@ -123,18 +124,21 @@ def robots_object():
                           [shutil.which("clang") or "cc", "-std=c17"])
 
 
-def optional_worlds():
-    """Engines that apt may have installed: objects, libraries and defines of those that can be compiled and linked."""
+def optional_worlds(prefix="world", bullet="", bullet_flags=()):
+    """Engines that apt may have installed: objects, libraries and defines of those that can be compiled and linked.
+
+    `prefix` of their sources in peers/; `bullet` behind the names of its libraries."""
     wanted = {"ode": ("ode/ode.h", ["-lode"], []),
-              "bullet": ("bullet/btBulletDynamicsCommon.h", ["-lBulletDynamics", "-lBulletCollision", "-lLinearMath"],
-                         ["-isystem", "/usr/include/bullet"]),
+              "bullet": ("bullet/btBulletDynamicsCommon.h",
+                         [f"-l{name}{bullet}" for name in ("BulletDynamics", "BulletCollision", "LinearMath")],
+                         ["-isystem", "/usr/include/bullet", *bullet_flags]),
               "dart": ("dart/simulation/World.hpp", ["-ldart"], ["-isystem", "/usr/include/eigen3"])}
     objects, libraries, defines = [], [], []
     for name, (header, needed, flags) in wanted.items():
         if not (pathlib.Path("/usr/include") / header).exists():
             print(f"peers: no {name} here (apt: lib{name}-dev), its rows are left out", file=sys.stderr)
             continue
-        objects.append(compile_object(PEERS / f"world_{name}.cpp", ["-O3", "-DNDEBUG", *WARNINGS, *flags]))
+        objects.append(compile_object(PEERS / f"{prefix}_{name}.cpp", ["-O3", "-DNDEBUG", *WARNINGS, *flags]))
         libraries += needed
         defines.append(f"-DKK_WITH_{name.upper()}")
     return objects, libraries, defines
@@ -153,6 +157,27 @@ def build_scenes(program, worlds=True):
     if worlds:
         objects += [compile_object(PEERS / f"world_{name}.cpp", plain) for name in ("ours", "mujoco")]
     target = BUILD / program
+    if not is_fresh(target, [*objects, LIBRARY]):
+        run(compiler(), *objects, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", *libraries, "-pthread", "-lm", "-o",
+            target)
+    return target
+
+
+def build_simbench():
+    """Builds benchmarks/simbench.cpp, SimBenchmark's scenes in all engines; gives its path."""
+    if not LIBRARY.exists():
+        give_up("build the library first: make")
+    mujoco = fetch() / "mujoco"
+    mujoco_library = next(mujoco.glob("libmujoco.so.*"))
+    objects, libraries, defines = optional_worlds("simbench", "-float64", ["-DBT_USE_DOUBLE_PRECISION"])
+    plain = ["-O2", *WARNINGS, "-Wconversion", "-isystem", mujoco / "include", *defines]
+    folder = ROOT / "tools" / "cli" / "simbench"
+    c_compiler = [shutil.which("clang") or "cc", "-std=c17"]
+    objects += [compile_object(source, ["-O2", "-ffp-contract=off", *WARNINGS], c_compiler)
+                for source in sorted(folder.glob("*.c"))]
+    objects += [compile_object(PEERS / "simbench_mujoco.cpp", plain),
+                compile_object(ROOT / "benchmarks" / "simbench.cpp", plain)]
+    target = BUILD / "simbench"
     if not is_fresh(target, [*objects, LIBRARY]):
         run(compiler(), *objects, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", *libraries, "-pthread", "-lm", "-o",
             target)

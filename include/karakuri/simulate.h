@@ -11,6 +11,13 @@ KK_BEGIN_DECLS
 /// The data of stepping: scratch and the results of the last step. One a thread; can be thrown away at any time.
 typedef struct kk_simulator kk_simulator;
 
+/// What contacts that bounce at the same instant make of it, with restitution e each.
+typedef enum kk_restitution_law {
+    KK_RESTITUTION_SEQUENTIAL, ///< one after the other, the fastest first, each u⁺ = −e u⁻: a cradle's last ball leaves
+    KK_RESTITUTION_NEWTON,  ///< all at once, u⁺ = −e u⁻ of those that approach
+    KK_RESTITUTION_POISSON, ///< all at once: impulses that stop the approach, and e times as much again
+} kk_restitution_law;
+
 /// How the forces of contacts, limits and loops are found. All but the first are methods of the papers this engine descends from, kept as
 /// they were published so that they can be compared (docs/guide/paper-modes.md): they do not fail for a residual, and the report says
 /// how far their answer is from the exact law. A simulator keeps its solver for life.
@@ -32,6 +39,7 @@ typedef struct kk_step_options {
     int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice (openhrp 120, springhead 15, kuroda 1000 descents)
     int max_newton; ///< Newton iterations; 0: likewise
     int budget;     ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    kk_restitution_law restitution_law;
     double restitution_speed; ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;        ///< m; most by which a step repairs penetration; 0: 0.01
     int discrete;             ///< 1: bodies faster than their thickness a step are not followed along their motion
@@ -68,18 +76,20 @@ KK_API const char *kk_stage_name(kk_stage stage);
 
 /// The proof of a step, and what it cost.
 typedef struct kk_report {
-    double residual;    ///< m/s; worst natural-map residual of any constraint
-    double cone;        ///< m/s; how far an impulse leaves its cone, as a velocity
-    double signorini;   ///< J; worst |impulse × separation speed|
-    double dissipation; ///< rad; worst angle between friction and the reverse of sliding
-    double penetration; ///< m; deepest overlap at the step's middle
-    double kinetic_before,
-        kinetic_after;      ///< J; at the step's middle, before and after the kick; 0 where RK4 took the step
+    double residual;                      ///< m/s; worst natural-map residual of any constraint
+    double cone;                          ///< m/s; how far an impulse leaves its cone, as a velocity
+    double signorini;                     ///< J; worst |impulse × separation speed|
+    double dissipation;                   ///< rad; worst angle between friction and the reverse of sliding
+    double penetration;                   ///< m; deepest overlap at the step's middle
+    double kinetic_before, kinetic_after; ///< J; at the step's middle, before and after the kick
+    /// J; of gravity and of joints' springs, at the step's middle. Where RK4 took the step all four are those of its start and its end.
+    double potential_before, potential_after;
     double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
+    int broken;                                  ///< loops that broke in the step
     int parts;                                   ///< that the step was taken in, because of fast bodies; 1
     int cut_short;                               ///< 1: the budget ended the solution before the tolerance
     double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
@@ -93,7 +103,7 @@ typedef struct kk_contact {
     kk_vec3 force;    ///< N, on the second, world: mean over the step
     double gap;       ///< m; negative: overlap
     kk_vec3 velocity; ///< of the second against the first at the end of the step, world
-    double friction;  ///< μ that held
+    double friction;  ///< μ that held, static or sliding
 } kk_contact;
 
 KK_API kk_status kk_simulator_create(const kk_model *model, const kk_step_options *options,

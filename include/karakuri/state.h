@@ -25,6 +25,10 @@ KK_API const double *kk_state_lag_const(const kk_state *state);
 /// Time, coordinates and velocities of a keyframe. Filters stand where its control would settle them, integrators and
 /// everything else as in a new state.
 KK_API kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyframe);
+/// Whether a loop holds in this state: as its definition says, until it is switched or breaks. −1: there is no such loop.
+KK_API int kk_state_loop(const kk_model *model, const kk_state *state, int loop);
+/// Switches a loop on or off, mends a broken one. One that is open when it is switched on is closed by and by.
+KK_API kk_status kk_state_set_loop(const kk_model *model, kk_state *state, int loop, int on);
 
 /// Both states must be of one model; KK_SIZE_MISMATCH otherwise.
 KK_API kk_status kk_state_copy(kk_state *to, const kk_state *from);

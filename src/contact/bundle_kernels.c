@@ -158,7 +158,7 @@ BODY void pack_body(const kki_sparse_problem *p, const double *soft, kki_bundle 
     const int32_t none = p->first[p->nbody];
     for (int l = 0; l < KKI_LANES; l++) {
         const kki_tie *t = b->tie[l] >= 0 ? &p->tie[b->tie[l]] : NULL;
-        b->friction[l] = t ? p->rows.block[t->block].friction : 0;
+        b->friction[l] = 0;
         for (int r = 0; r < 3; r++) {
             b->soft[r][l] = t ? soft[t->row + r] : 0;
             b->g[r][l] = b->lambda[r][l] = 0;

@@ -112,7 +112,9 @@ static void take_in(void *context, int first, int end, int worker) {
     for (int i = first; i < end; i++) {
         kki_bundle *b = &x->bundles->bundle[i];
         for (int l = 0; l < KKI_LANES && b->tie[l] >= 0; l++) {
-            const int row = x->s->problem->tie[b->tie[l]].row;
+            const kki_tie *t = &x->s->problem->tie[b->tie[l]];
+            const int row = t->row;
+            b->friction[l] = x->s->problem->rows.block[t->block].friction; // what breaks loose changes it
             for (int r = 0; r < 3; r++) {
                 b->g[r][l] = x->s->g[row + r];
                 b->lambda[r][l] = x->lambda[row + r];

@@ -17,7 +17,7 @@ typedef struct kki_bundle {
     double across[2][KKI_LANES];                ///< Gn1, Gn2
     double inverse_t[3][KKI_LANES];             ///< of the tangential 2 × 2: 11, 12, 22
     double step[KKI_LANES];                     ///< 1 / its larger eigenvalue
-    double friction[KKI_LANES];                 ///< μ
+    double friction[KKI_LANES];                 ///< μ, of the call at hand
     double g[3][KKI_LANES], soft[3][KKI_LANES]; ///< as kki_sparse_system
     double lambda[3][KKI_LANES];
     int32_t at[2][KKI_LANES]; ///< where in z each body begins; the zeros behind z: none

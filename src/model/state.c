@@ -145,6 +145,25 @@ kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyf
     return KK_OK;
 }
 
+int kk_state_loop(const kk_model *model, const kk_state *state, int loop) {
+    if (state->model_hash != model->hash || loop < 0 || loop >= model->nloop) {
+        return -1;
+    }
+    const double position = kki_state_warm_const(state)[kki_warm_layout_of(model).first_switch + loop];
+    return kki_loop_is_on(&model->loop[loop], position);
+}
+
+kk_status kk_state_set_loop(const kk_model *model, kk_state *state, int loop, int on) {
+    if (state->model_hash != model->hash) {
+        return KK_SIZE_MISMATCH;
+    }
+    if (loop < 0 || loop >= model->nloop) {
+        return KK_NOT_FOUND;
+    }
+    kki_state_warm(state)[kki_warm_layout_of(model).first_switch + loop] = on ? KKI_SWITCH_ON : KKI_SWITCH_OFF;
+    return KK_OK;
+}
+
 static int same_shape(const kk_state *a, const kk_state *b) {
     return a->model_hash == b->model_hash && a->nq == b->nq && a->nv == b->nv && a->nlag == b->nlag &&
            a->nwarm == b->nwarm;

@@ -1,8 +1,6 @@
 /// Layout of the warm part of a state.
 #include "model/warm.h"
 
-#include "model/model.h"
-
 int kki_model_max_contacts(const kk_model *model) {
     if (model->options.max_contacts > 0) {
         return model->options.max_contacts;
@@ -29,6 +27,24 @@ static int has_joint_forces(const kk_model *m) {
     return 0;
 }
 
+int kki_is_flyer(const kk_model *model, int node) {
+    const kki_node *n = &model->node[node];
+    return n->type == KKI_NODE_FREE && n->parent == 0 && !n->is_leaf;
+}
+
+int kki_is_lone(const kk_model *model, int node) {
+    const kki_node *n = &model->node[node];
+    return n->type == KKI_NODE_FREE && n->parent == 0 && n->is_leaf && n->mass > 0;
+}
+
+static int count_nodes(const kk_model *m, int (*is)(const kk_model *, int)) {
+    int count = 0;
+    for (int i = 1; i < m->nnode; i++) {
+        count += is(m, i);
+    }
+    return count;
+}
+
 /// Whether all bodies are free or on hinges, some on hinges, and nothing else ties them: springs may then stand for the hinges.
 static int may_have_springs(const kk_model *m) {
     int hinges = 0;
@@ -52,7 +68,10 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_coupling = w.first_dof + (has_joint_forces(model) ? KKI_WARM_DOF_SIZE * model->nv : 0);
     w.first_loop = w.first_coupling + model->ncoupling;
     w.first_tendon = w.first_loop + 6 * model->nloop;
-    w.first_body = w.first_tendon + 2 * model->ntendon;
+    w.first_switch = w.first_tendon + 2 * model->ntendon;
+    w.first_flight = w.first_switch + model->nloop;
+    w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
+    w.first_body = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);
     w.size = w.first_body + (may_have_springs(model) ? KKI_WARM_BODY_SIZE * model->nnode : 0);
     return w;
 }

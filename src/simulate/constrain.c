@@ -4,6 +4,7 @@
 /// joint's axis (limits, dry friction, couplings): a unit force on a degree of freedom is a unit wrench along its axis on
 /// its node with the opposite on the node's parent.
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 // ---- lists with room checked once, at creation
 
@@ -39,11 +40,19 @@ static kk_vec3 origin(const kk_simulator *s, int node) {
     return kki_vec3(kki_pose_of(s->data, node)->p);
 }
 
+/// (point − origin) × d. What is but rounding of the point's coordinates is zero: a ball that is pushed at its centre does not turn.
+static kk_vec3 moment_of(kk_vec3 point, kk_vec3 origin, kk_vec3 d) {
+    const kk_vec3 x = kk_vec3_cross(kk_vec3_sub(point, origin), d);
+    const double size = __builtin_fabs(x.x) + __builtin_fabs(x.y) + __builtin_fabs(x.z);
+    const double place = __builtin_fabs(point.x) + __builtin_fabs(point.y) + __builtin_fabs(point.z);
+    return size <= 1e-15 * place ? kk_vec3_make(0, 0, 0) : x; // what is no number stays none
+}
+
 /// A force along d at a point: on node i, and its opposite on node j.
 static void force_part(kk_simulator *s, int row, int i, int j, kk_vec3 point, kk_vec3 d) {
     kki_row_part *p = add_part(s, row, i, j);
-    put(p->wi, kk_vec3_cross(kk_vec3_sub(point, origin(s, i)), d), d, 1);
-    put(p->wj, kk_vec3_cross(kk_vec3_sub(point, origin(s, j)), d), d, -1);
+    put(p->wi, moment_of(point, origin(s, i), d), d, 1);
+    put(p->wj, moment_of(point, origin(s, j), d), d, -1);
 }
 
 /// A moment about d: on node i, and its opposite on node j.
@@ -81,6 +90,26 @@ static void dof_part(const kk_model *m, kk_simulator *s, int row, int dof, doubl
 
 int kki_last_dof(const kk_model *m, int node) {
     return node == 0 ? -1 : m->node[node].v_index + m->node_nv[node] - 1;
+}
+
+// ---- for tendons.c
+
+kki_constraint *kki_begin_constraint(kk_simulator *s, int kind, int item) {
+    return begin(s, (kki_constraint_kind)kind, item);
+}
+
+void kki_end_constraint(kk_simulator *s, kki_constraint *c) {
+    end(s, c);
+}
+
+void kki_add_dof_part(const kk_model *m, kk_simulator *s, int dof, double scale) {
+    dof_part(m, s, 0, dof, scale);
+}
+
+void kki_add_line_part(kk_simulator *s, const int node[2], const kk_vec3 at[2], kk_vec3 force) {
+    kki_row_part *p = add_part(s, 0, node[1], node[0]);
+    put(p->wi, kk_vec3_cross(kk_vec3_sub(at[1], origin(s, node[1])), force), force, 1);
+    put(p->wj, kk_vec3_cross(kk_vec3_sub(at[0], origin(s, node[0])), force), force, -1);
 }
 
 // ---- contacts
@@ -231,7 +260,7 @@ static void loop_rod(kk_simulator *s, kki_constraint *c, const kki_model_loop *l
 
 static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
     const kki_model_loop *l = &m->loop[i];
-    if (!l->is_active) {
+    if (!kki_loop_is_on(l, s->loop_switch[i])) {
         return;
     }
     kki_constraint *c = begin(s, KKI_ON_LOOP, i);
@@ -276,6 +305,7 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->nv; i++) {
         constrain_friction(model, s, i);
     }
+    kki_constrain_tendons(model, s);
     for (int i = 0; i < model->nactuator; i++) {
         if (s->is_row[i]) {
             constrain_motor(model, s, i);

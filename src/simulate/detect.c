@@ -60,6 +60,15 @@ static double spread(const kki_manifold *f, int on_b) {
     return high - low;
 }
 
+/// Whose surface rows act on. Of a patch the flatter side's: one that lands a little tilted stays consistent. Of a single point a
+/// sphere's, so that it rolls on its own radius even where it overlaps what it rolls on.
+static int acts_on_b(const kk_model *m, int a, int b, const kki_manifold *f) {
+    if (f->count == 1) {
+        return m->shape[b].shape.type == KK_SHAPE_SPHERE && m->shape[a].shape.type != KK_SHAPE_SPHERE;
+    }
+    return spread(f, 1) < spread(f, 0);
+}
+
 static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *like, const kki_contact_point *p,
                       int on_b) {
     kki_contact *c = &s->contact[s->ncontact++];
@@ -67,7 +76,6 @@ static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *lik
     c->feature = p->feature;
     c->gap = p->gap;
     c->position = p->position;
-    // rows act in the plane of the flatter side: a patch that lands a little tilted stays consistent
     c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(c->normal, p->gap)) : p->position;
     if (!moves(m, c->shape[0]) && !moves(m, c->shape[1])) {
         return; // with the body alone
@@ -112,7 +120,7 @@ static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, 
                         .normal = f->normal};
     like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = spread(f, 1) < spread(f, 0), from = s->ncontact;
+    const int on_b = acts_on_b(m, a, b, f), from = s->ncontact;
     for (int i = 0; i < f->count; i++) {
         add_point(m, s, &like, &f->point[i], on_b);
     }

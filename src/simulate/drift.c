@@ -53,6 +53,15 @@ static kk_vec3 turned_away(kk_quat q, kk_vec3 a) {
 
 // ---- free roots
 
+static int is_zero(const double *x, int n) {
+    for (int i = 0; i < n; i++) {
+        if (x[i] != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /// R_WJ0 of the joint's placement: q's quaternion and position are seen from there. Lengths and world constancy do not
 /// depend on it, so it can be left out of everything here.
 ///
@@ -158,6 +167,10 @@ static void spin(const lone *b, double h, spinner *x) {
 /// Centre of mass straight on, momentum kept.
 /// @param w  velocity to move with, in the axes at the start    @param v  velocity to carry along
 static void drift_lone(const kki_node *n, double h, const double *w, double *q, double *v) {
+    if (is_zero(w, 3) && is_zero(v, 3)) {
+        store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(load_quat(q), load3(w + 3)), h)));
+        return; // it does not turn
+    }
     const lone b = lone_of(n);
     const kk_quat R0 = load_quat(q);
     const kk_vec3 omega = load3(w), none = {0, 0, 0};
@@ -182,15 +195,6 @@ static void drift_lone(const kki_node *n, double h, const double *w, double *q, 
 }
 
 // ---- all joints
-
-static int is_zero(const double *x, int n) {
-    for (int i = 0; i < n; i++) {
-        if (x[i] != 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
 
 static void drift_node(const kki_node *n, int nv, double h, const double *w, double *q, double *v) {
     // what stands still keeps its bits

@@ -20,7 +20,9 @@
 #include "math/dense.h"
 #include "simulate/island.h"
 
-enum { MOST_PIECES = 12, MOST_IMPULSES = 400, MOST_UNKNOWNS = 128, MOST_VERDICTS = 4 };
+/// Pieces of a step: a few, and more where many contacts may bounce one after the other.
+enum { LEAST_PIECES = 12, PIECES_A_CONTACT = 4 };
+enum { MOST_IMPULSES = 400, MOST_UNKNOWNS = 128, MOST_VERDICTS = 4 };
 
 /// Slower than this nothing slides, m/s.
 static const double SLIDING = 1e-10;
@@ -42,6 +44,7 @@ typedef struct piece {
     double w;                 ///< share of the step that is left
     double *u_s, *u_e;        ///< rows' velocities
     double *total;            ///< λ so far
+    int all_bounce;           ///< contacts without restitution, too
 } piece;
 
 static double *rows(const piece *p, double *all) {
@@ -93,10 +96,17 @@ static double gap_now(const piece *p, const kki_constraint *c, const double *tra
 
 /// Whether a contact bounces rather than lands: it has restitution, and it is open or comes in fast.
 static int bounces(const piece *p, const kki_constraint *c) {
-    if (c->kind != KKI_ON_CONTACT || law_of(p, c)->restitution <= 0) {
-        return 0;
+    return c->kind == KKI_ON_CONTACT && (p->all_bounce || law_of(p, c)->restitution > 0);
+}
+
+/// By Poisson's hypothesis a contact without restitution hands its impulse on to those that have some: all meet at their instants.
+static int all_bounce(const piece *p) {
+    int any = 0;
+    for (int i = 0; i < p->I->nconstraint && p->s->options.restitution_law == KK_RESTITUTION_POISSON; i++) {
+        const kki_constraint *c = constraint(p, i);
+        any |= c->kind == KKI_ON_CONTACT && law_of(p, c)->restitution > 0;
     }
-    return 1;
+    return any;
 }
 
 /// What dry friction and adhesion can do in the piece.
@@ -147,12 +157,12 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
     }
 }
 
-static kk_status solve(piece *p) {
+/// λ of the rows' g. @param lambda  in: where to start from, out: result
+static kk_status solve_rows(piece *p, double *lambda) {
     kki_certificate proof;
     kki_solver_stats stats;
     const kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
-    double *lambda = rows(p, s->lambda);
     const kk_status status = kki_island_solve(s, p->I, p->problem, &options, lambda, rows(p, s->u), &proof, &stats);
     if (status != KK_OK) {
         return status;
@@ -161,12 +171,22 @@ static kk_status solve(piece *p) {
     s->report.sweeps += stats.sweeps;
     s->report.factorisations += stats.factorisations;
     s->report.residual = proof.residual > s->report.residual ? proof.residual : s->report.residual;
+    return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
+}
+
+static kk_status solve(piece *p) {
+    kk_simulator *s = p->s;
+    double *lambda = rows(p, s->lambda);
+    const kk_status status = solve_rows(p, lambda);
+    if (status != KK_OK) {
+        return status;
+    }
     for (int k = 0; k < p->I->nv; k++) {
         p->y_e[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
     }
     kki_rows_add(s, p->I, lambda, p->y_e);
     velocities(p, p->y_e, p->u_e);
-    return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
+    return KK_OK;
 }
 
 // ---- stops
@@ -185,7 +205,7 @@ static verdict sliding_along(const double t[2]) {
 
 /// Reads a contact; *stops becomes 1 where its sliding ended inside the piece.
 static verdict judge_contact(const piece *p, const kki_constraint *c, const double *lambda, int *stops) {
-    const double *l = lambda + row_of(p, c), friction = law_of(p, c)->friction;
+    const double *l = lambda + row_of(p, c), friction = p->s->block[c->block].friction;
     double before[2], after[2];
     slip(p, c, p->u_s, before);
     slip(p, c, p->u_e, after);
@@ -219,7 +239,8 @@ static verdict judge(const piece *p, const kki_constraint *c, const double *lamb
     switch (c->kind) {
     case KKI_ON_CONTACT: return judge_contact(p, c, lambda, stops);
     case KKI_ON_FRICTION: return judge_joint(p, c, lambda, stops);
-    case KKI_ON_LIMIT: return (verdict){lambda[row_of(p, c)] > 0 ? STICK : OPEN, {0, 0}};
+    case KKI_ON_LIMIT:
+    case KKI_ON_TENDON: return (verdict){lambda[row_of(p, c)] > 0 ? STICK : OPEN, {0, 0}};
     default: return (verdict){STICK, {0, 0}};
     }
 }
@@ -256,7 +277,7 @@ static int list_unknowns(const piece *p, const kki_constraint *c, const verdict 
         return 1;
     }
     if (c->kind == KKI_ON_CONTACT && v->mode == SLIDE) {
-        const double friction = law_of(p, c)->friction;
+        const double friction = p->s->block[c->block].friction;
         lambda[r + 1] = friction * lambda[r] * v->d[0];
         lambda[r + 2] = friction * lambda[r] * v->d[1];
         return add_unknown(x, r, friction * v->d[0], friction * v->d[1]);
@@ -401,7 +422,7 @@ static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, 
     if (c->kind == KKI_ON_MOTOR) {
         return l[0] >= b->lower && l[0] <= b->upper;
     }
-    return c->kind != KKI_ON_LIMIT || l[0] >= 0;
+    return (c->kind != KKI_ON_LIMIT && c->kind != KKI_ON_TENDON) || l[0] >= 0;
 }
 
 static int all_lawful(const piece *p, const double *lambda) {
@@ -515,6 +536,81 @@ static int fastest(const piece *p, const double *travel, const double *u_first, 
     return best;
 }
 
+// ---- impacts all at once
+
+/// g of an instant: what is closed must not approach, what is open and what needs time to act stays out.
+/// @param newton  1: what approaches faster than the threshold must leave with its restitution
+static void pose_instant(piece *p, const double *travel, const double *u_first, int newton) {
+    kk_simulator *s = p->s;
+    double *g = rows(p, s->g);
+    memcpy(g, p->u_s, (size_t)p->I->stride * sizeof *g);
+    const double far = beyond_reach(p, g);
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        const int r = row_of(p, c);
+        kki_block *b = &s->block[c->block];
+        if (c->kind == KKI_ON_CONTACT) {
+            const int is_open = gap_now(p, c, travel, u_first) >= 1e-9, is_fast = g[r] < -s->options.restitution_speed;
+            g[r] += is_open ? far : newton && is_fast ? law_of(p, c)->restitution * g[r] : 0;
+            g[r + 1] += s->bias[c->row + 1];
+            g[r + 2] += s->bias[c->row + 2];
+            b->adhesion = 0;
+        } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON) {
+            g[r] += c->gap[0] > 0 ? far : 0;
+        } else if (c->kind == KKI_ON_FRICTION) {
+            b->lower = b->upper = 0;
+        }
+    }
+}
+
+static void apply_impulses(piece *p, const double *lambda) {
+    kki_rows_add(p->s, p->I, lambda, p->y_s);
+    velocities(p, p->y_s, p->u_s);
+    for (int r = 0; r < p->I->nrow; r++) {
+        p->total[r] += lambda[r];
+    }
+}
+
+/// Solves an instant and applies its impulses, which stay in lambda2.
+static kk_status strike_all(piece *p, const double *travel, const double *u_first, int newton) {
+    double *lambda = rows(p, p->s->lambda2);
+    memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
+    pose_instant(p, travel, u_first, newton);
+    const kk_status status = solve_rows(p, lambda);
+    if (status == KK_OK) {
+        apply_impulses(p, lambda);
+    }
+    return status;
+}
+
+/// Of the impulses of compression the normal ones again, times e.
+static void expand(piece *p) {
+    double *lambda = rows(p, p->s->lambda2);
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        const int r = row_of(p, c);
+        const double again = c->kind == KKI_ON_CONTACT ? law_of(p, c)->restitution * lambda[r] : 0;
+        for (int k = 0; k < c->nrow; k++) {
+            lambda[r + k] = k == 0 ? again : 0;
+        }
+    }
+    apply_impulses(p, lambda);
+}
+
+/// Newton's law or Poisson's hypothesis for everything that is closed at this instant.
+static kk_status exchange_at_once(piece *p, const double *travel, const double *u_first) {
+    const int newton = p->s->options.restitution_law == KK_RESTITUTION_NEWTON;
+    if (fastest(p, travel, u_first, p->s->options.restitution_speed) < 0) {
+        return KK_OK;
+    }
+    const kk_status status = strike_all(p, travel, u_first, newton);
+    if (status != KK_OK || newton) {
+        return status;
+    }
+    expand(p);
+    return strike_all(p, travel, u_first, 0);
+}
+
 /// Impulses in sequence at one instant. What approaches slowly does not bounce, and what does not bounce at all is left to
 /// the contact problem of the next piece.
 static void exchange(piece *p, const double *travel, const double *u_first) {
@@ -574,9 +670,12 @@ static kk_status advance(piece *p, const double *u_first, int is_last, int is_fi
         cut(p, impact, rows(p, s->lambda));
         travel_of(p, travel);
         velocities(p, p->y_s, p->u_s);
-        exchange(p, travel, u_first);
         *goes_on = p->w > 0;
         s->report.events++;
+        if (s->options.restitution_law != KK_RESTITUTION_SEQUENTIAL) {
+            return exchange_at_once(p, travel, u_first);
+        }
+        exchange(p, travel, u_first);
         return KK_OK;
     }
     if (stop_inside(p)) {
@@ -623,6 +722,7 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.u_s = rows(&p, s->u_start);
     p.u_e = rows(&p, s->u_end);
     p.total = rows(&p, s->total);
+    p.all_bounce = all_bounce(&p);
     double *u_first = rows(&p, s->u0);
     if (is_taken_whole(&p)) {
         memcpy(y_drift, y_end, bytes);
@@ -630,9 +730,10 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     }
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
+    const int most = LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {
-        status = advance(&p, u_first, pieces == MOST_PIECES, pieces == 0, &goes_on);
+        status = advance(&p, u_first, pieces == most, pieces == 0, &goes_on);
     }
     if (status != KK_OK || (pieces == 1 && !goes_on)) {
         memcpy(y_drift, y_end, bytes); // without the contacts that waited it may have been solved anew

@@ -29,6 +29,7 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     k->moment = moment_of(law, k, s->lambda + c->row);
     k->kept = force_of(law, k, s->kept + c->row);
     k->kept_moment = moment_of(law, k, s->kept + c->row);
+    k->friction = s->block[c->block].friction;
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
 }
 
@@ -45,10 +46,43 @@ static void add_outside(kk_simulator *s, const kki_constraint *c) {
     }
 }
 
+static double size_of(const double *lambda, int count) {
+    double sum = 0;
+    for (int k = 0; k < count; k++) {
+        sum += lambda[k] * lambda[k];
+    }
+    return kk_sqrt(sum);
+}
+
+/// A loop that bore more than it can is off from the next step on.
+static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const kki_model_loop *l = &m->loop[c->item];
+    const int forces = c->nrow < 3 ? c->nrow : 3;
+    const double *lambda = s->lambda + c->row;
+    if (size_of(lambda, forces) > s->h * l->break_force ||
+        size_of(lambda + forces, c->nrow - forces) > s->h * l->break_moment) {
+        s->loop_switch[c->item] = KKI_SWITCH_OFF;
+        s->report.broken++;
+    }
+}
+
+/// A fixed tendon's limit on its joints.
+static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constraint *c, double f) {
+    const kki_model_tendon *t = &m->tendon[c->item];
+    for (int i = 0; i < t->term_count; i++) {
+        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
+        s->force[KK_FORCE_LIMIT][x->v_index] += x->coefficient * f;
+    }
+}
+
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const double f = s->lambda[c->row] / s->h;
-    if (c->kind == KKI_ON_CONTACT || c->kind == KKI_ON_LOOP) {
+    const int is_spatial = c->kind == KKI_ON_TENDON && m->tendon[c->item].type == KK_TENDON_SPATIAL;
+    if (c->kind == KKI_ON_CONTACT || c->kind == KKI_ON_LOOP || is_spatial) {
         add_outside(s, c);
+    }
+    if (c->kind == KKI_ON_LOOP) {
+        break_loop(m, s, c);
     }
     if (c->kind == KKI_ON_CONTACT) {
         finish_contact(m, s, c);
@@ -56,6 +90,8 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
         s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
     } else if (c->kind == KKI_ON_FRICTION) {
         s->force[KK_FORCE_FRICTION][c->item] += f;
+    } else if (c->kind == KKI_ON_TENDON && !is_spatial) {
+        finish_tendon(m, s, c, c->side ? -f : f);
     } else if (c->kind == KKI_ON_MOTOR) {
         s->force[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += f;
         s->drive[c->item] = f / m->actuator[c->item].gear;
@@ -84,7 +120,7 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     for (int k = 0; k < model->nv; k++) {
         // implicit forces answer the change of velocity
         const double dv = s->h * s->acceleration[k];
-        s->force[KK_FORCE_PASSIVE][k] -= s->passive[k] * dv;
+        s->force[KK_FORCE_PASSIVE][k] -= s->has_springs ? s->passive[k] * dv : 0;
         s->force[KK_FORCE_ACTUATOR][k] -= s->servo[k] * dv;
         s->force[KK_FORCE_LIMIT][k] = s->force[KK_FORCE_FRICTION][k] = s->force[KK_FORCE_CONSTRAINT][k] = 0;
     }
@@ -101,5 +137,6 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     if (!s->is_smooth) {
         s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
         s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
+        s->report.potential_before = s->report.potential_after = kki_potential(model, s, s->q_middle);
     }
 }

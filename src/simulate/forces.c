@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 static double clamp(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
@@ -20,6 +21,9 @@ static double clamp(double x, double low, double high) {
 // ---- springs and dampers of joints
 
 static void add_passive(const kk_model *m, kk_simulator *s) {
+    if (!s->has_springs) {
+        return; // their forces are zero for ever
+    }
     double *way = s->dv; // free until the kick is applied
     kk_difference(m, s->data->neutral, s->q, way);
     const double half = 0.5 * s->h;
@@ -85,29 +89,15 @@ static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actu
     s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
 }
 
-/// A fixed tendon pulls on its joints; without the diagonal, so explicitly.
+/// A tendon pulls on what it runs over; without the diagonal, so explicitly.
 static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
-    const kki_model_tendon *t = &m->tendon[a->tendon];
-    if (t->type != KK_TENDON_FIXED) {
-        return;
-    }
-    double length = 0, rate = 0;
-    for (int i = 0; i < t->term_count; i++) {
-        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        length += x->coefficient * s->q[x->q_index];
-        rate += x->coefficient * s->v[x->v_index];
-    }
-    const double f = drive_of(s, a, u, a->gear * length, a->gear * rate).force;
+    const kki_tendon_motion x = kki_tendon_measure(m, s->view, a->tendon, s->q, s->v);
+    const double f = drive_of(s, a, u, a->gear * x.length, a->gear * x.rate).force;
     s->drive[a - m->actuator] = f;
-    for (int i = 0; i < t->term_count; i++) {
-        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        s->force[KK_FORCE_ACTUATOR][x->v_index] += a->gear * x->coefficient * f;
-        s->tau[x->v_index] += a->gear * x->coefficient * f;
-    }
+    kki_tendon_pull(m, s, a->tendon, a->gear * f, KK_FORCE_ACTUATOR);
 }
 
-/// A wrench given in world axes about a point of a node.
-static void push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
+void kki_push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
     const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
     f.angular = kk_vec3_add(f.angular, kk_vec3_cross(arm, f.linear));
     if (node > 0) {
@@ -124,7 +114,7 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
     const double force = a->gear * s->drive[a - m->actuator];
     const kk_force wrench = kk_force_make(kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.angular, force)),
                                           kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.linear, force)));
-    push(s, b->node, X.p, wrench);
+    kki_push(s, b->node, X.p, wrench);
 }
 
 static kk_status drive_actuator(const kk_model *m, kk_simulator *s, int i, double control, kk_error *error) {
@@ -172,8 +162,8 @@ static kk_status add_wrenches(const kk_model *m, kk_simulator *s, const kk_force
                                  kk_model_body_name(m, i));
         }
         const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), b->X_NB);
-        push(s, b->node, X.p,
-             kk_force_make(kk_mat3_mul_vec(X.R, wrench[i].angular), kk_mat3_mul_vec(X.R, wrench[i].linear)));
+        kki_push(s, b->node, X.p,
+                 kk_force_make(kk_mat3_mul_vec(X.R, wrench[i].angular), kk_mat3_mul_vec(X.R, wrench[i].linear)));
     }
     return KK_OK;
 }
@@ -189,6 +179,10 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     }
     memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
     add_passive(model, s);
+    if (s->has_spatial) {
+        kk_kinematics_velocity(model, s->view, s->q, s->v);
+    }
+    kki_tendon_springs(model, s);
     kk_status status = KK_OK;
     for (int i = 0; i < model->nactuator && status == KK_OK; i++) {
         status = drive_actuator(model, s, i, input->control ? input->control[i] : 0, error);

@@ -16,6 +16,13 @@ static int stuck(const double *lambda, double bound) {
     return bound > 0 && lambda[0] * lambda[0] + lambda[1] * lambda[1] < most * most;
 }
 
+/// Above what sliding bears only static friction holds.
+static int is_above(const double *tangential, const kki_contact_law *law, double normal) {
+    const double slides = law->friction * normal * (1 + 1e-6);
+    return law->static_friction > law->friction && normal > 0 &&
+           tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
+}
+
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
@@ -33,7 +40,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     lambda[0] = kk_vec3_dot(k->impulse, k->normal);
     lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
     lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]) / law->ratio;
-    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion));
+    c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
     int next = 1;
     if (law->torsion > 0) {
         b[next] = (kki_block){.law = KKI_LAW_TORSION, .row = 3, .contact = -next, .friction = law->torsion};
@@ -105,6 +112,10 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
         begin_contact(m, s, c);
     } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
         begin_joint(m, s, c, w, warm);
+    } else if (c->kind == KKI_ON_TENDON) {
+        s->block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
+        s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
+        s->lambda[c->row] = s->h * warm[w->first_tendon + 2 * c->item + c->side];
     } else if (c->kind == KKI_ON_MOTOR) {
         begin_motor(m, s, c);
     } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {

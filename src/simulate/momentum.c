@@ -3,13 +3,22 @@
 /// In reduced coordinates the midpoint rule keeps the momentum of a tree to second order only. Where nothing ties a floating
 /// tree to the world, what its spatial momentum must be at the end of the step is known,
 ///     H_end = H_start + h (forces from outside, gravity),
-/// and the velocity of its base is set so that it is: one 6 × 6 with the tree's composite inertia.
+/// and the velocity of its base is set so that it is: one 6 × 6 with the tree's composite inertia. The state remembers H_end, and the
+/// next step goes on from there: rounding does not add up, and nothing need be summed anew. A hash of q and v tells whether they
+/// are still those it belongs to.
+///
+/// A lone body keeps its momentum by itself, up to what rounding takes from the numbers of its velocity as its axes turn. In flight
+/// the state remembers its velocity in world axes, too.
+#include <karakuri/hash.h>
 #include <string.h>
 
 #include "math/dense.h"
 #include "simulate/simulator.h"
 
 typedef kki_whole whole;
+
+enum { TIED = 1, MEETS = 2 };         ///< of a tree: to the world, others
+enum { ON_GROUND, IN_FLIGHT, ALONE }; ///< of a root
 
 static kk_sym3 moments_of(const kki_node *n) {
     return (kk_sym3){n->inertia[0][0], n->inertia[1][1], n->inertia[2][2],
@@ -35,16 +44,12 @@ static void add_node(whole *w, const kki_node *n, const kki_pose *x, const kki_r
     w->second = kk_sym3_add(w->second, kk_sym3_add(kk_sym3_add(J, cross), kk_sym3_point_mass(n->mass, r)));
 }
 
-/// Behind the last node that may belong to the root's tree.
-static int end_of(const kk_model *m, int root) {
-    return m->node[root].is_leaf ? root + 1 : m->nnode;
-}
-
 static whole gather(const kk_model *m, const kk_data *d, int root) {
     const int tree = m->node_tree[root];
     const kk_vec3 base = kki_vec3(kki_pose_of(d, root)->p);
     whole w = {.base = base};
-    for (int i = root; i < end_of(m, root); i++) {
+    const int end = m->node[root].is_leaf ? root + 1 : m->nnode;
+    for (int i = root; i < end; i++) {
         if (m->node_tree[i] == tree) {
             add_node(&w, &m->node[i], kki_pose_of(d, i), kki_rates_of(d, i), base);
         }
@@ -55,7 +60,8 @@ static whole gather(const kk_model *m, const kk_data *d, int root) {
 /// Forces on the tree from outside, about the world's origin; poses are those of the middle.
 static kk_force outside_of(const kk_model *m, const kk_simulator *s, int root) {
     kk_force sum = {{0, 0, 0}, {0, 0, 0}};
-    for (int i = root; i < end_of(m, root); i++) {
+    const int end = m->node[root].is_leaf ? root + 1 : m->nnode;
+    for (int i = root; i < end; i++) {
         if (m->node_tree[i] == m->node_tree[root]) {
             const kk_vec3 o = kki_vec3(kki_pose_of(s->data, i)->p);
             const kk_force f = s->outside[i];
@@ -83,107 +89,256 @@ static int base_change(const whole *w, kk_force dH, double delta[6]) {
     return 1;
 }
 
-/// What ties each tree, by the node of its root: 1 the world, 2 another tree.
-static void mark_ties(const kk_model *m, kk_simulator *s) {
-    for (int i = 0; i < s->nparts; i++) {
-        const int a = m->node_tree[s->part[i].i], b = m->node_tree[s->part[i].j];
-        if (a >= 0) {
-            s->tree_tied[a] |= (int8_t)(b < 0 ? 1 : 2);
-        }
-        if (b >= 0) {
-            s->tree_tied[b] |= (int8_t)(a < 0 ? 1 : 2);
-        }
-    }
-}
-
-/// Floating trees that nothing ties to the world. A lone body keeps its momentum by itself unless it meets another; in a pile it is let be,
-/// where the rounding of a correction would stir what rests.
-static int is_in_flight(const kk_model *m, const kk_simulator *s, int node) {
-    const kki_node *n = &m->node[node];
-    if (n->type != KKI_NODE_FREE || n->parent != 0) {
-        return 0;
-    }
-    const int tree = m->node_tree[node], tied = s->tree_tied[tree];
-    const int piled = s->nisland > 0 && s->tree_island[tree] >= 0 && s->island[s->tree_island[tree]].is_wide;
-    return !(tied & 1) && (!n->is_leaf || (tied && !piled));
-}
-
 static kk_vec3 centre_of(const whole *w) {
     return kk_vec3_add(w->base, kk_vec3_scale(w->first, 1 / w->mass));
 }
 
-/// Moves the base so that the centre of mass has gone on with the mean of its velocities.
-static void correct_position(const kk_model *m, kk_simulator *s, int root, const whole *before, kk_vec3 p_end) {
-    const whole after = gather(m, s->view, root);
-    const kk_vec3 mean = kk_vec3_scale(kk_vec3_add(before->momentum.linear, p_end), 0.5 * s->h / before->mass);
-    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(centre_of(before), mean), centre_of(&after));
-    const kk_vec3 shift = kk_mat3_tmul_vec(kki_mat3(m->node[root].R), d);
-    double *q = s->q + m->node[root].q_index + 4;
-    for (int k = 0; k < 3; k++) {
-        q[k] += (&shift.x)[k];
-    }
+static void add3(double *x, kk_vec3 a) {
+    x[0] += a.x;
+    x[1] += a.y;
+    x[2] += a.z;
 }
 
-static void correct_velocity(const kk_model *m, kk_simulator *s, int root, kk_force want) {
-    const whole after = gather(m, s->view, root);
+/// Moves the base so that the centre of mass has gone on with the mean of its velocities.
+static void correct_position(const kk_model *m, kk_simulator *s, int root, const kki_flight *start, kk_vec3 p_end,
+                             whole *w) {
+    const kk_vec3 mean = kk_vec3_scale(kk_vec3_add(start->momentum.linear, p_end), 0.5 * s->h / w->mass);
+    const kk_vec3 d = kk_vec3_sub(kk_vec3_add(start->centre, mean), centre_of(w));
+    add3(s->q + m->node[root].q_index + 4, kk_mat3_tmul_vec(kki_mat3(m->node[root].R), d));
+    w->base = kk_vec3_add(w->base, d);
+    w->momentum.angular = kk_vec3_add(w->momentum.angular, kk_vec3_cross(d, w->momentum.linear));
+}
+
+static int correct_velocity(const kk_model *m, kk_simulator *s, int root, kk_force want, const whole *w) {
     double delta[6];
-    if (!base_change(&after, kk_force_sub(want, after.momentum), delta)) {
-        return;
+    if (!base_change(w, kk_force_sub(want, w->momentum), delta)) {
+        return 0;
     }
     const kk_mat3 R = kki_mat3(kki_pose_of(s->view, root)->R);
-    const kk_vec3 w = kk_mat3_tmul_vec(R, kk_vec3_make(delta[0], delta[1], delta[2]));
-    const kk_vec3 u = kk_mat3_tmul_vec(R, kk_vec3_make(delta[3], delta[4], delta[5]));
     double *v = s->v + m->node[root].v_index;
-    for (int k = 0; k < 3; k++) {
-        v[k] += (&w.x)[k];
-        v[3 + k] += (&u.x)[k];
-    }
+    add3(v, kk_mat3_tmul_vec(R, kk_vec3_make(delta[0], delta[1], delta[2])));
+    add3(v + 3, kk_mat3_tmul_vec(R, kk_vec3_make(delta[3], delta[4], delta[5])));
+    return 1;
 }
 
 /// Momentum at the end of the step. Gravity acts where the centre of mass is on its parabola, of which only the straight
 /// part has a moment.
-static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int root) {
-    const whole *w = &s->whole[root];
-    const kk_vec3 weight = kk_vec3_scale(kk_vec3_make(m->gravity[0], m->gravity[1], m->gravity[2]), w->mass);
-    const kk_vec3 centre = kk_vec3_add(centre_of(w), kk_vec3_scale(w->momentum.linear, 0.5 * s->h / w->mass));
+static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int root, const kki_flight *start,
+                               double mass) {
+    const kk_vec3 weight = kk_vec3_scale(kk_vec3_make(m->gravity[0], m->gravity[1], m->gravity[2]), mass);
+    const kk_vec3 centre = kk_vec3_add(start->centre, kk_vec3_scale(start->momentum.linear, 0.5 * s->h / mass));
     const kk_force f = kk_force_add(outside_of(m, s, root), kk_force_make(kk_vec3_cross(centre, weight), weight));
-    return kk_force_make(kk_vec3_add(w->momentum.angular, kk_vec3_scale(f.angular, s->h)),
-                         kk_vec3_add(w->momentum.linear, kk_vec3_scale(f.linear, s->h)));
+    return kk_force_make(kk_vec3_add(start->momentum.angular, kk_vec3_scale(f.angular, s->h)),
+                         kk_vec3_add(start->momentum.linear, kk_vec3_scale(f.linear, s->h)));
 }
 
-/// Which trees are in flight; true where there are some.
+// ---- what the state remembers
+
+static uint64_t hash_of(const kk_model *m, int root, const double *q, const double *v) {
+    const int tree = m->node_tree[root], first = m->tree_first_dof[tree], end = m->tree_first_dof[tree + 1];
+    const int q_first = m->node[root].q_index, q_end = end < m->nv ? m->node[m->dof_node[end]].q_index : m->nq;
+    const uint64_t h = kk_hash_doubles(q + q_first, (size_t)(q_end - q_first), 1);
+    return kk_hash_doubles(v + first, (size_t)(end - first), h);
+}
+
+static kk_vec3 load3(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+/// The start of the step as the last one left it; false where it is another.
+static int recall(const kk_model *m, const kk_state *state, int root, const double *record, kki_flight *flight) {
+    const uint64_t hash = (uint64_t)record[KKI_WARM_HASH_HIGH] << 32 | (uint64_t)record[KKI_WARM_HASH_LOW];
+    if (hash == 0 || hash != hash_of(m, root, kk_state_q_const(state), kk_state_v_const(state))) {
+        return 0;
+    }
+    flight->momentum = kk_force_make(load3(record + KKI_WARM_ANGULAR), load3(record + KKI_WARM_LINEAR));
+    flight->centre = load3(record + KKI_WARM_CENTRE);
+    return 1;
+}
+
+static void remember(const kk_model *m, const kk_simulator *s, int root, double *record) {
+    const kki_flight *f = &s->flight[root];
+    const uint64_t hash = hash_of(m, root, s->q, s->v);
+    const kk_vec3 a = f->momentum.angular, p = f->momentum.linear, c = f->centre;
+    const double numbers[KKI_WARM_FLIGHT_SIZE] = {
+        a.x, a.y, a.z, p.x, p.y, p.z, c.x, c.y, c.z, (double)(hash >> 32), (double)(hash & 0xffffffffu)};
+    memcpy(record, numbers, sizeof numbers);
+}
+
+void kki_remember_flights(const kk_model *model, kk_simulator *s) {
+    double *record = s->warm + s->layout.first_flight;
+    for (int i = 1; i < model->nnode; i++) {
+        if (kki_is_flyer(model, i)) {
+            if (s->in_flight[i] == IN_FLIGHT) {
+                remember(model, s, i, record);
+            }
+            record += KKI_WARM_FLIGHT_SIZE;
+        }
+    }
+}
+
+// ---- lone bodies
+
+static kk_quat load_quat(const double *q) {
+    return (kk_quat){q[0], q[1], q[2], q[3]};
+}
+
+/// Velocity of the centre of mass in the axes of the joint's placement.
+static kk_vec3 centre_velocity(const kki_node *n, const double *q, const double *v) {
+    const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
+    return kk_mat3_mul_vec(kk_quat_to_mat3(load_quat(q)), kk_vec3_add(load3(v + 3), kk_vec3_cross(load3(v), c)));
+}
+
+/// The remembered velocity where it is the same but for rounding.
+static kk_vec3 sharpen(kk_vec3 u, const double *record) {
+    const kk_vec3 kept = load3(record), d = kk_vec3_sub(kept, u);
+    return kk_vec3_dot(d, d) <= 1e-26 * kk_vec3_dot(u, u) ? kept : u;
+}
+
+/// Sets the linear velocity of a lone body so that its momentum is exact.
+static void keep_lone(const kk_model *m, kk_simulator *s, const kk_state *state, int root, const double *old,
+                      double *record) {
+    const kki_node *n = &m->node[root];
+    const double *q0 = kk_state_q_const(state) + n->q_index, *v0 = kk_state_v_const(state) + n->v_index;
+    double *v = s->v + n->v_index;
+    if (v[0] == 0 && v[1] == 0 && v[2] == 0 && v0[0] == 0 && v0[1] == 0 && v0[2] == 0) {
+        return; // its axes do not turn
+    }
+    const kk_vec3 f = kk_mat3_tmul_vec(kki_mat3(n->R), s->outside[root].linear);
+    const kk_vec3 g = kk_mat3_tmul_vec(kki_mat3(n->R), kki_vec3(m->gravity));
+    const kk_vec3 gain = kk_vec3_scale(kk_vec3_add(kk_vec3_scale(f, 1 / n->mass), g), s->h);
+    const kk_vec3 u = kk_vec3_add(sharpen(centre_velocity(n, q0, v0), old), gain);
+    const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), 1 / n->mass);
+    const kk_vec3 w = kk_mat3_tmul_vec(kk_quat_to_mat3(load_quat(s->q + n->q_index)), u);
+    const kk_vec3 linear = kk_vec3_sub(w, kk_vec3_cross(load3(v), c));
+    memcpy(v + 3, &linear.x, 3 * sizeof *v);
+    memcpy(record, &u.x, 3 * sizeof *record);
+}
+
+static void keep_lone_bodies(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const double *old = kki_state_warm_const(state) + s->layout.first_lone;
+    double *record = s->warm + s->layout.first_lone;
+    for (int i = 1; i < m->nnode; i++) {
+        if (kki_is_lone(m, i)) {
+            memset(record, 0, KKI_WARM_LONE_SIZE * sizeof *record);
+            if (s->in_flight[i] == ALONE) {
+                keep_lone(m, s, state, i, old, record);
+            }
+            old += KKI_WARM_LONE_SIZE;
+            record += KKI_WARM_LONE_SIZE;
+        }
+    }
+}
+
+// ---- the step
+
+/// Where a part of a row ties a tree to the world, or to another tree.
+static void note_part(const kk_model *m, kk_simulator *s, const kki_row_part *p) {
+    const int a = m->node_tree[p->i], b = m->node_tree[p->j];
+    if (a < 0 || b < 0) {
+        if (a >= 0 || b >= 0) {
+            s->tie[a < 0 ? b : a] |= TIED;
+        }
+    } else {
+        s->tie[a] |= MEETS;
+        s->tie[b] |= MEETS;
+    }
+}
+
+/// Whether the free joint itself has a spring, a motor or a force of the caller's: these act from outside, too.
+static int is_driven(const kk_simulator *s, int first) {
+    int any = 0;
+    for (int k = first; k < first + 6; k++) {
+        any |= s->force[KK_FORCE_ACTUATOR][k] != 0 || s->force[KK_FORCE_PASSIVE][k] != 0 ||
+               s->force[KK_FORCE_APPLIED][k] != 0;
+    }
+    return any;
+}
+
+/// Whether a body neither turned nor was turned: a ball without friction.
+static int is_still(const kk_simulator *s, int first) {
+    int still = 1;
+    for (int k = first; k < first + 3; k++) {
+        still &= s->v_kick[k] == 0 && s->v_kicked[k] == 0;
+    }
+    return still;
+}
+
+/// What ties one tree of an island to the world ties all.
+static void spread_ties(kk_simulator *s, const kki_island *I) {
+    int any = 0;
+    for (int i = 0; i < I->ntree; i++) {
+        any |= s->tie[s->tree_order[I->first_tree + i]];
+    }
+    for (int i = 0; i < I->ntree; i++) {
+        s->tie[s->tree_order[I->first_tree + i]] |= (int8_t)(any & TIED);
+    }
+}
+
+static void find_ties(const kk_model *m, kk_simulator *s) {
+    memset(s->tie, 0, (size_t)m->ntree * sizeof *s->tie);
+    for (int i = 0; i < s->nparts; i++) {
+        note_part(m, s, &s->part[i]);
+    }
+    for (int i = 0; i < s->nisland; i++) {
+        spread_ties(s, &s->island[i]);
+    }
+}
+
+/// Which trees are in flight: floating ones that nothing ties to the world. Gives what there is. A lone body that touches nothing keeps
+/// its momentum by itself but for rounding; one that has met others may have been moved out of them, too.
 static int list_flying(const kk_model *m, kk_simulator *s) {
     int any = 0;
-    memset(s->tree_tied, 0, (size_t)m->ntree * sizeof *s->tree_tied);
-    mark_ties(m, s);
+    find_ties(m, s);
     for (int i = 1; i < m->nnode; i++) {
-        s->in_flight[i] = (int8_t)is_in_flight(m, s, i);
+        const kki_node *n = &m->node[i];
+        const int is_free = n->parent == 0 && n->type == KKI_NODE_FREE && !is_driven(s, n->v_index);
+        const int island = is_free && s->nisland > 0 ? s->tree_island[m->node_tree[i]] : -1;
+        const int piled = n->is_leaf && island >= 0 && s->island[island].is_wide; // rounding would stir what rests
+        const int tie = is_free && !piled ? s->tie[m->node_tree[i]] : TIED,
+                  alone = n->is_leaf && (!tie || is_still(s, n->v_index));
+        s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : alone ? ALONE : IN_FLIGHT);
         any |= s->in_flight[i];
     }
     return any;
 }
 
+/// s->flight of all trees in flight: from the state's memory, or summed.
+static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const double *record = kki_state_warm_const(state) + s->layout.first_flight;
+    int is_placed = 0;
+    for (int i = 1; i < m->nnode; i++) {
+        const int flyer = kki_is_flyer(m, i);
+        if (s->in_flight[i] == IN_FLIGHT && !(flyer && recall(m, state, i, record, &s->flight[i]))) {
+            if (!is_placed) {
+                kk_kinematics_velocity(m, s->view, kk_state_q_const(state), kk_state_v_const(state));
+            }
+            is_placed = 1;
+            const whole w = gather(m, s->view, i);
+            s->flight[i] = (kki_flight){w.momentum, centre_of(&w)};
+        }
+        record += flyer ? KKI_WARM_FLIGHT_SIZE : 0;
+    }
+}
+
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state) {
-    if (!list_flying(model, s)) {
+    const int any = list_flying(model, s);
+    keep_lone_bodies(model, s, state);
+    if (!(any & IN_FLIGHT)) {
         return;
     }
-    kk_kinematics_velocity(model, s->view, kk_state_q_const(state), kk_state_v_const(state));
-    for (int i = 1; i < model->nnode; i++) {
-        if (s->in_flight[i]) {
-            s->whole[i] = gather(model, s->view, i);
-        }
-    }
-    kk_kinematics_velocity(model, s->view, s->q, s->v);
-    // where an impact has cut the step, the way moved is not that of a mean velocity
-    for (int i = 1; i < model->nnode && s->report.events == 0; i++) {
-        if (s->in_flight[i] && !model->node[i].is_leaf) {
-            correct_position(model, s, i, &s->whole[i], momentum_after(model, s, i).linear);
-        }
-    }
+    find_starts(model, s, state);
     kk_kinematics_velocity(model, s->view, s->q, s->v);
     for (int i = 1; i < model->nnode; i++) {
-        if (s->in_flight[i]) {
-            correct_velocity(model, s, i, momentum_after(model, s, i));
+        if (s->in_flight[i] == IN_FLIGHT) {
+            whole w = gather(model, s->view, i);
+            const kk_force want = momentum_after(model, s, i, &s->flight[i], w.mass);
+            // where an impact has cut the step, the way moved is not that of a mean velocity
+            if (s->report.events == 0 && !model->node[i].is_leaf) {
+                correct_position(model, s, i, &s->flight[i], want.linear, &w);
+            }
+            s->in_flight[i] = (int8_t)correct_velocity(model, s, i, want, &w);
+            s->flight[i] = (kki_flight){want, centre_of(&w)};
         }
     }
 }

@@ -9,6 +9,14 @@
 #include "contact/cones.h"
 #include "simulate/island.h"
 
+/// Slower than this a contact with static friction sticks, m/s.
+static const double SLIPPING = 1e-8;
+/// Slower than this a contact does not turn, m/s: what rests poses the same problem in every step.
+static const double TURNING = 1e-9;
+/// Rounds in which one contact that breaks loose may tear others with it.
+enum { MOST_LOOSE = 8 };
+/// What turning explains up to this factor, it explains.
+static const double NEARLY = 1.25;
 /// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
 static const double REST_OF_PILES = 5e-3;
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
@@ -244,7 +252,10 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
         const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
         for (int r = 0; r < c->nrow; r++) {
             const int row = c->row - I->first_row + r;
-            const double rate = c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + c->gap[r] / half : 0;
+            // what swings through the middle comes down by less than its speed there says
+            const double swing = c->kind == KKI_ON_CONTACT && r == 0 ? 0.5 * s->contact[c->item].swing : 0;
+            const double rate =
+                c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + swing + c->gap[r] / half : 0;
             const double capped = rate < -most ? -most : both && rate > most ? most : rate;
             needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -least;
             g[row] = capped;
@@ -266,13 +277,114 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     return status;
 }
 
+/// Velocity of a point of a lone body, given in its axes.
+static kk_vec3 velocity_of(const double *q, const double *v, kk_vec3 point) {
+    const kk_vec3 w = kk_vec3_make(v[0], v[1], v[2]), u = kk_vec3_make(v[3], v[4], v[5]);
+    const kk_mat3 R = kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]});
+    return kk_mat3_mul_vec(R, kk_vec3_add(u, kk_vec3_cross(w, point)));
+}
+
+/// What the drift to the middle of the step has added to the velocity of a lone body's point, as it turns.
+static kk_vec3 turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 point) {
+    const kki_node *n = &m->node[node];
+    if (!kki_is_lone(m, node)) {
+        return kk_vec3_make(0, 0, 0);
+    }
+    const kki_pose *x = kki_pose_of(s->data, node);
+    const kk_vec3 at = kk_mat3_tmul_vec(kki_mat3(x->R), kk_vec3_sub(point, kki_vec3(x->p)));
+    const double *q0 = kk_state_q_const(s->start) + n->q_index, *v0 = kk_state_v_const(s->start) + n->v_index;
+    const kk_vec3 now = velocity_of(s->q + n->q_index, s->v + n->v_index, at), then = velocity_of(q0, v0, at);
+    return kk_mat3_mul_vec(kki_mat3(n->R), kk_vec3_sub(now, then));
+}
+
+/// @param u  slip at the middle    @param t  of it what comes from turning
+static void reflect_friction(kk_simulator *s, const kki_constraint *c, const double *u, const double *t, int is_round) {
+    const double along = u[0] * t[0] + u[1] * t[1], whole = t[0] * t[0] + t[1] * t[1];
+    const double d[2] = {u[0] - t[0], u[1] - t[1]}, off = d[0] * d[0] + d[1] * d[1];
+    const int all = off <= (NEARLY - 1) * (NEARLY - 1) * whole;
+    if (is_round && along > 0 && (c->sticks || all)) {
+        const double share = along < whole ? along / whole : 1;
+        s->bias[c->row + 1] += all ? u[0] : share * t[0];
+        s->bias[c->row + 2] += all ? u[1] : share * t[1];
+    }
+}
+
+/// A body that turns about its contact comes to the middle of the step with the point already on its way up and aside. Held at rest there
+/// for the end, the contact would do work on it in every step; it is held in the mean of start and end instead, as loops are. Of the
+/// velocity at the middle, u, only about as much as turning explains: what rolls on a round side, or was just pushed, shows none of that.
+static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+    kki_contact *k = &s->contact[c->item];
+    k->swing = 0;
+    if (k->node[0] != 0 && k->node[1] != 0) { // between hands that move, a body is held and does not pivot
+        return;
+    }
+    if (m->law[k->law].restitution > 0 || s->compliance[c->row] != 0 || k->open > 0 || s->lambda[c->row] <= 0) {
+        return;
+    }
+    const kk_vec3 a = kk_vec3_sub(turning_of(m, s, k->node[1], k->point), turning_of(m, s, k->node[0], k->point));
+    const double up = kk_vec3_dot(a, k->normal), most = 4 * k->gap / s->h;
+    const double t[2] = {kk_vec3_dot(a, k->tangent[0]), kk_vec3_dot(a, k->tangent[1])};
+    const double swing = u[0] < NEARLY * up ? u[0] : up;
+    k->swing = swing < most ? swing : most;
+    if (!(k->swing > TURNING)) {
+        k->swing = 0;
+        return;
+    }
+    s->bias[c->row] += k->swing;
+    reflect_friction(s, c, u + 1, t, m->law[k->law].ratio == 1);
+}
+
+/// Which friction a contact that sticks by more than it slides begins with: static where it does not slip, or where its last force was
+/// not that of sliding. What turns out to slide after all is solved again with the other (break_loose).
+static void choose_friction(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+    const kki_contact_law *law = &m->law[s->contact[c->item].law];
+    const double *l = s->lambda + c->row, *bias = s->bias + c->row;
+    if (law->static_friction > law->friction) {
+        const double x = u[1] + bias[1], y = u[2] + bias[2], slides = law->friction * l[0];
+        const double force = kk_sqrt(l[1] * l[1] + l[2] * l[2]);
+        const int stuck = l[0] > 0 && __builtin_fabs(force - slides) > 1e-6 * slides;
+        s->block[c->block].friction =
+            stuck || x * x + y * y < SLIPPING * SLIPPING ? law->static_friction : law->friction;
+    }
+}
+
+/// Contacts that began with static friction and slide now go on with the other one. True where there are some.
+static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_CONTACT) {
+            const double sliding = m->law[s->contact[c->item].law].friction, *u = s->u + c->row;
+            kki_block *b = &s->block[c->block];
+            const int slides = u[1] * u[1] + u[2] * u[2] > SLIPPING * SLIPPING && s->lambda[c->row] > 0;
+            any |= slides && b->friction > sliding;
+            b->friction = slides ? sliding : b->friction;
+        }
+    }
+    return any;
+}
+
+/// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
+static int has_force(const kk_simulator *s, const kki_constraint *c) {
+    int any = 0;
+    for (int r = 0; r < c->nrow; r++) {
+        any |= s->lambda[c->row + r] != 0;
+    }
+    return any;
+}
+
 /// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
 /// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
-static void reflect(kk_simulator *s, const kki_island *I, const double *u_start) {
+static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
     const double kept = 0.999;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        for (int r = 0; r < c->nrow && (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING); r++) {
+        if (c->kind == KKI_ON_CONTACT) {
+            choose_friction(m, s, c, u_start + (c->row - I->first_row));
+            reflect_contact(m, s, c, u_start + (c->row - I->first_row));
+        }
+        const int holds = (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING) && has_force(s, c);
+        for (int r = 0; r < c->nrow && holds; r++) {
             if (s->compliance[c->row + r] == 0) {
                 s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
             }
@@ -315,7 +427,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
     kki_rows_velocity(s, I, y, s->u0 + I->first_row);
-    reflect(s, I, s->u0 + I->first_row);
+    reflect(m, s, I, s->u0 + I->first_row);
     kki_rows_velocity(s, I, y_end, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
@@ -329,6 +441,9 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     }
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
+    for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
+        status = solve(m, s, I, &problem, error);
+    }
     if (status != KK_OK) {
         return status;
     }
@@ -343,7 +458,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
     kki_island_scatter(m, s, I, y_drift, s->y_drift);
-    return status;
+    return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
 }
 
 // ---- all of them

@@ -5,6 +5,10 @@
 /// the first terms of the inverse of dexp (Munthe-Kaas 1998); for hinges and slides the brackets vanish. Springs, servos
 /// and the caller's forces are evaluated at every stage, explicitly.
 ///
+/// Where nothing but gravity acts, the energy of a tree is known at the end of the step: its velocities are scaled by what is missing, of
+/// the order of the method's error, so that it is (projection; Hairer, Lubich and Wanner, Geometric numerical integration,
+/// IV.4).
+///
 /// Dry friction of joints is a constant force while they slide. Where one turns round inside the step, the step is cut at the
 /// root of its velocity and goes on with the friction's sign changed; where it would stick, the step is left to the
 /// midpoint rule.
@@ -49,6 +53,16 @@ void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, dou
     }
 }
 
+/// Whether a force from outside acts on any body.
+static int is_pushed(const kk_model *m, const kk_simulator *s) {
+    int any = 0;
+    for (int i = 1; i < m->nnode; i++) {
+        const double *f = &s->outside[i].angular.x;
+        any |= f[0] != 0 || f[1] != 0 || f[2] != 0 || f[3] != 0 || f[4] != 0 || f[5] != 0;
+    }
+    return any;
+}
+
 enum { MOST_TURNS = 8, MOST_ROOT_STEPS = 80 };
 
 /// Acceleration at s->q, s->v, with the friction of sliding joints.
@@ -61,7 +75,9 @@ static kk_status accelerate(const kk_model *m, kk_simulator *s, const kk_input *
     if (status == KK_OK) {
         for (int k = 0; k < m->nv; k++) {
             s->tau[k] += s->slip[k];
+            s->is_driven |= s->tau[k] != 0;
         }
+        s->is_driven |= is_pushed(m, s);
         s->data->kernels->aba_solve(m, &s->data->scratch, s->tau, a);
     }
     return status;
@@ -177,6 +193,33 @@ static int set_slips(const kk_model *m, kk_simulator *s, const kk_input *input, 
 
 // ---- the step
 
+/// Velocities of trees that nothing drove, so that they have the energy they began with. What is missing must be small: a body almost at
+/// rest on a height would be scaled by anything.
+static void keep_energy(const kk_model *m, kk_simulator *s) {
+    kki_energy *before = s->tree_energy, *after = before + m->ntree;
+    for (int t = 0; t < m->ntree && !s->is_driven; t++) {
+        const double missing = before[t].kinetic + before[t].potential - after[t].kinetic - after[t].potential;
+        const double share = missing / after[t].kinetic;
+        if (__builtin_fabs(share) < 1e-6) {
+            const double grown = share / (1 + kk_sqrt(1 + share)); // √(1 + x) − 1
+            for (int k = m->tree_first_dof[t]; k < m->tree_first_dof[t + 1]; k++) {
+                s->v[k] += grown * s->v[k];
+            }
+            after[t].kinetic += missing;
+        }
+    }
+}
+
+static void note_energies(const kk_model *m, kk_simulator *s) {
+    kk_report *r = &s->report;
+    for (int t = 0; t < m->ntree; t++) {
+        r->kinetic_before += s->tree_energy[t].kinetic;
+        r->potential_before += s->tree_energy[t].potential;
+        r->kinetic_after += s->tree_energy[m->ntree + t].kinetic;
+        r->potential_after += s->tree_energy[m->ntree + t].potential;
+    }
+}
+
 static void note(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const double *v0 = kk_state_v_const(state);
     for (int k = 0; k < m->nv; k++) {
@@ -196,11 +239,16 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
     double left = s->h;
     memcpy(from.q, kk_state_q_const(state), (size_t)model->nq * sizeof(double));
     memcpy(from.v, kk_state_v_const(state), (size_t)model->nv * sizeof(double));
+    kki_tree_energies(model, s, from.q, from.v, s->tree_energy);
+    s->is_driven = 0;
     *sticks = !set_slips(model, s, input, from, error);
     for (int i = 0; i < MOST_TURNS && !*sticks; i++) {
         kk_status status = go(model, s, input, from, left, error);
         const int k = status == KK_OK ? first_to_turn(model, s, from) : -1;
         if (k < 0) {
+            kki_tree_energies(model, s, s->q, s->v, s->tree_energy + model->ntree);
+            keep_energy(model, s);
+            note_energies(model, s);
             note(model, s, state);
             return status;
         }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 /// What a reading is made from.
 typedef struct source {
@@ -47,15 +48,11 @@ static void read_joint(const source *x, const kki_model_sensor *k, double *out) 
     }
 }
 
-/// Length and rate of a fixed tendon.
 static void tendon_motion(const source *x, int tendon, double out[2]) {
-    const kki_model_tendon *t = &x->m->tendon[tendon];
-    out[0] = out[1] = 0;
-    for (int i = 0; i < t->term_count && t->type == KK_TENDON_FIXED; i++) {
-        const kki_tendon_term *term = &x->m->tendon_term[t->first_term + i];
-        out[0] += term->coefficient * kk_state_q_const(x->state)[term->q_index];
-        out[1] += term->coefficient * kk_state_v_const(x->state)[term->v_index];
-    }
+    const kki_tendon_motion t =
+        kki_tendon_measure(x->m, x->now, tendon, kk_state_q_const(x->state), kk_state_v_const(x->state));
+    out[0] = t.length;
+    out[1] = t.rate;
 }
 
 static void actuator_motion(const source *x, int actuator, double out[2]) {

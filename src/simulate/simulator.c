@@ -1,5 +1,6 @@
 /// The simulator: room for everything a step needs, made once.
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 #include "base/allocator.h"
 #include "base/error.h"
@@ -34,6 +35,10 @@ static kk_status check_options(const kk_step_options *o, kk_error *error) {
     if (status == KK_OK && (o->max_sweeps < 0 || o->max_newton < 0 || o->budget < 0)) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT,
                                "the options max_sweeps, max_newton and budget must not be negative");
+    }
+    if (status == KK_OK && (unsigned)o->restitution_law > KK_RESTITUTION_POISSON) {
+        status =
+            kki_error_set(error, KK_INVALID_ARGUMENT, "the option restitution_law must be one of kk_restitution_law");
     }
     return status;
 }
@@ -95,6 +100,17 @@ static int count_limits(const kk_model *m) {
     return n;
 }
 
+static int has_springs(const kk_model *m) {
+    int any = 0;
+    for (int k = 0; k < m->nv; k++) {
+        any |= m->dof[k].stiffness != 0 || m->dof[k].damping != 0;
+    }
+    for (int i = 0; i < m->ntendon; i++) {
+        any |= m->tendon[i].stiffness != 0 || m->tendon[i].damping != 0;
+    }
+    return any;
+}
+
 /// Servos of joints with a limit of force: each may become a row.
 static int count_motors(const kk_model *m) {
     int n = 0;
@@ -128,8 +144,11 @@ static void measure_trees(const kk_model *m, kk_simulator *s) {
 
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
-    const int single = count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + s->paper_rows;
+    const int single =
+        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 2 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
+    s->has_springs = has_springs(m);
+    s->has_spatial = kki_has_spatial_tendons(m);
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
     s->max_contacts =
@@ -137,7 +156,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->max_constraints = s->max_contacts + single + m->nloop;
     s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
-    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single;
+    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
     measure_trees(m, s);
     s->wide.room = 2 * (size_t)s->max_rows * (size_t)s->wide.widest;
 }
@@ -152,6 +171,13 @@ static void place_wide(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->wide.body_of_tree, trees);
     KKI_LAYOUT_ARRAY(layout, s->wide.unit, 48 * trees);
     KKI_LAYOUT_ARRAY(layout, s->wide.climbed, 4 * (size_t)s->wide.widest);
+}
+
+/// Room for pairs that are near: more than touch. With a long step all of a few hundred fast bodies are near each other.
+static int near_room(const kk_model *m, int touching) {
+    enum { COMMON = 1 << 16 };
+    const int64_t all = (int64_t)m->ncollider * (m->ncollider - 1) / 2, wanted = touching > COMMON ? touching : COMMON;
+    return (int)(touching == 0 ? 0 : all < wanted ? all : wanted);
 }
 
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
@@ -195,17 +221,20 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->loop_switch, (size_t)m->nloop);
     KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
-    KKI_LAYOUT_ARRAY(layout, s->tree_tied, (size_t)m->ntree);
-    KKI_LAYOUT_ARRAY(layout, s->whole, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
     KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
     KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
-    KKI_LAYOUT_ARRAY(layout, s->met, s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : s->max_touching) : 0);
+    KKI_LAYOUT_ARRAY(layout, s->met,
+                     s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0);
     kki_simulator_place_scratch(layout, m, s);
 }
 
@@ -263,7 +292,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
-    status = status ? status : kki_near_create(&s->near, m, s->max_touching, &s->allocator);
+    status = status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), &s->allocator);
     status = status ? status : kki_simulator_make_solvers(m, s);
     return status ? status : kki_crew_create(m, s);
 }
@@ -306,6 +335,9 @@ kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, 
                                     const kk_allocator *allocator, kk_simulator **simulator, kk_error *error) {
     *simulator = NULL;
     kk_simulator *s = NULL;
+    if (kki_check_tendons(model, error) != KK_OK) {
+        return KK_INVALID_MODEL;
+    }
     if (allocate(model, options ? kki_paper_of(options->solver) : NULL, worker_count(options), allocator, &s) !=
         KK_OK) {
         return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a simulator of %d degrees of freedom",
@@ -371,7 +403,7 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
         .gap = c->gap,
         .velocity = kk_vec3_add(kk_vec3_scale(c->normal, v.x),
                                 kk_vec3_add(kk_vec3_scale(c->tangent[0], v.y), kk_vec3_scale(c->tangent[1], v.z))),
-        .friction = s->model->law[c->law].friction};
+        .friction = c->friction};
 }
 
 const double *kk_simulator_acceleration(const kk_simulator *simulator) {

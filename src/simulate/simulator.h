@@ -29,7 +29,9 @@ typedef struct kki_contact {
     kk_vec3 impulse;           ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;            ///< of torsion and rolling on B, likewise
     double approach;           ///< normal velocity at the start
+    double swing;              ///< of that what comes from turning about the contact (resolve.c)
     kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
+    double friction;           ///< that held: static or sliding
 } kki_contact;
 
 /// Two shapes that touched, and what the narrow phase remembers of them.
@@ -79,6 +81,17 @@ typedef struct kki_verdict {
     int32_t mode;
     double d[2];
 } kki_verdict;
+
+/// Of a tree.
+typedef struct kki_energy {
+    double kinetic, potential;
+} kki_energy;
+
+/// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
+typedef struct kki_flight {
+    kk_force momentum;
+    kk_vec3 centre;
+} kki_flight;
 
 /// Momentum about the world's origin and composite inertia about the base, of one tree (momentum.c).
 typedef struct kki_whole {
@@ -146,11 +159,16 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth; ///< whether this step was one for Runge and Kutta
+    int is_smooth;   ///< whether this step was one for Runge and Kutta
+    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
+    int has_spatial; ///< whether it has spatial tendons
 
     // the moving copy of the state
-    double *q, *v; ///< [nq], [nv]
-    double *lag;   ///< [nlag]
+    const kk_state *start; ///< the state itself, as long as a step lasts
+    double *q, *v;         ///< [nq], [nv]
+    double *lag;           ///< [nlag]
+    double *loop_switch;   ///< [nloop]
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
@@ -203,8 +221,9 @@ struct kk_simulator {
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
     kk_force *wrench;        ///< [nbody] what each joint transmits
     int8_t *in_flight;       ///< [nnode] of momentum.c
-    int8_t *tree_tied;       ///< [ntree] likewise
-    kki_whole *whole;        ///< [nnode] likewise, at the start of the step
+    int8_t *tie;             ///< [ntree] likewise
+    kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
+    kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
     double *drive;           ///< [nactuator] force of each actuator
     kki_drive *wanted;       ///< [nactuator] before limits
     int8_t *is_row;          ///< [nactuator] 1: a servo beyond its limits, taken as a row
@@ -270,6 +289,10 @@ int kki_find_saturated(const kk_model *model, kk_simulator *s);
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
+/// energy.c: kinetic and potential energy of every tree at (q, v), by way of s->view. @param energy [ntree] result
+void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
+/// Potential energy of gravity and of joints' springs at the poses of s->data and the coordinates q.
+double kki_potential(const kk_model *model, const kk_simulator *s, const double *q);
 /// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
 void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.
@@ -278,6 +301,8 @@ const kk_data *kki_simulator_view(kk_simulator *s);
 double kki_read_range(const kk_model *m, const kk_data *now, const kki_model_sensor *k);
 /// momentum.c: behind finish, sets the base velocities of trees in flight so that their momentum is exact.
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state);
+/// Leaves in s->warm what the next step goes on from; behind all that changes s->q and s->v.
+void kki_remember_flights(const kk_model *model, kk_simulator *s);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.

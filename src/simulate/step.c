@@ -45,9 +45,12 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
+    memcpy(s->loop_switch, kki_state_warm_const(state) + s->layout.first_switch,
+           (size_t)m->nloop * sizeof *s->loop_switch);
     memset(s->is_row, 0, (size_t)m->nactuator * sizeof *s->is_row);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     s->meeting = -1;
+    s->start = state;
     s->h = h;
 }
 
@@ -268,6 +271,9 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     }
     kki_warm_store(s);
     kki_close_loops(model, s);
+    if (!s->is_smooth) {
+        kki_remember_flights(model, s);
+    }
     status = prove(model, s, error);
     if (status == KK_OK) {
         commit(model, s, state);
@@ -276,7 +282,8 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     return status;
 }
 
-enum { MOST_PARTS = 4000 };
+/// Parts of a step, and shares that a step which cannot be proved is taken in.
+enum { MOST_PARTS = 4000, MOST_SHARES = 8 };
 
 static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED,
@@ -285,21 +292,21 @@ static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_err
                          kk_model_body_name(m, m->shape[s->meeting_shape[1]].body), MOST_PARTS / 2);
 }
 
-/// A step with fast bodies: on a copy of the state, from meeting to meeting.
+/// A step in parts, on a copy of the state: from meeting to meeting of fast bodies, and none longer than `longest`.
 static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                               kk_error *error) {
+                               double longest, kk_error *error) {
     double left = h;
     int parts = 0;
     kk_status status = kk_state_copy(s->trial, state);
-    while (status == KK_OK && left > 0) {
-        status = attempt(m, s, s->trial, input, left, 1, error);
-        if (status != KK_OK || s->meeting < 0) {
-            parts++;
-            break;
+    while (status == KK_OK && left > 1e-9 * h) {
+        const double most = left > 1.5 * longest ? longest : left;
+        double length = most;
+        status = attempt(m, s, s->trial, input, most, !s->options.discrete, error);
+        if (status == KK_OK && s->meeting >= 0) {
+            const double part = s->meeting > s->instant ? s->meeting : s->instant;
+            length = part < most ? part : most;
+            status = attempt(m, s, s->trial, input, length, 0, error);
         }
-        const double before = s->meeting, part = before > s->instant ? before : s->instant;
-        const double length = part < left ? part : left;
-        status = attempt(m, s, s->trial, input, length, 0, error);
         left -= length;
         if (status == KK_OK && ++parts > MOST_PARTS) {
             status = too_many_parts(m, s, error);
@@ -310,6 +317,21 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
         const double time = kk_state_time(state) + h;
         status = kk_state_copy(state, s->trial);
         kk_state_set_time(state, time);
+    }
+    return status;
+}
+
+static kk_report blank_report(void) {
+    return (kk_report){.worst_body = {-1, -1}, .parts = 1};
+}
+
+/// What cannot be proved in one go often can in two: points that lose and find each other are then in other places.
+static kk_status step_in_halves(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                                kk_error *error) {
+    kk_status status = KK_NOT_CONVERGED;
+    for (int n = 2; status == KK_NOT_CONVERGED && n <= MOST_SHARES; n *= 2) {
+        s->report = blank_report();
+        status = step_in_parts(m, s, state, input, h, h / n, error);
     }
     return status;
 }
@@ -342,10 +364,13 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
         return status;
     }
     const double h = s->options.timestep;
-    s->report = (kk_report){.worst_body = {-1, -1}, .parts = 1};
+    s->report = blank_report();
     if (s->paper) {
         return step_by_paper(model, s, state, input, error);
     }
     status = attempt(model, s, state, input, h, !s->options.discrete, error);
-    return status == KK_OK && s->meeting >= 0 ? step_in_parts(model, s, state, input, h, error) : status;
+    if (status == KK_OK && s->meeting >= 0) {
+        status = step_in_parts(model, s, state, input, h, h, error);
+    }
+    return status == KK_NOT_CONVERGED ? step_in_halves(model, s, state, input, h, error) : status;
 }

@@ -53,7 +53,7 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
     case KKI_ON_COUPLING: return w->first_coupling + c->item;
     case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    default: return w->first_tendon + 2 * c->item;
+    default: return w->first_tendon + 2 * c->item + c->side;
     }
 }
 
@@ -63,9 +63,11 @@ void kki_warm_store(kk_simulator *s) {
     if (w.contacts > 0) {
         store_contacts(s, &w, warm);
     }
-    for (int i = w.first_dof; i < w.first_body; i++) {
+    const int end = s->is_smooth ? w.first_body : w.first_lone; // what follows momentum.c has written
+    for (int i = w.first_dof; i < end; i++) {
         warm[i] = 0;
     }
+    memcpy(warm + w.first_switch, s->loop_switch, (size_t)s->model->nloop * sizeof *warm);
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
         const int is_kept =

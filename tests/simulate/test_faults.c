@@ -119,9 +119,12 @@ KK_TEST(bad_input_is_refused_by_name) {
     kk_state_v(s.state)[8] = __builtin_inf();
     KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_NOT_FINITE);
     KK_CHECK_EQ_INT(kk_step(s.model, s.state, NULL, NULL, &error), KK_INVALID_ARGUMENT);
-    const kk_step_options bad[] = {
-        {.timestep = -1}, {.tolerance = -1}, {.budget = -1}, {.timestep = __builtin_nan("")}};
-    for (int i = 0; i < 4; i++) {
+    const kk_step_options bad[] = {{.timestep = -1},
+                                   {.tolerance = -1},
+                                   {.budget = -1},
+                                   {.timestep = __builtin_nan("")},
+                                   {.restitution_law = (kk_restitution_law)3}};
+    for (int i = 0; i < 5; i++) {
         KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &bad[i], &error), KK_INVALID_ARGUMENT);
     }
     free_scene(&s);

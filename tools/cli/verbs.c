@@ -21,6 +21,7 @@
     X(render)     \
     X(view)       \
     X(exam)       \
+    X(simbench)   \
     X(reproduce)  \
     X(help)       \
     X(man)        \

@@ -1,0 +1,63 @@
+/// Energies of a step, for its report and for what is kept by projection.
+#include "simulate/simulator.h"
+
+/// Twice the kinetic energy of a node, by König's theorem: nothing cancels.
+static double twice_kinetic(const kki_node *n, const kki_pose *x, const kki_rates *V) {
+    const kk_mat3 R = kki_mat3(x->R);
+    const double im = n->mass > 0 ? 1 / n->mass : 0;
+    const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), im), w = kk_mat3_tmul_vec(R, kki_vec3(V->w));
+    const kk_vec3 v = kk_vec3_add(kki_vec3(V->u), kk_mat3_mul_vec(R, kk_vec3_cross(w, c)));
+    const kk_sym3 shift = kk_sym3_point_mass(n->mass, c);
+    const kk_sym3 J = {n->inertia[0][0] - shift.xx, n->inertia[1][1] - shift.yy, n->inertia[2][2] - shift.zz,
+                       n->inertia[1][0] - shift.xy, n->inertia[2][0] - shift.xz, n->inertia[2][1] - shift.yz};
+    return n->mass * kk_vec3_dot(v, v) + kk_vec3_dot(w, kk_sym3_mul_vec(J, w));
+}
+
+static double height_energy(const kk_model *m, const kki_node *n, const kki_pose *x) {
+    const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(x->R), kki_vec3(n->h));
+    return -kk_vec3_dot(kki_vec3(m->gravity), kk_vec3_add(kk_vec3_scale(kki_vec3(x->p), n->mass), h));
+}
+
+/// Energy of the spring of degree of freedom k. @param way  how far the joint is from its neutral place
+static double spring_energy(const kk_model *m, int k, const double *way) {
+    const double stretch = way[k] - m->dof[k].rest;
+    return 0.5 * m->dof[k].stiffness * (stretch * stretch);
+}
+
+void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy) {
+    double *way = s->dv; // free until a kick is applied
+    kk_kinematics_velocity(model, s->view, q, v);
+    for (int t = 0; t < model->ntree; t++) {
+        energy[t] = (kki_energy){0, 0};
+    }
+    for (int i = 1; i < model->nnode; i++) {
+        if (model->node_tree[i] >= 0) {
+            kki_energy *e = &energy[model->node_tree[i]];
+            e->kinetic += 0.5 * twice_kinetic(&model->node[i], kki_pose_of(s->view, i), kki_rates_of(s->view, i));
+            e->potential += height_energy(model, &model->node[i], kki_pose_of(s->view, i));
+        }
+    }
+    if (s->has_springs) {
+        kk_difference(model, s->data->neutral, q, way);
+    }
+    for (int k = 0; k < model->nv; k++) {
+        kki_energy *e = &energy[model->node_tree[model->dof_node[k]]];
+        e->kinetic += 0.5 * model->dof_armature[k] * (v[k] * v[k]);
+        e->potential += s->has_springs ? spring_energy(model, k, way) : 0;
+    }
+}
+
+double kki_potential(const kk_model *model, const kk_simulator *s, const double *q) {
+    double sum = 0;
+    for (int i = 1; i < model->nnode; i++) {
+        sum += height_energy(model, &model->node[i], kki_pose_of(s->data, i));
+    }
+    if (s->has_springs) {
+        double *way = s->dv; // free behind the kick
+        kk_difference(model, s->data->neutral, q, way);
+        for (int k = 0; k < model->nv; k++) {
+            sum += spring_energy(model, k, way);
+        }
+    }
+    return sum;
+}

@@ -1,0 +1,129 @@
+// What is conserved in flight is conserved to rounding, also when the user steps in; the report's energies.
+#include "robots.h"
+#include "stage.h"
+
+static kk_vec3 momentum_of(const stage *s, kk_data *data) {
+    return kk_centroidal_momentum(s->model, data, kk_state_q_const(s->state), kk_state_v_const(s->state)).linear;
+}
+
+static stage flying_robot(kk_integrator integrator, double gravity) {
+    stage s = stage_begin(gravity);
+    KK_CHECK_EQ_INT(robots_quadruped(s.spec, &s.error), KK_OK);
+    kk_spec_options(s.spec)->integrator = integrator;
+    stage_ready(&s, NULL);
+    for (int k = 0; k < kk_model_nv(s.model); k++) {
+        kk_state_v(s.state)[k] = 0.3 * ((k * 7) % 5 - 2);
+    }
+    return s;
+}
+
+// the state remembers the momentum, but a state that was changed has another one
+KK_TEST(momentum_follows_the_user) {
+    stage s = flying_robot(KK_INTEGRATOR_MIDPOINT, 0);
+    kk_data *data = NULL;
+    KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK);
+    for (int turn = 0; turn < 3; turn++) {
+        const kk_vec3 start = momentum_of(&s, data);
+        for (int i = 0; i < 300; i++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        }
+        KK_CHECK(kk_vec3_norm(kk_vec3_sub(momentum_of(&s, data), start)) < 1e-14 * (1 + kk_vec3_norm(start)));
+        kk_state_v(s.state)[3] += 1; // of the base
+        kk_state_q(s.state)[8] += 0.1;
+    }
+    kk_data_free(data);
+    stage_end(&s);
+}
+
+// a spinning brick with its centre of mass off its origin: twenty thousand turns of its axes take nothing from its velocity
+KK_TEST(spinning_body_flies_straight) {
+    stage s = stage_begin(0);
+    kk_inertia brick = kk_inertia_solid_box(2, 0.3, 0.2, 0.1);
+    brick.com = kk_vec3_make(0.05, -0.02, 0.01);
+    stage_body(&s, brick);
+    stage_ready(&s, NULL);
+    kk_data *data = NULL;
+    KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK);
+    double *v = kk_state_v(s.state);
+    v[0] = 3;
+    v[1] = 5;
+    v[2] = -4;
+    v[3] = 1;
+    v[5] = 0.5;
+    const kk_vec3 start = momentum_of(&s, data);
+    for (int i = 0; i < 10000; i++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+    }
+    KK_CHECK(kk_vec3_norm(kk_vec3_sub(momentum_of(&s, data), start)) < 3e-15);
+    kk_data_free(data);
+    stage_end(&s);
+}
+
+// RK4 under gravity alone: kinetic and potential energy of the report are those of the states, and their sum stays
+KK_TEST(report_has_the_energies_of_rk4) {
+    stage s = flying_robot(KK_INTEGRATOR_RK4, 9.81);
+    kk_data *data = NULL;
+    KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK);
+    double first = 0;
+    for (int i = 0; i < 500; i++) {
+        const double *q = kk_state_q_const(s.state), *v = kk_state_v_const(s.state);
+        const double T = kk_kinetic_energy(s.model, data, q, v), U = kk_potential_energy(s.model, data, q);
+        first = i == 0 ? T + U : first;
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        const kk_report r = kk_simulator_report(s.simulator);
+        KK_CHECK_NEAR(r.kinetic_before, T, 1e-11);
+        KK_CHECK_NEAR(r.potential_before, U, 1e-11);
+        KK_CHECK_NEAR(r.kinetic_after, kk_kinetic_energy(s.model, data, q, v), 1e-11);
+        KK_CHECK_NEAR(r.potential_after, kk_potential_energy(s.model, data, q), 1e-11);
+        KK_CHECK_NEAR(r.kinetic_after + r.potential_after, first, 1e-10);
+    }
+    kk_data_free(data);
+    stage_end(&s);
+}
+
+// a mass on a spring, kicked: the potential energy is that of weight and spring at the middle of the step
+KK_TEST(report_has_the_energy_of_springs) {
+    stage s = stage_begin(9.81);
+    kk_body_def def = kk_body_def_default();
+    def.name = "mass";
+    def.joint.type = KK_JOINT_SLIDE;
+    def.joint.dof[0].stiffness = 50;
+    def.joint.dof[0].rest = 0.1;
+    def.inertia = kk_inertia_solid_sphere(2, 0.1);
+    KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &def, NULL, &s.error), KK_OK);
+    stage_ready(&s, NULL);
+    for (int i = 0; i < 100; i++) {
+        const double z = kk_state_q(s.state)[0] + 0.5e-3 * kk_state_v(s.state)[0];
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        const double U = 2 * 9.81 * z + 25 * (z - 0.1) * (z - 0.1);
+        KK_CHECK_NEAR(kk_simulator_report(s.simulator).potential_after, U, 1e-12);
+    }
+    stage_end(&s);
+}
+
+// a rod that stands on its end and falls pivots about it: the contact does no work on it
+KK_TEST(pivot_does_no_work) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 1.5, 0);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    const int rod = stage_box(&s, 1, 0.002, 0.05, 1, material);
+    stage_ready(&s, NULL);
+    kk_data *data = NULL;
+    KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK);
+    const double lean = 0.2, c = kk_cos(lean), n = kk_sin(lean);
+    double *q = kk_state_q(s.state);
+    const kk_quat turned = kk_quat_exp(kk_vec3_make(0, lean, 0));
+    stage_place(&s, rod, 0, 0, 0.5 * c + 0.001 * n);
+    q[0] = turned.w;
+    q[2] = turned.y;
+    double before = 0;
+    for (int i = 0; i < 300; i++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        const double now =
+            kk_kinetic_energy(s.model, data, q, kk_state_v(s.state)) + kk_potential_energy(s.model, data, q);
+        KK_CHECK(i < 3 || now - before < 1e-8);
+        before = now;
+    }
+    kk_data_free(data);
+    stage_end(&s);
+}
