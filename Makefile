@@ -121,9 +121,10 @@ coverage: setup-base build-coverage
 	@build/coverage/karakuri_tests >/dev/null
 	@python3 scripts/coverage.py $(ARGS) build/coverage
 
+# `npm ci` wants every platform's optional package in the lock file, also of registries that do not carry them
 web-packages: setup-web
 	@test -e web/node_modules/.package-lock.json && test web/node_modules/.package-lock.json -nt web/package-lock.json || \
-		npm --prefix web ci --no-audit --no-fund --loglevel=error
+		npm --prefix web install --no-save --no-audit --no-fund --loglevel=error
 
 web-engine: web-packages
 	@$(MAKE) -s --no-print-directory build/web/build.ninja
@@ -134,6 +135,7 @@ web-engine: web-packages
 web: web-engine
 	@npm --prefix web run --silent check --loglevel=error
 	@npm --prefix web run --silent build -w viewer --loglevel=error
+	@node web/film.mjs
 
 crane: web
 	@node web/serve.mjs --open '#crane'
@@ -144,7 +146,7 @@ test-web: setup-base build-release web
 	@node web/tests/browser.mjs $(TESTS)
 
 bench-web: web-engine
-	@test -d web/bench/node_modules || npm --prefix web/bench ci --no-audit --no-fund --loglevel=error
+	@test -d web/bench/node_modules || npm --prefix web/bench install --no-save --no-audit --no-fund --loglevel=error
 	@node web/bench/run.mjs $(ARGS)
 
 install: all

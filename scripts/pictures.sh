@@ -8,6 +8,10 @@ tool=build/release/karakuri
 folder=${1:-docs/pictures}
 mkdir -p "$folder"
 
+walk=$(mktemp --suffix=.kkr)
+trap 'rm -f "$walk"' EXIT
+$tool run models/hrp2/hrp2.xml --keyframe half_sitting --time 4.2 --control models/hrp2/walk.csv --allow-missing --quiet --out "$walk" >/dev/null
+$tool render "$walk" --model models/hrp2/hrp2.xml --forces --balance --view -50,14 --size 960x540 --quiet --out "$folder/walk.png"
 $tool render models/hrp2/hrp2.xml --keyframe half_sitting --time 1 --forces --balance --view -50,14 --size 960x540 --quiet --out "$folder/robot.png"
 $tool render models/crane/crane.urdf --control models/crane/lift.csv --time 5 --view -62,14 --look 0,0,0.36 --distance 3.3 --angle 22 \
     --size 960x540 --quiet --out "$folder/crane.png"

@@ -12,7 +12,7 @@ const optimiser = at("node_modules/binaryen/bin/wasm-opt");
 mkdirSync(at("engine/dist"), { recursive: true });
 if (!existsSync(to) || statSync(to).mtimeMs < statSync(from).mtimeMs) {
     if (existsSync(optimiser)) {
-        execFileSync(optimiser, ["-O3", "--enable-simd", "--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int",
+        execFileSync(optimiser, ["-Os", "--enable-simd", "--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int",
             "--enable-mutable-globals", from, "-o", to], { stdio: "inherit" });
     } else {
         copyFileSync(from, to);

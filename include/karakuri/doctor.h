@@ -19,10 +19,11 @@ typedef struct kk_doctor_options {
 } kk_doctor_options;
 
 /// Looks through a spec and adds what it finds, each with the place it was written at:
-/// negative masses, mass without moments and moments without mass, inertias that no rigid body has, inertias and centres of
+/// meshes in millimetres, negative masses, mass without moments and moments without mass, inertias that no rigid body has, inertias and centres of
 /// mass in another unit, left and right twins whose inertias differ by a sign, axes of no length, limits upside down, limits
-/// in degrees, names that stand twice, meshes and materials that nothing uses, whatever kk_model_compile refuses, joints
-/// that nothing drives, bodies that overlap with every joint at zero.
+/// in degrees, names that stand twice, meshes and materials that nothing uses, numbers
+/// that must not be negative, whatever else kk_model_compile refuses (weak joints get an armature, what cannot be made is left
+/// out), joints that nothing drives, bodies that overlap with every joint at zero.
 /// @return KK_OK also where something was found; KK_OUT_OF_MEMORY
 KK_API kk_status kk_doctor_examine(kk_spec *spec, const kk_doctor_options *options, kk_messages *messages,
                                    kk_error *error);

@@ -36,12 +36,14 @@ typedef struct frame {
 } frame;
 
 // Two directions across n, the same for neighbouring n but at a few seams.
-static frame frame_about(kk_vec3 n) {
+static void frame_about(kk_vec3 n, frame *f) {
     const double x = n.x < 0 ? -n.x : n.x;
     const kk_vec3 t = x < 0.8 ? kk_vec3_make(1, 0, 0) : kk_vec3_make(0, 1, 0);
     const kk_vec3 v = kk_vec3_cross(n, t);
     const kk_vec3 unit = kk_vec3_scale(v, 1 / kk_vec3_norm(v));
-    return (frame){kk_vec3_cross(unit, n), unit, n};
+    f->u = kk_vec3_cross(unit, n);
+    f->v = unit;
+    f->n = n;
 }
 
 // The face of a box that faces best, put down directly: boxes are most of what there is.
@@ -54,17 +56,22 @@ static void outline_of_box(const kki_core *core, const kk_transform *X, const fr
     const int axis = ax >= ay ? (ax >= az ? 0 : 2) : (ay >= az ? 1 : 2);
     const double nu[3] = {u.x, u.y, u.z}, nv[3] = {v.x, v.y, v.z}, nn[3] = {n.x, n.y, n.z};
     const int below = (is_b ? -nn[axis] : nn[axis]) < 0;
-    const kk_vec3 p = X ? kk_vec3_make(kk_vec3_dot(f->u, X->p), kk_vec3_dot(f->v, X->p), kk_vec3_dot(f->n, X->p))
-                        : kk_vec3_make(0, 0, 0);
+    // the face's middle and half edges
+    const int i1 = axis == 2 ? 0 : axis + 1, i2 = axis == 0 ? 2 : axis - 1;
+    const double h = below ? -core->half[axis] : core->half[axis], h1 = core->half[i1], h2 = core->half[i2];
+    kk_vec3 middle = {h * nu[axis], h * nv[axis], h * nn[axis]};
+    if (X) {
+        middle = kk_vec3_add(kk_vec3_make(kk_vec3_dot(f->u, X->p), kk_vec3_dot(f->v, X->p), kk_vec3_dot(f->n, X->p)),
+                             middle);
+    }
+    const kk_vec3 e1 = {h1 * nu[i1], h1 * nv[i1], h1 * nn[i1]}, e2 = {h2 * nu[i2], h2 * nv[i2], h2 * nn[i2]};
+    const kk_vec3 low = kk_vec3_sub(middle, e1), high = kk_vec3_add(middle, e1);
     o->count = 4;
     o->face = 2 * axis + below;
     for (int i = 0; i < 4; i++) {
         const int k = CORNER[o->face][is_b ? 3 - i : i];
-        const double x = k & 1 ? -core->half[0] : core->half[0], y = k & 2 ? -core->half[1] : core->half[1];
-        const double z = k & 4 ? -core->half[2] : core->half[2];
-        o->spot[i].x = p.x + (u.x * x + u.y * y + u.z * z);
-        o->spot[i].y = p.y + (v.x * x + v.y * y + v.z * z);
-        o->spot[i].z = p.z + (n.x * x + n.y * y + n.z * z);
+        const kk_vec3 side = k >> i1 & 1 ? low : high, q = k >> i2 & 1 ? kk_vec3_sub(side, e2) : kk_vec3_add(side, e2);
+        o->spot[i].x = q.x, o->spot[i].y = q.y, o->spot[i].z = q.z;
         o->spot[i].id = o->spot[i].edge = (uint32_t)k;
     }
     o->facing = nn[axis] < 0 ? -nn[axis] : nn[axis];
@@ -184,16 +191,16 @@ static uint64_t feature_of(bool reference_is_b, int32_t face, int32_t other, uin
 
 static void list_polygon(const outline *reference, const outline *cut_one, bool reference_is_b, double most,
                          point_list *list) {
+    const uint64_t faces = feature_of(reference_is_b, reference->face, cut_one->face, 0);
     for (int i = 0; i < cut_one->count; i++) {
         const spot *s = &cut_one->spot[i];
         const double z = reference->z0 + reference->zx * s->x + reference->zy * s->y;
         const double gap = reference_is_b ? z - s->z : s->z - z;
         if (gap <= most) {
-            const uint64_t id = feature_of(reference_is_b, reference->face, cut_one->face, s->id);
             list->point[list->count].x = s->x, list->point[list->count].y = s->y;
             list->point[list->count].z = reference_is_b ? s->z : z;
             list->point[list->count].gap = gap;
-            list->point[list->count++].feature = id;
+            list->point[list->count++].feature = faces | s->id;
         }
     }
 }
@@ -237,17 +244,15 @@ static void merge_near(point_list *list, double near) {
             same = dx * dx + dy * dy < near * near ? j : -1;
         }
         if (same < 0) {
-            list->point[n++] = list->point[i];
+            if (n != i) {
+                list->point[n] = list->point[i];
+            }
+            n++;
         } else if (list->point[i].gap < list->point[same].gap) {
             list->point[same] = list->point[i];
         }
     }
     list->count = n;
-}
-
-static double turn(const point_list *l, int a, int b, int c) {
-    return (l->point[b].x - l->point[a].x) * (l->point[c].y - l->point[a].y) -
-           (l->point[b].y - l->point[a].y) * (l->point[c].x - l->point[a].x);
 }
 
 static double square_apart(const point_list *l, int a, int b) {
@@ -259,19 +264,27 @@ static double square_apart(const point_list *l, int a, int b) {
 // tiny favour for earlier points keeps the choice where symmetric patches leave it open.
 static void span(const point_list *l, int kept[KEPT]) {
     const double favour = 1 + 1e-6;
+    double extreme = l->point[0].x + 0.1 * l->point[0].y, farthest = 0;
     kept[0] = 0;
     for (int i = 1; i < l->count; i++) {
-        const double x0 = l->point[kept[0]].x + 0.1 * l->point[kept[0]].y, x = l->point[i].x + 0.1 * l->point[i].y;
-        kept[0] = x > x0 ? i : kept[0];
+        const double x = l->point[i].x + 0.1 * l->point[i].y;
+        kept[0] = x > extreme ? i : kept[0];
+        extreme = x > extreme ? x : extreme;
     }
     kept[1] = kept[0] == 0;
     for (int i = 0; i < l->count; i++) {
-        kept[1] = square_apart(l, i, kept[0]) > favour * square_apart(l, kept[1], kept[0]) ? i : kept[1];
+        const double square = square_apart(l, i, kept[0]);
+        if (square > favour * farthest) {
+            farthest = square;
+            kept[1] = i;
+        }
     }
     double widest = 0, narrowest = 0;
     kept[2] = kept[3] = -1;
+    const double x0 = l->point[kept[0]].x, y0 = l->point[kept[0]].y;
+    const double dx = l->point[kept[1]].x - x0, dy = l->point[kept[1]].y - y0;
     for (int i = 0; i < l->count; i++) {
-        const double t = turn(l, kept[0], kept[1], i);
+        const double t = dx * (l->point[i].y - y0) - dy * (l->point[i].x - x0);
         if (t > favour * widest) {
             widest = t;
             kept[2] = i;
@@ -359,7 +372,8 @@ static bool choose_reference(const outline *a, const outline *b, const kki_pair_
 }
 
 void kki_patches_meet(const kki_meeting *m, const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold) {
-    const frame f = frame_about(m->normal);
+    frame f;
+    frame_about(m->normal, &f);
     const double slack = SLACK * m->radius, most = m->reach + m->pair->a.radius + m->pair->b.radius;
     outline a, b;
     outline_of(&m->pair->a, NULL, &f, false, &a);

@@ -85,16 +85,20 @@ int kki_core_closed_form(const kki_core *a, const kki_core *b, const kk_transfor
     return 0;
 }
 
+static void separation_of_pair(const kki_core_pair *pair, const kk_transform *X_WA, kki_pair_memory *memory,
+                               kki_separation *r) {
+    kki_core_distance d;
+    if (!kki_core_closed_form(&pair->a, &pair->b, &pair->X_AB, &d)) {
+        (void)kki_core_distance_find(pair, KKI_ANY_DISTANCE, memory, &d);
+    }
+    to_world(X_WA, &d, pair->a.radius, pair->b.radius, r);
+}
+
 void kki_core_separation_between(const kki_core *a, const kk_transform *X_WA, const kki_core *b,
                                  const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
-    const kk_transform X_AB = {kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R),
-                               kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p))};
-    const kki_core_pair pair = kki_core_pair_make(a, b, &X_AB);
-    kki_core_distance d;
-    if (!kki_core_closed_form(a, b, &X_AB, &d)) {
-        (void)kki_core_distance_find(&pair, KKI_ANY_DISTANCE, memory, &d);
-    }
-    to_world(X_WA, &d, a->radius, b->radius, r);
+    kki_core_pair pair = {.a = *a, .b = *b};
+    kki_core_pair_place(&pair, X_WA, X_WB);
+    separation_of_pair(&pair, X_WA, memory, r);
 }
 
 void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_core *b, const kk_transform *X_WB,
@@ -111,8 +115,11 @@ void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_cor
 
 static void distance_of_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
                                const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
-    const kki_core ca = kki_core_of(a), cb = kki_core_of(b);
-    kki_core_separation_between(&ca, X_WA, &cb, X_WB, memory, r);
+    kki_core_pair pair;
+    kki_small_hull small;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    kki_core_pair_turn_corners(&pair, &small);
+    separation_of_pair(&pair, X_WA, memory, r);
 }
 
 // A is the half space z ≤ 0 of its frame, thickened by its margin.
@@ -152,39 +159,25 @@ static int balls_are_apart(const kki_core *a, const kk_transform *X_WA, const kk
     return kk_vec3_dot(d, d) > far * far;
 }
 
-// Whether the last direction that parted them, or else that from middle to middle, does so: most pairs that a broad phase
-// lets through end here, with two searches for a farthest point and no root.
-static int is_apart_at_once(const kki_core *a, const kk_transform *X_WA, const kki_core *b, const kk_transform *X_WB,
-                            double most, const kki_pair_memory *memory) {
-    const kk_vec3 last = {(double)memory->direction[0], (double)memory->direction[1], (double)memory->direction[2]};
-    const bool is_known = kk_vec3_dot(last, last) > 0.5;
-    const kk_vec3 d = is_known ? kk_mat3_mul_vec(X_WA->R, last) : kk_vec3_sub(middle_of(b, X_WB), middle_of(a, X_WA));
-    int ia = -1, ib = -1;
-    const kk_vec3 pa = kki_core_support(a, kk_mat3_tmul_vec(X_WA->R, d), &ia);
-    const kk_vec3 pb = kki_core_support(b, kk_vec3_neg(kk_mat3_tmul_vec(X_WB->R, d)), &ib);
-    const double sep = kk_vec3_dot(d, kk_vec3_sub(kk_transform_point(*X_WB, pb), kk_transform_point(*X_WA, pa)));
-    return sep > 0 && sep * sep > most * most * (1 + 1e-12) * kk_vec3_dot(d, d);
-}
-
 int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                 double reach, kki_pair_memory *memory) {
-    kki_pair_memory none = {0};
     if (!is_convex(a) || !is_convex(b)) {
         kki_separation r;
         return kki_distance(a, X_WA, b, X_WB, memory, &r) && r.distance <= reach;
     }
-    const kki_core ca = kki_core_of(a), cb = kki_core_of(b);
-    const double most = reach + ca.radius + cb.radius;
-    kki_pair_memory *m = memory ? memory : &none;
-    if (most >= 0 && (balls_are_apart(&ca, X_WA, &cb, X_WB, most) || is_apart_at_once(&ca, X_WA, &cb, X_WB, most, m))) {
+    kki_core_pair pair;
+    kki_core_set(&pair.a, a);
+    kki_core_set(&pair.b, b);
+    const double most = reach + pair.a.radius + pair.b.radius;
+    if (most >= 0 && balls_are_apart(&pair.a, X_WA, &pair.b, X_WB, most)) {
         return 0;
     }
-    const kk_transform X_AB = {kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R),
-                               kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p))};
+    kki_core_pair_place(&pair, X_WA, X_WB);
     kki_core_distance d;
-    if (kki_core_closed_form(&ca, &cb, &X_AB, &d)) {
+    if (kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
         return d.distance <= most;
     }
-    const kki_core_pair pair = kki_core_pair_make(&ca, &cb, &X_AB);
-    return kki_core_within(&pair, most, m);
+    kki_small_hull small;
+    kki_core_pair_turn_corners(&pair, &small);
+    return kki_core_within(&pair, most, memory);
 }

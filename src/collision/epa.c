@@ -6,19 +6,30 @@
 // polytope, the answer is the best support plane seen, hence always a true separating move.
 //
 // Faces in the plane of the new point count as visible: then no new face can be a sliver on the line of an old edge.
+#include <stdbool.h>
+
 #include "collision/gjk.h"
 
-enum { MAX_POINTS = KKI_EPA_ITERATIONS + 4, MAX_FACES = 4 * KKI_EPA_ITERATIONS + 16, MAX_HORIZON = 256 };
+#define DEAD __builtin_inf()
+
+// What is dead of it is used again, so that the whole stays within a small stack.
+enum {
+    MAX_POINTS = KKI_EPA_ITERATIONS + 4,
+    MAX_HORIZON = 96,
+    MAX_FACES = 2 * MAX_POINTS + MAX_HORIZON // as many as a polytope of so many corners has, and those in exchange
+};
 
 // Of the depth of curved bodies. Faces shrink with the root of it, so less would leave them slivers.
 static const double CURVED = 1e-10;
 
+typedef struct epa_point {
+    kk_vec3 w, a; // the point of A − B, that of A
+    int32_t id[2];
+} epa_point;
+
 typedef struct epa_face {
-    kk_vec3 normal;
-    double offset;
     int16_t vertex[3];
     int16_t beside[3]; // over the edge from vertex[i] to vertex[i + 1]
-    int8_t is_alive;
 } epa_face;
 
 typedef struct horizon_edge {
@@ -30,68 +41,40 @@ typedef struct horizon_edge {
 typedef struct polytope {
     const kki_core_pair *pair;
     double flat; // lengths below are rounding
-    int point_count, face_count, horizon_count, heap_count, is_broken;
-    kki_difference point[MAX_POINTS];
+    int point_count, face_count, spare_count, seen_count, horizon_count;
+    bool is_broken;
+    epa_point point[MAX_POINTS];
+    double offset[MAX_FACES]; // of a face from the origin; infinite where it is dead
+    kk_vec3 normal[MAX_FACES];
     epa_face face[MAX_FACES];
+    int16_t spare[MAX_FACES]; // dead faces, then those seen from the newest point
     horizon_edge horizon[MAX_HORIZON];
-    int16_t heap[MAX_FACES];
 } polytope;
 
-// ---- a heap of faces by offset, ids as tie-break; dead ones are thrown away when they come up
-
-static int is_nearer(const polytope *p, int f, int g) {
-    return p->face[f].offset < p->face[g].offset || (p->face[f].offset == p->face[g].offset && f < g);
-}
-
-static void heap_push(polytope *p, int f) {
-    int at = p->heap_count++;
-    while (at > 0 && is_nearer(p, f, p->heap[(at - 1) / 2])) {
-        p->heap[at] = p->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    p->heap[at] = (int16_t)f;
-}
-
-static void heap_pop(polytope *p) {
-    const int f = p->heap[--p->heap_count];
-    int at = 0;
-    for (;;) {
-        int child = 2 * at + 1;
-        if (child >= p->heap_count) {
-            break;
-        }
-        child += child + 1 < p->heap_count && is_nearer(p, p->heap[child + 1], p->heap[child]);
-        if (!is_nearer(p, p->heap[child], f)) {
-            break;
-        }
-        p->heap[at] = p->heap[child];
-        at = child;
-    }
-    p->heap[at] = (int16_t)f;
+static bool is_alive(const polytope *p, int f) {
+    return p->offset[f] < DEAD;
 }
 
 // ---- faces
 
+static int take_face(polytope *p) {
+    return p->spare_count > 0 ? p->spare[--p->spare_count] : p->face_count < MAX_FACES ? p->face_count++ : -1;
+}
+
 static int add_face(polytope *p, int a, int b, int c) {
-    if (p->face_count >= MAX_FACES) {
-        p->is_broken = 1;
-        return 0;
-    }
-    epa_face *f = &p->face[p->face_count];
     const kk_vec3 o = p->point[a].w, e = kk_vec3_sub(p->point[b].w, o), g = kk_vec3_sub(p->point[c].w, o);
     const kk_vec3 n = kk_vec3_cross(e, g);
     const double square = kk_vec3_dot(n, n);
-    if (!(square > 1e-26 * kk_vec3_dot(e, e) * kk_vec3_dot(g, g))) {
-        p->is_broken = 1;
+    const int f = take_face(p);
+    if (f < 0 || !(square > 1e-26 * kk_vec3_dot(e, e) * kk_vec3_dot(g, g))) {
+        p->is_broken = true;
         return 0;
     }
-    const double norm = kk_sqrt(square);
-    f->normal = kk_vec3_scale(n, 1 / norm);
-    f->offset = kk_vec3_dot(f->normal, o);
-    f->vertex[0] = (int16_t)a, f->vertex[1] = (int16_t)b, f->vertex[2] = (int16_t)c;
-    f->is_alive = 1;
-    heap_push(p, p->face_count);
-    return p->face_count++;
+    const kk_vec3 unit = kk_vec3_scale(n, 1 / kk_sqrt(square));
+    p->normal[f] = unit;
+    p->offset[f] = kk_vec3_dot(unit, o);
+    p->face[f].vertex[0] = (int16_t)a, p->face[f].vertex[1] = (int16_t)b, p->face[f].vertex[2] = (int16_t)c;
+    return f;
 }
 
 static void join(polytope *p, int f, int i, int g, int j) {
@@ -101,10 +84,18 @@ static void join(polytope *p, int f, int i, int g, int j) {
 
 // ---- the first tetrahedron
 
+static void put_point(polytope *p, const kki_difference *w) {
+    epa_point *q = &p->point[p->point_count];
+    q->w = w->w;
+    q->a = w->a;
+    q->id[0] = w->id[0], q->id[1] = w->id[1];
+}
+
+// behind the last point, where the caller may keep it
 static int add_support(polytope *p, kk_vec3 d) {
-    kki_difference *w = &p->point[p->point_count];
-    w->id[0] = w->id[1] = -1;
-    kki_core_pair_support(p->pair, d, w);
+    kki_difference w = {.id = {-1, -1}};
+    kki_core_pair_support(p->pair, d, &w);
+    put_point(p, &w);
     return p->point_count;
 }
 
@@ -188,46 +179,48 @@ static void make_tetrahedron(polytope *p) {
 
 // ---- growing
 
-// Marks all faces seen from w, depth first with a stack, and lists the horizon in order.
+// Marks all faces seen from w, depth first with a stack, and lists the horizon in order. What is seen is kept until the
+// exchange is done.
+typedef struct visit {
+    int16_t face, entry, step;
+} visit;
+
+static void bury(polytope *p, int f) {
+    p->offset[f] = DEAD;
+    p->spare[MAX_FACES - 1 - p->seen_count++] = (int16_t)f;
+}
+
+static int slot_of(const epa_face *f, int beside) {
+    return f->beside[0] == beside ? 0 : f->beside[1] == beside ? 1 : 2;
+}
+
 static void see(polytope *p, int first, kk_vec3 w) {
-    struct {
-        int16_t face, entry;
-        int8_t step;
-    } stack[MAX_HORIZON];
+    visit stack[MAX_HORIZON];
     int depth = 0;
-    stack[0].face = (int16_t)first, stack[0].entry = 0, stack[0].step = 0;
-    p->face[first].is_alive = 0;
-    p->horizon_count = 0;
+    p->horizon_count = p->seen_count = 0;
+    stack[0] = (visit){(int16_t)first, 0, 0};
+    bury(p, first);
     while (depth >= 0) {
-        const int steps = depth == 0 ? 3 : 2; // the edge it was entered by is done
-        if (stack[depth].step == steps) {
+        visit *v = &stack[depth];
+        if (v->step == (depth == 0 ? 3 : 2)) { // the edge it was entered by is done
             depth--;
             continue;
         }
-        const int i = (stack[depth].entry + stack[depth].step++ + (depth > 0)) % 3;
-        const epa_face *f = &p->face[stack[depth].face];
-        const int g = f->beside[i];
-        epa_face *other = &p->face[g];
-        if (!other->is_alive) {
+        const int i = (v->entry + v->step++ + (depth > 0)) % 3, g = p->face[v->face].beside[i];
+        if (!is_alive(p, g)) {
             continue;
         }
-        int slot = 0;
-        while (slot < 2 && other->beside[slot] != stack[depth].face) {
-            slot++;
+        const int slot = slot_of(&p->face[g], v->face);
+        const bool is_seen = kk_vec3_dot(p->normal[g], w) - p->offset[g] > -p->flat;
+        if ((is_seen ? depth + 1 : p->horizon_count) >= MAX_HORIZON) {
+            p->is_broken = true;
+            return;
         }
-        if (kk_vec3_dot(other->normal, w) - other->offset > -p->flat) {
-            if (depth + 1 >= MAX_HORIZON) {
-                p->is_broken = 1;
-                return;
-            }
-            other->is_alive = 0;
-            depth++;
-            stack[depth].face = (int16_t)g, stack[depth].entry = (int16_t)slot, stack[depth].step = 0;
+        if (is_seen) {
+            bury(p, g);
+            stack[++depth] = (visit){(int16_t)g, (int16_t)slot, 0};
         } else {
-            if (p->horizon_count >= MAX_HORIZON) {
-                p->is_broken = 1;
-                return;
-            }
+            const epa_face *f = &p->face[v->face];
             p->horizon[p->horizon_count++] =
                 (horizon_edge){f->vertex[i], f->vertex[(i + 1) % 3], (int16_t)g, (int16_t)slot};
         }
@@ -237,25 +230,29 @@ static void see(polytope *p, int first, kk_vec3 w) {
 // New faces between the horizon and the new point.
 static void close_horizon(polytope *p, int w) {
     const int n = p->horizon_count;
-    if (n < 3) {
-        p->is_broken = 1;
-        return;
-    }
-    const int first = p->face_count;
-    for (int i = 0; i < n; i++) {
+    int first = -1, last = -1;
+    p->is_broken = p->is_broken || n < 3;
+    for (int i = 0; i < n && !p->is_broken; i++) {
         const horizon_edge *e = &p->horizon[i];
-        if (e->to != p->horizon[(i + 1) % n].from) { // two loops: rounding has folded the polytope
-            p->is_broken = 1;
+        if (e->to != p->horizon[i + 1 < n ? i + 1 : 0].from) { // two loops: rounding has folded the polytope
+            p->is_broken = true;
             return;
         }
         const int f = add_face(p, e->from, e->to, w);
-        if (p->is_broken) {
-            return;
+        if (!p->is_broken) {
+            join(p, f, 0, e->face, e->slot);
+            if (last >= 0) {
+                join(p, last, 1, f, 2);
+            }
+            first = first < 0 ? f : first;
+            last = f;
         }
-        join(p, f, 0, e->face, e->slot);
     }
-    for (int i = 0; i < n; i++) {
-        join(p, first + i, 1, first + (i + 1) % n, 2);
+    if (!p->is_broken) {
+        join(p, last, 1, first, 2);
+        for (int i = 0; i < p->seen_count; i++) {
+            p->spare[p->spare_count++] = p->spare[MAX_FACES - 1 - i];
+        }
     }
 }
 
@@ -280,23 +277,24 @@ static void write_witness(const polytope *p, const epa_face *f, const double wei
         w[i] = weight[i] > 0 ? weight[i] : 0;
         sum += w[i];
     }
-    result->on_a = result->on_b = kk_vec3_make(0, 0, 0);
+    kk_vec3 on_a = {0, 0, 0}, off = {0, 0, 0};
     for (int i = 0; i < 3; i++) {
-        const kki_difference *q = &p->point[f->vertex[i]];
-        result->on_a = kk_vec3_add(result->on_a, kk_vec3_scale(q->a, w[i] / sum));
-        result->on_b = kk_vec3_add(result->on_b, kk_vec3_scale(q->b, w[i] / sum));
+        const epa_point *q = &p->point[f->vertex[i]];
+        on_a = kk_vec3_add(on_a, kk_vec3_scale(q->a, w[i] / sum));
+        off = kk_vec3_add(off, kk_vec3_scale(q->w, w[i] / sum));
     }
+    result->on_a = on_a;
+    result->on_b = kk_vec3_sub(on_a, off);
 }
 
-// Several triangles may lie in the nearest plane; one of them holds the origin's projection.
-static void find_witness(const polytope *p, int nearest, double tolerance, kki_core_distance *result) {
+// Several triangles may lie in the nearest plane, of that offset; one of them holds the origin's projection.
+static void find_witness(const polytope *p, int nearest, double offset, kki_core_distance *result) {
     double weight[3], best_weight[3];
     int best = nearest;
     double inside = project(p, &p->face[nearest], best_weight);
     for (int i = 0; i < p->face_count && inside < 0; i++) {
-        const epa_face *f = &p->face[i];
-        if (f->is_alive && i != nearest && f->offset <= p->face[nearest].offset + tolerance) {
-            const double value = project(p, f, weight);
+        if (i != nearest && p->offset[i] <= offset) {
+            const double value = project(p, &p->face[i], weight);
             if (value > inside) {
                 inside = value;
                 best = i;
@@ -325,9 +323,10 @@ static void write_flat(const polytope *p, const kki_simplex *s, kki_core_distanc
     }
 }
 
-static int begin(polytope *p, const kki_simplex *s) {
+static bool begin(polytope *p, const kki_simplex *s) {
     for (int i = 0; i < s->count; i++) {
-        p->point[p->point_count++] = s->point[i];
+        put_point(p, &s->point[i]);
+        p->point_count++;
     }
     if (p->point_count == 1 && !grow_from_point(p)) {
         return 0;
@@ -342,64 +341,72 @@ static int begin(polytope *p, const kki_simplex *s) {
     return !p->is_broken;
 }
 
-static int nearest_face(polytope *p) {
-    while (p->heap_count > 0 && !p->face[p->heap[0]].is_alive) {
-        heap_pop(p);
+static int nearest_face(const polytope *p) {
+    int best = 0;
+    double least = p->offset[0];
+    for (int i = 1; i < p->face_count; i++) {
+        const bool is_nearer = p->offset[i] < least;
+        least = is_nearer ? p->offset[i] : least;
+        best = is_nearer ? i : best;
     }
-    return p->heap_count > 0 ? p->heap[0] : -1;
+    return best;
 }
 
 // The support plane along a face's normal; the new point is left behind the last.
-static double plane_of(polytope *p, const epa_face *f) {
-    kki_difference *w = &p->point[p->point_count];
-    w->id[0] = p->point[f->vertex[0]].id[0], w->id[1] = p->point[f->vertex[0]].id[1];
-    kki_core_pair_support(p->pair, f->normal, w);
-    return kk_vec3_dot(w->w, f->normal);
+static double plane_of(polytope *p, int f) {
+    const epa_point *near = &p->point[p->face[f].vertex[0]];
+    kki_difference w;
+    w.id[0] = near->id[0], w.id[1] = near->id[1];
+    kki_core_pair_support(p->pair, p->normal[f], &w);
+    put_point(p, &w);
+    return kk_vec3_dot(w.w, p->normal[f]);
+}
+
+// Whether the depth was proved.
+static bool expand(polytope *p, kki_core_distance *result) {
+    const kki_core_pair *pair = p->pair;
+    const bool is_sharp = kki_core_is_polyhedral(&pair->a) && kki_core_is_polyhedral(&pair->b);
+    const double relative = is_sharp ? 1e-12 : CURVED, level = 1e-9 * pair->size;
+    double depth = -1, tolerance = p->flat;
+    for (int i = 0; i < KKI_EPA_ITERATIONS; i++) {
+        const int nearest = nearest_face(p);
+        const double offset = p->offset[nearest];
+        const bool is_last = i == KKI_EPA_ITERATIONS - 1;
+        if (depth >= 0 && (offset >= depth - tolerance || is_last)) {
+            find_witness(p, nearest, offset + level, result); // no face could be nearer than the best plane
+            return !is_last;
+        }
+        const double plane = plane_of(p, nearest);
+        result->iterations++;
+        if (depth < 0 || plane < depth) {
+            depth = plane > 0 ? plane : 0;
+            tolerance = relative * depth + p->flat;
+            result->normal = p->normal[nearest];
+            result->distance = -plane;
+        }
+        if (plane - offset <= tolerance) {
+            find_witness(p, nearest, offset + level, result);
+            return true;
+        }
+        see(p, nearest, p->point[p->point_count++].w);
+        close_horizon(p, p->point_count - 1);
+        if (p->is_broken) { // the best plane so far; the face that was nearest is still there to read
+            find_witness(p, nearest, -1, result);
+            return false;
+        }
+    }
+    return false;
 }
 
 int kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance *result) {
     polytope p;
     p.pair = pair;
     p.flat = 1e-14 * pair->size;
-    p.point_count = p.face_count = p.heap_count = p.horizon_count = p.is_broken = 0;
+    p.point_count = p.face_count = p.spare_count = p.seen_count = p.horizon_count = 0;
+    p.is_broken = false;
     if (!begin(&p, s)) {
         write_flat(&p, s, result);
         return 0;
     }
-    const int is_sharp = kki_core_is_polyhedral(&pair->a) && kki_core_is_polyhedral(&pair->b);
-    const double relative = is_sharp ? 1e-12 : CURVED;
-    double depth = -1, tolerance = p.flat;
-    for (int i = 0; i < KKI_EPA_ITERATIONS; i++) {
-        const int nearest = nearest_face(&p);
-        if (nearest < 0) {
-            return 0;
-        }
-        if (depth >= 0 && (p.face[nearest].offset >= depth - tolerance || i == KKI_EPA_ITERATIONS - 1)) {
-            find_witness(&p, nearest, 1e-9 * pair->size, result); // no face could be nearer than the best plane
-            return i < KKI_EPA_ITERATIONS - 1;
-        }
-        const double plane = plane_of(&p, &p.face[nearest]);
-        result->iterations++;
-        if (depth < 0 || plane < depth) {
-            depth = plane > 0 ? plane : 0;
-            tolerance = relative * depth + p.flat;
-            result->normal = p.face[nearest].normal;
-            result->distance = -plane;
-        }
-        if (plane - p.face[nearest].offset <= tolerance) {
-            find_witness(&p, nearest, 1e-9 * pair->size, result);
-            return 1;
-        }
-        const int count = p.face_count;
-        see(&p, nearest, p.point[p.point_count++].w);
-        if (!p.is_broken) {
-            close_horizon(&p, p.point_count - 1);
-        }
-        if (p.is_broken) { // the best plane so far; of the last whole polytope the nearest face is still there to read
-            p.face_count = count;
-            find_witness(&p, nearest, 0, result);
-            return 0;
-        }
-    }
-    return 0;
+    return expand(&p, result);
 }

@@ -18,17 +18,16 @@ typedef struct neighbour {
 } neighbour;
 
 static neighbour neighbour_in_mesh(const kki_surface *s, const kki_facet *f, int k) {
-    const kki_edge *e = &s->edge[f->edge[k]];
-    const int32_t other = e->face[0] == f->face ? e->face[1] : e->face[0];
-    neighbour r = {.is_there = other >= 0 && other != f->face, .opposite = f->v[k]};
+    const int32_t other = s->facet[f->place].beside[k];
+    neighbour r = {.is_there = other >= 0, .opposite = f->v[k]};
     if (!r.is_there) {
         return r;
     }
-    r.n = s->normal[other];
+    r.n = s->leaf_normal[other];
     for (int i = 0; i < 3; i++) {
-        const int32_t v = s->face[other].vertex[i];
-        if (v != e->vertex[0] && v != e->vertex[1]) {
-            r.opposite = s->vertex[v];
+        const int32_t v = s->facet[other].vertex[i];
+        if (v != f->vertex[k] && v != f->vertex[(k + 1) % 3]) {
+            r.opposite = s->corner[other][i];
         }
     }
     return r;
@@ -41,23 +40,31 @@ static neighbour neighbour_of(const kki_facet *f, int k) {
     return (neighbour){f->has_neighbour[k], f->opposite[k], f->n_neighbour[k]};
 }
 
+bool kki_facet_normal_beside(const kki_facet *f, int k, kk_vec3 *n) {
+    const neighbour other = neighbour_of(f, k);
+    *n = other.n;
+    return other.is_there;
+}
+
 // fields of height fields stay unset: a facet is large and loaded often
-static bool load_from_surface(const kki_surface *s, int32_t face, kki_facet *f) {
+static bool load_from_surface(const kki_surface *s, int32_t place, kki_facet *f) {
+    const kki_surface_facet *from = &s->facet[place];
     f->surface = s;
-    f->face = face;
-    f->n = s->normal[face];
-    f->region = s->region[face];
+    f->place = place;
+    f->face = from->face;
+    f->n = s->leaf_normal[place];
+    f->region = from->region;
     f->is_solid = s->is_solid;
     f->is_prism = false;
     f->base = 0;
+    f->size = from->size;
     for (int k = 0; k < 3; k++) {
-        f->vertex[k] = s->face[face].vertex[k];
-        f->v[k] = s->vertex[f->vertex[k]];
-        f->vertex_is_flat[k] = s->vertex_is_flat[f->vertex[k]];
-        f->edge[k] = s->face_edge[face][k];
-        f->edge_kind[k] = s->edge_kind[f->edge[k]];
+        f->v[k] = s->corner[place][k];
+        f->vertex[k] = from->vertex[k];
+        f->vertex_is_flat[k] = from->vertex_is_flat[k];
+        f->edge[k] = from->edge[k];
+        f->edge_kind[k] = from->edge_kind[k];
     }
-    f->size = longest_edge(f);
     return kk_vec3_dot(f->n, f->n) > 0;
 }
 
@@ -132,7 +139,8 @@ static bool field_vertex_is_flat(const kki_height_field *h, int32_t vertex, kk_v
 static bool load_from_field(const kki_height_field *h, int32_t face, kki_facet *f) {
     int32_t row[3], column[3];
     kki_height_field_corners(h, face, row, column);
-    *f = (kki_facet){.face = face,
+    *f = (kki_facet){.place = face,
+                     .face = face,
                      .n = kki_height_field_normal(h, face),
                      .region = h->region[face],
                      .is_solid = true,
@@ -151,9 +159,9 @@ static bool load_from_field(const kki_height_field *h, int32_t face, kki_facet *
     return true;
 }
 
-bool kki_facet_load(const kki_facets *source, int32_t face, kki_facet *facet) {
-    return source->surface ? load_from_surface(source->surface, face, facet)
-                           : load_from_field(source->field, face, facet);
+bool kki_facet_load(const kki_facets *source, int32_t place, kki_facet *facet) {
+    return source->surface ? load_from_surface(source->surface, place, facet)
+                           : load_from_field(source->field, place, facet);
 }
 
 // ---- summits

@@ -19,6 +19,7 @@ typedef struct kki_facets {
 typedef struct kki_facet {
     const kki_surface *surface; ///< where it comes from a mesh; its neighbours are then looked up when needed
     kk_vec3 v[3], n;
+    int32_t place; ///< by which it was loaded
     int32_t face, region;
     int32_t vertex[3], edge[3];
     uint8_t edge_kind[3]; ///< kki_edge_kind
@@ -32,8 +33,9 @@ typedef struct kki_facet {
     double size; ///< longest edge
 } kki_facet;
 
-/// Fills the facet; false for a face without area, which touches nothing that its neighbours do not.
-bool kki_facet_load(const kki_facets *source, int32_t face, kki_facet *facet);
+/// Fills the facet of a face of a height field, or of a mesh's face by its place in the order of the tree's leaves; false
+/// for a face without area, which touches nothing that its neighbours do not.
+bool kki_facet_load(const kki_facets *source, int32_t place, kki_facet *facet);
 
 /// Largest and smallest d · x over the facet, columns down to the base included.
 static inline void kki_facet_range(const kki_facet *f, kk_vec3 d, double *low, double *high) {
@@ -47,6 +49,8 @@ static inline void kki_facet_range(const kki_facet *f, kk_vec3 d, double *low, d
     }
 }
 
+/// Normal of the face across edge k; false where there is none.
+bool kki_facet_normal_beside(const kki_facet *f, int k, kk_vec3 *n);
 /// Whether edge k is a summit along unit d; flat edges and vertices leave that to their faces' normals.
 bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d);
 /// The feature of the facet farthest along unit d, as in kki_triangle_point: several corners that are level to the flat

@@ -1,12 +1,14 @@
 // Distance of two convex cores by GJK.
 //
 // The step "closest point of the simplex" is taken over all its parts that hold the newest point, each computed apart:
-// a part counts where its closest point lies inside it, and the nearest part wins. That costs a little more than a walk
-// through Voronoi regions and cannot take a wrong turn: every candidate is a point of the simplex. As in the signed
-// volumes method (Montanari, Petrinic, Barbieri 2017) a triangle's closest point is taken along its normal, which keeps
-// the direction exact while the distance becomes small. The end is proved by the gap between |v| and sep(n); where
+// a part counts where its closest point lies inside it, and the nearest part wins. That cannot take a wrong turn: every
+// candidate is a point of the simplex. Parts that cannot win are left out, but not of slivers, whose signs are rounding.
+// As in the signed volumes method (Montanari, Petrinic, Barbieri 2017) a triangle's closest point is taken along its
+// normal, which keeps the direction exact while the distance becomes small. The end is proved by the gap between |v| and sep(n); where
 // rounding stops progress before, the best so far is the answer.
 #include "collision/gjk.h"
+
+#include <stdbool.h>
 
 double kki_core_separation(const kki_core_pair *pair, kk_vec3 n) {
     kki_difference w = {.id = {-1, -1}};
@@ -16,92 +18,156 @@ double kki_core_separation(const kki_core_pair *pair, kk_vec3 n) {
 
 // ---- the closest point of a simplex to the origin
 
-typedef struct candidate {
+// What of a simplex is nearest: its newest point alone, or with one or two more, or all of it.
+typedef struct part {
     double square; // |v|²
     kk_vec3 v;
-    int count, index[4];
-    double weight[4];
-} candidate;
+    int count, index[4]; // rising, the newest last
+} part;
 
-static void try_edge(const kki_simplex *s, int newest, int i, candidate *best) {
-    const kk_vec3 p = s->point[newest].w, e = kk_vec3_sub(s->point[i].w, p);
-    const double ee = kk_vec3_dot(e, e), t = -kk_vec3_dot(e, p);
-    if (t > 0 && t < ee) {
-        const double k = t / ee;
-        const kk_vec3 v = kk_vec3_add(p, kk_vec3_scale(e, k));
+// A simplex seen from its newest point.
+typedef struct view {
+    kk_vec3 p, e[3];     // the newest point, and from there to the others
+    double ee[3], ep[3]; // e · e, −e · p
+    int newest;
+} view;
+
+// all by address: a struct of this size handed over by value is written by halves and read as a whole, which waits
+static inline void look_at(const kki_simplex *s, view *l) {
+    l->newest = s->count - 1;
+    l->p = s->point[l->newest].w;
+    for (int i = 0; i < l->newest; i++) {
+        l->e[i] = kk_vec3_sub(s->point[i].w, l->p);
+        l->ee[i] = kk_vec3_dot(l->e[i], l->e[i]);
+        l->ep[i] = -kk_vec3_dot(l->e[i], l->p);
+    }
+}
+
+static inline void try_edge(const view *l, int i, part *best) {
+    if (l->ep[i] > 0 && l->ep[i] < l->ee[i]) {
+        const kk_vec3 v = kk_vec3_add(l->p, kk_vec3_scale(l->e[i], l->ep[i] / l->ee[i]));
         const double square = kk_vec3_dot(v, v);
         if (square < best->square) {
-            *best = (candidate){square, v, 2, {i, newest}, {k, 1 - k}};
+            best->square = square;
+            best->v = v;
+            best->count = 2;
+            best->index[0] = i, best->index[1] = l->newest;
         }
     }
 }
 
-static void try_triangle(const kki_simplex *s, int newest, int i, int j, candidate *best) {
-    const kk_vec3 p = s->point[newest].w;
-    const kk_vec3 e = kk_vec3_sub(s->point[i].w, p), f = kk_vec3_sub(s->point[j].w, p);
-    const kk_vec3 n = kk_vec3_cross(e, f);
+// −p = α e + β f + γ n, times n · n; whether α and β are those of an inner point of the triangle
+static inline bool is_over(const view *l, int i, int j, kk_vec3 n, double nn, double *alpha, double *beta) {
+    *alpha = kk_vec3_dot(kk_vec3_cross(l->e[j], l->p), n);
+    *beta = kk_vec3_dot(kk_vec3_cross(l->p, l->e[i]), n);
+    return *alpha > 0 && *beta > 0 && *alpha + *beta < nn;
+}
+
+// Along n = e_i × e_j; one whose points are on a line, as far as can be told, has no part in it.
+static inline bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
     const double nn = kk_vec3_dot(n, n);
-    if (!(nn > 1e-22 * kk_vec3_dot(e, e) * kk_vec3_dot(f, f))) {
-        return; // its three points are on a line, as far as can be told
+    double alpha, beta;
+    if (!(nn > 1e-22 * l->ee[i] * l->ee[j]) || !is_over(l, i, j, n, nn, &alpha, &beta)) {
+        return false;
     }
-    // −p = α e + β f + γ n
-    const double alpha = kk_vec3_dot(kk_vec3_cross(f, p), n), beta = kk_vec3_dot(kk_vec3_cross(p, e), n);
-    if (alpha > 0 && beta > 0 && alpha + beta < nn) {
-        const double h = kk_vec3_dot(n, p);
-        const double square = h * h / nn;
-        if (square < best->square) {
-            *best = (candidate){
-                square, kk_vec3_scale(n, h / nn), 3, {i, j, newest}, {alpha / nn, beta / nn, 1 - (alpha + beta) / nn}};
-        }
+    const double h = kk_vec3_dot(n, l->p), k = h / nn;
+    if (h * k < best->square) {
+        best->square = h * k;
+        best->v = kk_vec3_scale(n, k);
+        best->count = 3;
+        best->index[0] = i, best->index[1] = j, best->index[2] = l->newest;
+    }
+    return true;
+}
+
+static inline void try_edges(const view *l, part *best) {
+    for (int i = 0; i < l->newest; i++) {
+        try_edge(l, i, best);
     }
 }
 
-static int try_tetrahedron(const kki_simplex *s, int newest, candidate *best) {
-    const kk_vec3 p = s->point[newest].w;
-    kk_vec3 e[3];
-    for (int i = 0; i < 3; i++) {
-        e[i] = kk_vec3_sub(s->point[i].w, p);
+static inline void try_parts_of_triangle(const view *l, part *best) {
+    const kk_vec3 n = kk_vec3_cross(l->e[0], l->e[1]);
+    const bool is_inner = try_triangle(l, 0, 1, n, best);
+    // where it is no sliver nothing of its rim can be nearer
+    if (!is_inner || !(kk_vec3_dot(n, n) > 1e-12 * l->ee[0] * l->ee[1])) {
+        try_edges(l, best);
     }
-    const kk_vec3 c12 = kk_vec3_cross(e[1], e[2]), c20 = kk_vec3_cross(e[2], e[0]), c01 = kk_vec3_cross(e[0], e[1]);
-    const double volume = kk_vec3_dot(e[0], c12);
-    double k0 = -kk_vec3_dot(p, c12), k1 = -kk_vec3_dot(p, c20), k2 = -kk_vec3_dot(p, c01), d = volume;
-    if (volume < 0) {
-        k0 = -k0, k1 = -k1, k2 = -k2, d = -d;
-    }
-    if (!(k0 > 0 && k1 > 0 && k2 > 0 && k0 + k1 + k2 < d)) {
-        return 0;
-    }
-    *best = (candidate){0, {0, 0, 0}, 4, {0, 1, 2, 3}, {k0 / d, k1 / d, k2 / d, 1 - (k0 + k1 + k2) / d}};
-    return 1;
 }
 
-static candidate closest(const kki_simplex *s) {
-    const int newest = s->count - 1;
-    const kk_vec3 p = s->point[newest].w;
-    candidate best = {kk_vec3_dot(p, p), p, 1, {newest}, {1}};
-    if (s->count == 4 && try_tetrahedron(s, newest, &best)) {
-        return best;
+static inline void try_parts_of_tetrahedron(const view *l, part *best) {
+    const kk_vec3 n0 = kk_vec3_cross(l->e[1], l->e[2]), n1 = kk_vec3_cross(l->e[0], l->e[2]),
+                  n2 = kk_vec3_cross(l->e[0], l->e[1]);
+    const double volume = kk_vec3_dot(l->e[0], n0), sign = volume < 0 ? -1 : 1;
+    const double k0 = -sign * kk_vec3_dot(l->p, n0), k1 = sign * kk_vec3_dot(l->p, n1),
+                 k2 = -sign * kk_vec3_dot(l->p, n2);
+    const bool is_below = k0 > 0 && k1 > 0 && k2 > 0;
+    if (is_below && k0 + k1 + k2 < sign * volume) {
+        best->square = 0;
+        best->v = kk_vec3_make(0, 0, 0);
+        best->count = 4;
+        best->index[0] = 0, best->index[1] = 1, best->index[2] = 2, best->index[3] = 3;
+        return;
     }
-    for (int i = 0; i < newest; i++) {
-        try_edge(s, newest, i, &best);
+    // the nearest point is on a face that the origin sees; of a sliver, that cannot be told
+    const bool is_sliver = is_below || !(volume * volume > 1e-16 * l->ee[0] * l->ee[1] * l->ee[2]);
+    if (((is_sliver || !(k0 > 0)) && try_triangle(l, 1, 2, n0, best) && !is_sliver) ||
+        ((is_sliver || !(k1 > 0)) && try_triangle(l, 0, 2, n1, best) && !is_sliver) ||
+        ((is_sliver || !(k2 > 0)) && try_triangle(l, 0, 1, n2, best) && !is_sliver)) {
+        return;
     }
-    for (int i = 1; i < newest; i++) {
-        for (int j = 0; j < i; j++) {
-            try_triangle(s, newest, j, i, &best);
-        }
+    try_edges(l, best);
+}
+
+static void closest(const kki_simplex *s, part *best) {
+    view l;
+    look_at(s, &l);
+    best->square = kk_vec3_dot(l.p, l.p);
+    best->v = l.p;
+    best->count = 1;
+    best->index[0] = l.newest;
+    if (s->count == 2) {
+        try_edge(&l, 0, best);
+    } else if (s->count == 3) {
+        try_parts_of_triangle(&l, best);
+    } else if (s->count == 4) {
+        try_parts_of_tetrahedron(&l, best);
     }
-    return best;
 }
 
 // Throws the other points away; the indices rise, so this works in place.
-static void keep(kki_simplex *s, const candidate *best) {
+static void keep(kki_simplex *s, const part *best) {
     s->count = best->count;
     for (int i = 0; i < best->count; i++) {
         if (best->index[i] != i) {
             s->point[i] = s->point[best->index[i]];
         }
-        s->weight[i] = best->weight[i];
     }
+}
+
+// The closest point as Σ weight · point, of a simplex that holds no more than it takes.
+static void weigh(kki_simplex *s) {
+    view l;
+    look_at(s, &l);
+    double *w = s->weight, sum = 0;
+    if (s->count == 2) {
+        w[0] = l.ep[0] / l.ee[0];
+    } else if (s->count == 3) {
+        const kk_vec3 n = kk_vec3_cross(l.e[0], l.e[1]);
+        const double nn = kk_vec3_dot(n, n);
+        (void)is_over(&l, 0, 1, n, nn, &w[0], &w[1]);
+        w[0] /= nn, w[1] /= nn;
+    } else if (s->count == 4) {
+        const kk_vec3 n = kk_vec3_cross(l.e[1], l.e[2]);
+        const double volume = kk_vec3_dot(l.e[0], n);
+        w[0] = -kk_vec3_dot(l.p, n) / volume;
+        w[1] = -kk_vec3_dot(l.p, kk_vec3_cross(l.e[2], l.e[0])) / volume;
+        w[2] = -kk_vec3_dot(l.p, kk_vec3_cross(l.e[0], l.e[1])) / volume;
+    }
+    for (int i = 0; i < l.newest; i++) {
+        sum += w[i];
+    }
+    w[l.newest] = 1 - sum;
 }
 
 // ---- the iteration
@@ -117,83 +183,116 @@ static void write_result(const kki_simplex *s, kk_vec3 v, double distance, kki_c
     }
 }
 
-static int is_known(const kki_simplex *s, const kki_difference *w) {
+static bool is_known(const kki_simplex *s, const kki_difference *w) {
     for (int i = 0; i < s->count; i++) {
         const kk_vec3 q = s->point[i].w;
         if (q.x == w->w.x && q.y == w->w.y && q.z == w->w.z) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-static candidate start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex *s) {
+static void start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex *s, part *best) {
     if (s->count == 0) {
         s->point[0].id[0] = s->point[0].id[1] = -1;
         kki_core_pair_support(pair, direction, &s->point[0]);
         s->count = 1;
     }
     // an old simplex is a set of points as good as any; its newest point has no special part, so try all
-    candidate best = closest(s);
-    if (best.count == s->count) {
-        keep(s, &best);
-        return best;
-    }
-    for (int turn = 1; turn < s->count; turn++) {
+    closest(s, best);
+    for (int turn = 1; turn < s->count && best->count < s->count; turn++) {
         kki_simplex t = *s;
         t.point[turn - 1] = s->point[s->count - 1];
         t.point[s->count - 1] = s->point[turn - 1];
-        const candidate other = closest(&t);
-        if (other.square < best.square) {
-            best = other;
+        part other;
+        closest(&t, &other);
+        if (other.square < best->square) {
+            *best = other;
             *s = t;
         }
     }
-    keep(s, &best);
-    return best;
+    keep(s, best);
+}
+
+typedef struct progress {
+    part tried[2];
+    const part *at; // the better of them
+    double reach;   // |v| times what is proved of the distance
+    int iterations;
+} progress;
+
+// reach / |v| > far, without the root
+static inline bool is_beyond(double reach, double far, double square) {
+    return far >= 0 ? reach > 0 && reach * reach > far * far * square
+                    : reach >= 0 || reach * reach < far * far * square;
+}
+
+// |v| − reach / |v| is rounding; |v| is at most the size, so the root is seldom needed
+static inline bool is_proved(double rest, double square, double noise, double size) {
+    return rest <= 1e-14 * square + noise * size && rest <= 1e-14 * square + noise * kk_sqrt(square);
+}
+
+static kki_gjk_end search(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s, progress *g) {
+    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
+    const part *at = g->at = &g->tried[0];
+    start(pair, direction, s, &g->tried[0]);
+    g->reach = 0;
+    for (g->iterations = 1; g->iterations < KKI_GJK_ITERATIONS; g->iterations++) {
+        if (at->count == 4 || at->square <= touching * touching) {
+            return KKI_GJK_TOGETHER;
+        }
+        kki_difference *w = &s->point[s->count];
+        w->id[0] = s->point[0].id[0], w->id[1] = s->point[0].id[1];
+        kki_core_pair_support(pair, kk_vec3_neg(at->v), w);
+        const double reach = g->reach = kk_vec3_dot(at->v, w->w);
+        if (is_beyond(reach, far, at->square)) {
+            return KKI_GJK_FAR;
+        }
+        if (is_proved(at->square - reach, at->square, noise, pair->size) || is_known(s, w)) {
+            break;
+        }
+        part *better = &g->tried[at == &g->tried[0]];
+        s->count++;
+        closest(s, better);
+        if (!(better->square < at->square)) {
+            s->count--;
+            break;
+        }
+        keep(s, better);
+        g->at = at = better;
+    }
+    return KKI_GJK_APART;
 }
 
 kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s,
                     kki_core_distance *result) {
-    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
-    candidate at = start(pair, direction, s);
-    for (result->iterations = 1; result->iterations < KKI_GJK_ITERATIONS; result->iterations++) {
-        if (at.count == 4 || at.square <= touching * touching) {
-            return KKI_GJK_TOGETHER;
-        }
-        const double norm = kk_sqrt(at.square);
-        kki_difference w = {.id = {s->point[0].id[0], s->point[0].id[1]}};
-        kki_core_pair_support(pair, kk_vec3_neg(at.v), &w);
-        const double lower = result->lower = kk_vec3_dot(at.v, w.w) / norm;
-        if (lower > far) {
-            write_result(s, at.v, lower, result);
-            return KKI_GJK_FAR;
-        }
-        if (norm - lower <= 1e-14 * norm + noise || is_known(s, &w)) {
-            break;
-        }
-        s->point[s->count++] = w;
-        const candidate better = closest(s);
-        if (!(better.square < at.square)) {
-            s->count--;
-            break;
-        }
-        keep(s, &better);
-        at = better;
+    progress g;
+    const kki_gjk_end end = search(pair, far, direction, s, &g);
+    result->iterations = g.iterations;
+    weigh(s);
+    if (end != KKI_GJK_TOGETHER) {
+        const double norm = kk_sqrt(g.at->square);
+        result->lower = g.reach / norm;
+        write_result(s, g.at->v, end == KKI_GJK_FAR ? result->lower : norm, result);
     }
-    write_result(s, at.v, kk_sqrt(at.square), result);
-    return KKI_GJK_APART;
+    return end;
 }
 
 // ---- memory
 
+static kk_vec3 middle_of(const kki_core *core) {
+    return core->type == KKI_CORE_HULL ? core->convex->centroid : kk_vec3_make(0, 0, 0);
+}
+
+// the last one that parted them, or else from middle to middle
 static kk_vec3 first_direction(const kki_core_pair *pair, const kki_pair_memory *memory) {
-    const kk_vec3 p = pair->X_AB.p,
-                  last = {(double)memory->direction[0], (double)memory->direction[1], (double)memory->direction[2]};
+    const kk_vec3 last = {(double)memory->direction[0], (double)memory->direction[1], (double)memory->direction[2]};
     if (kk_vec3_dot(last, last) > 0.5) {
         return last;
     }
-    return kk_vec3_dot(p, p) > 0 ? p : kk_vec3_make(0, 0, 1);
+    const kk_vec3 d = kk_vec3_sub(kk_transform_point(pair->X_AB, middle_of(&pair->b)), middle_of(&pair->a));
+    return kk_vec3_dot(d, d) > 0 ? d : kk_vec3_make(0, 0, 1);
 }
 
 static int has_corners(const kki_core_pair *pair) {
@@ -230,9 +329,12 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
 // overlap by d and the difference A − B has radius of curvature r at the contact, an error of the normal shrinks by d / r.
 // A normal is taken only where its separation is no worse, so this cannot harm.
 
+enum { SHARPENINGS = 24, SHARP_ENOUGH = 600 }; // steps, and iterations of all of them
+
 static int sharpen_once(const kki_core_pair *pair, kki_core_distance *result) {
     const double shift = -1.25 * result->distance + 1e-6 * pair->size;
     kki_core_pair moved = *pair;
+    moved.small = NULL;
     moved.X_AB.p = kk_vec3_add(pair->X_AB.p, kk_vec3_scale(result->normal, shift));
     kki_simplex s;
     s.count = 0;
@@ -253,8 +355,32 @@ static int sharpen_once(const kki_core_pair *pair, kki_core_distance *result) {
     return turn > 1e-8;
 }
 
+// Where d is almost r the steps shrink slowly, each by the same part q: what all of them would come to is guessed.
+static bool guess_limit(const kki_core_pair *pair, kk_vec3 turn, kk_vec3 last, kki_core_distance *result) {
+    const double before = kk_vec3_dot(last, last), along = kk_vec3_dot(turn, last);
+    if (!(along > 0.25 * before) || !(along < 0.9999 * before)) {
+        return false;
+    }
+    const kk_vec3 n = kk_vec3_add(result->normal, kk_vec3_scale(turn, along / (before - along)));
+    const kk_vec3 guess = kk_vec3_scale(n, 1 / kk_vec3_norm(n));
+    const double distance = kki_core_separation(pair, guess);
+    if (!(distance > result->distance)) {
+        return false;
+    }
+    result->normal = guess;
+    result->distance = distance; // the witness points follow with the next step
+    return true;
+}
+
 static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
-    for (int i = 0; i < 4 && sharpen_once(pair, result); i++) {
+    kk_vec3 last = {0, 0, 0};
+    for (int i = 0; i < SHARPENINGS && result->iterations < SHARP_ENOUGH; i++) {
+        const kk_vec3 before = result->normal;
+        if (!sharpen_once(pair, result)) {
+            break;
+        }
+        const kk_vec3 turn = kk_vec3_sub(result->normal, before);
+        last = guess_limit(pair, turn, last, result) ? kk_vec3_make(0, 0, 0) : turn;
     }
 }
 
@@ -316,19 +442,37 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
     return end != KKI_GJK_FAR;
 }
 
-int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {
-    kki_core_distance d;
-    if (most < 0) { // less than touching: the depth is asked for
-        return kki_core_distance_find(pair, most, memory, &d) && d.distance <= most;
-    }
+// Most pairs that a broad phase lets through end with the first farthest points, and no root.
+static bool is_parted_along(kk_vec3 d, const kki_difference *w, double most) {
+    const double sep = -kk_vec3_dot(d, w->w);
+    return sep > 0 && sep * sep > most * most * (1 + 1e-12) * kk_vec3_dot(d, d);
+}
+
+static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *memory, bool has_memory) {
+    const kk_vec3 d = first_direction(pair, memory);
     kki_simplex s;
-    s.count = 0;
-    if (has_corners(pair)) {
+    s.point[0].id[0] = s.point[0].id[1] = -1;
+    kki_core_pair_support(pair, d, &s.point[0]);
+    if (is_parted_along(d, &s.point[0], most)) {
+        return false;
+    }
+    s.count = 1;
+    if (has_memory && memory->feature[0] && has_corners(pair)) {
         recall(pair, memory, &s);
     }
-    const kki_gjk_end end = kki_gjk(pair, most, first_direction(pair, memory), &s, &d);
-    if (end != KKI_GJK_TOGETHER) {
-        remember(pair, &s, d.normal, memory);
+    progress g;
+    const kki_gjk_end end = search(pair, most, d, &s, &g);
+    if (has_memory && end != KKI_GJK_TOGETHER) {
+        remember(pair, &s, kk_vec3_scale(g.at->v, -1 / kk_sqrt(g.at->square)), memory);
     }
-    return end == KKI_GJK_TOGETHER || (end == KKI_GJK_APART && d.distance <= most);
+    return end == KKI_GJK_TOGETHER || (end == KKI_GJK_APART && kk_sqrt(g.at->square) <= most);
+}
+
+int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {
+    kki_pair_memory none = {0};
+    kki_core_distance d;
+    if (most < 0) { // less than touching: the depth is asked for
+        return kki_core_distance_find(pair, most, memory ? memory : &none, &d) && d.distance <= most;
+    }
+    return is_within(pair, most, memory ? memory : &none, memory != NULL);
 }

@@ -9,7 +9,7 @@
 #include "collision/manifold.h"
 #include "collision/support.h"
 
-enum { KKI_GJK_ITERATIONS = 128, KKI_EPA_ITERATIONS = 250 };
+enum { KKI_GJK_ITERATIONS = 128, KKI_EPA_ITERATIONS = 160 };
 
 /// For `far`: no distance is too far.
 #define KKI_ANY_DISTANCE 1e300
@@ -47,7 +47,7 @@ int kki_epa(const kki_core_pair *pair, const kki_simplex *simplex, kki_core_dist
 /// Both, with the memory of the last call; false where the distance exceeds `far`.
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result);
 
-/// Whether the distance is at most `most`.
+/// Whether the distance is at most `most`; `memory` may be NULL.
 int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory);
 
 /// Distance of two cores where there is a closed form: a point against all but hulls, two segments. 0: there is none.

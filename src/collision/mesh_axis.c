@@ -37,6 +37,18 @@ void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high) {
     *high = offset + most;
 }
 
+kk_vec3 kki_probe_farthest(const kki_probe *x, kk_vec3 l) {
+    int id = -1;
+    if (x->is_general) {
+        return kki_core_support(&x->core, l, &id);
+    }
+    int32_t best = 0;
+    for (int32_t i = 1; i < x->shape.vertex_count; i++) {
+        best = kk_vec3_dot(l, x->shape.vertex[i]) > kk_vec3_dot(l, x->shape.vertex[best]) ? i : best;
+    }
+    return x->shape.vertex[best];
+}
+
 uint32_t kki_probe_vertex_feature(const kki_probe *x, int32_t i) {
     return kki_feature(KKI_FEATURE_VERTEX, x->facet ? x->facet->vertex[i] : i);
 }
@@ -48,6 +60,8 @@ uint32_t kki_probe_edge_feature(const kki_probe *x, int32_t a, int32_t b) {
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
     return kki_feature(KKI_FEATURE_EDGE, low * 16384 + high);
 }
+
+enum { ARC_STEPS = 36 };
 
 typedef struct search {
     const kki_facets *source;
@@ -91,7 +105,7 @@ static void try_normal(search *s) {
     s->face = (kki_hit){.kind = KKI_HIT_FACE,
                         .d = is_back ? kk_vec3_neg(s->f->n) : s->f->n,
                         .sep = is_back ? back : front,
-                        .face = s->f->face};
+                        .place = s->f->place};
     s->best = s->face;
     s->is_found = true;
 }
@@ -109,7 +123,7 @@ static void try_x_faces(search *s) {
         // a triangle of a mesh has two sides
         s->any = s->x->facet ? kki_greater(s->any, low - plane) : s->any;
         if (plane - high > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
-            s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .face = s->f->face, .index = i};
+            s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .place = s->f->place, .index = i};
         }
     }
 }
@@ -128,7 +142,7 @@ static void try_box_faces(search *s) {
             const kk_vec3 d = side ? kk_vec3_neg(axis) : axis;
             if (sep[side] > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
                 s->best = (kki_hit){
-                    .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .face = s->f->face, .index = 2 * k + side};
+                    .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .place = s->f->place, .index = 2 * k + side};
             }
         }
     }
@@ -190,7 +204,7 @@ static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
     s->best = (kki_hit){.kind = KKI_HIT_POINT,
                         .d = d,
                         .sep = sep,
-                        .face = s->f->face,
+                        .place = s->f->place,
                         .on_mesh = kk_vec3_add(t.p, kk_vec3_scale(t.u, along_t)),
                         .feature = {kki_feature(KKI_FEATURE_EDGE, s->f->edge[k]), kki_probe_edge_feature(s->x, a, b)}};
 }
@@ -371,7 +385,7 @@ static void try_nearest(search *s) {
     s->best = (kki_hit){.kind = KKI_HIT_POINT,
                         .d = d,
                         .sep = sep,
-                        .face = s->f->face,
+                        .place = s->f->place,
                         .on_mesh = best.on_mesh,
                         .feature = {id, best.x_feature}};
 }
@@ -407,10 +421,48 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
     s->best = (kki_hit){.kind = kind,
                         .d = d,
                         .sep = sep,
-                        .face = s->f->face,
+                        .place = s->f->place,
                         .index = -1,
                         .on_mesh = kind == KKI_HIT_X_FACE ? top_point(s, top) : on_mesh,
                         .feature = {top_feature(s->f, top), kki_feature(KKI_FEATURE_FACE, -1)}};
+}
+
+// What edge k is apart from X along the unit vector between two normals.
+static kk_vec3 between_normals(kk_vec3 n, kk_vec3 m, double t) {
+    const kk_vec3 d = kk_vec3_add(kk_vec3_scale(n, 1 - t), kk_vec3_scale(m, t));
+    return kk_vec3_scale(d, 1 / kk_vec3_norm(d));
+}
+
+// A sharp edge touches along any direction between its faces' normals; the best of them is found by golden section. The
+// way out of a single triangle that GJK and EPA find may lead past its rim, where the neighbour is.
+static void try_arc(search *s, int k) {
+    const double golden = 0.61803398874989484820;
+    kk_vec3 m;
+    if (s->f->edge_kind[k] != KKI_EDGE_CONVEX || !kki_facet_normal_beside(s->f, k, &m) ||
+        !(kk_vec3_dot(s->f->n, m) > -0.99)) {
+        return;
+    }
+    double low = 0, high = 1, u = 1 - golden, v = golden;
+    double at_u = separation(s, between_normals(s->f->n, m, u)), at_v = separation(s, between_normals(s->f->n, m, v));
+    for (int i = 0; i < ARC_STEPS; i++) {
+        if (at_u > at_v) {
+            high = v, v = u, at_v = at_u;
+            u = high - golden * (high - low);
+            at_u = separation(s, between_normals(s->f->n, m, u));
+        } else {
+            low = u, u = v, at_u = at_v;
+            v = low + golden * (high - low);
+            at_v = separation(s, between_normals(s->f->n, m, v));
+        }
+    }
+    const kk_vec3 d = between_normals(s->f->n, m, 0.5 * (low + high));
+    int id = -1;
+    const kk_vec3 x = kki_core_support(&s->x->core, kk_vec3_neg(kk_mat3_tmul_vec(s->x->X_MX.R, d)), &id);
+    const segment e = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
+    const double t = kk_vec3_dot(kk_vec3_sub(kk_transform_point(s->x->X_MX, x), e.p), e.u) / kk_vec3_dot(e.u, e.u);
+    if (is_within(t)) {
+        try_direction(s, KKI_HIT_POINT, d, kk_vec3_add(e.p, kk_vec3_scale(e.u, clamped(t))), false);
+    }
 }
 
 static void try_general(search *s) {
@@ -432,6 +484,9 @@ static void try_general(search *s) {
         try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh, false);
     }
     try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, true);
+    for (int k = 0; k < 3 && r.distance < 0; k++) {
+        try_arc(s, k);
+    }
     // the search ends a little before a curved body's normal: what its points are apart is nearer to the truth
     if (s->best.kind == KKI_HIT_POINT && s->best.sep > 0) {
         s->best.sep = kki_greater(s->best.sep, kk_vec3_dot(kk_vec3_sub(r.on_b, r.on_a), r.normal));

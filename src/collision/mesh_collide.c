@@ -5,7 +5,12 @@
 #include "collision/mesh_contact.h"
 #include "geometry/tree_pair.h"
 
-enum { HITS = 192, GENERAL_FROM = 24 };
+enum { HITS = 192, GENERAL_FROM = 24, WAITING = 16 };
+
+typedef struct two_leaves {
+    kki_tree_entry a, b;
+    kki_aabb a_box;
+} two_leaves;
 
 typedef struct contact {
     kki_facets source;   // the mesh, frame M
@@ -14,6 +19,10 @@ typedef struct contact {
     kki_facet x_facet;
     kki_convex_face x_face;
     double reach;
+    int waiting;
+    two_leaves leaves[WAITING]; // while their triangles are fetched from memory
+    bool has_witness;
+    kki_hit witness; // the shallowest overlap
     int count;
     kki_hit hit[HITS];
     kki_sort_item order[HITS], scratch[HITS];
@@ -102,8 +111,8 @@ static kki_aabb box_of_probe(const kki_probe *x) {
 }
 
 // X becomes a triangle of the other mesh
-static bool set_triangle(contact *c, int32_t face) {
-    if (!kki_facet_load(&c->x_source, face, &c->x_facet)) {
+static bool set_triangle(contact *c, int32_t place) {
+    if (!kki_facet_load(&c->x_source, place, &c->x_facet)) {
         return false;
     }
     c->x.facet = &c->x_facet;
@@ -163,6 +172,41 @@ static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
     return ways;
 }
 
+// The shallowest overlap: it counts where no point that overlaps is found, as where X's outline has nothing over the
+// triangle.
+static void note_overlap(contact *c, const kki_hit *hit) {
+    if (!c->has_witness || c->witness.sep < hit->sep) {
+        c->has_witness = true;
+        c->witness = *hit;
+    }
+}
+
+static void add_witness(contact *c) {
+    const kki_hit *hit = &c->witness;
+    kki_facet f;
+    kki_facet_load(&c->source, hit->place, &f);
+    if (c->x.facet) {
+        set_triangle(c, hit->x_place);
+    }
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, hit->d));
+    const kk_vec3 lowest = kk_transform_point(c->x.X_MX, kki_probe_farthest(&c->x, l));
+    const kki_cluster_point p = {kki_triangle_closest(f.v, lowest).p,
+                                 hit->sep - c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, f.region), kki_feature(KKI_FEATURE_FACE, -1)}};
+    kki_clusters_add_point(&c->clusters, hit->d, hit->kind == KKI_HIT_FACE, p);
+}
+
+static bool has_overlap(const kki_clusters *all) {
+    for (int i = 0; i < all->count; i++) {
+        for (int k = 0; k < all->cluster[i].count; k++) {
+            if (all->cluster[i].point[k].gap <= 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // shallow hits first: they are the ways out
 static void flush(contact *c) {
     way_out way[WAYS];
@@ -174,12 +218,15 @@ static void flush(contact *c) {
     for (int i = 0; i < c->count; i++) {
         const kki_hit *hit = &c->hit[c->order[i].payload];
         kki_facet f;
-        kki_facet_load(&c->source, hit->face, &f);
+        kki_facet_load(&c->source, hit->place, &f);
         if (c->x.facet) {
-            set_triangle(c, hit->x_face);
+            set_triangle(c, hit->x_place);
         }
         if (hit->sep < c->x.radius && !hit->only_above && is_explained(&f, &c->x, hit, way, ways)) {
             continue;
+        }
+        if (!hit->only_above && hit->sep <= 0) {
+            note_overlap(c, hit);
         }
         if (!hit->only_above) {
             ways = add_way(way, ways, hit, c->x.radius);
@@ -196,18 +243,18 @@ static void flush(contact *c) {
 
 // ---- triangles near X
 
-static void try_face(contact *c, int32_t face) {
+static void try_face(contact *c, int32_t place) {
     kki_facet f;
-    if (!kki_facet_load(&c->source, face, &f) ||
+    if (!kki_facet_load(&c->source, place, &f) ||
         !kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])) {
         return;
     }
-    c->hit[c->count].x_face = c->x.facet ? c->x_facet.face : -1;
+    c->hit[c->count].x_place = c->x.facet ? c->x_facet.place : -1;
     if (++c->count == HITS) {
-        const int32_t x_face = c->x.facet ? c->x_facet.face : -1;
+        const int32_t x_place = c->x.facet ? c->x_facet.place : -1;
         flush(c);
-        if (x_face >= 0) {
-            set_triangle(c, x_face);
+        if (x_place >= 0) {
+            set_triangle(c, x_place);
         }
     }
 }
@@ -244,8 +291,8 @@ static void try_surface(contact *c, const kki_aabb *box) {
     while (kki_tree_walk_next(&walk, &first, &count)) {
         for (int32_t i = first; i < first + count; i++) {
             const kki_aabb b = box_of_corners(s->corner[i]);
-            if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->normal[s->tree.item[i]])) {
-                try_face(c, s->tree.item[i]);
+            if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->leaf_normal[i])) {
+                try_face(c, i);
             }
         }
     }
@@ -287,10 +334,10 @@ static void push_out(contact *c) {
     }
     const kki_surface_point q = kki_surface_closest(s, middle, 2 * KKI_SURFACE_FAR);
     kki_facet f;
-    if (q.face < 0 || !q.is_inside || !(q.distance > 0) || !kki_facet_load(&c->source, q.face, &f)) {
+    if (q.face < 0 || !q.is_inside || !(q.distance > 0) || !kki_facet_load(&c->source, s->place[q.face], &f)) {
         return;
     }
-    kki_hit hit = {.kind = KKI_HIT_POINT, .face = q.face, .on_mesh = q.p};
+    kki_hit hit = {.kind = KKI_HIT_POINT, .place = f.place, .on_mesh = q.p};
     double low, high;
     hit.d = q.feature == 6 ? f.n : kk_vec3_scale(kk_vec3_sub(q.p, middle), 1 / q.distance);
     kki_probe_range(&c->x, hit.d, &low, &high);
@@ -314,7 +361,8 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
-    c->count = 0;
+    c->count = c->waiting = 0;
+    c->has_witness = false;
     c->x.radius += mesh->margin;
     c->reach = reach;
     kki_clusters_begin(&c->clusters, reach);
@@ -333,6 +381,9 @@ static void add_mesh_margin(contact *c, double margin) {
 static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
                   int room) {
     flush(c);
+    if (c->has_witness && !has_overlap(&c->clusters)) {
+        add_witness(c);
+    }
     if (c->clusters.count == 0 && !c->x_source.surface) {
         push_out(c);
     }
@@ -383,20 +434,19 @@ static range leaf_range(const kki_surface *s, kki_tree_entry leaf, kk_vec3 n, do
 static bool slab_parts(const contact *c, kki_tree_entry a, kki_tree_entry b, double limit) {
     const kki_surface *s = c->source.surface, *t = c->x_source.surface;
     const kk_transform *X = &c->x.X_MX;
-    const kk_vec3 n = s->normal[s->tree.item[a.child]];
+    const kk_vec3 n = s->leaf_normal[a.child];
     const range ra = leaf_range(s, a, n, 0);
     const range rb = leaf_range(t, b, kk_mat3_tmul_vec(X->R, n), kk_vec3_dot(n, X->p));
     if (rb.low - ra.high > limit || ra.low - rb.high > limit) {
         return true;
     }
-    const kk_vec3 m = t->normal[t->tree.item[b.child]], d = kk_mat3_mul_vec(X->R, m);
+    const kk_vec3 m = t->leaf_normal[b.child], d = kk_mat3_mul_vec(X->R, m);
     const range sb = leaf_range(t, b, m, kk_vec3_dot(d, X->p)), sa = leaf_range(s, a, d, 0);
     return sb.low - sa.high > limit || sa.low - sb.high > limit;
 }
 
 // Triangles of two leaves: boxes and planes first, in the mesh's frame.
-static void try_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
-    contact *c = user;
+static void try_leaves(contact *c, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
     const kki_surface *s = c->source.surface, *t = c->x_source.surface;
     const double limit = c->reach + c->x.radius;
     if (slab_parts(c, a, b, limit)) {
@@ -415,20 +465,46 @@ static void try_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kki
         bool is_set = false, is_turned = false;
         for (int32_t i = a.child; i < a.child + a.count; i++) {
             const kki_aabb other = box_of_corners(s->corner[i]);
-            if (!kki_aabb_touch(&box, &other) ||
-                is_one_sided(s->normal[s->tree.item[i]], s->corner[i][0], corner, limit)) {
+            if (!kki_aabb_touch(&box, &other) || is_one_sided(s->leaf_normal[i], s->corner[i][0], corner, limit)) {
                 continue;
             }
-            n = is_turned ? n : kk_mat3_mul_vec(c->x.X_MX.R, t->normal[t->tree.item[j]]);
+            n = is_turned ? n : kk_mat3_mul_vec(c->x.X_MX.R, t->leaf_normal[j]);
             is_turned = true;
             if (is_one_sided(n, corner[0], s->corner[i], limit)) {
                 continue;
             }
-            is_set = is_set || set_triangle(c, t->tree.item[j]);
+            is_set = is_set || set_triangle(c, j);
             if (is_set) {
-                try_face(c, s->tree.item[i]);
+                try_face(c, i);
             }
         }
+    }
+}
+
+static void try_waiting(contact *c) {
+    for (int i = 0; i < c->waiting; i++) {
+        try_leaves(c, c->leaves[i].a, c->leaves[i].b, &c->leaves[i].a_box);
+    }
+    c->waiting = 0;
+}
+
+static void fetch_leaf(const kki_surface *s, kki_tree_entry leaf) {
+    const char *corner = (const char *)s->corner[leaf.child], *normal = (const char *)&s->leaf_normal[leaf.child];
+    for (size_t i = 0; i < (size_t)leaf.count * sizeof s->corner[0]; i += 64) {
+        __builtin_prefetch(corner + i);
+    }
+    __builtin_prefetch(normal);
+    __builtin_prefetch(normal + 64);
+}
+
+// Leaves wait until some are together, so that memory is fetched while others are looked at.
+static void add_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
+    contact *c = user;
+    fetch_leaf(c->source.surface, a);
+    fetch_leaf(c->x_source.surface, b);
+    c->leaves[c->waiting++] = (two_leaves){a, b, *a_box};
+    if (c->waiting == WAITING) {
+        try_waiting(c);
     }
 }
 
@@ -444,7 +520,7 @@ static void try_over_field(contact *c, const kk_transform *X_XM) {
     kki_tree_walk_begin(&walk, &s->tree, &box);
     while (kki_tree_walk_next(&walk, &first, &count)) {
         for (int32_t i = first; i < first + count; i++) {
-            if (set_triangle(c, s->tree.item[i])) {
+            if (set_triangle(c, i)) {
                 try_near(c);
             }
         }
@@ -459,8 +535,9 @@ static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM, const
     c.x = (kki_probe){.X_MX = relative(X_WM, X_WX), .radius = other->margin};
     begin(&c, mesh, reach);
     if (c.source.surface) {
-        kki_tree_pairs(&c.source.surface->tree, &c.x_source.surface->tree, &c.x.X_MX, c.reach + c.x.radius, try_leaves,
+        kki_tree_pairs(&c.source.surface->tree, &c.x_source.surface->tree, &c.x.X_MX, c.reach + c.x.radius, add_leaves,
                        &c);
+        try_waiting(&c);
     } else {
         const kk_transform X_XM = relative(X_WX, X_WM);
         try_over_field(&c, &X_XM);

@@ -44,6 +44,9 @@ static inline kk_vec3 kki_probe_vertex(const kki_probe *x, int32_t i) {
 /// Smallest and largest d · x over the core.
 void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high);
 
+/// The point of the core farthest along l, all in X's frame.
+kk_vec3 kki_probe_farthest(const kki_probe *x, kk_vec3 l);
+
 typedef enum kki_hit_kind { KKI_HIT_FACE, KKI_HIT_X_FACE, KKI_HIT_POINT } kki_hit_kind;
 
 /// What one triangle says.
@@ -51,8 +54,8 @@ typedef struct kki_hit {
     kki_hit_kind kind;
     kk_vec3 d;           ///< unit, from the mesh to X
     double sep;          ///< separation of triangle and core along d
-    int32_t face;        ///< of the mesh
-    int32_t x_face;      ///< of the other mesh where X is its triangle
+    int32_t place;       ///< of the mesh's face (kki_facet_load)
+    int32_t x_place;     ///< of the other mesh's where X is its triangle
     int32_t index;       ///< face of X (KKI_HIT_X_FACE)
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
     kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes

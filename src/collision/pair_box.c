@@ -27,15 +27,15 @@ static double absolute(double x) {
     return x < 0 ? -x : x;
 }
 
-static boxes boxes_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB) {
-    boxes p = {.a = a->half, .b = b->half, .R = X_AB->R};
+static void boxes_fill(const kki_core *a, const kki_core *b, const kk_transform *X_AB, boxes *p) {
     const kk_vec3 s = kk_mat3_tmul_vec(X_AB->R, X_AB->p);
+    p->a = a->half, p->b = b->half;
+    p->R = X_AB->R;
     for (int i = 0; i < 9; i++) {
-        p.Q.m[i] = absolute(p.R.m[i]);
+        p->Q.m[i] = absolute(X_AB->R.m[i]);
     }
-    p.t[0] = X_AB->p.x, p.t[1] = X_AB->p.y, p.t[2] = X_AB->p.z;
-    p.s[0] = s.x, p.s[1] = s.y, p.s[2] = s.z;
-    return p;
+    p->t[0] = X_AB->p.x, p->t[1] = X_AB->p.y, p->t[2] = X_AB->p.z;
+    p->s[0] = s.x, p->s[1] = s.y, p->s[2] = s.z;
 }
 
 static double face_of_a(const boxes *p, int i) {
@@ -88,6 +88,20 @@ static void try_edges(const boxes *p, int i, int j, double favour, axis *best) {
         return;
     }
     *best = (axis){over / kk_sqrt(square), 6 + 3 * i + j, t < 0 ? -1 : 1};
+}
+
+// Where an axis of A lies along one of B, up to an angle ε, all products of edges lie along faces' normals, up to ε. What
+// they separate differs by at most ε times what the boxes measure: no product can be better than a face by a hair.
+static bool edges_are_faces(const boxes *p, double size, double hair) {
+    const double *R = p->R.m;
+    double least = 1; // squared sine
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            const double u = R[3 * i + (j + 1) % 3], v = R[3 * i + (j + 2) % 3], square = u * u + v * v;
+            least = square < least ? square : least;
+        }
+    }
+    return least * (size * size) <= hair * hair;
 }
 
 static kk_vec3 axis_direction(const boxes *p, const axis *x) {
@@ -149,9 +163,11 @@ int kki_collide_box_box(const kki_shape *a, const kk_transform *X_WA, const kki_
     kki_core_pair_of(a, X_WA, b, X_WB, &pair);
     const double ea = kki_core_outer(&pair.a), eb = kki_core_outer(&pair.b), radii = pair.a.radius + pair.b.radius;
     kki_meeting m = {.pair = &pair, .reach = reach, .radius = ea < eb ? ea : eb};
-    const boxes p = boxes_make(&pair.a, &pair.b, &pair.X_AB);
+    boxes p;
+    boxes_fill(&pair.a, &pair.b, &pair.X_AB, &p);
     axis best = best_face(&p, memory->reference, KEEP * m.radius);
-    for (int i = 0; i < 3 && best.distance <= reach + radii; i++) {
+    const bool has_edges = !edges_are_faces(&p, 4 * (ea + eb + reach), TAKE * m.radius);
+    for (int i = 0; i < 3 && has_edges && best.distance <= reach + radii; i++) {
         for (int j = 0; j < 3; j++) {
             try_edges(&p, i, j, best.id < 6 ? TAKE * m.radius : 0, &best);
         }

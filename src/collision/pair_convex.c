@@ -59,7 +59,9 @@ int kki_collide_convex(const kki_shape *a, const kk_transform *X_WA, const kki_s
                        double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
     (void)room;
     kki_core_pair pair;
+    kki_small_hull small;
     kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    kki_core_pair_turn_corners(&pair, &small);
     const double most = reach + pair.a.radius + pair.b.radius;
     kki_core_distance d;
     if (kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {

@@ -31,7 +31,7 @@ int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const
     // wide enough to hold the whole body
     const double far = 2 * (cb.extent + kk_vec3_norm(X_AB.p)) + 1;
     const kki_core ground = {.type = KKI_CORE_BOX, .half = {far, far, 0}, .radius = a->margin};
-    const kki_core_pair pair = {ground, cb, X_AB, far};
+    const kki_core_pair pair = {ground, cb, X_AB, NULL, far};
     const kki_meeting m = {.pair = &pair,
                            .normal = {0, 0, 1},
                            .distance = low.z,

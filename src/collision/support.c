@@ -1,34 +1,41 @@
 // Cores of shapes and the farthest points of the curved ones.
 #include "collision/support.h"
 
-kki_core kki_core_of(const kki_shape *shape) {
+#include <stdbool.h>
+
+#include "geometry/lanes.h"
+
+void kki_core_set(kki_core *core, const kki_shape *shape) {
     static const kki_core_type type[KK_SHAPE_TYPE_COUNT] = {
         [KK_SHAPE_SPHERE] = KKI_CORE_POINT,        [KK_SHAPE_CAPSULE] = KKI_CORE_SEGMENT,
         [KK_SHAPE_CYLINDER] = KKI_CORE_CYLINDER,   [KK_SHAPE_CONE] = KKI_CORE_CONE,
         [KK_SHAPE_ELLIPSOID] = KKI_CORE_ELLIPSOID, [KK_SHAPE_BOX] = KKI_CORE_BOX,
         [KK_SHAPE_HULL] = KKI_CORE_HULL,
     };
-    kki_core core = {.type = type[shape->type], .radius = shape->margin, .convex = shape->convex};
+    core->type = type[shape->type];
+    core->radius = shape->margin;
+    core->extent = core->half[0] = core->half[1] = core->half[2] = 0;
+    core->convex = shape->convex;
+    core->corner = NULL;
     switch (shape->type) {
-    case KK_SHAPE_SPHERE: core.radius += shape->half[0]; break;
-    case KK_SHAPE_HULL: core.extent = shape->convex->extent; break;
+    case KK_SHAPE_SPHERE: core->radius += shape->half[0]; break;
+    case KK_SHAPE_HULL: core->extent = shape->convex->extent; break;
     case KK_SHAPE_CAPSULE:
-        core.radius += shape->half[0];
-        core.half[2] = core.extent = shape->half[1];
+        core->radius += shape->half[0];
+        core->half[2] = core->extent = shape->half[1];
         break;
     case KK_SHAPE_CYLINDER:
     case KK_SHAPE_CONE:
-        core.half[0] = core.half[1] = shape->half[0];
-        core.half[2] = shape->half[1];
-        core.extent = kk_sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1]);
+        core->half[0] = core->half[1] = shape->half[0];
+        core->half[2] = shape->half[1];
+        core->extent = kk_sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1]);
         break;
     default:
         for (int i = 0; i < 3; i++) {
-            core.half[i] = shape->half[i];
+            core->half[i] = shape->half[i];
         }
-        core.extent = kk_vec3_norm(kk_vec3_make(core.half[0], core.half[1], core.half[2]));
+        core->extent = kk_vec3_norm(kk_vec3_make(core->half[0], core->half[1], core->half[2]));
     }
-    return core;
 }
 
 kki_core kki_core_triangle(const kk_vec3 corner[3], double radius) {
@@ -50,18 +57,59 @@ double kki_core_outer(const kki_core *core) {
 }
 
 kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB) {
-    kki_core_pair pair = {*a, *b, *X_AB, 0};
+    kki_core_pair pair = {*a, *b, *X_AB, NULL, 0};
     pair.size = a->extent + b->extent + kk_vec3_norm(X_AB->p);
     return pair;
 }
 
 void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                       kki_core_pair *pair) {
-    pair->a = kki_core_of(a);
-    pair->b = kki_core_of(b);
+    kki_core_set(&pair->a, a);
+    kki_core_set(&pair->b, b);
+    kki_core_pair_place(pair, X_WA, X_WB);
+}
+
+void kki_core_pair_place(kki_core_pair *pair, const kk_transform *X_WA, const kk_transform *X_WB) {
+    pair->small = NULL;
     pair->X_AB.R = kk_mat3_mul(kk_mat3_transpose(X_WA->R), X_WB->R);
     pair->X_AB.p = kk_mat3_tmul_vec(X_WA->R, kk_vec3_sub(X_WB->p, X_WA->p));
     pair->size = pair->a.extent + pair->b.extent + kk_vec3_norm(pair->X_AB.p);
+}
+
+static bool is_small(const kki_core *core) {
+    return core->type == KKI_CORE_HULL && core->convex->padded_count <= KKI_SMALL_HULL;
+}
+
+// rounded as kk_transform_point does
+void kki_core_pair_turn_corners(kki_core_pair *pair, kki_small_hull *small) {
+    if (!is_small(&pair->a) || !is_small(&pair->b)) {
+        return;
+    }
+    const kki_convex *c = pair->b.convex;
+    const double *R = pair->X_AB.R.m;
+    const kk_vec3 p = pair->X_AB.p;
+    const kki_lanes *bx = (const kki_lanes *)(const void *)c->x, *by = (const kki_lanes *)(const void *)c->y;
+    const kki_lanes *bz = (const kki_lanes *)(const void *)c->z;
+    kki_lanes *x = (kki_lanes *)(void *)small->x, *y = (kki_lanes *)(void *)small->y;
+    kki_lanes *z = (kki_lanes *)(void *)small->z;
+    for (int i = 0; i < c->padded_count / 2; i++) {
+        const kki_lanes u = bx[i], v = by[i], w = bz[i];
+        x[i] = (R[0] * u + R[1] * v + R[2] * w) + p.x;
+        y[i] = (R[3] * u + R[4] * v + R[5] * w) + p.y;
+        z[i] = (R[6] * u + R[7] * v + R[8] * w) + p.z;
+    }
+    pair->small = small;
+}
+
+void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
+    const kki_convex *c = pair->a.convex;
+    const kki_small_hull *s = pair->small;
+    const int i = kki_lanes_farthest(c->x, c->y, c->z, c->padded_count, d);
+    const int j = kki_lanes_farthest(s->x, s->y, s->z, pair->b.convex->padded_count, kk_vec3_neg(d));
+    out->id[0] = i, out->id[1] = j;
+    out->a = c->vertex[i];
+    out->b = kk_vec3_make(s->x[j], s->y[j], s->z[j]);
+    out->w = kk_vec3_make(c->x[i] - s->x[j], c->y[i] - s->y[j], c->z[i] - s->z[j]);
 }
 
 kk_vec3 kki_core_corner(const kki_core *core, int id) {

@@ -28,15 +28,27 @@ typedef struct kki_core {
     const kk_vec3 *corner; ///< [3] of a triangle
 } kki_core;
 
+/// Corners of a small hull B in A's frame: turned once instead of at every question.
+enum { KKI_SMALL_HULL = 16 };
+typedef struct kki_small_hull {
+    _Alignas(16) double x[KKI_SMALL_HULL], y[KKI_SMALL_HULL], z[KKI_SMALL_HULL];
+} kki_small_hull;
+
 /// Two cores and where they lie: everything in A's frame.
 typedef struct kki_core_pair {
     kki_core a, b;
     kk_transform X_AB;
-    double size; ///< bound of |a − b| over both cores: what rounding errors are measured by
+    const kki_small_hull *small; ///< of two small hulls, where the caller has room for B's corners; else NULL
+    double size;                 ///< bound of |a − b| over both cores: what rounding errors are measured by
 } kki_core_pair;
 
 /// The core of a convex shape (not of planes, meshes, height fields).
-kki_core kki_core_of(const kki_shape *shape);
+void kki_core_set(kki_core *core, const kki_shape *shape);
+static inline kki_core kki_core_of(const kki_shape *shape) {
+    kki_core core;
+    kki_core_set(&core, shape);
+    return core;
+}
 /// A triangle with a ball around it; the corners are not copied.
 kki_core kki_core_triangle(const kk_vec3 corner[3], double radius);
 /// Radius of the body with its ball, wherever its frame is: the measure of slack.
@@ -45,6 +57,10 @@ kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_
 /// The cores of two convex shapes in the world.
 void kki_core_pair_of(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                       kki_core_pair *pair);
+/// Where the cores of a pair lie in the world.
+void kki_core_pair_place(kki_core_pair *pair, const kk_transform *X_WA, const kk_transform *X_WB);
+/// Fills `small` for a pair of small hulls.
+void kki_core_pair_turn_corners(kki_core_pair *pair, kki_small_hull *small);
 static inline int kki_core_is_polyhedral(const kki_core *core) {
     return core->type != KKI_CORE_CYLINDER && core->type != KKI_CORE_CONE && core->type != KKI_CORE_ELLIPSOID;
 }
@@ -80,12 +96,20 @@ typedef struct kki_difference {
     int32_t id[2];   ///< corners, where polyhedral
 } kki_difference;
 
+void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_difference *out);
+
 /// The farthest point of A − B along d. out->id comes in as the hint.
 static inline void kki_core_pair_support(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
+    if (pair->small) {
+        kki_core_pair_support_small(pair, d, out);
+        return;
+    }
     const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
-    out->a = kki_core_support(&pair->a, d, &out->id[0]);
-    out->b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
-    out->w = kk_vec3_sub(out->a, out->b);
+    const kk_vec3 a = kki_core_support(&pair->a, d, &out->id[0]);
+    const kk_vec3 b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
+    out->w = kk_vec3_sub(a, b);
+    out->a = a;
+    out->b = b;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "geometry/lanes.h"
 #include "geometry/mass.h"
 
 void kki_convex_free(kki_convex *convex) {
@@ -153,7 +154,13 @@ static int seed_class(kk_vec3 d) {
     return 8 * axis + (d.x < 0) + 2 * (d.y < 0) + 4 * (d.z < 0);
 }
 
-static int farthest_of_all(const kki_convex *c, kk_vec3 d);
+static int32_t highest(const kki_convex *c, kk_vec3 d) {
+    int32_t best = 0;
+    for (int32_t i = 1; i < c->vertex_count; i++) {
+        best = kk_vec3_dot(c->vertex[i], d) > kk_vec3_dot(c->vertex[best], d) ? i : best;
+    }
+    return best;
+}
 
 static void make_seeds(kki_convex *c) {
     for (int k = 0; k < KKI_CONVEX_SEEDS; k++) {
@@ -165,7 +172,7 @@ static void make_seeds(kki_convex *c) {
         } else {
             d.z *= 2;
         }
-        c->seed[k] = farthest_of_all(c, d);
+        c->seed[k] = highest(c, d);
     }
 }
 
@@ -255,43 +262,6 @@ kk_status kki_convex_create(const kki_mesh *hull, const kk_allocator *allocator,
 
 // ---- the farthest corner
 
-// Two lanes, because that is what every processor has; two runs of them, because each comparison waits for the last.
-typedef double lanes __attribute__((vector_size(16)));
-typedef int64_t lane_ids __attribute__((vector_size(16)));
-
-typedef struct run {
-    lanes best;
-    lane_ids where;
-} run;
-
-static inline void look(run *r, lanes value, lane_ids at) {
-    const lane_ids higher = value > r->best;
-    r->best = (lanes)(((lane_ids)value & higher) | ((lane_ids)r->best & ~higher));
-    r->where = (at & higher) | (r->where & ~higher);
-}
-
-static int farthest_of_all(const kki_convex *c, kk_vec3 d) {
-    const lanes *x = (const lanes *)(const void *)c->x, *y = (const lanes *)(const void *)c->y;
-    const lanes *z = (const lanes *)(const void *)c->z;
-    const lanes dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z};
-    const lane_ids four = {4, 4};
-    lane_ids at0 = {0, 1}, at1 = {2, 3};
-    run r0 = {x[0] * dx + y[0] * dy + z[0] * dz, at0}, r1 = {x[1] * dx + y[1] * dy + z[1] * dz, at1};
-    const int32_t pairs = c->padded_count / 2;
-    for (int32_t i = 2; i < pairs; i += 2) {
-        at0 += four, at1 += four;
-        look(&r0, x[i] * dx + y[i] * dy + z[i] * dz, at0);
-        look(&r1, x[i + 1] * dx + y[i + 1] * dy + z[i + 1] * dz, at1);
-    }
-    const double value[4] = {r0.best[0], r0.best[1], r1.best[0], r1.best[1]};
-    const int64_t id[4] = {r0.where[0], r0.where[1], r1.where[0], r1.where[1]};
-    int best = 0;
-    for (int k = 1; k < 4; k++) { // of equal ones the lowest id, whatever its lane
-        best = value[k] > value[best] || (value[k] == value[best] && id[k] < id[best]) ? k : best;
-    }
-    return id[best] < c->vertex_count ? (int)id[best] : 0;
-}
-
 static int climb(const kki_convex *c, kk_vec3 d, int at) {
     double best = kk_vec3_dot(c->vertex[at], d);
     for (int steps = 0; steps < c->vertex_count; steps++) {
@@ -311,9 +281,9 @@ static int climb(const kki_convex *c, kk_vec3 d, int at) {
     return at;
 }
 
-int kki_convex_support(const kki_convex *convex, kk_vec3 d, int hint) {
-    if (convex->vertex_count < KKI_CONVEX_CLIMB_FROM) {
-        return farthest_of_all(convex, d);
+int kki_convex_support(const kki_convex *c, kk_vec3 d, int hint) {
+    if (c->vertex_count >= KKI_CONVEX_CLIMB_FROM) {
+        return climb(c, d, hint >= 0 && hint < c->vertex_count ? hint : c->seed[seed_class(d)]);
     }
-    return climb(convex, d, hint >= 0 && hint < convex->vertex_count ? hint : convex->seed[seed_class(d)]);
+    return kki_lanes_farthest(c->x, c->y, c->z, c->padded_count, d);
 }

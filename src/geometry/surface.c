@@ -158,7 +158,10 @@ static void place_arrays(kki_layout *l, kki_surface *s) {
     KKI_LAYOUT_ARRAY(l, s->edge_kind, edges);
     KKI_LAYOUT_ARRAY(l, s->vertex_is_flat, vertices);
     KKI_LAYOUT_ARRAY(l, s->region, faces);
+    KKI_LAYOUT_ARRAY(l, s->place, faces);
     KKI_LAYOUT_ARRAY(l, s->corner, faces);
+    KKI_LAYOUT_ARRAY(l, s->leaf_normal, faces);
+    KKI_LAYOUT_ARRAY(l, s->facet, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.item, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.node, (size_t)s->tree.node_count);
 }
@@ -191,6 +194,34 @@ static void copy_arrays(kki_surface *s, const kki_mesh *mesh, const kki_topology
     memcpy(s->tree.node, tree->node, (size_t)tree->node_count * sizeof *s->tree.node);
 }
 
+static double longest_edge(const kk_vec3 corner[3]) {
+    double size2 = 0;
+    for (int k = 0; k < 3; k++) {
+        const kk_vec3 e = kk_vec3_sub(corner[(k + 1) % 3], corner[k]);
+        size2 = kki_greater(size2, kk_vec3_dot(e, e));
+    }
+    return kk_sqrt(size2);
+}
+
+static int32_t place_beside(const kki_surface *s, int32_t face, int32_t edge) {
+    const kki_edge *e = &s->edge[edge];
+    const int32_t other = e->face[0] == face ? e->face[1] : e->face[0];
+    return other >= 0 && other != face ? s->place[other] : -1;
+}
+
+static void fill_facet(const kki_surface *s, int32_t place, kki_surface_facet *f) {
+    f->face = s->tree.item[place];
+    f->region = s->region[f->face];
+    f->size = longest_edge(s->corner[place]);
+    for (int k = 0; k < 3; k++) {
+        f->vertex[k] = s->face[f->face].vertex[k];
+        f->vertex_is_flat[k] = s->vertex_is_flat[f->vertex[k]];
+        f->edge[k] = s->face_edge[f->face][k];
+        f->edge_kind[k] = s->edge_kind[f->edge[k]];
+        f->beside[k] = place_beside(s, f->face, f->edge[k]);
+    }
+}
+
 static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, const kki_tree *tree) {
     copy_arrays(s, mesh, t, tree);
     s->is_solid = t->check.is_closed && t->check.is_oriented;
@@ -206,6 +237,11 @@ static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, co
             s->corner[i][k] = s->vertex[s->face[s->tree.item[i]].vertex[k]];
             s->box = kki_aabb_join(s->box, kki_aabb_of_point(s->corner[i][k]));
         }
+        s->leaf_normal[i] = s->normal[s->tree.item[i]];
+        s->place[s->tree.item[i]] = i;
+    }
+    for (int32_t i = 0; i < s->face_count; i++) {
+        fill_facet(s, i, &s->facet[i]);
     }
 }
 

@@ -20,23 +20,36 @@ typedef enum kki_edge_kind {
     KKI_EDGE_BORDER, ///< one face only, or two that run the same way
 } kki_edge_kind;
 
+/// What contact asks of a face, side by side.
+typedef struct kki_surface_facet {
+    double size; ///< longest edge
+    int32_t face, region;
+    int32_t vertex[3], edge[3];
+    int32_t beside[3];    ///< place of the face across edge k; −1 for none
+    uint8_t edge_kind[3]; ///< kki_edge_kind
+    uint8_t vertex_is_flat[3];
+} kki_surface_facet;
+
 struct kki_surface {
     kk_allocator allocator;
     size_t block_size;
     int32_t vertex_count, face_count, edge_count;
-    kk_vec3 *vertex;         ///< [vertex_count]
-    kki_face *face;          ///< [face_count] as in the mesh; turned over where the mesh is closed and inside out
-    kki_edge *edge;          ///< [edge_count]
-    int32_t (*face_edge)[3]; ///< [face_count] edge k joins corners k and k + 1
-    int32_t *vertex_first;   ///< [vertex_count + 1] start of each vertex's edges in vertex_edge
-    int32_t *vertex_edge;    ///< [2 edge_count]
-    kk_vec3 *normal;         ///< [face_count] unit; 0 for faces without area
-    kk_vec3 *vertex_normal;  ///< [vertex_count] angle-weighted, not normalised
-    uint8_t *edge_kind;      ///< [edge_count] kki_edge_kind
-    uint8_t *vertex_is_flat; ///< [vertex_count]
-    int32_t *region;         ///< [face_count] lowest face of the plane piece that flat edges join it to
-    kk_vec3 (*corner)[3];    ///< [face_count] in the order of the tree's leaves
-    kki_tree tree;           ///< over faces
+    kk_vec3 *vertex;          ///< [vertex_count]
+    kki_face *face;           ///< [face_count] as in the mesh; turned over where the mesh is closed and inside out
+    kki_edge *edge;           ///< [edge_count]
+    int32_t (*face_edge)[3];  ///< [face_count] edge k joins corners k and k + 1
+    int32_t *vertex_first;    ///< [vertex_count + 1] start of each vertex's edges in vertex_edge
+    int32_t *vertex_edge;     ///< [2 edge_count]
+    kk_vec3 *normal;          ///< [face_count] unit; 0 for faces without area
+    kk_vec3 *vertex_normal;   ///< [vertex_count] angle-weighted, not normalised
+    uint8_t *edge_kind;       ///< [edge_count] kki_edge_kind
+    uint8_t *vertex_is_flat;  ///< [vertex_count]
+    int32_t *region;          ///< [face_count] lowest face of the plane piece that flat edges join it to
+    int32_t *place;           ///< [face_count] of each face in the order of the tree's leaves, as the next three are
+    kk_vec3 (*corner)[3];     ///< [face_count]
+    kk_vec3 *leaf_normal;     ///< [face_count] `normal` in that order: neighbours in space are so in memory
+    kki_surface_facet *facet; ///< [face_count]
+    kki_tree tree;            ///< over faces
     kki_aabb box;
     bool is_solid; ///< closed and oriented: has an inside. Others are sheets that are touched from both sides
 };

@@ -109,6 +109,11 @@ static int open_node(const kki_tree *t, const placement *x, const two_nodes *top
         const int lane = __builtin_ctz((unsigned)bits);
         if (n->child[lane] >= 0) {
             two_nodes *next = &stack[depth++];
+            if (n->count[lane] == 0) { // asked for now, it is there when its turn comes
+                const char *node = (const char *)&t->node[n->child[lane]];
+                __builtin_prefetch(node);
+                __builtin_prefetch(node + 64);
+            }
             *next = *top;
             *(is_a ? &next->a : &next->b) = (kki_tree_entry){n->child[lane], n->count[lane]};
             *(is_a ? &next->a_box : &next->b_box) = lane_box(n, lane);

@@ -1,4 +1,4 @@
-/// The doctor as a story: where everything is at rest, then masses, twins, joints, names, what is not used, what is not
+/// The doctor as a story: where everything is at rest, then the meshes' unit, masses, twins, joints, names, what is not used, what is not
 /// driven, and at last whether it compiles and overlaps.
 #include "io/doctor.h"
 
@@ -93,13 +93,16 @@ static void measure_bodies(kki_doctor *d) {
 
 static kk_status examine(kki_doctor *d) {
     place_bodies(d);
+    kki_doctor_meshes(d);
     measure_bodies(d);
     kki_doctor_inertias(d);
     kk_status status = kki_doctor_mirrors(d);
     kki_doctor_joints(d);
+    kki_doctor_numbers(d);
     status = status ? status : kki_doctor_names(d);
     kki_doctor_unused(d);
     status = status ? status : kki_doctor_actuators(d);
+    status = status ? status : kki_doctor_treat(d);
     return status ? status : kki_doctor_pose(d);
 }
 

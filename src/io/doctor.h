@@ -30,12 +30,15 @@ static inline bool kki_is_made_by_calls(const kk_origin *origin) {
     return !origin->file || !origin->file[0];
 }
 
+void kki_doctor_meshes(kki_doctor *doctor);
 void kki_doctor_inertias(kki_doctor *doctor);
 kk_status kki_doctor_mirrors(kki_doctor *doctor);
 void kki_doctor_joints(kki_doctor *doctor);
+void kki_doctor_numbers(kki_doctor *doctor);
 kk_status kki_doctor_names(kki_doctor *doctor);
 void kki_doctor_unused(kki_doctor *doctor);
 kk_status kki_doctor_actuators(kki_doctor *doctor);
+kk_status kki_doctor_treat(kki_doctor *doctor);
 kk_status kki_doctor_pose(kki_doctor *doctor);
 
 #endif

@@ -39,7 +39,7 @@ static kk_status check_name(const naming *n, const char **name, int id, const kk
     const kki_short_text old = kki_shorten_string(*name);
     if (!d->options->repair) {
         if (kki_is_made_by_calls(origin)) {
-            kki_doctor_report(d, KKI_ERROR, false, origin, "rename one of them", "two of %s have the name '%s'",
+            kki_doctor_report(d, KKI_ERROR, false, origin, "rename one of them", "a second %s has the name '%s'",
                               n->what, old.text);
         }
         return KK_OK;

@@ -6,6 +6,8 @@
 #include "geometry/hull.h"
 #include "io/mjcf.h"
 #include "io/path.h"
+#include "io/png.h"
+#include "io/text.h"
 
 enum { MOST_FIELD_BYTES = 256 << 20, MOST_FIELD_SIDE = 20000 };
 
@@ -258,7 +260,17 @@ static void add_field(kki_mjcf *m, int32_t node, kk_height_field_def *def, doubl
     }
 }
 
-/// Rows of a text run from the far edge to the near one.
+/// Rows of a text and of a picture run from the far edge to the near one.
+static void turn_rows(double *v, size_t rows, size_t columns) {
+    for (size_t r = 0; r < rows / 2; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            const double kept = v[r * columns + c];
+            v[r * columns + c] = v[(rows - 1 - r) * columns + c];
+            v[(rows - 1 - r) * columns + c] = kept;
+        }
+    }
+}
+
 static void read_elevation(kki_mjcf *m, int32_t node, int32_t attribute, kk_height_field_def *def, double top) {
     size_t count = 0;
     const size_t rows = (size_t)def->rows, columns = (size_t)def->columns;
@@ -270,16 +282,45 @@ static void read_elevation(kki_mjcf *m, int32_t node, int32_t attribute, kk_heig
         kki_mjcf_report(m, KKI_ERROR, KK_SIZE_MISMATCH, node, "elevation",
                         "elevation must have nrow times ncol numbers; correct nrow and ncol");
     } else {
-        for (size_t r = 0; r < rows / 2; r++) {
-            for (size_t c = 0; c < columns; c++) {
-                const double kept = v[r * columns + c];
-                v[r * columns + c] = v[(rows - 1 - r) * columns + c];
-                v[(rows - 1 - r) * columns + c] = kept;
-            }
-        }
+        turn_rows(v, rows, columns);
         add_field(m, node, def, v, top);
     }
     kki_release_array(&m->loader->allocator, v, count, sizeof *v);
+}
+
+static void add_picture(kki_mjcf *m, int32_t node, const kki_picture *picture, kk_height_field_def *def, double top) {
+    const size_t count = (size_t)picture->height * (size_t)picture->width;
+    double *height = kki_allocate_array(&m->loader->allocator, count, sizeof *height);
+    if (!height) {
+        kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        height[i] = picture->value[i];
+    }
+    def->rows = picture->height;
+    def->columns = picture->width;
+    turn_rows(height, (size_t)def->rows, (size_t)def->columns);
+    add_field(m, node, def, height, top);
+    kki_release_array(&m->loader->allocator, height, count, sizeof *height);
+}
+
+/// Bright is high. MuJoCo's rule, but for pictures of 16 bits, of which it reads the upper 8.
+static void read_picture(kki_mjcf *m, int32_t node, const kki_file_data *data, kk_height_field_def *def, double top) {
+    kki_picture picture;
+    kk_error error = {.status = KK_OK};
+    const kk_status status = kki_png_read(data->bytes, data->size, &m->loader->allocator, &picture, &error);
+    if (status == KK_OUT_OF_MEMORY) {
+        kki_mjcf_stop(m, status);
+    } else if (status != KK_OK) {
+        kki_mjcf_report(m, KKI_ERROR, status, node, "file", "%s: %s", kki_shorten_string(def->file).text, error.text);
+    } else if (picture.width < 2 || picture.height < 2) {
+        kki_mjcf_report(m, KKI_ERROR, KK_SYNTAX, node, "file",
+                        "the picture of a height field must have at least 2 by 2 pixels; make a larger one");
+    } else {
+        add_picture(m, node, &picture, def, top);
+    }
+    kki_picture_release(&picture);
 }
 
 static uint32_t little_endian(const unsigned char *b) {
@@ -290,9 +331,6 @@ static uint32_t little_endian(const unsigned char *b) {
 static const char *decode_field(kki_mjcf *m, int32_t node, const kki_file_data *data, kk_height_field_def *def,
                                 double top) {
     const unsigned char *b = (const unsigned char *)data->bytes;
-    if (data->size >= 8 && memcmp(b, "\x89PNG", 4) == 0) {
-        return "PNG height fields are not read; convert it to MuJoCo's format: rows, columns, floats";
-    }
     const uint32_t rows = data->size >= 8 ? little_endian(b) : 0, columns = data->size >= 8 ? little_endian(b + 4) : 0;
     if (rows < 2 || columns < 2 || rows > MOST_FIELD_SIDE || columns > MOST_FIELD_SIDE ||
         data->size != 8 + 4 * (size_t)rows * columns) {
@@ -335,7 +373,12 @@ static void read_field_file(kki_mjcf *m, int32_t node, const char *file, kk_heig
         return;
     }
     def->file = path;
-    const char *fault = decode_field(m, node, &data, def, top);
+    const char *fault = NULL;
+    if (kki_png_is(data.bytes, data.size)) {
+        read_picture(m, node, &data, def, top);
+    } else {
+        fault = decode_field(m, node, &data, def, top);
+    }
     kki_file_release(&data, &m->loader->allocator);
     if (fault) {
         kki_mjcf_report(m, KKI_ERROR, KK_SYNTAX, node, "file", "%s", fault);

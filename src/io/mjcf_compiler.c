@@ -92,7 +92,7 @@ void kki_mjcf_option(kki_mjcf *m, int32_t section) {
     options->timestep = kki_mjcf_number(&at, "timestep", options->timestep);
     options->integrator = (kk_integrator)kki_mjcf_word(&at, "integrator", integrators, (int)options->integrator);
     if (!(options->timestep > 0)) {
-        kki_mjcf_report(m, KKI_ERROR, KK_INVALID_ARGUMENT, section, "timestep",
+        kki_mjcf_report(m, kki_fault(m->loader), KK_INVALID_ARGUMENT, section, "timestep",
                         "the timestep must be positive; write 0.002");
         options->timestep = 0.002;
     }

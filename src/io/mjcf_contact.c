@@ -28,7 +28,7 @@ void kki_mjcf_contact_read(const kki_mjcf_at *at, int frictions, kki_mjcf_contac
     kki_mjcf_numbers(at, "solimp", 1, 5, c->solimp);
     for (int i = 0; i < frictions; i++) {
         if (c->friction[i] < 0) {
-            kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, "friction",
+            kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, "friction",
                             "a friction coefficient is negative; it must not be");
             c->friction[i] = 0;
         }

@@ -180,7 +180,7 @@ int kki_mjcf_class_of(kki_mjcf *m, int32_t node, const char *attribute, int othe
     }
     const int found = kki_mjcf_name_get(m, KKI_MJCF_CLASS, name);
     if (found < 0) {
-        kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, node, attribute,
+        kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "there is no default class '%s'; check its spelling", name);
     }
     return found < 0 ? otherwise : found;

@@ -88,9 +88,9 @@ static double *read_array(kki_mjcf *m, int32_t node, const char *name, int wante
     if (values) {
         // keyframes alone, for another file to include, are no mistake
         const bool is_fragment = m->body_count == 1;
-        kki_mjcf_report(m, is_fragment ? KKI_WARNING : KKI_ERROR, is_fragment ? KK_OK : KK_SIZE_MISMATCH, node, name,
-                        "%s of the keyframe has %d numbers where the model has %d; %s", name, (int)count, wanted,
-                        is_fragment ? "it is left out" : "correct it");
+        kki_mjcf_report(m, is_fragment ? KKI_WARNING : kki_fault(m->loader), is_fragment ? KK_OK : KK_SIZE_MISMATCH,
+                        node, name, "%s of the keyframe has %d numbers where the model has %d; %s", name, (int)count,
+                        wanted, is_fragment ? "it is left out" : "correct it");
         kki_release_array(&m->loader->allocator, values, count, sizeof *values);
     }
     return NULL;

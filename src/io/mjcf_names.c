@@ -74,7 +74,7 @@ void kki_mjcf_name_put(kki_mjcf *m, kki_mjcf_kind kind, const char *name, int va
     }
     if (kki_mjcf_name_get(m, (int)kind, name) >= 0) {
         kki_mjcf_report(m, kki_fault(m->loader), KK_DUPLICATE_NAME, node, "name",
-                        "two of %s have the name '%s'; rename one", kind_texts[kind], kki_shorten_string(name).text);
+                        "a second %s has the name '%s'; rename one", kind_texts[kind], kki_shorten_string(name).text);
         return;
     }
     kki_mjcf_name_set(m, (int)kind, name, value);
@@ -106,7 +106,7 @@ int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mj
     }
     found = found < 0 ? kki_mjcf_name_get(m, (int)kind, name) : found;
     if (found < 0) {
-        kki_mjcf_report(m, KKI_ERROR, KK_NOT_FOUND, node, attribute,
+        kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "<%s> refers to %s '%s', and there is none of that name; check its spelling",
                         kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
     }

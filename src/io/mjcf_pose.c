@@ -30,7 +30,7 @@ kk_mat3 kki_mjcf_z_to(kk_vec3 v) {
 }
 
 static kk_mat3 no_rotation(const kki_mjcf_at *at, const char *name) {
-    kki_mjcf_report(at->m, KKI_ERROR, KK_INVALID_ARGUMENT, at->node, name,
+    kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, name,
                     "%s of <%s> gives no direction; its length must not be zero", name,
                     kki_xml_name(at->m->xml, at->node));
     return kk_mat3_identity();

@@ -136,7 +136,7 @@ static const row asset_mesh_attributes[] = {
 };
 static const row asset_hfield_attributes[] = {
     {"name", KKI_MJCF_READ, ""},
-    {"file", KKI_MJCF_READ, ""},
+    {"file", KKI_MJCF_READ, "MuJoCo's format, or PNG: bright is high, of colours the red; 16 bits are read as 16"},
     {"nrow", KKI_MJCF_READ, ""},
     {"ncol", KKI_MJCF_READ, ""},
     {"size", KKI_MJCF_READ, ""},

@@ -11,6 +11,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "io/mjcf.h"
+#include "io/mjcf_write_contact.h"
 #include "io/path.h"
 #include "io/xml_write.h"
 
@@ -26,6 +27,7 @@ typedef struct output {
     int *order;       ///< [nbody] bodies as they are written, which is the order of MuJoCo's coordinates
     int *q_at, *v_at; ///< [nbody] a body's first coordinate in a keyframe of the spec
     int order_count;
+    kki_mjcf_contacts contacts;
     kk_status status;
     kk_error *error;
 } output;
@@ -215,18 +217,6 @@ static void write_inertial(kki_xml_writer *w, const kk_inertia *I) {
     kki_xml_close(w, "inertial");
 }
 
-static void put_contact(kki_xml_writer *w, const kk_material_def *m, bool is_pair) {
-    kki_xml_put_int(w, "condim", m->rolling > 0 ? 6 : m->torsion > 0 ? 4 : m->friction > 0 ? 3 : 1);
-    const double across = m->friction_across < 0 ? m->friction : m->friction_across;
-    const double pair[5] = {m->friction, across, m->torsion, m->rolling, m->rolling};
-    const double one[3] = {m->friction, m->torsion, m->rolling};
-    kki_xml_put_numbers(w, "friction", is_pair ? pair : one, is_pair ? 5 : 3);
-    if (m->restitution > 0 && m->restitution < 1) {
-        const double l = kk_log(m->restitution);
-        kki_xml_put_numbers(w, "solref", (const double[2]){0.02, -l / kk_sqrt(KK_PI * KK_PI + l * l)}, 2);
-    }
-}
-
 static void put_size(kki_xml_writer *w, const kk_shape_def *s) {
     switch (s->type) {
     case KK_SHAPE_SPHERE: kki_xml_put_number(w, "size", s->size[0]); break;
@@ -238,6 +228,16 @@ static void put_size(kki_xml_writer *w, const kk_shape_def *s) {
         break;
     case KK_SHAPE_PLANE: kki_xml_put(w, "size", "0 0 1"); break;
     default: break;
+    }
+}
+
+static void put_surface(kki_xml_writer *w, kk_motion v) {
+    const double six[6] = {v.linear.x, v.linear.y, v.linear.z, v.angular.x, v.angular.y, v.angular.z};
+    for (int i = 0; i < 6; i++) {
+        if (six[i] != 0) {
+            kki_xml_put_numbers(w, "surfacevel", six, 6);
+            return;
+        }
     }
 }
 
@@ -265,8 +265,9 @@ static void write_shape(output *o, int id) {
     kki_xml_put_int(w, "contype", collides ? (int64_t)s->group : 0);
     kki_xml_put_int(w, "conaffinity", collides ? (int64_t)s->mask : 0);
     kki_xml_put_int(w, "group", s->purpose & KK_SHAPE_VISIBLE ? 0 : 3);
-    put_contact(w, kk_spec_material_const(o->spec, s->material), false);
+    kki_mjcf_put_contact(&o->contacts, w, s->material, s->body, false);
     kki_xml_put_unless(w, "margin", 2 * s->margin, 0);
+    put_surface(w, s->surface);
     if (s->look >= 0) {
         put_word(w, "material", "look", s->look);
     }
@@ -415,8 +416,19 @@ static void write_assets(output *o) {
     kki_xml_open(w, "asset");
     for (int i = 0; i < kk_spec_look_count(o->spec); i++) {
         const kk_look_def *look = kk_spec_look_const(o->spec, i);
+        const bool has_texture = look->texture && look->texture[0];
+        if (has_texture) {
+            kki_xml_open(w, "texture");
+            put_word(w, "name", "texture", i);
+            kki_xml_put(w, "type", "2d");
+            kki_xml_put(w, "file", look->texture);
+            kki_xml_close(w, "texture");
+        }
         kki_xml_open(w, "material");
         put_word(w, "name", "look", i);
+        if (has_texture) {
+            put_word(w, "texture", "texture", i);
+        }
         kki_xml_put_numbers(w, "rgba",
                             (const double[4]){look->colour[0], look->colour[1], look->colour[2], look->colour[3]}, 4);
         kki_xml_close(w, "material");
@@ -454,13 +466,14 @@ static void write_options(output *o) {
 static void write_contacts(output *o) {
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "contact");
+    kki_mjcf_tell_contacts(&o->contacts, w);
     for (int i = 0; i < kk_spec_pair_count(o->spec); i++) {
         const kk_pair_def *p = kk_spec_pair_const(o->spec, i);
         kki_xml_open(w, "pair");
         put_shape_name(w, "geom1", o->spec, p->shape[0]);
         put_shape_name(w, "geom2", o->spec, p->shape[1]);
         if (p->material >= 0) {
-            put_contact(w, kk_spec_material_const(o->spec, p->material), true);
+            kki_mjcf_put_contact(&o->contacts, w, p->material, KK_WORLD, true);
         }
         kki_xml_put_unless(w, "margin", p->margin, 0);
         kki_xml_close(w, "pair");
@@ -772,6 +785,18 @@ static kk_status check_parents(const kk_spec *s, kk_error *error) {
                                  i);
         }
     }
+    for (int i = 0; i < s->nmaterial_pair; i++) {
+        const int *m = s->material_pair[i].material;
+        if (m[0] < 0 || m[1] < 0 || m[0] >= s->nmaterial || m[1] >= s->nmaterial) {
+            return kki_error_set(error, KK_INVALID_ARGUMENT, "pair %d of materials has one that is not there", i);
+        }
+    }
+    for (int i = 0; i < s->npair; i++) {
+        if (s->pair[i].material >= s->nmaterial || s->pair[i].shape[0] < 0 || s->pair[i].shape[1] < 0 ||
+            s->pair[i].shape[0] >= s->nshape || s->pair[i].shape[1] >= s->nshape) {
+            return kki_error_set(error, KK_INVALID_ARGUMENT, "pair %d refers to what is not there", i);
+        }
+    }
     for (int i = 0; i < kk_spec_frame_count(s); i++) {
         const int b = kk_spec_frame_const(s, i)->body;
         if (b < 0 || b >= bodies) {
@@ -793,11 +818,15 @@ kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options
     }
     const size_t bodies = (size_t)kk_spec_body_count(spec), shapes = (size_t)kk_spec_shape_count(spec),
                  frames = (size_t)kk_spec_frame_count(spec), total = 7 * bodies + shapes + frames;
-    int *block = kki_allocate_array(&own, total, sizeof *block);
+    output o = {.spec = spec, .options = options ? options : &as_it_is, .error = error};
+    status = kki_mjcf_contacts_create(&o.contacts, spec, &own);
+    int *block = status ? NULL : kki_allocate_array(&own, total, sizeof *block);
     if (!block) {
+        if (!status) {
+            kki_mjcf_contacts_destroy(&o.contacts);
+        }
         return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory to write %d bodies", (int)bodies);
     }
-    output o = {.spec = spec, .options = options ? options : &as_it_is, .error = error};
     o.first_child = block;
     o.next_sibling = block + bodies;
     o.shape_first = block + 2 * bodies;
@@ -817,6 +846,7 @@ kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options
         *text = NULL;
         *size = 0;
     }
+    kki_mjcf_contacts_destroy(&o.contacts);
     kki_release_array(&own, block, total, sizeof *block);
     return o.status ? o.status : status;
 }

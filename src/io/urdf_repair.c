@@ -170,12 +170,16 @@ static kk_inertia tiny_ball(double mass) {
 
 static void strengthen(kki_urdf *u, int body, double mass) {
     kk_body_def *b = &u->spec->body[body];
+    const bool is_root = b->parent == 0 && b->joint.type == KK_JOINT_FREE;
     b->inertia = add_inertia(b->inertia, tiny_ball(mass));
     kki_finding finding = {.severity = KKI_REPAIRED_WARNING,
                            .file = b->origin.file,
                            .line = b->origin.line,
                            .column = b->origin.column,
-                           .remedy = "give it an <inertial>, or make its joint fixed"};
+                           .remedy = is_root
+                                         ? "give it an <inertial>, or hold the robot: call this link world, or load it "
+                                           "with a fixed base (--base fixed)"
+                                         : "give it an <inertial>, or make its joint fixed"};
     char text[256];
     snprintf(text, sizeof text,
              "link '%s' moves, but has no inertia about its joint; it gets a millionth of the robot's mass",

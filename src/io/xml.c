@@ -37,7 +37,7 @@ typedef struct parser {
 
 kki_xml_limits kki_xml_limits_default(void) {
     return (kki_xml_limits){
-        .size = (size_t)256 << 20, .depth = 1000, .nodes = 64 << 20, .attributes = 256, .name_length = 1024};
+        .size = (size_t)256 << 20, .depth = 16384, .nodes = 64 << 20, .attributes = 256, .name_length = 1024};
 }
 
 // ---- faults

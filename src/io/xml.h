@@ -68,7 +68,7 @@ typedef struct kki_xml_limits {
     int32_t name_length; ///< bytes of a name
 } kki_xml_limits;
 
-/// 256 MiB, depth 1000, 64 Mi nodes, 256 attributes, names of 1024 bytes.
+/// 256 MiB, depth 16384, 64 Mi nodes, 256 attributes, names of 1024 bytes.
 kki_xml_limits kki_xml_limits_default(void);
 
 /// Reads a document. Time is proportional to the length, memory at most 32 times as much plus a few kB, in few blocks.

@@ -47,9 +47,9 @@ kk_status kki_walk_solve(kk_walk *w, kk_error *error) {
             const int ms = (int)(1000 * i * w->options.timestep);
             return kki_error_set(
                 error, KK_NOT_CONVERGED,
-                "the legs cannot reach the footsteps at %d ms; take shorter steps, or lower the centre "
-                "of mass",
-                ms);
+                "the legs cannot reach the footsteps at %d.%03d s; take shorter steps, or start from a "
+                "posture with bent knees (a lower centre of mass)",
+                ms / 1000, ms % 1000);
         }
         w->center[i] = kk_center_of_mass(w->model, w->data, q);
     }

@@ -93,6 +93,24 @@ def check_help(bench, verbs):
     bench.check("no colours in a pipe", "\033" not in bench.run("help").stdout)
 
 
+def check_option_names(bench, verbs):
+    """No verb has an option of the name of another of its own, of loading or of all verbs: only one of them could be reached."""
+    for verb in verbs:
+        lines = bench.run("help", verb).stdout.splitlines()
+        names = [line[6:].split()[0] for line in lines if line[:2] == "  " and line[6:8] == "--"]
+        bench.check(f"options of {verb} have different names", len(names) == len(set(names)), str(sorted(names)))
+
+
+def check_keyframes(bench):
+    """Every verb that takes a keyframe says which there are."""
+    model = ROOT / "models/hrp2/hrp2.xml"
+    (bench.folder / "still.csv").write_text("time,waist.q\n0,0\n")
+    for words in (["run", model, "-t", "1"], ["render", model, "-o", "x.png"], ["view", model], ["view", model, "--save", "x.html"],
+                  ["walk", model], ["ik", model, "-f", "left_sole", "-p", "0,0,0"], ["analyze", model, "still.csv"],
+                  ["optimize", model, "-t", "1", "--maximize", "end:head.z", "--limit", "1"]):
+        bench.expect(f"keyframe of {words[0]}", [*words, "-k", "nope"], INPUT, err=["no keyframe 'nope' — the model has half_sitting"])
+
+
 def check_misuse(bench, verbs):
     bench.expect("misspelt verb", ["inof"], USAGE, err=["did you mean 'info'?", "try 'karakuri help'"])
     bench.expect("unknown verb", ["zzzzzz"], USAGE, err=["there is no verb 'zzzzzz'\n"])
@@ -250,8 +268,8 @@ def check_doctor(bench):
         "bad.urdf:6:15: error: a second <link>", "bad.urdf:7:85: error: joint 'ja': the axis is zero — ", "above the upper one",
         "mimics itself", "no body has these moments", "is not connected", "no actuators"])
     bench.expect("a broken MJCF file", ["check", "bad.xml"], FINDING, out=[
-        "bad.xml:2:57: error: the mass is negative", "bad.xml:3:40: error: the axis", "upside down", "two of body have the name 'b'",
-        "two of joint", "none.stl", "principal moments 1, 1, 5"])
+        "bad.xml:2:57: error: the mass is negative", "bad.xml:3:40: error: the axis", "upside down", "a second body has the name 'b'",
+        "a second joint has", "none.stl", "principal moments 1, 1, 5"])
     document = bench.document("check as JSON", ["check", "bad.urdf", "bad.xml"], FINDING)
     bench.check("its findings", [file["file"] for file in document["files"]] == ["bad.urdf", "bad.xml"] and document["errors"] ==
                 sum(f["severity"] == "error" for file in document["files"] for f in file["findings"]) > 8, str(document)[:300])
@@ -506,6 +524,33 @@ def check_replay(bench):
 
 
 # the papers' methods: the same scene, a recording that replays to the same bits, and a word where a paper cannot take it
+def check_odd_requests(bench):
+    """What cannot be meant is refused before anything is done."""
+    (bench.folder / "short.xml").write_text('<mujoco><worldbody><body name="a"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>')
+    (bench.folder / "void.xml").write_text("<mujoco/>")
+    bench.expect("a run without a step", ["run", "short.xml", "-t", "0.01", "--dt", "1", "-o", "no.kkr"], USAGE, err=["half a step"])
+    bench.check("leaves no recording", not (bench.folder / "no.kkr").exists())
+    done = bench.expect("a log on a full disk", ["run", "short.xml", "-t", "20", "--log", "/dev/full"], INPUT, err=["disk full"])
+    bench.check("is told of once", done.stderr.count("error") == 1, done.stderr)
+    bench.expect("mass of nothing", ["info", "void.xml"], OK, out=["mass                0 kg\n"])
+    before = (bench.folder / "short.xml").read_text()
+    bench.expect("convert onto itself", ["convert", "short.xml", "./short.xml"], USAGE, err=["over itself"])
+    bench.expect("repair onto itself", ["check", "short.xml", "--repair", "short.xml"], USAGE, err=["over itself"])
+    bench.check("the file is as it was", (bench.folder / "short.xml").read_text() == before)
+    bench.run("run", "short.xml", "-t", "0.1", "-o", "short.kkr")
+    for name, words, piece in (
+            ("a moment behind the end", ["render", "short.kkr", "-o", "x.png", "--size", "64x48", "--at", "9"], "behind the end"),
+            ("a film backwards", ["render", "short.kkr", "-o", "x/", "--from", "0.08", "--to", "0.02"], "behind --to"),
+            ("steps behind the end", ["export", "short.kkr", "--from", "5000"], "--from"),
+            ("steps backwards", ["export", "short.kkr", "--from", "9", "--to", "3"], "behind --to"),
+            ("verify behind the end", ["replay", "short.kkr", "--verify", "--from", "5000"], "only 50 steps"),
+            ("a live view at another step", ["view", "short.xml", "--dt", "0.01", "--seconds", "0.1", "--no-browser"], "--save"),
+            ("pictures to nowhere", ["exam", "--row", "1", "--pictures"], "--out"),
+            ("drawing nothing", ["exam", "--row", "1", "--out", "x", "--draw-only"], "--pictures"),
+            ("a pose and trials", ["ik", "robot:arm7", "-f", "flange", "-p", "0.4,0,0.5", "--trials", "3"], "either")):
+        bench.expect(name, words, USAGE, err=[piece])
+
+
 def check_solvers(bench):
     (bench.folder / "box.xml").write_text(SCENE.replace('type="capsule" size="0.03 0.2"', 'type="box" size="0.06 0.06 0.2"')
                                           .replace('type="capsule" size="0.02 0.1"', 'type="box" size="0.06 0.06 0.1"'))
@@ -613,6 +658,14 @@ def check_walk(bench):
     plan.write_text("speed\n2\n")
     bench.expect("walk by nothing", words, INPUT, err=["forward"])
     bench.expect("walk of an arm", ["walk", "robot:arm7"], INPUT, err=["left_sole"])
+    plan.write_text("forward,sidewys\n0.1,0\n")
+    bench.expect("walk by a misspelt column", words, INPUT, err=["did you mean 'sideways'?"])
+    plan.write_text("foot,x,y,yaw\n1e300,0.1,0.095,0\n")
+    bench.expect("walk on a third foot", words, INPUT, err=["row 1: foot"])
+    plan.write_text("forward,duration\n0.1,-1\n")
+    bench.expect("walk back in time", words, INPUT, err=["row 1", "duration"])
+    for option in ("--dt", "--step-time", "--double-support", "--lift", "--width", "--height", "--start", "--end"):
+        bench.expect(f"walk {option} 0", ["walk", model, option, "0"], USAGE, err=["outside"])
     bench.expect("report without simulation", ["walk", model, "--report", "x.html"], USAGE, err=["--simulate"])
 
 
@@ -637,6 +690,15 @@ def check_plot(bench):
     bench.check("its texts", {"a <b> & c", "[N m]", "[J]", "time [s]", "link7_joint.tau"} <= set(texts), str(texts))
     bench.check("its panels", sum(g.get("class") == "panel" for g in root.iter(f"{space}g")) == 2)
     bench.expect("plot to the output", ["plot", "out.csv", "-y", "energy.total"], OK, out=["<svg ", "</svg>"])
+    (bench.folder / "bare.csv").write_text("time,a\n")
+    bench.expect("plot without rows", ["plot", "bare.csv"], INPUT, err=["bare.csv:1", "no rows"])
+    (bench.folder / "bare.csv").write_text("time\n1\n")
+    bench.expect("plot of the time alone", ["plot", "bare.csv"], INPUT, err=["no column to draw"])
+    (bench.folder / "wide.csv").write_text("time,a.long.name [m]\n0,-0.05631\n1,-0.05649\n")
+    root = tree.fromstring(bench.run("plot", "wide.csv").stdout)
+    ticks = [text for text in root.iter(f"{space}text") if text.get("class") == "tick end"]
+    first = min(float(text.get("x")) - 7 * len(text.text) for text in ticks)
+    bench.check("long numbers keep clear of the axis' name", ticks and first >= 14, str(first))
     bench.expect("plot without a column", ["plot", "out.csv", "-y", "energy.totl"], INPUT, err=["did you mean 'energy.total'?"])
     bench.expect("plot over a missing x", ["plot", "out.csv", "-x", "tme"], INPUT, err=["did you mean 'time'?"])
     bench.expect("plot of nothing", ["plot", "none.csv"], INPUT, err=["none.csv"])
@@ -671,6 +733,10 @@ def check_analyze(bench):
     bench.expect("no such time", [*words[:4], "right_foot@now"], USAGE, err=["is no time"])
     bench.expect("no such motion", ["analyze", "robot:humanoid36", "none.csv"], INPUT, err=["none.csv"])
     write_table(bench.folder / "odd.csv", ["time", "nose.q"], [(0, 1)])
+    write_table(bench.folder / "huge.csv", ["time", "head_joint.q"], [(0, 1e308), (1, -1e308), (2, 1e308)])
+    bench.expect("numbers too large", ["analyze", "robot:humanoid36", "huge.csv"], INPUT, err=["no finite number"])
+    flight = bench.run("analyze", "robot:humanoid36", "squat.csv", "--out", "flight").stdout
+    bench.check("degrees of the base have their names", "pelvis_joint.fz " in flight and ".ta " not in flight, flight)
     bench.expect("no such joint", ["analyze", "robot:humanoid36", "odd.csv"], INPUT, err=["odd.csv:1", "nose.q"])
 
 
@@ -771,6 +837,8 @@ def main():
         lines = overview.split("VERBS\n")[1].split("\n\n")[0].splitlines()
         verbs = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
         check_help(bench, verbs)
+        check_option_names(bench, verbs)
+        check_keyframes(bench)
         check_misuse(bench, verbs)
         check_generated(bench, verbs)
         check_loading(bench)
@@ -782,6 +850,7 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_odd_requests(bench)
         check_solvers(bench)
         check_controls(bench)
         check_collide(bench)

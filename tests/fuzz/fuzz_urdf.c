@@ -47,9 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kk_model *model = NULL;
     kk_error error = {0};
     const kk_status status = load_bytes(data, size, 1, &spec, &error);
+    // what reads is tried with every input, what compiles and writes with one of four
     if (status != KK_OK) {
         require_urdf(error.text[0] != 0 && spec == NULL);
-    } else if (kk_model_compile(spec, NULL, &model, &error) == KK_OK) {
+    } else if ((size & 6) == 0 && kk_model_compile(spec, NULL, &model, &error) == KK_OK) {
         check_again(spec, model);
     }
     kk_model_free(model);

@@ -103,6 +103,21 @@ static const fault faults[] = {
     {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD
      "</link>" JOINT("j", "a", "b", LIMIT "<mimic joint='k'/>") "</robot>",
      "which does not exist", KK_SEVERITY_ERROR, 1},
+    // what floats, with all its mass on a line
+    {"<robot name='r'>\n<link name='b'>" INERTIA("1", "-5", "1", "1", "0") "</link></robot>",
+     "nothing resists its motion", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link>" JOINT(
+         "j", "a", "b",
+         LIMIT) "<karakuri><material name='rubber' friction='0.5' stiffness='-1000' damping='1'/></karakuri></robot>",
+     "its stiffness is negative, -1000", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD "</link>" JOINT(
+         "j", "a", "b",
+         LIMIT) "\n<karakuri><tendon name='w' type='fixed' damping='-2'><item name='j'/></tendon></karakuri></robot>",
+     "its damping is negative, -2", KK_SEVERITY_ERROR, 1},
+    {"<robot name='r'>\n<link name='a'>" GOOD "</link>\n<link name='b'>" GOOD
+     "</link>" JOINT("j", "a", "b",
+                     LIMIT) "\n<karakuri><tendon name='w' type='fixed'><item name='none'/></tendon></karakuri></robot>",
+     "it is left out", KK_SEVERITY_ERROR, 1},
     {"<robot name='r'>\n<link name='a'>" GOOD
      "<visual><geometry><mesh filename='package://no/such.stl'/></geometry></visual></link>"
      "</robot>",
@@ -235,6 +250,60 @@ KK_TEST(doctor_repaired_files_are_good) {
 }
 
 // memory that runs out anywhere ends in a status
+// ---- meshes in millimetres
+
+static const char tetrahedron[] = "v 0 0 0\nv 100 0 0\nv 0 200 0\nv 0 0 300\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+static robot examine_with_mesh(const char *text, int repair) {
+    const kk_file file[] = {{"robot.urdf", text, strlen(text)}, {"m.obj", tetrahedron, sizeof tetrahedron - 1}};
+    const kk_load_options o = {.file = file, .file_count = 2, .repair = 1};
+    const kk_doctor_options doctor = {.repair = repair};
+    robot r = {0};
+    r.status = kk_load_file("robot.urdf", &o, NULL, &r.spec, &r.messages, &r.error);
+    r.status = r.status ? r.status : kk_doctor_examine(r.spec, &doctor, r.messages, &r.error);
+    return r;
+}
+
+#define ARM_WITH(mesh)                                                                                              \
+    "<robot name='r'>\n<link name='a'>" GOOD "<visual><geometry><mesh filename='m.obj'" mesh                        \
+    "/></geometry></visual></link>\n<link name='b'>" GOOD "</link>"                                                 \
+    "<joint name='j' type='revolute'><parent link='a'/><child link='b'/><origin xyz='0 0 0.3'/><axis xyz='0 0 1'/>" \
+    "<limit lower='-1' upper='1' effort='1' velocity='1'/></joint></robot>"
+
+// an arm with joints 0.3 m apart and a mesh of 374 m; the repaired file is good
+KK_TEST(doctor_knows_meshes_in_millimetres) {
+    robot r = examine_with_mesh(ARM_WITH(""), 1);
+    const kk_message m = r.messages ? find(&r, "it looks like mm") : (kk_message){0};
+    char *text = NULL;
+    size_t size = 0;
+    if (KK_CHECK(r.status == KK_OK && m.text)) {
+        KK_CHECK(m.repaired && strstr(m.text, "374 m large") && strstr(m.remedy, "0.001"));
+        KK_CHECK_NEAR(kk_spec_mesh_const(r.spec, 0)->vertex[3].z, 0.3, 1e-12);
+        KK_CHECK_EQ_INT(kk_spec_write_urdf(r.spec, NULL, NULL, &text, &size, NULL), KK_OK);
+        robot again = examine_with_mesh(text, 1);
+        KK_CHECK(again.status == KK_OK && !find(&again, "it looks like mm").text);
+        KK_CHECK_NEAR(kk_spec_mesh_const(again.spec, 0)->vertex[3].z, 0.3, 1e-12);
+        robot_free(&again);
+    }
+    kk_text_free(NULL, text, size);
+    robot_free(&r);
+}
+
+// a mesh that has its scale, and a large ground below a small robot, are as they should be
+KK_TEST(doctor_leaves_other_meshes_alone) {
+    static const char *const good[] = {
+        ARM_WITH(" scale='0.001 0.001 0.001'"), ARM_WITH(" scale='0.02 0.02 0.02'"),
+        "<robot name='r'><link name='world'><collision><geometry><mesh filename='m.obj'/></geometry></collision></link>"
+        "<link name='b'>" GOOD "</link><joint name='j' type='floating'><parent link='world'/><child link='b'/>"
+        "<origin xyz='0 0 0.3'/></joint></robot>"};
+    for (int i = 0; i < 3; i++) {
+        robot r = examine_with_mesh(good[i], 1);
+        KK_CHECK_EQ_INT(r.status, KK_OK);
+        KK_CHECK(r.messages && !find(&r, "it looks like mm").text);
+        robot_free(&r);
+    }
+}
+
 KK_TEST(doctor_survives_failing_allocations) {
     static const char text[] =
         "<robot name='r'><link name='a'>" GOOD BOX "</link><link name='left_b'>" GOOD

@@ -337,3 +337,30 @@ KK_TEST(mjcf_deep_chains) {
     robot_free(&r);
     free(b.text);
 }
+
+// a chain of bodies, each in the one before
+KK_TEST(mjcf_reads_ten_thousand_bodies_in_bodies) {
+    enum { DEPTH = 10000 };
+    static const char open[] = "<body pos='0 0 0.1'><joint axis='0 1 0'/><geom size='0.05'/>", close[] = "</body>";
+    const size_t most = DEPTH * (sizeof open + sizeof close) + 100;
+    char *text = malloc(most);
+    if (!KK_CHECK(text != NULL)) {
+        return;
+    }
+    size_t size = (size_t)snprintf(text, most, "<mujoco><worldbody>");
+    for (int i = 0; i < DEPTH; i++) {
+        memcpy(text + size, open, sizeof open - 1);
+        size += sizeof open - 1;
+    }
+    for (int i = 0; i < DEPTH; i++) {
+        memcpy(text + size, close, sizeof close - 1);
+        size += sizeof close - 1;
+    }
+    snprintf(text + size, most - size, "</worldbody></mujoco>");
+    robot r = mjcf_from_text(text);
+    if (robot_is_good(&r, "a long chain")) {
+        KK_CHECK_EQ_INT(kk_model_nv(r.model), DEPTH);
+    }
+    robot_free(&r);
+    free(text);
+}

@@ -134,3 +134,125 @@ KK_TEST(mjcf_round_trips_keep_the_model) {
         round_trip(path, names[i]);
     }
 }
+
+// ---- contacts and looks
+
+static const char contacts[] =
+    "<mujoco><asset><texture name='t' type='2d' file='wood.png'/><material name='m' texture='t' rgba='1 0.5 0 "
+    "1'/></asset>"
+    "<worldbody><geom name='floor' type='plane' size='1 1 1' friction='0.3' priority='2' solref='-300 -7' "
+    "solimp='0.8 0.8 0.001 0.5 2'/><geom name='belt' type='box' size='1 1 1' surfacevel='1 2 3 4 5 6'/>"
+    "<body name='a'><freejoint/><inertial pos='0 0 0' mass='3' diaginertia='1 1 1'/>"
+    "<geom name='soft' size='0.1' solref='-800 -20' solimp='0.5 0.5 0.001 0.5 2' material='m'/>"
+    "<geom name='hard' size='0.1' priority='1' solref='0.02 0.1' adhesion='0.7'/>"
+    "<body name='b'><joint/><inertial pos='0 0 0' mass='2' diaginertia='1 1 1'/><geom name='tip' "
+    "size='0.2'/></body></body>"
+    "<body name='c' pos='0 0 3'><freejoint/><geom name='free' size='0.1' solref='0.1 1'/></body></worldbody>"
+    "<contact><pair geom1='tip' geom2='free' solref='-100 -10' friction='0.1 0.2 0.3 0.4 0.4' "
+    "condim='6'/></contact></mujoco>";
+
+static void compare_materials(const kk_material_def *a, const kk_material_def *b, const char *name) {
+    const double x[] = {a->friction,    a->friction_across, a->torsion, a->rolling,
+                        a->restitution, a->stiffness,       a->damping, a->adhesion};
+    const double y[] = {b->friction,    b->friction_across, b->torsion, b->rolling,
+                        b->restitution, b->stiffness,       b->damping, b->adhesion};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
+        if (!(x[i] == y[i] || __builtin_fabs(x[i] - y[i]) <= 1e-12 * __builtin_fabs(x[i]))) {
+            KK_FAIL("%s: number %d of its material is %.17g, then %.17g", name, (int)i, x[i], y[i]);
+        }
+    }
+}
+
+static const kk_shape_def *shape_named(const kk_spec *s, const char *name) {
+    int i = 0;
+    while (i + 1 < kk_spec_shape_count(s) && strcmp(kk_spec_shape_const(s, i)->name, name) != 0) {
+        i++;
+    }
+    KK_CHECK_STR(kk_spec_shape_const(s, i)->name, name);
+    return kk_spec_shape_const(s, i);
+}
+
+/// What holds between two shapes by a pair of materials, NULL: a combination of both.
+static const kk_material_def *between(const kk_spec *s, const char *a, const char *b) {
+    const int x = shape_named(s, a)->material;
+    const int y = shape_named(s, b)->material;
+    for (int i = 0; i < kk_spec_material_pair_count(s); i++) {
+        const kk_material_pair_def *p = kk_spec_material_pair_const(s, i);
+        if ((p->material[0] == x && p->material[1] == y) || (p->material[0] == y && p->material[1] == x)) {
+            return &p->together;
+        }
+    }
+    return NULL;
+}
+
+static void compare_contacts(const kk_spec *a, const kk_spec *b) {
+    static const char *const names[] = {"floor", "belt", "soft", "hard", "tip", "free"};
+    for (int i = 0; i < 6; i++) {
+        const kk_shape_def *x = shape_named(a, names[i]);
+        const kk_shape_def *y = shape_named(b, names[i]);
+        compare_materials(kk_spec_material_const(a, x->material), kk_spec_material_const(b, y->material), names[i]);
+        KK_CHECK(memcmp(&x->surface, &y->surface, sizeof x->surface) == 0);
+        for (int k = 0; k < i; k++) {
+            const kk_material_def *p = between(a, names[i], names[k]), *q = between(b, names[i], names[k]);
+            if (KK_CHECK((p == NULL) == (q == NULL)) && p) {
+                compare_materials(p, q, names[i]);
+            }
+        }
+    }
+    compare_materials(kk_spec_material_const(a, kk_spec_pair_const(a, 0)->material),
+                      kk_spec_material_const(b, kk_spec_pair_const(b, 0)->material), "pair");
+}
+
+// stiffness, damping, adhesion, priorities, surface velocities and textures come back
+KK_TEST(mjcf_keeps_contacts_and_textures) {
+    robot a = mjcf_from_text(contacts), b = {0};
+    char *text = NULL;
+    size_t size = 0;
+    if (robot_is_good(&a, "contacts") &&
+        KK_CHECK_EQ_INT(kk_spec_write_mjcf(a.spec, NULL, NULL, &text, &size, NULL), 0)) {
+        b = again(text, size);
+        if (robot_is_good(&b, text)) {
+            KK_CHECK(
+                !__builtin_isinf(kk_spec_material_const(a.spec, kk_spec_shape_const(a.spec, 0)->material)->stiffness));
+            KK_CHECK(kk_spec_material_pair_count(a.spec) > 0);
+            compare_contacts(a.spec, b.spec);
+            const int look = shape_named(b.spec, "soft")->look;
+            KK_CHECK_STR(kk_spec_look_const(b.spec, look)->texture, "wood.png");
+        }
+    }
+    kk_text_free(NULL, text, size);
+    robot_free(&b);
+    robot_free(&a);
+}
+
+// what MJCF has no words for is named once
+KK_TEST(mjcf_tells_what_it_cannot_say) {
+    static const char *const words[] = {"static friction", "friction across",     "stiffness is above",
+                                        "restitution",     "the larger friction", "between the two"};
+    robot a =
+        mjcf_from_text("<mujoco><worldbody><body><freejoint/><geom name='g' size='1'/></body></worldbody></mujoco>");
+    char *text = NULL;
+    size_t size = 0;
+    if (robot_is_good(&a, "a ball")) {
+        kk_material_def m = kk_material_def_default();
+        m.name = "rubber";
+        m.static_friction = 2 * m.friction + 1;
+        m.friction_across = m.friction + 0.5;
+        m.stiffness = 1e12;
+        m.restitution = 0.5;
+        kk_material_pair_def pair = kk_material_pair_def_default();
+        KK_CHECK_EQ_INT(kk_spec_add_material(a.spec, &m, &pair.material[1], NULL), KK_OK);
+        pair.together.friction = 0.123;
+        KK_CHECK_EQ_INT(kk_spec_add_material_pair(a.spec, &pair, NULL, NULL), KK_OK);
+        kk_spec_shape(a.spec, 0)->material = pair.material[1];
+        KK_CHECK_EQ_INT(kk_spec_write_mjcf(a.spec, NULL, NULL, &text, &size, NULL), KK_OK);
+        for (size_t i = 0; text && i < sizeof words / sizeof *words; i++) {
+            const char *at = strstr(text, words[i]);
+            if (!at || strstr(at + 1, words[i])) {
+                KK_FAIL("'%s' is told %s", words[i], at ? "twice" : "never");
+            }
+        }
+    }
+    kk_text_free(NULL, text, size);
+    robot_free(&a);
+}

@@ -2,37 +2,16 @@
 #define _DEFAULT_SOURCE // opendir, readdir
 #include "support.h"
 
-#include <stdio.h>
-
 #if defined(__wasm__) || !defined(KK_SOURCE_DIR)
 KK_TEST(fuzz_corpus_of_urdf) {
     KK_SKIP("no folder to read the corpus from");
 }
 #else
-#include <dirent.h>
-
-// the target itself under another name, so that it is what is replayed
 #define LLVMFuzzerTestOneInput fuzz_urdf
-#include "../fuzz/fuzz_urdf.c" // NOLINT(bugprone-suspicious-include)
+#include "../fuzz/fuzz_urdf.c" // NOLINT(bugprone-suspicious-include): the target itself
+#include "../fuzz/replay.h"
 
 KK_TEST(fuzz_corpus_of_urdf) {
-    const char *folder = KK_SOURCE_DIR "/tests/fuzz/corpus/urdf";
-    DIR *directory = opendir(folder);
-    int count = 0;
-    for (const struct dirent *e = directory ? readdir(directory) : NULL; e; e = readdir(directory)) {
-        char path[1024];
-        static char bytes[1 << 16];
-        snprintf(path, sizeof path, "%s/%.200s", folder, e->d_name);
-        FILE *file = e->d_name[0] == '.' ? NULL : fopen(path, "rb");
-        if (file) {
-            fuzz_urdf((const uint8_t *)bytes, fread(bytes, 1, sizeof bytes, file));
-            fclose(file);
-            count++;
-        }
-    }
-    if (directory) {
-        closedir(directory);
-    }
-    KK_CHECK(count >= 60);
+    KK_CHECK(fuzz_replay(KK_SOURCE_DIR "/tests/fuzz/corpus/urdf", fuzz_urdf) >= 60);
 }
 #endif

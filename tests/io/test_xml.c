@@ -201,7 +201,7 @@ static void check_limited(const char *text, kki_xml_limits limits, kk_status sta
 
 KK_TEST(xml_limits_hold_exactly) {
     kki_xml_limits limits = kki_xml_limits_default();
-    KK_CHECK_EQ_INT(limits.depth, 1000);
+    KK_CHECK_EQ_INT(limits.depth, 16384);
     KK_CHECK_EQ_INT(limits.size, 256 << 20);
     limits.depth = 2;
     check_limited("<a><b/></a>", limits, KK_OK, 0, "");
@@ -313,12 +313,12 @@ static void build_deep(builder *b, int depth) {
 KK_TEST(xml_depth_at_the_bound) {
     builder b = {0};
     kk_error error = {0};
-    build_deep(&b, 1000);
+    build_deep(&b, 16384);
     KK_CHECK_EQ_INT(parse_measured(&b, &error), KK_OK);
     b.size = 0;
-    build_deep(&b, 1001);
+    build_deep(&b, 16385);
     KK_CHECK_EQ_INT(parse_measured(&b, &error), KK_LIMIT_EXCEEDED);
-    KK_CHECK_EQ_INT(error.column, 3001);
+    KK_CHECK_EQ_INT(error.column, 49153);
     free(b.text);
 }
 

@@ -1,11 +1,10 @@
 #include "directions.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "geometry/convex.h"
 
-enum { ROOM = 400000 };
+enum { STACK = 4096, MOST_TRIANGLES = 4000000 };
 
 // ---- farthest points, written anew
 
@@ -53,33 +52,48 @@ static double ball(const kki_shape *s) {
 typedef struct problem {
     const kki_shape *a, *b;
     const kk_transform *X_WA, *X_WB;
+    const kk_vec3 *triangle; // in the world, instead of A
 } problem;
 
+static kk_vec3 farthest_of_triangle(const kk_vec3 corner[3], kk_vec3 n) {
+    const double h[3] = {kk_vec3_dot(n, corner[0]), kk_vec3_dot(n, corner[1]), kk_vec3_dot(n, corner[2])};
+    return corner[h[0] >= h[1] ? (h[0] >= h[2] ? 0 : 2) : (h[1] >= h[2] ? 1 : 2)];
+}
+
+static kk_vec3 farthest_of_core(const kki_shape *s, const kk_transform *X, kk_vec3 n) {
+    return kk_transform_point(*X, farthest_core(s, kk_mat3_tmul_vec(X->R, n)));
+}
+
 static kk_vec3 farthest(const problem *p, kk_vec3 n) {
-    const kk_vec3 a = farthest_core(p->a, kk_mat3_tmul_vec(p->X_WA->R, n));
-    const kk_vec3 b = farthest_core(p->b, kk_vec3_neg(kk_mat3_tmul_vec(p->X_WB->R, n)));
-    const kk_vec3 ra = kk_mat3_mul_vec(p->X_WA->R, a), rb = kk_mat3_mul_vec(p->X_WB->R, b);
-    return kk_vec3_add(kk_vec3_sub(p->X_WA->p, p->X_WB->p), kk_vec3_sub(ra, rb));
+    const kk_vec3 a = p->triangle ? farthest_of_triangle(p->triangle, n) : farthest_of_core(p->a, p->X_WA, n);
+    return kk_vec3_sub(a, farthest_of_core(p->b, p->X_WB, kk_vec3_neg(n)));
+}
+
+static double balls(const problem *p) {
+    return (p->triangle ? 0 : ball(p->a)) + ball(p->b);
 }
 
 double directions_separation(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                              kk_vec3 n) {
-    const problem p = {a, b, X_WA, X_WB};
-    return -kk_vec3_dot(farthest(&p, n), n) - ball(a) - ball(b);
+    const problem p = {a, b, X_WA, X_WB, NULL};
+    return -kk_vec3_dot(farthest(&p, n), n) - balls(&p);
 }
 
-// ---- best-first search; a heap by upper bound
+double directions_lowest(const kki_shape *s, const kk_transform *X, kk_vec3 n) {
+    return kk_vec3_dot(n, farthest_of_core(s, X, kk_vec3_neg(n))) - ball(s);
+}
+
+// ---- the search, depth first; triangles that cannot hold a better direction are dropped
 
 typedef struct node {
-    kk_vec3 corner[3];
-    double upper;
+    kk_vec3 corner[3], w[3]; // with the farthest points along the corners
 } node;
 
 typedef struct search {
     problem p;
-    node *heap;
+    node stack[STACK];
     int count;
-    double lower;
+    double lower, upper, tolerance;
     kk_vec3 normal;
 } search;
 
@@ -87,76 +101,110 @@ static kk_vec3 unit(kk_vec3 v) {
     return kk_vec3_scale(v, 1 / kk_vec3_norm(v));
 }
 
-static void push(search *s, node n) {
-    int at = s->count++;
-    while (at > 0 && s->heap[(at - 1) / 2].upper < n.upper) {
-        s->heap[at] = s->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    s->heap[at] = n;
-}
-
-static node pop(search *s) {
-    const node top = s->heap[0], last = s->heap[--s->count];
-    int at = 0;
-    for (;;) {
-        int child = 2 * at + 1;
-        if (child >= s->count) {
-            break;
-        }
-        child += child + 1 < s->count && s->heap[child + 1].upper > s->heap[child].upper;
-        if (s->heap[child].upper <= last.upper) {
-            break;
-        }
-        s->heap[at] = s->heap[child];
-        at = child;
-    }
-    s->heap[at] = last;
-    return top;
-}
-
-static void add(search *s, kk_vec3 a, kk_vec3 b, kk_vec3 c) {
-    const kk_vec3 middle = unit(kk_vec3_add(a, kk_vec3_add(b, c)));
-    const kk_vec3 w = farthest(&s->p, middle);
-    const double value = -kk_vec3_dot(w, middle);
+static kk_vec3 look(search *s, kk_vec3 n) {
+    const kk_vec3 w = farthest(&s->p, n);
+    const double value = -kk_vec3_dot(w, n);
     if (value > s->lower) {
         s->lower = value;
-        s->normal = middle;
+        s->normal = n;
     }
-    double upper = fmax(-kk_vec3_dot(w, a), fmax(-kk_vec3_dot(w, b), -kk_vec3_dot(w, c)));
+    return w;
+}
+
+static double greatest(const double v[3]) {
+    return fmax(v[0], fmax(v[1], v[2]));
+}
+
+// The least over λ in [0, 1] of the greatest of u + λ (v − u): reached at an end or where two of the three are equal.
+static double least_greatest(const double u[3], const double v[3]) {
+    double best = fmin(greatest(u), greatest(v));
+    for (int k = 0; k < 3; k++) {
+        const int l = (k + 1) % 3;
+        const double at = u[k] - u[l], by = (v[l] - u[l]) - (v[k] - u[k]), t = by != 0 ? at / by : -1;
+        if (t > 0 && t < 1) {
+            const double m[3] = {u[0] + t * (v[0] - u[0]), u[1] + t * (v[1] - u[1]), u[2] + t * (v[2] - u[2])};
+            best = fmin(best, greatest(m));
+        }
+    }
+    return best;
+}
+
+static double upper_bound(const node *n, kk_vec3 middle_w) {
+    double v[4][3];
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 3; k++) {
+            v[i][k] = -kk_vec3_dot(i < 3 ? n->w[i] : middle_w, n->corner[k]);
+        }
+    }
+    double upper = INFINITY;
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < i; j++) {
+            upper = fmin(upper, least_greatest(v[i], v[j]));
+        }
+    }
     if (upper > 0) {
-        const kk_vec3 n = unit(kk_vec3_cross(kk_vec3_sub(b, a), kk_vec3_sub(c, a)));
-        upper /= fabs(kk_vec3_dot(n, a));
+        const kk_vec3 *c = n->corner;
+        upper /= fabs(kk_vec3_dot(unit(kk_vec3_cross(kk_vec3_sub(c[1], c[0]), kk_vec3_sub(c[2], c[0]))), c[0]));
     }
-    push(s, (node){{a, b, c}, upper});
+    return upper;
+}
+
+static void push(search *s, node n) {
+    const kk_vec3 w = look(s, unit(kk_vec3_add(n.corner[0], kk_vec3_add(n.corner[1], n.corner[2]))));
+    const double upper = upper_bound(&n, w);
+    if (upper <= s->lower + s->tolerance) {
+        return;
+    }
+    if (s->count < STACK) {
+        s->stack[s->count++] = n;
+    } else {
+        s->upper = fmax(s->upper, upper);
+    }
 }
 
 static void split(search *s, const node *n) {
-    const kk_vec3 *c = n->corner;
-    const kk_vec3 ab = unit(kk_vec3_add(c[0], c[1])), bc = unit(kk_vec3_add(c[1], c[2])),
-                  ca = unit(kk_vec3_add(c[2], c[0]));
-    add(s, c[0], ab, ca);
-    add(s, ab, c[1], bc);
-    add(s, ca, bc, c[2]);
-    add(s, ab, bc, ca);
+    const kk_vec3 *c = n->corner, *w = n->w;
+    const kk_vec3 d = unit(kk_vec3_add(c[0], c[1])), e = unit(kk_vec3_add(c[1], c[2])),
+                  f = unit(kk_vec3_add(c[2], c[0]));
+    const kk_vec3 wd = look(s, d), we = look(s, e), wf = look(s, f);
+    push(s, (node){{c[0], d, f}, {w[0], wd, wf}});
+    push(s, (node){{d, c[1], e}, {wd, w[1], we}});
+    push(s, (node){{f, e, c[2]}, {wf, we, w[2]}});
+    push(s, (node){{d, e, f}, {wd, we, wf}});
+}
+
+static directions_answer find(const problem *p, kk_vec3 guess, double tolerance) {
+    search s;
+    s.p = *p;
+    s.count = 0;
+    s.lower = s.upper = -INFINITY;
+    s.tolerance = tolerance;
+    look(&s, guess);
+    for (int k = 0; k < 8; k++) {
+        const kk_vec3 x = {k & 1 ? -1 : 1, 0, 0}, y = {0, k & 2 ? -1 : 1, 0}, z = {0, 0, k & 4 ? -1 : 1};
+        const kk_vec3 wx = look(&s, x), wy = look(&s, y);
+        push(&s, (node){{x, y, z}, {wx, wy, look(&s, z)}});
+    }
+    for (int i = 0; s.count > 0; i++) {
+        const node top = s.stack[--s.count];
+        if (i == MOST_TRIANGLES) {
+            s.upper = INFINITY;
+            break;
+        }
+        split(&s, &top);
+    }
+    const double radii = balls(p);
+    return (directions_answer){s.lower - radii, fmax(s.upper, s.lower + tolerance) - radii, s.normal};
 }
 
 directions_answer directions_search(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b,
-                                    const kk_transform *X_WB, double tolerance) {
-    search s = {{a, b, X_WA, X_WB}, malloc(ROOM * sizeof(node)), 0, -INFINITY, {0, 0, 1}};
-    if (!s.heap) {
-        return (directions_answer){-INFINITY, INFINITY, {0, 0, 1}};
-    }
-    for (int k = 0; k < 8; k++) {
-        const kk_vec3 x = {k & 1 ? -1 : 1, 0, 0}, y = {0, k & 2 ? -1 : 1, 0}, z = {0, 0, k & 4 ? -1 : 1};
-        add(&s, x, y, z);
-    }
-    while (s.heap[0].upper - s.lower > tolerance && s.count + 8 < ROOM) {
-        const node top = pop(&s);
-        split(&s, &top);
-    }
-    const double radii = ball(a) + ball(b);
-    const directions_answer r = {s.lower - radii, fmax(s.heap[0].upper, s.lower) - radii, s.normal};
-    free(s.heap);
-    return r;
+                                    const kk_transform *X_WB, kk_vec3 guess, double tolerance) {
+    const problem p = {a, b, X_WA, X_WB, NULL};
+    return find(&p, guess, tolerance);
+}
+
+directions_answer directions_search_triangle(const kk_vec3 corner[3], const kki_shape *b, const kk_transform *X_WB,
+                                             kk_vec3 guess, double tolerance) {
+    const problem p = {NULL, b, NULL, X_WB, corner};
+    return find(&p, guess, tolerance);
 }

@@ -232,3 +232,26 @@ void unload_model(cli_model *m) {
     kk_spec_free(m->spec);
     *m = (cli_model){.name = m->name};
 }
+
+// ---- keyframes
+
+static int fail_keyframe(cli *c, const kk_model *model, const char *name) {
+    suggestion near = suggest_begin(name);
+    cli_text list = {0};
+    for (int i = 0; i < kk_model_nkeyframe(model); i++) {
+        const char *known = kk_model_keyframe(model, i).name;
+        suggest_word(&near, known ? known : "");
+        text_format(&list, "%s%s", i ? ", " : "", known ? known : "(no name)");
+    }
+    const int code =
+        near.best ? cli_fail(c, CLI_EXIT_INPUT, "there is no keyframe '%s' — did you mean '%s'?", name, near.best)
+                  : cli_fail(c, CLI_EXIT_INPUT, "there is no keyframe '%s' — the model has %s", name,
+                             list.size ? text_string(&list) : "none");
+    text_free(&list);
+    return code;
+}
+
+int load_keyframe(cli *c, const kk_model *model, const char *name, int *keyframe) {
+    *keyframe = name ? kk_model_find_keyframe(model, name) : -1;
+    return name && *keyframe < 0 ? fail_keyframe(c, model, name) : 0;
+}

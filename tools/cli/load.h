@@ -15,6 +15,9 @@ typedef struct cli_model {
 int load_model(cli *c, const char *name, cli_model *m);
 void unload_model(cli_model *m);
 
+/// The keyframe of a name, −1 where the name is NULL. 0, or the exit code after an error that names those there are.
+int load_keyframe(cli *c, const kk_model *model, const char *name, int *keyframe);
+
 /// Reads a file as the options say. 0 where it was tried: `error` then has the outcome, `messages` all findings; otherwise the exit code
 /// after an error of the command line.
 int load_spec(cli *c, const char *path, kk_spec **spec, kk_messages **messages, kk_error *error);

@@ -17,12 +17,14 @@ enum {
     BOTTOM = 46,
     TITLE = 26,
     LEGEND_ROW = 18,
-    LETTER = 7
+    LETTER = 7,
+    NAME = 18 ///< width of an axis name that is turned
 };
 
 /// A panel's place: the frame around its lines, in pixels.
 typedef struct frame {
     double left, top, width, height;
+    double edge; ///< of the panel, left of the axis and its numbers
     plot_ticks x, y;
     bool x_is_log, y_is_log;
 } frame;
@@ -182,6 +184,23 @@ static void add_tick_y(cli_text *svg, const frame *f, double value) {
     text_free(&label);
 }
 
+/// Long numbers at the y axis push the frame to the right, so that they keep clear of the axis' name.
+static void make_room(frame *f) {
+    double widest = 0;
+    for (int i = 0; i < f->y.count; i++) {
+        cli_text label = {0};
+        format_tick(&f->y, f->y_is_log, f->y.at[i], &label);
+        const double wide = LETTER * (double)text_width(text_string(&label));
+        widest = wide > widest ? wide : widest;
+        text_free(&label);
+    }
+    const double missing = f->edge + NAME + widest + 6 - f->left;
+    if (missing > 0) {
+        f->left += missing;
+        f->width -= missing;
+    }
+}
+
 static void axis_text(const plot_axis *axis, cli_text *text) {
     text_add(text, has_text(axis->label) ? axis->label : "");
     if (has_text(axis->unit)) {
@@ -197,7 +216,7 @@ static void add_axis_names(cli_text *svg, const frame *f, const plot_panel *p) {
         add_label(svg, "name middle", f->left + f->width / 2, f->top + f->height + 36, "", text_string(&x));
     }
     if (y.size) {
-        const double at_x = f->left - LEFT + 14, at_y = f->top + f->height / 2;
+        const double at_x = f->edge + 14, at_y = f->top + f->height / 2;
         text_add(&turn, " transform=\"rotate(-90 ");
         add_coordinate(&turn, at_x);
         text_add(&turn, " ");
@@ -402,9 +421,11 @@ static void add_panel(cli_text *svg, const plot_panel *p, int index, double left
                .width = width - LEFT - RIGHT,
                .height = height - head - legend - BOTTOM,
                .x_is_log = p->x.is_log,
+               .edge = left,
                .y_is_log = p->y.is_log};
-    f.x = make_ticks(p, true, f.width);
     f.y = make_ticks(p, false, f.height);
+    make_room(&f);
+    f.x = make_ticks(p, true, f.width);
     text_format(svg, "<g class=\"panel\">\n<clipPath id=\"frame%d\"><rect x=\"", index);
     add_coordinate(svg, f.left);
     text_add(svg, "\" y=\"");

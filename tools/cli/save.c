@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *const save_formats[] = {"auto", "urdf", "mjcf", NULL};
 
@@ -37,6 +38,12 @@ int save_bytes(cli *c, const char *path, const char *bytes, size_t size) {
     const bool is_written = file && fwrite(bytes, 1, size, file) == size;
     const bool is_closed = file && fclose(file) == 0;
     return is_written && is_closed ? 0 : cli_fail(c, CLI_EXIT_INPUT, "%s cannot be written: %s", path, strerror(errno));
+}
+
+int save_check_other(cli *c, const char *in, const char *out) {
+    struct stat a, b;
+    const bool is_same = stat(in, &a) == 0 && stat(out, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return is_same ? cli_fail(c, CLI_EXIT_USAGE, "%s would be written over itself — name another file", in) : 0;
 }
 
 /// The folder of a path, "." where it has none.

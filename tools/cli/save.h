@@ -11,6 +11,8 @@ extern const char *const save_formats[]; ///< names of the formats, for options
 save_format save_format_of(cli *c, const char *path, save_format wanted);
 /// Writes a spec; meshes are named by their paths from the file's folder. 0, or the exit code after an error.
 int save_spec(cli *c, kk_spec *spec, const char *path, save_format format);
+/// An error where a robot would be written over the file it was read from: comments and what was not understood would be lost.
+int save_check_other(cli *c, const char *in, const char *out);
 /// Writes bytes to a file, "-" is the standard output.
 int save_bytes(cli *c, const char *path, const char *bytes, size_t size);
 

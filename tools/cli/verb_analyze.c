@@ -74,7 +74,7 @@ static const cli_option options_table[] = {
      .low = 1e-3,
      .high = 1e6,
      .about = "frames a second; without it one for every row"},
-    {.name = "floor",
+    {.name = "floor-height",
      .kind = CLI_NUMBER,
      .offset = offsetof(analyze_options, floor),
      .value = "HEIGHT",
@@ -85,6 +85,8 @@ static const cli_option options_table[] = {
      .about = "skip columns that the model has not"},
     {.name = NULL},
 };
+
+enum { MOST_FRAMES = 20000000 };
 
 enum { TIME, COM, ZMP = COM + 3, FLOOR = ZMP + 2, MARGIN = FLOOR + 6, POWER, SUPPORT, JOINTS };
 
@@ -100,6 +102,7 @@ typedef struct job {
     kk_pin start;
     kk_analysis *analysis;
     column_list columns;
+    column_list names; ///< of degrees of freedom: knee, base.wx
     int rows, nv;
     double *cell; ///< [columns × rows]: a column lies together
     double seconds;
@@ -115,15 +118,12 @@ static int read_rest(job *j) {
     const kk_model *m = j->m.model;
     j->rest = cli_allocate((size_t)kk_model_nq(m) + 1, sizeof *j->rest);
     kk_model_neutral(m, j->rest);
-    if (j->o->keyframe) {
-        const int k = kk_model_find_keyframe(m, j->o->keyframe);
-        if (k < 0) {
-            return cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — karakuri info tells which there are",
-                            j->o->keyframe);
-        }
+    int k;
+    const int code = load_keyframe(j->c, m, j->o->keyframe, &k);
+    if (k >= 0) {
         memcpy(j->rest, kk_model_keyframe(m, k).q, (size_t)kk_model_nq(m) * sizeof *j->rest);
     }
-    return 0;
+    return code;
 }
 
 static int read_motion(job *j) {
@@ -182,7 +182,7 @@ static int make_analysis(job *j) {
     return error.status ? cli_fail_error(j->c, &error) : 0;
 }
 
-static void make_columns(job *j) {
+static int make_columns(job *j) {
     static const char *const names[][2] = {
         {"time", "s"},     {"com.x", "m"},      {"com.y", "m"},      {"com.z", "m"},       {"zmp.x", "m"},
         {"zmp.y", "m"},    {"floor.nx", "N m"}, {"floor.ny", "N m"}, {"floor.nz", "N m"},  {"floor.fx", "N"},
@@ -192,10 +192,16 @@ static void make_columns(job *j) {
     }
     columns_of_joints(j->m.model, COLUMN_TAU, "tau", &j->columns);
     columns_of_joints(j->m.model, COLUMN_POWER, "power", &j->columns);
+    columns_of_joints(j->m.model, COLUMN_TAU, "", &j->names);
     j->nv = kk_model_nv(j->m.model);
     const double span = kk_sequence_end(j->sequence) - kk_sequence_start(j->sequence);
+    if (span * j->o->rate > MOST_FRAMES) {
+        return cli_fail(j->c, CLI_EXIT_LIMIT, "%.4g s at %.4g frames a second are too many — lower --rate", span,
+                        j->o->rate);
+    }
     j->rows = j->o->rate > 0 ? (int)(span * j->o->rate + 1e-9) + 1 : kk_sequence_count(j->sequence);
     j->cell = cli_allocate((size_t)j->columns.count * (size_t)j->rows, sizeof *j->cell);
+    return 0;
 }
 
 // ---- frames
@@ -220,6 +226,21 @@ static double time_of(const job *j, int row) {
                           : kk_table_row(j->table, (size_t)row)[kk_table_find_column(j->table, "time")];
 }
 
+/// Numbers that are read can still be too large to compute with. The zmp of a flight is none, a torque always is.
+static int check_finite(const job *j) {
+    for (int k = 0; k < j->nv; k++) {
+        for (int i = 0; i < j->rows; i++) {
+            if (!isfinite(column(j, JOINTS + k)[i])) {
+                return cli_fail(j->c, CLI_EXIT_INPUT,
+                                "%s: at %.6g s the torque of %s is no finite number — the motion is too large or too "
+                                "fast; check its units",
+                                j->o->motion, column(j, TIME)[i], j->names.item[k].name);
+            }
+        }
+    }
+    return 0;
+}
+
 static int analyze(job *j) {
     kk_error error = {0};
     const double start = cli_now();
@@ -231,7 +252,7 @@ static int analyze(job *j) {
         }
     }
     j->seconds = cli_now() - start;
-    return error.status ? cli_fail_error(j->c, &error) : 0;
+    return error.status ? cli_fail_error(j->c, &error) : check_finite(j);
 }
 
 // ---- files
@@ -404,9 +425,8 @@ static int tell(const job *j) {
     for (int k = 0; k < j->nv; k++) {
         const kk_effort e = kk_analysis_effort(j->analysis, k);
         if (e.peak_torque > 0) {
-            const char *name = j->columns.item[JOINTS + k].name;
             grid_row(&g);
-            grid_set(&g, 0, "%.*s", (int)(strlen(name) - strlen(".tau")), name);
+            grid_set(&g, 0, "%s", j->names.item[k].name);
             const double values[] = {e.peak_torque, e.rms_torque,    e.peak_speed,
                                      e.peak_power,  e.positive_work, e.negative_work};
             for (int i = 0; i < 6; i++) {
@@ -451,6 +471,7 @@ static void release(job *j) {
     kk_sequence_free(j->sequence);
     kk_table_free(j->table);
     columns_free(&j->columns);
+    columns_free(&j->names);
     free(j->support);
     free(j->rest);
     free(j->cell);
@@ -466,10 +487,8 @@ static int run(cli *c, const void *options) {
     code = read_rest(&j);
     code = code ? code : read_motion(&j);
     code = code ? code : make_analysis(&j);
-    if (!code) {
-        make_columns(&j);
-        code = analyze(&j);
-    }
+    code = code ? code : make_columns(&j);
+    code = code ? code : analyze(&j);
     code = code ? code : folder_make(c, j.o->out);
     code = code ? code : write_files(&j);
     code = code ? code : c->common.json ? write_summary(&j) : tell(&j);

@@ -239,10 +239,13 @@ static int run(cli *c, const void *options) {
     if (o->repair && o->files.count != 1) {
         return cli_fail(c, CLI_EXIT_USAGE, "--repair takes one file, not %d", o->files.count);
     }
+    int code = o->repair ? save_check_other(c, o->files.item[0], o->repair) : 0;
+    if (code) {
+        return code;
+    }
     c->loading.repair = true;
     patient *all = cli_allocate((size_t)o->files.count, sizeof *all);
     totals t = {0};
-    int code = 0;
     for (int i = 0; i < o->files.count && !code; i++) {
         code = examine(c, o->files.item[i], &all[i]);
         if (!code) {
@@ -260,7 +263,8 @@ static int run(cli *c, const void *options) {
 
 static const char *const details[] = {
     "Reads robot files and tells everything that is wrong or doubtful in them, each with its place and a remedy: what "
-    "keeps a file from loading, missing meshes, masses and inertias that no body has, inertias in kg mm², left and "
+    "keeps a file from loading, missing meshes and meshes in millimetres, masses and inertias that no body has, "
+    "inertias in kg mm², left and "
     "right twins that differ by a sign, limits upside down or in degrees, names that stand twice or are not used, "
     "links that are not connected, joints without actuators, bodies that overlap with every joint at zero.",
     "The exit code is 1 where there is an error, and 0 where there are only warnings and notes.",

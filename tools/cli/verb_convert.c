@@ -56,7 +56,8 @@ static int run(cli *c, const void *options) {
     if (c->common.json && o->out[0] == '-' && !o->out[1]) {
         return cli_fail(c, CLI_EXIT_USAGE, "--json and the robot cannot both go to the standard output — name a file");
     }
-    int code = load_model(c, o->in, &m);
+    int code = save_check_other(c, o->in, o->out);
+    code = code ? code : load_model(c, o->in, &m);
     if (!code) {
         code = save_spec(c, m.spec, o->out, format);
         code = code ? code : tell(c, o, &m, format);

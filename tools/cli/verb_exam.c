@@ -3,6 +3,8 @@
 
 #include "cli.h"
 #include "exam/exam.h"
+#include "folder.h"
+#include "save.h"
 
 typedef struct exam_options {
     int64_t row;
@@ -36,11 +38,11 @@ static const cli_option options_table[] = {
      .kind = CLI_FOLDER,
      .offset = offsetof(exam_options, out),
      .value = "FOLDER",
-     .about = "write a plot of every row there, exam01.svg …; the folder must exist"},
+     .about = "write a plot of every row there, exam01.svg …; made if it is not there"},
     {.name = "pictures",
      .kind = CLI_FLAG,
      .offset = offsetof(exam_options, pictures),
-     .about = "and a picture of every row's first scene at its end, exam01.png …"},
+     .about = "with --out: and a picture of every row's first scene at its end, exam01.png …"},
     {.name = "draw-only",
      .kind = CLI_FLAG,
      .offset = offsetof(exam_options, draw_only),
@@ -109,13 +111,7 @@ static int write_plot(cli *c, const char *folder, const exam_row *row, const exa
     cli_text name = {0}, svg = {0};
     text_format(&name, "%s/exam%02d.svg", folder, row->number);
     exam_draw(row, e, &svg);
-    FILE *file = fopen(text_string(&name), "wb");
-    const bool is_written = file && fwrite(svg.bytes, 1, svg.size, file) == svg.size;
-    const bool is_closed = file && fclose(file) == 0;
-    const int code =
-        is_written && is_closed
-            ? 0
-            : cli_fail(c, CLI_EXIT_INPUT, "%s cannot be written — check that the folder exists", text_string(&name));
+    const int code = save_bytes(c, text_string(&name), svg.bytes, svg.size);
     text_free(&name);
     text_free(&svg);
     return code;
@@ -132,6 +128,14 @@ static int run(cli *c, const void *options) {
     json_writer json = {0};
     int passed = 0, failed = 0, code = 0;
     double seconds = 0;
+    if ((o->pictures && !o->out) || (o->draw_only && !o->pictures)) {
+        return cli_fail(c, CLI_EXIT_USAGE,
+                        o->draw_only && !o->pictures ? "--draw-only needs --pictures" : "--pictures needs --out");
+    }
+    code = o->out ? folder_make(c, o->out) : 0;
+    if (code) {
+        return code;
+    }
     if (c->common.json) {
         cli_begin_document(c, &json);
         json_begin_array(&json, "rows");

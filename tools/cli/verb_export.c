@@ -74,6 +74,13 @@ static kk_status open_writer(const export_options *o, const column_list *columns
                : kk_table_writer_create(write_output, stdout, columns->item, columns->count, NULL, NULL, writer, error);
 }
 
+static int check_range(cli *c, const export_options *o, const tape *t) {
+    if (o->from > 0 && o->from >= t->info.steps) {
+        return cli_fail(c, CLI_EXIT_USAGE, "--from: the recording has steps 0 … %lld", (long long)t->info.steps - 1);
+    }
+    return o->to >= 0 && o->from > o->to ? cli_fail(c, CLI_EXIT_USAGE, "--from is behind --to") : 0;
+}
+
 static int write_steps(cli *c, const export_options *o, tape *t, const column_list *columns, int64_t *rows) {
     kk_error error = {0};
     kk_table_writer *writer = NULL;
@@ -141,7 +148,8 @@ static int run(cli *c, const void *options) {
     if (code) {
         return code;
     }
-    code = find_model(c, o, &t, &m);
+    code = check_range(c, o, &t);
+    code = code ? code : find_model(c, o, &t, &m);
     if (!code) {
         column_list columns = {0};
         int64_t rows = 0;

@@ -165,13 +165,10 @@ static int make_ready(job *j) {
         }
     }
     kk_model_neutral(m, j->q);
-    if (!code && j->o->keyframe) {
-        const int key = kk_model_find_keyframe(m, j->o->keyframe);
-        if (key < 0) {
-            code = cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s'", j->o->keyframe);
-        } else {
-            memcpy(j->q, kk_model_keyframe(m, key).q, nq * sizeof *j->q);
-        }
+    int key = -1;
+    code = code ? code : load_keyframe(j->c, m, j->o->keyframe, &key);
+    if (key >= 0) {
+        memcpy(j->q, kk_model_keyframe(m, key).q, nq * sizeof *j->q);
     }
     return code ? code : error.status ? cli_fail_error(j->c, &error) : 0;
 }
@@ -306,8 +303,8 @@ static int measure(job *j) {
 
 static int run(cli *c, const void *options) {
     job j = {.c = c, .o = options};
-    if (!j.o->pose && !j.o->trials) {
-        return cli_fail(c, CLI_EXIT_USAGE, "give --pose X,Y,Z[,R,P,Y], or --trials N");
+    if (!j.o->pose == !j.o->trials) {
+        return cli_fail(c, CLI_EXIT_USAGE, "give either --pose X,Y,Z[,R,P,Y] or --trials N");
     }
     int code = load_model(c, j.o->model, &j.m);
     if (code) {

@@ -235,8 +235,11 @@ static void add_totals(const cli *c, const cli_model *m, cli_text *out) {
     text_format(out, "  bodies              %d (%d moving joints, %d fixed), %d frames, %d couplings\n",
                 kk_model_nbody(m->model) - 1, s.joints, s.fixed, kk_model_nframe(m->model),
                 kk_model_ncoupling(m->model));
-    text_format(out, "  mass                %.6g kg, centre (%.4g, %.4g, %.4g) m with every joint at zero\n",
-                kk_model_mass(m->model), s.com.x, s.com.y, s.com.z);
+    text_format(out, "  mass                %.6g kg", kk_model_mass(m->model));
+    if (kk_model_mass(m->model) > 0) {
+        text_format(out, ", centre (%.4g, %.4g, %.4g) m with every joint at zero", s.com.x, s.com.y, s.com.z);
+    }
+    text_add(out, "\n");
     text_format(
         out, "  skeleton            %.4g × %.4g × %.4g m, from z = %.4g to %.4g m (origins, centres of mass, frames)\n",
         s.box.high[0] - s.box.low[0], s.box.high[1] - s.box.low[1], s.box.high[2] - s.box.low[2], s.box.low[2],

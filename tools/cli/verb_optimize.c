@@ -306,16 +306,13 @@ static int choose_actuators(job *j) {
 
 static int make_start(job *j) {
     kk_error error = {0};
+    int k;
+    const int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &k);
     error.status = kk_state_create(j->m.model, NULL, &j->start);
-    if (!error.status && j->o->keyframe) {
-        const int k = kk_model_find_keyframe(j->m.model, j->o->keyframe);
-        if (k < 0) {
-            return cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — karakuri info tells which there are",
-                            j->o->keyframe);
-        }
+    if (!error.status && k >= 0) {
         error.status = kk_state_set_keyframe(j->m.model, j->start, k);
     }
-    return error.status ? cli_fail_error(j->c, &error) : 0;
+    return code ? code : error.status ? cli_fail_error(j->c, &error) : 0;
 }
 
 static int make_workers(job *j) {
@@ -517,8 +514,9 @@ static int tell(const job *j, double cost, double seconds) {
     const int population = kk_optimizer_population(j->optimizer), generations = kk_optimizer_generation(j->optimizer);
     if (!j->c->common.json) {
         cli_text out = {0};
-        text_format(&out, "%s%s%s: cost %.6g%s\n", cli_style(j->c, CLI_BOLD), what, cli_style(j->c, CLI_PLAIN), cost,
-                    j->o->maximize && j->o->effort == 0 ? " (the value with its sign turned)" : "");
+        const bool is_plain = j->o->effort == 0; // the cost is then the value, or its negative
+        text_format(&out, "%s%s%s: %s%.6g\n", cli_style(j->c, CLI_BOLD), what, cli_style(j->c, CLI_PLAIN),
+                    is_plain ? "" : "cost ", is_plain && j->o->maximize ? -cost : cost);
         text_format(&out, "  searched      %d parameters, %d generations of %d, %.3g s\n", j->n, generations,
                     population, seconds);
         if (j->o->out) {

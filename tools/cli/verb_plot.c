@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "plot.h"
+#include "save.h"
 #include "suggest.h"
 
 typedef struct plot_options {
@@ -91,16 +92,22 @@ typedef struct drawing {
     int panel_count;
 } drawing;
 
+static int fail_table(const drawing *d, const char *text) {
+    kk_error error = {.status = KK_NOT_FOUND, .line = kk_table_header_line(d->table)};
+    snprintf(error.file, sizeof error.file, "%s", d->o->table);
+    snprintf(error.text, sizeof error.text, "%s", text);
+    return cli_fail_error(d->c, &error);
+}
+
 static int fail_column(const drawing *d, const char *name) {
     suggestion near = suggest_begin(name);
     for (int i = 0; i < kk_table_column_count(d->table); i++) {
         suggest_word(&near, kk_table_column_name(d->table, i));
     }
-    kk_error error = {.status = KK_NOT_FOUND, .line = kk_table_header_line(d->table)};
-    snprintf(error.file, sizeof error.file, "%s", d->o->table);
-    snprintf(error.text, sizeof error.text, "there is no column '%s'%s%s%s", name, near.best ? " — did you mean '" : "",
+    char text[KK_ERROR_TEXT_SIZE];
+    snprintf(text, sizeof text, "there is no column '%s'%s%s%s", name, near.best ? " — did you mean '" : "",
              near.best ? near.best : " — the first line of the table names them", near.best ? "'?" : "");
-    return cli_fail_error(d->c, &error);
+    return fail_table(d, text);
 }
 
 /// The numbers of a column one after the other.
@@ -152,7 +159,10 @@ static int add_matching(drawing *d, plot_panel *p, const char *pattern) {
             found++;
         }
     }
-    return found ? 0 : fail_column(d, pattern);
+    const bool is_all = strcmp(pattern, "*") == 0;
+    return found    ? 0
+           : is_all ? fail_table(d, "there is no column to draw but the one of the x axis")
+                    : fail_column(d, pattern);
 }
 
 /// The unit that all series share, else none; one series names the axis.
@@ -211,15 +221,9 @@ static int find_x(drawing *d) {
 }
 
 static int write_file(const drawing *d, const cli_text *svg) {
-    FILE *file = fopen(d->o->out, "wb");
-    const bool is_written = file && fwrite(svg->bytes, 1, svg->size, file) == svg->size;
-    const bool is_closed = file && fclose(file) == 0;
-    if (!is_written || !is_closed) {
-        return cli_fail(d->c, CLI_EXIT_INPUT,
-                        "%s cannot be written — check that its folder exists and that you may write there", d->o->out);
-    }
+    const int code = save_bytes(d->c, d->o->out, svg->bytes, svg->size);
     cli_text nothing = {0};
-    return d->c->common.json ? cli_print(d->c, &nothing) : 0;
+    return !code && d->c->common.json ? cli_print(d->c, &nothing) : code;
 }
 
 static int draw(drawing *d) {
@@ -259,7 +263,7 @@ static int run(cli *c, const void *options) {
         return cli_fail_error(c, &error);
     }
     d.column = cli_allocate((size_t)kk_table_column_count(d.table), sizeof *d.column);
-    int code = find_x(&d);
+    int code = kk_table_row_count(d.table) > 0 ? find_x(&d) : fail_table(&d, "there are no rows — add one");
     code = code ? code : add_panels(&d);
     code = code ? code : draw(&d);
     free_drawing(&d);

@@ -251,13 +251,22 @@ static int read_options(job *j) {
 
 // ---- times
 
-static void find_times(job *j) {
+static int find_times(job *j) {
     const render_options *o = j->o;
     const bool is_still = j->film.kind == FILM_STILL;
+    const double asked = is_still ? o->at : o->from;
+    if (asked > j->p.end) {
+        return cli_fail(j->c, CLI_EXIT_USAGE, "--%s: %g s is behind the end, at %g s", is_still ? "at" : "from", asked,
+                        j->p.end);
+    }
+    if (!is_still && o->to >= 0 && o->from > o->to) {
+        return cli_fail(j->c, CLI_EXIT_USAGE, "--from: %g s is behind --to, %g s", o->from, o->to);
+    }
     j->last = is_still ? (o->at >= 0 ? o->at : j->p.end) : (o->to >= 0 ? o->to : j->p.end);
     j->last = j->last > j->p.end ? j->p.end : j->last < j->p.start ? j->p.start : j->last;
     j->first = is_still ? j->last : o->from >= 0 && o->from < j->last ? o->from : j->p.start;
     j->frames = is_still ? 1 : (long)((j->last - j->first) / o->speed * o->rate + 1e-6) + 1;
+    return 0;
 }
 
 static double time_of(const job *j, long frame) {
@@ -480,8 +489,8 @@ static int run(cli *c, const void *options) {
         return code;
     }
     j.film.kind = kind;
-    find_times(&j);
-    code = prepare(&j);
+    code = find_times(&j);
+    code = code ? code : prepare(&j);
     code = code ? code : film_open(c, o->out, j.width, j.height, o->rate, &j.film);
     if (!code) {
         code = draw_frames(&j);

@@ -114,16 +114,18 @@ static int compare_steps(job *j) {
 
 static int verify(job *j) {
     kk_error error = {0};
+    if (j->o->from > j->t.info.steps) {
+        return cli_fail(j->c, CLI_EXIT_USAGE, "--from: the recording has only %lld steps", (long long)j->t.info.steps);
+    }
     const int code = tape_load_model(j->c, &j->t, j->o->model, &j->m);
     if (code) {
         return code;
     }
-    const int64_t from = j->o->from < j->t.info.steps ? j->o->from : j->t.info.steps;
     error.status = kk_state_create(j->m.model, NULL, &j->state);
     error.status =
         error.status ? error.status : kk_simulator_create(j->m.model, &j->t.info.options, NULL, &j->simulator, &error);
     error.status =
-        error.status ? error.status : kk_recording_get_key(j->t.recording, from, j->state, &j->first, &error);
+        error.status ? error.status : kk_recording_get_key(j->t.recording, j->o->from, j->state, &j->first, &error);
     return error.status ? cli_fail_error(j->c, &error) : compare_steps(j);
 }
 
@@ -138,7 +140,7 @@ static void describe(const job *j, cli_text *out) {
                 i->is_complete ? "" : " (it was cut)", i->key_every);
     text_format(out, "  sizes   %d coordinates, %d degrees of freedom, %d controls\n", i->nq, i->nv, i->ncontrol);
     if (j->o->verify && j->differs < 0) {
-        text_format(out, "  %sthe same%s  all %lld steps replayed have the same bits\n", cli_style(j->c, CLI_GREEN),
+        text_format(out, "  %sgood%s    all %lld steps replayed have the same bits\n", cli_style(j->c, CLI_GREEN),
                     cli_style(j->c, CLI_PLAIN), (long long)j->compared);
     } else if (j->o->verify) {
         text_format(out, "  %sdifferent%s from step %lld on: %s\n", cli_style(j->c, CLI_RED),

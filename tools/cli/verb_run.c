@@ -152,31 +152,6 @@ typedef struct job {
 
 // ---- making ready
 
-static int find_keyframe(job *j) {
-    const kk_model *m = j->m.model;
-    j->keyframe = -1;
-    if (!j->o->keyframe) {
-        return 0;
-    }
-    j->keyframe = kk_model_find_keyframe(m, j->o->keyframe);
-    if (j->keyframe >= 0) {
-        return 0;
-    }
-    suggestion near = suggest_begin(j->o->keyframe);
-    cli_text list = {0};
-    for (int i = 0; i < kk_model_nkeyframe(m); i++) {
-        const char *name = kk_model_keyframe(m, i).name;
-        suggest_word(&near, name ? name : "");
-        text_format(&list, "%s%s", i ? ", " : "", name ? name : "(no name)");
-    }
-    const int code = near.best ? cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — did you mean '%s'?",
-                                          j->o->keyframe, near.best)
-                               : cli_fail(j->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — the model has %s",
-                                          j->o->keyframe, list.size ? text_string(&list) : "none");
-    text_free(&list);
-    return code;
-}
-
 static int make_state(job *j) {
     kk_error error = {0};
     error.status = kk_state_create(j->m.model, NULL, &j->state);
@@ -230,7 +205,7 @@ static int open_log(job *j) {
 
 static int make_ready(job *j) {
     const motion_options columns = {j->o->ignore_extra, j->o->allow_missing};
-    int code = find_keyframe(j);
+    int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &j->keyframe);
     code = code ? code : make_state(j);
     code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
     j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);
@@ -322,18 +297,28 @@ static int step_on(job *j, int64_t steps) {
     return code;
 }
 
-static int64_t count_steps(const job *j, double *dt) {
-    *dt = j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
-    return (int64_t)(j->o->time / *dt + 0.5);
+static double timestep_of(const job *j) {
+    return j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
+}
+
+static int64_t count_steps(const job *j) {
+    return (int64_t)(j->o->time / timestep_of(j) + 0.5);
+}
+
+static int check_time(const job *j) {
+    return count_steps(j) > 0 ? 0
+                              : cli_fail(j->c, CLI_EXIT_USAGE,
+                                         "--time: %g s is not even half a step of %g s — simulate longer, or give --dt",
+                                         j->o->time, timestep_of(j));
 }
 
 // ---- telling
 
-static int close_files(job *j) {
+/// A file that could not be written was told of once: closing it would say the same.
+static int close_files(job *j, int code) {
     kk_error error = {0};
-    int code = 0;
     error.status = kk_recorder_close(j->recorder, &error);
-    code = error.status ? cli_fail_error(j->c, &error) : 0;
+    code = !code && error.status ? cli_fail_error(j->c, &error) : code;
     error.status = kk_table_writer_close(j->log, &error);
     return !code && error.status ? cli_fail_error(j->c, &error) : code;
 }
@@ -407,16 +392,15 @@ static void release(job *j) {
 
 static int run(cli *c, const void *options) {
     job j = {.c = c, .o = options};
-    double dt = 0;
     int code = load_model(c, j.o->model, &j.m);
     if (code) {
         return code;
     }
-    code = make_ready(&j);
-    code = code ? code : step_on(&j, count_steps(&j, &dt));
-    const int closed = close_files(&j);
-    code = code ? code : closed;
-    code = code ? code : tell(&j, dt);
+    code = check_time(&j);
+    code = code ? code : make_ready(&j);
+    code = code ? code : step_on(&j, count_steps(&j));
+    code = close_files(&j, code);
+    code = code ? code : tell(&j, timestep_of(&j));
     release(&j);
     return code;
 }

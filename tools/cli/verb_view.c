@@ -172,10 +172,9 @@ static int make_session(cli *c, const view_options *o, kk_session **session) {
     if (code) {
         return code;
     }
-    const int keyframe = o->keyframe ? kk_model_find_keyframe(m.model, o->keyframe) : -1;
-    if (o->keyframe && keyframe < 0) {
-        code = cli_fail(c, CLI_EXIT_INPUT, "there is no keyframe '%s' — 'karakuri info' lists them", o->keyframe);
-    } else {
+    int keyframe;
+    code = load_keyframe(c, m.model, o->keyframe, &keyframe);
+    if (!code) {
         const kk_session_def def = {.keyframe = keyframe + 1, .paused = o->paused};
         error.status = kk_session_create(m.spec, &def, NULL, session, &error);
         m.spec = error.status ? m.spec : NULL; // the session's now
@@ -269,6 +268,10 @@ static int serve(cli *c, const view_options *o, const assets *page) {
 static int run(cli *c, const void *options) {
     const view_options *o = options;
     assets page;
+    // the live view runs on, at the model's step, steered from the page
+    if (!o->save && (o->control || o->dt > 0)) {
+        return cli_fail(c, CLI_EXIT_USAGE, "--%s needs --save", o->control ? "control" : "dt");
+    }
     int code = assets_read(c, o->page, &page);
     if (!code) {
         code = o->save ? save_page(c, o, &page) : serve(c, o, &page);

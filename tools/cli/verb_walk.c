@@ -25,10 +25,10 @@ static const cli_option arguments[] = {
     {.name = NULL},
 };
 
-#define NUMBER(word, field, most, meaning)                                                                       \
-    {                                                                                                            \
-        .name = word, .kind = CLI_NUMBER, .offset = offsetof(walk_options, field), .value = "X", .low = -(most), \
-        .high = most, .about = meaning                                                                           \
+#define NUMBER(word, field, least, most, meaning)                                                              \
+    {                                                                                                          \
+        .name = word, .kind = CLI_NUMBER, .offset = offsetof(walk_options, field), .value = "X", .low = least, \
+        .high = most, .about = meaning                                                                         \
     }
 
 static const cli_option options_table[] = {
@@ -76,17 +76,17 @@ static const cli_option options_table[] = {
      .offset = offsetof(walk_options, keyframe),
      .value = "NAME",
      .about = "posture to start from; without it the first keyframe, or every joint at zero"},
-    NUMBER("width", width, 10, "m between the middles of the soles (default 0.19)"),
-    NUMBER("dt", dt, 1, "s between two rows of the motion (default 0.005); simulation has that of its steps"),
-    NUMBER("step-time", step_time, 1000, "s of a step (default 0.9)"),
-    NUMBER("double-support", double_support, 1000, "s of it on both feet (default 0.2)"),
-    NUMBER("lift", lift, 10, "m that feet are lifted (default 0.05)"),
-    NUMBER("height", height, 100, "m of the centre of mass above the floor; without it as in the posture"),
-    NUMBER("start", start, 1000, "s of standing before (default 1; 1.45 for the 19 steps)"),
-    NUMBER("end", end, 1000, "s of standing after (default 1; 1.45 for the 19 steps)"),
-    NUMBER("zmp-forward", forward, 1, "m by which the ZMP is planned before the soles' middles"),
-    NUMBER("tolerance", tolerance, 1, "largest residual of a step of the simulation, in m/s (default 1e-9)"),
-    NUMBER("zmp-inward", inward, 1, "m by which it is planned towards the other foot"),
+    NUMBER("width", width, 1e-3, 10, "m between the middles of the soles (default 0.19)"),
+    NUMBER("dt", dt, 1e-5, 1, "s between two rows of the motion (default 0.005); simulation has that of its steps"),
+    NUMBER("step-time", step_time, 1e-3, 1000, "s of a step (default 0.9)"),
+    NUMBER("double-support", double_support, 1e-3, 1000, "s of it on both feet (default 0.2)"),
+    NUMBER("lift", lift, 1e-6, 10, "m that feet are lifted (default 0.05)"),
+    NUMBER("height", height, 1e-3, 100, "m of the centre of mass above the floor; without it as in the posture"),
+    NUMBER("start", start, 1e-3, 1000, "s of standing before (default 1; 1.45 for the 19 steps)"),
+    NUMBER("end", end, 1e-3, 1000, "s of standing after (default 1; 1.45 for the 19 steps)"),
+    NUMBER("zmp-forward", forward, -1, 1, "m by which the ZMP is planned before the soles' middles"),
+    NUMBER("zmp-inward", inward, -1, 1, "m by which it is planned towards the other foot"),
+    NUMBER("tolerance", tolerance, 1e-15, 1, "with --simulate: largest residual of a step, in m/s (default 1e-9)"),
     {.name = NULL},
 };
 
@@ -209,11 +209,20 @@ static int run(cli *c, const void *options) {
     const walk_options *o = options;
     cli_model m;
     walker_plan plan = {0};
-    if ((o->stabilise || o->report) && !o->simulate) {
-        return cli_fail(c, CLI_EXIT_USAGE, "--%s needs --simulate", o->stabilise ? "stabilise" : "report");
+    if ((o->stabilise || o->report || o->tolerance > 0) && !o->simulate) {
+        return cli_fail(c, CLI_EXIT_USAGE, "--%s needs --simulate",
+                        o->stabilise ? "stabilise"
+                        : o->report  ? "report"
+                                     : "tolerance");
     }
     int code = load_model(c, o->model, &m);
     if (code) {
+        return code;
+    }
+    int keyframe;
+    code = load_keyframe(c, m.model, o->keyframe, &keyframe); // the walker finds it again
+    if (code) {
+        unload_model(&m);
         return code;
     }
     if (o->steps) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suggest.h"
+
 static double larger(double a, double b) {
     return a > b ? a : b;
 }
@@ -53,6 +55,48 @@ static void take_strides(const kk_table *table, double width, walker_plan *plan)
     free(strides);
 }
 
+static bool is_one_of(const char *name, const char *const *list) {
+    while (*list && strcmp(name, *list) != 0) {
+        list++;
+    }
+    return *list != NULL;
+}
+
+/// A column misspelt would be a step of 0 m.
+static int check_columns(cli *c, const char *path, const kk_table *table, const char *const *known) {
+    for (int i = 0; i < kk_table_column_count(table); i++) {
+        const char *name = kk_table_column_name(table, i);
+        if (!is_one_of(name, known)) {
+            suggestion near = suggest_begin(name);
+            for (const char *const *k = known; *k; k++) {
+                suggest_word(&near, *k);
+            }
+            char text[KK_ERROR_TEXT_SIZE];
+            snprintf(text, sizeof text, "a plan has no column '%s'%s%s%s", name, near.best ? " — did you mean '" : "",
+                     near.best ? near.best : " — remove it", near.best ? "'?" : "");
+            return fail_plan(c, path, table, text);
+        }
+    }
+    return 0;
+}
+
+static int check_rows(cli *c, const char *path, const kk_table *table) {
+    for (size_t i = 0; i < kk_table_row_count(table); i++) {
+        const double foot = cell(table, i, "foot");
+        char text[KK_ERROR_TEXT_SIZE];
+        if (foot != 0 && foot != 1) {
+            snprintf(text, sizeof text, "row %zu: foot is neither 0 (left) nor 1 (right)", i + 1);
+            return fail_plan(c, path, table, text);
+        }
+        if (cell(table, i, "duration") < 0) {
+            snprintf(text, sizeof text, "row %zu: a step cannot take less than no time — give duration in s, or 0",
+                     i + 1);
+            return fail_plan(c, path, table, text);
+        }
+    }
+    return 0;
+}
+
 int walker_read_plan(cli *c, const char *path, double width, walker_plan *plan) {
     kk_error error = {0};
     kk_table *table = NULL;
@@ -61,6 +105,8 @@ int walker_read_plan(cli *c, const char *path, double width, walker_plan *plan) 
     if (error.status) {
         return cli_fail_error(c, &error);
     }
+    static const char *const of_strides[] = {"forward", "sideways", "turn", "foot", "duration", NULL},
+                             *const of_soles[] = {"foot", "x", "y", "yaw", "duration", NULL};
     const bool is_strides = kk_table_find_column(table, "forward") >= 0;
     int code = 0;
     plan->count = (int)kk_table_row_count(table);
@@ -68,10 +114,16 @@ int walker_read_plan(cli *c, const char *path, double width, walker_plan *plan) 
     if (plan->count == 0) {
         code = fail_plan(c, path, table, "there are no footsteps — add rows");
     } else if (is_strides) {
-        take_strides(table, width, plan);
+        code = check_columns(c, path, table, of_strides);
     } else if (kk_table_find_column(table, "foot") < 0 || kk_table_find_column(table, "x") < 0) {
         code = fail_plan(c, path, table,
                          "a plan has the columns forward, sideways, turn, or foot (0 left, 1 right), x, y, yaw");
+    } else {
+        code = check_columns(c, path, table, of_soles);
+    }
+    code = code ? code : check_rows(c, path, table);
+    if (!code && is_strides) {
+        take_strides(table, width, plan);
     }
     for (int i = 0; i < plan->count && !code; i++) {
         const size_t row = (size_t)i;

@@ -54,7 +54,7 @@ async function close(page) {
 }
 const bodyPlace = (page, name) => look(page, `[...f.poses.slice(7 * k.description.bodies.findIndex(b => b.name === "${name}") + 4).slice(0, 3)]`);
 
-for (const demo of ["stand", "titan8", "stack", "arch", "slope", "linkage", "chebyshev", "pendulum", "twelve", "crane"]) {
+for (const demo of ["stand", "walk", "titan8", "stack", "arch", "slope", "linkage", "chebyshev", "pendulum", "twelve", "crane"]) {
     test(`demo ${demo} runs`, async () => {
         const page = await open(demo);
         await frame(page, "f => f.time > 0.4");
@@ -63,6 +63,15 @@ for (const demo of ["stand", "titan8", "stack", "arch", "slope", "linkage", "che
         await close(page);
     });
 }
+
+test("the walk goes on", async () => {
+    const page = await open("walk");
+    await frame(page, "f => f.time > 4 || f.failed", 120000);
+    const [x, , z] = await look(page, "[...f.com]");
+    check(x > 0.25 && z > 0.7, `its centre of mass is at x = ${x.toFixed(2)} m, z = ${z.toFixed(2)} m`);
+    await close(page);
+    return `${x.toFixed(2)} m after 4 s`;
+});
 
 test("page is small and quick", async () => {
     count.bytes = 0;
@@ -144,6 +153,23 @@ test("a recording is played with its model", async () => {
     await send(page, { do: "rewind", step: 10 });
     await frame(page, "f => f.step === 10");
     await close(page);
+});
+
+test("a film in one file plays", async () => {
+    const tool = join(root, "build/release/karakuri");
+    if (!existsSync(tool)) {
+        return "skipped: build/release/karakuri is not built";
+    }
+    const file = join(out, "film.html");
+    execFileSync(tool, ["view", join(root, "models/double_pendulum/double_pendulum.xml"), "--time", "1", "--save", file, "--quiet", "--page", join(root, "web/viewer/dist")]);
+    const page = await browser.newPage({ viewport: { width: 420, height: 300 } });
+    page.faults = [];
+    page.on("console", (m) => m.type() === "error" && page.faults.push(m.text()));
+    page.on("pageerror", (e) => page.faults.push(e.message));
+    await page.goto(`file://${file}`);
+    await frame(page, "f => f.time > 0.3");
+    await close(page);
+    return `${(statSync(file).size / 1000).toFixed(0)} kB`;
 });
 
 test("a slider changes a gain and the motion", async () => {

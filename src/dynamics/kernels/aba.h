@@ -260,7 +260,7 @@ KKI_INLINE int is_free_root(const knode *b) {
 }
 
 /// Tips to roots: eliminate the joint, hand the rest to the parent.
-KKI_INLINE void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau,
+KKI_SHARED void aba_inward(const kk_model *m, kki_scratch *S, const world_node *pose, const double *tau,
                            size_t stride) {
     const world_motion *motion = S->motion;
     articulated *body = S->articulated;
@@ -306,7 +306,7 @@ KKI_INLINE real aba_accelerate(const pivot *k, int turns, int slides, articulate
 }
 
 /// Roots to tips: accelerations.
-KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, const world_node *pose, double *a, size_t stride) {
+KKI_SHARED void aba_outward(const kk_model *m, kki_scratch *S, const world_node *pose, double *a, size_t stride) {
     articulated *body = S->articulated;
     body[0].al = body[0].a = v_zero();
     for (int i = 1; i < m->nnode; i++) {
@@ -340,7 +340,7 @@ KKI_INLINE void aba_outward(const kk_model *m, kki_scratch *S, const world_node 
 }
 
 /// Roots to tips: poses (of what is `wanted`), bias motion, inertias.
-KKI_INLINE void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q,
+KKI_SHARED void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose, int wanted, const double *q,
                             const double *v, size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     world_motion *motion = S->motion;

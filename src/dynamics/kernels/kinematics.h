@@ -87,7 +87,7 @@ KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, rea
     }
 }
 
-KKI_INLINE void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
+KKI_SHARED void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
                                size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     trig_of_nodes(m, q, stride, S);

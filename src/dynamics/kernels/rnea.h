@@ -199,7 +199,7 @@ KKI_INLINE void rnea_project(const knode *b, const double *armature, const local
 }
 
 /// Roots to tips: motion and load of every node.
-KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,
+KKI_SHARED void rnea_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a,
                              size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     local_pose *pose = S->local_pose;
@@ -236,7 +236,7 @@ KKI_INLINE void rnea_outward(const kk_model *m, kki_scratch *S, const double *q,
 }
 
 /// Tips to roots: project on to the joint, hand the rest to the parent.
-KKI_INLINE void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, double *tau, size_t stride) {
+KKI_SHARED void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, double *tau, size_t stride) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     const local_pose *pose = S->local_pose;
     local_node *node = S->local;

@@ -16,13 +16,6 @@ bool player_is_recording(const char *path) {
 
 // ---- opening
 
-static int find_keyframe(player *p) {
-    p->keyframe = p->o.keyframe ? kk_model_find_keyframe(p->m.model, p->o.keyframe) : -1;
-    return p->o.keyframe && p->keyframe < 0
-               ? cli_fail(p->c, CLI_EXIT_INPUT, "there is no keyframe '%s' — 'karakuri info' lists them", p->o.keyframe)
-               : 0;
-}
-
 static int make_state(player *p) {
     kk_error error = {0};
     error.status = kk_state_create(p->m.model, NULL, &p->state);
@@ -38,7 +31,7 @@ static int open_model(player *p) {
     int code = load_model(p->c, p->o.source, &p->m);
     p->step_options.timestep = p->o.dt;
     p->is_stepped = true;
-    code = code ? code : find_keyframe(p);
+    code = code ? code : load_keyframe(p->c, p->m.model, p->o.keyframe, &p->keyframe);
     code = code ? code : make_state(p);
     code = code ? code : player_rewind(p);
     if (!code) {

@@ -181,13 +181,25 @@ static void add_cell(cli_text *html, const char *class_name, const char *text) {
     text_add(html, "</td>");
 }
 
+static bool has_paper(const study *s) {
+    int i = 0;
+    while (i < s->check_count && !s->check[i].paper[0]) {
+        i++;
+    }
+    return i < s->check_count;
+}
+
 static void add_checks(cli_text *html, const study *s) {
-    text_add(html, "<table><thead><tr><th>what</th><th>paper</th><th>ours</th><th>asked</th><th></th></tr></thead>\n");
+    const bool beside = has_paper(s); // a walk of the user's own has no paper's figures beside it
+    text_format(html, "<table><thead><tr><th>what</th>%s<th>asked</th><th></th></tr></thead>\n",
+                beside ? "<th>paper</th><th>ours</th>" : "<th>found</th>");
     for (int i = 0; i < s->check_count; i++) {
         const study_check *k = &s->check[i];
         text_add(html, "<tr>");
         add_cell(html, "", k->name);
-        add_cell(html, "soft", k->paper);
+        if (beside) {
+            add_cell(html, "soft", k->paper);
+        }
         add_cell(html, "", k->ours);
         add_cell(html, "soft", k->bar);
         add_cell(html, k->passes ? "v good" : "v bad", k->passes ? "pass" : "FAIL");

@@ -1,13 +1,13 @@
 // The demonstrations: models of the repository, and a few scenes made here.
 import type { Command, LoadOptions } from "karakuri-dynamics";
 
-const FILES = import.meta.glob("../../../models/*/*.{xml,urdf,obj}", { query: "?raw", import: "default" }) as Record<string, () => Promise<string>>;
+const FILES = import.meta.glob("../../../models/*/*.{xml,urdf,obj,csv}", { query: "?raw", import: "default" }) as Record<string, () => Promise<string>>;
 const encode = (text: string) => new TextEncoder().encode(text);
 
 export interface Demo {
     id: string;
     name: [string, string];
-    load(): Promise<{ files: Map<string, Uint8Array>; main: string; options?: LoadOptions; commands?: Command[]; script?: string; follow?: boolean }>;
+    load(): Promise<{ files: Map<string, Uint8Array>; main: string; options?: LoadOptions; commands?: Command[]; script?: string; motion?: string; follow?: boolean }>;
 }
 
 /** A model of models/, with all files of its folder. */
@@ -24,6 +24,9 @@ export async function repositoryModel(folder: string, main: string): Promise<{ f
     }
     return { files, main };
 }
+
+/** A table of controls beside a model. */
+const repositoryTable = (folder: string, name: string): Promise<string> => FILES[`../../../models/${folder}/${name}`]();
 
 const single = (text: string) => ({ files: new Map([["scene.xml", encode(text)]]), main: "scene.xml" });
 
@@ -80,6 +83,10 @@ export function crowd(text: string, count: number): string {
 
 export const DEMOS: Demo[] = [
     { id: "stand", name: ["Humanoid stands: push it", "ヒューマノイド: 押してみる"], load: async () => ({ ...await repositoryModel("hrp2", "hrp2.xml"), follow: true }) },
+    {
+        id: "walk", name: ["Humanoid walks", "ヒューマノイド: 歩く"], load: async () => ({
+            ...await repositoryModel("hrp2", "hrp2.xml"), motion: await repositoryTable("hrp2", "walk.csv"), follow: true }),
+    },
     { id: "titan8", name: ["Quadruped TITAN-VIII", "四脚 TITAN-VIII"], load: async () => ({ ...await repositoryModel("titan8", "titan8.xml"), follow: true }) },
     { id: "stack", name: ["Stack of ten boxes", "箱の塔"], load: async () => single(stack()) },
     { id: "arch", name: ["Dry stone arch", "石のアーチ"], load: async () => single(arch()) },

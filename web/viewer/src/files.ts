@@ -96,7 +96,7 @@ export async function filesOfInput(list: FileList): Promise<Dropped> {
 const head = (bytes: Uint8Array) => new TextDecoder().decode(bytes.subarray(0, 20000));
 
 /** Model files, the likeliest first; recordings; parameters saved before. */
-export function sortOut(files: Dropped): { models: string[]; recording?: Uint8Array; parameters?: string } {
+export function sortOut(files: Dropped): { models: string[]; recording?: Uint8Array; parameters?: string; motion?: string } {
     const weight = (path: string) => (/\.urdf$/i.test(path) ? 0 : /scene[^/]*\.xml$/i.test(path) ? 1 : /\.xacro$/i.test(path) ? 3 : 2) + 0.001 * path.split("/").length + 1e-5 * path.length;
     const models = [...files.keys()].filter((path) => {
         if (!/\.(urdf|xml|mjcf|xacro)$/i.test(path)) {
@@ -106,7 +106,9 @@ export function sortOut(files: Dropped): { models: string[]; recording?: Uint8Ar
     }).sort((a, b) => weight(a) - weight(b));
     const recording = [...files].find(([path]) => /\.kkr$/i.test(path))?.[1];
     const text = [...files].find(([path]) => /\.karakuri\.json$/i.test(path))?.[1];
-    return { models, recording, parameters: text ? new TextDecoder().decode(text) : undefined };
+    const table = [...files].find(([path, bytes]) => /\.csv$/i.test(path) && /^time\b/m.test(head(bytes)))?.[1];
+    const decode = (bytes: Uint8Array | undefined) => (bytes ? new TextDecoder().decode(bytes) : undefined);
+    return { models, recording, parameters: decode(text), motion: decode(table) };
 }
 
 export function download(name: string, content: Blob | string): void {

@@ -121,8 +121,8 @@ function plot(signal: Signal): void {
 
 const STANDING: LoadOptions = { floor: true, actuators: true, clean: true, place: true, repair: true };
 
-function load(files: Dropped, main: string, options: LoadOptions = {}, recording?: Uint8Array, commands?: Command[]): void {
-    local?.load(files, main, { history: 96e6, ...options }, recording, commands);
+function load(files: Dropped, main: string, options: LoadOptions = {}, recording?: Uint8Array, commands?: Command[], motion?: string): void {
+    local?.load(files, main, { history: 96e6, ...options }, recording, commands, motion);
 }
 
 async function loadDemo(id: string): Promise<void> {
@@ -133,16 +133,16 @@ async function loadDemo(id: string): Promise<void> {
     $<HTMLSelectElement>("demos").value = demo.id;
     $("models").hidden = true;
     try {
-        const { files, main, options, commands, script, follow } = await demo.load();
+        const { files, main, options, commands, script, motion, follow } = await demo.load();
         pendingScript = script ?? "";
         pendingFollow = follow ?? false;
-        load(files, main, options, undefined, commands);
+        load(files, main, options, undefined, commands, motion);
     } catch (error) {
         toast(String(error), "error");
     }
 }
 
-function openModel(main: string, recording?: Uint8Array, parameters?: string): void {
+function openModel(main: string, recording?: Uint8Array, parameters?: string, motion?: string): void {
     currentDemo = "";
     pendingScript = "";
     pendingFollow = false;
@@ -153,14 +153,14 @@ function openModel(main: string, recording?: Uint8Array, parameters?: string): v
         pendingScript = saved.script ?? "";
     }
     const isUrdf = /\.(urdf|xacro)$/i.test(main);
-    load(dropped, main, recording ? {} : isUrdf ? STANDING : { repair: true }, recording, commands);
+    load(dropped, main, recording ? {} : isUrdf ? STANDING : { repair: true }, recording, commands, motion);
 }
 
 function openFiles(files: Dropped): void {
-    const { models, recording, parameters } = sortOut(files);
-    if (models.length === 0 && dropped.size > 0 && (recording || parameters)) {
+    const { models, recording, parameters, motion } = sortOut(files);
+    if (models.length === 0 && dropped.size > 0 && (recording || parameters || motion)) {
         files.forEach((bytes, path) => dropped.set(path, bytes)); // to the model that is there
-        openModel(sortOut(dropped).models[0], recording, parameters);
+        openModel(sortOut(dropped).models[0], recording, parameters, motion);
         return;
     }
     if (models.length === 0) {
@@ -172,7 +172,7 @@ function openFiles(files: Dropped): void {
     list.replaceChildren(...models.map((path) => new Option(path.split("/").pop(), path)));
     list.hidden = models.length < 2;
     list.onchange = () => openModel(list.value);
-    openModel(models[0], recording, parameters);
+    openModel(models[0], recording, parameters, motion);
 }
 
 function setUpFiles(): void {

@@ -2,6 +2,7 @@
 import { Engine, EngineError, type Description, type Recording, type Session } from "karakuri-dynamics";
 import wasm from "../../engine/dist/karakuri.wasm?url";
 import type { FromWorker, ToWorker } from "./source.js";
+import { Motion } from "./motion.js";
 import { compileScript, type Script } from "./script.js";
 
 const engine = WebAssembly.compileStreaming(fetch(wasm)).then((module) => Engine.create(module));
@@ -10,6 +11,7 @@ let session: Session | undefined;
 let recording: { film: Recording; at: number; playing: boolean; speed: number } | undefined;
 let description: Description | undefined;
 let script: Script | undefined;
+let motion: Motion | undefined;
 let generation = -1;
 let notice = 0;
 let isDirty = true;
@@ -87,6 +89,7 @@ async function load(message: Extract<ToWorker, { type: "load" }>): Promise<void>
     session?.free();
     session = next;
     script = undefined;
+    motion = undefined;
     recording = undefined;
     owed = 0;
     if (message.recording) {
@@ -97,8 +100,17 @@ async function load(message: Extract<ToWorker, { type: "load" }>): Promise<void>
     }
     post({ type: "messages", messages: next.messages });
     describe(true);
+    startMotion(message.motion);
     generation = new DataView(next.frameBytes()).getUint32(24, true);
     isDirty = true;
+}
+
+function startMotion(text: string | undefined): void {
+    try {
+        motion = text && description ? new Motion(text, description) : undefined;
+    } catch (error) {
+        fail(error);
+    }
 }
 
 function fail(error: unknown): void {
@@ -157,6 +169,20 @@ function scriptFailed(error: unknown): void {
     post({ type: "scriptError", line: line ?? 0, text: text ?? String(error) });
 }
 
+/** What drives the next step: a table, then a script, which has the last word. */
+function behave(): void {
+    if (replays) {
+        return;
+    }
+    motion?.act(session!);
+    try {
+        script?.run();
+    } catch (error) {
+        script = undefined;
+        scriptFailed(error);
+    }
+}
+
 /** Takes the steps that are due, for as long as there is time before the next picture. */
 function simulate(seconds: number): void {
     if (!session || paused) {
@@ -168,15 +194,8 @@ function simulate(seconds: number): void {
     owed -= due * timestep;
     let taken = 0;
     while (due > 0 && performance.now() - began < 14) {
-        const portion = script && !replays ? 1 : Math.min(due, 8);
-        if (script && !replays) {
-            try {
-                script.run();
-            } catch (error) {
-                script = undefined;
-                scriptFailed(error);
-            }
-        }
+        const portion = (script || motion) && !replays ? 1 : Math.min(due, 8);
+        behave();
         try {
             session.step(portion);
         } catch {
