@@ -6,7 +6,6 @@
 #include "load.h"
 #include "motion.h"
 #include "pool.h"
-#include "suggest.h"
 #include "tape.h"
 
 typedef struct run_options {
