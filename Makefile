@@ -7,6 +7,7 @@
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make exam       run scenes with known answers; plots in build/exam
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
+#   make exact      prove a million random distances and as many times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
 #   make measure-stream  what showing a simulation costs the process that simulates
@@ -31,7 +32,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo show view pictures measure-stream test exam bench crosscheck check check-format check-tidy check-layers check-shell \
+.PHONY: all demo show view pictures measure-stream test exam bench exact crosscheck check check-format check-tidy check-layers check-shell \
 	check-sanitizers coverage install format clean help web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -62,6 +63,7 @@ ifdef DEMO
 	@cd build/demo && ../release/examples/$(DEMO)
 else
 	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report build/demo/walk.html
+	@$(MAKE) -s --no-print-directory show
 endif
 
 # a scene for whoever looks: live in the browser where there is a display, else a file that opens in one, and a picture
@@ -91,6 +93,12 @@ exam: setup-base build-release
 
 bench: setup-bench build-release
 	@python3 benchmarks/run.py $(ARGS)
+
+PAIRS ?= 1000000
+SHOTS ?= 1000000
+SEED ?= 1
+exact: setup-base build-release
+	@KK_EXACT_PAIRS=$(PAIRS) KK_EXACT_SHOTS=$(SHOTS) KK_EXACT_SEED=$(SEED) build/release/karakuri_tests exact_
 
 crosscheck: setup-bench build-release
 	@python3 tests/crosscheck/run.py $(ARGS)

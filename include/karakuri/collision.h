@@ -87,8 +87,8 @@ KK_API kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transfor
 /// @return how many there are, which may be more than `room`
 KK_API int kk_model_overlaps(const kk_model *model, const kk_data *data, double reach, kk_overlap *overlap, int room);
 
-/// The nearest shape that a ray meets within `limit` lengths of its direction. Margins of hulls, cylinders, cones,
-/// ellipsoids and meshes do not count.
+/// The nearest shape that a ray meets within `limit` lengths of its direction. Margins of meshes and height
+/// fields do not count.
 KK_API kk_ray_hit kk_model_ray(const kk_model *model, const kk_data *data, kk_vec3 origin, kk_vec3 direction,
                                double limit);
 

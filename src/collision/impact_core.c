@@ -165,6 +165,14 @@ static void prefer_last_normal(const kki_moving_core *a, const kk_transform *X_W
     }
 }
 
+// A step never passes the target: what is less is the poor normal.
+static void reach_target(double target, kki_separation *r) {
+    if (r->distance < target) {
+        r->distance = target;
+        r->on_b = kk_vec3_add(r->on_a, kk_vec3_scale(r->normal, target));
+    }
+}
+
 void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double from, double to, double target,
                       kki_impact *impact) {
     kki_pair_memory memory = {0};
@@ -178,6 +186,7 @@ void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double
         distance_at(a, &X_WA, b, &X_WB, &memory, &impact->at);
         if (impact->iterations > 1 && impact->at.distance <= target) {
             prefer_last_normal(a, &X_WA, b, &X_WB, v.n, &impact->at);
+            reach_target(target, &impact->at);
         }
         v.gap = impact->at.distance - target;
         if (v.gap <= 1e-11 * (size + target)) {

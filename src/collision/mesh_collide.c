@@ -173,7 +173,7 @@ static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
 }
 
 // The shallowest overlap: it counts where no point that overlaps is found, as where X's outline has nothing over the
-// triangle.
+// triangle. Of columns of a height field an overlap is not proved by the axes that are tried.
 static void note_overlap(contact *c, const kki_hit *hit) {
     if (!c->has_witness || c->witness.sep < hit->sep) {
         c->has_witness = true;
@@ -381,7 +381,7 @@ static void add_mesh_margin(contact *c, double margin) {
 static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
                   int room) {
     flush(c);
-    if (c->has_witness && !has_overlap(&c->clusters)) {
+    if (c->has_witness && c->source.surface && !has_overlap(&c->clusters)) {
         add_witness(c);
     }
     if (c->clusters.count == 0 && !c->x_source.surface) {

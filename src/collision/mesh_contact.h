@@ -79,7 +79,7 @@ bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_pr
 
 // ---- collecting points
 
-enum { KKI_CLUSTER_POINTS = 32, KKI_CLUSTERS = 64 };
+enum { KKI_CLUSTER_POINTS = 16, KKI_CLUSTERS = 64 };
 
 typedef struct kki_cluster_point {
     kk_vec3 on_mesh;

@@ -4,8 +4,7 @@
 // need not be of unit length. Its normal points out of a solid; that of a sheet (open mesh) points against the ray. Rays
 // that start inside a solid therefore see its wall from within, and is_inside says so.
 //
-// Margins are exact for planes, spheres, capsules, boxes and polytopes, and ignored for cylinders, cones, ellipsoids,
-// meshes and height fields.
+// Margins are exact for all convex shapes, and ignored for meshes, height fields and polytopes known by planes alone.
 #ifndef KKI_COLLISION_RAY_H
 #define KKI_COLLISION_RAY_H
 
@@ -42,6 +41,8 @@ bool kki_ray_cast_box(const double half[3], double margin, const kki_ray *ray, k
 bool kki_ray_cast_planes(const kki_plane *plane, int count, const kki_ray *ray, kki_ray_hit *hit);
 /// A convex polyhedron, without margin.
 bool kki_ray_cast_convex(const kki_convex *convex, const kki_ray *ray, kki_ray_hit *hit);
+/// Any convex shape with its margin, by its distance: what the others have no equation for.
+bool kki_ray_cast_round(const kki_shape *shape, const kki_ray *ray, kki_ray_hit *hit);
 bool kki_ray_cast_surface(const kki_surface *surface, const kki_ray *ray, kki_ray_hit *hit);
 bool kki_ray_cast_height_field(const kki_height_field *field, const kki_ray *ray, kki_ray_hit *hit);
 

@@ -15,8 +15,18 @@ struct kki_ray_scene {
     kki_tree tree;
 };
 
+// with a margin, and without an equation for that
+static bool is_rounded(const kki_placed_shape *placed) {
+    const kki_shape *s = placed->shape;
+    return s->margin > 0 && (s->type == KK_SHAPE_CYLINDER || s->type == KK_SHAPE_CONE ||
+                             s->type == KK_SHAPE_ELLIPSOID || (s->type == KK_SHAPE_HULL && s->convex));
+}
+
 static bool cast_local(const kki_placed_shape *placed, const kki_ray *ray, kki_ray_hit *hit) {
     const kki_shape *s = placed->shape;
+    if (is_rounded(placed)) {
+        return kki_ray_cast_round(s, ray, hit);
+    }
     switch ((kk_shape_type)s->type) {
     case KK_SHAPE_PLANE: return kki_ray_cast_plane(s->margin, ray, hit);
     case KK_SHAPE_SPHERE: return kki_ray_cast_sphere(s->half[0] + s->margin, ray, hit);

@@ -170,7 +170,7 @@ static kk_inertia tiny_ball(double mass) {
 
 static void strengthen(kki_urdf *u, int body, double mass) {
     kk_body_def *b = &u->spec->body[body];
-    const bool is_root = b->parent == 0 && b->joint.type == KK_JOINT_FREE;
+    const bool is_root = b->parent == KK_WORLD && b->joint.type == KK_JOINT_FREE;
     b->inertia = add_inertia(b->inertia, tiny_ball(mass));
     kki_finding finding = {.severity = KKI_REPAIRED_WARNING,
                            .file = b->origin.file,
@@ -188,6 +188,12 @@ static void strengthen(kki_urdf *u, int body, double mass) {
     kki_diagnostics_add(u->loader->diagnostics, &finding);
 }
 
+/// A free base that the options fix, later in standing.c: it moves no more than the world.
+static bool will_be_held(const kki_urdf *u, int body) {
+    const kk_body_def *b = &u->spec->body[body];
+    return u->loader->options->base == KK_BASE_FIXED && b->parent == KK_WORLD && b->joint.type == KK_JOINT_FREE;
+}
+
 kk_status kki_urdf_repair(kki_urdf *u) {
     kk_spec *s = u->spec;
     if (u->loader->diagnostics->has_error) {
@@ -201,7 +207,7 @@ kk_status kki_urdf_repair(kki_urdf *u) {
     // a robot without any mass counts as 1 kg
     const double mass = TINY_SHARE * (l[KK_WORLD].mass_behind > 0 ? l[KK_WORLD].mass_behind : 1);
     for (int i = 1; i < s->nbody; i++) {
-        if (is_weak(s, l, i)) {
+        if (!will_be_held(u, i) && is_weak(s, l, i)) {
             strengthen(u, i, mass);
         }
     }

@@ -533,6 +533,12 @@ def check_odd_requests(bench):
     done = bench.expect("a log on a full disk", ["run", "short.xml", "-t", "20", "--log", "/dev/full"], INPUT, err=["disk full"])
     bench.check("is told of once", done.stderr.count("error") == 1, done.stderr)
     bench.expect("mass of nothing", ["info", "void.xml"], OK, out=["mass                0 kg\n"])
+    (bench.folder / "arm.urdf").write_text('<robot name="a"><link name="base"/><link name="l"><inertial><mass value="1"/><inertia ixx="1" ixy="0" '
+                                           'ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><joint name="j" type="continuous"><parent link="base"/>'
+                                           '<child link="l"/></joint></robot>')
+    bench.expect("a base that falls", ["info", "arm.urdf"], OK, out=["base_joint  free"], err=["--base fixed"])
+    held = bench.run("info", "arm.urdf", "--base", "fixed")
+    bench.check("and one that is held", held.returncode == OK and "base_joint  fixed" in held.stdout and not held.stderr, held.stdout + held.stderr)
     before = (bench.folder / "short.xml").read_text()
     bench.expect("convert onto itself", ["convert", "short.xml", "./short.xml"], USAGE, err=["over itself"])
     bench.expect("repair onto itself", ["check", "short.xml", "--repair", "short.xml"], USAGE, err=["over itself"])

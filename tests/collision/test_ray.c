@@ -1,5 +1,8 @@
 // Rays: hits lie on the surface and nothing lies before them, by each shape's own equation; meshes against all triangles.
 #include "collision/ray.h"
+
+#include "bodies.h"
+#include "collision/distance.h"
 #include "meshes.h"
 
 // ---- convex shapes by their equations: negative inside
@@ -20,7 +23,8 @@ static double in_capsule(const kki_shape *s, kk_vec3 p) {
     return kk_vec3_norm(kk_vec3_make(p.x, p.y, p.z - z)) - s->half[0] - s->margin;
 }
 static double in_cylinder(const kki_shape *s, kk_vec3 p) {
-    return fmax(hypot(p.x, p.y) - s->half[0], fabs(p.z) - s->half[1]);
+    const double x = hypot(p.x, p.y) - s->half[0], z = fabs(p.z) - s->half[1];
+    return hypot(fmax(x, 0), fmax(z, 0)) + fmin(0, fmax(x, z)) - s->margin;
 }
 static double in_cone(const kki_shape *s, kk_vec3 p) {
     const double k = s->half[0] / (2 * s->half[1]);
@@ -42,6 +46,7 @@ static const solid SOLIDS[] = {
     {{.type = KK_SHAPE_CAPSULE, .half = {0.3, 0.8}}, in_capsule},
     {{.type = KK_SHAPE_CAPSULE, .half = {0.3, 0}, .margin = 0.1}, in_capsule},
     {{.type = KK_SHAPE_CYLINDER, .half = {0.6, 0.4}}, in_cylinder},
+    {{.type = KK_SHAPE_CYLINDER, .half = {0.6, 0.4}, .margin = 0.15}, in_cylinder},
     {{.type = KK_SHAPE_CONE, .half = {0.8, 0.5}}, in_cone},
     {{.type = KK_SHAPE_CONE, .half = {0.2, 0.9}}, in_cone},
     {{.type = KK_SHAPE_ELLIPSOID, .half = {0.3, 0.6, 0.9}}, in_ellipsoid},
@@ -107,6 +112,44 @@ KK_TEST(rays_hit_convex_shapes_on_their_surface) {
 }
 
 // a far origin does not spoil the hit: the discriminant is taken near the shape
+// the first point of a ray whose distance from the shape is nothing
+static void check_round_hit(const kki_shape *s, const kki_ray *ray, int *hits) {
+    const kki_placed_shape placed = {.shape = s, .X_WS = kk_transform_identity()};
+    const kki_shape dot = {.type = KK_SHAPE_SPHERE};
+    const kk_transform I = kk_transform_identity();
+    kki_ray_hit hit = {.t = ray->limit};
+    const bool is_hit = kki_ray_cast_placed(&placed, ray, &hit);
+    kki_separation d;
+    for (int k = 0; k <= 40; k++) {
+        const kk_vec3 p = at(ray, hit.t * k / 40);
+        const kk_transform X = kk_transform_translation(p.x, p.y, p.z);
+        KK_CHECK(kki_distance(s, &I, &dot, &X, NULL, &d));
+        KK_CHECK(hit.is_inside ? d.distance < 1e-12 : d.distance > -1e-12);
+    }
+    if (is_hit) {
+        ++*hits;
+        KK_CHECK_NEAR(d.distance, 0, 1e-12);
+        KK_CHECK_NEAR(kk_vec3_dot(d.normal, hit.normal), 1, 1e-9);
+    }
+}
+
+KK_TEST(rays_hit_shapes_with_margins) {
+    kk_random r = {52, 0, 0};
+    kki_convex *hull = bodies_hull(&r, 20);
+    int hits = 0;
+    for (int i = 0; i < 2000; i++) {
+        static const int TYPE[] = {KK_SHAPE_CYLINDER, KK_SHAPE_CONE, KK_SHAPE_ELLIPSOID, KK_SHAPE_HULL};
+        kki_shape s = bodies_shape(&r, TYPE[i % 4], hull);
+        s.margin = bodies_between(&r, 0.01, 0.3);
+        kki_ray ray = {.origin = bodies_offset(&r, i % 8 < 4 ? 2 : 0, i % 8 < 4 ? 6 : 0.3), .limit = 10};
+        const kk_vec3 aim = bodies_offset(&r, 0, 1);
+        ray.direction = kk_vec3_scale(kk_vec3_sub(aim, ray.origin), bodies_between(&r, 0.2, 3));
+        check_round_hit(&s, &ray, &hits);
+    }
+    KK_CHECK(hits > 1200);
+    kki_convex_free(hull);
+}
+
 KK_TEST(rays_from_afar_are_exact) {
     const kki_ray ray = {{-1e6, 0.3, 0.1}, {1, 0, 0}, 1e9};
     kki_ray_hit hit;

@@ -72,7 +72,6 @@ int solid_numbers(cli *c, const char *option, const char *text, double numbers[6
 
 static int add_shape(cli *c, kk_spec *spec, kk_shape_def def) {
     kk_error error = {0};
-    def.name = NULL;
     def.body = KK_WORLD;
     def.purpose = KK_SHAPE_COLLIDES;
     error.status = kk_spec_add_shape(spec, &def, NULL, &error);
@@ -145,11 +144,15 @@ static int add_model(cli *c, kk_spec *spec, const char *name, kk_transform pose)
             continue;
         }
         kk_error error = {0};
+        cli_text label = {0};
+        text_format(&label, "%s#%d", kk_model_body_name(m.model, def.body), kk_spec_shape_count(spec));
+        def.name = text_string(&label);
         error.status = copy_geometry(m.model, spec, &def, &error);
         def.placement = kk_transform_mul(pose, kk_shape_pose(m.model, m.data, i));
         def.material = 0;
         def.look = -1;
         code = error.status ? cli_fail_error(c, &error) : add_shape(c, spec, def);
+        text_free(&label);
         shapes++;
     }
     free(q);

@@ -22,7 +22,7 @@ static const cli_option arguments[] = {
      .kind = CLI_MODEL,
      .is_required = true,
      .offset = offsetof(collide_options, word) + sizeof(const char *),
-     .about = "likewise"},
+     .about = "another shape, mesh file or model"},
     {.name = NULL},
 };
 
@@ -113,6 +113,9 @@ static int make_ready(job *j) {
         return code;
     }
     error.status = kk_model_compile(j->spec, NULL, &j->model, &error);
+    if (error.status == KK_SINGULAR) {
+        return cli_fail(j->c, CLI_EXIT_INPUT, "%s; here that is mesh:FILE instead of FILE", error.text);
+    }
     error.status = error.status ? error.status : kk_data_create(j->model, NULL, &j->data);
     return error.status ? cli_fail_error(j->c, &error) : 0;
 }
@@ -200,13 +203,25 @@ static void print_impact(const job *j, cli_text *out) {
     }
 }
 
+// The link of a shape of a model stands before the last '#' of its name; loose shapes have none.
+static void print_shape(const job *j, int side, cli_text *out) {
+    const int shape = j->a.pair[side];
+    const char *name = kk_spec_shape_const(j->spec, j->first[side] + shape)->name;
+    const char *end = name ? strrchr(name, '#') : NULL;
+    text_format(out, "shape %d%s%.*s%s of %c", shape, end ? " (" : "", end ? (int)(end - name) : 0, end ? name : "",
+                end ? ")" : "", side ? 'B' : 'A');
+}
+
 static void print_answer(const job *j, cli_text *out) {
     const answer *a = &j->a;
     text_format(out, "%s%s%s and %s%s%s\n", cli_style(j->c, CLI_BOLD), j->o->word[0], cli_style(j->c, CLI_PLAIN),
                 cli_style(j->c, CLI_BOLD), j->o->word[1], cli_style(j->c, CLI_PLAIN));
     if (a->pairs > 1) {
-        text_format(out, "  pairs      %d, of which %d touch; the nearest are shapes %d and %d\n", a->pairs,
-                    a->touching, a->pair[0], a->pair[1]);
+        text_format(out, "  pairs      %d, of which %d touch; the nearest: ", a->pairs, a->touching);
+        print_shape(j, 0, out);
+        text_add(out, ", ");
+        print_shape(j, 1, out);
+        text_add(out, "\n");
     }
     if (a->has_distance) {
         text_format(out, "  distance   %.12g m%s\n", a->nearest.distance,
