@@ -35,10 +35,6 @@ static void store_quat(double *q, kk_quat a) {
     q[3] = r.z;
 }
 
-static kk_vec3 turn_back(kk_quat q, kk_vec3 a) {
-    return kk_mat3_tmul_vec(kk_quat_to_mat3(q), a);
-}
-
 static kk_vec3 turn(kk_quat q, kk_vec3 a) {
     return kk_mat3_mul_vec(kk_quat_to_mat3(q), a);
 }
@@ -49,6 +45,19 @@ static kk_vec3 turn(kk_quat q, kk_vec3 a) {
 static kk_vec3 turned_away(kk_quat q, kk_vec3 a) {
     const kk_vec3 e = kk_vec3_make(q.x, q.y, q.z), once = kk_vec3_cross(e, a), twice = kk_vec3_cross(e, once);
     return kk_vec3_scale(kk_vec3_sub(twice, kk_vec3_scale(once, q.w)), 2);
+}
+
+/// kk_quat_exp; angles below a quarter of a radian, as those of a step are, by the series of cosine and sine, whose first neglected
+/// terms are below rounding.
+static kk_quat turn_of(kk_vec3 theta) {
+    const double x = 0.25 * kk_vec3_dot(theta, theta); // half the angle, squared
+    if (!(x < 1.0 / 64)) {
+        return kk_quat_exp(theta);
+    }
+    const double c = 1 - x * (1.0 / 2 - x * (1.0 / 24 - x * (1.0 / 720 - x * (1.0 / 40320 - x / 3628800))));
+    const double s = 1 - x * (1.0 / 6 - x * (1.0 / 120 - x * (1.0 / 5040 - x * (1.0 / 362880 - x / 39916800))));
+    const double f = 0.5 * s;
+    return (kk_quat){c, f * theta.x, f * theta.y, f * theta.z};
 }
 
 // ---- free roots
@@ -121,22 +130,41 @@ typedef struct spinner {
 } spinner;
 
 static void turn_by(spinner *x, kk_vec3 theta) {
-    const kk_quat turned = kk_quat_exp(theta);
+    const kk_quat turned = turn_of(theta);
     x->R = kk_quat_mul(x->R, turned);
     carry(&x->P, turned);
     carry(&x->L, turned);
     carry(&x->u, turned);
 }
 
-/// θ of the midpoint rule by fixed-point iteration; each contracts by about |θ|/2.
+/// A vector x with (1 − B) x = r, B = (h/2) I⁻¹ [P]×: how θ answers a change of what it should be, to first order in θ.
+static kk_vec3 answer(const kk_mat3 *adjugate, double inverse, kk_vec3 r) {
+    return kk_vec3_scale(kk_mat3_mul_vec(*adjugate, r), inverse);
+}
+
+static kk_mat3 adjugate_of(kk_vec3 a, kk_vec3 b, kk_vec3 c, double *inverse) {
+    const kk_vec3 bc = kk_vec3_cross(b, c), ca = kk_vec3_cross(c, a), ab = kk_vec3_cross(a, b);
+    *inverse = 1 / kk_vec3_dot(a, bc);
+    return kk_mat3_transpose(kk_mat3_from_columns(bc, ca, ab));
+}
+
+/// θ of the midpoint rule by Newton's iteration with the derivative at θ = 0: each contracts by about |θ|²/8.
 static kk_vec3 midpoint_turn(const lone *b, kk_vec3 P, double h) {
-    kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, P), h);
+    const double g = -0.5 * h;
+    double inverse;
+    // columns of 1 − (h/2) I⁻¹ [P]×, whose k-th is e_k − (h/2) I⁻¹ (P × e_k)
+    const kk_vec3 x = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_make(0, P.z, -P.y)), g),
+                  y = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_make(-P.z, 0, P.x)), g),
+                  z = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_make(P.y, -P.x, 0)), g);
+    const kk_mat3 adjugate = adjugate_of(kk_vec3_make(1 + x.x, x.y, x.z), kk_vec3_make(y.x, 1 + y.y, y.z),
+                                         kk_vec3_make(z.x, z.y, 1 + z.z), &inverse);
+    kk_vec3 theta = answer(&adjugate, inverse, kk_vec3_scale(kk_sym3_mul_vec(b->inverse, P), h));
     for (int i = 0; i < 60; i++) {
-        const kk_quat half = kk_quat_exp(kk_vec3_scale(theta, 0.5));
-        const kk_vec3 next = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, turn_back(half, P)), h);
-        const kk_vec3 d = kk_vec3_sub(next, theta);
+        const kk_vec3 turned = kk_vec3_add(P, turned_away(turn_of(kk_vec3_scale(theta, 0.5)), P));
+        const kk_vec3 next = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, turned), h);
+        const kk_vec3 d = answer(&adjugate, inverse, kk_vec3_sub(next, theta));
         const double change = kk_vec3_dot(d, d), size = kk_vec3_dot(next, next);
-        theta = next;
+        theta = kk_vec3_add(theta, d);
         if (change <= 1e-32 * size) {
             break;
         }
