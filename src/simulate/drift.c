@@ -54,8 +54,13 @@ static kk_quat turn_of(kk_vec3 theta) {
     if (!(x < 1.0 / 64)) {
         return kk_quat_exp(theta);
     }
-    const double c = 1 - x * (1.0 / 2 - x * (1.0 / 24 - x * (1.0 / 720 - x * (1.0 / 40320 - x / 3628800))));
-    const double s = 1 - x * (1.0 / 6 - x * (1.0 / 120 - x * (1.0 / 5040 - x * (1.0 / 362880 - x / 39916800))));
+    double c = 1.0 / 720, s = 1.0 / 5040;
+    if (x > 1e-4) {
+        c -= x * (1.0 / 40320 - x / 3628800);
+        s -= x * (1.0 / 362880 - x / 39916800);
+    }
+    c = 1 - x * (1.0 / 2 - x * (1.0 / 24 - x * c));
+    s = 1 - x * (1.0 / 6 - x * (1.0 / 120 - x * s));
     const double f = 0.5 * s;
     return (kk_quat){c, f * theta.x, f * theta.y, f * theta.z};
 }
@@ -137,35 +142,25 @@ static void turn_by(spinner *x, kk_vec3 theta) {
     carry(&x->u, turned);
 }
 
-/// A vector x with (1 − B) x = r, B = (h/2) I⁻¹ [P]×: how θ answers a change of what it should be, to first order in θ.
-static kk_vec3 answer(const kk_mat3 *adjugate, double inverse, kk_vec3 r) {
-    return kk_vec3_scale(kk_mat3_mul_vec(*adjugate, r), inverse);
+/// r + g I⁻¹ (P × r): with g = h/2 how θ answers a change r of what it should be, to first order in θ.
+static kk_vec3 answer(const lone *b, kk_vec3 P, double g, kk_vec3 r) {
+    return kk_vec3_add(r, kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_cross(P, r)), g));
 }
 
-static kk_mat3 adjugate_of(kk_vec3 a, kk_vec3 b, kk_vec3 c, double *inverse) {
-    const kk_vec3 bc = kk_vec3_cross(b, c), ca = kk_vec3_cross(c, a), ab = kk_vec3_cross(a, b);
-    *inverse = 1 / kk_vec3_dot(a, bc);
-    return kk_mat3_transpose(kk_mat3_from_columns(bc, ca, ab));
-}
-
-/// θ of the midpoint rule by Newton's iteration with the derivative at θ = 0: each contracts by about |θ|²/8.
+/// θ of the midpoint rule. The plain iteration contracts by |θ|/2; corrected to first order in θ, by less than |θ|²/2, so it ends where the
+/// next correction would be below rounding.
 static kk_vec3 midpoint_turn(const lone *b, kk_vec3 P, double h) {
-    const double g = -0.5 * h;
-    double inverse;
-    // columns of 1 − (h/2) I⁻¹ [P]×, whose k-th is e_k − (h/2) I⁻¹ (P × e_k)
-    const kk_vec3 x = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_make(0, P.z, -P.y)), g),
-                  y = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_make(-P.z, 0, P.x)), g),
-                  z = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_make(P.y, -P.x, 0)), g);
-    const kk_mat3 adjugate = adjugate_of(kk_vec3_make(1 + x.x, x.y, x.z), kk_vec3_make(y.x, 1 + y.y, y.z),
-                                         kk_vec3_make(z.x, z.y, 1 + z.z), &inverse);
-    kk_vec3 theta = answer(&adjugate, inverse, kk_vec3_scale(kk_sym3_mul_vec(b->inverse, P), h));
+    const kk_vec3 free = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, P), h);
+    const int is_slow = kk_vec3_dot(free, free) < 0.25;
+    const double g = is_slow ? 0.5 * h : 0;
+    kk_vec3 theta = answer(b, P, g, free);
     for (int i = 0; i < 60; i++) {
         const kk_vec3 turned = kk_vec3_add(P, turned_away(turn_of(kk_vec3_scale(theta, 0.5)), P));
         const kk_vec3 next = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, turned), h);
-        const kk_vec3 d = answer(&adjugate, inverse, kk_vec3_sub(next, theta));
+        const kk_vec3 d = answer(b, P, g, kk_vec3_sub(next, theta));
         const double change = kk_vec3_dot(d, d), size = kk_vec3_dot(next, next);
         theta = kk_vec3_add(theta, d);
-        if (change <= 1e-32 * size) {
+        if (change * (is_slow ? 0.25 * size * size : 1) <= 1e-32 * size) {
             break;
         }
     }
