@@ -11,7 +11,26 @@
 #include "collision/mesh_contact.h"
 #include "collision/patch.h"
 
+static inline void range_of_corners(const kk_vec3 corner[3], kk_vec3 d, double *low, double *high) {
+    const double a = kk_vec3_dot(d, corner[0]), b = kk_vec3_dot(d, corner[1]), c = kk_vec3_dot(d, corner[2]);
+    *low = kki_lesser(a, kki_lesser(b, c));
+    *high = kki_greater(a, kki_greater(b, c));
+}
+
+// of triangles at once: there are many
+static inline void range_of(const kki_probe *x, kk_vec3 d, double *low, double *high) {
+    if (x->facet) {
+        range_of_corners(x->corner, d, low, high);
+    } else {
+        kki_probe_range(x, d, low, high);
+    }
+}
+
 void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high) {
+    if (x->facet) {
+        range_of_corners(x->corner, d, low, high);
+        return;
+    }
     const kk_vec3 l = kk_mat3_tmul_vec(x->X_MX.R, d);
     const double offset = kk_vec3_dot(d, x->X_MX.p);
     if (x->is_box) {
@@ -82,7 +101,7 @@ static kk_vec3 unit(kk_vec3 v, double size) {
 static double separation(const search *s, kk_vec3 d) {
     double low, high, x_low, x_high;
     kki_facet_range(s->f, d, &low, &high);
-    kki_probe_range(s->x, d, &x_low, &x_high);
+    range_of(s->x, d, &x_low, &x_high);
     return x_low - high;
 }
 
@@ -98,7 +117,7 @@ static double required(const search *s, kki_hit_kind kind, bool is_exact) {
 static void try_normal(search *s) {
     double low, high;
     const double plane = kk_vec3_dot(s->f->n, s->f->v[0]);
-    kki_probe_range(s->x, s->f->n, &low, &high);
+    range_of(s->x, s->f->n, &low, &high);
     const double front = low - plane, back = plane - high;
     const bool is_back = !s->f->is_solid && back > front;
     s->any = s->f->is_prism ? front : kki_greater(front, back);
@@ -219,7 +238,9 @@ static bool is_worth_it(const search *s, double sep, double size2, bool is_flat)
 }
 
 static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int sides) {
-    const kk_vec3 u = kk_mat3_mul_vec(s->x->X_MX.R, kk_vec3_sub(s->x->shape.vertex[b], s->x->shape.vertex[a]));
+    const kki_probe *p = s->x;
+    const kk_vec3 u = p->facet ? kk_vec3_sub(p->corner[b], p->corner[a])
+                               : kk_mat3_mul_vec(p->X_MX.R, kk_vec3_sub(p->shape.vertex[b], p->shape.vertex[a]));
     const kk_vec3 c = kk_vec3_cross(u, e);
     const double size2 = kk_vec3_dot(c, c);
     if (!(size2 > 1e-16 * kk_vec3_dot(u, u) * kk_vec3_dot(e, e))) {
@@ -228,7 +249,7 @@ static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int
     const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
     double low, high, x_low, x_high;
     kki_facet_range(s->f, c, &low, &high);
-    kki_probe_range(s->x, c, &x_low, &x_high);
+    range_of(s->x, c, &x_low, &x_high);
     if ((sides & 1) && is_worth_it(s, x_low - high, size2, is_flat)) {
         try_edge_axis(s, k, a, b, unit(c, kk_sqrt(size2)));
     }
@@ -272,7 +293,7 @@ static void try_box_edges(search *s) {
         const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
         double low, high, x_low, x_high;
         kki_facet_range(s->f, c, &low, &high);
-        kki_probe_range(s->x, c, &x_low, &x_high);
+        range_of(s->x, c, &x_low, &x_high);
         if (is_worth_it(s, x_low - high, size2, is_flat)) {
             try_box_axis(s, k, axis, unit(c, kk_sqrt(size2)));
         }

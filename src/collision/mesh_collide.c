@@ -116,6 +116,9 @@ static bool set_triangle(contact *c, int32_t place) {
         return false;
     }
     c->x.facet = &c->x_facet;
+    for (int k = 0; k < 3; k++) {
+        c->x.corner[k] = kk_transform_point(c->x.X_MX, c->x_facet.v[k]);
+    }
     c->x_face = (kki_convex_face){c->x_facet.n, 0, 0, 3};
     c->x.shape = (kki_polytope){3, 1, 3, c->x_facet.v, &c->x_face, TRIANGLE_LOOP, TRIANGLE_EDGES};
     c->x.size = c->x_facet.size;
@@ -413,45 +416,10 @@ static bool is_one_sided(kk_vec3 n, kk_vec3 o, const kk_vec3 corner[3], double l
     return (h[0] > limit && h[1] > limit && h[2] > limit) || (h[0] < -limit && h[1] < -limit && h[2] < -limit);
 }
 
-typedef struct range {
-    double low, high;
-} range;
-
-// n · (x − o) over the corners of a leaf
-static range leaf_range(const kki_surface *s, kki_tree_entry leaf, kk_vec3 n, double offset) {
-    range r = {__builtin_inf(), -__builtin_inf()};
-    for (int32_t i = leaf.child; i < leaf.child + leaf.count; i++) {
-        for (int k = 0; k < 3; k++) {
-            const double h = kk_vec3_dot(n, s->corner[i][k]);
-            r.low = kki_lesser(r.low, h);
-            r.high = kki_greater(r.high, h);
-        }
-    }
-    return (range){r.low + offset, r.high + offset};
-}
-
-// Whether a slab across one of their faces parts two leaves (S1 7.3): boxes of slanted triangles are thick, slabs thin.
-static bool slab_parts(const contact *c, kki_tree_entry a, kki_tree_entry b, double limit) {
-    const kki_surface *s = c->source.surface, *t = c->x_source.surface;
-    const kk_transform *X = &c->x.X_MX;
-    const kk_vec3 n = s->leaf_normal[a.child];
-    const range ra = leaf_range(s, a, n, 0);
-    const range rb = leaf_range(t, b, kk_mat3_tmul_vec(X->R, n), kk_vec3_dot(n, X->p));
-    if (rb.low - ra.high > limit || ra.low - rb.high > limit) {
-        return true;
-    }
-    const kk_vec3 m = t->leaf_normal[b.child], d = kk_mat3_mul_vec(X->R, m);
-    const range sb = leaf_range(t, b, m, kk_vec3_dot(d, X->p)), sa = leaf_range(s, a, d, 0);
-    return sb.low - sa.high > limit || sa.low - sb.high > limit;
-}
-
 // Triangles of two leaves: boxes and planes first, in the mesh's frame.
 static void try_leaves(contact *c, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
     const kki_surface *s = c->source.surface, *t = c->x_source.surface;
     const double limit = c->reach + c->x.radius;
-    if (slab_parts(c, a, b, limit)) {
-        return;
-    }
     for (int32_t j = b.child; j < b.child + b.count; j++) {
         kk_vec3 corner[3];
         for (int k = 0; k < 3; k++) {

@@ -33,13 +33,14 @@ typedef struct kki_probe {
     bool is_general; ///< `core` answers instead of `shape`: curved bodies and hulls of many corners
     kki_core core;
     const kki_facet *facet; ///< triangle of another mesh, in that mesh's frame; NULL for convex bodies
+    kk_vec3 corner[3];      ///< of such a triangle in M
     kk_transform X_MX;
     double radius;
     double size; ///< of about the core's extent, for tolerances
 } kki_probe;
 
 static inline kk_vec3 kki_probe_vertex(const kki_probe *x, int32_t i) {
-    return kk_transform_point(x->X_MX, x->shape.vertex[i]);
+    return x->facet ? x->corner[i] : kk_transform_point(x->X_MX, x->shape.vertex[i]);
 }
 /// Smallest and largest d · x over the core.
 void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high);
