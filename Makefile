@@ -63,6 +63,7 @@ ifdef DEMO
 	@cd build/demo && ../release/examples/$(DEMO)
 else
 	@build/release/karakuri walk models/hrp2/hrp2_bush.xml --simulate --stabilise --report build/demo/walk.html
+	@$(MAKE) -s --no-print-directory show
 endif
 
 # a scene for whoever looks: live in the browser where there is a display, else a file that opens in one, and a picture

@@ -5,7 +5,7 @@
 ///     const kki_solver_options options = kki_solver_options_default();
 ///     status = kki_contact_solve(&problem, &options, &work, lambda, u, &certificate, &stats);
 ///
-/// Rungs: L0 the warm start as it is, L1 block Gauss-Seidel sweeps, L2 mode Newton, L2½ a convex problem in velocities, L3 proximal point,
+/// Rungs: L0 the warm start as it is, L1 block Gauss-Seidel sweeps, L2 mode Newton, L2¼ a path of problems, L2½ a convex problem in velocities, L3 proximal point,
 /// accelerated sweeps, ADMM. All iterate to the rounding floor; the tolerance is only the line between success and failure.
 /// docs/maths/contact.md has the equations.
 #ifndef KKI_CONTACT_SOLVER_H

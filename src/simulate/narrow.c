@@ -22,21 +22,28 @@ static int pair_of(const kki_narrow *n, const kki_row_part *part) {
     return -1;
 }
 
-void kki_narrow_choose(kk_simulator *s, kki_island *I) {
-    kki_narrow n = {0};
-    if (I->nv > KKI_NARROW_DOFS || I->nrow < 3 * UNITS) {
-        return;
-    }
+/// The pairs that touch, in the order of their rows. False where something else holds, or there are too many.
+static int find_pairs(const kk_simulator *s, const kki_island *I, kki_narrow *n) {
+    n->npair = 0;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         const kki_row_part *part = &s->part[c->first_part];
-        if (c->kind != KKI_ON_CONTACT || (pair_of(&n, part) < 0 && n.npair == MOST_PAIRS)) {
-            return;
+        const int known = pair_of(n, part) >= 0;
+        if (c->kind != KKI_ON_CONTACT || (!known && n->npair == MOST_PAIRS)) {
+            return 0;
         }
-        if (pair_of(&n, part) < 0) {
-            n.pair[n.npair][0] = part->i;
-            n.pair[n.npair++][1] = part->j;
+        if (!known) {
+            n->pair[n->npair][0] = part->i;
+            n->pair[n->npair++][1] = part->j;
         }
+    }
+    return 1;
+}
+
+void kki_narrow_choose(kk_simulator *s, kki_island *I) {
+    kki_narrow n;
+    if (I->nv > KKI_NARROW_DOFS || I->nrow < 3 * UNITS || !find_pairs(s, I, &n)) {
+        return;
     }
     const int units = UNITS * n.npair;
     if (10 * units <= 7 * I->nv && I->nrow >= 3 * units) {
@@ -103,14 +110,7 @@ static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
 
 static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) {
     kki_narrow *n = &s->narrow;
-    n->npair = 0;
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_row_part *part = &s->part[s->constraint[s->order[I->first_constraint + i]].first_part];
-        if (pair_of(n, part) < 0) {
-            n->pair[n->npair][0] = part->i;
-            n->pair[n->npair++][1] = part->j;
-        }
-    }
+    find_pairs(s, I, n); // as when it was chosen
     n->stride = kki_round4(I->nv);
     n->width = kki_round4(I->full);
     climb_units(m, s, I, n->stride);

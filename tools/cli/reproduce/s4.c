@@ -336,7 +336,7 @@ static crawl_figures crawl(study *s, char posture, int panels[2]) {
                 for (int k = 0; k < 3; k++) {
                     x.torque[k] = exam_max(x.torque[k], fabs(torque[k]));
                     if (i % 10 == 0) {
-                        char name[8];
+                        char name[16];
                         snprintf(name, sizeof name, "J%d", k + 1);
                         exam_point(&s->exam, panels[0], name, phase, torque[k]);
                         exam_point(&s->exam, panels[1], name, phase, torque[k] * speed[k]);
@@ -472,7 +472,7 @@ static void run_pid(study *s) {
                     worst = i >= 4800 ? exam_max(worst, fabs(off)) : worst;
                 }
                 if (i >= 4800 && i % 10 == 0) {
-                    char name[8];
+                    char name[16];
                     snprintf(name, sizeof name, "J%d", k + 1);
                     exam_point(&s->exam, panel, name, i * 1e-3 - 4.8,
                                kk_state_q(t.r.state)[t.q[0][k]] - player->q[t.q[0][k]]);
