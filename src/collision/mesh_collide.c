@@ -145,20 +145,22 @@ static bool is_parted_by(const kki_facet *f, const kki_probe *x, kk_vec3 d, doub
 typedef struct way_out {
     kk_vec3 d;
     double depth;
+    const kki_hit *under; // of a triangle that X is clear of: it counts once it explains a hit
 } way_out;
 
 enum { WAYS = 32 };
 
-static bool is_explained(const kki_facet *f, const kki_probe *x, const kki_hit *hit, const way_out *way, int ways) {
+// The way that explains a hit; -1 where there is none.
+static int explanation(const kki_facet *f, const kki_probe *x, const kki_hit *hit, const way_out *way, int ways) {
     const double depth = x->radius - hit->sep;
     for (int i = 0; i < ways; i++) {
         const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
         const bool is_other = kk_vec3_dot(r, r) > KKI_FLAT_SINE * KKI_FLAT_SINE;
         if (is_other && way[i].depth < depth && is_parted_by(f, x, way[i].d, kki_greater(way[i].depth, 0))) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return -1;
 }
 
 static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
@@ -166,11 +168,12 @@ static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
         const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
         if (kk_vec3_dot(r, r) <= KKI_FLAT_SINE * KKI_FLAT_SINE) {
             way[i].depth = kki_greater(way[i].depth, radius - hit->sep); // of the whole body, not of one triangle
+            way[i].under = hit->is_under ? way[i].under : NULL;
             return ways;
         }
     }
     if (ways < WAYS) {
-        way[ways++] = (way_out){hit->d, radius - hit->sep};
+        way[ways++] = (way_out){hit->d, radius - hit->sep, hit->is_under ? hit : NULL};
     }
     return ways;
 }
@@ -210,6 +213,18 @@ static bool has_overlap(const kki_clusters *all) {
     return false;
 }
 
+// A deeper hit is explained by it: it counts.
+static void take_way_under(contact *c, way_out *way) {
+    if (way->under) {
+        const kki_hit hit = *way->under;
+        kki_facet f;
+        kki_facet_load(&c->source, hit.place, &f);
+        note_overlap(c, &hit);
+        kki_clusters_add(&c->clusters, &f, &c->x, &hit);
+        way->under = NULL;
+    }
+}
+
 // shallow hits first: they are the ways out
 static void flush(contact *c) {
     way_out way[WAYS];
@@ -225,7 +240,14 @@ static void flush(contact *c) {
         if (c->x.facet) {
             set_triangle(c, hit->x_place);
         }
-        if (hit->sep < c->x.radius && !hit->only_above && is_explained(&f, &c->x, hit, way, ways)) {
+        if (hit->is_under) {
+            ways = add_way(way, ways, hit, c->x.radius);
+            continue;
+        }
+        const bool is_deep = hit->sep < c->x.radius && !hit->only_above;
+        const int by = is_deep ? explanation(&f, &c->x, hit, way, ways) : -1;
+        if (by >= 0) {
+            take_way_under(c, &way[by]);
             continue;
         }
         if (!hit->only_above && hit->sep <= 0) {
@@ -248,13 +270,14 @@ static void flush(contact *c) {
 
 static void try_face(contact *c, int32_t place) {
     kki_facet f;
-    if (!kki_facet_load(&c->source, place, &f) ||
-        !kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])) {
-        return;
+    const int32_t x_place = c->x.facet ? c->x_facet.place : -1;
+    const int count = kki_facet_load(&c->source, place, &f)
+                          ? kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])
+                          : 0;
+    for (int i = 0; i < count; i++) {
+        c->hit[c->count++].x_place = x_place;
     }
-    c->hit[c->count].x_place = c->x.facet ? c->x_facet.place : -1;
-    if (++c->count == HITS) {
-        const int32_t x_place = c->x.facet ? c->x_facet.place : -1;
+    if (c->count > HITS - 2) {
         flush(c);
         if (x_place >= 0) {
             set_triangle(c, x_place);

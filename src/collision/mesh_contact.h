@@ -59,6 +59,7 @@ typedef struct kki_hit {
     int32_t x_place;     ///< of the other mesh's where X is its triangle
     int32_t index;       ///< face of X (KKI_HIT_X_FACE)
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
+    bool is_under;       ///< the same, but X is behind it: a way out if a deeper hit needs one
     kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
     uint32_t feature[2]; ///< the same: of the mesh and of X
 } kki_hit;
@@ -72,8 +73,9 @@ static inline uint32_t kki_feature(int kind, int32_t id) {
 uint32_t kki_probe_vertex_feature(const kki_probe *x, int32_t i);
 uint32_t kki_probe_edge_feature(const kki_probe *x, int32_t a, int32_t b);
 
-/// The triangle's best direction; false where it is farther than `reach` or has nothing to say.
-bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
+/// The triangle's best direction, and the way out where X lies behind it; returns how many, none where it is farther than
+/// `reach` or has nothing to say.
+int kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit hit[2]);
 
 /// The nearest points of a triangle and a polytope that are apart, where their direction is a summit's.
 bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
