@@ -639,10 +639,12 @@ static void try_general(search *s) {
 // ---- all together
 
 // X has come in past a sharp edge and lies behind a triangle that it is clear of, so near that the way out may be shorter
-// here than back through the one it came by: its lowest point is over the face, or an edge is over X's.
+// here than back through the one it came by: its lowest point is over the face, or an edge is over X's. One triangle of
+// another mesh does not say that much of the whole.
 static bool is_under(const search *s) {
     const kki_probe *x = s->x;
-    if (x->facet || !s->f->is_solid || s->f->is_prism || !(s->best.sep < 0) || s->best.kind == KKI_HIT_X_FACE) {
+    if (x->facet || !s->f->is_solid || s->f->is_prism || !(s->best.sep < 0) || !(s->any <= -s->best.sep) ||
+        s->best.kind == KKI_HIT_X_FACE) {
         return false;
     }
     const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, s->best.d));

@@ -163,19 +163,15 @@ static int explanation(const kki_facet *f, const kki_probe *x, const kki_hit *hi
     return -1;
 }
 
-static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
+// The way along a direction; -1 where there is none.
+static int way_along(kk_vec3 d, const way_out *way, int ways) {
     for (int i = 0; i < ways; i++) {
-        const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
+        const kk_vec3 r = kk_vec3_sub(way[i].d, d);
         if (kk_vec3_dot(r, r) <= KKI_FLAT_SINE * KKI_FLAT_SINE) {
-            way[i].depth = kki_greater(way[i].depth, radius - hit->sep); // of the whole body, not of one triangle
-            way[i].under = hit->is_under ? way[i].under : NULL;
-            return ways;
+            return i;
         }
     }
-    if (ways < WAYS) {
-        way[ways++] = (way_out){hit->d, radius - hit->sep, hit->is_under ? hit : NULL};
-    }
-    return ways;
+    return -1;
 }
 
 // The shallowest overlap: it counts where no point that overlaps is found, as where X's outline has nothing over the
@@ -213,16 +209,33 @@ static bool has_overlap(const kki_clusters *all) {
     return false;
 }
 
-// A deeper hit is explained by it: it counts.
-static void take_way_under(contact *c, way_out *way) {
+static void add_under(contact *c, const kki_hit *hit) {
+    kki_facet f;
+    kki_facet_load(&c->source, hit->place, &f);
+    note_overlap(c, hit);
+    kki_clusters_add(&c->clusters, &f, &c->x, hit);
+}
+
+// The triangle that X is clear of counts: a deeper hit is explained by it, or another triangle has the same way out.
+static void take_way(contact *c, way_out *way) {
     if (way->under) {
-        const kki_hit hit = *way->under;
-        kki_facet f;
-        kki_facet_load(&c->source, hit.place, &f);
-        note_overlap(c, &hit);
-        kki_clusters_add(&c->clusters, &f, &c->x, &hit);
+        add_under(c, way->under);
         way->under = NULL;
     }
+}
+
+static int add_way(contact *c, const kki_hit *hit, way_out *way, int ways) {
+    const int same = way_along(hit->d, way, ways);
+    const double depth = c->x.radius - hit->sep;
+    if (same < 0 && ways < WAYS) {
+        way[ways++] = (way_out){hit->d, depth, hit->is_under ? hit : NULL};
+    } else if (same >= 0 && hit->is_under && !way[same].under) {
+        add_under(c, hit);
+    } else if (same >= 0 && !hit->is_under) {
+        take_way(c, &way[same]);
+        way[same].depth = kki_greater(way[same].depth, depth); // of the whole body, not of one triangle
+    }
+    return ways;
 }
 
 // shallow hits first: they are the ways out
@@ -241,20 +254,20 @@ static void flush(contact *c) {
             set_triangle(c, hit->x_place);
         }
         if (hit->is_under) {
-            ways = add_way(way, ways, hit, c->x.radius);
+            ways = add_way(c, hit, way, ways);
             continue;
         }
         const bool is_deep = hit->sep < c->x.radius && !hit->only_above;
         const int by = is_deep ? explanation(&f, &c->x, hit, way, ways) : -1;
         if (by >= 0) {
-            take_way_under(c, &way[by]);
+            take_way(c, &way[by]);
             continue;
         }
         if (!hit->only_above && hit->sep <= 0) {
             note_overlap(c, hit);
         }
         if (!hit->only_above) {
-            ways = add_way(way, ways, hit, c->x.radius);
+            ways = add_way(c, hit, way, ways);
         }
         // faces that lie beside each other: corners and edges may be near. Of round bodies this has been looked at
         kki_hit nearest;
