@@ -7,6 +7,7 @@
 /// the mirror that loops see in a step (resolve.c) would otherwise keep it for ever.
 #include <string.h>
 
+#include "contact/dense_kernels.h"
 #include "simulate/island.h"
 
 enum { MOST_ROUNDS = 4 };
@@ -15,6 +16,8 @@ enum { MOST_ROUNDS = 4 };
 static const double CLOSED = 1e-13, SMALL = 1e-8;
 /// Speed along a loop's rows that is left, m/s or rad/s.
 static const double STEADY = 1e-7;
+/// Of a matrix' largest, on its diagonal; and shares of an error at which rounds end, and that may be left.
+static const double TRACE = 1e-13, ROUNDING = 1e-8, ENOUGH = 1e-8;
 
 static int is_held(const kk_model *m) {
     return m->nloop > 0 || m->ncoupling > 0;
@@ -46,19 +49,128 @@ static double speeds(const kk_model *m, kk_simulator *s, const kki_island *I) {
     return worst;
 }
 
-/// Change of the island's positions or velocities that takes g away, in scaled coordinates, added to `change`.
-static int take_away(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
-                     double *change) {
-    double *dy = s->local[0], *lambda = s->lambda + I->first_row;
+// ---- what takes g away
+
+/// Rows that all hold need no ladder: a factor of G, with a trace on its diagonal where rows say the same twice, and rounds that win
+/// back what the trace and rounding took.
+typedef struct direct {
+    int is_ready;
+    double *inverse; ///< [stride] of the factor's diagonal; the factor stands in s->G
+} direct;
+
+/// Rows that dead or dependent ones were made of: nothing acts along them.
+static int is_free(const kki_block *block) {
+    return block->law == KKI_LAW_BOX && block->lower == 0 && block->upper == 0;
+}
+
+static int all_hold(const kk_simulator *s, const kki_island *I) {
+    int hold = !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows;
+    for (int b = I->first_block; b < I->first_block + I->nblock && hold; b++) {
+        hold = s->block[b].law == KKI_LAW_EQUALITY || is_free(&s->block[b]);
+    }
+    return hold;
+}
+
+/// Takes rows that are free out of a matrix, and out of g for good.
+static void leave_out_free(kk_simulator *s, const kki_island *I) {
+    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
+        const int row = s->block[b].row;
+        for (int r = 0; r < I->nrow && is_free(&s->block[b]); r++) {
+            s->G[r * I->stride + row] = s->G[row * I->stride + r] = r == row;
+        }
+    }
+}
+
+static void forget_free(const kk_simulator *s, const kki_island *I, double *g) {
+    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
+        if (is_free(&s->block[b])) {
+            g[s->block[b].row] = 0;
+        }
+    }
+}
+
+static direct factor(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    direct d = {.inverse = s->lambda2 + I->first_row};
+    if (!all_hold(s, I)) {
+        return d;
+    }
+    kki_rows_matrix(m, s, I);
+    double most = 0;
+    for (int r = 0; r < I->nrow; r++) {
+        const double own = s->G[r * I->stride + r];
+        most = own > most ? own : most;
+    }
+    for (int r = 0; r < I->nrow; r++) {
+        s->G[r * I->stride + r] += s->compliance[I->first_row + r] + TRACE * most;
+    }
+    leave_out_free(s, I);
+    d.is_ready = s->solver.kernels->ldl(I->nrow, I->stride, s->G, d.inverse);
+    return d;
+}
+
+/// What is left of g once λ acts, into u; its largest. dy = Y λ on the way.
+static double leftover(kk_simulator *s, const kki_island *I, const double *lambda, double *dy, double *u) {
+    double worst = 0;
+    memset(dy, 0, (size_t)I->nv * sizeof *dy);
+    kki_rows_add(s, I, lambda, dy);
+    kki_rows_velocity(s, I, dy, u);
+    for (int r = 0; r < I->nrow; r++) {
+        u[r] += s->g[I->first_row + r] + s->compliance[I->first_row + r] * lambda[r];
+    }
+    forget_free(s, I, u);
+    for (int r = 0; r < I->nrow; r++) {
+        worst = __builtin_fabs(u[r]) > worst ? __builtin_fabs(u[r]) : worst;
+    }
+    return worst;
+}
+
+/// True where nothing but rounding is left. @param size  of g
+static int take_directly(kk_simulator *s, const kki_island *I, const direct *d, double size, double *dy) {
+    const int at = I->first_row;
+    double *lambda = s->lambda + at, *u = s->u + at, *step = s->total + at, *y = s->u2 + at;
+    double left = size;
+    memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
+    memset(u, 0, (size_t)I->stride * sizeof *u);
+    memcpy(u, s->g + at, (size_t)I->nrow * sizeof *u);
+    forget_free(s, I, u);
+    for (int round = 0; round < MOST_ROUNDS && left > ROUNDING * size; round++) {
+        s->solver.kernels->ldl_solve(I->nrow, I->stride, s->G, d->inverse, u, y, step);
+        for (int r = 0; r < I->nrow; r++) {
+            lambda[r] -= step[r];
+        }
+        left = leftover(s, I, lambda, dy, u);
+        memset(u + I->nrow, 0, (size_t)(I->stride - I->nrow) * sizeof *u);
+    }
+    return left <= ENOUGH * size;
+}
+
+/// By the ladder, for what is wide or partly free.
+static int take_by_ladder(const kk_model *m, kk_simulator *s, const kki_island *I, double *dy) {
+    double *lambda = s->lambda + I->first_row;
     kki_certificate proof;
     kki_solver_stats stats;
+    const int wants_matrix = !I->is_wide && I->nrow <= s->most_dense_rows;
+    if (wants_matrix) {
+        kki_rows_matrix(m, s, I);
+    }
+    const kki_problem problem = kki_island_problem(s, I, wants_matrix);
     const kki_solver_options options = kki_island_solver_options(s, I);
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
-    if (kki_island_solve(s, I, problem, &options, lambda, s->u + I->first_row, &proof, &stats) != KK_OK) {
+    if (kki_island_solve(s, I, &problem, &options, lambda, s->u + I->first_row, &proof, &stats) != KK_OK) {
         return 0;
     }
     memset(dy, 0, (size_t)I->nv * sizeof *dy);
     kki_rows_add(s, I, lambda, dy);
+    return 1;
+}
+
+/// Change of the island's positions or velocities that takes g away, in scaled coordinates. @param size  the largest of g
+static int take_away(const kk_model *m, kk_simulator *s, const kki_island *I, const direct *d, double size,
+                     double *change) {
+    double *dy = s->local[0];
+    if (!(d->is_ready && take_directly(s, I, d, size, dy)) && !take_by_ladder(m, s, I, dy)) {
+        return 0;
+    }
     kki_island_scatter(m, s, I, dy, change);
     return 1;
 }
@@ -76,16 +188,15 @@ static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
     if (gap > SMALL) {
         kki_island_free_dependent_rows(m, s, I);
     }
-    const int wants_matrix = !I->is_wide && I->nrow <= s->most_dense_rows;
-    if (wants_matrix) {
-        kki_rows_matrix(m, s, I);
+    const direct d = factor(m, s, I);
+    if (!take_away(m, s, I, &d, gap, s->y_drift)) {
+        return 0;
     }
-    const kki_problem problem = kki_island_problem(s, I, wants_matrix);
-    const int changed = take_away(m, s, I, &problem, s->y_drift);
-    if (changed && speeds(m, s, I) > STEADY) {
-        take_away(m, s, I, &problem, s->y_end);
+    const double speed = speeds(m, s, I);
+    if (speed > STEADY) {
+        take_away(m, s, I, &d, speed, s->y_end);
     }
-    return changed;
+    return 1;
 }
 
 /// The widest gap of a loop or coupling, soft ones included.
