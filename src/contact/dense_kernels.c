@@ -152,6 +152,78 @@ BODY void gather_ranges_body(const int32_t *range, int n, int stride, bool upper
     }
 }
 
+BODY void project_body(int nv, int stride, const int32_t *span, const double *Y, const double *y, double *r) {
+    memset(r, 0, sizeof(double) * (size_t)stride);
+    for (int k = 0; k < nv; k++) {
+        const kki_quad *row = (const kki_quad *)(Y + k * stride);
+        for (int c = span[2 * k]; c < span[2 * k + 1]; c++) {
+            ((kki_quad *)r)[c] += row[c] * y[k];
+        }
+    }
+}
+
+BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y) {
+    for (int k = 0; k < nv; k++) {
+        const kki_quad *row = (const kki_quad *)(Y + k * stride);
+        kki_quad sum = {0, 0, 0, 0};
+        for (int c = span[2 * k]; c < span[2 * k + 1]; c++) {
+            sum += row[c] * ((const kki_quad *)lambda)[c];
+        }
+        y[k] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+}
+
+/// Rows of Y whose span holds a vector, a bit each. @param at [vectors]
+BODY void list_rows(int nv, int vectors, const int32_t *span, uint64_t *at) {
+    for (int c = 0; c < vectors; c++) {
+        at[c] = 0;
+    }
+    for (int k = 0; k < nv; k++) {
+        for (int c = span[2 * k]; c < span[2 * k + 1]; c++) {
+            at[c] |= (uint64_t)1 << k;
+        }
+    }
+}
+
+/// Four rows of G, `width` vectors from the first on, over the listed rows of Y; and their mirror.
+BODY void gram_block(uint64_t rows, int stride, int row, int first, int width, int n, const double *Y, double *G) {
+    kki_quad sum[4][2] = {{{0}}};
+    for (; rows; rows &= rows - 1) {
+        const double *y = Y + (size_t)__builtin_ctzll(rows) * (size_t)stride;
+        for (int i = 0; i < 4; i++) {
+            for (int c = 0; c < width; c++) {
+                sum[i][c] += y[row + i] * ((const kki_quad *)y)[first + c];
+            }
+        }
+    }
+    for (int i = 0; i < 4 && row + i < n; i++) {
+        for (int c = 0; c < width; c++) {
+            ((kki_quad *)(G + (row + i) * stride))[first + c] = sum[i][c];
+        }
+    }
+    for (int c = row / 4 == first ? 1 : 0; c < width; c++) {
+        for (int j = 0; j < 4 && 4 * (first + c) + j < n; j++) {
+            const kki_quad column = {sum[0][c][j], sum[1][c][j], sum[2][c][j], sum[3][c][j]};
+            *(kki_quad *)(G + (4 * (first + c) + j) * stride + row) = column;
+        }
+    }
+}
+
+BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
+    const int width = stride / 4;
+    uint64_t at[KKI_GRAM_ROWS / 4];
+    list_rows(nv, width, span, at);
+    for (int r = 0; r < (n + 3) / 4; r++) {
+        int c = r;
+        for (; c + 2 <= width; c += 2) {
+            gram_block(at[r] & (at[c] | at[c + 1]), stride, 4 * r, c, 2, n, Y, G);
+        }
+        for (; c < width; c++) {
+            gram_block(at[r] & at[c], stride, 4 * r, c, 1, n, Y, G);
+        }
+    }
+}
+
 // ---- L D Lᵀ
 //
 // Vectors start at the one that holds the diagonal: what stands left of it there is rubbish, which the solves meet only with zeros
@@ -478,6 +550,17 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
                                                  const double *R, double *W) {                                         \
         gather_ranges_body(range, n, stride, upper, C, R, W);                                                          \
     }                                                                                                                  \
+    attribute static void project_##suffix(int nv, int stride, const int32_t *span, const double *Y, const double *y,  \
+                                           double *r) {                                                                \
+        project_body(nv, stride, span, Y, y, r);                                                                       \
+    }                                                                                                                  \
+    attribute static void spread_##suffix(int nv, int stride, const int32_t *span, const double *Y,                    \
+                                          const double *lambda, double *y) {                                           \
+        spread_body(nv, stride, span, Y, lambda, y);                                                                   \
+    }                                                                                                                  \
+    attribute static void gram_##suffix(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {  \
+        gram_body(nv, n, stride, span, Y, G);                                                                          \
+    }                                                                                                                  \
     attribute static double dot_##suffix(int stride, const double *a, const double *b) {                               \
         return dot_body(0, stride / 4, a, b);                                                                          \
     }                                                                                                                  \
@@ -493,6 +576,9 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .invert = invert_##suffix,                                                                                     \
         .gather_ranges = gather_ranges_##suffix,                                                                       \
         .gather = gather_##suffix,                                                                                     \
+        .project = project_##suffix,                                                                                   \
+        .spread = spread_##suffix,                                                                                     \
+        .gram = gram_##suffix,                                                                                         \
         .dot = dot_##suffix,                                                                                           \
     };
 

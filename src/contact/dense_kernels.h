@@ -15,6 +15,8 @@ static inline int kki_round4(int n) {
     return (n + 3) & ~3;
 }
 
+enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512 };
+
 typedef struct kki_dense_kernels {
     /// y = b + A x, A symmetric [n × stride]; y, b [stride]; x [n].
     void (*multiply)(int n, int stride, const double *A, const double *x, const double *b, double *y);
@@ -40,6 +42,11 @@ typedef struct kki_dense_kernels {
     /// The same where column t is zero but for rows range[2t] … range[2t + 1] − 1. @param range [2n]
     void (*gather_ranges)(const int32_t *range, int n, int stride, bool upper, const double *C, const double *R,
                           double *W);
+    /// r = Yᵀ y, [stride], and y += Y λ; spans as above.
+    void (*project)(int nv, int stride, const int32_t *span, const double *Y, const double *y, double *r);
+    void (*spread)(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y);
+    /// G = Yᵀ Y, [n × stride], exactly symmetric; within KKI_GRAM_DOFS and KKI_GRAM_ROWS.
+    void (*gram)(int nv, int n, int stride, const int32_t *span, const double *Y, double *G);
     /// Σ a b, [stride].
     double (*dot)(int stride, const double *a, const double *b);
 } kki_dense_kernels;

@@ -1,9 +1,8 @@
 /// Rows of constraints in scaled coordinates: Y = Xᵀ Jᵀ by climbing the factor, G = Yᵀ Y, and products with Y.
 #include <string.h>
 
+#include "contact/dense_kernels.h"
 #include "simulate/island.h"
-
-typedef double quad __attribute__((vector_size(32), may_alias));
 
 // ---- products with Y
 
@@ -13,13 +12,7 @@ void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double 
         kki_wide_velocity(s, I, y, r);
         return;
     }
-    memset(r, 0, (size_t)I->stride * sizeof *r);
-    for (int k = 0; k < I->nv; k++) {
-        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
-        for (int c = s->span[2 * k]; c < s->span[2 * k + 1]; c++) {
-            ((quad *)r)[c] += ((const quad *)Y)[c] * y[k];
-        }
-    }
+    s->solver.kernels->project(I->nv, I->stride, s->span, s->Y, y, r);
 }
 
 /// y += Y λ; λ's padding is zero.
@@ -28,14 +21,7 @@ void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lamb
         kki_wide_add(s, I, lambda, y);
         return;
     }
-    for (int k = 0; k < I->nv; k++) {
-        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
-        quad sum = {0, 0, 0, 0};
-        for (int c = s->span[2 * k]; c < s->span[2 * k + 1]; c++) {
-            sum += ((const quad *)Y)[c] * ((const quad *)lambda)[c];
-        }
-        y[k] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
-    }
+    s->solver.kernels->spread(I->nv, I->stride, s->span, s->Y, lambda, y);
 }
 
 void kki_rows_add_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double l[3], double *y) {
@@ -191,6 +177,10 @@ static int support_of(const kk_model *m, kk_simulator *s, const kki_constraint *
 /// Upper triangle row by row, then mirrored: exactly symmetric.
 void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const size_t stride = (size_t)I->stride;
+    if (I->nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS) {
+        s->solver.kernels->gram(I->nv, I->nrow, I->stride, s->span, s->Y, s->G);
+        return;
+    }
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         const int count = support_of(m, s, c);
