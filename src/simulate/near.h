@@ -44,6 +44,7 @@ typedef struct kki_near {
     int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline;   ///< [nshape]
     int32_t *found;         ///< [model's npair] places of near pairs
+    int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
     double *reach;          ///< [ngroup]
     kki_near_pair *list;    ///< [most] result, sorted by shapes
