@@ -8,7 +8,7 @@
 #   make exam       run scenes with known answers; plots in build/exam
 #   make determinism  twelve simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
-#   make exact      prove a million random distances and as many times of impact, in hours; PAIRS= SHOTS= SEED= how many
+#   make exact      prove a million random distances, depths in meshes and times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
 #   make measure-stream  what showing a simulation costs the process that simulates

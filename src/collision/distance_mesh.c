@@ -6,7 +6,7 @@
 #include "geometry/height_field.h"
 #include "geometry/surface.h"
 
-enum { ROOM = 64, STACK = 2 * KKI_TREE_STACK };
+enum { STACK = 2 * KKI_TREE_STACK };
 
 typedef struct search {
     const kki_shape *a, *b; // A: mesh or height field; B: mesh or convex
@@ -196,19 +196,16 @@ static bool one_holds_the_other(const search *s) {
 }
 
 static void take_deepest(search *s) {
-    kki_manifold m[ROOM];
+    kki_manifold m; // the deepest comes first
     kki_pair_memory memory = {0};
-    const int found = kki_collide(s->a, s->X_WA, s->b, s->X_WB, 0, &memory, m, ROOM);
-    const int count = found < 0 ? ROOM : found;
+    const int found = kki_collide(s->a, s->X_WA, s->b, s->X_WB, 0, &memory, &m, 1);
     double least = __builtin_inf();
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < m[i].count; k++) {
-            const kki_contact_point *p = &m[i].point[k];
-            if (p->gap < least) {
-                least = p->gap;
-                const kk_vec3 on_b = kk_vec3_add(p->position, kk_vec3_scale(m[i].normal, p->gap));
-                s->best = (kki_separation){p->gap, m[i].normal, p->position, on_b, 0};
-            }
+    for (int k = 0; found != 0 && k < m.count; k++) {
+        const kki_contact_point *p = &m.point[k];
+        if (p->gap < least) {
+            least = p->gap;
+            const kk_vec3 on_b = kk_vec3_add(p->position, kk_vec3_scale(m.normal, p->gap));
+            s->best = (kki_separation){p->gap, m.normal, p->position, on_b, 0};
         }
     }
 }

@@ -165,6 +165,15 @@ static void prefer_last_normal(const kki_moving_core *a, const kk_transform *X_W
     }
 }
 
+// So may a search that starts from the last simplex, which is then a sliver: one from the start has the say.
+static void ask_again(const kki_moving_core *a, const kk_transform *X_WA, const kki_moving_core *b,
+                      const kk_transform *X_WB, kki_separation *r) {
+    kki_pair_memory none = {0};
+    kki_separation fresh;
+    distance_at(a, X_WA, b, X_WB, &none, &fresh);
+    *r = fresh.distance > r->distance ? fresh : *r;
+}
+
 // A step never passes the target: what is less is the poor normal.
 static void reach_target(double target, kki_separation *r) {
     if (r->distance < target) {
@@ -185,6 +194,7 @@ void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double
         const kk_transform X_WA = pose_at(a, impact->time), X_WB = pose_at(b, impact->time);
         distance_at(a, &X_WA, b, &X_WB, &memory, &impact->at);
         if (impact->iterations > 1 && impact->at.distance <= target) {
+            ask_again(a, &X_WA, b, &X_WB, &impact->at);
             prefer_last_normal(a, &X_WA, b, &X_WB, v.n, &impact->at);
             reach_target(target, &impact->at);
         }

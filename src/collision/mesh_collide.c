@@ -1,7 +1,6 @@
 // Meshes and height fields against everything: finds the triangles near X, drops what others explain, writes manifolds.
 #include <string.h>
 
-#include "base/sort.h"
 #include "collision/mesh_contact.h"
 #include "geometry/tree_pair.h"
 
@@ -25,7 +24,7 @@ typedef struct contact {
     kki_hit witness; // the shallowest overlap
     int count;
     kki_hit hit[HITS];
-    kki_sort_item order[HITS], scratch[HITS];
+    uint8_t order[HITS]; // the shallowest first
     kki_clusters clusters;
 } contact;
 
@@ -127,13 +126,6 @@ static bool set_triangle(contact *c, int32_t place) {
 
 // ---- hits that others explain
 
-// doubles in rising order as whole numbers in rising order
-static uint64_t rising_key(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
 // Moving X by `depth` along d parts it from the hit's triangle too.
 static bool is_parted_by(const kki_facet *f, const kki_probe *x, kk_vec3 d, double depth) {
     double low, high, x_low, x_high;
@@ -198,10 +190,10 @@ static void add_witness(contact *c) {
     kki_clusters_add_point(&c->clusters, hit->d, hit->kind == KKI_HIT_FACE, p);
 }
 
-static bool has_overlap(const kki_clusters *all) {
+static bool has_overlap(kki_clusters *all) {
     for (int i = 0; i < all->count; i++) {
         for (int k = 0; k < all->cluster[i].count; k++) {
-            if (all->cluster[i].point[k].gap <= 0) {
+            if (kki_cluster_point_at(all, &all->cluster[i], k)->gap <= 0) {
                 return true;
             }
         }
@@ -238,16 +230,28 @@ static int add_way(contact *c, const kki_hit *hit, way_out *way, int ways) {
     return ways;
 }
 
+// by halving, then moving the rest up: hits are few, and among equals the first stays first
+static void sort_hits(contact *c) {
+    for (int i = 0; i < c->count; i++) {
+        int low = 0, high = i;
+        while (low < high) {
+            const int middle = (low + high) / 2;
+            const bool is_behind = c->hit[c->order[middle]].sep >= c->hit[i].sep;
+            low = is_behind ? middle + 1 : low;
+            high = is_behind ? high : middle;
+        }
+        memmove(&c->order[low + 1], &c->order[low], (size_t)(i - low));
+        c->order[low] = (uint8_t)i;
+    }
+}
+
 // shallow hits first: they are the ways out
 static void flush(contact *c) {
     way_out way[WAYS];
     int ways = 0;
+    sort_hits(c);
     for (int i = 0; i < c->count; i++) {
-        c->order[i] = (kki_sort_item){rising_key(-c->hit[i].sep), (uint64_t)i};
-    }
-    kki_sort(c->order, (size_t)c->count, c->scratch);
-    for (int i = 0; i < c->count; i++) {
-        const kki_hit *hit = &c->hit[c->order[i].payload];
+        const kki_hit *hit = &c->hit[c->order[i]];
         kki_facet f;
         kki_facet_load(&c->source, hit->place, &f);
         if (c->x.facet) {
@@ -410,9 +414,10 @@ static void begin(contact *c, const kki_shape *mesh, double reach) {
 // a mesh's margin thickens it: points move out on to its surface
 static void add_mesh_margin(contact *c, double margin) {
     for (int i = 0; i < c->clusters.count && margin > 0; i++) {
-        kki_cluster *p = &c->clusters.cluster[i];
+        const kki_cluster *p = &c->clusters.cluster[i];
         for (int k = 0; k < p->count; k++) {
-            p->point[k].on_mesh = kk_vec3_add(p->point[k].on_mesh, kk_vec3_scale(p->d, margin));
+            kki_cluster_point *q = kki_cluster_point_at(&c->clusters, p, k);
+            q->on_mesh = kk_vec3_add(q->on_mesh, kk_vec3_scale(p->d, margin));
         }
     }
 }

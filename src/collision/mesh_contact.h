@@ -82,7 +82,7 @@ bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_pr
 
 // ---- collecting points
 
-enum { KKI_CLUSTER_POINTS = 16, KKI_CLUSTERS = 64 };
+enum { KKI_CLUSTER_POINTS = 16, KKI_CLUSTERS = 64, KKI_POOL = 256 };
 
 typedef struct kki_cluster_point {
     kk_vec3 on_mesh;
@@ -95,19 +95,27 @@ typedef struct kki_cluster {
     kk_vec3 d;
     bool is_face_normal; ///< exactly a face's normal
     int count;
-    kki_cluster_point point[KKI_CLUSTER_POINTS];
+    uint8_t at[KKI_CLUSTER_POINTS]; ///< places in the pool
 } kki_cluster;
 
+/// Directions share one pool of points, so that the whole stays within a small stack.
 typedef struct kki_clusters {
     int count;
     int lost; ///< directions that found no room, or lost it
+    int used; ///< of the pool, from its start; beyond that nothing is set
+    int free_count;
     double reach;
     kki_cluster cluster[KKI_CLUSTERS];
+    uint8_t free[KKI_POOL]; ///< places given back
+    kki_cluster_point pool[KKI_POOL];
 } kki_clusters;
 
 static inline void kki_clusters_begin(kki_clusters *clusters, double reach) {
-    clusters->count = clusters->lost = 0;
+    clusters->count = clusters->lost = clusters->used = clusters->free_count = 0;
     clusters->reach = reach;
+}
+static inline kki_cluster_point *kki_cluster_point_at(kki_clusters *clusters, const kki_cluster *cluster, int i) {
+    return &clusters->pool[cluster->at[i]];
 }
 void kki_clusters_add_point(kki_clusters *clusters, kk_vec3 d, bool is_face_normal, kki_cluster_point point);
 /// The points of a hit; false where no part of triangle and face that is within reach lies over the other, seen along

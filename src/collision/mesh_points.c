@@ -17,10 +17,10 @@ typedef enum origin { OF_P, OF_Q, CROSSING } origin;
 
 typedef struct corner {
     kk_vec3 p;
-    origin from;
-    int32_t i, j;   // OF_P: corner i; OF_Q: corner j; CROSSING: edges i of P and j of Q
+    uint8_t from;   // origin
     bool edge_is_q; // source of the side to the next corner: edge `edge` of P, or of Q
-    int32_t edge;
+    int16_t edge;
+    int16_t i, j; // OF_P: corner i; OF_Q: corner j; CROSSING: edges i of P and j of Q
 } corner;
 
 typedef struct polygon {
@@ -28,7 +28,7 @@ typedef struct polygon {
     corner c[CORNERS];
 } polygon;
 
-static corner crossing(const corner *a, const corner *b, double ha, double hb, int32_t q, int q_count) {
+static corner crossing(const corner *a, const corner *b, double ha, double hb, int16_t q, int q_count) {
     corner c = *a;
     c.p = kk_vec3_add(a->p, kk_vec3_scale(kk_vec3_sub(b->p, a->p), ha / (ha - hb)));
     if (a->edge_is_q) {
@@ -44,7 +44,7 @@ static corner crossing(const corner *a, const corner *b, double ha, double hb, i
 }
 
 // Keeps what lies on the inner side of Q's edge q: m · (p − o) ≥ −slack.
-static void clip(polygon *poly, kk_vec3 o, kk_vec3 m, double slack, int32_t q, int q_count) {
+static void clip(polygon *poly, kk_vec3 o, kk_vec3 m, double slack, int16_t q, int q_count) {
     polygon out; // large: only what is used is written
     out.count = 0;
     for (int i = 0; i < poly->count && out.count + 2 < CORNERS; i++) {
@@ -70,59 +70,57 @@ static void begin_polygon(polygon *p, int count) {
     p->count = count;
     for (int i = 0; i < count; i++) {
         p->c[i].from = OF_P;
-        p->c[i].i = i;
+        p->c[i].i = p->c[i].edge = (int16_t)i;
         p->c[i].j = -1;
         p->c[i].edge_is_q = false;
-        p->c[i].edge = i;
     }
 }
 
 // ---- clusters
 
-static int deepest(const kki_cluster *p) {
+static int deepest(const kki_clusters *all, const kki_cluster *p) {
     int best = 0;
     for (int i = 1; i < p->count; i++) {
-        best = p->point[i].gap < p->point[best].gap ? i : best;
+        best = all->pool[p->at[i]].gap < all->pool[p->at[best]].gap ? i : best;
     }
     return best;
 }
 
-static double least_gap(const kki_cluster *p) {
-    return p->point[deepest(p)].gap;
+static double least_gap(const kki_clusters *all, const kki_cluster *p) {
+    return all->pool[p->at[deepest(all, p)]].gap;
 }
 
-// The shallowest cluster, where it is shallower than a new one of that gap.
-static kki_cluster *make_room(kki_clusters *all, double gap) {
+static void drop_cluster(kki_clusters *all, int i) {
+    for (int k = 0; k < all->cluster[i].count; k++) {
+        all->free[all->free_count++] = all->cluster[i].at[k];
+    }
+    all->cluster[i] = all->cluster[--all->count];
     all->lost++;
+}
+
+// Drops the shallowest cluster, where it is shallower than a point of that gap.
+static bool drop_shallowest(kki_clusters *all, double gap) {
     int shallowest = 0;
     for (int i = 1; i < all->count; i++) {
-        shallowest = least_gap(&all->cluster[i]) > least_gap(&all->cluster[shallowest]) ? i : shallowest;
+        const double other = least_gap(all, &all->cluster[i]);
+        shallowest = other > least_gap(all, &all->cluster[shallowest]) ? i : shallowest;
     }
-    return least_gap(&all->cluster[shallowest]) > gap ? &all->cluster[shallowest] : NULL;
+    if (!(least_gap(all, &all->cluster[shallowest]) > gap)) {
+        return false;
+    }
+    drop_cluster(all, shallowest);
+    return true;
 }
 
-// The cluster of a direction; `gap` is that of the point it is wanted for.
-static kki_cluster *cluster_of(kki_clusters *all, kk_vec3 d, bool is_face_normal, double gap) {
+// The cluster of a direction; NULL where there is none.
+static kki_cluster *cluster_along(kki_clusters *all, kk_vec3 d) {
     for (int i = 0; i < all->count; i++) {
-        kki_cluster *p = &all->cluster[i];
-        const kk_vec3 r = kk_vec3_sub(p->d, d);
+        const kk_vec3 r = kk_vec3_sub(all->cluster[i].d, d);
         if (kk_vec3_dot(r, r) < KKI_FLAT_SINE * KKI_FLAT_SINE) {
-            // a face's own normal is exact, an axis found by products is not
-            if (is_face_normal && !p->is_face_normal) {
-                p->d = d;
-                p->is_face_normal = true;
-            }
-            return p;
+            return &all->cluster[i];
         }
     }
-    kki_cluster *p = all->count < KKI_CLUSTERS ? &all->cluster[all->count++] : make_room(all, gap);
-    if (!p) {
-        return NULL;
-    }
-    p->d = d;
-    p->is_face_normal = is_face_normal;
-    p->count = 0;
-    return p;
+    return NULL;
 }
 
 static void tangents(kk_vec3 n, kk_vec3 *x, kk_vec3 *y) {
@@ -136,11 +134,11 @@ static void tangents(kk_vec3 n, kk_vec3 *x, kk_vec3 *y) {
 }
 
 // the point farthest along u; among equals the lowest features
-static int farthest(const kki_cluster *p, kk_vec3 u) {
+static int farthest(const kki_clusters *all, const kki_cluster *p, kk_vec3 u) {
     int best = 0;
     double most = -__builtin_inf();
     for (int i = 0; i < p->count; i++) {
-        const double s = kk_vec3_dot(u, p->point[i].on_mesh);
+        const double s = kk_vec3_dot(u, all->pool[p->at[i]].on_mesh);
         if (s > most) {
             most = s;
             best = i;
@@ -150,8 +148,8 @@ static int farthest(const kki_cluster *p, kk_vec3 u) {
 }
 
 // the kept point nearest to the deepest makes room for it
-static void keep_deepest(const kki_cluster *p, uint64_t *kept) {
-    const int deep = deepest(p);
+static void keep_deepest(const kki_clusters *all, const kki_cluster *p, uint64_t *kept) {
+    const int deep = deepest(all, p);
     if ((*kept >> deep & 1) || __builtin_popcountll(*kept) < KKI_MANIFOLD_POINTS) {
         *kept |= (uint64_t)1 << deep;
         return;
@@ -159,7 +157,7 @@ static void keep_deepest(const kki_cluster *p, uint64_t *kept) {
     int nearest = -1;
     double least = __builtin_inf();
     for (int i = 0; i < p->count; i++) {
-        const kk_vec3 r = kk_vec3_sub(p->point[i].on_mesh, p->point[deep].on_mesh);
+        const kk_vec3 r = kk_vec3_sub(all->pool[p->at[i]].on_mesh, all->pool[p->at[deep]].on_mesh);
         if ((*kept >> i & 1) && kk_vec3_dot(r, r) < least) {
             least = kk_vec3_dot(r, r);
             nearest = i;
@@ -170,7 +168,7 @@ static void keep_deepest(const kki_cluster *p, uint64_t *kept) {
 }
 
 // Eight directions around the normal: every corner of a rectangle is farthest along at least one of them.
-static void reduce(kki_cluster *p) {
+static void reduce(kki_clusters *all, kki_cluster *p) {
     if (p->count <= KKI_MANIFOLD_POINTS) {
         return;
     }
@@ -181,37 +179,72 @@ static void reduce(kki_cluster *p) {
     uint64_t kept = 0;
     tangents(p->d, &x, &y);
     for (int k = 0; k < 8; k++) {
-        kept |= (uint64_t)1 << farthest(p, kk_vec3_add(kk_vec3_scale(x, TURN[k][0]), kk_vec3_scale(y, TURN[k][1])));
+        kept |=
+            (uint64_t)1 << farthest(all, p, kk_vec3_add(kk_vec3_scale(x, TURN[k][0]), kk_vec3_scale(y, TURN[k][1])));
     }
-    keep_deepest(p, &kept);
+    keep_deepest(all, p, &kept);
     int count = 0;
     for (int i = 0; i < p->count; i++) {
         if (kept >> i & 1) {
-            p->point[count++] = p->point[i];
+            p->at[count++] = p->at[i];
+        } else {
+            all->free[all->free_count++] = p->at[i];
         }
     }
     p->count = count;
 }
 
-static void add_point(kki_cluster *p, kki_cluster_point point) {
+static bool has_place(const kki_clusters *all) {
+    return all->free_count > 0 || all->used < KKI_POOL;
+}
+
+// Room for one more point of that gap: clusters give up what they can do without, then shallow ones go.
+static bool make_place(kki_clusters *all, double gap) {
+    for (int i = 0; i < all->count && !has_place(all); i++) {
+        reduce(all, &all->cluster[i]);
+    }
+    return has_place(all) || drop_shallowest(all, gap);
+}
+
+// Another point of the same features in the cluster; NULL where there is none.
+static kki_cluster_point *same_point(kki_clusters *all, const kki_cluster *p, const kki_cluster_point *point) {
     for (int i = 0; i < p->count; i++) {
-        kki_cluster_point *old = &p->point[i];
-        if (old->feature[0] == point.feature[0] && old->feature[1] == point.feature[1]) {
-            *old = point.gap < old->gap ? point : *old;
-            return;
+        kki_cluster_point *old = &all->pool[p->at[i]];
+        if (old->feature[0] == point->feature[0] && old->feature[1] == point->feature[1]) {
+            return old;
         }
     }
-    if (p->count == KKI_CLUSTER_POINTS) {
-        reduce(p);
-    }
-    p->point[p->count++] = point;
+    return NULL;
 }
 
 void kki_clusters_add_point(kki_clusters *all, kk_vec3 d, bool is_face_normal, kki_cluster_point point) {
-    kki_cluster *cluster = cluster_of(all, d, is_face_normal, point.gap);
-    if (cluster) {
-        add_point(cluster, point);
+    kki_cluster *p = cluster_along(all, d);
+    kki_cluster_point *old = p ? same_point(all, p, &point) : NULL;
+    // a face's own normal is exact, an axis found by products is not
+    if (p && is_face_normal && !p->is_face_normal) {
+        p->d = d;
+        p->is_face_normal = true;
     }
+    if (old) {
+        *old = point.gap < old->gap ? point : *old;
+        return;
+    }
+    if (p && p->count == KKI_CLUSTER_POINTS) {
+        reduce(all, p);
+    }
+    if (!make_place(all, point.gap) || (!p && all->count == KKI_CLUSTERS && !drop_shallowest(all, point.gap))) {
+        all->lost++;
+        return;
+    }
+    p = cluster_along(all, d); // what was dropped may have moved it
+    if (!p) {
+        p = &all->cluster[all->count++];
+        p->d = d;
+        p->is_face_normal = is_face_normal;
+        p->count = 0;
+    }
+    p->at[p->count] = all->free_count > 0 ? all->free[--all->free_count] : (uint8_t)all->used++;
+    all->pool[p->at[p->count++]] = point;
 }
 
 // ---- points of one hit
@@ -227,7 +260,7 @@ typedef struct outline {
 // features of a corner where P is X's face and Q the triangle; false for points of flat edges
 static bool features_over_triangle(const kki_facet *f, const kki_probe *x, const outline *o, const corner *c,
                                    uint32_t feature[2]) {
-    switch (c->from) {
+    switch ((origin)c->from) {
     case OF_P:
         feature[0] = kki_feature(KKI_FEATURE_FACE, f->region);
         feature[1] = kki_probe_vertex_feature(x, o->id[c->i]);
@@ -324,7 +357,7 @@ static void clip_by_triangle(polygon *poly, const kki_facet *f, double far) {
         const kk_vec3 e = kk_vec3_sub(f->v[(k + 1) % 3], f->v[k]);
         const kk_vec3 m = kk_vec3_cross(f->n, e);
         clip(poly, f->v[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)),
-             f->edge_kind[k] == KKI_EDGE_FLAT ? flat_slack : slack, k, 3);
+             f->edge_kind[k] == KKI_EDGE_FLAT ? flat_slack : slack, (int16_t)k, 3);
     }
 }
 
@@ -355,7 +388,6 @@ static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
     polygon poly;
     outline o;
     outline_of(x, hit->d, -1, &o);
-    kki_cluster *cluster = NULL;
     bool is_near = false;
     begin_polygon(&poly, o.count);
     for (int i = 0; i < o.count; i++) {
@@ -372,10 +404,7 @@ static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
             continue;
         }
         p.on_mesh = kk_vec3_sub(poly.c[i].p, kk_vec3_scale(hit->d, height));
-        cluster = cluster ? cluster : cluster_of(all, hit->d, true, p.gap);
-        if (cluster) {
-            add_point(cluster, p);
-        }
+        kki_clusters_add_point(all, hit->d, true, p);
     }
     if (x->is_general) {
         add_lowest(all, f, x, hit, &o);
@@ -386,7 +415,7 @@ static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
 // features where P is the triangle and Q a face of X
 static bool features_over_x(const kki_facet *f, const kki_probe *x, const outline *o, const corner *c,
                             uint32_t feature[2]) {
-    switch (c->from) {
+    switch ((origin)c->from) {
     case OF_P:
         feature[0] = kki_feature(KKI_FEATURE_VERTEX, f->vertex[c->i]);
         feature[1] = kki_feature(KKI_FEATURE_FACE, x->facet ? x->facet->region : o->face);
@@ -406,7 +435,7 @@ static bool features_over_x(const kki_facet *f, const kki_probe *x, const outlin
 static void clip_by_outline(polygon *poly, const outline *o, kk_vec3 n, double slack) {
     for (int k = 0; k < o->count; k++) {
         const kk_vec3 e = kk_vec3_sub(o->p[(k + 1) % o->count], o->p[k]), m = kk_vec3_cross(n, e);
-        clip(poly, o->p[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, k, o->count);
+        clip(poly, o->p[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, (int16_t)k, o->count);
     }
 }
 
@@ -420,7 +449,6 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
     const bool is_hidden = f->is_solid && kk_vec3_dot(f->n, hit->d) <= 0;
     const double summit = hit->sep - x->radius + KKI_FLAT_SINE * f->size;
     const double most = is_hidden ? kki_lesser(all->reach, summit) : all->reach;
-    kki_cluster *cluster = NULL;
     bool is_near = false;
     *least = __builtin_inf();
     begin_polygon(&poly, 3);
@@ -437,10 +465,7 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
         }
         p.on_mesh = poly.c[i].p;
         *least = kki_lesser(*least, p.gap);
-        cluster = cluster ? cluster : cluster_of(all, hit->d, false, p.gap);
-        if (cluster) {
-            add_point(cluster, p);
-        }
+        kki_clusters_add_point(all, hit->d, false, p);
     }
     return is_near;
 }
@@ -477,13 +502,14 @@ bool kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x,
 
 // ---- output
 
-static void write_one(const kki_cluster *p, const kk_transform *X_WM, bool is_swapped, kki_manifold *m) {
+static void write_one(const kki_clusters *all, const kki_cluster *p, const kk_transform *X_WM, bool is_swapped,
+                      kki_manifold *m) {
     const kk_vec3 d = kk_mat3_mul_vec(X_WM->R, p->d);
     memset(m, 0, sizeof *m);
     m->normal = is_swapped ? kk_vec3_neg(d) : d;
     m->count = p->count;
     for (int i = 0; i < p->count; i++) {
-        const kki_cluster_point *q = &p->point[i];
+        const kki_cluster_point *q = &all->pool[p->at[i]];
         const kk_vec3 on_mesh = kk_transform_point(*X_WM, q->on_mesh);
         const uint64_t mesh = q->feature[0], x = q->feature[1];
         // the point on A is X's where the mesh is B
@@ -497,16 +523,16 @@ int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swap
     uint8_t order[KKI_CLUSTERS];
     int count = 0;
     for (int i = 0; i < all->count; i++) {
-        reduce(&all->cluster[i]);
+        reduce(all, &all->cluster[i]);
         int j = count++;
-        for (; j > 0 && least_gap(&all->cluster[order[j - 1]]) > least_gap(&all->cluster[i]); j--) {
+        for (; j > 0 && least_gap(all, &all->cluster[order[j - 1]]) > least_gap(all, &all->cluster[i]); j--) {
             order[j] = order[j - 1];
         }
         order[j] = (uint8_t)i;
     }
     const int written = count < room ? count : room;
     for (int i = 0; i < written; i++) {
-        write_one(&all->cluster[order[i]], X_WM, is_swapped, &manifold[i]);
+        write_one(all, &all->cluster[order[i]], X_WM, is_swapped, &manifold[i]);
     }
     const int found = count + all->lost;
     // directions are lost before the caller's room is full where that is larger than the list

@@ -4,7 +4,7 @@
 // need not be of unit length. Its normal points out of a solid; that of a sheet (open mesh) points against the ray. Rays
 // that start inside a solid therefore see its wall from within, and is_inside says so.
 //
-// Margins are exact for all convex shapes, and ignored for meshes, height fields and polytopes known by planes alone.
+// Margins are exact for all convex shapes and meshes, and ignored for height fields and polytopes known by planes alone.
 #ifndef KKI_COLLISION_RAY_H
 #define KKI_COLLISION_RAY_H
 
@@ -44,6 +44,12 @@ bool kki_ray_cast_convex(const kki_convex *convex, const kki_ray *ray, kki_ray_h
 /// Any convex shape with its margin, by its distance: what the others have no equation for.
 bool kki_ray_cast_round(const kki_shape *shape, const kki_ray *ray, kki_ray_hit *hit);
 bool kki_ray_cast_surface(const kki_surface *surface, const kki_ray *ray, kki_ray_hit *hit);
+/// A mesh with a margin: all places no farther than that from a triangle, and the inside of a solid.
+bool kki_ray_cast_thick_surface(const kki_surface *surface, double margin, const kki_ray *ray, kki_ray_hit *hit);
+/// The stretch of t in a triangle with a margin, and the normals at both ends; n is the unit normal, 0 for a triangle
+/// without area.
+bool kki_ray_through_triangle(const kk_vec3 corner[3], kk_vec3 n, double margin, const kki_ray *ray, double t[2],
+                              kk_vec3 normal[2]);
 bool kki_ray_cast_height_field(const kki_height_field *field, const kki_ray *ray, kki_ray_hit *hit);
 
 /// A ray in the world against a placed shape.

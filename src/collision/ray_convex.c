@@ -273,6 +273,34 @@ bool kki_ray_cast_box(const double half[3], double margin, const kki_ray *ray, k
     return crossing_after_shift(round_brick(half, margin, p, ray->direction), shift, ray, hit);
 }
 
+// the triangle pushed out to both sides, and capsules along its edges
+static span thick_triangle(const kk_vec3 v[3], kk_vec3 n, double margin, kk_vec3 p, kk_vec3 d) {
+    const double height = kk_vec3_dot(n, v[0]);
+    span s = both(half_space((kki_plane){n, height + margin}, p, d),
+                  half_space((kki_plane){kk_vec3_neg(n), margin - height}, p, d));
+    for (int k = 0; k < 3; k++) {
+        const kk_vec3 side = unit(kk_vec3_cross(kk_vec3_sub(v[(k + 1) % 3], v[k]), n));
+        s = both(s, half_space((kki_plane){side, kk_vec3_dot(side, v[k])}, p, d));
+    }
+    s = kk_vec3_dot(n, n) > 0 ? s : NOTHING;
+    for (int k = 0; k < 3; k++) {
+        s = either(s, capsule_between(v[k], v[(k + 1) % 3], margin, p, d));
+    }
+    return s;
+}
+
+bool kki_ray_through_triangle(const kk_vec3 corner[3], kk_vec3 n, double margin, const kki_ray *ray, double t[2],
+                              kk_vec3 normal[2]) {
+    // from the ray's point nearest to the triangle on, where numbers are of its size
+    const kk_vec3 o = kk_vec3_sub(ray->origin, corner[0]), d = ray->direction;
+    const double dd = kk_vec3_dot(d, d), shift = dd > 0 ? -kk_vec3_dot(o, d) / dd : 0;
+    const kk_vec3 v[3] = {{0, 0, 0}, kk_vec3_sub(corner[1], corner[0]), kk_vec3_sub(corner[2], corner[0])};
+    const span s = thick_triangle(v, n, margin, at(o, d, shift), d);
+    t[0] = s.in + shift, t[1] = s.out + shift;
+    normal[0] = s.n_in, normal[1] = s.n_out;
+    return !is_nothing(&s);
+}
+
 bool kki_ray_cast_planes(const kki_plane *plane, int count, const kki_ray *ray, kki_ray_hit *hit) {
     span s = everything();
     for (int i = 0; i < count && !is_nothing(&s); i++) {

@@ -38,7 +38,9 @@ static bool cast_local(const kki_placed_shape *placed, const kki_ray *ray, kki_r
     case KK_SHAPE_HULL:
         return placed->plane ? kki_ray_cast_planes(placed->plane, placed->plane_count, ray, hit)
                              : s->convex && kki_ray_cast_convex(s->convex, ray, hit);
-    case KK_SHAPE_MESH: return kki_ray_cast_surface(s->surface, ray, hit);
+    case KK_SHAPE_MESH:
+        return s->margin > 0 ? kki_ray_cast_thick_surface(s->surface, s->margin, ray, hit)
+                             : kki_ray_cast_surface(s->surface, ray, hit);
     case KK_SHAPE_HEIGHT_FIELD: return kki_ray_cast_height_field(s->field, ray, hit);
     }
     return false;

@@ -86,7 +86,8 @@ void kki_core_pair_turn_corners(kki_core_pair *pair, kki_small_hull *small) {
         return;
     }
     const kki_convex *c = pair->b.convex;
-    const double *R = pair->X_AB.R.m;
+    const kk_mat3 m = pair->X_AB.R; // copies, which the corners written below cannot change
+    const double *R = m.m;
     const kk_vec3 p = pair->X_AB.p;
     const kki_lanes *bx = (const kki_lanes *)(const void *)c->x, *by = (const kki_lanes *)(const void *)c->y;
     const kki_lanes *bz = (const kki_lanes *)(const void *)c->z;

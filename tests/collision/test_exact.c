@@ -555,6 +555,25 @@ static void draw_shot(const zoo *z, kk_random *r, long i, shot *s) {
     s->body[1].shape = &s->shape[1];
 }
 
+// cones that were stopped a few nanometres before they touched
+KK_TEST(exact_shots_that_were_once_early) {
+    static const struct {
+        uint64_t counter;
+        long index;
+    } CASE[] = {{144497, 2566}, {159745, 2835}, {171550, 3046}};
+    static zoo z;
+    kk_random shapes = {4, 1, 0};
+    zoo_open(&z, &shapes);
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        kk_random r = {201, 42, CASE[i].counter};
+        shot_tally t = {0};
+        shot s;
+        draw_shot(&z, &r, CASE[i].index, &s);
+        KK_CHECK(check_shot(&s, &t));
+    }
+    zoo_close(&z);
+}
+
 KK_TEST(exact_times_of_impact) {
     static zoo z;
     kk_random shapes = {4, 1, 0};

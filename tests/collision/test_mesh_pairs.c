@@ -1,5 +1,8 @@
 // Every shape against meshes, height fields and planes, through the table of pairs. A closed convex mesh is its hull: the
 // signed distance of hulls, found by other means, judges all contacts of shallow depth.
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "bodies.h"
 #include "collision/distance.h"
 #include "meshes.h"
@@ -242,6 +245,30 @@ KK_TEST(hulls_that_were_once_missed) {
         }
         close_hulls(&c);
     }
+}
+
+// The same on other meshes and bodies: as many as KK_EXACT_PAIRS says, from KK_EXACT_SEED on (`make exact`).
+KK_TEST(exact_depths_in_meshes) {
+    enum { SLICE = 7000 };
+    const char *count = getenv("KK_EXACT_PAIRS"), *seed = getenv("KK_EXACT_SEED");
+    const long all = count ? atol(count) : kk_test_is_quick() ? 500 : 2000;
+    tally t[KK_SHAPE_TYPE_COUNT] = {{0}};
+    for (long done = 0; done < all; done += SLICE) {
+        hull_case c = open_hulls(1000000 * (uint64_t)(seed ? atol(seed) : 1) + (uint64_t)(done / SLICE));
+        for (int i = 0; i < SLICE && done + i < all; i++) {
+            try_hull_case(&c, i, true, t);
+        }
+        close_hulls(&c);
+    }
+    long apart = 0, overlapping = 0;
+    for (int type = 1; type <= KK_SHAPE_HULL; type++) {
+        apart += t[type].apart;
+        overlapping += t[type].overlapping;
+    }
+    if (all >= 100000) {
+        printf("  %ld convex bodies near meshes: %ld apart, %ld overlapping\n", all, apart, overlapping);
+    }
+    KK_CHECK(apart > all / 5 && overlapping > all / 5);
 }
 
 KK_TEST(two_convex_meshes_are_their_hulls) {

@@ -150,6 +150,58 @@ KK_TEST(rays_hit_shapes_with_margins) {
     kki_convex_free(hull);
 }
 
+// ---- meshes with a margin
+
+// how far a place is from the thick mesh, minus inside
+static double out_of_thick(const kki_surface *s, double margin, kk_vec3 p) {
+    const kki_surface_point q = kki_surface_closest(s, p, 1e6);
+    return (s->is_solid && q.is_inside ? -q.distance : q.distance) - margin;
+}
+
+// on the surface, and on the way there never across it
+static void check_thick_hit(const kki_surface *s, double margin, const kki_ray *ray, int *hits) {
+    const kki_shape shape = {.type = KK_SHAPE_MESH, .surface = s, .margin = margin};
+    const kki_placed_shape placed = {.shape = &shape, .X_WS = kk_transform_identity()};
+    kki_ray_hit hit = {.t = ray->limit};
+    const bool is_inside = out_of_thick(s, margin, ray->origin) < 0, is_hit = kki_ray_cast_placed(&placed, ray, &hit);
+    for (int i = 1; i < 50; i++) {
+        const kk_vec3 p = kk_vec3_add(ray->origin, kk_vec3_scale(ray->direction, hit.t * i / 50));
+        const double out = out_of_thick(s, margin, p);
+        KK_CHECK(is_inside ? out < 1e-12 : out > -1e-12);
+    }
+    if (is_hit) {
+        const kk_vec3 p = kk_vec3_add(ray->origin, kk_vec3_scale(ray->direction, hit.t));
+        ++*hits;
+        KK_CHECK_EQ_INT(hit.is_inside, is_inside);
+        KK_CHECK_NEAR(out_of_thick(s, margin, p), 0, 1e-12);
+        KK_CHECK_NEAR(kk_vec3_norm(hit.normal), 1, 1e-12);
+        KK_CHECK((kk_vec3_dot(hit.normal, ray->direction) > 0) == is_inside);
+        // along the normal the distance grows as fast as it can
+        KK_CHECK_NEAR(out_of_thick(s, margin, kk_vec3_sub(p, kk_vec3_scale(hit.normal, 0.5 * margin))), -0.5 * margin,
+                      1e-9);
+    }
+}
+
+KK_TEST(rays_hit_meshes_with_margins) {
+    kki_mesh *dented = meshes_ball(10, 7, 0.8);
+    dented->vertex[1] = kk_vec3_scale(dented->vertex[1], 0.2);
+    kki_surface *s[3] = {meshes_surface(meshes_ball(10, 7, 1)), meshes_surface(dented),
+                         meshes_surface(meshes_sheet(6, 2, meshes_hills))};
+    kk_random r = {53, 0, 0};
+    int hits[3] = {0};
+    for (int i = 0; i < 900; i++) {
+        const double margin = bodies_between(&r, 0.01, 0.2);
+        kki_ray ray = {.origin = bodies_offset(&r, i % 6 < 3 ? 2 : 0, i % 6 < 3 ? 6 : 0.5), .limit = 30};
+        const kk_vec3 aim = bodies_offset(&r, 0, 1);
+        ray.direction = kk_vec3_scale(kk_vec3_sub(aim, ray.origin), bodies_between(&r, 0.2, 3));
+        check_thick_hit(s[i % 3], margin, &ray, &hits[i % 3]);
+    }
+    for (int k = 0; k < 3; k++) {
+        KK_CHECK(hits[k] > 100);
+        kki_surface_free(s[k]);
+    }
+}
+
 KK_TEST(rays_from_afar_are_exact) {
     const kki_ray ray = {{-1e6, 0.3, 0.1}, {1, 0, 0}, 1e9};
     kki_ray_hit hit;
