@@ -10,6 +10,8 @@ static const double REST = 5;
 static const double NEAR = 1e3;
 /// Contradiction of the rows among themselves, in tolerances, that is accepted.
 static const double SETTLED = 0.2;
+/// Shift of a step that keeps its modes, however many rows they hold.
+static const double KEPT = 1e-7;
 /// Rows up to which the last digits are always worth their price.
 enum { LAST_DIGITS = 18 };
 /// Changes of mode on one path.
@@ -200,10 +202,20 @@ static bool climb_convex(climb *c) {
     return arrived(c);
 }
 
+/// The modes that λ was solved with, as they are: what stands, stands in the next step by other forces only.
+static bool climb_kept(climb *c, const kki_iterate *warm) {
+    kki_iterate_copy(c->system, warm, c->trial);
+    kki_newton_read_modes(c->system, c->scratch, c->trial->lambda);
+    kki_newton_fixed(c->system, c->scratch, c->trial, false, KEPT, c->stats);
+    keep(c, KKI_RUNG_NEWTON);
+    return arrived(c);
+}
+
 /// Modes found one by one, from where Newton's steps got to.
-static bool climb_path(climb *c) {
+static bool climb_path(climb *c, const kki_iterate *warm) {
+    const bool is_warm = c->best->residual == warm->residual;
     kki_iterate_copy(c->system, c->best, c->trial);
-    kki_rung_path(c->system, c->scratch, c->trial, LONGEST_PATH, c->stats);
+    kki_rung_path(c->system, c->scratch, c->trial, is_warm ? c->system->problem->before : NULL, LONGEST_PATH, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     return arrived(c);
 }
@@ -232,13 +244,13 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool brisk =
         !c->system->low_rank && c->system->nrow > LAST_DIGITS && !cold && warm->residual > NEAR * c->system->floor;
     newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
-    if (arrived(c)) {
+    if (arrived(c) || (brisk && c->best->residual == warm->residual && climb_kept(c, warm))) {
         return true;
     }
     if ((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) {
         return true;
     }
-    if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c)) {
+    if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c, warm)) {
         return true;
     }
     if (brisk) {

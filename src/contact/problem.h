@@ -48,6 +48,7 @@ typedef struct kki_problem {
     const int32_t *span;      ///< [2 nv] vectors of four that are not zero in each row of Y: first, end; NULL: all
     const double *g;          ///< [stride]
     const double *compliance; ///< [stride] r; NULL: none
+    const double *before;     ///< [nrow] u of the problem that the first λ answered; NULL: not known
 } kki_problem;
 
 /// The proof that comes with every solution; velocities in m/s (or rad/s), worst over all blocks.
