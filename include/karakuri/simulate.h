@@ -128,7 +128,7 @@ typedef enum kk_force_source {
     KK_FORCE_ACTUATOR,
     KK_FORCE_PASSIVE, ///< springs and dampers
     KK_FORCE_LIMIT,
-    KK_FORCE_FRICTION,   ///< dry friction of joints
+    KK_FORCE_FRICTION,   ///< dry friction of joints and of tendons over them
     KK_FORCE_CONSTRAINT, ///< couplings
     KK_FORCE_CONTACT,    ///< and loops
     KK_FORCE_APPLIED,    ///< by the caller

@@ -98,9 +98,11 @@ static void measure_openings(kk_simulator *s, int from) {
     const double closed = least > DEAD_BAND ? 0 : least < -DEAD_BAND ? -DEAD_BAND : least;
     const double edge = 0.8 * DEAD_BAND, base = least < edge ? least : edge;
     const double share = most > edge ? CLOSING * (most - edge) / (DEAD_BAND - edge) : 0;
+    // a face that hovers as a whole comes down evenly; by the square of its height alone it would take seconds
+    const double sinks = least > edge ? 0.5 * CLOSING * (least - edge) : 0;
     for (int i = from; i < s->ncontact; i++) {
         const double gap = s->contact[i].gap, open = gap - closed;
-        s->contact[i].open = most <= DEAD_BAND ? share * (gap - base) : open > 0 ? open : 0;
+        s->contact[i].open = most <= DEAD_BAND ? share * (gap - base) + sinks : open > 0 ? open : 0;
     }
 }
 

@@ -130,12 +130,17 @@ static int all_bounce(const piece *p) {
     return any;
 }
 
+/// Dry friction of a joint or a tendon.
+static int is_dry(const kki_constraint *c) {
+    return c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
+}
+
 /// What dry friction and adhesion can do in the piece.
 static void scale_bounds(const piece *p, const kki_constraint *c) {
     kki_block *b = &p->s->block[c->block];
     const double time = p->w * p->s->h;
-    if (c->kind == KKI_ON_FRICTION) {
-        b->upper = time * p->m->dof[c->item].friction;
+    if (is_dry(c)) {
+        b->upper = time * (c->kind == KKI_ON_FRICTION ? p->m->dof[c->item].friction : p->m->tendon[c->item].friction);
         b->lower = -b->upper;
     } else if (c->kind == KKI_ON_CONTACT) {
         b->adhesion = time * law_of(p, c)->adhesion;
@@ -282,7 +287,8 @@ static verdict judge_joint(const piece *p, const kki_constraint *c, const double
 static verdict judge(const piece *p, const kki_constraint *c, const double *lambda, int *stops) {
     switch (c->kind) {
     case KKI_ON_CONTACT: return judge_contact(p, c, lambda, stops);
-    case KKI_ON_FRICTION: return judge_joint(p, c, lambda, stops);
+    case KKI_ON_FRICTION:
+    case KKI_ON_RUBBING: return judge_joint(p, c, lambda, stops);
     case KKI_ON_LIMIT:
     case KKI_ON_TENDON: return (verdict){lambda[row_of(p, c)] > 0 ? STICK : OPEN, {0, 0}};
     default: return (verdict){STICK, {0, 0}};
@@ -316,7 +322,7 @@ static int list_unknowns(const piece *p, const kki_constraint *c, const verdict 
         }
         return 1;
     }
-    if (c->kind == KKI_ON_FRICTION && v->mode == SLIDE) {
+    if (is_dry(c) && v->mode == SLIDE) {
         lambda[r] = v->d[0];
         return 1;
     }
@@ -404,7 +410,7 @@ static void slip_of(const piece *p, const kki_constraint *c, const double *u, do
     t[0] = t[1] = 0;
     if (c->kind == KKI_ON_CONTACT) {
         slip(p, c, u, t);
-    } else if (c->kind == KKI_ON_FRICTION) {
+    } else if (is_dry(c)) {
         t[0] = u[row_of(p, c)];
     }
 }
@@ -460,7 +466,7 @@ static int is_lawful(const piece *p, const kki_constraint *c, const verdict *v, 
         const double normal = l[0] + b->adhesion;
         return normal >= 0 && (v->mode == SLIDE || length(l + 1) <= slack * b->friction * normal);
     }
-    if (c->kind == KKI_ON_FRICTION) {
+    if (is_dry(c)) {
         return l[0] >= slack * b->lower && l[0] <= slack * b->upper;
     }
     if (c->kind == KKI_ON_MOTOR) {
@@ -614,7 +620,7 @@ static void pose_instant(piece *p, const double *u_first, int newton) {
             b->adhesion = 0;
         } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON) {
             g[r] += c->gap[0] > 0 ? far : 0;
-        } else if (c->kind == KKI_ON_FRICTION) {
+        } else if (is_dry(c)) {
             b->lower = b->upper = 0;
         }
     }

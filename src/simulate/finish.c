@@ -66,18 +66,20 @@ static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint 
     }
 }
 
-/// A fixed tendon's limit on its joints.
+/// A fixed tendon's limit or friction on its joints.
 static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constraint *c, double f) {
+    const kk_force_source source = c->kind == KKI_ON_RUBBING ? KK_FORCE_FRICTION : KK_FORCE_LIMIT;
     const kki_model_tendon *t = &m->tendon[c->item];
     for (int i = 0; i < t->term_count; i++) {
         const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        s->force[KK_FORCE_LIMIT][x->v_index] += x->coefficient * f;
+        s->force[source][x->v_index] += x->coefficient * f;
     }
 }
 
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const double f = s->lambda[c->row] / s->h;
-    const int is_spatial = c->kind == KKI_ON_TENDON && m->tendon[c->item].type == KK_TENDON_SPATIAL;
+    const int is_tendon = c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING;
+    const int is_spatial = is_tendon && m->tendon[c->item].type == KK_TENDON_SPATIAL;
     if (c->kind == KKI_ON_CONTACT || c->kind == KKI_ON_LOOP || is_spatial) {
         add_outside(s, c);
     }
@@ -90,8 +92,8 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
         s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
     } else if (c->kind == KKI_ON_FRICTION) {
         s->force[KK_FORCE_FRICTION][c->item] += f;
-    } else if (c->kind == KKI_ON_TENDON && !is_spatial) {
-        finish_tendon(m, s, c, c->side ? -f : f);
+    } else if (is_tendon && !is_spatial) {
+        finish_tendon(m, s, c, c->kind == KKI_ON_TENDON && c->side ? -f : f);
     } else if (c->kind == KKI_ON_MOTOR) {
         s->force[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += f;
         s->drive[c->item] = f / m->actuator[c->item].gear;

@@ -78,6 +78,13 @@ static void begin_joint(const kk_model *m, kk_simulator *s, kki_constraint *c, c
     }
 }
 
+static void begin_rubbing(const kk_model *m, kk_simulator *s, kki_constraint *c, double warm) {
+    const double most = s->h * m->tendon[c->item].friction, held[2] = {s->h * warm, 0};
+    s->block[c->block] = (kki_block){.law = KKI_LAW_BOX, .lower = -most, .upper = most};
+    s->lambda[c->row] = held[0];
+    c->sticks = held[0] != 0 && stuck(held, most);
+}
+
 /// A servo of force f = F + S gear (v' − v), within its limits. With λ = h gear f that is v' + r λ + b = 0,
 ///     r = −1/(h gear² S),   b = F/(S gear) − v.
 static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
@@ -120,7 +127,9 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
     } else if (c->kind == KKI_ON_TENDON) {
         s->block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
         s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
-        s->lambda[c->row] = s->h * warm[w->first_tendon + 2 * c->item + c->side];
+        s->lambda[c->row] = s->h * warm[w->first_tendon + 3 * c->item + c->side];
+    } else if (c->kind == KKI_ON_RUBBING) {
+        begin_rubbing(m, s, c, warm[w->first_tendon + 3 * c->item + c->side]);
     } else if (c->kind == KKI_ON_MOTOR) {
         begin_motor(m, s, c);
     } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {

@@ -72,8 +72,9 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
 }
 
 static const char *kind_name(int kind) {
-    static const char *const names[] = {"contact", "limit",  "dry friction", "coupling",          "loop",
-                                        "tendon",  "spring", "servo",        "servo at its limit"};
+    static const char *const names[] = {
+        "contact", "limit",  "dry friction", "coupling",           "loop",
+        "tendon",  "spring", "servo",        "servo at its limit", "dry friction of a tendon"};
     return names[kind];
 }
 

@@ -145,7 +145,7 @@ static void measure_trees(const kk_model *m, kk_simulator *s) {
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
     const int single =
-        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 2 * m->ntendon + s->paper_rows;
+        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 3 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_spatial = kki_has_spatial_tendons(m);

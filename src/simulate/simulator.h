@@ -50,6 +50,7 @@ typedef enum kki_constraint_kind {
     KKI_ON_SPRING, ///< papers: spring and damper of a degree of freedom
     KKI_ON_SERVO,  ///< papers: actuator of a joint
     KKI_ON_MOTOR,  ///< a servo with a limit of force that it would exceed
+    KKI_ON_RUBBING ///< dry friction of a tendon
 } kki_constraint_kind;
 
 enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };

@@ -284,7 +284,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
 }
 
 /// Parts of a step, and shares that a step which cannot be proved is taken in.
-enum { MOST_PARTS = 4000, MOST_SHARES = 8 };
+enum { MOST_PARTS = 4000, MOST_SHARES = 32 };
 
 static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED,

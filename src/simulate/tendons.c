@@ -145,13 +145,18 @@ static int has_limits(const kki_model_tendon *t) {
     return t->lower > -__builtin_inf() || t->upper < __builtin_inf();
 }
 
+static int has_rows(const kki_model_tendon *t) {
+    return has_limits(t) || t->friction > 0;
+}
+
 kk_status kki_check_tendons(const kk_model *model, kk_error *error) {
     for (int i = 0; i < model->ntendon; i++) {
         int32_t branch[2];
-        if (has_limits(&model->tendon[i]) && !find_branches(model, &model->tendon[i], branch)) {
-            return kki_error_set(error, KK_INVALID_MODEL,
-                                 "tendon \"%s\" has limits and runs over more than two robots or bodies; split it",
-                                 kki_model_name(model, model->tendon[i].name));
+        if (has_rows(&model->tendon[i]) && !find_branches(model, &model->tendon[i], branch)) {
+            return kki_error_set(
+                error, KK_INVALID_MODEL,
+                "tendon \"%s\" has limits or dry friction and runs over more than two robots or bodies; split it",
+                kki_model_name(model, model->tendon[i].name));
         }
     }
     return KK_OK;
@@ -160,7 +165,7 @@ kk_status kki_check_tendons(const kk_model *model, kk_error *error) {
 int kki_tendon_part_count(const kk_model *model) {
     int count = 0;
     for (int i = 0; i < model->ntendon; i++) {
-        count += has_limits(&model->tendon[i]) ? 2 * model->tendon[i].term_count : 0;
+        count += has_rows(&model->tendon[i]) ? 3 * model->tendon[i].term_count : 0;
     }
     return count;
 }
@@ -194,6 +199,20 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int tendon, int 
     kki_end_constraint(s, c);
 }
 
+static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
+    int32_t branch[2];
+    if (!find_branches(m, &m->tendon[tendon], branch) || branch[0] < 0) {
+        return;
+    }
+    kki_constraint *c = kki_begin_constraint(s, KKI_ON_RUBBING, tendon);
+    c->side = 2;
+    c->nrow = c->nblock = 1;
+    c->dof[0] = branch[0];
+    c->dof[1] = branch[1];
+    add_rows(m, s, &m->tendon[tendon], 1);
+    kki_end_constraint(s, c);
+}
+
 void kki_constrain_tendons(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < model->ntendon; i++) {
         const kki_model_tendon *t = &model->tendon[i];
@@ -206,6 +225,9 @@ void kki_constrain_tendons(const kk_model *model, kk_simulator *s) {
             if (t->upper - x.length < reach) {
                 constrain_limit(model, s, i, 1, t->upper - x.length);
             }
+        }
+        if (t->friction > 0) {
+            constrain_rubbing(model, s, i);
         }
     }
 }

@@ -53,7 +53,7 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
     case KKI_ON_COUPLING: return w->first_coupling + c->item;
     case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    default: return w->first_tendon + 2 * c->item + c->side;
+    default: return w->first_tendon + 3 * c->item + c->side; // lower, upper, friction
     }
 }
 

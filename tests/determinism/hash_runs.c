@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifndef __wasm__
-#include <pthread.h>
-#include <stdatomic.h>
+#include "cli/pool.h"
 #endif
 
 #include "contact/dense_kernels.h"
@@ -352,8 +351,11 @@ typedef struct motion {
     kk_simulator *simulator;
 } motion;
 
-static int begin(const run *r, const kk_model *model, int wide, motion *x) {
-    const kk_step_options options = {.timestep = r->dt};
+static int begin(const run *r, const kk_model *model, int wide, const kk_workers *workers, motion *x) {
+    kk_step_options options = {.timestep = r->dt};
+    if (workers) {
+        options.workers = *workers;
+    }
     const int good = kk_state_create(model, NULL, &x->state) == KK_OK &&
                      kk_simulator_create(model, &options, NULL, &x->simulator, NULL) == KK_OK;
     if (good) {
@@ -399,7 +401,7 @@ static uint64_t step_both(const run *r, const kk_model *model, int steps, motion
     return hash;
 }
 
-static uint64_t hash_of(const run *r, int steps, int wide) {
+static uint64_t hash_of(const run *r, int steps, int wide, const kk_workers *workers) {
     kk_spec *spec = NULL;
     kk_model *model = NULL;
     motion one = {0}, other = {0};
@@ -409,7 +411,7 @@ static uint64_t hash_of(const run *r, int steps, int wide) {
         r->build(spec);
         if (kk_model_compile(spec, NULL, &model, &error) != KK_OK) {
             fprintf(stderr, "%s: %s\n", r->name, error.text);
-        } else if (begin(r, model, wide, &one) && begin(r, model, wide, &other)) {
+        } else if (begin(r, model, wide, workers, &one) && begin(r, model, wide, NULL, &other)) {
             hash = step_both(r, model, steps, &one, &other);
         }
     }
@@ -430,35 +432,19 @@ static int print(const run *r, const char *how, uint64_t hash) {
 // ---- threads
 
 #ifndef __wasm__
-typedef struct crew {
-    int steps;
-    atomic_int next;
-    uint64_t hash[RUNS];
-} crew;
-
-static void *work(void *user) {
-    crew *c = user;
-    for (int i = atomic_fetch_add(&c->next, 1); i < RUNS; i = atomic_fetch_add(&c->next, 1)) {
-        c->hash[i] = hash_of(&runs[i], c->steps, -1);
-    }
-    return NULL;
-}
-
 static int run_on_threads(int steps, int count) {
-    crew c = {.steps = steps};
-    pthread_t thread[8];
+    pool *threads = calloc(1, sizeof *threads);
     char name[16];
-    int started = 0;
-    for (; started < count && pthread_create(&thread[started], NULL, work, &c) == 0; started++) {
+    int good = threads != NULL;
+    if (good) {
+        const kk_workers workers = pool_open(threads, count);
+        snprintf(name, sizeof name, "threads%d", count);
+        for (int i = 0; i < RUNS; i++) {
+            good &= print(&runs[i], name, hash_of(&runs[i], steps, -1, &workers));
+        }
+        pool_close(threads);
     }
-    for (int i = 0; i < started; i++) {
-        pthread_join(thread[i], NULL);
-    }
-    snprintf(name, sizeof name, "threads%d", count);
-    int good = started == count;
-    for (int i = 0; i < RUNS && good; i++) {
-        good = print(&runs[i], name, c.hash[i]);
-    }
+    free(threads);
     return good;
 }
 #endif
@@ -467,9 +453,9 @@ int main(int argc, char **argv) {
     const int steps = argc > 1 ? atoi(argv[1]) : 40;
     int good = 1;
     for (int i = 0; i < RUNS; i++) {
-        good &= print(&runs[i], "plain", hash_of(&runs[i], steps, 0));
+        good &= print(&runs[i], "plain", hash_of(&runs[i], steps, 0, NULL));
         if (kki_dense_kernels_at(1)) {
-            good &= print(&runs[i], "wide", hash_of(&runs[i], steps, 1));
+            good &= print(&runs[i], "wide", hash_of(&runs[i], steps, 1, NULL));
         }
     }
 #ifndef __wasm__

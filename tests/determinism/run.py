@@ -122,7 +122,7 @@ def compile_jobs(build, variants):
     macros = sorted({f"-D{variant.macro}" for variant in own if variant.macro != "-"})
     flags = [words[0] for words in words_of(ROOT / "cmake" / "float_flags.txt")]
     common = [build.compiler, "-std=c17", *flags, "-fvisibility=hidden", "-Wno-psabi", "-DNDEBUG",
-              *(f"-I{ROOT / folder}" for folder in ("include", "src", "tests", "models")), *build.flags]
+              *(f"-I{ROOT / folder}" for folder in ("include", "src", "tests", "models", "tools")), *build.flags]
     jobs = []
 
     def add(source, object_name, extra):

@@ -144,3 +144,62 @@ KK_TEST(fixed_tendon_has_limits) {
     KK_CHECK_NEAR(f[1], 0.4, 1e-9);
     stage_end(&s);
 }
+
+/// A carriage of 2 kg on a rail, and a fixed tendon with a dry friction of 3 N that counts its way twice: 6 N on the carriage.
+static int rubbing_stage(stage *s) {
+    static const kk_tendon_item item[1] = {{"rail", 0, 2}};
+    *s = stage_begin(0);
+    kk_body_def carriage = kk_body_def_default();
+    carriage.name = "carriage";
+    carriage.joint.name = "rail";
+    carriage.joint.type = KK_JOINT_SLIDE;
+    carriage.joint.axis = kk_vec3_make(1, 0, 0);
+    carriage.inertia = kk_inertia_solid_sphere(2, 0.1);
+    KK_CHECK_EQ_INT(kk_spec_add_body(s->spec, &carriage, NULL, &s->error), KK_OK);
+    kk_tendon_def def = kk_tendon_def_default();
+    def.name = "cord";
+    def.type = KK_TENDON_FIXED;
+    def.item = item;
+    def.item_count = 1;
+    def.friction = 3;
+    KK_CHECK_EQ_INT(kk_spec_add_tendon(s->spec, &def, NULL, &s->error), KK_OK);
+    return stage_ready(s, NULL);
+}
+
+// it stops after v²/(2 · 3 m/s²), inside a step, and holds up to 6 N
+KK_TEST(tendon_friction_stops_and_holds) {
+    stage s;
+    if (rubbing_stage(&s)) {
+        kk_state_v(s.state)[0] = 1.5;
+        stage_run(&s, 700, NULL);
+        KK_CHECK_NEAR(kk_state_q(s.state)[0], 0.375, 1e-12);
+        double force = 5.999;
+        stage_run(&s, 100, &(kk_input){.tau = &force});
+        KK_CHECK_NEAR(kk_state_v(s.state)[0], 0, 1e-13);
+        KK_CHECK_NEAR(kk_simulator_force(s.simulator, KK_FORCE_FRICTION)[0], -5.999, 1e-10);
+        force = 7;
+        stage_run(&s, 100, &(kk_input){.tau = &force});
+        KK_CHECK_NEAR(kk_state_v(s.state)[0], 0.05, 1e-12); // (7 − 6)/2 m/s² for 0.1 s
+    }
+    stage_end(&s);
+}
+
+// a rope in space, likewise: its friction acts along it
+KK_TEST(rope_friction_acts_along_the_rope) {
+    stage s;
+    kk_tendon_def def = rope(ends);
+    def.friction = 6;
+    const int ball = rope_stage(&s, 0, def);
+    if (stage_ready(&s, NULL)) {
+        stage_place(&s, ball, 3, 0, 4);
+        stage_v(&s, ball)[3] = 0.6;
+        stage_v(&s, ball)[5] = 0.8;
+        stage_run(&s, 100, NULL);
+        KK_CHECK_NEAR(stage_v(&s, ball)[3], 0.7 * 0.6, 1e-12); // 3 m/s² for 0.1 s
+        KK_CHECK_NEAR(stage_v(&s, ball)[5], 0.7 * 0.8, 1e-12);
+        stage_run(&s, 400, NULL);
+        KK_CHECK_NEAR(stage_q(&s, ball)[4] - 3, 0.6 / 6, 1e-12); // v²/(2 a) along the rope
+        KK_CHECK_NEAR(kk_hypot(stage_v(&s, ball)[3], stage_v(&s, ball)[5]), 0, 1e-12);
+    }
+    stage_end(&s);
+}

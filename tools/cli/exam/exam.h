@@ -93,7 +93,9 @@ void exam_draw(const exam_row *row, const exam *e, cli_text *svg);
 // ---- small numbers for rows
 
 double exam_abs(double x);
-double exam_clock(void); ///< s
+double exam_clock(void);
+/// Seconds that this process has computed: other programs on the machine do not count.
+double exam_cpu(void); ///< s
 double exam_max(double a, double b);
 
 #endif
