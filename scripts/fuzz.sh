@@ -10,33 +10,42 @@ target=${1:?usage: scripts/fuzz.sh target [seconds]}
 seconds=${2:-60}
 folder=build/fuzz/$target
 objects=build/fuzz/objects
-library=build/fuzz/libkarakuri.a
+compiler=(clang)
+if command -v ccache >/dev/null; then
+    compiler=(ccache clang)
+fi
 mkdir -p "$folder/corpus" "$objects"
 mapfile -t float_flags < <(grep '^-' cmake/float_flags.txt)
 # shellcheck disable=SC2054 # the comma belongs to the flag
-flags=(-std=c17 -Wno-psabi -g -O1 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -DKKI_ONE_VARIANT -Iinclude -Isrc)
+flags=(-std=c17 -Wno-psabi -gline-tables-only -O1 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -DKKI_ONE_VARIANT
+    -Iinclude -Isrc)
 
-# the library with the sanitizers, for all targets; kernels for one robot only. A source that is newer than
-# its object is compiled again, and all of them where a header is newer than the library.
-if [ ! -f "$library" ] || [ -n "$(find src include cmake -newer "$library" ! -name '*.c' -type f -print -quit)" ]; then
-    rm -f "$objects"/*.o "$library"
+# Only layers that the target can reach, with kernels for one robot. A source that is newer than its object is compiled again,
+# and all of them where a header is newer.
+layers='base|math|geometry|model|dynamics|collision|io'
+if [ "$target" = view ] || [ "$target" = recording ]; then
+    layers='[a-z]*'
 fi
-# Only what reads is watched for coverage: the rest would make every execution slower and steer towards itself.
+header=$(find src include cmake ! -name '*.c' -type f -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+find "$objects" -name '*.o' ! -newer "$header" -delete
 compile() {
     while read -r source; do
         object=$objects/${source//\//_}.o
         if [ ! -f "$object" ] || [ "src/$source" -nt "$object" ]; then
             echo "-c src/$source -o $object"
         fi
-    done | xargs -r -P "$(nproc)" -L 1 clang "${flags[@]}" "$@"
+    done | xargs -r -P "$(nproc)" -L 1 "${compiler[@]}" "${flags[@]}" "$@"
 }
+# Only what reads is watched for coverage: the rest would make every execution slower and steer towards itself.
 watched='^(base|geometry|io|view)/'
-find src -name '*.c' -printf '%P\n' | sort | grep -E "$watched" | compile -fsanitize=fuzzer-no-link
-find src -name '*.c' ! -path '*/kernels/kernels.c' -printf '%P\n' | sort | grep -Ev "$watched" | compile
+sources=$(find src -name '*.c' ! -path '*/kernels/kernels.c' -printf '%P\n' | grep -E "^($layers)/" | sort)
+grep -E "$watched" <<<"$sources" | compile -fsanitize=fuzzer-no-link
+grep -Ev "$watched" <<<"$sources" | compile
 object=$objects/kernels_scalar.o
 if [ ! -f "$object" ] || [ src/dynamics/kernels/kernels.c -nt "$object" ]; then
-    clang "${flags[@]}" -DKKI_LANES=1 -DKKI_VARIANT=scalar -c src/dynamics/kernels/kernels.c -o "$object"
+    "${compiler[@]}" "${flags[@]}" -DKKI_LANES=1 -DKKI_VARIANT=scalar -c src/dynamics/kernels/kernels.c -o "$object"
 fi
+library=$folder/libkarakuri.a
 rm -f "$library"
 ar rcs "$library" "$objects"/*.o
 clang "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/fuzz_$target.c" "$library" -o "$folder/fuzz_$target"
@@ -44,6 +53,8 @@ options=()
 if [ -f "tests/fuzz/$target.dict" ]; then
     options+=("-dict=tests/fuzz/$target.dict")
 fi
+# freed memory is kept as long as an execution lasts: the default of 256 MB is never in the cache, and its pages cost 40 % of the time
+export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=4:malloc_context_size=8}
 # the weighting by entropy costs a third of the time in targets of many branches
 "$folder/fuzz_$target" -max_total_time="$seconds" -runs="${KK_FUZZ_RUNS:--1}" -max_len="${KK_FUZZ_LENGTH:-4096}" -entropic=0 \
     -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$folder/" "${options[@]}" "$folder/corpus" "tests/fuzz/corpus/$target"

@@ -30,6 +30,7 @@ typedef struct options {
     int list;
     int help;
     int quick;
+    int shard, shards; // of the selected tests those whose number leaves `shard` when divided by `shards`
     const char *junit_path;
     const char *program;
     char **filters;
@@ -40,6 +41,7 @@ typedef struct totals {
     int passed;
     int failed;
     int skipped;
+    int seen; // selected, also those of other shards
     double seconds;
 } totals;
 
@@ -303,7 +305,7 @@ static const kk_test *run_suite(const kk_test *test, const options *opt, totals 
     totals own = {0};
     suite_name(file, suite, sizeof suite);
     for (; test != NULL && strcmp(test->file, file) == 0; test = test->next) {
-        if (!is_selected(test, opt)) {
+        if (!is_selected(test, opt) || all->seen++ % opt->shards != opt->shard) {
             continue;
         }
         if (opt->list) {
@@ -322,15 +324,21 @@ static const kk_test *run_suite(const kk_test *test, const options *opt, totals 
 }
 
 static void print_help(const char *program) {
-    printf("usage: %s [--list] [--quick] [--junit FILE] [FILTER ...]\n"
+    printf("usage: %s [--list] [--quick] [--shard I/N] [--junit FILE] [FILTER ...]\n"
            "  runs the tests whose suite/name or file contains one of the filters; all without a filter\n"
            "  --list        print the names instead of running\n"
            "  --quick       long tests do a tenth of their work\n"
+           "  --shard I/N   of N parts only the I-th, from 0; every test is in one of them\n"
            "  --junit FILE  write a JUnit report as well\n",
            program);
 }
 
+static int parse_shard(const char *text, options *opt) {
+    return sscanf(text, "%d/%d", &opt->shard, &opt->shards) == 2 && opt->shard >= 0 && opt->shard < opt->shards;
+}
+
 static int parse_options(int argc, char **argv, options *opt) {
+    opt->shards = 1;
     opt->program = argc > 0 ? argv[0] : "karakuri_tests";
     opt->filters = argv + (argc > 0 ? 1 : 0);
     for (int i = 1; i < argc; i++) {
@@ -340,6 +348,8 @@ static int parse_options(int argc, char **argv, options *opt) {
             opt->help = 1;
         } else if (strcmp(argv[i], "--quick") == 0) {
             opt->quick = 1;
+        } else if (strcmp(argv[i], "--shard") == 0 && i + 1 < argc && parse_shard(argv[i + 1], opt)) {
+            i++;
         } else if (strcmp(argv[i], "--junit") == 0 && i + 1 < argc) {
             opt->junit_path = argv[++i];
         } else if (argv[i][0] == '-') {

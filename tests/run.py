@@ -5,6 +5,7 @@
 """
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -27,27 +29,27 @@ class Failure(Exception):
     """A step could not go on; the text is for the reader."""
 
 
-# layers whose unit tests take about as long as all others
-FIRST_HALF = ("collision", "contact", "geometry", "simulate", "batch")
-
-
 class Tally:
     """Counts one step's tests and prints those that did not pass."""
 
     def __init__(self, jobs):
         self.jobs = jobs
+        self.lines = []
         self.passed, self.failed, self.skipped = 0, 0, 0
+
+    def say(self, text):
+        self.lines.append(text)
 
     def passes(self, count=1):
         self.passed += count
 
     def fails(self, name, text=""):
         self.failed += 1
-        print(f"FAILED {name}" + (f"\n{text.rstrip()}" if text.strip() else ""))
+        self.say(f"FAILED {name}" + (f"\n{text.rstrip()}" if text.strip() else ""))
 
     def skips(self, name, reason):
         self.skipped += 1
-        print(f"skipped {name}: {reason}")
+        self.say(f"skipped {name}: {reason}")
 
     def expect(self, name, command, **options):
         """One test: the command succeeds. Gives its output, or None."""
@@ -58,15 +60,14 @@ class Tally:
         self.fails(name, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
         return None
 
-    def add_unit_tests(self, name, command, **options):
-        """The unit tests in two halves of about the same length, side by side."""
-        first = [f"tests/{layer}/" for layer in FIRST_HALF]
-        second = [f"tests/{folder.name}/" for folder in sorted((ROOT / "tests").iterdir())
-                  if folder.name not in FIRST_HALF and any(folder.glob("test_*.c"))]
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            halves = [pool.submit(run, [*command, *half], **options) for half in (first, second)]
-        for half in halves:
-            self.add_result(name, half.result(), show_all=False)
+    def add_unit_tests(self, name, command, *others, parts=4, **options):
+        """The unit tests in parts, as many side by side as there are jobs; `others` are programs that run along."""
+        parts *= self.jobs
+        commands = [(name, [*command, "--shard", f"{i}/{parts}"]) for i in range(parts)] + list(others)
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            runs = [(title, pool.submit(run, words, **options)) for title, words in commands]
+        for title, done in runs:
+            self.add_result(title, done.result(), show_all=False)
 
     def add_program(self, name, command, show_all, **options):
         """Runs a program whose last line is a sum, and adds it."""
@@ -77,11 +78,11 @@ class Tally:
         sums = SUM.match(lines[-1]) if lines else None
         good = done.returncode == 0 and sums
         if show_all or not good:
-            print("\n".join(lines))
+            self.say("\n".join(lines))
             if not good:
-                print(done.stderr.rstrip())
+                self.say(done.stderr.rstrip())
         else:
-            print("\n".join(line for line in lines if line.startswith("skipped")) or lines[-1])
+            self.lines += [line for line in lines if line.startswith("skipped")]
         if sums:
             self.passed += int(sums[1])
             self.failed += int(sums[2])
@@ -105,11 +106,27 @@ def must(*command, **options):
     return done.stdout
 
 
+building = threading.Lock()
+
+
+@functools.lru_cache(None)
+def build_once(preset, jobs):
+    """What went wrong, or nothing: configures where that was not done, and builds; warnings are errors."""
+    try:
+        if not (BUILD / preset / "build.ninja").exists():
+            must("cmake", "--preset", preset)
+        must("cmake", "--build", "--preset", preset, "--parallel", jobs)
+    except Failure as failure:
+        return str(failure)
+    return ""
+
+
 def build(preset, tally):
-    """Configures once and builds a preset; warnings are errors."""
-    if not (BUILD / preset / "build.ninja").exists():
-        must("cmake", "--preset", preset)
-    must("cmake", "--build", "--preset", preset, "--parallel", tally.jobs)
+    """The folder of a preset that is built now if no step before did it."""
+    with building:
+        failure = build_once(preset, tally.jobs)
+    if failure:
+        raise Failure(failure)
     return BUILD / preset
 
 
@@ -125,7 +142,7 @@ def cxx_compilers():
 
 def step_unit(tally):
     """unit tests, optimised build"""
-    tally.add_program("unit tests", [build("release", tally) / "karakuri_tests"], show_all=True)
+    tally.add_unit_tests("unit tests", [build("release", tally) / "karakuri_tests"])
 
 
 def step_harness(tally):
@@ -166,19 +183,6 @@ def step_headers(tally):
     for header in sorted((ROOT / "include" / "karakuri").glob("*.h")):
         if header.name != "karakuri.h" and f"#include <karakuri/{header.name}>" not in listed:
             tally.fails(f"karakuri.h does not include {header.name}")
-
-
-def step_symbols(tally):
-    """the shared library exports only kk_*, imports nothing machine-dependent, has no writable globals"""
-    if not shutil.which("nm"):
-        tally.skips("symbols", "no nm (Debian package binutils)")
-        return
-    for preset in ("release", "clang-release"):
-        if preset == "clang-release" and not shutil.which("clang"):
-            tally.skips("symbols of the clang build", "no clang")
-            continue
-        library = build(preset, tally) / "libkarakuri.so"
-        tally.expect(f"symbols, {preset}", [sys.executable, ROOT / "scripts" / "check_symbols.py", library])
 
 
 def step_layers(tally):
@@ -289,6 +293,19 @@ def step_guide(tally):
     tally.add_program("guide", [sys.executable, ROOT / "tests" / "guide" / "run.py", "--build", folder], show_all=True)
 
 
+def step_symbols(tally):
+    """the shared library exports only kk_*, imports nothing machine-dependent, has no writable globals"""
+    if not shutil.which("nm"):
+        tally.skips("symbols", "no nm (Debian package binutils)")
+        return
+    for preset in ("release", "clang-release"):
+        if preset == "clang-release" and not shutil.which("clang"):
+            tally.skips("symbols of the clang build", "no clang")
+            continue
+        library = build(preset, tally) / "libkarakuri.so"
+        tally.expect(f"symbols, {preset}", [sys.executable, ROOT / "scripts" / "check_symbols.py", library])
+
+
 def step_clang(tally):
     """unit tests, optimised build by clang"""
     if not shutil.which("clang"):
@@ -300,10 +317,10 @@ def step_clang(tally):
 def step_sanitizers(tally):
     """unit tests under the address and undefined-behaviour sanitizers"""
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1"}
-    program = build("asan", tally) / "karakuri_tests"
-    tally.add_unit_tests("unit tests with sanitizers", [program, "--quick"], env=environment)
-    command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", BUILD / "asan" / "karakuri"]
-    tally.add_program("cli with sanitizers", command, show_all=False, env=environment)
+    folder = build("asan", tally)
+    command = [sys.executable, ROOT / "tests" / "cli" / "run.py", "--tool", folder / "karakuri"]
+    tally.add_unit_tests("unit tests with sanitizers", [folder / "karakuri_tests", "--quick"], ("cli with sanitizers", command),
+                         env=environment)
 
 
 def step_wasm(tally):
@@ -315,7 +332,8 @@ def step_wasm(tally):
         tally.skips("unit tests in WebAssembly", missing)
         return
     program = build("wasm", tally) / "karakuri_tests.wasm"
-    tally.add_unit_tests("unit tests in WebAssembly", ["node", ROOT / "scripts" / "run_wasm.mjs", program, "--quick"])
+    # a part has to compile the whole program first
+    tally.add_unit_tests("unit tests in WebAssembly", ["node", ROOT / "scripts" / "run_wasm.mjs", program, "--quick"], parts=1)
 
 
 def step_determinism(tally):
@@ -325,19 +343,51 @@ def step_determinism(tally):
 
 
 STEPS = {name[5:]: function for name, function in globals().items() if name.startswith("step_")}
+# what runs one process at a time, most of them a program of the release build: side by side
+BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide")
+
+
+def cpu_seconds():
+    """What all commands that ended have used: unlike the clock's time, hardly different on a busy machine."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def run_step(name, jobs):
+    """Runs a step and prints what it said when it is done."""
     tally = Tally(jobs)
-    print(f"== {name}: {STEPS[name].__doc__}", flush=True)
-    start = time.monotonic()
+    start, cpu = time.monotonic(), cpu_seconds()
     try:
         STEPS[name](tally)
     except Failure as failure:
         tally.fails(name, str(failure))
     tail = f", {tally.skipped} skipped" if tally.skipped else ""
-    print(f"-- {name}: {tally.passed} passed, {tally.failed} failed{tail}  ({time.monotonic() - start:.1f} s)\n", flush=True)
+    times = f"{time.monotonic() - start:.1f} s" + ("" if name in BESIDE else f", CPU {cpu_seconds() - cpu:.0f} s")
+    print("\n".join([f"== {name}: {STEPS[name].__doc__}", *tally.lines,
+                     f"-- {name}: {tally.passed} passed, {tally.failed} failed{tail}  ({times})\n"]), flush=True)
     return tally
+
+
+def run_beside(names, jobs):
+    """Steps of one process each, as many side by side as there are jobs."""
+    start, cpu = time.monotonic(), cpu_seconds()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        tallies = list(pool.map(lambda name: run_step(name, jobs), names))
+    print(f"these {len(names)} steps: {time.monotonic() - start:.1f} s, CPU {cpu_seconds() - cpu:.0f} s\n", flush=True)
+    return tallies
+
+
+def run_steps(names, jobs):
+    """In their order; those of one process each as one group, where the first of them stands."""
+    beside = [name for name in names if name in BESIDE]
+    tallies = []
+    for name in names:
+        if name not in BESIDE:
+            tallies.append(run_step(name, jobs))
+        elif beside:
+            tallies += run_beside(beside, jobs)
+            beside = []
+    return tallies
 
 
 def main():
@@ -353,7 +403,7 @@ def main():
     if unknown:
         parser.error(f"no step {unknown[0]}; there are {', '.join(STEPS)}")
 
-    tallies = [run_step(name, options.jobs) for name in options.steps or STEPS]
+    tallies = run_steps(options.steps or list(STEPS), options.jobs)
     passed, failed, skipped = (sum(getattr(t, field) for t in tallies) for field in ("passed", "failed", "skipped"))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0

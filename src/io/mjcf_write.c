@@ -1,36 +1,20 @@
-/// Writing MJCF: one nested tree of bodies, then what refers to them.
+/// Writing MJCF: options and assets, then one nested tree of bodies; what refers to them is in mjcf_write_sections.c.
 ///
 /// MuJoCo's body stands where ours stands with all joints at 0, and its joints lie in its own frame: the frame J of a joint,
 /// seen from the body, is where it is at rest. A chain of massless bodies NAME/1, NAME/2 before NAME, as the reader makes of
 /// several joints, becomes one body again: joint i of it is seen through the rest poses of those after it.
 #include <karakuri/save.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
 #include "io/mjcf.h"
-#include "io/mjcf_write_contact.h"
+#include "io/mjcf_write.h"
 #include "io/path.h"
 #include "io/xml_write.h"
 
 enum { MOST_CHAIN = 16, MOST_TEXT = 1200 };
-
-typedef struct output {
-    const kk_spec *spec;
-    const kk_save_options *options;
-    kki_xml_writer w;
-    int *first_child, *next_sibling; ///< [nbody] −1: none
-    int *shape_first, *shape_next;   ///< [nbody], [nshape]
-    int *frame_first, *frame_next;
-    int *order;       ///< [nbody] bodies as they are written, which is the order of MuJoCo's coordinates
-    int *q_at, *v_at; ///< [nbody] a body's first coordinate in a keyframe of the spec
-    int order_count;
-    kki_mjcf_contacts contacts;
-    kk_status status;
-    kk_error *error;
-} output;
 
 // ---- small parts
 
@@ -44,43 +28,6 @@ static void write_pose(kki_xml_writer *w, kk_transform X) {
     }
 }
 
-static void put_word(kki_xml_writer *w, const char *name, const char *prefix, int number) {
-    char text[64];
-    snprintf(text, sizeof text, "%s%d", prefix, number);
-    kki_xml_put(w, name, text);
-}
-
-static void put_range(kki_xml_writer *w, const char *name, double lower, double upper) {
-    const double far = 1e10; // MuJoCo's ranges have two ends
-    if (__builtin_isinf(lower) && __builtin_isinf(upper)) {
-        return;
-    }
-    kki_xml_put_numbers(
-        w, name, (const double[2]){__builtin_isinf(lower) ? -far : lower, __builtin_isinf(upper) ? far : upper}, 2);
-}
-
-static void put_shape_name(kki_xml_writer *w, const char *attribute, const kk_spec *spec, int id) {
-    const char *name = kk_spec_shape_const(spec, id)->name;
-    if (name && name[0]) {
-        kki_xml_put(w, attribute, name);
-    } else {
-        put_word(w, attribute, "shape", id);
-    }
-}
-
-static const char *body_name(const output *o, int id) {
-    return kk_spec_body_const(o->spec, id)->name;
-}
-
-__attribute__((format(printf, 2, 3))) static void comment(output *o, const char *format, ...) {
-    char text[MOST_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    kki_xml_comment(&o->w, text);
-}
-
 // ---- chains
 
 static bool is_massless(const kk_inertia *I) {
@@ -89,7 +36,7 @@ static bool is_massless(const kk_inertia *I) {
 }
 
 /// Whether the body is NAME/… before its only child NAME and carries nothing.
-static bool is_link_of_chain(const output *o, int id) {
+static bool is_link_of_chain(const kki_mjcf_output *o, int id) {
     const kk_body_def *b = kk_spec_body_const(o->spec, id);
     const int child = o->first_child[id];
     if (id == KK_WORLD || child < 0 || o->next_sibling[child] >= 0 || !is_massless(&b->inertia) ||
@@ -117,7 +64,7 @@ static void write_dof(kki_xml_writer *w, const kk_dof_def *d, kk_joint_type type
             kki_xml_put_numbers(w, "range", (const double[2]){0, d->upper}, 2);
         }
     } else {
-        put_range(w, "range", d->lower, d->upper);
+        kki_mjcf_put_range(w, "range", d->lower, d->upper);
     }
     kki_xml_put_unless(w, "stiffness", d->stiffness, 0);
     kki_xml_put_unless(w, "springref", d->rest, 0);
@@ -129,7 +76,7 @@ static void write_dof(kki_xml_writer *w, const kk_dof_def *d, kk_joint_type type
     }
 }
 
-static void write_scalar(output *o, const kk_body_def *b, const char *ending, bool is_slide, kk_vec3 axis,
+static void write_scalar(kki_mjcf_output *o, const kk_body_def *b, const char *ending, bool is_slide, kk_vec3 axis,
                          kk_transform X_JB, int dof) {
     char name[MOST_TEXT];
     const bool has_name = b->joint.name && b->joint.name[0];
@@ -143,7 +90,7 @@ static void write_scalar(output *o, const kk_body_def *b, const char *ending, bo
     kki_xml_close(&o->w, "joint");
 }
 
-static void write_ball(output *o, const kk_body_def *b, kk_transform X_JB) {
+static void write_ball(kki_mjcf_output *o, const kk_body_def *b, kk_transform X_JB) {
     kki_xml_open(&o->w, "joint");
     kki_xml_put_if(&o->w, "name", b->joint.name);
     kki_xml_put(&o->w, "type", "ball");
@@ -157,7 +104,7 @@ static kk_vec3 unit(kk_vec3 v) {
     return n > 0 ? kk_vec3_scale(v, 1 / n) : v;
 }
 
-static void write_free(output *o, const kk_body_def *b) {
+static void write_free(kki_mjcf_output *o, const kk_body_def *b) {
     const kk_dof_def *d = &b->joint.dof[0];
     const bool is_plain = d->damping == 0 && d->armature == 0 && d->stiffness == 0 && d->friction == 0;
     const char *element = is_plain ? "freejoint" : "joint";
@@ -174,7 +121,7 @@ static void write_free(output *o, const kk_body_def *b) {
 }
 
 /// A body's joint, seen from the body that is written.
-static void write_joint(output *o, const kk_body_def *b, kk_transform X_JB) {
+static void write_joint(kki_mjcf_output *o, const kk_body_def *b, kk_transform X_JB) {
     const kk_joint_def *j = &b->joint;
     const kk_vec3 a = unit(j->axis);
     const kk_vec3 a2 = unit(kk_vec3_sub(j->axis2, kk_vec3_scale(a, kk_vec3_dot(a, j->axis2))));
@@ -241,18 +188,18 @@ static void put_surface(kki_xml_writer *w, kk_motion v) {
     }
 }
 
-static void write_shape(output *o, int id) {
+static void write_shape(kki_mjcf_output *o, int id) {
     static const char *const types[KK_SHAPE_TYPE_COUNT] = {"plane",     "sphere", "capsule", "cylinder", NULL,
                                                            "ellipsoid", "box",    "mesh",    "mesh",     "hfield"};
     const kk_shape_def *s = kk_spec_shape_const(o->spec, id);
     kki_xml_writer *w = &o->w;
     if (!types[s->type]) {
-        comment(o, "a cone, which MJCF has not, is left out here");
+        kki_mjcf_comment(o, "a cone, which MJCF has not, is left out here");
         return;
     }
     const bool collides = (s->purpose & KK_SHAPE_COLLIDES) != 0;
     kki_xml_open(w, "geom");
-    put_shape_name(w, "name", o->spec, id);
+    kki_mjcf_put_shape_name(w, "name", o->spec, id);
     kki_xml_put(w, "type", types[s->type]);
     put_size(w, s);
     if (s->mesh >= 0) {
@@ -269,12 +216,12 @@ static void write_shape(output *o, int id) {
     kki_xml_put_unless(w, "margin", 2 * s->margin, 0);
     put_surface(w, s->surface);
     if (s->look >= 0) {
-        put_word(w, "material", "look", s->look);
+        kki_mjcf_put_word(w, "material", "look", s->look);
     }
     kki_xml_close(w, "geom");
 }
 
-static void write_contents(output *o, int id) {
+static void write_contents(kki_mjcf_output *o, int id) {
     kki_xml_writer *w = &o->w;
     for (int s = o->shape_first[id]; s >= 0; s = o->shape_next[s]) {
         write_shape(o, s);
@@ -291,7 +238,7 @@ static void write_contents(output *o, int id) {
 // ---- the tree
 
 /// Opens the body that starts with `id` and gives the one that it ends with: its chain is one body.
-static int open_body(output *o, int id) {
+static int open_body(kki_mjcf_output *o, int id) {
     int chain[MOST_CHAIN], count = 0;
     chain[count++] = id;
     while (is_link_of_chain(o, id) && count < MOST_CHAIN) {
@@ -324,7 +271,7 @@ static int open_body(output *o, int id) {
 }
 
 /// The body that a written one starts with, seen from the one it ends with.
-static int start_of(const output *o, int id) {
+static int start_of(const kki_mjcf_output *o, int id) {
     int parent = kk_spec_body_const(o->spec, id)->parent;
     for (int i = 1; i < MOST_CHAIN && parent > 0 && is_link_of_chain(o, parent); i++) {
         id = parent;
@@ -333,7 +280,7 @@ static int start_of(const output *o, int id) {
     return id;
 }
 
-static void write_tree(output *o) {
+static void write_tree(kki_mjcf_output *o) {
     kki_xml_open(&o->w, "worldbody");
     write_contents(o, KK_WORLD);
     int at = KK_WORLD;
@@ -357,7 +304,7 @@ static void write_tree(output *o) {
 
 // ---- before the tree
 
-static void write_mesh(output *o, const kk_mesh_def *mesh) {
+static void write_mesh(kki_mjcf_output *o, const kk_mesh_def *mesh) {
     kki_xml_writer *w = &o->w;
     char path[KKI_PATH_SIZE];
     const bool has_file = mesh->file && mesh->file[0];
@@ -388,7 +335,7 @@ static void write_mesh(output *o, const kk_mesh_def *mesh) {
     kki_xml_close(w, "mesh");
 }
 
-static void write_field(output *o, const kk_height_field_def *h) {
+static void write_field(kki_mjcf_output *o, const kk_height_field_def *h) {
     kki_xml_writer *w = &o->w;
     const size_t count = (size_t)h->rows * (size_t)h->columns, columns = (size_t)h->columns;
     double top = 0, *rows = kki_allocate_array(&w->allocator, count, sizeof *rows);
@@ -411,7 +358,7 @@ static void write_field(output *o, const kk_height_field_def *h) {
     kki_release_array(&w->allocator, rows, count, sizeof *rows);
 }
 
-static void write_assets(output *o) {
+static void write_assets(kki_mjcf_output *o) {
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "asset");
     for (int i = 0; i < kk_spec_look_count(o->spec); i++) {
@@ -419,15 +366,15 @@ static void write_assets(output *o) {
         const bool has_texture = look->texture && look->texture[0];
         if (has_texture) {
             kki_xml_open(w, "texture");
-            put_word(w, "name", "texture", i);
+            kki_mjcf_put_word(w, "name", "texture", i);
             kki_xml_put(w, "type", "2d");
             kki_xml_put(w, "file", look->texture);
             kki_xml_close(w, "texture");
         }
         kki_xml_open(w, "material");
-        put_word(w, "name", "look", i);
+        kki_mjcf_put_word(w, "name", "look", i);
         if (has_texture) {
-            put_word(w, "texture", "texture", i);
+            kki_mjcf_put_word(w, "texture", "texture", i);
         }
         kki_xml_put_numbers(w, "rgba",
                             (const double[4]){look->colour[0], look->colour[1], look->colour[2], look->colour[3]}, 4);
@@ -442,7 +389,7 @@ static void write_assets(output *o) {
     kki_xml_close(w, "asset");
 }
 
-static void write_options(output *o) {
+static void write_options(kki_mjcf_output *o) {
     const kk_options *options = kk_spec_options_const(o->spec);
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "compiler");
@@ -461,290 +408,21 @@ static void write_options(output *o) {
     kki_xml_close(w, "option");
 }
 
-// ---- after the tree
-
-static void write_contacts(output *o) {
-    kki_xml_writer *w = &o->w;
-    kki_xml_open(w, "contact");
-    kki_mjcf_tell_contacts(&o->contacts, w);
-    for (int i = 0; i < kk_spec_pair_count(o->spec); i++) {
-        const kk_pair_def *p = kk_spec_pair_const(o->spec, i);
-        kki_xml_open(w, "pair");
-        put_shape_name(w, "geom1", o->spec, p->shape[0]);
-        put_shape_name(w, "geom2", o->spec, p->shape[1]);
-        if (p->material >= 0) {
-            kki_mjcf_put_contact(&o->contacts, w, p->material, KK_WORLD, true);
-        }
-        kki_xml_put_unless(w, "margin", p->margin, 0);
-        kki_xml_close(w, "pair");
-    }
-    for (int i = 0; i < kk_spec_exclude_count(o->spec); i++) {
-        const kk_exclude_def *e = kk_spec_exclude_const(o->spec, i);
-        kki_xml_open(w, "exclude");
-        kki_xml_put(w, "body1", body_name(o, e->body[0]));
-        kki_xml_put(w, "body2", body_name(o, e->body[1]));
-        kki_xml_close(w, "exclude");
-    }
-    kki_xml_close(w, "contact");
-}
-
-static void write_loop(output *o, const kk_loop_def *l) {
-    kki_xml_writer *w = &o->w;
-    const bool is_point = l->type == KK_LOOP_POINT;
-    if (!is_point && l->type != KK_LOOP_WELD) {
-        comment(o, "loop %s between %s and %s has no counterpart in MJCF", l->name ? l->name : "",
-                body_name(o, l->body[0]), body_name(o, l->body[1]));
-        return;
-    }
-    // MuJoCo takes the second anchor of a connect from the rest pose, where the loop is closed
-    kki_xml_open(w, is_point ? "connect" : "weld");
-    kki_xml_put_if(w, "name", l->name);
-    kki_xml_put(w, "body1", body_name(o, l->body[0]));
-    kki_xml_put(w, "body2", body_name(o, l->body[1]));
-    if (is_point) {
-        kki_xml_put_vec3(w, "anchor", l->placement[0].p);
-    } else {
-        const kk_transform X = kk_transform_mul(l->placement[0], kk_transform_inverse(l->placement[1]));
-        const kk_quat q = kk_quat_from_mat3(X.R);
-        kki_xml_put_numbers(w, "relpose", (const double[7]){X.p.x, X.p.y, X.p.z, q.w, q.x, q.y, q.z}, 7);
-        kki_xml_put_vec3(w, "anchor", l->placement[1].p);
-    }
-    if (!l->is_active) {
-        kki_xml_put(w, "active", "false");
-    }
-    kki_xml_close(w, is_point ? "connect" : "weld");
-}
-
-static void write_equalities(output *o) {
-    kki_xml_writer *w = &o->w;
-    kki_xml_open(w, "equality");
-    for (int i = 0; i < kk_spec_loop_count(o->spec); i++) {
-        write_loop(o, kk_spec_loop_const(o->spec, i));
-    }
-    for (int i = 0; i < kk_spec_coupling_count(o->spec); i++) {
-        const kk_coupling_def *c = kk_spec_coupling_const(o->spec, i);
-        kki_xml_open(w, "joint");
-        kki_xml_put_if(w, "name", c->name);
-        kki_xml_put(w, "joint1", c->follower);
-        kki_xml_put(w, "joint2", c->leader);
-        kki_xml_put_numbers(w, "polycoef", (const double[5]){c->offset, c->ratio, 0, 0, 0}, 5);
-        kki_xml_close(w, "joint");
-    }
-    kki_xml_close(w, "equality");
-}
-
-static void write_tendon(output *o, const kk_tendon_def *t) {
-    kki_xml_writer *w = &o->w;
-    const bool is_fixed = t->type == KK_TENDON_FIXED;
-    kki_xml_open(w, is_fixed ? "fixed" : "spatial");
-    kki_xml_put(w, "name", t->name);
-    put_range(w, "range", t->lower, t->upper);
-    kki_xml_put_unless(w, "stiffness", t->stiffness, 0);
-    kki_xml_put_unless(w, "damping", t->damping, 0);
-    kki_xml_put_unless(w, "frictionloss", t->friction, 0);
-    kki_xml_put_numbers(w, "springlength", (const double[2]){t->rest_lower, t->rest_upper}, 2);
-    for (int i = 0; i < t->item_count; i++) {
-        const kk_tendon_item *item = &t->item[i];
-        const char *element = is_fixed ? "joint" : item->name ? "site" : "pulley";
-        kki_xml_open(w, element);
-        if (item->name) {
-            kki_xml_put(w, element, item->name);
-        }
-        if (is_fixed || !item->name) {
-            kki_xml_put_number(w, is_fixed ? "coef" : "divisor", item->coefficient);
-        }
-        kki_xml_close(w, element);
-    }
-    kki_xml_close(w, is_fixed ? "fixed" : "spatial");
-}
-
-static void write_law(kki_xml_writer *w, const kk_actuator_def *a) {
-    if (a->type == KK_ACTUATOR_DAMPER) {
-        kki_xml_put(w, "gaintype", "affine");
-        kki_xml_put_numbers(w, "gainprm", (const double[3]){0, 0, -a->gain}, 3);
-    } else {
-        kki_xml_put_number(w, "gainprm", a->gain);
-    }
-    if (a->bias[0] != 0 || a->bias[1] != 0 || a->bias[2] != 0) {
-        kki_xml_put(w, "biastype", "affine");
-        kki_xml_put_numbers(w, "biasprm", a->bias, 3);
-    }
-    if (a->lag != KK_LAG_NONE) {
-        kki_xml_put(w, "dyntype", a->lag == KK_LAG_FILTER ? "filterexact" : "integrator");
-        if (a->lag == KK_LAG_FILTER) {
-            kki_xml_put_number(w, "dynprm", a->time_constant);
-        }
-        put_range(w, "actrange", a->lag_lower, a->lag_upper);
-    }
-}
-
-static void write_actuator(output *o, const kk_actuator_def *a) {
-    static const char *const targets[] = {"joint", "tendon", "site"};
-    kki_xml_writer *w = &o->w;
-    kki_xml_open(w, "general");
-    kki_xml_put_if(w, "name", a->name);
-    kki_xml_put(w, targets[a->transmission], a->target);
-    if (a->transmission == KK_TRANSMISSION_FRAME) {
-        const kk_vec3 f = a->direction.linear, n = a->direction.angular;
-        const double g = a->gear;
-        kki_xml_put_if(w, "refsite", a->reference);
-        kki_xml_put_numbers(w, "gear", (const double[6]){f.x * g, f.y * g, f.z * g, n.x * g, n.y * g, n.z * g}, 6);
-    } else {
-        double gear[6] = {0};
-        gear[a->dof < 3 ? a->dof : 0] = a->gear;
-        kki_xml_put_numbers(w, "gear", gear, 6);
-    }
-    put_range(w, "ctrlrange", a->control_lower, a->control_upper);
-    put_range(w, "forcerange", a->force_lower, a->force_upper);
-    write_law(w, a);
-    kki_xml_close(w, "general");
-}
-
-static bool is_frame(const output *o, const char *name) {
-    for (int i = 0; i < kk_spec_frame_count(o->spec); i++) {
-        if (strcmp(kk_spec_frame_const(o->spec, i)->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void write_sensor(output *o, const kk_sensor_def *s) {
-    kki_xml_writer *w = &o->w;
-    const char *on = NULL, *word = kki_mjcf_sensor_word(s->type, &on);
-    kki_xml_open(w, word);
-    kki_xml_put_if(w, "name", s->name);
-    if (on && strcmp(on, "objname") == 0) {
-        kki_xml_put(w, "objtype", is_frame(o, s->target) ? "site" : "xbody");
-    }
-    if (on) {
-        kki_xml_put(w, on, s->target);
-    }
-    if (s->reference && s->reference[0]) {
-        kki_xml_put(w, "reftype", is_frame(o, s->reference) ? "site" : "xbody");
-        kki_xml_put(w, "refname", s->reference);
-    }
-    kki_xml_put_unless(w, "noise", s->noise, 0);
-    kki_xml_put_unless(w, "cutoff", s->cutoff, 0);
-    kki_xml_close(w, word);
-}
-
-// ---- keyframes
-
-static int joint_nq(kk_joint_type type) {
-    static const int sizes[] = {0, 1, 1, 1, 2, 2, 3, 4, 7};
-    return sizes[type];
-}
-
-static int joint_nv(kk_joint_type type) {
-    static const int sizes[] = {0, 1, 1, 1, 2, 2, 3, 3, 6};
-    return sizes[type];
-}
-
-static void number_coordinates(output *o) {
-    int q = 0, v = 0;
-    for (int i = 1; i < kk_spec_body_count(o->spec); i++) {
-        const kk_joint_type type = kk_spec_body_const(o->spec, i)->joint.type;
-        o->q_at[i] = q;
-        o->v_at[i] = v;
-        q += joint_nq(type);
-        v += joint_nv(type);
-    }
-    o->q_at[0] = q;
-    o->v_at[0] = v;
-}
-
-static void key_q(const output *o, const kk_body_def *b, const double *from, double *to) {
-    (void)o;
-    if (b->joint.type != KK_JOINT_FREE) {
-        memcpy(to, from, (size_t)joint_nq(b->joint.type) * sizeof *to);
-        return;
-    }
-    const kk_transform J = kk_transform_make(kk_quat_to_mat3((kk_quat){from[0], from[1], from[2], from[3]}),
-                                             kk_vec3_make(from[4], from[5], from[6]));
-    const kk_transform X = kk_transform_mul(kk_transform_mul(b->joint.placement, J), b->offset);
-    const kk_quat r = kk_quat_from_mat3(X.R);
-    memcpy(to, (const double[7]){X.p.x, X.p.y, X.p.z, r.w, r.x, r.y, r.z}, 7 * sizeof *to);
-}
-
-static void key_v(const kk_body_def *b, const double *q, const double *from, double *to) {
-    if (b->joint.type != KK_JOINT_FREE) {
-        memcpy(to, from, (size_t)joint_nv(b->joint.type) * sizeof *to);
-        return;
-    }
-    const kk_mat3 R = q ? kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]}) : kk_mat3_identity();
-    const kk_vec3 v = kk_mat3_mul_vec(kk_mat3_mul(b->joint.placement.R, R), kk_vec3_make(from[3], from[4], from[5]));
-    memcpy(to, (const double[6]){v.x, v.y, v.z, from[0], from[1], from[2]}, 6 * sizeof *to);
-}
-
-static void write_key(output *o, const kk_keyframe_def *k) {
-    kki_xml_writer *w = &o->w;
-    const int nq = o->q_at[0], nv = o->v_at[0];
-    double *q = kki_allocate_array(&w->allocator, (size_t)nq, sizeof *q);
-    double *v = kki_allocate_array(&w->allocator, (size_t)nv, sizeof *v);
-    int qat = 0, vat = 0;
-    for (int i = 0; i < o->order_count && q && v; i++) {
-        const int id = o->order[i];
-        const kk_body_def *b = kk_spec_body_const(o->spec, id);
-        if (k->q) {
-            key_q(o, b, k->q + o->q_at[id], q + qat);
-        }
-        if (k->v) {
-            key_v(b, k->q ? k->q + o->q_at[id] : NULL, k->v + o->v_at[id], v + vat);
-        }
-        qat += joint_nq(b->joint.type);
-        vat += joint_nv(b->joint.type);
-    }
-    if (!q || !v) {
-        o->status = kki_error_set(o->error, KK_OUT_OF_MEMORY, "no memory for a keyframe");
-    } else {
-        kki_xml_open(w, "key");
-        kki_xml_put_if(w, "name", k->name);
-        kki_xml_put_unless(w, "time", k->time, 0);
-        if (k->q) {
-            kki_xml_put_numbers(w, "qpos", q, nq);
-        }
-        if (k->v) {
-            kki_xml_put_numbers(w, "qvel", v, nv);
-        }
-        if (k->control) {
-            kki_xml_put_numbers(w, "ctrl", k->control, k->control_count);
-        }
-        kki_xml_close(w, "key");
-    }
-    kki_release_array(&w->allocator, v, (size_t)nv, sizeof *v);
-    kki_release_array(&w->allocator, q, (size_t)nq, sizeof *q);
-}
-
-#define WRITE_EACH(o, section, kind, write)                              \
-    do {                                                                 \
-        kki_xml_open(&(o)->w, section);                                  \
-        for (int i_ = 0; i_ < kk_spec_##kind##_count((o)->spec); i_++) { \
-            write((o), kk_spec_##kind##_const((o)->spec, i_));           \
-        }                                                                \
-        kki_xml_close(&(o)->w, section);                                 \
-    } while (0)
-
-static void write_all(output *o) {
+static void write_all(kki_mjcf_output *o) {
     const char *name = kk_spec_name(o->spec);
     kki_xml_open(&o->w, "mujoco");
     kki_xml_put_if(&o->w, "model", name);
     write_options(o);
     write_assets(o);
     write_tree(o);
-    write_contacts(o);
-    write_equalities(o);
-    WRITE_EACH(o, "tendon", tendon, write_tendon);
-    WRITE_EACH(o, "actuator", actuator, write_actuator);
-    WRITE_EACH(o, "sensor", sensor, write_sensor);
-    WRITE_EACH(o, "keyframe", keyframe, write_key);
+    kki_mjcf_write_sections(o);
     kki_xml_close(&o->w, "mujoco");
 }
 
 // ---- lists
 
 /// Items of each body, in their order; filled from the back.
-static void link_items(output *o) {
+static void link_items(kki_mjcf_output *o) {
     const kk_spec *s = o->spec;
     const int bodies = kk_spec_body_count(s);
     for (int i = 0; i < bodies; i++) {
@@ -818,7 +496,7 @@ kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options
     }
     const size_t bodies = (size_t)kk_spec_body_count(spec), shapes = (size_t)kk_spec_shape_count(spec),
                  frames = (size_t)kk_spec_frame_count(spec), total = 7 * bodies + shapes + frames;
-    output o = {.spec = spec, .options = options ? options : &as_it_is, .error = error};
+    kki_mjcf_output o = {.spec = spec, .options = options ? options : &as_it_is, .error = error};
     status = kki_mjcf_contacts_create(&o.contacts, spec, &own);
     int *block = status ? NULL : kki_allocate_array(&own, total, sizeof *block);
     if (!block) {
@@ -837,7 +515,7 @@ kk_status kk_spec_write_mjcf(const kk_spec *spec, const kk_save_options *options
     o.shape_next = block + 7 * bodies;
     o.frame_next = o.shape_next + shapes;
     link_items(&o);
-    number_coordinates(&o);
+    kki_mjcf_number_coordinates(&o);
     kki_xml_write_begin(&o.w, &own);
     write_all(&o);
     status = kki_xml_write_end(&o.w, text, size, o.status ? NULL : error);

@@ -2,11 +2,13 @@
 """Same bits everywhere: builds the library, hash_states.c and hash_runs.c by every compiler, optimisation level and target that this
 machine has, runs them all, and compares the hashes scene by scene over builds and kernel variants.
 
-The compilers are called directly, not through CMake, so that a flag the build forgets is not forgotten here as well; the flags
-that the results rest on and the kernel variants come from cmake/float_flags.txt and cmake/variants.txt.
+-O3 and WebAssembly are the libraries of the presets, as they are shipped. For the rest the compilers are called directly, not
+through CMake, so that a flag the build forgets is not forgotten here as well; the flags that the results rest on and the kernel
+variants come from cmake/float_flags.txt and cmake/variants.txt.
 """
 import argparse
 import concurrent.futures
+import functools
 import os
 import pathlib
 import platform
@@ -20,7 +22,10 @@ KERNELS = ROOT / "src" / "dynamics" / "kernels" / "kernels.c"
 PROGRAMS = ("hash_states", "hash_runs")
 OWN_SOURCES = [*(ROOT / "tests" / "determinism" / f"{name}.c" for name in PROGRAMS), ROOT / "tests" / "harness.c", ROOT / "models" / "robots.c",
                *(ROOT / "tests" / "support" / name for name in ("scene.c", "states.c", "everything.c"))]
-LEVELS = ("-O0", "-O2", "-O3")
+HOST = {"AMD64": "x86_64"}.get(platform.machine(), platform.machine())
+LEVELS = ("-O0", "-O2")
+# no scene reads a file, shows itself or plans a motion, and these layers would be half of the compiling
+LAYERS_WITHOUT_SCENES = ("motion", "io", "view")
 
 
 def words_of(path):
@@ -44,8 +49,9 @@ class Variant:
 class Build:
     """One way to make the program: compiler, flags, and how to run the result."""
 
-    def __init__(self, name, processor, compiler, flags, link_flags=(), suffix="", runner=()):
+    def __init__(self, name, processor, compiler, flags, link_flags=(), suffix="", runner=(), preset=None):
         self.name, self.processor, self.compiler = name, processor, compiler
+        self.preset = preset  # of CMake, whose library is taken; None where all is compiled here
         self.flags, self.link_flags, self.runner = list(flags), list(link_flags), list(runner)
         self.directory = OUT / name.replace(" ", "")
         self.suffix = suffix
@@ -54,11 +60,11 @@ class Build:
 
 
 def find_builds(skips):
-    processor = {"AMD64": "x86_64"}.get(platform.machine(), platform.machine())
     builds = []
-    for compiler in ("gcc", "clang"):
+    for compiler, preset in (("gcc", "release"), ("clang", "clang-release")):
         if shutil.which(compiler):
-            builds += [Build(f"{compiler} {level}", processor, compiler, [level]) for level in LEVELS]
+            builds += [Build(f"{compiler} {level}", HOST, compiler, [level]) for level in LEVELS]
+            builds.append(Build(f"{compiler} -O3", HOST, compiler, ["-O3"], preset=preset))
         else:
             skips.append(f"{compiler}: not installed")
     missing = what_wasm_lacks()
@@ -69,7 +75,7 @@ def find_builds(skips):
                   "-fno-vectorize", "-fno-slp-vectorize"]  # see CMakeLists.txt
         node = ["node", str(ROOT / "scripts" / "run_wasm.mjs")]
         link = [*target, "-Wl,-z,stack-size=1048576"]  # as cmake/wasm32-wasi.cmake
-        builds.append(Build("wasm -O2", "wasm32", "clang", ["-O2", *target], link, ".wasm", node))
+        builds.append(Build("wasm -O3", "wasm32", "clang", ["-O3", *target], link, ".wasm", node, preset="wasm"))
     return builds + find_cross_builds()
 
 
@@ -104,9 +110,8 @@ def what_wasm_lacks():
 
 
 def library_sources():
-    """All layers but the topmost, io and view: no scene reads a file, and they would be a third of the compiling."""
     layers = [words[0] for words in words_of(ROOT / "src" / "LAYERS")]
-    layers = [layer for layer in layers if layer not in ("io", "view")]
+    layers = [layer for layer in layers if layer not in LAYERS_WITHOUT_SCENES]
     sources = [path for layer in layers for path in sorted((ROOT / "src" / layer).rglob("*.c"))]
     return [path for path in sources if path != KERNELS]
 
@@ -118,7 +123,7 @@ def newest_header():
 
 def compile_jobs(build, variants):
     """All (source, object, command) of a build."""
-    own = [variant for variant in variants if variant.is_for(build.processor)]
+    own = [variant for variant in variants if variant.is_for(build.processor) and not lacks(variant)]
     macros = sorted({f"-D{variant.macro}" for variant in own if variant.macro != "-"})
     flags = [words[0] for words in words_of(ROOT / "cmake" / "float_flags.txt")]
     common = [build.compiler, "-std=c17", *flags, "-fvisibility=hidden", "-Wno-psabi", "-DNDEBUG",
@@ -129,18 +134,24 @@ def compile_jobs(build, variants):
         target = build.directory / object_name
         jobs.append((source, target, [*common, *extra, "-c", str(source), "-o", str(target)]))
 
-    for source in [*library_sources(), *OWN_SOURCES]:
+    for source in OWN_SOURCES if build.preset else [*OWN_SOURCES, *library_sources()]:
         add(source, "_".join(source.relative_to(ROOT).with_suffix(".o").parts), macros)
-    if KERNELS.exists():
-        for variant in own:
-            add(KERNELS, f"kernels_{variant.name}.o",
-                [f"-DKKI_LANES={variant.lanes}", f"-DKKI_VARIANT={variant.name}", *variant.flags])
+    for variant in [] if build.preset else own:
+        add(KERNELS, f"kernels_{variant.name}.o",
+            [f"-DKKI_LANES={variant.lanes}", f"-DKKI_VARIANT={variant.name}", *variant.flags])
     return jobs
+
+
+def build_preset(name, jobs):
+    """The library of a preset; empty on success."""
+    folder = ROOT / "build" / name
+    error = "" if (folder / "build.ninja").exists() else run_command(["cmake", "--preset", name])
+    return error or run_command(["cmake", "--build", str(folder), "--parallel", str(jobs), "--target", "karakuri_static"])
 
 
 def run_command(command):
     """Empty on success, otherwise what went wrong."""
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     return "" if done.returncode == 0 else f"{' '.join(command)}\n{done.stdout}{done.stderr}".rstrip()
 
 
@@ -159,13 +170,14 @@ def compile_one(job, header_time):
 
 def make_and_run(builds, variants, jobs, steps):
     header_time = newest_header()
+    failures = {preset: build_preset(preset, jobs) for preset in dict.fromkeys(build.preset for build in builds) if preset}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         work = {}
         for build in builds:
             build.directory.mkdir(parents=True, exist_ok=True)
             work[build] = [(job[1], pool.submit(compile_one, job, header_time)) for job in compile_jobs(build, variants)]
         for build in builds:
-            errors = [future.result() for _, future in work[build]]
+            errors = [failures.get(build.preset), *(future.result() for _, future in work[build])]
             build.error = next((error for error in errors if error), None)
         runs = [pool.submit(link_and_run_all, build, [target for target, _ in work[build]], steps)
                 for build in builds if build.error is None]
@@ -184,7 +196,8 @@ def link_and_run_all(build, objects, steps):
 def link_and_run(build, name, objects, arguments):
     # libm: only because an unoptimised square root may be a call; scripts/check_symbols.py looks after the library
     program = build.directory / (name + build.suffix)
-    link = [build.compiler, *build.link_flags, *map(str, objects), "-o", str(program), "-lm"]
+    library = [str(ROOT / "build" / build.preset / "libkarakuri.a")] if build.preset else []
+    link = [build.compiler, *build.link_flags, *map(str, objects), *library, "-o", str(program), "-lm"]
     build.error = run_command(link) or None
     if build.error:
         return
@@ -200,6 +213,7 @@ def link_and_run(build, name, objects, arguments):
         build.hashes[words[0], words[1]] = words[2]
 
 
+@functools.lru_cache(None)
 def cpu_features():
     try:
         for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
@@ -208,6 +222,12 @@ def cpu_features():
     except OSError:
         pass
     return set()
+
+
+def lacks(variant):
+    """The first CPU feature that a variant of this machine's processor needs and does not find, or None."""
+    needs = variant.needs() if variant.processor == HOST else []
+    return next((need for need in needs if need not in cpu_features()), None)
 
 
 def compare(builds, variants, skips):
@@ -239,13 +259,10 @@ def compare(builds, variants, skips):
                 cells.append("-")
         print(f"{scene:{width}}  {variant:14} {reference[scene]}  "
               + "  ".join(f"{cell:{w}}" for cell, w in zip(cells, widths)))
-    features = cpu_features()
     ran = {variant for _, variant in rows}
-    for variant in variants if KERNELS.exists() else []:
-        lacking = [need for need in variant.needs() if need not in features]
-        host = {"AMD64": "x86_64"}.get(platform.machine(), platform.machine())
-        if variant.name not in ran and (lacking or not variant.is_for(host)):
-            skips.append(f"variant {variant.name}: this CPU has no {lacking[0] if lacking else variant.processor}")
+    for variant in variants:
+        if variant.name not in ran and (lacks(variant) or not variant.is_for(HOST)):
+            skips.append(f"variant {variant.name}: this CPU has no {lacks(variant) or variant.processor}")
         elif variant.name not in ran:
             print(f"variant {variant.name}: this CPU has what it needs, but no scene ran on it")
             failed += 1

@@ -294,12 +294,9 @@ static void check_bomb(const char *text, const char *says) {
     kk_error error = {0};
     counter c = {.fail_at = -1};
     const kk_allocator allocator = counter_allocator(&c);
-    struct timespec start, stop;
-    timespec_get(&start, TIME_UTC);
+    const clock_t start = clock();
     KK_CHECK_EQ_INT(expand(text, NULL, &allocator, &result, &error), KK_LIMIT_EXCEEDED);
-    timespec_get(&stop, TIME_UTC);
-    KK_CHECK((double)(stop.tv_sec - start.tv_sec) + 1e-9 * (double)(stop.tv_nsec - start.tv_nsec) <
-             (kk_test_is_quick() ? 60 : 5));
+    KK_CHECK((double)(clock() - start) / CLOCKS_PER_SEC < (kk_test_is_quick() ? 60 : 5));
     KK_CHECK(c.peak < (size_t)1 << 30);
     KK_CHECK_EQ_INT(c.blocks, 0);
     KK_CHECK_EQ_INT(c.bytes, 0);

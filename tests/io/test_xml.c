@@ -228,10 +228,9 @@ KK_TEST(xml_limits_hold_exactly) {
 
 // ---- bombs: time and memory stay in proportion
 
+/// Of the processor: the machine has other things to do.
 static double seconds(void) {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (double)clock() / CLOCKS_PER_SEC;
 }
 
 /// Parses with a counting allocator; memory must stay below 32 times the text, and time below a second for 10 MB.

@@ -1,0 +1,328 @@
+/// Writing MJCF: what refers to the bodies of the tree, from contacts to keyframes.
+#include "io/mjcf_write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "base/error.h"
+#include "io/mjcf.h"
+
+enum { MOST_TEXT = 1200 };
+
+// ---- small parts
+
+void kki_mjcf_put_word(kki_xml_writer *w, const char *name, const char *prefix, int number) {
+    char text[64];
+    snprintf(text, sizeof text, "%s%d", prefix, number);
+    kki_xml_put(w, name, text);
+}
+
+void kki_mjcf_put_range(kki_xml_writer *w, const char *name, double lower, double upper) {
+    const double far = 1e10; // MuJoCo's ranges have two ends
+    if (__builtin_isinf(lower) && __builtin_isinf(upper)) {
+        return;
+    }
+    kki_xml_put_numbers(
+        w, name, (const double[2]){__builtin_isinf(lower) ? -far : lower, __builtin_isinf(upper) ? far : upper}, 2);
+}
+
+void kki_mjcf_put_shape_name(kki_xml_writer *w, const char *attribute, const kk_spec *spec, int id) {
+    const char *name = kk_spec_shape_const(spec, id)->name;
+    if (name && name[0]) {
+        kki_xml_put(w, attribute, name);
+    } else {
+        kki_mjcf_put_word(w, attribute, "shape", id);
+    }
+}
+
+const char *kki_mjcf_body_name(const kki_mjcf_output *o, int id) {
+    return kk_spec_body_const(o->spec, id)->name;
+}
+
+void kki_mjcf_comment(kki_mjcf_output *o, const char *format, ...) {
+    char text[MOST_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    kki_xml_comment(&o->w, text);
+}
+
+// ---- contacts and loops
+
+static void write_contacts(kki_mjcf_output *o) {
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "contact");
+    kki_mjcf_tell_contacts(&o->contacts, w);
+    for (int i = 0; i < kk_spec_pair_count(o->spec); i++) {
+        const kk_pair_def *p = kk_spec_pair_const(o->spec, i);
+        kki_xml_open(w, "pair");
+        kki_mjcf_put_shape_name(w, "geom1", o->spec, p->shape[0]);
+        kki_mjcf_put_shape_name(w, "geom2", o->spec, p->shape[1]);
+        if (p->material >= 0) {
+            kki_mjcf_put_contact(&o->contacts, w, p->material, KK_WORLD, true);
+        }
+        kki_xml_put_unless(w, "margin", p->margin, 0);
+        kki_xml_close(w, "pair");
+    }
+    for (int i = 0; i < kk_spec_exclude_count(o->spec); i++) {
+        const kk_exclude_def *e = kk_spec_exclude_const(o->spec, i);
+        kki_xml_open(w, "exclude");
+        kki_xml_put(w, "body1", kki_mjcf_body_name(o, e->body[0]));
+        kki_xml_put(w, "body2", kki_mjcf_body_name(o, e->body[1]));
+        kki_xml_close(w, "exclude");
+    }
+    kki_xml_close(w, "contact");
+}
+
+static void write_loop(kki_mjcf_output *o, const kk_loop_def *l) {
+    kki_xml_writer *w = &o->w;
+    const bool is_point = l->type == KK_LOOP_POINT;
+    if (!is_point && l->type != KK_LOOP_WELD) {
+        kki_mjcf_comment(o, "loop %s between %s and %s has no counterpart in MJCF", l->name ? l->name : "",
+                         kki_mjcf_body_name(o, l->body[0]), kki_mjcf_body_name(o, l->body[1]));
+        return;
+    }
+    // MuJoCo takes the second anchor of a connect from the rest pose, where the loop is closed
+    kki_xml_open(w, is_point ? "connect" : "weld");
+    kki_xml_put_if(w, "name", l->name);
+    kki_xml_put(w, "body1", kki_mjcf_body_name(o, l->body[0]));
+    kki_xml_put(w, "body2", kki_mjcf_body_name(o, l->body[1]));
+    if (is_point) {
+        kki_xml_put_vec3(w, "anchor", l->placement[0].p);
+    } else {
+        const kk_transform X = kk_transform_mul(l->placement[0], kk_transform_inverse(l->placement[1]));
+        const kk_quat q = kk_quat_from_mat3(X.R);
+        kki_xml_put_numbers(w, "relpose", (const double[7]){X.p.x, X.p.y, X.p.z, q.w, q.x, q.y, q.z}, 7);
+        kki_xml_put_vec3(w, "anchor", l->placement[1].p);
+    }
+    if (!l->is_active) {
+        kki_xml_put(w, "active", "false");
+    }
+    kki_xml_close(w, is_point ? "connect" : "weld");
+}
+
+static void write_equalities(kki_mjcf_output *o) {
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "equality");
+    for (int i = 0; i < kk_spec_loop_count(o->spec); i++) {
+        write_loop(o, kk_spec_loop_const(o->spec, i));
+    }
+    for (int i = 0; i < kk_spec_coupling_count(o->spec); i++) {
+        const kk_coupling_def *c = kk_spec_coupling_const(o->spec, i);
+        kki_xml_open(w, "joint");
+        kki_xml_put_if(w, "name", c->name);
+        kki_xml_put(w, "joint1", c->follower);
+        kki_xml_put(w, "joint2", c->leader);
+        kki_xml_put_numbers(w, "polycoef", (const double[5]){c->offset, c->ratio, 0, 0, 0}, 5);
+        kki_xml_close(w, "joint");
+    }
+    kki_xml_close(w, "equality");
+}
+
+// ---- tendons, actuators, sensors
+
+static void write_tendon(kki_mjcf_output *o, const kk_tendon_def *t) {
+    kki_xml_writer *w = &o->w;
+    const bool is_fixed = t->type == KK_TENDON_FIXED;
+    kki_xml_open(w, is_fixed ? "fixed" : "spatial");
+    kki_xml_put(w, "name", t->name);
+    kki_mjcf_put_range(w, "range", t->lower, t->upper);
+    kki_xml_put_unless(w, "stiffness", t->stiffness, 0);
+    kki_xml_put_unless(w, "damping", t->damping, 0);
+    kki_xml_put_unless(w, "frictionloss", t->friction, 0);
+    kki_xml_put_numbers(w, "springlength", (const double[2]){t->rest_lower, t->rest_upper}, 2);
+    for (int i = 0; i < t->item_count; i++) {
+        const kk_tendon_item *item = &t->item[i];
+        const char *element = is_fixed ? "joint" : item->name ? "site" : "pulley";
+        kki_xml_open(w, element);
+        if (item->name) {
+            kki_xml_put(w, element, item->name);
+        }
+        if (is_fixed || !item->name) {
+            kki_xml_put_number(w, is_fixed ? "coef" : "divisor", item->coefficient);
+        }
+        kki_xml_close(w, element);
+    }
+    kki_xml_close(w, is_fixed ? "fixed" : "spatial");
+}
+
+static void write_law(kki_xml_writer *w, const kk_actuator_def *a) {
+    if (a->type == KK_ACTUATOR_DAMPER) {
+        kki_xml_put(w, "gaintype", "affine");
+        kki_xml_put_numbers(w, "gainprm", (const double[3]){0, 0, -a->gain}, 3);
+    } else {
+        kki_xml_put_number(w, "gainprm", a->gain);
+    }
+    if (a->bias[0] != 0 || a->bias[1] != 0 || a->bias[2] != 0) {
+        kki_xml_put(w, "biastype", "affine");
+        kki_xml_put_numbers(w, "biasprm", a->bias, 3);
+    }
+    if (a->lag != KK_LAG_NONE) {
+        kki_xml_put(w, "dyntype", a->lag == KK_LAG_FILTER ? "filterexact" : "integrator");
+        if (a->lag == KK_LAG_FILTER) {
+            kki_xml_put_number(w, "dynprm", a->time_constant);
+        }
+        kki_mjcf_put_range(w, "actrange", a->lag_lower, a->lag_upper);
+    }
+}
+
+static void write_actuator(kki_mjcf_output *o, const kk_actuator_def *a) {
+    static const char *const targets[] = {"joint", "tendon", "site"};
+    kki_xml_writer *w = &o->w;
+    kki_xml_open(w, "general");
+    kki_xml_put_if(w, "name", a->name);
+    kki_xml_put(w, targets[a->transmission], a->target);
+    if (a->transmission == KK_TRANSMISSION_FRAME) {
+        const kk_vec3 f = a->direction.linear, n = a->direction.angular;
+        const double g = a->gear;
+        kki_xml_put_if(w, "refsite", a->reference);
+        kki_xml_put_numbers(w, "gear", (const double[6]){f.x * g, f.y * g, f.z * g, n.x * g, n.y * g, n.z * g}, 6);
+    } else {
+        double gear[6] = {0};
+        gear[a->dof < 3 ? a->dof : 0] = a->gear;
+        kki_xml_put_numbers(w, "gear", gear, 6);
+    }
+    kki_mjcf_put_range(w, "ctrlrange", a->control_lower, a->control_upper);
+    kki_mjcf_put_range(w, "forcerange", a->force_lower, a->force_upper);
+    write_law(w, a);
+    kki_xml_close(w, "general");
+}
+
+static bool is_frame(const kki_mjcf_output *o, const char *name) {
+    for (int i = 0; i < kk_spec_frame_count(o->spec); i++) {
+        if (strcmp(kk_spec_frame_const(o->spec, i)->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_sensor(kki_mjcf_output *o, const kk_sensor_def *s) {
+    kki_xml_writer *w = &o->w;
+    const char *on = NULL, *word = kki_mjcf_sensor_word(s->type, &on);
+    kki_xml_open(w, word);
+    kki_xml_put_if(w, "name", s->name);
+    if (on && strcmp(on, "objname") == 0) {
+        kki_xml_put(w, "objtype", is_frame(o, s->target) ? "site" : "xbody");
+    }
+    if (on) {
+        kki_xml_put(w, on, s->target);
+    }
+    if (s->reference && s->reference[0]) {
+        kki_xml_put(w, "reftype", is_frame(o, s->reference) ? "site" : "xbody");
+        kki_xml_put(w, "refname", s->reference);
+    }
+    kki_xml_put_unless(w, "noise", s->noise, 0);
+    kki_xml_put_unless(w, "cutoff", s->cutoff, 0);
+    kki_xml_close(w, word);
+}
+
+// ---- keyframes
+
+static int joint_nq(kk_joint_type type) {
+    static const int sizes[] = {0, 1, 1, 1, 2, 2, 3, 4, 7};
+    return sizes[type];
+}
+
+static int joint_nv(kk_joint_type type) {
+    static const int sizes[] = {0, 1, 1, 1, 2, 2, 3, 3, 6};
+    return sizes[type];
+}
+
+void kki_mjcf_number_coordinates(kki_mjcf_output *o) {
+    int q = 0, v = 0;
+    for (int i = 1; i < kk_spec_body_count(o->spec); i++) {
+        const kk_joint_type type = kk_spec_body_const(o->spec, i)->joint.type;
+        o->q_at[i] = q;
+        o->v_at[i] = v;
+        q += joint_nq(type);
+        v += joint_nv(type);
+    }
+    o->q_at[0] = q;
+    o->v_at[0] = v;
+}
+
+static void key_q(const kki_mjcf_output *o, const kk_body_def *b, const double *from, double *to) {
+    (void)o;
+    if (b->joint.type != KK_JOINT_FREE) {
+        memcpy(to, from, (size_t)joint_nq(b->joint.type) * sizeof *to);
+        return;
+    }
+    const kk_transform J = kk_transform_make(kk_quat_to_mat3((kk_quat){from[0], from[1], from[2], from[3]}),
+                                             kk_vec3_make(from[4], from[5], from[6]));
+    const kk_transform X = kk_transform_mul(kk_transform_mul(b->joint.placement, J), b->offset);
+    const kk_quat r = kk_quat_from_mat3(X.R);
+    memcpy(to, (const double[7]){X.p.x, X.p.y, X.p.z, r.w, r.x, r.y, r.z}, 7 * sizeof *to);
+}
+
+static void key_v(const kk_body_def *b, const double *q, const double *from, double *to) {
+    if (b->joint.type != KK_JOINT_FREE) {
+        memcpy(to, from, (size_t)joint_nv(b->joint.type) * sizeof *to);
+        return;
+    }
+    const kk_mat3 R = q ? kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]}) : kk_mat3_identity();
+    const kk_vec3 v = kk_mat3_mul_vec(kk_mat3_mul(b->joint.placement.R, R), kk_vec3_make(from[3], from[4], from[5]));
+    memcpy(to, (const double[6]){v.x, v.y, v.z, from[0], from[1], from[2]}, 6 * sizeof *to);
+}
+
+static void write_key(kki_mjcf_output *o, const kk_keyframe_def *k) {
+    kki_xml_writer *w = &o->w;
+    const int nq = o->q_at[0], nv = o->v_at[0];
+    double *q = kki_allocate_array(&w->allocator, (size_t)nq, sizeof *q);
+    double *v = kki_allocate_array(&w->allocator, (size_t)nv, sizeof *v);
+    int qat = 0, vat = 0;
+    for (int i = 0; i < o->order_count && q && v; i++) {
+        const int id = o->order[i];
+        const kk_body_def *b = kk_spec_body_const(o->spec, id);
+        if (k->q) {
+            key_q(o, b, k->q + o->q_at[id], q + qat);
+        }
+        if (k->v) {
+            key_v(b, k->q ? k->q + o->q_at[id] : NULL, k->v + o->v_at[id], v + vat);
+        }
+        qat += joint_nq(b->joint.type);
+        vat += joint_nv(b->joint.type);
+    }
+    if (!q || !v) {
+        o->status = kki_error_set(o->error, KK_OUT_OF_MEMORY, "no memory for a keyframe");
+    } else {
+        kki_xml_open(w, "key");
+        kki_xml_put_if(w, "name", k->name);
+        kki_xml_put_unless(w, "time", k->time, 0);
+        if (k->q) {
+            kki_xml_put_numbers(w, "qpos", q, nq);
+        }
+        if (k->v) {
+            kki_xml_put_numbers(w, "qvel", v, nv);
+        }
+        if (k->control) {
+            kki_xml_put_numbers(w, "ctrl", k->control, k->control_count);
+        }
+        kki_xml_close(w, "key");
+    }
+    kki_release_array(&w->allocator, v, (size_t)nv, sizeof *v);
+    kki_release_array(&w->allocator, q, (size_t)nq, sizeof *q);
+}
+
+// ---- all of them
+
+#define WRITE_EACH(o, section, kind, write)                              \
+    do {                                                                 \
+        kki_xml_open(&(o)->w, section);                                  \
+        for (int i_ = 0; i_ < kk_spec_##kind##_count((o)->spec); i_++) { \
+            write((o), kk_spec_##kind##_const((o)->spec, i_));           \
+        }                                                                \
+        kki_xml_close(&(o)->w, section);                                 \
+    } while (0)
+
+void kki_mjcf_write_sections(kki_mjcf_output *o) {
+    write_contacts(o);
+    write_equalities(o);
+    WRITE_EACH(o, "tendon", tendon, write_tendon);
+    WRITE_EACH(o, "actuator", actuator, write_actuator);
+    WRITE_EACH(o, "sensor", sensor, write_sensor);
+    WRITE_EACH(o, "keyframe", keyframe, write_key);
+}
