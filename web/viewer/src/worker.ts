@@ -1,11 +1,11 @@
 // The engine, its clock, and the user's behaviour script, away from the page's thread.
 import { Engine, EngineError, type Description, type Recording, type Session } from "karakuri-dynamics";
-import wasm from "../../engine/dist/karakuri.wasm?url";
+import wasm from "../../engine/dist/karakuri.wasm.gz?url";
 import type { FromWorker, ToWorker } from "./source.js";
 import { Motion } from "./motion.js";
 import { compileScript, type Script } from "./script.js";
 
-const engine = WebAssembly.compileStreaming(fetch(wasm)).then((module) => Engine.create(module));
+const engine = fetch(wasm).then((response) => response.arrayBuffer()).then((bytes) => Engine.create(bytes));
 
 let session: Session | undefined;
 let recording: { film: Recording; at: number; playing: boolean; speed: number } | undefined;
