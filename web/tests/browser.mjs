@@ -2,6 +2,7 @@
 //     node web/tests/browser.mjs [name ...]       after `make web`
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serve } from "../serve.mjs";
@@ -73,14 +74,78 @@ test("the walk goes on", async () => {
     return `${x.toFixed(2)} m after 4 s`;
 });
 
+/** CPU seconds of the browser's processes so far, by kind; of those that have ended as well. */
+const system = await browser.newBrowserCDPSession();
+const spent = new Map();
+async function cpu() {
+    const { processInfo } = await system.send("SystemInfo.getProcessInfo");
+    processInfo.forEach(({ id, type, cpuTime }) => spent.set(id, { kind: type === "renderer" ? "page" : type, seconds: cpuTime }));
+    const sum = (kind) => [...spent.values()].filter((p) => p.kind === kind).reduce((all, p) => all + p.seconds, 0);
+    return { page: sum("page"), graphics: sum("GPU") };
+}
+/** Others compute, so that the clock on the wall says nothing. */
+const isBusy = () => loadavg()[0] > cpus().length / 2;
+
+/** The best of three by the clock; on a busy machine what the browser computed meanwhile, which is the longer of the two on a quiet one. */
+async function within(bar, run) {
+    let wall = Infinity, computed = Infinity;
+    for (let i = 0; i < 3 && wall > bar; i++) {
+        let before;
+        const begin = async () => { before = await cpu(); };
+        const end = async () => {
+            const after = await cpu();
+            computed = Math.min(computed, after.page + after.graphics - before.page - before.graphics);
+        };
+        wall = Math.min(wall, await run(begin, end));
+    }
+    const word = `${wall.toFixed(2)} s by the clock, ${computed.toFixed(2)} s of computing`;
+    check(wall <= bar || (isBusy() && computed <= bar), `${word}; the bar is ${bar} s`);
+    return word;
+}
+
+/** Pictures a second while a demonstration runs; on a busy machine what one of them costs each of the threads that make it. */
+async function quickEnough(page, seconds = 3) {
+    const main = await page.context().newCDPSession(page);
+    await main.send("Performance.enable", { timeDomain: "threadTicks" });
+    const mainThread = async () => (await main.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
+    const now = async () => ({ ...(await cpu()), main: await mainThread(), ...(await look(page, "({ drawn: k.drawn, time: f.time, wall: performance.now() / 1000 })")) });
+    await page.waitForTimeout(1000);
+    const a = await now();
+    await page.waitForTimeout(1000 * seconds);
+    const b = await now();
+    const pictures = b.drawn - a.drawn, rate = pictures / (b.wall - a.wall);
+    const engine = (b.page - a.page - (b.main - a.main)) / (b.time - a.time);
+    const picture = (1000 * Math.max(b.main - a.main, b.graphics - a.graphics)) / pictures;
+    const word = `${rate.toFixed(0)} pictures a second, each ${picture.toFixed(1)} ms of a core; the engine takes ${(100 * engine).toFixed(0)} % of real time`;
+    check(rate >= 58 || (isBusy() && picture <= 1000 / 60), `${word}: fewer than 60 pictures`);
+    check(engine <= 1, `${word}: slower than real time`);
+    return word;
+}
+
 test("page is small and quick", async () => {
-    count.bytes = 0;
-    const page = await open("stand");
-    const first = await look(page, "k.firstFrame");
-    check(count.bytes <= 1.5e6, `${count.bytes} bytes were transferred`);
-    await close(page);
-    return `${(count.bytes / 1000).toFixed(0)} kB transferred, first frame after ${first.toFixed(0)} ms`;
+    let bytes = 0;
+    const word = await within(1, async (begin, end) => {
+        count.bytes = 0;
+        await begin();
+        const page = await open("stand");
+        await end();
+        const first = await look(page, "k.firstFrame");
+        bytes = count.bytes;
+        await close(page);
+        return first / 1000;
+    });
+    check(bytes <= 1.5e6, `${bytes} bytes were transferred`);
+    return `${(bytes / 1000).toFixed(0)} kB transferred, first frame: ${word}`;
 });
+
+for (const demo of ["twelve", "crane"]) {
+    test(`${demo} at 60 pictures a second`, async () => {
+        const page = await open(demo);
+        const word = await quickEnough(page);
+        await close(page);
+        return word;
+    });
+}
 
 test("a dropped folder with a URDF and meshes stands up", async () => {
     const folder = process.env.KK_JVRC1 ?? join(root, "../shared/models/jvrc1");
@@ -93,20 +158,23 @@ test("a dropped folder with a URDF and meshes stands up", async () => {
         statSync(at).isDirectory() ? walk(at, `${path}${name}/`) : files.push([`${path}${name}`, readFileSync(at).toString("base64")]);
     });
     walk(folder, "jvrc1/");
-    const page = await open("pendulum");
-    await page.evaluate((list) => {
-        globalThis.dropped = new Map(list.map(([path, text]) => [path, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
-    }, files);
-    const began = Date.now();
-    await page.evaluate(() => globalThis.karakuri.openFiles(globalThis.dropped));
-    await page.waitForFunction("globalThis.karakuri.description.bodies.length > 30 && globalThis.karakuri.frame.poses.length > 200", undefined, { timeout: 60000 });
-    const seconds = (Date.now() - began) / 1000;
-    await frame(page, "f => f.time > 1");
-    const height = await look(page, "f.com[2]");
-    check(height > 0.8, `its centre of mass is at ${height} m: it does not stand`);
-    check(await look(page, "k.description.meshes.length > 20"), "the meshes are missing");
-    await close(page);
-    return `up after ${seconds.toFixed(1)} s`;
+    return within(3, async (begin, end) => {
+        const page = await open("pendulum");
+        await page.evaluate((list) => {
+            globalThis.dropped = new Map(list.map(([path, text]) => [path, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
+        }, files);
+        await begin();
+        await page.evaluate(() => globalThis.karakuri.openFiles(globalThis.dropped));
+        await page.waitForFunction("globalThis.karakuri.lastLoad > 0", undefined, { timeout: 60000 });
+        await end();
+        const seconds = (await look(page, "k.lastLoad")) / 1000;
+        await frame(page, "f => f.time > 1");
+        const height = await look(page, "f.com[2]");
+        check(height > 0.8, `its centre of mass is at ${height} m: it does not stand`);
+        check(await look(page, "k.description.bodies.length > 30 && k.description.meshes.length > 20"), "bodies or meshes are missing");
+        await close(page);
+        return seconds;
+    });
 });
 
 test("a real drop of files is taken", async () => {

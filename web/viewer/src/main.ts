@@ -14,7 +14,6 @@ import { download, filesOfDrop, filesOfInput, sortOut, type Dropped } from "./fi
 import { isJapanese, switchLanguage, t, translate } from "./words.js";
 
 const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
-const began = performance.now();
 
 const stage = new Stage($<HTMLCanvasElement>("stage"));
 const plots = new Plots($("plots"), $("plotArea"));
@@ -29,7 +28,11 @@ let pendingFollow = false;
 let currentDemo = "";
 let isScrubbing = false;
 const errors: string[] = [];
+/** ms from the navigation until the first picture of a model was on the screen, and of the last model from its loading */
 let firstFrame = 0;
+let loadBegan = 0;
+let lastLoad = 0;
+let awaited: "picture" | "frame" | "screen" | "" = "picture";
 
 function toast(text: string, severity: "note" | "warning" | "error" = "note"): void {
     if (!text) {
@@ -54,6 +57,7 @@ function showPicture(picture: Picture): void {
     const isNew = picture.isNew;
     description = picture.description;
     if (isNew) {
+        awaited = "frame";
         stage.show(picture);
         stage.selected = -1;
         stage.view = undefined;
@@ -91,7 +95,6 @@ const listener: Listener = {
         isFresh = true;
         plots.add(next);
         crane?.update(next);
-        firstFrame ||= performance.now() - began;
     },
     notice: toast,
     messages(list: Message[]) {
@@ -122,6 +125,8 @@ function plot(signal: Signal): void {
 const STANDING: LoadOptions = { floor: true, actuators: true, clean: true, place: true, repair: true };
 
 function load(files: Dropped, main: string, options: LoadOptions = {}, recording?: Uint8Array, commands?: Command[], motion?: string): void {
+    loadBegan = performance.now();
+    awaited = "picture";
     local?.load(files, main, { history: 96e6, ...options }, recording, commands, motion);
 }
 
@@ -458,7 +463,13 @@ function setUpKeys(): void {
 
 let drawn = 0;
 function draw(): void {
+    if (awaited === "screen") { // what the last call drew is seen now
+        awaited = "";
+        firstFrame ||= performance.now();
+        lastLoad = performance.now() - loadBegan;
+    }
     if (isFresh && frame) {
+        awaited = awaited === "frame" ? "screen" : awaited;
         isFresh = false;
         stage.update(frame);
         showTimeline(frame);
@@ -490,5 +501,6 @@ Object.assign(globalThis, {
         send, stage, plots, panel, loadDemo, openFiles, screenshot, saveParameters,
         get frame() { return frame; }, get description() { return description; }, get crane() { return crane; }, get errors() { return errors; },
         get drawn() { return drawn; }, get realTime() { return realTime; }, get firstFrame() { return firstFrame; },
+        get lastLoad() { return awaited ? 0 : lastLoad; },
     },
 });

@@ -42,7 +42,7 @@ export type FromWorker =
 /** The engine in a worker of the page. */
 export class WorkerSource implements Source {
     readonly isLocal = true;
-    private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    private readonly worker = earlyWorker!;
     private meshes: ArrayBuffer[] = [];
     private heights: ArrayBuffer[] = [];
     private pending: Command[] = [];
@@ -253,3 +253,6 @@ export function filmInPage(): Film | undefined {
     return element?.textContent ? (JSON.parse(element.textContent) as Film) : undefined;
 }
 export const isServed = () => /^\/[0-9a-f]{32}\/$/.test(location.pathname);
+
+/** Started before the page is put together, so that the engine is fetched and compiled meanwhile. */
+const earlyWorker = document.getElementById("karakuri-film") || isServed() ? undefined : new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
