@@ -13,9 +13,10 @@ export function stack() {
     </worldbody></mujoco>`;
 }
 
-/** A dry arch of wedges: it stands by friction and shape alone; a weight falls on it. */
-export function arch(count = 25) {
+/** A dry arch of wedges: it stands by friction and shape alone, with a weight on its keystone; more than none: so high above it. */
+export function arch(count = 25, fall = 0) {
     const inner = 0.9, outer = 1.2, depth = 0.15;
+    const top = outer * Math.cos(Math.PI / (2 * count));
     const assets = [], bodies = [];
     for (let i = 0; i < count; i++) {
         const from = (Math.PI * i) / count, to = (Math.PI * (i + 1)) / count, middle = (from + to) / 2, radius = (inner + outer) / 2;
@@ -28,5 +29,5 @@ export function arch(count = 25) {
     }
     return `<mujoco model="arch"><option timestep="0.002"/><default><geom friction="0.8"/></default>
       <asset>${assets.join("")}</asset><worldbody><geom type="plane" size="0 0 1"/>${bodies.join("")}
-      <body name="weight" pos="0 0 1.6"><freejoint/><geom type="box" size="0.12 0.1 0.08" density="600" rgba="0.86 0.3 0.26 1"/></body></worldbody></mujoco>`;
+      <body name="weight" pos="0 0 ${(top + 0.08 + fall).toFixed(9)}"><freejoint/><geom type="box" size="0.12 0.1 0.08" density="600" rgba="0.86 0.3 0.26 1"/></body></worldbody></mujoco>`;
 }
