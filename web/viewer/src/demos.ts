@@ -52,6 +52,20 @@ export function crowd(text: string, count: number): string {
         .replace(/<keyframe>([\s\S]*?)<\/keyframe>/, "");
 }
 
+const prize = (name: string, shape: string, mass: number, moments: [number, number], at: string, material: string) => `
+  <link name="${name}"><inertial><mass value="${mass}"/><inertia ixx="${moments[0]}" ixy="0" ixz="0" iyy="${moments[0]}" iyz="0" izz="${moments[1]}"/></inertial>
+    <visual><geometry>${shape}</geometry><material name="${material}"/></visual><collision name="${name}"><geometry>${shape}</geometry></collision><karakuri material="wood"/></link>
+  <joint name="${name}" type="floating"><parent link="world"/><child link="${name}"/><origin xyz="${at}"/></joint>`;
+
+/** The crane of models/, with two more prizes behind its own. */
+async function craneGame(): Promise<{ files: Map<string, Uint8Array>; main: string }> {
+    const { files, main } = await repositoryModel("crane", "crane.urdf");
+    const more = prize("drum", '<cylinder radius="0.045" length="0.09"/>', 0.2, [2.36e-4, 2.03e-4], "-0.2 0.22 0.045", "blue")
+        + prize("gift", '<box size="0.08 0.08 0.08"/>', 0.2, [2.13e-4, 2.13e-4], "0.2 0.22 0.04", "gift");
+    files.set(main, encode(new TextDecoder().decode(files.get(main)).replace("</robot>", `${more}\n</robot>`)));
+    return { files, main };
+}
+
 export const DEMOS: Demo[] = [
     { id: "stand", name: ["Humanoid stands: push it", "ヒューマノイド: 押してみる"], load: async () => ({ ...await repositoryModel("hrp2", "hrp2.xml"), follow: true }) },
     {
@@ -71,5 +85,5 @@ export const DEMOS: Demo[] = [
             return { ...single(crowd(new TextDecoder().decode(files.get(main)), 12)), commands: [{ do: "edit", item: "option", field: "timestep", value: 0.002 }] };
         },
     },
-    { id: "crane", name: ["Crane game", "クレーンゲーム"], load: () => repositoryModel("crane", "crane.urdf") },
+    { id: "crane", name: ["Crane game", "クレーンゲーム"], load: craneGame },
 ];

@@ -73,6 +73,7 @@ function showPicture(picture: Picture): void {
         }
         $<HTMLTextAreaElement>("scriptText").value = pendingScript || exampleScript(description);
         $("scriptError").textContent = "";
+        fillShow();
     } else {
         stage.overlays.show(description);
     }
@@ -83,8 +84,8 @@ function showPicture(picture: Picture): void {
 
 function exampleScript(d: Description): string {
     const a = d.actuators.find((x) => x.type === "position") ?? d.actuators[0];
-    return `// Runs before every step. robot.time, robot.q, robot.v, robot.control,\n// robot.sensor, robot.pose(body), robot.push(body, force); memory stays.\n${
-        a ? `robot.control["${a.name || a.target}"] = 0.3 * Math.sin(2 * robot.time);` : `robot.push("${d.bodies[1]?.name ?? ""}", [0, 0, 1]);`}\n`;
+    return `// Runs before every step. There are\n// robot.time, q, v, control, sensor,\n// robot.pose(body),\n// robot.push(body, force);\n// memory stays from step to step.\n${
+        a ? `robot.control["${a.name || a.target}"] =\n  0.3 * Math.sin(2 * robot.time);` : `robot.push("${d.bodies[1]?.name ?? ""}", [0, 0, 1]);`}\n`;
 }
 
 const listener: Listener = {

@@ -45,7 +45,6 @@ export class Stage {
         this.sun.castShadow = true;
         this.sun.shadow.mapSize.set(2048, 2048);
         this.sun.shadow.bias = -0.0004;
-        this.sun.shadow.normalBias = 0.01;
         this.highlight.visible = false;
         this.scene.add(this.sun, this.sun.target, this.sky, this.overlays.group, this.highlight);
         this.setDark(false);
@@ -118,19 +117,27 @@ export class Stage {
             box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
         }
         const centre = box.getCenter(new THREE.Vector3());
-        const radius = Math.max(0.2, box.getSize(new THREE.Vector3()).length() / 2);
-        const away = new THREE.Vector3(0.62, -0.72, 0.32).normalize().multiplyScalar(Math.min(25, radius / Math.sin((this.camera.fov * Math.PI) / 360) * 1.05));
+        const size = box.getSize(new THREE.Vector3());
+        const radius = Math.max(0.2, size.length() / 2);
+        const away = new THREE.Vector3(0.62, -0.72, 0.32).normalize().multiplyScalar(Math.min(40, this.distanceFor(size)));
         this.controls.target.copy(centre);
         this.camera.position.copy(centre).add(away);
         this.camera.near = Math.max(0.005, radius / 200);
         this.camera.far = Math.max(100, radius * 40);
         this.camera.updateProjectionMatrix();
         this.setShadow(centre, Math.min(20, radius * 1.5));
-        if (this.view) {
-            this.camera.position.set(...this.view[0]);
+        if (this.view) { // made for a wide window; from farther away in a narrow one
             this.controls.target.set(...this.view[1]);
+            this.camera.position.set(...this.view[0]).sub(this.controls.target).multiplyScalar(Math.max(1, 1.15 / this.camera.aspect)).add(this.controls.target);
         }
         this.controls.update();
+    }
+
+    /** From where a box fills the window, wide or narrow, seen from a little above. */
+    private distanceFor(size: THREE.Vector3): number {
+        const across = Math.max(0.1, Math.hypot(size.x, size.y) / 2), up = Math.max(0.1, size.z / 2);
+        const slope = Math.tan((this.camera.fov * Math.PI) / 360);
+        return 1.1 * Math.max((up + 0.35 * across) / slope, across / (slope * Math.min(1.2, this.camera.aspect))) + 0.6 * across;
     }
 
     private setShadow(centre: THREE.Vector3, radius: number): void {
@@ -140,6 +147,7 @@ export class Stage {
         box.near = 0.1;
         box.far = 8 * radius;
         box.updateProjectionMatrix();
+        this.sun.shadow.normalBias = (3 * radius) / this.sun.shadow.mapSize.x; // a texel and a half
         this.sun.target.position.copy(centre);
         this.sun.position.copy(centre).add(new THREE.Vector3(0.5, -0.35, 1).multiplyScalar(3 * radius));
     }
