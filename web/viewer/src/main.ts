@@ -473,8 +473,10 @@ function draw(): void {
         awaited = awaited === "frame" ? "screen" : awaited;
         isFresh = false;
         stage.update(frame);
-        showTimeline(frame);
-        panel.update(frame);
+        if (drawn % 4 === 0 || frame.paused) { // words are not read faster, and cost more than the robot
+            showTimeline(frame);
+            panel.update(frame);
+        }
         plots.draw();
     }
     stage.render();

@@ -1,5 +1,6 @@
 // Geometry of the model's shapes. z is the axis of all that have one.
 import * as THREE from "three";
+import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Description, Shape } from "karakuri-dynamics";
 
 export interface Buffers { meshes: ArrayBuffer[]; heights: ArrayBuffer[] }
@@ -36,13 +37,14 @@ function heightGeometry(d: Description, buffers: Buffers, index: number): THREE.
 
 export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE.BufferGeometry {
     const [a, b, c] = s.size;
+    const round = d.shapes.length > 200 ? 14 : 32; // corners of a circle: fewer where there are many
     switch (s.type) {
     case "plane": return new THREE.PlaneGeometry(60, 60);
-    case "sphere": return new THREE.SphereGeometry(a, 32, 20);
-    case "capsule": return new THREE.CapsuleGeometry(a, b, 10, 24).rotateX(Math.PI / 2);
-    case "cylinder": return new THREE.CylinderGeometry(a, a, b, 32).rotateX(Math.PI / 2);
-    case "cone": return new THREE.ConeGeometry(a, b, 32).rotateX(Math.PI / 2);
-    case "ellipsoid": return new THREE.SphereGeometry(1, 32, 20).scale(a, b, c);
+    case "sphere": return new THREE.SphereGeometry(a, round, round / 2);
+    case "capsule": return new THREE.CapsuleGeometry(a, b, round >> 2, round).rotateX(Math.PI / 2);
+    case "cylinder": return new THREE.CylinderGeometry(a, a, b, round).rotateX(Math.PI / 2);
+    case "cone": return new THREE.ConeGeometry(a, b, round).rotateX(Math.PI / 2);
+    case "ellipsoid": return new THREE.SphereGeometry(1, round, round / 2).scale(a, b, c);
     case "box": return new THREE.BoxGeometry(a, b, c);
     case "hull":
     case "mesh": return meshGeometry(d, buffers, s.mesh);
@@ -85,6 +87,7 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
     let geometry = cache.get(key);
     if (!geometry) {
         cache.set(key, (geometry = shapeGeometry(d, buffers, s)));
+        s.mesh < 0 && geometry.clearGroups();
     }
     const parts = s.mesh >= 0 ? d.meshes[s.mesh].parts : [];
     const own = s.type === "plane" ? floorMaterial() : material(s.colour, s.body);
@@ -98,5 +101,24 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
     mesh.position.set(px, py, pz);
     mesh.castShadow = s.type !== "plane";
     mesh.receiveShadow = true;
+    return mesh;
+}
+
+const MERGED = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.05, vertexColors: true });
+
+/** The simple shapes of a body as one: a call to the graphics card a body, not a shape. */
+export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
+    const geometries = parts.map((part) => {
+        part.updateMatrix();
+        const g = part.geometry.clone().applyMatrix4(part.matrix);
+        const { r, g: green, b } = (part.material as THREE.MeshStandardMaterial).color;
+        const colours = new Float32Array(3 * g.attributes.position.count);
+        for (let i = 0; i < colours.length; i += 3) {
+            colours.set([r, green, b], i);
+        }
+        return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colours, 3));
+    });
+    const mesh = new THREE.Mesh(mergeGeometries(geometries)!, MERGED);
+    mesh.castShadow = mesh.receiveShadow = true;
     return mesh;
 }
