@@ -37,7 +37,7 @@ function heightGeometry(d: Description, buffers: Buffers, index: number): THREE.
 
 export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE.BufferGeometry {
     const [a, b, c] = s.size;
-    const round = d.shapes.length > 200 ? 14 : 32; // corners of a circle: fewer where there are many
+    const round = d.shapes.length > 200 ? 10 : drawing.isPlain ? 20 : 32; // corners of a circle: fewer where there are many
     switch (s.type) {
     case "plane": return new THREE.PlaneGeometry(60, 60);
     case "sphere": return new THREE.SphereGeometry(a, round, round / 2);
@@ -64,8 +64,11 @@ function material(colour: readonly number[] | undefined, body: number): THREE.Me
     return m;
 }
 
+/** set where the processor draws: plainer surfaces */
+export const drawing = { isPlain: false };
+
 /** The floor: squares of one metre, so that motion is seen. */
-function floorMaterial(): THREE.MeshStandardMaterial {
+function floorMaterial(): THREE.MeshLambertMaterial | THREE.MeshBasicMaterial {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 128;
     const pen = canvas.getContext("2d")!;
@@ -77,9 +80,13 @@ function floorMaterial(): THREE.MeshStandardMaterial {
     const texture = new THREE.CanvasTexture(canvas);
     texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
     texture.repeat.set(30, 30);
-    texture.anisotropy = 8;
+    texture.anisotropy = drawing.isPlain ? 1 : 8;
     texture.colorSpace = THREE.SRGBColorSpace;
-    return new THREE.MeshStandardMaterial({ map: texture, roughness: 0.95 });
+    if (drawing.isPlain) { // a plane is lit evenly: no need to compute it
+        texture.minFilter = THREE.LinearMipmapNearestFilter;
+        return new THREE.MeshBasicMaterial({ map: texture });
+    }
+    return new THREE.MeshLambertMaterial({ map: texture });
 }
 
 export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map<string, THREE.BufferGeometry>): THREE.Mesh {
@@ -105,6 +112,7 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
 }
 
 const MERGED = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.05, vertexColors: true });
+const MERGED_PLAIN = new THREE.MeshLambertMaterial({ vertexColors: true });
 
 /** The simple shapes of a body as one: a call to the graphics card a body, not a shape. */
 export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
@@ -118,7 +126,7 @@ export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
         }
         return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colours, 3));
     });
-    const mesh = new THREE.Mesh(mergeGeometries(geometries)!, MERGED);
+    const mesh = new THREE.Mesh(mergeGeometries(geometries)!, drawing.isPlain ? MERGED_PLAIN : MERGED);
     mesh.castShadow = mesh.receiveShadow = true;
     return mesh;
 }

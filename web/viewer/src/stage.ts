@@ -3,7 +3,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { Frame } from "karakuri-dynamics";
 import type { Picture } from "./source.js";
-import { mergedMesh, shapeMesh } from "./shapes.js";
+import { drawing, mergedMesh, shapeMesh } from "./shapes.js";
 import { Overlays } from "./overlays.js";
 
 export class Stage {
@@ -38,6 +38,7 @@ export class Stage {
         const isPlain = new URLSearchParams(location.search).has("plain");
         // none where the processor would have to draw: then without smoothing, which costs it half of the time
         const quick = isPlain ? null : canvas.getContext("webgl2", { ...settings, failIfMajorPerformanceCaveat: true });
+        drawing.isPlain = quick === null;
         const context = quick ?? canvas.getContext("webgl2", { ...settings, antialias: false });
         if (!context) {
             throw new Error("this browser has no WebGL 2");
@@ -81,7 +82,7 @@ export class Stage {
     }
 
     private paintFloor(): void {
-        this.seen.filter((m) => m.userData.isPlane).forEach((m) => (m.material as THREE.MeshStandardMaterial).color.setScalar(this.isDark ? 0.16 : 1));
+        this.seen.filter((m) => m.userData.isPlane).forEach((m) => (m.material as THREE.MeshLambertMaterial).color.setScalar(this.isDark ? 0.16 : 1));
     }
 
     /** Another model. */
