@@ -463,6 +463,7 @@ function setUpKeys(): void {
 // ---- begin
 
 let drawn = 0;
+let wordsShown = 0;
 function draw(): void {
     if (awaited === "screen") { // what the last call drew is seen now
         awaited = "";
@@ -473,7 +474,9 @@ function draw(): void {
         awaited = awaited === "frame" ? "screen" : awaited;
         isFresh = false;
         stage.update(frame);
-        if (drawn % 4 === 0 || frame.paused) { // words are not read faster, and cost more than the robot
+        const now = performance.now();
+        if (now - wordsShown > 60 || frame.paused) { // words are not read faster, and cost more than the robot
+            wordsShown = now;
             showTimeline(frame);
             panel.update(frame);
         }
