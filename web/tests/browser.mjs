@@ -81,8 +81,10 @@ async function cpu() {
     const { processInfo } = await system.send("SystemInfo.getProcessInfo");
     processInfo.forEach(({ id, type, cpuTime }) => spent.set(id, { kind: type === "renderer" ? "page" : type, seconds: cpuTime }));
     const sum = (kind) => [...spent.values()].filter((p) => p.kind === kind).reduce((all, p) => all + p.seconds, 0);
-    return { page: sum("page"), graphics: sum("GPU") };
+    return { page: sum("page"), graphics: sum("GPU"), pages: new Map([...spent].filter(([, p]) => p.kind === "page").map(([id, p]) => [id, p.seconds])) };
 }
+/** What the busiest page computed between two of these; the browser keeps a spare one, which warms up meanwhile. */
+const ofPage = (before, after) => Math.max(...[...after.pages].map(([id, seconds]) => seconds - (before.pages.get(id) ?? 0)));
 /** Others compute, so that the clock on the wall says nothing. KK_QUIET=1: it does, for example under `chrt -r 1`, which lets nobody else in. */
 const isBusy = () => !process.env.KK_QUIET && loadavg()[0] > cpus().length / 2;
 
@@ -94,7 +96,7 @@ async function within(bar, run) {
         const begin = async () => { before = await cpu(); };
         const end = async () => {
             const after = await cpu();
-            computed = Math.min(computed, after.page + after.graphics - before.page - before.graphics);
+            computed = Math.min(computed, ofPage(before, after) + after.graphics - before.graphics);
         };
         wall = Math.min(wall, await run(begin, end));
     }
@@ -389,7 +391,7 @@ for (const [prize, x] of [["box", -0.35], ["heart", 0]]) {
         await page.keyboard.press(" ");
         await page.waitForFunction("globalThis.karakuri.crane.state === 'carry'", undefined, { timeout: 90000 });
         const height = (await bodyPlace(page, prize))[2];
-        check(height > 0.2, `the ${prize} is at ${height.toFixed(3)} m`);
+        check(height > 0.2, `the ${prize} is at ${height.toFixed(3)} m, the crane at ${(await look(page, `f.q[${q}]`)).toFixed(3)} m, not ${x} m`);
         await page.waitForFunction("globalThis.karakuri.crane.score > 0", undefined, { timeout: 30000 });
         if (prize === "box") {
             writeFileSync(join(out, "crane.png"), await page.screenshot());

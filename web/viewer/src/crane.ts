@@ -18,6 +18,8 @@ const LIFTED = 0.12;
 export class Crane {
     private readonly target = { x: 0, y: 0, z: TOP, claw: OPEN };
     private readonly held = new Set<string>();
+    /** pressed since the last frame, and perhaps let go again */
+    private readonly tapped = new Set<string>();
     private readonly index: Record<string, number> = {};
     private phase: Phase = "free";
     private since = 0;
@@ -26,6 +28,8 @@ export class Crane {
     private frame: Frame | undefined;
     private hadLifted = "";
     private fast = false;
+    /** for how long a key has been held */
+    private going = 0;
     /** the button that does what shift does, for hands without a keyboard */
     private isJerky = false;
     readonly won = new Set<string>();
@@ -91,6 +95,7 @@ export class Crane {
             }
         } else {
             this.held.add(key);
+            this.tapped.add(key);
         }
     }
 
@@ -131,10 +136,14 @@ export class Crane {
     }
 
     private move(seconds: number): void {
-        const step = (this.fast || this.isJerky ? JERK : SPEED) * seconds;
-        const along = (plus: string, minus: string) => (this.held.has(plus) ? step : 0) - (this.held.has(minus) ? step : 0);
+        // a tap is a small step, also where few pictures a second are drawn: the carriage takes its time to get going
+        this.going = this.held.size + this.tapped.size > 0 ? this.going + seconds : 0;
+        const step = (this.fast || this.isJerky ? JERK : SPEED * Math.min(1, 0.1 + this.going / 0.6)) * seconds;
+        const goes = (key: string) => (this.held.has(key) || this.tapped.has(key) ? step : 0);
+        const along = (plus: string, minus: string) => goes(plus) - goes(minus);
         this.target.x = Math.max(-0.55, Math.min(0.55, this.target.x + along("ArrowRight", "ArrowLeft")));
         this.target.y = Math.max(-0.4, Math.min(0.4, this.target.y + along("ArrowUp", "ArrowDown")));
+        this.tapped.clear();
     }
 
     /** By the simulation's clock, so that a slow machine plays the same game more slowly. */

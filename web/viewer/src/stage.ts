@@ -66,7 +66,7 @@ export class Stage {
 
     private simplify(quality: number): void {
         this.quality = quality;
-        this.renderer.setPixelRatio(Math.min(quality >= 2 ? 0.6 : 1, devicePixelRatio));
+        this.renderer.setPixelRatio(Math.min(quality >= 3 ? 0.5 : quality >= 2 ? 0.6 : 1, devicePixelRatio));
         if (quality >= 2) {
             this.renderer.shadowMap.enabled = this.sun.castShadow = false;
         }
