@@ -125,10 +125,10 @@ function plot(signal: Signal): void {
 
 const STANDING: LoadOptions = { floor: true, actuators: true, clean: true, place: true, repair: true };
 
-function load(files: Dropped, main: string, options: LoadOptions = {}, recording?: Uint8Array, commands?: Command[], motion?: string): void {
+function load(files: Dropped, main: string, options: LoadOptions = {}, recording?: Uint8Array, commands?: Command[], motion?: string, lockstep?: boolean): void {
     loadBegan = performance.now();
     awaited = "picture";
-    local?.load(files, main, { history: 96e6, ...options }, recording, commands, motion);
+    local?.load(files, main, { history: 96e6, ...options }, recording, commands, motion, lockstep);
 }
 
 async function loadDemo(id: string): Promise<void> {
@@ -142,7 +142,7 @@ async function loadDemo(id: string): Promise<void> {
         const { files, main, options, commands, script, motion, follow } = await demo.load();
         pendingScript = script ?? "";
         pendingFollow = follow ?? false;
-        load(files, main, options, undefined, commands, motion);
+        load(files, main, options, undefined, commands, motion, demo.id === "crane");
     } catch (error) {
         toast(String(error), "error");
     }

@@ -25,7 +25,7 @@ export interface Source {
 }
 
 export type ToWorker =
-    | { type: "load"; files: Map<string, Uint8Array>; main: string; options: LoadOptions; recording?: Uint8Array; commands?: Command[]; motion?: string }
+    | { type: "load"; files: Map<string, Uint8Array>; main: string; options: LoadOptions; recording?: Uint8Array; commands?: Command[]; motion?: string; lockstep?: boolean }
     | { type: "command"; command: Command | Command[] }
     | { type: "script"; text: string }
     | { type: "seek"; step: number }
@@ -72,8 +72,8 @@ export class WorkerSource implements Source {
 
     private post(message: ToWorker): void { this.worker.postMessage(message); }
 
-    load(files: Map<string, Uint8Array>, main: string, options: LoadOptions, recording?: Uint8Array, commands?: Command[], motion?: string): void {
-        this.post({ type: "load", files, main, options, recording, commands, motion });
+    load(files: Map<string, Uint8Array>, main: string, options: LoadOptions, recording?: Uint8Array, commands?: Command[], motion?: string, lockstep?: boolean): void {
+        this.post({ type: "load", files, main, options, recording, commands, motion, lockstep });
     }
     script(text: string): void { this.post({ type: "script", text }); }
     seek(step: number): void { this.post({ type: "seek", step }); }
