@@ -16,7 +16,7 @@
 #   make web        build the WebAssembly engine and the viewer page (web/viewer/dist); needs node and npm
 #   make crane      play the crane game in a browser
 #   make test-web   the page in Chromium without a window, and native against WebAssembly bit by bit
-#   make bench-web  the engine in node beside other engines' npm packages
+#   make bench-web  the engine in node beside itself in native code and other engines' npm packages; ARGS=3 rounds
 #   make install    install library, headers, CMake package, pkg-config file and the tool; PREFIX=/usr/local DESTDIR=
 #   make format     format the sources
 #   make clean      remove everything that was built
@@ -157,8 +157,9 @@ test-web: setup-base build-release web
 	@node web/tests/hashes.mjs
 	@node web/tests/browser.mjs $(TESTS)
 
-bench-web: web-engine
+bench-web: setup-base build-scalar web-engine
 	@test -d web/bench/node_modules || npm --prefix web/bench install --no-save --no-audit --no-fund --loglevel=error
+	@node web/bench/native.mjs $(ARGS)
 	@node web/bench/run.mjs $(ARGS)
 
 install: all

@@ -1,22 +1,29 @@
-// Puts karakuri.wasm beside the engine's JavaScript, made smaller by wasm-opt of the npm package binaryen where that is installed.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+// Puts karakuri.wasm.gz beside the engine's JavaScript: made smaller by wasm-opt of the npm package binaryen where that is installed, then
+// compressed (docs/decisions/0011).
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const from = at("../build/web/karakuri.wasm");
-const to = at("engine/dist/karakuri.wasm");
+const small = at("../build/web/karakuri.small.wasm");
+const to = at("engine/dist/karakuri.wasm.gz");
 const optimiser = at("node_modules/binaryen/bin/wasm-opt");
+const isOlder = (a, b) => !existsSync(a) || statSync(a).mtimeMs < statSync(b).mtimeMs;
 
 mkdirSync(at("engine/dist"), { recursive: true });
-if (!existsSync(to) || statSync(to).mtimeMs < statSync(from).mtimeMs) {
+rmSync(at("engine/dist/karakuri.wasm"), { force: true });
+if (isOlder(small, from)) {
     if (existsSync(optimiser)) {
         execFileSync(optimiser, ["-Os", "--enable-simd", "--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int",
-            "--enable-mutable-globals", from, "-o", to], { stdio: "inherit" });
+            "--enable-mutable-globals", from, "-o", small], { stdio: "inherit" });
     } else {
-        copyFileSync(from, to);
+        copyFileSync(from, small);
     }
 }
+if (isOlder(to, small)) {
+    writeFileSync(to, gzipSync(readFileSync(small), { level: 9 }));
+}
 const kilobytes = (bytes) => `${(bytes / 1000).toFixed(0)} kB`;
-console.log(`karakuri.wasm ${kilobytes(statSync(to).size)}, ${kilobytes(gzipSync(readFileSync(to), { level: 9 }).length)} compressed`);
+console.log(`karakuri.wasm.gz ${kilobytes(statSync(to).size)}, ${kilobytes(statSync(small).size)} unpacked`);

@@ -18,10 +18,12 @@ export function serve(port = 0, count = { bytes: 0 }) {
             response.writeHead(404).end();
             return;
         }
-        response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Encoding": "gzip", "Cache-Control": "no-cache" });
-        const gzip = createReadStream(file).pipe(createGzip({ level: 6 }));
-        gzip.on("data", (part) => { count.bytes += part.length; });
-        gzip.pipe(response);
+        const isPacked = extname(file) === ".gz";
+        response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Cache-Control": "no-cache",
+            ...(isPacked ? {} : { "Content-Encoding": "gzip" }) });
+        const stream = isPacked ? createReadStream(file) : createReadStream(file).pipe(createGzip({ level: 6 }));
+        stream.on("data", (part) => { count.bytes += part.length; });
+        stream.pipe(response);
     });
     return new Promise((good) => server.listen(port, "127.0.0.1", () => good(server)));
 }

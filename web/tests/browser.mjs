@@ -2,6 +2,7 @@
 //     node web/tests/browser.mjs [name ...]       after `make web`
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serve } from "../serve.mjs";
@@ -33,13 +34,13 @@ const test = (name, run) => tests.push({ name, run });
 const check = (holds, text) => { if (!holds) { throw new Error(text); } };
 
 /** A page with a model in it; console errors and failures of the engine fail the test. */
-async function open(hash, viewport = { width: 420, height: 300 }) {
+async function open(hash, viewport = { width: 420, height: 300 }, condition = "k => k.frame?.step > 3") {
     const page = await browser.newPage({ viewport });
     page.faults = [];
     page.on("console", (m) => m.type() === "error" && page.faults.push(m.text()));
     page.on("pageerror", (e) => page.faults.push(e.message));
     await page.goto(`${address}#${hash}`);
-    await frame(page, "f => f.step > 3");
+    await page.waitForFunction(`(() => { const k = globalThis.karakuri; return k && (${condition})(k); })()`, undefined, { timeout: 60000, polling: 50 });
     return page;
 }
 /** Waits until the newest frame satisfies a condition. */
@@ -73,14 +74,83 @@ test("the walk goes on", async () => {
     return `${x.toFixed(2)} m after 4 s`;
 });
 
+/** CPU seconds of the browser's processes so far, by kind; of those that have ended as well. */
+const system = await browser.newBrowserCDPSession();
+const spent = new Map();
+async function cpu() {
+    const { processInfo } = await system.send("SystemInfo.getProcessInfo");
+    processInfo.forEach(({ id, type, cpuTime }) => spent.set(id, { kind: type === "renderer" ? "page" : type, seconds: cpuTime }));
+    const sum = (kind) => [...spent.values()].filter((p) => p.kind === kind).reduce((all, p) => all + p.seconds, 0);
+    return { page: sum("page"), graphics: sum("GPU"), pages: new Map([...spent].filter(([, p]) => p.kind === "page").map(([id, p]) => [id, p.seconds])) };
+}
+/** What the busiest page computed between two of these; the browser keeps a spare one, which warms up meanwhile. */
+const ofPage = (before, after) => Math.max(...[...after.pages].map(([id, seconds]) => seconds - (before.pages.get(id) ?? 0)));
+/** Others compute, so that the clock on the wall says nothing. KK_QUIET=1: it does, for example under `chrt -r 1`, which lets nobody else in. */
+const isBusy = () => !process.env.KK_QUIET && loadavg()[0] > cpus().length / 2;
+
+/** The best of three by the clock; on a busy machine only whether what the browser computed would fit into that time on all cores. */
+async function within(bar, run) {
+    let wall = Infinity, computed = Infinity;
+    for (let i = 0; i < 3 && wall > bar; i++) {
+        let before;
+        const begin = async () => { before = await cpu(); };
+        const end = async () => {
+            const after = await cpu();
+            computed = Math.min(computed, ofPage(before, after) + after.graphics - before.graphics);
+        };
+        wall = Math.min(wall, await run(begin, end));
+    }
+    const word = `${wall.toFixed(2)} s by the clock${isBusy() ? " of a busy machine" : ""}, ${computed.toFixed(2)} s of computing`;
+    check(wall <= bar || (isBusy() && computed <= bar * cpus().length), `${word}; the bar is ${bar} s`);
+    return word;
+}
+
+/** Pictures a second while a demonstration runs; on a busy machine whether what one of them costs leaves room for 60. */
+async function quickEnough(page, seconds = 3) {
+    const main = await page.context().newCDPSession(page);
+    await main.send("Performance.enable", { timeDomain: "threadTicks" });
+    const mainThread = async () => (await main.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
+    const now = async () => ({ ...(await cpu()), main: await mainThread(), ...(await look(page, "({ drawn: k.drawn, time: f.time, wall: performance.now() / 1000 })")) });
+    await page.waitForTimeout(1000);
+    const a = await now();
+    await page.waitForTimeout(1000 * seconds);
+    const b = await now();
+    const pictures = b.drawn - a.drawn, rate = pictures / (b.wall - a.wall);
+    const engine = (b.page - a.page - (b.main - a.main)) / (b.time - a.time);
+    const ms = (seconds) => (1000 * seconds) / pictures;
+    const thread = ms(b.main - a.main), graphics = ms(b.graphics - a.graphics);
+    const all = thread + graphics + (1000 / 60) * engine, room = (1000 / 60) * cpus().length;
+    const word = `${rate.toFixed(0)} pictures a second${isBusy() ? " of a busy machine" : ""}; of computing ${thread.toFixed(1)} ms each by the page, ${graphics.toFixed(1)} ms by graphics; the engine takes ${(100 * engine).toFixed(0)} % of real time`;
+    // graphics are drawn by all cores where there is no card
+    check(rate >= 58 || (isBusy() && thread <= 1000 / 60 && all <= room), `${word}: fewer than 60 pictures`);
+    check(engine <= 1, `${word}: slower than real time`);
+    return word;
+}
+
 test("page is small and quick", async () => {
-    count.bytes = 0;
-    const page = await open("stand");
-    const first = await look(page, "k.firstFrame");
-    check(count.bytes <= 1.5e6, `${count.bytes} bytes were transferred`);
-    await close(page);
-    return `${(count.bytes / 1000).toFixed(0)} kB transferred, first frame after ${first.toFixed(0)} ms`;
+    let bytes = 0;
+    const word = await within(1, async (begin, end) => {
+        count.bytes = 0;
+        await begin();
+        const page = await open("stand", undefined, "k => k.firstFrame > 0");
+        await end();
+        const first = await look(page, "k.firstFrame");
+        bytes = count.bytes;
+        await close(page);
+        return first / 1000;
+    });
+    check(bytes <= 1.5e6, `${bytes} bytes were transferred`);
+    return `${(bytes / 1000).toFixed(0)} kB transferred, first frame: ${word}`;
 });
+
+for (const demo of ["twelve", "crane"]) {
+    test(`${demo} at 60 pictures a second`, async () => {
+        const page = await open(demo);
+        const word = await quickEnough(page);
+        await close(page);
+        return word;
+    });
+}
 
 test("a dropped folder with a URDF and meshes stands up", async () => {
     const folder = process.env.KK_JVRC1 ?? join(root, "../shared/models/jvrc1");
@@ -93,20 +163,23 @@ test("a dropped folder with a URDF and meshes stands up", async () => {
         statSync(at).isDirectory() ? walk(at, `${path}${name}/`) : files.push([`${path}${name}`, readFileSync(at).toString("base64")]);
     });
     walk(folder, "jvrc1/");
-    const page = await open("pendulum");
-    await page.evaluate((list) => {
-        globalThis.dropped = new Map(list.map(([path, text]) => [path, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
-    }, files);
-    const began = Date.now();
-    await page.evaluate(() => globalThis.karakuri.openFiles(globalThis.dropped));
-    await page.waitForFunction("globalThis.karakuri.description.bodies.length > 30 && globalThis.karakuri.frame.poses.length > 200", undefined, { timeout: 60000 });
-    const seconds = (Date.now() - began) / 1000;
-    await frame(page, "f => f.time > 1");
-    const height = await look(page, "f.com[2]");
-    check(height > 0.8, `its centre of mass is at ${height} m: it does not stand`);
-    check(await look(page, "k.description.meshes.length > 20"), "the meshes are missing");
-    await close(page);
-    return `up after ${seconds.toFixed(1)} s`;
+    return within(3, async (begin, end) => {
+        const page = await open("pendulum");
+        await page.evaluate((list) => {
+            globalThis.dropped = new Map(list.map(([path, text]) => [path, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
+        }, files);
+        await begin();
+        await page.evaluate(() => globalThis.karakuri.openFiles(globalThis.dropped));
+        await page.waitForFunction("globalThis.karakuri.lastLoad > 0", undefined, { timeout: 60000 });
+        await end();
+        const seconds = (await look(page, "k.lastLoad")) / 1000;
+        await frame(page, "f => f.time > 1");
+        const height = await look(page, "f.com[2]");
+        check(height > 0.8, `its centre of mass is at ${height} m: it does not stand`);
+        check(await look(page, "k.description.bodies.length > 30 && k.description.meshes.length > 20"), "bodies or meshes are missing");
+        await close(page);
+        return seconds;
+    });
 });
 
 test("a real drop of files is taken", async () => {
@@ -318,7 +391,7 @@ for (const [prize, x] of [["box", -0.35], ["heart", 0]]) {
         await page.keyboard.press(" ");
         await page.waitForFunction("globalThis.karakuri.crane.state === 'carry'", undefined, { timeout: 90000 });
         const height = (await bodyPlace(page, prize))[2];
-        check(height > 0.2, `the ${prize} is at ${height.toFixed(3)} m`);
+        check(height > 0.2, `the ${prize} is at ${height.toFixed(3)} m, the crane at ${(await look(page, `f.q[${q}]`)).toFixed(3)} m, not ${x} m`);
         await page.waitForFunction("globalThis.karakuri.crane.score > 0", undefined, { timeout: 30000 });
         if (prize === "box") {
             writeFileSync(join(out, "crane.png"), await page.screenshot());
@@ -335,6 +408,55 @@ for (const [prize, x] of [["box", -0.35], ["heart", 0]]) {
         return `at ${height.toFixed(3)} m`;
     });
 }
+
+test("the crane is played with fingers", async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 740 }, hasTouch: true, isMobile: true });
+    const page = await context.newPage();
+    page.faults = [];
+    page.on("pageerror", (e) => page.faults.push(e.message));
+    await page.goto(`${address}#crane`);
+    await frame(page, "f => f.step > 3");
+    const outside = await page.evaluate(() => [...document.querySelectorAll("#game button, footer button:not([hidden])")].filter((b) => {
+        const { left, right, top, bottom, width } = b.getBoundingClientRect();
+        return width > 0 && (left < 0 || right > innerWidth + 0.5 || top < 0 || bottom > innerHeight + 0.5);
+    }).length);
+    check(outside === 0, `${outside} buttons are not on the screen`);
+    const q = await railOf(page, "rail_x");
+    const button = page.locator("#game [data-key=ArrowRight]");
+    await button.dispatchEvent("pointerdown", { pointerId: 1 });
+    await frame(page, `f => f.q[${q}] > 0.05`);
+    await button.dispatchEvent("pointerup", { pointerId: 1 });
+    await page.tap("#game .grab");
+    await page.waitForFunction("globalThis.karakuri.crane.state !== 'free'", undefined, { timeout: 30000 });
+    await close(page);
+    await context.close();
+});
+
+test("a video is recorded", async () => {
+    const page = await open("pendulum");
+    await page.click("#filmButton");
+    await page.waitForTimeout(1500);
+    const [file] = await Promise.all([page.waitForEvent("download", { timeout: 60000 }), page.click("#filmButton")]);
+    const path = join(out, file.suggestedFilename());
+    await file.saveAs(path);
+    const bytes = readFileSync(path);
+    check(bytes.length > 2000 && (bytes.readUInt32BE(0) === 0x1a45dfa3 || bytes.toString("latin1", 4, 8) === "ftyp"), `${bytes.length} bytes that are no video`);
+    await close(page);
+    return `${file.suggestedFilename()}, ${(bytes.length / 1000).toFixed(0)} kB`;
+});
+
+test("fields of view, cones and ellipsoids are drawn", async () => {
+    const page = await open("pendulum");
+    const text = `<mujoco model="eye"><worldbody><geom type="plane" size="0 0 1"/><body name="box" pos="0 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1"/>
+        <site name="eye" pos="0 0 0.4" zaxis="0 1 -0.5"/></body></worldbody><sensor><rangefinder name="eye" site="eye"/></sensor></mujoco>`;
+    await openFiles(page, { "eye.xml": Buffer.from(text).toString("base64") });
+    await page.waitForFunction("globalThis.karakuri.description.sensors.length === 1", undefined, { timeout: 30000 });
+    await page.evaluate(() => { Object.assign(globalThis.karakuri.stage.overlays.on, { sensors: true, cones: true, inertia: true, contacts: true }); });
+    await frame(page, "f => f.time > 0.1 && f.contactCount >= 4");
+    await page.waitForFunction("(({ views, cones, ellipsoids, arrows }) => views.count === 1 && cones.count >= 4 && ellipsoids.count === 1 && arrows.count >= 4)(globalThis.karakuri.stage.overlays)",
+        undefined, { timeout: 30000 });
+    await close(page);
+});
 
 test("a screenshot is not blank", async () => {
     const page = await open("stand");

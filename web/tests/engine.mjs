@@ -1,6 +1,7 @@
 // The npm package in node: loading, stepping, dynamics, errors. Closed forms, as everywhere.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { Engine, EngineError } from "../engine/dist/index.js";
 
 const PENDULUM = `<mujoco><option timestep="0.001"/><worldbody><body name="bob"><joint name="hinge" type="hinge" axis="0 1 0"/>
@@ -9,7 +10,8 @@ const PENDULUM = `<mujoco><option timestep="0.001"/><worldbody><body name="bob">
 const g = 9.81, m = 2, l = 0.7;
 const engine = await Engine.create();
 let passed = 0;
-const test = (name, run) => { run(); passed++; console.log(`ok    ${name}`); };
+const running = [];
+const test = (name, run) => { running.push(Promise.resolve(run()).then(() => { passed++; console.log(`ok    ${name}`); })); };
 
 test("inverse and forward dynamics of a pendulum are the textbook's", () => {
     const s = engine.load({ "p.xml": PENDULUM }, "p.xml");
@@ -78,4 +80,12 @@ test("memory is given back", () => {
     }
     assert.equal(size(), before);
 });
+
+test("the engine is shipped in at most 500 kB, and taken unpacked as well", async () => {
+    const file = new URL("../engine/dist/karakuri.wasm.gz", import.meta.url);
+    assert.ok(statSync(file).size <= 500e3, `${statSync(file).size} bytes`);
+    const plain = await Engine.create(gunzipSync(readFileSync(file)));
+    assert.equal(plain.version, engine.version);
+});
+await Promise.all(running);
 console.log(`${passed} passed, 0 failed`);

@@ -1,6 +1,6 @@
 // Karakuri in JavaScript: load a robot, step it, read everything. The engine is WebAssembly; this file is its cover.
 //
-//     const engine = await Engine.create();                       // node: reads karakuri.wasm beside this file
+//     const engine = await Engine.create();                       // reads karakuri.wasm.gz beside this file
 //     const session = engine.load({ "arm.urdf": text }, "arm.urdf", { floor: true, actuators: true });
 //     session.control[0] = 0.5;
 //     session.step(1000);
@@ -63,13 +63,23 @@ function wasi(): WebAssembly.ModuleImports {
     };
 }
 
+/** Compiles the engine while it is being unpacked. The file is compressed, so that it is small from servers that do not compress, too; one that
+ * unpacks it on the way (Content-Encoding by the name's end) is noticed by the first bytes. */
+export async function compile(bytes: Uint8Array): Promise<WebAssembly.Module> {
+    if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) {
+        return WebAssembly.compile(bytes as BufferSource);
+    }
+    const plain = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return WebAssembly.compileStreaming(new Response(plain, { headers: { "Content-Type": "application/wasm" } }));
+}
+
 async function defaultModule(): Promise<WebAssembly.Module> {
-    const url = new URL("./karakuri.wasm", import.meta.url);
+    const url = new URL("./karakuri.wasm.gz", import.meta.url);
     if (url.protocol === "file:") {
         const { readFile } = await import(/* @vite-ignore */ "node:fs/promises" as string);
-        return WebAssembly.compile(await readFile(url));
+        return compile(await readFile(url));
     }
-    return WebAssembly.compile(await (await fetch(url)).arrayBuffer());
+    return compile(new Uint8Array(await (await fetch(url)).arrayBuffer()));
 }
 
 const encoder = new TextEncoder();
@@ -78,13 +88,13 @@ const decoder = new TextDecoder();
 export class Engine {
     private constructor(readonly native: Native) {}
 
-    /** @param source  bytes or module of karakuri.wasm; none: the file beside this one */
+    /** @param source  bytes or module of the engine, compressed or not; none: the file beside this one */
     static async create(source?: BufferSource | WebAssembly.Module | Promise<WebAssembly.Module>): Promise<Engine> {
         let module = await source;
         if (module === undefined) {
             module = await defaultModule();
         } else if (!(module instanceof WebAssembly.Module)) {
-            module = await WebAssembly.compile(module as BufferSource);
+            module = await compile(module instanceof ArrayBuffer ? new Uint8Array(module) : new Uint8Array((module as ArrayBufferView).buffer, (module as ArrayBufferView).byteOffset, (module as ArrayBufferView).byteLength));
         }
         const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi() });
         const native = instance.exports as unknown as Native;

@@ -10,13 +10,16 @@ const TOP = 0.05;
 const SPEED = 0.35;
 /** with shift: too fast for what is only held by friction */
 const JERK = 2.4;
-const PRIZES = ["box", "heart", "ball"];
+/** what a prize is worth */
+const PRIZES: Record<string, number> = { box: 100, heart: 300, ball: 200, drum: 150, gift: 100 };
 /** over this height a prize counts as lifted; in this corner it counts as won */
 const LIFTED = 0.12;
 
 export class Crane {
     private readonly target = { x: 0, y: 0, z: TOP, claw: OPEN };
     private readonly held = new Set<string>();
+    /** pressed since the last frame, and perhaps let go again */
+    private readonly tapped = new Set<string>();
     private readonly index: Record<string, number> = {};
     private phase: Phase = "free";
     private since = 0;
@@ -25,6 +28,10 @@ export class Crane {
     private frame: Frame | undefined;
     private hadLifted = "";
     private fast = false;
+    /** for how long a key has been held */
+    private going = 0;
+    /** the button that does what shift does, for hands without a keyboard */
+    private isJerky = false;
     readonly won = new Set<string>();
     score = 0;
     private readonly abort = new AbortController();
@@ -50,8 +57,11 @@ export class Crane {
         this.root.hidden = false;
         document.body.classList.add("game");
         this.root.innerHTML = `<div class="score"></div><div class="hint"></div><div class="pad">
-            <button data-key="ArrowLeft">←</button><button data-key="ArrowUp">↑</button><button data-key=" " class="grab">${t("grab")}</button><button data-key="ArrowDown">↓</button><button data-key="ArrowRight">→</button></div>`;
+            <button data-key="ArrowLeft">←</button><button data-key="ArrowUp">↑</button><button data-key=" " class="grab">${t("grab")}</button><button data-key="ArrowDown">↓</button><button data-key="ArrowRight">→</button>
+            <button class="fast" title="${t("jerk")}" aria-label="${t("jerk")}">⚡</button></div>`;
         this.root.querySelector(".hint")!.textContent = t("craneHelp");
+        const fast = this.root.querySelector<HTMLButtonElement>(".fast")!;
+        fast.onclick = () => fast.classList.toggle("on", (this.isJerky = !this.isJerky));
         this.root.querySelectorAll<HTMLButtonElement>("[data-key]").forEach((button) => {
             const key = button.dataset.key!;
             button.onpointerdown = (e) => {
@@ -85,6 +95,7 @@ export class Crane {
             }
         } else {
             this.held.add(key);
+            this.tapped.add(key);
         }
     }
 
@@ -101,7 +112,7 @@ export class Crane {
     }
 
     /** Height of the highest prize that is off the table. */
-    lifted(): string { return PRIZES.find((p) => this.bodyHeight(p) > LIFTED) ?? ""; }
+    lifted(): string { return Object.keys(PRIZES).find((p) => this.bodyHeight(p) > LIFTED) ?? ""; }
 
     update(frame: Frame): void {
         this.frame = frame;
@@ -116,7 +127,7 @@ export class Crane {
             this.hadLifted = now;
             if (!this.won.has(now)) {
                 this.won.add(now);
-                this.score += now === "heart" ? 300 : now === "ball" ? 200 : 100;
+                this.score += PRIZES[now];
                 this.showScore();
                 this.notice(`${t("won")} ${now}!`);
             }
@@ -125,10 +136,14 @@ export class Crane {
     }
 
     private move(seconds: number): void {
-        const step = (this.fast ? JERK : SPEED) * seconds;
-        const along = (plus: string, minus: string) => (this.held.has(plus) ? step : 0) - (this.held.has(minus) ? step : 0);
+        // a tap is a small step, also where few pictures a second are drawn: the carriage takes its time to get going
+        this.going = this.held.size + this.tapped.size > 0 ? this.going + seconds : 0;
+        const step = (this.fast || this.isJerky ? JERK : SPEED * Math.min(1, 0.1 + this.going / 0.6)) * seconds;
+        const goes = (key: string) => (this.held.has(key) || this.tapped.has(key) ? step : 0);
+        const along = (plus: string, minus: string) => goes(plus) - goes(minus);
         this.target.x = Math.max(-0.55, Math.min(0.55, this.target.x + along("ArrowRight", "ArrowLeft")));
         this.target.y = Math.max(-0.4, Math.min(0.4, this.target.y + along("ArrowUp", "ArrowDown")));
+        this.tapped.clear();
     }
 
     /** By the simulation's clock, so that a slow machine plays the same game more slowly. */

@@ -1,5 +1,6 @@
 // The demonstrations: models of the repository, and a few scenes made here.
 import type { Command, LoadOptions } from "karakuri-dynamics";
+import { arch, stack } from "./scenes.mjs";
 
 const FILES = import.meta.glob("../../../models/*/*.{xml,urdf,obj,csv}", { query: "?raw", import: "default" }) as Record<string, () => Promise<string>>;
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -30,36 +31,6 @@ const repositoryTable = (folder: string, name: string): Promise<string> => FILES
 
 const single = (text: string) => ({ files: new Map([["scene.xml", encode(text)]]), main: "scene.xml" });
 
-const COLOURS = ["0.86 0.3 0.26 1", "0.95 0.68 0.25 1", "0.36 0.62 0.45 1", "0.27 0.5 0.76 1", "0.56 0.42 0.7 1"];
-
-function stack(): string {
-    const boxes = Array.from({ length: 10 }, (_, i) => `
-    <body name="box${i}" pos="${(0.004 * Math.sin(5 * i)).toFixed(4)} ${(0.004 * Math.cos(3 * i)).toFixed(4)} ${(0.1 + 0.2 * i).toFixed(3)}">
-      <freejoint/><geom type="box" size="0.1 0.1 0.1" density="500" rgba="${COLOURS[i % 5]}"/>
-    </body>`).join("");
-    return `<mujoco model="stack"><option timestep="0.002"/><worldbody><geom type="plane" size="0 0 1" friction="0.7"/>${boxes}
-    <body name="ball" pos="-1.2 0 0.15"><freejoint/><geom type="sphere" size="0.15" density="2000" rgba="0.3 0.3 0.35 1"/></body>
-    </worldbody></mujoco>`;
-}
-
-/** A dry arch of wedges: it stands by friction and shape alone. */
-function arch(): string {
-    const count = 11, inner = 0.9, outer = 1.2, depth = 0.15;
-    const assets: string[] = [], bodies: string[] = [];
-    for (let i = 0; i < count; i++) {
-        const from = (Math.PI * i) / count, to = (Math.PI * (i + 1)) / count, middle = (from + to) / 2, radius = (inner + outer) / 2;
-        const centre = [radius * Math.cos(middle), radius * Math.sin(middle)];
-        const corner = (r: number, angle: number, y: number) => `${(r * Math.cos(angle) - centre[0]).toFixed(9)} ${y} ${(r * Math.sin(angle) - centre[1]).toFixed(9)}`;
-        const points = [-depth, depth].flatMap((y) => [corner(inner, from, y), corner(outer, from, y), corner(outer, to, y), corner(inner, to, y)]);
-        assets.push(`<mesh name="stone${i}" vertex="${points.join("  ")}"/>`);
-        bodies.push(`<body name="stone${i}" pos="${centre[0].toFixed(9)} 0 ${centre[1].toFixed(9)}"><freejoint/>
-          <geom type="mesh" mesh="stone${i}" density="2000" rgba="${i % 2 ? "0.78 0.72 0.62 1" : "0.7 0.64 0.55 1"}"/></body>`);
-    }
-    return `<mujoco model="arch"><option timestep="0.002"/><default><geom friction="0.8"/></default>
-      <asset>${assets.join("")}</asset><worldbody><geom type="plane" size="0 0 1"/>${bodies.join("")}
-      <body name="weight" pos="0 0 1.6"><freejoint/><geom type="box" size="0.12 0.1 0.08" density="600" rgba="0.86 0.3 0.26 1"/></body></worldbody></mujoco>`;
-}
-
 /** Copies of a robot side by side: every name gets a number. */
 export function crowd(text: string, count: number): string {
     const body = /<worldbody>([\s\S]*?)<\/worldbody>/.exec(text);
@@ -81,6 +52,20 @@ export function crowd(text: string, count: number): string {
         .replace(/<keyframe>([\s\S]*?)<\/keyframe>/, "");
 }
 
+const prize = (name: string, shape: string, mass: number, moments: [number, number], at: string, material: string) => `
+  <link name="${name}"><inertial><mass value="${mass}"/><inertia ixx="${moments[0]}" ixy="0" ixz="0" iyy="${moments[0]}" iyz="0" izz="${moments[1]}"/></inertial>
+    <visual><geometry>${shape}</geometry><material name="${material}"/></visual><collision name="${name}"><geometry>${shape}</geometry></collision><karakuri material="wood"/></link>
+  <joint name="${name}" type="floating"><parent link="world"/><child link="${name}"/><origin xyz="${at}"/></joint>`;
+
+/** The crane of models/, with two more prizes behind its own. */
+async function craneGame(): Promise<{ files: Map<string, Uint8Array>; main: string }> {
+    const { files, main } = await repositoryModel("crane", "crane.urdf");
+    const more = prize("drum", '<cylinder radius="0.045" length="0.09"/>', 0.2, [2.36e-4, 2.03e-4], "-0.2 0.22 0.045", "blue")
+        + prize("gift", '<box size="0.08 0.08 0.08"/>', 0.2, [2.13e-4, 2.13e-4], "0.2 0.22 0.04", "gift");
+    files.set(main, encode(new TextDecoder().decode(files.get(main)).replace("</robot>", `${more}\n</robot>`)));
+    return { files, main };
+}
+
 export const DEMOS: Demo[] = [
     { id: "stand", name: ["Humanoid stands: push it", "ヒューマノイド: 押してみる"], load: async () => ({ ...await repositoryModel("hrp2", "hrp2.xml"), follow: true }) },
     {
@@ -100,5 +85,5 @@ export const DEMOS: Demo[] = [
             return { ...single(crowd(new TextDecoder().decode(files.get(main)), 12)), commands: [{ do: "edit", item: "option", field: "timestep", value: 0.002 }] };
         },
     },
-    { id: "crane", name: ["Crane game", "クレーンゲーム"], load: () => repositoryModel("crane", "crane.urdf") },
+    { id: "crane", name: ["Crane game", "クレーンゲーム"], load: craneGame },
 ];

@@ -14,7 +14,6 @@ import { download, filesOfDrop, filesOfInput, sortOut, type Dropped } from "./fi
 import { isJapanese, switchLanguage, t, translate } from "./words.js";
 
 const $ = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
-const began = performance.now();
 
 const stage = new Stage($<HTMLCanvasElement>("stage"));
 const plots = new Plots($("plots"), $("plotArea"));
@@ -29,7 +28,11 @@ let pendingFollow = false;
 let currentDemo = "";
 let isScrubbing = false;
 const errors: string[] = [];
+/** ms from the navigation until the first picture of a model was on the screen, and of the last model from its loading */
 let firstFrame = 0;
+let loadBegan = 0;
+let lastLoad = 0;
+let awaited: "picture" | "frame" | "screen" | "" = "picture";
 
 function toast(text: string, severity: "note" | "warning" | "error" = "note"): void {
     if (!text) {
@@ -54,6 +57,7 @@ function showPicture(picture: Picture): void {
     const isNew = picture.isNew;
     description = picture.description;
     if (isNew) {
+        awaited = "frame";
         stage.show(picture);
         stage.selected = -1;
         stage.view = undefined;
@@ -69,6 +73,7 @@ function showPicture(picture: Picture): void {
         }
         $<HTMLTextAreaElement>("scriptText").value = pendingScript || exampleScript(description);
         $("scriptError").textContent = "";
+        fillShow();
     } else {
         stage.overlays.show(description);
     }
@@ -79,8 +84,8 @@ function showPicture(picture: Picture): void {
 
 function exampleScript(d: Description): string {
     const a = d.actuators.find((x) => x.type === "position") ?? d.actuators[0];
-    return `// Runs before every step. robot.time, robot.q, robot.v, robot.control,\n// robot.sensor, robot.pose(body), robot.push(body, force); memory stays.\n${
-        a ? `robot.control["${a.name || a.target}"] = 0.3 * Math.sin(2 * robot.time);` : `robot.push("${d.bodies[1]?.name ?? ""}", [0, 0, 1]);`}\n`;
+    return `// Runs before every step. There are\n// robot.time, q, v, control, sensor,\n// robot.pose(body),\n// robot.push(body, force);\n// memory stays from step to step.\n${
+        a ? `robot.control["${a.name || a.target}"] =\n  0.3 * Math.sin(2 * robot.time);` : `robot.push("${d.bodies[1]?.name ?? ""}", [0, 0, 1]);`}\n`;
 }
 
 const listener: Listener = {
@@ -91,7 +96,6 @@ const listener: Listener = {
         isFresh = true;
         plots.add(next);
         crane?.update(next);
-        firstFrame ||= performance.now() - began;
     },
     notice: toast,
     messages(list: Message[]) {
@@ -121,8 +125,10 @@ function plot(signal: Signal): void {
 
 const STANDING: LoadOptions = { floor: true, actuators: true, clean: true, place: true, repair: true };
 
-function load(files: Dropped, main: string, options: LoadOptions = {}, recording?: Uint8Array, commands?: Command[], motion?: string): void {
-    local?.load(files, main, { history: 96e6, ...options }, recording, commands, motion);
+function load(files: Dropped, main: string, options: LoadOptions = {}, recording?: Uint8Array, commands?: Command[], motion?: string, lockstep?: boolean): void {
+    loadBegan = performance.now();
+    awaited = "picture";
+    local?.load(files, main, { history: 96e6, ...options }, recording, commands, motion, lockstep);
 }
 
 async function loadDemo(id: string): Promise<void> {
@@ -136,7 +142,7 @@ async function loadDemo(id: string): Promise<void> {
         const { files, main, options, commands, script, motion, follow } = await demo.load();
         pendingScript = script ?? "";
         pendingFollow = follow ?? false;
-        load(files, main, options, undefined, commands, motion);
+        load(files, main, options, undefined, commands, motion, demo.id === "crane");
     } catch (error) {
         toast(String(error), "error");
     }
@@ -457,12 +463,23 @@ function setUpKeys(): void {
 // ---- begin
 
 let drawn = 0;
+let wordsShown = 0;
 function draw(): void {
+    if (awaited === "screen") { // what the last call drew is seen now
+        awaited = "";
+        firstFrame ||= performance.now();
+        lastLoad = performance.now() - loadBegan;
+    }
     if (isFresh && frame) {
+        awaited = awaited === "frame" ? "screen" : awaited;
         isFresh = false;
         stage.update(frame);
-        showTimeline(frame);
-        panel.update(frame);
+        const now = performance.now();
+        if (now - wordsShown > 60 || frame.paused) { // words are not read faster, and cost more than the robot
+            wordsShown = now;
+            showTimeline(frame);
+            panel.update(frame);
+        }
         plots.draw();
     }
     stage.render();
@@ -490,5 +507,6 @@ Object.assign(globalThis, {
         send, stage, plots, panel, loadDemo, openFiles, screenshot, saveParameters,
         get frame() { return frame; }, get description() { return description; }, get crane() { return crane; }, get errors() { return errors; },
         get drawn() { return drawn; }, get realTime() { return realTime; }, get firstFrame() { return firstFrame; },
+        get lastLoad() { return awaited ? 0 : lastLoad; },
     },
 });

@@ -12,8 +12,8 @@ const Z = new THREE.Vector3(0, 0, 1);
 
 /** An arrow of length 1 along z. */
 function arrowGeometry(): THREE.BufferGeometry {
-    const shaft = new THREE.CylinderGeometry(0.02, 0.02, 0.75, 8).rotateX(Math.PI / 2).translate(0, 0, 0.375);
-    const head = new THREE.ConeGeometry(0.06, 0.25, 12).rotateX(Math.PI / 2).translate(0, 0, 0.875);
+    const shaft = new THREE.CylinderGeometry(0.02, 0.02, 0.75, 6).rotateX(Math.PI / 2).translate(0, 0, 0.375);
+    const head = new THREE.ConeGeometry(0.06, 0.25, 8).rotateX(Math.PI / 2).translate(0, 0, 0.875);
     return mergeGeometries([shaft, head])!;
 }
 
@@ -105,7 +105,7 @@ export class Overlays {
 
     show(d: Description): void {
         this.description = d;
-        this.scale = 0.4 / Math.max(1e-3, 9.81 * d.mass);
+        this.scale = 0.7 / Math.max(1e-3, 9.81 * d.mass);
         this.ellipsoid = d.bodies.flatMap((b, body) => {
             if (b.mass <= 0) {
                 return [];
@@ -126,6 +126,11 @@ export class Overlays {
         }
         const turn = new THREE.Quaternion().setFromUnitVectors(Z, along.clone().divideScalar(length));
         mesh.setMatrixAt(mesh.count++, new THREE.Matrix4().compose(from, turn, new THREE.Vector3(width, width, length)));
+    }
+
+    /** Short arrows are thin ones: the head keeps its shape. */
+    private placeArrow(mesh: THREE.InstancedMesh, from: THREE.Vector3, along: THREE.Vector3, width: number): void {
+        this.place(mesh, from, along, Math.min(width, 1.7 * along.length()));
     }
 
     private matrixOf(f: Frame, body: number): THREE.Matrix4 {
@@ -161,7 +166,7 @@ export class Overlays {
             const position = new THREE.Vector3(c[at], c[at + 1], c[at + 2]);
             const force = new THREE.Vector3(c[at + 6], c[at + 7], c[at + 8]).multiplyScalar(this.scale);
             if (this.on.contacts) {
-                this.place(this.arrows, position, force, Math.min(1, 0.25 + force.length()) * 0.5);
+                this.placeArrow(this.arrows, position, force, Math.min(1, 0.25 + force.length()) * 0.5);
             }
             const length = force.length();
             if (this.on.cones && length > 1e-4) {
@@ -194,7 +199,7 @@ export class Overlays {
                 if (b.joint && ["hinge", "slide", "screw", "cylindrical", "universal", "planar"].includes(b.joint.type)) {
                     const X = this.matrixOf(f, i).multiply(poseMatrix(b.joint.offset).invert());
                     const axis = new THREE.Vector3(...b.joint.axis).normalize().transformDirection(X).multiplyScalar(2.2 * size);
-                    this.place(this.joints, new THREE.Vector3().setFromMatrixPosition(X), axis, 0.25);
+                    this.placeArrow(this.joints, new THREE.Vector3().setFromMatrixPosition(X), axis, 0.25);
                 }
             });
         }
@@ -217,8 +222,8 @@ export class Overlays {
             const w = f.wrenches.subarray(6 * i, 6 * i + 6);
             const vector = (k: number, scale: number) => new THREE.Vector3(w[k], w[k + 1], w[k + 2]).applyQuaternion(new THREE.Quaternion().setFromRotationMatrix(X)).multiplyScalar(scale);
             const at = new THREE.Vector3().setFromMatrixPosition(X);
-            this.place(this.forces, at, vector(3, this.scale), 0.3);
-            this.place(this.moments, at, vector(0, 4 * this.scale), 0.3);
+            this.placeArrow(this.forces, at, vector(3, this.scale), 0.3);
+            this.placeArrow(this.moments, at, vector(0, 4 * this.scale), 0.3);
         });
     }
 

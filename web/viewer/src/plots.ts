@@ -19,7 +19,7 @@ export class Plots {
         new ResizeObserver(() => this.plot?.setSize(this.size())).observe(panel);
     }
 
-    private size() { return { width: Math.max(100, this.panel.clientWidth - 12), height: Math.max(80, this.panel.clientHeight - 42) }; }
+    private size() { return { width: Math.max(100, this.panel.clientWidth - 12), height: Math.max(80, this.panel.clientHeight - 38) }; }
 
     has(id: string): boolean { return this.signals.some((s) => s.id === id); }
 
@@ -51,7 +51,7 @@ export class Plots {
         const ink = getComputedStyle(document.documentElement).getPropertyValue("--soft").trim();
         const axis = { stroke: ink, grid: { stroke: `${ink}30` }, ticks: { stroke: `${ink}60` } };
         this.plot = new uPlot({
-            ...this.size(), scales: { x: { time: false } }, axes: [axis, { ...axis, size: 60 }], cursor: { drag: { x: false, y: false } },
+            ...this.size(), scales: { x: { time: false } }, axes: [{ ...axis, size: 32 }, { ...axis, size: 60 }], cursor: { drag: { x: false, y: false } },
             series: [{ label: "t / s" }, ...this.signals.map((s, i) => ({ label: s.unit ? `${s.label} / ${s.unit}` : s.label, stroke: COLOURS[i % COLOURS.length], width: 1.5 }))],
         }, this.data(), this.area);
     }

@@ -1,5 +1,6 @@
 // Geometry of the model's shapes. z is the axis of all that have one.
 import * as THREE from "three";
+import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Description, Shape } from "karakuri-dynamics";
 
 export interface Buffers { meshes: ArrayBuffer[]; heights: ArrayBuffer[] }
@@ -36,13 +37,14 @@ function heightGeometry(d: Description, buffers: Buffers, index: number): THREE.
 
 export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE.BufferGeometry {
     const [a, b, c] = s.size;
+    const round = d.shapes.length > 200 ? 10 : drawing.isPlain ? 20 : 32; // corners of a circle: fewer where there are many
     switch (s.type) {
     case "plane": return new THREE.PlaneGeometry(60, 60);
-    case "sphere": return new THREE.SphereGeometry(a, 32, 20);
-    case "capsule": return new THREE.CapsuleGeometry(a, b, 10, 24).rotateX(Math.PI / 2);
-    case "cylinder": return new THREE.CylinderGeometry(a, a, b, 32).rotateX(Math.PI / 2);
-    case "cone": return new THREE.ConeGeometry(a, b, 32).rotateX(Math.PI / 2);
-    case "ellipsoid": return new THREE.SphereGeometry(1, 32, 20).scale(a, b, c);
+    case "sphere": return new THREE.SphereGeometry(a, round, round / 2);
+    case "capsule": return new THREE.CapsuleGeometry(a, b, round >> 2, round).rotateX(Math.PI / 2);
+    case "cylinder": return new THREE.CylinderGeometry(a, a, b, round).rotateX(Math.PI / 2);
+    case "cone": return new THREE.ConeGeometry(a, b, round).rotateX(Math.PI / 2);
+    case "ellipsoid": return new THREE.SphereGeometry(1, round, round / 2).scale(a, b, c);
     case "box": return new THREE.BoxGeometry(a, b, c);
     case "hull":
     case "mesh": return meshGeometry(d, buffers, s.mesh);
@@ -62,8 +64,11 @@ function material(colour: readonly number[] | undefined, body: number): THREE.Me
     return m;
 }
 
+/** set where the processor draws: plainer surfaces */
+export const drawing = { isPlain: false };
+
 /** The floor: squares of one metre, so that motion is seen. */
-function floorMaterial(): THREE.MeshStandardMaterial {
+function floorMaterial(): THREE.MeshLambertMaterial | THREE.MeshBasicMaterial {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 128;
     const pen = canvas.getContext("2d")!;
@@ -75,9 +80,13 @@ function floorMaterial(): THREE.MeshStandardMaterial {
     const texture = new THREE.CanvasTexture(canvas);
     texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
     texture.repeat.set(30, 30);
-    texture.anisotropy = 8;
+    texture.anisotropy = drawing.isPlain ? 1 : 8;
     texture.colorSpace = THREE.SRGBColorSpace;
-    return new THREE.MeshStandardMaterial({ map: texture, roughness: 0.95 });
+    if (drawing.isPlain) { // a plane is lit evenly: no need to compute it
+        texture.minFilter = THREE.LinearMipmapNearestFilter;
+        return new THREE.MeshBasicMaterial({ map: texture });
+    }
+    return new THREE.MeshLambertMaterial({ map: texture });
 }
 
 export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map<string, THREE.BufferGeometry>): THREE.Mesh {
@@ -85,6 +94,7 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
     let geometry = cache.get(key);
     if (!geometry) {
         cache.set(key, (geometry = shapeGeometry(d, buffers, s)));
+        s.mesh < 0 && geometry.clearGroups();
     }
     const parts = s.mesh >= 0 ? d.meshes[s.mesh].parts : [];
     const own = s.type === "plane" ? floorMaterial() : material(s.colour, s.body);
@@ -98,5 +108,25 @@ export function shapeMesh(d: Description, buffers: Buffers, s: Shape, cache: Map
     mesh.position.set(px, py, pz);
     mesh.castShadow = s.type !== "plane";
     mesh.receiveShadow = true;
+    return mesh;
+}
+
+const MERGED = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.05, vertexColors: true });
+const MERGED_PLAIN = new THREE.MeshLambertMaterial({ vertexColors: true });
+
+/** The simple shapes of a body as one: a call to the graphics card a body, not a shape. */
+export function mergedMesh(parts: THREE.Mesh[]): THREE.Mesh {
+    const geometries = parts.map((part) => {
+        part.updateMatrix();
+        const g = part.geometry.clone().applyMatrix4(part.matrix);
+        const { r, g: green, b } = (part.material as THREE.MeshStandardMaterial).color;
+        const colours = new Float32Array(3 * g.attributes.position.count);
+        for (let i = 0; i < colours.length; i += 3) {
+            colours.set([r, green, b], i);
+        }
+        return g.deleteAttribute("uv").setAttribute("color", new THREE.BufferAttribute(colours, 3));
+    });
+    const mesh = new THREE.Mesh(mergeGeometries(geometries)!, drawing.isPlain ? MERGED_PLAIN : MERGED);
+    mesh.castShadow = mesh.receiveShadow = true;
     return mesh;
 }

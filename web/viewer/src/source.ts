@@ -25,7 +25,7 @@ export interface Source {
 }
 
 export type ToWorker =
-    | { type: "load"; files: Map<string, Uint8Array>; main: string; options: LoadOptions; recording?: Uint8Array; commands?: Command[]; motion?: string }
+    | { type: "load"; files: Map<string, Uint8Array>; main: string; options: LoadOptions; recording?: Uint8Array; commands?: Command[]; motion?: string; lockstep?: boolean }
     | { type: "command"; command: Command | Command[] }
     | { type: "script"; text: string }
     | { type: "seek"; step: number }
@@ -42,7 +42,7 @@ export type FromWorker =
 /** The engine in a worker of the page. */
 export class WorkerSource implements Source {
     readonly isLocal = true;
-    private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    private readonly worker = earlyWorker!;
     private meshes: ArrayBuffer[] = [];
     private heights: ArrayBuffer[] = [];
     private pending: Command[] = [];
@@ -72,8 +72,8 @@ export class WorkerSource implements Source {
 
     private post(message: ToWorker): void { this.worker.postMessage(message); }
 
-    load(files: Map<string, Uint8Array>, main: string, options: LoadOptions, recording?: Uint8Array, commands?: Command[], motion?: string): void {
-        this.post({ type: "load", files, main, options, recording, commands, motion });
+    load(files: Map<string, Uint8Array>, main: string, options: LoadOptions, recording?: Uint8Array, commands?: Command[], motion?: string, lockstep?: boolean): void {
+        this.post({ type: "load", files, main, options, recording, commands, motion, lockstep });
     }
     script(text: string): void { this.post({ type: "script", text }); }
     seek(step: number): void { this.post({ type: "seek", step }); }
@@ -253,3 +253,6 @@ export function filmInPage(): Film | undefined {
     return element?.textContent ? (JSON.parse(element.textContent) as Film) : undefined;
 }
 export const isServed = () => /^\/[0-9a-f]{32}\/$/.test(location.pathname);
+
+/** Started before the page is put together, so that the engine is fetched and compiled meanwhile. */
+const earlyWorker = document.getElementById("karakuri-film") || isServed() ? undefined : new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });

@@ -3,7 +3,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { Frame } from "karakuri-dynamics";
 import type { Picture } from "./source.js";
-import { shapeMesh } from "./shapes.js";
+import { drawing, mergedMesh, shapeMesh } from "./shapes.js";
 import { Overlays } from "./overlays.js";
 
 export class Stage {
@@ -15,6 +15,8 @@ export class Stage {
     readonly bodies: THREE.Group[] = [];
     private readonly collision: THREE.Mesh[] = [];
     private readonly seen: THREE.Mesh[] = [];
+    /** bodies that look alike */
+    private crowds: { mesh: THREE.InstancedMesh; bodies: number[] }[] = [];
     private readonly sun = new THREE.DirectionalLight(0xffffff, 2.4);
     private readonly sky = new THREE.HemisphereLight(0xffffff, 0xb9b3a8, 1.5);
     private readonly target = new THREE.Vector3();
@@ -32,7 +34,16 @@ export class Stage {
     private quality = 0;
 
     constructor(readonly canvas: HTMLCanvasElement) {
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+        const settings = { antialias: true, preserveDrawingBuffer: true };
+        const isPlain = new URLSearchParams(location.search).has("plain");
+        // none where the processor would have to draw: then without smoothing, which costs it half of the time
+        const quick = isPlain ? null : canvas.getContext("webgl2", { ...settings, failIfMajorPerformanceCaveat: true });
+        drawing.isPlain = quick === null;
+        const context = quick ?? canvas.getContext("webgl2", { ...settings, antialias: false });
+        if (!context) {
+            throw new Error("this browser has no WebGL 2");
+        }
+        this.renderer = new THREE.WebGLRenderer({ canvas, context, ...settings });
         this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
         this.renderer.shadowMap.enabled = true;
         this.renderer.shadowMap.type = THREE.PCFShadowMap;
@@ -45,18 +56,17 @@ export class Stage {
         this.sun.castShadow = true;
         this.sun.shadow.mapSize.set(2048, 2048);
         this.sun.shadow.bias = -0.0004;
-        this.sun.shadow.normalBias = 0.01;
         this.highlight.visible = false;
         this.scene.add(this.sun, this.sun.target, this.sky, this.overlays.group, this.highlight);
         this.setDark(false);
-        if (new URLSearchParams(location.search).has("plain")) {
+        if (isPlain) {
             this.simplify(3);
         }
     }
 
     private simplify(quality: number): void {
         this.quality = quality;
-        this.renderer.setPixelRatio(Math.min(quality >= 2 ? 0.6 : 1, devicePixelRatio));
+        this.renderer.setPixelRatio(Math.min(quality >= 3 ? 0.5 : quality >= 2 ? 0.6 : 1, devicePixelRatio));
         if (quality >= 2) {
             this.renderer.shadowMap.enabled = this.sun.castShadow = false;
         }
@@ -72,7 +82,7 @@ export class Stage {
     }
 
     private paintFloor(): void {
-        this.seen.filter((m) => m.userData.isPlane).forEach((m) => (m.material as THREE.MeshStandardMaterial).color.setScalar(this.isDark ? 0.16 : 1));
+        this.seen.filter((m) => m.userData.isPlane).forEach((m) => (m.material as THREE.MeshLambertMaterial).color.setScalar(this.isDark ? 0.16 : 1));
     }
 
     /** Another model. */
@@ -89,9 +99,14 @@ export class Stage {
             this.scene.add(group);
         });
         const hasVisible = new Set(d.shapes.filter((s) => s.visible).map((s) => s.body));
+        const plain = new Map<number, THREE.Mesh[]>(); // by body: what can be drawn as one
         d.shapes.forEach((s) => {
             const mesh = shapeMesh(d, picture, s, cache);
             const isSeen = s.visible || !hasVisible.has(s.body);
+            if (isSeen && s.mesh < 0 && s.height_field < 0 && s.type !== "plane" && !(mesh.material as THREE.Material).transparent) {
+                plain.set(s.body, [...(plain.get(s.body) ?? []), mesh]);
+                return;
+            }
             mesh.userData.body = s.body;
             mesh.userData.isPlane = s.type === "plane";
             this.bodies[s.body].add(mesh);
@@ -101,9 +116,40 @@ export class Stage {
                 mesh.castShadow = mesh.receiveShadow = false;
             }
         });
+        this.addPlain(plain);
         this.applyVisibility();
         this.paintFloor();
         this.frame = undefined;
+    }
+
+    /** Bodies of simple shapes: one mesh each, and those that look alike drawn in one go. */
+    private addPlain(plain: Map<number, THREE.Mesh[]>): void {
+        this.crowds.forEach(({ mesh }) => { this.scene.remove(mesh); mesh.dispose(); });
+        this.crowds = [];
+        const alike = new Map<string, number[]>();
+        const rounded = (list: number[]) => list.map((x) => Math.round(1e6 * x) || 0);
+        plain.forEach((parts, body) => {
+            const look = parts.map((m) => `${m.geometry.uuid} ${rounded(m.position.toArray())} ${rounded(m.quaternion.toArray())} ${(m.material as THREE.MeshStandardMaterial).color.getHex()}`).join("\n");
+            alike.set(look, [...(alike.get(look) ?? []), body]);
+        });
+        alike.forEach((bodies) => {
+            const first = mergedMesh(plain.get(bodies[0])!);
+            const isCrowd = bodies.length > 2;
+            bodies.forEach((body) => {
+                const mesh = first.clone();
+                mesh.userData.body = body;
+                mesh.visible = !isCrowd; // still there to be picked and measured
+                this.bodies[body].add(mesh);
+                this.seen.push(mesh);
+            });
+            if (isCrowd) {
+                const mesh = new THREE.InstancedMesh(first.geometry, first.material, bodies.length);
+                mesh.castShadow = mesh.receiveShadow = true;
+                mesh.frustumCulled = false;
+                this.scene.add(mesh);
+                this.crowds.push({ mesh, bodies });
+            }
+        });
     }
 
     applyVisibility(): void { this.collision.forEach((m) => { m.visible = this.showsCollision; }); }
@@ -118,19 +164,27 @@ export class Stage {
             box.set(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1));
         }
         const centre = box.getCenter(new THREE.Vector3());
-        const radius = Math.max(0.2, box.getSize(new THREE.Vector3()).length() / 2);
-        const away = new THREE.Vector3(0.62, -0.72, 0.32).normalize().multiplyScalar(Math.min(25, radius / Math.sin((this.camera.fov * Math.PI) / 360) * 1.05));
+        const size = box.getSize(new THREE.Vector3());
+        const radius = Math.max(0.2, size.length() / 2);
+        const away = new THREE.Vector3(0.62, -0.72, 0.32).normalize().multiplyScalar(Math.min(40, this.distanceFor(size)));
         this.controls.target.copy(centre);
         this.camera.position.copy(centre).add(away);
         this.camera.near = Math.max(0.005, radius / 200);
         this.camera.far = Math.max(100, radius * 40);
         this.camera.updateProjectionMatrix();
         this.setShadow(centre, Math.min(20, radius * 1.5));
-        if (this.view) {
-            this.camera.position.set(...this.view[0]);
+        if (this.view) { // made for a wide window; from farther away in a narrow one
             this.controls.target.set(...this.view[1]);
+            this.camera.position.set(...this.view[0]).sub(this.controls.target).multiplyScalar(Math.max(1, 1.15 / this.camera.aspect)).add(this.controls.target);
         }
         this.controls.update();
+    }
+
+    /** From where a box fills the window, wide or narrow, seen from a little above. */
+    private distanceFor(size: THREE.Vector3): number {
+        const across = Math.max(0.1, Math.hypot(size.x, size.y) / 2), up = Math.max(0.1, size.z / 2);
+        const slope = Math.tan((this.camera.fov * Math.PI) / 360);
+        return 1.1 * Math.max((up + 0.35 * across) / slope, across / (slope * Math.min(1.2, this.camera.aspect))) + 0.6 * across;
     }
 
     private setShadow(centre: THREE.Vector3, radius: number): void {
@@ -140,6 +194,7 @@ export class Stage {
         box.near = 0.1;
         box.far = 8 * radius;
         box.updateProjectionMatrix();
+        this.sun.shadow.normalBias = (3 * radius) / this.sun.shadow.mapSize.x; // a texel and a half
         this.sun.target.position.copy(centre);
         this.sun.position.copy(centre).add(new THREE.Vector3(0.5, -0.35, 1).multiplyScalar(3 * radius));
     }
@@ -150,6 +205,13 @@ export class Stage {
             const at = 7 * i;
             body.quaternion.set(p[at + 1], p[at + 2], p[at + 3], p[at]);
             body.position.set(p[at + 4], p[at + 5], p[at + 6]);
+        });
+        this.crowds.forEach(({ mesh, bodies }) => {
+            bodies.forEach((body, k) => {
+                this.bodies[body].updateMatrix();
+                mesh.setMatrixAt(k, this.bodies[body].matrix);
+            });
+            mesh.instanceMatrix.needsUpdate = true;
         });
         const isFirst = this.frame === undefined;
         this.frame = frame;

@@ -66,9 +66,10 @@ export class Tree {
         this.root.append(scene.details);
         const children = new Map<number, number[]>();
         d.bodies.forEach((b, i) => i > 0 && children.set(b.parent, [...(children.get(b.parent) ?? []), i]));
+        const depths = (children.get(0) ?? []).length > 3 ? 1 : 2; // many loose things stay closed
         const add = (parent: HTMLElement, i: number, depth: number) => {
             const b = d.bodies[i];
-            const { details, summary } = this.node(b.joint && b.joint.type !== "fixed" ? `${b.name} · ${b.joint.type}` : b.name, depth < 2);
+            const { details, summary } = this.node(b.joint && b.joint.type !== "fixed" ? `${b.name} · ${b.joint.type}` : b.name, depth < depths);
             summary.addEventListener("click", () => this.select(i));
             this.rows.set(i, summary);
             // signals are made when they are first looked at: a large robot has thousands

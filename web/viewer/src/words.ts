@@ -15,7 +15,7 @@ const WORDS = {
     apply: ["Run", "実行"], stop: ["Stop", "停止"], line: ["line", "行"], saved: ["saved", "保存しました"], loaded: ["loaded", "読み込みました"], pickSignal: ["Click a signal to plot it", "信号をクリックしてグラフに表示"],
     clear: ["Clear", "消去"], same: ["same bits", "ビット一致"], differs: ["differs", "不一致"], mainFile: ["File", "ファイル"], standing: ["add floor and servos", "床とサーボを追加"],
     score: ["Score", "得点"], craneHelp: ["Arrows move, with shift: jerk · space lowers, grabs, lifts · again: lets go", "矢印: 移動 (Shift: 急に) · スペース: 降下・つかむ・上昇 · もう一度: 離す"], newGame: ["New game", "もう一度"],
-    grab: ["Grab", "つかむ"], won: ["You got the", "獲得:"], lost: ["It slipped away!", "落ちました!"], keys: ["Keyboard", "キーボード"],
+    jerk: ["jerk", "急に動かす"], grab: ["Grab", "つかむ"], won: ["You got the", "獲得:"], lost: ["It slipped away!", "落ちました!"], keys: ["Keyboard", "キーボード"],
     keyPlay: ["play, pause", "再生・一時停止"], keyStep: ["one step", "1ステップ"], keyReset: ["reset", "リセット"], keyBack: ["back, forward in time", "巻き戻し・早送り"],
     keyDrag: ["drag a body with a spring", "物体をばねで引く"], keyTurn: ["turn, move, zoom the view", "視点の回転・移動・拡大"], keyAll: ["show everything", "全体表示"], keyFollow: ["follow the robot", "ロボットを追従"], keyHelp: ["this help", "このヘルプ"],
 } as const;

@@ -1,11 +1,11 @@
 // The engine, its clock, and the user's behaviour script, away from the page's thread.
 import { Engine, EngineError, type Description, type Recording, type Session } from "karakuri-dynamics";
-import wasm from "../../engine/dist/karakuri.wasm?url";
+import wasm from "../../engine/dist/karakuri.wasm.gz?url";
 import type { FromWorker, ToWorker } from "./source.js";
 import { Motion } from "./motion.js";
 import { compileScript, type Script } from "./script.js";
 
-const engine = WebAssembly.compileStreaming(fetch(wasm)).then((module) => Engine.create(module));
+const engine = fetch(wasm).then((response) => response.arrayBuffer()).then((bytes) => Engine.create(bytes));
 
 let session: Session | undefined;
 let recording: { film: Recording; at: number; playing: boolean; speed: number } | undefined;
@@ -21,6 +21,10 @@ let speed = 1;
 let paused = false;
 let timestep = 0.001;
 let replays = false;
+/** a game: never more than a few steps without a word from the page, so that a slow page plays the same game, more slowly */
+let lockstep = false;
+let credit = 0;
+const CREDIT = 2;
 /** simulated and wall-clock time of the last half second */
 let meter = { simulated: 0, began: performance.now(), rate: 0 };
 
@@ -92,6 +96,8 @@ async function load(message: Extract<ToWorker, { type: "load" }>): Promise<void>
     motion = undefined;
     recording = undefined;
     owed = 0;
+    lockstep = message.lockstep ?? false;
+    credit = CREDIT;
     if (message.recording) {
         recording = { film: own.openRecording(message.recording), at: 0, playing: true, speed: 1 };
         if (recording.film.modelHash !== next.modelHash) {
@@ -144,7 +150,8 @@ self.onmessage = async (event: MessageEvent<ToWorker>) => {
             } else {
                 session?.command(message.command);
             }
-            owed = 0;
+            owed = lockstep ? owed : 0;
+            credit = CREDIT;
             break;
         case "script":
             script = message.text.trim() && session && description ? compileScript(message.text, session, description) : undefined;
@@ -192,6 +199,7 @@ function simulate(seconds: number): void {
     const began = performance.now();
     let due = Math.floor(owed / timestep);
     owed -= due * timestep;
+    due = lockstep && !replays ? Math.min(due, credit) : due;
     let taken = 0;
     while (due > 0 && performance.now() - began < 14) {
         const portion = (script || motion) && !replays ? 1 : Math.min(due, 8);
@@ -204,6 +212,7 @@ function simulate(seconds: number): void {
         due -= portion;
         taken += portion;
     }
+    credit -= taken;
     meter.simulated += taken * timestep;
     isDirty ||= taken > 0;
 }
