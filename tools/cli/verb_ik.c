@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "columns.h"
 #include "load.h"
+#include "shared_options.h"
 #include "suggest.h"
 
 typedef struct ik_options {
@@ -17,11 +18,7 @@ typedef struct ik_options {
 static const ik_options defaults = {.tries = 100, .tolerance = 1e-9};
 
 static const cli_option arguments[] = {
-    {.name = "MODEL",
-     .kind = CLI_MODEL,
-     .is_required = true,
-     .offset = offsetof(ik_options, model),
-     .about = "a model file, or robot:NAME for one of our own"},
+    ARGUMENT_MODEL(ik_options),
     {.name = NULL},
 };
 
@@ -39,12 +36,7 @@ static const cli_option options_table[] = {
      .offset = offsetof(ik_options, pose),
      .value = "X,Y,Z[,R,P,Y]",
      .about = "where to, in m and rad, in the world; without angles its direction is free"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(ik_options, keyframe),
-     .value = "NAME",
-     .about = "posture to start from; without it every joint at zero"},
+    OPTION_KEYFRAME(ik_options, "posture to start from; without it every joint at zero"),
     {.name = "out",
      .letter = 'o',
      .kind = CLI_FILE,
@@ -80,13 +72,7 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e8,
      .about = "instead of one pose: so many poses of random postures, from random starts, and how many are reached"},
-    {.name = "seed",
-     .kind = CLI_COUNT,
-     .offset = offsetof(ik_options, seed),
-     .value = "N",
-     .low = 0,
-     .high = 1e15,
-     .about = "of those (default 0)"},
+    OPTION_SEED(ik_options, "of those (default 0)"),
     {.name = NULL},
 };
 
