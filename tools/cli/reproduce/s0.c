@@ -249,7 +249,7 @@ static void run_step_time(study *s) {
     if (good) {
         study_at_most(s, "slowest of the numbers of contact points", "about 1 ms for a few dozen points", worst, "µs",
                       1000);
-        study_at_least(s, "most contact points", "a few dozen", most, "", 20);
+        study_at_least(s, "most contact points", "a few dozen", most, "", 24);
         study_note(s, "The paper's figure is for a Pentium D of 3.2 GHz and leaves out finding the contacts; ours is "
                       "the whole step.");
     }
