@@ -158,7 +158,8 @@ kk_status walker_pattern(const kk_model *m, const walker_options *o, const kk_fo
         const char *name = o->sole[i] ? o->sole[i] : usual[i];
         w.sole[i] = kk_model_find_frame(m, name);
         if (w.sole[i] < 0) {
-            snprintf(error->text, sizeof error->text, "the model has no frame '%s' — name those of the soles", name);
+            snprintf(error->text, sizeof error->text,
+                     "the model has no frame '%s' — name those of the soles, --left FRAME --right FRAME", name);
             return error->status = KK_NOT_FOUND;
         }
     }
