@@ -164,6 +164,8 @@ bench-web: setup-base build-scalar web-engine
 
 install: all
 	@cmake --install build/release --prefix "$(PREFIX)"
+	@# programs find the library at once where the loader keeps a cache and we may write it; a staged tree is not this machine's
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && [ "$$(uname)" = Linux ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 format: setup-check
 	@clang-format -i $(SOURCES)

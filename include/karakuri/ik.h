@@ -1,8 +1,8 @@
 /// Inverse kinematics: coordinates that bring frames, the centre of mass or the momentum where they are wanted.
 ///
 /// Levenberg-Marquardt with the damping of Sugihara (2011), λ = E + w, which vanishes with the error E: robust far from the goal and at singular
-/// postures, quadratic near it. Tasks have priorities: what a task asks for is met as far as those before it leave freedom. Joint limits are
-/// never left. A goal that is not reached is tried again from random postures.
+/// postures, quadratic near it. Tasks have priorities: what a task asks for is met as far as those before it leave freedom. Couplings and
+/// loops of the model come before all of them. Joint limits are never left. A goal that is not reached is tried again from random postures.
 ///
 /// An object is scratch for one thread, made once; solving allocates nothing.
 #ifndef KARAKURI_IK_H
@@ -49,7 +49,7 @@ typedef struct kk_ik_options {
 typedef struct kk_ik_report {
     int is_reached; ///< 1: every task, to the tolerance
     int iterations, tries;
-    double error[KK_IK_MAX_LEVELS]; ///< largest error of a row, by priority
+    double error[KK_IK_MAX_LEVELS]; ///< largest error of a row, by priority; couplings and loops count with the first
 } kk_ik_report;
 
 /// Whole pose of a frame, at the world's origin, weights 1, priority 0.
@@ -58,7 +58,8 @@ KK_API kk_ik_task kk_ik_task_default(void);
 KK_API kk_status kk_ik_create(const kk_model *model, int max_tasks, const kk_allocator *allocator, kk_ik **ik);
 KK_API void kk_ik_free(kk_ik *ik);
 
-/// Couplings are not looked at; loops neither. KK_INVALID_ARGUMENT for tasks that name nothing or are too many, KK_NOT_CONVERGED where a
+/// Couplings are kept and rigid loops closed, to the tolerance, before all tasks; without any task that is all there is to do, which makes a
+/// start for a simulation. Loops that are switched off in the model, or held by springs, count for nothing. KK_INVALID_ARGUMENT for tasks that name nothing or are too many, KK_NOT_CONVERGED where a
 /// task of the first priority is not reached; q is then the best posture found. Lower priorities may stay unreached: see the report.
 /// @param q  [nq] start, then result    @param options may be NULL    @param report may be NULL
 KK_API kk_status kk_ik_solve(const kk_model *model, kk_ik *ik, const kk_ik_task *tasks, int count,

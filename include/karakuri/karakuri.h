@@ -15,6 +15,7 @@
 #include <karakuri/elementary.h>
 #include <karakuri/hash.h>
 #include <karakuri/ik.h>
+#include <karakuri/json.h>
 #include <karakuri/load.h>
 #include <karakuri/material.h>
 #include <karakuri/math.h>

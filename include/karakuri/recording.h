@@ -15,6 +15,7 @@
 #define KARAKURI_RECORDING_H
 
 #include <karakuri/simulate.h>
+#include <karakuri/table.h>
 
 KK_BEGIN_DECLS
 
@@ -88,6 +89,14 @@ KK_API kk_status kk_recording_get_frame(kk_recording *recording, int64_t step, k
 /// @param state  of the model that was recorded
 KK_API kk_status kk_recording_get_key(kk_recording *recording, int64_t step, kk_state *state, int64_t *key,
                                       kk_error *error);
+
+// ---- logs: the same as tables
+
+/// Columns of a step's figures, as logs have them behind time, coordinates, velocities and controls. @param count  how many
+KK_API const kk_table_column *kk_log_figures(int *count);
+/// Whether a column is one that a log has beside the states: a figure, or the control of an actuator of the model, NAME.u. Readers of motions
+/// pass over these, so that a log is one.
+KK_API int kk_log_is_aside(const kk_model *model, const char *column);
 
 KK_END_DECLS
 #endif

@@ -10,6 +10,8 @@
 /// with R = wR0; the g of (9) enters with inverse dynamics. A free joint's v and a are in the base's own axes, where R
 /// disappears. Inverse dynamics then leaves on the base the wrench that holds the robot up; the world gives it through
 /// link n instead, so it is taken out of every joint on the way from n to the base: tau − J_nᵀ F, zero on the base.
+#include <string.h>
+
 #include "base/error.h"
 #include "dynamics/data.h"
 
@@ -74,46 +76,74 @@ static kk_status check_pin(const kk_model *m, const kk_pin *pin, kk_error *error
     return KK_OK;
 }
 
-static void rest_base(const kki_node *b, double *q, double *v, double *a) {
-    for (int k = 0; k < 7; k++) {
-        q[b->q_index + k] = k == 0;
-    }
-    for (int k = 0; k < 6; k++) {
-        v[b->v_index + k] = a[b->v_index + k] = 0;
+/// The joint's own motion in the axes of its node.
+static void joint_motion(const kki_node *b, const double *v, kk_motion *V) {
+    *V = (kk_motion){{0, 0, 0}, {0, 0, 0}};
+    v += b->v_index;
+    if (b->type == KKI_NODE_SLIDE) {
+        V->linear.z = v[0];
+    } else if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
+        V->angular.z = v[0];
+        V->linear.z = b->pitch * v[0];
+    } else {
+        V->angular = load_vec(v);
+        V->linear = b->type == KKI_NODE_FREE ? load_vec(v + 3) : V->linear;
     }
 }
 
-/// One joint further towards the base: n, at p from the joint's node, seen from the node's parent. In the axes of the
-/// base, where the poses of the nodes give every joint's axes.
-static void see_from_parent(const kk_model *m, const kk_data *d, int node, const double *v, const double *a, kk_vec3 p,
-                            seen *s) {
-    kk_motion V = {{0, 0, 0}, {0, 0, 0}}, A = V; // the joint's own
-    for (int k = m->node[node].v_index; k < m->node[node].v_index + m->node_nv[node]; k++) {
-        const kk_motion S = kki_axis_of(m, d, k);
-        V = kk_motion_add(V, kk_motion_scale(S, v[k]));
-        A = kk_motion_add(A, kk_motion_scale(S, a[k]));
+/// Pose of a node in its parent's frame, after the sines and cosines.
+static kk_transform pose_in_parent(const kk_model *m, const kk_data *d, int node, const double *q) {
+    const kki_node *b = &m->node[node];
+    const kk_vec3 x = kki_vec3(b->R[0]), y = kki_vec3(b->R[1]), z = kki_vec3(b->R[2]);
+    q += b->q_index;
+    if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
+        const double s = d->scratch.sine[node], c = d->scratch.cosine[node];
+        const kk_vec3 turned_x = kk_vec3_add(kk_vec3_scale(x, c), kk_vec3_scale(y, s));
+        const kk_vec3 turned_y = kk_vec3_sub(kk_vec3_scale(y, c), kk_vec3_scale(x, s));
+        return kk_transform_make(kk_mat3_from_columns(turned_x, turned_y, z),
+                                 kk_vec3_add(kki_vec3(b->p), kk_vec3_scale(z, b->pitch * q[0])));
     }
+    kk_transform X = kk_transform_identity();
+    if (b->type == KKI_NODE_SLIDE) {
+        X.p.z = q[0];
+    } else {
+        X.R = kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]});
+        X.p = b->type == KKI_NODE_FREE ? load_vec(q + 4) : X.p;
+    }
+    return kk_transform_mul(transform_at_zero(b), X);
+}
+
+/// One joint further towards the base: n, seen from a node and in its axes, becomes n seen from the node's parent and in that one's.
+static void see_from_parent(const kk_model *m, const kk_data *d, int node, const double *q, const double *v,
+                            const double *a, seen *s) {
+    const kki_node *b = &m->node[node];
+    const kk_transform X = pose_in_parent(m, d, node, q);
+    const kk_vec3 p = s->X.p;
+    kk_motion V, A;
+    joint_motion(b, v, &V);
+    joint_motion(b, a, &A);
     const kk_vec3 w = V.angular, lever = kk_vec3_cross(w, p);
     const kk_vec3 own = kk_vec3_add(A.linear, kk_vec3_cross(w, V.linear));
     const kk_vec3 coriolis = kk_vec3_scale(kk_vec3_cross(w, s->u), 2);
     const kk_vec3 carried = kk_vec3_add(kk_vec3_cross(A.angular, p), kk_vec3_cross(w, lever));
-    s->a = kk_vec3_add(kk_vec3_add(own, s->a), kk_vec3_add(coriolis, carried)); // (4)
-    s->u = kk_vec3_add(kk_vec3_add(V.linear, s->u), lever);                     // (3)
-    s->al = kk_vec3_add(kk_vec3_add(A.angular, s->al), kk_vec3_cross(w, s->w)); // (2)
-    s->w = kk_vec3_add(w, s->w);                                                // (1)
+    const kk_vec3 acceleration = kk_vec3_add(kk_vec3_add(own, s->a), kk_vec3_add(coriolis, carried)); // (4)
+    const kk_vec3 velocity = kk_vec3_add(kk_vec3_add(V.linear, s->u), lever);                         // (3)
+    s->al = kk_mat3_mul_vec(X.R, kk_vec3_add(kk_vec3_add(A.angular, s->al), kk_vec3_cross(w, s->w))); // (2)
+    s->w = kk_mat3_mul_vec(X.R, kk_vec3_add(w, s->w));                                                // (1)
+    s->a = kk_mat3_mul_vec(X.R, acceleration);
+    s->u = kk_mat3_mul_vec(X.R, velocity);
+    s->X = kk_transform_mul(X, s->X);
 }
 
-/// Motion of the pinned body seen from the base, which is at rest.
+/// Motion of the pinned body seen from the base and in its axes: only the joints between the two count.
 static seen see_from_base(const kk_model *m, kk_data *d, int body, int base, const double *q, const double *v,
                           const double *a) {
-    kk_kinematics(m, d, q);
-    const kk_transform X_W0 = kki_node_transform(d, base), X_Wn = kk_body_pose(m, d, body);
-    seen s = {.X = kk_transform_mul(kk_transform_inverse(X_W0), X_Wn)};
+    seen s = {.X = m->body[body].X_NB};
+    d->kernels->angles(m, &d->scratch, q);
     for (int i = m->body[body].node; i != base; i = m->node[i].parent) {
-        see_from_parent(m, d, i, v, a, kk_vec3_sub(X_Wn.p, kki_vec3(kki_pose_of(d, i)->p)), &s);
+        see_from_parent(m, d, i, q, v, a, &s);
     }
-    return (seen){s.X, kk_mat3_tmul_vec(X_W0.R, s.w), kk_mat3_tmul_vec(X_W0.R, s.al), kk_mat3_tmul_vec(X_W0.R, s.u),
-                  kk_mat3_tmul_vec(X_W0.R, s.a)};
+    return s;
 }
 
 /// Coordinates of the base that keep the pinned body where it is.
@@ -163,9 +193,7 @@ static void hold(const kk_model *m, kk_data *d, const kk_pin *pin, int base, kk_
     const kk_transform X_0W = kk_transform_inverse(kki_node_transform(d, base));
     const kk_transform X_0N = kk_transform_mul(X_0W, kki_node_transform(d, body->node));
     kk_force F = kk_force_from(X_0N, F_0);
-    for (int b = 0; b < m->nbody; b++) {
-        d->external[b] = kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 0));
-    }
+    memset(d->external, 0, (size_t)m->nbody * sizeof *d->external);
     d->external[pin->body] = kk_force_from(body->X_NB, F);
     d->has_external = 1;
     for (int i = body->node; i != base; i = m->node[i].parent) {
@@ -217,7 +245,6 @@ kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const
     }
     const int base = root_of(model, model->body[pin->body].node);
     const kki_node *b = &model->node[base];
-    rest_base(b, q, v, a);
     const seen n = see_from_base(model, data, pin->body, base, q, v, a);
     place_base(b, &n, pin->pose, q, v, a);
     data->kernels->kinematics(model, &data->scratch, q, 1);

@@ -1,4 +1,5 @@
 // Motion sequences from tables: columns are found by the names of joints (docs/guide/columns.md).
+#include <karakuri/recording.h>
 #include <karakuri/sequence.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static int coordinate_of(const kk_model *model, const char *column) {
         }
         other = other || is_other_kind(column, j.name);
     }
-    return other ? -1 : -2;
+    return other || kk_log_is_aside(model, column) ? -1 : -2;
 }
 
 typedef struct reading {

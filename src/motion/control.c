@@ -90,10 +90,18 @@ void kk_computed_torque(const kk_model *model, kk_data *data, const double *q, c
 
 // ---- playback
 
+/// What an actuator follows.
+typedef struct follower {
+    kk_actuator_type type;
+    int q_index, v_index; ///< −1: nothing that a motion could tell, a ball's for one
+    double gear;
+} follower;
+
 typedef struct player {
     kk_player public;
     kk_allocator allocator;
     size_t size;
+    follower *follower; ///< [actuators]
 } player;
 
 static void place_player(kki_layout *layout, const kk_model *model, player *p) {
@@ -101,6 +109,16 @@ static void place_player(kki_layout *layout, const kk_model *model, player *p) {
     KKI_LAYOUT_ARRAY(layout, p->public.q, (size_t)kk_model_nq(model) + 1);
     KKI_LAYOUT_ARRAY(layout, p->public.v, (size_t)kk_model_nv(model) + 1);
     KKI_LAYOUT_ARRAY(layout, p->public.a, (size_t)kk_model_nv(model) + 1);
+    KKI_LAYOUT_ARRAY(layout, p->follower, (size_t)kk_model_nactuator(model) + 1);
+}
+
+/// Coordinate of the degree of freedom that an actuator drives.
+static int coordinate_of(const kk_model *model, const kk_actuator_info *a) {
+    if (a->transmission != KK_TRANSMISSION_JOINT) {
+        return -1;
+    }
+    const kk_joint_info j = kk_model_joint(model, a->joint);
+    return j.nq == j.nv ? j.q_index + a->v_index - j.v_index : -1;
 }
 
 kk_status kk_player_create(const kk_model *model, const kk_sequence *sequence, const kk_allocator *allocator,
@@ -123,6 +141,10 @@ kk_status kk_player_create(const kk_model *model, const kk_sequence *sequence, c
     layout = kki_layout_over(p);
     place_player(&layout, model, &plan);
     *p = plan;
+    for (int i = 0; i < kk_model_nactuator(model); i++) {
+        const kk_actuator_info a = kk_model_actuator(model, i);
+        p->follower[i] = (follower){a.type, coordinate_of(model, &a), a.v_index, a.gear};
+    }
     *out = &p->public;
     return KK_OK;
 }
@@ -135,43 +157,35 @@ void kk_player_free(kk_player *given) {
     }
 }
 
-/// Coordinate of the degree of freedom that an actuator drives; −1 where it drives no such thing, a ball's for one.
-static int coordinate_of(const kk_model *model, const kk_actuator_info *a) {
-    if (a->transmission != KK_TRANSMISSION_JOINT) {
-        return -1;
-    }
-    const kk_joint_info j = kk_model_joint(model, a->joint);
-    return j.nq == j.nv ? j.q_index + a->v_index - j.v_index : -1;
-}
-
-static void control_actuator(kk_player *p, const kk_model *model, const kk_state *state, double dt, int i,
-                             double *control) {
-    const kk_actuator_info a = kk_model_actuator(model, i);
-    const int at = coordinate_of(model, &a);
-    if (at < 0) {
+static void control_actuator(player *p, const kk_state *state, double dt, int i, double *control) {
+    const follower *a = &p->follower[i];
+    const kk_player *x = &p->public;
+    if (a->q_index < 0) {
         return;
     }
-    const double q = kk_state_q_const(state)[at], v = kk_state_v_const(state)[a.v_index];
-    if (a.type == KK_ACTUATOR_POSITION) {
-        control[i] = a.gear * p->q[at];
-    } else if (a.type == KK_ACTUATOR_VELOCITY) {
-        control[i] = a.gear * (p->v[a.v_index] + p->velocity_gain * (p->q[at] - q));
-    } else if (a.type == KK_ACTUATOR_FORCE && p->pid) {
-        control[i] = kk_pid_torque(&p->pid[i], p->q[at], p->v[a.v_index], q, v, dt) / a.gear;
+    const double q = kk_state_q_const(state)[a->q_index], v = kk_state_v_const(state)[a->v_index];
+    const double to = x->q[a->q_index], rate = x->v[a->v_index];
+    if (a->type == KK_ACTUATOR_POSITION) {
+        control[i] = a->gear * to;
+    } else if (a->type == KK_ACTUATOR_VELOCITY) {
+        control[i] = a->gear * (rate + x->velocity_gain * (to - q));
+    } else if (a->type == KK_ACTUATOR_FORCE && x->pid) {
+        control[i] = kk_pid_torque(&x->pid[i], to, rate, q, v, dt) / a->gear;
     }
 }
 
 /// Targets are those of the step's end, where servos are solved.
 kk_status kk_player_control(void *user, const kk_model *model, const kk_state *state, double dt, kk_command *given,
                             kk_error *error) {
-    kk_player *p = user;
+    player *all = user; // its first member
+    kk_player *p = &all->public;
     const double time = kk_state_time(state) + dt - p->start + kk_sequence_start(p->sequence);
     const kk_status status = kk_sequence_state(p->sequence, time, p->q, p->v, p->a);
     if (status) {
         return kki_error_set(error, status, "player: the sequence is not one of configurations; make it with a model");
     }
     for (int i = 0; i < kk_model_nactuator(model); i++) {
-        control_actuator(p, model, state, dt, i, given->control);
+        control_actuator(all, state, dt, i, given->control);
     }
     return KK_OK;
 }

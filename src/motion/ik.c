@@ -30,6 +30,7 @@ static void place(kki_layout *layout, kk_ik *ik) {
     KKI_LAYOUT_ARRAY(layout, ik->coordinate, nv);
     KKI_LAYOUT_ARRAY(layout, ik->held, nv);
     KKI_LAYOUT_ARRAY(layout, ik->task_J, 6 * nv);
+    KKI_LAYOUT_ARRAY(layout, ik->other_J, 6 * nv);
     KKI_LAYOUT_ARRAY(layout, ik->Z, nv * nv);
     KKI_LAYOUT_ARRAY(layout, ik->A, rows * nv);
     KKI_LAYOUT_ARRAY(layout, ik->H, nv * nv);
@@ -72,7 +73,8 @@ kk_status kk_ik_create(const kk_model *model, int max_tasks, const kk_allocator 
     made->allocator = chosen;
     made->model = model;
     made->max_tasks = max_tasks;
-    made->max_rows = 6 * max_tasks + kk_model_nv(model);
+    made->max_rows = 6 * max_tasks + kk_model_nv(model) + kki_ik_mechanism_rows(model);
+    made->mechanism = kki_ik_mechanism_rows(model) > 0;
     kki_layout layout = kki_layout_over(NULL);
     place(&layout, made);
     made->block_size = layout.size;
@@ -120,14 +122,15 @@ static kk_status check_task(const kk_model *m, const kk_ik_task *t, int index, k
 
 static kk_status check_tasks(const kk_model *m, kk_ik *ik, const kk_ik_task *tasks, int count, kk_error *error) {
     int postures = 0;
-    ik->levels = 1;
+    ik->levels = 1 + ik->mechanism;
     for (int i = 0; i < count; i++) {
         const kk_status status = check_task(m, &tasks[i], i, error);
         if (status != KK_OK) {
             return status;
         }
         postures += tasks[i].type == KK_IK_POSTURE;
-        ik->levels = tasks[i].priority + 1 > ik->levels ? tasks[i].priority + 1 : ik->levels;
+        const int level = tasks[i].priority + ik->mechanism;
+        ik->levels = level + 1 > ik->levels ? level + 1 : ik->levels;
     }
     if (count - postures > ik->max_tasks || postures > 1) {
         return kki_error_set(error, KK_INVALID_ARGUMENT,
@@ -150,14 +153,21 @@ static double merit(const kk_ik *ik) {
     return sum;
 }
 
+static double largest(const kk_ik *ik, int level) {
+    double most = 0;
+    for (int i = ik->first[level]; level < ik->levels && i < ik->first[level + 1]; i++) {
+        const double e = ik->e[i] < 0 ? -ik->e[i] : ik->e[i];
+        most = e > most ? e : most;
+    }
+    return most;
+}
+
+/// What the mechanism itself lacks counts as the first priority's.
 static void take_errors(const kk_ik *ik, double tolerance, kk_ik_report *r) {
     r->is_reached = 1;
     for (int level = 0; level < KK_IK_MAX_LEVELS; level++) {
-        r->error[level] = 0;
-        for (int i = ik->first[level]; level < ik->levels && i < ik->first[level + 1]; i++) {
-            const double e = ik->e[i] < 0 ? -ik->e[i] : ik->e[i];
-            r->error[level] = e > r->error[level] ? e : r->error[level];
-        }
+        const double own = largest(ik, level + ik->mechanism), open = level == 0 && ik->mechanism ? largest(ik, 0) : 0;
+        r->error[level] = own > open ? own : open;
         r->is_reached = r->is_reached && r->error[level] <= tolerance;
     }
 }
@@ -210,7 +220,7 @@ static void descend(const kk_model *m, kk_ik *ik, const kk_ik_task *tasks, int c
 static void settle(const kk_model *m, kk_ik *ik, const kk_ik_task *tasks, int count, const kk_ik_options *o,
                    kk_ik_report *r) {
     const int levels = ik->levels;
-    while (!r->is_reached && ik->levels > 1) {
+    while (!r->is_reached && ik->levels > 1 + ik->mechanism) {
         ik->levels--;
         descend(m, ik, tasks, count, o, r);
     }
@@ -227,6 +237,9 @@ static void start_anywhere(const kk_model *m, kk_ik *ik, const kk_ik_options *o,
         if (ik->coordinate[k] >= 0 && !(o->fixed && o->fixed[k])) {
             ik->q_now[ik->coordinate[k]] = ik->q_try[ik->coordinate[k]];
         }
+    }
+    if (!o->fixed) {
+        kk_couplings_apply(m, ik->q_now, NULL);
     }
 }
 
@@ -277,5 +290,8 @@ kk_status kk_ik_solve(const kk_model *model, kk_ik *ik, const kk_ik_task *tasks,
     return best.error[0] <= o.tolerance
                ? KK_OK
                : kki_error_set(error, KK_NOT_CONVERGED,
-                               "no posture within the joint limits was found that reaches the goal");
+                               ik->mechanism
+                                   ? "no posture within the joint limits was found that reaches the goal, with "
+                                     "couplings kept and loops closed"
+                                   : "no posture within the joint limits was found that reaches the goal");
 }

@@ -76,8 +76,12 @@ void kki_ik_evaluate(const kk_model *model, kk_ik *ik, const kk_ik_task *tasks, 
     ik->has_axes = 0;
     for (int level = 0; level < ik->levels; level++) {
         ik->first[level] = ik->rows;
+        if (level < ik->mechanism) {
+            kki_ik_add_mechanism(model, ik, q);
+            continue;
+        }
         for (int i = 0; i < count; i++) {
-            if (tasks[i].priority != level) {
+            if (tasks[i].priority + ik->mechanism != level) {
                 continue;
             }
             switch (tasks[i].type) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <karakuri/json.h>
 #include <karakuri/number.h>
 
 #include "base/allocator.h"
@@ -37,43 +38,12 @@ static void add(kki_json_writer *w, const char *bytes, size_t count) {
 
 // ---- strings
 
-/// Length of the UTF-8 character at the start of a string, 0 where the bytes are none (RFC 3629).
-static size_t character_length(const unsigned char *s) {
-    const size_t n = s[0] < 0x80                   ? 1
-                     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                     : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                   : 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool is_long = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    const bool is_outside = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
-    return is_long || is_outside ? 0 : n;
-}
-
-static void add_character(kki_json_writer *w, const unsigned char *s, size_t n) {
-    static const char digits[] = "0123456789abcdef";
-    if (n == 0) {
-        add(w, "\xef\xbf\xbd", 3);
-    } else if (*s == '"' || *s == '\\') {
-        add(w, (const char[]){'\\', (char)*s}, 2);
-    } else if (*s < ' ' || *s == '<') {
-        // '<' as well, so that a description may stand inside a script element
-        add(w, (const char[]){'\\', 'u', '0', '0', digits[*s >> 4], digits[*s & 15]}, 6);
-    } else {
-        add(w, (const char *)s, n);
-    }
-}
-
 static void add_string(kki_json_writer *w, const char *value) {
+    char bytes[KK_JSON_CHARACTER_SIZE];
+    size_t count;
     add(w, "\"", 1);
-    for (const unsigned char *s = (const unsigned char *)value; *s;) {
-        const size_t n = character_length(s);
-        add_character(w, s, n);
-        s += n ? n : 1;
+    for (size_t n; (n = kk_json_character(value, bytes, &count)) > 0; value += n) {
+        add(w, bytes, count);
     }
     add(w, "\"", 1);
 }

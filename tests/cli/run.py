@@ -11,14 +11,17 @@ import math
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OK, FINDING, USAGE, INPUT, LIMIT = range(5)
+INTERRUPTED = 130
 
 
 class Bench:
@@ -484,7 +487,44 @@ def check_run(bench):
     bench.check("its controls are held", held and bench_column(bench, "key.csv", "servo.u") == [0.5])
     budget = bench.document("with a budget", ["run", "scene.xml", "-t", "0.4", "--budget", "1", "--dt", "0.01"])
     bench.check("steps of dt", budget["steps"] == 40 and budget["timestep"] == 0.01)
+    check_logs(bench)
+    check_interrupts(bench)
     check_replay(bench)
+
+
+# a log is a table of states, a motion and a table of controls as it is
+def check_logs(bench):
+    bench.expect("a log as states", ["compute", "scene.xml", "-s", "a.csv", "-w", "energy", "-o", "energy.csv"], OK)
+    kinetic, logged = bench_column(bench, "energy.csv", "energy.kinetic"), bench_column(bench, "a.csv", "energy.kinetic")
+    bench.check("has the energy that the steps told", len(kinetic) == 300 and all(abs(a - b) < 1e-9 for a, b in zip(kinetic, logged)))
+    bench.expect("a log as motion", ["analyze", "scene.xml", "a.csv", "-o", "of_log"], OK, out=["300 frames"])
+    bench.expect("a log as controls", ["run", "scene.xml", "-t", "0.1", "-c", "a.csv"], OK)
+    lines = (bench.folder / "a.csv").read_text().replace("residual", "residue").replace("servo.u", "serve.u").splitlines()
+    (bench.folder / "no_log.csv").write_text("\n".join(lines) + "\n")
+    bench.expect("is refused among states", ["compute", "scene.xml", "-s", "no_log.csv", "-w", "energy"], INPUT, err=["--ignore-extra"])
+    bench.expect("and in a motion", ["analyze", "scene.xml", "no_log.csv", "-o", "of_log"], INPUT, err=["serve.u"])
+
+
+def interrupted(bench, words, seconds):
+    process = subprocess.Popen([str(bench.tool), *words], cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+# Ctrl-C ends a run, not its files
+def check_interrupts(bench):
+    code, out, err = interrupted(bench, ["run", "scene.xml", "-t", "1e6", "-o", "long.kkr", "-l", "long.csv"], 0.5)
+    bench.check("an interrupted run", code == INTERRUPTED and "interrupted" in err and "simulated" in out, f"{code} {err}")
+    steps = int(out.split(" s in ")[1].split()[0]) if " s in " in out else -1
+    lines = (bench.folder / "long.csv").read_text().splitlines()
+    bench.check("leaves a whole log", len(lines) == steps + 1 and lines[-1].count(",") == lines[0].count(","), f"{len(lines)} {steps}")
+    told = bench.document("and a whole recording", ["replay", "long.kkr"])
+    bench.check("of so many steps", told["complete"] and told["steps"] == steps, str(told))
+    best = ["optimize", "scene.xml", "-t", "0.2", "--maximize", "end:fore.z", "--limit", "1", "-g", "1000000", "-o", "best.csv"]
+    code, out, err = interrupted(bench, best, 0.7)
+    bench.check("an interrupted search keeps its best", code == INTERRUPTED and "best so far" in err and (bench.folder / "best.csv").exists(), err)
 
 
 def bench_column(bench, table, name):
@@ -506,7 +546,9 @@ def check_replay(bench):
     bench.check("has three", len(bench.run("export", "a.kkr", "--from", "10", "--to", "20", "--every", "5").stdout.splitlines()) == 4)
     data = (bench.folder / "a.kkr").read_bytes()
     (bench.folder / "cut.kkr").write_bytes(data[:len(data) * 2 // 3])
-    bench.expect("a recording that was cut", ["replay", "cut.kkr", "--verify"], OK, err=["was cut"], out=["same bits"])
+    bench.expect("a recording that was cut", ["replay", "cut.kkr"], OK, err=["was cut"], out=["(it was cut)"])
+    cut = bench.document("is not verified", ["replay", "cut.kkr", "--verify"], FINDING)
+    bench.check("though what is left is the same", not cut["ok"] and not cut["verified"] and cut["differs_at"] == -1 and cut["compared"] == 192, str(cut))
     broken = bytearray(data)
     broken[len(data) // 2] ^= 1
     (bench.folder / "broken.kkr").write_bytes(broken)

@@ -4,6 +4,8 @@
 
 #include "../../models/robots.h"
 #include "harness.h"
+#include "motion/ik.h"
+#include "our_models.h"
 #include "support/allocations.h"
 
 typedef struct fixture {
@@ -201,5 +203,173 @@ KK_TEST(ik_allocates_nothing_and_refuses_nonsense) {
     task = kk_ik_task_default();
     task.priority = KK_IK_MAX_LEVELS;
     KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, NULL, &error), KK_INVALID_ARGUMENT);
+    end(&f);
+}
+
+// ---- couplings and loops
+
+static int add_hinge(kk_spec *spec, int parent, kk_vec3 at, kk_vec3 axis, const char *name) {
+    kk_body_def body = kk_body_def_default();
+    int id = -1;
+    body.name = name;
+    body.parent = parent;
+    body.joint.type = KK_JOINT_HINGE;
+    body.joint.axis = axis;
+    body.joint.placement.p = at;
+    body.inertia = (kk_inertia){.mass = 1, .com = kk_vec3_make(0.1, 0, 0), .moment = {0.01, 0.01, 0.01, 0, 0, 0}};
+    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, &id, NULL), KK_OK);
+    return id;
+}
+
+static void finish(fixture *f, kk_spec *spec) {
+    kk_error error = {0};
+    *f = (fixture){0};
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &f->model, &error), KK_OK);
+    KK_CHECK_EQ_INT(kk_data_create(f->model, NULL, &f->data), KK_OK);
+    KK_CHECK_EQ_INT(kk_ik_create(f->model, 2, NULL, &f->ik), KK_OK);
+    kk_model_neutral(f->model, f->q);
+}
+
+// a finger whose last joint mimics the one before: half of its angle and a bit. Two angles, two numbers of the tip: a circle's worth of goals
+KK_TEST(ik_keeps_couplings) {
+    fixture f;
+    kk_spec *spec = NULL;
+    const kk_vec3 y = {0, 1, 0}, link = {0.2, 0, 0};
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    const int a = add_hinge(spec, KK_WORLD, kk_vec3_make(0, 0, 0), y, "a");
+    const int b = add_hinge(spec, a, link, y, "b"), c = add_hinge(spec, b, link, y, "c");
+    kk_coupling_def mimic = kk_coupling_def_default();
+    mimic.leader = "b_joint";
+    mimic.follower = "c_joint";
+    mimic.ratio = 0.5;
+    mimic.offset = 0.1;
+    KK_CHECK_EQ_INT(kk_spec_add_coupling(spec, &mimic, NULL, NULL), KK_OK);
+    finish(&f, spec);
+    for (int i = 0; i < 200; i++) {
+        kk_ik_task task = kk_ik_task_default();
+        task.body = c;
+        memset(task.weight, 0, 3 * sizeof(double));
+        kk_model_random_q(f.model, 1, (uint64_t)i, f.goal_q);
+        kk_model_random_q(f.model, 2, (uint64_t)i, f.q); // with the coupling broken
+        kk_couplings_apply(f.model, f.goal_q, NULL);
+        kk_kinematics(f.model, f.data, f.goal_q);
+        task.goal = kk_body_pose(f.model, f.data, c);
+        const kk_ik_options o = {.max_tries = 50, .seed = (uint64_t)i};
+        KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, NULL, NULL), KK_OK);
+        kk_kinematics(f.model, f.data, f.q);
+        KK_CHECK(kk_vec3_norm(kk_vec3_sub(kk_body_pose(f.model, f.data, c).p, task.goal.p)) < 1e-9);
+        KK_CHECK_NEAR(f.q[2], 0.5 * f.q[1] + 0.1, 1e-9);
+    }
+    // the tip's whole pose asks for three numbers of two: out of reach, and the coupling holds all the same
+    kk_ik_task far = kk_ik_task_default();
+    kk_ik_report report;
+    far.body = c;
+    far.goal.p = kk_vec3_make(0.3, 0, 0.1);
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &far, 1, NULL, f.q, &report, NULL), KK_NOT_CONVERGED);
+    KK_CHECK_NEAR(f.q[2], 0.5 * f.q[1] + 0.1, 1e-3);
+    kk_spec_free(spec);
+    end(&f);
+}
+
+// two arms of four hinges from the world, held together by each kind of loop; it is closed at zero, because B was put where A is
+static void two_arms(fixture *f, kk_loop_type type, kk_transform AB) {
+    static const double axes[8][3] = {{0, 0, 1}, {0, 1, 0},     {1, 0, 0},     {0, 1, 0},
+                                      {0, 0, 1}, {0.6, 0.8, 0}, {0, 0.6, 0.8}, {1, 0, 0}};
+    kk_spec *spec = NULL;
+    int arm[2] = {KK_WORLD, KK_WORLD};
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    for (int k = 0; k < 8; k++) {
+        const kk_vec3 axis = {axes[k][0], axes[k][1], axes[k][2]};
+        char name[8] = {'a', (char)('0' + k), 0};
+        arm[k / 4] = add_hinge(spec, arm[k / 4], kk_vec3_make(0.1 * (k % 3), 0.2, 0.1 * (k / 4)), axis, name);
+    }
+    finish(f, spec);
+    kk_loop_def loop = kk_loop_def_default();
+    loop.type = type;
+    loop.body[0] = arm[0];
+    loop.body[1] = arm[1];
+    loop.placement[0].p = kk_vec3_make(0.1, -0.2, 0.3);
+    kk_kinematics(f->model, f->data, f->q);
+    const kk_transform A = kk_transform_mul(kk_body_pose(f->model, f->data, arm[0]), loop.placement[0]);
+    loop.placement[1] =
+        kk_transform_mul(kk_transform_inverse(kk_body_pose(f->model, f->data, arm[1])), kk_transform_mul(A, AB));
+    loop.distance = kk_vec3_norm(AB.p);
+    KK_CHECK_EQ_INT(kk_spec_add_loop(spec, &loop, NULL, NULL), KK_OK);
+    end(f);
+    finish(f, spec);
+    kk_spec_free(spec);
+}
+
+// rows of loops: their Jacobians are the differences of their errors, and a broken loop closes again
+KK_TEST(ik_closes_every_kind_of_loop) {
+    static const int rows[] = {[KK_LOOP_POINT] = 3, [KK_LOOP_AXIS] = 5, [KK_LOOP_WELD] = 6, [KK_LOOP_DISTANCE] = 1};
+    for (int type = KK_LOOP_POINT; type <= KK_LOOP_DISTANCE; type++) {
+        fixture f;
+        kk_transform AB = kk_transform_identity();
+        AB.p.x = type == KK_LOOP_DISTANCE ? 0.3 : 0;
+        two_arms(&f, (kk_loop_type)type, AB);
+        const int nv = kk_model_nv(f.model);
+        double before[6], after[6], J[6 * 8];
+        KK_CHECK_EQ_INT(kki_ik_mechanism_rows(f.model), rows[type]);
+        f.ik->levels = 1;
+        double at[8] = {0}; // turns are those of small ones: they have their derivatives where the loop is closed
+        for (int k = 0; k < nv && (type == KK_LOOP_POINT || type == KK_LOOP_DISTANCE); k++) {
+            at[k] = 0.2 * k - 0.5;
+        }
+        memcpy(f.q, at, sizeof at);
+        kki_ik_evaluate(f.model, f.ik, NULL, 0, f.q);
+        KK_CHECK_EQ_INT(f.ik->rows, rows[type]);
+        memcpy(J, f.ik->J, (size_t)(rows[type] * nv) * sizeof *J);
+        for (int k = 0; k < nv; k++) {
+            const double step = 1e-6;
+            for (int side = 0; side < 2; side++) {
+                f.q[k] = at[k] + (side ? step : -step);
+                kki_ik_evaluate(f.model, f.ik, NULL, 0, f.q);
+                memcpy(side ? after : before, f.ik->e, (size_t)rows[type] * sizeof *before);
+            }
+            f.q[k] = at[k];
+            for (int r = 0; r < rows[type]; r++) {
+                KK_CHECK_NEAR(-(after[r] - before[r]) / (2 * step), J[r * nv + k], 1e-8);
+            }
+        }
+        for (int i = 0; i < 50; i++) {
+            kk_ik_report report;
+            for (int k = 0; k < nv; k++) {
+                f.q[k] = 0.6 * (kk_random_uniform_at(7, (uint64_t)i, (uint64_t)k) - 0.5);
+            }
+            const kk_ik_options o = {.max_tries = 20};
+            KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, NULL, 0, &o, f.q, &report, NULL), KK_OK);
+            KK_CHECK(report.is_reached && report.error[0] <= 1e-10);
+        }
+        end(&f);
+    }
+}
+
+// the closed link of figure 3 in the OpenHRP paper: two shoulders move one point, so every place of it that a closed posture has is a goal
+KK_TEST(ik_of_a_closed_link) {
+    if (!HAS_OUR_MODELS) {
+        return;
+    }
+    fixture f = {.model = load_our_model(OUR_MODEL("closed_link/closed_link.xml"))};
+    KK_CHECK_EQ_INT(kk_data_create(f.model, NULL, &f.data), KK_OK);
+    KK_CHECK_EQ_INT(kk_ik_create(f.model, 1, NULL, &f.ik), KK_OK);
+    const int red = kk_model_find_frame(f.model, "red_tip"), blue = kk_model_find_frame(f.model, "blue_tip");
+    int lost = 0;
+    const int goals = kk_test_is_quick() ? 50 : 1000;
+    for (int i = 0; i < goals; i++) {
+        const kk_ik_options o = {.max_tries = 200, .seed = (uint64_t)i};
+        kk_ik_task task = kk_ik_task_default();
+        kk_model_random_q(f.model, 21, (uint64_t)i, f.goal_q);
+        kk_model_random_q(f.model, 22, (uint64_t)i, f.q);
+        KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, NULL, 0, &o, f.goal_q, NULL, NULL), KK_OK);
+        task.frame = red;
+        task.goal = pose_of(&f, red, f.goal_q);
+        memset(task.weight, 0, 3 * sizeof(double));
+        lost += kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, NULL, NULL) != KK_OK;
+        const kk_vec3 tip = pose_of(&f, red, f.q).p;
+        KK_CHECK(kk_vec3_norm(kk_vec3_sub(tip, kk_frame_pose(f.model, f.data, blue).p)) < 1e-9);
+        KK_CHECK(kk_vec3_norm(kk_vec3_sub(tip, task.goal.p)) < 1e-9);
+    }
+    KK_CHECK_EQ_INT(lost, 0);
     end(&f);
 }

@@ -16,10 +16,11 @@
 /// Exit codes, the same for every verb.
 enum {
     CLI_EXIT_OK = 0,
-    CLI_EXIT_FINDING = 1, ///< it ran, and found something wrong: a failed check
-    CLI_EXIT_USAGE = 2,   ///< the command line
-    CLI_EXIT_INPUT = 3,   ///< a file cannot be read, is wrong, or cannot be written
-    CLI_EXIT_LIMIT = 4,   ///< out of memory, over a limit, or a defect of ours
+    CLI_EXIT_FINDING = 1,       ///< it ran, and found something wrong: a failed check
+    CLI_EXIT_USAGE = 2,         ///< the command line
+    CLI_EXIT_INPUT = 3,         ///< a file cannot be read, is wrong, or cannot be written
+    CLI_EXIT_LIMIT = 4,         ///< out of memory, over a limit, or a defect of ours
+    CLI_EXIT_INTERRUPTED = 130, ///< by Ctrl-C; files are whole as far as they go
 };
 
 typedef enum cli_kind {
@@ -139,6 +140,12 @@ int cli_finish(cli *c, int code);
 typedef enum cli_style_kind { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_CYAN } cli_style_kind;
 /// The escape sequence for the standard output; "" where it is no terminal.
 const char *cli_style(const cli *c, cli_style_kind kind);
+
+/// From here on the first Ctrl-C, or SIGTERM, only sets what cli_is_interrupted tells, so that a verb can finish its files; a second one ends it.
+void cli_catch_interrupts(void);
+bool cli_is_interrupted(void);
+/// `code`; or, where there was an interrupt, a word about what the files hold and its own exit code.
+int cli_end_interrupted(cli *c, int code, const char *what);
 
 /// Seconds of a clock that never goes back.
 double cli_now(void);

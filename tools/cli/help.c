@@ -13,6 +13,7 @@ const cli_term cli_exit_codes[] = {
     {"2", "the command line is wrong"},
     {"3", "a file cannot be read or written, or what is in it is wrong"},
     {"4", "out of memory, over a limit, or a defect of karakuri"},
+    {"130", "interrupted by Ctrl-C; files are whole as far as they go"},
     {NULL, NULL},
 };
 

@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <assert.h>
+#include <karakuri/json.h>
 #include <string.h>
 
 static void new_line(json_writer *j) {
@@ -9,44 +10,12 @@ static void new_line(json_writer *j) {
     text_repeat(&j->text, "  ", j->depth);
 }
 
-/// Length of the UTF-8 character at the start of a string, 0 where the bytes are none (RFC 3629).
-static size_t character_length(const unsigned char *s) {
-    const size_t n = s[0] < 0x80                   ? 1
-                     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                     : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                   : 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool is_long = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    const bool is_outside =
-        (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f); // surrogates, above U+10FFFF
-    return is_long || is_outside ? 0 : n;
-}
-
-static void add_character(cli_text *text, const unsigned char *s, size_t n) {
-    if (n == 0) {
-        text_add(text, "\xef\xbf\xbd");
-    } else if (*s == '"' || *s == '\\') {
-        text_format(text, "\\%c", *s);
-    } else if (*s == '\n') {
-        text_add(text, "\\n");
-    } else if (*s < ' ') {
-        text_format(text, "\\u%04x", *s);
-    } else {
-        text_add_bytes(text, (const char *)s, n);
-    }
-}
-
 static void add_string(cli_text *text, const char *value) {
+    char bytes[KK_JSON_CHARACTER_SIZE];
+    size_t count;
     text_add(text, "\"");
-    for (const unsigned char *s = (const unsigned char *)value; *s;) {
-        const size_t n = character_length(s);
-        add_character(text, s, n);
-        s += n ? n : 1;
+    for (size_t n; (n = kk_json_character(value, bytes, &count)) > 0; value += n) {
+        text_add_bytes(text, bytes, count);
     }
     text_add(text, "\"");
 }

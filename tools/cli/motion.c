@@ -28,12 +28,16 @@ static const char *joint_of(const kk_model *model, int actuator) {
     return a.transmission == KK_TRANSMISSION_JOINT ? kk_model_joint(model, a.joint).name : NULL;
 }
 
-/// By the actuator's name, its joint's, or its joint's with .q behind.
+/// By the actuator's name, with .u behind as in a log, its joint's, or its joint's with .q behind.
 static int find_column(const motion *m, int actuator) {
     cli_text name = {0};
     actuator_label(m->model, actuator, &name);
     int column = kk_table_find_column(m->table, text_string(&name));
     const char *joint = joint_of(m->model, actuator);
+    if (column < 0) {
+        text_add(&name, ".u");
+        column = kk_table_find_column(m->table, text_string(&name));
+    }
     if (column < 0 && joint) {
         column = kk_table_find_column(m->table, joint);
         name.size = 0;
@@ -94,9 +98,24 @@ static int fail_missing(cli *c, const motion *m, const char *path) {
     return cli_fail_error(c, &error);
 }
 
+/// Whether a column is one of those that a log of the model has.
+static bool is_of_log(const motion *m, int column) {
+    const char *name = kk_table_column_name(m->table, column);
+    column_list list = {0};
+    bool is_there = kk_log_is_aside(m->model, name);
+    columns_of_joints(m->model, COLUMN_Q, column_word(COLUMN_Q), &list);
+    columns_of_joints(m->model, COLUMN_V, column_word(COLUMN_V), &list);
+    for (int i = 0; i < list.count; i++) {
+        is_there = is_there || strcmp(list.item[i].name, name) == 0;
+    }
+    columns_free(&list);
+    return is_there;
+}
+
 static int match_columns(cli *c, motion *m, const char *path, motion_options options) {
     const int columns = kk_table_column_count(m->table), n = kk_model_nactuator(m->model);
     bool *is_known = cli_allocate((size_t)columns + 1, sizeof *is_known);
+    const bool is_log = kk_table_find_column(m->table, "residual") >= 0; // of run --log or export
     bool is_missing = false;
     int code = 0;
     for (int i = 0; i < n; i++) {
@@ -107,7 +126,7 @@ static int match_columns(cli *c, motion *m, const char *path, motion_options opt
         }
     }
     for (int k = 0; k < columns && !code && !options.ignore_extra; k++) {
-        code = is_known[k] || k == m->time ? 0 : fail_extra(c, m, path, k);
+        code = is_known[k] || k == m->time || (is_log && is_of_log(m, k)) ? 0 : fail_extra(c, m, path, k);
     }
     free(is_known);
     return !code && is_missing && !options.allow_missing ? fail_missing(c, m, path) : code;

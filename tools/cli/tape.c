@@ -161,11 +161,6 @@ void actuator_label(const kk_model *model, int actuator, cli_text *name) {
     }
 }
 
-static const kk_table_column figures[] = {{"residual", "m/s"},  {"cone", "m/s"},         {"signorini", "J"},
-                                          {"penetration", "m"}, {"energy.kinetic", "J"}, {"constraint_work", "J"},
-                                          {"contacts", ""},     {"sweeps", ""},          {"newton", ""}};
-enum { FIGURES = sizeof figures / sizeof *figures };
-
 static void add_numbered(column_list *columns, const char *word, int count) {
     cli_text name = {0};
     for (int i = 0; i < count; i++) {
@@ -197,8 +192,10 @@ void tape_columns(const kk_model *model, const kk_recording_info *info, column_l
         add_numbered(columns, "v", info->nv);
         add_numbered(columns, "u", info->ncontrol);
     }
-    for (int i = 0; i < FIGURES; i++) {
-        columns_add(columns, figures[i].name, figures[i].unit);
+    int count;
+    const kk_table_column *figure = kk_log_figures(&count);
+    for (int i = 0; i < count; i++) {
+        columns_add(columns, figure[i].name, figure[i].unit);
     }
 }
 
@@ -208,7 +205,7 @@ void tape_row(const kk_recording_info *info, const kk_recording_frame *f, double
     memcpy(row + 1, f->q, nq * sizeof *row);
     memcpy(row + 1 + nq, f->v, nv * sizeof *row);
     memcpy(row + 1 + nq + nv, f->control, nu * sizeof *row);
-    const double numbers[FIGURES] = {f->residual,        f->cone,     f->signorini, f->penetration, f->kinetic,
-                                     f->constraint_work, f->contacts, f->sweeps,    f->newton};
+    const double numbers[] = {f->residual,        f->cone,     f->signorini, f->penetration, f->kinetic,
+                              f->constraint_work, f->contacts, f->sweeps,    f->newton};
     memcpy(row + 1 + nq + nv + nu, numbers, sizeof numbers);
 }

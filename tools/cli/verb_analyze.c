@@ -10,6 +10,7 @@
 #include "load.h"
 #include "plot.h"
 #include "save.h"
+#include "shared_options.h"
 #include "support.h"
 
 typedef struct analyze_options {
@@ -24,11 +25,7 @@ static const analyze_options defaults = {.out = "analysis", .interpolation = KK_
 static const char *const interpolations[] = {"linear", "cubic", "quintic", "minimum-jerk", NULL};
 
 static const cli_option arguments[] = {
-    {.name = "MODEL",
-     .kind = CLI_MODEL,
-     .is_required = true,
-     .offset = offsetof(analyze_options, model),
-     .about = "a model file, or robot:NAME for one of our own"},
+    ARGUMENT_MODEL(analyze_options),
     {.name = "MOTION",
      .kind = CLI_FILE,
      .is_required = true,
@@ -52,12 +49,7 @@ static const cli_option options_table[] = {
      .offset = offsetof(analyze_options, out),
      .value = "FOLDER",
      .about = "where to write analysis.csv and plots; made if it is not there (default analysis)"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(analyze_options, keyframe),
-     .value = "NAME",
-     .about = "coordinates without a column stand as in this keyframe; without it at zero"},
+    OPTION_KEYFRAME(analyze_options, "coordinates without a column stand as in this keyframe; without it at zero"),
     {.name = "interpolation",
      .letter = 'i',
      .kind = CLI_CHOICE,
@@ -74,15 +66,8 @@ static const cli_option options_table[] = {
      .low = 1e-3,
      .high = 1e6,
      .about = "frames a second; without it one for every row"},
-    {.name = "floor-height",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(analyze_options, floor),
-     .value = "HEIGHT",
-     .about = "height of the floor, in m (default 0)"},
-    {.name = "ignore-extra",
-     .kind = CLI_FLAG,
-     .offset = offsetof(analyze_options, ignore_extra),
-     .about = "skip columns that the model has not"},
+    OPTION_FLOOR_HEIGHT(analyze_options, "height of the floor, in m (default 0)"),
+    OPTION_IGNORE_EXTRA(analyze_options, "skip columns that the model has not"),
     {.name = NULL},
 };
 

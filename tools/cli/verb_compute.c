@@ -6,6 +6,7 @@
 #include "columns.h"
 #include "load.h"
 #include "quantities.h"
+#include "shared_options.h"
 #include "suggest.h"
 
 typedef struct compute_options {
@@ -19,11 +20,7 @@ static const compute_options defaults = {.reference = 1};
 static const char *const references[] = {"local", "world", "origin", NULL};
 
 static const cli_option arguments[] = {
-    {.name = "MODEL",
-     .kind = CLI_MODEL,
-     .is_required = true,
-     .offset = offsetof(compute_options, model),
-     .about = "a model file, or robot:NAME for one of our own"},
+    ARGUMENT_MODEL(compute_options),
     {.name = NULL},
 };
 
@@ -49,11 +46,7 @@ static const cli_option options_table[] = {
      .offset = offsetof(compute_options, out),
      .value = "FILE",
      .about = "CSV table to write; without it the standard output"},
-    {.name = "floor-height",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(compute_options, floor),
-     .value = "HEIGHT",
-     .about = "height of the floor for zmp, in m (default 0)"},
+    OPTION_FLOOR_HEIGHT(compute_options, "height of the floor for zmp, in m (default 0)"),
     {.name = "reference",
      .kind = CLI_CHOICE,
      .offset = offsetof(compute_options, reference),
@@ -61,10 +54,7 @@ static const cli_option options_table[] = {
      .choices = references,
      .about = "axes of velocities, accelerations and Jacobians: world (default; about the frame's origin), local, or "
               "origin (about the world's origin)"},
-    {.name = "ignore-extra",
-     .kind = CLI_FLAG,
-     .offset = offsetof(compute_options, ignore_extra),
-     .about = "skip columns of the states that the model does not know"},
+    OPTION_IGNORE_EXTRA(compute_options, "skip columns of the states that the model does not know"),
     {.name = "allow-nan",
      .kind = CLI_FLAG,
      .offset = offsetof(compute_options, allow_nan),
@@ -170,7 +160,9 @@ static int match_columns(job *j) {
     j->time = j->states ? kk_table_find_column(j->states, "time") : -1;
     int code = 0;
     for (int i = 0; i < columns && !code && !j->o->ignore_extra; i++) {
-        code = is_known[i] || i == j->time ? 0 : fail_extra(j, i);
+        const bool is_fine =
+            is_known[i] || i == j->time || kk_log_is_aside(j->m.model, kk_table_column_name(j->states, i));
+        code = is_fine ? 0 : fail_extra(j, i);
     }
     if (!code) {
         note_missing(j, &missing);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "shared_options.h"
 #include "tape.h"
 
 typedef struct export_options {
@@ -33,12 +34,9 @@ static const cli_option options_table[] = {
      .offset = offsetof(export_options, out),
      .value = "FILE",
      .about = "table to write; without it the standard output"},
-    {.name = "model",
-     .letter = 'm',
-     .kind = CLI_MODEL,
-     .offset = offsetof(export_options, model),
-     .value = "MODEL",
-     .about = "the model, where it is no longer where it was recorded from: it gives the columns their names"},
+    OPTION_RECORDED_MODEL(
+        export_options,
+        "the model, where it is no longer where it was recorded from: it gives the columns their names"),
     {.name = "every",
      .kind = CLI_COUNT,
      .offset = offsetof(export_options, every),

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "columns.h"
 #include "load.h"
+#include "shared_options.h"
 #include "suggest.h"
 
 typedef struct ik_options {
@@ -17,11 +18,7 @@ typedef struct ik_options {
 static const ik_options defaults = {.tries = 100, .tolerance = 1e-9};
 
 static const cli_option arguments[] = {
-    {.name = "MODEL",
-     .kind = CLI_MODEL,
-     .is_required = true,
-     .offset = offsetof(ik_options, model),
-     .about = "a model file, or robot:NAME for one of our own"},
+    ARGUMENT_MODEL(ik_options),
     {.name = NULL},
 };
 
@@ -39,12 +36,7 @@ static const cli_option options_table[] = {
      .offset = offsetof(ik_options, pose),
      .value = "X,Y,Z[,R,P,Y]",
      .about = "where to, in m and rad, in the world; without angles its direction is free"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(ik_options, keyframe),
-     .value = "NAME",
-     .about = "posture to start from; without it every joint at zero"},
+    OPTION_KEYFRAME(ik_options, "posture to start from; without it every joint at zero"),
     {.name = "out",
      .letter = 'o',
      .kind = CLI_FILE,
@@ -80,13 +72,7 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e8,
      .about = "instead of one pose: so many poses of random postures, from random starts, and how many are reached"},
-    {.name = "seed",
-     .kind = CLI_COUNT,
-     .offset = offsetof(ik_options, seed),
-     .value = "N",
-     .low = 0,
-     .high = 1e15,
-     .about = "of those (default 0)"},
+    OPTION_SEED(ik_options, "of those (default 0)"),
     {.name = NULL},
 };
 
@@ -249,6 +235,9 @@ static void draw(job *j, int64_t i, double *q) {
             memcpy(q + joint.q_index, j->q + joint.q_index, (size_t)joint.nq * sizeof *q);
         }
     }
+    // couplings kept and loops closed, so that it is a posture that the mechanism has
+    const kk_ik_options o = {.max_tries = (int)j->o->tries, .seed = stream, .fixed = j->fixed};
+    (void)kk_ik_solve(m, j->ik, NULL, 0, &o, j->goal, NULL, NULL);
     kk_kinematics(m, j->m.data, j->goal);
     j->task.goal =
         j->task.frame >= 0 ? kk_frame_pose(m, j->m.data, j->task.frame) : kk_body_pose(m, j->m.data, j->task.body);
@@ -321,7 +310,8 @@ static int run(cli *c, const void *options) {
 }
 
 static const char *const details[] = {
-    "Levenberg-Marquardt with Sugihara's damping, within the joint limits. A pose that is not reached from the first "
+    "Levenberg-Marquardt with Sugihara's damping, within the joint limits, with couplings kept and loops closed. A "
+    "pose that is not reached from the first "
     "posture is tried from "
     "random ones. The exit code is 1 where it is not reached, and with --trials where less than 99.9 % are.",
     NULL,

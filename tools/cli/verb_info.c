@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "grid.h"
 #include "load.h"
+#include "shared_options.h"
 #include "tape.h"
 
 typedef struct info_options {
@@ -13,11 +14,7 @@ typedef struct info_options {
 } info_options;
 
 static const cli_option arguments[] = {
-    {.name = "MODEL",
-     .kind = CLI_MODEL,
-     .is_required = true,
-     .offset = offsetof(info_options, model),
-     .about = "a model file, or robot:NAME for one of our own"},
+    ARGUMENT_MODEL(info_options),
     {.name = NULL},
 };
 

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "load.h"
+#include "shared_options.h"
 #include "suggest.h"
 #include "tape.h"
 
@@ -22,11 +23,7 @@ static const optimize_options defaults = {.knots = 8, .generations = 60, .jobs =
 static const char *const methods[] = {"cma-es", "genetic", NULL};
 
 static const cli_option arguments[] = {
-    {.name = "MODEL",
-     .kind = CLI_MODEL,
-     .is_required = true,
-     .offset = offsetof(optimize_options, model),
-     .about = "a model file, or robot:NAME for one of our own"},
+    ARGUMENT_MODEL(optimize_options),
     {.name = NULL},
 };
 
@@ -98,13 +95,7 @@ static const cli_option options_table[] = {
      .low = 2,
      .high = 1e5,
      .about = "candidates of a generation; without it the method's own choice"},
-    {.name = "seed",
-     .kind = CLI_COUNT,
-     .offset = offsetof(optimize_options, seed),
-     .value = "N",
-     .low = 0,
-     .high = 9e15,
-     .about = "of the random numbers (default 0)"},
+    OPTION_SEED(optimize_options, "of the random numbers (default 0)"),
     {.name = "jobs",
      .letter = 'j',
      .kind = CLI_COUNT,
@@ -113,19 +104,8 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 256,
      .about = "candidates run side by side (default 2); the result does not depend on it"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(optimize_options, keyframe),
-     .value = "NAME",
-     .about = "start from this keyframe of the model"},
-    {.name = "dt",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(optimize_options, dt),
-     .value = "STEP",
-     .low = 1e-9,
-     .high = 10,
-     .about = "time step, in s; without it the model's"},
+    OPTION_KEYFRAME(optimize_options, "start from this keyframe of the model"),
+    OPTION_DT(optimize_options, "time step, in s; without it the model's"),
     {.name = "out",
      .letter = 'o',
      .kind = CLI_FILE,
@@ -541,7 +521,8 @@ static int tell(const job *j, double cost, double seconds) {
 static int search(job *j) {
     cli_progress progress = {0};
     const double start = cli_now();
-    for (int g = 0; g < j->o->generations; g++) {
+    cli_catch_interrupts();
+    for (int g = 0; g < j->o->generations && !cli_is_interrupted(); g++) {
         run_generation(j);
         cli_progress_show(j->c, &progress, "searching", (size_t)g + 1, (size_t)j->o->generations);
     }
@@ -551,8 +532,10 @@ static int search(job *j) {
         return cli_fail(j->c, CLI_EXIT_FINDING, "no candidate could be simulated to its end: %s",
                         e->text[0] ? e->text : "each ran away");
     }
-    const int code = write_best(j);
-    return code ? code : tell(j, cost, cli_now() - start);
+    int code = write_best(j);
+    const int end = cli_end_interrupted(j->c, code, "the best so far is kept");
+    code = code ? code : tell(j, cost, cli_now() - start);
+    return code ? code : end;
 }
 
 static void release(job *j) {

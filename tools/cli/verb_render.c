@@ -8,6 +8,7 @@
 #include "render/film.h"
 #include "render/player.h"
 #include "render/signs.h"
+#include "shared_options.h"
 
 typedef struct render_options {
     const char *source, *model, *out, *keyframe, *control, *size, *view, *look, *follow;
@@ -155,31 +156,10 @@ static const cli_option options_table[] = {
      .low = 0,
      .high = 1e6,
      .about = "simulate a model for so long, in s; without it it is drawn as it stands"},
-    {.name = "dt",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(render_options, dt),
-     .value = "STEP",
-     .low = 1e-9,
-     .high = 10,
-     .about = "time step for that, in s; without it the model's"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(render_options, keyframe),
-     .value = "NAME",
-     .about = "start from this keyframe of the model"},
-    {.name = "control",
-     .letter = 'c',
-     .kind = CLI_FILE,
-     .offset = offsetof(render_options, control),
-     .value = "FILE",
-     .about = "CSV table of controls, as for 'run'"},
-    {.name = "model",
-     .letter = 'm',
-     .kind = CLI_MODEL,
-     .offset = offsetof(render_options, model),
-     .value = "MODEL",
-     .about = "the model of a recording, where it is no longer where it was recorded from"},
+    OPTION_DT(render_options, "time step for that, in s; without it the model's"),
+    OPTION_KEYFRAME(render_options, "start from this keyframe of the model"),
+    OPTION_CONTROL(render_options, "CSV table of controls, as for 'run'"),
+    OPTION_RECORDED_MODEL(render_options, "the model of a recording, where it is no longer where it was recorded from"),
     {.name = NULL},
 };
 
@@ -423,7 +403,8 @@ static int draw_frames(job *j) {
     cli_progress progress = {0};
     v3 smooth = j->start;
     int code = 0;
-    for (long i = 0; i < j->frames && !code; i++) {
+    cli_catch_interrupts();
+    for (long i = 0; i < j->frames && !code && !cli_is_interrupted(); i++) {
         code = player_go(&j->p, time_of(j, i));
         if (code) {
             break;
@@ -442,6 +423,10 @@ static int draw_frames(job *j) {
         cli_progress_show(j->c, &progress, "drawing", (size_t)i, (size_t)j->frames);
     }
     cli_progress_show(j->c, &progress, "drawing", (size_t)j->frames, (size_t)j->frames);
+    if (cli_is_interrupted() && !code && j->film.count > 0) {
+        j->frames = j->film.count;
+        j->last = time_of(j, j->frames - 1);
+    }
     return code;
 }
 
@@ -497,9 +482,10 @@ static int run(cli *c, const void *options) {
         const int closed = film_close(&j.film);
         code = code ? code : closed;
     }
+    const int end = cli_end_interrupted(c, code, "what was drawn until then is kept");
     code = code ? code : tell(&j, cli_now() - start);
     release(&j);
-    return code;
+    return code ? code : end;
 }
 
 static const char *const details[] = {

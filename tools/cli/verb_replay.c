@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "columns.h"
 #include "load.h"
+#include "shared_options.h"
 #include "tape.h"
 
 typedef struct replay_options {
@@ -28,12 +29,7 @@ static const cli_option options_table[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(replay_options, verify),
      .about = "simulate again and compare the hash of the state after every step"},
-    {.name = "model",
-     .letter = 'm',
-     .kind = CLI_MODEL,
-     .offset = offsetof(replay_options, model),
-     .value = "MODEL",
-     .about = "the model, where it is no longer where it was recorded from"},
+    OPTION_RECORDED_MODEL(replay_options, "the model, where it is no longer where it was recorded from"),
     {.name = "from",
      .kind = CLI_COUNT,
      .offset = offsetof(replay_options, from),
@@ -139,7 +135,10 @@ static void describe(const job *j, cli_text *out) {
     text_format(out, "  steps   %lld%s, a whole state every %d\n", (long long)i->steps,
                 i->is_complete ? "" : " (it was cut)", i->key_every);
     text_format(out, "  sizes   %d coordinates, %d degrees of freedom, %d controls\n", i->nq, i->nv, i->ncontrol);
-    if (j->o->verify && j->differs < 0) {
+    if (j->o->verify && j->differs < 0 && !i->is_complete) {
+        text_format(out, "  %sdamaged%s the %lld steps replayed have the same bits; the rest is lost\n",
+                    cli_style(j->c, CLI_RED), cli_style(j->c, CLI_PLAIN), (long long)j->compared);
+    } else if (j->o->verify && j->differs < 0) {
         text_format(out, "  %sgood%s    all %lld steps replayed have the same bits\n", cli_style(j->c, CLI_GREEN),
                     cli_style(j->c, CLI_PLAIN), (long long)j->compared);
     } else if (j->o->verify) {
@@ -148,10 +147,15 @@ static void describe(const job *j, cli_text *out) {
     }
 }
 
+/// What was asked for holds: no difference, and when verifying nothing missing.
+static bool is_good(const job *j) {
+    return j->differs < 0 && (j->t.info.is_complete || !j->o->verify);
+}
+
 static void write(const job *j) {
     const kk_recording_info *i = &j->t.info;
     json_writer json = {0};
-    cli_begin_verdict(j->c, &json, j->differs < 0);
+    cli_begin_verdict(j->c, &json, is_good(j));
     json_string(&json, "recording", j->o->recording);
     json_string(&json, "model", j->t.model.size ? text_string(&j->t.model) : NULL);
     json_integer(&json, "steps", i->steps);
@@ -160,7 +164,7 @@ static void write(const job *j) {
     json_integer(&json, "nq", i->nq);
     json_integer(&json, "nv", i->nv);
     json_integer(&json, "controls", i->ncontrol);
-    json_bool(&json, "verified", j->o->verify && j->differs < 0);
+    json_bool(&json, "verified", j->o->verify && is_good(j));
     json_integer(&json, "compared", j->compared);
     json_integer(&json, "differs_at", j->differs);
     json_string(&json, "difference", j->what.size ? text_string(&j->what) : NULL);
@@ -175,7 +179,7 @@ static int tell(const job *j) {
         describe(j, &out);
         cli_print(j->c, &out);
     }
-    return j->differs < 0 ? CLI_EXIT_OK : CLI_EXIT_FINDING;
+    return is_good(j) ? CLI_EXIT_OK : CLI_EXIT_FINDING;
 }
 
 static int run(cli *c, const void *options) {
@@ -197,7 +201,7 @@ static const char *const details[] = {
     "Without --verify tells what a recording holds. With it, simulates again with the recorded controls and options "
     "and "
     "compares the whole state after every step, bit by bit, which holds on every machine. The exit code is 1 where it "
-    "differs.",
+    "differs, and where the recording was cut or is damaged.",
     NULL,
 };
 

@@ -6,6 +6,7 @@
 #include "load.h"
 #include "motion.h"
 #include "pool.h"
+#include "shared_options.h"
 #include "tape.h"
 
 typedef struct run_options {
@@ -22,11 +23,7 @@ static const run_options defaults = {.workers = 1, .every = 1, .key_every = 256}
 static const char *const solvers[] = {"exact", "openhrp", "springhead", "kuroda", NULL};
 
 static const cli_option arguments[] = {
-    {.name = "MODEL",
-     .kind = CLI_MODEL,
-     .is_required = true,
-     .offset = offsetof(run_options, model),
-     .about = "a model file, or robot:NAME for one of our own"},
+    ARGUMENT_MODEL(run_options),
     {.name = NULL},
 };
 
@@ -40,25 +37,10 @@ static const cli_option options_table[] = {
      .low = 1e-9,
      .high = 1e9,
      .about = "how long to simulate, in s"},
-    {.name = "dt",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(run_options, dt),
-     .value = "STEP",
-     .low = 1e-9,
-     .high = 10,
-     .about = "time step, in s; without it the model's"},
-    {.name = "control",
-     .letter = 'c',
-     .kind = CLI_FILE,
-     .offset = offsetof(run_options, control),
-     .value = "FILE",
-     .about = "CSV table of controls: a column time, and one for each actuator, named by it or by its joint"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(run_options, keyframe),
-     .value = "NAME",
-     .about = "start from this keyframe of the model; without it with every joint at zero"},
+    OPTION_DT(run_options, "time step, in s; without it the model's"),
+    OPTION_CONTROL(run_options,
+                   "CSV table of controls: a column time, and one for each actuator, named by it or by its joint"),
+    OPTION_KEYFRAME(run_options, "start from this keyframe of the model; without it with every joint at zero"),
     {.name = "budget",
      .kind = CLI_COUNT,
      .offset = offsetof(run_options, budget),
@@ -112,10 +94,7 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e9,
      .about = "log every so many steps (default 1)"},
-    {.name = "ignore-extra",
-     .kind = CLI_FLAG,
-     .offset = offsetof(run_options, ignore_extra),
-     .about = "skip columns of the controls that no actuator has"},
+    OPTION_IGNORE_EXTRA(run_options, "skip columns of the controls that no actuator has"),
     {.name = "allow-missing",
      .kind = CLI_FLAG,
      .offset = offsetof(run_options, allow_missing),
@@ -284,7 +263,8 @@ static int step_on(job *j, int64_t steps) {
     j->f.energy_before = energy(j);
     const double start = cli_now();
     int code = 0;
-    for (int64_t i = 0; i < steps && !code; i++) {
+    cli_catch_interrupts();
+    for (int64_t i = 0; i < steps && !code && !cli_is_interrupted(); i++) {
         code = step(j);
         if (i % 16 == 0) {
             cli_progress_show(j->c, &progress, "simulating", (size_t)i, (size_t)steps);
@@ -399,9 +379,10 @@ static int run(cli *c, const void *options) {
     code = code ? code : make_ready(&j);
     code = code ? code : step_on(&j, count_steps(&j));
     code = close_files(&j, code);
+    const int end = cli_end_interrupted(c, code, "recording and log hold what was simulated until then");
     code = code ? code : tell(&j, timestep_of(&j));
     release(&j);
-    return code;
+    return code ? code : end;
 }
 
 static const char *const details[] = {

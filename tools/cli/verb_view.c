@@ -10,6 +10,7 @@
 #include "save.h"
 #include "serve/live.h"
 #include "serve/saved.h"
+#include "shared_options.h"
 
 typedef struct view_options {
     const char *source, *model, *save, *listen, *page, *keyframe, *control;
@@ -90,31 +91,10 @@ static const cli_option options_table[] = {
      .high = 1e6,
      .about = "let go of a browser that takes no frames for so long, in s (default 15)"},
     {.name = "paused", .kind = CLI_FLAG, .offset = offsetof(view_options, paused), .about = "start paused"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(view_options, keyframe),
-     .value = "NAME",
-     .about = "start from this keyframe of the model"},
-    {.name = "control",
-     .letter = 'c',
-     .kind = CLI_FILE,
-     .offset = offsetof(view_options, control),
-     .value = "FILE",
-     .about = "with --save: CSV table of controls, as for 'run'"},
-    {.name = "dt",
-     .kind = CLI_NUMBER,
-     .offset = offsetof(view_options, dt),
-     .value = "STEP",
-     .low = 1e-9,
-     .high = 10,
-     .about = "with --save: time step, in s; without it the model's"},
-    {.name = "model",
-     .letter = 'm',
-     .kind = CLI_MODEL,
-     .offset = offsetof(view_options, model),
-     .value = "MODEL",
-     .about = "the model of a recording, where it is no longer where it was recorded from"},
+    OPTION_KEYFRAME(view_options, "start from this keyframe of the model"),
+    OPTION_CONTROL(view_options, "with --save: CSV table of controls, as for 'run'"),
+    OPTION_DT(view_options, "with --save: time step, in s; without it the model's"),
+    OPTION_RECORDED_MODEL(view_options, "the model of a recording, where it is no longer where it was recorded from"),
     {.name = NULL},
 };
 

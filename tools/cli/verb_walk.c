@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "columns.h"
 #include "load.h"
+#include "shared_options.h"
 #include "walk_report.h"
 #include "walker.h"
 
@@ -54,6 +55,10 @@ static const cli_option options_table[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(walk_options, stabilise),
      .about = "with --simulate: bend the motion by what the feet feel"},
+    {.name = "stabilize",
+     .kind = CLI_FLAG,
+     .offset = offsetof(walk_options, stabilise),
+     .about = "the same, in its other spelling"},
     {.name = "report",
      .letter = 'r',
      .kind = CLI_FILE,
@@ -70,12 +75,7 @@ static const cli_option options_table[] = {
      .offset = offsetof(walk_options, right),
      .value = "FRAME",
      .about = "frame of the right sole (default right_sole)"},
-    {.name = "keyframe",
-     .letter = 'k',
-     .kind = CLI_TEXT,
-     .offset = offsetof(walk_options, keyframe),
-     .value = "NAME",
-     .about = "posture to start from; without it the first keyframe, or every joint at zero"},
+    OPTION_KEYFRAME(walk_options, "posture to start from; without it the first keyframe, or every joint at zero"),
     NUMBER("width", width, 1e-3, 10, "m between the middles of the soles (default 0.19)"),
     NUMBER("dt", dt, 1e-5, 1, "s between two rows of the motion (default 0.005); simulation has that of its steps"),
     NUMBER("step-time", step_time, 1e-3, 1000, "s of a step (default 0.9)"),

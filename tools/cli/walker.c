@@ -158,7 +158,8 @@ kk_status walker_pattern(const kk_model *m, const walker_options *o, const kk_fo
         const char *name = o->sole[i] ? o->sole[i] : usual[i];
         w.sole[i] = kk_model_find_frame(m, name);
         if (w.sole[i] < 0) {
-            snprintf(error->text, sizeof error->text, "the model has no frame '%s' — name those of the soles", name);
+            snprintf(error->text, sizeof error->text,
+                     "the model has no frame '%s' — name those of the soles, --left FRAME --right FRAME", name);
             return error->status = KK_NOT_FOUND;
         }
     }
@@ -209,6 +210,31 @@ static void find_parts(walker *w, int foot) {
     }
 }
 
+/// Of a ZMP within the soles that are on the floor; after kinematics. @param bears  the feet that count
+static double margin_of(const walker *w, kk_vec3 zmp, const bool bears[2]) {
+    enum { POINTS = 128 };
+    kk_vec3 points[POINTS];
+    int count = 0;
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < w->parts[i] && bears[i]; k++) {
+            count += kk_support_points(w->model, w->data, w->part[i][k], 0, 0.005, points + count, POINTS - count);
+        }
+    }
+    return kk_polygon_margin(points, kk_polygon_hull(points, count), zmp);
+}
+
+/// The least margin of the pattern's own ZMP within the feet that bear in it.
+static double planned_margin(const walker *w) {
+    double least = 1e300;
+    for (int i = 0; i < kk_walk_frame_count(w->walk); i++) {
+        const kk_walk_frame f = kk_walk_frame_at(w->walk, i);
+        const bool bears[2] = {f.load[0] > 0, f.load[1] > 0};
+        kk_kinematics(w->model, w->data, f.q);
+        least = smaller(least, margin_of(w, f.zmp, bears));
+    }
+    return least;
+}
+
 static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_error *error) {
     const kk_model *m = w->model;
     kk_status status = walker_pattern(m, w->o, steps, count, &w->walk, error);
@@ -235,6 +261,7 @@ static kk_status make_ready(walker *w, const kk_footstep *steps, int count, kk_e
     }
     memcpy(kk_state_q(w->state), kk_walk_frame_at(w->walk, 0).q, (size_t)w->nq * sizeof(double));
     w->r->planned_error = kk_walk_zmp_error(w->walk);
+    w->r->planned_margin = planned_margin(w);
     return KK_OK;
 }
 
@@ -318,19 +345,6 @@ static kk_vec3 inverse_zmp(walker *w) {
     return kk_zero_moment_point(kk_floor_wrench(m, w->data), 0);
 }
 
-/// Of the measured ZMP within the soles that are on the floor.
-static double margin_of(walker *w, kk_vec3 zmp) {
-    enum { POINTS = 128 };
-    kk_vec3 points[POINTS];
-    int count = 0;
-    for (int i = 0; i < 2; i++) {
-        for (int k = 0; k < w->parts[i]; k++) {
-            count += kk_support_points(w->model, w->data, w->part[i][k], 0, 0.005, points + count, POINTS - count);
-        }
-    }
-    return kk_polygon_margin(points, kk_polygon_hull(points, count), zmp);
-}
-
 static void take_efforts(walker *w) {
     const double *force = kk_simulator_force(w->simulator, KK_FORCE_ACTUATOR), *v = kk_state_v_const(w->state);
     w->r->efforts = 0;
@@ -356,7 +370,8 @@ static void measure(walker *w, int step, const kk_stabilizer_output *out) {
     kk_kinematics(w->model, w->data, kk_state_q_const(w->state));
     const kk_transform X = kk_body_pose(w->model, w->data, 1);
     at.tilt = kk_acos(smaller(1, larger(-1, X.R.m[8])));
-    at.margin = margin_of(w, at.zmp);
+    static const bool both[2] = {true, true};
+    at.margin = margin_of(w, at.zmp, both);
     at.com = kk_center_of_mass(w->model, w->data, kk_state_q_const(w->state));
     at.contacts = report.contacts < 256 ? report.contacts : 256;
     for (int i = 0; i < at.contacts; i++) {

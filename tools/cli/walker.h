@@ -62,11 +62,12 @@ typedef struct walker_result {
     double zmp_gap;   ///< m, worst distance between the two ZMPs
     double zmp_error; ///< m, mean distance from the plan
     double margin_mean, margin_least,
-        share_within;     ///< of the ZMP in the soles' polygon; share of time within 5 mm or more
-    double place_error;   ///< m, of the body at the end, against the plan
-    double planned_error; ///< m, of the pattern's own ZMP
-    double tilt;          ///< rad, largest
-    int contacts;         ///< most
+        share_within;      ///< of the ZMP in the soles' polygon; share of time within 5 mm or more
+    double place_error;    ///< m, of the body at the end, against the plan
+    double planned_error;  ///< m, of the pattern's own ZMP
+    double planned_margin; ///< m, of it in the feet that bear in the pattern, least
+    double tilt;           ///< rad, largest
+    int contacts;          ///< most
     walker_effort effort[WALKER_JOINTS];
     int efforts;
 } walker_result;

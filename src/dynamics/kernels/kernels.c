@@ -4,8 +4,8 @@
 #include "aba.h"
 #include "crba.h"
 #if KKI_LANES == 1
-#include "kick.h"
 #include "factor.h"
+#include "kick.h"
 #endif
 #include "rnea.h"
 #if KKI_LANES == 1
@@ -207,6 +207,10 @@ static void delassus_row(const double *Yr, const double *Z, size_t stride, const
                          double *G) {
     gram_row(Yr, Z, stride, list, count, quads, G);
 }
+static void angles(const kk_model *m, kki_scratch *S, const double *q) {
+    trig_of_nodes(m, q, 1, S);
+}
+
 static void kick_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
     kick_outward(m, S, q, v);
 }
@@ -233,6 +237,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .read_inertia = read_inertia,
     .read_poses = read_poses,
 #if KKI_LANES == 1
+    .angles = angles,
     .axes = axes,
     .axes_rates = axes_rates,
     .center_of_mass = center,

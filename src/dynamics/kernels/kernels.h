@@ -66,7 +66,8 @@ typedef struct kki_kernels {
     void (*read_inertia)(const kk_model *m, const kki_scratch *S, double *M, size_t stride);
     void (*read_poses)(const kk_model *m, const kki_scratch *S, double *poses, size_t stride);
 
-    // one robot only: axes and their rates; behind the poses
+    // one robot only: sines and cosines of angles alone; axes and their rates, behind the poses
+    void (*angles)(const kk_model *m, kki_scratch *S, const double *q);
     void (*axes)(const kk_model *m, kki_scratch *S, const double *q);
     void (*axes_rates)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero);
     kk_vec3 (*center_of_mass)(const kk_model *m, kki_scratch *S, const double *q, double *J);

@@ -46,6 +46,7 @@ static void run_ffmpeg(const char *path, int width, int height, double rate, int
     // a name that begins with '-' or holds ':' stays a name
     snprintf(target, sizeof target, "file:%s", path);
     dup2(input, STDIN_FILENO);
+    setpgid(0, 0); // Ctrl-C is for us: it gets all pictures and then the end of its input
     const int nothing = open("/dev/null", O_WRONLY);
     dup2(nothing, STDOUT_FILENO);
     const char *const movie[] = {"ffmpeg", "-loglevel", "error",   "-y",   "-f",  "rawvideo", "-pix_fmt",

@@ -192,6 +192,8 @@ static void run_walk(study *s) {
         if (i == 0) {
             study_at_most(s, "ZMP of the whole body against the plan, in the pattern", "within the support",
                           r->planned_error, "m", 1e-3);
+            study_at_least(s, "least margin of that plan in the support polygon", "within the support",
+                           r->planned_margin, "m", 0.01);
         }
     }
     study_at_most(s, "ZMP of contact forces against ZMP of inverse dynamics, all walks", "", gap, "m", 1e-6);

