@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision, simbench; `make bench ARGS="scenes"` runs
-one of them.
+"""Ours beside the peers, for `make bench`: dynamics, scenes, loading, collision, simbench, piles; `make bench ARGS="scenes"`
+runs one of them.
 
 `--json FILE` gathers what all of them found, `--strict` fails when a bar is missed; other arguments go to the program and
 need its name before them: `ARGS="dynamics --robot arm7"`, `ARGS="scenes --scene anymal --stages"`.
@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import build as peers  # noqa: E402
 import collision  # noqa: E402
 
-PROGRAMS = ("dynamics", "scenes", "loading", "collision", "simbench")
+PROGRAMS = ("dynamics", "scenes", "loading", "collision", "simbench", "piles")
 WORK = ROOT / "build" / "bench"
 
 
@@ -33,6 +33,9 @@ def command_of(name):
     if name == "dynamics":
         program = peers.build("dynamics", ROOT / "benchmarks" / "dynamics.cpp")
         return [program, "--note", f"library={library_compiler()}"]
+    if name == "piles":
+        WORK.mkdir(parents=True, exist_ok=True)
+        return [peers.build_scenes("pile_race"), "--work", WORK]
     if name == "simbench":
         return [peers.build_simbench()]
     WORK.mkdir(parents=True, exist_ok=True)
@@ -48,6 +51,15 @@ def draw_points():
         done = subprocess.run([tool, "plot", table, "--x", "points", "--out", picture], capture_output=True, text=True)
         where = picture.relative_to(ROOT) if done.returncode == 0 else f"none: {done.stderr.strip()}"
         print(f"\ntime by contact points: {table.relative_to(ROOT)}, picture {where}")
+
+
+def measure_piles():
+    """A fixed budget on a thousand bodies, its growth, and two workers."""
+    program = peers.build_piles()
+    failed = subprocess.run([program, "--stages"]).returncode
+    for bodies in ("100", "10000"):
+        failed |= subprocess.run([program, "--bodies", bodies, "--settle", "150", "--steps", "5", "--rounds", "3"]).returncode
+    return failed | subprocess.run([program, "--scene", "boxes", "--workers", "2", "--reckon"]).returncode
 
 
 def take_option(words, key):
@@ -77,6 +89,8 @@ def main():
             gathered.setdefault(name, json.loads(part.read_text()))
         if name == "scenes":
             draw_points()
+        if name == "piles" and not words:
+            failed |= measure_piles()
     if target:
         target.write_text(json.dumps(gathered, indent=2) + "\n")
     return failed

@@ -186,8 +186,8 @@ std::vector<scene> all_scenes(const options &o) {
         {"stack10", write_text(o, "stack10", mjcf_of(stack10())), false, {}, 1, no_control, 3, stack10()},
         {"tower27", write_text(o, "tower27", mjcf_of(tower27())), false, {}, 0.5, no_control, 3, tower27()},
         {"tower102", write_text(o, "tower102", mjcf_of(tower102())), false, {}, 1, no_control, 3, tower102()},
-        {"pile100 falling", write_text(o, "pile100", pile100_mjcf()), false, within(1e-4), 1, no_control, 1},
-        {"bin216 falling", write_text(o, "bin216", bin216_mjcf()), false, within(1e-4), 0.8, no_control, 1},
+        {"pile100 falling", write_text(o, "pile100", mjcf_of(pile100())), false, within(1e-4), 1, no_control, 1},
+        {"bin216 falling", write_text(o, "bin216", mjcf_of(bin216())), false, within(1e-4), 0.8, no_control, 1},
     };
     for (const int n : {10, 20, 40}) {
         const std::string name = "chain" + std::to_string(n) + " RK4", file = "chain" + std::to_string(n);

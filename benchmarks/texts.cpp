@@ -46,6 +46,22 @@ void put_chain(std::string &x, const peers::bricks &s) {
     }
 }
 
+void put_heap(std::string &x, const peers::bricks &s) {
+    static const char *const names[] = {"sphere", "box", "capsule"};
+    put(x, "<geom type=\"plane\" size=\"50 50 1\"/>\n");
+    for (const peers::solid &b : s.heap) {
+        char where[200];
+        std::snprintf(where, sizeof where, "pos=\"%.9g %.9g %.9g\" quat=\"%.9g %.9g %.9g %.9g\"", b.centre[0],
+                      b.centre[1], b.centre[2], b.turn[0], b.turn[1], b.turn[2], b.turn[3]);
+        const bool moves = b.mass > 0;
+        if (moves) {
+            put(x, "<body %s><freejoint/>", where);
+        }
+        put(x, "<geom type=\"%s\" size=\"%g %g %g\" ", names[b.shape], b.size[0], b.size[1], b.size[2]);
+        moves ? put(x, "mass=\"%g\"/></body>\n", b.mass) : put(x, "%s/>\n", where);
+    }
+}
+
 // ---- the humanoid
 
 constexpr double sole_height = -0.105, sole_length = 0.24, sole_width = 0.14, sole_x = 0.03, sole_y = 0.01;
@@ -156,18 +172,20 @@ peers::bricks tower102() {
 
 namespace {
 
-/// Floor and four walls round a square of half side `half`.
-std::string bin_begin(double half, double friction) {
-    std::string x = "<mujoco>\n";
-    put(x, "<option timestep=\"0.002\"/>\n<size memory=\"400M\"/>\n");
-    put(x, "<default><geom friction=\"%g 0 0\" condim=\"3\"/></default>\n<worldbody>\n", friction);
-    x += "<geom type=\"plane\" size=\"50 50 1\"/>\n";
+/// Four walls round a square of half side `half`.
+peers::bricks bin(double half, double friction) {
+    peers::bricks s;
+    s.friction = friction;
+    s.timestep = 0.002;
     for (int k = 0; k < 4; k++) {
-        const double side = (k % 2 ? -1 : 1) * (half + 0.1);
-        put(x, "<geom type=\"box\" size=\"%g %g 1.5\" pos=\"%g %g 1.5\"/>\n", k < 2 ? 0.1 : half + 0.2,
-            k < 2 ? half + 0.2 : 0.1, k < 2 ? side : 0, k < 2 ? 0 : side);
+        const double side = (k % 2 ? -1 : 1) * (half + 0.1), thin = 0.1, wide = half + 0.2;
+        s.heap.push_back({peers::solid::box,
+                          {k < 2 ? thin : wide, k < 2 ? wide : thin, 1.5},
+                          {k < 2 ? side : 0, k < 2 ? 0 : side, 1.5},
+                          {1, 0, 0, 0},
+                          0});
     }
-    return x;
+    return s;
 }
 
 /// Between −1 and 1, the same in every run.
@@ -178,35 +196,40 @@ double jitter(unsigned &seed) {
 
 } // namespace
 
-std::string pile100_mjcf() {
-    static const char *const shapes[] = {"type=\"sphere\" size=\"0.08\" mass=\"2.1\"",
-                                         "type=\"box\" size=\"0.07 0.06 0.05\" mass=\"1.7\"",
-                                         "type=\"capsule\" size=\"0.05 0.06\" mass=\"1.5\""};
-    std::string x = bin_begin(0.5, 0.6);
+peers::bricks pile100() {
+    using peers::solid;
+    static const solid shapes[] = {{solid::sphere, {0.08, 0, 0}, {}, {}, 2.1},
+                                   {solid::box, {0.07, 0.06, 0.05}, {}, {}, 1.7},
+                                   {solid::capsule, {0.05, 0.06, 0}, {}, {}, 1.5}};
+    peers::bricks s = bin(0.5, 0.6);
     unsigned seed = 1;
     for (int i = 0; i < 100; i++) {
-        double q[4], p[2] = {0.24 * (i / 4 % 4 - 1.5), 0.24 * (i % 4 - 1.5)};
-        for (double &e : q) {
+        solid one = shapes[i % 3];
+        one.centre = {0.24 * (i / 4 % 4 - 1.5), 0.24 * (i % 4 - 1.5), 0.15 + 0.25 * (i / 16)};
+        for (double &e : one.turn) {
             e = jitter(seed);
         }
-        for (double &e : p) {
-            e += 0.02 * jitter(seed);
+        for (int k = 0; k < 2; k++) {
+            one.centre[static_cast<std::size_t>(k)] += 0.02 * jitter(seed);
         }
-        put(x, "<body pos=\"%.9g %.9g %.9g\" quat=\"%.9g %.9g %.9g %.9g\"><freejoint/><geom %s/></body>\n", p[0], p[1],
-            0.15 + 0.25 * (i / 16), q[0], q[1], q[2], q[3], shapes[i % 3]);
+        s.heap.push_back(one);
     }
-    return x + "</worldbody></mujoco>\n";
+    return s;
 }
 
-std::string bin216_mjcf() {
-    std::string x = bin_begin(0.75, 0.5);
+peers::bricks bin216() {
+    peers::bricks s = bin(0.75, 0.5);
     unsigned seed = 2;
     for (int i = 0; i < 216; i++) {
         const double u = jitter(seed), v = jitter(seed);
-        put(x, "<body pos=\"%.9g %.9g %.9g\"><freejoint/><geom type=\"sphere\" size=\"0.1\" mass=\"10\"/></body>\n",
-            0.21 * (i / 36 - 2.5) + 0.001 * u, 0.21 * (i / 6 % 6 - 2.5) + 0.001 * v, 0.101 + 0.21 * (i % 6));
+        s.heap.push_back(
+            {peers::solid::sphere,
+             {0.1, 0, 0},
+             {0.21 * (i / 36 - 2.5) + 0.001 * u, 0.21 * (i / 6 % 6 - 2.5) + 0.001 * v, 0.101 + 0.21 * (i % 6)},
+             {1, 0, 0, 0},
+             10});
     }
-    return x + "</worldbody></mujoco>\n";
+    return s;
 }
 
 peers::bricks hinge_chain(int n) {
@@ -223,7 +246,7 @@ std::string mjcf_of(const peers::bricks &s) {
     std::string x = "<mujoco>\n";
     put(x, "<option timestep=\"%g\"%s/>\n<size memory=\"400M\"/>\n", s.timestep, s.chain ? " integrator=\"RK4\"" : "");
     put(x, "<default><geom friction=\"%g 0 0\" condim=\"3\"/></default>\n<worldbody>\n", s.friction);
-    s.chain ? put_chain(x, s) : put_boxes(x, s);
+    s.chain ? put_chain(x, s) : s.heap.empty() ? put_boxes(x, s) : put_heap(x, s);
     return x + "</worldbody></mujoco>\n";
 }
 

@@ -21,9 +21,9 @@ peers::bricks hinge_chain(int n);
 std::string mjcf_of(const peers::bricks &scene);
 
 /// A hundred boxes, spheres and capsules that fall into a bin, turned every way.
-std::string pile100_mjcf();
+peers::bricks pile100();
 /// 216 spheres that fall into a bin.
-std::string bin216_mjcf();
+peers::bricks bin216();
 
 /// What the humanoid touches the floor with.
 struct soles {

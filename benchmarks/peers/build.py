@@ -163,6 +163,15 @@ def build_scenes(program, worlds=True):
     return target
 
 
+def build_piles():
+    """Builds benchmarks/piles.c, ours alone; gives its path."""
+    source, target = ROOT / "benchmarks" / "piles.c", BUILD / "piles"
+    made = compile_object(source, ["-O2", "-ffp-contract=off", *WARNINGS], [shutil.which("clang") or "cc", "-std=gnu17"])
+    if not is_fresh(target, [made, LIBRARY]):
+        run(compiler(), made, LIBRARY, "-pthread", "-lm", "-o", target)
+    return target
+
+
 def build_simbench():
     """Builds benchmarks/simbench.cpp, SimBenchmark's scenes in all engines; gives its path."""
     if not LIBRARY.exists():

@@ -19,6 +19,9 @@ struct start {
     bool hang = false;                                 ///< the first body's free joint is taken away
     double timestep = 0;                               ///< 0: the file's
     double tolerance = 0;                              ///< m/s, of our certificate; 0: 1e-9
+    int budget = 0;                                    ///< > 0: so many of our sweeps and no certificate
+    int settle = 0;                                    ///< steps before the start
+    int solver = -1;                                   ///< of MuJoCo: 0 PGS, 1 CG, 2 Newton; −1: the file's
 };
 
 class world {
@@ -51,6 +54,7 @@ class our_world : public world {
   public:
     double worst_residual = 0, worst_penetration = 0;
     long sweeps = 0, newton = 0;
+    std::vector<int> missed; ///< steps that failed by the tolerance and were taken again with a hundred times as much
     /// Seconds a stage since the last reset; the clock costs time itself, so it runs only when asked for.
     virtual void use_clock(bool on) = 0;
     std::vector<std::pair<std::string, double>> seconds;
@@ -62,10 +66,20 @@ struct brick {
     double mass;
 };
 
+/// A body of any shape; without mass it is part of the world.
+struct solid {
+    enum kind { sphere, box, capsule } shape;
+    std::array<double, 3> size; ///< radius; half sides; radius and half length along z
+    std::array<double, 3> centre;
+    std::array<double, 4> turn; ///< quaternion w, x, y, z, of any length
+    double mass;
+};
+
 /// For engines that read no MJCF. A chain of rods in the plane y = 0 hangs on the origin, one hinge about y each, and is
 /// let go horizontally.
 struct bricks {
     std::vector<brick> box;
+    std::vector<solid> heap;
     double friction = 0;
     int chain = 0; ///< links
     double link_length = 0, link_width = 0, link_mass = 0;

@@ -44,6 +44,22 @@ class bullet_world final : public world {
             add_body(std::make_unique<btBoxShape>(btVector3(s(one.half[0]), s(one.half[1]), s(one.half[2]))), one.mass,
                      btVector3(s(one.centre[0]), s(one.centre[1]), s(one.centre[2])));
         }
+        add_heap();
+    }
+    void add_heap() {
+        for (const solid &one : b.heap) {
+            const btScalar x = s(one.size[0]), y = s(one.size[1]), z = s(one.size[2]);
+            std::unique_ptr<btCollisionShape> shape;
+            if (one.shape == solid::sphere) {
+                shape = std::make_unique<btSphereShape>(x);
+            } else if (one.shape == solid::box) {
+                shape = std::make_unique<btBoxShape>(btVector3(x, y, z));
+            } else {
+                shape = std::make_unique<btCapsuleShapeZ>(x, 2 * y);
+            }
+            add_body(std::move(shape), one.mass, btVector3(s(one.centre[0]), s(one.centre[1]), s(one.centre[2])),
+                     btQuaternion(s(one.turn[1]), s(one.turn[2]), s(one.turn[3]), s(one.turn[0])).normalized());
+        }
     }
     bool step(const double *) override {
         w->stepSimulation(s(b.timestep), 0, s(b.timestep));
@@ -66,7 +82,8 @@ class bullet_world final : public world {
     }
 
   private:
-    void add_body(std::unique_ptr<btCollisionShape> shape, double m, const btVector3 &at) {
+    void add_body(std::unique_ptr<btCollisionShape> shape, double m, const btVector3 &at,
+                  const btQuaternion &turn = btQuaternion(0, 0, 0, 1)) {
         btVector3 inertia(0, 0, 0);
         if (m > 0) {
             shape->calculateLocalInertia(s(m), inertia);
@@ -74,6 +91,7 @@ class bullet_world final : public world {
         btTransform pose;
         pose.setIdentity();
         pose.setOrigin(at);
+        pose.setRotation(turn);
         btRigidBody::btRigidBodyConstructionInfo info(s(m), nullptr, shape.get(), inertia);
         info.m_startWorldTransform = pose;
         info.m_friction = s(m > 0 ? b.friction : 1); // Bullet multiplies the two

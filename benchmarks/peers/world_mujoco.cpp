@@ -42,11 +42,16 @@ class mujoco_world final : public world {
   public:
     mujoco_world(const std::string &path, const start &s);
     ~mujoco_world() override {
+        mj_deleteData(settled);
         mj_deleteData(d);
         mj_deleteModel(m);
     }
 
     void reset() override {
+        if (settled) {
+            mj_copyData(d, m, settled);
+            return;
+        }
         mj_resetData(m, d);
         std::copy(first.begin(), first.end(), d->qpos);
     }
@@ -80,7 +85,7 @@ class mujoco_world final : public world {
     void place(const std::string &path, const start &s);
 
     mjModel *m = nullptr;
-    mjData *d = nullptr;
+    mjData *d = nullptr, *settled = nullptr;
     std::vector<double> first;
 };
 
@@ -105,6 +110,15 @@ mujoco_world::mujoco_world(const std::string &path, const start &s) {
     first.assign(m->qpos0, m->qpos0 + m->nq);
     place(path, s);
     reset();
+    const int solver = s.solver >= 0 ? s.solver : m->opt.solver;
+    for (int i = 0; i < s.settle; i++) { // most of it by the fastest for this
+        m->opt.solver = i < s.settle - 20 ? static_cast<int>(mjSOL_CG) : solver;
+        mj_step(m, d);
+    }
+    m->opt.solver = solver;
+    if (s.settle > 0) {
+        settled = mj_copyData(nullptr, m, d);
+    }
 }
 
 void mujoco_world::place(const std::string &path, const start &s) {

@@ -75,6 +75,9 @@ class ode_world final : public world {
         static_cast<ode_world *>(self)->add_contacts(a, c);
     }
     void add_contacts(dGeomID a, dGeomID c) {
+        if (!dGeomGetBody(a) && !dGeomGetBody(c)) {
+            return;
+        }
         dContact contact[8];
         const int n = dCollide(a, c, 8, &contact[0].geom, sizeof(dContact));
         for (int i = 0; i < n; i++) {
@@ -99,6 +102,26 @@ class ode_world final : public world {
         body.push_back(id);
         return id;
     }
+    void add_solid(const solid &one) {
+        const auto r = [](double x) { return static_cast<dReal>(x); };
+        const dReal a = r(one.size[0]), c = r(one.size[1]), e = r(one.size[2]);
+        dGeomID shape = one.shape == solid::sphere ? dCreateSphere(space, a)
+                        : one.shape == solid::box  ? dCreateBox(space, 2 * a, 2 * c, 2 * e)
+                                                   : dCreateCapsule(space, a, 2 * c);
+        if (one.mass > 0) {
+            dMass m;
+            one.shape == solid::sphere ? dMassSetSphereTotal(&m, r(one.mass), a)
+            : one.shape == solid::box  ? dMassSetBoxTotal(&m, r(one.mass), 2 * a, 2 * c, 2 * e)
+                                       : dMassSetCapsuleTotal(&m, r(one.mass), 3, a, 2 * c);
+            body.push_back(dBodyCreate(w));
+            dBodySetMass(body.back(), &m);
+            dGeomSetBody(shape, body.back());
+        }
+        dQuaternion q = {r(one.turn[0]), r(one.turn[1]), r(one.turn[2]), r(one.turn[3])};
+        dNormalize4(q);
+        dGeomSetPosition(shape, r(one.centre[0]), r(one.centre[1]), r(one.centre[2]));
+        dGeomSetQuaternion(shape, q);
+    }
     void build() {
         w = dWorldCreate();
         dWorldSetGravity(w, 0, 0, static_cast<dReal>(-9.81));
@@ -109,6 +132,12 @@ class ode_world final : public world {
         }
         for (const brick &one : b.box) {
             add_box(one);
+        }
+        for (const solid &one : b.heap) {
+            add_solid(one);
+        }
+        if (!b.heap.empty()) {
+            dWorldSetQuickStepNumIterations(w, 10);
         }
         dBodyID before = nullptr;
         for (int i = 0; i < b.chain; i++) {

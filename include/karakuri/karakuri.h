@@ -36,5 +36,6 @@
 #include <karakuri/version.h>
 #include <karakuri/view.h>
 #include <karakuri/walk.h>
+#include <karakuri/workers.h>
 
 #endif

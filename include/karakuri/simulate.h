@@ -4,6 +4,7 @@
 
 #include <karakuri/dynamics.h>
 #include <karakuri/state.h>
+#include <karakuri/workers.h>
 
 KK_BEGIN_DECLS
 
@@ -46,6 +47,8 @@ typedef struct kk_step_options {
     // kuroda alone: springs whose material has none of its own, N/m, N s/m, and how far they may give, m. 0: so stiff that one gives half of
     // the depth under a body's weight; a twentieth of critical; 0.05, or a quarter of the thinnest shape if that is less
     double spring_stiffness, spring_damping, spring_depth;
+    kk_workers
+        workers; ///< threads of the caller; the same bits for any number. A simulator keeps the count it was made with
     double (*clock)(void *user); ///< s; for the times in the report; NULL: none
     void *clock_user;
 } kk_step_options;

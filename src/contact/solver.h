@@ -32,6 +32,7 @@ typedef struct kki_solver_options {
     int32_t rungs;        ///< which are tried, KKI_RUNG_…
     bool any;             ///< of several answers any will do; else a cold start finds the most even one
     int32_t fixed_sweeps; ///< > 0: real-time mode, this many sweeps and nothing else
+    bool unproven;        ///< with fixed sweeps: nobody looks at u and the certificate, which may stay as they were
     int32_t sweeps;       ///< L1, at most
     int32_t newton;       ///< L2, iterations a start
     int32_t proximal;     ///< L3, outer iterations

@@ -10,6 +10,8 @@
 #ifndef KKI_CONTACT_SPARSE_H
 #define KKI_CONTACT_SPARSE_H
 
+#include <karakuri/workers.h>
+
 #include "contact/solver.h"
 
 enum { KKI_TIE_ROWS = 6, KKI_BODY_PAD = 8 };
@@ -26,12 +28,14 @@ typedef struct kki_tie {
 } kki_tie;
 
 typedef struct kki_sparse_problem {
-    kki_problem rows;     ///< laws, g and compliance; no G, no Y
-    int32_t nbody, ntie;  ///< bodies without a tie are allowed
-    const int32_t *first; ///< [nbody + 1] where each one's y begins; multiples of 8
-    const int32_t *nv;    ///< [nbody]
-    const kki_tie *tie;   ///< [ntie] rows and blocks rising without a gap
-    const double *Y;      ///< 64-byte aligned, zero in the padding
+    kki_problem rows;          ///< laws, g and compliance; no G, no Y
+    int32_t nbody, ntie;       ///< bodies without a tie are allowed
+    const int32_t *first;      ///< [nbody + 1] where each one's y begins; multiples of 8
+    const int32_t *nv;         ///< [nbody]
+    const kki_tie *tie;        ///< [ntie] rows and blocks rising without a gap
+    const double *Y;           ///< 64-byte aligned, zero in the padding
+    uint64_t stamp;            ///< equal where ties and Y are those of the call before; 0: not known
+    const kk_workers *workers; ///< who sweeps; NULL: the calling thread alone
 } kki_sparse_problem;
 
 typedef struct kki_sparse_size {

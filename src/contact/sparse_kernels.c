@@ -181,9 +181,15 @@ BODY void sweep_tie(const kki_sparse_system *s, const kki_tie *t, bool is_cheap,
     }
 }
 
-BODY void sweep_body(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z) {
+BODY void sweep_body(const kki_sparse_system *s, double *lambda, double *z) {
     for (int i = 0; i < s->problem->ntie; i++) {
-        sweep_tie(s, &s->problem->tie[i], is_cheap, lambda, z);
+        sweep_tie(s, &s->problem->tie[i], false, lambda, z);
+    }
+}
+
+BODY void sweep_listed_body(const kki_sparse_system *s, const int32_t *tie, int count, double *lambda, double *z) {
+    for (int i = 0; i < count; i++) {
+        sweep_tie(s, &s->problem->tie[tie[i]], true, lambda, z);
     }
 }
 
@@ -500,12 +506,12 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     attribute static void motion_##suffix(const kki_sparse_problem *p, const double *l, double *z) {               \
         motion_body(p, l, z);                                                                                      \
     }                                                                                                              \
-    attribute static void sweep_##suffix(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z) {   \
-        if (is_cheap) {                                                                                            \
-            sweep_body(s, true, lambda, z);                                                                        \
-        } else {                                                                                                   \
-            sweep_body(s, false, lambda, z);                                                                       \
-        }                                                                                                          \
+    attribute static void sweep_##suffix(const kki_sparse_system *s, double *lambda, double *z) {                  \
+        sweep_body(s, lambda, z);                                                                                  \
+    }                                                                                                              \
+    attribute static void sweep_listed_##suffix(const kki_sparse_system *s, const int32_t *tie, int count,         \
+                                                double *lambda, double *z) {                                       \
+        sweep_listed_body(s, tie, count, lambda, z);                                                               \
     }                                                                                                              \
     attribute static void assemble_##suffix(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) {  \
         assemble_body(p, R, f);                                                                                    \
@@ -523,6 +529,7 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
         .velocity = velocity_##suffix,                                                                             \
         .motion = motion_##suffix,                                                                                 \
         .combine = combine_##suffix,                                                                               \
+        .sweep_listed = sweep_listed_##suffix,                                                                     \
         .sweep = sweep_##suffix,                                                                                   \
         .assemble = assemble_##suffix,                                                                             \
         .factor = factor_##suffix,                                                                                 \

@@ -25,7 +25,7 @@ typedef struct climb {
 
 static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
     for (int k = 0; k < count; k++) {
-        c->s->kernels->sweep(c->s, false, it->lambda, it->z);
+        c->s->kernels->sweep(c->s, it->lambda, it->z);
         c->stats->sweeps++;
     }
     kki_sparse_judge(c->s, it);
@@ -139,15 +139,6 @@ static double enough_of(const climb *c, double floor) {
 
 static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *work) {
     kki_sparse_scratch *w = work->scratch;
-    if (o->fixed_sweeps > 0) {
-        for (int k = 0; k < o->fixed_sweeps; k++) {
-            c->s->kernels->sweep(c->s, true, c->best->lambda, c->best->z);
-        }
-        c->stats->sweeps += o->fixed_sweeps;
-        c->stats->rung = KKI_RUNG_SWEEP;
-        kki_sparse_judge(c->s, c->best);
-        return;
-    }
     c->enough = enough_of(c, c->s->floor);
     if (done(c)) {
         return;
@@ -206,6 +197,48 @@ static kk_status check(const kki_sparse_problem *p, const kki_sparse_size *size)
     return fits ? KK_OK : KK_LIMIT_EXCEEDED;
 }
 
+static kk_status refuse(const kki_problem *p, double *lambda, double *u, kki_solver_stats *stats) {
+    stats->block = find_not_finite(p, u);
+    memset(lambda, 0, sizeof *lambda * (size_t)p->nrow);
+    memset(u, 0, sizeof *u * (size_t)p->nrow);
+    return KK_NOT_FINITE;
+}
+
+static void judge_result(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_scratch *w,
+                         const double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats) {
+    kki_sparse_certify(problem, lambda, w->dz, u, certificate);
+    stats->block = certificate->worst;
+    stats->solved = certificate->residual <= options->tolerance;
+    stats->cut_short = certificate->residual > w->system.floor;
+}
+
+/// Real-time mode: so many sweeps from the warm start, and nothing else.
+static kk_status sweep_only(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_work *work,
+                            double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats) {
+    kki_sparse_scratch *w = work->scratch;
+    kki_sparse_iterate *it = &w->iterate[BEST];
+    kki_sparse_system_begin(problem, work->kernels, options->floor, w);
+    kki_bundles_make(problem, w->system.soft, &w->bundles);
+    for (int i = 0; i < w->bundles.nrest; i++) {
+        kki_sparse_system_own(&w->system, &problem->tie[w->bundles.rest[i]]);
+    }
+    shift(&problem->rows, lambda, 1, it->lambda);
+    memset(it->z, 0, sizeof *it->z * (size_t)w->system.width);
+    work->kernels->motion(problem, it->lambda, it->z);
+    if (!all_finite(problem->rows.nrow, w->system.g) || !all_finite(w->system.width, it->z)) {
+        kki_sparse_certify(problem, lambda, w->dz, u, certificate);
+        return refuse(&problem->rows, lambda, u, stats);
+    }
+    kki_bundles_sweep(&w->system, &w->bundles, options->fixed_sweeps, it->lambda, it->z);
+    stats->sweeps = options->fixed_sweeps;
+    stats->rung = KKI_RUNG_SWEEP;
+    shift(&problem->rows, it->lambda, -1, lambda);
+    if (!options->unproven) {
+        judge_result(problem, options, w, lambda, u, certificate, stats);
+    }
+    return KK_OK;
+}
+
 kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_work *work,
                            double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats) {
     kki_sparse_scratch *w = work->scratch;
@@ -215,6 +248,9 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
     if (status != KK_OK) {
         return status;
     }
+    if (options->fixed_sweeps > 0) {
+        return sweep_only(problem, options, work, lambda, u, certificate, stats);
+    }
     kki_sparse_system_make(problem, work->kernels, options->floor, w);
     climb c = {w,    &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance,
                1e-5, 0};
@@ -222,16 +258,11 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
     shift(&problem->rows, lambda, 1, c.best->lambda);
     kki_sparse_judge(c.s, c.best);
     if (!all_finite(problem->rows.nrow, c.best->u)) {
-        stats->block = find_not_finite(&problem->rows, c.best->u);
-        memset(lambda, 0, sizeof *lambda * (size_t)problem->rows.nrow);
-        memset(u, 0, sizeof *u * (size_t)problem->rows.nrow);
-        return KK_NOT_FINITE;
+        memcpy(u, c.best->u, sizeof *u * (size_t)problem->rows.nrow);
+        return refuse(&problem->rows, lambda, u, stats);
     }
     climb_all(&c, options, work);
     shift(&problem->rows, c.best->lambda, -1, lambda);
-    kki_sparse_certify(problem, lambda, w->dz, u, certificate);
-    stats->block = certificate->worst;
-    stats->solved = certificate->residual <= options->tolerance;
-    stats->cut_short = certificate->residual > c.s->floor;
+    judge_result(problem, options, w, lambda, u, certificate, stats);
     return KK_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef KKI_CONTACT_SPARSE_SCRATCH_H
 #define KKI_CONTACT_SPARSE_SCRATCH_H
 
+#include "contact/bundles.h"
 #include "contact/sparse.h"
 
 /// Order of elimination and pattern of the factor: a function of the graph of touching bodies alone.
@@ -44,7 +45,7 @@ typedef struct kki_sparse_factor {
 /// λ, its motion, velocities and residual.
 typedef struct kki_sparse_iterate {
     double *lambda, *u; ///< [rows]
-    double *z;          ///< [width]
+    double *z;          ///< [width + 8]
     double residual;
 } kki_sparse_iterate;
 
@@ -68,6 +69,7 @@ typedef struct kki_sparse_scratch {
     kki_sparse_graph graph;
     kki_sparse_factor factor;
     kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
+    kki_bundles bundles;    ///< of sweeps without anything else
     double *R, *e;          ///< [6 × rows], [rows] of a Newton step
     double *dz, *du;        ///< [width], [rows]
     double *kept;           ///< [width] motion of the convex problem
@@ -81,8 +83,10 @@ typedef struct kki_sparse_kernels {
     void (*velocity)(const kki_sparse_problem *p, const double *z, double *u);
     void (*motion)(const kki_sparse_problem *p, const double *lambda, double *z);
     void (*combine)(const double *T, const double *w, size_t stride, int rows, double *Y);
-    /// One pass over all blocks in order; z follows λ, u is not kept. @param is_cheap  a step to each contact's law instead of its solution
-    void (*sweep)(const kki_sparse_system *s, bool is_cheap, double *lambda, double *z);
+    /// One pass over all blocks in order; z follows λ, u is not kept.
+    void (*sweep)(const kki_sparse_system *s, double *lambda, double *z);
+    /// The same over some ties, with a step to each contact's law instead of its solution.
+    void (*sweep_listed)(const kki_sparse_system *s, const int32_t *tie, int count, double *lambda, double *z);
     /// H from R [6 × nrow: a row of it for a row of the tie].
     void (*assemble)(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f);
     /// False at a singular diagonal block.
@@ -101,6 +105,11 @@ bool kki_sparse_order(const kki_sparse_problem *p, const kki_sparse_size *size, 
 
 // ---- sparse_system.c
 
+/// g and soft alone; s->own and s->scale of a tie's blocks.
+void kki_sparse_system_begin(const kki_sparse_problem *p, const kki_sparse_kernels *kernels, double floor,
+                             kki_sparse_scratch *w);
+void kki_sparse_system_own(kki_sparse_system *s, const kki_tie *t);
+/// All of it.
 void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernels *kernels, double floor,
                             kki_sparse_scratch *w);
 /// z, u and residual of it->lambda.

@@ -69,8 +69,12 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     for (int k = 0; k < KKI_SPARSE_ITERATES; k++) {
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows);
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].u, rows);
-        KKI_LAYOUT_ARRAY(layout, w->iterate[k].z, width);
+        KKI_LAYOUT_ARRAY(layout, w->iterate[k].z, width + KKI_BODY_PAD);
     }
+    KKI_LAYOUT_ARRAY(layout, w->bundles.bundle, (size_t)kki_bundles_room(size->ties));
+    KKI_LAYOUT_ARRAY(layout, w->bundles.taken, (size_t)size->bodies);
+    KKI_LAYOUT_ARRAY(layout, w->bundles.colour, (size_t)size->ties);
+    KKI_LAYOUT_ARRAY(layout, w->bundles.rest, (size_t)size->ties);
     KKI_LAYOUT_ARRAY(layout, w->R, 6 * rows);
     KKI_LAYOUT_ARRAY(layout, w->e, rows);
     KKI_LAYOUT_ARRAY(layout, w->dz, width);
@@ -100,6 +104,7 @@ kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allo
     place(&layout, &size, work->scratch);
     work->scratch->factor.pattern = &work->scratch->pattern;
     work->kernels = kki_sparse_kernels_best();
+    work->scratch->bundles.kernels = kki_bundle_kernels_best();
     return KK_OK;
 }
 
@@ -199,8 +204,14 @@ static double size_of(const kki_sparse_system *s) {
     return size > 0 ? size : 1e-12;
 }
 
-void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernels *kernels, double floor,
-                            kki_sparse_scratch *w) {
+void kki_sparse_system_own(kki_sparse_system *s, const kki_tie *t) {
+    for (int b = t->block; b < t->block + t->nblock; b++) {
+        s->scale[b] = own_block(s, t, &s->problem->rows.block[b], s->own + 6 * (size_t)b);
+    }
+}
+
+void kki_sparse_system_begin(const kki_sparse_problem *p, const kki_sparse_kernels *kernels, double floor,
+                             kki_sparse_scratch *w) {
     kki_sparse_system *s = &w->system;
     s->problem = p;
     s->kernels = kernels;
@@ -211,19 +222,21 @@ void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernel
         s->g[i] = p->rows.g[i];
         s->soft[i] = p->rows.compliance ? p->rows.compliance[i] : 0;
     }
-    for (int i = 0; i < p->ntie; i++) {
-        const kki_tie *t = &p->tie[i];
-        for (int b = t->block; b < t->block + t->nblock; b++) {
-            s->scale[b] = own_block(s, t, &p->rows.block[b], s->own + 6 * (size_t)b);
-        }
-    }
     shift_adhesion(s, w->e, w->dz, w->du);
-    s->size = size_of(s);
     double fastest = 1;
     for (int i = 0; i < s->nrow; i++) {
         fastest = ABS(s->g[i]) > fastest ? ABS(s->g[i]) : fastest;
     }
     s->floor = floor * fastest;
+}
+
+void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernels *kernels, double floor,
+                            kki_sparse_scratch *w) {
+    kki_sparse_system_begin(p, kernels, floor, w);
+    for (int i = 0; i < p->ntie; i++) {
+        kki_sparse_system_own(&w->system, &p->tie[i]);
+    }
+    w->system.size = size_of(&w->system);
 }
 
 static double residual_of(const kki_sparse_system *s, const double *lambda, const double *u) {

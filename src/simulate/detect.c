@@ -224,14 +224,31 @@ static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_
     return p->reach < most ? p->reach : most;
 }
 
-static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
-                              kk_error *error) {
+/// Manifolds of a pair, at most `room`; below zero where there are more.
+static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_near_pair *near, const double *record,
+                          kki_pair_memory *memory, kki_manifold *manifold, int room) {
     const int a = near->first, b = near->second;
-    kki_manifold manifold[MOST_MANIFOLDS];
-    const double *record = find_pair(book, m->shape[a].collider, m->shape[b].collider);
-    kki_pair_memory memory = record ? memory_of(record) : (kki_pair_memory){0};
-    int count = kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], contact_reach(m, s, near),
-                            &memory, manifold, MOST_MANIFOLDS);
+    *memory = record ? memory_of(record) : (kki_pair_memory){0};
+    return kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], contact_reach(m, s, near),
+                       memory, manifold, room);
+}
+
+/// @param met  what workers have found of it; NULL: nobody has looked
+static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
+                              const kki_meeting *met, kk_error *error) {
+    const int a = near->first, b = near->second;
+    kki_manifold many[MOST_MANIFOLDS];
+    const kki_manifold *manifold = many;
+    kki_pair_memory memory;
+    int count = 0;
+    if (met && met->count >= 0) {
+        memory = met->memory;
+        manifold = &met->manifold;
+        count = met->count;
+    } else {
+        const double *record = met ? met->record : find_pair(book, m->shape[a].collider, m->shape[b].collider);
+        count = find_manifolds(m, s, near, record, &memory, many, MOST_MANIFOLDS);
+    }
     count = count < 0 ? MOST_MANIFOLDS : count;
     if (count == 0) {
         return KK_OK;
@@ -252,6 +269,35 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     return status;
 }
 
+typedef struct looking {
+    const kk_model *m;
+    kk_simulator *s;
+} looking;
+
+static void look_at_some(void *context, int first, int end, int worker) {
+    const looking *x = context;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        kki_meeting *met = &x->s->met[i];
+        met->count = find_manifolds(x->m, x->s, &x->s->near.list[i], met->record, &met->memory, &met->manifold, 1);
+    }
+}
+
+/// The narrow phase by all workers, where there are enough pairs. What is found waits in s->met.
+static int look_together(const kk_model *m, kk_simulator *s, memory_book *book, int count) {
+    enum { GRAIN = 64 };
+    if (s->nworker < 2 || s->options.workers.count < 2 || count < 2 * GRAIN) {
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        const kki_near_pair *p = &s->near.list[i];
+        s->met[i].record = find_pair(book, m->shape[p->first].collider, m->shape[p->second].collider);
+    }
+    looking x = {m, s};
+    kki_workers_share(&s->options.workers, count, GRAIN, look_at_some, &x);
+    return 1;
+}
+
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
     s->ncontact = s->ntouching = 0;
     if (s->max_contacts == 0) {
@@ -266,8 +312,9 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
             return KK_OK; // the step will be taken in parts
         }
     }
+    const int met = status == KK_OK && look_together(model, s, &book, count);
     for (int i = 0; i < count && status == KK_OK; i++) {
-        status = collide_pair(model, s, &book, &s->near.list[i], error);
+        status = collide_pair(model, s, &book, &s->near.list[i], met ? &s->met[i] : NULL, error);
     }
     return status;
 }

@@ -35,10 +35,6 @@ static void store_quat(double *q, kk_quat a) {
     q[3] = r.z;
 }
 
-static kk_vec3 turn_back(kk_quat q, kk_vec3 a) {
-    return kk_mat3_tmul_vec(kk_quat_to_mat3(q), a);
-}
-
 static kk_vec3 turn(kk_quat q, kk_vec3 a) {
     return kk_mat3_mul_vec(kk_quat_to_mat3(q), a);
 }
@@ -49,6 +45,24 @@ static kk_vec3 turn(kk_quat q, kk_vec3 a) {
 static kk_vec3 turned_away(kk_quat q, kk_vec3 a) {
     const kk_vec3 e = kk_vec3_make(q.x, q.y, q.z), once = kk_vec3_cross(e, a), twice = kk_vec3_cross(e, once);
     return kk_vec3_scale(kk_vec3_sub(twice, kk_vec3_scale(once, q.w)), 2);
+}
+
+/// kk_quat_exp; angles below a quarter of a radian, as those of a step are, by the series of cosine and sine, whose first neglected
+/// terms are below rounding.
+static kk_quat turn_of(kk_vec3 theta) {
+    const double x = 0.25 * kk_vec3_dot(theta, theta); // half the angle, squared
+    if (!(x < 1.0 / 64)) {
+        return kk_quat_exp(theta);
+    }
+    double c = 1.0 / 720, s = 1.0 / 5040;
+    if (x > 1e-4) {
+        c -= x * (1.0 / 40320 - x / 3628800);
+        s -= x * (1.0 / 362880 - x / 39916800);
+    }
+    c = 1 - x * (1.0 / 2 - x * (1.0 / 24 - x * c));
+    s = 1 - x * (1.0 / 6 - x * (1.0 / 120 - x * s));
+    const double f = 0.5 * s;
+    return (kk_quat){c, f * theta.x, f * theta.y, f * theta.z};
 }
 
 // ---- free roots
@@ -121,23 +135,32 @@ typedef struct spinner {
 } spinner;
 
 static void turn_by(spinner *x, kk_vec3 theta) {
-    const kk_quat turned = kk_quat_exp(theta);
+    const kk_quat turned = turn_of(theta);
     x->R = kk_quat_mul(x->R, turned);
     carry(&x->P, turned);
     carry(&x->L, turned);
     carry(&x->u, turned);
 }
 
-/// θ of the midpoint rule by fixed-point iteration; each contracts by about |θ|/2.
+/// r + g I⁻¹ (P × r): with g = h/2 how θ answers a change r of what it should be, to first order in θ.
+static kk_vec3 answer(const lone *b, kk_vec3 P, double g, kk_vec3 r) {
+    return kk_vec3_add(r, kk_vec3_scale(kk_sym3_mul_vec(b->inverse, kk_vec3_cross(P, r)), g));
+}
+
+/// θ of the midpoint rule. The plain iteration contracts by |θ|/2; corrected to first order in θ, by less than |θ|²/2, so it ends where the
+/// next correction would be below rounding.
 static kk_vec3 midpoint_turn(const lone *b, kk_vec3 P, double h) {
-    kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, P), h);
+    const kk_vec3 free = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, P), h);
+    const int is_slow = kk_vec3_dot(free, free) < 0.25;
+    const double g = is_slow ? 0.5 * h : 0;
+    kk_vec3 theta = answer(b, P, g, free);
     for (int i = 0; i < 60; i++) {
-        const kk_quat half = kk_quat_exp(kk_vec3_scale(theta, 0.5));
-        const kk_vec3 next = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, turn_back(half, P)), h);
-        const kk_vec3 d = kk_vec3_sub(next, theta);
+        const kk_vec3 turned = kk_vec3_add(P, turned_away(turn_of(kk_vec3_scale(theta, 0.5)), P));
+        const kk_vec3 next = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, turned), h);
+        const kk_vec3 d = answer(b, P, g, kk_vec3_sub(next, theta));
         const double change = kk_vec3_dot(d, d), size = kk_vec3_dot(next, next);
-        theta = next;
-        if (change <= 1e-32 * size) {
+        theta = kk_vec3_add(theta, d);
+        if (change * (is_slow ? 0.25 * size * size : 1) <= 1e-32 * size) {
             break;
         }
     }

@@ -45,11 +45,15 @@ static double command(const kk_simulator *s, const kki_model_actuator *a, double
     if (a->lag == KK_LAG_NONE) {
         return u;
     }
-    double *x = &s->lag[a->lag_index];
+    double *x = &s->lag[a->lag_index], time = s->h;
+    if (s->h == 0) { // a stage of Runge and Kutta: from the step's start to its moment
+        *x = kk_state_lag_const(s->start)[a->lag_index];
+        time = s->moment;
+    }
     if (a->lag == KK_LAG_INTEGRATE) {
-        *x += s->h * u;
+        *x += time * u;
     } else {
-        *x += (u - *x) * (a->time_constant > 0 ? 1 - kk_exp(-s->h / a->time_constant) : 1);
+        *x += (u - *x) * (a->time_constant > 0 ? 1 - kk_exp(-time / a->time_constant) : 1);
     }
     *x = clamp(*x, a->lag_lower, a->lag_upper);
     return *x;

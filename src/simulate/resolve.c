@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/workers.h"
 #include "contact/cones.h"
 #include "simulate/island.h"
 
@@ -14,10 +15,15 @@ static const double SLIPPING = 1e-8;
 static const double TURNING = 1e-9;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
+/// Rounds in which friction is kept from doing work on what turns, and work that is rounding, J.
+enum { MOST_PUMPING = 4 };
+static const double PUMPED = 1e-14;
 /// What turning explains up to this factor, it explains.
 static const double NEARLY = 1.25;
-/// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
-static const double REST_OF_PILES = 5e-3;
+/// Residual of a warm start, in tolerances, that what has many rows is left with: a hundred planks, or a robot on its feet, stir more digits
+/// than one box.
+static const double REST_OF_MANY = 5e-3;
+enum { MANY_ROWS = 18 };
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
 static const double LEAST_OF_PILES = 1e-8;
 enum { SWEEPS_OF_PILES = 10 };
@@ -162,6 +168,10 @@ static double lasting_share(const kk_simulator *s, const kki_island *I) {
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
 /// @param share  of a change of λ that the next step should start from
 static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
+    *share = 1;
+    if (s->options.budget > 0) {
+        return 0; // the sweeps are cheaper than the question
+    }
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
@@ -177,9 +187,11 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
         kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
-    const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
-    *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
-    if (!(proof.residual <= floor)) {
+    const int many = I->is_wide || I->nrow > MANY_ROWS;
+    const double most = REST_OF_MANY * options.tolerance, floor = many && most > few ? most : few;
+    *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
+    const int creeps = !I->is_wide && proof.creep > KKI_TELLING_CREEP * proof.residual;
+    if (!(proof.residual <= floor) || creeps) {
         return 0;
     }
     note(m, s, I, &proof, &none);
@@ -267,7 +279,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
-    options.any = true;
+    options.any = options.unproven = true;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
@@ -363,6 +375,33 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
     return any;
 }
 
+/// Friction on what turns about its contact does the work λt · (u_middle + u_end)/2, and Coulomb's law sees to it that λt · (u_end + bias) is
+/// not positive. Where a slide just stopped, or turning explains a part of u_middle only, the bias takes over as much of the rest as lies
+/// along λt, or all of it. True where it has changed.
+static int stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+        if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
+            continue;
+        }
+        const double *l = s->lambda + c->row + 1, *u = s->u0 + c->row + 1;
+        double *bias = s->bias + c->row + 1, *g = s->g + c->row + 1;
+        const double left[2] = {u[0] + k->surface[0] - bias[0], u[1] + k->surface[1] - bias[1]};
+        const double work = l[0] * left[0] + l[1] * left[1], size = l[0] * l[0] + l[1] * l[1];
+        if (work > PUMPED) {
+            for (int t = 0; t < 2; t++) {
+                const double more = is_last ? left[t] : l[t] * (work / size);
+                bias[t] += more;
+                g[t] += more;
+            }
+            any = 1;
+        }
+    }
+    return any;
+}
+
 /// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
 static int has_force(const kk_simulator *s, const kki_constraint *c) {
     int any = 0;
@@ -372,20 +411,19 @@ static int has_force(const kk_simulator *s, const kki_constraint *c) {
     return any;
 }
 
-/// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
-/// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
+/// Rigid loops hold in the mean of the step's start and end: the curvature of their path then costs no energy, as it does where only the
+/// end is held. (The path of a coupling is straight.)
 static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
-    const double kept = 0.999;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
             reflect_contact(m, s, c, u_start + (c->row - I->first_row));
         }
-        const int holds = (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING) && has_force(s, c);
+        const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {
             if (s->compliance[c->row + r] == 0) {
-                s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
+                s->bias[c->row + r] = u_start[c->row - I->first_row + r];
             }
         }
     }
@@ -414,6 +452,14 @@ static void keep(kk_simulator *s, const kki_island *I, double share) {
     }
 }
 
+/// The rows' velocities as the last step left them; u2 is free until work is booked.
+static const double *velocities_before(kk_simulator *s, const kki_island *I) {
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        s->u2[r] = s->u0[r] + s->bias[r];
+    }
+    return s->u2 + I->first_row;
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
@@ -422,6 +468,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
+    kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
@@ -438,13 +485,20 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int holds = waits || (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int known = waits || (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int holds = known && !break_loose(m, s, I);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
+    problem.before = velocities_before(s, I);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
+        status = solve(m, s, I, &problem, error);
+    }
+    problem.before = NULL;
+    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && stop_pumping(m, s, I, round == MOST_PUMPING);
+         round++) {
         status = solve(m, s, I, &problem, error);
     }
     if (status != KK_OK) {
@@ -466,12 +520,108 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
 }
 
-kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
-    const kki_warm_layout w = s->layout;
-    const double *warm = kki_state_warm_const(state);
-    kk_status status = KK_OK;
-    for (int i = 0; i < s->nisland && status == KK_OK; i++) {
-        status = resolve_island(model, s, &s->island[i], &w, warm, error);
+// ---- all of them
+
+/// An island's share of the report.
+static void add_report(const kk_report *from, kk_report *to) {
+    if (from->residual > to->residual) {
+        to->residual = from->residual;
+        to->worst_body[0] = from->worst_body[0];
+        to->worst_body[1] = from->worst_body[1];
     }
-    return status;
+    to->cone = from->cone > to->cone ? from->cone : to->cone;
+    to->signorini = from->signorini > to->signorini ? from->signorini : to->signorini;
+    to->dissipation = from->dissipation > to->dissipation ? from->dissipation : to->dissipation;
+    to->constraint_work += from->constraint_work;
+    to->sweeps += from->sweeps;
+    to->newton += from->newton;
+    to->factorisations += from->factorisations;
+    to->events += from->events;
+    to->cut_short |= from->cut_short;
+}
+
+typedef struct resolving {
+    const kk_model *m;
+    kk_simulator *s;
+    const double *warm;
+} resolving;
+
+/// On the worker's own simulator; its report is that of the island for so long.
+static void resolve_one(const resolving *x, kk_simulator *own, int island, int worker) {
+    kk_simulator *s = x->s;
+    kk_error error = {0};
+    own->report = (kk_report){.worst_body = {-1, -1}};
+    kki_outcome *outcome = &s->outcome[island];
+    outcome->status = resolve_island(x->m, own, &s->island[island], &s->layout, x->warm, &error);
+    outcome->report = own->report;
+    outcome->is_done = 1;
+    if (outcome->status != KK_OK && (s->fault_island[worker] < 0 || island < s->fault_island[worker])) {
+        s->fault_island[worker] = island;
+        s->fault[worker] = error;
+    }
+}
+
+static void resolve_some(void *context, int first, int end, int worker) {
+    const resolving *x = context;
+    for (int i = first; i < end; i++) {
+        if (!x->s->outcome[i].is_done) {
+            resolve_one(x, kki_crew_member(x->s, worker), i, worker);
+        }
+    }
+}
+
+/// Islands so large that one worker would still be at it when all others are done: one behind the other, each by all of them.
+static void resolve_large(const resolving *x, const kk_workers *workers) {
+    kk_simulator *s = x->s;
+    int rows = 0;
+    for (int i = 0; i < s->nisland; i++) {
+        rows += s->island[i].nrow;
+    }
+    s->helpers = workers;
+    for (int i = 0; i < s->nisland; i++) {
+        if (s->island[i].is_wide && s->island[i].nrow > rows / (2 * workers->count)) {
+            resolve_one(x, s, i, 0);
+        }
+    }
+    s->helpers = NULL;
+}
+
+/// The first fault in the order of islands, whoever met it.
+static kk_status first_fault(const kk_simulator *s, kk_error *error) {
+    int first = -1;
+    for (int w = 0; w < s->nworker; w++) {
+        const int island = s->fault_island[w];
+        if (island >= 0 && (first < 0 || island < s->fault_island[first])) {
+            first = w;
+        }
+    }
+    if (first < 0) {
+        return KK_OK;
+    }
+    if (error) {
+        *error = s->fault[first];
+    }
+    return s->outcome[s->fault_island[first]].status;
+}
+
+kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
+    const resolving x = {model, s, kki_state_warm_const(state)};
+    const kk_workers *workers = s->nworker > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
+    kk_report report = s->report;
+    for (int i = 0; i < s->nisland; i++) {
+        s->outcome[i].is_done = 0;
+    }
+    for (int w = 0; w < s->nworker; w++) {
+        s->fault_island[w] = -1;
+    }
+    if (workers) {
+        resolve_large(&x, workers);
+        kki_crew_gather(s);
+    }
+    kki_workers_share(workers, s->nisland, 1, resolve_some, (void *)(uintptr_t)&x);
+    for (int i = 0; i < s->nisland; i++) { // in the order of islands: sums depend on it
+        add_report(&s->outcome[i].report, &report);
+    }
+    s->report = report;
+    return first_fault(s, error);
 }

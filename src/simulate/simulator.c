@@ -48,6 +48,10 @@ const char *kk_solver_name(kk_solver solver) {
     return (unsigned)solver < sizeof names / sizeof *names ? names[solver] : "";
 }
 
+static int worker_count(const kk_step_options *o) {
+    return o && o->workers.run && o->workers.count > 1 ? o->workers.count : 1;
+}
+
 static double or_default(double x, double value) {
     return x > 0 ? x : value;
 }
@@ -67,6 +71,10 @@ kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_option
     if (status == KK_OK && kki_paper_of(o->solver) != simulator->paper) {
         status = kki_error_set(error, KK_INVALID_ARGUMENT, "a simulator keeps its solver; make another one for \"%s\"",
                                kk_solver_name(o->solver));
+    }
+    if (status == KK_OK && worker_count(o) > simulator->nworker) {
+        status = kki_error_set(error, KK_INVALID_ARGUMENT, "the simulator was made for %d workers, not %d",
+                               (int)simulator->nworker, worker_count(o));
     }
     if (status == KK_OK) {
         simulator->options = filled(simulator->model, *o);
@@ -157,6 +165,7 @@ static void place_wide(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t trees = s->wide.width > 0 ? (size_t)m->ntree : 0;
     KKI_LAYOUT_ARRAY(layout, s->wide.Y, s->wide.room);
     KKI_LAYOUT_ARRAY(layout, s->wide.tie, trees ? (size_t)s->max_constraints : 0);
+    KKI_LAYOUT_ARRAY(layout, s->wide.is_built, trees ? (size_t)s->max_constraints : 0);
     KKI_LAYOUT_ARRAY(layout, s->wide.first, trees + 1);
     KKI_LAYOUT_ARRAY(layout, s->wide.nv, trees);
     KKI_LAYOUT_ARRAY(layout, s->wide.body_of_tree, trees);
@@ -164,11 +173,15 @@ static void place_wide(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->wide.climbed, 4 * (size_t)s->wide.widest);
 }
 
+/// Room for pairs that are near: more than touch. With a long step all of a few hundred fast bodies are near each other.
+static int near_room(const kk_model *m, int touching) {
+    enum { COMMON = 1 << 16 };
+    const int64_t all = (int64_t)m->ncollider * (m->ncollider - 1) / 2, wanted = touching > COMMON ? touching : COMMON;
+    return (int)(touching == 0 ? 0 : all < wanted ? all : wanted);
+}
+
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
-    const kki_solver_size largest = dense_size(m, s);
-    const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
-    const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
     KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
@@ -216,6 +229,20 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
+    KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
+    KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
+    KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
+    KKI_LAYOUT_ARRAY(layout, s->met,
+                     s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0);
+    kki_simulator_place_scratch(layout, m, s);
+}
+
+void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3;
+    const kki_solver_size largest = dense_size(m, s);
+    const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
+    const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
@@ -236,10 +263,13 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
 
 // ---- creation
 
-static kk_status allocate(const kk_model *m, const kki_paper *paper, const kk_allocator *allocator,
+static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers, const kk_allocator *allocator,
                           kk_simulator **simulator) {
-    kk_simulator header = {
-        .allocator = kki_allocator_or_default(allocator), .paper = paper, .model = m, .model_hash = m->hash};
+    kk_simulator header = {.nworker = workers,
+                           .allocator = kki_allocator_or_default(allocator),
+                           .paper = paper,
+                           .model = m,
+                           .model_hash = m->hash};
     count(m, &header);
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
@@ -258,21 +288,17 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, const kk_al
     return KK_OK;
 }
 
-/// Room for pairs that are near: more than touch. With a long step all of a few hundred fast bodies are near each other.
-static int near_room(const kk_model *m, int touching) {
-    enum { COMMON = 1 << 16 };
-    const int64_t all = (int64_t)m->ncollider * (m->ncollider - 1) / 2, wanted = touching > COMMON ? touching : COMMON;
-    return (int)(touching == 0 ? 0 : all < wanted ? all : wanted);
-}
-
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     status = status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), &s->allocator);
-    if (status == KK_OK) {
-        status = kki_solver_work_create(&s->solver, &s->allocator, dense_size(m, s));
-    }
+    status = status ? status : kki_simulator_make_solvers(m, s);
+    return status ? status : kki_crew_create(m, s);
+}
+
+kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s) {
+    kk_status status = kki_solver_work_create(&s->solver, &s->allocator, dense_size(m, s));
     if (status == KK_OK && s->wide.width > 0) {
         status = kki_sparse_work_create(&s->wide.solver, &s->allocator,
                                         kki_sparse_size_for(m->ntree, s->max_constraints, s->max_rows, s->max_blocks,
@@ -312,7 +338,8 @@ kk_status kki_simulator_create_from(kk_simulator *donor, const kk_model *model, 
     if (kki_check_tendons(model, error) != KK_OK) {
         return KK_INVALID_MODEL;
     }
-    if (allocate(model, options ? kki_paper_of(options->solver) : NULL, allocator, &s) != KK_OK) {
+    if (allocate(model, options ? kki_paper_of(options->solver) : NULL, worker_count(options), allocator, &s) !=
+        KK_OK) {
         return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a simulator of %d degrees of freedom",
                              (int)model->nv);
     }
@@ -339,6 +366,7 @@ void kk_simulator_free(kk_simulator *simulator) {
         if (simulator->paper) {
             simulator->paper->destroy(simulator);
         }
+        kki_crew_free(simulator);
         kki_solver_work_destroy(&simulator->solver);
         kki_sparse_work_destroy(&simulator->wide.solver);
         kki_near_destroy(&simulator->near);

@@ -5,6 +5,7 @@
 #include <karakuri/simulate.h>
 
 #include "base/arena.h"
+#include "base/workers.h"
 #include "collision/manifold.h"
 #include "contact/solver.h"
 #include "dynamics/data.h"
@@ -128,6 +129,21 @@ typedef struct kki_narrow {
     double *Q, *R;                            ///< [units × width], [units × stride]
 } kki_narrow;
 
+/// What one island's solution leaves for the report.
+typedef struct kki_outcome {
+    kk_status status;
+    int32_t is_done;
+    kk_report report;
+} kki_outcome;
+
+/// What the narrow phase finds of a pair; several manifolds are looked for again.
+typedef struct kki_meeting {
+    const double *record; ///< what the state remembers of it
+    int32_t count;
+    kki_pair_memory memory;
+    kki_manifold manifold;
+} kki_meeting;
+
 struct kk_simulator {
     kk_allocator allocator;
     const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
@@ -145,6 +161,7 @@ struct kk_simulator {
     void *probe_user;
     int is_smooth;   ///< whether this step was one for Runge and Kutta
     int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
     int has_spatial; ///< whether it has spatial tendons
 
@@ -216,6 +233,15 @@ struct kk_simulator {
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there
 
+    // the crew (crew.c): a simulator is the first of its workers; the others are copies of it with scratch of their own
+    int32_t nworker;
+    kk_simulator **mate;       ///< [nworker − 1]
+    kki_outcome *outcome;      ///< [ntree] by island
+    kki_meeting *met;          ///< [most near pairs] where there are several workers
+    const kk_workers *helpers; ///< who helps with the island at hand; NULL: nobody
+    kk_error *fault;           ///< [nworker] of each worker's first island that failed
+    int32_t *fault_island;     ///< [nworker] its number
+
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
@@ -226,6 +252,15 @@ struct kk_simulator {
     kki_wide wide;
 };
 
+/// crew.c: room for workers beyond the first; and gone again.
+kk_status kki_crew_create(const kk_model *m, kk_simulator *s);
+void kki_crew_free(kk_simulator *s);
+/// Copies of the simulator as it is now, with scratch of their own.
+void kki_crew_gather(kk_simulator *s);
+kk_simulator *kki_crew_member(kk_simulator *s, int worker);
+/// simulator.c: what each worker has of its own.
+void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simulator *s);
+kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
 kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
 /// fast.c: what a pair of shapes may move against each other before detection could miss it; infinite with a plane.

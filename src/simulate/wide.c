@@ -138,6 +138,34 @@ static void build_tie(const kk_model *m, kk_simulator *s, const kki_constraint *
     flush(m, s, &c, t);
 }
 
+typedef struct building {
+    const kk_model *m;
+    kk_simulator *s;
+    const kki_island *I;
+} building;
+
+static void answer_some(void *context, int first, int end, int worker) {
+    const building *x = context;
+    (void)worker;
+    for (int t = first; t < end; t++) {
+        const int tree = x->s->tree_order[x->I->first_tree + t];
+        if (is_lone(x->m, x->m->dof_node[x->m->tree_first_dof[tree]])) {
+            answer_units(x->m, x->s, tree, x->s->wide.unit + 48 * (size_t)t);
+        }
+    }
+}
+
+/// Rows of lone bodies; those of robots share scratch and wait.
+static void build_some(void *context, int first, int end, int worker) {
+    const building *x = context;
+    kk_simulator *s = x->s;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        const kki_constraint *c = &s->constraint[s->order[x->I->first_constraint + i]];
+        s->wide.is_built[i] = (int8_t)build_lone(x->m, s, c, &s->wide.tie[i]);
+    }
+}
+
 static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I) {
     kki_wide *w = &s->wide;
     for (int t = 0; t < I->ntree; t++) {
@@ -145,24 +173,30 @@ static void list_bodies(const kk_model *m, kk_simulator *s, const kki_island *I)
         w->first[t] = s->tree_local[tree];
         w->nv[t] = m->tree_first_dof[tree + 1] - m->tree_first_dof[tree];
         w->body_of_tree[tree] = t;
-        if (is_lone(m, m->dof_node[m->tree_first_dof[tree]])) {
-            answer_units(m, s, tree, w->unit + 48 * (size_t)t);
-        }
     }
     w->first[I->ntree] = I->nv;
 }
 
 void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     size_t used = 0;
+    s->wide.stamp++;
     list_bodies(m, s, I);
     for (int i = 0; i < I->nconstraint; i++) {
         make_tie(m, s, I, &s->constraint[s->order[I->first_constraint + i]], &s->wide.tie[i], &used);
     }
-    memset(s->wide.Y, 0, used * sizeof *s->wide.Y);
+    enum { GRAIN = 64 };
+    building x = {m, s, I};
+    kki_workers_share(s->helpers, I->ntree, GRAIN, answer_some, &x);
+    kki_workers_share(s->helpers, I->nconstraint, GRAIN, build_some, &x);
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        if (!build_lone(m, s, c, &s->wide.tie[i])) {
-            build_tie(m, s, c, &s->wide.tie[i]);
+        if (!s->wide.is_built[i]) {
+            const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+            const kki_tie *t = &s->wide.tie[i];
+            for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+                const int width = s->wide.first[t->body[side] + 1] - s->wide.first[t->body[side]];
+                memset(s->wide.Y + t->side[side], 0, sizeof *s->wide.Y * (size_t)(t->nrow * width));
+            }
+            build_tie(m, s, c, t);
         }
     }
 }
@@ -178,7 +212,9 @@ kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I) 
                                 .first = w->first,
                                 .nv = w->nv,
                                 .tie = w->tie,
-                                .Y = w->Y};
+                                .Y = w->Y,
+                                .stamp = w->stamp,
+                                .workers = s->helpers};
 }
 
 void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r) {

@@ -19,9 +19,11 @@ typedef struct kki_wide {
     kki_sparse_work solver;
     size_t room;           ///< of Y
     double *Y;             ///< [room]
+    int8_t *is_built;      ///< [constraints] whether the rows are those of lone bodies
     kki_tie *tie;          ///< [constraints] one a constraint, in the island's order
     int32_t *first, *nv;   ///< [trees + 1], [trees] of the island's trees
     int32_t *body_of_tree; ///< [trees] number in its island
+    uint64_t stamp;        ///< of Y and the ties
     double *unit;          ///< [48 × trees] of lone bodies: what unit wrenches become
     double *climbed;       ///< [4 × widest tree]
     int32_t width, widest; ///< padded degrees of freedom of all trees, and of one

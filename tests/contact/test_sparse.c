@@ -354,3 +354,100 @@ KK_TEST(sparse_pattern_is_what_elimination_fills) {
     sparse_free(s);
     case_free(c);
 }
+
+// ---- bundles
+
+/// g, compliance, bundles and what the ties outside need, for a case.
+static void bundle_up(sparse_case *s, const kki_bundle_kernels *kernels) {
+    kki_sparse_scratch *w = s->work.scratch;
+    w->bundles.kernels = kernels;
+    kki_sparse_system_make(&s->p, s->work.kernels, 1e-13, w);
+    kki_bundles_make(&s->p, w->system.soft, &w->bundles);
+}
+
+// the one thing that sweeps in lanes and by several workers stand on
+KK_TEST(bundles_of_a_colour_share_no_body) {
+    contact_case *c = case_create();
+    sparse_case *s = sparse_create();
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        case_random(c, seed, 12);
+        sparse_of(c, s);
+        bundle_up(s, kki_bundle_kernels_at(0));
+        const kki_bundles *b = &s->work.scratch->bundles;
+        int seen[CASE_BLOCKS] = {0}, total = 0;
+        for (int colour = 0; colour < b->colours; colour++) {
+            int used[CASE_BODIES] = {0};
+            for (int i = KKI_LANES * b->start[colour]; i < KKI_LANES * b->start[colour + 1]; i++) {
+                const int tie = b->bundle[i / KKI_LANES].tie[i % KKI_LANES];
+                for (int side = 0; side < 2 && tie >= 0; side++) {
+                    const int body = s->tie[tie].body[side];
+                    KK_CHECK(body < 0 || used[body]++ == 0);
+                }
+                total += tie >= 0 && seen[tie]++ == 0;
+            }
+        }
+        for (int i = 0; i < b->nrest; i++) {
+            total += seen[b->rest[i]]++ == 0;
+        }
+        KK_CHECK_EQ_INT(total, s->p.ntie);
+    }
+    sparse_free(s);
+    case_free(c);
+}
+
+/// Ties in the order in which bundles have them.
+static int list_in_order(const kki_bundles *b, int32_t *list) {
+    int n = 0;
+    for (int i = 0; i < KKI_LANES * b->count; i++) {
+        const int tie = b->bundle[i / KKI_LANES].tie[i % KKI_LANES];
+        if (tie >= 0) {
+            list[n++] = tie;
+        }
+    }
+    for (int i = 0; i < b->nrest; i++) {
+        list[n++] = b->rest[i];
+    }
+    return n;
+}
+
+// three sweeps over bundles, against contact by contact in the same order; and one instruction set against the other
+KK_TEST(bundles_sweep_as_contacts_do_one_by_one) {
+    contact_case *c = case_create();
+    sparse_case *s = sparse_create();
+    kk_random r = {6, 6, 0};
+    enum { WIDTH = 8 * CASE_BODIES + 8 };
+    _Alignas(64) double z[3][WIDTH];
+    double lambda[3][CASE_ROWS];
+    int32_t list[CASE_BLOCKS];
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        case_random(c, seed, 12);
+        sparse_of(c, s);
+        for (int k = 0; k < 3; k++) {
+            memset(z[k], 0, sizeof z[k]);
+            for (int i = 0; i < c->p.nrow; i++) {
+                lambda[k][i] = k ? lambda[0][i] : 0.1 * kk_random_next_normal(&r);
+            }
+            s->work.kernels->motion(&s->p, lambda[k], z[k]);
+        }
+        const kki_sparse_system *system = &s->work.scratch->system;
+        for (int k = 0; k < 2; k++) {
+            const kki_bundle_kernels *kernels = kki_bundle_kernels_at(k);
+            bundle_up(s, kernels ? kernels : kki_bundle_kernels_at(0));
+            kki_bundles_sweep(system, &s->work.scratch->bundles, 3, lambda[k], z[k]);
+        }
+        const int n = list_in_order(&s->work.scratch->bundles, list);
+        for (int k = 0; k < 3; k++) {
+            s->work.kernels->sweep_listed(system, list, n, lambda[2], z[2]);
+        }
+        double largest = 1;
+        for (int i = 0; i < c->p.nrow; i++) {
+            largest = fabs(lambda[2][i]) > largest ? fabs(lambda[2][i]) : largest;
+        }
+        for (int i = 0; i < c->p.nrow; i++) {
+            KK_CHECK(memcmp(&lambda[0][i], &lambda[1][i], sizeof(double)) == 0);
+            KK_CHECK_NEAR(lambda[0][i], lambda[2][i], 1e-10 * largest);
+        }
+    }
+    sparse_free(s);
+    case_free(c);
+}

@@ -5,17 +5,18 @@
 #include "cli.h"
 #include "load.h"
 #include "motion.h"
+#include "pool.h"
 #include "tape.h"
 
 typedef struct run_options {
     const char *model, *control, *keyframe, *out, *log;
     double time, dt, tolerance;
-    int64_t budget, every, key_every;
+    int64_t budget, workers, every, key_every;
     int solver;
     bool ignore_extra, allow_missing;
 } run_options;
 
-static const run_options defaults = {.every = 1, .key_every = 256};
+static const run_options defaults = {.workers = 1, .every = 1, .key_every = 256};
 
 /// In the order of kk_solver.
 static const char *const solvers[] = {"exact", "openhrp", "springhead", "kuroda", NULL};
@@ -65,6 +66,13 @@ static const cli_option options_table[] = {
      .low = 1,
      .high = 1e6,
      .about = "real-time mode: so many sweeps of the contact solver in every step and no more"},
+    {.name = "workers",
+     .kind = CLI_COUNT,
+     .offset = offsetof(run_options, workers),
+     .value = "N",
+     .low = 1,
+     .high = POOL_MOST,
+     .about = "threads that share a step's work; the result is the same to the last bit"},
     {.name = "solver",
      .kind = CLI_CHOICE,
      .offset = offsetof(run_options, solver),
@@ -130,6 +138,7 @@ typedef struct job {
     kk_state *state;
     kk_simulator *simulator;
     kk_step_options options;
+    pool pool;
     int keyframe;
     motion motion;
     double *control;
@@ -155,6 +164,9 @@ static int make_state(job *j) {
                                        .timestep = j->o->dt,
                                        .tolerance = j->o->tolerance,
                                        .budget = (int)j->o->budget};
+        if (j->o->workers > 1) {
+            j->options.workers = pool_open(&j->pool, (int)j->o->workers);
+        }
         j->options.max_sweeps = j->o->solver ? (int)j->o->budget : 0;
         error.status = kk_simulator_create(j->m.model, &j->options, NULL, &j->simulator, &error);
     }
@@ -370,6 +382,9 @@ static void release(job *j) {
     free(j->control);
     motion_free(&j->motion);
     kk_simulator_free(j->simulator);
+    if (j->options.workers.run) {
+        pool_close(&j->pool);
+    }
     kk_state_free(j->state);
     unload_model(&j->m);
 }

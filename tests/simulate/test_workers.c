@@ -1,0 +1,115 @@
+// Workers: whoever does a piece of work, and in whatever order, the step is the same to the last bit.
+#include "simulate/simulator.h"
+#include "stage.h"
+
+#include <string.h>
+
+/// Pieces from the last to the first, each by the next worker: an order that no queue of threads would choose, on one thread.
+typedef struct backwards {
+    int workers, calls, pieces;
+} backwards;
+
+static void run_backwards(void *user, kk_task *task, void *context, int count) {
+    backwards *b = user;
+    b->calls++;
+    b->pieces += count;
+    for (int i = count - 1; i >= 0; i--) {
+        task(context, i, (i + b->calls) % b->workers);
+    }
+}
+
+enum { STACKS = 9, HIGH = 4, SIDE = 4, HEAP = SIDE * SIDE * SIDE };
+
+/// Stacks side by side, a heap of boxes and balls that falls together.
+static stage crowd(int heap, double speed, const kk_step_options *options) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.5, 0);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    int body[STACKS * HIGH + HEAP];
+    for (int i = 0; i < STACKS * HIGH + heap; i++) {
+        body[i] = i % 3 == 2 && i >= STACKS * HIGH ? stage_ball(&s, 1, 0.05, material)
+                                                   : stage_box(&s, 1, 0.1, 0.1, 0.1, material);
+    }
+    kk_spec_options(s.spec)->timestep = 0.005;
+    kk_spec_options(s.spec)->max_contacts = 3000;
+    if (stage_ready(&s, options)) {
+        for (int i = 0; i < STACKS * HIGH; i++) {
+            stage_place(&s, body[i], 0.4 * (i / HIGH), -1, 0.05 + 0.1 * (i % HIGH));
+        }
+        for (int k = 0; k < heap; k++) {
+            const int layer = k / (SIDE * SIDE);
+            stage_place(&s, body[STACKS * HIGH + k], 0.101 * (k % SIDE) + 0.013 * layer,
+                        0.101 * (k / SIDE % SIDE) - 0.011 * layer, 0.05 + 0.1001 * layer);
+            stage_v(&s, body[STACKS * HIGH + k])[3] = speed * (k % 5 - 2);
+        }
+    }
+    return s;
+}
+
+typedef struct result {
+    uint64_t hash;
+    kk_report report;
+    backwards order;
+} result;
+
+static result run_crowd(int workers, int heap, double speed, kk_step_options options, int steps) {
+    result r = {.order = {.workers = workers}};
+    options.workers = (kk_workers){.count = workers, .run = run_backwards, .user = &r.order};
+    stage s = crowd(heap, speed, &options);
+    for (int i = 0; i < steps && s.simulator; i++) {
+        if (!KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK)) {
+            break;
+        }
+    }
+    r.hash = kk_state_hash(s.state);
+    r.report = kk_simulator_report(s.simulator);
+    stage_end(&s);
+    return r;
+}
+
+static void check_same(int heap, double speed, kk_step_options options, int steps) {
+    static const int workers[] = {2, 3, 8};
+    const result alone = run_crowd(1, heap, speed, options, steps);
+    KK_CHECK_EQ_INT(alone.order.calls, 0);
+    for (int k = 0; k < 3; k++) {
+        const result many = run_crowd(workers[k], heap, speed, options, steps);
+        KK_CHECK(many.order.pieces > 4 * steps); // it was shared out
+        KK_CHECK(many.hash == alone.hash);
+        KK_CHECK(memcmp(&many.report, &alone.report, sizeof alone.report) == 0);
+    }
+}
+
+KK_TEST(workers_share_a_budget_bit_by_bit) {
+    check_same(HEAP, 0.3, (kk_step_options){.budget = 10}, kk_test_is_quick() ? 10 : 20);
+}
+
+KK_TEST(workers_share_exact_steps_bit_by_bit) {
+    check_same(20, 0, (kk_step_options){.tolerance = 1e-3}, kk_test_is_quick() ? 2 : 6);
+}
+
+// of several islands that fail, the first one is named, whoever met it
+KK_TEST(workers_name_the_first_fault) {
+    char text[2][sizeof((kk_error *)0)->text];
+    for (int k = 0; k < 2; k++) {
+        backwards order = {.workers = 3};
+        const kk_step_options options = {.tolerance = 1e-30,
+                                         .workers = {.count = k ? 3 : 0, .run = run_backwards, .user = &order}};
+        stage s = crowd(0, 0, &options);
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_NOT_CONVERGED);
+        memcpy(text[k], s.error.text, sizeof text[k]);
+        stage_end(&s);
+    }
+    KK_CHECK(strcmp(text[0], text[1]) == 0);
+}
+
+KK_TEST(workers_beyond_the_room_are_refused) {
+    backwards order = {.workers = 4};
+    kk_step_options options = {.workers = {.count = 2, .run = run_backwards, .user = &order}};
+    stage s = crowd(0, 0, &options);
+    options.workers.count = 4;
+    KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &options, &s.error), KK_INVALID_ARGUMENT);
+    KK_CHECK(strstr(s.error.text, "2 workers") != NULL);
+    options.workers.count = 0;
+    KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &options, &s.error), KK_OK);
+    stage_end(&s);
+}
