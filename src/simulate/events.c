@@ -774,14 +774,17 @@ static void begin_pieces(piece *p, const double *u_first) {
     }
 }
 
-/// Servos at their limits bring a law of their own to each piece: a step with one is taken whole, unless something bounces.
+/// Nothing happens inside a step where nothing rubs and nothing bounces. Servos at their limits bring a law of their own to each piece: a
+/// step with one is taken whole, too, unless something bounces.
 static int is_taken_whole(const piece *p) {
-    int has_motor = 0, has_bounce = 0;
+    int has_motor = 0, has_bounce = 0, rubs = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
-        has_motor |= constraint(p, i)->kind == KKI_ON_MOTOR;
-        has_bounce |= bounces(p, constraint(p, i));
+        const kki_constraint *c = constraint(p, i);
+        has_motor |= c->kind == KKI_ON_MOTOR;
+        has_bounce |= bounces(p, c);
+        rubs |= c->kind == KKI_ON_FRICTION || (c->kind == KKI_ON_CONTACT && p->s->block[c->block].friction > 0);
     }
-    return has_motor && !has_bounce;
+    return !has_bounce && (has_motor || !rubs);
 }
 
 int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {

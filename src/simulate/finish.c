@@ -1,4 +1,6 @@
 /// What the step did, for those who ask: impulses and velocities of contacts, joint forces by source, energy.
+#include <string.h>
+
 #include "simulate/simulator.h"
 
 /// Moment of torsion and rolling, whose rows follow the contact's three.
@@ -111,21 +113,30 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
 
 /// Kinetic energy of y: M̂ = M + impedance, so the impedance's share is taken off again.
 static double kinetic(const kk_model *m, const kk_simulator *s, const double *y, const double *v) {
-    double sum = 0;
+    double sum[4] = {0}; // one sum would wait for itself
     for (int k = 0; k < m->nv; k++) {
-        sum += y[k] * y[k] - (s->diagonal[k] - m->dof_armature[k]) * v[k] * v[k];
+        sum[k & 3] += y[k] * y[k] - (s->diagonal[k] - m->dof_armature[k]) * v[k] * v[k];
     }
-    return 0.5 * sum;
+    return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+/// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
+static void begin_forces(const kk_model *m, kk_simulator *s) {
+    double *const passive = s->force[KK_FORCE_PASSIVE], *const actuator = s->force[KK_FORCE_ACTUATOR];
+    for (int k = 0; k < m->nv && s->has_springs; k++) {
+        passive[k] -= s->passive[k] * (s->h * s->acceleration[k]);
+    }
+    for (int k = 0; k < m->nv && m->nactuator > 0; k++) {
+        actuator[k] -= s->servo[k] * (s->h * s->acceleration[k]);
+    }
+    const size_t bytes = (size_t)m->nv * sizeof(double);
+    memset(s->force[KK_FORCE_LIMIT], 0, bytes);
+    memset(s->force[KK_FORCE_FRICTION], 0, bytes);
+    memset(s->force[KK_FORCE_CONSTRAINT], 0, bytes);
 }
 
 void kki_finish(const kk_model *model, kk_simulator *s) {
-    for (int k = 0; k < model->nv; k++) {
-        // implicit forces answer the change of velocity
-        const double dv = s->h * s->acceleration[k];
-        s->force[KK_FORCE_PASSIVE][k] -= s->has_springs ? s->passive[k] * dv : 0;
-        s->force[KK_FORCE_ACTUATOR][k] -= s->servo[k] * dv;
-        s->force[KK_FORCE_LIMIT][k] = s->force[KK_FORCE_FRICTION][k] = s->force[KK_FORCE_CONSTRAINT][k] = 0;
-    }
+    begin_forces(model, s);
     for (int i = 0; i < model->nactuator; i++) {
         const kki_model_actuator *a = &model->actuator[i];
         if (a->transmission == KK_TRANSMISSION_JOINT && s->servo[a->v_index] != 0) {

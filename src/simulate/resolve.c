@@ -170,17 +170,13 @@ static double lasting_share(const kk_simulator *s, const kki_island *I) {
 /// @param share  of a change of λ that the next step should start from
 static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
     *share = 1;
-    if (s->options.budget > 0) {
+    if (s->options.budget > 0 && I->is_wide) {
         return 0; // the sweeps are cheaper than the question
     }
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     kki_certificate proof;
-    if (I->is_wide && s->options.budget > 0) {
-        *share = 1;
-        return 0; // the sweeps cost no more
-    }
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
         kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);

@@ -43,10 +43,12 @@ KK_TEST(solve_undoes_multiply) {
         scene_free(&s);
     }
     WORST_CHECK(product, 1e-14);
-    WORST_CHECK(solution, 1e-11);
+    WORST_CHECK(solution, 1e-14);
 }
 
-// scale of M⁻¹ M: the terms of the product; of M⁻¹ itself: its largest entry
+// scale of M⁻¹ M: the terms of the product; of M⁻¹ itself: its largest entry. Not 1: with a condition number κ, the rounding of q alone
+// moves M⁻¹ by κ ulp and the entries of M⁻¹ M by as much, whatever the algorithm (docs/decisions/0012). What an algorithm can be held to is that
+// its result is the exact one of a matrix that is M but for rounding (Oettli and Prager 1964).
 KK_TEST(inverse_times_inertia_is_one) {
     worst one = {0}, both = {0};
     for (int i = 0; i < scene_count(); i++) {
@@ -66,7 +68,7 @@ KK_TEST(inverse_times_inertia_is_one) {
         }
         scene_free(&s);
     }
-    WORST_CHECK(one, 1e-11);
+    WORST_CHECK(one, 1e-12);
     WORST_CHECK(both, 1e-11);
 }
 

@@ -110,3 +110,35 @@ KK_TEST(rows_of_y_give_velocities) {
     }
     WORST_CHECK(w, 1e-12);
 }
+
+/// Bodies on their own that turn about their centres of mass, and not about their axes.
+static scene central_bodies(uint64_t seed) {
+    kk_spec *spec = NULL;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    for (int i = 0; i < 3; i++) {
+        kk_body_def def = kk_body_def_default();
+        char name[2] = {(char)('a' + i), 0};
+        def.name = name;
+        def.joint.type = KK_JOINT_FREE;
+        def.inertia.mass = 2 + i;
+        def.inertia.moment = (kk_sym3){1.0, 1.2, 1.4, 0.2, -0.15, 0.1 * i};
+        KK_CHECK_EQ_INT(kk_spec_add_body(spec, &def, NULL, NULL), KK_OK);
+    }
+    return scene_of(spec, seed);
+}
+
+// the same in the body's own axes (kick_central)
+KK_TEST(kick_of_bodies_about_their_centres) {
+    worst velocity = {0}, energy = {0}, acceleration = {0}, row = {0};
+    for (int i = 0; i < 50; i++) {
+        scene s = central_bodies((uint64_t)i);
+        KK_CHECK(s.model->node[1].h[0] == 0 && s.model->node[1].inertia[0][1] != 0);
+        check_kick(&s, &velocity, &energy, &acceleration);
+        check_row(&s, 77, &row);
+        scene_free(&s);
+    }
+    WORST_CHECK(velocity, 1e-14);
+    WORST_CHECK(energy, 1e-14);
+    WORST_CHECK(acceleration, 1e-14);
+    WORST_CHECK(row, 1e-14);
+}
