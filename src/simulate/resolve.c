@@ -178,7 +178,8 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
         kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
-    const double pile = REST_OF_PILES * options.tolerance, floor = I->is_wide && pile > few ? pile : few;
+    const double pile = kki_sparse_share(REST_OF_PILES, s->options.tolerance) * options.tolerance,
+                 floor = I->is_wide && pile > few ? pile : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
     if (!(proof.residual <= floor)) {
         return 0;
