@@ -6,6 +6,7 @@
 #   make pictures   draw the README's pictures into docs/pictures
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make exam       run scenes with known answers; plots in build/exam
+#   make determinism  twelve simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
 #   make exact      prove a million random distances and as many times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'
@@ -32,7 +33,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo show view pictures measure-stream test exam bench exact crosscheck check check-format check-tidy check-layers check-shell \
+.PHONY: all demo show view pictures measure-stream test exam determinism bench exact crosscheck check check-format check-tidy check-layers check-shell \
 	check-sanitizers coverage install format clean help web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -90,6 +91,9 @@ test: setup-test
 
 exam: setup-base build-release
 	@mkdir -p build/exam && build/release/karakuri exam --out build/exam $(ARGS)
+
+determinism: setup-base
+	@python3 tests/determinism/run.py --jobs $(JOBS) --steps 10000 $(ARGS)
 
 bench: setup-bench build-release
 	@python3 benchmarks/run.py $(ARGS)

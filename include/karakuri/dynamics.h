@@ -1,14 +1,16 @@
 /// Articulated rigid-body dynamics, one call an algorithm.
 ///
 /// Every call takes the model, a data (scratch that can be thrown away; one a thread), inputs, and outputs last. None allocates
-/// or locks, and those without a status cannot fail: q must hold unit quaternions (kk_model_check_q). Matrices are row-major. Frames of results:
+/// or locks. A data that was made for another model is noticed: calls give KK_INVALID_ARGUMENT and write nothing, those that return a value
+/// give NaN; apart from that, calls fail only where their comments say so. q must hold unit quaternions (kk_model_check_q). Matrices are row-major.
+/// Frames of results:
 /// - q, v, a, tau in the coordinates of the joints (table in spec.h);
 /// - poses X_WB in the world; velocities, accelerations and wrenches in the frame the caller names (kk_reference);
 /// - accelerations are *true* (gravity not mixed in) and *spatial* unless the name says classical.
 ///
 /// A data holds the results of the last computing call made with it. A reader (`kk_body_pose`, `kk_joint_wrench`, …) reads what the call
 /// named in its comment has left; any other computing call in between may have overwritten it. A data belongs to the model it was made for
-/// and to one thread at a time. Ids come from kk_model_find_…; for one that does not exist readers give NaN.
+/// (or to one that is the same in every number) and to one thread at a time. Ids come from kk_model_find_…; for one that does not exist readers give NaN.
 #ifndef KARAKURI_DYNAMICS_H
 #define KARAKURI_DYNAMICS_H
 
@@ -39,12 +41,12 @@ KK_API void kk_data_free(kk_data *data);
 // ---- kinematics -------------------------------------------------------------------------------------------------------------------
 
 /// Poses of every body. @param q [nq]
-KK_API void kk_kinematics(const kk_model *model, kk_data *data, const double *q);
+KK_API kk_status kk_kinematics(const kk_model *model, kk_data *data, const double *q);
 /// Poses and velocities. @param v [nv]
-KK_API void kk_kinematics_velocity(const kk_model *model, kk_data *data, const double *q, const double *v);
+KK_API kk_status kk_kinematics_velocity(const kk_model *model, kk_data *data, const double *q, const double *v);
 /// Poses, velocities and accelerations. @param a [nv]
-KK_API void kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                       const double *a);
+KK_API kk_status kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                            const double *a);
 
 /// X_WB of a body, after any kk_kinematics call.
 KK_API kk_transform kk_body_pose(const kk_model *model, const kk_data *data, int body);
@@ -67,18 +69,18 @@ KK_API kk_motion kk_frame_classical_acceleration(const kk_model *model, const kk
 /// Inverse dynamics by the recursive Newton-Euler algorithm, O(nv): the tau that produces acceleration a at (q, v) under gravity.
 /// Armature is included; springs, damping and dry friction are not (kk_passive_force has them).
 /// @param tau  [nv] result; may alias a
-KK_API void kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                                double *tau);
+KK_API kk_status kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                     const double *a, double *tau);
 /// The same with forces on bodies. @param external [nbody] wrench on each body, in the body's frame about its origin
-KK_API void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                         const double *a, const kk_force *external, double *tau);
+KK_API kk_status kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                              const double *a, const kk_force *external, double *tau);
 /// Coriolis, centrifugal and gravity forces: inverse dynamics with a = 0.
-KK_API void kk_bias_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
+KK_API kk_status kk_bias_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
 /// Gravity forces alone: inverse dynamics with v = a = 0.
-KK_API void kk_gravity_force(const kk_model *model, kk_data *data, const double *q, double *tau);
+KK_API kk_status kk_gravity_force(const kk_model *model, kk_data *data, const double *q, double *tau);
 /// Springs and dampers of the joints: −stiffness (δ − rest) − damping v, δ = q ⊖ neutral (kk_difference). Dry friction is a constraint,
 /// not a force law, and is left out. @param tau [nv] result; may alias v
-KK_API void kk_passive_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
+KK_API kk_status kk_passive_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau);
 
 /// All six components of what the parent does to the body through its joint, in the body's frame about its origin,
 /// after kk_inverse_dynamics (fixed joints included). The moment along a hinge axis leaves out what the armature takes. Zero for
@@ -91,10 +93,10 @@ KK_API kk_force kk_floor_wrench(const kk_model *model, const kk_data *data);
 // ---- forward dynamics -------------------------------------------------------------------------------------------------------------
 
 /// Forward dynamics by the articulated-body algorithm, O(nv). @param a [nv] result; may alias tau
-KK_API void kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                const double *tau, double *a);
-KK_API void kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                         const double *tau, const kk_force *external, double *a);
+KK_API kk_status kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                     const double *tau, double *a);
+KK_API kk_status kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                              const double *tau, const kk_force *external, double *a);
 /// Forward dynamics with the couplings held: followers accelerate as their leaders say. O(nv + d ncoupling² + ncoupling³), d as in
 /// kk_delassus. KK_SINGULAR if the couplings contradict each other to rounding; KK_LIMIT_EXCEEDED on a data without matrices whose
 /// model has more than KK_MATRIX_LIMIT couplings. @param a [nv] result; may alias tau
@@ -115,18 +117,18 @@ KK_API kk_status kk_inertia_matrix(const kk_model *model, kk_data *data, const d
 /// KK_SINGULAR if M is not positive definite, KK_INVALID_ARGUMENT on a data without matrices.
 KK_API kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data);
 /// x ← M⁻¹ x with the factor. @param x [nv]
-KK_API void kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x);
+KK_API kk_status kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x);
 /// y = M x with what kk_crba left. @param y [nv] must not alias x
-KK_API void kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y);
+KK_API kk_status kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y);
 /// M⁻¹ by kk_crba and its factor, both left in the data. Exactly symmetric. @param Minv [nv × nv] result, both triangles
 KK_API kk_status kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv);
 
 // ---- Jacobians --------------------------------------------------------------------------------------------------------------------
 
 /// Motion axes of every degree of freedom in the world, and poses: what the calls below read.
-KK_API void kk_jacobians(const kk_model *model, kk_data *data, const double *q);
+KK_API kk_status kk_jacobians(const kk_model *model, kk_data *data, const double *q);
 /// The axes' rates too.
-KK_API void kk_jacobians_rate(const kk_model *model, kk_data *data, const double *q, const double *v);
+KK_API kk_status kk_jacobians_rate(const kk_model *model, kk_data *data, const double *q, const double *v);
 /// V = J v. @param J [6 × nv] result, rows [angular; linear]
 KK_API void kk_body_jacobian(const kk_model *model, const kk_data *data, int body, kk_reference reference, double *J);
 KK_API void kk_frame_jacobian(const kk_model *model, const kk_data *data, int frame, kk_reference reference, double *J);
@@ -143,10 +145,10 @@ KK_API kk_vec3 kk_center_of_mass(const kk_model *model, kk_data *data, const dou
 /// @param J [3 × nv] result: velocity of the centre of mass = J v
 KK_API kk_vec3 kk_center_of_mass_jacobian(const kk_model *model, kk_data *data, const double *q, double *J);
 /// Centroidal momentum matrix: h = A v, [angular about the centre of mass; linear], world axes. @param A [6 × nv] result
-KK_API void kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A);
+KK_API kk_status kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A);
 /// And its time derivative: ḣ = A a + dA v. @param dA [6 × nv] result
-KK_API void kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A,
-                               double *dA);
+KK_API kk_status kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A,
+                                    double *dA);
 /// Spatial momentum about the centre of mass, world axes.
 KK_API kk_force kk_centroidal_momentum(const kk_model *model, kk_data *data, const double *q, const double *v);
 /// Armature included.
@@ -166,8 +168,8 @@ KK_API kk_status kk_forward_dynamics_derivatives(const kk_model *model, kk_data 
                                                  double *da_dtau);
 /// tau = Y π with π = (m, m c, inertia xx, xy, yy, xz, yz, zz about the body's origin) of each body but the world, armature left out.
 /// @param Y [nv × 10 (nbody − 1)] result
-KK_API void kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                                double *Y);
+KK_API kk_status kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                     const double *a, double *Y);
 /// C with tau_bias = C v + gravity and Ṁ − 2C skew-symmetric. @param C [nv × nv] result
 KK_API kk_status kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C);
 

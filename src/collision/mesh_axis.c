@@ -10,8 +10,28 @@
 #include "collision/gjk.h"
 #include "collision/mesh_contact.h"
 #include "collision/patch.h"
+#include "collision/point.h"
+
+static inline void range_of_corners(const kk_vec3 corner[3], kk_vec3 d, double *low, double *high) {
+    const double a = kk_vec3_dot(d, corner[0]), b = kk_vec3_dot(d, corner[1]), c = kk_vec3_dot(d, corner[2]);
+    *low = kki_lesser(a, kki_lesser(b, c));
+    *high = kki_greater(a, kki_greater(b, c));
+}
+
+// of triangles at once: there are many
+static inline void range_of(const kki_probe *x, kk_vec3 d, double *low, double *high) {
+    if (x->facet) {
+        range_of_corners(x->corner, d, low, high);
+    } else {
+        kki_probe_range(x, d, low, high);
+    }
+}
 
 void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high) {
+    if (x->facet) {
+        range_of_corners(x->corner, d, low, high);
+        return;
+    }
     const kk_vec3 l = kk_mat3_tmul_vec(x->X_MX.R, d);
     const double offset = kk_vec3_dot(d, x->X_MX.p);
     if (x->is_box) {
@@ -61,8 +81,6 @@ uint32_t kki_probe_edge_feature(const kki_probe *x, int32_t a, int32_t b) {
     return kki_feature(KKI_FEATURE_EDGE, low * 16384 + high);
 }
 
-enum { ARC_STEPS = 36 };
-
 typedef struct search {
     const kki_facets *source;
     const kki_facet *f;
@@ -82,14 +100,14 @@ static kk_vec3 unit(kk_vec3 v, double size) {
 static double separation(const search *s, kk_vec3 d) {
     double low, high, x_low, x_high;
     kki_facet_range(s->f, d, &low, &high);
-    kki_probe_range(s->x, d, &x_low, &x_high);
+    range_of(s->x, d, &x_low, &x_high);
     return x_low - high;
 }
 
 // How much an axis must have: more than the best by a part where that is of a kind to be preferred, so that rounding does
 // not decide between kinds. Among its own kind the best is wanted: faces of X may turn by very little from one to the next
 static double required(const search *s, kki_hit_kind kind, bool is_exact) {
-    const double part = is_exact || s->best.kind == kind ? 0 : 0.01 * __builtin_fabs(s->best.sep);
+    const double part = is_exact || s->best.kind == kind ? 0 : 0;
     return s->is_found ? s->best.sep + s->tiny + part : -__builtin_inf();
 }
 
@@ -98,7 +116,7 @@ static double required(const search *s, kki_hit_kind kind, bool is_exact) {
 static void try_normal(search *s) {
     double low, high;
     const double plane = kk_vec3_dot(s->f->n, s->f->v[0]);
-    kki_probe_range(s->x, s->f->n, &low, &high);
+    range_of(s->x, s->f->n, &low, &high);
     const double front = low - plane, back = plane - high;
     const bool is_back = !s->f->is_solid && back > front;
     s->any = s->f->is_prism ? front : kki_greater(front, back);
@@ -219,7 +237,9 @@ static bool is_worth_it(const search *s, double sep, double size2, bool is_flat)
 }
 
 static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int sides) {
-    const kk_vec3 u = kk_mat3_mul_vec(s->x->X_MX.R, kk_vec3_sub(s->x->shape.vertex[b], s->x->shape.vertex[a]));
+    const kki_probe *p = s->x;
+    const kk_vec3 u = p->facet ? kk_vec3_sub(p->corner[b], p->corner[a])
+                               : kk_mat3_mul_vec(p->X_MX.R, kk_vec3_sub(p->shape.vertex[b], p->shape.vertex[a]));
     const kk_vec3 c = kk_vec3_cross(u, e);
     const double size2 = kk_vec3_dot(c, c);
     if (!(size2 > 1e-16 * kk_vec3_dot(u, u) * kk_vec3_dot(e, e))) {
@@ -228,7 +248,7 @@ static void try_edge_pair(search *s, int k, int32_t a, int32_t b, kk_vec3 e, int
     const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
     double low, high, x_low, x_high;
     kki_facet_range(s->f, c, &low, &high);
-    kki_probe_range(s->x, c, &x_low, &x_high);
+    range_of(s->x, c, &x_low, &x_high);
     if ((sides & 1) && is_worth_it(s, x_low - high, size2, is_flat)) {
         try_edge_axis(s, k, a, b, unit(c, kk_sqrt(size2)));
     }
@@ -272,7 +292,7 @@ static void try_box_edges(search *s) {
         const bool is_flat = s->f->edge_kind[k] == KKI_EDGE_FLAT;
         double low, high, x_low, x_high;
         kki_facet_range(s->f, c, &low, &high);
-        kki_probe_range(s->x, c, &x_low, &x_high);
+        range_of(s->x, c, &x_low, &x_high);
         if (is_worth_it(s, x_low - high, size2, is_flat)) {
             try_box_axis(s, k, axis, unit(c, kk_sqrt(size2)));
         }
@@ -427,41 +447,161 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
                         .feature = {top_feature(s->f, top), kki_feature(KKI_FEATURE_FACE, -1)}};
 }
 
-// What edge k is apart from X along the unit vector between two normals.
-static kk_vec3 between_normals(kk_vec3 n, kk_vec3 m, double t) {
-    const kk_vec3 d = kk_vec3_add(kk_vec3_scale(n, 1 - t), kk_vec3_scale(m, t));
-    return kk_vec3_scale(d, 1 / kk_vec3_norm(d));
+// ---- a sharp edge against such a body
+//
+// It may touch along any direction d between its faces' normals, and the way out of a single triangle that GJK and EPA
+// find may lead past its rim, where the neighbour is. Seen along the edge, X is a convex region of the plane and the
+// separation along d is that of its point q farthest towards the mesh: between two directions it is at most what both
+// points say where they say the same, across the line from one to the other. The best direction is found by cutting the
+// arc there until nothing is to be gained, as an expanding polygon does: a proof that none was overlooked, as golden
+// section is not, and exact where X has corners.
+
+enum { ARC_LOOKS = 96, ARC_DEPTH = 48 };
+
+typedef struct arc_look {
+    kk_vec3 d, q; // direction, and from the edge's first corner to the point of X that is lowest along it
+    double sep;
+} arc_look;
+
+typedef struct arc {
+    const search *s;
+    kk_vec3 p, u;       // the edge: a corner, unit direction
+    arc_look low, high; // the best place between them
+    kk_vec3 d;
+    double sep;
+    bool is_inner; // the best is not an end
+    int looks;
+} arc;
+
+static arc_look look_along(arc *a, kk_vec3 d) {
+    const kki_probe *x = a->s->x;
+    int id = -1;
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, d));
+    const kk_vec3 q = kk_vec3_sub(kk_transform_point(x->X_MX, kki_core_support(&x->core, l, &id)), a->p);
+    a->looks++;
+    return (arc_look){d, q, kk_vec3_dot(d, q)};
 }
 
-// A sharp edge touches along any direction between its faces' normals; the best of them is found by golden section. The
-// way out of a single triangle that GJK and EPA find may lead past its rim, where the neighbour is.
+// Where both ends say the same; false where no direction between them can be better than the best so far.
+static bool middle_of_arc(const arc *a, const arc_look *i, const arc_look *j, kk_vec3 *d) {
+    const kk_vec3 c = kk_vec3_cross(a->u, kk_vec3_sub(j->q, i->q));
+    const double size = kk_vec3_norm(c), side = kk_vec3_dot(c, kk_vec3_add(i->d, j->d));
+    if (!(size > a->s->tiny)) {
+        return false;
+    }
+    *d = kk_vec3_scale(c, side < 0 ? -1 / size : 1 / size);
+    const double most = kki_lesser(kk_vec3_dot(*d, i->q), kk_vec3_dot(*d, j->q));
+    const double turn = kk_vec3_dot(a->u, kk_vec3_cross(i->d, j->d));
+    return most > a->sep + 0.25 * a->s->tiny && turn * kk_vec3_dot(a->u, kk_vec3_cross(i->d, *d)) > 0 &&
+           turn * kk_vec3_dot(a->u, kk_vec3_cross(*d, j->d)) > 0;
+}
+
+static void search_arc(arc *a, arc_look first, arc_look last) {
+    arc_look stack[ARC_DEPTH];
+    int depth = 0;
+    stack[0] = last;
+    for (arc_look at = first; depth >= 0 && a->looks < ARC_LOOKS;) {
+        kk_vec3 d;
+        if (depth + 1 == ARC_DEPTH || !middle_of_arc(a, &at, &stack[depth], &d)) {
+            at = stack[depth--];
+            continue;
+        }
+        const arc_look middle = look_along(a, d);
+        if (middle.sep > a->sep) {
+            a->sep = middle.sep, a->d = d, a->is_inner = true;
+            a->low = at, a->high = stack[depth];
+        }
+        stack[++depth] = middle;
+    }
+}
+
+// Where on the edge: X's points at both ends of the last cut, weighed so that the place lies along d over the edge.
+static double place_on_edge(const arc *a) {
+    const kk_vec3 side = kk_vec3_cross(a->u, a->d);
+    const double i = kk_vec3_dot(side, a->low.q), j = kk_vec3_dot(side, a->high.q);
+    const double t = i != j ? clamped(i / (i - j)) : 0;
+    return (1 - t) * kk_vec3_dot(a->u, a->low.q) + t * kk_vec3_dot(a->u, a->high.q);
+}
+
 static void try_arc(search *s, int k) {
-    const double golden = 0.61803398874989484820;
     kk_vec3 m;
     if (s->f->edge_kind[k] != KKI_EDGE_CONVEX || !kki_facet_normal_beside(s->f, k, &m) ||
         !(kk_vec3_dot(s->f->n, m) > -0.99)) {
         return;
     }
-    double low = 0, high = 1, u = 1 - golden, v = golden;
-    double at_u = separation(s, between_normals(s->f->n, m, u)), at_v = separation(s, between_normals(s->f->n, m, v));
-    for (int i = 0; i < ARC_STEPS; i++) {
-        if (at_u > at_v) {
-            high = v, v = u, at_v = at_u;
-            u = high - golden * (high - low);
-            at_u = separation(s, between_normals(s->f->n, m, u));
-        } else {
-            low = u, u = v, at_u = at_v;
-            v = low + golden * (high - low);
-            at_v = separation(s, between_normals(s->f->n, m, v));
+    const kk_vec3 e = kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k]);
+    const double length = kk_vec3_norm(e);
+    arc a = {.s = s, .p = s->f->v[k], .u = unit(e, length)};
+    const arc_look first = look_along(&a, s->f->n), last = look_along(&a, m);
+    a.sep = kki_greater(s->best.sep, kki_greater(first.sep, last.sep));
+    search_arc(&a, first, last);
+    const double t = a.is_inner ? place_on_edge(&a) / length : -1;
+    if (is_within(t)) {
+        try_direction(s, KKI_HIT_POINT, a.d, kk_vec3_add(a.p, kk_vec3_scale(e, clamped(t))), true);
+    }
+}
+
+// ---- corners of the triangle inside such a body: out through its faces, flat or round
+
+// the flat faces of a hull, seen from its frame
+static void try_hull_faces(search *s, kk_vec3 on_mesh) {
+    const kki_probe *x = s->x;
+    kk_vec3 v[3];
+    for (int k = 0; k < 3; k++) {
+        v[k] = kk_mat3_tmul_vec(x->X_MX.R, kk_vec3_sub(s->f->v[k], x->X_MX.p));
+    }
+    for (int32_t i = 0; i < x->shape.face_count; i++) {
+        const kki_convex_face *face = &x->shape.face[i];
+        const kk_vec3 n = face->normal;
+        const double sep = kki_lesser(kk_vec3_dot(n, v[0]), kki_lesser(kk_vec3_dot(n, v[1]), kk_vec3_dot(n, v[2])));
+        if (sep - face->offset > required(s, KKI_HIT_X_FACE, false)) {
+            try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(x->X_MX.R, n)), on_mesh, false);
         }
     }
-    const kk_vec3 d = between_normals(s->f->n, m, 0.5 * (low + high));
-    int id = -1;
-    const kk_vec3 x = kki_core_support(&s->x->core, kk_vec3_neg(kk_mat3_tmul_vec(s->x->X_MX.R, d)), &id);
-    const segment e = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
-    const double t = kk_vec3_dot(kk_vec3_sub(kk_transform_point(s->x->X_MX, x), e.p), e.u) / kk_vec3_dot(e.u, e.u);
-    if (is_within(t)) {
-        try_direction(s, KKI_HIT_POINT, d, kk_vec3_add(e.p, kk_vec3_scale(e.u, clamped(t))), false);
+}
+
+static void try_out_of_corner(search *s, int k, kk_vec3 outward) {
+    const kk_vec3 d = kk_vec3_neg(kk_mat3_mul_vec(s->x->X_MX.R, outward));
+    if (kki_facet_top(s->f, d) == k) {
+        try_direction(s, KKI_HIT_POINT, d, s->f->v[k], true);
+    }
+}
+
+// a round side at the corner's place around the axis
+static void try_side(search *s, int k, kk_vec3 p) {
+    const kki_core *core = &s->x->core;
+    const double across = kk_sqrt(p.x * p.x + p.y * p.y);
+    const double z = core->type == KKI_CORE_CONE ? 0.5 * core->half[0] / core->half[2] : 0, size = kk_sqrt(1 + z * z);
+    if (across > 0) {
+        try_out_of_corner(s, k, kk_vec3_make(p.x / (across * size), p.y / (across * size), z / size));
+    }
+}
+
+static void try_round_faces(search *s, kk_vec3 on_mesh) {
+    const kki_probe *x = s->x;
+    const bool has_caps = x->core.type != KKI_CORE_ELLIPSOID;
+    for (int end = -1; end <= 1 && has_caps; end += 2) {
+        if (end < 0 || x->core.type == KKI_CORE_CYLINDER) {
+            const kk_vec3 axis = kk_mat3_column(x->X_MX.R, 2);
+            try_direction(s, KKI_HIT_X_FACE, kk_vec3_scale(axis, -end), on_mesh, false);
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        const kk_vec3 p = kk_mat3_tmul_vec(x->X_MX.R, kk_vec3_sub(s->f->v[k], x->X_MX.p));
+        kki_point_distance r;
+        if (has_caps) {
+            try_side(s, k, p);
+        } else if (kki_core_point_distance(&x->core, p, &r)) {
+            try_out_of_corner(s, k, r.normal);
+        }
+    }
+}
+
+static void try_faces_of_core(search *s, kk_vec3 on_mesh) {
+    if (s->x->core.type == KKI_CORE_HULL) {
+        try_hull_faces(s, on_mesh);
+    } else {
+        try_round_faces(s, on_mesh);
     }
 }
 
@@ -484,7 +624,10 @@ static void try_general(search *s) {
         try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh, false);
     }
     try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, true);
-    for (int k = 0; k < 3 && r.distance < 0; k++) {
+    if (r.distance < 0) {
+        try_faces_of_core(s, on_mesh);
+    }
+    for (int k = 0; k < 3 && (r.distance < 0 || (s->f->is_solid && s->face.sep < 0)); k++) {
         try_arc(s, k);
     }
     // the search ends a little before a curved body's normal: what its points are apart is nearer to the truth
@@ -495,18 +638,38 @@ static void try_general(search *s) {
 
 // ---- all together
 
-// The triangle is clear of X along a direction it may not have: its plane may still be near in front of it.
-static bool judge(search *s, kki_hit *hit) {
-    const double r = s->x->radius;
-    if (s->any > s->limit || s->best.sep > s->limit) {
+// X has come in past a sharp edge and lies behind a triangle that it is clear of, so near that the way out may be shorter
+// here than back through the one it came by: its lowest point is over the face, or an edge is over X's. One triangle of
+// another mesh does not say that much of the whole.
+static bool is_under(const search *s) {
+    const kki_probe *x = s->x;
+    if (x->facet || !s->f->is_solid || s->f->is_prism || !(s->best.sep < 0) || !(s->any <= -s->best.sep) ||
+        s->best.kind == KKI_HIT_X_FACE) {
         return false;
     }
-    if (s->any - r > s->tiny && s->best.sep - r < 0) {
-        s->best = s->face;
-        s->best.only_above = true;
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(x->X_MX.R, s->best.d));
+    return s->best.kind == KKI_HIT_POINT ||
+           kki_triangle_closest(s->f->v, kk_transform_point(x->X_MX, kki_probe_farthest(x, l))).feature == 6;
+}
+
+// The triangle is clear of X along a direction it may not have: its plane may still be near in front of it.
+static int judge(const search *s, kki_hit hit[2]) {
+    const double r = s->x->radius;
+    if (s->any > s->limit || s->best.sep > s->limit) {
+        return 0;
     }
-    *hit = s->best;
-    return true;
+    if (!(s->any - r > s->tiny && s->best.sep - r < 0)) {
+        hit[0] = s->best;
+        return 1;
+    }
+    hit[0] = s->face;
+    hit[0].only_above = true;
+    if (!is_under(s)) {
+        return 1;
+    }
+    hit[1] = s->best;
+    hit[1].is_under = true;
+    return 2;
 }
 
 static void begin(search *s, const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach) {
@@ -523,12 +686,12 @@ bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_pr
     return s.best.kind == KKI_HIT_POINT && s.best.sep > 0 && s.best.sep <= s.limit;
 }
 
-bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit) {
+int kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit hit[2]) {
     search s;
     begin(&s, source, f, x, reach);
     try_normal(&s);
     if (s.any > s.limit) {
-        return false;
+        return 0;
     }
     if (x->is_general) {
         try_general(&s);

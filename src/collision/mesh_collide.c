@@ -116,6 +116,9 @@ static bool set_triangle(contact *c, int32_t place) {
         return false;
     }
     c->x.facet = &c->x_facet;
+    for (int k = 0; k < 3; k++) {
+        c->x.corner[k] = kk_transform_point(c->x.X_MX, c->x_facet.v[k]);
+    }
     c->x_face = (kki_convex_face){c->x_facet.n, 0, 0, 3};
     c->x.shape = (kki_polytope){3, 1, 3, c->x_facet.v, &c->x_face, TRIANGLE_LOOP, TRIANGLE_EDGES};
     c->x.size = c->x_facet.size;
@@ -142,34 +145,33 @@ static bool is_parted_by(const kki_facet *f, const kki_probe *x, kk_vec3 d, doub
 typedef struct way_out {
     kk_vec3 d;
     double depth;
+    const kki_hit *under; // of a triangle that X is clear of: it counts once it explains a hit
 } way_out;
 
 enum { WAYS = 32 };
 
-static bool is_explained(const kki_facet *f, const kki_probe *x, const kki_hit *hit, const way_out *way, int ways) {
+// The way that explains a hit; -1 where there is none.
+static int explanation(const kki_facet *f, const kki_probe *x, const kki_hit *hit, const way_out *way, int ways) {
     const double depth = x->radius - hit->sep;
     for (int i = 0; i < ways; i++) {
         const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
         const bool is_other = kk_vec3_dot(r, r) > KKI_FLAT_SINE * KKI_FLAT_SINE;
         if (is_other && way[i].depth < depth && is_parted_by(f, x, way[i].d, kki_greater(way[i].depth, 0))) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return -1;
 }
 
-static int add_way(way_out *way, int ways, const kki_hit *hit, double radius) {
+// The way along a direction; -1 where there is none.
+static int way_along(kk_vec3 d, const way_out *way, int ways) {
     for (int i = 0; i < ways; i++) {
-        const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
+        const kk_vec3 r = kk_vec3_sub(way[i].d, d);
         if (kk_vec3_dot(r, r) <= KKI_FLAT_SINE * KKI_FLAT_SINE) {
-            way[i].depth = kki_greater(way[i].depth, radius - hit->sep); // of the whole body, not of one triangle
-            return ways;
+            return i;
         }
     }
-    if (ways < WAYS) {
-        way[ways++] = (way_out){hit->d, radius - hit->sep};
-    }
-    return ways;
+    return -1;
 }
 
 // The shallowest overlap: it counts where no point that overlaps is found, as where X's outline has nothing over the
@@ -207,6 +209,35 @@ static bool has_overlap(const kki_clusters *all) {
     return false;
 }
 
+static void add_under(contact *c, const kki_hit *hit) {
+    kki_facet f;
+    kki_facet_load(&c->source, hit->place, &f);
+    note_overlap(c, hit);
+    kki_clusters_add(&c->clusters, &f, &c->x, hit);
+}
+
+// The triangle that X is clear of counts: a deeper hit is explained by it, or another triangle has the same way out.
+static void take_way(contact *c, way_out *way) {
+    if (way->under) {
+        add_under(c, way->under);
+        way->under = NULL;
+    }
+}
+
+static int add_way(contact *c, const kki_hit *hit, way_out *way, int ways) {
+    const int same = way_along(hit->d, way, ways);
+    const double depth = c->x.radius - hit->sep;
+    if (same < 0 && ways < WAYS) {
+        way[ways++] = (way_out){hit->d, depth, hit->is_under ? hit : NULL};
+    } else if (same >= 0 && hit->is_under && !way[same].under) {
+        add_under(c, hit);
+    } else if (same >= 0 && !hit->is_under) {
+        take_way(c, &way[same]);
+        way[same].depth = kki_greater(way[same].depth, depth); // of the whole body, not of one triangle
+    }
+    return ways;
+}
+
 // shallow hits first: they are the ways out
 static void flush(contact *c) {
     way_out way[WAYS];
@@ -222,14 +253,21 @@ static void flush(contact *c) {
         if (c->x.facet) {
             set_triangle(c, hit->x_place);
         }
-        if (hit->sep < c->x.radius && !hit->only_above && is_explained(&f, &c->x, hit, way, ways)) {
+        if (hit->is_under) {
+            ways = add_way(c, hit, way, ways);
+            continue;
+        }
+        const bool is_deep = hit->sep < c->x.radius && !hit->only_above;
+        const int by = is_deep ? explanation(&f, &c->x, hit, way, ways) : -1;
+        if (by >= 0) {
+            take_way(c, &way[by]);
             continue;
         }
         if (!hit->only_above && hit->sep <= 0) {
             note_overlap(c, hit);
         }
         if (!hit->only_above) {
-            ways = add_way(way, ways, hit, c->x.radius);
+            ways = add_way(c, hit, way, ways);
         }
         // faces that lie beside each other: corners and edges may be near. Of round bodies this has been looked at
         kki_hit nearest;
@@ -245,13 +283,14 @@ static void flush(contact *c) {
 
 static void try_face(contact *c, int32_t place) {
     kki_facet f;
-    if (!kki_facet_load(&c->source, place, &f) ||
-        !kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])) {
-        return;
+    const int32_t x_place = c->x.facet ? c->x_facet.place : -1;
+    const int count = kki_facet_load(&c->source, place, &f)
+                          ? kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])
+                          : 0;
+    for (int i = 0; i < count; i++) {
+        c->hit[c->count++].x_place = x_place;
     }
-    c->hit[c->count].x_place = c->x.facet ? c->x_facet.place : -1;
-    if (++c->count == HITS) {
-        const int32_t x_place = c->x.facet ? c->x_facet.place : -1;
+    if (c->count > HITS - 2) {
         flush(c);
         if (x_place >= 0) {
             set_triangle(c, x_place);
@@ -413,45 +452,10 @@ static bool is_one_sided(kk_vec3 n, kk_vec3 o, const kk_vec3 corner[3], double l
     return (h[0] > limit && h[1] > limit && h[2] > limit) || (h[0] < -limit && h[1] < -limit && h[2] < -limit);
 }
 
-typedef struct range {
-    double low, high;
-} range;
-
-// n · (x − o) over the corners of a leaf
-static range leaf_range(const kki_surface *s, kki_tree_entry leaf, kk_vec3 n, double offset) {
-    range r = {__builtin_inf(), -__builtin_inf()};
-    for (int32_t i = leaf.child; i < leaf.child + leaf.count; i++) {
-        for (int k = 0; k < 3; k++) {
-            const double h = kk_vec3_dot(n, s->corner[i][k]);
-            r.low = kki_lesser(r.low, h);
-            r.high = kki_greater(r.high, h);
-        }
-    }
-    return (range){r.low + offset, r.high + offset};
-}
-
-// Whether a slab across one of their faces parts two leaves (S1 7.3): boxes of slanted triangles are thick, slabs thin.
-static bool slab_parts(const contact *c, kki_tree_entry a, kki_tree_entry b, double limit) {
-    const kki_surface *s = c->source.surface, *t = c->x_source.surface;
-    const kk_transform *X = &c->x.X_MX;
-    const kk_vec3 n = s->leaf_normal[a.child];
-    const range ra = leaf_range(s, a, n, 0);
-    const range rb = leaf_range(t, b, kk_mat3_tmul_vec(X->R, n), kk_vec3_dot(n, X->p));
-    if (rb.low - ra.high > limit || ra.low - rb.high > limit) {
-        return true;
-    }
-    const kk_vec3 m = t->leaf_normal[b.child], d = kk_mat3_mul_vec(X->R, m);
-    const range sb = leaf_range(t, b, m, kk_vec3_dot(d, X->p)), sa = leaf_range(s, a, d, 0);
-    return sb.low - sa.high > limit || sa.low - sb.high > limit;
-}
-
 // Triangles of two leaves: boxes and planes first, in the mesh's frame.
 static void try_leaves(contact *c, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
     const kki_surface *s = c->source.surface, *t = c->x_source.surface;
     const double limit = c->reach + c->x.radius;
-    if (slab_parts(c, a, b, limit)) {
-        return;
-    }
     for (int32_t j = b.child; j < b.child + b.count; j++) {
         kk_vec3 corner[3];
         for (int k = 0; k < 3; k++) {

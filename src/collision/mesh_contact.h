@@ -33,13 +33,14 @@ typedef struct kki_probe {
     bool is_general; ///< `core` answers instead of `shape`: curved bodies and hulls of many corners
     kki_core core;
     const kki_facet *facet; ///< triangle of another mesh, in that mesh's frame; NULL for convex bodies
+    kk_vec3 corner[3];      ///< of such a triangle in M
     kk_transform X_MX;
     double radius;
     double size; ///< of about the core's extent, for tolerances
 } kki_probe;
 
 static inline kk_vec3 kki_probe_vertex(const kki_probe *x, int32_t i) {
-    return kk_transform_point(x->X_MX, x->shape.vertex[i]);
+    return x->facet ? x->corner[i] : kk_transform_point(x->X_MX, x->shape.vertex[i]);
 }
 /// Smallest and largest d · x over the core.
 void kki_probe_range(const kki_probe *x, kk_vec3 d, double *low, double *high);
@@ -58,6 +59,7 @@ typedef struct kki_hit {
     int32_t x_place;     ///< of the other mesh's where X is its triangle
     int32_t index;       ///< face of X (KKI_HIT_X_FACE)
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
+    bool is_under;       ///< the same, but X is behind it: a way out if a deeper hit needs one
     kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
     uint32_t feature[2]; ///< the same: of the mesh and of X
 } kki_hit;
@@ -71,8 +73,9 @@ static inline uint32_t kki_feature(int kind, int32_t id) {
 uint32_t kki_probe_vertex_feature(const kki_probe *x, int32_t i);
 uint32_t kki_probe_edge_feature(const kki_probe *x, int32_t a, int32_t b);
 
-/// The triangle's best direction; false where it is farther than `reach` or has nothing to say.
-bool kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
+/// The triangle's best direction, and the way out where X lies behind it; returns how many, none where it is farther than
+/// `reach` or has nothing to say.
+int kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit hit[2]);
 
 /// The nearest points of a triangle and a polytope that are apart, where their direction is a summit's.
 bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);

@@ -338,7 +338,7 @@ static void add_lowest(kki_clusters *all, const kki_facet *f, const kki_probe *x
     poly.c[0].p = kk_transform_point(x->X_MX, kki_core_support(&x->core, l, &id));
     const double height = kk_vec3_dot(hit->d, kk_vec3_sub(poly.c[0].p, f->v[0]));
     for (int i = 0; i < o->count; i++) {
-        if (kk_vec3_dot(hit->d, kk_vec3_sub(o->p[i], poly.c[0].p)) <= 1e-6 * x->size) {
+        if (kk_vec3_dot(hit->d, kk_vec3_sub(o->p[i], poly.c[0].p)) <= 1e-11 * x->size) {
             return;
         }
     }
@@ -469,7 +469,7 @@ bool kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x,
     }
     double least;
     const bool is_over = add_x_face_points(all, f, x, hit, &least);
-    if (least > hit->sep - x->radius + 1e-6 * x->size && is_over_round_face(x, hit)) {
+    if (least > hit->sep - x->radius + 1e-11 * x->size && is_over_round_face(x, hit)) {
         add_witness(all, x, hit);
     }
     return is_over;

@@ -31,15 +31,36 @@ static double moved(const double *row, const double *lambda, int first, int end)
     return (f[0] + f[1]) + (f[2] + f[3]);
 }
 
+enum { STRIP = 8 };
+
+/// G λ added to u, a strip at a time that stays in registers.
+static void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
+    int i = 0;
+    for (; i + STRIP <= p->nrow; i += STRIP) {
+        double sum[STRIP];
+        memcpy(sum, u + i, sizeof sum);
+        for (int j = 0; j < p->nrow; j++) {
+            const double *restrict row = p->G + j * p->stride + i;
+            for (int k = 0; k < STRIP; k++) {
+                sum[k] += row[k] * lambda[j];
+            }
+        }
+        memcpy(u + i, sum, sizeof sum);
+    }
+    for (; i < p->nrow; i++) {
+        for (int j = 0; j < p->nrow; j++) {
+            u[i] += p->G[j * p->stride + i] * lambda[j];
+        }
+    }
+}
+
 /// u = G λ + g + r λ, from Y only where there is no G.
 static void velocities(const kki_problem *p, const double *lambda, double *restrict u) {
     for (int i = 0; i < p->nrow; i++) {
         u[i] = p->g[i] + compliance(p, i) * lambda[i];
     }
-    for (int j = 0; p->G && j < p->nrow; j++) {
-        for (int i = 0; i < p->nrow; i++) {
-            u[i] += p->G[j * p->stride + i] * lambda[j];
-        }
+    if (p->G) {
+        add_products(p, lambda, u);
     }
     for (int t = 0; !p->G && t < p->nv; t++) {
         const double *restrict row = p->Y + t * p->stride;
@@ -98,14 +119,6 @@ static double slip_angle(const double *lambda, const double *u, double residual)
     return kk_atan2(ABS(cross), dot);
 }
 
-static double distance(int n, const double *a, const double *b) {
-    double sum = 0;
-    for (int k = 0; k < n; k++) {
-        sum += (a[k] - b[k]) * (a[k] - b[k]);
-    }
-    return __builtin_sqrt(sum);
-}
-
 /// λ of a block with the cone's tip at zero.
 static void centred(const kki_block *block, const double *lambda, double *x) {
     memcpy(x, lambda + block->row, sizeof(double) * (size_t)kki_law_rows(block->law));
@@ -120,26 +133,49 @@ static double normal_of(const kki_problem *p, const kki_block *block, const doub
     return lambda[contact->row] + contact->adhesion;
 }
 
-/// One block: its share of the certificate. @param scale  the largest of its diagonal
+static double interval_distance(double x, double lower, double upper) {
+    return x < lower ? lower - x : x > upper ? x - upper : x != x ? x : 0;
+}
+
+/// How far λ is from its set.
+static double distance_to_set(const kki_block *block, double normal, const double *x) {
+    const double bound = block->friction * (normal > 0 ? normal : 0);
+    if (block->law == KKI_LAW_CONTACT) {
+        double nearest[3] = {x[0], x[1], x[2]};
+        if (!kki_project_cone(block->friction, nearest)) {
+            return 0;
+        }
+        const double d[3] = {x[0] - nearest[0], x[1] - nearest[1], x[2] - nearest[2]};
+        return __builtin_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    }
+    switch (block->law) {
+    case KKI_LAW_ROLLING: return interval_distance(kki_norm2(x[0], x[1]), 0, bound);
+    case KKI_LAW_LIMIT: return interval_distance(x[0], 0, __builtin_inf());
+    case KKI_LAW_BOX: return interval_distance(x[0], block->lower, block->upper);
+    case KKI_LAW_TORSION: return interval_distance(x[0], -bound, bound);
+    default: return 0;
+    }
+}
+
+/// One block: its share of the certificate; of the residual, its square. @param scale  the largest of its diagonal
 static void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u,
                   kki_certificate *c) {
     const kki_block *block = &p->block[b];
-    const double normal = normal_of(p, block, lambda);
-    double x[3] = {0}, nearest[3];
+    const double normal = normal_of(p, block, lambda), *ub = u + block->row;
+    double x[3] = {0};
     centred(block, lambda, x);
-    memcpy(nearest, x, sizeof x);
-    kki_project_block(block, 1, normal, nearest);
-    const double *ub = u + block->row, r = __builtin_sqrt(kki_map_squared(block, scale, normal, x, ub));
-    if (c->worst < 0 || !(r <= c->residual)) {
-        c->residual = r;
+    const double r2 = kki_map_squared(block, scale, normal, x, ub);
+    if (c->worst < 0 || (!(r2 <= c->residual) && c->residual == c->residual)) { // a NaN stays
+        c->residual = r2;
         c->worst = b;
     }
-    c->cone = larger(c->cone, scale * distance(kki_law_rows(block->law), x, nearest));
+    c->cone = larger(c->cone, scale * distance_to_set(block, normal, x));
     if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
         c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
     }
     if (block->law == KKI_LAW_CONTACT) {
-        c->dissipation = larger(c->dissipation, slip_angle(x, ub, r));
+        c->dissipation = larger(c->dissipation, slip_angle(x, ub, __builtin_sqrt(r2)));
+        c->creep = larger(c->creep, kki_creep(block->friction, x, ub));
     }
 }
 
@@ -151,6 +187,7 @@ void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_cert
     for (int b = 0; b < p->nblock; b++) {
         judge(p, b, scale_of(p, &p->block[b], &w), lambda, u, c);
     }
+    c->residual = __builtin_sqrt(c->residual);
 }
 
 // ---- rows stored tie by tie
@@ -234,4 +271,5 @@ void kki_sparse_certify(const kki_sparse_problem *p, const double *lambda, doubl
             judge(&p->rows, b, sparse_scale(p, t, &p->rows.block[b]), lambda, u, c);
         }
     }
+    c->residual = __builtin_sqrt(c->residual);
 }

@@ -10,6 +10,8 @@ static const double REST = 5;
 static const double NEAR = 1e3;
 /// Contradiction of the rows among themselves, in tolerances, that is accepted.
 static const double SETTLED = 0.2;
+/// Shift of a step that keeps its modes, however many rows they hold.
+static const double KEPT = 1e-7;
 /// Rows up to which the last digits are always worth their price.
 enum { LAST_DIGITS = 18 };
 /// Changes of mode on one path.
@@ -200,10 +202,20 @@ static bool climb_convex(climb *c) {
     return arrived(c);
 }
 
+/// The modes that λ was solved with, as they are: what stands, stands in the next step by other forces only.
+static bool climb_kept(climb *c, const kki_iterate *warm) {
+    kki_iterate_copy(c->system, warm, c->trial);
+    kki_newton_read_modes(c->system, c->scratch, c->trial->lambda);
+    kki_newton_fixed(c->system, c->scratch, c->trial, false, KEPT, c->stats);
+    keep(c, KKI_RUNG_NEWTON);
+    return arrived(c);
+}
+
 /// Modes found one by one, from where Newton's steps got to.
-static bool climb_path(climb *c) {
+static bool climb_path(climb *c, const kki_iterate *warm) {
+    const bool is_warm = c->best->residual == warm->residual;
     kki_iterate_copy(c->system, c->best, c->trial);
-    kki_rung_path(c->system, c->scratch, c->trial, LONGEST_PATH, c->stats);
+    kki_rung_path(c->system, c->scratch, c->trial, is_warm ? c->system->problem->before : NULL, LONGEST_PATH, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     return arrived(c);
 }
@@ -232,13 +244,13 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool brisk =
         !c->system->low_rank && c->system->nrow > LAST_DIGITS && !cold && warm->residual > NEAR * c->system->floor;
     newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
-    if (arrived(c)) {
+    if (arrived(c) || (brisk && c->best->residual == warm->residual && climb_kept(c, warm))) {
         return true;
     }
     if ((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) {
         return true;
     }
-    if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c)) {
+    if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c, warm)) {
         return true;
     }
     if (brisk) {
@@ -319,6 +331,35 @@ static bool climb_all(climb *c) {
     return climb_last(c);
 }
 
+// ---- what could stick
+
+/// The fastest slip that friction does not point against.
+static double creep(const kki_system *s, const kki_iterate *it) {
+    double most = 0;
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        const double x =
+            block->law == KKI_LAW_CONTACT ? kki_creep(block->friction, it->lambda + block->row, it->u + block->row) : 0;
+        most = x > most ? x : most;
+    }
+    return most;
+}
+
+/// What creeps either sticks or slides with all its friction against it.
+static void settle(climb *c) {
+    const double before = creep(c->system, c->best);
+    if (!(before > KKI_TELLING_CREEP * c->best->residual)) {
+        return;
+    }
+    kki_iterate_copy(c->system, c->best, c->trial);
+    const bool good = kki_newton_stick(c->system, c->scratch, c->trial, c->stats);
+    const double most = c->best->residual > c->system->floor ? c->best->residual : c->system->floor;
+    if (good && c->trial->residual <= most && creep(c->system, c->trial) < before) {
+        kki_iterate_copy(c->system, c->trial, c->best);
+        c->stats->rung = KKI_RUNG_NEWTON;
+    }
+}
+
 /// Real time: so many sweeps and nothing else; the best of them is kept.
 static bool sweep_budget(climb *c) {
     kki_iterate_copy(c->system, c->best, c->trial);
@@ -379,6 +420,9 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
         return refuse(KK_NOT_FINITE, find_not_finite(p, lambda), p, lambda, u, certificate, stats);
     }
     stats->cut_short = !(options->fixed_sweeps > 0 ? sweep_budget(&c) : climb_all(&c));
+    if (options->fixed_sweeps == 0 && (options->rungs & KKI_RUNG_NEWTON)) {
+        settle(&c);
+    }
     store(s, c.best, lambda);
     kki_certify(p, lambda, u, certificate);
     stats->block = certificate->worst;

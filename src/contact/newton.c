@@ -522,14 +522,14 @@ void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double 
     }
 }
 
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful, double nudge,
                       kki_solver_stats *stats) {
     kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
     double last = 1e3;
     kki_iterate_copy(s, it, base);
     for (int k = 0; k < 6 && it->residual > s->floor; k++) {
         const bool reuse = k > 0 && w->reduced.constant && !careful;
-        w->reduced.nudge = careful ? careful_nudge(s, base->residual) : least_nudge(s);
+        w->reduced.nudge = careful ? careful_nudge(s, base->residual) : nudge > 0 ? nudge : least_nudge(s);
         if (!step(s, w, base, reuse, full, stats) || (full->residual > last && careful) || full->residual > 1e3) {
             break;
         }
@@ -545,4 +545,117 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *i
         }
         kki_newton_follow(s, w, base->lambda);
     }
+}
+
+// ---- what could stick
+
+/// Slower than this, m/s, the direction of a slip means nothing.
+static const double SLOW = 1e-8;
+/// Shift with which nothing but what moves is changed: rounding over it stays rounding, and a step still gains three digits.
+static const double FIRM = 1e-3;
+
+static bool is_at_edge(const kki_system *s, const kki_solver_scratch *w, int b, const double *u) {
+    const kki_block *block = &s->problem->block[b];
+    return block->law == KKI_LAW_CONTACT && w->mode[b] == SLIDING && block->friction > 0 &&
+           kki_norm2(u[block->row + 1], u[block->row + 2]) < SLOW;
+}
+
+/// What the equations of the modes are still off by.
+static double left_over(const kki_reduced *r, const double *u) {
+    double most = 0;
+    right_side(r, u);
+    for (int k = 0; k < r->n; k++) {
+        const double x = __builtin_fabs(r->b[k]);
+        most = x > most ? x : most;
+    }
+    return most;
+}
+
+/// Steps with the modes as they are, to a hundredth of the floor; directions follow. False where one fails.
+static bool repeat(const kki_system *s, kki_solver_scratch *w, int steps, kki_iterate **base, kki_iterate **full,
+                   kki_solver_stats *stats) {
+    for (int k = 0; k < steps; k++) {
+        w->reduced.nudge = FIRM;
+        if (!step(s, w, *base, k > 0 && w->reduced.constant, *full, stats) || (*full)->residual > 1) {
+            return false;
+        }
+        kki_iterate *const t = *base;
+        *base = *full;
+        *full = t;
+        kki_newton_follow(s, w, (*base)->lambda);
+        if (left_over(&w->reduced, (*base)->u) <= 0.01 * s->floor) {
+            break;
+        }
+    }
+    return true;
+}
+
+/// Slow contacts that friction at its bound pushes back the way they came are held. True where there is one.
+static bool hold_what_returns(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
+    bool any = false;
+    for (int b = 0; b < s->nblock; b++) {
+        const double *u = it->u + s->problem->block[b].row, *d = w->direction + 2 * b;
+        if (is_at_edge(s, w, b, it->u) && d[0] * u[1] + d[1] * u[2] >= 0) {
+            w->mode[b] = HELD;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/// A contact that slips faster than its residual says is at its bound, whatever digits of λ are missing.
+static void free_what_slips(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        const double *u = it->u + block->row;
+        if (block->law == KKI_LAW_CONTACT && w->mode[b] == HELD && block->friction > 0 &&
+            kki_norm2(u[1], u[2]) > 4 * it->residual) {
+            const double *l = it->lambda + block->row, size = kki_norm2(l[1], l[2]);
+            w->mode[b] = SLIDING;
+            w->direction[2 * b] = size > 0 ? l[1] / size : 1;
+            w->direction[2 * b + 1] = size > 0 ? l[2] / size : 0;
+        }
+    }
+}
+
+/// Directions of what slips slower than can be told: against where it would go with a tenth less friction.
+static void foresee_directions(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it,
+                               kki_iterate *scratch) {
+    kki_iterate_copy(s, it, scratch);
+    for (int b = 0; b < s->nblock; b++) {
+        const int row = s->problem->block[b].row;
+        if (is_at_edge(s, w, b, it->u)) {
+            scratch->lambda[row + 1] *= 0.9;
+            scratch->lambda[row + 2] *= 0.9;
+        }
+    }
+    kki_system_judge(s, scratch);
+    for (int b = 0; b < s->nblock; b++) {
+        if (!is_at_edge(s, w, b, it->u)) {
+            continue;
+        }
+        const int row = s->problem->block[b].row;
+        const double x = it->u[row + 1] - scratch->u[row + 1], y = it->u[row + 2] - scratch->u[row + 2];
+        const double speed = kki_norm2(x, y);
+        if (speed > SLOW) {
+            w->direction[2 * b] = x / speed;
+            w->direction[2 * b + 1] = y / speed;
+        }
+    }
+}
+
+bool kki_newton_stick(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats) {
+    kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
+    kki_iterate_copy(s, it, base);
+    kki_newton_read_modes(s, w, it->lambda);
+    free_what_slips(s, w, it);
+    foresee_directions(s, w, it, full);
+    bool good = repeat(s, w, 16, &base, &full, stats);
+    if (good && hold_what_returns(s, w, base)) {
+        good = repeat(s, w, 4, &base, &full, stats);
+    }
+    if (good) {
+        kki_iterate_copy(s, base, it);
+    }
+    return good;
 }

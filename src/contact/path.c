@@ -257,28 +257,38 @@ static bool unborder(path *p, int k) {
     return true;
 }
 
-/// Lists the unknowns of a leader and of those that ride on it, and hands each to `take`.
-static bool list_group(path *p, int leader, bool (*take)(path *)) {
-    const kki_block *block = p->s->problem->block;
-    const int end = end_of_group(p, leader), row = block[leader].row, mode = p->w->mode[leader];
-    const bool contact = block[leader].law == KKI_LAW_CONTACT;
-    if (mode == OPEN || mode == UPPER) {
-        return true;
+/// A leader's first row; it is handed to `take`, as all unknowns that are listed.
+static bool list_normal(path *p, int leader, bool (*take)(path *)) {
+    point_normal(p, open_unknown(p, leader, p->s->problem->block[leader].row));
+    return take(p);
+}
+
+/// Rows from `first` on where the block is held, or the turn where it slides.
+static bool list_rows(path *p, int b, int first, bool (*take)(path *)) {
+    const kki_block *block = &p->s->problem->block[b];
+    bool good = true;
+    if (disc_row(block) >= 0 && p->w->mode[b] == SLIDING && block->friction > 0) {
+        good = !open_turn(p, b) || take(p);
     }
-    point_normal(p, open_unknown(p, leader, row));
-    bool good = take(p);
-    for (int k = 1; contact && mode == HELD && k < 3 && good; k++) {
-        open_unknown(p, leader, row + k);
+    for (int k = first; p->w->mode[b] == HELD && k < kki_law_rows(block->law) && good; k++) {
+        open_unknown(p, b, block->row + k);
         good = take(p);
     }
-    for (int b = leader; b < end && good; b++) {
-        if (disc_row(&block[b]) >= 0 && p->w->mode[b] == SLIDING && block[b].friction > 0) {
-            good = !open_turn(p, b) || take(p);
-        }
-        for (int k = 0; b > leader && p->w->mode[b] == HELD && k < kki_law_rows(block[b].law) && good; k++) {
-            open_unknown(p, b, block[b].row + k);
-            good = take(p);
-        }
+    return good;
+}
+
+static bool is_active(const path *p, int leader) {
+    return p->w->mode[leader] == HELD || p->w->mode[leader] == SLIDING;
+}
+
+static bool list_leader(path *p, int leader, bool (*take)(path *)) {
+    return !is_active(p, leader) || (list_normal(p, leader, take) && list_rows(p, leader, 1, take));
+}
+
+static bool list_riders(path *p, int leader, bool (*take)(path *)) {
+    bool good = true;
+    for (int b = leader + 1; b < end_of_group(p, leader) && is_active(p, leader) && good; b++) {
+        good = list_rows(p, b, 0, take);
     }
     return good;
 }
@@ -294,7 +304,8 @@ static bool begin(path *p) {
     p->n = 0;
     p->incomplete = false;
     for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
-        list_group(p, b, count);
+        list_leader(p, b, count);
+        list_riders(p, b, count);
     }
     for (int l = 0; l < p->n; l++) {
         const double *v = times_column(p, &p->unknown[l], p->column);
@@ -310,12 +321,13 @@ static bool begin(path *p) {
 
 // ---- u₀
 
-/// A velocity of the sign that a bound asks for: the true one, or as much to the other side.
-static double agreeing(double u, double sign) {
-    return sign * __builtin_fabs(u) + 0.0;
+/// A velocity of the sign that a bound asks for: that of before, the true one, or as much to the other side.
+static double agreeing(double u, double before, double sign) {
+    return sign * before > 0 ? before : sign * __builtin_fabs(u) + 0.0;
 }
 
-static void start_block(path *p, int b, const double *u) {
+/// @param u  velocities now    @param before  those that the modes are of, or u again
+static void start_block(path *p, int b, const double *u, const double *before) {
     const kki_block *block = &p->s->problem->block[b];
     const int row = block->row, mode = p->w->mode[b], disc = disc_row(block);
     const double *d = p->w->direction + 2 * b;
@@ -326,12 +338,12 @@ static void start_block(path *p, int b, const double *u) {
         return;
     }
     if (block->law == KKI_LAW_CONTACT) {
-        p->u0[row] = mode == OPEN ? agreeing(u[row], 1) : 0;
+        p->u0[row] = mode == OPEN ? agreeing(u[row], before[row], 1) : 0;
     }
     if (disc < 0) {
-        p->u0[row] = agreeing(u[row], mode == UPPER ? -1 : 1);
+        p->u0[row] = agreeing(u[row], before[row], mode == UPPER ? -1 : 1);
     } else if (mode == SLIDING && block->friction > 0) {
-        const double speed = __builtin_fabs(speed_of(p, b, u));
+        const double speed = agreeing(speed_of(p, b, u), speed_of(p, b, before), 1);
         p->u0[disc] = -speed * d[0];
         p->u0[disc + 1] = -speed * d[1];
     }
@@ -530,15 +542,31 @@ static void set_mode(path *p, int b, int to) {
     }
 }
 
-static bool apply_change(path *p, const change *c) {
-    const int leader = leader_of(p, c->block);
+/// Takes out the unknowns of blocks first … end − 1, and the normal of a leader among whose riders they are.
+static bool take_out(path *p, int leader, int first, int end) {
+    const int normal = p->s->problem->block[leader].row;
     for (int k = p->n - 1; k >= 0; k--) {
-        if (leader_of(p, p->unknown[k].block) == leader && !unborder(p, k)) {
+        const kki_unknown *x = &p->unknown[k];
+        const bool goes = (x->block >= first && x->block < end) || (x->row == normal && x->block == leader);
+        if (goes && !unborder(p, k)) {
             return false;
         }
     }
+    return true;
+}
+
+/// Unknowns whose column or test stays are left in the inverse.
+static bool apply_change(path *p, const change *c) {
+    const int leader = leader_of(p, c->block), end = end_of_group(p, leader);
+    const bool rides = c->block != leader, all = !rides && (c->mode == OPEN || p->w->mode[leader] == OPEN);
+    if (!take_out(p, leader, rides ? c->block : leader, all ? end : c->block + 1)) {
+        return false;
+    }
     set_mode(p, c->block, c->mode);
-    return list_group(p, leader, border);
+    if (rides) {
+        return list_normal(p, leader, border) && list_rows(p, c->block, 0, border);
+    }
+    return list_leader(p, leader, border) && (!all || list_riders(p, leader, border));
 }
 
 static bool walk(path *p, int limit, kki_solver_stats *stats) {
@@ -563,10 +591,11 @@ static bool walk(path *p, int limit, kki_solver_stats *stats) {
 
 /// From λ to the answer of the problem with the proximal term around λ and the directions of sliding as they are. The inverse of the
 /// last pass will do where that gained much: it belongs to the modes that it ended with, and directions have turned little since.
-static bool pass(path *p, const kki_system *s, bool again, kki_iterate *at, int limit, kki_solver_stats *stats) {
+static bool pass(path *p, const kki_system *s, bool again, kki_iterate *at, const double *before, int limit,
+                 kki_solver_stats *stats) {
     memset(p->u0, 0, sizeof(double) * (size_t)s->stride);
     for (int b = 0; b < s->nblock; b++) {
-        start_block(p, b, at->u);
+        start_block(p, b, at->u, before ? before : at->u);
     }
     for (int i = 0; i < s->stride; i++) {
         p->r[i] = at->u[i] - p->u0[i];
@@ -591,7 +620,8 @@ static void restart(const kki_system *s, kki_solver_scratch *w, const kki_iterat
     put_on_modes(s, w, at);
 }
 
-void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats) {
+void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const double *before, int limit,
+                   kki_solver_stats *stats) {
     kki_iterate *at = &w->iterate[KKI_IT_PATH];
     double **const v = w->walk, weight = WEIGHT, last = 1e300;
     path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
@@ -599,9 +629,9 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     restart(s, w, it, at);
     bool again = false;
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > s->floor && stale <= MOST_STALE; k++) {
-        const double before = at->residual;
+        const double start = at->residual;
         kki_system_regularise(s, weight, at->lambda, &w->proximal);
-        if (!pass(&p, s, again, at, limit, stats)) {
+        if (!pass(&p, s, again, at, before, limit, stats)) {
             weight *= RAISED;
             if (weight > HEAVIEST) {
                 break;
@@ -610,12 +640,13 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
             again = false;
             continue;
         }
+        before = NULL;
         kki_newton_follow(s, w, at->lambda);
         put_on_modes(s, w, at);
         if (at->residual < it->residual) {
             kki_iterate_copy(s, at, it);
         }
-        again = at->residual <= GAIN * before;
+        again = at->residual <= GAIN * start;
         if (at->residual > 0.5 * last) {
             weight *= LOWERED;
             stale++;

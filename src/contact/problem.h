@@ -48,6 +48,7 @@ typedef struct kki_problem {
     const int32_t *span;      ///< [2 nv] vectors of four that are not zero in each row of Y: first, end; NULL: all
     const double *g;          ///< [stride]
     const double *compliance; ///< [stride] r; NULL: none
+    const double *before;     ///< [nrow] u of the problem that the first λ answered; NULL: not known
 } kki_problem;
 
 /// The proof that comes with every solution; velocities in m/s (or rad/s), worst over all blocks.
@@ -56,6 +57,7 @@ typedef struct kki_certificate {
     double cone;        ///< how far λ leaves its cone, as a velocity
     double signorini;   ///< max |λn un|, as energy, J
     double dissipation; ///< worst angle between −ut and λt where a contact slides, rad
+    double creep;       ///< fastest slip below 1e-8 m/s that friction at its bound does not point against
     int32_t worst;      ///< block of the residual, −1 if there is none
 } kki_certificate;
 

@@ -152,11 +152,16 @@ bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, 
 /// Reads the directions in which it slides off λ; the modes stay.
 void kki_newton_follow(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
 /// Along lines of problems, one change of mode at a time, at most `limit` a pass; needs G.
-void kki_rung_path(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
+/// @param before  u of the problem that λ has answered; NULL: not known
+void kki_rung_path(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, const double *before, int limit,
                    kki_solver_stats *stats);
 /// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, bool careful,
+/// @param nudge  the shift otherwise; 0: the least
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, bool careful, double nudge,
                       kki_solver_stats *stats);
+/// At the edge of friction points of one face may slip for want of a common direction, with next to no residual. All that is at its bound is
+/// made to slide as one; what that pushes back sticks. `it` need not come out better: the caller looks.
+bool kki_newton_stick(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats);
 
 void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
                        const kki_solver_options *options, kki_solver_stats *stats);

@@ -1,9 +1,13 @@
 /// Forward dynamics: the public calls around the articulated-body kernel.
 #include "dynamics/data.h"
 
-void kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
-                         double *a) {
+kk_status kk_forward_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *tau,
+                              double *a) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->aba(model, &data->scratch, q, v, tau, a, 1);
+    return KK_OK;
 }
 
 /// A wrench on a body, given in its own frame, in world axes about its node's origin.
@@ -13,11 +17,15 @@ static kk_force at_node(const kk_model *m, const kk_data *d, int body, kk_force 
     return kk_force_make(kk_mat3_mul_vec(R_WN, F_N.angular), kk_mat3_mul_vec(R_WN, F_N.linear));
 }
 
-void kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                  const double *tau, const kk_force *external, double *a) {
+kk_status kk_forward_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                       const double *tau, const kk_force *external, double *a) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->aba_prepare(model, &data->scratch, q, v);
     for (int b = 0; b < model->nbody; b++) {
         data->kernels->aba_push(&data->scratch, model->body[b].node, at_node(model, data, b, external[b]));
     }
     data->kernels->aba_solve(model, &data->scratch, tau, a);
+    return KK_OK;
 }

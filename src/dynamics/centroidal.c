@@ -2,19 +2,28 @@
 #include "dynamics/data.h"
 
 kk_vec3 kk_center_of_mass(const kk_model *model, kk_data *data, const double *q) {
-    return data->kernels->center_of_mass(model, &data->scratch, q, NULL);
+    return kki_fits(model, data) ? data->kernels->center_of_mass(model, &data->scratch, q, NULL) : kki_nowhere();
 }
 
 kk_vec3 kk_center_of_mass_jacobian(const kk_model *model, kk_data *data, const double *q, double *J) {
-    return data->kernels->center_of_mass(model, &data->scratch, q, J);
+    return kki_fits(model, data) ? data->kernels->center_of_mass(model, &data->scratch, q, J) : kki_nowhere();
 }
 
-void kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A) {
+kk_status kk_centroidal(const kk_model *model, kk_data *data, const double *q, double *A) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->centroidal(model, &data->scratch, q, A);
+    return KK_OK;
 }
 
-void kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A, double *dA) {
+kk_status kk_centroidal_rate(const kk_model *model, kk_data *data, const double *q, const double *v, double *A,
+                             double *dA) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->centroidal_rate(model, &data->scratch, q, v, data->zero, A, dA);
+    return KK_OK;
 }
 
 /// Momentum of one node in world axes about its own origin.
@@ -27,6 +36,9 @@ static kk_force node_momentum(const kki_node *b, const kki_pose *x, const kki_ra
 }
 
 kk_force kk_centroidal_momentum(const kk_model *model, kk_data *data, const double *q, const double *v) {
+    if (!kki_fits(model, data)) {
+        return kk_force_make(kki_nowhere(), kki_nowhere());
+    }
     const kk_vec3 com = kk_center_of_mass(model, data, q);
     kk_force sum = kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 0));
     kk_kinematics_velocity(model, data, q, v);

@@ -108,6 +108,9 @@ static void put_axes(const kk_model *m, const kk_data *d, int i, kki_moving_axis
 }
 
 kk_status kk_coriolis_matrix(const kk_model *model, kk_data *data, const double *q, const double *v, double *C) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!data->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;
     }

@@ -69,6 +69,9 @@ static kk_status solve(int n, double *G, double *scale, double *x) {
 
 kk_status kk_forward_dynamics_coupled(const kk_model *model, kk_data *data, const double *q, const double *v,
                                       const double *tau, double *a) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const int n = model->ncoupling;
     double *total = data->vector, *lambda = data->coupling_force;
     if (n > 0 && !data->coupling_matrix) {

@@ -2,6 +2,9 @@
 #include "dynamics/data.h"
 
 kk_status kk_crba(const kk_model *model, kk_data *data, const double *q) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!data->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;
     }

@@ -72,6 +72,7 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
     }
     *d = header;
     d->size = layout.size;
+    d->model_hash = model->hash;
     layout = kki_layout_over(d);
     kki_layout_take(&layout, 1, sizeof *d);
     place(&layout, model, d);

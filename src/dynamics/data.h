@@ -66,6 +66,7 @@ typedef struct kki_rows {
 struct kk_data {
     kk_allocator allocator;
     size_t size;
+    uint64_t model_hash; ///< of the model that it was made for
     const kki_kernels *kernels;
     kki_scratch scratch;
     kki_factor factor; ///< with the matrices
@@ -107,6 +108,13 @@ static inline kk_transform kki_node_transform(const kk_data *d, int node) {
     return kk_transform_make(kki_mat3(x->R), kki_vec3(x->p));
 }
 
+/// Whether the data was made for this model, or for one that is the same in every number.
+static inline int kki_fits(const kk_model *model, const kk_data *data) {
+    return data->model_hash == model->hash;
+}
+
+/// kk_joint_wrench of all bodies at once, O(nbody). @param wrench [nbody] result
+void kki_joint_wrenches(const kk_model *model, const kk_data *data, kk_force *wrench);
 /// X_PN of a node in its parent, after inverse dynamics.
 kk_transform kki_node_in_parent(const kk_model *model, const kk_data *data, int node);
 

@@ -109,6 +109,9 @@ static void climb_rows(const kk_model *m, const kk_data *d, const void *rows, in
 
 kk_status kk_delassus(const kk_model *model, kk_data *data, const double *q, const kk_constraint_row *rows, int n,
                       double *G) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     for (int r = 0; r < n; r++) {
         if (rows[r].body < 0 || rows[r].body >= model->nbody || rows[r].other < 0 || rows[r].other >= model->nbody) {
             return KK_INVALID_ARGUMENT;

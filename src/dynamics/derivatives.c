@@ -11,6 +11,9 @@ static void clear(double *x, size_t n) {
 
 kk_status kk_inverse_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
                                           const double *a, double *dtau_dq, double *dtau_dv) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!data->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;
     }
@@ -32,6 +35,9 @@ static void copy_negative(const double *X, size_t stride, size_t n, double *out)
 
 kk_status kk_forward_dynamics_derivatives(const kk_model *model, kk_data *data, const double *q, const double *v,
                                           const double *tau, double *a, double *da_dq, double *da_dv, double *da_dtau) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!data->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;
     }

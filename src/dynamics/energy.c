@@ -17,7 +17,9 @@ static double twice_kinetic(const kk_model *m, const kk_data *d, int body) {
 
 double kk_kinetic_energy(const kk_model *model, kk_data *data, const double *q, const double *v) {
     double twice = 0;
-    kk_kinematics_velocity(model, data, q, v);
+    if (kk_kinematics_velocity(model, data, q, v) != KK_OK) {
+        return __builtin_nan("");
+    }
     for (int b = 1; b < model->nbody; b++) {
         twice += twice_kinetic(model, data, b);
     }
@@ -29,7 +31,9 @@ double kk_kinetic_energy(const kk_model *model, kk_data *data, const double *q, 
 
 double kk_potential_energy(const kk_model *model, kk_data *data, const double *q) {
     kk_vec3 moment = kk_vec3_make(0, 0, 0);
-    kk_kinematics(model, data, q);
+    if (kk_kinematics(model, data, q) != KK_OK) {
+        return __builtin_nan("");
+    }
     for (int i = 0; i < model->nnode; i++) {
         const kki_node *b = &model->node[i];
         const kki_pose *x = kki_pose_of(data, i);

@@ -5,6 +5,9 @@
 #include "dynamics/data.h"
 
 kk_status kk_inertia_matrix_factor(const kk_model *model, kk_data *data) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!data->scratch.has_matrices) {
         return KK_LIMIT_EXCEEDED;
     }
@@ -15,7 +18,10 @@ void kki_inertia_solve_rows(const kk_model *model, const kk_data *data, double *
     data->kernels->solve_rows(model, &data->factor, X, columns, stride);
 }
 
-void kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x) {
+kk_status kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double *x) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const kki_factor *F = &data->factor;
     // inwards: x ← L⁻ᵀ x
     for (int k = model->nv - 1; k >= 0; k--) {
@@ -33,9 +39,13 @@ void kk_inertia_matrix_solve(const kk_model *model, const kk_data *data, double 
         }
         x[k] = y;
     }
+    return KK_OK;
 }
 
-void kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y) {
+kk_status kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const double *x, double *y) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const size_t padded = kki_padded(model->nv);
     for (int i = 0; i < model->nv; i++) {
         y[i] = 0;
@@ -50,6 +60,7 @@ void kk_inertia_matrix_mul(const kk_model *model, const kk_data *data, const dou
         }
         y[j] += sum;
     }
+    return KK_OK;
 }
 
 kk_status kk_inertia_matrix_inverse(const kk_model *model, kk_data *data, const double *q, double *Minv) {

@@ -4,12 +4,20 @@
 /// Rates follow by the product rule: [ṡ; l̇ + ṡ × x + s × ẋ], and turning into a moving frame's own axes adds −ω × column.
 #include "dynamics/data.h"
 
-void kk_jacobians(const kk_model *model, kk_data *data, const double *q) {
+kk_status kk_jacobians(const kk_model *model, kk_data *data, const double *q) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->axes(model, &data->scratch, q);
+    return KK_OK;
 }
 
-void kk_jacobians_rate(const kk_model *model, kk_data *data, const double *q, const double *v) {
+kk_status kk_jacobians_rate(const kk_model *model, kk_data *data, const double *q, const double *v) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->axes_rates(model, &data->scratch, q, v, data->zero);
+    return KK_OK;
 }
 
 /// A place on a node, and about which point and in which axes its Jacobian is wanted.
@@ -96,7 +104,7 @@ static void fill_nowhere(const kk_model *m, double *J) {
 }
 
 void kk_body_jacobian(const kk_model *model, const kk_data *data, int body, kk_reference reference, double *J) {
-    if (!kki_has_body(model, body)) {
+    if (!kki_fits(model, data) || !kki_has_body(model, body)) {
         fill_nowhere(model, J);
         return;
     }
@@ -105,7 +113,7 @@ void kk_body_jacobian(const kk_model *model, const kk_data *data, int body, kk_r
 }
 
 void kk_frame_jacobian(const kk_model *model, const kk_data *data, int frame, kk_reference reference, double *J) {
-    if (!kki_has_frame(model, frame)) {
+    if (!kki_fits(model, data) || !kki_has_frame(model, frame)) {
         fill_nowhere(model, J);
         return;
     }
@@ -114,7 +122,7 @@ void kk_frame_jacobian(const kk_model *model, const kk_data *data, int frame, kk
 }
 
 void kk_body_jacobian_rate(const kk_model *model, const kk_data *data, int body, kk_reference reference, double *dJ) {
-    if (!kki_has_body(model, body)) {
+    if (!kki_fits(model, data) || !kki_has_body(model, body)) {
         fill_nowhere(model, dJ);
         return;
     }
@@ -123,7 +131,7 @@ void kk_body_jacobian_rate(const kk_model *model, const kk_data *data, int body,
 }
 
 void kk_frame_jacobian_rate(const kk_model *model, const kk_data *data, int frame, kk_reference reference, double *dJ) {
-    if (!kki_has_frame(model, frame)) {
+    if (!kki_fits(model, data) || !kki_has_frame(model, frame)) {
         fill_nowhere(model, dJ);
         return;
     }

@@ -5,18 +5,26 @@
 /// and the spatial acceleration is the classical one minus ω × u.
 #include "dynamics/data.h"
 
-void kk_kinematics(const kk_model *model, kk_data *data, const double *q) {
+kk_status kk_kinematics(const kk_model *model, kk_data *data, const double *q) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->kinematics(model, &data->scratch, q, 1);
+    return KK_OK;
 }
 
-void kk_kinematics_velocity(const kk_model *model, kk_data *data, const double *q, const double *v) {
-    kk_kinematics_acceleration(model, data, q, v, data->zero);
+kk_status kk_kinematics_velocity(const kk_model *model, kk_data *data, const double *q, const double *v) {
+    return kk_kinematics_acceleration(model, data, q, v, data->zero);
 }
 
-void kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                const double *a) {
+kk_status kk_kinematics_acceleration(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                     const double *a) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->kinematics(model, &data->scratch, q, 1);
     data->kernels->rates(model, &data->scratch, v, a);
+    return KK_OK;
 }
 
 // ---- a place fixed on a node
@@ -38,11 +46,12 @@ static place no_place(void) {
 }
 
 static place body_place(const kk_model *m, const kk_data *d, int body) {
-    return kki_has_body(m, body) ? place_on(m, d, body, kk_transform_identity()) : no_place();
+    return kki_fits(m, d) && kki_has_body(m, body) ? place_on(m, d, body, kk_transform_identity()) : no_place();
 }
 
 static place frame_place(const kk_model *m, const kk_data *d, int frame) {
-    return kki_has_frame(m, frame) ? place_on(m, d, m->frame[frame].body, m->frame[frame].X_BF) : no_place();
+    return kki_fits(m, d) && kki_has_frame(m, frame) ? place_on(m, d, m->frame[frame].body, m->frame[frame].X_BF)
+                                                     : no_place();
 }
 
 /// From world axes about the frame's origin to the reference asked for.

@@ -207,6 +207,10 @@ static kk_vec3 zero_moment_point(kk_force floor, double height) {
 
 kk_status kk_pinned_inverse_dynamics(const kk_model *model, kk_data *data, const kk_pin *pin, double height, double *q,
                                      double *v, double *a, double *tau, kk_pinned_result *result, kk_error *error) {
+    if (!kki_fits(model, data)) {
+        return kki_error_set(error, KK_INVALID_ARGUMENT,
+                             "the data was made for another model; kk_data_create makes one");
+    }
     const kk_status status = check_pin(model, pin, error);
     if (status != KK_OK) {
         return status;

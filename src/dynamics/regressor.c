@@ -72,12 +72,16 @@ static void put_body(const kk_model *m, const kk_data *d, int body, double *Y, s
     }
 }
 
-void kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                         double *Y) {
+kk_status kk_torque_regressor(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
+                              double *Y) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     const size_t stride = PARAMETERS * (size_t)(model->nbody - 1);
     memset(Y, 0, (size_t)model->nv * stride * sizeof *Y);
     kk_kinematics_acceleration(model, data, q, v, a);
     for (int b = 1; b < model->nbody; b++) {
         put_body(model, data, b, Y + PARAMETERS * (size_t)(b - 1), stride);
     }
+    return KK_OK;
 }

@@ -1,18 +1,22 @@
 /// Inverse dynamics: the public calls around the Newton-Euler kernel, and the forces one can read after them.
 #include "dynamics/data.h"
 
-void kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
-                         double *tau) {
+kk_status kk_inverse_dynamics(const kk_model *model, kk_data *data, const double *q, const double *v, const double *a,
+                              double *tau) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->has_external = 0;
     data->kernels->rnea(model, &data->scratch, q, v, a, tau, 1);
+    return KK_OK;
 }
 
-void kk_bias_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau) {
-    kk_inverse_dynamics(model, data, q, v, data->zero, tau);
+kk_status kk_bias_force(const kk_model *model, kk_data *data, const double *q, const double *v, double *tau) {
+    return kk_inverse_dynamics(model, data, q, v, data->zero, tau);
 }
 
-void kk_gravity_force(const kk_model *model, kk_data *data, const double *q, double *tau) {
-    kk_inverse_dynamics(model, data, q, data->zero, data->zero, tau);
+kk_status kk_gravity_force(const kk_model *model, kk_data *data, const double *q, double *tau) {
+    return kk_inverse_dynamics(model, data, q, data->zero, data->zero, tau);
 }
 
 static void add_to(double out[4], kk_vec3 a, double sign) {
@@ -21,8 +25,11 @@ static void add_to(double out[4], kk_vec3 a, double sign) {
     out[2] += sign * a.z;
 }
 
-void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
-                                  const double *a, const kk_force *external, double *tau) {
+kk_status kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                       const double *a, const kk_force *external, double *tau) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     data->kernels->rnea_outward(model, &data->scratch, q, v, a);
     data->has_external = 1;
     // what acts from outside need not come through the joint
@@ -34,4 +41,5 @@ void kk_inverse_dynamics_external(const kk_model *model, kk_data *data, const do
         add_to(s->f, F_N.linear, -1);
     }
     data->kernels->rnea_inward(model, &data->scratch, a, tau);
+    return KK_OK;
 }

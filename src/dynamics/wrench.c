@@ -35,43 +35,67 @@ static kk_force own_load(const kk_model *m, const kk_data *d, int body) {
     return d->has_external ? kk_force_sub(moving, kk_force_to(m->body[body].X_NB, d->external[body])) : moving;
 }
 
-/// Whether a body is `root` or fixed to it, directly or through others.
-static int is_fixed_to(const kk_model *m, int body, int root) {
-    while (body > root && m->body[body].first_node < 0) {
-        body = m->body[body].parent;
-    }
-    return body == root;
+/// What a body adds to the load of one that it is fixed to, or mounted on by a joint; in the frame of the latter's node.
+static kk_force share_of(const kk_model *m, const kk_data *d, int body) {
+    const int joint = m->body[body].first_node;
+    return joint < 0 ? own_load(m, d, body) : kk_force_to(kki_node_in_parent(m, d, joint), kki_node_load(d, joint));
 }
 
-/// The load of a body behind a fixed joint, in its node's frame. Bodies come after their parents, so none before it is
-/// on it.
+/// The body behind `body` among those fixed to `root` and mounted on these, children first; −1 behind the last.
+static int next_on(const kk_model *m, int root, int body) {
+    const int is_mounted = body != root && m->body[body].first_node >= 0;
+    int next = is_mounted ? -1 : m->body[body].first_child;
+    for (; next < 0 && body != root; body = m->body[body].parent) {
+        next = m->body[body].next_sibling;
+    }
+    return next;
+}
+
+/// The load of a body behind a fixed joint, in its node's frame.
 static kk_force gathered_load(const kk_model *m, const kk_data *d, int root) {
     kk_force sum = own_load(m, d, root);
-    for (int b = root + 1; b < m->nbody; b++) {
-        const int joint = m->body[b].first_node;
-        if (joint < 0 && is_fixed_to(m, b, root)) {
-            sum = kk_force_add(sum, own_load(m, d, b));
-        } else if (joint >= 0 && is_fixed_to(m, m->body[b].parent, root)) {
-            sum = kk_force_add(sum, kk_force_to(kki_node_in_parent(m, d, joint), kki_node_load(d, joint)));
-        }
+    for (int b = next_on(m, root, root); b >= 0; b = next_on(m, root, b)) {
+        sum = kk_force_add(sum, share_of(m, d, b));
     }
     return sum;
 }
 
+static kk_force no_force(void) {
+    return kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 0));
+}
+
 kk_force kk_joint_wrench(const kk_model *model, const kk_data *data, int body) {
-    if (body == KK_WORLD) {
-        return kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 0));
-    }
-    if (!kki_has_body(model, body)) {
+    if (!kki_fits(model, data) || !(body == KK_WORLD || kki_has_body(model, body))) {
         return kk_force_make(kki_nowhere(), kki_nowhere());
+    }
+    if (body == KK_WORLD) {
+        return no_force();
     }
     const kki_body *b = &model->body[body];
     const kk_force F_N = b->first_node < 0 ? gathered_load(model, data, body) : kki_node_load(data, b->node);
     return kk_force_from(b->X_NB, F_N);
 }
 
+void kki_joint_wrenches(const kk_model *model, const kk_data *data, kk_force *wrench) {
+    for (int b = 0; b < model->nbody; b++) {
+        wrench[b] = no_force();
+    }
+    // bodies come after their parents: whatever hangs on one is there when its turn comes; in nodes' frames up to then
+    for (int b = model->nbody - 1; b > KK_WORLD; b--) {
+        const kki_body *x = &model->body[b];
+        const int is_fixed = x->first_node < 0;
+        const kk_force F_N =
+            is_fixed ? kk_force_add(wrench[b], own_load(model, data, b)) : kki_node_load(data, x->node);
+        wrench[x->parent] = kk_force_add(wrench[x->parent], is_fixed ? F_N : share_of(model, data, b));
+        wrench[b] = kk_force_from(x->X_NB, F_N);
+    }
+    wrench[KK_WORLD] = no_force();
+}
+
 kk_force kk_floor_wrench(const kk_model *model, const kk_data *data) {
-    (void)model;
+    if (!kki_fits(model, data)) {
+        return kk_force_make(kki_nowhere(), kki_nowhere());
+    }
     const kk_force load = kki_node_load(data, 0);
     // what pushes the world itself hangs on nothing
     return data->has_external ? kk_force_add(load, data->external[KK_WORLD]) : load;

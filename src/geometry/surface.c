@@ -164,6 +164,7 @@ static void place_arrays(kki_layout *l, kki_surface *s) {
     KKI_LAYOUT_ARRAY(l, s->facet, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.item, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.node, (size_t)s->tree.node_count);
+    KKI_LAYOUT_ARRAY(l, s->tree.slab, 4 * (size_t)s->tree.node_count);
 }
 
 static kki_surface *make_block(const kki_surface *shape, const kk_allocator *allocator) {
@@ -222,6 +223,59 @@ static void fill_facet(const kki_surface *s, int32_t place, kki_surface_facet *f
     }
 }
 
+// ---- slabs
+
+enum { SLAB_FACES = 1024 }; // of more a slab is as thick as a box
+
+// across the mean of the normals, weighed by area
+static kk_vec3 mean_normal(const kki_surface *s, int32_t first, int32_t count) {
+    kk_vec3 sum = {0, 0, 0};
+    for (int32_t i = first; i < first + count; i++) {
+        const kk_vec3 *c = s->corner[i];
+        sum = kk_vec3_add(sum, kk_vec3_cross(kk_vec3_sub(c[1], c[0]), kk_vec3_sub(c[2], c[0])));
+    }
+    const double norm = kk_vec3_norm(sum);
+    return norm > 0 ? kk_vec3_scale(sum, 1 / norm) : sum;
+}
+
+static kki_slab slab_of(const kki_surface *s, int32_t first, int32_t count) {
+    const kki_slab none = {{0, 0, 0}, 0, __builtin_inff()};
+    if (count > SLAB_FACES || count == 0) {
+        return none;
+    }
+    const kk_vec3 n = mean_normal(s, first, count);
+    kki_slab r = {{(float)n.x, (float)n.y, (float)n.z}, 0, 0};
+    const kk_vec3 m = {(double)r.n[0], (double)r.n[1], (double)r.n[2]}; // as rounded, so that the bounds are its own
+    double low = __builtin_inf(), high = -__builtin_inf();
+    for (int32_t i = 3 * first; i < 3 * (first + count); i++) {
+        const double h = kk_vec3_dot(m, s->corner[i / 3][i % 3]);
+        low = kki_lesser(low, h);
+        high = kki_greater(high, h);
+    }
+    r.middle = (float)(0.5 * (low + high));
+    r.half = kki_float_above(kki_greater(high - (double)r.middle, (double)r.middle - low));
+    return kk_vec3_dot(m, m) > 0.5 ? r : none;
+}
+
+// Items below a node are neighbours in the tree's order, and children stand behind their parents: from the last node on,
+// each lane's range is known when it is asked for.
+static void fill_slabs(kki_surface *s, int32_t *first_of, int32_t *count_of) {
+    for (int32_t i = s->tree.node_count - 1; i >= 0; i--) {
+        const kki_tree_node *n = &s->tree.node[i];
+        int32_t low = INT32_MAX, sum = 0;
+        for (int k = 0; k < 4; k++) {
+            const bool is_leaf = n->count[k] > 0;
+            const int32_t c = n->child[k], first = c < 0 ? 0 : is_leaf ? c : first_of[c];
+            const int32_t count = c < 0 ? 0 : is_leaf ? n->count[k] : count_of[c];
+            s->tree.slab[4 * i + k] = slab_of(s, first, count);
+            low = count > 0 && first < low ? first : low;
+            sum += count;
+        }
+        first_of[i] = low;
+        count_of[i] = sum;
+    }
+}
+
 static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, const kki_tree *tree) {
     copy_arrays(s, mesh, t, tree);
     s->is_solid = t->check.is_closed && t->check.is_oriented;
@@ -271,6 +325,7 @@ typedef struct making {
     kki_topology *topology;
     kki_aabb *box;
     kki_tree tree;
+    int32_t *range; // [2 nodes]
 } making;
 
 static kk_status begin_making(making *m, const kki_mesh *mesh, const kk_allocator *allocator) {
@@ -278,7 +333,8 @@ static kk_status begin_making(making *m, const kki_mesh *mesh, const kk_allocato
     m->box = kki_allocate_array(allocator, faces, sizeof *m->box);
     m->tree.item = kki_allocate_array(allocator, faces, sizeof *m->tree.item);
     m->tree.node = kki_allocate_array(allocator, nodes, sizeof *m->tree.node);
-    if (!m->box || !m->tree.item || !m->tree.node) {
+    m->range = kki_allocate_array(allocator, 2 * nodes, sizeof *m->range);
+    if (!m->box || !m->tree.item || !m->tree.node || !m->range) {
         return KK_OUT_OF_MEMORY;
     }
     boxes_of_faces(mesh, m->box);
@@ -291,6 +347,7 @@ static void end_making(making *m, const kki_mesh *mesh, const kk_allocator *allo
     kki_release_array(allocator, m->box, faces, sizeof *m->box);
     kki_release_array(allocator, m->tree.item, faces, sizeof *m->tree.item);
     kki_release_array(allocator, m->tree.node, nodes, sizeof *m->tree.node);
+    kki_release_array(allocator, m->range, 2 * nodes, sizeof *m->range);
     kki_topology_free(m->topology);
 }
 
@@ -315,6 +372,7 @@ kk_status kki_surface_create(const kki_mesh *mesh, const kk_allocator *allocator
     }
     if (*surface) {
         fill(*surface, mesh, m.topology, &m.tree);
+        fill_slabs(*surface, m.range, m.range + m.tree.node_count);
     }
     end_making(&m, mesh, &owner);
     return status == KK_OK ? KK_OK : kki_error_set(error, status, "surface of a mesh: out of memory");

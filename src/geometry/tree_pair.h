@@ -8,7 +8,7 @@
 typedef void kki_leaf_pair(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box);
 
 /// Calls `visit` for pairs of leaves unless their boxes, B's placed by X_AB, are apart by more than `limit` along an axis of
-/// either frame. Both trees are gone down together, the larger box first.
+/// either frame, or their slabs part them. Both trees are gone down together, the larger box first.
 void kki_tree_pairs(const kki_tree *a, const kki_tree *b, const kk_transform *X_AB, double limit, kki_leaf_pair *visit,
                     void *user);
 

@@ -125,6 +125,18 @@ static void copy_dofs(const kk_spec *spec, kk_model *m, int b) {
     }
 }
 
+/// Children of every body in a list, in their order.
+static void link_bodies(kk_model *m) {
+    for (int i = 0; i < m->nbody; i++) {
+        m->body[i].first_child = m->body[i].next_sibling = -1;
+    }
+    for (int i = m->nbody - 1; i > KK_WORLD; i--) {
+        kki_body *parent = &m->body[m->body[i].parent];
+        m->body[i].next_sibling = parent->first_child;
+        parent->first_child = i;
+    }
+}
+
 static void finish_nodes(kk_model *m) {
     for (int n = 1; n < m->nnode; n++) {
         m->angle_index[n] = m->node[n].q_index;
@@ -151,6 +163,7 @@ void kki_fold(const kk_spec *spec, kk_model *m) {
         m->total_mass += spec->body[i].inertia.mass;
         add_inertia(&m->node[m->body[i].node], m->body[i].X_NB, spec->body[i].inertia);
     }
+    link_bodies(m);
     finish_nodes(m);
     copy_frames(spec, m);
 }

@@ -60,6 +60,7 @@ typedef struct kki_body {
     int32_t first_node; ///< first node of its own joint; `node` unless composite; −1 for fixed joints and the world
     int32_t joint_type; ///< kk_joint_type
     int32_t q_index, nq, v_index, nv;
+    int32_t first_child, next_sibling; ///< bodies; −1: none
     int32_t rigid; ///< the body nearest to the root that is fixed to this one; what is fixed to the world stays apart
     int32_t name, joint_name; ///< offsets into `names`
     kk_transform X_NB;        ///< body frame in the node's frame

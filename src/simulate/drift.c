@@ -187,12 +187,33 @@ static void spin(const lone *b, double h, spinner *x) {
     midpoint(b, outer * h, x);
 }
 
+/// Whether a lone body is a ball about its origin: its spin stays in the world, and in its own axes.
+static int is_ball(const kki_node *n) {
+    const double x = n->inertia[0][0];
+    const double spread = __builtin_fabs(x - n->inertia[1][1]) + __builtin_fabs(x - n->inertia[2][2]) +
+                          __builtin_fabs(n->inertia[1][0]) + __builtin_fabs(n->inertia[2][0]) +
+                          __builtin_fabs(n->inertia[2][1]);
+    return n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0 && spread <= 1e-14 * x;
+}
+
+/// drift_lone for such a body where it moves with the spin that it carries along.
+static void drift_ball(double h, const double *w, double *q, double *v) {
+    const kk_quat R0 = load_quat(q), turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
+    store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
+    store_quat(q, kk_quat_mul(R0, turned));
+    store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
+}
+
 /// Centre of mass straight on, momentum kept.
 /// @param w  velocity to move with, in the axes at the start    @param v  velocity to carry along
 static void drift_lone(const kki_node *n, double h, const double *w, double *q, double *v) {
     if (is_zero(w, 3) && is_zero(v, 3)) {
         store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(load_quat(q), load3(w + 3)), h)));
         return; // it does not turn
+    }
+    if (v[0] == w[0] && v[1] == w[1] && v[2] == w[2] && is_ball(n)) {
+        drift_ball(h, w, q, v);
+        return;
     }
     const lone b = lone_of(n);
     const kk_quat R0 = load_quat(q);

@@ -43,6 +43,9 @@ typedef struct piece {
     double *sum;              ///< I so far
     double w;                 ///< share of the step that is left
     double *u_s, *u_e;        ///< rows' velocities
+    double *gain;             ///< what forces add to them in a whole step
+    double *travel;           ///< rows of I
+    int has_gain, has_rows;   ///< whether `gain` is known, and `travel` that of I
     double *total;            ///< λ so far
     int all_bounce;           ///< contacts without restitution, too
 } piece;
@@ -73,6 +76,24 @@ static void velocities(const piece *p, const double *y, double *u) {
     kki_rows_velocity(p->s, p->I, y, u);
 }
 
+/// What forces add to the rows' velocities in a whole step; for pieces.
+static void find_gain(piece *p) {
+    double *y = p->s->local[5];
+    for (int k = 0; k < p->I->nv; k++) {
+        y[k] = p->y_free[k] - p->y[k];
+    }
+    velocities(p, y, p->gain);
+}
+
+/// Rows of a piece that will be cut after a share: velocities are straight lines.
+static void cut_rows(piece *p, double share) {
+    for (int r = 0; r < p->I->nrow; r++) {
+        const double end = p->u_s[r] + share * (p->u_e[r] - p->u_s[r]);
+        p->travel[r] += p->w * share * (p->u_s[r] + end);
+        p->u_s[r] = end;
+    }
+}
+
 /// Ends the piece after a share of it, at y_e.
 static void cut(piece *p, double share, const double *lambda) {
     for (int k = 0; k < p->I->nv; k++) {
@@ -87,9 +108,9 @@ static void cut(piece *p, double share, const double *lambda) {
 }
 
 /// Gap of a contact at the start of the piece: ∫ u dt = h/2 Yᵀ I.
-static double gap_now(const piece *p, const kki_constraint *c, const double *travel, const double *u_first) {
+static double gap_now(const piece *p, const kki_constraint *c, const double *u_first) {
     const int r = row_of(p, c);
-    return p->s->contact[c->item].gap + 0.5 * p->s->h * (travel[r] - u_first[r]);
+    return p->s->contact[c->item].gap + 0.5 * p->s->h * (p->travel[r] - u_first[r]);
 }
 
 // ---- the contact problem of a piece
@@ -132,13 +153,12 @@ static double beyond_reach(const piece *p, const double *g) {
 }
 
 /// g of the piece; contacts that are still to bounce are kept out of it.
-static void pose(piece *p, const double *travel, const double *u_first, const int8_t *waiting) {
+static void pose(piece *p, const double *u_first, const int8_t *waiting) {
     kk_simulator *s = p->s;
-    double *g = rows(p, s->g), *y = s->local[5];
-    for (int k = 0; k < p->I->nv; k++) {
-        y[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
+    double *g = rows(p, s->g);
+    for (int r = 0; r < p->I->nrow; r++) {
+        g[r] = p->u_s[r] + p->w * p->gain[r];
     }
-    velocities(p, y, g);
     const double far = beyond_reach(p, g);
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = constraint(p, i);
@@ -147,7 +167,7 @@ static void pose(piece *p, const double *travel, const double *u_first, const in
             g[r + k] += s->bias[c->row + k];
         }
         if (c->kind == KKI_ON_CONTACT && p->w < 1 && s->compliance[c->row] == 0) {
-            const double gap = gap_now(p, c, travel, u_first);
+            const double gap = gap_now(p, c, u_first);
             g[r] -= s->bias[c->row];
             const double closes = 2 * gap / (p->w * s->h) + p->u_s[r]; // in what is left of the step
             g[r] += gap > 1e-5 ? (closes < far ? closes : far) : 0;
@@ -174,15 +194,39 @@ static kk_status solve_rows(piece *p, double *lambda) {
     return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
 }
 
+/// Whether nothing has to act: no contact, limit or tendon closes, and there is nothing else.
+static int all_stay_open(const piece *p) {
+    const double *g = rows(p, p->s->g);
+    int open = 1;
+    for (int i = 0; i < p->I->nconstraint && open; i++) {
+        const kki_constraint *c = constraint(p, i);
+        const int is_one_sided = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON ||
+                                 (c->kind == KKI_ON_CONTACT && p->s->block[c->block].adhesion == 0);
+        open = is_one_sided && g[row_of(p, c)] >= 0;
+    }
+    return open;
+}
+
 static kk_status solve(piece *p) {
     kk_simulator *s = p->s;
     double *lambda = rows(p, s->lambda);
-    const kk_status status = solve_rows(p, lambda);
+    const int is_free = all_stay_open(p);
+    if (is_free) {
+        memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
+        memcpy(rows(p, s->u), rows(p, s->g), (size_t)p->I->stride * sizeof *lambda);
+    }
+    const kk_status status = is_free ? KK_OK : solve_rows(p, lambda);
     if (status != KK_OK) {
         return status;
     }
     for (int k = 0; k < p->I->nv; k++) {
         p->y_e[k] = p->y_s[k] + p->w * (p->y_free[k] - p->y[k]);
+    }
+    if (is_free) {
+        for (int r = 0; r < p->I->nrow; r++) {
+            p->u_e[r] = p->u_s[r] + p->w * p->gain[r];
+        }
+        return KK_OK;
     }
     kki_rows_add(s, p->I, lambda, p->y_e);
     velocities(p, p->y_e, p->u_e);
@@ -491,13 +535,13 @@ static double closing(double gap, double u0, double u1, double T) {
     return s1 > 0 && s1 <= 1 ? s1 : 2;
 }
 
-static double first_impact(const piece *p, const double *travel, const double *u_first, const int8_t *waiting) {
+static double first_impact(const piece *p, const double *u_first, const int8_t *waiting) {
     double share = 2;
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = constraint(p, i);
         if (waiting[i]) {
             const int r = row_of(p, c);
-            const double gap = gap_now(p, c, travel, u_first);
+            const double gap = gap_now(p, c, u_first);
             const double at = closing(gap > 1e-12 ? gap : 0, p->u_s[r], p->u_e[r], p->w * p->s->h);
             share = at < share ? at : share;
         }
@@ -505,31 +549,44 @@ static double first_impact(const piece *p, const double *travel, const double *u
     return share;
 }
 
-/// Impulse that turns the approach −a of one contact into the separation e a, friction within its cone.
-static void strike(piece *p, const kki_constraint *c, double restitution) {
+/// Marks the contacts that are closed at this instant; it has no length, so no other can take part in it.
+static void mark_closed(const piece *p, const double *u_first, int8_t *closed) {
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        const kki_constraint *c = constraint(p, i);
+        closed[i] = c->kind == KKI_ON_CONTACT && gap_now(p, c, u_first) < 1e-9;
+    }
+}
+
+/// Impulse that turns the approach −a of contact i into the separation e a, friction within its cone. Of the rows' velocities those
+/// of closed contacts follow.
+static void strike(piece *p, int i, const int8_t *closed) {
+    const kki_constraint *c = constraint(p, i);
+    const kki_contact_law *law = law_of(p, c);
     const int r = row_of(p, c);
-    double B[6], l[3], *impulse = rows(p, p->s->lambda2);
-    const double b[3] = {(1 + restitution) * p->u_s[r], p->u_s[r + 1] + p->s->bias[c->row + 1],
+    double B[6], l[3];
+    const double b[3] = {(1 + law->restitution) * p->u_s[r], p->u_s[r + 1] + p->s->bias[c->row + 1],
                          p->u_s[r + 2] + p->s->bias[c->row + 2]};
     kki_rows_own(p->s, p->I, r, 3, B);
-    kki_solve_contact(B, b, law_of(p, c)->friction, l);
-    memset(impulse, 0, (size_t)p->I->stride * sizeof *impulse);
+    kki_solve_contact(B, b, law->friction, l);
     for (int k = 0; k < 3; k++) {
-        impulse[r + k] = l[k];
         p->total[r + k] += l[k];
     }
-    kki_rows_add(p->s, p->I, impulse, p->y_s);
-    velocities(p, p->y_s, p->u_s);
+    kki_rows_add_contact(p->s, p->I, i, r, l, p->y_s);
+    for (int j = 0; j < p->I->nconstraint; j++) {
+        if (closed[j]) {
+            const int row = row_of(p, constraint(p, j));
+            kki_rows_velocity_contact(p->s, p->I, j, row, p->y_s, p->u_s + row);
+        }
+    }
 }
 
 /// The contact among the closed ones that approaches fastest; −1: none does.
-static int fastest(const piece *p, const double *travel, const double *u_first, double threshold) {
+static int fastest(const piece *p, const int8_t *closed, double threshold) {
     int best = -1;
     double speed = -threshold;
     for (int i = 0; i < p->I->nconstraint; i++) {
-        const kki_constraint *c = constraint(p, i);
-        if (c->kind == KKI_ON_CONTACT && gap_now(p, c, travel, u_first) < 1e-9 && p->u_s[row_of(p, c)] < speed) {
-            speed = p->u_s[row_of(p, c)];
+        if (closed[i] && p->u_s[row_of(p, constraint(p, i))] < speed) {
+            speed = p->u_s[row_of(p, constraint(p, i))];
             best = i;
         }
     }
@@ -540,7 +597,7 @@ static int fastest(const piece *p, const double *travel, const double *u_first, 
 
 /// g of an instant: what is closed must not approach, what is open and what needs time to act stays out.
 /// @param newton  1: what approaches faster than the threshold must leave with its restitution
-static void pose_instant(piece *p, const double *travel, const double *u_first, int newton) {
+static void pose_instant(piece *p, const double *u_first, int newton) {
     kk_simulator *s = p->s;
     double *g = rows(p, s->g);
     memcpy(g, p->u_s, (size_t)p->I->stride * sizeof *g);
@@ -550,7 +607,7 @@ static void pose_instant(piece *p, const double *travel, const double *u_first, 
         const int r = row_of(p, c);
         kki_block *b = &s->block[c->block];
         if (c->kind == KKI_ON_CONTACT) {
-            const int is_open = gap_now(p, c, travel, u_first) >= 1e-9, is_fast = g[r] < -s->options.restitution_speed;
+            const int is_open = gap_now(p, c, u_first) >= 1e-9, is_fast = g[r] < -s->options.restitution_speed;
             g[r] += is_open ? far : newton && is_fast ? law_of(p, c)->restitution * g[r] : 0;
             g[r + 1] += s->bias[c->row + 1];
             g[r + 2] += s->bias[c->row + 2];
@@ -572,10 +629,10 @@ static void apply_impulses(piece *p, const double *lambda) {
 }
 
 /// Solves an instant and applies its impulses, which stay in lambda2.
-static kk_status strike_all(piece *p, const double *travel, const double *u_first, int newton) {
+static kk_status strike_all(piece *p, const double *u_first, int newton) {
     double *lambda = rows(p, p->s->lambda2);
     memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
-    pose_instant(p, travel, u_first, newton);
+    pose_instant(p, u_first, newton);
     const kk_status status = solve_rows(p, lambda);
     if (status == KK_OK) {
         apply_impulses(p, lambda);
@@ -598,43 +655,40 @@ static void expand(piece *p) {
 }
 
 /// Newton's law or Poisson's hypothesis for everything that is closed at this instant.
-static kk_status exchange_at_once(piece *p, const double *travel, const double *u_first) {
+static kk_status exchange_at_once(piece *p, const double *u_first) {
     const int newton = p->s->options.restitution_law == KK_RESTITUTION_NEWTON;
-    if (fastest(p, travel, u_first, p->s->options.restitution_speed) < 0) {
+    if (fastest(p, p->s->stopping, p->s->options.restitution_speed) < 0) {
         return KK_OK;
     }
-    const kk_status status = strike_all(p, travel, u_first, newton);
+    const kk_status status = strike_all(p, u_first, newton);
     if (status != KK_OK || newton) {
         return status;
     }
     expand(p);
-    return strike_all(p, travel, u_first, 0);
+    return strike_all(p, u_first, 0);
 }
 
 /// Impulses in sequence at one instant. What approaches slowly does not bounce, and what does not bounce at all is left to
 /// the contact problem of the next piece.
-static void exchange(piece *p, const double *travel, const double *u_first) {
+static void exchange(piece *p) {
     const double threshold = p->s->options.restitution_speed;
-    for (int n = 0; n < MOST_IMPULSES; n++) {
-        const int i = fastest(p, travel, u_first, threshold);
-        if (i < 0) {
-            return;
-        }
-        const kki_constraint *c = constraint(p, i);
-        strike(p, c, law_of(p, c)->restitution);
+    int i = fastest(p, p->s->stopping, threshold);
+    for (int n = 0; n < MOST_IMPULSES && i >= 0; n++) {
+        strike(p, i, p->s->stopping);
+        i = fastest(p, p->s->stopping, threshold);
     }
 }
 
 // ---- the story of an island
 
 /// Contacts that wait for their impact: they can bounce, and are open or approach.
-static int list_waiting(const piece *p, const double *travel, const double *u_first, int8_t *waiting) {
+static int list_waiting(const piece *p, const double *u_first, int8_t *waiting) {
     int any = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
         const kki_constraint *c = constraint(p, i);
         waiting[i] = 0;
         if (bounces(p, c)) {
-            const double u = p->u_s[row_of(p, c)], gap = gap_now(p, c, travel, u_first);
+            const double u = p->u_s[row_of(p, c)], gap = gap_now(p, c, u_first);
             waiting[i] = gap > 1e-9 || __builtin_fabs(u) > p->s->options.restitution_speed;
             any |= waiting[i];
         }
@@ -642,43 +696,58 @@ static int list_waiting(const piece *p, const double *travel, const double *u_fi
     return any;
 }
 
-static void travel_of(piece *p, double *travel) {
-    velocities(p, p->sum, travel);
+/// Rows' velocities and ways at the start of the piece, where they are not known.
+static void find_rows(piece *p) {
+    if (!p->has_rows) {
+        velocities(p, p->sum, p->travel);
+    }
+    velocities(p, p->y_s, p->u_s);
+}
+
+/// The solved piece up to its first impact, and what happens there.
+static kk_status bounce(piece *p, const double *u_first, double impact) {
+    kk_simulator *s = p->s;
+    cut_rows(p, impact);
+    cut(p, impact, rows(p, s->lambda));
+    mark_closed(p, u_first, s->stopping);
+    p->has_rows = 1;
+    s->report.events++;
+    if (s->options.restitution_law != KK_RESTITUTION_SEQUENTIAL) {
+        return exchange_at_once(p, u_first);
+    }
+    exchange(p);
+    return KK_OK;
 }
 
 /// One piece: solved, cut at its first event. True where the step goes on behind it.
 static kk_status advance(piece *p, const double *u_first, int is_last, int is_first, int *goes_on) {
     kk_simulator *s = p->s;
-    double *travel = rows(p, s->travel);
     if (!is_first) {
-        travel_of(p, travel);
-        velocities(p, p->y_s, p->u_s);
+        find_rows(p);
     }
-    const int any = !is_last && list_waiting(p, travel, u_first, s->waiting);
+    const int any = !is_last && list_waiting(p, u_first, s->waiting);
     // the first piece without impacts is solved already
     kk_status status = KK_OK;
     if (!is_first || any) {
-        pose(p, travel, u_first, any ? s->waiting : NULL);
+        if (!p->has_gain) {
+            find_gain(p);
+        }
+        p->has_gain = 1;
+        pose(p, u_first, any ? s->waiting : NULL);
         status = solve(p);
     }
     *goes_on = 0;
     if (status != KK_OK || is_last) {
         return status;
     }
-    const double impact = any ? first_impact(p, travel, u_first, s->waiting) : 2;
+    const double impact = any ? first_impact(p, u_first, s->waiting) : 2;
     if (impact <= 1) {
-        cut(p, impact, rows(p, s->lambda));
-        travel_of(p, travel);
-        velocities(p, p->y_s, p->u_s);
+        status = bounce(p, u_first, impact);
         *goes_on = p->w > 0;
-        s->report.events++;
-        if (s->options.restitution_law != KK_RESTITUTION_SEQUENTIAL) {
-            return exchange_at_once(p, travel, u_first);
-        }
-        exchange(p, travel, u_first);
-        return KK_OK;
+        return status;
     }
     if (stop_inside(p)) {
+        p->has_rows = 0;
         *goes_on = 1;
         s->report.events++;
     }
@@ -692,7 +761,7 @@ static void begin_pieces(piece *p, const double *u_first) {
     memcpy(p->y_s, p->y, (size_t)p->I->nv * sizeof *p->y);
     memset(p->sum, 0, (size_t)p->I->nv * sizeof *p->sum);
     memset(p->total, 0, rows_size);
-    memset(rows(p, s->travel), 0, rows_size);
+    memset(p->travel, 0, rows_size);
     memcpy(p->u_s, u_first, rows_size);
     for (int r = p->I->first_row; r < p->I->first_row + p->I->nrow; r++) {
         p->u_e[r - p->I->first_row] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
@@ -709,6 +778,19 @@ static int is_taken_whole(const piece *p) {
     return has_motor && !has_bounce;
 }
 
+int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    piece p = {.m = m, .s = s, .I = I};
+    double *u_first = rows(&p, s->u0);
+    p.travel = rows(&p, s->travel);
+    p.u_s = u_first;
+    memset(p.travel, 0, (size_t)I->stride * sizeof *p.travel);
+    int all = list_waiting(&p, u_first, s->waiting);
+    for (int i = 0; i < I->nconstraint && all; i++) {
+        all = s->waiting[i];
+    }
+    return all;
+}
+
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
@@ -722,6 +804,8 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.u_s = rows(&p, s->u_start);
     p.u_e = rows(&p, s->u_end);
     p.total = rows(&p, s->total);
+    p.gain = rows(&p, s->gain);
+    p.travel = rows(&p, s->travel);
     p.all_bounce = all_bounce(&p);
     double *u_first = rows(&p, s->u0);
     if (is_taken_whole(&p)) {

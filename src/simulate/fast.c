@@ -90,11 +90,37 @@ static double straight_for(const kk_model *m, const kk_simulator *s, const kki_m
     return node && pull * s->h * s->h > 2 * slack ? kk_sqrt(2 * slack / pull) : s->h;
 }
 
+/// Whether two balls that move on straight lines, their bodies turning about their centres, stay more than `target` apart all the step.
+static int balls_pass(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double target) {
+    const int shape[2] = {p->first, p->second};
+    kk_vec3 d = {0, 0, 0}, v = {0, 0, 0};
+    double radii = 0;
+    for (int i = 0; i < 2; i++) {
+        const kki_model_shape *x = &m->shape[shape[i]];
+        const kki_node *n = &m->node[x->node];
+        const int is_central =
+            x->X_NS.p.x == 0 && x->X_NS.p.y == 0 && x->X_NS.p.z == 0 && n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0;
+        if (x->shape.type != KK_SHAPE_SPHERE || (x->node && !(is_central && kki_is_lone(m, x->node)))) {
+            return 0;
+        }
+        const double sign = i ? 1 : -1;
+        d = kk_vec3_add(d, kk_vec3_scale(s->X_WS[shape[i]].p, sign));
+        v = x->node ? kk_vec3_add(v, kk_vec3_scale(kki_vec3(kki_rates_of(s->data, x->node)->u), sign)) : v;
+        radii += x->shape.half[0] + x->shape.margin;
+    }
+    // nearest at t = −d·v/v², seen from the step's middle
+    const double vv = kk_vec3_dot(v, v), dv = kk_vec3_dot(d, v), half = 0.5 * s->h;
+    const double at = vv > 0 ? -dv / vv : 0, t = at < -half ? -half : at > half ? half : at;
+    const kk_vec3 least = kk_vec3_add(d, kk_vec3_scale(v, t));
+    const double apart = radii + 1.01 * target;
+    return kk_vec3_dot(least, least) > apart * apart;
+}
+
 /// When a pair meets fast, from the step's start; −1: it does not. *instant: how long it takes to cross what may be missed.
 static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double *instant) {
     const double thick = kki_thickness(m, p->first, p->second), target = 0.2 * thick;
     const double way = 2 * (s->reach[p->first] + s->reach[p->second]);
-    if (!(way > 0.5 * thick)) {
+    if (!(way > 0.5 * thick) || balls_pass(m, s, p, target)) {
         return -1;
     }
     const kki_moving a = motion_of(m, s, p->first), b = motion_of(m, s, p->second);

@@ -45,11 +45,15 @@ static double command(const kk_simulator *s, const kki_model_actuator *a, double
     if (a->lag == KK_LAG_NONE) {
         return u;
     }
-    double *x = &s->lag[a->lag_index];
+    double *x = &s->lag[a->lag_index], time = s->h;
+    if (s->h == 0) { // a stage of Runge and Kutta: from the step's start to its moment
+        *x = kk_state_lag_const(s->start)[a->lag_index];
+        time = s->moment;
+    }
     if (a->lag == KK_LAG_INTEGRATE) {
-        *x += s->h * u;
+        *x += time * u;
     } else {
-        *x += (u - *x) * (a->time_constant > 0 ? 1 - kk_exp(-s->h / a->time_constant) : 1);
+        *x += (u - *x) * (a->time_constant > 0 ? 1 - kk_exp(-time / a->time_constant) : 1);
     }
     *x = clamp(*x, a->lag_lower, a->lag_upper);
     return *x;
@@ -154,12 +158,20 @@ static int is_finite_force(const kk_force *f) {
     return __builtin_isfinite(sum);
 }
 
+static int is_no_force(const kk_force *f) {
+    return f->angular.x == 0 && f->angular.y == 0 && f->angular.z == 0 && f->linear.x == 0 && f->linear.y == 0 &&
+           f->linear.z == 0;
+}
+
 static kk_status add_wrenches(const kk_model *m, kk_simulator *s, const kk_force *wrench, kk_error *error) {
     for (int i = 1; i < m->nbody; i++) {
         const kki_body *b = &m->body[i];
         if (!is_finite_force(&wrench[i])) {
             return kki_error_set(error, KK_NOT_FINITE, "forces: the wrench given for body \"%s\" is not a number",
                                  kk_model_body_name(m, i));
+        }
+        if (is_no_force(&wrench[i])) {
+            continue;
         }
         const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), b->X_NB);
         kki_push(s, b->node, X.p,

@@ -11,6 +11,8 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, c
 
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
+/// laws.c: nor do those that say again what others say, but for what an open gap turns them by.
+void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, const kki_island *I);
 
 /// rows.c: Y of the island, and G = Yᵀ Y, exactly symmetric.
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
@@ -21,10 +23,16 @@ void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double 
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
 /// Packed upper triangle of `rows` rows of G, numbered in the island.
 void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
+/// y += Y λ and Yᵀ y of the three rows of one contact alone. @param i  constraint    @param row  its first, both numbered in the island
+void kki_rows_add_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double l[3], double *y);
+void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double *y,
+                               double u[3]);
 /// wide.c: the same for wide islands.
 void kki_wide_build(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_wide_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
+void kki_wide_add_contact(const kk_simulator *s, int i, const double l[3], double *y);
+void kki_wide_velocity_contact(const kk_simulator *s, int i, const double *y, double u[3]);
 void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
 /// Y of a wide island as the dense solver wants it, into s->Y. False where it does not fit.
 int kki_wide_fill_dense(kk_simulator *s, const kki_island *I);
@@ -44,6 +52,8 @@ void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_narrow_project(const kk_simulator *s, const kki_island *I, const double *y, double *z);
 void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double *z, double *y);
 
+/// events.c: whether all of the island's constraints are contacts that wait for their impacts: its contact problem is of no use then.
+int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift);

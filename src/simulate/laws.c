@@ -10,6 +10,11 @@
 /// answers rounding by rounding has no limit. Mobility, as a share of the loop's other rows, from which a row takes part.
 static const double DEAD_ROW = 1e-20;
 
+/// Rows of loops and couplings among which dependence is looked for; share of a row, squared, that is rounding; how much more than its gap over
+/// its arm a loop's row may be off by.
+enum { MOST_DEPENDENT = 96 };
+static const double LEAST_SHARE = 1e-13, OPEN_SHARE = 4, MOST_SHARE = 1e-2;
+
 /// What stuck in the last step starts this one at rest: its velocity now is that of rows that have turned a little.
 static int stuck(const double *lambda, double bound) {
     const double most = bound * (1 - 1e-6);
@@ -143,18 +148,124 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, c
     }
 }
 
-/// Rows `first` … `end` of a loop, all lengths or all angles.
-static void free_dead(kk_simulator *s, const kki_island *I, const kki_constraint *c, int first, int end) {
+static void free_row(kk_simulator *s, const kki_island *I, int block) {
+    kki_block *b = &s->block[block];
+    *b = (kki_block){.law = KKI_LAW_BOX, .row = b->row, .contact = b->contact};
+    s->lambda[I->first_row + b->row] = 0;
+}
+
+/// Lengths and angles alike: rounding squared is so small that no lever makes up for it, and a hinge in a plane has both turns dead at once.
+static void free_dead(kk_simulator *s, const kki_island *I, const kki_constraint *c) {
     double size[KKI_MOST_ROWS], most = 0;
-    for (int r = first; r < end; r++) {
+    for (int r = 0; r < c->nrow; r++) {
         kki_rows_own(s, I, c->row - I->first_row + r, 1, &size[r]);
         most = size[r] > most ? size[r] : most;
     }
-    for (int r = first; r < end; r++) {
+    for (int r = 0; r < c->nrow; r++) {
         if (size[r] <= DEAD_ROW * most && s->compliance[c->row + r] == 0) {
-            kki_block *b = &s->block[c->block + r];
-            *b = (kki_block){.law = KKI_LAW_BOX, .row = b->row, .contact = b->contact};
-            s->lambda[c->row + r] = 0;
+            free_row(s, I, c->block + r);
+        }
+    }
+}
+
+/// Rows that say what rows before them say. Loops that close a plane twice hold it more often than it moves: while they are closed their
+/// rows depend on each other, but at the middle of a step they are open by a trace, and rows turned by that trace would hold the mechanism
+/// fast. Kept are those that differ from the ones before by more than the gap turns them, over the arm they act with.
+typedef struct dependence {
+    int count;
+    int row[MOST_DEPENDENT], block[MOST_DEPENDENT]; ///< row in the island, block of all
+    double least;                                   ///< share of a row, squared, that is more than nothing new
+} dependence;
+
+/// Distance of the loop's point from where its bodies turn; the shorter one.
+static double arm_of(const kk_model *m, const kki_constraint *c) {
+    double arm = __builtin_inf();
+    for (int side = 0; side < 2 && c->kind == KKI_ON_LOOP; side++) {
+        const kki_model_loop *l = &m->loop[c->item];
+        const kk_vec3 p = side ? l->X_NB.p : l->X_NA.p;
+        const double d = kk_sqrt(kk_vec3_dot(p, p));
+        arm = l->node[side] != 0 && d > 0 && d < arm ? d : arm;
+    }
+    return arm;
+}
+
+/// Rigid rows of loops and couplings, and what the widest gap of all turns them by.
+static void list_rows(const kk_model *m, const kk_simulator *s, const kki_island *I, dependence *x) {
+    x->count = 0;
+    x->least = LEAST_SHARE;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING) {
+            continue;
+        }
+        const double arm = arm_of(m, c);
+        for (int r = 0; r < c->nrow && x->count < MOST_DEPENDENT; r++) {
+            const double share = OPEN_SHARE * c->gap[r] / arm;
+            if (s->block[c->block + r].law == KKI_LAW_EQUALITY && s->compliance[c->row + r] == 0) {
+                x->row[x->count] = c->row - I->first_row + r;
+                x->block[x->count++] = c->block + r;
+                x->least = share * share > x->least ? share * share : x->least;
+            }
+        }
+    }
+    x->least = x->least > MOST_SHARE ? MOST_SHARE : x->least;
+}
+
+/// The listed rows' products, each row of length one.
+static void fill_products(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+    const int n = x->count;
+    double scale[MOST_DEPENDENT];
+    for (int k = 0; k < n * n; k++) {
+        A[k] = 0;
+    }
+    for (int t = 0; t < I->nv; t++) {
+        const double *Y = s->Y + t * I->stride;
+        double y[MOST_DEPENDENT];
+        for (int k = 0; k < n; k++) {
+            y[k] = Y[x->row[k]];
+        }
+        for (int k = 0; k < n; k++) {
+            if (y[k] == 0) { // most degrees of freedom are of other branches
+                continue;
+            }
+            for (int i = 0; i < n; i++) {
+                A[k * n + i] += y[k] * y[i];
+            }
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        scale[k] = 1 / __builtin_sqrt(A[k * n + k]);
+    }
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < n; i++) {
+            A[k * n + i] *= scale[k] * scale[i];
+        }
+    }
+}
+
+/// The row with most that is new; −1 where all that are left have nothing. What is off in rows that differ but little is off by more in what
+/// is left of the others. @param last  the pivot before
+static int newest(const dependence *x, const double *A, const int8_t *is_done, double last) {
+    int best = -1;
+    for (int k = 0; k < x->count; k++) {
+        const double left = A[k * x->count + k];
+        if (!is_done[k] && left * last > x->least && (best < 0 || left > A[best * x->count + best])) {
+            best = k;
+        }
+    }
+    return best;
+}
+
+/// Takes row p's part out of the others (Cholesky's elimination, the largest pivot first).
+static void eliminate(const dependence *x, int p, const int8_t *is_done, double *restrict A) {
+    const int n = x->count;
+    const double pivot = 1 / A[p * n + p];
+    for (int i = 0; i < n; i++) {
+        const double f = is_done[i] ? 0 : A[i * n + p] * pivot;
+        if (f != 0) {
+            for (int k = 0; k < n; k++) {
+                A[i * n + k] -= f * A[p * n + k];
+            }
         }
     }
 }
@@ -163,8 +274,26 @@ void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_LOOP) {
-            free_dead(s, I, c, 0, c->nrow < 3 ? c->nrow : 3);
-            free_dead(s, I, c, 3, c->nrow);
+            free_dead(s, I, c);
+        }
+    }
+}
+
+void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    dependence x;
+    int8_t is_done[MOST_DEPENDENT] = {0};
+    list_rows(m, s, I, &x);
+    if (I->is_wide || x.count < 4) {
+        return;
+    }
+    fill_products(s, I, &x, s->A);
+    for (int p = newest(&x, s->A, is_done, 1); p >= 0; p = newest(&x, s->A, is_done, s->A[p * x.count + p])) {
+        is_done[p] = 1;
+        eliminate(&x, p, is_done, s->A);
+    }
+    for (int k = 0; k < x.count; k++) {
+        if (!is_done[k]) {
+            free_row(s, I, x.block[k]);
         }
     }
 }

@@ -84,9 +84,7 @@ static void look(kk_simulator *s) {
         s->force[KK_FORCE_CONTACT][k] = s->tau[k] - others;
     }
     kk_inverse_dynamics_external(m, s->view, s->q_middle, s->view_v, s->view_a, s->body_force, s->tau);
-    for (int i = 0; i < m->nbody; i++) {
-        s->wrench[i] = kk_joint_wrench(m, s->view, i);
-    }
+    kki_joint_wrenches(m, s->view, s->wrench);
     kk_kinematics_acceleration(m, s->view, s->q_middle, s->view_v, s->view_a);
 }
 

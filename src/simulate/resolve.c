@@ -15,10 +15,15 @@ static const double SLIPPING = 1e-8;
 static const double TURNING = 1e-9;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
+/// Rounds in which friction is kept from doing work on what turns, and work that is rounding, J.
+enum { MOST_PUMPING = 4 };
+static const double PUMPED = 1e-14;
 /// What turning explains up to this factor, it explains.
 static const double NEARLY = 1.25;
-/// Residual of a warm start, in tolerances, that a pile is left with: the weight of a hundred planks stirs more digits than that of one robot.
-static const double REST_OF_PILES = 5e-3;
+/// Residual of a warm start, in tolerances, that what has many rows is left with: a hundred planks, or a robot on its feet, stir more digits
+/// than one box.
+static const double REST_OF_MANY = 5e-3;
+enum { MANY_ROWS = 18 };
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
 static const double LEAST_OF_PILES = 1e-8;
 enum { SWEEPS_OF_PILES = 10 };
@@ -171,6 +176,10 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
     kki_certificate proof;
+    if (I->is_wide && s->options.budget > 0) {
+        *share = 1;
+        return 0; // the sweeps cost no more
+    }
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
         kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);
@@ -178,10 +187,12 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
         kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
-    const double pile = kki_sparse_share(REST_OF_PILES, s->options.tolerance) * options.tolerance,
-                 floor = I->is_wide && pile > few ? pile : few;
-    *share = !(proof.residual <= 20 * floor) ? 1 : I->is_wide ? lasting_share(s, I) : 0.1;
-    if (!(proof.residual <= floor)) {
+    const int many = I->is_wide || I->nrow > MANY_ROWS;
+    const double part = I->is_wide ? kki_sparse_share(REST_OF_MANY, s->options.tolerance) : REST_OF_MANY;
+    const double most = part * options.tolerance, floor = many && most > few ? most : few;
+    *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
+    const int creeps = !I->is_wide && proof.creep > KKI_TELLING_CREEP * proof.residual;
+    if (!(proof.residual <= floor) || creeps) {
         return 0;
     }
     note(m, s, I, &proof, &none);
@@ -365,6 +376,33 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
     return any;
 }
 
+/// Friction on what turns about its contact does the work λt · (u_middle + u_end)/2, and Coulomb's law sees to it that λt · (u_end + bias) is
+/// not positive. Where a slide just stopped, or turning explains a part of u_middle only, the bias takes over as much of the rest as lies
+/// along λt, or all of it. True where it has changed.
+static int stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+        if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
+            continue;
+        }
+        const double *l = s->lambda + c->row + 1, *u = s->u0 + c->row + 1;
+        double *bias = s->bias + c->row + 1, *g = s->g + c->row + 1;
+        const double left[2] = {u[0] + k->surface[0] - bias[0], u[1] + k->surface[1] - bias[1]};
+        const double work = l[0] * left[0] + l[1] * left[1], size = l[0] * l[0] + l[1] * l[1];
+        if (work > PUMPED) {
+            for (int t = 0; t < 2; t++) {
+                const double more = is_last ? left[t] : l[t] * (work / size);
+                bias[t] += more;
+                g[t] += more;
+            }
+            any = 1;
+        }
+    }
+    return any;
+}
+
 /// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
 static int has_force(const kk_simulator *s, const kki_constraint *c) {
     int any = 0;
@@ -374,20 +412,19 @@ static int has_force(const kk_simulator *s, const kki_constraint *c) {
     return any;
 }
 
-/// Rigid loops and couplings hold in the mean of the step's start and end: the curvature of their path then costs no
-/// energy, as it does where only the end is held. A little is taken off, so that what is wrong at the start dies away.
+/// Rigid loops hold in the mean of the step's start and end: the curvature of their path then costs no energy, as it does where only the
+/// end is held. (The path of a coupling is straight.)
 static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
-    const double kept = 0.999;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
             reflect_contact(m, s, c, u_start + (c->row - I->first_row));
         }
-        const int holds = (c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING) && has_force(s, c);
+        const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {
             if (s->compliance[c->row + r] == 0) {
-                s->bias[c->row + r] = kept * u_start[c->row - I->first_row + r];
+                s->bias[c->row + r] = u_start[c->row - I->first_row + r];
             }
         }
     }
@@ -416,6 +453,14 @@ static void keep(kk_simulator *s, const kki_island *I, double share) {
     }
 }
 
+/// The rows' velocities as the last step left them; u2 is free until work is booked.
+static const double *velocities_before(kk_simulator *s, const kki_island *I) {
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        s->u2[r] = s->u0[r] + s->bias[r];
+    }
+    return s->u2 + I->first_row;
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
@@ -424,6 +469,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
+    kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
@@ -436,19 +482,32 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
     const int events = s->report.events;
-    const int holds = (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int waits = kki_island_waits(m, s, I);
+    if (waits) {
+        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
+    }
+    const int known = waits || (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int holds = known && !break_loose(m, s, I);
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
+    problem.before = velocities_before(s, I);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
+        status = solve(m, s, I, &problem, error);
+    }
+    problem.before = NULL;
+    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && stop_pumping(m, s, I, round == MOST_PUMPING);
+         round++) {
         status = solve(m, s, I, &problem, error);
     }
     if (status != KK_OK) {
         return status;
     }
-    kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    if (!waits) {
+        kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    }
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {

@@ -83,9 +83,9 @@ static kk_status accelerate(const kk_model *m, kk_simulator *s, const kk_input *
     return status;
 }
 
-/// A moment of the motion.
+/// A moment of the motion, and its time since the step's start.
 typedef struct moment {
-    double *q, *v;
+    double *q, *v, time;
 } moment;
 
 /// One stage: from the start by `share` of the time along the last stage's slopes.
@@ -99,6 +99,7 @@ static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input
     }
     kk_integrate(m, from.q, sigma, s->q);
     kki_rk4_slopes(m, sigma, s->v, slope);
+    s->moment = from.time + share * time;
     const kk_status status = accelerate(m, s, input, a, error);
     for (int k = 0; k < m->nv; k++) {
         s->y_end[k] += weight * a[k];
@@ -180,6 +181,7 @@ static int begin_to_slide(const kk_model *m, kk_simulator *s, const kk_input *in
 static int set_slips(const kk_model *m, kk_simulator *s, const kk_input *input, moment from, kk_error *error) {
     memcpy(s->q, from.q, (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, from.v, (size_t)m->nv * sizeof *s->v);
+    s->moment = from.time;
     for (int k = 0; k < m->nv; k++) {
         s->slip[k] = from.v[k] > 0 ? -m->dof[k].friction : from.v[k] < 0 ? m->dof[k].friction : 0;
     }
@@ -235,7 +237,7 @@ static void note(const kk_model *m, kk_simulator *s, const kk_state *state) {
 
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error) {
-    const moment from = {s->q_part, s->v_part};
+    moment from = {s->q_part, s->v_part, 0};
     double left = s->h;
     memcpy(from.q, kk_state_q_const(state), (size_t)model->nq * sizeof(double));
     memcpy(from.v, kk_state_v_const(state), (size_t)model->nv * sizeof(double));
@@ -258,6 +260,8 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
             return status;
         }
         left -= root;
+        from.time += root;
+        s->moment = from.time;
         s->v[k] = 0;
         s->report.events++;
         memcpy(from.q, s->q, (size_t)model->nq * sizeof(double));

@@ -38,6 +38,32 @@ void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lamb
     }
 }
 
+void kki_rows_add_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double l[3], double *y) {
+    if (I->is_wide) {
+        kki_wide_add_contact(s, i, l, y);
+        return;
+    }
+    for (int k = 0; k < I->nv; k++) {
+        const double *Y = s->Y + (size_t)k * (size_t)I->stride + row;
+        y[k] += (Y[0] * l[0] + Y[1] * l[1]) + Y[2] * l[2];
+    }
+}
+
+void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double *y,
+                               double u[3]) {
+    u[0] = u[1] = u[2] = 0;
+    if (I->is_wide) {
+        kki_wide_velocity_contact(s, i, y, u);
+        return;
+    }
+    for (int k = 0; k < I->nv; k++) {
+        const double *Y = s->Y + (size_t)k * (size_t)I->stride + row;
+        u[0] += Y[0] * y[k];
+        u[1] += Y[1] * y[k];
+        u[2] += Y[2] * y[k];
+    }
+}
+
 // ---- which part of each row of Y is not zero
 
 /// For all degrees of freedom from this one to the root: what a row pushes on there, it feels.

@@ -209,7 +209,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
     double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
-                                    &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total};
+                                    &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }

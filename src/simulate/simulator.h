@@ -161,6 +161,7 @@ struct kk_simulator {
     void *probe_user;
     int is_smooth;   ///< whether this step was one for Runge and Kutta
     int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
     int has_spatial; ///< whether it has spatial tendons
 
@@ -207,7 +208,7 @@ struct kk_simulator {
     kki_block *block;           ///< [max_blocks]
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
     double *kept;                                              ///< [max_rows] λ for the next step to start from
-    double *u0, *u_start, *u_end, *travel, *total;             ///< [max_rows] of events.c
+    double *u0, *u_start, *u_end, *travel, *total, *gain;      ///< [max_rows] of events.c
     kki_verdict *verdict;                                      ///< [max_constraints]
     int8_t *waiting, *stopping;                                ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]

@@ -231,6 +231,7 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
             return status;
         }
         s->is_smooth = 0;
+        memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
         memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
         memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
         go_to_middle(m, s);

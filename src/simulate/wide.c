@@ -230,6 +230,32 @@ void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lamb
     kki_sparse_motion(&p, &s->wide.solver, lambda, y);
 }
 
+void kki_wide_add_contact(const kk_simulator *s, int i, const double l[3], double *y) {
+    const kki_wide *w = &s->wide;
+    const kki_tie *t = &w->tie[i];
+    for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+        const int first = w->first[t->body[side]], width = w->first[t->body[side] + 1] - first;
+        const double *Y = w->Y + t->side[side];
+        for (int k = 0; k < width; k++) {
+            y[first + k] += (Y[k] * l[0] + Y[width + k] * l[1]) + Y[2 * width + k] * l[2];
+        }
+    }
+}
+
+void kki_wide_velocity_contact(const kk_simulator *s, int i, const double *y, double u[3]) {
+    const kki_wide *w = &s->wide;
+    const kki_tie *t = &w->tie[i];
+    for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+        const int first = w->first[t->body[side]], width = w->first[t->body[side] + 1] - first;
+        const double *Y = w->Y + t->side[side];
+        for (int r = 0; r < 3; r++) {
+            for (int k = 0; k < width; k++) {
+                u[r] += Y[r * width + k] * y[first + k];
+            }
+        }
+    }
+}
+
 void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own) {
     const kki_sparse_problem p = kki_wide_problem(s, I);
     int low = 0, high = I->nconstraint - 1;

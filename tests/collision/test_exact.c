@@ -372,6 +372,24 @@ static bool is_asked(int a, int b) {
     return a <= b && !(is_odd && a == b) && !(a == KK_SHAPE_PLANE && b == KK_SHAPE_HEIGHT_FIELD);
 }
 
+// deep overlaps of curved bodies whose witness points did not belong to their normal
+KK_TEST(exact_pairs_that_were_once_wrong) {
+    static const struct {
+        uint64_t seed, counter;
+        int a, b;
+    } CASE[] = {{101, 183299, KK_SHAPE_CYLINDER, KK_SHAPE_CYLINDER}, {101, 851006, KK_SHAPE_CYLINDER, KK_SHAPE_HULL}};
+    static zoo z;
+    kk_random shapes = {4, 1, 0};
+    zoo_open(&z, &shapes);
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        kk_random r = {CASE[i].seed, 41, CASE[i].counter};
+        tally t = {0};
+        const body a = draw_body(&z, &r, CASE[i].a, 0.5), b = draw_body(&z, &r, CASE[i].b, 2);
+        KK_CHECK(check_pair(&a, &b, &t));
+    }
+    zoo_close(&z);
+}
+
 KK_TEST(exact_distances_of_all_pairs) {
     static zoo z;
     kk_random shapes = {4, 1, 0};

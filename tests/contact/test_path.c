@@ -44,7 +44,7 @@ static double walk(contact_case *c, double *lambda) {
     memset(it->lambda, 0, sizeof(double) * (size_t)c->p.stride);
     memcpy(it->lambda, lambda, sizeof(double) * (size_t)c->p.nrow);
     kki_system_judge(&w->system, it);
-    kki_rung_path(&w->system, w, it, 40, &stats);
+    kki_rung_path(&w->system, w, it, NULL, 40, &stats);
     memcpy(lambda, it->lambda, sizeof(double) * (size_t)c->p.nrow);
     kki_certify(&c->p, lambda, c->u, &c->certificate);
     return c->certificate.residual;

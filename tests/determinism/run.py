@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Same bits everywhere: builds the library and hash_states.c by every compiler, optimisation level and target that this
+"""Same bits everywhere: builds the library, hash_states.c and hash_runs.c by every compiler, optimisation level and target that this
 machine has, runs them all, and compares the hashes scene by scene over builds and kernel variants.
 
 The compilers are called directly, not through CMake, so that a flag the build forgets is not forgotten here as well; the flags
@@ -17,7 +17,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "determinism"
 KERNELS = ROOT / "src" / "dynamics" / "kernels" / "kernels.c"
-OWN_SOURCES = [ROOT / "tests" / "determinism" / "hash_states.c", ROOT / "tests" / "harness.c", ROOT / "models" / "robots.c",
+PROGRAMS = ("hash_states", "hash_runs")
+OWN_SOURCES = [*(ROOT / "tests" / "determinism" / f"{name}.c" for name in PROGRAMS), ROOT / "tests" / "harness.c", ROOT / "models" / "robots.c",
                *(ROOT / "tests" / "support" / name for name in ("scene.c", "states.c", "everything.c"))]
 LEVELS = ("-O0", "-O2", "-O3")
 
@@ -47,7 +48,7 @@ class Build:
         self.name, self.processor, self.compiler = name, processor, compiler
         self.flags, self.link_flags, self.runner = list(flags), list(link_flags), list(runner)
         self.directory = OUT / name.replace(" ", "")
-        self.program = self.directory / ("hash_states" + suffix)
+        self.suffix = suffix
         self.error = None
         self.hashes = {}  # (scene, variant) -> hash
 
@@ -156,7 +157,7 @@ def compile_one(job, header_time):
     return error
 
 
-def make_and_run(builds, variants, jobs):
+def make_and_run(builds, variants, jobs, steps):
     header_time = newest_header()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         work = {}
@@ -166,21 +167,30 @@ def make_and_run(builds, variants, jobs):
         for build in builds:
             errors = [future.result() for _, future in work[build]]
             build.error = next((error for error in errors if error), None)
-        runs = [pool.submit(link_and_run, build, [target for target, _ in work[build]])
+        runs = [pool.submit(link_and_run_all, build, [target for target, _ in work[build]], steps)
                 for build in builds if build.error is None]
         for run in runs:
             run.result()
 
 
-def link_and_run(build, objects):
+def link_and_run_all(build, objects, steps):
+    for name in PROGRAMS:
+        others = [f"tests_determinism_{other}.o" for other in PROGRAMS if other != name]
+        own = [target for target in objects if target.name not in others]
+        if build.error is None:
+            link_and_run(build, name, own, [str(steps)] if name == "hash_runs" else [])
+
+
+def link_and_run(build, name, objects, arguments):
     # libm: only because an unoptimised square root may be a call; scripts/check_symbols.py looks after the library
-    link = [build.compiler, *build.link_flags, *map(str, objects), "-o", str(build.program), "-lm"]
+    program = build.directory / (name + build.suffix)
+    link = [build.compiler, *build.link_flags, *map(str, objects), "-o", str(program), "-lm"]
     build.error = run_command(link) or None
     if build.error:
         return
-    done = subprocess.run([*build.runner, str(build.program)], capture_output=True, text=True)
+    done = subprocess.run([*build.runner, str(program), *arguments], capture_output=True, text=True)
     if done.returncode != 0:
-        build.error = f"{build.program.name} ended with {done.returncode}\n{done.stdout}{done.stderr}".rstrip()
+        build.error = f"{program.name} ended with {done.returncode}\n{done.stdout}{done.stderr}".rstrip()
         return
     for line in done.stdout.splitlines():
         words = line.split()
@@ -245,12 +255,16 @@ def compare(builds, variants, skips):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--steps", type=int, default=40, help="of each of the twelve simulations; `make determinism` takes 10000")
+    parser.add_argument("--builds", default="", help="only those whose name begins with one of these, comma between")
     options = parser.parse_args()
 
     skips = []
     variants = [Variant(*words) for words in words_of(ROOT / "cmake" / "variants.txt")]
     builds = find_builds(skips)
-    make_and_run(builds, variants, options.jobs)
+    wanted = tuple(options.builds.split(",")) if options.builds else ("",)
+    builds = [build for build in builds if build.name.startswith(wanted)]
+    make_and_run(builds, variants, options.jobs, options.steps)
     passed, failed = compare(builds, variants, skips)
     for build in builds:
         if build.error is not None:

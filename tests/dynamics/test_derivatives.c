@@ -6,7 +6,7 @@
 
 typedef enum variable { BY_Q, BY_V, BY_A } variable; // BY_A: the third argument, a or tau
 
-typedef void (*dynamics)(const kk_model *, kk_data *, const double *, const double *, const double *, double *);
+typedef kk_status (*dynamics)(const kk_model *, kk_data *, const double *, const double *, const double *, double *);
 
 /// d f / d x by central differences, [nv × nv]; x moves along the tangent of kk_integrate.
 static void central(scene *s, dynamics f, const double *third, variable x, double step, double *out) {

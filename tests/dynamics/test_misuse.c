@@ -68,6 +68,53 @@ KK_TEST(calls_that_need_matrices_say_when_there_are_none) {
     free(q);
 }
 
+// a data of two links must not be overrun by a model of five
+KK_TEST(a_data_refuses_another_model) {
+    kk_model *small = chain(2), *large = chain(5), *same = chain(2);
+    kk_data *data = NULL;
+    const double q[5] = {0.1, 0.2, 0.3, 0.4, 0.5};
+    double x[60] = {0};
+    const kk_force outside[6] = {{{0, 0, 0}, {0, 0, 0}}};
+    KK_CHECK_EQ_INT(kk_data_create(small, NULL, &data), KK_OK);
+    KK_CHECK_EQ_INT(kk_kinematics(large, data, q), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_kinematics_velocity(large, data, q, q), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_kinematics_acceleration(large, data, q, q, q), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inverse_dynamics(large, data, q, q, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inverse_dynamics_external(large, data, q, q, q, outside, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_bias_force(large, data, q, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_gravity_force(large, data, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_passive_force(large, data, q, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_forward_dynamics(large, data, q, q, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_forward_dynamics_external(large, data, q, q, q, outside, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_forward_dynamics_coupled(large, data, q, q, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inertia_matrix(large, data, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inertia_matrix_factor(large, data), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inertia_matrix_solve(large, data, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inertia_matrix_mul(large, data, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inertia_matrix_inverse(large, data, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_jacobians(large, data, q), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_jacobians_rate(large, data, q, q), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_centroidal(large, data, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_centroidal_rate(large, data, q, q, x, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_inverse_dynamics_derivatives(large, data, q, q, q, x, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_forward_dynamics_derivatives(large, data, q, q, q, x, x, x, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_torque_regressor(large, data, q, q, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_coriolis_matrix(large, data, q, q, x), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kk_delassus(large, data, q, NULL, 0, x), KK_INVALID_ARGUMENT);
+    for (int i = 0; i < 60; i++) {
+        KK_CHECK(x[i] == 0);
+    }
+    KK_CHECK(isnan(kk_body_pose(large, data, 1).p.x));
+    KK_CHECK(isnan(kk_joint_wrench(large, data, 1).linear.x) && isnan(kk_floor_wrench(large, data).linear.x));
+    KK_CHECK(isnan(kk_kinetic_energy(large, data, q, q)) && isnan(kk_potential_energy(large, data, q)));
+    KK_CHECK(isnan(kk_center_of_mass(large, data, q).x) && isnan(kk_centroidal_momentum(large, data, q, q).linear.x));
+    KK_CHECK_EQ_INT(kk_kinematics(same, data, q), KK_OK); // the same in every number
+    kk_data_free(data);
+    kk_model_free(small);
+    kk_model_free(large);
+    kk_model_free(same);
+}
+
 KK_TEST(a_batch_refuses_another_model) {
     kk_model *small = chain(2), *large = chain(5);
     kk_batch *batch = NULL;

@@ -1,7 +1,10 @@
 // Forces in the joints: action and reaction body by body, the floor wrench, and the part along the joint's own freedom.
 #include "support/scene.h"
 
+#include "dynamics/data.h"
+
 #include <math.h>
+#include <stdio.h>
 
 static kk_force in_world(const scene *s, int body, kk_force F_B) {
     return kk_force_to(kk_body_pose(s->model, s->data, body), F_B);
@@ -86,4 +89,56 @@ KK_TEST(wrench_along_the_freedom_is_the_torque) {
         scene_free(&s);
     }
     WORST_CHECK(w, 1e-11);
+}
+
+// all at once is one by one
+KK_TEST(joint_wrenches_of_all_bodies) {
+    worst apart = {0};
+    for (int i = 0; i < scene_count(); i++) {
+        scene s = scene_forest((uint64_t)i);
+        double *tau = scene_take(&s, (size_t)s.nv), scale = 1;
+        kk_force all[32];
+        kk_inverse_dynamics_external(s.model, s.data, s.q, s.v, s.a, s.external, tau);
+        kki_joint_wrenches(s.model, s.data, all);
+        for (int b = 0; b < s.nbody; b++) {
+            scale = fmax(scale, size_of(all[b]));
+        }
+        for (int b = 0; b < s.nbody; b++) {
+            worst_compare_force(&apart, &s, all[b], kk_joint_wrench(s.model, s.data, b), scale);
+        }
+        scene_free(&s);
+    }
+    WORST_CHECK(apart, 1e-12);
+}
+
+// a mast of so many links that squares of their number would show: each bears what is above it
+KK_TEST(fixed_chains_are_read_in_linear_time) {
+    enum { LINKS = 20000 };
+    kk_spec *spec = NULL;
+    kk_model *model = NULL;
+    kk_data *data = NULL;
+    double q = 0, v = 0, a = 0, tau = 0;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    for (int i = 0, parent = KK_WORLD; i < LINKS; i++) {
+        kk_body_def def = kk_body_def_default();
+        char name[16];
+        snprintf(name, sizeof name, "link%d", i);
+        def.name = name;
+        def.parent = parent;
+        def.joint.type = i == 0 ? KK_JOINT_HINGE : KK_JOINT_FIXED;
+        def.joint.axis = kk_vec3_make(1, 0, 0);
+        def.inertia = kk_inertia_solid_box(0.5, 0.1, 0.1, 0.1);
+        KK_CHECK_EQ_INT(kk_spec_add_body(spec, &def, &parent, NULL), KK_OK);
+    }
+    KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &model, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_data_create(model, NULL, &data), KK_OK);
+    KK_CHECK_EQ_INT(kk_inverse_dynamics(model, data, &q, &v, &a, &tau), KK_OK);
+    const double g = kk_vec3_norm(kk_model_gravity(model));
+    for (int body = 1; body <= LINKS; body += LINKS / 20) {
+        const double weight = 0.5 * g * (LINKS + 1 - body);
+        KK_CHECK_NEAR(kk_vec3_norm(kk_joint_wrench(model, data, body).linear), weight, 1e-9 * weight);
+    }
+    kk_data_free(data);
+    kk_model_free(model);
+    kk_spec_free(spec);
 }

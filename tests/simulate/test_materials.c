@@ -124,3 +124,13 @@ KK_TEST(restitution_by_its_three_laws) {
     check_cradle(KK_RESTITUTION_NEWTON, 0, 1, 1.0 / 3, 1.0 / 3, 1.0 / 3);
     check_cradle(KK_RESTITUTION_POISSON, 0, 1, 1.0 / 6, 1.0 / 6, 2.0 / 3);
 }
+
+// the edge of friction is at μ m g in every direction: four points that pull a little against each other would give way before it
+KK_TEST(friction_holds_to_its_edge_in_every_direction) {
+    const double edge = 0.5 * 9.8, share = 1e-10;
+    for (int k = 0; k < 12; k++) {
+        const double angle = 0.02 + k * (6.283185307179586 / 12);
+        KK_CHECK(pull(0.5, 0.5, edge * (1 - share), angle).let_go < 1e-12);
+        KK_CHECK_NEAR(pull(0.5, 0.5, edge * (1 + share), angle).let_go, edge * share, 1e-12);
+    }
+}

@@ -61,6 +61,18 @@ KKI_INLINE void delassus_pivots(const kk_model *m, kki_scratch *S, const double 
     }
 }
 
+// ---- bodies on their own
+
+/// Nothing hangs on its free joint.
+KKI_INLINE int is_lone(const knode *b) {
+    return is_free_root(b) && b->is_leaf;
+}
+
+/// And its centre of mass is at its origin: forces and moments do not mix.
+KKI_INLINE int is_central(const knode *b) {
+    return is_lone(b) && b->h[0] == 0 && b->h[1] == 0 && b->h[2] == 0;
+}
+
 // ---- climbing
 
 /// Four wrenches in world axes, a lane each.
@@ -88,6 +100,25 @@ KKI_INLINE void climb_pivot(const pivot *k, wrenches *w, quad *Y) {
     w->f[2] = w->f[2] - t * v_z(Ul);
 }
 
+/// Four vectors along an axis.
+KKI_INLINE quad along(const quad a[3], vec3 axis) {
+    return (a[0] * v_x(axis) + a[1] * v_y(axis)) + a[2] * v_z(axis);
+}
+
+/// Through all six pivots of a body on its own, in its own axes: what each takes from the moments behind it is all that there is to pass on.
+KKI_INLINE void climb_central(const knode *b, const pivot *k, const wrenches *w, double *Y, size_t stride) {
+    const double xz = b->inertia[0][2], yz = b->inertia[1][2];
+    const double xy = b->inertia[0][1] - xz * yz * k[2].inverse_D;
+    const quad z = along(w->n, k[2].Sa), z_taken = z * k[2].inverse_D;
+    const quad y = along(w->n, k[1].Sa) - z_taken * yz;
+    const quad x = (along(w->n, k[0].Sa) - z_taken * xz) - y * k[1].inverse_D * xy;
+    const quad all[6] = {x, y, z, along(w->f, k[3].Sl), along(w->f, k[4].Sl), along(w->f, k[5].Sl)};
+    for (size_t j = 0; j < 6; j++) {
+        quad *row = (quad *)(Y + j * stride);
+        *row = *row + all[j] * k[j].e;
+    }
+}
+
 /// Through a node's joint and on to the parent; gives the parent. `stride` separates rows of Y, whose first belongs to
 /// degree of freedom `base`.
 KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, size_t base, double *Y,
@@ -95,6 +126,10 @@ KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
     const knode *b = node_of(m, S, i);
     const vec3 r = ((const world_node *)S->pose)[i].r;
     const size_t first = (size_t)b->v_index;
+    if (is_central(b)) {
+        climb_central(b, (const pivot *)S->pivot + first, w, Y + (first - base) * stride, stride);
+        return 0;
+    }
     for (size_t k = first + (size_t)m->node_nv[i]; k-- > first;) {
         climb_pivot((const pivot *)S->pivot + k, w, (quad *)(Y + (k - base) * stride));
     }

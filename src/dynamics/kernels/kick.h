@@ -9,16 +9,12 @@
 /// Where the impedance is zero |y|²/2 is the kinetic energy.
 ///
 /// Between kicks a free root keeps its velocity in *world* axes (drift.c), so its bias leaves out ω × u; and a body alone
-/// on a free joint keeps its spatial momentum, so it has no bias but gravity.
+/// on a free joint keeps its spatial momentum, so it has no bias but gravity. Where its origin is its centre of mass, too, forces and
+/// moments do not mix, and in its own axes its pivots are constants: no inertia is turned, and nothing is eliminated in world axes.
 #ifndef KKI_DYNAMICS_KERNELS_KICK_H
 #define KKI_DYNAMICS_KERNELS_KICK_H
 
 #include "delassus.h"
-
-/// A body on its own: nothing hangs on its free joint.
-KKI_INLINE int is_lone(const knode *b) {
-    return is_free_root(b) && b->is_leaf;
-}
 
 /// Bias acceleration of a free root whose velocity stays as it is in world axes; a lone body's spin is not felt.
 KKI_INLINE void kick_free_root(const knode *b, const double *v, const world_node *x, const world_motion *p,
@@ -71,6 +67,14 @@ KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
         articulated A;
         pose_of_node(b, q, 1, S->sine[i], S->cosine[i], &pose[b->parent], &x, POSE_OFFSET | POSE_POSITION);
         kick_velocity(b, v, &x, &rates[b->parent], &rate);
+        if (is_central(b)) {
+            pose[i] = x;
+            rates[i].w = rate.w;
+            rates[i].u = rate.u;
+            body[i].n = v_zero();
+            body[i].f = v_scale(motion[0].a, b->mass);
+            continue;
+        }
         if (is_free_root(b)) {
             kick_free_root(b, v, &x, &motion[0], &bias);
         } else {
@@ -121,6 +125,75 @@ KKI_INLINE void kick_eliminate_many(const knode *b, articulated *A, pivot *axis,
     }
 }
 
+/// A pivot in the body's axes, with what it is made of: U = J S, D = U·S + impedance.
+typedef struct {
+    double U[3], D, inverse, root; ///< root: 1/√D
+} own_pivot;
+
+KKI_INLINE own_pivot own_pivot_of(double x, double y, double z, double D) {
+    const double inverse = 1 / D;
+    return (own_pivot){{x, y, z}, D, inverse, __builtin_sqrt(inverse)};
+}
+
+/// The three turns of a central body, z first: U and D of each, what the ones before have taken out of the moments.
+KKI_INLINE void own_turns(const knode *b, const double *diagonal, own_pivot turn[3]) {
+    const double xx = b->inertia[0][0], xy = b->inertia[0][1], xz = b->inertia[0][2];
+    const double yy = b->inertia[1][1], yz = b->inertia[1][2], zz = b->inertia[2][2];
+    turn[2] = own_pivot_of(xz, yz, zz, zz + diagonal[2]);
+    const double i = turn[2].inverse, ax = xx - xz * xz * i, axy = xy - xz * yz * i, ay = yy - yz * yz * i;
+    const double axz = xz - xz * zz * i, ayz = yz - yz * zz * i;
+    turn[1] = own_pivot_of(axy, ay, ayz, ay + diagonal[1]);
+    const double j = turn[1].inverse, x = ax - axy * axy * j;
+    turn[0] = own_pivot_of(x, axy - axy * ay * j, axz - axy * ayz * j, x + diagonal[0]);
+}
+
+/// The moments' pivots, E and y. @param n  moment of the bias, in the body's axes
+KKI_INLINE void kick_turns(const own_pivot turn[3], const mat3 *R, vec3 n, const double *tau, const double *v,
+                           pivot *axis, double *E, double *y) {
+    const own_pivot *X = &turn[0], *Y = &turn[1], *Z = &turn[2];
+    const double ez = tau[2] - v_z(n), cz = ez * Z->inverse;
+    const double ey = tau[1] - (v_y(n) + Z->U[1] * cz), cy = ey * Y->inverse;
+    const double ex = tau[0] - ((v_x(n) + Z->U[0] * cz) + Y->U[0] * cy);
+    E[0] = ex * X->root;
+    E[1] = ey * Y->root;
+    E[2] = ez * Z->root;
+    y[0] = v[0] * (X->D * X->root);
+    y[1] = v[1] * (Y->D * Y->root) + Y->U[0] * v[0] * Y->root;
+    y[2] = v[2] * (Z->D * Z->root) + (Z->U[0] * v[0] + Z->U[1] * v[1]) * Z->root;
+    for (int k = 0; k < 3; k++) {
+        const own_pivot *p = &turn[k];
+        axis[k].Sa = R->c[k];
+        axis[k].Sl = axis[k].Ul = v_zero();
+        axis[k].Ua = v_add(v_add(v_scale(R->c[0], p->U[0]), v_scale(R->c[1], p->U[1])), v_scale(R->c[2], p->U[2]));
+        axis[k].inverse_D = p->inverse;
+        axis[k].e = p->root;
+    }
+}
+
+/// The forces' pivots, E and y. @param f  force of the bias, in the body's axes
+KKI_INLINE void kick_slides(const knode *b, const double *diagonal, const mat3 *R, vec3 f, const double *tau,
+                            const double *v, pivot *axis, double *E, double *y) {
+    const double bias[3] = {v_x(f), v_y(f), v_z(f)};
+    for (int k = 0; k < 3; k++) {
+        const double D = b->mass + diagonal[k], inverse = 1 / D, root = __builtin_sqrt(inverse);
+        E[k] = (tau[k] - bias[k]) * root;
+        y[k] = v[k] * (D * root);
+        axis[k].Sa = axis[k].Ua = v_zero();
+        axis[k].Sl = R->c[k];
+        axis[k].Ul = v_scale(R->c[k], b->mass);
+        axis[k].inverse_D = inverse;
+        axis[k].e = root;
+    }
+}
+
+KKI_INLINE void kick_central(const knode *b, const mat3 *R, const articulated *A, pivot *axis, const double *diagonal,
+                             const double *tau, const double *v, double *E, double *y) {
+    own_pivot turn[3];
+    own_turns(b, diagonal, turn);
+    kick_turns(turn, R, m_tmul(R, A->n), tau, v, axis, E, y);
+    kick_slides(b, diagonal + 3, R, m_tmul(R, A->f), tau + 3, v + 3, axis + 3, E + 3, y + 3);
+}
+
 /// Tips to roots: pivots, scaled forces E and velocities y.
 /// @param diagonal  [nv] armature and impedance    @param tau, v  [nv]    @param E, y  [nv] results
 KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
@@ -132,6 +205,10 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
         const knode *b = node_of(m, S, i);
         const size_t k = (size_t)b->v_index;
         pivot *axis = (pivot *)S->pivot + k;
+        if (is_central(b)) {
+            kick_central(b, &pose[i].R, &body[i], axis, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
+            continue;
+        }
         articulated copy = body[i], *A = &copy;
         const world_rates *p = &rates[b->parent];
         const vec3 r = pose[i].r, u = b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
@@ -165,6 +242,18 @@ KKI_INLINE double kick_axis(const pivot *k, double dy, vec3 *w, vec3 *u) {
     return x;
 }
 
+/// Δv of a central body. U's components in its own axes are those of kick_central.
+KKI_INLINE void kick_apply_central(const knode *b, const pivot *axis, const double *dy, double *dv) {
+    const double xz = b->inertia[0][2], yz = b->inertia[1][2];
+    const double xy = b->inertia[0][1] - xz * yz * axis[2].inverse_D;
+    dv[0] = dy[0] * axis[0].e;
+    dv[1] = dy[1] * axis[1].e - xy * dv[0] * axis[1].inverse_D;
+    dv[2] = dy[2] * axis[2].e - (xz * dv[0] + yz * dv[1]) * axis[2].inverse_D;
+    dv[3] = dy[3] * axis[3].e;
+    dv[4] = dy[4] * axis[4].e;
+    dv[5] = dy[5] * axis[5].e;
+}
+
 /// Roots to tips: Δv of Δy. @param dy [nv]    @param dv [nv] result, may alias dy
 KKI_INLINE void kick_apply_all(const kk_model *m, kki_scratch *S, const double *dy, double *dv) {
     const world_node *pose = S->pose;
@@ -175,6 +264,10 @@ KKI_INLINE void kick_apply_all(const kk_model *m, kki_scratch *S, const double *
         const articulated *P = &body[b->parent];
         const pivot *axis = (const pivot *)S->pivot + b->v_index;
         const size_t k = (size_t)b->v_index;
+        if (is_central(b)) {
+            kick_apply_central(b, axis, dy + k, dv + k);
+            continue;
+        }
         vec3 w = P->al, u = b->has_arm ? v_add(P->a, v_cross(P->al, pose[i].r)) : P->a;
         for (int j = 0; j < m->node_nv[i]; j++) {
             dv[k + (size_t)j] = kick_axis(&axis[j], dy[k + (size_t)j], &w, &u);

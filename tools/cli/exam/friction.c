@@ -119,12 +119,12 @@ static void run_directions(exam *e) {
         least = way < least ? way : least;
         most = exam_max(most, way);
         exam_point(e, panel, "way", degree, way - 1);
-        holds = exam_max(holds, pull(e, 4.9 * (1 - 5e-10), angle, 0.02, 0.5, -1).last);
+        holds = exam_max(holds, pull(e, 4.9 * (1 - 5e-10), angle, 0.02, 0.5, -1).fastest);
         const double speed = pull(e, 4.9 * (1 + 5e-10), angle, 0.02, 0.5, -1).last;
         slips = speed < slips ? speed : slips;
     }
     exam_at_most(e, "spread of the way, relative", most - least, 1e-9);
-    exam_at_most(e, "speed at 4.9 N (1 - 5e-10) after 0.5 s, m/s", holds, 1e-12);
+    exam_at_most(e, "speed at 4.9 N (1 - 5e-10), m/s", holds, 1e-12);
     exam_at_least(e, "speed at 4.9 N (1 + 5e-10) after 0.5 s, m/s (1.2e-9 on paper)", slips, 1e-10);
 }
 
@@ -253,7 +253,7 @@ const exam_row exam_rows_friction[] = {
      "symplectic Euler: short by v0 dt/2 (1 % at 1/50)", true, run_slide},
     {2, "threshold of static friction, ramp of 2 s, dt 1/50 ... 1/400", "4.9 N",
      "thesis 4.41 N; MuJoCo creeps at any load", true, run_threshold},
-    {3, "friction in 360 directions", "isotropic", "pyramids: 1.41", false, run_directions},
+    {3, "friction in 360 directions", "isotropic", "pyramids: 1.41", true, run_directions},
     {4, "box on an incline, mu 0.5", "26.565051 deg", "+-2 deg in a peer's own tests", true, run_incline},
     {6, "10 kg box pulled with 150 N at 45 deg, 25 balls rolling on it", "box 0.7385, balls 0.211 m/s2",
      "3.9e-27 best, 4e-7 typical", true, run_rolling},

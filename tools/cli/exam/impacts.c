@@ -285,7 +285,7 @@ const exam_row exam_rows_impacts[] = {
     {9, "Newton's cradle, 5 touching balls", "the last leaves with v0", "", true, run_cradle},
     {10, "quadruped hit by a 10 kg ball, no gravity", "p, L constant", "1e-27 (maximal), 4.7e-5 (reduced)", true,
      run_hit},
-    {18, "Painleve's rod, mu > 4/3", "velocity-level solution", "", false, run_painleve},
+    {18, "Painleve's rod, mu > 4/3", "velocity-level solution", "", true, run_painleve},
     {20, "1 cm cube at 1000 m/s against a 1 mm plate; spinning rod; two fast bodies; 1e5 random shots", "no tunnelling",
      "linear casts miss rotation", false, run_fast},
     {0, NULL, NULL, NULL, false, NULL},

@@ -232,12 +232,15 @@ static double distance(scene *s, int a, kk_vec3 on_a, int b, kk_vec3 on_b) {
     return kk_vec3_norm(kk_vec3_sub(p, kk_transform_point(kk_body_pose(s->model, s->data, b), on_b)));
 }
 
-static void note_loop(exam *e, const char *what, double closure, double angle) {
+/// @param turns  of the crank: what jams closes well, too
+static void note_loop(exam *e, const char *what, double closure, double angle, double turns) {
     char name[EXAM_TEXT];
     snprintf(name, sizeof name, "%s: closure, m", what);
     exam_at_most(e, name, closure, 1e-9);
     snprintf(name, sizeof name, "%s: angle, rad", what);
     exam_at_most(e, name, angle, 1e-7);
+    snprintf(name, sizeof name, "%s: turns of the crank", what);
+    exam_at_least(e, name, turns, 20);
 }
 
 static void turn_linkage(exam *e, const linkage *l, int panel) {
@@ -276,7 +279,8 @@ static void turn_linkage(exam *e, const linkage *l, int panel) {
             exam_point(e, panel, l->name, scene_time(&s), scene_q(&s, follower)[0]);
         }
     }
-    note_loop(e, l->name, s.is_broken ? 1 : closure, s.is_broken ? 1 : angle);
+    const double turns = exam_abs(scene_q(&s, crank)[0] - start) / (2 * PI);
+    note_loop(e, l->name, s.is_broken ? 1 : closure, s.is_broken ? 1 : angle, turns);
     scene_end(&s);
 }
 
@@ -306,7 +310,8 @@ static void slider_crank(exam *e, int panel) {
             exam_point(e, panel, "slider-crank", scene_time(&s), scene_q(&s, slider)[0]);
         }
     }
-    note_loop(e, "slider-crank", s.is_broken ? 1 : exam_max(closure, way), s.is_broken ? 1 : angle);
+    const double turns = exam_abs(scene_q(&s, crank)[0] - start) / (2 * PI);
+    note_loop(e, "slider-crank", s.is_broken ? 1 : exam_max(closure, way), s.is_broken ? 1 : angle, turns);
     scene_end(&s);
 }
 

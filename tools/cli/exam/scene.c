@@ -153,6 +153,9 @@ void scene_loop(scene *s, kk_loop_type type, int a, kk_vec3 on_a, int b, kk_vec3
     def.body[1] = b;
     def.placement[0].p = on_a;
     def.placement[1].p = on_b;
+    // hinges of the exam's loops turn about y, as the joints do
+    def.placement[0].R = def.placement[1].R =
+        kk_mat3_from_axis_angle(kk_vec3_make(1, 0, 0), -0.5 * 3.14159265358979323846);
     if (!s->is_broken) {
         check(s, kk_spec_add_loop(s->spec, &def, NULL, &error), &error);
     }
