@@ -1,6 +1,6 @@
 /// Piles beside the peers: a hundred mixed bodies and 216 spheres in a bin.
 ///
-///   pile_race [--scene NAME] [--repeats N] [--settle SECONDS] [--work FOLDER] [--json FILE] [--strict]
+///   pile_race [--scene NAME] [--repeats N] [--settle SECONDS] [--work FOLDER] [--json FILE] [--stages] [--strict]
 ///
 /// Settled: ours certified to 1e-6 beside each solver of MuJoCo, the fastest counts. Falling: the same, and how many steps are certified.
 /// Budget: ten sweeps beside ODE and Bullet with ten. All run from the same start in slices, see slices.hpp.
@@ -27,7 +27,7 @@ struct options {
     std::string only, work = ".", json;
     int repeats = 5;
     double settle = 6;
-    bool strict = false;
+    bool strict = false, stages = false;
 };
 
 struct heap {
@@ -86,6 +86,28 @@ void name_missed(const our_world &ours, int steps) {
     std::printf("\n");
 }
 
+/// Where our time goes, µs a step: the least of some runs.
+void show_stages(our_world &ours, const course &c) {
+    std::vector<double> least(ours.seconds.size(), 1e300);
+    ours.use_clock(true);
+    for (int repeat = 0; repeat < 3; repeat++) {
+        ours.reset();
+        for (int i = 0; i < c.steps; i++) {
+            ours.step(c.at(0));
+        }
+        for (std::size_t k = 0; k < least.size(); k++) {
+            least[k] = std::min(least[k], 1e6 * ours.seconds[k].second / c.steps);
+        }
+    }
+    std::printf(" ");
+    for (std::size_t k = 0; k < least.size(); k++) {
+        std::printf(" %s %.1f", ours.seconds[k].first.c_str(), least[k]);
+    }
+    std::printf("; sweeps %.1f, Newton %.2f a step\n", static_cast<double>(ours.sweeps) / c.steps,
+                static_cast<double>(ours.newton) / c.steps);
+    ours.use_clock(false);
+}
+
 /// Ours is the first of all.
 verdict run(const options &o, const std::string &name, our_world &ours, std::vector<contender> &all, int steps,
             double bar) {
@@ -108,6 +130,9 @@ verdict run(const options &o, const std::string &name, our_world &ours, std::vec
     }
     if (bar > 0 && !ours.missed.empty()) {
         name_missed(ours, steps);
+    }
+    if (o.stages) {
+        show_stages(ours, c);
     }
     std::printf("  %-18s %9.2f, bar %g  %s\n", "ratio", r.ratio, bar, r.holds() ? "ok" : "MISSED");
     std::fflush(stdout);
@@ -150,8 +175,8 @@ options read_options(int argc, char **argv) {
     options o;
     for (int i = 1; i < argc; i++) {
         const std::string key = argv[i];
-        if (key == "--strict") {
-            o.strict = true;
+        if (key == "--strict" || key == "--stages") {
+            (key == "--strict" ? o.strict : o.stages) = true;
             continue;
         }
         const std::string value = i + 1 < argc ? argv[++i] : "";
@@ -167,7 +192,7 @@ options read_options(int argc, char **argv) {
             o.json = value;
         } else {
             std::fprintf(stderr, "usage: pile_race [--scene NAME] [--repeats N] [--settle SECONDS] [--work FOLDER] "
-                                 "[--json FILE] [--strict]\n");
+                                 "[--json FILE] [--stages] [--strict]\n");
             std::exit(2);
         }
     }

@@ -77,7 +77,7 @@ static kk_model *make(const scene *s, int bodies) {
     must(kk_spec_create(NULL, &spec), &error);
     kk_options *options = kk_spec_options(spec);
     options->timestep = 0.01;
-    options->max_contacts = bodies * (s->is_box ? 20 : 16);
+    options->max_contacts = bodies * 20;
     int side = 1;
     for (; s->is_stacks ? side * side * 10 < bodies : side * side * side < bodies;) {
         side++;

@@ -7,11 +7,15 @@
 static const double REST = 5, ENOUGH = 1e-3;
 /// Share of the tolerance below which only Newton goes on.
 static const double FINE = 0.03;
+/// Tolerance from which on what it allows is good enough, m/s.
+static const double LOOSE = 1e-7;
+/// Residual, in those at which a search ends, from which on slow sweeps are worth it.
+static const double NEARLY = 100;
 /// Shift of a Newton step, as a share of a block's scale.
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 enum { BEST, NOW, TRY }; // iterates
-enum { MOST_SWEEPS = 400, MOST_PROXIMAL = 30 };
+enum { MOST_SWEEPS = 400, MOST_PROXIMAL = 30, MORE_SWEEPS = 60 };
 
 typedef struct climb {
     kki_sparse_scratch *w;
@@ -45,14 +49,19 @@ static bool done(const climb *c) {
     return c->best->residual <= c->enough;
 }
 
-/// L1: sweeps in small bundles while they contract.
+/// L1: sweeps in small bundles while they contract. Near the end of a search for few digits, they may do so slowly: a factor costs as much
+/// as dozens of them.
 static void rung_sweep(climb *c, int limit) {
-    for (int k = 0; k < limit && !done(c); k += 4) {
+    for (int k = 0; !done(c); k += 4) {
         const double before = c->best->residual;
+        const bool nearly = c->tolerance >= LOOSE && before < NEARLY * c->enough;
+        if (k >= (nearly ? MORE_SWEEPS : limit)) {
+            return;
+        }
         kki_sparse_copy(c->s, c->best, c->now);
         sweeps(c, c->now, 4);
         keep(c, c->now, KKI_RUNG_SWEEP);
-        if (!(c->best->residual < 0.25 * before)) {
+        if (!(c->best->residual < (nearly ? 0.8 : 0.25) * before)) {
             return;
         }
     }
@@ -132,9 +141,10 @@ static void rung_proximal(climb *c, int limit, double target) {
     }
 }
 
-/// A few floors, or a thousandth of the tolerance: with so many bodies the last digits cost a factor each.
+/// A few floors, or a share of the tolerance: with so many bodies the last digits cost a factor each.
 static double enough_of(const climb *c, double floor) {
-    return REST * floor > ENOUGH * c->tolerance ? REST * floor : ENOUGH * c->tolerance;
+    const double enough = kki_sparse_share(ENOUGH, c->tolerance) * c->tolerance;
+    return REST * floor > enough ? REST * floor : enough;
 }
 
 static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *work) {
@@ -160,7 +170,7 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     }
     rung_newton(c, o->newton, true);
     rung_proximal(c, MOST_PROXIMAL, c->tolerance);
-    if (c->best->residual <= c->tolerance) { // and on to the floor, but not at any price
+    if (c->best->residual <= c->tolerance && c->tolerance < LOOSE) { // and on to the floor, but not at any price
         c->epsilon = 1e-5;
         rung_newton(c, 4, false);
         rung_proximal(c, c->best->residual > FINE * c->tolerance ? 4 : 0, c->enough);

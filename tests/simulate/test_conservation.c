@@ -61,6 +61,27 @@ KK_TEST(spinning_body_flies_straight) {
     stage_end(&s);
 }
 
+// about a principal axis the attitude is that of a clock's hand, at any speed
+KK_TEST(spin_about_a_principal_axis_is_exact) {
+    static const double speeds[] = {0.5, 20, 70, 300, 1200}; // rad/s
+    for (int k = 0; k < 5; k++) {
+        stage s = stage_begin(0);
+        stage_body(&s, kk_inertia_solid_box(2, 0.3, 0.2, 0.1));
+        stage_ready(&s, NULL);
+        kk_state_v(s.state)[2] = speeds[k];
+        const int steps = 50;
+        for (int i = 0; i < steps; i++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        }
+        const double half = 0.5 * speeds[k] * steps * kk_model_options(s.model).timestep, *q = kk_state_q(s.state);
+        const double c = kk_cos(half), d = kk_sin(half), sign = q[0] * c + q[3] * d < 0 ? -1 : 1;
+        KK_CHECK_NEAR(sign * q[0], c, 1e-12);
+        KK_CHECK_NEAR(sign * q[3], d, 1e-12);
+        KK_CHECK(q[1] == 0 && q[2] == 0);
+        stage_end(&s);
+    }
+}
+
 // RK4 under gravity alone: kinetic and potential energy of the report are those of the states, and their sum stays
 KK_TEST(report_has_the_energies_of_rk4) {
     stage s = flying_robot(KK_INTEGRATOR_RK4, 9.81);

@@ -154,3 +154,25 @@ KK_TEST(wide_budget_steps) {
     KK_CHECK_NEAR(stage_q(&s, PLANKS)[6], top, 2e-3);
     stage_end(&s);
 }
+
+// who asks for few digits gets them, the same motion within them, and pays for no more
+KK_TEST(wide_few_digits_cost_less) {
+    stage fine = tower(0.02), coarse = tower(0.02);
+    const kk_step_options options = {.tolerance = 1e-6};
+    KK_CHECK_EQ_INT(kk_simulator_set_options(coarse.simulator, &options, &coarse.error), KK_OK);
+    int factors[2] = {0, 0};
+    for (int k = 0; k < 40; k++) {
+        stage_run(&fine, 1, NULL);
+        KK_CHECK_EQ_INT(kk_step(coarse.model, coarse.state, coarse.simulator, NULL, &coarse.error), KK_OK);
+        const kk_report f = kk_simulator_report(fine.simulator), c = kk_simulator_report(coarse.simulator);
+        KK_CHECK(f.residual <= 1e-9 && c.residual <= 1e-6);
+        factors[0] += f.factorisations;
+        factors[1] += c.factorisations;
+    }
+    KK_CHECK(3 * factors[1] < 2 * factors[0]);
+    for (int i = 0; i < 7 * PLANKS; i++) {
+        KK_CHECK_NEAR(kk_state_q(coarse.state)[i], kk_state_q(fine.state)[i], 1e-6);
+    }
+    stage_end(&fine);
+    stage_end(&coarse);
+}
