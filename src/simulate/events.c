@@ -782,7 +782,7 @@ static int is_taken_whole(const piece *p) {
         const kki_constraint *c = constraint(p, i);
         has_motor |= c->kind == KKI_ON_MOTOR;
         has_bounce |= bounces(p, c);
-        rubs |= c->kind == KKI_ON_FRICTION || (c->kind == KKI_ON_CONTACT && p->s->block[c->block].friction > 0);
+        rubs |= is_dry(c) || (c->kind == KKI_ON_CONTACT && p->s->block[c->block].friction > 0);
     }
     return !has_bounce && (has_motor || !rubs);
 }
