@@ -53,7 +53,7 @@ options=()
 if [ -f "tests/fuzz/$target.dict" ]; then
     options+=("-dict=tests/fuzz/$target.dict")
 fi
-# freed memory is kept as long as an execution lasts: the default of 256 MB is never in the cache, and its pages cost 40 % of the time
+# freed memory is kept as long as an execution lasts: the pages of the default 256 MB cost a third of the time of urdf and mjcf
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=4:malloc_context_size=8}
 # the weighting by entropy costs a third of the time in targets of many branches
 "$folder/fuzz_$target" -max_total_time="$seconds" -runs="${KK_FUZZ_RUNS:--1}" -max_len="${KK_FUZZ_LENGTH:-4096}" -entropic=0 \
