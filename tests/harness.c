@@ -193,6 +193,16 @@ void kk_test_skip(const char *reason) {
     current_skip = reason;
 }
 
+double kk_test_seconds(void) {
+#ifdef __wasm__
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#else
+    return (double)clock() / CLOCKS_PER_SEC;
+#endif
+}
+
 int kk_test_is_quick(void) {
     return is_quick;
 }

@@ -70,6 +70,9 @@ void kk_test_skip(const char *reason);
 /// 1 where the runner got --quick (sanitizers, WebAssembly): a long test may do a tenth of its work.
 int kk_test_is_quick(void);
 
+/// Time of the processor, for the machine has other things to do; of the clock where a system does not tell.
+double kk_test_seconds(void);
+
 /// Runs the registered tests as the command line asks; gives the exit code.
 int kk_test_main(int argc, char **argv);
 

@@ -7,7 +7,6 @@
 #include <karakuri/save.h>
 #include <karakuri/table.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "../fuzz/fuzz_mesh.h"
 #include "support.h"
@@ -38,11 +37,6 @@ typedef struct attempt {
     kk_error error;
     int has_remedy;
 } attempt;
-
-/// Of the processor: the machine has other things to do.
-static inline double now(void) {
-    return (double)clock() / CLOCKS_PER_SEC;
-}
 
 /// The words after the reason: behind a semicolon or a dash.
 static inline int text_has_remedy(const char *text) {
@@ -117,9 +111,9 @@ static inline attempt try_robot(const kk_file *files, int count, int *not_finite
     for (int i = 0; i < count; i++) {
         a.size += files[i].size;
     }
-    const double start = now();
+    const double start = kk_test_seconds();
     a.status = kk_load_file(files[0].path, &options, &allocator, &spec, &messages, &a.error);
-    a.seconds = now() - start;
+    a.seconds = kk_test_seconds() - start;
     KK_CHECK((a.status == KK_OK) == (spec != NULL));
     a.has_remedy = last_error_has_remedy(messages);
     *not_finite = spec ? count_not_finite(spec, strstr(files[0].path, ".xml") != NULL) : 0;
@@ -155,9 +149,9 @@ static inline int check_mesh(const char *file, const void *bytes, size_t size, t
     attempt a = {.file = file, .bytes = bytes, .size = size, .memory = {.fail_at = -1}};
     const kk_allocator allocator = counter_allocator(&a.memory);
     kki_mesh *mesh = NULL;
-    const double start = now();
+    const double start = kk_test_seconds();
     a.status = kki_mesh_read(bytes, size, file, NULL, &allocator, &mesh, &a.error);
-    a.seconds = now() - start;
+    a.seconds = kk_test_seconds() - start;
     a.has_remedy = text_has_remedy(a.error.text);
     if (mesh) {
         t->harmless++;
@@ -174,9 +168,9 @@ static inline int check_table(const char *text, size_t size, tally *t) {
     attempt a = {.file = "bad.csv", .bytes = text, .size = size, .memory = {.fail_at = -1}};
     const kk_allocator allocator = counter_allocator(&a.memory);
     kk_table *table = NULL;
-    const double start = now();
+    const double start = kk_test_seconds();
     a.status = kk_table_read_text("bad.csv", text, size, NULL, &allocator, &table, &a.error);
-    a.seconds = now() - start;
+    a.seconds = kk_test_seconds() - start;
     a.has_remedy = text_has_remedy(a.error.text);
     if (table) {
         t->harmless++;
@@ -196,9 +190,9 @@ static inline int check_xml(const char *text, size_t size, tally *t) {
     attempt a = {.file = "bad.xml", .bytes = text, .size = size, .memory = {.fail_at = -1}};
     const kk_allocator allocator = counter_allocator(&a.memory);
     kki_xml *xml = NULL;
-    const double start = now();
+    const double start = kk_test_seconds();
     a.status = kki_xml_parse("bad.xml", text, size, NULL, &allocator, &xml, &a.error);
-    a.seconds = now() - start;
+    a.seconds = kk_test_seconds() - start;
     a.has_remedy = text_has_remedy(a.error.text);
     if (xml) {
         t->harmless++;
