@@ -57,6 +57,8 @@ static inline kk_vec3 kk_vec3_make(double x, double y, double z) {
     kk_vec3 r = {x, y, z};
     return r;
 }
+/// Component k: 0, 1 or 2. (A pointer to x does not lead to y: compilers know that, and make rubbish of it.)
+static inline double kk_vec3_get(kk_vec3 a, int k) { return k == 0 ? a.x : k == 1 ? a.y : a.z; }
 static inline kk_vec3 kk_vec3_add(kk_vec3 a, kk_vec3 b) { return kk_vec3_make(a.x + b.x, a.y + b.y, a.z + b.z); }
 static inline kk_vec3 kk_vec3_sub(kk_vec3 a, kk_vec3 b) { return kk_vec3_make(a.x - b.x, a.y - b.y, a.z - b.z); }
 static inline kk_vec3 kk_vec3_neg(kk_vec3 a) { return kk_vec3_make(-a.x, -a.y, -a.z); }

@@ -58,7 +58,7 @@ static double default_depth(const kk_model *m) {
         const kki_aabb *box = &m->shape[m->collider[i]].box;
         const kk_vec3 size = kk_vec3_sub(box->upper, box->lower);
         for (int k = 0; k < 3; k++) {
-            depth = 0.25 * (&size.x)[k] < depth ? 0.25 * (&size.x)[k] : depth;
+            depth = 0.25 * kk_vec3_get(size, k) < depth ? 0.25 * kk_vec3_get(size, k) : depth;
         }
     }
     return depth;

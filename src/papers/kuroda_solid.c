@@ -168,7 +168,7 @@ static kki_aabb box_of_leaf(const kki_surface *f, const kk_vec3 *from, const kk_
 
 static double centre_of(const kki_surface *f, kuroda_leaf l, int axis) {
     const kki_aabb box = box_of_leaf(f, f->vertex, f->vertex, l);
-    return 0.5 * ((&box.lower.x)[axis] + (&box.upper.x)[axis]);
+    return 0.5 * (kk_vec3_get(box.lower, axis) + kk_vec3_get(box.upper, axis));
 }
 
 /// Splits leaves first … end − 1 at the mean of their boxes' centres; gives where.

@@ -244,7 +244,7 @@ static void loop_turns(kk_simulator *s, kki_constraint *c, const kki_model_loop 
     const kk_vec3 theta = count == 3 ? kk_quat_log(kk_quat_from_mat3(R_AB)) : kk_vec3_make(-R_AB.m[5], R_AB.m[2], 0);
     for (int k = 0; k < count; k++) {
         moment_part(s, c->nrow, l->node[1], l->node[0], kk_mat3_column(A.R, k));
-        loop_row(c, (&theta.x)[k]);
+        loop_row(c, kk_vec3_get(theta, k));
     }
 }
 

@@ -369,12 +369,13 @@ static kki_aabb box_in_world(const kki_aabb *box, const kk_transform *X, double 
     const kk_vec3 c = kk_transform_point(*X, kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5));
     const kk_vec3 h = kk_vec3_scale(kk_vec3_sub(box->upper, box->lower), 0.5);
     const double *R = X->R.m;
-    kk_vec3 e;
+    double e[3];
     for (int i = 0; i < 3; i++) {
-        (&e.x)[i] = __builtin_fabs(R[3 * i]) * h.x + __builtin_fabs(R[3 * i + 1]) * h.y +
-                    __builtin_fabs(R[3 * i + 2]) * h.z + grow;
+        e[i] = __builtin_fabs(R[3 * i]) * h.x + __builtin_fabs(R[3 * i + 1]) * h.y +
+               __builtin_fabs(R[3 * i + 2]) * h.z + grow;
     }
-    return (kki_aabb){kk_vec3_sub(c, e), kk_vec3_add(c, e)};
+    const kk_vec3 half = kk_vec3_make(e[0], e[1], e[2]);
+    return (kki_aabb){kk_vec3_sub(c, half), kk_vec3_add(c, half)};
 }
 
 static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {

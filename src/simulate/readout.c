@@ -20,7 +20,7 @@ static void coordinates(const kk_model *m, const kk_simulator *s, double *v, dou
         double *w = v + n->v_index, *x = a + n->v_index;
         const kk_vec3 turn = kk_vec3_cross(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5]));
         for (int k = 0; k < 3; k++) {
-            x[3 + k] -= n->is_leaf ? 0 : (&turn.x)[k];
+            x[3 + k] -= n->is_leaf ? 0 : kk_vec3_get(turn, k);
         }
         for (int k = 0; k < 6 && n->is_leaf; k++) {
             w[k] = 0;

@@ -27,7 +27,7 @@ static void jacobian_row(scene *s, const kk_constraint_row *row, double *J) {
     kk_body_jacobian(s->model, s->data, row->body, KK_WORLD_ORIGIN, body);
     kk_body_jacobian(s->model, s->data, row->other, KK_WORLD_ORIGIN, other);
     for (size_t k = 0; k < 6 * nv; k++) {
-        J[k % nv] += (body[k] - other[k]) * (&row->direction.angular.x)[k / nv];
+        J[k % nv] += (body[k] - other[k]) * scene_component(row->direction, (int)(k / nv));
     }
 }
 

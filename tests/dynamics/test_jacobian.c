@@ -126,7 +126,7 @@ KK_TEST(transpose_takes_forces_to_torques) {
         for (int b = 0; b < s.nbody; b++) {
             kk_body_jacobian(s.model, s.data, b, KK_LOCAL, J);
             for (size_t k = 0; k < 6 * nv; k++) {
-                sum[k % nv] += J[k] * (&s.external[b].angular.x)[k / nv];
+                sum[k % nv] += J[k] * scene_component(s.external[b], (int)(k / nv));
             }
         }
         for (size_t k = 0; k < nv; k++) {

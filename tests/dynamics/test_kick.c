@@ -44,7 +44,7 @@ static void expected_acceleration(scene *s, double *a) {
             const double *v = s->v + k;
             const kk_vec3 turn = kk_vec3_cross(kk_vec3_make(v[0], v[1], v[2]), kk_vec3_make(v[3], v[4], v[5]));
             for (int j = 0; j < 6; j++) {
-                a[k + j] = m->node[i].is_leaf ? at_rest[k + j] : a[k + j] + (j < 3 ? 0 : (&turn.x)[j - 3]);
+                a[k + j] = m->node[i].is_leaf ? at_rest[k + j] : a[k + j] + (j < 3 ? 0 : kk_vec3_get(turn, j - 3));
             }
         }
     }

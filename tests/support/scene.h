@@ -87,4 +87,9 @@ void worst_compare_force(worst *w, const scene *s, kk_force x, kk_force y, doubl
 #define WORST_CHECK(w, bar) worst_check(__FILE__, __LINE__, #w, (w), (bar))
 void worst_check(const char *file, int line, const char *text, worst w, double bar);
 
+/// Component 0 … 5 of a wrench, the moment first.
+static inline double scene_component(kk_force f, int k) {
+    return k < 3 ? kk_vec3_get(f.angular, k) : kk_vec3_get(f.linear, k - 3);
+}
+
 #endif

@@ -337,9 +337,9 @@ static kk_vec3 inverse_zmp(walker *w) {
     const kk_vec3 turned = kk_mat3_tmul_vec(kk_quat_to_mat3(half), speed), across = kk_vec3_cross(spin, turned);
     x[0] = next.w, x[1] = next.x, x[2] = next.y, x[3] = next.z;
     for (int k = 0; k < 3; k++) {
-        x[4 + k] += (&way.x)[k];
-        u[3 + k] = (&turned.x)[k];
-        w->a[base.v_index + 3 + k] -= (&across.x)[k];
+        x[4 + k] += kk_vec3_get(way, k);
+        u[3 + k] = kk_vec3_get(turned, k);
+        w->a[base.v_index + 3 + k] -= kk_vec3_get(across, k);
     }
     kk_inverse_dynamics(m, w->data, q, v, w->a, w->tau);
     return kk_zero_moment_point(kk_floor_wrench(m, w->data), 0);

@@ -262,7 +262,7 @@ static void shoot_at_random(exam *e) {
         const kk_vec3 u = kk_mat3_mul_vec(kk_quat_to_mat3(turn), kk_vec3_make(speed, 0, 0));
         for (int k = 0; k < 3; k++) {
             v[k] = kk_random_next_between(&random, -500, 500);
-            v[3 + k] = (&u.x)[k];
+            v[3 + k] = kk_vec3_get(u, k);
         }
         scene_step(&s);
         scene_step(&s);
