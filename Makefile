@@ -93,7 +93,7 @@ exam: setup-base build-release
 	@mkdir -p build/exam && build/release/karakuri exam --out build/exam $(ARGS)
 
 determinism: setup-base
-	@python3 tests/determinism/run.py --jobs $(JOBS) --steps 10000 $(ARGS)
+	@python3 tests/determinism/run.py --all --jobs $(JOBS) --steps 10000 $(ARGS)
 
 bench: setup-bench build-release
 	@python3 benchmarks/run.py $(ARGS)

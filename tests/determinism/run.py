@@ -23,7 +23,9 @@ PROGRAMS = ("hash_states", "hash_runs")
 OWN_SOURCES = [*(ROOT / "tests" / "determinism" / f"{name}.c" for name in PROGRAMS), ROOT / "tests" / "harness.c", ROOT / "models" / "robots.c",
                *(ROOT / "tests" / "support" / name for name in ("scene.c", "states.c", "everything.c"))]
 HOST = {"AMD64": "x86_64"}.get(platform.machine(), platform.machine())
-LEVELS = ("-O0", "-O2")
+# beside -O3 of both; every level of both compilers takes twice as long, and is for `make determinism`
+LEVELS = {"gcc": ("-O0",), "clang": ("-O2",)}
+ALL_LEVELS = ("-O0", "-O2")
 # no scene reads a file, shows itself or plans a motion, and these layers would be half of the compiling
 LAYERS_WITHOUT_SCENES = ("motion", "io", "view")
 
@@ -59,11 +61,12 @@ class Build:
         self.hashes = {}  # (scene, variant) -> hash
 
 
-def find_builds(skips):
+def find_builds(skips, wants_all):
     builds = []
     for compiler, preset in (("gcc", "release"), ("clang", "clang-release")):
         if shutil.which(compiler):
-            builds += [Build(f"{compiler} {level}", HOST, compiler, [level]) for level in LEVELS]
+            builds += [Build(f"{compiler} {level}", HOST, compiler, [level])
+                       for level in (ALL_LEVELS if wants_all else LEVELS[compiler])]
             builds.append(Build(f"{compiler} -O3", HOST, compiler, ["-O3"], preset=preset))
         else:
             skips.append(f"{compiler}: not installed")
@@ -76,7 +79,7 @@ def find_builds(skips):
         node = ["node", str(ROOT / "scripts" / "run_wasm.mjs")]
         link = [*target, "-Wl,-z,stack-size=1048576"]  # as cmake/wasm32-wasi.cmake
         builds.append(Build("wasm -O3", "wasm32", "clang", ["-O3", *target], link, ".wasm", node, preset="wasm"))
-    return builds + find_cross_builds()
+    return builds + (find_cross_builds() if wants_all else [])
 
 
 def find_cross_builds():
@@ -273,12 +276,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--steps", type=int, default=40, help="of each of the twelve simulations; `make determinism` takes 10000")
+    parser.add_argument("--all", action="store_true", help="every level of both compilers, and other processors under an emulator")
     parser.add_argument("--builds", default="", help="only those whose name begins with one of these, comma between")
     options = parser.parse_args()
 
     skips = []
     variants = [Variant(*words) for words in words_of(ROOT / "cmake" / "variants.txt")]
-    builds = find_builds(skips)
+    builds = find_builds(skips, options.all)
     wanted = tuple(options.builds.split(",")) if options.builds else ("",)
     builds = [build for build in builds if build.name.startswith(wanted)]
     make_and_run(builds, variants, options.jobs, options.steps)
