@@ -188,7 +188,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const double part = I->is_wide ? kki_sparse_share(REST_OF_MANY, s->options.tolerance) : REST_OF_MANY;
     const double most = part * options.tolerance, floor = many && most > few ? most : few;
     *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
-    const int creeps = !I->is_wide && proof.creep > KKI_TELLING_CREEP * proof.residual;
+    const int creeps = !many && proof.creep > KKI_TELLING_CREEP * proof.residual;
     if (!(proof.residual <= floor) || creeps) {
         return 0;
     }
