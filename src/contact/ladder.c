@@ -202,8 +202,12 @@ static bool climb_convex(climb *c) {
     return arrived(c);
 }
 
-/// The modes that λ was solved with, as they are: what stands, stands in the next step by other forces only.
+/// The modes that λ was solved with, as they are: what stands, stands in the next step by other forces only. Not with many points on few
+/// coordinates, whose modes are anyone's guess.
 static bool climb_kept(climb *c, const kki_iterate *warm) {
+    if (c->system->problem->Y && c->system->nrow >= 3 * c->system->problem->nv) {
+        return false;
+    }
     kki_iterate_copy(c->system, warm, c->trial);
     kki_newton_read_modes(c->system, c->scratch, c->trial->lambda);
     kki_newton_fixed(c->system, c->scratch, c->trial, false, KEPT, c->stats);
