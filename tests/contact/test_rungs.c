@@ -139,6 +139,70 @@ static void coupled_case(contact_case *c, double friction) {
 }
 
 // the columns and turns of the Newton step are the derivative: it converges within a few steps and no higher rung is asked
+/// Y with spans that begin and end anywhere, some of them empty, and zero outside.
+static void fill_spans(kk_random *r, int nv, int stride, double *Y, int32_t *span) {
+    for (int k = 0; k < nv; k++) {
+        const int a = (int)kk_random_next_between(r, 0, stride / 4 + 0.999);
+        const int b = (int)kk_random_next_between(r, 0, stride / 4 + 0.999);
+        span[2 * k] = a < b ? a : b;
+        span[2 * k + 1] = a < b ? b : a;
+        for (int i = 0; i < stride; i++) {
+            const bool inside = i / 4 >= span[2 * k] && i / 4 < span[2 * k + 1];
+            Y[k * stride + i] = inside ? kk_random_next_normal(r) : 0;
+        }
+    }
+}
+
+// rows that end within a vector: what stands behind them is not written; products against plain sums over everything
+KK_TEST(products_with_spans) {
+    enum { NV = 13, STRIDE = 28, ROWS = 26 };
+    static _Alignas(32) double Y[NV * STRIDE], G[(ROWS + 1) * STRIDE];
+    for (int v = 0; v < 2 && kki_dense_kernels_at(v); v++) {
+        const kki_dense_kernels *kernels = kki_dense_kernels_at(v);
+        for (uint64_t seed = 0; seed < 50; seed++) {
+            kk_random r = {seed, 77, 0};
+            int32_t span[2 * NV];
+            _Alignas(32) double x[STRIDE], y[NV], out[STRIDE], moved[NV];
+            fill_spans(&r, NV, STRIDE, Y, span);
+            for (int i = 0; i < STRIDE; i++) {
+                x[i] = kk_random_next_normal(&r);
+                G[ROWS * STRIDE + i] = -7;
+            }
+            for (int k = 0; k < NV; k++) {
+                y[k] = moved[k] = kk_random_next_normal(&r);
+            }
+            kernels->gram(NV, ROWS, STRIDE, span, Y, G);
+            kernels->project(NV, STRIDE, span, Y, y, out);
+            kernels->spread(NV, STRIDE, span, Y, x, moved);
+            for (int i = 0; i < ROWS; i++) {
+                for (int j = 0; j < ROWS; j++) {
+                    double sum = 0;
+                    for (int k = 0; k < NV; k++) {
+                        sum += Y[k * STRIDE + i] * Y[k * STRIDE + j];
+                    }
+                    KK_CHECK_NEAR(G[i * STRIDE + j], sum, 1e-13);
+                    KK_CHECK(G[i * STRIDE + j] == G[j * STRIDE + i]);
+                }
+            }
+            for (int i = 0; i < STRIDE; i++) {
+                double sum = 0;
+                for (int k = 0; k < NV; k++) {
+                    sum += Y[k * STRIDE + i] * y[k];
+                }
+                KK_CHECK_NEAR(out[i], sum, 1e-13);
+                KK_CHECK(G[ROWS * STRIDE + i] == -7);
+            }
+            for (int k = 0; k < NV; k++) {
+                double sum = y[k];
+                for (int i = 0; i < STRIDE; i++) {
+                    sum += Y[k * STRIDE + i] * x[i];
+                }
+                KK_CHECK_NEAR(moved[k], sum, 1e-12);
+            }
+        }
+    }
+}
+
 KK_TEST(newton_converges_quadratically) {
     contact_case *c = case_create();
     for (int k = 0; k < 2; k++) {
