@@ -245,15 +245,21 @@ def step_server(tally):
     tally.add_program("server", [sys.executable, ROOT / "tests" / "server" / "run.py", "--tool", tool], show_all=True)
 
 
+def quick_results(tally, verb, key, *words):
+    """What `karakuri VERB --quick --json` lists under a key; nothing, and a failure, where it lists none."""
+    done = run([build("release", tally) / "karakuri", verb, "--quick", "--json", *words])
+    try:
+        found = json.loads(done.stdout)[key]
+    except (ValueError, KeyError):
+        found = []
+    if not found:
+        tally.fails(verb, done.stdout + done.stderr)
+    return found
+
+
 def step_exam(tally):
     """scenes with known answers that take a second or two; `make exam` runs them all"""
-    done = run([build("release", tally) / "karakuri", "exam", "--quick", "--json"])
-    try:
-        rows = json.loads(done.stdout)["rows"]
-    except (ValueError, KeyError):
-        tally.fails("exam", done.stdout + done.stderr)
-        return
-    for row in rows:
+    for row in quick_results(tally, "exam", "rows"):
         bad = [f"  {f['name']}: {f['value']}" for f in row["figures"] if not f["pass"]]
         text = "\n".join(bad + [row[key] for key in ("not_yet", "stopped") if row[key]])
         tally.passes() if row["pass"] else tally.fails(f"exam row {row['row']}: {row['scene']}", text)
@@ -261,27 +267,15 @@ def step_exam(tally):
 
 def step_simbench(tally):
     """quick scenes of SimBenchmark: errors no larger than any published; `make bench ARGS=simbench` runs all, beside other engines"""
-    done = run([build("release", tally) / "karakuri", "simbench", "--quick", "--json"])
-    try:
-        cases = json.loads(done.stdout)["cases"]
-    except (ValueError, KeyError):
-        tally.fails("simbench", done.stdout + done.stderr)
-        return
-    for case in cases:
+    for case in quick_results(tally, "simbench", "cases"):
         name = f"simbench {case['test']} at {case['dt']}"
         tally.passes() if case["best"] else tally.fails(name, f"  error {case['error']} {case['stopped'] or ''}")
 
 
 def step_reproduce(tally):
     """the papers' experiments that take a second or two; `karakuri reproduce` runs them all"""
-    tool, folder = build("release", tally) / "karakuri", BUILD / "reproduction-quick"
-    done = run([tool, "reproduce", "--quick", "--json", "--out", folder, "--models", ROOT / "models"])
-    try:
-        studies = json.loads(done.stdout)["experiments"]
-    except (ValueError, KeyError):
-        tally.fails("reproduce", done.stdout + done.stderr)
-        return
-    for study in studies:
+    where = ["--out", BUILD / "reproduction-quick", "--models", ROOT / "models"]
+    for study in quick_results(tally, "reproduce", "experiments", *where):
         bad = [f"  {c['name']}: {c['ours']}, asked {c['asked']}" for c in study["checks"] if not c["pass"]]
         text = "\n".join(bad + [study[key] for key in ("not_yet", "stopped") if study[key]])
         tally.passes() if study["pass"] else tally.fails(f"reproduce {study['name']}", text)
