@@ -41,6 +41,9 @@ KK_API double kk_pow(double x, double y);
 
 /// Square root, correctly rounded.
 KK_API double kk_sqrt(double x);
+#ifdef KKI_INLINE_SQRT // inside the library, whose flags make it one instruction
+#define kk_sqrt(x) __builtin_sqrt(x)
+#endif
 /// Length of the vector (x, y) without undue overflow or underflow; infinite if either is.
 KK_API double kk_hypot(double x, double y);
 

@@ -87,12 +87,6 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
 
 // ---- Y
 
-/// Four columns of Y climb together where their rows lie between the same nodes.
-typedef struct climb {
-    _Alignas(32) double wi[6][4], wj[6][4];
-    int i, j, quad, lanes;
-} climb;
-
 static void climb_side(const kk_model *m, kk_simulator *s, int node, double w[6][4], int column, int stride) {
     static const _Alignas(32) double none[6][4] = {{0}};
     const int tree = m->node_tree[node], base = m->tree_first_dof[tree] - s->tree_local[tree];
@@ -117,31 +111,76 @@ void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[
     }
 }
 
+/// Four columns of Y climb together: the wrenches of their rows, node by node.
+enum { MOST_NODES = 16 };
+typedef struct climb {
+    _Alignas(32) double w[MOST_NODES][6][4];
+    int32_t node[MOST_NODES], tree[MOST_NODES];
+    int count, quad;
+} climb;
+
+static void swap_nodes(climb *c, int a, int b) {
+    _Alignas(32) double w[6][4];
+    const int32_t node = c->node[a], tree = c->tree[a];
+    memcpy(w, c->w[a], sizeof w);
+    c->node[a] = c->node[b], c->tree[a] = c->tree[b];
+    memcpy(c->w[a], c->w[b], sizeof w);
+    c->node[b] = node, c->tree[b] = tree;
+    memcpy(c->w[b], w, sizeof w);
+}
+
+/// Tree by tree.
 static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
-    if (c->lanes != 0) {
-        kki_rows_climb(m, s, c->i, c->j, c->wi, c->wj, 4 * c->quad, stride);
-        c->lanes = 0;
+    double *const Y = s->Y + (size_t)(4 * c->quad);
+    for (int first = 0, end; first < c->count; first = end) {
+        const int tree = c->tree[first], base = m->tree_first_dof[tree] - s->tree_local[tree];
+        end = first + 1;
+        for (int e = end; e < c->count; e++) {
+            if (c->tree[e] == tree) {
+                if (e != end) {
+                    swap_nodes(c, e, end);
+                }
+                end++;
+            }
+        }
+        s->data->kernels->delassus_climb_set(m, &s->data->scratch, end - first, c->node + first, c->w + first, base, Y,
+                                             (size_t)stride);
+    }
+    c->count = 0;
+}
+
+static void add_wrench(const kk_model *m, climb *c, int node, const double wrench[6], int lane) {
+    int e = 0;
+    while (e < c->count && c->node[e] != node) {
+        e++;
+    }
+    if (e == c->count) {
+        c->node[e] = node;
+        c->tree[e] = m->node_tree[node];
+        memset(c->w[e], 0, sizeof c->w[e]);
+        c->count++;
+    }
+    for (int k = 0; k < 6; k++) {
+        c->w[e][k][lane] += wrench[k];
     }
 }
 
-static void add_lane(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
-    const int lane = row & 3;
-    if (c->lanes == 0 || c->i != p->i || c->j != p->j || c->quad != row >> 2 || c->lanes & 1 << lane) {
+static void add_part(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
+    if (c->quad != row >> 2 || c->count + 2 > MOST_NODES) {
         flush(m, s, c, stride);
-        memset(c, 0, sizeof *c);
-        c->i = p->i;
-        c->j = p->j;
         c->quad = row >> 2;
     }
-    for (int k = 0; k < 6; k++) {
-        c->wi[k][lane] = p->wi[k];
-        c->wj[k][lane] = p->wj[k];
+    if (p->i > 0) {
+        add_wrench(m, c, p->i, p->wi, row & 3);
     }
-    c->lanes |= 1 << lane;
+    if (p->j > 0) {
+        add_wrench(m, c, p->j, p->wj, row & 3);
+    }
 }
 
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    climb c = {.lanes = 0};
+    climb c;
+    c.count = c.quad = 0;
     if (I->is_wide) {
         kki_wide_build(m, s, I);
         return;
@@ -156,7 +195,7 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
         const kki_constraint *k = &s->constraint[s->order[I->first_constraint + i]];
         for (int p = 0; p < k->nparts; p++) {
             const kki_row_part *part = &s->part[k->first_part + p];
-            add_lane(m, s, &c, part, k->row - I->first_row + part->row, I->stride);
+            add_part(m, s, &c, part, k->row - I->first_row + part->row, I->stride);
         }
     }
     flush(m, s, &c, I->stride);

@@ -77,7 +77,7 @@ double kk_fmod(double x, double y) {
     return kki_copy_sign(from_mantissa(rest, exponent_y), x);
 }
 
-double kk_sqrt(double x) {
+double(kk_sqrt)(double x) {
     return x < 0.0 || kki_is_nan(x) ? kki_nan() : __builtin_sqrt(x);
 }
 

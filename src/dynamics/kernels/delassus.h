@@ -161,6 +161,52 @@ KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const
     }
 }
 
+/// Which of several nodes is deepest, and which comes next. @param count  at least two
+KKI_INLINE void deepest_two(int count, const int32_t *node, int *first, int *second) {
+    *first = node[1] > node[0];
+    *second = 1 - *first;
+    for (int e = 2; e < count; e++) {
+        if (node[e] > node[*first]) {
+            *second = *first;
+            *first = e;
+        } else if (node[e] > node[*second]) {
+            *second = e;
+        }
+    }
+}
+
+/// Wrenches on several nodes of one tree, no node twice: the deepest climbs until another one is, and goes on as one with those that it meets.
+/// Overwrites `node` and `w`.
+KKI_INLINE void climb_set(const kk_model *m, const kki_scratch *S, int count, int32_t *node, double (*w)[6][4],
+                          size_t base, double *Y, size_t stride) {
+    while (count > 1) {
+        int top, next;
+        deepest_two(count, node, &top, &next);
+        wrenches a = wrenches_load((const double(*)[4])w[top]);
+        int i = node[top];
+        while (i > node[next]) {
+            i = climb_node(m, S, i, &a, base, Y, stride);
+        }
+        node[top] = i;
+        quad *const to = (quad *)w[i == node[next] ? next : top];
+        for (int c = 0; c < 3; c++) {
+            to[c] = i == node[next] ? to[c] + a.n[c] : a.n[c];
+            to[c + 3] = i == node[next] ? to[c + 3] + a.f[c] : a.f[c];
+        }
+        if (i == node[next] || i == 0) { // gone on as one, or lost on the world
+            count--;
+            node[top] = node[count];
+            for (int c = 0; c < 6; c++) {
+                ((quad *)w[top])[c] = ((const quad *)w[count])[c];
+            }
+        }
+    }
+    wrenches a = wrenches_load((const double(*)[4])w[0]);
+    for (int i = node[0]; i > 0;) {
+        i = climb_node(m, S, i, &a, base, Y, stride);
+    }
+}
+
 // ---- the product
 
 /// `width` registers of one row of G: Σ Y_kr Y_k over the listed k.

@@ -203,6 +203,10 @@ static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const
                            const double wj[6][4], int base, double *Y, size_t stride) {
     climb_pair(m, S, i, wi, j, wj, (size_t)base, Y, stride);
 }
+static void delassus_climb_set(const kk_model *m, const kki_scratch *S, int count, int32_t *node, double (*w)[6][4],
+                               int base, double *Y, size_t stride) {
+    climb_set(m, S, count, node, w, (size_t)base, Y, stride);
+}
 static void delassus_row(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
                          double *G) {
     gram_row(Yr, Z, stride, list, count, quads, G);
@@ -255,6 +259,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .inverse = inverse,
     .delassus_prepare = delassus_prepare,
     .delassus_climb = delassus_climb,
+    .delassus_climb_set = delassus_climb_set,
     .delassus_row = delassus_row,
     .kick_prepare = kick_prepare,
     .kick_factor = kick_factor,

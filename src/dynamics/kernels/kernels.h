@@ -95,6 +95,9 @@ typedef struct kki_kernels {
     void (*delassus_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *zero);
     void (*delassus_climb)(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], int base, double *Y, size_t stride);
+    // wrenches on several nodes of one tree, no node twice; overwrites `node` and `w`
+    void (*delassus_climb_set)(const kk_model *m, const kki_scratch *S, int count, int32_t *node, double (*w)[6][4],
+                               int base, double *Y, size_t stride);
     void (*delassus_row)(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
                          double *G);
 
