@@ -19,9 +19,12 @@ static void end(kk_simulator *s, kki_constraint *c) {
     s->nconstraint++;
 }
 
+/// Its wrenches are the caller's to fill.
 static kki_row_part *add_part(kk_simulator *s, int row, int i, int j) {
     kki_row_part *p = &s->part[s->nparts++];
-    *p = (kki_row_part){.row = row, .i = i, .j = j};
+    p->row = row;
+    p->i = i;
+    p->j = j;
     return p;
 }
 
@@ -40,19 +43,32 @@ static kk_vec3 origin(const kk_simulator *s, int node) {
     return kki_vec3(kki_pose_of(s->data, node)->p);
 }
 
-/// (point − origin) × d. What is but rounding of the point's coordinates is zero: a ball that is pushed at its centre does not turn.
-static kk_vec3 moment_of(kk_vec3 point, kk_vec3 origin, kk_vec3 d) {
-    const kk_vec3 x = kk_vec3_cross(kk_vec3_sub(point, origin), d);
-    const double size = __builtin_fabs(x.x) + __builtin_fabs(x.y) + __builtin_fabs(x.z);
-    const double place = __builtin_fabs(point.x) + __builtin_fabs(point.y) + __builtin_fabs(point.z);
-    return size <= 1e-15 * place ? kk_vec3_make(0, 0, 0) : x; // what is no number stays none
+static double size_of(kk_vec3 a) {
+    return __builtin_fabs(a.x) + __builtin_fabs(a.y) + __builtin_fabs(a.z);
 }
 
-/// A force along d at a point: on node i, and its opposite on node j.
-static void force_part(kk_simulator *s, int row, int i, int j, kk_vec3 point, kk_vec3 d) {
-    kki_row_part *p = add_part(s, row, i, j);
-    put(p->wi, moment_of(point, origin(s, i), d), d, 1);
-    put(p->wj, moment_of(point, origin(s, j), d), d, -1);
+/// Where forces act: the point from the origins of both nodes, and what of a moment is but rounding of the point's coordinates.
+typedef struct lever {
+    int i, j;
+    kk_vec3 arm_i, arm_j;
+    double rounding;
+} lever;
+
+static lever lever_of(const kk_simulator *s, int i, int j, kk_vec3 point) {
+    return (lever){i, j, kk_vec3_sub(point, origin(s, i)), kk_vec3_sub(point, origin(s, j)), 1e-15 * size_of(point)};
+}
+
+/// arm × d, or nothing where that is rounding: a ball that is pushed at its centre does not turn.
+static kk_vec3 moment_of(kk_vec3 arm, kk_vec3 d, double rounding) {
+    const kk_vec3 x = kk_vec3_cross(arm, d);
+    return size_of(x) <= rounding ? kk_vec3_make(0, 0, 0) : x; // what is no number stays none
+}
+
+/// A force along d: on node i, and its opposite on node j.
+static inline void force_part(kk_simulator *s, int row, const lever *at, kk_vec3 d) {
+    kki_row_part *p = add_part(s, row, at->i, at->j);
+    put(p->wi, moment_of(at->arm_i, d, at->rounding), d, 1);
+    put(p->wj, moment_of(at->arm_j, d, at->rounding), d, -1);
 }
 
 /// A moment about d: on node i, and its opposite on node j.
@@ -119,9 +135,10 @@ static void constrain_contact(const kk_model *m, kk_simulator *s, int i) {
     const kki_contact_law *law = &m->law[k->law];
     kki_constraint *c = begin(s, KKI_ON_CONTACT, i);
     const int a = k->node[0], b = k->node[1];
-    force_part(s, 0, b, a, k->point, k->normal);
-    force_part(s, 1, b, a, k->point, k->tangent[0]);
-    force_part(s, 2, b, a, k->point, kk_vec3_scale(k->tangent[1], law->ratio));
+    const lever at = lever_of(s, b, a, k->point);
+    force_part(s, 0, &at, k->normal);
+    force_part(s, 1, &at, k->tangent[0]);
+    force_part(s, 2, &at, kk_vec3_scale(k->tangent[1], law->ratio));
     c->nrow = 3;
     c->nblock = 1;
     if (law->torsion > 0) {
@@ -231,7 +248,8 @@ static void loop_point(kk_simulator *s, kki_constraint *c, const kki_model_loop 
     const kk_vec3 d = kk_vec3_sub(B.p, A.p);
     for (int k = 0; k < 3; k++) {
         const kk_vec3 e = kk_mat3_column(A.R, k);
-        force_part(s, c->nrow, l->node[1], l->node[0], B.p, e);
+        const lever at = lever_of(s, l->node[1], l->node[0], B.p);
+        force_part(s, c->nrow, &at, e);
         loop_row(c, kk_vec3_dot(e, d));
     }
 }

@@ -10,8 +10,9 @@
 
 /// Pairs at most, and wrenches of each.
 enum { MOST_PAIRS = KKI_NARROW_PAIRS, UNITS = 6 };
-/// What is left of a column that depends on those before it.
-static const double DEPENDENT = 1e-14;
+/// What is left of a column that depends on those before it; and of one that loses more than a digit in being made orthogonal, and needs a second
+/// round (Kahan: twice is enough).
+static const double DEPENDENT = 1e-14, MUCH = 0.1;
 
 static int pair_of(const kki_narrow *n, const kki_row_part *part) {
     for (int p = 0; p < n->npair; p++) {
@@ -87,19 +88,20 @@ static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I,
     }
 }
 
-/// Gram and Schmidt, twice: column c of W leaves row c of Q, and R.
+/// Gram and Schmidt: column c of W leaves row c of Q, and R.
 static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
     const kki_dense_kernels *kernels = s->solver.kernels;
     double *v = n->Q + c * n->width;
     const double before = kernels->dot(n->width, v, v);
-    for (int round = 0; round < 2; round++) {
+    double after = before;
+    for (int round = 0; round < 2 && !(round == 1 && after > MUCH * MUCH * before); round++) {
         for (int k = 0; k < c; k++) {
             const double f = kernels->dot(n->width, n->Q + k * n->width, v);
             kernels->add(n->width, -f, n->Q + k * n->width, v);
             n->R[k * n->stride + c] += f;
         }
+        after = kernels->dot(n->width, v, v);
     }
-    const double after = kernels->dot(n->width, v, v);
     const int depends = !(after > DEPENDENT * DEPENDENT * before);
     const double size = depends ? 0 : kk_sqrt(after), f = depends ? 0 : 1 / size;
     n->R[c * n->stride + c] = size;
@@ -142,29 +144,42 @@ static void find_spans(kk_simulator *s, const kki_island *I) {
     }
 }
 
-/// One column of R P: R times the row's wrench.
-static void put_row(const kki_narrow *n, const kki_row_part *part, int p, int stride, double *Y) {
-    const int at_second = part->i == 0;
-    for (int k = 0; k < UNITS * (p + 1); k++) {
-        const double *R = n->R + k * n->stride + UNITS * p;
-        double sum = 0;
-        for (int x = 0; x < UNITS; x++) {
-            sum += R[x] * (at_second ? -part->wj[x] : part->wi[x]);
+/// The rows of pair p as wrenches, [UNITS × stride] in `wrench`; others are zero. Gives the vectors of four between first and last.
+static void list_wrenches(const kk_simulator *s, const kki_island *I, int p, double *wrench, int32_t range[2]) {
+    range[0] = I->stride / 4;
+    range[1] = 0;
+    memset(wrench, 0, (size_t)(UNITS * I->stride) * sizeof *wrench);
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int first = c->row - I->first_row, end = (first + c->nrow + 3) / 4;
+        if (pair_of(&s->narrow, &s->part[c->first_part]) != p) {
+            continue;
         }
-        Y[k * stride] = sum;
+        range[0] = first / 4 < range[0] ? first / 4 : range[0];
+        range[1] = end > range[1] ? end : range[1];
+        for (int k = 0; k < c->nparts; k++) {
+            const kki_row_part *part = &s->part[c->first_part + k];
+            for (int x = 0; x < UNITS; x++) {
+                wrench[x * I->stride + first + part->row] = part->i == 0 ? -part->wj[x] : part->wi[x];
+            }
+        }
     }
 }
 
+/// Y = R P, pair by pair.
 void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const kki_narrow *n = &s->narrow;
     make_basis(m, s, I);
     find_spans(s, I);
     memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int p = pair_of(&s->narrow, &s->part[c->first_part]);
-        for (int k = 0; k < c->nparts; k++) {
-            const kki_row_part *part = &s->part[c->first_part + k];
-            put_row(&s->narrow, part, p, I->stride, s->Y + c->row - I->first_row + part->row);
+    for (int p = 0; p < n->npair; p++) {
+        int32_t range[2];
+        list_wrenches(s, I, p, n->wrench, range);
+        for (int k = 0; k < UNITS * (p + 1); k++) {
+            for (int x = 0; x < UNITS; x++) {
+                s->solver.kernels->add(4 * (range[1] - range[0]), n->R[k * n->stride + UNITS * p + x],
+                                       n->wrench + x * I->stride + 4 * range[0], s->Y + k * I->stride + 4 * range[0]);
+            }
         }
     }
 }

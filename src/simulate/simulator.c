@@ -253,6 +253,7 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
     KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
     KKI_LAYOUT_ARRAY(layout, s->narrow.R, narrow * narrow);
+    KKI_LAYOUT_ARRAY(layout, s->narrow.wrench, 6 * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {

@@ -128,6 +128,7 @@ typedef struct kki_narrow {
     int32_t npair, pair[KKI_NARROW_PAIRS][2]; ///< nodes
     int stride, width;                        ///< of R's and Q's rows
     double *Q, *R;                            ///< [units × width], [units × stride]
+    double *wrench;                           ///< [6 × the island's stride] of one pair's rows
 } kki_narrow;
 
 /// What one island's solution leaves for the report.
