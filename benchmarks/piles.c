@@ -184,10 +184,10 @@ static void run_round(const kk_model *model, const kk_state *start, kk_state *st
 }
 
 static void print(const char *name, const setup *u, int workers, const timing *t) {
-    printf("%-8s %6d bodies %2d worker%s %7.0f us, of its own thread %7.0f us  contacts %6d islands %4d residual %.1e "
+    printf("%-8s %6d bodies %2d worker%s %7.0f us, of its own thread %7.0f us  contacts %6d islands %4d sweeps %4d residual %.1e "
            "depth %.1e hash %016llx\n",
            name, u->bodies, workers, workers == 1 ? " " : "s", 1e6 * t->least, 1e6 * t->own, t->report.contacts,
-           t->report.islands, t->report.residual, t->report.penetration, (unsigned long long)t->hash);
+           t->report.islands, t->report.sweeps, t->report.residual, t->report.penetration, (unsigned long long)t->hash);
     for (int k = 0; k < KK_STAGE_COUNT && u->stages; k++) {
         printf("         %-11s %9.0f us\n", kk_stage_name((kk_stage)k), 1e6 * t->seconds[k]);
     }

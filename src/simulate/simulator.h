@@ -10,6 +10,7 @@
 #include "contact/solver.h"
 #include "dynamics/data.h"
 #include "model/warm.h"
+#include "simulate/loose.h"
 #include "simulate/near.h"
 #include "simulate/wide.h"
 
@@ -243,6 +244,8 @@ struct kk_simulator {
     kk_error *fault;           ///< [nworker] of each worker's first island that failed
     int32_t *fault_island;     ///< [nworker] its number
 
+    kki_loose loose; ///< with a budget: what only touches (loose.c)
+
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
@@ -279,6 +282,15 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
 int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
+/// loose.c: memory, and what does not change.
+void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
+void kki_loose_fill(const kk_model *m, kk_simulator *s);
+/// Which of the step's contacts the swarm takes: no constraints are listed for them.
+void kki_loose_choose(const kk_model *model, kk_simulator *s);
+int kki_loose_has_contact(const kk_simulator *s, int contact);
+int kki_loose_has_tree(const kk_simulator *s, int tree);
+/// Impulses of the swarm; y_end and y_drift of its bodies, their contacts, and its share of the report.
+kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *error);
 /// islands.c: sorts them into islands and numbers rows and blocks.
 kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 /// resolve.c: impulses of all islands; y_end and y_drift.

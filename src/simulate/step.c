@@ -49,6 +49,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
            (size_t)m->nloop * sizeof *s->loop_switch);
     memset(s->is_row, 0, (size_t)m->nactuator * sizeof *s->is_row);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
+    s->loose.npoint = s->loose.islands = s->loose.largest = 0;
     s->meeting = -1;
     s->start = state;
     s->h = h;
@@ -126,7 +127,11 @@ static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
         s->report.penetration = depth > s->report.penetration ? depth : s->report.penetration;
     }
     s->report.contacts = s->ncontact;
-    s->report.islands = s->nisland;
+    s->report.islands = s->nisland + s->loose.islands;
+    s->report.rows += 3 * s->loose.npoint;
+    if (s->loose.largest > s->report.largest_island) {
+        s->report.largest_island = s->loose.largest;
+    }
     for (int i = 0; i < s->nisland; i++) {
         const int rows = s->island[i].nrow;
         s->report.rows += rows;
@@ -159,7 +164,7 @@ static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *s
 
 /// Whether this step is one for Runge and Kutta: asked for, and nothing but dry friction holds anything.
 static int is_smooth(const kk_model *m, const kk_simulator *s) {
-    int smooth = m->options.integrator == KK_INTEGRATOR_RK4;
+    int smooth = m->options.integrator == KK_INTEGRATOR_RK4 && s->loose.npoint == 0;
     for (int i = 0; i < s->nconstraint && smooth; i++) {
         smooth = s->constraint[i].kind == KKI_ON_FRICTION;
     }
