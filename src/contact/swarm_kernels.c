@@ -168,13 +168,16 @@ BODY void sweep_bundle(const kki_swarm *s, const kki_swarm_bundle *b, bool backw
     const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
     for (int k = 0; k < b->points; k++) {
         kki_swarm_point *p = &s->point[b->first + (backwards ? b->points - 1 - k : k)];
-        quad *lambda = (quad *)p->lambda;
+        quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
         const vec l = {lambda[0], lambda[1], lambda[2]};
         const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
         const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
         lambda[0] = x.x;
         lambda[1] = x.y;
         lambda[2] = x.z;
+        total[0] += x.x;
+        total[1] += x.y;
+        total[2] += x.z;
         A.v = sub(A.v, scale(F, a.m));
         B.v = add(B.v, scale(F, c.m));
         A.w = sub(A.w, turn(&a, cross(vec_load(p->arm[0]), F)));
@@ -237,13 +240,13 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
     *(quad *)s->proof[bundle].fastest = fastest;
 }
 
-BODY void push_body(const kki_swarm *s, int bundle) {
+BODY void push_body(const kki_swarm *s, int bundle, bool total) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     twist A = twist_load(s->wrench, b->at[0]), B = twist_load(s->wrench, b->at[1]);
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
-        const vec F = across(n, t1, t2, vec_load(p->lambda));
+        const vec F = across(n, t1, t2, vec_load(total ? p->total : p->lambda));
         A.v = sub(A.v, F);
         B.v = add(B.v, F);
         A.w = sub(A.w, cross(vec_load(p->arm[0]), F));
@@ -292,7 +295,7 @@ BODY void judge_body(const kki_swarm *s, int bundle) {
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
         kki_swarm_end *e = &s->end[k];
-        const vec v = along(n, t1, t2, point_velocity(p, &A, &B)), u = add(v, vec_load(p->g)), l = vec_load(p->lambda);
+        const vec v = along(n, t1, t2, point_velocity(p, &A, &B)), u = add(v, vec_load(p->g)), l = vec_load(p->total);
         const quad g = *(const quad *)e->scale, r = natural_map(mu, g, l, u);
         // what nothing moves, an empty lane among it, has no law to keep
         const quad own = pick(*(const quad *)p->inverse_n == all(0), all(0), r);
@@ -314,14 +317,14 @@ BODY void judge_body(const kki_swarm *s, int bundle) {
 
 // ---- positions
 
-BODY void repose_body(const kki_swarm *s, int bundle, double least, double most) {
+BODY void repose_body(const kki_swarm *s, int bundle, double most) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     quad deepest = all(0);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
         kki_swarm_end *e = &s->end[k];
-        const quad zero = all(0), rate = *(const quad *)e->u[0] + *(const quad *)e->rate;
-        const quad capped = pick(rate < all(-most), all(-most), rate), g = pick((capped < zero) & (capped > all(-least)), zero, capped);
+        const quad zero = all(0), rate = *(const quad *)e->rate;
+        const quad g = pick(rate < all(-most), all(-most), rate);
         deepest = pick(g < deepest, g, deepest);
         ((quad *)p->g)[0] = g;
         ((quad *)p->g)[1] = ((quad *)p->g)[2] = zero;
@@ -332,48 +335,60 @@ BODY void repose_body(const kki_swarm *s, int bundle, double least, double most)
 
 // ---- bodies, one after the other
 
-BODY void answer_body(const kki_swarm *s, const double *base, int first, int end) {
-    for (int i = first; i < end; i++) {
-        const double *W = s->wrench + KKI_SWARM_BODY * (size_t)i, *k = s->inverse + KKI_SWARM_BODY * (size_t)i;
-        const double *from = base ? base + KKI_SWARM_BODY * (size_t)i : NULL;
-        double *z = s->velocity + KKI_SWARM_BODY * (size_t)i;
+BODY void answer_body(const kki_swarm *s, double share, int first, int end) {
+    for (size_t i = KKI_SWARM_BODY * (size_t)first; i < KKI_SWARM_BODY * (size_t)end; i += KKI_SWARM_BODY) {
+        const double *W = s->wrench + i, *k = s->inverse + i, *from = s->before + i, *to = s->free + i;
+        double *z = s->velocity + i;
         const double w[3] = {(k[1] * W[4] + k[4] * W[5]) + k[5] * W[6], (k[4] * W[4] + k[2] * W[5]) + k[6] * W[6],
                              (k[5] * W[4] + k[6] * W[5]) + k[3] * W[6]};
         for (int c = 0; c < 3; c++) {
-            z[c] = (from ? from[c] : 0) + k[0] * W[c];
-            z[4 + c] = (from ? from[4 + c] : 0) + w[c];
+            z[c] = (from[c] + share * (to[c] - from[c])) + k[0] * W[c];
+            z[4 + c] = (from[4 + c] + share * (to[4 + c] - from[4 + c])) + w[c];
         }
         z[3] = z[7] = 0;
     }
 }
 
+BODY void coast_body(const kki_swarm *s, int first, int end) {
+    quad *v = (quad *)s->velocity, *before = (quad *)s->before;
+    for (int i = 2 * first; i < 2 * end; i++) {
+        const quad x = v[i];
+        v[i] = x + (x - before[i]);
+        before[i] = x;
+    }
+}
+
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                                     \
-    attribute static void prepare_##suffix(const kki_swarm *s, int bundle) {                                          \
-        prepare_body(s, bundle);                                                                                      \
-    }                                                                                                                 \
-    attribute static void push_##suffix(const kki_swarm *s, int bundle) {                                             \
-        push_body(s, bundle);                                                                                         \
-    }                                                                                                                 \
-    attribute static void sweep_##suffix(const kki_swarm *s, int first, int end, bool backwards) {                    \
-        sweep_body(s, first, end, backwards);                                                                         \
-    }                                                                                                                 \
-    attribute static void judge_##suffix(const kki_swarm *s, int bundle) {                                            \
-        judge_body(s, bundle);                                                                                        \
-    }                                                                                                                 \
-    attribute static void repose_##suffix(const kki_swarm *s, int bundle, double least, double most) {                \
-        repose_body(s, bundle, least, most);                                                                          \
-    }                                                                                                                 \
-    attribute static void answer_##suffix(const kki_swarm *s, const double *base, int first, int end) {               \
-        answer_body(s, base, first, end);                                                                             \
-    }                                                                                                                 \
-    static const kki_swarm_kernels table_##suffix = {.prepare = prepare_##suffix,                                     \
-                                                     .push = push_##suffix,                                           \
-                                                     .sweep = sweep_##suffix,                                         \
-                                                     .judge = judge_##suffix,                                         \
-                                                     .repose = repose_##suffix,                                       \
-                                                     .answer = answer_##suffix};
+#define DEFINE(suffix, attribute)                                                                  \
+    attribute static void prepare_##suffix(const kki_swarm *s, int bundle) {                       \
+        prepare_body(s, bundle);                                                                   \
+    }                                                                                              \
+    attribute static void push_##suffix(const kki_swarm *s, int bundle, bool total) {              \
+        push_body(s, bundle, total);                                                               \
+    }                                                                                              \
+    attribute static void sweep_##suffix(const kki_swarm *s, int first, int end, bool backwards) { \
+        sweep_body(s, first, end, backwards);                                                      \
+    }                                                                                              \
+    attribute static void judge_##suffix(const kki_swarm *s, int bundle) {                         \
+        judge_body(s, bundle);                                                                     \
+    }                                                                                              \
+    attribute static void repose_##suffix(const kki_swarm *s, int bundle, double most) {           \
+        repose_body(s, bundle, most);                                                              \
+    }                                                                                              \
+    attribute static void answer_##suffix(const kki_swarm *s, double share, int first, int end) {  \
+        answer_body(s, share, first, end);                                                         \
+    }                                                                                              \
+    attribute static void coast_##suffix(const kki_swarm *s, int first, int end) {                 \
+        coast_body(s, first, end);                                                                 \
+    }                                                                                              \
+    static const kki_swarm_kernels table_##suffix = {.prepare = prepare_##suffix,                  \
+                                                     .push = push_##suffix,                        \
+                                                     .sweep = sweep_##suffix,                      \
+                                                     .judge = judge_##suffix,                      \
+                                                     .repose = repose_##suffix,                    \
+                                                     .answer = answer_##suffix,                    \
+                                                     .coast = coast_##suffix};
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2

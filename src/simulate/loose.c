@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "simulate/island.h"
 
-/// Overlap that is repaired, m, and by how many of the budget's sweeps: it is gone after some steps.
-static const double LEAST_OVERLAP = 1e-8;
+/// Overlap that is left alone, as a share of what a step repairs at most, and share of the rest that a step undoes: sweeps that all at once would lift one
+/// corner before the other, and shake what stands. By a third of the budget's sweeps.
+static const double SLOP = 0.01, REPAIR = 0.2;
 enum { REPAIRS = 3 };
 enum { FACE_GRAIN = 8, BODY_GRAIN = 64 };
 
@@ -34,8 +35,8 @@ static kki_loose_body own_of(const kki_node *n) {
     const double *m = I.m, xx = m[0], xy = m[1], xz = m[2], yy = m[4], yz = m[5], zz = m[8];
     const double a = yy * zz - yz * yz, c = xz * yz - xy * zz, d = xy * yz - xz * yy;
     const double f = 1 / (xx * a + xy * c + xz * d);
-    const double inverse[7] = {1 / n->mass,           f * a, f * (xx * zz - xz * xz), f * (xx * yy - xy * xy), f * c, f * d,
-                               f * (xy * xz - xx * yz)};
+    const double inverse[7] = {1 / n->mass, f * a, f * (xx * zz - xz * xz), f * (xx * yy - xy * xy),
+                               f * c,       f * d, f * (xy * xz - xx * yz)};
     memcpy(b.inverse, inverse, sizeof inverse);
     factor_turns(n, b.turn);
     return b;
@@ -98,6 +99,7 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->swarm.end, blocks);
     KKI_LAYOUT_ARRAY(layout, x->swarm.velocity, numbers);
     KKI_LAYOUT_ARRAY(layout, x->swarm.wrench, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.before, numbers);
     KKI_LAYOUT_ARRAY(layout, x->swarm.free, numbers);
     KKI_LAYOUT_ARRAY(layout, x->swarm.inverse, numbers);
 }
@@ -375,6 +377,9 @@ static void begin_bodies(void *context, int first, int end, int worker) {
         kk_vec3 linear, angular;
         turn_inverse(&x->own[node], &R, x->swarm.inverse + KKI_SWARM_BODY * (size_t)i);
         free_change(s, &x->own[node], s->E + p->m->node[node].v_index, &R, &linear, &angular);
+        double *v0 = x->swarm.before + KKI_SWARM_BODY * (size_t)i;
+        put4(v0, kki_vec3(V->u));
+        put4(v0 + 4, kki_vec3(V->w));
         put4(v, kk_vec3_add(kki_vec3(V->u), linear));
         put4(v + 4, kk_vec3_add(kki_vec3(V->w), angular));
     }
@@ -415,10 +420,12 @@ static void begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_po
     }
     put_lane(to->arm[0], lane, ra);
     put_lane(to->arm[1], lane, rb);
-    put_lane(to->lambda, lane, kk_vec3_make(l[0], l[1], l[2]));
+    const double share = 1.0 / s->options.budget;
+    put_lane(to->lambda, lane, kk_vec3_make(share * l[0], share * l[1], share * l[2]));
+    put_lane(to->total, lane, kk_vec3_make(0, 0, 0));
     put_lane(to->g, lane, kk_vec3_make(bias[0], bias[1], bias[2]));
-    // what swings through the middle comes down by less than its speed there says
-    end->rate[lane] = 0.5 * k->swing + k->gap / (0.5 * s->h);
+    const double gap = k->gap + SLOP * s->options.correction;
+    end->rate[lane] = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
 }
 
 static void begin_empty(int lane, kki_swarm_point *to, kki_swarm_end *end) {
@@ -426,6 +433,7 @@ static void begin_empty(int lane, kki_swarm_point *to, kki_swarm_end *end) {
     put_lane(to->arm[0], lane, none);
     put_lane(to->arm[1], lane, none);
     put_lane(to->lambda, lane, none);
+    put_lane(to->total, lane, none);
     put_lane(to->g, lane, none);
     end->rate[lane] = 0;
 }
@@ -477,7 +485,7 @@ static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
         kki_contact *k = &p->s->contact[b->contact[lane] + i];
         const kki_swarm_point *from = &x->swarm.point[b->first + i];
         const kki_swarm_end *e = &x->swarm.end[b->first + i];
-        const kk_vec3 l = kk_vec3_make(from->lambda[0][lane], from->lambda[1][lane], from->lambda[2][lane]);
+        const kk_vec3 l = kk_vec3_make(from->total[0][lane], from->total[1][lane], from->total[2][lane]);
         k->impulse = k->kept =
             kk_vec3_add(kk_vec3_scale(k->normal, l.x),
                         kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z)));
@@ -523,7 +531,8 @@ static void finish_bodies(void *context, int first, int end, int worker) {
         const int node = x->node[i], dof = p->m->node[node].v_index;
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const kki_rates *V = kki_rates_of(s->data, node);
-        const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i, *W = x->swarm.wrench + KKI_SWARM_BODY * (size_t)i;
+        const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i,
+                     *W = x->swarm.wrench + KKI_SWARM_BODY * (size_t)i;
         const kk_vec3 F = vec_at(W), N = vec_at(W + 4), u0 = kki_vec3(V->u), w0 = kki_vec3(V->w);
         const kk_vec3 u = vec_at(v), w = vec_at(v + 4);
         memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
@@ -640,10 +649,7 @@ kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error)
     w->workers = s->nworker > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
     kki_workers_share(w->workers, w->nbody, BODY_GRAIN, begin_bodies, &p);
     kki_workers_share(w->workers, w->count, FACE_GRAIN, begin_bundles, &p);
-    kki_swarm_begin(w);
-    kki_swarm_sweep(w, s->options.budget);
-    // the proof is of λ: velocities are made anew from it
-    kki_swarm_end_of(w, w->free);
+    kki_swarm_solve(w, s->options.budget);
     kki_swarm_judge(w);
     kki_workers_share(w->workers, w->nbody, BODY_GRAIN, finish_bodies, &p);
     kki_workers_share(w->workers, w->count, FACE_GRAIN, finish_bundles, &p);
@@ -653,7 +659,7 @@ kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error)
     }
     report(m, s, &proof);
     const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
-    if (kki_swarm_repair(w, repairs, LEAST_OVERLAP / half, s->options.correction / half)) {
+    if (kki_swarm_repair(w, repairs, s->options.correction / half)) {
         kki_workers_share(w->workers, w->nbody, BODY_GRAIN, drift_bodies, &p);
     }
     return KK_OK;

@@ -20,19 +20,19 @@ typedef struct kki_loose_face {
 
 typedef struct kki_loose {
     kki_swarm swarm;
-    int32_t room;           ///< contacts; 0: the model has no loose bodies
-    int8_t *is_loose;       ///< [nnode]
-    kki_loose_body *own;    ///< [nnode] of loose ones
-    int32_t nface, npoint;  ///< of this step; npoint: contacts in the swarm
-    kki_loose_face *face;         ///< [room]
-    int8_t *is_taken;       ///< [contacts] whether the swarm has it
-    int32_t *parent;        ///< [ntree] of the sets of trees that touch
-    int32_t *rows, *trees;  ///< [ntree] of each set, by its first tree
-    int8_t *is_held;        ///< [ntree] the set has something else to it
-    uint64_t *taken;        ///< [ntree] colours of each tree's faces
-    int32_t *body;          ///< [ntree] number in the swarm; −1: none
-    int32_t *node;          ///< [ntree] of each body
-    double *work;           ///< [ntree] of the impulses on each body
+    int32_t room;             ///< contacts; 0: the model has no loose bodies
+    int8_t *is_loose;         ///< [nnode]
+    kki_loose_body *own;      ///< [nnode] of loose ones
+    int32_t nface, npoint;    ///< of this step; npoint: contacts in the swarm
+    kki_loose_face *face;     ///< [room]
+    int8_t *is_taken;         ///< [contacts] whether the swarm has it
+    int32_t *parent;          ///< [ntree] of the sets of trees that touch
+    int32_t *rows, *trees;    ///< [ntree] of each set, by its first tree
+    int8_t *is_held;          ///< [ntree] the set has something else to it
+    uint64_t *taken;          ///< [ntree] colours of each tree's faces
+    int32_t *body;            ///< [ntree] number in the swarm; −1: none
+    int32_t *node;            ///< [ntree] of each body
+    double *work;             ///< [ntree] of the impulses on each body
     int32_t islands, largest; ///< sets, and rows of the largest
 } kki_loose;
 
