@@ -141,10 +141,14 @@ BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l) {
     const quad dn = x - l.x, u1 = u.y + across[0] * dn, u2 = u.z + across[1] * dn;
     const quad rim = friction * x, area = rim * rim, h = *(const quad *)p->step;
     const quad a1 = l.y - (T[0] * u1 + T[1] * u2), a2 = l.z - (T[1] * u1 + T[2] * u2);
+    const mask inside = a1 * a1 + a2 * a2 <= area, closed = inside | ~(rim > zero);
+    const vec held = {x, pick(inside, a1, zero), pick(inside, a2, zero)};
+    if (closed[0] & closed[1] & closed[2] & closed[3]) {
+        return held; // most often: a root and a division less
+    }
     const quad b1 = l.y - h * u1, b2 = l.z - h * u2, t = b1 * b1 + b2 * b2;
     const quad f = pick(t > area, rim / root(t), all(1));
-    const mask inside = a1 * a1 + a2 * a2 <= area;
-    return (vec){x, pick(inside, a1, f * b1), pick(inside, a2, f * b2)};
+    return (vec){x, pick(closed, held.y, f * b1), pick(closed, held.z, f * b2)};
 }
 
 BODY vec point_velocity(const kki_swarm_point *p, const twist *a, const twist *b) {

@@ -378,6 +378,15 @@ static kki_aabb box_in_world(const kki_aabb *box, const kk_transform *X, double 
     return (kki_aabb){kk_vec3_sub(c, half), kk_vec3_add(c, half)};
 }
 
+/// Balls, or a plane and a box.
+static int may_meet(const kk_simulator *s, int a, int b, double reach) {
+    const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
+    if (A->is_plane || B->is_plane) {
+        return A->is_plane ? plane_meets_shape(s, a, b, reach) : plane_meets_shape(s, b, a, reach);
+    }
+    return balls_meet(s->ball + 4 * (size_t)a, s->ball + 4 * (size_t)b, reach);
+}
+
 static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
     kki_near *n = &s->near;
     const double least = always(m, s);
@@ -398,13 +407,16 @@ static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, k
                              "detect: %d pairs of shapes are near each other, %d is the most; set max_contacts",
                              (int)found, (int)n->most);
     }
+    *count = 0;
     for (int i = 0; i < found; i++) {
         const int a = m->collider[pair[i].a], b = m->collider[pair[i].b];
+        const double reach = least + s->reach[a] + s->reach[b];
         int law = 0;
-        kki_model_pair_may_touch(m, a, b, &law);
-        n->list[i] = (kki_near_pair){a, b, law, least + s->reach[a] + s->reach[b]};
+        if (may_meet(s, a, b, reach)) { // the box of a plane is the world
+            kki_model_pair_may_touch(m, a, b, &law);
+            n->list[(*count)++] = (kki_near_pair){a, b, law, reach};
+        }
     }
-    *count = found;
     return KK_OK;
 }
 
