@@ -24,7 +24,7 @@ static kk_vec3 first_tangent(kk_vec3 n) {
     const double x = __builtin_fabs(n.x), y = __builtin_fabs(n.y), z = __builtin_fabs(n.z);
     const kk_vec3 e = x <= y && x <= z ? kk_vec3_make(1, 0, 0) : y <= z ? kk_vec3_make(0, 1, 0) : kk_vec3_make(0, 0, 1);
     const kk_vec3 t = kk_vec3_sub(e, kk_vec3_scale(n, kk_vec3_dot(n, e)));
-    return kk_vec3_scale(t, 1 / kk_vec3_norm(t));
+    return kk_vec3_scale(t, 1 / __builtin_sqrt(kk_vec3_dot(t, t)));
 }
 
 /// Along the first shape's x axis where friction differs by direction.
