@@ -196,11 +196,14 @@ static int is_ball(const kki_node *n) {
     return n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0 && spread <= 1e-14 * x;
 }
 
-/// drift_lone for such a body where it moves with the spin that it carries along.
+/// drift_lone for such a body.
 static void drift_ball(double h, const double *w, double *q, double *v) {
-    const kk_quat R0 = load_quat(q), turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
+    const kk_quat R0 = load_quat(q), turned = turn_of(kk_vec3_scale(load3(w), h));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
     store_quat(q, kk_quat_mul(R0, turned));
+    if (v[0] != w[0] || v[1] != w[1] || v[2] != w[2]) { // the spin that it carries along is not the one it moves with
+        store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
+    }
     store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
 }
 
@@ -211,7 +214,7 @@ static void drift_lone(const kki_node *n, double h, const double *w, double *q, 
         store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(load_quat(q), load3(w + 3)), h)));
         return; // it does not turn
     }
-    if (v[0] == w[0] && v[1] == w[1] && v[2] == w[2] && is_ball(n)) {
+    if (is_ball(n)) {
         drift_ball(h, w, q, v);
         return;
     }

@@ -141,7 +141,10 @@ typedef struct kki_outcome {
 /// What the narrow phase finds of a pair; several manifolds are looked for again.
 typedef struct kki_meeting {
     const double *record; ///< what the state remembers of it
-    int32_t count;
+    int32_t count;        ///< manifolds; below zero: several
+    int32_t pair, from;   ///< of those that touch, and its first contact
+    int32_t old_count;    ///< contacts that the state remembers
+    const double *old;    ///< the first of them
     kki_pair_memory memory;
     kki_manifold manifold;
 } kki_meeting;
