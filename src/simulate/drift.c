@@ -265,20 +265,21 @@ static void drift_node(const kki_node *n, int nv, double h, const double *w, dou
     }
 }
 
-void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    for (int i = 1; i < model->nnode; i++) {
+void kki_drift_some(const kk_model *model, double time, const double *w, double *q, double *v, int first, int end) {
+    for (int i = first; i < end; i++) {
         const kki_node *n = &model->node[i];
-        drift_node(n, model->node_nv[i], time, w + n->v_index, q + n->q_index, v + n->v_index);
+        double own[6];
+        for (int k = 0; k < model->node_nv[i]; k++) {
+            own[k] = w[n->v_index + k];
+        }
+        drift_node(n, model->node_nv[i], time, own, q + n->q_index, v + n->v_index);
     }
 }
 
+void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
+    kki_drift_some(model, time, w, q, v, 1, model->nnode);
+}
+
 void kki_drift(const kk_model *model, double time, double *q, double *v) {
-    for (int i = 1; i < model->nnode; i++) {
-        const kki_node *n = &model->node[i];
-        double w[6];
-        for (int k = 0; k < model->node_nv[i]; k++) {
-            w[k] = v[n->v_index + k];
-        }
-        drift_node(n, model->node_nv[i], time, w, q + n->q_index, v + n->v_index);
-    }
+    kki_drift_some(model, time, v, q, v, 1, model->nnode);
 }

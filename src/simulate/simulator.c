@@ -149,6 +149,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_spatial = kki_has_spatial_tendons(m);
+    s->is_crowd = kki_is_crowd(m) && m->nactuator == 0;
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
     s->max_contacts =

@@ -169,6 +169,7 @@ struct kk_simulator {
     double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
     int has_spatial; ///< whether it has spatial tendons
+    int is_crowd;    ///< whether it is lone bodies and nothing else, without motors (crowd.c)
 
     // the moving copy of the state
     const kk_state *start; ///< the state itself, as long as a step lasts
@@ -285,6 +286,11 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
 int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
+/// crowd.c: stages of the step for models of lone bodies alone.
+int kki_is_crowd(const kk_model *model);
+void kki_crowd_go_to_middle(const kk_model *model, kk_simulator *s);
+void kki_crowd_move_freely(const kk_model *model, kk_simulator *s);
+void kki_crowd_move(const kk_model *model, kk_simulator *s);
 /// loose.c: memory, and what does not change.
 void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
 void kki_loose_fill(const kk_model *m, kk_simulator *s);

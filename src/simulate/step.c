@@ -58,6 +58,10 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
 // ---- how would it move if it touched nothing
 
 static void move_freely(const kk_model *m, kk_simulator *s) {
+    if (s->is_crowd) {
+        kki_crowd_move_freely(m, s);
+        return;
+    }
     s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
     for (int k = 0; k < m->nv; k++) {
         s->y_free[k] = s->y[k] + s->h * s->E[k];
@@ -80,6 +84,10 @@ static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, d
 }
 
 static void move(const kk_model *m, kk_simulator *s) {
+    if (s->is_crowd) {
+        kki_crowd_move(m, s);
+        return;
+    }
     const size_t bytes = (size_t)m->nv * sizeof(double);
     if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
         memcpy(s->drift, s->v_kicked, bytes);
@@ -183,7 +191,7 @@ static kk_status kick_once(const kk_model *m, kk_simulator *s, const kk_state *s
     *t = book(s, KK_STAGE_FACTOR, *t);
     status = kki_resolve_islands(m, s, state, error);
     *t = book(s, KK_STAGE_SOLVE, *t);
-    if (status == KK_OK) {
+    if (status == KK_OK && !s->is_crowd) { // no servos there that would have to know
         velocities_of(m, s, s->y_end, s->v_kicked);
     }
     return status;
@@ -220,9 +228,13 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
 }
 
 static void go_to_middle(const kk_model *m, kk_simulator *s) {
-    kki_drift(m, 0.5 * s->h, s->q, s->v);
+    if (s->is_crowd) {
+        kki_crowd_go_to_middle(m, s);
+    } else {
+        kki_drift(m, 0.5 * s->h, s->q, s->v);
+        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+    }
     memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
 }
 
 /// Runge and Kutta where they can, the kick otherwise.
