@@ -22,8 +22,7 @@ typedef struct crowding {
 
 static void share(const kk_model *m, kk_simulator *s, kki_share *some) {
     crowding x = {m, s};
-    const kk_workers *workers = s->nworker > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
-    kki_workers_share(workers, m->nnode - 1, BODY_GRAIN, some, &x);
+    kki_workers_share(kki_crew_workers(s), m->nnode - 1, BODY_GRAIN, some, &x);
 }
 
 static void go_some(void *context, int first, int end, int worker) {

@@ -646,7 +646,7 @@ kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error)
     kki_swarm *w = &x->swarm;
     passing p = {m, s};
     const double half = 0.5 * s->h;
-    w->workers = s->nworker > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
+    w->workers = kki_crew_workers(s);
     kki_workers_share(w->workers, w->nbody, BODY_GRAIN, begin_bodies, &p);
     kki_workers_share(w->workers, w->count, FACE_GRAIN, begin_bundles, &p);
     kki_swarm_solve(w, s->options.budget);

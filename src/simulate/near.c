@@ -119,6 +119,9 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most);
+    const size_t boxes = m->has_pairs ? 0 : colliders;
+    KKI_LAYOUT_ARRAY(layout, n->box, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
     KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
     KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
 }
@@ -457,14 +460,29 @@ static void list_plane(listing *x, int plane) {
     }
 }
 
-static void place_boxes(const kk_model *m, kk_simulator *s, double least) {
-    for (int i = 0; i < m->ncollider; i++) {
-        const int shape = m->collider[i];
+/// Shapes that move, and new ones of the world; their boxes wait for the broad phase, which is one thread's.
+static void place_some(void *context, int first, int end, int worker) {
+    const listing *x = context;
+    kk_simulator *s = x->s;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        const int shape = x->m->collider[i];
         const int is_new = s->placed[shape] == 0;
-        want_shape(m, s, shape);
-        if (m->shape[shape].node || is_new) {
-            const kki_aabb box = box_in_world(&m->shape[shape].box, &s->X_WS[shape], 0.5 * least + s->reach[shape]);
-            kki_broad_phase_move(s->near.broad, i, &box);
+        want_shape(x->m, s, shape);
+        s->near.is_moved[i] = x->m->shape[shape].node || is_new;
+        if (s->near.is_moved[i]) {
+            s->near.box[i] = box_in_world(&x->m->shape[shape].box, &s->X_WS[shape], 0.5 * x->least + s->reach[shape]);
+        }
+    }
+}
+
+static void place_boxes(listing *x) {
+    enum { GRAIN = 128 };
+    kki_near *n = &x->s->near;
+    kki_workers_share(kki_crew_workers(x->s), x->m->ncollider, GRAIN, place_some, x);
+    for (int i = 0; i < x->m->ncollider; i++) {
+        if (n->is_moved[i]) {
+            kki_broad_phase_move(n->broad, i, &n->box[i]);
         }
     }
 }
@@ -472,7 +490,7 @@ static void place_boxes(const kk_model *m, kk_simulator *s, double least) {
 static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
     kki_near *n = &s->near;
     listing x = {m, s, always(m, s), 0};
-    place_boxes(m, s, x.least);
+    place_boxes(&x);
     const kki_pair *pair;
     int32_t found, at = 0;
     kk_status status = kki_broad_phase_update(n->broad, &pair, &found);

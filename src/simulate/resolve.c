@@ -612,7 +612,7 @@ static kk_status first_fault(const kk_simulator *s, kk_error *error) {
 
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
     const resolving x = {model, s, kki_state_warm_const(state)};
-    const kk_workers *workers = s->nworker > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
+    const kk_workers *workers = kki_crew_workers(s);
     kk_status status = kki_loose_resolve(model, s, error);
     if (status != KK_OK) {
         return status;

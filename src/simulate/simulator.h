@@ -266,6 +266,8 @@ void kki_crew_free(kk_simulator *s);
 /// Copies of the simulator as it is now, with scratch of their own.
 void kki_crew_gather(kk_simulator *s);
 kk_simulator *kki_crew_member(kk_simulator *s, int worker);
+/// The caller's workers; NULL: there are none but the calling thread.
+const kk_workers *kki_crew_workers(const kk_simulator *s);
 /// simulator.c: what each worker has of its own.
 void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simulator *s);
 kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);
