@@ -29,7 +29,7 @@ static void go_some(void *context, int first, int end, int worker) {
     const crowding *x = context;
     kk_simulator *s = x->s;
     (void)worker;
-    kki_drift_some(x->m, 0.5 * s->h, s->v, s->q, s->v, first + 1, end + 1);
+    kki_drift_some(x->m, 0.5 * s->h, s->options.budget > 0, s->v, s->q, s->v, first + 1, end + 1);
     s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, first + 1, end + 1);
 }
 
@@ -85,7 +85,7 @@ static void move_some(void *context, int first, int end, int worker) {
             s->v_kick[k] = s->v[k];
             s->v[k] = s->v_kicked[k];
         }
-        kki_drift_some(x->m, 0.5 * s->h, s->drift, s->q, s->v, i, i + 1);
+        kki_drift_some(x->m, 0.5 * s->h, s->options.budget > 0, s->drift, s->q, s->v, i, i + 1);
     }
 }
 

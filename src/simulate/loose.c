@@ -87,7 +87,6 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->is_taken, contacts);
     KKI_LAYOUT_ARRAY(layout, x->parent, trees);
     KKI_LAYOUT_ARRAY(layout, x->rows, trees);
-    KKI_LAYOUT_ARRAY(layout, x->trees, trees);
     KKI_LAYOUT_ARRAY(layout, x->is_held, trees);
     KKI_LAYOUT_ARRAY(layout, x->taken, trees);
     KKI_LAYOUT_ARRAY(layout, x->body, trees);
@@ -156,7 +155,7 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
     kki_loose *x = &s->loose;
     for (int t = 0; t < m->ntree; t++) {
         x->parent[t] = t;
-        x->rows[t] = x->trees[t] = x->is_held[t] = 0;
+        x->rows[t] = x->is_held[t] = 0;
         x->taken[t] = 0;
         x->body[t] = -1;
     }
@@ -185,18 +184,16 @@ static int set_of(kki_loose *x, const kki_loose_face *f) {
     return find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
 }
 
-/// Rows and trees of each set. One body alone, or a pair at a point or two, is no swarm: islands do more for them.
+/// Rows of each set.
 static void measure_sets(const kk_model *m, kki_loose *x) {
     for (int i = 0; i < x->nface; i++) {
         x->rows[set_of(x, &x->face[i])] += 3 * x->face[i].count;
     }
     for (int t = 0; t < m->ntree; t++) {
-        const int root = find(x->parent, t);
-        x->trees[root]++;
-        x->is_held[root] |= x->is_held[t];
+        x->is_held[find(x->parent, t)] |= x->is_held[t];
     }
     for (int t = 0; t < m->ntree; t++) {
-        x->is_held[t] |= x->parent[t] == t && (x->trees[t] < 2 || x->rows[t] <= KKI_WIDE_SWEPT);
+        x->is_held[t] |= x->parent[t] == t && x->rows[t] == 0; // touches nothing
     }
 }
 

@@ -27,7 +27,7 @@ typedef struct kki_loose {
     kki_loose_face *face;     ///< [room]
     int8_t *is_taken;         ///< [contacts] whether the swarm has it
     int32_t *parent;          ///< [ntree] of the sets of trees that touch
-    int32_t *rows, *trees;    ///< [ntree] of each set, by its first tree
+    int32_t *rows;            ///< [ntree] of each set, by its first tree
     int8_t *is_held;          ///< [ntree] the set has something else to it
     uint64_t *taken;          ///< [ntree] colours of each tree's faces
     int32_t *body;            ///< [ntree] number in the swarm; −1: none
