@@ -314,8 +314,11 @@ void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
 
 void kki_constrain(const kk_model *model, kk_simulator *s) {
     s->nconstraint = s->nparts = 0;
+    kki_loose_choose(model, s);
     for (int i = 0; i < s->ncontact; i++) {
-        constrain_contact(model, s, i);
+        if (!kki_loose_has_contact(s, i)) {
+            constrain_contact(model, s, i);
+        }
     }
     for (int i = 1; i < model->nnode; i++) {
         constrain_limits(model, s, i);

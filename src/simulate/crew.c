@@ -70,3 +70,7 @@ void kki_crew_gather(kk_simulator *s) {
 kk_simulator *kki_crew_member(kk_simulator *s, int worker) {
     return worker > 0 ? s->mate[worker - 1] : s;
 }
+
+const kk_workers *kki_crew_workers(const kk_simulator *s) {
+    return s->nworker > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
+}

@@ -9,6 +9,8 @@
 #include "simulate/simulator.h"
 
 enum { MOST_MANIFOLDS = 64 };
+/// Pairs that are worth a worker's while.
+enum { LOOK_GRAIN = 64 };
 
 /// Gap up to which a manifold counts as closed, m.
 static const double DEAD_BAND = 1e-5;
@@ -24,7 +26,7 @@ static kk_vec3 first_tangent(kk_vec3 n) {
     const double x = __builtin_fabs(n.x), y = __builtin_fabs(n.y), z = __builtin_fabs(n.z);
     const kk_vec3 e = x <= y && x <= z ? kk_vec3_make(1, 0, 0) : y <= z ? kk_vec3_make(0, 1, 0) : kk_vec3_make(0, 0, 1);
     const kk_vec3 t = kk_vec3_sub(e, kk_vec3_scale(n, kk_vec3_dot(n, e)));
-    return kk_vec3_scale(t, 1 / kk_vec3_norm(t));
+    return kk_vec3_scale(t, 1 / __builtin_sqrt(kk_vec3_dot(t, t)));
 }
 
 /// Along the first shape's x axis where friction differs by direction.
@@ -69,9 +71,8 @@ static int acts_on_b(const kk_model *m, int a, int b, const kki_manifold *f) {
     return spread(f, 1) < spread(f, 0);
 }
 
-static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *like, const kki_contact_point *p,
-                      int on_b) {
-    kki_contact *c = &s->contact[s->ncontact++];
+static void fill_point(const kk_model *m, const kk_simulator *s, const kki_contact *like, const kki_contact_point *p,
+                       int on_b, kki_contact *c) {
     *c = *like;
     c->feature = p->feature;
     c->gap = p->gap;
@@ -86,12 +87,12 @@ static void add_point(const kk_model *m, kk_simulator *s, const kki_contact *lik
     c->surface[1] = kk_vec3_dot(slip, c->tangent[1]);
 }
 
-/// What is left to close of the points of a manifold, from number `from` on. Within the dead band nothing is. Where one side of a
+/// What is left to close of the points of a manifold, from number `from` to `end` − 1. Within the dead band nothing is. Where one side of a
 /// face has landed and the other has not, all of its points count from the nearest: a band for each alone would ask the four
 /// corners of a rigid face for speeds that no motion has.
-static void measure_openings(kk_simulator *s, int from) {
+static void measure_openings(kk_simulator *s, int from, int end) {
     double least = __builtin_inf(), most = -__builtin_inf();
-    for (int i = from; i < s->ncontact; i++) {
+    for (int i = from; i < end; i++) {
         least = s->contact[i].gap < least ? s->contact[i].gap : least;
         most = s->contact[i].gap > most ? s->contact[i].gap : most;
     }
@@ -100,34 +101,37 @@ static void measure_openings(kk_simulator *s, int from) {
     const double share = most > edge ? CLOSING * (most - edge) / (DEAD_BAND - edge) : 0;
     // a face that hovers as a whole comes down evenly; by the square of its height alone it would take seconds
     const double sinks = least > edge ? 0.5 * CLOSING * (least - edge) : 0;
-    for (int i = from; i < s->ncontact; i++) {
+    for (int i = from; i < end; i++) {
         const double gap = s->contact[i].gap, open = gap - closed;
         s->contact[i].open = most <= DEAD_BAND ? share * (gap - base) + sinks : open > 0 ? open : 0;
     }
 }
 
-static kk_status add_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f,
-                              kk_error *error) {
-    if (s->ncontact + f->count > s->max_contacts) {
-        return kki_error_set(
-            error, KK_LIMIT_EXCEEDED,
-            "detect: more than %d contact points, the last between \"%s\" and \"%s\"; set max_contacts "
-            "in the options of the spec",
-            (int)s->max_contacts, kk_model_body_name(m, m->shape[a].body), kk_model_body_name(m, m->shape[b].body));
-    }
-    kki_contact like = {.shape = {a, b},
-                        .node = {m->shape[a].node, m->shape[b].node},
-                        .law = law,
-                        .pair = s->ntouching - 1,
-                        .normal = f->normal};
+static kk_status too_many_points(const kk_model *m, const kk_simulator *s, int a, int b, kk_error *error) {
+    return kki_error_set(error, KK_LIMIT_EXCEEDED,
+                         "detect: more than %d contact points, the last between \"%s\" and \"%s\"; set max_contacts "
+                         "in the options of the spec",
+                         (int)s->max_contacts, kk_model_body_name(m, m->shape[a].body),
+                         kk_model_body_name(m, m->shape[b].body));
+}
+
+static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
+    return kki_error_set(error, KK_LIMIT_EXCEEDED, "detect: more than %d pairs of shapes touch; set max_contacts",
+                         (int)s->max_touching);
+}
+
+/// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
+static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
+                          int from) {
+    kki_contact like = {
+        .shape = {a, b}, .node = {m->shape[a].node, m->shape[b].node}, .law = law, .pair = pair, .normal = f->normal};
     like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = acts_on_b(m, a, b, f), from = s->ncontact;
+    const int on_b = acts_on_b(m, a, b, f);
     for (int i = 0; i < f->count; i++) {
-        add_point(m, s, &like, &f->point[i], on_b);
+        fill_point(m, s, &like, &f->point[i], on_b, &s->contact[from + i]);
     }
-    measure_openings(s, from);
-    return KK_OK;
+    measure_openings(s, from, from + f->count);
 }
 
 // ---- what the state remembers
@@ -179,13 +183,13 @@ static const double *find_pair(memory_book *book, int first, int second) {
     return NULL;
 }
 
-/// The new contact an old one lives on in: the same feature, or else the nearest place.
-static kki_contact *heir(kk_simulator *s, int from, const double *old) {
+/// The new contact of `from` … `end` − 1 an old one lives on in: the same feature, or else the nearest place.
+static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) {
     const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
     const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
-    for (int i = from; i < s->ncontact; i++) {
+    for (int i = from; i < end; i++) {
         kki_contact *c = &s->contact[i];
         const kk_vec3 d = kk_vec3_sub(c->position, place);
         const double distance = c->feature == feature ? -1 : kk_vec3_dot(d, d);
@@ -197,24 +201,34 @@ static kki_contact *heir(kk_simulator *s, int from, const double *old) {
     return best;
 }
 
-/// Hands the forces of a pair's old contacts to its new ones, from number `from` on.
-static void inherit(kk_simulator *s, memory_book *book, int from) {
-    const int a = s->model->shape[s->contact[from].shape[0]].collider;
-    const int b = s->model->shape[s->contact[from].shape[1]].collider;
+/// Old contacts of a pair: the mark stands on the first, and is put behind the last; gives how many there are.
+static int find_contacts(memory_book *book, int a, int b) {
+    int count = 0;
     for (; book->next_contact < book->contact_count; book->next_contact++) {
         const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
         if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
-            return;
+            break;
         }
-        if (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b) {
-            kki_contact *c = heir(s, from, old);
-            if (!c) {
-                continue; // so far away that distances are no numbers
-            }
-            c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
-            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
-        }
+        count += old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b;
     }
+    return count;
+}
+
+/// Hands the forces of old contacts to new ones, from number `from` to `end` − 1. @param old  `count` records
+static void inherit(kk_simulator *s, int from, int end, const double *old, int count) {
+    for (int i = 0; i < count; i++, old += KKI_WARM_CONTACT_SIZE) {
+        kki_contact *c = heir(s, from, end, old);
+        if (!c) {
+            continue; // so far away that distances are no numbers
+        }
+        c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
+        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
+    }
+}
+
+/// The first of a pair's old contacts, behind the last of which the mark stands.
+static const double *first_of(const memory_book *book, int count) {
+    return book->contact + (size_t)(book->next_contact - count) * KKI_WARM_CONTACT_SIZE;
 }
 
 // ---- pairs
@@ -256,19 +270,22 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         return KK_OK;
     }
     if (s->ntouching == s->max_touching) {
-        return kki_error_set(error, KK_LIMIT_EXCEEDED, "detect: more than %d pairs of shapes touch; set max_contacts",
-                             (int)s->max_touching);
+        return too_many_pairs(s, error);
     }
     s->touching[s->ntouching++] = (kki_touching){a, b, memory};
     const int from = s->ncontact;
-    kk_status status = KK_OK;
-    for (int i = 0; i < count && status == KK_OK; i++) {
-        status = add_manifold(m, s, a, b, near->law, &manifold[i], error);
+    for (int i = 0; i < count; i++) {
+        if (s->ncontact + manifold[i].count > s->max_contacts) {
+            return too_many_points(m, s, a, b, error);
+        }
+        fill_manifold(m, s, a, b, near->law, &manifold[i], s->ntouching - 1, s->ncontact);
+        s->ncontact += manifold[i].count;
     }
-    if (status == KK_OK && s->ncontact > from) {
-        inherit(s, book, from);
+    if (s->ncontact > from) {
+        const int old = find_contacts(book, m->shape[a].collider, m->shape[b].collider);
+        inherit(s, from, s->ncontact, first_of(book, old), old);
     }
-    return status;
+    return KK_OK;
 }
 
 typedef struct looking {
@@ -287,8 +304,7 @@ static void look_at_some(void *context, int first, int end, int worker) {
 
 /// The narrow phase by all workers, where there are enough pairs. What is found waits in s->met.
 static int look_together(const kk_model *m, kk_simulator *s, memory_book *book, int count) {
-    enum { GRAIN = 64 };
-    if (s->nworker < 2 || s->options.workers.count < 2 || count < 2 * GRAIN) {
+    if (s->nworker < 2 || s->options.workers.count < 2 || count < 2 * LOOK_GRAIN) {
         return 0;
     }
     for (int i = 0; i < count; i++) {
@@ -296,8 +312,53 @@ static int look_together(const kk_model *m, kk_simulator *s, memory_book *book, 
         s->met[i].record = find_pair(book, m->shape[p->first].collider, m->shape[p->second].collider);
     }
     looking x = {m, s};
-    kki_workers_share(&s->options.workers, count, GRAIN, look_at_some, &x);
+    kki_workers_share(&s->options.workers, count, LOOK_GRAIN, look_at_some, &x);
     return 1;
+}
+
+/// Where each pair's contacts will stand, and where its old ones do. False where a pair has several manifolds, or there is no room: then one
+/// thread does it all, and says so.
+static int number_contacts(const kk_model *m, kk_simulator *s, memory_book *book, int count) {
+    int contacts = 0, touching = 0;
+    const int mark = book->next_contact;
+    for (int i = 0; i < count; i++) {
+        kki_meeting *met = &s->met[i];
+        if (met->count < 0 || contacts > s->max_contacts || touching > s->max_touching) {
+            book->next_contact = mark;
+            return 0;
+        }
+        met->pair = touching;
+        met->from = contacts;
+        if (met->count > 0) {
+            const kki_near_pair *p = &s->near.list[i];
+            contacts += met->manifold.count;
+            touching++;
+            met->old_count = find_contacts(book, m->shape[p->first].collider, m->shape[p->second].collider);
+            met->old = first_of(book, met->old_count);
+        }
+    }
+    if (contacts > s->max_contacts || touching > s->max_touching) {
+        book->next_contact = mark;
+        return 0;
+    }
+    s->ncontact = contacts;
+    s->ntouching = touching;
+    return 1;
+}
+
+static void fill_some(void *context, int first, int end, int worker) {
+    const looking *x = context;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        const kki_meeting *met = &x->s->met[i];
+        const kki_near_pair *p = &x->s->near.list[i];
+        if (met->count > 0) {
+            const int behind = met->from + met->manifold.count;
+            x->s->touching[met->pair] = (kki_touching){p->first, p->second, met->memory};
+            fill_manifold(x->m, x->s, p->first, p->second, p->law, &met->manifold, met->pair, met->from);
+            inherit(x->s, met->from, behind, met->old, met->old_count);
+        }
+    }
 }
 
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
@@ -315,6 +376,11 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
         }
     }
     const int met = status == KK_OK && look_together(model, s, &book, count);
+    if (met && number_contacts(model, s, &book, count)) {
+        looking x = {model, s};
+        kki_workers_share(&s->options.workers, count, LOOK_GRAIN, fill_some, &x);
+        return KK_OK;
+    }
     for (int i = 0; i < count && status == KK_OK; i++) {
         status = collide_pair(model, s, &book, &s->near.list[i], met ? &s->met[i] : NULL, error);
     }

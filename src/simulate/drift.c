@@ -173,9 +173,9 @@ static void midpoint(const lone *b, double h, spinner *x) {
 
 /// Slow spins by one midpoint rule, fast ones by five, whose weights are 1/(4 − ∛4) and the rest to 1 (Suzuki 1990); three
 /// would do with an error some thirty times as large.
-static void spin(const lone *b, double h, spinner *x) {
+static void spin(const lone *b, double h, int is_rough, spinner *x) {
     const kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, x->P.start), h);
-    if (kk_vec3_dot(theta, theta) < 1e-12) {
+    if (is_rough || kk_vec3_dot(theta, theta) < 1e-12) {
         midpoint(b, h, x);
         return;
     }
@@ -196,22 +196,25 @@ static int is_ball(const kki_node *n) {
     return n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0 && spread <= 1e-14 * x;
 }
 
-/// drift_lone for such a body where it moves with the spin that it carries along.
+/// drift_lone for such a body.
 static void drift_ball(double h, const double *w, double *q, double *v) {
-    const kk_quat R0 = load_quat(q), turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
+    const kk_quat R0 = load_quat(q), turned = turn_of(kk_vec3_scale(load3(w), h));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
     store_quat(q, kk_quat_mul(R0, turned));
+    if (v[0] != w[0] || v[1] != w[1] || v[2] != w[2]) { // the spin that it carries along is not the one it moves with
+        store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
+    }
     store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
 }
 
 /// Centre of mass straight on, momentum kept.
 /// @param w  velocity to move with, in the axes at the start    @param v  velocity to carry along
-static void drift_lone(const kki_node *n, double h, const double *w, double *q, double *v) {
+static void drift_lone(const kki_node *n, double h, int is_rough, const double *w, double *q, double *v) {
     if (is_zero(w, 3) && is_zero(v, 3)) {
         store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(load_quat(q), load3(w + 3)), h)));
         return; // it does not turn
     }
-    if (v[0] == w[0] && v[1] == w[1] && v[2] == w[2] && is_ball(n)) {
+    if (is_ball(n)) {
         drift_ball(h, w, q, v);
         return;
     }
@@ -226,7 +229,7 @@ static void drift_lone(const kki_node *n, double h, const double *w, double *q, 
     if (b.is_round) {
         turn_by(&x, kk_vec3_scale(omega, h));
     } else {
-        spin(&b, h, &x);
+        spin(&b, h, is_rough, &x);
     }
     // the centre of mass moves on a straight line, and the origin with it
     const kk_vec3 centre = kk_vec3_add(kk_vec3_add(load3(q + 4), turn(R0, b.c)), kk_vec3_scale(centre_speed, h));
@@ -240,14 +243,14 @@ static void drift_lone(const kki_node *n, double h, const double *w, double *q, 
 
 // ---- all joints
 
-static void drift_node(const kki_node *n, int nv, double h, const double *w, double *q, double *v) {
+static void drift_node(const kki_node *n, int nv, double h, int is_rough, const double *w, double *q, double *v) {
     // what stands still keeps its bits
     if (nv > 1 && is_zero(w, nv)) {
         return;
     }
     if (n->type == KKI_NODE_FREE && n->parent == 0) {
         if (n->is_leaf && n->mass > 0) {
-            drift_lone(n, h, w, q, v);
+            drift_lone(n, h, is_rough, w, q, v);
         } else {
             drift_free(h, w, q, v);
         }
@@ -262,20 +265,22 @@ static void drift_node(const kki_node *n, int nv, double h, const double *w, dou
     }
 }
 
-void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    for (int i = 1; i < model->nnode; i++) {
+void kki_drift_some(const kk_model *model, double time, int is_rough, const double *w, double *q, double *v, int first,
+                    int end) {
+    for (int i = first; i < end; i++) {
         const kki_node *n = &model->node[i];
-        drift_node(n, model->node_nv[i], time, w + n->v_index, q + n->q_index, v + n->v_index);
+        double own[6];
+        for (int k = 0; k < model->node_nv[i]; k++) {
+            own[k] = w[n->v_index + k];
+        }
+        drift_node(n, model->node_nv[i], time, is_rough, own, q + n->q_index, v + n->v_index);
     }
 }
 
+void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
+    kki_drift_some(model, time, 0, w, q, v, 1, model->nnode);
+}
+
 void kki_drift(const kk_model *model, double time, double *q, double *v) {
-    for (int i = 1; i < model->nnode; i++) {
-        const kki_node *n = &model->node[i];
-        double w[6];
-        for (int k = 0; k < model->node_nv[i]; k++) {
-            w[k] = v[n->v_index + k];
-        }
-        drift_node(n, model->node_nv[i], time, w, q + n->q_index, v + n->v_index);
-    }
+    kki_drift_some(model, time, 0, v, q, v, 1, model->nnode);
 }

@@ -57,6 +57,11 @@ int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift);
+/// resolve.c: whether a body may turn about a contact; and the bias of its three rows where it does, from their velocities at the middle. k->swing
+/// becomes what of the normal one comes from turning.
+int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda);
+void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *k, int sticks, const double *u,
+                         double *bias);
 /// resolve.c: a certificate and what it cost, into the report.
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
                      const kki_solver_stats *stats);

@@ -294,7 +294,9 @@ static int list_flying(const kk_model *m, kk_simulator *s) {
         const kki_node *n = &m->node[i];
         const int is_free = n->parent == 0 && n->type == KKI_NODE_FREE && !is_driven(s, n->v_index);
         const int island = is_free && s->nisland > 0 ? s->tree_island[m->node_tree[i]] : -1;
-        const int piled = n->is_leaf && island >= 0 && s->island[island].is_wide; // rounding would stir what rests
+        // rounding would stir what rests
+        const int piled = n->is_leaf && ((island >= 0 && s->island[island].is_wide) ||
+                                         (is_free && kki_loose_has_tree(s, m->node_tree[i])));
         const int tie = is_free && !piled ? s->tie[m->node_tree[i]] : TIED,
                   alone = n->is_leaf && (!tie || is_still(s, n->v_index));
         s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : alone ? ALONE : IN_FLIGHT);

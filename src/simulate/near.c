@@ -119,6 +119,11 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most);
+    const size_t boxes = m->has_pairs ? 0 : colliders;
+    KKI_LAYOUT_ARRAY(layout, n->box, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
 }
 
 static kk_status make_groups(const kk_model *m, kki_near *n) {
@@ -144,16 +149,34 @@ static bool may_touch(void *user, int32_t a, int32_t b) {
     return kki_model_pair_may_touch(m, m->collider[a], m->collider[b], &law);
 }
 
+/// The box of a plane is the world: its pairs with all that moves would fill the broad phase's list. They are looked at one by one instead, which
+/// costs less than a pair of the list does.
+static void list_planes(const kk_model *m, kki_near *n) {
+    for (int i = 0; i < m->ncollider; i++) {
+        const int shape = m->collider[i];
+        if (m->shape[shape].node) {
+            n->mover[n->nmover++] = i;
+        } else if (n->outline[shape].is_plane && n->nmover == 0) {
+            n->plane[n->nplane++] = i;
+        }
+    }
+}
+
 static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
     const kki_broad_phase_def def = {
         .capacity = m->ncollider, .pair_capacity = n->most, .filter = may_touch, .user = (void *)(uintptr_t)m};
     const kk_status status = kki_broad_phase_create(&def, &n->allocator, &n->broad, NULL);
-    for (int i = 0; i < m->ncollider && status == KK_OK; i++) {
+    list_planes(m, n);
+    for (int i = 0, plane = 0; i < m->ncollider && status == KK_OK; i++) {
         const kki_proxy proxy = {.box = m->shape[m->collider[i]].box,
                                  .group = 1,
                                  .mask = 1,
                                  .is_static = m->shape[m->collider[i]].node == 0};
-        kki_broad_phase_set(n->broad, i, &proxy);
+        if (plane < n->nplane && n->plane[plane] == i) {
+            plane++;
+        } else {
+            kki_broad_phase_set(n->broad, i, &proxy);
+        }
     }
     return status;
 }
@@ -185,7 +208,7 @@ static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, doubl
     const kki_rates *V = kki_rates_of(s->data, node);
     const kk_vec3 w = kki_vec3(V->w), arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
     const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, arm));
-    return kk_vec3_norm(u) + kk_vec3_norm(w) * radius;
+    return __builtin_sqrt(kk_vec3_dot(u, u)) + __builtin_sqrt(kk_vec3_dot(w, w)) * radius;
 }
 
 static void place_shape(const kk_model *m, kk_simulator *s, int i) {
@@ -378,33 +401,118 @@ static kki_aabb box_in_world(const kki_aabb *box, const kk_transform *X, double 
     return (kki_aabb){kk_vec3_sub(c, half), kk_vec3_add(c, half)};
 }
 
-static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
-    kki_near *n = &s->near;
-    const double least = always(m, s);
-    for (int i = 0; i < m->ncollider; i++) {
-        const int shape = m->collider[i];
-        const int is_new = s->placed[shape] == 0;
-        want_shape(m, s, shape);
-        if (m->shape[shape].node || is_new) {
-            const kki_aabb box = box_in_world(&m->shape[shape].box, &s->X_WS[shape], 0.5 * least + s->reach[shape]);
-            kki_broad_phase_move(n->broad, i, &box);
+/// Radius of the ball round a shape; of a ball the shape itself.
+static double outer_radius(const kki_outline *o) {
+    return o->is_ball ? o->half[0] : o->radius;
+}
+
+/// Balls; planes that are in the broad phase all the same are left to the narrow phase.
+static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reach) {
+    const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
+    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = outer_radius(A) + outer_radius(B) + reach;
+    return A->is_plane || B->is_plane || dx * dx + dy * dy + dz * dz <= r * r;
+}
+
+/// A list with its bound.
+typedef struct listing {
+    const kk_model *m;
+    kk_simulator *s;
+    double least;
+    int count; ///< may be more than there is room for
+} listing;
+
+static void list_pair(listing *x, int a, int b, double reach, int law) {
+    kki_near *n = &x->s->near;
+    if (x->count < n->most) {
+        n->list[x->count] = (kki_near_pair){a, b, law, reach};
+    }
+    x->count++;
+}
+
+static void list_boxes(listing *x, const kki_pair *p) {
+    const kk_simulator *s = x->s;
+    const int a = x->m->collider[p->a], b = x->m->collider[p->b];
+    const double reach = x->least + s->reach[a] + s->reach[b];
+    int law = 0;
+    if (balls_of_shapes_meet(s, a, b, reach)) {
+        kki_model_pair_may_touch(x->m, a, b, &law);
+        list_pair(x, a, b, reach, law);
+    }
+}
+
+/// All that moves and is near a plane.
+static void list_plane(listing *x, int plane) {
+    const kk_simulator *s = x->s;
+    const kki_near *n = &s->near;
+    const int a = x->m->collider[plane];
+    const kk_vec3 up = kk_mat3_column(s->X_WS[a].R, 2);
+    const double level = kk_vec3_dot(up, s->X_WS[a].p), least = x->least + s->reach[a];
+    for (int i = 0; i < n->nmover; i++) {
+        const int b = x->m->collider[n->mover[i]];
+        const double *ball = s->ball + 4 * (size_t)b, reach = least + s->reach[b];
+        const double height = (up.x * ball[0] + up.y * ball[1]) + up.z * ball[2] - level;
+        int law = 0;
+        if (height <= outer_radius(&n->outline[b]) + reach && plane_meets_shape(s, a, b, reach) &&
+            kki_model_pair_may_touch(x->m, a, b, &law)) {
+            list_pair(x, a, b, reach, law);
         }
     }
+}
+
+/// Shapes that move, and new ones of the world; their boxes wait for the broad phase, which is one thread's.
+static void place_some(void *context, int first, int end, int worker) {
+    const listing *x = context;
+    kk_simulator *s = x->s;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        const int shape = x->m->collider[i];
+        const int is_new = s->placed[shape] == 0;
+        want_shape(x->m, s, shape);
+        s->near.is_moved[i] = x->m->shape[shape].node || is_new;
+        if (s->near.is_moved[i]) {
+            s->near.box[i] = box_in_world(&x->m->shape[shape].box, &s->X_WS[shape], 0.5 * x->least + s->reach[shape]);
+        }
+    }
+}
+
+static void place_boxes(listing *x) {
+    enum { GRAIN = 128 };
+    kki_near *n = &x->s->near;
+    kki_workers_share(kki_crew_workers(x->s), x->m->ncollider, GRAIN, place_some, x);
+    for (int i = 0; i < x->m->ncollider; i++) {
+        if (n->is_moved[i]) {
+            kki_broad_phase_move(n->broad, i, &n->box[i]);
+        }
+    }
+}
+
+static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
+    kki_near *n = &s->near;
+    listing x = {m, s, always(m, s), 0};
+    place_boxes(&x);
     const kki_pair *pair;
-    int32_t found;
-    const kk_status status = kki_broad_phase_update(n->broad, &pair, &found);
+    int32_t found, at = 0;
+    kk_status status = kki_broad_phase_update(n->broad, &pair, &found);
+    if (status == KK_OK) {
+        for (int k = 0; k < n->nplane; k++) { // sorted by the first of a pair
+            for (; at < found && pair[at].a < n->plane[k]; at++) {
+                list_boxes(&x, &pair[at]);
+            }
+            list_plane(&x, n->plane[k]);
+        }
+        for (; at < found; at++) {
+            list_boxes(&x, &pair[at]);
+        }
+        found = x.count;
+        status = x.count > n->most ? KK_LIMIT_EXCEEDED : KK_OK;
+    }
     if (status != KK_OK) {
         return kki_error_set(error, status,
                              "detect: %d pairs of shapes are near each other, %d is the most; set max_contacts",
                              (int)found, (int)n->most);
     }
-    for (int i = 0; i < found; i++) {
-        const int a = m->collider[pair[i].a], b = m->collider[pair[i].b];
-        int law = 0;
-        kki_model_pair_may_touch(m, a, b, &law);
-        n->list[i] = (kki_near_pair){a, b, law, least + s->reach[a] + s->reach[b]};
-    }
-    *count = found;
+    *count = x.count;
     return KK_OK;
 }
 

@@ -49,6 +49,10 @@ typedef struct kki_near {
     double *reach;          ///< [ngroup]
     kki_near_pair *list;    ///< [most] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
+    int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves
+    int32_t *plane, *mover; ///< [colliders] their places among the colliders
+    kki_aabb *box;          ///< [colliders] where it may get to in the rest of the step
+    int8_t *is_moved;       ///< [colliders] whether the broad phase must know
     const kk_model *model;
 } kki_near;
 

@@ -306,30 +306,23 @@ static kk_vec3 turning_of(const kk_model *m, const kk_simulator *s, int node, kk
     return kk_mat3_mul_vec(kki_mat3(n->R), kk_vec3_sub(now, then));
 }
 
-/// @param u  slip at the middle    @param t  of it what comes from turning
-static void reflect_friction(kk_simulator *s, const kki_constraint *c, const double *u, const double *t, int is_round) {
+/// @param u  slip at the middle    @param t  of it what comes from turning    @param bias  of the two rows
+static void reflect_friction(int sticks, const double *u, const double *t, double *bias) {
     const double along = u[0] * t[0] + u[1] * t[1], whole = t[0] * t[0] + t[1] * t[1];
     const double d[2] = {u[0] - t[0], u[1] - t[1]}, off = d[0] * d[0] + d[1] * d[1];
     const int all = off <= (NEARLY - 1) * (NEARLY - 1) * whole;
-    if (is_round && along > 0 && (c->sticks || all)) {
+    if (along > 0 && (sticks || all)) {
         const double share = along < whole ? along / whole : 1;
-        s->bias[c->row + 1] += all ? u[0] : share * t[0];
-        s->bias[c->row + 2] += all ? u[1] : share * t[1];
+        bias[0] += all ? u[0] : share * t[0];
+        bias[1] += all ? u[1] : share * t[1];
     }
 }
 
 /// A body that turns about its contact comes to the middle of the step with the point already on its way up and aside. Held at rest there
 /// for the end, the contact would do work on it in every step; it is held in the mean of start and end instead, as loops are. Of the
 /// velocity at the middle, u, only about as much as turning explains: what rolls on a round side, or was just pushed, shows none of that.
-static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
-    kki_contact *k = &s->contact[c->item];
-    k->swing = 0;
-    if (k->node[0] != 0 && k->node[1] != 0) { // between hands that move, a body is held and does not pivot
-        return;
-    }
-    if (m->law[k->law].restitution > 0 || s->compliance[c->row] != 0 || k->open > 0 || s->lambda[c->row] <= 0) {
-        return;
-    }
+void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *k, int sticks, const double *u,
+                         double *bias) {
     const kk_vec3 a = kk_vec3_sub(turning_of(m, s, k->node[1], k->point), turning_of(m, s, k->node[0], k->point));
     const double up = kk_vec3_dot(a, k->normal), most = 4 * k->gap / s->h;
     const double t[2] = {kk_vec3_dot(a, k->tangent[0]), kk_vec3_dot(a, k->tangent[1])};
@@ -339,8 +332,23 @@ static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constr
         k->swing = 0;
         return;
     }
-    s->bias[c->row] += k->swing;
-    reflect_friction(s, c, u + 1, t, m->law[k->law].ratio == 1);
+    bias[0] += k->swing;
+    if (m->law[k->law].ratio == 1) {
+        reflect_friction(sticks, u + 1, t, bias + 1);
+    }
+}
+
+/// Whether it may turn about a contact: between hands that move, a body is held and does not pivot.
+int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda) {
+    return (k->node[0] == 0 || k->node[1] == 0) && m->law[k->law].restitution == 0 && !(k->open > 0) && lambda > 0;
+}
+
+static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+    kki_contact *k = &s->contact[c->item];
+    k->swing = 0;
+    if (s->compliance[c->row] == 0 && kki_may_swing(m, k, s->lambda[c->row])) {
+        kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
+    }
 }
 
 /// Which friction a contact that sticks by more than it slides begins with: static where it does not slip, or where its last force was
@@ -604,7 +612,11 @@ static kk_status first_fault(const kk_simulator *s, kk_error *error) {
 
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
     const resolving x = {model, s, kki_state_warm_const(state)};
-    const kk_workers *workers = s->nworker > 1 && s->options.workers.count > 1 ? &s->options.workers : NULL;
+    const kk_workers *workers = kki_crew_workers(s);
+    kk_status status = kki_loose_resolve(model, s, error);
+    if (status != KK_OK) {
+        return status;
+    }
     kk_report report = s->report;
     for (int i = 0; i < s->nisland; i++) {
         s->outcome[i].is_done = 0;

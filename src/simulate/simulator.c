@@ -149,6 +149,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_spatial = kki_has_spatial_tendons(m);
+    s->is_crowd = kki_is_crowd(m) && m->nactuator == 0;
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
     s->max_contacts =
@@ -158,6 +159,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
     s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
     measure_trees(m, s);
+    s->loose.room = s->wide.width > 0 && !s->paper ? s->max_contacts : 0;
     s->wide.room = 2 * (size_t)s->max_rows * (size_t)s->wide.widest;
 }
 
@@ -235,6 +237,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
     KKI_LAYOUT_ARRAY(layout, s->met,
                      s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0);
+    kki_loose_place(layout, m, s);
     kki_simulator_place_scratch(layout, m, s);
 }
 
@@ -295,6 +298,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     status = status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), &s->allocator);
     status = status ? status : kki_simulator_make_solvers(m, s);
+    kki_loose_fill(m, s);
     return status ? status : kki_crew_create(m, s);
 }
 

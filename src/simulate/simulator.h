@@ -10,6 +10,7 @@
 #include "contact/solver.h"
 #include "dynamics/data.h"
 #include "model/warm.h"
+#include "simulate/loose.h"
 #include "simulate/near.h"
 #include "simulate/wide.h"
 
@@ -141,7 +142,10 @@ typedef struct kki_outcome {
 /// What the narrow phase finds of a pair; several manifolds are looked for again.
 typedef struct kki_meeting {
     const double *record; ///< what the state remembers of it
-    int32_t count;
+    int32_t count;        ///< manifolds; below zero: several
+    int32_t pair, from;   ///< of those that touch, and its first contact
+    int32_t old_count;    ///< contacts that the state remembers
+    const double *old;    ///< the first of them
     kki_pair_memory memory;
     kki_manifold manifold;
 } kki_meeting;
@@ -166,6 +170,7 @@ struct kk_simulator {
     double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
     int has_spatial; ///< whether it has spatial tendons
+    int is_crowd;    ///< whether it is lone bodies and nothing else, without motors (crowd.c)
 
     // the moving copy of the state
     const kk_state *start; ///< the state itself, as long as a step lasts
@@ -244,6 +249,8 @@ struct kk_simulator {
     kk_error *fault;           ///< [nworker] of each worker's first island that failed
     int32_t *fault_island;     ///< [nworker] its number
 
+    kki_loose loose; ///< with a budget: what only touches (loose.c)
+
     // one island at a time
     double *Y, *G;    ///< [nv × stride], [rows × stride]
     int32_t *support; ///< [nv]
@@ -260,6 +267,8 @@ void kki_crew_free(kk_simulator *s);
 /// Copies of the simulator as it is now, with scratch of their own.
 void kki_crew_gather(kk_simulator *s);
 kk_simulator *kki_crew_member(kk_simulator *s, int worker);
+/// The caller's workers; NULL: there are none but the calling thread.
+const kk_workers *kki_crew_workers(const kk_simulator *s);
 /// simulator.c: what each worker has of its own.
 void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simulator *s);
 kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);
@@ -280,6 +289,20 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
 int kki_last_dof(const kk_model *model, int node);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
+/// crowd.c: stages of the step for models of lone bodies alone.
+int kki_is_crowd(const kk_model *model);
+void kki_crowd_go_to_middle(const kk_model *model, kk_simulator *s);
+void kki_crowd_move_freely(const kk_model *model, kk_simulator *s);
+void kki_crowd_move(const kk_model *model, kk_simulator *s);
+/// loose.c: memory, and what does not change.
+void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
+void kki_loose_fill(const kk_model *m, kk_simulator *s);
+/// Which of the step's contacts the swarm takes: no constraints are listed for them.
+void kki_loose_choose(const kk_model *model, kk_simulator *s);
+int kki_loose_has_contact(const kk_simulator *s, int contact);
+int kki_loose_has_tree(const kk_simulator *s, int tree);
+/// Impulses of the swarm; y_end and y_drift of its bodies, their contacts, and its share of the report.
+kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *error);
 /// islands.c: sorts them into islands and numbers rows and blocks.
 kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 /// resolve.c: impulses of all islands; y_end and y_drift.

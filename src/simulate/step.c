@@ -49,6 +49,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
            (size_t)m->nloop * sizeof *s->loop_switch);
     memset(s->is_row, 0, (size_t)m->nactuator * sizeof *s->is_row);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
+    s->loose.npoint = s->loose.islands = s->loose.largest = 0;
     s->meeting = -1;
     s->start = state;
     s->h = h;
@@ -57,6 +58,10 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
 // ---- how would it move if it touched nothing
 
 static void move_freely(const kk_model *m, kk_simulator *s) {
+    if (s->is_crowd) {
+        kki_crowd_move_freely(m, s);
+        return;
+    }
     s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
     for (int k = 0; k < m->nv; k++) {
         s->y_free[k] = s->y[k] + s->h * s->E[k];
@@ -79,6 +84,10 @@ static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, d
 }
 
 static void move(const kk_model *m, kk_simulator *s) {
+    if (s->is_crowd) {
+        kki_crowd_move(m, s);
+        return;
+    }
     const size_t bytes = (size_t)m->nv * sizeof(double);
     if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
         memcpy(s->drift, s->v_kicked, bytes);
@@ -126,7 +135,11 @@ static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
         s->report.penetration = depth > s->report.penetration ? depth : s->report.penetration;
     }
     s->report.contacts = s->ncontact;
-    s->report.islands = s->nisland;
+    s->report.islands = s->nisland + s->loose.islands;
+    s->report.rows += 3 * s->loose.npoint;
+    if (s->loose.largest > s->report.largest_island) {
+        s->report.largest_island = s->loose.largest;
+    }
     for (int i = 0; i < s->nisland; i++) {
         const int rows = s->island[i].nrow;
         s->report.rows += rows;
@@ -159,7 +172,7 @@ static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *s
 
 /// Whether this step is one for Runge and Kutta: asked for, and nothing but dry friction holds anything.
 static int is_smooth(const kk_model *m, const kk_simulator *s) {
-    int smooth = m->options.integrator == KK_INTEGRATOR_RK4;
+    int smooth = m->options.integrator == KK_INTEGRATOR_RK4 && s->loose.npoint == 0;
     for (int i = 0; i < s->nconstraint && smooth; i++) {
         smooth = s->constraint[i].kind == KKI_ON_FRICTION;
     }
@@ -178,7 +191,7 @@ static kk_status kick_once(const kk_model *m, kk_simulator *s, const kk_state *s
     *t = book(s, KK_STAGE_FACTOR, *t);
     status = kki_resolve_islands(m, s, state, error);
     *t = book(s, KK_STAGE_SOLVE, *t);
-    if (status == KK_OK) {
+    if (status == KK_OK && !s->is_crowd) { // no servos there that would have to know
         velocities_of(m, s, s->y_end, s->v_kicked);
     }
     return status;
@@ -215,9 +228,13 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
 }
 
 static void go_to_middle(const kk_model *m, kk_simulator *s) {
-    kki_drift(m, 0.5 * s->h, s->q, s->v);
+    if (s->is_crowd) {
+        kki_crowd_go_to_middle(m, s);
+    } else {
+        kki_drift(m, 0.5 * s->h, s->q, s->v);
+        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+    }
     memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
 }
 
 /// Runge and Kutta where they can, the kick otherwise.

@@ -34,13 +34,27 @@ static void store_pair(const kk_model *m, const kki_touching *t, double *to) {
     }
 }
 
-static void store_contacts(const kk_simulator *s, const kki_warm_layout *w, double *warm) {
-    for (int i = 0; i < s->ncontact; i++) {
-        store_contact(s, &s->contact[i], warm + w->first_contact + i * KKI_WARM_CONTACT_SIZE);
+static void store_some_contacts(void *context, int first, int end, int worker) {
+    const kk_simulator *s = context;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        store_contact(s, &s->contact[i], s->warm + s->layout.first_contact + i * KKI_WARM_CONTACT_SIZE);
     }
-    for (int i = 0; i < s->ntouching; i++) {
-        store_pair(s->model, &s->touching[i], warm + w->first_pair + i * KKI_WARM_PAIR_SIZE);
+}
+
+static void store_some_pairs(void *context, int first, int end, int worker) {
+    const kk_simulator *s = context;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        store_pair(s->model, &s->touching[i], s->warm + s->layout.first_pair + i * KKI_WARM_PAIR_SIZE);
     }
+}
+
+static void store_contacts(kk_simulator *s, const kki_warm_layout *w, double *warm) {
+    enum { GRAIN = 128 };
+    const kk_workers *workers = kki_crew_workers(s);
+    kki_workers_share(workers, s->ncontact, GRAIN, store_some_contacts, s);
+    kki_workers_share(workers, s->ntouching, GRAIN, store_some_pairs, s);
     warm[w->contact_count] = s->ncontact;
     warm[w->pair_count] = s->ntouching;
 }

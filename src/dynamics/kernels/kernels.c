@@ -215,15 +215,31 @@ static void angles(const kk_model *m, kki_scratch *S, const double *q) {
     trig_of_nodes(m, q, 1, S);
 }
 
+static void kick_begin(const kk_model *m, kki_scratch *S, const double *q) {
+    articulated *body = S->articulated;
+    kick_world(m, S, q);
+    body[0].al = body[0].a = v_zero();
+}
+static void kick_prepare_some(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end) {
+    kick_outward(m, S, q, v, first, end);
+}
+static void kick_factor_some(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
+                             const double *v, double *E, double *y, int first, int end) {
+    kick_inward(m, S, diagonal, tau, v, E, y, first, end);
+}
+static void kick_apply_some(const kk_model *m, kki_scratch *S, const double *dy, double *dv, int first, int end) {
+    kick_apply_to(m, S, dy, dv, first, end);
+}
 static void kick_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
-    kick_outward(m, S, q, v);
+    kick_begin(m, S, q);
+    kick_prepare_some(m, S, q, v, 1, m->nnode);
 }
 static void kick_factor(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
                         double *E, double *y) {
-    kick_inward(m, S, diagonal, tau, v, E, y);
+    kick_factor_some(m, S, diagonal, tau, v, E, y, 1, m->nnode);
 }
 static void kick_apply(const kk_model *m, kki_scratch *S, const double *dy, double *dv) {
-    kick_apply_all(m, S, dy, dv);
+    kick_apply_some(m, S, dy, dv, 1, m->nnode);
 }
 
 #endif
@@ -264,5 +280,9 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .kick_prepare = kick_prepare,
     .kick_factor = kick_factor,
     .kick_apply = kick_apply,
+    .kick_begin = kick_begin,
+    .kick_prepare_some = kick_prepare_some,
+    .kick_factor_some = kick_factor_some,
+    .kick_apply_some = kick_apply_some,
 #endif
 };

@@ -47,19 +47,26 @@ KKI_INLINE void kick_velocity(const knode *b, const double *v, const world_node 
     }
 }
 
-/// Roots to tips: poses, velocities, bias, inertias.
-KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
+/// The world, and what hangs on angles.
+KKI_INLINE void kick_world(const kk_model *m, kki_scratch *S, const double *q) {
     world_node *pose = S->pose;
     world_motion *motion = S->motion;
     world_rates *rates = S->rates;
-    articulated *body = S->articulated;
     trig_of_nodes(m, q, 1, S);
     pose_of_world(&pose[0]);
     motion[0].w = motion[0].al = v_zero();
     motion[0].a = v_neg(v_of_doubles(m->gravity));
     motion[0].spin = m_spin(motion[0].w, motion[0].al);
     rates[0].w = rates[0].u = v_zero();
-    for (int i = 1; i < m->nnode; i++) {
+}
+
+/// Roots to tips: poses, velocities, bias, inertias.
+KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end) {
+    world_node *pose = S->pose;
+    world_motion *motion = S->motion;
+    world_rates *rates = S->rates;
+    articulated *body = S->articulated;
+    for (int i = first; i < end; i++) {
         const knode *b = node_of(m, S, i);
         world_node x;
         world_motion bias;
@@ -197,11 +204,11 @@ KKI_INLINE void kick_central(const knode *b, const mat3 *R, const articulated *A
 /// Tips to roots: pivots, scaled forces E and velocities y.
 /// @param diagonal  [nv] armature and impedance    @param tau, v  [nv]    @param E, y  [nv] results
 KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
-                            const double *v, double *E, double *y) {
+                            const double *v, double *E, double *y, int first, int end) {
     const world_node *pose = S->pose;
     const world_rates *rates = S->rates;
     articulated *body = S->articulated;
-    for (int i = m->nnode - 1; i > 0; i--) {
+    for (int i = end - 1; i >= first; i--) {
         const knode *b = node_of(m, S, i);
         const size_t k = (size_t)b->v_index;
         pivot *axis = (pivot *)S->pivot + k;
@@ -255,11 +262,10 @@ KKI_INLINE void kick_apply_central(const knode *b, const pivot *axis, const doub
 }
 
 /// Roots to tips: Δv of Δy. @param dy [nv]    @param dv [nv] result, may alias dy
-KKI_INLINE void kick_apply_all(const kk_model *m, kki_scratch *S, const double *dy, double *dv) {
+KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *dy, double *dv, int first, int end) {
     const world_node *pose = S->pose;
     articulated *body = S->articulated;
-    body[0].al = body[0].a = v_zero();
-    for (int i = 1; i < m->nnode; i++) {
+    for (int i = first; i < end; i++) {
         const knode *b = node_of(m, S, i);
         const articulated *P = &body[b->parent];
         const pivot *axis = (const pivot *)S->pivot + b->v_index;

@@ -1,0 +1,118 @@
+/// Bodies that only touch: sweeps of a fixed budget in the bodies' own velocities.
+///
+/// A *face* is what two bodies touch with along one normal, up to eight points. Faces get colours so that no two of a colour share a moving
+/// body; four of a colour are a bundle, a face a lane. Within a colour the order does not matter, so lanes and workers take what comes, and
+/// the result depends on the list of faces alone.
+///
+/// Rows are never formed. With the arms r of a point from both centres of mass, and the face's axes D = (n, t₁, t₂),
+///     u = Dᵀ ((v_B + ω_B × r_B) − (v_A + ω_A × r_A)) + g,     Δv = F/m,   Δω = J (r × F),   F = D Δλ,
+/// which reads half the numbers that rows of both bodies have: a sweep waits for memory more than for sums.
+///
+/// Of n sweeps each has an n-th of the step, its forces and its impulses λₖ (Macklin et al., Small Steps in Physics Simulation, 2019): what a
+/// sweep leaves undone acts for an n-th of the step only, and a column of ten boxes stands where n sweeps over the whole step let it
+/// buckle. Rows stay those of the middle of the step, so λ = Σ λₖ is a solution of the same problem, within the cones because they are convex, and
+/// proved as any other. A sweep starts from the impulses of the one before, whose velocities it therefore goes on with: v + (v − v before).
+#ifndef KKI_CONTACT_SWARM_H
+#define KKI_CONTACT_SWARM_H
+
+#include <karakuri/workers.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KKI_SWARM_LANES = 4, KKI_SWARM_COLOURS = 64, KKI_SWARM_POINTS = 8, KKI_SWARM_BODY = 8 };
+
+/// Of each body, eight doubles: velocity of the centre and angular velocity, or force and moment about the centre, each padded to four.
+/// What answers: 1/m, xx, yy, zz, xy, xz, yz of J = I⁻¹ in world axes, 0.
+
+/// Four faces.
+typedef struct kki_swarm_bundle {
+    _Alignas(64) double axis[3][3][KKI_SWARM_LANES]; ///< n, t₁, t₂ by components
+    double friction[KKI_SWARM_LANES];
+    int32_t at[2][KKI_SWARM_LANES];   ///< where its bodies' numbers begin: A, B; the zeros behind all bodies: none
+    int32_t contact[KKI_SWARM_LANES]; ///< the caller's number of the first point; −1: the lane is empty
+    int32_t count[KKI_SWARM_LANES];   ///< points of each
+    int32_t first, points;            ///< in the lists of points: where they begin, and how many the longest lane has
+} kki_swarm_bundle;
+
+/// One point of each of four faces: what a sweep reads.
+typedef struct kki_swarm_point {
+    _Alignas(64) double arm[2][3][KKI_SWARM_LANES]; ///< from the centres of A and B
+    double inverse_n[KKI_SWARM_LANES];              ///< 1/Gnn; 0: nothing moves it
+    double across[2][KKI_SWARM_LANES];              ///< Gn1, Gn2
+    double inverse_t[3][KKI_SWARM_LANES];           ///< of the tangential 2 × 2: 11, 12, 22
+    double step[KKI_SWARM_LANES];                   ///< 1 over its larger eigenvalue
+    double g[3][KKI_SWARM_LANES];
+    double lambda[3][KKI_SWARM_LANES]; ///< of one sweep's share of the step
+    double total[3][KKI_SWARM_LANES];  ///< of all so far
+} kki_swarm_point;
+
+/// The same points: what only their beginning and their end need.
+typedef struct kki_swarm_end {
+    _Alignas(64) double u[3][KKI_SWARM_LANES]; ///< Dᵀ of the velocities, without g
+    double scale[KKI_SWARM_LANES];             ///< the largest of G's diagonal
+    double residual[KKI_SWARM_LANES];          ///< of the natural map, squared
+    double rate[KKI_SWARM_LANES];              ///< of the position pass: speed that would undo the overlap; ≥ 0: none
+} kki_swarm_end;
+
+/// The largest of a bundle's points, a lane each.
+typedef struct kki_swarm_proof {
+    _Alignas(64) double residual[KKI_SWARM_LANES]; ///< squared
+    double cone[KKI_SWARM_LANES], signorini[KKI_SWARM_LANES];
+    double
+        turned[KKI_SWARM_LANES]; ///< of friction against slip: |sin|/(|sin| + |cos|), 2 minus that beyond a right angle
+    double fastest[KKI_SWARM_LANES]; ///< |g + Dᵀ of the free velocities|
+    double deepest[KKI_SWARM_LANES]; ///< the least rate
+} kki_swarm_proof;
+
+struct kki_swarm_kernels;
+
+typedef struct kki_swarm {
+    const struct kki_swarm_kernels *kernels; ///< what this CPU runs
+    const kk_workers *workers;               ///< NULL: the calling thread alone
+    int32_t nbody, count, colours;
+    int32_t start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    kki_swarm_bundle *bundle;
+    kki_swarm_point *point;
+    kki_swarm_end *end;
+    kki_swarm_proof *proof;    ///< by bundle
+    double *velocity, *wrench; ///< [8 × (bodies + 1)]
+    double *before;            ///< [8 × (bodies + 1)] in: velocities at the start of the step
+    double *free;              ///< [8 × (bodies + 1)] at its end without contacts
+    double *inverse;           ///< [8 × (bodies + 1)] what answers
+} kki_swarm;
+
+typedef struct kki_swarm_kernels {
+    /// inverse_n … step and the scale, from arms and axes; u, proof.fastest of the free velocities.
+    void (*prepare)(const kki_swarm *s, int bundle);
+    /// Wrenches += those of λ, or of its share.
+    void (*push)(const kki_swarm *s, int bundle, bool total);
+    /// One pass over bundles of one colour.
+    void (*sweep)(const kki_swarm *s, int first, int end, bool backwards);
+    /// u, residual and proof of λ at the velocities.
+    void (*judge)(const kki_swarm *s, int bundle);
+    /// Poses the position pass. @param most  speed beyond which nothing is repaired
+    void (*repose)(const kki_swarm *s, int bundle, double most);
+    /// Velocities of bodies first … end − 1 are those at the step's start and a share of what forces add, with what their wrenches do.
+    void (*answer)(const kki_swarm *s, double share, int first, int end);
+    /// Velocities of bodies go on as they did.
+    void (*coast)(const kki_swarm *s, int first, int end);
+} kki_swarm_kernels;
+
+/// index 0: baseline; 1: AVX2; NULL where build or CPU has none.
+const kki_swarm_kernels *kki_swarm_kernels_at(int index);
+const kki_swarm_kernels *kki_swarm_kernels_best(void);
+
+/// Blocks of four points, at most, where each colour's faces are sorted by their number of points.
+static inline size_t kki_swarm_room(int points) {
+    return (size_t)points / KKI_SWARM_LANES + (size_t)(KKI_SWARM_COLOURS * KKI_SWARM_POINTS);
+}
+
+/// λ of the budget's sweeps, from each point's share in `lambda`: into `total`.
+void kki_swarm_solve(kki_swarm *s, int sweeps);
+/// The proof of `total`, at velocities made anew from it.
+void kki_swarm_judge(kki_swarm *s);
+/// The position pass; false where there is nothing to repair. Velocities are those it moves bodies with.
+bool kki_swarm_repair(kki_swarm *s, int sweeps, double most);
+
+#endif

@@ -1,0 +1,414 @@
+/// Passes over bundles of faces; see swarm.h. Written once over vectors of four and inlined for every instruction set; lanes do not meet, so all
+/// give the same bits.
+#include "contact/swarm.h"
+#include "dynamics/kernels/kernels.h"
+
+#define BODY static inline __attribute__((always_inline))
+
+typedef double quad __attribute__((vector_size(32), may_alias));
+typedef int64_t mask __attribute__((vector_size(32), may_alias));
+
+enum { LANES = KKI_SWARM_LANES };
+
+/// Slip below which friction has no direction, m/s (certificate.c has the same).
+static const double LEAST_SLIP = 1e-9;
+
+// ---- four at a time
+
+BODY quad pick(mask m, quad a, quad b) {
+    return (quad)(((mask)a & m) | ((mask)b & ~m));
+}
+
+BODY quad all(double x) {
+    return (quad){x, x, x, x};
+}
+
+BODY quad root(quad a) {
+    return (quad){__builtin_sqrt(a[0]), __builtin_sqrt(a[1]), __builtin_sqrt(a[2]), __builtin_sqrt(a[3])};
+}
+
+BODY quad size_of(quad a) {
+    return pick(a < all(0), -a, a);
+}
+
+/// The larger; what is no number counts as the largest.
+BODY quad larger(quad a, quad b) {
+    return pick((a >= b) | (a != a), a, b);
+}
+
+/// By value, so that it stays in registers.
+typedef struct {
+    quad x, y, z;
+} vec;
+
+BODY vec vec_load(const double a[3][LANES]) {
+    return (vec){*(const quad *)a[0], *(const quad *)a[1], *(const quad *)a[2]};
+}
+
+BODY vec add(vec a, vec b) {
+    return (vec){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+BODY vec sub(vec a, vec b) {
+    return (vec){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+BODY vec scale(vec a, quad f) {
+    return (vec){a.x * f, a.y * f, a.z * f};
+}
+
+BODY quad dot(vec a, vec b) {
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+BODY vec cross(vec a, vec b) {
+    return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+// ---- bodies, one a lane
+
+BODY void transpose(quad a, quad b, quad c, quad d, quad x[4]) {
+    const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    x[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    x[1] = __builtin_shufflevector(ba, dc, 0, 1, 4, 5);
+    x[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    x[3] = __builtin_shufflevector(ba, dc, 2, 3, 6, 7);
+}
+
+/// Four numbers of four bodies.
+BODY void load4(const double *z, const int32_t *at, quad x[4]) {
+    transpose(*(const quad *)(z + at[0]), *(const quad *)(z + at[1]), *(const quad *)(z + at[2]),
+              *(const quad *)(z + at[3]), x);
+}
+
+/// Three numbers back again, with a zero behind them; nothing is written to the zeros at `none`, which all share.
+BODY void store3(vec v, const int32_t *at, int32_t none, double *z) {
+    quad y[4];
+    transpose(v.x, v.y, v.z, all(0), y);
+    for (int l = 0; l < LANES; l++) {
+        if (at[l] != none) {
+            *(quad *)(z + at[l]) = y[l];
+        }
+    }
+}
+
+/// Velocities of four bodies, or their wrenches.
+typedef struct {
+    vec v, w;
+} twist;
+
+BODY twist twist_load(const double *z, const int32_t *at) {
+    quad v[4], w[4];
+    load4(z, at, v);
+    load4(z + 4, at, w);
+    return (twist){{v[0], v[1], v[2]}, {w[0], w[1], w[2]}};
+}
+
+BODY void twist_store(twist t, const int32_t *at, int32_t none, double *z) {
+    store3(t.v, at, none, z);
+    store3(t.w, at, none, z + 4);
+}
+
+/// What answers: 1/m and J.
+typedef struct {
+    quad m, xx, yy, zz, xy, xz, yz;
+} response;
+
+BODY response response_load(const double *z, const int32_t *at) {
+    quad a[4], b[4];
+    load4(z, at, a);
+    load4(z + 4, at, b);
+    return (response){a[0], a[1], a[2], a[3], b[0], b[1], b[2]};
+}
+
+BODY vec turn(const response *k, vec n) {
+    return (vec){(k->xx * n.x + k->xy * n.y) + k->xz * n.z, (k->xy * n.x + k->yy * n.y) + k->yz * n.z,
+                 (k->xz * n.x + k->yz * n.y) + k->zz * n.z};
+}
+
+BODY int32_t none_of(const kki_swarm *s) {
+    return KKI_SWARM_BODY * s->nbody;
+}
+
+// ---- the sweep
+
+/// The normal, then friction with it, within the disc. Outside the disc the step is a number, because projecting Gtt⁻¹ u has a wrong
+/// fixed point.
+BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l) {
+    const quad *across = (const quad *)p->across, *T = (const quad *)p->inverse_t, zero = all(0);
+    const quad n = l.x - u.x * *(const quad *)p->inverse_n, x = pick(n > zero, n, zero);
+    const quad dn = x - l.x, u1 = u.y + across[0] * dn, u2 = u.z + across[1] * dn;
+    const quad rim = friction * x, area = rim * rim, h = *(const quad *)p->step;
+    const quad a1 = l.y - (T[0] * u1 + T[1] * u2), a2 = l.z - (T[1] * u1 + T[2] * u2);
+    const mask inside = a1 * a1 + a2 * a2 <= area, closed = inside | ~(rim > zero);
+    const vec held = {x, pick(inside, a1, zero), pick(inside, a2, zero)};
+    if (closed[0] & closed[1] & closed[2] & closed[3]) {
+        return held; // most often: a root and a division less
+    }
+    const quad b1 = l.y - h * u1, b2 = l.z - h * u2, t = b1 * b1 + b2 * b2;
+    const quad f = pick(t > area, rim / root(t), all(1));
+    return (vec){x, pick(closed, held.y, f * b1), pick(closed, held.z, f * b2)};
+}
+
+BODY vec point_velocity(const kki_swarm_point *p, const twist *a, const twist *b) {
+    const vec va = add(a->v, cross(a->w, vec_load(p->arm[0]))), vb = add(b->v, cross(b->w, vec_load(p->arm[1])));
+    return sub(vb, va);
+}
+
+BODY vec along(vec n, vec t1, vec t2, vec v) {
+    return (vec){dot(n, v), dot(t1, v), dot(t2, v)};
+}
+
+BODY vec across(vec n, vec t1, vec t2, vec f) {
+    return add(scale(n, f.x), add(scale(t1, f.y), scale(t2, f.z)));
+}
+
+BODY void sweep_bundle(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+    const int32_t none = none_of(s);
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    const quad friction = *(const quad *)b->friction;
+    twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
+    for (int k = 0; k < b->points; k++) {
+        kki_swarm_point *p = &s->point[b->first + (backwards ? b->points - 1 - k : k)];
+        quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
+        const vec l = {lambda[0], lambda[1], lambda[2]};
+        const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
+        const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
+        lambda[0] = x.x;
+        lambda[1] = x.y;
+        lambda[2] = x.z;
+        total[0] += x.x;
+        total[1] += x.y;
+        total[2] += x.z;
+        A.v = sub(A.v, scale(F, a.m));
+        B.v = add(B.v, scale(F, c.m));
+        A.w = sub(A.w, turn(&a, cross(vec_load(p->arm[0]), F)));
+        B.w = add(B.w, turn(&c, cross(vec_load(p->arm[1]), F)));
+    }
+    twist_store(A, b->at[0], none, s->velocity);
+    twist_store(B, b->at[1], none, s->velocity);
+}
+
+BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards) {
+    for (int i = first; i < end; i++) {
+        sweep_bundle(s, &s->bundle[i], backwards);
+    }
+}
+
+// ---- before and behind it
+
+/// G of one point, 1 on each side that has a body. Lanes whose G is singular, the empty ones among them, are moved by nothing.
+BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, vec n, vec t1, vec t2, const response *a,
+                        const response *c) {
+    quad nn = a->m + c->m, t11 = nn, t22 = nn, n1 = all(0), n2 = n1, t12 = n1;
+    const quad zero = all(0), one = all(1);
+    for (int side = 0; side < 2; side++) {
+        const vec r = vec_load(p->arm[side]), x = cross(r, n), y = cross(r, t1), z = cross(r, t2);
+        const response *k = side ? c : a;
+        const vec Jx = turn(k, x), Jy = turn(k, y), Jz = turn(k, z);
+        nn += dot(x, Jx);
+        n1 += dot(x, Jy);
+        n2 += dot(x, Jz);
+        t11 += dot(y, Jy);
+        t12 += dot(y, Jz);
+        t22 += dot(z, Jz);
+    }
+    const quad D = t11 * t22 - t12 * t12, half = all(0.5) * (t11 - t22);
+    const quad most = all(0.5) * (t11 + t22) + root(half * half + t12 * t12);
+    const mask good = (nn > zero) & (D > zero);
+    const quad f = pick(good, one / D, zero);
+    *(quad *)p->inverse_n = pick(good, one / nn, zero);
+    ((quad *)p->across)[0] = n1;
+    ((quad *)p->across)[1] = n2;
+    ((quad *)p->inverse_t)[0] = f * t22;
+    ((quad *)p->inverse_t)[1] = zero - f * t12;
+    ((quad *)p->inverse_t)[2] = f * t11;
+    *(quad *)p->step = pick(good, one / most, zero);
+    *(quad *)e->scale = pick(good, larger(nn, larger(t11, t22)), one);
+}
+
+BODY void prepare_body(const kki_swarm *s, int bundle) {
+    const kki_swarm_bundle *b = &s->bundle[bundle];
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
+    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
+    quad fastest = all(0);
+    for (int k = b->first; k < b->first + b->points; k++) {
+        kki_swarm_point *p = &s->point[k];
+        prepare_point(p, &s->end[k], n, t1, t2, &a, &c);
+        const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
+        fastest = larger(larger(size_of(u.x), size_of(u.y)), larger(size_of(u.z), fastest));
+    }
+    *(quad *)s->proof[bundle].fastest = fastest;
+}
+
+BODY void push_body(const kki_swarm *s, int bundle, bool total) {
+    const kki_swarm_bundle *b = &s->bundle[bundle];
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    twist A = twist_load(s->wrench, b->at[0]), B = twist_load(s->wrench, b->at[1]);
+    for (int k = b->first; k < b->first + b->points; k++) {
+        const kki_swarm_point *p = &s->point[k];
+        const vec F = across(n, t1, t2, vec_load(total ? p->total : p->lambda));
+        A.v = sub(A.v, F);
+        B.v = add(B.v, F);
+        A.w = sub(A.w, cross(vec_load(p->arm[0]), F));
+        B.w = add(B.w, cross(vec_load(p->arm[1]), F));
+    }
+    twist_store(A, b->at[0], none_of(s), s->wrench);
+    twist_store(B, b->at[1], none_of(s), s->wrench);
+}
+
+// ---- the proof: certificate.c's, a contact a lane
+
+/// |s λ − P(s λ − ũ)|², and how far λ is from its cone, times s.
+BODY quad natural_map(quad mu, quad scale_of, vec l, vec u) {
+    const quad slip = root(u.y * u.y + u.z * u.z), normal = u.x + mu * slip, zero = all(0);
+    const quad a0 = scale_of * l.x, a1 = scale_of * l.y, a2 = scale_of * l.z;
+    const quad x0 = a0 - normal, x1 = a1 - u.y, x2 = a2 - u.z, t = root(x1 * x1 + x2 * x2);
+    const mask inside = (x0 >= zero) & (t <= mu * x0), tip = mu * t <= -x0;
+    const quad n = (x0 + mu * t) / (all(1) + mu * mu), f = pick(t > zero, mu * n / t, zero);
+    const quad d0 = pick(inside, normal, a0 - pick(tip, zero, n)), d1 = pick(inside, u.y, a1 - pick(tip, zero, f * x1));
+    const quad d2 = pick(inside, u.z, a2 - pick(tip, zero, f * x2));
+    return d0 * d0 + d1 * d1 + d2 * d2;
+}
+
+BODY quad beyond_cone(quad mu, vec l) {
+    const quad t = root(l.y * l.y + l.z * l.z), zero = all(0);
+    const mask inside = (l.x >= zero) & (t <= mu * l.x), tip = mu * t <= -l.x;
+    const quad n = pick(tip, zero, (l.x + mu * t) / (all(1) + mu * mu)), d0 = l.x - n, d1 = t - mu * n;
+    return pick(inside, zero, root(d0 * d0 + d1 * d1));
+}
+
+/// How far λt is turned against −ut of what slides by more than rounding, on a scale from 0 to 2.
+BODY quad turned(vec l, vec u, quad residual) {
+    const quad slip = root(u.y * u.y + u.z * u.z), size = l.y * l.y + l.z * l.z, zero = all(0);
+    const quad sine = size_of(l.y * u.z - l.z * u.y), cosine = zero - (l.y * u.y + l.z * u.z);
+    const quad share = sine / (sine + size_of(cosine));
+    const mask slides = (slip > all(LEAST_SLIP) + all(10) * residual) & (size > zero);
+    return pick(slides, pick(cosine >= zero, share, all(2) - share), zero);
+}
+
+BODY void judge_body(const kki_swarm *s, int bundle) {
+    const kki_swarm_bundle *b = &s->bundle[bundle];
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    const twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    const quad mu = *(const quad *)b->friction;
+    quad residual = all(0), cone = residual, signorini = residual, angle = residual;
+    for (int k = b->first; k < b->first + b->points; k++) {
+        const kki_swarm_point *p = &s->point[k];
+        kki_swarm_end *e = &s->end[k];
+        const vec v = along(n, t1, t2, point_velocity(p, &A, &B)), u = add(v, vec_load(p->g)), l = vec_load(p->total);
+        const quad g = *(const quad *)e->scale, r = natural_map(mu, g, l, u);
+        // what nothing moves, an empty lane among it, has no law to keep
+        const quad own = pick(*(const quad *)p->inverse_n == all(0), all(0), r);
+        ((quad *)e->u)[0] = v.x;
+        ((quad *)e->u)[1] = v.y;
+        ((quad *)e->u)[2] = v.z;
+        *(quad *)e->residual = own;
+        residual = larger(own, residual);
+        cone = larger(g * beyond_cone(mu, l), cone);
+        signorini = larger(size_of(l.x * u.x), signorini);
+        angle = larger(turned(l, u, root(r)), angle);
+    }
+    kki_swarm_proof *x = &s->proof[bundle];
+    *(quad *)x->residual = residual;
+    *(quad *)x->cone = cone;
+    *(quad *)x->signorini = signorini;
+    *(quad *)x->turned = angle;
+}
+
+// ---- positions
+
+BODY void repose_body(const kki_swarm *s, int bundle, double most) {
+    const kki_swarm_bundle *b = &s->bundle[bundle];
+    quad deepest = all(0);
+    for (int k = b->first; k < b->first + b->points; k++) {
+        kki_swarm_point *p = &s->point[k];
+        kki_swarm_end *e = &s->end[k];
+        const quad zero = all(0), rate = *(const quad *)e->rate;
+        const quad g = pick(rate < all(-most), all(-most), rate);
+        deepest = pick(g < deepest, g, deepest);
+        ((quad *)p->g)[0] = g;
+        ((quad *)p->g)[1] = ((quad *)p->g)[2] = zero;
+        ((quad *)p->lambda)[0] = ((quad *)p->lambda)[1] = ((quad *)p->lambda)[2] = zero;
+    }
+    *(quad *)s->proof[bundle].deepest = deepest;
+}
+
+// ---- bodies, one after the other
+
+BODY void answer_body(const kki_swarm *s, double share, int first, int end) {
+    for (size_t i = KKI_SWARM_BODY * (size_t)first; i < KKI_SWARM_BODY * (size_t)end; i += KKI_SWARM_BODY) {
+        const double *W = s->wrench + i, *k = s->inverse + i, *from = s->before + i, *to = s->free + i;
+        double *z = s->velocity + i;
+        const double w[3] = {(k[1] * W[4] + k[4] * W[5]) + k[5] * W[6], (k[4] * W[4] + k[2] * W[5]) + k[6] * W[6],
+                             (k[5] * W[4] + k[6] * W[5]) + k[3] * W[6]};
+        for (int c = 0; c < 3; c++) {
+            z[c] = (from[c] + share * (to[c] - from[c])) + k[0] * W[c];
+            z[4 + c] = (from[4 + c] + share * (to[4 + c] - from[4 + c])) + w[c];
+        }
+        z[3] = z[7] = 0;
+    }
+}
+
+BODY void coast_body(const kki_swarm *s, int first, int end) {
+    quad *v = (quad *)s->velocity, *before = (quad *)s->before;
+    for (int i = 2 * first; i < 2 * end; i++) {
+        const quad x = v[i];
+        v[i] = x + (x - before[i]);
+        before[i] = x;
+    }
+}
+
+// ---- for every instruction set
+
+#define DEFINE(suffix, attribute)                                                                  \
+    attribute static void prepare_##suffix(const kki_swarm *s, int bundle) {                       \
+        prepare_body(s, bundle);                                                                   \
+    }                                                                                              \
+    attribute static void push_##suffix(const kki_swarm *s, int bundle, bool total) {              \
+        push_body(s, bundle, total);                                                               \
+    }                                                                                              \
+    attribute static void sweep_##suffix(const kki_swarm *s, int first, int end, bool backwards) { \
+        sweep_body(s, first, end, backwards);                                                      \
+    }                                                                                              \
+    attribute static void judge_##suffix(const kki_swarm *s, int bundle) {                         \
+        judge_body(s, bundle);                                                                     \
+    }                                                                                              \
+    attribute static void repose_##suffix(const kki_swarm *s, int bundle, double most) {           \
+        repose_body(s, bundle, most);                                                              \
+    }                                                                                              \
+    attribute static void answer_##suffix(const kki_swarm *s, double share, int first, int end) {  \
+        answer_body(s, share, first, end);                                                         \
+    }                                                                                              \
+    attribute static void coast_##suffix(const kki_swarm *s, int first, int end) {                 \
+        coast_body(s, first, end);                                                                 \
+    }                                                                                              \
+    static const kki_swarm_kernels table_##suffix = {.prepare = prepare_##suffix,                  \
+                                                     .push = push_##suffix,                        \
+                                                     .sweep = sweep_##suffix,                      \
+                                                     .judge = judge_##suffix,                      \
+                                                     .repose = repose_##suffix,                    \
+                                                     .answer = answer_##suffix,                    \
+                                                     .coast = coast_##suffix};
+
+DEFINE(baseline, )
+#ifdef KKI_HAVE_AVX2
+DEFINE(avx2, __attribute__((target("avx2"))))
+#endif
+
+const kki_swarm_kernels *kki_swarm_kernels_at(int index) {
+#ifdef KKI_HAVE_AVX2
+    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
+        return &table_avx2;
+    }
+#endif
+    return index == 0 ? &table_baseline : NULL;
+}
+
+const kki_swarm_kernels *kki_swarm_kernels_best(void) {
+    const kki_swarm_kernels *wide = kki_swarm_kernels_at(1);
+    return wide ? wide : &table_baseline;
+}

@@ -1,0 +1,94 @@
+/// Models of lone bodies and nothing else: what step.c does for all nodes, body by body. Each body's numbers are read once where they are wanted
+/// several times, and workers share the bodies. The same operations as step.c's, so the same bits.
+#include <string.h>
+
+#include "simulate/drift.h"
+#include "simulate/simulator.h"
+
+enum { BODY_GRAIN = 128 };
+
+int kki_is_crowd(const kk_model *m) {
+    int lone = m->nnode > 2;
+    for (int i = 1; i < m->nnode && lone; i++) {
+        lone = kki_is_lone(m, i);
+    }
+    return lone;
+}
+
+typedef struct crowding {
+    const kk_model *m;
+    kk_simulator *s;
+} crowding;
+
+static void share(const kk_model *m, kk_simulator *s, kki_share *some) {
+    crowding x = {m, s};
+    kki_workers_share(kki_crew_workers(s), m->nnode - 1, BODY_GRAIN, some, &x);
+}
+
+static void go_some(void *context, int first, int end, int worker) {
+    const crowding *x = context;
+    kk_simulator *s = x->s;
+    (void)worker;
+    kki_drift_some(x->m, 0.5 * s->h, s->options.budget > 0, s->v, s->q, s->v, first + 1, end + 1);
+    s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, first + 1, end + 1);
+}
+
+void kki_crowd_go_to_middle(const kk_model *m, kk_simulator *s) {
+    s->data->kernels->kick_begin(m, &s->data->scratch, s->q);
+    share(m, s, go_some);
+}
+
+static void free_some(void *context, int first, int end, int worker) {
+    const crowding *x = context;
+    kk_simulator *s = x->s;
+    (void)worker;
+    s->data->kernels->kick_factor_some(x->m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y, first + 1,
+                                       end + 1);
+    for (int i = first + 1; i <= end; i++) {
+        const int dof = x->m->node[i].v_index;
+        for (int k = dof; k < dof + 6; k++) {
+            s->y_free[k] = s->y_end[k] = s->y_drift[k] = s->y[k] + s->h * s->E[k];
+        }
+    }
+}
+
+void kki_crowd_move_freely(const kk_model *m, kk_simulator *s) {
+    share(m, s, free_some);
+}
+
+/// v + X (y − y₀) of one body.
+static void velocity_of(const kk_model *m, kk_simulator *s, int node, const double *y, double *v) {
+    const int dof = m->node[node].v_index;
+    for (int k = dof; k < dof + 6; k++) {
+        s->dv[k] = y[k] - s->y[k];
+    }
+    s->data->kernels->kick_apply_some(m, &s->data->scratch, s->dv, s->dv, node, node + 1);
+    for (int k = dof; k < dof + 6; k++) {
+        v[k] = s->v[k] + s->dv[k];
+    }
+}
+
+static void move_some(void *context, int first, int end, int worker) {
+    const crowding *x = context;
+    kk_simulator *s = x->s;
+    (void)worker;
+    for (int i = first + 1; i <= end; i++) {
+        const int dof = x->m->node[i].v_index;
+        velocity_of(x->m, s, i, s->y_end, s->v_kicked);
+        if (memcmp(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y_end) == 0) {
+            memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
+        } else {
+            velocity_of(x->m, s, i, s->y_drift, s->drift);
+        }
+        for (int k = dof; k < dof + 6; k++) {
+            s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;
+            s->v_kick[k] = s->v[k];
+            s->v[k] = s->v_kicked[k];
+        }
+        kki_drift_some(x->m, 0.5 * s->h, s->options.budget > 0, s->drift, s->q, s->v, i, i + 1);
+    }
+}
+
+void kki_crowd_move(const kk_model *m, kk_simulator *s) {
+    share(m, s, move_some);
+}

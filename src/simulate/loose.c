@@ -1,0 +1,663 @@
+/// Loose bodies with a budget: which contacts go to the swarm, what it starts from, and what comes of it. See loose.h.
+#include "simulate/loose.h"
+
+#include <karakuri/number.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "simulate/island.h"
+
+/// Overlap that is left alone, as a share of what a step repairs at most, and share of the rest that a step undoes: sweeps that all at once would lift one
+/// corner before the other, and shake what stands. By a third of the budget's sweeps.
+static const double SLOP = 0.01, REPAIR = 0.2;
+enum { REPAIRS = 3 };
+enum { FACE_GRAIN = 8, BODY_GRAIN = 64 };
+
+// ---- what does not change
+
+/// The factor of the kick (kernels/kick.h, own_turns) without impedance, as y = B v.
+static void factor_turns(const kki_node *n, double B[6]) {
+    const double xx = n->inertia[0][0], xy = n->inertia[0][1], xz = n->inertia[0][2];
+    const double yy = n->inertia[1][1], yz = n->inertia[1][2], zz = n->inertia[2][2];
+    const double i = 1 / zz, ax = xx - xz * xz * i, axy = xy - xz * yz * i, ay = yy - yz * yz * i;
+    const double j = 1 / ay, x = ax - axy * axy * j;
+    B[0] = kk_sqrt(x);
+    B[2] = kk_sqrt(ay);
+    B[1] = axy / B[2];
+    B[5] = kk_sqrt(zz);
+    B[3] = xz / B[5];
+    B[4] = yz / B[5];
+}
+
+static kki_loose_body own_of(const kki_node *n) {
+    kki_loose_body b = {.root = kk_sqrt(n->mass)};
+    const kk_mat3 I = kki_mat3(n->inertia);
+    const double *m = I.m, xx = m[0], xy = m[1], xz = m[2], yy = m[4], yz = m[5], zz = m[8];
+    const double a = yy * zz - yz * yz, c = xz * yz - xy * zz, d = xy * yz - xz * yy;
+    const double f = 1 / (xx * a + xy * c + xz * d);
+    const double inverse[7] = {1 / n->mass, f * a, f * (xx * zz - xz * xz), f * (xx * yy - xy * xy),
+                               f * c,       f * d, f * (xy * xz - xx * yz)};
+    memcpy(b.inverse, inverse, sizeof inverse);
+    factor_turns(n, b.turn);
+    return b;
+}
+
+static int has_nothing_else(const kk_model *m, const kki_node *n) {
+    int none = 1;
+    for (int k = n->v_index; k < n->v_index + 6; k++) {
+        const kk_dof_def *d = &m->dof[k];
+        none &= m->dof_armature[k] == 0 && d->stiffness == 0 && d->damping == 0 && d->friction == 0;
+    }
+    return none;
+}
+
+/// A body alone on a free joint, its origin its centre of mass, that no spring, motor or loop knows of.
+static void find_loose(const kk_model *m, kki_loose *x) {
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_node *n = &m->node[i];
+        const int central = n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0 && n->mass > 0;
+        x->is_loose[i] = (int8_t)(kki_is_lone(m, i) && central && has_nothing_else(m, n));
+    }
+    for (int i = 0; i < m->nloop; i++) {
+        x->is_loose[m->loop[i].node[0]] = x->is_loose[m->loop[i].node[1]] = 0;
+    }
+    for (int i = 0; i < m->nactuator; i++) {
+        if (m->actuator[i].transmission == KK_TRANSMISSION_JOINT) {
+            x->is_loose[m->dof_node[m->actuator[i].v_index]] = 0;
+        }
+    }
+    for (int i = 1; i < m->nnode; i++) {
+        if (x->is_loose[i]) {
+            x->own[i] = own_of(&m->node[i]);
+            // moments too small for their inverse to be a number
+            x->is_loose[i] = x->own[i].inverse[1] - x->own[i].inverse[1] == 0;
+        }
+    }
+}
+
+void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    const size_t trees = x->room ? (size_t)m->ntree : 0, nodes = x->room ? (size_t)m->nnode : 0;
+    const size_t contacts = (size_t)x->room, blocks = x->room ? kki_swarm_room(x->room) : 0;
+    const size_t bundles = x->room ? contacts / KKI_SWARM_LANES + KKI_SWARM_COLOURS : 0;
+    const size_t numbers = x->room ? KKI_SWARM_BODY * (trees + 1) : 0;
+    KKI_LAYOUT_ARRAY(layout, x->is_loose, nodes);
+    KKI_LAYOUT_ARRAY(layout, x->own, nodes);
+    KKI_LAYOUT_ARRAY(layout, x->face, contacts);
+    KKI_LAYOUT_ARRAY(layout, x->is_taken, contacts);
+    KKI_LAYOUT_ARRAY(layout, x->parent, trees);
+    KKI_LAYOUT_ARRAY(layout, x->rows, trees);
+    KKI_LAYOUT_ARRAY(layout, x->is_held, trees);
+    KKI_LAYOUT_ARRAY(layout, x->taken, trees);
+    KKI_LAYOUT_ARRAY(layout, x->body, trees);
+    KKI_LAYOUT_ARRAY(layout, x->node, trees);
+    KKI_LAYOUT_ARRAY(layout, x->work, trees);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.bundle, bundles);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.proof, bundles);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.point, blocks);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.end, blocks);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.velocity, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.wrench, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.before, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.free, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.inverse, numbers);
+}
+
+void kki_loose_fill(const kk_model *m, kk_simulator *s) {
+    if (s->loose.room) {
+        find_loose(m, &s->loose);
+        s->loose.swarm.kernels = kki_swarm_kernels_best();
+    }
+}
+
+// ---- faces and sets
+
+static int find(int32_t *parent, int tree) {
+    while (parent[tree] != tree) {
+        parent[tree] = parent[parent[tree]];
+        tree = parent[tree];
+    }
+    return tree;
+}
+
+static void unite(int32_t *parent, int a, int b) {
+    const int x = find(parent, a), y = find(parent, b);
+    parent[x < y ? y : x] = x < y ? x : y;
+}
+
+/// Rigid, without restitution, with one friction in all directions: what a sweep's step can do.
+static int is_plain(const kki_contact_law *l) {
+    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->restitution > 0) && !(l->adhesion > 0) &&
+           !(l->stiffness < __builtin_inf()) && !(l->static_friction > l->friction);
+}
+
+static int same(kk_vec3 a, kk_vec3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static int tree_of(const kk_model *m, int node) {
+    return node == 0 ? -1 : m->node_tree[node];
+}
+
+/// Behind the last contact of the face that begins with one.
+static int face_end(const kk_simulator *s, int first) {
+    const kki_contact *c = &s->contact[first];
+    int end = first + 1;
+    while (end < s->ncontact && end < first + KKI_SWARM_POINTS && s->contact[end].pair == c->pair &&
+           same(s->contact[end].normal, c->normal)) {
+        end++;
+    }
+    return end;
+}
+
+/// Faces between loose bodies, or one and the world. What else touches a tree holds its set.
+static void list_faces(const kk_model *m, kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    for (int t = 0; t < m->ntree; t++) {
+        x->parent[t] = t;
+        x->rows[t] = x->is_held[t] = 0;
+        x->taken[t] = 0;
+        x->body[t] = -1;
+    }
+    for (int i = 0, end = 0; i < s->ncontact; i = end) {
+        const kki_contact *c = &s->contact[i];
+        const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
+        const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
+        end = face_end(s, i);
+        if (loose && is_plain(&m->law[c->law])) {
+            x->face[x->nface++] = (kki_loose_face){.first = i, .count = end - i, .tree = {a, b}, .colour = -1};
+            if (a >= 0 && b >= 0) {
+                unite(x->parent, a, b);
+            }
+            continue;
+        }
+        if (a >= 0) {
+            x->is_held[a] = 1;
+        }
+        if (b >= 0) {
+            x->is_held[b] = 1;
+        }
+    }
+}
+
+static int set_of(kki_loose *x, const kki_loose_face *f) {
+    return find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
+}
+
+/// Rows of each set.
+static void measure_sets(const kk_model *m, kki_loose *x) {
+    for (int i = 0; i < x->nface; i++) {
+        x->rows[set_of(x, &x->face[i])] += 3 * x->face[i].count;
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        x->is_held[find(x->parent, t)] |= x->is_held[t];
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        x->is_held[t] |= x->parent[t] == t && x->rows[t] == 0; // touches nothing
+    }
+}
+
+/// The first colour that neither tree has. A set in which there is none left is held.
+static void colour_faces(kki_loose *x) {
+    uint64_t world = 0;
+    for (int i = 0; i < x->nface; i++) {
+        kki_loose_face *f = &x->face[i];
+        const int set = set_of(x, f);
+        if (x->is_held[set]) {
+            continue;
+        }
+        uint64_t *a = f->tree[0] >= 0 ? &x->taken[f->tree[0]] : &world;
+        uint64_t *b = f->tree[1] >= 0 ? &x->taken[f->tree[1]] : &world;
+        world = 0; // it does not move
+        const uint64_t free = ~(*a | *b);
+        if (free == 0) {
+            x->is_held[set] = 1;
+            continue;
+        }
+        f->colour = __builtin_ctzll(free);
+        *a |= free & -free;
+        *b |= free & -free;
+    }
+}
+
+// ---- bodies and bundles
+
+static void number_bodies(const kk_model *m, kki_loose *x) {
+    x->swarm.nbody = 0;
+    for (int t = 0; t < m->ntree; t++) {
+        if (!x->is_held[find(x->parent, t)]) {
+            x->node[x->swarm.nbody] = m->dof_node[m->tree_first_dof[t]];
+            x->body[t] = x->swarm.nbody++;
+        }
+    }
+}
+
+static void count_sets(const kk_model *m, kki_loose *x) {
+    x->islands = x->largest = 0;
+    for (int t = 0; t < m->ntree; t++) {
+        if (x->parent[t] == t && !x->is_held[t]) {
+            x->islands++;
+            x->largest = x->rows[t] > x->largest ? x->rows[t] : x->largest;
+        }
+    }
+}
+
+/// How many faces of each colour have how many points, then where each sort begins: the longest first.
+static void sort_faces(kki_loose *x, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+    memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
+    kki_swarm *w = &x->swarm;
+    w->colours = 0;
+    for (int i = 0; i < x->nface; i++) {
+        const kki_loose_face *f = &x->face[i];
+        if (f->colour >= 0) {
+            at[f->colour][f->count]++;
+            w->colours = f->colour >= w->colours ? f->colour + 1 : w->colours;
+        }
+    }
+    int bundles = 0;
+    for (int c = 0; c < w->colours; c++) {
+        int lane = KKI_SWARM_LANES * bundles;
+        w->start[c] = bundles;
+        for (int n = KKI_SWARM_POINTS; n > 0; n--) {
+            const int count = at[c][n];
+            at[c][n] = lane;
+            lane += count;
+        }
+        bundles = (lane + KKI_SWARM_LANES - 1) / KKI_SWARM_LANES;
+        for (int l = lane; l < KKI_SWARM_LANES * bundles; l++) { // of the last one some stay empty
+            w->bundle[bundles - 1].contact[l % KKI_SWARM_LANES] = -1;
+            w->bundle[bundles - 1].count[l % KKI_SWARM_LANES] = 0;
+        }
+    }
+    w->start[w->colours] = w->count = bundles;
+}
+
+static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
+    kki_swarm_bundle *b = &x->swarm.bundle[lane / KKI_SWARM_LANES];
+    b->contact[lane % KKI_SWARM_LANES] = f->first;
+    b->count[lane % KKI_SWARM_LANES] = f->count;
+    for (int i = f->first; i < f->first + f->count; i++) {
+        x->is_taken[i] = 1;
+    }
+}
+
+static void make_bundles(kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1];
+    memset(x->is_taken, 0, (size_t)s->ncontact);
+    x->npoint = 0;
+    for (int i = 0; i < x->nface; i++) {
+        kki_loose_face *f = &x->face[i];
+        f->colour = f->colour >= 0 && x->is_held[set_of(x, f)] ? -1 : f->colour; // held when others had their colours
+    }
+    sort_faces(x, at);
+    for (int i = 0; i < x->nface; i++) {
+        const kki_loose_face *f = &x->face[i];
+        if (f->colour >= 0) {
+            fill_lane(x, f, at[f->colour][f->count]++);
+            x->npoint += f->count;
+        }
+    }
+    int points = 0;
+    for (int i = 0; i < x->swarm.count; i++) {
+        kki_swarm_bundle *b = &x->swarm.bundle[i];
+        b->first = points;
+        b->points = b->count[0]; // the longest
+        points += b->points;
+    }
+}
+
+void kki_loose_choose(const kk_model *m, kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    x->nface = x->npoint = x->islands = x->largest = 0;
+    if (x->room == 0 || s->options.budget <= 0 || s->paper || m->ntendon > 0 || s->ncontact == 0) {
+        return;
+    }
+    list_faces(m, s);
+    measure_sets(m, x);
+    colour_faces(x);
+    make_bundles(s);
+    number_bodies(m, x);
+    count_sets(m, x);
+}
+
+int kki_loose_has_contact(const kk_simulator *s, int contact) {
+    return s->loose.npoint > 0 && s->loose.is_taken[contact];
+}
+
+int kki_loose_has_tree(const kk_simulator *s, int tree) {
+    return s->loose.npoint > 0 && s->loose.body[tree] >= 0;
+}
+
+// ---- what the swarm starts from
+
+typedef struct passing {
+    const kk_model *m;
+    kk_simulator *s;
+} passing;
+
+static void put4(double *to, kk_vec3 a) {
+    to[0] = a.x;
+    to[1] = a.y;
+    to[2] = a.z;
+    to[3] = 0;
+}
+
+/// J in world axes: R J Rᵀ.
+static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to) {
+    const double *k = own->inverse;
+    const kk_sym3 J = kk_sym3_rotate(*R, (kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]});
+    const double numbers[KKI_SWARM_BODY] = {k[0], J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, 0};
+    memcpy(to, numbers, sizeof numbers);
+}
+
+/// What forces add to a body's velocity in the step, world axes: h X E, with y = B v.
+static void free_change(const kk_simulator *s, const kki_loose_body *own, const double *E, const kk_mat3 *R,
+                        kk_vec3 *linear, kk_vec3 *angular) {
+    const double *B = own->turn, f = s->h / own->root;
+    const double x = s->h * E[0] / B[0], y = (s->h * E[1] - B[1] * x) / B[2],
+                 z = (s->h * E[2] - B[3] * x - B[4] * y) / B[5];
+    *angular = kk_mat3_mul_vec(*R, kk_vec3_make(x, y, z));
+    *linear = kk_mat3_mul_vec(*R, kk_vec3_make(f * E[3], f * E[4], f * E[5]));
+}
+
+static void begin_bodies(void *context, int first, int end, int worker) {
+    const passing *p = context;
+    const kk_simulator *s = p->s;
+    const kki_loose *x = &s->loose;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        const int node = x->node[i];
+        const kki_rates *V = kki_rates_of(s->data, node);
+        const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
+        double *v = x->swarm.free + KKI_SWARM_BODY * (size_t)i;
+        kk_vec3 linear, angular;
+        turn_inverse(&x->own[node], &R, x->swarm.inverse + KKI_SWARM_BODY * (size_t)i);
+        free_change(s, &x->own[node], s->E + p->m->node[node].v_index, &R, &linear, &angular);
+        double *v0 = x->swarm.before + KKI_SWARM_BODY * (size_t)i;
+        put4(v0, kki_vec3(V->u));
+        put4(v0 + 4, kki_vec3(V->w));
+        put4(v, kk_vec3_add(kki_vec3(V->u), linear));
+        put4(v + 4, kk_vec3_add(kki_vec3(V->w), angular));
+    }
+}
+
+static void put_lane(double to[3][KKI_SWARM_LANES], int lane, kk_vec3 a) {
+    to[0][lane] = a.x;
+    to[1][lane] = a.y;
+    to[2][lane] = a.z;
+}
+
+static kk_vec3 arm_of(const kk_simulator *s, int node, kk_vec3 point) {
+    return node == 0 ? kk_vec3_make(0, 0, 0) : kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
+}
+
+static kk_vec3 velocity_of(const kk_simulator *s, int node, kk_vec3 arm) {
+    const kki_rates *V = kki_rates_of(s->data, node);
+    return node == 0 ? kk_vec3_make(0, 0, 0) : kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(kki_vec3(V->w), arm));
+}
+
+/// Impulses that hold, not those of sliding.
+static int is_stuck(double friction, const double *l) {
+    const double most = friction * l[0] * (1 - 1e-6);
+    return friction * l[0] > 0 && l[1] * l[1] + l[2] * l[2] < most * most;
+}
+
+static void begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_point *to, kki_swarm_end *end) {
+    const kk_simulator *s = p->s;
+    const kk_vec3 ra = arm_of(s, k->node[0], k->point), rb = arm_of(s, k->node[1], k->point);
+    const double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
+                         kk_vec3_dot(k->impulse, k->tangent[1])};
+    double bias[3] = {k->open / (0.5 * s->h), k->surface[0], k->surface[1]};
+    k->swing = 0;
+    if (kki_may_swing(p->m, k, l[0])) {
+        const kk_vec3 v = kk_vec3_sub(velocity_of(s, k->node[1], rb), velocity_of(s, k->node[0], ra));
+        const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
+        kki_reflect_contact(p->m, s, k, is_stuck(p->m->law[k->law].friction, l), u, bias);
+    }
+    put_lane(to->arm[0], lane, ra);
+    put_lane(to->arm[1], lane, rb);
+    const double share = 1.0 / s->options.budget;
+    put_lane(to->lambda, lane, kk_vec3_make(share * l[0], share * l[1], share * l[2]));
+    put_lane(to->total, lane, kk_vec3_make(0, 0, 0));
+    put_lane(to->g, lane, kk_vec3_make(bias[0], bias[1], bias[2]));
+    const double gap = k->gap + SLOP * s->options.correction;
+    end->rate[lane] = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
+}
+
+static void begin_empty(int lane, kki_swarm_point *to, kki_swarm_end *end) {
+    const kk_vec3 none = kk_vec3_make(0, 0, 0);
+    put_lane(to->arm[0], lane, none);
+    put_lane(to->arm[1], lane, none);
+    put_lane(to->lambda, lane, none);
+    put_lane(to->total, lane, none);
+    put_lane(to->g, lane, none);
+    end->rate[lane] = 0;
+}
+
+/// Where a node's numbers begin in the swarm.
+static int32_t place_of(const passing *p, int node) {
+    const kki_loose *x = &p->s->loose;
+    const int body = node == 0 ? -1 : x->body[p->m->node_tree[node]];
+    return KKI_SWARM_BODY * (body < 0 ? x->swarm.nbody : body);
+}
+
+static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
+    kki_loose *x = &p->s->loose;
+    const int first = b->contact[lane];
+    const kki_contact *k = first < 0 ? NULL : &p->s->contact[first];
+    const kk_vec3 none = kk_vec3_make(0, 0, 0);
+    put_lane(b->axis[0], lane, k ? k->normal : none);
+    put_lane(b->axis[1], lane, k ? k->tangent[0] : none);
+    put_lane(b->axis[2], lane, k ? k->tangent[1] : none);
+    b->friction[lane] = k ? p->m->law[k->law].friction : 0;
+    b->at[0][lane] = place_of(p, k ? k->node[0] : 0);
+    b->at[1][lane] = place_of(p, k ? k->node[1] : 0);
+    for (int i = 0; i < b->points; i++) {
+        kki_swarm_point *to = &x->swarm.point[b->first + i];
+        kki_swarm_end *end = &x->swarm.end[b->first + i];
+        if (i < b->count[lane]) {
+            begin_point(p, &p->s->contact[first + i], lane, to, end);
+        } else {
+            begin_empty(lane, to, end);
+        }
+    }
+}
+
+static void begin_bundles(void *context, int first, int end, int worker) {
+    const passing *p = context;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+            begin_lane(p, &p->s->loose.swarm.bundle[i], lane);
+        }
+    }
+}
+
+// ---- what comes of it
+
+static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
+    const kki_loose *x = &p->s->loose;
+    for (int i = 0; i < b->count[lane]; i++) {
+        kki_contact *k = &p->s->contact[b->contact[lane] + i];
+        const kki_swarm_point *from = &x->swarm.point[b->first + i];
+        const kki_swarm_end *e = &x->swarm.end[b->first + i];
+        const kk_vec3 l = kk_vec3_make(from->total[0][lane], from->total[1][lane], from->total[2][lane]);
+        k->impulse = k->kept =
+            kk_vec3_add(kk_vec3_scale(k->normal, l.x),
+                        kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z)));
+        k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
+        k->friction = b->friction[lane];
+        k->velocity = kk_vec3_make(e->u[0][lane], e->u[1][lane], e->u[2][lane]);
+    }
+}
+
+static void finish_bundles(void *context, int first, int end, int worker) {
+    const passing *p = context;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+            finish_lane(p, &p->s->loose.swarm.bundle[i], lane);
+        }
+    }
+}
+
+static kk_vec3 vec_at(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+/// y += B Rᵀ (Δω, Δv).
+static void add_scaled(const kki_loose_body *own, const kk_mat3 *R, kk_vec3 linear, kk_vec3 angular, double *y) {
+    const kk_vec3 w = kk_mat3_tmul_vec(*R, angular), v = kk_mat3_tmul_vec(*R, linear);
+    const double *B = own->turn;
+    y[0] += B[0] * w.x;
+    y[1] += B[1] * w.x + B[2] * w.y;
+    y[2] += (B[3] * w.x + B[4] * w.y) + B[5] * w.z;
+    y[3] += own->root * v.x;
+    y[4] += own->root * v.y;
+    y[5] += own->root * v.z;
+}
+
+/// y_end, the forces from outside, and the work of impulses: wrench times the mean of the velocities before and after.
+static void finish_bodies(void *context, int first, int end, int worker) {
+    const passing *p = context;
+    kk_simulator *s = p->s;
+    kki_loose *x = &s->loose;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
+        const kki_rates *V = kki_rates_of(s->data, node);
+        const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i,
+                     *W = x->swarm.wrench + KKI_SWARM_BODY * (size_t)i;
+        const kk_vec3 F = vec_at(W), N = vec_at(W + 4), u0 = kki_vec3(V->u), w0 = kki_vec3(V->w);
+        const kk_vec3 u = vec_at(v), w = vec_at(v + 4);
+        memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
+        add_scaled(&x->own[node], &R, kk_vec3_sub(u, u0), kk_vec3_sub(w, w0), s->y_end + dof);
+        memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
+        const kk_force f = kk_force_make(kk_vec3_scale(N, 1 / s->h), kk_vec3_scale(F, 1 / s->h));
+        s->outside[node] = kk_force_add(s->outside[node], f);
+        x->work[i] = 0.5 * (kk_vec3_dot(F, kk_vec3_add(u, u0)) + kk_vec3_dot(N, kk_vec3_add(w, w0)));
+    }
+}
+
+static void drift_bodies(void *context, int first, int end, int worker) {
+    const passing *p = context;
+    kk_simulator *s = p->s;
+    const kki_loose *x = &s->loose;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        const int node = x->node[i];
+        const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
+        const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
+        add_scaled(&x->own[node], &R, vec_at(v), vec_at(v + 4), s->y_drift + p->m->node[node].v_index);
+    }
+}
+
+// ---- the report
+
+static double larger(double a, double b) {
+    return a >= b || a != a ? a : b;
+}
+
+/// The first contact with the largest residual.
+static int worst_contact(const kki_loose *x, double residual) {
+    int worst = -1;
+    for (int i = 0; i < x->swarm.count; i++) {
+        const kki_swarm_bundle *b = &x->swarm.bundle[i];
+        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+            for (int k = 0; k < b->count[lane] && x->swarm.proof[i].residual[lane] == residual; k++) {
+                const int contact = b->contact[lane] + k;
+                const int is_it = x->swarm.end[b->first + k].residual[lane] == residual;
+                worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
+            }
+        }
+    }
+    return worst;
+}
+
+/// Angle of a share (contact/swarm.h).
+static double angle_of(double turned) {
+    return kk_atan2(turned <= 1 ? turned : 2 - turned, 1 - turned);
+}
+
+typedef struct summary {
+    double residual, cone, signorini, turned, fastest; ///< residual: squared
+} summary;
+
+static summary sum_up(const kki_loose *x) {
+    summary p = {0};
+    for (int i = 0; i < x->swarm.count; i++) {
+        const kki_swarm_proof *b = &x->swarm.proof[i];
+        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+            p.residual = larger(p.residual, b->residual[lane]);
+            p.cone = larger(p.cone, b->cone[lane]);
+            p.signorini = larger(p.signorini, b->signorini[lane]);
+            p.turned = larger(p.turned, b->turned[lane]);
+            p.fastest = larger(p.fastest, b->fastest[lane]);
+        }
+    }
+    return p;
+}
+
+static void report(const kk_model *m, kk_simulator *s, const summary *p) {
+    kk_report *r = &s->report;
+    const double residual = kk_sqrt(p->residual), angle = angle_of(p->turned), speed = p->fastest > 1 ? p->fastest : 1;
+    const int worst = worst_contact(&s->loose, p->residual);
+    if (residual > r->residual && worst >= 0) {
+        r->residual = residual;
+        r->worst_body[0] = m->shape[s->contact[worst].shape[0]].body;
+        r->worst_body[1] = m->shape[s->contact[worst].shape[1]].body;
+    }
+    r->cone = p->cone > r->cone ? p->cone : r->cone;
+    r->signorini = p->signorini > r->signorini ? p->signorini : r->signorini;
+    r->dissipation = angle > r->dissipation ? angle : r->dissipation;
+    r->sweeps += s->options.budget;
+    r->cut_short |= residual > s->options.tolerance * speed;
+    for (int i = 0; i < s->loose.swarm.nbody; i++) {
+        r->constraint_work += s->loose.work[i];
+    }
+}
+
+static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *error) {
+    const kki_contact *k = &s->contact[0];
+    for (int i = 0; i < s->ncontact; i++) {
+        const double sum = s->contact[i].velocity.x + s->contact[i].velocity.y + s->contact[i].velocity.z;
+        if (kki_loose_has_contact(s, i) && sum - sum != 0) {
+            k = &s->contact[i];
+            break;
+        }
+    }
+    return kki_error_set(error, KK_NOT_FINITE, "solve: the contact between \"%s\" and \"%s\" has numbers out of range",
+                         kk_model_body_name(m, m->shape[k->shape[0]].body),
+                         kk_model_body_name(m, m->shape[k->shape[1]].body));
+}
+
+// ---- the story
+
+kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error) {
+    kki_loose *x = &s->loose;
+    if (x->npoint == 0) {
+        return KK_OK;
+    }
+    kki_swarm *w = &x->swarm;
+    passing p = {m, s};
+    const double half = 0.5 * s->h;
+    w->workers = kki_crew_workers(s);
+    kki_workers_share(w->workers, w->nbody, BODY_GRAIN, begin_bodies, &p);
+    kki_workers_share(w->workers, w->count, FACE_GRAIN, begin_bundles, &p);
+    kki_swarm_solve(w, s->options.budget);
+    kki_swarm_judge(w);
+    kki_workers_share(w->workers, w->nbody, BODY_GRAIN, finish_bodies, &p);
+    kki_workers_share(w->workers, w->count, FACE_GRAIN, finish_bundles, &p);
+    const summary proof = sum_up(x);
+    if ((proof.residual - proof.residual) + (proof.fastest - proof.fastest) != 0) {
+        return refuse(m, s, error);
+    }
+    report(m, s, &proof);
+    const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
+    if (kki_swarm_repair(w, repairs, s->options.correction / half)) {
+        kki_workers_share(w->workers, w->nbody, BODY_GRAIN, drift_bodies, &p);
+    }
+    return KK_OK;
+}

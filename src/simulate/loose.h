@@ -1,0 +1,39 @@
+/// Loose bodies, which nothing but other loose bodies and the world touches: with a budget of sweeps they are a swarm (contact/swarm.h).
+#ifndef KKI_SIMULATE_LOOSE_H
+#define KKI_SIMULATE_LOOSE_H
+
+#include "contact/swarm.h"
+
+/// What does not change about a loose body, in its own axes: the inverse of mass and moments, and y = B v by rows of the factor.
+typedef struct kki_loose_body {
+    double inverse[7]; ///< 1/m; xx, yy, zz, xy, xz, yz of I⁻¹
+    double turn[6];    ///< B: 00, 10, 11, 20, 21, 22 of its turning part
+    double root;       ///< of the mass
+} kki_loose_body;
+
+/// Points of one manifold.
+typedef struct kki_loose_face {
+    int32_t first, count; ///< contacts
+    int32_t tree[2];      ///< of A and B; −1: the world
+    int32_t colour;       ///< −1: not in the swarm
+} kki_loose_face;
+
+typedef struct kki_loose {
+    kki_swarm swarm;
+    int32_t room;             ///< contacts; 0: the model has no loose bodies
+    int8_t *is_loose;         ///< [nnode]
+    kki_loose_body *own;      ///< [nnode] of loose ones
+    int32_t nface, npoint;    ///< of this step; npoint: contacts in the swarm
+    kki_loose_face *face;     ///< [room]
+    int8_t *is_taken;         ///< [contacts] whether the swarm has it
+    int32_t *parent;          ///< [ntree] of the sets of trees that touch
+    int32_t *rows;            ///< [ntree] of each set, by its first tree
+    int8_t *is_held;          ///< [ntree] the set has something else to it
+    uint64_t *taken;          ///< [ntree] colours of each tree's faces
+    int32_t *body;            ///< [ntree] number in the swarm; −1: none
+    int32_t *node;            ///< [ntree] of each body
+    double *work;             ///< [ntree] of the impulses on each body
+    int32_t islands, largest; ///< sets, and rows of the largest
+} kki_loose;
+
+#endif
