@@ -81,7 +81,8 @@ static kk_status check(const kki_problem *p, const kki_solver_work *work, int32_
         (p->nrow > 0 && (!p->g || (!p->G && !p->Y)))) {
         return KK_INVALID_ARGUMENT;
     }
-    const bool fits = p->nrow <= work->size.rows && p->nblock <= work->size.blocks &&
+    const int rows = kki_low_rank_wanted(p) ? work->size.rows : work->size.dense;
+    const bool fits = p->nrow <= rows && p->nblock <= work->size.blocks &&
                       p->stride <= kki_round4(work->size.rows) + 4 && (!p->Y || p->nv <= work->size.nv);
     return fits ? check_blocks(p, fault) : KK_LIMIT_EXCEEDED;
 }

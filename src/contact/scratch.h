@@ -106,8 +106,7 @@ void kki_iterate_copy(const kki_system *s, const kki_iterate *from, kki_iterate 
 
 // ---- low_rank.c, reduced.c
 
-/// Rows above which, if they are also more than nv, G is not formed.
-enum { KKI_DENSE_ROWS = 60 };
+/// More rows than KKI_DENSE_ROWS, and than nv: G is not formed.
 bool kki_low_rank_wanted(const kki_problem *problem);
 /// G = Yᵀ Y. @param G [nrow × stride]
 void kki_low_rank_form(const kki_problem *problem, const kki_dense_kernels *kernels, double *G);

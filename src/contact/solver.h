@@ -1,7 +1,7 @@
 /// The contact solver: a ladder of methods under one judge.
 ///
 ///     kki_solver_work work;
-///     kki_solver_work_create(&work, allocator, (kki_solver_size){rows, blocks, nv});
+///     kki_solver_work_create(&work, allocator, (kki_solver_size){rows, blocks, nv, dense});
 ///     const kki_solver_options options = kki_solver_options_default();
 ///     status = kki_contact_solve(&problem, &options, &work, lambda, u, &certificate, &stats);
 ///
@@ -52,8 +52,12 @@ typedef struct kki_solver_stats {
     bool solved;    ///< residual ≤ tolerance
 } kki_solver_stats;
 
+/// Rows above which, if they are also more than nv, G is not formed but worked with as Yᵀ Y.
+enum { KKI_DENSE_ROWS = 60 };
+
 typedef struct kki_solver_size {
     int32_t rows, blocks, nv;
+    int32_t dense; ///< rows of problems whose G is formed; 0: as many as of any
 } kki_solver_size;
 
 struct kki_dense_kernels;

@@ -9,9 +9,10 @@ static void place_system(kki_layout *layout, const kki_solver_size *size, kki_sy
     KKI_LAYOUT_ARRAY(layout, s->scale, (size_t)size->blocks);
 }
 
-/// Dense: rows × rows. Low rank: rows × nv.
+/// Dense: dense × dense. Low rank: rows × nv.
 static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_reduced *r) {
-    const size_t rows = (size_t)size->rows, nv = (size_t)size->nv, side = rows > nv ? rows : nv;
+    const size_t rows = (size_t)size->rows, dense = (size_t)size->dense, nv = (size_t)size->nv,
+                 side = rows > nv ? rows : nv;
     KKI_LAYOUT_ARRAY(layout, r->row, rows);
     KKI_LAYOUT_ARRAY(layout, r->turn, 2 * rows);
     KKI_LAYOUT_ARRAY(layout, r->start, rows + 1);
@@ -21,7 +22,7 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->diagonal, rows);
     KKI_LAYOUT_ARRAY(layout, r->inverse, side);
     KKI_LAYOUT_ARRAY(layout, r->pivot, side);
-    KKI_LAYOUT_ARRAY(layout, r->A, rows * rows);
+    KKI_LAYOUT_ARRAY(layout, r->A, dense * dense);
     KKI_LAYOUT_ARRAY(layout, r->R, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->C, rows * nv);
     KKI_LAYOUT_ARRAY(layout, r->W, nv * nv);
@@ -38,7 +39,7 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     KKI_LAYOUT_ARRAY(layout, w->system.columns, rows * (size_t)size->nv);
     place_system(layout, size, &w->proximal);
     place_reduced(layout, size, &w->reduced);
-    KKI_LAYOUT_ARRAY(layout, w->G, rows * rows);
+    KKI_LAYOUT_ARRAY(layout, w->G, (size_t)size->dense * (size_t)size->dense);
     KKI_LAYOUT_ARRAY(layout, w->mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->old_mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->unknown, rows);
@@ -61,10 +62,12 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
 }
 
 static bool fits(const kki_solver_work *work, kki_solver_size size) {
-    return work->memory && work->size.rows == size.rows && work->size.blocks == size.blocks && work->size.nv == size.nv;
+    return work->memory && work->size.rows == size.rows && work->size.blocks == size.blocks &&
+           work->size.nv == size.nv && work->size.dense == size.dense;
 }
 
 kk_status kki_solver_work_create(kki_solver_work *work, const kk_allocator *allocator, kki_solver_size size) {
+    size.dense = size.dense > 0 && size.dense < size.rows ? size.dense : size.rows;
     if (fits(work, size)) {
         return KK_OK;
     }
@@ -73,7 +76,8 @@ kk_status kki_solver_work_create(kki_solver_work *work, const kk_allocator *allo
         return KK_INVALID_ARGUMENT;
     }
     // whole vectors, and one more in front of what a caller may pad beyond them
-    const kki_solver_size padded = {kki_round4(size.rows) + 4, size.blocks, kki_round4(size.nv)};
+    const kki_solver_size padded = {kki_round4(size.rows) + 4, size.blocks, kki_round4(size.nv),
+                                    kki_round4(size.dense) + 4};
     kki_solver_scratch header = {0};
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);

@@ -1,8 +1,8 @@
 /// Which pairs of shapes are near enough to be looked at: balls round groups first, then balls round shapes.
 ///
 /// A robot has many shapes on few links, so a ball round each link's shapes rules most pairs out at once; shapes of links
-/// that are near nothing are not even placed. Scenes with too many pairs to list go through the broad phase. Either way
-/// the result depends on the present poses alone.
+/// that are near nothing are not even placed. What is apart by some way is not looked at again before both have moved that way. Scenes with
+/// too many pairs to list go through the broad phase. Either way the result depends on the present poses alone.
 #include "simulate/near.h"
 
 #include "base/allocator.h"
@@ -13,6 +13,8 @@
 
 /// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
 static const double KEPT_GAP = 1e-4;
+/// Of the way between two that are apart, what is taken off for rounding; and the shortest one worth remembering, m.
+static const double SURE = 0.999, SHORTEST = 1e-6;
 
 // ---- groups, made once
 
@@ -100,11 +102,6 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
         }
         n->pair[n->npair - 1].count++;
     }
-    for (int i = m->npair - 1; i >= 0; i--) {
-        const int goes_on = i + 1 < m->npair && item[i].key == item[i + 1].key &&
-                            m->pair[n->order[i]].first == m->pair[n->order[i + 1]].first;
-        n->run_end[i] = goes_on ? n->run_end[i + 1] : i + 1;
-    }
 }
 
 static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
@@ -112,12 +109,14 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->group, colliders);
     KKI_LAYOUT_ARRAY(layout, n->pair, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->way, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->apart, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->pair_apart, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->box, boxes);
@@ -237,14 +236,16 @@ static double always(const kk_model *m, const kk_simulator *s) {
     return KEPT_GAP + s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
 }
 
-static int balls_meet(const double *x, const double *y, double reach) {
+/// How much farther apart two balls are than they may be, m; not positive where they meet.
+static double balls_apart(const double *x, const double *y, double reach) {
     const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
-    return dx * dx + dy * dy + dz * dz <= r * r;
+    const double square = dx * dx + dy * dy + dz * dz;
+    return square <= r * r ? 0 : __builtin_sqrt(square) - r;
 }
 
-static int plane_meets_ball(const kk_transform *X, const double *ball, double reach) {
+static double plane_apart(const kk_transform *X, const double *ball, double reach) {
     const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
-    return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) <= ball[3] + reach;
+    return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) - (ball[3] + reach);
 }
 
 /// Half the width of a shape's box along a direction of the world.
@@ -254,30 +255,29 @@ static double half_width(const kk_simulator *s, int shape, kk_vec3 d) {
     return __builtin_fabs(t.x) * h[0] + __builtin_fabs(t.y) * h[1] + __builtin_fabs(t.z) * h[2];
 }
 
-/// Whether axis k of a's box parts it from b's.
-static int axis_parts(const kk_simulator *s, int a, int b, int k, kk_vec3 from_a_to_b, double reach) {
+/// How far axis k of a's box parts it from b's, beyond reach.
+static double axis_apart(const kk_simulator *s, int a, int b, int k, kk_vec3 from_a_to_b, double reach) {
     const kk_vec3 axis = kk_mat3_column(s->X_WS[a].R, k);
-    const double apart = __builtin_fabs(kk_vec3_dot(axis, from_a_to_b)) - s->near.outline[a].half[k];
-    return apart > reach && apart > reach + half_width(s, b, axis);
+    const double apart = __builtin_fabs(kk_vec3_dot(axis, from_a_to_b)) - s->near.outline[a].half[k] - reach;
+    return apart > 0 ? apart - half_width(s, b, axis) : apart;
 }
 
-/// The axis of a's or b's box that parts them: 1 … 3, 4 … 6; 0: none. Far cheaper than asking the shapes themselves; and the one that
-/// did in the last step does most often in this.
-static int parting_axis(const kk_simulator *s, int a, int b, kk_vec3 d, double reach, int last) {
-    if (last > 0 && (last <= 3 ? axis_parts(s, a, b, last - 1, d, reach) : axis_parts(s, b, a, last - 4, d, reach))) {
-        return last;
+/// The same for an axis of a's or b's box, 1 … 3, 4 … 6.
+static double axes_apart(const kk_simulator *s, int a, int b, int axis, kk_vec3 d, double reach) {
+    return axis <= 3 ? axis_apart(s, a, b, axis - 1, d, reach) : axis_apart(s, b, a, axis - 4, d, reach);
+}
+
+/// By how much an axis parts the boxes, and which: far cheaper than asking the shapes themselves; and the one that did in the last step does most
+/// often in this. @param axis  in: the last one, out: this one; 0: none
+static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double reach, int8_t *axis) {
+    const int first = s->near.outline[a].is_ball ? 4 : 1, last = s->near.outline[b].is_ball ? 3 : 6;
+    double apart = *axis > 0 ? axes_apart(s, a, b, *axis, d, reach) : 0;
+    for (int k = first; k <= last && !(apart > 0); k++) {
+        apart = axes_apart(s, a, b, k, d, reach);
+        *axis = (int8_t)k;
     }
-    for (int k = 0; k < 3 && !s->near.outline[a].is_ball; k++) {
-        if (axis_parts(s, a, b, k, d, reach)) {
-            return 1 + k;
-        }
-    }
-    for (int k = 0; k < 3 && !s->near.outline[b].is_ball; k++) {
-        if (axis_parts(s, b, a, k, d, reach)) {
-            return 4 + k;
-        }
-    }
-    return 0;
+    *axis = apart > 0 ? *axis : 0;
+    return apart > 0 ? apart : 0;
 }
 
 static int plane_meets_shape(const kk_simulator *s, int plane, int shape, double reach) {
@@ -289,68 +289,94 @@ static int plane_meets_shape(const kk_simulator *s, int plane, int shape, double
            (s->near.outline[shape].is_ball || height <= reach || height <= half_width(s, shape, n) + reach);
 }
 
-/// Balls, then boxes; or a plane and a box, where one of the shapes is a plane.
-static int shapes_meet(const kk_simulator *s, int a, int b, double reach, int8_t *axis) {
+/// How far two shapes are apart beyond reach, at least: balls, then boxes; or a plane and a box, where one of them is a plane. 0: they may be near.
+static double shapes_apart(const kk_simulator *s, int a, int b, double reach, int8_t *axis) {
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
-    if (A->is_plane || B->is_plane) {
-        return A->is_plane ? plane_meets_shape(s, a, b, reach) : plane_meets_shape(s, b, a, reach);
-    }
     const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
-    if (!balls_meet(x, y, reach)) {
-        return 0;
+    if (A->is_plane || B->is_plane) {
+        const double apart = A->is_plane ? plane_apart(&s->X_WS[a], y, reach) : plane_apart(&s->X_WS[b], x, reach);
+        const int meets = A->is_plane ? plane_meets_shape(s, a, b, reach) : plane_meets_shape(s, b, a, reach);
+        return meets ? 0 : apart > 0 ? apart : 1e-300;
     }
-    const kk_vec3 d = kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]);
-    *axis = (int8_t)parting_axis(s, a, b, d, reach, *axis);
-    return *axis == 0;
+    const double apart = balls_apart(x, y, reach);
+    if (apart > 0) {
+        return apart;
+    }
+    return boxes_apart(s, a, b, kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]), reach, axis);
 }
 
-static int groups_meet(const kk_simulator *s, const kki_group_pair *p, double reach) {
+static double groups_apart(const kk_simulator *s, const kki_group_pair *p, double reach) {
     const kki_near *n = &s->near;
     const double *x = n->ball + 4 * (size_t)p->a, *y = n->ball + 4 * (size_t)p->b;
     if (p->has_plane) {
-        return is_plane(n, p->a) ? plane_meets_ball(&s->X_WS[n->group[p->a].shape], y, reach)
-                                 : plane_meets_ball(&s->X_WS[n->group[p->b].shape], x, reach);
+        return is_plane(n, p->a) ? plane_apart(&s->X_WS[n->group[p->a].shape], y, reach)
+                                 : plane_apart(&s->X_WS[n->group[p->b].shape], x, reach);
     }
-    return balls_meet(x, y, reach);
+    return balls_apart(x, y, reach);
 }
 
 // ---- by groups
 
-static void place_groups(const kk_model *m, kk_simulator *s) {
+/// How far any point of a group can have come since it was placed last, with what it can get farther in a step now than then.
+static double way_since(kki_group *g, const kki_pose *now, const double *ball, double reach) {
+    double turned = 0, moved = 0;
+    for (int i = 0; i < 3; i++) {
+        const double d = ball[i] - g->at[i];
+        moved += d * d;
+        g->at[i] = ball[i];
+        for (int k = 0; k < 3; k++) {
+            const double e = now->R[i][k] - g->R[i][k];
+            turned += e * e;
+            g->R[i][k] = now->R[i][k];
+        }
+    }
+    const double more = reach > g->reach ? reach - g->reach : 0;
+    g->reach = reach;
+    return __builtin_sqrt(moved) + __builtin_sqrt(turned) * g->radius + more;
+}
+
+static void place_groups(const kk_model *m, kk_simulator *s, double least) {
     kki_near *n = &s->near;
     for (int i = 0; i < n->ngroup; i++) {
-        const kki_group *g = &n->group[i];
+        kki_group *g = &n->group[i];
         double *ball = n->ball + 4 * (size_t)i;
         const kk_vec3 c = kk_transform_point(kki_node_transform(s->data, g->node), g->centre);
         ball[0] = c.x;
         ball[1] = c.y;
         ball[2] = c.z;
         ball[3] = g->radius;
-        n->reach[i] = g->node ? 0.5 * s->h * speed_bound(s, g->node, c, g->radius) : 0;
         if (g->node == 0) {
             want_shape(m, s, g->shape);
+            continue;
         }
+        n->reach[i] = 0.5 * s->h * speed_bound(s, g->node, c, g->radius);
+        n->way[i] += way_since(g, kki_pose_of(s->data, g->node), ball, n->reach[i] + least);
     }
+}
+
+/// The sum of two groups' ways up to which what is apart by now stays so.
+static double stays_apart(double ways, double apart) {
+    return apart > SHORTEST ? ways + SURE * apart : 0;
 }
 
 /// Pairs of shapes between two groups that are near each other: shapes of the first group that are near the second, each
 /// with all of the second's.
 static void look_into(const kk_model *m, kk_simulator *s, const kki_group_pair *p, double least, int *count) {
     kki_near *n = &s->near;
-    for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
-        const int a = m->pair[n->order[i]].first;
-        end = n->run_end[i];
-        want_shape(m, s, a);
-        if (end > i + 1 && !p->has_plane && !n->outline[a].is_plane &&
-            !balls_meet(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b, least + s->reach[a] + n->reach[p->b])) {
+    const double ways = n->way[p->a] + n->way[p->b], most = least + n->reach[p->a] + n->reach[p->b];
+    for (int i = p->first; i < p->first + p->count; i++) {
+        const int pair = n->order[i], a = m->pair[pair].first, b = m->pair[pair].second;
+        if (ways < n->apart[pair]) {
             continue;
         }
-        for (; i < end; i++) {
-            const int b = m->pair[n->order[i]].second;
-            want_shape(m, s, b);
-            if (shapes_meet(s, a, b, least + s->reach[a] + s->reach[b], &n->axis[n->order[i]])) {
-                n->found[(*count)++] = n->order[i];
-            }
+        want_shape(m, s, a);
+        want_shape(m, s, b);
+        const double reach = least + s->reach[a] + s->reach[b];
+        const double apart = shapes_apart(s, a, b, reach, &n->axis[pair]);
+        if (apart > 0) {
+            n->apart[pair] = stays_apart(ways, apart - (most - reach)); // what its group may do, a shape may
+        } else {
+            n->found[(*count)++] = pair;
         }
     }
 }
@@ -371,10 +397,17 @@ static int near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = always(m, s);
     int count = 0;
-    place_groups(m, s);
+    place_groups(m, s, least);
     for (int i = 0; i < n->npair; i++) {
         const kki_group_pair *p = &n->pair[i];
-        if (groups_meet(s, p, least + n->reach[p->a] + n->reach[p->b])) {
+        const double ways = n->way[p->a] + n->way[p->b];
+        if (ways < n->pair_apart[i]) {
+            continue;
+        }
+        const double apart = groups_apart(s, p, least + n->reach[p->a] + n->reach[p->b]);
+        if (apart > 0) {
+            n->pair_apart[i] = stays_apart(ways, apart);
+        } else {
             look_into(m, s, p, least, &count);
         }
     }

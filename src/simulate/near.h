@@ -11,6 +11,7 @@ typedef struct kki_group {
     int32_t shape;  ///< of the world's: the shape; −1 otherwise
     kk_vec3 centre; ///< of a ball round them, in the node's frame
     double radius;
+    double at[3], R[3][3], reach; ///< where it was when last looked at, and what it could get to in a step
 } kki_group;
 
 /// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list.
@@ -41,12 +42,14 @@ typedef struct kki_near {
     kki_group *group;       ///< [ngroup]
     kki_group_pair *pair;   ///< [npair]
     int32_t *order;         ///< [model's npair]
-    int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline;   ///< [nshape]
     int32_t *found;         ///< [model's npair] places of near pairs
     int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
     double *reach;          ///< [ngroup]
+    double *way;            ///< [ngroup] how far any of its points may have come since the beginning
+    double *pair_apart;     ///< [npair] the sum of both groups' ways up to which they stay apart
+    double *apart;          ///< [model's npair] likewise of two shapes
     kki_near_pair *list;    ///< [most] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves

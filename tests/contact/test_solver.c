@@ -83,7 +83,7 @@ KK_TEST(solver_refuses_bad_blocks) {
     c->p.stride++;
     KK_CHECK_EQ_INT(solve(c), KK_OK);
     kki_solver_work_destroy(&c->work);
-    KK_CHECK_EQ_INT(kki_solver_work_create(&c->work, NULL, (kki_solver_size){11, 4, 6}), KK_OK);
+    KK_CHECK_EQ_INT(kki_solver_work_create(&c->work, NULL, (kki_solver_size){11, 4, 6, 0}), KK_OK);
     check_refused(c, KK_LIMIT_EXCEEDED, -1);
     case_free(c);
 }
@@ -226,12 +226,12 @@ KK_TEST(solver_work_creation_fails_cleanly) {
     faulty f = {.fail_at = 0};
     const kk_allocator allocator = {.allocate = faulty_allocate, .release = faulty_release, .user = &f};
     kki_solver_work work;
-    KK_CHECK_EQ_INT(kki_solver_work_create(&work, &allocator, (kki_solver_size){12, 4, 18}), KK_OUT_OF_MEMORY);
+    KK_CHECK_EQ_INT(kki_solver_work_create(&work, &allocator, (kki_solver_size){12, 4, 18, 0}), KK_OUT_OF_MEMORY);
     kki_solver_work_destroy(&work);
     f.fail_at = -1;
-    KK_CHECK_EQ_INT(kki_solver_work_create(&work, &allocator, (kki_solver_size){12, 4, 18}), KK_OK);
+    KK_CHECK_EQ_INT(kki_solver_work_create(&work, &allocator, (kki_solver_size){12, 4, 18, 0}), KK_OK);
     kki_solver_work_destroy(&work);
     KK_CHECK_EQ_INT(f.blocks, 0);
-    KK_CHECK_EQ_INT(kki_solver_work_create(&work, &allocator, (kki_solver_size){-1, 4, 18}), KK_INVALID_ARGUMENT);
+    KK_CHECK_EQ_INT(kki_solver_work_create(&work, &allocator, (kki_solver_size){-1, 4, 18, 0}), KK_INVALID_ARGUMENT);
     kki_solver_work_destroy(&work);
 }

@@ -122,3 +122,29 @@ KK_TEST(simulator_failed_allocations) {
     }
     stage_end(&s);
 }
+
+// a robot with dozens of shapes, each of which may touch many: room for their contacts, and not for its square
+KK_TEST(simulator_takes_little_memory) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.5, 0);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    for (int i = 0, parent = KK_WORLD; i < 24; i++) {
+        char name[16];
+        kk_body_def link = kk_body_def_default();
+        snprintf(name, sizeof name, "link%d", i);
+        link.name = name;
+        link.parent = parent;
+        link.joint.axis = kk_vec3_make(0, 1, 0);
+        link.joint.placement.p = kk_vec3_make(0, 0, 1);
+        link.inertia = kk_inertia_solid_box(1, 0.1, 0.1, 0.1);
+        KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &link, &parent, &s.error), KK_OK);
+        stage_shape(&s, KK_SHAPE_BOX, parent, 0.1, 0.1, 0.1, material);
+        stage_shape(&s, KK_SHAPE_CAPSULE, parent, 0.03, 0.1, 0, material);
+    }
+    KK_CHECK_EQ_INT(kk_model_compile(s.spec, NULL, &s.model, &s.error), KK_OK);
+    faulty f = {.fail_at = -1};
+    const kk_allocator allocator = {faulty_allocate, faulty_release, &f};
+    KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, &allocator, &s.simulator, &s.error), KK_OK);
+    KK_CHECK(f.bytes < (size_t)16 << 20);
+    stage_end(&s);
+}
