@@ -392,76 +392,112 @@ static void rescue(const kki_system *s, kki_iterate *it, const kki_iterate *full
     kki_system_judge(s, it);
 }
 
-bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
-                     kki_solver_stats *stats) {
-    kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1, *trial = base + 2, *best = base + 3;
+typedef struct search {
+    const kki_system *s;
+    kki_solver_scratch *w;
+    const kki_newton_options *o;
+    kki_solver_stats *stats;
+    kki_iterate *it, *base, *full, *trial, *best;
+    int since, rescues; ///< steps since the last rescue, and how many there were
+    bool settled;       ///< nothing is to be gained
+    double contraction; ///< of the last step that was accepted whole
+} search;
+
+static search begin_search(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
+                           kki_solver_stats *stats) {
+    kki_iterate *base = &w->iterate[KKI_IT_NEWTON];
     memset(w->old_mode, -1, (size_t)s->nblock);
     if (o->brisk) { // the modes that λ has been solved with
         kki_newton_read_modes(s, w, it->lambda);
         memcpy(w->old_mode, w->mode, (size_t)s->nblock);
     }
-    kki_iterate_copy(s, it, best);
-    int since = 0, rescues = 0;
-    bool settled = false;
-    double contraction = 1; // of the last step that was accepted whole
-    for (int k = 0; k < o->limit && it->residual > o->target; k++) {
-        const bool changed = classify_all(s, w, it);
-        // an old factor contracts about as the last step did: kept once, where that suffices
-        const bool near = contraction * it->residual <= 0.1 * o->target && !s->low_rank;
-        const bool reuse = !changed && k > 0 && (w->reduced.constant || near);
-        const bool old = reuse && !w->reduced.constant;
-        kki_iterate_copy(s, it, base);
-        if (k == 0 && o->restart) {
-            zero_held(s, w, base);
+    kki_iterate_copy(s, it, base + 3);
+    return (search){s, w, o, stats, it, base, base + 1, base + 2, base + 3, 0, 0, false, 1};
+}
+
+/// The step of the modes; where it leads far away, once more with a shift that keeps it near. False where neither is to be had.
+static bool take_step(search *x, bool reuse) {
+    const kki_system *s = x->s;
+    kki_reduced *r = &x->w->reduced;
+    const double residual = x->it->residual;
+    const bool careful = x->o->careful && residual <= 1e3 * s->floor && holds_too_much(s, x->w);
+    r->nudge = reuse ? r->nudge : careful ? careful_nudge(s, residual) : least_nudge(s);
+    const bool finite = step(s, x->w, x->base, reuse, x->full, x->stats);
+    const double reached = x->full->residual;
+    if (!x->o->careful || careful || (finite && !(reached > 2 * residual && reached > 100 * s->floor))) {
+        return finite;
+    }
+    r->nudge = careful_nudge(s, residual);
+    return step(s, x->w, x->base, false, x->full, x->stats);
+}
+
+/// Takes over the step, a part of it, or what sweeps make of it. False where nothing helps.
+static bool go_on(search *x, int k, bool finite, bool old_factor) {
+    const double before = x->it->residual, reached = x->full->residual;
+    const double slack = x->o->brisk && k > 0 ? 0.9 : x->o->slack;
+    if (finite && (reached < 0.5 * before || (x->since <= 6 && reached < slack * x->best->residual))) {
+        x->contraction = old_factor ? 1 : reached / before;
+        swap(x->it, x->full);
+    } else if (!x->o->brisk && finite && backtrack(x->s, x->base, x->full, before, x->trial)) {
+        swap(x->it, x->trial);
+    } else if (x->o->rescue > 0) {
+        // twice as many each time: the same few would lead round in a circle
+        const int sweeps = x->o->rescue << (x->rescues < 2 ? x->rescues : 2);
+        rescue(x->s, x->it, x->full, finite, x->best, sweeps, x->stats);
+        memset(x->w->old_mode, -1, (size_t)x->s->nblock);
+        x->rescues++;
+        x->since = 0;
+    } else {
+        if (finite && reached < x->best->residual) {
+            kki_iterate_copy(x->s, x->full, x->best);
         }
-        if (o->brisk && changed && holds_too_much(s, w)) {
-            break;
-        }
-        const bool careful = o->careful && it->residual <= 1e3 * s->floor && holds_too_much(s, w);
-        w->reduced.nudge = reuse ? w->reduced.nudge : careful ? careful_nudge(s, it->residual) : least_nudge(s);
-        bool finite = step(s, w, base, reuse, full, stats);
-        if (o->careful && !careful &&
-            (!finite || (full->residual > 2 * it->residual && full->residual > 100 * s->floor))) {
-            w->reduced.nudge = careful_nudge(s, it->residual);
-            finite = step(s, w, base, false, full, stats);
-        }
-        since++;
-        // modes that stand, and a step that gains nothing: the rows themselves contradict each other by this much
-        if (!changed && k > 1 && finite && full->residual > 0.9 * it->residual && full->residual < 1.1 * it->residual) {
-            settled = true;
-            break;
-        }
-        // at the level of rounding a step that does not help much more is the end
-        if (it->residual <= s->floor && !(finite && full->residual < 0.3 * it->residual)) {
-            break;
-        }
-        const double slack = o->brisk && k > 0 ? 0.9 : o->slack;
-        if (finite &&
-            (full->residual < 0.5 * it->residual || (since <= 6 && full->residual < slack * best->residual))) {
-            contraction = old ? 1 : full->residual / it->residual;
-            swap(it, full);
-        } else if (!o->brisk && finite && backtrack(s, base, full, it->residual, trial)) {
-            swap(it, trial);
-        } else if (o->rescue > 0) {
-            // twice as many each time: the same few would lead round in a circle
-            rescue(s, it, full, finite, best, o->rescue << (rescues < 2 ? rescues : 2), stats);
-            rescues++;
-            memset(w->old_mode, -1, (size_t)s->nblock);
-            since = 0;
-        } else {
-            if (finite && full->residual < best->residual) {
-                kki_iterate_copy(s, full, best);
-            }
-            break;
-        }
-        if (it->residual < best->residual) {
-            kki_iterate_copy(s, it, best);
+        return false;
+    }
+    return true;
+}
+
+/// One iteration. False where it was the last.
+static bool iterate(search *x, int k) {
+    const kki_system *s = x->s;
+    const kki_reduced *r = &x->w->reduced;
+    const bool changed = classify_all(s, x->w, x->it);
+    // an old factor contracts about as the last step did: kept once, where that suffices
+    const bool near = x->contraction * x->it->residual <= 0.1 * x->o->target && !s->low_rank;
+    const bool reuse = !changed && k > 0 && (r->constant || near), old_factor = reuse && !r->constant;
+    kki_iterate_copy(s, x->it, x->base);
+    if (k == 0 && x->o->restart) {
+        zero_held(s, x->w, x->base);
+    }
+    if (x->o->brisk && changed && holds_too_much(s, x->w)) {
+        return false;
+    }
+    const bool finite = take_step(x, reuse);
+    const double before = x->it->residual, reached = x->full->residual;
+    x->since++;
+    // modes that stand, and a step that gains nothing: the rows themselves contradict each other by this much
+    if (!changed && k > 1 && finite && reached > 0.9 * before && reached < 1.1 * before) {
+        x->settled = true;
+        return false;
+    }
+    // at the level of rounding a step that does not help much more is the end
+    if (before <= s->floor && !(finite && reached < 0.3 * before)) {
+        return false;
+    }
+    return go_on(x, k, finite, old_factor);
+}
+
+bool kki_rung_newton(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
+                     kki_solver_stats *stats) {
+    search x = begin_search(s, w, it, o, stats);
+    for (int k = 0; k < o->limit && it->residual > o->target && iterate(&x, k); k++) {
+        if (it->residual < x.best->residual) {
+            kki_iterate_copy(s, it, x.best);
         }
     }
-    if (!(it->residual <= best->residual)) {
-        kki_iterate_copy(s, best, it);
+    if (!(it->residual <= x.best->residual)) {
+        kki_iterate_copy(s, x.best, it);
     }
-    return settled;
+    return x.settled;
 }
 
 // ---- with the modes kept
