@@ -71,13 +71,21 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
         s->span[2 * k] = I->stride / 4;
         s->span[2 * k + 1] = 0;
     }
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int row = c->row - I->first_row;
-        widen(m, s, c->dof[0], row / 4, (row + c->nrow + 3) / 4);
-        widen(m, s, c->dof[1], row / 4, (row + c->nrow + 3) / 4);
+    for (int i = 0, next; i < I->nconstraint; i = next) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]], *last = c;
+        const int first = (c->row - I->first_row) / 4;
+        for (next = i + 1; next < I->nconstraint; next++) { // points between the same bodies follow one another
+            const kki_constraint *d = &s->constraint[s->order[I->first_constraint + next]];
+            if (d->dof[0] != c->dof[0] || d->dof[1] != c->dof[1] || d->kind != KKI_ON_CONTACT) {
+                break;
+            }
+            last = d;
+        }
+        const int end = (last->row - I->first_row + last->nrow + 3) / 4;
+        widen(m, s, c->dof[0], first, end);
+        widen(m, s, c->dof[1], first, end);
         for (int p = 0; c->nparts > 2 * c->nrow && p < c->nparts; p++) { // a row over more than two joints
-            widen(m, s, kki_last_dof(m, s->part[c->first_part + p].i), row / 4, (row + c->nrow + 3) / 4);
+            widen(m, s, kki_last_dof(m, s->part[c->first_part + p].i), first, end);
         }
     }
     for (int k = 0; k < I->nv; k++) { // an empty span begins where it ends
