@@ -231,6 +231,10 @@ KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
 
 // ---- 3 × 3 matrices
 
+KKI_INLINE void m_identity(mat3 *A) {
+    const real o = r_const(0.0), i = r_const(1.0);
+    *A = (mat3){{v_make(i, o, o), v_make(o, i, o), v_make(o, o, i)}};
+}
 KKI_INLINE mat3 m_const(const konst a[3][KONST_PAD]) {
     return (mat3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}};
 }
