@@ -129,6 +129,7 @@ void scene_use_kernels(scene *s, const kki_kernels *kernels) {
     KK_CHECK_EQ_INT(kernels->lanes, 1);
     KK_CHECK(size_of_scratch(s->model, kernels) <= size_of_scratch(s->model, s->data->kernels));
     s->data->kernels = kernels;
+    kernels->fill(s->model, &s->data->scratch); // constants lie differently in each shape
 }
 
 int scene_count(void) {

@@ -244,8 +244,8 @@ KKI_INLINE void links_in_hinge(const knode *b, int aligned, int bare, const link
 
 /// U, D and e of a hinge.
 KKI_INLINE void links_pivot(const knode *b, const link_inertia *I, vec3 n, real tau, pivot *k) {
-    k->Ua = s_column_z(&I->J);
-    k->Ul = I->G.c[2];
+    v_store(&k->Ua, s_column_z(&I->J));
+    v_store(&k->Ul, v_load(&I->G.c[2]));
     k->inverse_D = r_const(1.0) / (s_zz(&I->J) + b->armature);
     k->e = tau - v_z(n);
 }
@@ -299,9 +299,7 @@ KKI_INLINE void links_outward(const kk_model *m, kki_scratch *S, const double *q
     local_pose *pose = S->local_pose;
     local_node *node = S->local;
     trig_of_nodes(m, q, stride, S);
-    node[0].w = node[0].al = v_zero();
-    node[0].a = v_neg(v_of_doubles(m->gravity));
-    node[0].spin = m_spin(node[0].w, node[0].al);
+    v_store(&node[0].a, v_neg(v_of_doubles(m->gravity)));
     for (int i = 1; i < m->nnode; i++) {
         const knode *b = node_of(m, S, i);
         const local_node *p = &node[b->parent];
@@ -309,13 +307,20 @@ KKI_INLINE void links_outward(const kk_model *m, kki_scratch *S, const double *q
         if (b->type == KKI_NODE_HINGE) {
             const real speed = r_load(v, (size_t)b->v_index, stride);
             const turn t = turn_z(sine[i], cosine[i]);
+            if (b->parent == 0) {
+                rnea_out_root_hinge(b, t, speed, r_const(0.0), p, &s);
+            } else {
 #define OUT(kind) rnea_out_hinge(b, kind, t, speed, p, &s)
-            FOR_ALIGNMENT(b->aligned, OUT)
+                FOR_ALIGNMENT(b->aligned, OUT)
 #undef OUT
+            }
         } else {
             rnea_pose(b, q, stride, sine[i], cosine[i], &pose[i]);
-            const joint_motion j = joint_speed_of(b, v, stride);
-            rnea_out_general(&pose[i], j, p, &s);
+            if (b->parent == 0) {
+                rnea_out_root(&pose[i], joint_speed_of(b, v, stride), p, &s);
+            } else {
+                rnea_out_general(&pose[i], joint_speed_of(b, v, stride), p, &s);
+            }
         }
         rnea_load(b, &s);
         node[i] = s;
@@ -396,14 +401,20 @@ KKI_INLINE void links_accelerate(const kk_model *m, kki_scratch *S, double *a, s
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     const local_pose *pose = S->local_pose;
     link_motion *deviation = S->deviation;
-    deviation[0].al = deviation[0].a = v_zero();
+    const link_motion none = {v_zero(), v_zero()};
     for (int i = 1; i < m->nnode; i++) {
         const knode *b = node_of(m, S, i);
         const link_motion *p = &deviation[b->parent];
         const size_t k = (size_t)b->v_index;
         const pivot *axis = (const pivot *)S->pivot + k;
         link_motion d;
-        if (b->type == KKI_NODE_HINGE) {
+        if (b->type == KKI_NODE_HINGE && b->parent == 0) {
+            const real x = axis->e * axis->inverse_D;
+            d.al = v_add_z(v_zero(), x);
+            d.a = v_zero();
+            r_store(a, k, stride, x);
+            deviation[i] = d;
+        } else if (b->type == KKI_NODE_HINGE) {
             const turn t = turn_z(sine[i], cosine[i]);
 #define CARRY(kind) links_carry_hinge(b, kind, t, p, &d)
             FOR_ALIGNMENT(b->aligned, CARRY)
@@ -416,7 +427,7 @@ KKI_INLINE void links_accelerate(const kk_model *m, kki_scratch *S, double *a, s
             store3(a, k, stride, deviation[i].al);
             store3(a, k + 3, stride, deviation[i].a);
         } else {
-            links_out_general(b, &pose[i], axis, p, a, stride, &deviation[i]);
+            links_out_general(b, &pose[i], axis, b->parent == 0 ? &none : p, a, stride, &deviation[i]);
         }
     }
 }

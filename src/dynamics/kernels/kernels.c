@@ -81,11 +81,21 @@ static void rnea(const kk_model *m, kki_scratch *S, const double *q, const doubl
     rnea_inward(m, S, a, tau, stride);
 }
 
+STAGE aba_outward_links(const kk_model *m, kki_scratch *S, const double *q, const double *v, size_t stride) {
+    links_outward(m, S, q, v, stride);
+}
+STAGE aba_inward_links(const kk_model *m, kki_scratch *S, const double *tau, size_t stride) {
+    links_inward(m, S, tau, stride);
+}
+STAGE aba_accelerate_links(const kk_model *m, kki_scratch *S, double *a, size_t stride) {
+    links_accelerate(m, S, a, stride);
+}
+
 static void aba(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a,
                 size_t stride) {
-    links_outward(m, S, q, v, stride);
-    links_inward(m, S, tau, stride);
-    links_accelerate(m, S, a, stride);
+    aba_outward_links(m, S, q, v, stride);
+    aba_inward_links(m, S, tau, stride);
+    aba_accelerate_links(m, S, a, stride);
 }
 
 static void crba(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
