@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/model.h"
+
 /// An error that is the scene's own: a scene that multiplies rounding by more than this cannot be asked for 1e-11 of the acceleration.
 /// Measured: solving with the exact factor of the same M, in long double, gives the same errors as the articulated-body algorithm.
 static const double ILL = 1e4;
@@ -93,4 +95,77 @@ KK_TEST(robots_of_our_own_go_both_ways) {
         scene_free(&s);
     }
     WORST_CHECK(w, 1e-11);
+}
+
+// ---- link frames against world axes: two programs of one algorithm
+
+enum { KINDS = KKI_ALIGNED_Y_BACK + 1 };
+
+static int add_hinge(kk_spec *spec, int parent, int number, kk_vec3 axis, kk_vec3 arm, double armature) {
+    kk_body_def body = kk_body_def_default();
+    char name[8] = {'h', (char)('0' + number / 100), (char)('0' + number / 10 % 10), (char)('0' + number % 10), 0};
+    int id = 0;
+    body.name = name;
+    body.parent = parent;
+    body.joint.axis = axis;
+    body.joint.placement.p = arm;
+    body.joint.dof[0].armature = armature;
+    body.inertia = kk_inertia_to(kk_transform_translation(0.02 * (number % 5), 0.03, -0.05),
+                                 kk_inertia_solid_box(1 + 0.1 * number, 0.1, 0.2, 0.3));
+    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, &id, NULL), KK_OK);
+    return id;
+}
+
+/// Limbs whose second link turns its frame, and whose third links are placed by every kind of turn; with and without arms and armature.
+static kk_spec *every_alignment(void) {
+    static const kk_vec3 axis[] = {{0, 1, 0},  {0, 0, 1},     {0, -1, 0},    {1, 0, 0},        {-1, 0, 0},
+                                   {0, 0, -1}, {0, 0.6, 0.8}, {0.6, 0, 0.8}, {0.48, 0.6, 0.64}};
+    kk_spec *spec = NULL;
+    kk_body_def base = kk_body_def_default();
+    int root = 0, number = 0;
+    base.name = "base";
+    base.joint.type = KK_JOINT_FREE;
+    base.inertia = kk_inertia_solid_box(5, 0.3, 0.4, 0.5);
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &base, &root, NULL), KK_OK);
+    for (int variant = 0; variant < 8; variant++) {
+        const double armature = variant & 1 ? 0.1 : 0;
+        const kk_vec3 arm = variant & 2 ? kk_vec3_make(0.1, -0.2, 0.3) : kk_vec3_make(0, 0, 0);
+        const int limb = add_hinge(spec, root, number++, kk_vec3_make(0, 0, 1), kk_vec3_make(0.1, 0.1, 0), armature);
+        for (int first = 0; first < 9; first++) {
+            const int k = variant & 4 ? 8 - first : first; // the last hinge added is the first to be aligned
+            const int link = add_hinge(spec, limb, number++, axis[k], arm, armature);
+            add_hinge(spec, link, number++, kk_vec3_make(0, 0, 1), arm, 0);
+        }
+    }
+    return spec;
+}
+
+KK_TEST(every_alignment_of_hinges_gives_what_world_axes_give) {
+    scene s = scene_of(every_alignment(), 1);
+    int seen[KINDS][2][2] = {{{0}}};
+    for (int i = 1; i < s.model->nnode; i++) {
+        const kki_node *n = &s.model->node[i];
+        if (n->type == KKI_NODE_HINGE && n->parent > 0) {
+            seen[n->aligned][n->has_arm != 0][n->is_bare]++;
+        }
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        KK_CHECK(seen[kind][0][0] && seen[kind][0][1] && seen[kind][1][0] && seen[kind][1][1]);
+    }
+    const size_t nv = (size_t)s.nv;
+    double *links = scene_take(&s, nv), *world = scene_take(&s, nv), *tau = scene_take(&s, nv);
+    kk_force *none = scene_take_forces(&s, (size_t)kk_model_nbody(s.model));
+    worst agree = {0}, back = {0};
+    for (uint64_t k = 0; k < 20; k++) {
+        scene_draw(&s, k);
+        kk_forward_dynamics(s.model, s.data, s.q, s.v, s.tau, links);
+        kk_forward_dynamics_external(s.model, s.data, s.q, s.v, s.tau, none, world);
+        worst_compare(&agree, &s, links, world, nv, 0);
+        kk_inverse_dynamics(s.model, s.data, s.q, s.v, links, tau);
+        worst_compare(&back, &s, tau, s.tau, nv, 0);
+    }
+    WORST_CHECK(agree, 1e-12);
+    WORST_CHECK(back, 1e-12);
+    scene_free(&s);
 }
