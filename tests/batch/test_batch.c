@@ -121,6 +121,9 @@ KK_TEST(every_variant_gives_the_bytes_of_one_robot) {
         }
         scene_free(&s);
     }
+    scene turned = scene_alignments(1);
+    compare_with_one_by_one(&turned, MOST);
+    scene_free(&turned);
     for (int i = 0; i < scene_count() / 4; i++) {
         scene s = scene_forest((uint64_t)i);
         compare_with_one_by_one(&s, 1 + (size_t)i % MOST);

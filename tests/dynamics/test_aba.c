@@ -101,48 +101,8 @@ KK_TEST(robots_of_our_own_go_both_ways) {
 
 enum { KINDS = KKI_ALIGNED_Y_BACK + 1 };
 
-static int add_hinge(kk_spec *spec, int parent, int number, kk_vec3 axis, kk_vec3 arm, double armature) {
-    kk_body_def body = kk_body_def_default();
-    char name[8] = {'h', (char)('0' + number / 100), (char)('0' + number / 10 % 10), (char)('0' + number % 10), 0};
-    int id = 0;
-    body.name = name;
-    body.parent = parent;
-    body.joint.axis = axis;
-    body.joint.placement.p = arm;
-    body.joint.dof[0].armature = armature;
-    body.inertia = kk_inertia_to(kk_transform_translation(0.02 * (number % 5), 0.03, -0.05),
-                                 kk_inertia_solid_box(1 + 0.1 * number, 0.1, 0.2, 0.3));
-    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, &id, NULL), KK_OK);
-    return id;
-}
-
-/// Limbs whose second link turns its frame, and whose third links are placed by every kind of turn; with and without arms and armature.
-static kk_spec *every_alignment(void) {
-    static const kk_vec3 axis[] = {{0, 1, 0},  {0, 0, 1},     {0, -1, 0},    {1, 0, 0},        {-1, 0, 0},
-                                   {0, 0, -1}, {0, 0.6, 0.8}, {0.6, 0, 0.8}, {0.48, 0.6, 0.64}};
-    kk_spec *spec = NULL;
-    kk_body_def base = kk_body_def_default();
-    int root = 0, number = 0;
-    base.name = "base";
-    base.joint.type = KK_JOINT_FREE;
-    base.inertia = kk_inertia_solid_box(5, 0.3, 0.4, 0.5);
-    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
-    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &base, &root, NULL), KK_OK);
-    for (int variant = 0; variant < 8; variant++) {
-        const double armature = variant & 1 ? 0.1 : 0;
-        const kk_vec3 arm = variant & 2 ? kk_vec3_make(0.1, -0.2, 0.3) : kk_vec3_make(0, 0, 0);
-        const int limb = add_hinge(spec, root, number++, kk_vec3_make(0, 0, 1), kk_vec3_make(0.1, 0.1, 0), armature);
-        for (int first = 0; first < 9; first++) {
-            const int k = variant & 4 ? 8 - first : first; // the last hinge added is the first to be aligned
-            const int link = add_hinge(spec, limb, number++, axis[k], arm, armature);
-            add_hinge(spec, link, number++, kk_vec3_make(0, 0, 1), arm, 0);
-        }
-    }
-    return spec;
-}
-
 KK_TEST(every_alignment_of_hinges_gives_what_world_axes_give) {
-    scene s = scene_of(every_alignment(), 1);
+    scene s = scene_alignments(1);
     int seen[KINDS][2][2] = {{{0}}};
     for (int i = 1; i < s.model->nnode; i++) {
         const kki_node *n = &s.model->node[i];

@@ -48,12 +48,13 @@ enum { POSE_ARM = 0, POSE_OFFSET = 1, POSE_POSITION = 2 };
 
 /// Axes of a node whose joint has not moved, R_WP R_PN(0).
 KKI_INLINE void axes_at_rest(const knode *b, const mat3 *P, mat3 *R0) {
+    const vec3 o = v_zero(); // 0 − x: a pose has no zeros with a sign
     switch (b->aligned) {
     case KKI_ALIGNED_SAME: *R0 = *P; return;
-    case KKI_ALIGNED_X_FORTH: *R0 = (mat3){{P->c[0], P->c[2], v_neg(P->c[1])}}; return;
-    case KKI_ALIGNED_X_BACK: *R0 = (mat3){{P->c[0], v_neg(P->c[2]), P->c[1]}}; return;
-    case KKI_ALIGNED_Y_FORTH: *R0 = (mat3){{v_neg(P->c[2]), P->c[1], P->c[0]}}; return;
-    case KKI_ALIGNED_Y_BACK: *R0 = (mat3){{P->c[2], P->c[1], v_neg(P->c[0])}}; return;
+    case KKI_ALIGNED_X_FORTH: *R0 = (mat3){{P->c[0], P->c[2], v_sub(o, P->c[1])}}; return;
+    case KKI_ALIGNED_X_BACK: *R0 = (mat3){{P->c[0], v_sub(o, P->c[2]), P->c[1]}}; return;
+    case KKI_ALIGNED_Y_FORTH: *R0 = (mat3){{v_sub(o, P->c[2]), P->c[1], P->c[0]}}; return;
+    case KKI_ALIGNED_Y_BACK: *R0 = (mat3){{P->c[2], P->c[1], v_sub(o, P->c[0])}}; return;
     case KKI_ALIGNED_X:
         R0->c[0] = P->c[0];
         R0->c[1] = v_add(v_scale(P->c[1], b->R[1][1]), v_scale(P->c[2], b->R[1][2]));
