@@ -24,7 +24,7 @@ KK_API kk_status kk_batch_choose(kk_batch *batch, const char *variant);
 KK_API const char *kk_batch_variant(const kk_batch *batch);
 KK_API int kk_batch_lanes(const kk_batch *batch);
 
-/// The calls below return KK_INVALID_ARGUMENT for a model other than the batch's; kk_batch_inertia_matrix returns KK_LIMIT_EXCEEDED above
+/// The calls below return KK_INVALID_ARGUMENT for a model other than the batch's and for a layout that is none; kk_batch_inertia_matrix returns KK_LIMIT_EXCEEDED above
 /// KK_MATRIX_LIMIT degrees of freedom.
 /// @param count states    @param q [nq × count], v, a, tau [nv × count], in `layout`
 KK_API kk_status kk_batch_inverse_dynamics(const kk_model *model, kk_batch *batch, kk_batch_layout layout, size_t count,

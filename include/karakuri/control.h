@@ -42,10 +42,11 @@ typedef struct kk_pid {
 KK_API double kk_pid_torque(kk_pid *pid, double target, double target_rate, double q, double v, double dt);
 
 /// The torque that gives a fully driven robot the acceleration a + kd (v_d − v) + kp (q_d ⊖ q): the error then dies out as a linear oscillator.
-/// @param target_q [nq], target_v [nv], target_a [nv]    @param kp, kd [nv] 1/s², 1/s    @param tau [nv] result
-KK_API void kk_computed_torque(const kk_model *model, kk_data *data, const double *q, const double *v,
-                               const double *target_q, const double *target_v, const double *target_a, const double *kp,
-                               const double *kd, double *tau);
+/// @param target_q [nq], target_v [nv], target_a [nv]    @param kp, kd [nv] 1/s², 1/s    @param tau [nv] result, untouched where the data is
+/// another model's (KK_INVALID_ARGUMENT)
+KK_API kk_status kk_computed_torque(const kk_model *model, kk_data *data, const double *q, const double *v,
+                                    const double *target_q, const double *target_v, const double *target_a,
+                                    const double *kp, const double *kd, double *tau);
 
 // ---- feed-forward by rewinding (S3 3.3)
 

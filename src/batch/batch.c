@@ -107,6 +107,9 @@ const char *kk_batch_variant_name(int index) {
 }
 
 kk_status kk_batch_choose(kk_batch *batch, const char *variant) {
+    if (!variant) {
+        return KK_INVALID_ARGUMENT;
+    }
     for (int i = 0; kki_kernels_at(i); i++) {
         if (same_text(kki_kernels_at(i)->name, variant)) {
             return use(batch, kki_kernels_at(i));
@@ -183,7 +186,7 @@ static void run_in_place(kk_batch *b, const job *j, size_t first, size_t stride,
 }
 
 static kk_status run(const kk_model *model, kk_batch *b, const job *j, kk_batch_layout layout, size_t states) {
-    if (model != b->model) {
+    if (model != b->model || (layout != KK_BY_COORDINATE && layout != KK_BY_STATE)) {
         return KK_INVALID_ARGUMENT;
     }
     const size_t lanes = (size_t)b->kernels->lanes;

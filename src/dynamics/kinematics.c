@@ -34,9 +34,7 @@ typedef struct place {
     kk_transform X_WF;
 } place;
 
-static place place_on(const kk_model *m, const kk_data *d, int body, kk_transform X_BF) {
-    const int node = m->body[body].node;
-    const kk_transform X_NF = kk_transform_mul(m->body[body].X_NB, X_BF);
+static place place_on(const kk_data *d, int node, kk_transform X_NF) {
     return (place){node, kk_transform_mul(kki_node_transform(d, node), X_NF)};
 }
 
@@ -46,12 +44,15 @@ static place no_place(void) {
 }
 
 static place body_place(const kk_model *m, const kk_data *d, int body) {
-    return kki_fits(m, d) && kki_has_body(m, body) ? place_on(m, d, body, kk_transform_identity()) : no_place();
+    return kki_fits(m, d) && kki_has_body(m, body) ? place_on(d, m->body[body].node, m->body[body].X_NB) : no_place();
 }
 
 static place frame_place(const kk_model *m, const kk_data *d, int frame) {
-    return kki_fits(m, d) && kki_has_frame(m, frame) ? place_on(m, d, m->frame[frame].body, m->frame[frame].X_BF)
-                                                     : no_place();
+    if (!kki_fits(m, d) || !kki_has_frame(m, frame)) {
+        return no_place();
+    }
+    const kki_body *body = &m->body[m->frame[frame].body];
+    return place_on(d, body->node, kk_transform_mul(body->X_NB, m->frame[frame].X_BF));
 }
 
 /// From world axes about the frame's origin to the reference asked for.

@@ -14,9 +14,16 @@ typedef struct planar {
     double c, s;
 } planar;
 
+/// What is a whole number of quarters to rounding (no file can write π/2) is one.
 static planar planar_unit(double c, double s) {
-    const double n = __builtin_sqrt(c * c + s * s);
-    return (planar){c / n, s / n};
+    const double n = __builtin_sqrt(c * c + s * s), x = c / n, y = s / n;
+    if (__builtin_fabs(x) < 1e-16) {
+        return (planar){0, y > 0 ? 1 : -1};
+    }
+    if (__builtin_fabs(y) < 1e-16) {
+        return (planar){x > 0 ? 1 : -1, 0};
+    }
+    return (planar){x, y};
 }
 
 static planar planar_mul(planar a, planar b) {
@@ -88,18 +95,26 @@ static void turn_riders(kk_model *m, const planar *turn) {
     }
 }
 
+/// KKI_ALIGNED_… of a turn about x or y.
+static int kind_of_turn(planar a, int any, int forth, int back) {
+    if (a.s == 0 && a.c > 0) {
+        return KKI_ALIGNED_SAME;
+    }
+    return a.c != 0 ? any : a.s > 0 ? forth : back;
+}
+
 /// Splits R into a turn α about x or y and θ about z where it has that form, to rounding; says which.
 static int split(kk_mat3 R, planar *alpha, planar *theta) {
     const kk_vec3 z = kk_mat3_column(R, 2);
     if (z.x * z.x <= 4e-32) {
         *alpha = planar_unit(z.z, -z.y);
         *theta = planar_unit(R.m[0], alpha->c * R.m[3] + alpha->s * R.m[6]);
-        return KKI_ALIGNED_X;
+        return kind_of_turn(*alpha, KKI_ALIGNED_X, KKI_ALIGNED_X_FORTH, KKI_ALIGNED_X_BACK);
     }
     if (z.y * z.y <= 4e-32) {
         *alpha = planar_unit(z.z, z.x);
         *theta = planar_unit(alpha->c * R.m[0] - alpha->s * R.m[6], R.m[3]);
-        return KKI_ALIGNED_Y;
+        return kind_of_turn(*alpha, KKI_ALIGNED_Y, KKI_ALIGNED_Y_FORTH, KKI_ALIGNED_Y_BACK);
     }
     return KKI_ALIGNED_NOT;
 }
@@ -117,6 +132,10 @@ static kk_mat3 about_y(planar a) {
 static kk_mat3 about_z(planar a) {
     const kk_mat3 R = {{a.c, -a.s, 0, a.s, a.c, 0, 0, 0, 1}};
     return R;
+}
+
+static int is_about_y(int aligned) {
+    return aligned == KKI_ALIGNED_Y || aligned == KKI_ALIGNED_Y_FORTH || aligned == KKI_ALIGNED_Y_BACK;
 }
 
 /// The turn that a node's angle starts with, as quarters and a rest.
@@ -140,7 +159,7 @@ static planar place(kki_node *n, planar parent) {
         n->aligned = split(R, &alpha, &theta);
     }
     if (n->aligned) {
-        store_rotation(n, n->aligned == KKI_ALIGNED_X ? about_x(alpha) : about_y(alpha));
+        store_rotation(n, is_about_y(n->aligned) ? about_y(alpha) : about_x(alpha));
         return theta;
     }
     store_rotation(n, R);
@@ -177,6 +196,7 @@ static void mark_shortcuts(kk_model *m, int32_t *seen) {
         kki_node *n = &m->node[i];
         const int turns_only = n->type == KKI_NODE_HINGE || n->type == KKI_NODE_BALL;
         n->has_arm = !turns_only || n->p[0] != 0 || n->p[1] != 0 || n->p[2] != 0;
+        n->is_bare = n->armature == 0;
         n->is_leaf = !seen[i];
         n->is_last = !seen[n->parent];
         seen[n->parent] = 1;

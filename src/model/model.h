@@ -26,8 +26,18 @@ typedef enum kki_node_type {
     KKI_NODE_FREE,
 } kki_node_type;
 
-/// R is any matrix; a turn about x, with R[1] = (0, cos, sin); about y, with R[2] = (sin, 0, cos).
-enum { KKI_ALIGNED_NOT = 0, KKI_ALIGNED_X = 1, KKI_ALIGNED_Y = 2 };
+/// R is any matrix; a turn about x, with R[1] = (0, cos, sin); about y, with R[2] = (sin, 0, cos); or, where it is exactly so, none, or a
+/// quarter forwards or back, which changes places and signs and rounds nothing.
+enum {
+    KKI_ALIGNED_NOT,
+    KKI_ALIGNED_X,
+    KKI_ALIGNED_Y,
+    KKI_ALIGNED_SAME,
+    KKI_ALIGNED_X_FORTH,
+    KKI_ALIGNED_X_BACK,
+    KKI_ALIGNED_Y_FORTH,
+    KKI_ALIGNED_Y_BACK,
+};
 
 enum { KKI_HALF_ANGULAR = 1, KKI_HALF_LINEAR = 2, KKI_HALF_BOTH = 3 };
 
@@ -51,6 +61,7 @@ typedef struct kki_node {
     int32_t is_leaf; ///< no node hangs on it
     int32_t is_last; ///< of its parent's children the last, which is the first to hand over to it
     int32_t aligned; ///< hinges: KKI_ALIGNED_…, whether R is a turn about one axis of the parent
+    int32_t is_bare; ///< one-degree nodes: no armature
 } kki_node;
 
 /// A body as the user named it, and where it rides.

@@ -78,14 +78,17 @@ double kk_pid_torque(kk_pid *pid, double target, double target_rate, double q, d
     return clamp(straight + pid->ki * pid->integral, pid->limit);
 }
 
-void kk_computed_torque(const kk_model *model, kk_data *data, const double *q, const double *v, const double *target_q,
-                        const double *target_v, const double *target_a, const double *kp, const double *kd,
-                        double *tau) {
+kk_status kk_computed_torque(const kk_model *model, kk_data *data, const double *q, const double *v,
+                             const double *target_q, const double *target_v, const double *target_a, const double *kp,
+                             const double *kd, double *tau) {
+    if (!kki_fits(model, data)) {
+        return KK_INVALID_ARGUMENT;
+    }
     kk_difference(model, q, target_q, tau);
     for (int k = 0; k < kk_model_nv(model); k++) {
         tau[k] = target_a[k] + kd[k] * (target_v[k] - v[k]) + kp[k] * tau[k];
     }
-    kk_inverse_dynamics(model, data, q, v, tau, tau);
+    return kk_inverse_dynamics(model, data, q, v, tau, tau);
 }
 
 // ---- playback

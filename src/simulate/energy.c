@@ -1,20 +1,25 @@
 /// Energies of a step, for its report and for what is kept by projection.
 #include "simulate/simulator.h"
 
-/// Twice the kinetic energy of a node, by König's theorem: nothing cancels.
-static double twice_kinetic(const kki_node *n, const kki_pose *x, const kki_rates *V) {
-    const kk_mat3 R = kki_mat3(x->R);
-    const double im = n->mass > 0 ? 1 / n->mass : 0;
-    const kk_vec3 c = kk_vec3_scale(kki_vec3(n->h), im), w = kk_mat3_tmul_vec(R, kki_vec3(V->w));
-    const kk_vec3 v = kk_vec3_add(kki_vec3(V->u), kk_mat3_mul_vec(R, kk_vec3_cross(w, c)));
-    const kk_sym3 shift = kk_sym3_point_mass(n->mass, c);
-    const kk_sym3 J = {n->inertia[0][0] - shift.xx, n->inertia[1][1] - shift.yy, n->inertia[2][2] - shift.zz,
-                       n->inertia[1][0] - shift.xy, n->inertia[2][0] - shift.xz, n->inertia[2][1] - shift.yz};
-    return n->mass * kk_vec3_dot(v, v) + kk_vec3_dot(w, kk_sym3_mul_vec(J, w));
+void kki_fill_konig(const kk_model *m, kki_konig *konig) {
+    for (int i = 0; i < m->nnode; i++) {
+        const kki_node *n = &m->node[i];
+        const double im = n->mass > 0 ? 1 / n->mass : 0;
+        const kk_sym3 shift = kk_sym3_point_mass(n->mass, kk_vec3_scale(kki_vec3(n->h), im));
+        const kk_sym3 J = {n->inertia[0][0] - shift.xx, n->inertia[1][1] - shift.yy, n->inertia[2][2] - shift.zz,
+                           n->inertia[1][0] - shift.xy, n->inertia[2][0] - shift.xz, n->inertia[2][1] - shift.yz};
+        konig[i] = (kki_konig){im, J};
+    }
 }
 
-static double height_energy(const kk_model *m, const kki_node *n, const kki_pose *x) {
-    const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(x->R), kki_vec3(n->h));
+/// Twice the kinetic energy of a node, by König's theorem: nothing cancels. @param h  its first moment in world axes
+static double twice_kinetic(const kki_node *n, const kki_konig *k, kk_mat3 R, kk_vec3 h, const kki_rates *V) {
+    const kk_vec3 W = kki_vec3(V->w), w = kk_mat3_tmul_vec(R, W);
+    const kk_vec3 v = kk_vec3_add(kki_vec3(V->u), kk_vec3_scale(kk_vec3_cross(W, h), k->inverse_mass));
+    return n->mass * kk_vec3_dot(v, v) + kk_vec3_dot(w, kk_sym3_mul_vec(k->J, w));
+}
+
+static double height_energy(const kk_model *m, const kki_node *n, const kki_pose *x, kk_vec3 h) {
     return -kk_vec3_dot(kki_vec3(m->gravity), kk_vec3_add(kk_vec3_scale(kki_vec3(x->p), n->mass), h));
 }
 
@@ -24,17 +29,21 @@ static double spring_energy(const kk_model *m, int k, const double *way) {
     return 0.5 * m->dof[k].stiffness * (stretch * stretch);
 }
 
-void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy) {
+void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
+                       kki_energy *energy) {
     double *way = s->dv; // free until a kick is applied
-    kk_kinematics_velocity(model, s->view, q, v);
     for (int t = 0; t < model->ntree; t++) {
         energy[t] = (kki_energy){0, 0};
     }
     for (int i = 1; i < model->nnode; i++) {
         if (model->node_tree[i] >= 0) {
+            const kki_node *n = &model->node[i];
+            const kki_pose *x = kki_pose_of(at, i);
+            const kk_mat3 R = kki_mat3(x->R);
+            const kk_vec3 h = kk_mat3_mul_vec(R, kki_vec3(n->h));
             kki_energy *e = &energy[model->node_tree[i]];
-            e->kinetic += 0.5 * twice_kinetic(&model->node[i], kki_pose_of(s->view, i), kki_rates_of(s->view, i));
-            e->potential += height_energy(model, &model->node[i], kki_pose_of(s->view, i));
+            e->kinetic += 0.5 * twice_kinetic(n, &s->konig[i], R, h, kki_rates_of(at, i));
+            e->potential += height_energy(model, n, x, h);
         }
     }
     if (s->has_springs) {
@@ -50,7 +59,9 @@ void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, 
 double kki_potential(const kk_model *model, const kk_simulator *s, const double *q) {
     double sum = 0;
     for (int i = 1; i < model->nnode; i++) {
-        sum += height_energy(model, &model->node[i], kki_pose_of(s->data, i));
+        const kki_pose *x = kki_pose_of(s->data, i);
+        const kki_node *n = &model->node[i];
+        sum += height_energy(model, n, x, kk_mat3_mul_vec(kki_mat3(x->R), kki_vec3(n->h)));
     }
     if (s->has_springs) {
         double *way = s->dv; // free behind the kick

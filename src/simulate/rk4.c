@@ -108,9 +108,9 @@ static kk_status stage(const kk_model *m, kk_simulator *s, const kk_input *input
     return status;
 }
 
-/// Four stages over `time`; the result in s->q and s->v.
+/// Four stages over `time`; the result in s->q and s->v. @param energy  of the trees at the start, whose poses the first stage has; or NULL
 static kk_status go(const kk_model *m, kk_simulator *s, const kk_input *input, moment from, double time,
-                    kk_error *error) {
+                    kki_energy *energy, kk_error *error) {
     static const double share[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     double *const vectors[4] = {s->y, s->E, s->y_end, s->y_drift};
     for (int i = 0; i < 4; i++) {
@@ -119,6 +119,10 @@ static kk_status go(const kk_model *m, kk_simulator *s, const kk_input *input, m
     kk_status status = KK_OK;
     for (int i = 0; i < 4 && status == KK_OK; i++) {
         status = stage(m, s, input, from, time, share[i], weight[i], error);
+        if (i == 0 && energy) {
+            s->data->kernels->rates(m, &s->data->scratch, from.v, s->data->zero);
+            kki_tree_energies(m, s, s->data, from.q, from.v, energy);
+        }
     }
     for (int k = 0; k < m->nv; k++) {
         s->v[k] = from.v[k] + time * s->y_end[k];
@@ -152,7 +156,7 @@ static kk_status find_turn(const kk_model *m, kk_simulator *s, const kk_input *i
     for (int i = 0; i < MOST_ROOT_STEPS && status == KK_OK && high - low > 1e-15 * time; i++) {
         const double secant = low + (high - low) * (v_low / (v_low - v_high)), middle = 0.5 * (low + high);
         *root = i % 3 == 2 ? middle : secant;
-        status = go(m, s, input, from, *root, error);
+        status = go(m, s, input, from, *root, NULL, error);
         if (s->v[k] == 0) {
             break;
         }
@@ -241,14 +245,14 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
     double left = s->h;
     memcpy(from.q, kk_state_q_const(state), (size_t)model->nq * sizeof(double));
     memcpy(from.v, kk_state_v_const(state), (size_t)model->nv * sizeof(double));
-    kki_tree_energies(model, s, from.q, from.v, s->tree_energy);
     s->is_driven = 0;
     *sticks = !set_slips(model, s, input, from, error);
     for (int i = 0; i < MOST_TURNS && !*sticks; i++) {
-        kk_status status = go(model, s, input, from, left, error);
+        kk_status status = go(model, s, input, from, left, i == 0 ? s->tree_energy : NULL, error);
         const int k = status == KK_OK ? first_to_turn(model, s, from) : -1;
         if (k < 0) {
-            kki_tree_energies(model, s, s->q, s->v, s->tree_energy + model->ntree);
+            kk_kinematics_velocity(model, s->view, s->q, s->v);
+            kki_tree_energies(model, s, s->view, s->q, s->v, s->tree_energy + model->ntree);
             keep_energy(model, s);
             note_energies(model, s);
             note(model, s, state);

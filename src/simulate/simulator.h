@@ -84,6 +84,12 @@ typedef struct kki_verdict {
     double d[2];
 } kki_verdict;
 
+/// A node's inertia about its centre of mass, for its kinetic energy by König's theorem.
+typedef struct kki_konig {
+    double inverse_mass; ///< 0 without mass
+    kk_sym3 J;           ///< in the node's axes
+} kki_konig;
+
 /// Of a tree.
 typedef struct kki_energy {
     double kinetic, potential;
@@ -231,6 +237,7 @@ struct kk_simulator {
     int8_t *in_flight;       ///< [nnode] of momentum.c
     int8_t *tie;             ///< [ntree] likewise
     kki_energy *tree_energy; ///< [2 ntree] of rk4.c: at the start of the step, and at its end
+    kki_konig *konig;        ///< [nnode] of energy.c, constant
     kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
     double *drive;           ///< [nactuator] force of each actuator
     kki_drive *wanted;       ///< [nactuator] before limits
@@ -315,8 +322,10 @@ int kki_find_saturated(const kk_model *model, kk_simulator *s);
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,
                   kk_error *error);
-/// energy.c: kinetic and potential energy of every tree at (q, v), by way of s->view. @param energy [ntree] result
-void kki_tree_energies(const kk_model *model, kk_simulator *s, const double *q, const double *v, kki_energy *energy);
+/// energy.c: kinetic and potential energy of every tree at (q, v), at which the data has poses and velocities. @param energy [ntree] result
+void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
+                       kki_energy *energy);
+void kki_fill_konig(const kk_model *m, kki_konig *konig);
 /// Potential energy of gravity and of joints' springs at the poses of s->data and the coordinates q.
 double kki_potential(const kk_model *model, const kk_simulator *s, const double *q);
 /// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]

@@ -121,6 +121,9 @@ KK_TEST(every_variant_gives_the_bytes_of_one_robot) {
         }
         scene_free(&s);
     }
+    scene turned = scene_alignments(1);
+    compare_with_one_by_one(&turned, 5);
+    scene_free(&turned);
     for (int i = 0; i < scene_count() / 4; i++) {
         scene s = scene_forest((uint64_t)i);
         compare_with_one_by_one(&s, 1 + (size_t)i % MOST);
@@ -142,6 +145,11 @@ KK_TEST(the_widest_variant_is_chosen_first) {
     }
     const char *before = kk_batch_variant(batch);
     KK_CHECK_EQ_INT(kk_batch_choose(batch, "lanes3"), KK_NOT_FOUND);
+    KK_CHECK_EQ_INT(kk_batch_choose(batch, NULL), KK_INVALID_ARGUMENT);
+    double x[8] = {0}, result[8] = {7};
+    KK_CHECK_EQ_INT(kk_batch_forward_dynamics(s.model, batch, (kk_batch_layout)2, 1, x, x, x, result),
+                    KK_INVALID_ARGUMENT);
+    KK_CHECK_BITS(result[0], 7.0);
     KK_CHECK_STR(kk_batch_variant(batch), before);
     KK_CHECK(kk_batch_variant_name(-1) == NULL);
     kk_batch_free(batch);
@@ -170,6 +178,32 @@ KK_TEST(results_may_lie_on_the_last_input) {
             memcpy(both, array_of(&c.tau, layout), size);
             kk_batch_forward_dynamics(s.model, batch, layout, MOST, q, v, both, both);
             KK_CHECK_BYTES(both, array_of(&c.acceleration, layout), size);
+        }
+    }
+    kk_batch_free(batch);
+    scene_free(&s);
+}
+
+// a robot whose numbers are rubbish is rubbish alone: its neighbours in the lanes get the bytes they would have had
+KK_TEST(a_nan_stays_in_its_lane) {
+    static const double rubbish[] = {__builtin_nan(""), __builtin_inf(), 1e300};
+    scene s = scene_robot("quadruped", 1);
+    kk_batch *batch = NULL;
+    KK_CHECK_EQ_INT(kk_batch_create(s.model, NULL, &batch), KK_OK);
+    const case_of_batch c = make_case(&s, MOST);
+    const size_t nq = c.q.rows, nv = c.a.rows, ill = 5;
+    double *q = scene_take(&s, nq * MOST), *a = scene_take(&s, nv * MOST);
+    for (int i = 0; kk_batch_variant_name(i); i++) {
+        KK_CHECK_EQ_INT(kk_batch_choose(batch, kk_batch_variant_name(i)), KK_OK);
+        for (size_t k = 0; k < 3; k++) {
+            memcpy(q, c.q.by_coordinate, nq * MOST * sizeof *q);
+            q[(nq - 1) * MOST + ill] = rubbish[k];
+            kk_batch_forward_dynamics(s.model, batch, KK_BY_COORDINATE, MOST, q, c.v.by_coordinate, c.tau.by_coordinate,
+                                      a);
+            for (size_t j = 0; j < nv * MOST; j++) {
+                KK_CHECK(j % MOST == ill || memcmp(&a[j], &c.acceleration.by_coordinate[j], sizeof *a) == 0);
+            }
+            KK_CHECK(k > 0 || a[ill] != a[ill]);
         }
     }
     kk_batch_free(batch);

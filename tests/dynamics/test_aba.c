@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/model.h"
+
 /// An error that is the scene's own: a scene that multiplies rounding by more than this cannot be asked for 1e-11 of the acceleration.
 /// Measured: solving with the exact factor of the same M, in long double, gives the same errors as the articulated-body algorithm.
 static const double ILL = 1e4;
@@ -93,4 +95,37 @@ KK_TEST(robots_of_our_own_go_both_ways) {
         scene_free(&s);
     }
     WORST_CHECK(w, 1e-11);
+}
+
+// ---- link frames against world axes: two programs of one algorithm
+
+enum { KINDS = KKI_ALIGNED_Y_BACK + 1 };
+
+KK_TEST(every_alignment_of_hinges_gives_what_world_axes_give) {
+    scene s = scene_alignments(1);
+    int seen[KINDS][2][2] = {{{0}}};
+    for (int i = 1; i < s.model->nnode; i++) {
+        const kki_node *n = &s.model->node[i];
+        if (n->type == KKI_NODE_HINGE && n->parent > 0) {
+            seen[n->aligned][n->has_arm != 0][n->is_bare]++;
+        }
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        KK_CHECK(seen[kind][0][0] && seen[kind][0][1] && seen[kind][1][0] && seen[kind][1][1]);
+    }
+    const size_t nv = (size_t)s.nv;
+    double *links = scene_take(&s, nv), *world = scene_take(&s, nv), *tau = scene_take(&s, nv);
+    kk_force *none = scene_take_forces(&s, (size_t)kk_model_nbody(s.model));
+    worst agree = {0}, back = {0};
+    for (uint64_t k = 0; k < 20; k++) {
+        scene_draw(&s, k);
+        kk_forward_dynamics(s.model, s.data, s.q, s.v, s.tau, links);
+        kk_forward_dynamics_external(s.model, s.data, s.q, s.v, s.tau, none, world);
+        worst_compare(&agree, &s, links, world, nv, 0);
+        kk_inverse_dynamics(s.model, s.data, s.q, s.v, links, tau);
+        worst_compare(&back, &s, tau, s.tau, nv, 0);
+    }
+    WORST_CHECK(agree, 1e-12);
+    WORST_CHECK(back, 1e-12);
+    scene_free(&s);
 }

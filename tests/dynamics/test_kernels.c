@@ -45,6 +45,9 @@ KK_TEST(one_robot_variants_give_the_same_bytes) {
         compare_variants(&s);
         scene_free(&s);
     }
+    scene turned = scene_alignments(1);
+    compare_variants(&turned);
+    scene_free(&turned);
     for (int i = 0; i < scene_count() / 4; i++) {
         scene s = scene_forest((uint64_t)i);
         compare_variants(&s);

@@ -285,6 +285,24 @@ KK_TEST(padding_is_zero_and_alignment_holds) {
     kk_model_free(m);
 }
 
+// π/2 cannot be written down; what is a quarter turn to rounding is one
+KK_TEST(a_quarter_turn_of_a_file_is_exact) {
+    kk_spec *spec = fixture_spec();
+    kk_body_def body = fixture_box("a", KK_WORLD, KK_JOINT_HINGE);
+    int parent = fixture_add(spec, body);
+    for (int i = 0; i < 2; i++) {
+        body = fixture_box(i ? "c" : "b", parent, KK_JOINT_HINGE);
+        body.joint.placement.R = kk_mat3_from_rpy(i ? -1.5707963267948966 : 1.5707963267948966, 0, 0);
+        parent = fixture_add(spec, body);
+    }
+    kk_model *m = fixture_compile(spec);
+    KK_CHECK_EQ_INT(m->node[2].aligned, KKI_ALIGNED_X_FORTH);
+    KK_CHECK_EQ_INT(m->node[3].aligned, KKI_ALIGNED_X_BACK);
+    KK_CHECK_BITS(m->node[2].R[1][1], 0.0);
+    KK_CHECK_BITS(m->node[3].R[1][2], -1.0);
+    kk_model_free(m);
+}
+
 // most hinges of a robot with axes at right angles are placed by an exact turn about x, and their angles start at whole quarters
 KK_TEST(hinges_are_aligned_without_rounding) {
     kk_spec *spec = NULL;
@@ -302,8 +320,10 @@ KK_TEST(hinges_are_aligned_without_rounding) {
         KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, NULL, NULL), KK_OK);
     }
     KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &m, NULL), KK_OK);
+    const int expected[] = {KKI_ALIGNED_NOT, KKI_ALIGNED_X_BACK, KKI_ALIGNED_X, KKI_ALIGNED_X_FORTH,
+                            KKI_ALIGNED_X_BACK};
     for (int i = 1; i < m->nnode; i++) {
-        KK_CHECK_EQ_INT(m->node[i].aligned, i > 1 ? KKI_ALIGNED_X : KKI_ALIGNED_NOT);
+        KK_CHECK_EQ_INT(m->node[i].aligned, expected[i - 1]); // the third axis is the second one's opposite
         KK_CHECK_BITS(m->turn_rest[i], 0.0);
         for (int k = 0; k < 9; k++) {
             const double x = m->node[i].R[k / 3][k % 3];

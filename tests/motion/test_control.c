@@ -31,11 +31,17 @@ KK_TEST(computed_torque_is_linear) {
         kp[k] = 100 + k;
         kd[k] = 20;
     }
-    kk_computed_torque(f.model, f.data, f.q, f.v, q, v, f.a, kp, kd, tau);
+    KK_CHECK_EQ_INT(kk_computed_torque(f.model, f.data, f.q, f.v, q, v, f.a, kp, kd, tau), KK_OK);
     kk_forward_dynamics(f.model, f.data, f.q, f.v, tau, a);
     for (int k = 0; k < f.nv; k++) {
         KK_CHECK_NEAR(a[k], f.a[k] + kp[k] * (q[k] - f.q[k]) + kd[k] * (v[k] - f.v[k]), 1e-9);
     }
+    // data of another robot is refused, and nothing is written
+    scene other = scene_robot("quadruped", 5);
+    tau[0] = 12345;
+    KK_CHECK_EQ_INT(kk_computed_torque(f.model, other.data, f.q, f.v, q, v, f.a, kp, kd, tau), KK_INVALID_ARGUMENT);
+    KK_CHECK_BITS(tau[0], 12345.0);
+    scene_free(&other);
     scene_free(&f);
 }
 

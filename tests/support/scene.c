@@ -103,6 +103,44 @@ scene scene_robot(const char *name, uint64_t seed) {
     return scene_of(spec, seed);
 }
 
+static int add_hinge(kk_spec *spec, int parent, int number, kk_vec3 axis, kk_vec3 arm, double armature) {
+    kk_body_def body = kk_body_def_default();
+    char name[8] = {'h', (char)('0' + number / 100), (char)('0' + number / 10 % 10), (char)('0' + number % 10), 0};
+    int id = 0;
+    body.name = name;
+    body.parent = parent;
+    body.joint.axis = axis;
+    body.joint.placement.p = arm;
+    body.joint.dof[0].armature = armature;
+    body.inertia = kk_inertia_to(kk_transform_translation(0.02 * (number % 5), 0.03, -0.05),
+                                 kk_inertia_solid_box(1 + 0.1 * number, 0.1, 0.2, 0.3));
+    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, &id, NULL), KK_OK);
+    return id;
+}
+
+scene scene_alignments(uint64_t seed) {
+    static const kk_vec3 axis[] = {{0, 1, 0},  {0, 0, 1},     {0, -1, 0},    {1, 0, 0},        {-1, 0, 0},
+                                   {0, 0, -1}, {0, 0.6, 0.8}, {0.6, 0, 0.8}, {0.48, 0.6, 0.64}};
+    kk_spec *spec = new_spec();
+    kk_body_def base = kk_body_def_default();
+    int root = 0, number = 0;
+    base.name = "base";
+    base.joint.type = KK_JOINT_FREE;
+    base.inertia = kk_inertia_solid_box(5, 0.3, 0.4, 0.5);
+    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &base, &root, NULL), KK_OK);
+    for (int variant = 0; variant < 8; variant++) {
+        const double armature = variant & 1 ? 0.1 : 0;
+        const kk_vec3 arm = variant & 2 ? kk_vec3_make(0.1, -0.2, 0.3) : kk_vec3_make(0, 0, 0);
+        const int limb = add_hinge(spec, root, number++, kk_vec3_make(0, 0, 1), kk_vec3_make(0.1, 0.1, 0), armature);
+        for (int first = 0; first < 9; first++) {
+            const int k = variant & 4 ? 8 - first : first; // the last hinge added is the first to be aligned
+            const int link = add_hinge(spec, limb, number++, axis[k], arm, armature);
+            add_hinge(spec, link, number++, kk_vec3_make(0, 0, 1), arm, 0);
+        }
+    }
+    return scene_of(spec, seed);
+}
+
 void scene_free(scene *s) {
     kk_data_free(s->data);
     kk_model_free(s->model);
@@ -129,6 +167,7 @@ void scene_use_kernels(scene *s, const kki_kernels *kernels) {
     KK_CHECK_EQ_INT(kernels->lanes, 1);
     KK_CHECK(size_of_scratch(s->model, kernels) <= size_of_scratch(s->model, s->data->kernels));
     s->data->kernels = kernels;
+    kernels->fill(s->model, &s->data->scratch); // constants lie differently in each shape
 }
 
 int scene_count(void) {

@@ -28,6 +28,8 @@ scene scene_of(kk_spec *spec, uint64_t seed);
 scene scene_forest(uint64_t seed);
 /// A robot of models/robots.h by name.
 scene scene_robot(const char *name, uint64_t seed);
+/// Limbs whose links are placed by every kind of turn of model/align.c, with and without arms and armature.
+scene scene_alignments(uint64_t seed);
 void scene_free(scene *s);
 /// A new data that runs on the given one-robot variant of the kernels (dynamics/kernels/kernels.h).
 struct kki_kernels;

@@ -1,4 +1,5 @@
-/// Forward dynamics by the articulated-body algorithm in world axes, each node about its own origin.
+/// Forward dynamics by the articulated-body algorithm in world axes, each node about its own origin: for steps, constraint rows and forces on
+/// bodies, which need poses and pivots afterwards. Plain calls take aba_links.h.
 ///
 /// Featherstone (1983), with two changes that save most of its work:
 /// - All vectors are in world axes, so handing an articulated inertia to the parent is a shift by the arm r and no rotation; each

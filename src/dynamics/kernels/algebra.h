@@ -231,6 +231,29 @@ KKI_INLINE vec3 v_combine(vec3 c0, vec3 c1, vec3 c2, vec3 a) {
 
 // ---- 3 × 3 matrices
 
+/// Component by component: GCC copies a struct from memory to memory in pieces of 16 bytes, and a load of 32 that follows has to wait
+/// until both have left the core.
+KKI_INLINE vec3 v_load(const vec3 *a) {
+#if KKI_QUAD
+    return *a;
+#else
+    return v_make(a->x, a->y, a->z);
+#endif
+}
+KKI_INLINE void v_store(vec3 *a, vec3 x) {
+#if KKI_QUAD
+    *a = x;
+#else
+    a->x = x.x;
+    a->y = x.y;
+    a->z = x.z;
+#endif
+}
+
+KKI_INLINE void m_identity(mat3 *A) {
+    const real o = r_const(0.0), i = r_const(1.0);
+    *A = (mat3){{v_make(i, o, o), v_make(o, i, o), v_make(o, o, i)}};
+}
 KKI_INLINE mat3 m_const(const konst a[3][KONST_PAD]) {
     return (mat3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}};
 }

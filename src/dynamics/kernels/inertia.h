@@ -14,6 +14,11 @@ KKI_INLINE sym3 moments_in_world(const knode *b, const mat3 *R) {
     return s_square(&A);
 }
 
+/// A node's own inertia in its own frame: G = −[h], M = m 1.
+KKI_INLINE link_inertia rigid_inertia(const knode *b) {
+    return (link_inertia){s_const(b->inertia), s_diagonal(b->mass), m_skew(v_neg(v_const(b->h)))};
+}
+
 KKI_INLINE composite composite_of_node(const knode *b, const mat3 *R) {
     return (composite){moments_in_world(b, R), m_mul_const(R, b->h), b->mass};
 }

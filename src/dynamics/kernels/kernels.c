@@ -7,6 +7,7 @@
 #include "factor.h"
 #include "kick.h"
 #endif
+#include "aba_links.h"
 #include "rnea.h"
 #if KKI_LANES == 1
 #include "centroidal.h"
@@ -28,6 +29,9 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
     S->local = kki_layout_take(layout, nnode, sizeof(local_node));
     S->local_pose = kki_layout_take(layout, nnode, sizeof(local_pose));
+    S->rigid = kki_layout_take(layout, nnode, sizeof(link_inertia));
+    S->link = kki_layout_take(layout, nnode, sizeof(link_inertia));
+    S->deviation = kki_layout_take(layout, nnode, sizeof(link_motion));
     S->articulated = kki_layout_take(layout, nnode, sizeof(articulated));
     S->pivot = kki_layout_take(layout, nv, sizeof(pivot));
     S->composite = kki_layout_take(layout, nnode, sizeof(composite));
@@ -59,6 +63,9 @@ static void fill(const kk_model *m, kki_scratch *S) {
         list_chunks(m, S);
     }
 #endif
+    for (int i = 0; i < m->nnode; i++) {
+        ((link_inertia *)S->rigid)[i] = rigid_inertia(node_of(m, S, i));
+    }
 }
 
 // Stages of longer algorithms are functions of their own: inlined into one, they crowd each other out of the registers.
@@ -74,11 +81,21 @@ static void rnea(const kk_model *m, kki_scratch *S, const double *q, const doubl
     rnea_inward(m, S, a, tau, stride);
 }
 
+STAGE aba_outward_links(const kk_model *m, kki_scratch *S, const double *q, const double *v, size_t stride) {
+    links_outward(m, S, q, v, stride);
+}
+STAGE aba_inward_links(const kk_model *m, kki_scratch *S, const double *tau, size_t stride) {
+    links_inward(m, S, tau, stride);
+}
+STAGE aba_accelerate_links(const kk_model *m, kki_scratch *S, double *a, size_t stride) {
+    links_accelerate(m, S, a, stride);
+}
+
 static void aba(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *tau, double *a,
                 size_t stride) {
-    aba_prepare(m, S, S->work_pose, POSE_ARM, q, v, stride);
-    aba_inward(m, S, S->work_pose, tau, stride);
-    aba_outward(m, S, S->work_pose, a, stride);
+    aba_outward_links(m, S, q, v, stride);
+    aba_inward_links(m, S, tau, stride);
+    aba_accelerate_links(m, S, a, stride);
 }
 
 static void crba(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {

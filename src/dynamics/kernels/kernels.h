@@ -22,7 +22,10 @@ typedef struct kki_scratch {
     void *motion;    ///< [nnode] world_motion: velocities, bias accelerations in world axes
     void *local;     ///< [nnode] local_node: motion and load in link frames
     void *local_pose;    ///< [nnode] local_pose: joints that are not plain hinges, in the parent's frame
-    void *articulated;   ///< [nnode] articulated inertias
+    void *rigid;         ///< [nnode] link_inertia: each node's own, filled by `fill`
+    void *link;          ///< [nnode] link_inertia: articulated inertias in link frames
+    void *deviation;     ///< [nnode] link_motion
+    void *articulated;   ///< [nnode] articulated inertias in world axes
     void *pivot;         ///< [nv] eliminated degrees of freedom
     void *composite;     ///< [nnode] composite inertias
     void *axis;          ///< [nv padded] spatial: motion axes, world axes about the root's origin

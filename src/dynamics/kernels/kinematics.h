@@ -23,8 +23,7 @@ KKI_INLINE mat3 load_quat(const double *q, size_t i, size_t stride) {
 }
 
 KKI_INLINE void pose_of_world(world_node *x) {
-    const real o = r_const(0.0), i = r_const(1.0);
-    x->R = (mat3){{v_make(i, o, o), v_make(o, i, o), v_make(o, o, i)}};
+    m_identity(&x->R);
     x->r = x->o = x->p = v_zero();
 }
 
@@ -47,22 +46,37 @@ KKI_INLINE vec3 arm_of_node(const knode *b, const double *q, size_t stride, cons
 /// Which positions a pose needs beside the arm: from the root, from the world. Constants at every call.
 enum { POSE_ARM = 0, POSE_OFFSET = 1, POSE_POSITION = 2 };
 
+/// Axes of a node whose joint has not moved, R_WP R_PN(0).
+KKI_INLINE void axes_at_rest(const knode *b, const mat3 *P, mat3 *R0) {
+    const vec3 o = v_zero(); // 0 − x: a pose has no zeros with a sign
+    switch (b->aligned) {
+    case KKI_ALIGNED_SAME: *R0 = *P; return;
+    case KKI_ALIGNED_X_FORTH: *R0 = (mat3){{P->c[0], P->c[2], v_sub(o, P->c[1])}}; return;
+    case KKI_ALIGNED_X_BACK: *R0 = (mat3){{P->c[0], v_sub(o, P->c[2]), P->c[1]}}; return;
+    case KKI_ALIGNED_Y_FORTH: *R0 = (mat3){{v_sub(o, P->c[2]), P->c[1], P->c[0]}}; return;
+    case KKI_ALIGNED_Y_BACK: *R0 = (mat3){{P->c[2], P->c[1], v_sub(o, P->c[0])}}; return;
+    case KKI_ALIGNED_X:
+        R0->c[0] = P->c[0];
+        R0->c[1] = v_add(v_scale(P->c[1], b->R[1][1]), v_scale(P->c[2], b->R[1][2]));
+        R0->c[2] = v_sub(v_scale(P->c[2], b->R[1][1]), v_scale(P->c[1], b->R[1][2]));
+        return;
+    case KKI_ALIGNED_Y:
+        R0->c[0] = v_sub(v_scale(P->c[0], b->R[2][2]), v_scale(P->c[2], b->R[2][0]));
+        R0->c[1] = P->c[1];
+        R0->c[2] = v_add(v_scale(P->c[2], b->R[2][2]), v_scale(P->c[0], b->R[2][0]));
+        return;
+    default: *R0 = m_mul_m_const(P, b->R);
+    }
+}
+
 /// One node from its parent.
 KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, real sine, real cosine,
                              const world_node *parent, world_node *x, int wanted) {
     mat3 R0;
     if (b->parent == 0) {
         R0 = m_const(b->R); // the world's axes are the world's axes
-    } else if (b->aligned == KKI_ALIGNED_X) {
-        R0.c[0] = parent->R.c[0];
-        R0.c[1] = v_add(v_scale(parent->R.c[1], b->R[1][1]), v_scale(parent->R.c[2], b->R[1][2]));
-        R0.c[2] = v_sub(v_scale(parent->R.c[2], b->R[1][1]), v_scale(parent->R.c[1], b->R[1][2]));
-    } else if (b->aligned == KKI_ALIGNED_Y) {
-        R0.c[0] = v_sub(v_scale(parent->R.c[0], b->R[2][2]), v_scale(parent->R.c[2], b->R[2][0]));
-        R0.c[1] = parent->R.c[1];
-        R0.c[2] = v_add(v_scale(parent->R.c[2], b->R[2][2]), v_scale(parent->R.c[0], b->R[2][0]));
     } else {
-        R0 = m_mul_m_const(&parent->R, b->R);
+        axes_at_rest(b, &parent->R, &R0);
     }
     if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
         x->R.c[0] = v_add(v_scale(R0.c[0], cosine), v_scale(R0.c[1], sine));
@@ -126,6 +140,13 @@ KKI_INLINE joint_motion joint_motion_of(const knode *b, const double *v, const d
             m.du = load3(a, i + 3, stride);
         }
     }
+    return m;
+}
+
+/// Its velocity alone.
+KKI_INLINE joint_motion joint_speed_of(const knode *b, const double *v, size_t stride) {
+    joint_motion m = joint_motion_of(b, v, v, stride);
+    m.al = m.du = v_zero();
     return m;
 }
 

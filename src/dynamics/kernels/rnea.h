@@ -45,6 +45,13 @@ KKI_INLINE vec3 turn_z_in(turn t, vec3 x) {
 KKI_INLINE vec3 turn_z_out(turn t, vec3 x) {
     return x * t.c - __builtin_shufflevector(x, x, 1, 0, 2, 3) * t.s;
 }
+/// A quarter turn, forth for s = 1 and back for s = −1: about x (x, ± s z, ∓ s y), about y (∓ s z, y, ± s x).
+KKI_INLINE vec3 quarter_x_in(double s, vec3 x) {
+    return __builtin_shufflevector(x, x, 0, 2, 1, 3) * (quad){1, s, -s, 1};
+}
+KKI_INLINE vec3 quarter_y_in(double s, vec3 x) {
+    return __builtin_shufflevector(x, x, 2, 1, 0, 3) * (quad){-s, 1, s, 1};
+}
 #else
 typedef struct {
     real c, s;
@@ -76,29 +83,53 @@ KKI_INLINE vec3 turn_z_in(turn t, vec3 x) {
 KKI_INLINE vec3 turn_z_out(turn t, vec3 x) {
     return v_make(x.x * t.c - x.y * t.s, x.y * t.c + x.x * t.s, x.z);
 }
+KKI_INLINE vec3 quarter_x_in(double s, vec3 x) {
+    return s > 0 ? v_make(x.x, x.z, -x.y) : v_make(x.x, -x.z, x.y);
+}
+KKI_INLINE vec3 quarter_y_in(double s, vec3 x) {
+    return s > 0 ? v_make(-x.z, x.y, x.x) : v_make(x.z, x.y, -x.x);
+}
 #endif
 
-/// The constant half of a hinge's rotation, from the parent and to it: a turn about x or y, or any matrix. `aligned` is a constant at
-/// every call.
+/// The constant half of a hinge's rotation, from the parent and to it. `aligned` is a constant at every call.
 KKI_INLINE vec3 hinge_in(const knode *b, int aligned, vec3 x) {
-    if (aligned == KKI_ALIGNED_X) {
-        return turn_x_in(turn_x(b->R[1][2], b->R[1][1]), x);
+    switch (aligned) {
+    case KKI_ALIGNED_SAME: return x;
+    case KKI_ALIGNED_X_FORTH: return quarter_x_in(1, x);
+    case KKI_ALIGNED_X_BACK: return quarter_x_in(-1, x);
+    case KKI_ALIGNED_Y_FORTH: return quarter_y_in(1, x);
+    case KKI_ALIGNED_Y_BACK: return quarter_y_in(-1, x);
+    case KKI_ALIGNED_X: return turn_x_in(turn_x(b->R[1][2], b->R[1][1]), x);
+    case KKI_ALIGNED_Y: return turn_y_in(turn_y(b->R[2][0], b->R[2][2]), x);
+    default: return placement_in(b, x);
     }
-    if (aligned == KKI_ALIGNED_Y) {
-        return turn_y_in(turn_y(b->R[2][0], b->R[2][2]), x);
-    }
-    return placement_in(b, x);
 }
 KKI_INLINE vec3 hinge_out(const knode *b, int aligned, vec3 x) {
-    if (aligned == KKI_ALIGNED_X) {
-        return turn_x_out(turn_x(b->R[1][2], b->R[1][1]), x);
-    }
-    if (aligned == KKI_ALIGNED_Y) {
-        return turn_y_out(turn_y(b->R[2][0], b->R[2][2]), x);
-    }
     const mat3 R = m_const(b->R);
-    return m_mul(&R, x);
+    switch (aligned) {
+    case KKI_ALIGNED_SAME: return x;
+    case KKI_ALIGNED_X_FORTH: return quarter_x_in(-1, x);
+    case KKI_ALIGNED_X_BACK: return quarter_x_in(1, x);
+    case KKI_ALIGNED_Y_FORTH: return quarter_y_in(-1, x);
+    case KKI_ALIGNED_Y_BACK: return quarter_y_in(1, x);
+    case KKI_ALIGNED_X: return turn_x_out(turn_x(b->R[1][2], b->R[1][1]), x);
+    case KKI_ALIGNED_Y: return turn_y_out(turn_y(b->R[2][0], b->R[2][2]), x);
+    default: return m_mul(&R, x);
+    }
 }
+
+/// A call made with each kind of alignment as a constant.
+#define FOR_ALIGNMENT(kind, call)                               \
+    switch (kind) {                                             \
+    case KKI_ALIGNED_SAME: call(KKI_ALIGNED_SAME); break;       \
+    case KKI_ALIGNED_X_FORTH: call(KKI_ALIGNED_X_FORTH); break; \
+    case KKI_ALIGNED_X_BACK: call(KKI_ALIGNED_X_BACK); break;   \
+    case KKI_ALIGNED_Y_FORTH: call(KKI_ALIGNED_Y_FORTH); break; \
+    case KKI_ALIGNED_Y_BACK: call(KKI_ALIGNED_Y_BACK); break;   \
+    case KKI_ALIGNED_X: call(KKI_ALIGNED_X); break;             \
+    case KKI_ALIGNED_Y: call(KKI_ALIGNED_Y); break;             \
+    default: call(KKI_ALIGNED_NOT); break;                      \
+    }
 
 /// Force and moment that move the node's inertia as it moves.
 KKI_INLINE void rnea_load(const knode *b, local_node *s) {
@@ -109,11 +140,11 @@ KKI_INLINE void rnea_load(const knode *b, local_node *s) {
     s->n = v_add(v_add(s_mul(&J, s->al), v_cross(s->w, s_mul(&J, s->w))), v_cross(h, s->a));
 }
 
-KKI_INLINE void rnea_out_hinge(const knode *b, int aligned, turn t, real v, real a, const local_node *p,
-                               local_node *s) {
+/// Motion of a hinge that does not accelerate by itself.
+KKI_INLINE void rnea_out_hinge(const knode *b, int aligned, turn t, real v, const local_node *p, local_node *s) {
     const vec3 w = turn_z_in(t, hinge_in(b, aligned, p->w));
     s->a = turn_z_in(t, hinge_in(b, aligned, b->has_arm ? v_add(p->a, m_mul_const(&p->spin, b->p)) : p->a));
-    s->al = v_add_z(v_add(turn_z_in(t, hinge_in(b, aligned, p->al)), v_cross_z(w, v)), a);
+    s->al = v_add(turn_z_in(t, hinge_in(b, aligned, p->al)), v_cross_z(w, v));
     s->w = v_add_z(w, v);
 }
 
@@ -216,12 +247,11 @@ KKI_SHARED void rnea_outward(const kk_model *m, kki_scratch *S, const double *q,
             const turn t = turn_z(sine[i], cosine[i]);
             if (b->parent == 0) {
                 rnea_out_root_hinge(b, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
-            } else if (b->aligned == KKI_ALIGNED_X) {
-                rnea_out_hinge(b, KKI_ALIGNED_X, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
-            } else if (b->aligned == KKI_ALIGNED_Y) {
-                rnea_out_hinge(b, KKI_ALIGNED_Y, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
             } else {
-                rnea_out_hinge(b, KKI_ALIGNED_NOT, t, r_load(v, k, stride), r_load(a, k, stride), p, &node[i]);
+#define OUT(kind) rnea_out_hinge(b, kind, t, r_load(v, k, stride), p, &node[i])
+                FOR_ALIGNMENT(b->aligned, OUT)
+#undef OUT
+                node[i].al = v_add_z(node[i].al, r_load(a, k, stride));
             }
         } else {
             rnea_pose(b, q, stride, sine[i], cosine[i], &pose[i]);
@@ -245,13 +275,9 @@ KKI_SHARED void rnea_inward(const kk_model *m, kki_scratch *S, const double *a, 
         rnea_project(b, m->dof_armature, &node[i], a, tau, stride);
         if (b->type == KKI_NODE_HINGE) {
             const turn t = turn_z(sine[i], cosine[i]);
-            if (b->aligned == KKI_ALIGNED_X) {
-                rnea_in_hinge(b, KKI_ALIGNED_X, t, &node[i], &node[b->parent]);
-            } else if (b->aligned == KKI_ALIGNED_Y) {
-                rnea_in_hinge(b, KKI_ALIGNED_Y, t, &node[i], &node[b->parent]);
-            } else {
-                rnea_in_hinge(b, KKI_ALIGNED_NOT, t, &node[i], &node[b->parent]);
-            }
+#define IN(kind) rnea_in_hinge(b, kind, t, &node[i], &node[b->parent])
+            FOR_ALIGNMENT(b->aligned, IN)
+#undef IN
         } else {
             rnea_in_general(&pose[i], &node[i], &node[b->parent]);
         }

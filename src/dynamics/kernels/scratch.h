@@ -51,6 +51,17 @@ typedef struct {
     vec3 al, a;
 } articulated;
 
+/// Inertia [J Gᵀ; G M] of a node in its own frame: its own or articulated.
+typedef struct {
+    sym3 J, M;
+    mat3 G;
+} link_inertia;
+
+/// Deviation from the bias acceleration, in the node's frame.
+typedef struct {
+    vec3 al, a;
+} link_motion;
+
 /// Composite inertia of the subtree behind a node.
 typedef struct {
     sym3 J;
