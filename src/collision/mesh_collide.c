@@ -22,6 +22,8 @@ typedef struct contact {
     two_leaves leaves[WAITING]; // while their triangles are fetched from memory
     bool has_witness;
     kki_hit witness; // the shallowest overlap
+    bool has_way;
+    kki_way_out way; // of two solids, as convex bodies
     int count;
     kki_hit hit[HITS];
     uint8_t order[HITS]; // the shallowest first
@@ -245,11 +247,64 @@ static void sort_hits(contact *c) {
     }
 }
 
+static int32_t top_vertex(const kki_surface *s, int32_t place, kk_vec3 d) {
+    const kk_vec3 *p = s->corner[place];
+    const double h[3] = {kk_vec3_dot(d, p[0]), kk_vec3_dot(d, p[1]), kk_vec3_dot(d, p[2])};
+    return s->facet[place].vertex[h[0] >= h[1] ? (h[0] >= h[2] ? 0 : 2) : (h[1] >= h[2] ? 1 : 2)];
+}
+
+static bool is_overlap(const kki_hit *hit) {
+    return hit->sep < 0 && !hit->only_above && !hit->is_under;
+}
+
+// Of two solids: the way out of the bodies, from where their triangles overlap least. One that is much longer than what
+// any of them says leads out of hollows, where the bodies are not convex.
+static void find_way(contact *c) {
+    const kki_surface *m = c->source.surface, *x = c->x_source.surface;
+    const kki_hit *first = NULL, *last = NULL;
+    for (int i = 0; i < c->count; i++) {
+        const kki_hit *hit = &c->hit[c->order[i]];
+        last = is_overlap(hit) ? hit : last;
+        first = first ? first : last;
+    }
+    if (c->has_way || !first || !m || !x || !m->is_solid || !x->is_solid) {
+        return;
+    }
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, first->d));
+    c->has_way = kki_mesh_way_out(m, top_vertex(m, first->place, first->d), x, top_vertex(x, first->x_place, l),
+                                  &c->x.X_MX, first->d, &c->way) &&
+                 c->way.sep > 2 * last->sep;
+}
+
+// The point of that way, where no triangle has it.
+static void add_way_point(contact *c) {
+    if (!c->has_way) {
+        return;
+    }
+    const kki_cluster_point p = {c->way.on_mesh,
+                                 c->way.sep - c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, -1), kki_feature(KKI_FEATURE_FACE, -1)}};
+    for (int i = 0; i < c->clusters.count; i++) {
+        const kki_cluster *k = &c->clusters.cluster[i];
+        const kk_vec3 r = kk_vec3_sub(k->d, c->way.d);
+        for (int j = 0; j < k->count && kk_vec3_dot(r, r) < KKI_FLAT_SINE * KKI_FLAT_SINE; j++) {
+            if (kki_cluster_point_at(&c->clusters, k, j)->gap < p.gap + 1e-9 * c->x.size) {
+                return;
+            }
+        }
+    }
+    kki_clusters_add_point(&c->clusters, c->way.d, false, p);
+}
+
 // shallow hits first: they are the ways out
 static void flush(contact *c) {
     way_out way[WAYS];
     int ways = 0;
     sort_hits(c);
+    find_way(c);
+    if (c->has_way) {
+        way[ways++] = (way_out){c->way.d, c->x.radius - c->way.sep, NULL};
+    }
     for (int i = 0; i < c->count; i++) {
         const kki_hit *hit = &c->hit[c->order[i]];
         kki_facet f;
@@ -405,7 +460,7 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = c->waiting = 0;
-    c->has_witness = false;
+    c->has_witness = c->has_way = false;
     c->x.radius += mesh->margin;
     c->reach = reach;
     kki_clusters_begin(&c->clusters, reach);
@@ -425,6 +480,7 @@ static void add_mesh_margin(contact *c, double margin) {
 static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
                   int room) {
     flush(c);
+    add_way_point(c);
     if (c->has_witness && c->source.surface && !has_overlap(&c->clusters)) {
         add_witness(c);
     }

@@ -80,6 +80,19 @@ int kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_pro
 /// The nearest points of a triangle and a polytope that are apart, where their direction is a summit's.
 bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
 
+/// The shortest way out of two solids.
+typedef struct kki_way_out {
+    kk_vec3 d;  ///< unit, from the mesh to X
+    double sep; ///< along d, negative
+    kk_vec3 on_mesh;
+} kki_way_out;
+
+/// The way out of two solids that overlap around a vertex of each, in the mesh's frame; false where they are not known to
+/// be convex there.
+/// @param d  about the direction
+bool kki_mesh_way_out(const kki_surface *m, int32_t m_seed, const kki_surface *x, int32_t x_seed,
+                      const kk_transform *X_MX, kk_vec3 d, kki_way_out *way);
+
 // ---- collecting points
 
 enum { KKI_CLUSTER_POINTS = 16, KKI_CLUSTERS = 64, KKI_POOL = 256 };
