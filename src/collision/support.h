@@ -32,6 +32,9 @@ typedef struct kki_core {
     int32_t seed; ///< vertex to start a climb from
 } kki_core;
 
+/// Of one climb over a mesh: far sides of fine meshes are not gone to, they have no part in a small overlap.
+enum { KKI_CLIMB_STEPS = 24 };
+
 /// Corners of a small hull B in A's frame: turned once instead of at every question.
 enum { KKI_SMALL_HULL = 16 };
 typedef struct kki_small_hull {
@@ -93,7 +96,7 @@ static inline kk_vec3 kki_core_support(const kki_core *core, kk_vec3 d, int *id)
         return core->corner[*id];
     }
     case KKI_CORE_SURFACE:
-        *id = kki_surface_climb(core->surface, d, *id < 0 ? core->seed : *id);
+        *id = kki_surface_climb(core->surface, d, *id < 0 ? core->seed : *id, KKI_CLIMB_STEPS);
         return core->surface->vertex[*id];
     default: return kki_core_support_curved(core, d);
     }

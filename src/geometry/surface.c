@@ -424,10 +424,11 @@ kki_triangle_point kki_triangle_closest(const kk_vec3 corner[3], kk_vec3 p) {
     return closest_on_edges(corner, p);
 }
 
-// steepest first; every step is higher, so it ends
-int32_t kki_surface_climb(const kki_surface *s, kk_vec3 d, int32_t from) {
+// steepest first
+int32_t kki_surface_climb(const kki_surface *s, kk_vec3 d, int32_t from, int most) {
     double best = kk_vec3_dot(d, s->vertex[from]);
-    for (int32_t at = -1; at != from;) {
+    int32_t at = -1;
+    for (int step = 0; step < most && at != from; step++) {
         at = from;
         for (int32_t i = s->vertex_first[at]; i < s->vertex_first[at + 1]; i++) {
             const kki_edge *e = &s->edge[s->vertex_edge[i]];
