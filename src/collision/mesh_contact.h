@@ -52,16 +52,16 @@ typedef enum kki_hit_kind { KKI_HIT_FACE, KKI_HIT_X_FACE, KKI_HIT_POINT } kki_hi
 
 /// What one triangle says.
 typedef struct kki_hit {
-    kki_hit_kind kind;
     kk_vec3 d;           ///< unit, from the mesh to X
     double sep;          ///< separation of triangle and core along d
+    kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
+    uint32_t feature[2]; ///< the same: of the mesh and of X
     int32_t place;       ///< of the mesh's face (kki_facet_load)
     int32_t x_place;     ///< of the other mesh's where X is its triangle
     int32_t index;       ///< face of X (KKI_HIT_X_FACE)
+    uint8_t kind;        ///< kki_hit_kind
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
     bool is_under;       ///< the same, but X is behind it: a way out if a deeper hit needs one
-    kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
-    uint32_t feature[2]; ///< the same: of the mesh and of X
 } kki_hit;
 
 /// Feature ids: a kind in the two highest bits.
