@@ -332,6 +332,11 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
 
 enum { SHARPENINGS = 24, SHARP_ENOUGH = 600 }; // steps, and iterations of all of them
 
+// how far two points are from being as far apart along the normal as the bodies
+static double mismatch(const kki_core_distance *result, const kki_core_distance *of) {
+    return __builtin_fabs(kk_vec3_dot(kk_vec3_sub(of->on_b, of->on_a), result->normal) - result->distance);
+}
+
 static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distance *result) {
     const double shift = -1.25 * result->distance + 1e-6 * pair->size;
     kki_core_pair moved = *pair;
@@ -345,12 +350,18 @@ static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distan
     }
     const double distance = kki_core_separation(pair, d.normal),
                  turn = kk_vec3_norm(kk_vec3_sub(d.normal, result->normal));
-    if (distance < result->distance - slack * pair->size) {
+    d.on_b = kk_vec3_sub(d.on_b, kk_vec3_scale(result->normal, shift));
+    const bool is_worse = distance < result->distance - slack * pair->size;
+    // its points may still be those of the better normal, where EPA's last face was not that of its best plane
+    if (is_worse && !(mismatch(result, &d) < mismatch(result, result))) {
         return 0;
     }
     result->iterations += d.iterations;
     result->on_a = d.on_a;
-    result->on_b = kk_vec3_sub(d.on_b, kk_vec3_scale(result->normal, shift));
+    result->on_b = d.on_b;
+    if (is_worse) {
+        return 0;
+    }
     result->normal = d.normal;
     result->distance = distance;
     return turn > 1e-8;

@@ -377,7 +377,9 @@ KK_TEST(exact_pairs_that_were_once_wrong) {
     static const struct {
         uint64_t seed, counter;
         int a, b;
-    } CASE[] = {{101, 183299, KK_SHAPE_CYLINDER, KK_SHAPE_CYLINDER}, {101, 851006, KK_SHAPE_CYLINDER, KK_SHAPE_HULL}};
+    } CASE[] = {{101, 183299, KK_SHAPE_CYLINDER, KK_SHAPE_CYLINDER},
+                {101, 851006, KK_SHAPE_CYLINDER, KK_SHAPE_HULL},
+                {503, 1824045, KK_SHAPE_CONE, KK_SHAPE_CONE}};
     static zoo z;
     kk_random shapes = {4, 1, 0};
     zoo_open(&z, &shapes);
