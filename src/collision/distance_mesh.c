@@ -12,7 +12,8 @@ typedef struct search {
     const kki_shape *a, *b; // A: mesh or height field; B: mesh or convex
     const kk_transform *X_WA, *X_WB;
     kk_transform X_AB;
-    kki_core core; // of B where convex
+    kki_core core;  // of B where convex
+    kk_vec3 middle; // of that
     kki_aabb b_box;
     double thick; // both radii
     kki_separation best;
@@ -35,13 +36,23 @@ static double box_distance(const search *s, const kki_aabb *a, const kki_aabb *b
     return kk_sqrt(x * x + y * y + z * z) * (1 - 1e-12) - s->thick;
 }
 
+static kk_vec3 middle_of(const kk_vec3 c[3]) {
+    return kk_vec3_scale(kk_vec3_add(c[0], kk_vec3_add(c[1], c[2])), 1.0 / 3);
+}
+
+// The search begins along the line of the middles; what is proved to be farther than the best ends early.
 static void try_triangle(search *s, const kk_vec3 a[3], const kk_vec3 *b) {
     const kki_core ca = kki_core_triangle(a, s->a->margin);
     const kki_core cb = b ? kki_core_triangle(b, s->b->margin) : s->core;
     kki_pair_memory memory = {0};
     kki_separation r;
-    kki_core_separation_between(&ca, s->X_WA, &cb, s->X_WB, &memory, &r);
-    if (r.distance < s->best.distance) {
+    const kk_vec3 d = kk_vec3_sub(kk_transform_point(s->X_AB, b ? middle_of(b) : s->middle), middle_of(a));
+    const double size = kk_vec3_norm(d), scale = size > 0 ? 1 / size : 0;
+    memory.direction[0] = (float)(d.x * scale);
+    memory.direction[1] = (float)(d.y * scale);
+    memory.direction[2] = (float)(d.z * scale);
+    const double most = s->best.distance + 1e-12 * (ca.extent + cb.extent + size);
+    if (kki_core_separation_within(&ca, s->X_WA, &cb, s->X_WB, most, &memory, &r) && r.distance < s->best.distance) {
         s->best = r;
     }
 }
@@ -107,12 +118,12 @@ static int open_node(const search *s, const two_nodes *top, two_lanes at, two_la
 
 static void try_leaves(search *s, const two_nodes *top) {
     const kki_surface *a = s->a->surface, *b = s->b->surface;
-    for (int32_t i = top->a.child; i < top->a.child + top->a.count; i++) {
+    for (int32_t i = top->a.child; i < top->a.child + top->a.count && s->best.distance > 0; i++) {
         const kki_aabb box = box_of_corners(a->corner[i]);
         if (box_distance(s, &box, &top->b_box) >= s->best.distance) {
             continue;
         }
-        for (int32_t j = top->b.child; j < top->b.child + top->b.count; j++) {
+        for (int32_t j = top->b.child; j < top->b.child + top->b.count && s->best.distance > 0; j++) {
             try_triangle(s, a->corner[i], b ? b->corner[j] : NULL);
         }
     }
@@ -122,7 +133,7 @@ static void search_trees(search *s) {
     two_lanes stack[STACK];
     int depth = s->a->surface->tree.item_count > 0 && (!s->b->surface || s->b->surface->tree.item_count > 0);
     stack[0] = (two_lanes){-1, -1, -1e300};
-    while (depth > 0) {
+    while (depth > 0 && s->best.distance > 0) { // of an overlap the depth is found by other means
         const two_lanes at = stack[--depth];
         if (at.bound >= s->best.distance) {
             continue;
@@ -239,6 +250,7 @@ static void search_ordered(search *s) {
     s->X_AB = kk_transform_mul(kk_transform_inverse(*s->X_WA), *s->X_WB);
     s->best.distance = __builtin_inf();
     s->core = s->b->surface ? (kki_core){.radius = s->b->margin} : kki_core_of(s->b);
+    s->middle = s->core.type == KKI_CORE_HULL ? s->core.convex->centroid : kk_vec3_make(0, 0, 0);
     const kki_aabb own = s->b->surface ? s->b->surface->box : box_of(&s->core);
     s->b_box = kki_aabb_transform(s->X_AB, &own);
     s->thick = s->a->margin + s->core.radius;
