@@ -115,7 +115,7 @@ static kki_moving_core triangle_of(const kki_moving *m, const kk_vec3 corner[3],
 static void try_cores(sweep *s, const kki_moving_core *a, const kki_moving_core *b) {
     kki_impact r;
     const double to = s->is_found ? s->best.time : s->to;
-    kki_impact_cores(a, b, s->from, to, s->target, &r);
+    kki_impact_cores(a, b, s->from, to, s->target, 1, &r);
     if (r.kind != KKI_IMPACT_NONE && (!s->is_found || r.time < s->best.time)) {
         s->is_found = true;
         s->best = r;
@@ -461,6 +461,6 @@ int kki_impact_find(const kki_moving *a, const kki_moving *b, double duration, d
     const side sa = side_of(a), sb = side_of(b);
     const kki_moving_core ca = {&sa.core, a_is_plane, a->X_WS, a->velocity};
     const kki_moving_core cb = {&sb.core, b_is_plane, b->X_WS, b->velocity};
-    kki_impact_cores(&ca, &cb, 0, duration, target, impact);
+    kki_impact_cores(&ca, &cb, 0, duration, target, 0, impact);
     return 1;
 }
