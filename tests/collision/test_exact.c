@@ -608,17 +608,18 @@ static void draw_shot(const zoo *z, kk_random *r, long i, shot *s) {
     }
 }
 
-// cones that were stopped a few nanometres before they touched
-KK_TEST(exact_shots_that_were_once_early) {
+// cones that were stopped a few nanometres before they touched, and two boxes whose edges came so slowly together that the
+// search was given up
+KK_TEST(exact_shots_that_were_once_wrong) {
     static const struct {
-        uint64_t counter;
+        uint64_t seed, counter;
         long index;
-    } CASE[] = {{144497, 2566}, {159745, 2835}, {171550, 3046}};
+    } CASE[] = {{201, 144497, 2566}, {201, 159745, 2835}, {201, 171550, 3046}, {603, 3897622, 69343}};
     static zoo z;
     kk_random shapes = {4, 1, 0};
     zoo_open(&z, &shapes);
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
-        kk_random r = {201, 42, CASE[i].counter};
+        kk_random r = {CASE[i].seed, 42, CASE[i].counter};
         shot_tally t = {0};
         shot s;
         draw_shot(&z, &r, CASE[i].index, &s);
