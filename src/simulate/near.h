@@ -19,6 +19,14 @@ typedef struct kki_group_pair {
     int32_t has_plane; ///< one of the groups is a plane of the world
 } kki_group_pair;
 
+/// How far a group may have got: two poses bound the way of all its points between them.
+typedef struct kki_group_track {
+    kk_mat3 R;    ///< when last looked at
+    kk_vec3 c;    ///< the ball's centre then
+    double moved; ///< sum of all ways since the start, m
+    double used;  ///< the same and how far it gets in the half step
+} kki_group_track;
+
 /// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
 typedef struct kki_outline {
     kk_vec3 centre; ///< in the shape's frame
@@ -46,6 +54,9 @@ typedef struct kki_near {
     int32_t *found;         ///< [model's npair] places of near pairs
     int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
+    kki_group_track *track; ///< [ngroup]
+    double *group_key;      ///< [npair] as `key`, of all pairs between two groups
+    double *key;            ///< [pairs of the model] apart by this less what both groups have moved, when last measured
     double *reach;          ///< [ngroup]
     kki_near_pair *list;    ///< [most] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
