@@ -438,7 +438,7 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
         !kki_facet_is_summit(s->source, s->f, d)) {
         return;
     }
-    s->best = (kki_hit){.kind = kind,
+    s->best = (kki_hit){.kind = (uint8_t)kind,
                         .d = d,
                         .sep = sep,
                         .place = s->f->place,
