@@ -129,7 +129,8 @@ static void try_leaves(search *s, const two_nodes *top) {
     }
 }
 
-static void search_trees(search *s) {
+// not inlined: its stack is gone when the depth is asked for
+__attribute__((noinline)) static void search_trees(search *s) {
     two_lanes stack[STACK];
     int depth = s->a->surface->tree.item_count > 0 && (!s->b->surface || s->b->surface->tree.item_count > 0);
     stack[0] = (two_lanes){-1, -1, -1e300};

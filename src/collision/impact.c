@@ -287,7 +287,7 @@ static int open_node(const sweep *s, const two_nodes *top, two_lanes at, two_lan
     return depth;
 }
 
-static void try_trees(sweep *s) {
+__attribute__((noinline)) static void try_trees(sweep *s) {
     two_lanes stack[STACK];
     int depth = 1;
     stack[0] = (two_lanes){-1, -1};

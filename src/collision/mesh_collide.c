@@ -504,8 +504,10 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
     return kki_clusters_write(&c->clusters, X_WM, is_swapped, manifold, room);
 }
 
-static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_probe *x, const kk_transform *X_WX,
-                        bool is_swapped, double reach, kki_manifold *manifold, int room) {
+// not inlined: of the two only one is to lie on the stack
+__attribute__((noinline)) static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_probe *x,
+                                                  const kk_transform *X_WX, bool is_swapped, double reach,
+                                                  kki_manifold *manifold, int room) {
     contact c;
     c.x_source = (kki_facets){0};
     if (!facets_of(mesh, &c.source)) {
@@ -605,8 +607,9 @@ static void try_over_field(contact *c, const kk_transform *X_XM) {
     }
 }
 
-static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM, const kki_shape *other,
-                          const kk_transform *X_WX, bool is_swapped, double reach, kki_manifold *manifold, int room) {
+__attribute__((noinline)) static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM,
+                                                    const kki_shape *other, const kk_transform *X_WX, bool is_swapped,
+                                                    double reach, kki_manifold *manifold, int room) {
     contact c;
     facets_of(mesh, &c.source);
     facets_of(other, &c.x_source);

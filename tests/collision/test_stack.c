@@ -9,7 +9,7 @@
 #include "collision/impact.h"
 #include "meshes.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__wasm__) || !defined(__OPTIMIZE__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__wasm__) || !defined(__OPTIMIZE__)
 #define IS_MEASURED 0
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
