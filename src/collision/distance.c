@@ -85,20 +85,29 @@ int kki_core_closed_form(const kki_core *a, const kki_core *b, const kk_transfor
     return 0;
 }
 
-static void separation_of_pair(const kki_core_pair *pair, const kk_transform *X_WA, kki_pair_memory *memory,
-                               kki_separation *r) {
+// `far` is a distance of the cores
+static int separation_of_pair(const kki_core_pair *pair, const kk_transform *X_WA, double far, kki_pair_memory *memory,
+                              kki_separation *r) {
     kki_core_distance d;
-    if (!kki_core_closed_form(&pair->a, &pair->b, &pair->X_AB, &d)) {
-        (void)kki_core_distance_find(pair, KKI_ANY_DISTANCE, memory, &d);
+    if (!kki_core_closed_form(&pair->a, &pair->b, &pair->X_AB, &d) && !kki_core_distance_find(pair, far, memory, &d)) {
+        return 0;
     }
     to_world(X_WA, &d, pair->a.radius, pair->b.radius, r);
+    return 1;
 }
 
 void kki_core_separation_between(const kki_core *a, const kk_transform *X_WA, const kki_core *b,
                                  const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *r) {
     kki_core_pair pair = {.a = *a, .b = *b};
     kki_core_pair_place(&pair, X_WA, X_WB);
-    separation_of_pair(&pair, X_WA, memory, r);
+    (void)separation_of_pair(&pair, X_WA, KKI_ANY_DISTANCE, memory, r);
+}
+
+int kki_core_separation_within(const kki_core *a, const kk_transform *X_WA, const kki_core *b, const kk_transform *X_WB,
+                               double most, kki_pair_memory *memory, kki_separation *r) {
+    kki_core_pair pair = {.a = *a, .b = *b};
+    kki_core_pair_place(&pair, X_WA, X_WB);
+    return separation_of_pair(&pair, X_WA, most + a->radius + b->radius, memory, r);
 }
 
 void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_core *b, const kk_transform *X_WB,
@@ -119,7 +128,7 @@ static void distance_of_convex(const kki_shape *a, const kk_transform *X_WA, con
     kki_small_hull small;
     kki_core_pair_of(a, X_WA, b, X_WB, &pair);
     kki_core_pair_turn_corners(&pair, &small);
-    separation_of_pair(&pair, X_WA, memory, r);
+    (void)separation_of_pair(&pair, X_WA, KKI_ANY_DISTANCE, memory, r);
 }
 
 // A is the half space z ≤ 0 of its frame, thickened by its margin.

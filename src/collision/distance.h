@@ -26,6 +26,9 @@ int kki_distance_of_triangles(const kki_shape *a, const kk_transform *X_WA, cons
 /// The same of two cores with their radii, and of the half space z ≤ margin of frame A and a core.
 void kki_core_separation_between(const kki_core *a, const kk_transform *X_WA, const kki_core *b,
                                  const kk_transform *X_WB, kki_pair_memory *memory, kki_separation *result);
+/// The same of two cores, or 0 where they are proved to be farther apart than `most`.
+int kki_core_separation_within(const kki_core *a, const kk_transform *X_WA, const kki_core *b, const kk_transform *X_WB,
+                               double most, kki_pair_memory *memory, kki_separation *result);
 void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_core *b, const kk_transform *X_WB,
                           kki_separation *result);
 /// The answer seen from the other body.

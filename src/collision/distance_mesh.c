@@ -12,7 +12,8 @@ typedef struct search {
     const kki_shape *a, *b; // A: mesh or height field; B: mesh or convex
     const kk_transform *X_WA, *X_WB;
     kk_transform X_AB;
-    kki_core core; // of B where convex
+    kki_core core;  // of B where convex
+    kk_vec3 middle; // of that
     kki_aabb b_box;
     double thick; // both radii
     kki_separation best;
@@ -35,13 +36,23 @@ static double box_distance(const search *s, const kki_aabb *a, const kki_aabb *b
     return kk_sqrt(x * x + y * y + z * z) * (1 - 1e-12) - s->thick;
 }
 
+static kk_vec3 middle_of(const kk_vec3 c[3]) {
+    return kk_vec3_scale(kk_vec3_add(c[0], kk_vec3_add(c[1], c[2])), 1.0 / 3);
+}
+
+// The search begins along the line of the middles; what is proved to be farther than the best ends early.
 static void try_triangle(search *s, const kk_vec3 a[3], const kk_vec3 *b) {
     const kki_core ca = kki_core_triangle(a, s->a->margin);
     const kki_core cb = b ? kki_core_triangle(b, s->b->margin) : s->core;
     kki_pair_memory memory = {0};
     kki_separation r;
-    kki_core_separation_between(&ca, s->X_WA, &cb, s->X_WB, &memory, &r);
-    if (r.distance < s->best.distance) {
+    const kk_vec3 d = kk_vec3_sub(kk_transform_point(s->X_AB, b ? middle_of(b) : s->middle), middle_of(a));
+    const double size = kk_vec3_norm(d), scale = size > 0 ? 1 / size : 0;
+    memory.direction[0] = (float)(d.x * scale);
+    memory.direction[1] = (float)(d.y * scale);
+    memory.direction[2] = (float)(d.z * scale);
+    const double most = s->best.distance + 1e-12 * (ca.extent + cb.extent + size);
+    if (kki_core_separation_within(&ca, s->X_WA, &cb, s->X_WB, most, &memory, &r) && r.distance < s->best.distance) {
         s->best = r;
     }
 }
@@ -51,43 +62,55 @@ static void try_triangle(search *s, const kk_vec3 a[3], const kk_vec3 *b) {
 typedef struct two_nodes {
     kki_tree_entry a, b;   // B without a tree: count 1
     kki_aabb a_box, b_box; // both in A
-    double bound;
 } two_nodes;
 
-static kki_aabb lane_box(const kki_tree_node *n, int lane) {
-    return (kki_aabb){{(double)n->lower[0][lane], (double)n->lower[1][lane], (double)n->lower[2][lane]},
-                      {(double)n->upper[0][lane], (double)n->upper[1][lane], (double)n->upper[2][lane]}};
-}
+// Lanes of both trees (kki_tree_lane); −1: the root, or a body without a tree.
+typedef struct two_lanes {
+    int32_t a, b;
+    double bound;
+} two_lanes;
 
 static double width_of(const kki_aabb *b) {
     return b->upper.x - b->lower.x + (b->upper.y - b->lower.y) + (b->upper.z - b->lower.z);
 }
 
 // the nearest goes on top
-static int push(two_nodes *stack, int from, int depth, const two_nodes *next) {
+static int push(two_lanes *stack, int from, int depth, two_lanes next) {
     int i = depth;
-    for (; i > from && stack[i - 1].bound < next->bound; i--) {
+    for (; i > from && stack[i - 1].bound < next.bound; i--) {
         stack[i] = stack[i - 1];
     }
-    stack[i] = *next;
+    stack[i] = next;
     return depth + 1;
 }
 
-static int open_node(const search *s, const two_nodes *top, two_nodes *stack, int depth) {
+static void read_lanes(const search *s, two_lanes at, two_nodes *top) {
+    *top = (two_nodes){{0, 0}, {0, s->b->surface ? 0 : 1}, s->a->surface->box, s->b_box};
+    if (at.a >= 0) {
+        top->a = kki_tree_lane(&s->a->surface->tree, at.a);
+        top->a_box = kki_tree_lane_box(&s->a->surface->tree, at.a);
+    }
+    if (at.b >= 0) {
+        const kki_aabb box = kki_tree_lane_box(&s->b->surface->tree, at.b);
+        top->b = kki_tree_lane(&s->b->surface->tree, at.b);
+        top->b_box = kki_aabb_transform(s->X_AB, &box);
+    }
+}
+
+static int open_node(const search *s, const two_nodes *top, two_lanes at, two_lanes *stack, int depth) {
     const bool is_a = top->b.count > 0 || (top->a.count == 0 && width_of(&top->a_box) >= width_of(&top->b_box));
-    const kki_tree_node *n = is_a ? &s->a->surface->tree.node[top->a.child] : &s->b->surface->tree.node[top->b.child];
+    const kki_tree *tree = is_a ? &s->a->surface->tree : &s->b->surface->tree;
+    const int32_t first = 4 * (is_a ? top->a.child : top->b.child);
     const int from = depth;
-    for (int lane = 0; lane < 4; lane++) {
-        if (n->child[lane] < 0) {
+    for (int32_t i = first; i < first + 4; i++) {
+        if (kki_tree_lane(tree, i).child < 0) {
             continue;
         }
-        two_nodes next = *top;
-        const kki_aabb box = lane_box(n, lane);
-        *(is_a ? &next.a : &next.b) = (kki_tree_entry){n->child[lane], n->count[lane]};
-        *(is_a ? &next.a_box : &next.b_box) = is_a ? box : kki_aabb_transform(s->X_AB, &box);
-        next.bound = box_distance(s, &next.a_box, &next.b_box);
-        if (next.bound < s->best.distance) {
-            depth = push(stack, from, depth, &next);
+        const kki_aabb own = kki_tree_lane_box(tree, i), box = is_a ? own : kki_aabb_transform(s->X_AB, &own);
+        *(is_a ? &at.a : &at.b) = i;
+        at.bound = is_a ? box_distance(s, &box, &top->b_box) : box_distance(s, &top->a_box, &box);
+        if (at.bound < s->best.distance) {
+            depth = push(stack, from, depth, at);
         }
     }
     return depth;
@@ -95,30 +118,33 @@ static int open_node(const search *s, const two_nodes *top, two_nodes *stack, in
 
 static void try_leaves(search *s, const two_nodes *top) {
     const kki_surface *a = s->a->surface, *b = s->b->surface;
-    for (int32_t i = top->a.child; i < top->a.child + top->a.count; i++) {
+    for (int32_t i = top->a.child; i < top->a.child + top->a.count && s->best.distance > 0; i++) {
         const kki_aabb box = box_of_corners(a->corner[i]);
         if (box_distance(s, &box, &top->b_box) >= s->best.distance) {
             continue;
         }
-        for (int32_t j = top->b.child; j < top->b.child + top->b.count; j++) {
+        for (int32_t j = top->b.child; j < top->b.child + top->b.count && s->best.distance > 0; j++) {
             try_triangle(s, a->corner[i], b ? b->corner[j] : NULL);
         }
     }
 }
 
-static void search_trees(search *s) {
-    two_nodes stack[STACK];
+// not inlined: its stack is gone when the depth is asked for
+__attribute__((noinline)) static void search_trees(search *s) {
+    two_lanes stack[STACK];
     int depth = s->a->surface->tree.item_count > 0 && (!s->b->surface || s->b->surface->tree.item_count > 0);
-    stack[0] = (two_nodes){{0, 0}, {0, s->b->surface ? 0 : 1}, s->a->surface->box, s->b_box, -1e300};
-    while (depth > 0) {
-        const two_nodes top = stack[--depth];
-        if (top.bound >= s->best.distance) {
+    stack[0] = (two_lanes){-1, -1, -1e300};
+    while (depth > 0 && s->best.distance > 0) { // of an overlap the depth is found by other means
+        const two_lanes at = stack[--depth];
+        if (at.bound >= s->best.distance) {
             continue;
         }
+        two_nodes top;
+        read_lanes(s, at, &top);
         if (top.a.count > 0 && top.b.count > 0) {
             try_leaves(s, &top);
         } else {
-            depth = open_node(s, &top, stack, depth);
+            depth = open_node(s, &top, at, stack, depth);
         }
     }
 }
@@ -225,6 +251,7 @@ static void search_ordered(search *s) {
     s->X_AB = kk_transform_mul(kk_transform_inverse(*s->X_WA), *s->X_WB);
     s->best.distance = __builtin_inf();
     s->core = s->b->surface ? (kki_core){.radius = s->b->margin} : kki_core_of(s->b);
+    s->middle = s->core.type == KKI_CORE_HULL ? s->core.convex->centroid : kk_vec3_make(0, 0, 0);
     const kki_aabb own = s->b->surface ? s->b->surface->box : box_of(&s->core);
     s->b_box = kki_aabb_transform(s->X_AB, &own);
     s->thick = s->a->margin + s->core.radius;

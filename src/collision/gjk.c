@@ -332,6 +332,11 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
 
 enum { SHARPENINGS = 24, SHARP_ENOUGH = 600 }; // steps, and iterations of all of them
 
+// how far two points are from being as far apart along the normal as the bodies
+static double mismatch(const kki_core_distance *result, const kki_core_distance *of) {
+    return __builtin_fabs(kk_vec3_dot(kk_vec3_sub(of->on_b, of->on_a), result->normal) - result->distance);
+}
+
 static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distance *result) {
     const double shift = -1.25 * result->distance + 1e-6 * pair->size;
     kki_core_pair moved = *pair;
@@ -345,12 +350,18 @@ static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distan
     }
     const double distance = kki_core_separation(pair, d.normal),
                  turn = kk_vec3_norm(kk_vec3_sub(d.normal, result->normal));
-    if (distance < result->distance - slack * pair->size) {
+    d.on_b = kk_vec3_sub(d.on_b, kk_vec3_scale(result->normal, shift));
+    const bool is_worse = distance < result->distance - slack * pair->size;
+    // its points may still be those of the better normal, where EPA's last face was not that of its best plane
+    if (is_worse && !(mismatch(result, &d) < mismatch(result, result))) {
         return 0;
     }
     result->iterations += d.iterations;
     result->on_a = d.on_a;
-    result->on_b = kk_vec3_sub(d.on_b, kk_vec3_scale(result->normal, shift));
+    result->on_b = d.on_b;
+    if (is_worse) {
+        return 0;
+    }
     result->normal = d.normal;
     result->distance = distance;
     return turn > 1e-8;
@@ -449,24 +460,42 @@ static bool is_parted_along(kk_vec3 d, const kki_difference *w, double most) {
     return sep > 0 && sep * sep > most * most * (1 + 1e-12) * kk_vec3_dot(d, d);
 }
 
-static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *memory, bool has_memory) {
-    const kk_vec3 d = first_direction(pair, memory);
-    kki_simplex s;
-    s.point[0].id[0] = s.point[0].id[1] = -1;
-    kki_core_pair_support(pair, d, &s.point[0]);
-    if (is_parted_along(d, &s.point[0], most)) {
-        return false;
-    }
-    s.count = 1;
+// the search itself, from a point
+static bool is_within_from(const kki_core_pair *pair, double most, kk_vec3 d, kki_simplex *s, kki_pair_memory *memory,
+                           bool has_memory) {
     if (has_memory && memory->feature[0] && has_corners(pair)) {
-        recall(pair, memory, &s);
+        recall(pair, memory, s);
     }
     progress g;
-    const kki_gjk_end end = search(pair, most, d, &s, &g);
+    const kki_gjk_end end = search(pair, most, d, s, &g);
     if (has_memory && end != KKI_GJK_TOGETHER) {
-        remember(pair, &s, kk_vec3_scale(g.at->v, -1 / kk_sqrt(g.at->square)), memory);
+        remember(pair, s, kk_vec3_scale(g.at->v, -1 / kk_sqrt(g.at->square)), memory);
     }
     return end == KKI_GJK_TOGETHER || (end == KKI_GJK_APART && kk_sqrt(g.at->square) <= most);
+}
+
+// A direction that does not part them turned towards one that may: away from the farthest point it has (Chung and Wang
+// 1996), without root or division.
+static kk_vec3 turned_away(kk_vec3 d, kk_vec3 w) {
+    return kk_vec3_sub(kk_vec3_scale(d, kk_vec3_dot(w, w)), kk_vec3_scale(w, 2 * kk_vec3_dot(w, d)));
+}
+
+enum { TURNS = 3 };
+
+static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *memory, bool has_memory) {
+    kk_vec3 d = first_direction(pair, memory);
+    kki_simplex s;
+    s.count = 1;
+    s.point[0].id[0] = s.point[0].id[1] = -1;
+    kki_core_pair_support(pair, d, &s.point[0]);
+    for (int turn = 0; !is_parted_along(d, &s.point[0], most); turn++) {
+        if (turn == TURNS) {
+            return is_within_from(pair, most, d, &s, memory, has_memory);
+        }
+        d = turned_away(d, s.point[0].w);
+        kki_core_pair_support(pair, d, &s.point[0]);
+    }
+    return false;
 }
 
 int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {

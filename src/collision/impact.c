@@ -115,7 +115,7 @@ static kki_moving_core triangle_of(const kki_moving *m, const kk_vec3 corner[3],
 static void try_cores(sweep *s, const kki_moving_core *a, const kki_moving_core *b) {
     kki_impact r;
     const double to = s->is_found ? s->best.time : s->to;
-    kki_impact_cores(a, b, s->from, to, s->target, &r);
+    kki_impact_cores(a, b, s->from, to, s->target, 1, &r);
     if (r.kind != KKI_IMPACT_NONE && (!s->is_found || r.time < s->best.time)) {
         s->is_found = true;
         s->best = r;
@@ -235,15 +235,23 @@ static void try_piece(sweep *s, const kk_vec3 *b_corner, const kki_aabb *b_box) 
 
 // ---- two trees
 
-static kki_aabb lane_box(const kki_tree_node *n, int lane) {
-    return (kki_aabb){{(double)n->lower[0][lane], (double)n->lower[1][lane], (double)n->lower[2][lane]},
-                      {(double)n->upper[0][lane], (double)n->upper[1][lane], (double)n->upper[2][lane]}};
-}
-
 typedef struct two_nodes {
     kki_tree_entry a, b;
     kki_aabb a_box, b_box;
 } two_nodes;
+
+// Lanes of both trees (kki_tree_lane); −1: the root.
+typedef struct two_lanes {
+    int32_t a, b;
+} two_lanes;
+
+static void read_lanes(const sweep *s, two_lanes at, two_nodes *top) {
+    const kki_tree *a = &s->a.surface->tree, *b = &s->b.surface->tree;
+    top->a = at.a < 0 ? (kki_tree_entry){0, 0} : kki_tree_lane(a, at.a);
+    top->b = at.b < 0 ? (kki_tree_entry){0, 0} : kki_tree_lane(b, at.b);
+    top->a_box = at.a < 0 ? s->a.box : kki_tree_lane_box(a, at.a);
+    top->b_box = at.b < 0 ? s->b.box : kki_tree_lane_box(b, at.b);
+}
 
 static void try_leaves(sweep *s, const two_nodes *top) {
     const kki_surface *a = s->a.surface, *b = s->b.surface;
@@ -260,37 +268,40 @@ static double width_of(const kki_aabb *b) {
 }
 
 // The larger of two nodes is opened.
-static int open_node(const sweep *s, const two_nodes *top, two_nodes *stack, int depth) {
+static int open_node(const sweep *s, const two_nodes *top, two_lanes at, two_lanes *stack, int depth) {
     const bool is_a = top->b.count > 0 || (top->a.count == 0 && width_of(&top->a_box) >= width_of(&top->b_box));
-    const kki_tree_node *n = is_a ? &s->a.surface->tree.node[top->a.child] : &s->b.surface->tree.node[top->b.child];
-    for (int lane = 0; lane < 4; lane++) {
-        if (n->child[lane] < 0) {
+    const kki_tree *tree = is_a ? &s->a.surface->tree : &s->b.surface->tree;
+    const int32_t first = 4 * (is_a ? top->a.child : top->b.child);
+    kki_aabb near = near_of(s, &top->b_box);
+    for (int32_t i = first; i < first + 4; i++) {
+        if (kki_tree_lane(tree, i).child < 0) {
             continue;
         }
-        two_nodes next = *top;
-        *(is_a ? &next.a : &next.b) = (kki_tree_entry){n->child[lane], n->count[lane]};
-        *(is_a ? &next.a_box : &next.b_box) = lane_box(n, lane);
-        const kki_aabb near = near_of(s, &next.b_box);
-        if (kki_aabb_touch(&near, &next.a_box)) {
-            stack[depth++] = next;
+        const kki_aabb box = kki_tree_lane_box(tree, i);
+        near = is_a ? near : near_of(s, &box);
+        if (kki_aabb_touch(&near, is_a ? &box : &top->a_box)) {
+            *(is_a ? &at.a : &at.b) = i;
+            stack[depth++] = at;
         }
     }
     return depth;
 }
 
-static void try_trees(sweep *s) {
-    two_nodes stack[STACK];
+__attribute__((noinline)) static void try_trees(sweep *s) {
+    two_lanes stack[STACK];
     int depth = 1;
-    stack[0] = (two_nodes){{0, 0}, {0, 0}, s->a.box, s->b.box};
+    stack[0] = (two_lanes){-1, -1};
     if (s->a.surface->tree.item_count == 0 || s->b.surface->tree.item_count == 0) {
         return;
     }
     while (depth > 0) {
-        const two_nodes top = stack[--depth];
+        const two_lanes at = stack[--depth];
+        two_nodes top;
+        read_lanes(s, at, &top);
         if (top.a.count > 0 && top.b.count > 0) {
             try_leaves(s, &top);
         } else {
-            depth = open_node(s, &top, stack, depth);
+            depth = open_node(s, &top, at, stack, depth);
         }
     }
 }
@@ -337,7 +348,7 @@ static void try_plane_and_surface(sweep *s) {
         }
         const kki_tree_node *n = &b->tree.node[top.count > 0 ? 0 : top.child];
         for (int lane = 0; lane < 4 && top.count == 0; lane++) {
-            const kki_aabb box = lane_box(n, lane);
+            const kki_aabb box = kki_tree_lane_box(&b->tree, 4 * top.child + lane);
             if (n->child[lane] >= 0 && lowest(s, &box) <= slack_of(s, radius_of(&box))) {
                 stack[depth++] = (kki_tree_entry){n->child[lane], n->count[lane]};
             }
@@ -450,6 +461,6 @@ int kki_impact_find(const kki_moving *a, const kki_moving *b, double duration, d
     const side sa = side_of(a), sb = side_of(b);
     const kki_moving_core ca = {&sa.core, a_is_plane, a->X_WS, a->velocity};
     const kki_moving_core cb = {&sb.core, b_is_plane, b->X_WS, b->velocity};
-    kki_impact_cores(&ca, &cb, 0, duration, target, impact);
+    kki_impact_cores(&ca, &cb, 0, duration, target, 0, impact);
     return 1;
 }

@@ -45,7 +45,8 @@ typedef struct kki_moving_core {
 } kki_moving_core;
 
 /// The same for two cores, not both planes, between two times.
+/// @param is_brief  where they stay apart nothing is said of the end, and it is told sooner
 void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double from, double to, double target,
-                      kki_impact *impact);
+                      int is_brief, kki_impact *impact);
 
 #endif

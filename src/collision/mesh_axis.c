@@ -438,7 +438,7 @@ static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_me
         !kki_facet_is_summit(s->source, s->f, d)) {
         return;
     }
-    s->best = (kki_hit){.kind = kind,
+    s->best = (kki_hit){.kind = (uint8_t)kind,
                         .d = d,
                         .sep = sep,
                         .place = s->f->place,
@@ -523,7 +523,8 @@ static double place_on_edge(const arc *a) {
     return (1 - t) * kk_vec3_dot(a->u, a->low.q) + t * kk_vec3_dot(a->u, a->high.q);
 }
 
-static void try_arc(search *s, int k) {
+// not inlined: its stack is not to lie below the search of overlapping bodies
+__attribute__((noinline)) static void try_arc(search *s, int k) {
     kk_vec3 m;
     if (s->f->edge_kind[k] != KKI_EDGE_CONVEX || !kki_facet_normal_beside(s->f, k, &m) ||
         !(kk_vec3_dot(s->f->n, m) > -0.99)) {

@@ -4,12 +4,20 @@
 #include "collision/mesh_contact.h"
 #include "geometry/tree_pair.h"
 
-enum { HITS = 192, GENERAL_FROM = 24, WAITING = 16 };
+enum { HITS = 80, GENERAL_FROM = 24, WAITING = 16 };
 
 typedef struct two_leaves {
     kki_tree_entry a, b;
     kki_aabb a_box;
 } two_leaves;
+
+typedef struct way_out {
+    kk_vec3 d;
+    double depth;
+    const kki_hit *under; // of a triangle that X is clear of: it counts once it explains a hit
+} way_out;
+
+enum { WAYS = 32 };
 
 typedef struct contact {
     kki_facets source;   // the mesh, frame M
@@ -22,9 +30,13 @@ typedef struct contact {
     two_leaves leaves[WAITING]; // while their triangles are fetched from memory
     bool has_witness;
     kki_hit witness; // the shallowest overlap
+    bool is_looked_for, has_way;
+    kki_way_out way; // of two solids, as convex bodies
     int count;
     kki_hit hit[HITS];
     uint8_t order[HITS]; // the shallowest first
+    int ways;
+    way_out way_out[WAYS];
     kki_clusters clusters;
 } contact;
 
@@ -134,14 +146,6 @@ static bool is_parted_by(const kki_facet *f, const kki_probe *x, kk_vec3 d, doub
     return x_low - x->radius - high >= -depth - 1e-9 * (f->size + x->size);
 }
 
-typedef struct way_out {
-    kk_vec3 d;
-    double depth;
-    const kki_hit *under; // of a triangle that X is clear of: it counts once it explains a hit
-} way_out;
-
-enum { WAYS = 32 };
-
 // The way that explains a hit; -1 where there is none.
 static int explanation(const kki_facet *f, const kki_probe *x, const kki_hit *hit, const way_out *way, int ways) {
     const double depth = x->radius - hit->sep;
@@ -216,18 +220,29 @@ static void take_way(contact *c, way_out *way) {
     }
 }
 
-static int add_way(contact *c, const kki_hit *hit, way_out *way, int ways) {
-    const int same = way_along(hit->d, way, ways);
+static void add_way(contact *c, const kki_hit *hit) {
+    way_out *way = c->way_out;
+    const int same = way_along(hit->d, way, c->ways);
     const double depth = c->x.radius - hit->sep;
-    if (same < 0 && ways < WAYS) {
-        way[ways++] = (way_out){hit->d, depth, hit->is_under ? hit : NULL};
+    if (same < 0 && c->ways < WAYS) {
+        way[c->ways++] = (way_out){hit->d, depth, hit->is_under ? hit : NULL};
     } else if (same >= 0 && hit->is_under && !way[same].under) {
         add_under(c, hit);
     } else if (same >= 0 && !hit->is_under) {
         take_way(c, &way[same]);
         way[same].depth = kki_greater(way[same].depth, depth); // of the whole body, not of one triangle
     }
-    return ways;
+}
+
+// Ways that count stay for the hits that follow; the others' hits are gone.
+static void keep_ways(contact *c) {
+    int count = 0;
+    for (int i = 0; i < c->ways; i++) {
+        if (!c->way_out[i].under) {
+            c->way_out[count++] = c->way_out[i];
+        }
+    }
+    c->ways = count;
 }
 
 // by halving, then moving the rest up: hits are few, and among equals the first stays first
@@ -245,11 +260,63 @@ static void sort_hits(contact *c) {
     }
 }
 
+static int32_t top_vertex(const kki_surface *s, int32_t place, kk_vec3 d) {
+    const kk_vec3 *p = s->corner[place];
+    const double h[3] = {kk_vec3_dot(d, p[0]), kk_vec3_dot(d, p[1]), kk_vec3_dot(d, p[2])};
+    return s->facet[place].vertex[h[0] >= h[1] ? (h[0] >= h[2] ? 0 : 2) : (h[1] >= h[2] ? 1 : 2)];
+}
+
+static bool is_overlap(const kki_hit *hit) {
+    return hit->sep < 0 && !hit->only_above && !hit->is_under;
+}
+
+// Of two solids: the way out of the bodies, from where their triangles overlap least. One that is much longer than what
+// any of them says leads out of hollows, where the bodies are not convex.
+static void find_way(contact *c) {
+    const kki_surface *m = c->source.surface, *x = c->x_source.surface;
+    const kki_hit *first = NULL, *last = NULL;
+    for (int i = 0; i < c->count; i++) {
+        const kki_hit *hit = &c->hit[c->order[i]];
+        last = is_overlap(hit) ? hit : last;
+        first = first ? first : last;
+    }
+    if (c->is_looked_for || !first || !m || !x || !m->is_solid || !x->is_solid) {
+        return;
+    }
+    c->is_looked_for = true;
+    const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, first->d));
+    c->has_way = kki_mesh_way_out(m, top_vertex(m, first->place, first->d), x, top_vertex(x, first->x_place, l),
+                                  &c->x.X_MX, first->d, &c->way) &&
+                 c->way.sep > 2 * last->sep;
+    if (c->has_way) {
+        c->way_out[c->ways++] = (way_out){c->way.d, c->x.radius - c->way.sep, NULL};
+    }
+}
+
+// The point of that way, where no triangle has it.
+static void add_way_point(contact *c) {
+    if (!c->has_way) {
+        return;
+    }
+    const kki_cluster_point p = {c->way.on_mesh,
+                                 c->way.sep - c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, -1), kki_feature(KKI_FEATURE_FACE, -1)}};
+    for (int i = 0; i < c->clusters.count; i++) {
+        const kki_cluster *k = &c->clusters.cluster[i];
+        const kk_vec3 r = kk_vec3_sub(k->d, c->way.d);
+        for (int j = 0; j < k->count && kk_vec3_dot(r, r) < KKI_FLAT_SINE * KKI_FLAT_SINE; j++) {
+            if (kki_cluster_point_at(&c->clusters, k, j)->gap < p.gap + 1e-9 * c->x.size) {
+                return;
+            }
+        }
+    }
+    kki_clusters_add_point(&c->clusters, c->way.d, false, p);
+}
+
 // shallow hits first: they are the ways out
 static void flush(contact *c) {
-    way_out way[WAYS];
-    int ways = 0;
     sort_hits(c);
+    find_way(c);
     for (int i = 0; i < c->count; i++) {
         const kki_hit *hit = &c->hit[c->order[i]];
         kki_facet f;
@@ -258,20 +325,20 @@ static void flush(contact *c) {
             set_triangle(c, hit->x_place);
         }
         if (hit->is_under) {
-            ways = add_way(c, hit, way, ways);
+            add_way(c, hit);
             continue;
         }
         const bool is_deep = hit->sep < c->x.radius && !hit->only_above;
-        const int by = is_deep ? explanation(&f, &c->x, hit, way, ways) : -1;
+        const int by = is_deep ? explanation(&f, &c->x, hit, c->way_out, c->ways) : -1;
         if (by >= 0) {
-            take_way(c, &way[by]);
+            take_way(c, &c->way_out[by]);
             continue;
         }
         if (!hit->only_above && hit->sep <= 0) {
             note_overlap(c, hit);
         }
         if (!hit->only_above) {
-            ways = add_way(c, hit, way, ways);
+            add_way(c, hit);
         }
         // faces that lie beside each other: corners and edges may be near. Of round bodies this has been looked at
         kki_hit nearest;
@@ -280,6 +347,7 @@ static void flush(contact *c) {
             kki_clusters_add(&c->clusters, &f, &c->x, &nearest);
         }
     }
+    keep_ways(c);
     c->count = 0;
 }
 
@@ -404,8 +472,8 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
-    c->count = c->waiting = 0;
-    c->has_witness = false;
+    c->count = c->waiting = c->ways = 0;
+    c->has_witness = c->has_way = c->is_looked_for = false;
     c->x.radius += mesh->margin;
     c->reach = reach;
     kki_clusters_begin(&c->clusters, reach);
@@ -425,6 +493,7 @@ static void add_mesh_margin(contact *c, double margin) {
 static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
                   int room) {
     flush(c);
+    add_way_point(c);
     if (c->has_witness && c->source.surface && !has_overlap(&c->clusters)) {
         add_witness(c);
     }
@@ -435,8 +504,10 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
     return kki_clusters_write(&c->clusters, X_WM, is_swapped, manifold, room);
 }
 
-static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_probe *x, const kk_transform *X_WX,
-                        bool is_swapped, double reach, kki_manifold *manifold, int room) {
+// not inlined: of the two only one is to lie on the stack
+__attribute__((noinline)) static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_probe *x,
+                                                  const kk_transform *X_WX, bool is_swapped, double reach,
+                                                  kki_manifold *manifold, int room) {
     contact c;
     c.x_source = (kki_facets){0};
     if (!facets_of(mesh, &c.source)) {
@@ -536,8 +607,9 @@ static void try_over_field(contact *c, const kk_transform *X_XM) {
     }
 }
 
-static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM, const kki_shape *other,
-                          const kk_transform *X_WX, bool is_swapped, double reach, kki_manifold *manifold, int room) {
+__attribute__((noinline)) static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM,
+                                                    const kki_shape *other, const kk_transform *X_WX, bool is_swapped,
+                                                    double reach, kki_manifold *manifold, int room) {
     contact c;
     facets_of(mesh, &c.source);
     facets_of(other, &c.x_source);

@@ -52,16 +52,16 @@ typedef enum kki_hit_kind { KKI_HIT_FACE, KKI_HIT_X_FACE, KKI_HIT_POINT } kki_hi
 
 /// What one triangle says.
 typedef struct kki_hit {
-    kki_hit_kind kind;
     kk_vec3 d;           ///< unit, from the mesh to X
     double sep;          ///< separation of triangle and core along d
+    kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
+    uint32_t feature[2]; ///< the same: of the mesh and of X
     int32_t place;       ///< of the mesh's face (kki_facet_load)
     int32_t x_place;     ///< of the other mesh's where X is its triangle
     int32_t index;       ///< face of X (KKI_HIT_X_FACE)
+    uint8_t kind;        ///< kki_hit_kind
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
     bool is_under;       ///< the same, but X is behind it: a way out if a deeper hit needs one
-    kk_vec3 on_mesh;     ///< KKI_HIT_POINT, and all hits of general probes
-    uint32_t feature[2]; ///< the same: of the mesh and of X
 } kki_hit;
 
 /// Feature ids: a kind in the two highest bits.
@@ -79,6 +79,19 @@ int kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_pro
 
 /// The nearest points of a triangle and a polytope that are apart, where their direction is a summit's.
 bool kki_mesh_nearest(const kki_facets *source, const kki_facet *f, const kki_probe *x, double reach, kki_hit *hit);
+
+/// The shortest way out of two solids.
+typedef struct kki_way_out {
+    kk_vec3 d;  ///< unit, from the mesh to X
+    double sep; ///< along d, negative
+    kk_vec3 on_mesh;
+} kki_way_out;
+
+/// The way out of two solids that overlap around a vertex of each, in the mesh's frame; false where they are not known to
+/// be convex there.
+/// @param d  about the direction
+bool kki_mesh_way_out(const kki_surface *m, int32_t m_seed, const kki_surface *x, int32_t x_seed,
+                      const kk_transform *X_MX, kk_vec3 d, kki_way_out *way);
 
 // ---- collecting points
 

@@ -4,7 +4,7 @@
 // need not be of unit length. Its normal points out of a solid; that of a sheet (open mesh) points against the ray. Rays
 // that start inside a solid therefore see its wall from within, and is_inside says so.
 //
-// Margins are exact for all convex shapes and meshes, and ignored for height fields and polytopes known by planes alone.
+// Margins are exact, and ignored for polytopes known by planes alone.
 #ifndef KKI_COLLISION_RAY_H
 #define KKI_COLLISION_RAY_H
 
@@ -51,6 +51,8 @@ bool kki_ray_cast_thick_surface(const kki_surface *surface, double margin, const
 bool kki_ray_through_triangle(const kk_vec3 corner[3], kk_vec3 n, double margin, const kki_ray *ray, double t[2],
                               kk_vec3 normal[2]);
 bool kki_ray_cast_height_field(const kki_height_field *field, const kki_ray *ray, kki_ray_hit *hit);
+/// A height field with a margin, walls and base included.
+bool kki_ray_cast_thick_field(const kki_height_field *field, double margin, const kki_ray *ray, kki_ray_hit *hit);
 
 /// A ray in the world against a placed shape.
 typedef struct kki_placed_shape {

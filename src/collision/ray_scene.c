@@ -41,7 +41,9 @@ static bool cast_local(const kki_placed_shape *placed, const kki_ray *ray, kki_r
     case KK_SHAPE_MESH:
         return s->margin > 0 ? kki_ray_cast_thick_surface(s->surface, s->margin, ray, hit)
                              : kki_ray_cast_surface(s->surface, ray, hit);
-    case KK_SHAPE_HEIGHT_FIELD: return kki_ray_cast_height_field(s->field, ray, hit);
+    case KK_SHAPE_HEIGHT_FIELD:
+        return s->margin > 0 ? kki_ray_cast_thick_field(s->field, s->margin, ray, hit)
+                             : kki_ray_cast_height_field(s->field, ray, hit);
     }
     return false;
 }

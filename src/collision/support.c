@@ -17,6 +17,8 @@ void kki_core_set(kki_core *core, const kki_shape *shape) {
     core->extent = core->half[0] = core->half[1] = core->half[2] = 0;
     core->convex = shape->convex;
     core->corner = NULL;
+    core->surface = NULL;
+    core->seed = 0;
     switch (shape->type) {
     case KK_SHAPE_SPHERE: core->radius += shape->half[0]; break;
     case KK_SHAPE_HULL: core->extent = shape->convex->extent; break;
@@ -45,6 +47,13 @@ kki_core kki_core_triangle(const kk_vec3 corner[3], double radius) {
         core.extent = r > core.extent ? r : core.extent;
     }
     return core;
+}
+
+kki_core kki_core_surface(const kki_surface *surface, int32_t seed) {
+    const kki_aabb *box = &surface->box;
+    const kk_vec3 far = {kki_greater(box->upper.x, -box->lower.x), kki_greater(box->upper.y, -box->lower.y),
+                         kki_greater(box->upper.z, -box->lower.z)};
+    return (kki_core){.type = KKI_CORE_SURFACE, .extent = kk_vec3_norm(far), .surface = surface, .seed = seed};
 }
 
 double kki_core_outer(const kki_core *core) {
@@ -121,6 +130,7 @@ kk_vec3 kki_core_corner(const kki_core *core, int id) {
                             id & 4 ? -core->half[2] : core->half[2]);
     case KKI_CORE_HULL: return core->convex->vertex[id < core->convex->vertex_count ? id : 0];
     case KKI_CORE_TRIANGLE: return core->corner[id % 3];
+    case KKI_CORE_SURFACE: return core->surface->vertex[id];
     default: return kk_vec3_make(0, 0, 0);
     }
 }

@@ -7,6 +7,7 @@
 #define KKI_COLLISION_SUPPORT_H
 
 #include "geometry/convex.h"
+#include "geometry/surface.h"
 
 typedef enum kki_core_type {
     KKI_CORE_POINT,
@@ -17,6 +18,7 @@ typedef enum kki_core_type {
     KKI_CORE_BOX,
     KKI_CORE_HULL,
     KKI_CORE_TRIANGLE, ///< corner[3]
+    KKI_CORE_SURFACE,  ///< of a mesh, as far as it is convex: what climbing from a vertex comes to
 } kki_core_type;
 
 typedef struct kki_core {
@@ -26,7 +28,12 @@ typedef struct kki_core {
     double extent; ///< largest distance of the core's points from the origin of its frame
     const kki_convex *convex;
     const kk_vec3 *corner; ///< [3] of a triangle
+    const kki_surface *surface;
+    int32_t seed; ///< vertex to start a climb from
 } kki_core;
+
+/// Of one climb over a mesh: far sides of fine meshes are not gone to, they have no part in a small overlap.
+enum { KKI_CLIMB_STEPS = 24 };
 
 /// Corners of a small hull B in A's frame: turned once instead of at every question.
 enum { KKI_SMALL_HULL = 16 };
@@ -51,6 +58,8 @@ static inline kki_core kki_core_of(const kki_shape *shape) {
 }
 /// A triangle with a ball around it; the corners are not copied.
 kki_core kki_core_triangle(const kk_vec3 corner[3], double radius);
+/// The part of a mesh around a vertex, taken for convex.
+kki_core kki_core_surface(const kki_surface *surface, int32_t seed);
 /// Radius of the body with its ball, wherever its frame is: the measure of slack.
 double kki_core_outer(const kki_core *core);
 kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB);
@@ -86,6 +95,9 @@ static inline kk_vec3 kki_core_support(const kki_core *core, kk_vec3 d, int *id)
         *id = s0 >= s1 ? (s0 >= s2 ? 0 : 2) : (s1 >= s2 ? 1 : 2);
         return core->corner[*id];
     }
+    case KKI_CORE_SURFACE:
+        *id = kki_surface_climb(core->surface, d, *id < 0 ? core->seed : *id, KKI_CLIMB_STEPS);
+        return core->surface->vertex[*id];
     default: return kki_core_support_curved(core, d);
     }
 }

@@ -424,6 +424,23 @@ kki_triangle_point kki_triangle_closest(const kk_vec3 corner[3], kk_vec3 p) {
     return closest_on_edges(corner, p);
 }
 
+// steepest first
+int32_t kki_surface_climb(const kki_surface *s, kk_vec3 d, int32_t from, int most) {
+    double best = kk_vec3_dot(d, s->vertex[from]);
+    int32_t at = -1;
+    for (int step = 0; step < most && at != from; step++) {
+        at = from;
+        for (int32_t i = s->vertex_first[at]; i < s->vertex_first[at + 1]; i++) {
+            const kki_edge *e = &s->edge[s->vertex_edge[i]];
+            const int32_t other = e->vertex[e->vertex[0] == at];
+            const double height = kk_vec3_dot(d, s->vertex[other]);
+            from = height > best ? other : from;
+            best = height > best ? height : best;
+        }
+    }
+    return from;
+}
+
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *s, int32_t face, int feature) {
     if (feature < 3) {
         return s->vertex_normal[s->face[face].vertex[feature]];

@@ -80,6 +80,10 @@ typedef struct kki_surface_point {
 /// Nearest point within `limit`; among equally near ones that of the lowest face.
 kki_surface_point kki_surface_closest(const kki_surface *surface, kk_vec3 p, double limit);
 
+/// The vertex where climbing along d from a vertex ends, at the latest after `most` steps: no neighbour is farther. Of a
+/// convex surface it is the farthest.
+int32_t kki_surface_climb(const kki_surface *surface, kk_vec3 d, int32_t from, int most);
+
 /// Pseudo-normal of a feature of a face (kki_triangle_point), not normalised.
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *surface, int32_t face, int feature);
 

@@ -69,6 +69,17 @@ typedef struct kki_tree_entry {
     int32_t child, count;
 } kki_tree_entry;
 
+/// A lane by its number, 4 node + lane: so stacks of walks hold numbers and stay small.
+static inline kki_tree_entry kki_tree_lane(const kki_tree *tree, int32_t at) {
+    return (kki_tree_entry){tree->node[at >> 2].child[at & 3], tree->node[at >> 2].count[at & 3]};
+}
+static inline kki_aabb kki_tree_lane_box(const kki_tree *tree, int32_t at) {
+    const kki_tree_node *n = &tree->node[at >> 2];
+    const int k = at & 3;
+    return (kki_aabb){{(double)n->lower[0][k], (double)n->lower[1][k], (double)n->lower[2][k]},
+                      {(double)n->upper[0][k], (double)n->upper[1][k], (double)n->upper[2][k]}};
+}
+
 typedef struct kki_tree_walk {
     const kki_tree *tree;
     kki_float4 lower[3], upper[3];

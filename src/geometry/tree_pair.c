@@ -10,6 +10,11 @@ typedef struct centred {
     float c[3], h[3]; // middle and half
 } centred;
 
+// Lanes of both trees (kki_tree_lane); −1: the root.
+typedef struct two_lanes {
+    int32_t a, b;
+} two_lanes;
+
 typedef struct two_nodes {
     kki_tree_entry a, b;
     centred a_box, b_box;            // each in its own frame
@@ -133,25 +138,35 @@ static bool slabs_part(const two_nodes *t, const placement *b_in_a, const placem
             (b->half < __builtin_inff() && slab_parts(b, a_in_b, &t->a_box, a)));
 }
 
+static void read_lane(const kki_tree *t, int32_t at, const centred *root, kki_tree_entry *entry, centred *box,
+                      const kki_slab **slab) {
+    if (at < 0) {
+        *entry = (kki_tree_entry){0, 0};
+        *box = *root;
+        *slab = NULL;
+        return;
+    }
+    const kki_tree_node *n = &t->node[at >> 2];
+    *entry = kki_tree_lane(t, at);
+    *box = lane_box(n, at & 3);
+    *slab = t->slab ? &t->slab[at] : NULL;
+}
+
 // Opens a node of T; `is_a` says which tree T is.
-static int open_node(const kki_tree *t, const placement *x, const two_nodes *top, bool is_a, two_nodes *stack,
-                     int depth) {
-    const kki_tree_node *n = &t->node[is_a ? top->a.child : top->b.child];
+static int open_node(const kki_tree *t, const placement *x, const two_nodes *top, two_lanes lanes, bool is_a,
+                     two_lanes *stack, int depth) {
+    const int32_t node = is_a ? top->a.child : top->b.child;
+    const kki_tree_node *n = &t->node[node];
     for (int bits = near_lanes(n, x, is_a ? &top->b_box : &top->a_box); bits; bits &= bits - 1) {
         const int lane = __builtin_ctz((unsigned)bits);
         if (n->child[lane] >= 0) {
-            two_nodes *next = &stack[depth++];
             if (n->count[lane] == 0) { // asked for now, it is there when its turn comes
-                const char *node = (const char *)&t->node[n->child[lane]];
-                __builtin_prefetch(node);
-                __builtin_prefetch(node + 64);
+                const char *below = (const char *)&t->node[n->child[lane]];
+                __builtin_prefetch(below);
+                __builtin_prefetch(below + 64);
             }
-            *next = *top;
-            *(is_a ? &next->a : &next->b) = (kki_tree_entry){n->child[lane], n->count[lane]};
-            *(is_a ? &next->a_box : &next->b_box) = lane_box(n, lane);
-            if (t->slab) {
-                *(is_a ? &next->slab_a : &next->slab_b) = &t->slab[4 * (n - t->node) + lane];
-            }
+            *(is_a ? &lanes.a : &lanes.b) = 4 * node + lane;
+            stack[depth++] = lanes;
         }
     }
     return depth;
@@ -159,19 +174,23 @@ static int open_node(const kki_tree *t, const placement *x, const two_nodes *top
 
 void kki_tree_pairs(const kki_tree *a, const kki_tree *b, const kk_transform *X_AB, double limit, kki_leaf_pair *visit,
                     void *user) {
-    two_nodes stack[STACK];
+    two_lanes stack[STACK];
     int depth = a->item_count > 0 && b->item_count > 0;
     if (!depth) {
         return;
     }
-    stack[0] = (two_nodes){{0, 0}, {0, 0}, root_box(a), root_box(b), NULL, NULL};
+    stack[0] = (two_lanes){-1, -1};
     const kk_vec3 p = X_AB->p;
-    const double scale = reach_of(&stack[0].a_box) + reach_of(&stack[0].b_box) + __builtin_fabs(p.x) +
-                         __builtin_fabs(p.y) + __builtin_fabs(p.z);
+    const centred a_root = root_box(a), b_root = root_box(b);
+    const double scale =
+        reach_of(&a_root) + reach_of(&b_root) + __builtin_fabs(p.x) + __builtin_fabs(p.y) + __builtin_fabs(p.z);
     const float slack = kki_float_above(limit + 4e-6 * scale);
     const placement b_in_a = place(*X_AB, slack), a_in_b = place(kk_transform_inverse(*X_AB), slack);
     while (depth > 0) {
-        const two_nodes top = stack[--depth];
+        const two_lanes lanes = stack[--depth];
+        two_nodes top;
+        read_lane(a, lanes.a, &a_root, &top.a, &top.a_box, &top.slab_a);
+        read_lane(b, lanes.b, &b_root, &top.b, &top.b_box, &top.slab_b);
         if (slabs_part(&top, &b_in_a, &a_in_b)) {
             continue;
         }
@@ -181,6 +200,6 @@ void kki_tree_pairs(const kki_tree *a, const kki_tree *b, const kk_transform *X_
             continue;
         }
         const bool is_a = top.b.count > 0 || (top.a.count == 0 && size_of(&top.a_box) >= size_of(&top.b_box));
-        depth = open_node(is_a ? a : b, is_a ? &b_in_a : &a_in_b, &top, is_a, stack, depth);
+        depth = open_node(is_a ? a : b, is_a ? &b_in_a : &a_in_b, &top, lanes, is_a, stack, depth);
     }
 }

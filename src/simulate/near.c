@@ -1,8 +1,9 @@
 /// Which pairs of shapes are near enough to be looked at: balls round groups first, then balls round shapes.
 ///
 /// A robot has many shapes on few links, so a ball round each link's shapes rules most pairs out at once; shapes of links
-/// that are near nothing are not even placed. What is apart by some way is not looked at again before both have moved that way. Scenes with
-/// too many pairs to list go through the broad phase. Either way the result depends on the present poses alone.
+/// that are near nothing are not even placed. A pair that was found apart is not looked at again before both have moved as
+/// far as that: their ways are summed up from pose to pose, so this too is a proof. Scenes with too many pairs to list go
+/// through the broad phase. Either way the result depends on the present poses alone.
 #include "simulate/near.h"
 
 #include "base/allocator.h"
@@ -13,8 +14,8 @@
 
 /// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
 static const double KEPT_GAP = 1e-4;
-/// Of the way between two that are apart, what is taken off for rounding; and the shortest one worth remembering, m.
-static const double SURE = 0.999, SHORTEST = 1e-6;
+/// Taken off distances that are kept, m: far more than rounding.
+static const double SLACK = 1e-7;
 
 // ---- groups, made once
 
@@ -102,6 +103,11 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
         }
         n->pair[n->npair - 1].count++;
     }
+    for (int i = m->npair - 1; i >= 0; i--) {
+        const int goes_on = i + 1 < m->npair && item[i].key == item[i + 1].key &&
+                            m->pair[n->order[i]].first == m->pair[n->order[i + 1]].first;
+        n->run_end[i] = goes_on ? n->run_end[i + 1] : i + 1;
+    }
 }
 
 static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
@@ -109,20 +115,34 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->group, colliders);
     KKI_LAYOUT_ARRAY(layout, n->pair, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->way, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->apart, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->pair_apart, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->track, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->group_key, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->key, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->box, boxes);
     KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
     KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
     KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
+}
+
+/// All pairs are to be looked at.
+static void forget_keys(kki_near *n) {
+    for (int i = 0; i < n->npair; i++) {
+        n->group_key[i] = -__builtin_inf();
+    }
+    for (int i = 0; i < n->model->npair; i++) {
+        n->key[i] = -__builtin_inf();
+    }
+    for (int i = 0; i < n->ngroup; i++) {
+        n->track[i].moved = 0;
+    }
 }
 
 static kk_status make_groups(const kk_model *m, kki_near *n) {
@@ -134,6 +154,7 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
         n->ngroup = number_groups(m, group_of, n->group);
         enclose_shapes(m, group_of, n);
         pair_groups(m, group_of, n, item);
+        forget_keys(n);
     }
     kki_release_array(&n->allocator, group_of, keys, sizeof *group_of);
     kki_release_array(&n->allocator, item, pairs, sizeof *item);
@@ -236,16 +257,19 @@ static double always(const kk_model *m, const kk_simulator *s) {
     return KEPT_GAP + s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
 }
 
-/// How much farther apart two balls are than they may be, m; not positive where they meet.
-static double balls_apart(const double *x, const double *y, double reach) {
-    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
-    const double square = dx * dx + dy * dy + dz * dz;
-    return square <= r * r ? 0 : __builtin_sqrt(square) - r;
+static double balls_apart(const double *x, const double *y) {
+    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2];
+    return __builtin_sqrt(dx * dx + dy * dy + dz * dz) - (x[3] + y[3]);
 }
 
-static double plane_apart(const kk_transform *X, const double *ball, double reach) {
-    const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
-    return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) - (ball[3] + reach);
+static int balls_meet(const double *x, const double *y, double reach) {
+    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
+    return dx * dx + dy * dy + dz * dz <= r * r;
+}
+
+static double height_over(const kk_transform *plane, const double *ball) {
+    const kk_vec3 n = kk_mat3_column(plane->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
+    return kk_vec3_dot(n, kk_vec3_sub(c, plane->p));
 }
 
 /// Half the width of a shape's box along a direction of the world.
@@ -255,130 +279,186 @@ static double half_width(const kk_simulator *s, int shape, kk_vec3 d) {
     return __builtin_fabs(t.x) * h[0] + __builtin_fabs(t.y) * h[1] + __builtin_fabs(t.z) * h[2];
 }
 
-/// How far axis k of a's box parts it from b's, beyond reach.
-static double axis_apart(const kk_simulator *s, int a, int b, int k, kk_vec3 from_a_to_b, double reach) {
+/// How far axis k of a's box parts it from b's; less than `reach` where it does not.
+static double apart_along(const kk_simulator *s, int a, int b, int k, kk_vec3 from_a_to_b, double reach) {
     const kk_vec3 axis = kk_mat3_column(s->X_WS[a].R, k);
-    const double apart = __builtin_fabs(kk_vec3_dot(axis, from_a_to_b)) - s->near.outline[a].half[k] - reach;
-    return apart > 0 ? apart - half_width(s, b, axis) : apart;
+    const double apart = __builtin_fabs(kk_vec3_dot(axis, from_a_to_b)) - s->near.outline[a].half[k];
+    return apart > reach ? apart - half_width(s, b, axis) : apart;
 }
 
-/// The same for an axis of a's or b's box, 1 … 3, 4 … 6.
-static double axes_apart(const kk_simulator *s, int a, int b, int axis, kk_vec3 d, double reach) {
-    return axis <= 3 ? axis_apart(s, a, b, axis - 1, d, reach) : axis_apart(s, b, a, axis - 4, d, reach);
+/// The same of axis 1 … 3 of a's box, 4 … 6 of b's. Of a ball's no more than the ball itself.
+static double apart_by(const kk_simulator *s, int a, int b, int axis, kk_vec3 d, double reach) {
+    return axis <= 3 ? apart_along(s, a, b, axis - 1, d, reach) : apart_along(s, b, a, axis - 4, d, reach);
 }
 
-/// By how much an axis parts the boxes, and which: far cheaper than asking the shapes themselves; and the one that did in the last step does most
-/// often in this. @param axis  in: the last one, out: this one; 0: none
-static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double reach, int8_t *axis) {
-    const int first = s->near.outline[a].is_ball ? 4 : 1, last = s->near.outline[b].is_ball ? 3 : 6;
-    double apart = *axis > 0 ? axes_apart(s, a, b, *axis, d, reach) : 0;
-    for (int k = first; k <= last && !(apart > 0); k++) {
-        apart = axes_apart(s, a, b, k, d, reach);
-        *axis = (int8_t)k;
+/// How far boxes are apart along an axis of one of them that parts them; not above `reach` where none does. Far cheaper than asking
+/// the shapes themselves; and the axis that did in the last step does most often in this.
+static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double reach, int8_t *last) {
+    const double again = *last > 0 ? apart_by(s, a, b, *last, d, reach) : reach;
+    if (again > reach) {
+        return again;
     }
-    *axis = apart > 0 ? *axis : 0;
-    return apart > 0 ? apart : 0;
+    for (int axis = 1; axis <= 6; axis++) {
+        const double apart = s->near.outline[axis <= 3 ? a : b].is_ball ? reach : apart_by(s, a, b, axis, d, reach);
+        if (apart > reach) {
+            *last = (int8_t)axis;
+            return apart;
+        }
+    }
+    *last = 0;
+    return reach;
 }
 
-static int plane_meets_shape(const kk_simulator *s, int plane, int shape, double reach) {
+static double apart_from_plane(const kk_simulator *s, int plane, int shape, double reach) {
     const double *ball = s->ball + 4 * (size_t)shape;
-    const kk_transform *X = &s->X_WS[plane];
-    const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
-    const double height = kk_vec3_dot(n, kk_vec3_sub(c, X->p));
-    return height <= ball[3] + reach &&
-           (s->near.outline[shape].is_ball || height <= reach || height <= half_width(s, shape, n) + reach);
+    const double height = height_over(&s->X_WS[plane], ball);
+    if (height > ball[3] + reach || s->near.outline[shape].is_ball || height <= reach) {
+        return height - ball[3];
+    }
+    return height - half_width(s, shape, kk_mat3_column(s->X_WS[plane].R, 2));
 }
 
-/// How far two shapes are apart beyond reach, at least: balls, then boxes; or a plane and a box, where one of them is a plane. 0: they may be near.
+/// How far two shapes are apart at least; not above `reach` where they may meet. Balls, then boxes; or a plane and a box.
 static double shapes_apart(const kk_simulator *s, int a, int b, double reach, int8_t *axis) {
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
-    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
     if (A->is_plane || B->is_plane) {
-        const double apart = A->is_plane ? plane_apart(&s->X_WS[a], y, reach) : plane_apart(&s->X_WS[b], x, reach);
-        const int meets = A->is_plane ? plane_meets_shape(s, a, b, reach) : plane_meets_shape(s, b, a, reach);
-        return meets ? 0 : apart > 0 ? apart : 1e-300;
+        return A->is_plane ? apart_from_plane(s, a, b, reach) : apart_from_plane(s, b, a, reach);
     }
-    const double apart = balls_apart(x, y, reach);
-    if (apart > 0) {
-        return apart;
+    const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    if (!balls_meet(x, y, reach)) {
+        return balls_apart(x, y);
     }
     return boxes_apart(s, a, b, kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]), reach, axis);
 }
 
-static double groups_apart(const kk_simulator *s, const kki_group_pair *p, double reach) {
+static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
     const kki_near *n = &s->near;
     const double *x = n->ball + 4 * (size_t)p->a, *y = n->ball + 4 * (size_t)p->b;
     if (p->has_plane) {
-        return is_plane(n, p->a) ? plane_apart(&s->X_WS[n->group[p->a].shape], y, reach)
-                                 : plane_apart(&s->X_WS[n->group[p->b].shape], x, reach);
+        const int is_a = is_plane(n, p->a);
+        const double *ball = is_a ? y : x;
+        return height_over(&s->X_WS[n->group[is_a ? p->a : p->b].shape], ball) - ball[3];
     }
-    return balls_apart(x, y, reach);
+    return balls_apart(x, y);
 }
 
 // ---- by groups
 
-/// How far any point of a group can have come since it was placed last, with what it can get farther in a step now than then.
-static double way_since(kki_group *g, const kki_pose *now, const double *ball, double reach) {
-    double turned = 0, moved = 0;
-    for (int i = 0; i < 3; i++) {
-        const double d = ball[i] - g->at[i];
-        moved += d * d;
-        g->at[i] = ball[i];
-        for (int k = 0; k < 3; k++) {
-            const double e = now->R[i][k] - g->R[i][k];
-            turned += e * e;
-            g->R[i][k] = now->R[i][k];
-        }
-    }
-    const double more = reach > g->reach ? reach - g->reach : 0;
-    g->reach = reach;
-    return __builtin_sqrt(moved) + __builtin_sqrt(turned) * g->radius + more;
+/// Not less than the length, without its root.
+static double at_most(kk_vec3 v) {
+    return __builtin_fabs(v.x) + __builtin_fabs(v.y) + __builtin_fabs(v.z);
 }
 
-static void place_groups(const kk_model *m, kk_simulator *s, double least) {
+/// Adds how far points of the group may have got since it was last looked at.
+static void track_group(kki_group_track *t, const kk_transform *X, kk_vec3 c, double radius) {
+    double turned = 0;
+    for (int k = 0; k < 9; k++) {
+        turned += __builtin_fabs(X->R.m[k] - t->R.m[k]);
+    }
+    t->moved += at_most(kk_vec3_sub(c, t->c)) + turned * radius;
+    t->R = X->R;
+    t->c = c;
+}
+
+static void place_group(kk_simulator *s, int i) {
     kki_near *n = &s->near;
+    const kki_group *g = &n->group[i];
+    double *ball = n->ball + 4 * (size_t)i;
+    const kk_transform X = kki_node_transform(s->data, g->node);
+    const kk_vec3 c = kk_transform_point(X, g->centre);
+    ball[0] = c.x;
+    ball[1] = c.y;
+    ball[2] = c.z;
+    ball[3] = g->radius;
+    n->reach[i] = 0;
+    if (g->node) {
+        const kki_rates *V = kki_rates_of(s->data, g->node);
+        const kk_vec3 w = kki_vec3(V->w), u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, kk_vec3_sub(c, X.p)));
+        n->reach[i] = 0.5 * s->h * (at_most(u) + at_most(w) * g->radius);
+        track_group(&n->track[i], &X, c, g->radius);
+    }
+    n->track[i].used = n->track[i].moved + n->reach[i];
+}
+
+static void place_groups(const kk_model *m, kk_simulator *s) {
+    kki_near *n = &s->near;
+    double all = 0;
     for (int i = 0; i < n->ngroup; i++) {
-        kki_group *g = &n->group[i];
-        double *ball = n->ball + 4 * (size_t)i;
-        const kk_vec3 c = kk_transform_point(kki_node_transform(s->data, g->node), g->centre);
-        ball[0] = c.x;
-        ball[1] = c.y;
-        ball[2] = c.z;
-        ball[3] = g->radius;
-        if (g->node == 0) {
-            want_shape(m, s, g->shape);
-            continue;
+        place_group(s, i);
+        all += n->track[i].used;
+        if (n->group[i].node == 0) {
+            want_shape(m, s, n->group[i].shape);
         }
-        n->reach[i] = 0.5 * s->h * speed_bound(s, g->node, c, g->radius);
-        n->way[i] += way_since(g, kki_pose_of(s->data, g->node), ball, n->reach[i] + least);
+    }
+    if (!(all < 1e6)) { // sums are to stay small against a double's digits, and numbers
+        forget_keys(n);
+        for (int i = 0; i < n->ngroup; i++) {
+            n->track[i].used = n->reach[i];
+        }
     }
 }
 
-/// The sum of two groups' ways up to which what is apart by now stays so.
-static double stays_apart(double ways, double apart) {
-    return apart > SHORTEST ? ways + SURE * apart : 0;
+/// Between two groups that are near each other.
+typedef struct between {
+    const kki_group_pair *p;
+    double least; // gap that always counts
+    double moved; // of both groups
+    double used;
+} between;
+
+/// A pair of shapes: how far they are apart at least.
+static double look_at(const kk_model *m, kk_simulator *s, const between *x, int place, int *count) {
+    kki_near *n = &s->near;
+    if (n->key[place] > x->used + x->least) {
+        return n->key[place] - x->moved;
+    }
+    const int a = m->pair[place].first, b = m->pair[place].second;
+    want_shape(m, s, a);
+    want_shape(m, s, b);
+    const double reach = x->least + s->reach[a] + s->reach[b], apart = shapes_apart(s, a, b, reach, &n->axis[place]);
+    if (!(apart > reach)) {
+        n->found[(*count)++] = place;
+        n->key[place] = -__builtin_inf();
+        return -__builtin_inf();
+    }
+    n->key[place] = apart - SLACK + x->moved;
+    return apart - SLACK;
 }
 
 /// Pairs of shapes between two groups that are near each other: shapes of the first group that are near the second, each
-/// with all of the second's.
-static void look_into(const kk_model *m, kk_simulator *s, const kki_group_pair *p, double least, int *count) {
-    kki_near *n = &s->near;
-    const double ways = n->way[p->a] + n->way[p->b], most = least + n->reach[p->a] + n->reach[p->b];
-    for (int i = p->first; i < p->first + p->count; i++) {
-        const int pair = n->order[i], a = m->pair[pair].first, b = m->pair[pair].second;
-        if (ways < n->apart[pair]) {
-            continue;
+/// with all of the second's. Returns how far the groups' shapes are apart at least.
+static double look_into(const kk_model *m, kk_simulator *s, const between *x, int *count) {
+    const kki_near *n = &s->near;
+    const kki_group_pair *p = x->p;
+    double least = __builtin_inf();
+    for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
+        const int a = m->pair[n->order[i]].first;
+        end = n->run_end[i];
+        if (end > i + 4 && !p->has_plane && !n->outline[a].is_plane) {
+            want_shape(m, s, a);
+            const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
+            if (apart > x->least + s->reach[a] + n->reach[p->b]) {
+                least = apart - SLACK < least ? apart - SLACK : least;
+                continue;
+            }
         }
-        want_shape(m, s, a);
-        want_shape(m, s, b);
-        const double reach = least + s->reach[a] + s->reach[b];
-        const double apart = shapes_apart(s, a, b, reach, &n->axis[pair]);
-        if (apart > 0) {
-            n->apart[pair] = stays_apart(ways, apart - (most - reach)); // what its group may do, a shape may
-        } else {
-            n->found[(*count)++] = pair;
+        for (; i < end; i++) {
+            const double apart = look_at(m, s, x, n->order[i], count);
+            least = apart < least ? apart : least;
         }
     }
+    return least;
+}
+
+/// Two groups that have come near since they were last looked at.
+static void look_between(const kk_model *m, kk_simulator *s, int i, double least, int *count) {
+    kki_near *n = &s->near;
+    const kki_group_pair *p = &n->pair[i];
+    const kki_group_track *a = &n->track[p->a], *b = &n->track[p->b];
+    const double apart = groups_apart(s, p);
+    const between x = {p, least, a->moved + b->moved, a->used + b->used};
+    n->group_key[i] =
+        x.moved + (apart > least + n->reach[p->a] + n->reach[p->b] ? apart - SLACK : look_into(m, s, &x, count));
 }
 
 /// Insertion sort: the list is nearly sorted already, and short.
@@ -397,18 +477,10 @@ static int near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = always(m, s);
     int count = 0;
-    place_groups(m, s, least);
+    place_groups(m, s);
     for (int i = 0; i < n->npair; i++) {
-        const kki_group_pair *p = &n->pair[i];
-        const double ways = n->way[p->a] + n->way[p->b];
-        if (ways < n->pair_apart[i]) {
-            continue;
-        }
-        const double apart = groups_apart(s, p, least + n->reach[p->a] + n->reach[p->b]);
-        if (apart > 0) {
-            n->pair_apart[i] = stays_apart(ways, apart);
-        } else {
-            look_into(m, s, p, least, &count);
+        if (!(n->group_key[i] > n->track[n->pair[i].a].used + n->track[n->pair[i].b].used + least)) {
+            look_between(m, s, i, least, &count);
         }
     }
     sort_found(n->found, count);
@@ -486,7 +558,7 @@ static void list_plane(listing *x, int plane) {
         const double *ball = s->ball + 4 * (size_t)b, reach = least + s->reach[b];
         const double height = (up.x * ball[0] + up.y * ball[1]) + up.z * ball[2] - level;
         int law = 0;
-        if (height <= outer_radius(&n->outline[b]) + reach && plane_meets_shape(s, a, b, reach) &&
+        if (height <= outer_radius(&n->outline[b]) + reach && !(apart_from_plane(s, a, b, reach) > reach) &&
             kki_model_pair_may_touch(x->m, a, b, &law)) {
             list_pair(x, a, b, reach, law);
         }

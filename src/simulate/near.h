@@ -11,7 +11,6 @@ typedef struct kki_group {
     int32_t shape;  ///< of the world's: the shape; −1 otherwise
     kk_vec3 centre; ///< of a ball round them, in the node's frame
     double radius;
-    double at[3], R[3][3], reach; ///< where it was when last looked at, and what it could get to in a step
 } kki_group;
 
 /// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list.
@@ -19,6 +18,14 @@ typedef struct kki_group_pair {
     int32_t a, b, first, count;
     int32_t has_plane; ///< one of the groups is a plane of the world
 } kki_group_pair;
+
+/// How far a group may have got: two poses bound the way of all its points between them.
+typedef struct kki_group_track {
+    kk_mat3 R;    ///< when last looked at
+    kk_vec3 c;    ///< the ball's centre then
+    double moved; ///< sum of all ways since the start, m
+    double used;  ///< the same and how far it gets in the half step
+} kki_group_track;
 
 /// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
 typedef struct kki_outline {
@@ -42,14 +49,15 @@ typedef struct kki_near {
     kki_group *group;       ///< [ngroup]
     kki_group_pair *pair;   ///< [npair]
     int32_t *order;         ///< [model's npair]
+    int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline;   ///< [nshape]
     int32_t *found;         ///< [model's npair] places of near pairs
     int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
+    kki_group_track *track; ///< [ngroup]
+    double *group_key;      ///< [npair] as `key`, of all pairs between two groups
+    double *key;            ///< [pairs of the model] apart by this less what both groups have moved, when last measured
     double *reach;          ///< [ngroup]
-    double *way;            ///< [ngroup] how far any of its points may have come since the beginning
-    double *pair_apart;     ///< [npair] the sum of both groups' ways up to which they stay apart
-    double *apart;          ///< [model's npair] likewise of two shapes
     kki_near_pair *list;    ///< [most] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves

@@ -158,10 +158,10 @@ static double out_of_thick(const kki_surface *s, double margin, kk_vec3 p) {
     return (s->is_solid && q.is_inside ? -q.distance : q.distance) - margin;
 }
 
-// on the surface, and on the way there never across it
-static void check_thick_hit(const kki_surface *s, double margin, const kki_ray *ray, int *hits) {
-    const kki_shape shape = {.type = KK_SHAPE_MESH, .surface = s, .margin = margin};
-    const kki_placed_shape placed = {.shape = &shape, .X_WS = kk_transform_identity()};
+// on the surface, and on the way there never across it; the shape is the mesh s or has the same faces
+static void check_thick_hit(const kki_shape *shape, const kki_surface *s, const kki_ray *ray, int *hits) {
+    const double margin = shape->margin;
+    const kki_placed_shape placed = {.shape = shape, .X_WS = kk_transform_identity()};
     kki_ray_hit hit = {.t = ray->limit};
     const bool is_inside = out_of_thick(s, margin, ray->origin) < 0, is_hit = kki_ray_cast_placed(&placed, ray, &hit);
     for (int i = 1; i < 50; i++) {
@@ -194,12 +194,70 @@ KK_TEST(rays_hit_meshes_with_margins) {
         kki_ray ray = {.origin = bodies_offset(&r, i % 6 < 3 ? 2 : 0, i % 6 < 3 ? 6 : 0.5), .limit = 30};
         const kk_vec3 aim = bodies_offset(&r, 0, 1);
         ray.direction = kk_vec3_scale(kk_vec3_sub(aim, ray.origin), bodies_between(&r, 0.2, 3));
-        check_thick_hit(s[i % 3], margin, &ray, &hits[i % 3]);
+        const kki_shape shape = {.type = KK_SHAPE_MESH, .surface = s[i % 3], .margin = margin};
+        check_thick_hit(&shape, s[i % 3], &ray, &hits[i % 3]);
     }
     for (int k = 0; k < 3; k++) {
         KK_CHECK(hits[k] > 100);
         kki_surface_free(s[k]);
     }
+}
+
+// The solid of a height field of n × n cells over a square: the sheet, its walls, its base about a middle.
+static kki_mesh *mesh_of_field(const kki_height_field *f) {
+    const int n = f->rows - 1, top = (n + 1) * (n + 1), rim = 4 * n;
+    kk_vec3 *v = malloc(sizeof *v * (size_t)(top + rim + 1));
+    kki_face *face = malloc(sizeof *face * (size_t)(2 * n * n + 3 * rim));
+    int faces = 0;
+    for (int i = 0; i < top; i++) {
+        v[i] = kki_height_field_vertex(f, i / (n + 1), i % (n + 1));
+    }
+    for (int i = 0; i < n * n; i++) {
+        const int32_t a = i / n * (n + 1) + i % n, b = a + 1, c = b + n + 1, d = a + n + 1;
+        face[faces++] = (kki_face){{a, b, c}};
+        face[faces++] = (kki_face){{a, c, d}};
+    }
+    v[top + rim] = kk_vec3_make(0, 0, f->base);
+    for (int k = 0; k < rim; k++) { // counter-clockwise from above
+        int32_t at[2];
+        for (int end = 0; end < 2; end++) {
+            const int j = (k + end) % rim, side = j / n, step = j % n;
+            at[end] = side == 0   ? step
+                      : side == 1 ? step * (n + 1) + n
+                      : side == 2 ? top - 1 - step
+                                  : (n - step) * (n + 1);
+        }
+        const int32_t p = top + k, q = top + (k + 1) % rim;
+        v[p] = kk_vec3_make(v[at[0]].x, v[at[0]].y, f->base);
+        face[faces++] = (kki_face){{at[1], at[0], p}};
+        face[faces++] = (kki_face){{at[1], p, q}};
+        face[faces++] = (kki_face){{q, p, top + rim}};
+    }
+    kki_mesh *mesh = shapes_mesh(v, top + rim + 1, face, faces);
+    free(v);
+    free(face);
+    return mesh;
+}
+
+KK_TEST(rays_hit_height_fields_with_margins) {
+    kki_height_field *f = meshes_field(7, 2, -0.8, meshes_hills);
+    kki_surface *s = meshes_surface(mesh_of_field(f));
+    KK_CHECK(s->is_solid);
+    kk_random r = {54, 0, 0};
+    int hits[2] = {0};
+    for (int i = 0; i < 900; i++) {
+        const kki_shape shape = {.type = KK_SHAPE_HEIGHT_FIELD, .field = f, .margin = bodies_between(&r, 0.01, 0.2)};
+        kki_ray ray = {.origin = bodies_offset(&r, i % 2 ? 2 : 0, i % 2 ? 6 : 1), .limit = 30};
+        const kk_vec3 aim = bodies_offset(&r, 0, 1.2);
+        ray.direction = kk_vec3_scale(kk_vec3_sub(aim, ray.origin), bodies_between(&r, 0.2, 3));
+        if (i % 9 == 0) {
+            ray.direction = kk_vec3_make(i % 27 == 0, i % 27 == 9, -(i % 27 == 18));
+        }
+        check_thick_hit(&shape, s, &ray, &hits[i % 2]);
+    }
+    KK_CHECK(hits[0] > 300 && hits[1] > 250);
+    kki_surface_free(s);
+    kki_height_field_free(f);
 }
 
 KK_TEST(rays_from_afar_are_exact) {
