@@ -6,7 +6,7 @@
 #include "base/workers.h"
 
 /// Bundles, and bodies, that are worth a worker's while.
-enum { SWEEP_GRAIN = 8, PASS_GRAIN = 8, BODY_GRAIN = 64 };
+enum { SWEEP_GRAIN = 4, PASS_GRAIN = 8, BODY_GRAIN = 64 };
 
 typedef struct pass {
     kki_swarm *s;
@@ -66,10 +66,12 @@ static void coast_some(void *context, int first, int end, int worker) {
     x->s->kernels->coast(x->s, first, end);
 }
 
-/// Bundles of one colour.
-static void share_colour(kki_swarm *s, int colour, kki_share *share, pass *x, int grain) {
+/// Bundles of one colour: a piece a worker, for they are all alike, and there are many colours to a pass.
+static void share_colour(kki_swarm *s, int colour, kki_share *share, pass *x) {
     x->first = s->start[colour];
-    kki_workers_share(s->workers, s->start[colour + 1] - x->first, grain, share, x);
+    const int count = s->start[colour + 1] - x->first, workers = s->workers ? s->workers->count : 1;
+    const int fair = count / workers;
+    kki_workers_share(s->workers, count, fair > SWEEP_GRAIN ? fair : SWEEP_GRAIN, share, x);
 }
 
 /// Velocities of λ, or of its share.
@@ -77,7 +79,7 @@ static void move(kki_swarm *s, double share, bool total) {
     pass x = {.s = s, .share = share, .total = total};
     memset(s->wrench, 0, sizeof *s->wrench * KKI_SWARM_BODY * (size_t)(s->nbody + 1));
     for (int c = 0; c < s->colours; c++) {
-        share_colour(s, c, push_some, &x, PASS_GRAIN);
+        share_colour(s, c, push_some, &x);
     }
     kki_workers_share(s->workers, s->nbody, BODY_GRAIN, answer_some, &x);
 }
@@ -86,7 +88,7 @@ static void move(kki_swarm *s, double share, bool total) {
 static void sweep(kki_swarm *s, int number) {
     pass x = {.s = s, .backwards = number & 1};
     for (int c = 0; c < s->colours; c++) {
-        share_colour(s, x.backwards ? s->colours - 1 - c : c, sweep_some, &x, SWEEP_GRAIN);
+        share_colour(s, x.backwards ? s->colours - 1 - c : c, sweep_some, &x);
     }
 }
 

@@ -8,9 +8,9 @@
 #include "simulate/island.h"
 
 /// Overlap that is left alone, as a share of what a step repairs at most, and share of the rest that a step undoes: sweeps that all at once would lift one
-/// corner before the other, and shake what stands. By a third of the budget's sweeps.
+/// corner before the other, and shake what stands. By a fifth of the budget's sweeps.
 static const double SLOP = 0.01, REPAIR = 0.2;
-enum { REPAIRS = 3 };
+enum { REPAIRS = 5 };
 enum { FACE_GRAIN = 8, BODY_GRAIN = 64 };
 
 // ---- what does not change
