@@ -10,8 +10,10 @@
 ///
 /// Of n sweeps each has an n-th of the step, its forces and its impulses λₖ (Macklin et al., Small Steps in Physics Simulation, 2019): what a
 /// sweep leaves undone acts for an n-th of the step only, and a column of ten boxes stands where n sweeps over the whole step let it
-/// buckle. Rows stay those of the middle of the step, so λ = Σ λₖ is a solution of the same problem, within the cones because they are convex, and
-/// proved as any other. A sweep starts from the impulses of the one before, whose velocities it therefore goes on with: v + (v − v before).
+/// buckle. Rows stay those of the middle of the step, and λ = Σ λₖ is within the cones because they are convex; it is proved against the problem of the
+/// whole step as any other λ. (What turns while it slides, or lands within the step, keeps a residual that more sweeps do not take away: its friction has
+/// followed it, and the problem of the whole step knows one direction.) A sweep starts from the impulses of the one before, whose velocities it
+/// therefore goes on with: v + (v − v before). It must have the same order: sweeps there and back in turn feed each other.
 #ifndef KKI_CONTACT_SWARM_H
 #define KKI_CONTACT_SWARM_H
 
