@@ -54,6 +54,12 @@ static void make_bodies(flock *f, kk_random *r) {
     }
 }
 
+/// One number after the other: in a list of arguments their order would be the compiler's.
+static kk_vec3 draw3(kk_random *r, double size) {
+    const double x = draw(r, size), y = draw(r, size), z = draw(r, size);
+    return kk_vec3_make(x, y, z);
+}
+
 static void put(double to[3][KKI_SWARM_LANES], int lane, kk_vec3 a) {
     to[0][lane] = a.x;
     to[1][lane] = a.y;
@@ -65,7 +71,7 @@ static kk_vec3 unit(kk_vec3 a) {
 }
 
 static void make_axes(kki_swarm_bundle *b, int lane, kk_random *r) {
-    const kk_vec3 n = unit(kk_vec3_make(draw(r, 1), draw(r, 1), 1));
+    const kk_vec3 n = unit(kk_vec3_add(draw3(r, 1), kk_vec3_make(0, 0, 2)));
     const kk_vec3 t = unit(kk_vec3_cross(n, kk_vec3_make(1, 0, 0)));
     put(b->axis[0], lane, n);
     put(b->axis[1], lane, t);
@@ -95,8 +101,8 @@ static flock make_flock(unsigned seed, const kki_swarm_kernels *kernels) {
                 KKI_SWARM_BODY * (is_empty || (pair && lane >= BODIES / 2) ? BODIES : lane + 4 * (colour == 1));
             make_axes(b, l, &r);
             for (int k = 0; k < b->count[l]; k++) {
-                put(f.point[b->first + k].arm[0], l, kk_vec3_make(draw(&r, 0.05), draw(&r, 0.05), draw(&r, 0.05)));
-                put(f.point[b->first + k].arm[1], l, kk_vec3_make(draw(&r, 0.05), draw(&r, 0.05), draw(&r, 0.05)));
+                put(f.point[b->first + k].arm[0], l, draw3(&r, 0.05));
+                put(f.point[b->first + k].arm[1], l, draw3(&r, 0.05));
                 f.point[b->first + k].g[0][l] = k == 3 ? 0.02 : 0;
                 f.end[b->first + k].rate[l] = k == 0 ? -0.1 : 0.1;
             }
@@ -241,11 +247,11 @@ static double residual_from_rest(flock *f, int n) {
 
 // what starts from rest slides one way only, so the shares of a step add up to what the whole step has; how it begins counts for one of n
 KK_TEST(swarm_sweeps_converge_like_one_over_their_number) {
-    for (unsigned seed = 1; seed < 5; seed++) {
+    for (unsigned seed = 1; seed < 4; seed++) {
         flock few = make_flock(seed, kki_swarm_kernels_best()), many = few;
         link_up(&few, kki_swarm_kernels_best());
         link_up(&many, kki_swarm_kernels_best());
-        const double some = residual_from_rest(&few, 1000), less = residual_from_rest(&many, 4000);
+        const double some = residual_from_rest(&few, 1000), less = residual_from_rest(&many, 8000);
         KK_CHECK(some < 4e-3);
         KK_CHECK(less < 0.5 * some);
         for (int i = 0; i < BUNDLES * KKI_SWARM_LANES; i++) {
