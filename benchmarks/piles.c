@@ -194,7 +194,8 @@ static void run_round(const kk_model *model, const kk_state *start, kk_state *st
 }
 
 static void print(const char *name, const setup *u, int workers, const timing *t) {
-    printf("%-8s %6d bodies %2d worker%s %7.0f us, of its own thread %7.0f us  contacts %6d islands %4d sweeps %4d residual %.1e "
+    printf("%-8s %6d bodies %2d worker%s %7.0f us, of its own thread %7.0f us  contacts %6d islands %4d sweeps %4d "
+           "residual %.1e "
            "depth %.1e hash %016llx\n",
            name, u->bodies, workers, workers == 1 ? " " : "s", 1e6 * t->least, 1e6 * t->own, t->report.contacts,
            t->report.islands, t->report.sweeps, t->report.residual, t->report.penetration, (unsigned long long)t->hash);

@@ -6,11 +6,14 @@
 #include "base/workers.h"
 
 /// Bundles, and bodies, that are worth a worker's while.
-enum { SWEEP_GRAIN = 8, PASS_GRAIN = 8, BODY_GRAIN = 64 };
+enum { SWEEP_GRAIN = 4, PASS_GRAIN = 16, BODY_GRAIN = 64 };
 
 typedef struct pass {
     kki_swarm *s;
-    int first; ///< bundle of the colour
+    const kki_swarm_batch *batch;
+    const kk_workers *workers; ///< of this batch
+    int first;                 ///< bundle of the colour, or body of the batch
+    int sweeps;
     bool backwards;
     bool total;
     double share, most;
@@ -20,7 +23,7 @@ static void prepare_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        x->s->kernels->prepare(x->s, i);
+        x->s->kernels->prepare(x->s, x->first + i);
     }
 }
 
@@ -42,7 +45,7 @@ static void judge_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        x->s->kernels->judge(x->s, i);
+        x->s->kernels->judge(x->s, x->first + i);
     }
 }
 
@@ -57,61 +60,136 @@ static void repose_some(void *context, int first, int end, int worker) {
 static void answer_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
-    x->s->kernels->answer(x->s, x->share, first, end);
+    x->s->kernels->answer(x->s, x->share, x->first + first, x->first + end);
 }
 
 static void coast_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
-    x->s->kernels->coast(x->s, first, end);
+    x->s->kernels->coast(x->s, x->first + first, x->first + end);
 }
 
-/// Bundles of one colour.
-static void share_colour(kki_swarm *s, int colour, kki_share *share, pass *x, int grain) {
-    x->first = s->start[colour];
-    kki_workers_share(s->workers, s->start[colour + 1] - x->first, grain, share, x);
+/// Bundles of one colour: a piece a worker, for they are all alike, and there are many colours to a pass.
+static void share_colour(pass *x, int colour, kki_share *share) {
+    x->first = x->batch->start[colour];
+    const int count = x->batch->start[colour + 1] - x->first, workers = x->workers ? x->workers->count : 1;
+    const int fair = count / workers;
+    kki_workers_share(x->workers, count, fair > SWEEP_GRAIN ? fair : SWEEP_GRAIN, share, x);
 }
+
+static void share_bodies(pass *x, kki_share *share) {
+    x->first = x->batch->body;
+    kki_workers_share(x->workers, x->batch->body_end - x->first, BODY_GRAIN, share, x);
+}
+
+// ---- batches
+
+/// Those that are so large that one worker would still be at it when all others are done go by all of them, one behind the other.
+static bool is_large(const kki_swarm *s, const kki_swarm_batch *b) {
+    return s->workers && b->points >= 2 * KKI_SWARM_BATCH;
+}
+
+typedef struct batches {
+    kki_swarm *s;
+    void (*run)(pass *x);
+    int sweeps;
+} batches;
+
+static void run_one(const batches *x, int batch, const kk_workers *workers) {
+    pass p = {.s = x->s, .batch = &x->s->batch[batch], .workers = workers, .sweeps = x->sweeps};
+    x->run(&p);
+}
+
+static void run_some(void *context, int first, int end, int worker) {
+    const batches *x = context;
+    (void)worker;
+    for (int i = first; i < end; i++) {
+        if (!is_large(x->s, &x->s->batch[i])) {
+            run_one(x, i, NULL);
+        }
+    }
+}
+
+static void run_all(kki_swarm *s, void (*run)(pass *x), int sweeps) {
+    batches x = {s, run, sweeps};
+    for (int i = 0; i < s->nbatch; i++) {
+        if (is_large(s, &s->batch[i])) {
+            run_one(&x, i, s->workers);
+        }
+    }
+    kki_workers_share(s->workers, s->nbatch, 1, run_some, &x);
+}
+
+// ---- passes over one batch
 
 /// Velocities of λ, or of its share.
-static void move(kki_swarm *s, double share, bool total) {
-    pass x = {.s = s, .share = share, .total = total};
-    memset(s->wrench, 0, sizeof *s->wrench * KKI_SWARM_BODY * (size_t)(s->nbody + 1));
-    for (int c = 0; c < s->colours; c++) {
-        share_colour(s, c, push_some, &x, PASS_GRAIN);
+static void move(pass *x, double share, bool total) {
+    kki_swarm *s = x->s;
+    const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
+    x->share = share;
+    x->total = total;
+    memset(s->wrench + first, 0, sizeof *s->wrench * (end - first));
+    for (int c = 0; c < x->batch->colours; c++) {
+        share_colour(x, c, push_some);
     }
-    kki_workers_share(s->workers, s->nbody, BODY_GRAIN, answer_some, &x);
+    share_bodies(x, answer_some);
 }
 
-/// All colours, there and back in turn: what one end of a stack is given first in one sweep the other is in the next.
-static void sweep(kki_swarm *s, int number) {
-    pass x = {.s = s, .backwards = number & 1};
-    for (int c = 0; c < s->colours; c++) {
-        share_colour(s, x.backwards ? s->colours - 1 - c : c, sweep_some, &x, SWEEP_GRAIN);
+/// All colours, in their order or the other way round.
+static void sweep(pass *x, bool backwards) {
+    x->backwards = backwards;
+    for (int c = 0; c < x->batch->colours; c++) {
+        share_colour(x, backwards ? x->batch->colours - 1 - c : c, sweep_some);
     }
 }
+
+static void solve_batch(pass *x) {
+    for (int c = 0; c < x->batch->colours; c++) {
+        share_colour(x, c, prepare_some);
+    }
+    move(x, 1.0 / x->sweeps, false);
+    for (int k = 0; k < x->sweeps; k++) {
+        if (k > 0) {
+            share_bodies(x, coast_some);
+        }
+        sweep(x, false);
+    }
+}
+
+static void judge_batch(pass *x) {
+    kki_swarm *s = x->s;
+    const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
+    memcpy(s->before + first, s->free + first, sizeof *s->free * (end - first));
+    move(x, 1, true);
+    for (int c = 0; c < x->batch->colours; c++) {
+        share_colour(x, c, judge_some);
+    }
+}
+
+/// There and back in turn: what one end of a stack is given first in one sweep the other is in the next.
+static void repair_batch(pass *x) {
+    kki_swarm *s = x->s;
+    const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
+    memset(s->velocity + first, 0, sizeof *s->velocity * (end - first));
+    for (int k = 0; k < x->sweeps; k++) {
+        sweep(x, k & 1);
+    }
+}
+
+// ---- all of them
 
 void kki_swarm_solve(kki_swarm *s, int sweeps) {
     const size_t behind = KKI_SWARM_BODY * (size_t)s->nbody;
-    double *const zeros[] = {s->velocity + behind, s->before + behind, s->free + behind, s->inverse + behind};
+    double *const zeros[] = {s->velocity + behind, s->before + behind, s->free + behind, s->inverse + behind,
+                             s->wrench + behind};
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
         memset(zeros[i], 0, sizeof(double) * KKI_SWARM_BODY);
     }
-    pass x = {.s = s};
-    kki_workers_share(s->workers, s->count, PASS_GRAIN, prepare_some, &x);
-    move(s, 1.0 / sweeps, false);
-    for (int k = 0; k < sweeps; k++) {
-        if (k > 0) {
-            kki_workers_share(s->workers, s->nbody, BODY_GRAIN, coast_some, &x);
-        }
-        sweep(s, 0);
-    }
+    run_all(s, solve_batch, sweeps);
 }
 
 void kki_swarm_judge(kki_swarm *s) {
-    pass x = {.s = s};
-    memcpy(s->before, s->free, sizeof *s->free * KKI_SWARM_BODY * (size_t)s->nbody);
-    move(s, 1, true);
-    kki_workers_share(s->workers, s->count, PASS_GRAIN, judge_some, &x);
+    run_all(s, judge_batch, 0);
 }
 
 bool kki_swarm_repair(kki_swarm *s, int sweeps, double most) {
@@ -124,10 +202,7 @@ bool kki_swarm_repair(kki_swarm *s, int sweeps, double most) {
         }
     }
     if (needed) {
-        memset(s->velocity, 0, sizeof *s->velocity * KKI_SWARM_BODY * (size_t)s->nbody);
-        for (int k = 0; k < sweeps; k++) {
-            sweep(s, k);
-        }
+        run_all(s, repair_batch, sweeps);
     }
     return needed;
 }

@@ -10,8 +10,10 @@
 ///
 /// Of n sweeps each has an n-th of the step, its forces and its impulses λₖ (Macklin et al., Small Steps in Physics Simulation, 2019): what a
 /// sweep leaves undone acts for an n-th of the step only, and a column of ten boxes stands where n sweeps over the whole step let it
-/// buckle. Rows stay those of the middle of the step, so λ = Σ λₖ is a solution of the same problem, within the cones because they are convex, and
-/// proved as any other. A sweep starts from the impulses of the one before, whose velocities it therefore goes on with: v + (v − v before).
+/// buckle. Rows stay those of the middle of the step, and λ = Σ λₖ is within the cones because they are convex; it is proved against the problem of the
+/// whole step as any other λ. (What turns while it slides, or lands within the step, keeps a residual that more sweeps do not take away: its friction has
+/// followed it, and the problem of the whole step knows one direction.) A sweep starts from the impulses of the one before, whose velocities it
+/// therefore goes on with: v + (v − v before). It must have the same order: sweeps there and back in turn feed each other.
 #ifndef KKI_CONTACT_SWARM_H
 #define KKI_CONTACT_SWARM_H
 
@@ -67,11 +69,22 @@ typedef struct kki_swarm_proof {
 
 struct kki_swarm_kernels;
 
+/// Faces that share no body with those of other batches: islands, several where they are small. A batch is swept to its end before the next, so
+/// that its numbers stay near the processor; and workers take one each.
+typedef struct kki_swarm_batch {
+    int32_t colours, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    int32_t body, body_end;
+    int32_t points;
+} kki_swarm_batch;
+
+/// Points from which on a batch is full.
+enum { KKI_SWARM_BATCH = 2048 };
+
 typedef struct kki_swarm {
     const struct kki_swarm_kernels *kernels; ///< what this CPU runs
     const kk_workers *workers;               ///< NULL: the calling thread alone
-    int32_t nbody, count, colours;
-    int32_t start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    int32_t nbody, count, nbatch;            ///< count: of bundles
+    kki_swarm_batch *batch;
     kki_swarm_bundle *bundle;
     kki_swarm_point *point;
     kki_swarm_end *end;
@@ -103,9 +116,15 @@ typedef struct kki_swarm_kernels {
 const kki_swarm_kernels *kki_swarm_kernels_at(int index);
 const kki_swarm_kernels *kki_swarm_kernels_best(void);
 
-/// Blocks of four points, at most, where each colour's faces are sorted by their number of points.
-static inline size_t kki_swarm_room(int points) {
-    return (size_t)points / KKI_SWARM_LANES + (size_t)(KKI_SWARM_COLOURS * KKI_SWARM_POINTS);
+/// Most batches, bundles, and blocks of four points, where each colour's faces are sorted by their number of points.
+static inline size_t kki_swarm_batches(int points) {
+    return (size_t)points / KKI_SWARM_BATCH + 1;
+}
+static inline size_t kki_swarm_bundles(int points) {
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * kki_swarm_batches(points);
+}
+static inline size_t kki_swarm_blocks(int points) {
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * KKI_SWARM_POINTS * kki_swarm_batches(points);
 }
 
 /// λ of the budget's sweeps, from each point's share in `lambda`: into `total`.

@@ -199,8 +199,8 @@ BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards) {
 
 // ---- before and behind it
 
-/// G of one point, 1 on each side that has a body. Lanes whose G is singular, the empty ones among them, are moved by nothing.
-BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, vec n, vec t1, vec t2, const response *a,
+/// G of one point. What does not exist, or has a singular G, is moved by nothing.
+BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n, vec t1, vec t2, const response *a,
                         const response *c) {
     quad nn = a->m + c->m, t11 = nn, t22 = nn, n1 = all(0), n2 = n1, t12 = n1;
     const quad zero = all(0), one = all(1);
@@ -217,7 +217,7 @@ BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, vec n, vec t1, vec
     }
     const quad D = t11 * t22 - t12 * t12, half = all(0.5) * (t11 - t22);
     const quad most = all(0.5) * (t11 + t22) + root(half * half + t12 * t12);
-    const mask good = (nn > zero) & (D > zero);
+    const mask good = exists & (nn > zero) & (D > zero);
     const quad f = pick(good, one / D, zero);
     *(quad *)p->inverse_n = pick(good, one / nn, zero);
     ((quad *)p->across)[0] = n1;
@@ -237,9 +237,12 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
     quad fastest = all(0);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
-        prepare_point(p, &s->end[k], n, t1, t2, &a, &c);
+        const int32_t *have = b->count, number = k - b->first; // lanes with fewer points have empty ones
+        const mask exists = {-(have[0] > number), -(have[1] > number), -(have[2] > number), -(have[3] > number)};
+        prepare_point(p, &s->end[k], exists, n, t1, t2, &a, &c);
         const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
-        fastest = larger(larger(size_of(u.x), size_of(u.y)), larger(size_of(u.z), fastest));
+        const quad most = larger(larger(size_of(u.x), size_of(u.y)), size_of(u.z));
+        fastest = larger(pick(exists, most, all(0)), fastest);
     }
     *(quad *)s->proof[bundle].fastest = fastest;
 }

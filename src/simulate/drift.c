@@ -175,7 +175,11 @@ static void midpoint(const lone *b, double h, spinner *x) {
 /// would do with an error some thirty times as large.
 static void spin(const lone *b, double h, int is_rough, spinner *x) {
     const kk_vec3 theta = kk_vec3_scale(kk_sym3_mul_vec(b->inverse, x->P.start), h);
-    if (is_rough || kk_vec3_dot(theta, theta) < 1e-12) {
+    if (is_rough) { // of second order; whatever θ is, the momentum stays
+        turn_by(x, answer(b, x->P.start, 0.5 * h, theta));
+        return;
+    }
+    if (kk_vec3_dot(theta, theta) < 1e-12) {
         midpoint(b, h, x);
         return;
     }

@@ -12,7 +12,7 @@ void kki_drift(const kk_model *model, double time, double *q, double *v);
 /// Moves q along the velocities `w` (in the axes of v at q) without touching v but for the turn of its axes: the last
 /// part of a step, where q goes on with a mean velocity that is not v itself.
 void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v);
-/// The same for nodes first … end − 1 alone; w may be v. @param is_rough  spins by one midpoint rule even where they are fast
+/// The same for nodes first … end − 1 alone; w may be v. @param is_rough  spins to second order even where they are fast
 void kki_drift_some(const kk_model *model, double time, int is_rough, const double *w, double *q, double *v, int first,
                     int end);
 

@@ -8,9 +8,9 @@
 #include "simulate/island.h"
 
 /// Overlap that is left alone, as a share of what a step repairs at most, and share of the rest that a step undoes: sweeps that all at once would lift one
-/// corner before the other, and shake what stands. By a third of the budget's sweeps.
+/// corner before the other, and shake what stands. By a fifth of the budget's sweeps.
 static const double SLOP = 0.01, REPAIR = 0.2;
-enum { REPAIRS = 3 };
+enum { REPAIRS = 5 };
 enum { FACE_GRAIN = 8, BODY_GRAIN = 64 };
 
 // ---- what does not change
@@ -78,8 +78,8 @@ static void find_loose(const kk_model *m, kki_loose *x) {
 void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     kki_loose *x = &s->loose;
     const size_t trees = x->room ? (size_t)m->ntree : 0, nodes = x->room ? (size_t)m->nnode : 0;
-    const size_t contacts = (size_t)x->room, blocks = x->room ? kki_swarm_room(x->room) : 0;
-    const size_t bundles = x->room ? contacts / KKI_SWARM_LANES + KKI_SWARM_COLOURS : 0;
+    const size_t contacts = (size_t)x->room, blocks = x->room ? kki_swarm_blocks(x->room) : 0;
+    const size_t bundles = x->room ? kki_swarm_bundles(x->room) : 0;
     const size_t numbers = x->room ? KKI_SWARM_BODY * (trees + 1) : 0;
     KKI_LAYOUT_ARRAY(layout, x->is_loose, nodes);
     KKI_LAYOUT_ARRAY(layout, x->own, nodes);
@@ -92,6 +92,9 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->body, trees);
     KKI_LAYOUT_ARRAY(layout, x->node, trees);
     KKI_LAYOUT_ARRAY(layout, x->work, trees);
+    KKI_LAYOUT_ARRAY(layout, x->batch, trees);
+    KKI_LAYOUT_ARRAY(layout, x->order, contacts);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.batch, x->room ? kki_swarm_batches(x->room) : 0);
     KKI_LAYOUT_ARRAY(layout, x->swarm.bundle, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.proof, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.point, blocks);
@@ -222,12 +225,40 @@ static void colour_faces(kki_loose *x) {
 
 // ---- bodies and bundles
 
-static void number_bodies(const kk_model *m, kki_loose *x) {
-    x->swarm.nbody = 0;
+/// Sets, in the order of their first trees, fill batches.
+static void make_batches(const kk_model *m, kki_loose *x) {
+    kki_swarm *w = &x->swarm;
+    w->nbatch = 0;
     for (int t = 0; t < m->ntree; t++) {
-        if (!x->is_held[find(x->parent, t)]) {
-            x->node[x->swarm.nbody] = m->dof_node[m->tree_first_dof[t]];
-            x->body[t] = x->swarm.nbody++;
+        if (x->parent[t] == t && !x->is_held[t]) {
+            if (w->nbatch == 0 || w->batch[w->nbatch - 1].points >= KKI_SWARM_BATCH) {
+                w->batch[w->nbatch++] = (kki_swarm_batch){.points = 0};
+            }
+            x->batch[t] = w->nbatch - 1;
+            w->batch[w->nbatch - 1].points += x->rows[t] / 3;
+        }
+    }
+}
+
+/// Bodies of a batch behind each other.
+static void number_bodies(const kk_model *m, kki_loose *x) {
+    kki_swarm *w = &x->swarm;
+    for (int t = 0; t < m->ntree; t++) {
+        const int set = find(x->parent, t);
+        w->batch[x->is_held[set] ? 0 : x->batch[set]].body_end += !x->is_held[set];
+    }
+    w->nbody = 0;
+    for (int i = 0; i < w->nbatch; i++) {
+        const int count = w->batch[i].body_end;
+        w->batch[i].body = w->batch[i].body_end = w->nbody;
+        w->nbody += count;
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        const int set = find(x->parent, t);
+        if (!x->is_held[set]) {
+            const int body = w->batch[x->batch[set]].body_end++;
+            x->node[body] = m->dof_node[m->tree_first_dof[t]];
+            x->body[t] = body;
         }
     }
 }
@@ -242,22 +273,44 @@ static void count_sets(const kk_model *m, kki_loose *x) {
     }
 }
 
-/// How many faces of each colour have how many points, then where each sort begins: the longest first.
-static void sort_faces(kki_loose *x, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
-    memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
-    kki_swarm *w = &x->swarm;
-    w->colours = 0;
+/// The swarm's faces batch by batch; where each batch's begin. @param from [batches + 1], in x->work's place
+static void sort_by_batch(kki_loose *x, int32_t *from) {
+    memset(from, 0, sizeof *from * (size_t)(x->swarm.nbatch + 1));
     for (int i = 0; i < x->nface; i++) {
-        const kki_loose_face *f = &x->face[i];
+        kki_loose_face *f = &x->face[i];
+        f->colour = f->colour >= 0 && x->is_held[set_of(x, f)] ? -1 : f->colour; // held when others had their colours
         if (f->colour >= 0) {
-            at[f->colour][f->count]++;
-            w->colours = f->colour >= w->colours ? f->colour + 1 : w->colours;
+            from[x->batch[set_of(x, f)] + 1]++;
         }
     }
-    int bundles = 0;
-    for (int c = 0; c < w->colours; c++) {
+    for (int i = 0; i < x->swarm.nbatch; i++) {
+        from[i + 1] += from[i];
+    }
+    for (int i = 0; i < x->nface; i++) {
+        if (x->face[i].colour >= 0) {
+            x->order[from[x->batch[set_of(x, &x->face[i])]]++] = i;
+        }
+    }
+    for (int i = x->swarm.nbatch; i > 0; i--) {
+        from[i] = from[i - 1];
+    }
+    from[0] = 0;
+}
+
+/// How many faces of each colour have how many points, then where each sort begins: the longest first.
+static void sort_faces(kki_loose *x, int first, int end, kki_swarm_batch *b,
+                       int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+    kki_swarm *w = &x->swarm;
+    memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
+    for (int i = first; i < end; i++) {
+        const kki_loose_face *f = &x->face[x->order[i]];
+        at[f->colour][f->count]++;
+        b->colours = f->colour >= b->colours ? f->colour + 1 : b->colours;
+    }
+    int bundles = w->count;
+    for (int c = 0; c < b->colours; c++) {
         int lane = KKI_SWARM_LANES * bundles;
-        w->start[c] = bundles;
+        b->start[c] = bundles;
         for (int n = KKI_SWARM_POINTS; n > 0; n--) {
             const int count = at[c][n];
             at[c][n] = lane;
@@ -269,13 +322,14 @@ static void sort_faces(kki_loose *x, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POI
             w->bundle[bundles - 1].count[l % KKI_SWARM_LANES] = 0;
         }
     }
-    w->start[w->colours] = w->count = bundles;
+    b->start[b->colours] = w->count = bundles;
 }
 
 static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
     kki_swarm_bundle *b = &x->swarm.bundle[lane / KKI_SWARM_LANES];
     b->contact[lane % KKI_SWARM_LANES] = f->first;
     b->count[lane % KKI_SWARM_LANES] = f->count;
+    x->npoint += f->count;
     for (int i = f->first; i < f->first + f->count; i++) {
         x->is_taken[i] = 1;
     }
@@ -283,23 +337,18 @@ static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
 
 static void make_bundles(kk_simulator *s) {
     kki_loose *x = &s->loose;
-    int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1];
+    int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1], *from = (int32_t *)x->work; // which is wanted at the end only
     memset(x->is_taken, 0, (size_t)s->ncontact);
-    x->npoint = 0;
-    for (int i = 0; i < x->nface; i++) {
-        kki_loose_face *f = &x->face[i];
-        f->colour = f->colour >= 0 && x->is_held[set_of(x, f)] ? -1 : f->colour; // held when others had their colours
-    }
-    sort_faces(x, at);
-    for (int i = 0; i < x->nface; i++) {
-        const kki_loose_face *f = &x->face[i];
-        if (f->colour >= 0) {
+    x->npoint = x->swarm.count = 0;
+    sort_by_batch(x, from);
+    for (int k = 0; k < x->swarm.nbatch; k++) {
+        sort_faces(x, from[k], from[k + 1], &x->swarm.batch[k], at);
+        for (int i = from[k]; i < from[k + 1]; i++) {
+            const kki_loose_face *f = &x->face[x->order[i]];
             fill_lane(x, f, at[f->colour][f->count]++);
-            x->npoint += f->count;
         }
     }
-    int points = 0;
-    for (int i = 0; i < x->swarm.count; i++) {
+    for (int i = 0, points = 0; i < x->swarm.count; i++) {
         kki_swarm_bundle *b = &x->swarm.bundle[i];
         b->first = points;
         b->points = b->count[0]; // the longest
@@ -316,9 +365,12 @@ void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     list_faces(m, s);
     measure_sets(m, x);
     colour_faces(x);
-    make_bundles(s);
-    number_bodies(m, x);
-    count_sets(m, x);
+    make_batches(m, x);
+    if (x->swarm.nbatch > 0) {
+        make_bundles(s);
+        number_bodies(m, x);
+        count_sets(m, x);
+    }
 }
 
 int kki_loose_has_contact(const kk_simulator *s, int contact) {

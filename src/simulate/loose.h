@@ -29,6 +29,8 @@ typedef struct kki_loose {
     int32_t *parent;          ///< [ntree] of the sets of trees that touch
     int32_t *rows;            ///< [ntree] of each set, by its first tree
     int8_t *is_held;          ///< [ntree] the set has something else to it
+    int32_t *batch;           ///< [ntree] of each set
+    int32_t *order;           ///< [room] faces by batch
     uint64_t *taken;          ///< [ntree] colours of each tree's faces
     int32_t *body;            ///< [ntree] number in the swarm; −1: none
     int32_t *node;            ///< [ntree] of each body

@@ -1,0 +1,276 @@
+// The swarm: its kernels against each other bit by bit, its proof against plain loops over points, and a body on the ground in closed form.
+#include "contact/cones.h"
+#include "contact/swarm.h"
+#include "harness.h"
+
+#include <karakuri/math.h>
+#include <karakuri/random.h>
+#include <string.h>
+
+enum { BODIES = 12, BUNDLES = 6, BLOCKS = BUNDLES * 4, NUMBERS = KKI_SWARM_BODY * (BODIES + 1) };
+
+typedef struct flock {
+    kki_swarm s;
+    kki_swarm_batch batch;
+    kki_swarm_bundle bundle[BUNDLES];
+    kki_swarm_point point[BLOCKS];
+    kki_swarm_end end[BLOCKS];
+    kki_swarm_proof proof[BUNDLES];
+    _Alignas(64) double velocity[NUMBERS], wrench[NUMBERS], before[NUMBERS], free[NUMBERS], inverse[NUMBERS];
+} flock;
+
+static void link_up(flock *f, const kki_swarm_kernels *kernels) {
+    f->s.kernels = kernels;
+    f->s.batch = &f->batch;
+    f->s.bundle = f->bundle;
+    f->s.point = f->point;
+    f->s.end = f->end;
+    f->s.proof = f->proof;
+    f->s.velocity = f->velocity;
+    f->s.wrench = f->wrench;
+    f->s.before = f->before;
+    f->s.free = f->free;
+    f->s.inverse = f->inverse;
+}
+
+static double draw(kk_random *r, double size) {
+    return kk_random_next_between(r, -size, size);
+}
+
+/// Bodies of a kilogram or so that fall; their moments are full matrices.
+static void make_bodies(flock *f, kk_random *r) {
+    f->s.nbody = f->batch.body_end = BODIES;
+    for (int i = 0; i < BODIES; i++) {
+        double *k = f->inverse + KKI_SWARM_BODY * i;
+        k[0] = kk_random_next_between(r, 0.5, 2);
+        for (int c = 1; c < 4; c++) {
+            k[c] = kk_random_next_between(r, 300, 600);
+            k[3 + c] = draw(r, 60);
+        }
+        for (int c = 0; c < 7; c++) {
+            f->before[KKI_SWARM_BODY * i + c] = c == 3 ? 0 : draw(r, 0.3);
+            f->free[KKI_SWARM_BODY * i + c] = f->before[KKI_SWARM_BODY * i + c] - (c == 2 ? 0.0981 : 0);
+        }
+    }
+}
+
+/// One number after the other: in a list of arguments their order would be the compiler's.
+static kk_vec3 draw3(kk_random *r, double size) {
+    const double x = draw(r, size), y = draw(r, size), z = draw(r, size);
+    return kk_vec3_make(x, y, z);
+}
+
+static void put(double to[3][KKI_SWARM_LANES], int lane, kk_vec3 a) {
+    to[0][lane] = a.x;
+    to[1][lane] = a.y;
+    to[2][lane] = a.z;
+}
+
+static kk_vec3 unit(kk_vec3 a) {
+    return kk_vec3_scale(a, 1 / kk_vec3_norm(a));
+}
+
+static void make_axes(kki_swarm_bundle *b, int lane, kk_random *r) {
+    const kk_vec3 n = unit(kk_vec3_add(draw3(r, 1), kk_vec3_make(0, 0, 2)));
+    const kk_vec3 t = unit(kk_vec3_cross(n, kk_vec3_make(1, 0, 0)));
+    put(b->axis[0], lane, n);
+    put(b->axis[1], lane, t);
+    put(b->axis[2], lane, kk_vec3_cross(n, t));
+}
+
+/// Two colours of two bundles with the world below, and one of bodies between each other; lanes have one to four points, the last one none.
+static flock make_flock(unsigned seed, const kki_swarm_kernels *kernels) {
+    flock f;
+    memset(&f, 0, sizeof f);
+    kk_random r = {.seed = seed};
+    make_bodies(&f, &r);
+    f.batch.colours = 3;
+    for (int i = 0; i < BUNDLES; i++) {
+        kki_swarm_bundle *b = &f.bundle[i];
+        const int colour = i / 2, pair = colour == 2;
+        f.batch.start[colour + 1] = i + 1;
+        b->first = 4 * i;
+        b->points = 4;
+        for (int l = 0; l < KKI_SWARM_LANES; l++) {
+            const int lane = KKI_SWARM_LANES * (i % 2) + l, is_empty = i == 1 && l == 3;
+            b->count[l] = is_empty ? 0 : 4 - l;
+            b->contact[l] = is_empty ? -1 : 16 * i + 4 * l;
+            b->friction[l] = is_empty ? 0 : 0.5;
+            b->at[0][l] = KKI_SWARM_BODY * (pair && lane < BODIES / 2 ? lane + BODIES / 2 : BODIES);
+            b->at[1][l] =
+                KKI_SWARM_BODY * (is_empty || (pair && lane >= BODIES / 2) ? BODIES : lane + 4 * (colour == 1));
+            make_axes(b, l, &r);
+            for (int k = 0; k < b->count[l]; k++) {
+                put(f.point[b->first + k].arm[0], l, draw3(&r, 0.05));
+                put(f.point[b->first + k].arm[1], l, draw3(&r, 0.05));
+                f.point[b->first + k].g[0][l] = k == 3 ? 0.02 : 0;
+                f.end[b->first + k].rate[l] = k == 0 ? -0.1 : 0.1;
+            }
+        }
+    }
+    f.s.count = BUNDLES;
+    f.s.nbatch = 1;
+    f.batch.points = BLOCKS * KKI_SWARM_LANES;
+    link_up(&f, kernels);
+    return f;
+}
+
+KK_TEST(swarm_kernels_give_the_same_bits) {
+    flock plain = make_flock(3, kki_swarm_kernels_at(0)), fast = make_flock(3, kki_swarm_kernels_best());
+    flock *const both[] = {&plain, &fast};
+    for (int k = 0; k < 2; k++) {
+        link_up(both[k], k ? kki_swarm_kernels_best() : kki_swarm_kernels_at(0));
+        kki_swarm_solve(&both[k]->s, 10);
+        kki_swarm_judge(&both[k]->s);
+    }
+    KK_CHECK(memcmp(plain.point, fast.point, sizeof plain.point) == 0);
+    KK_CHECK(memcmp(plain.end, fast.end, sizeof plain.end) == 0);
+    KK_CHECK(memcmp(plain.proof, fast.proof, sizeof plain.proof) == 0);
+    KK_CHECK(memcmp(plain.velocity, fast.velocity, sizeof plain.velocity) == 0);
+    for (int k = 0; k < 2; k++) {
+        KK_CHECK(kki_swarm_repair(&both[k]->s, 4, 1));
+    }
+    KK_CHECK(memcmp(plain.velocity, fast.velocity, sizeof plain.velocity) == 0);
+}
+
+// ---- the proof, by plain loops
+
+static kk_vec3 take(const double from[3][KKI_SWARM_LANES], int lane) {
+    return kk_vec3_make(from[0][lane], from[1][lane], from[2][lane]);
+}
+
+static kk_vec3 turned_by(const double *k, kk_vec3 n) {
+    return kk_vec3_make(k[1] * n.x + k[4] * n.y + k[5] * n.z, k[4] * n.x + k[2] * n.y + k[6] * n.z,
+                        k[5] * n.x + k[6] * n.y + k[3] * n.z);
+}
+
+/// Velocities of `total`, point by point from the free ones.
+static void velocities_of(const flock *f, double z[NUMBERS]) {
+    memcpy(z, f->free, sizeof f->free);
+    for (int i = 0; i < BUNDLES; i++) {
+        const kki_swarm_bundle *b = &f->bundle[i];
+        for (int l = 0; l < KKI_SWARM_LANES; l++) {
+            for (int k = 0; k < b->count[l]; k++) {
+                const kki_swarm_point *p = &f->point[b->first + k];
+                kk_vec3 F = kk_vec3_make(0, 0, 0);
+                for (int r = 0; r < 3; r++) {
+                    F = kk_vec3_add(F, kk_vec3_scale(take(b->axis[r], l), p->total[r][l]));
+                }
+                for (int side = 0; side < 2; side++) {
+                    const double *inverse = f->inverse + b->at[side][l], sign = side ? 1 : -1;
+                    double *v = z + b->at[side][l];
+                    const kk_vec3 w = turned_by(inverse, kk_vec3_cross(take(p->arm[side], l), F));
+                    v[0] += sign * inverse[0] * F.x;
+                    v[1] += sign * inverse[0] * F.y;
+                    v[2] += sign * inverse[0] * F.z;
+                    v[4] += sign * w.x;
+                    v[5] += sign * w.y;
+                    v[6] += sign * w.z;
+                }
+            }
+        }
+    }
+}
+
+static kk_vec3 velocity_at(const double *v, kk_vec3 arm) {
+    return kk_vec3_add(kk_vec3_make(v[0], v[1], v[2]), kk_vec3_cross(kk_vec3_make(v[4], v[5], v[6]), arm));
+}
+
+/// The largest residual of all points that there are.
+static double residual_of(const flock *f) {
+    double z[NUMBERS], worst = 0;
+    velocities_of(f, z);
+    for (int i = 0; i < BUNDLES; i++) {
+        const kki_swarm_bundle *b = &f->bundle[i];
+        for (int l = 0; l < KKI_SWARM_LANES; l++) {
+            for (int k = 0; k < b->count[l]; k++) {
+                const kki_swarm_point *p = &f->point[b->first + k];
+                const kk_vec3 v = kk_vec3_sub(velocity_at(z + b->at[1][l], take(p->arm[1], l)),
+                                              velocity_at(z + b->at[0][l], take(p->arm[0], l)));
+                double u[3], scale = 0;
+                for (int r = 0; r < 3; r++) {
+                    const kk_vec3 d = take(b->axis[r], l);
+                    double own = 0;
+                    for (int side = 0; side < 2; side++) {
+                        const double *inverse = f->inverse + b->at[side][l];
+                        const kk_vec3 x = kk_vec3_cross(take(p->arm[side], l), d);
+                        own += inverse[0] + kk_vec3_dot(x, turned_by(inverse, x));
+                    }
+                    scale = own > scale ? own : scale;
+                    u[r] = kk_vec3_dot(d, v) + p->g[r][l];
+                }
+                const double l3[3] = {p->total[0][l], p->total[1][l], p->total[2][l]};
+                const double r = kki_contact_map_squared(b->friction[l], scale, l3, u);
+                worst = r > worst ? r : worst;
+            }
+        }
+    }
+    return kk_sqrt(worst);
+}
+
+static double proved_residual(const flock *f) {
+    double worst = 0;
+    for (int i = 0; i < BUNDLES; i++) {
+        for (int l = 0; l < KKI_SWARM_LANES; l++) {
+            worst = f->proof[i].residual[l] > worst ? f->proof[i].residual[l] : worst;
+        }
+    }
+    return kk_sqrt(worst);
+}
+
+KK_TEST(swarm_proof_is_that_of_plain_loops) {
+    for (unsigned seed = 1; seed < 20; seed++) {
+        flock f = make_flock(seed, kki_swarm_kernels_best());
+        link_up(&f, kki_swarm_kernels_best());
+        kki_swarm_solve(&f.s, 3);
+        kki_swarm_judge(&f.s);
+        const double plain = residual_of(&f);
+        KK_CHECK(plain > 1e-6); // three sweeps leave something to see
+        KK_CHECK_NEAR(proved_residual(&f), plain, 1e-12);
+    }
+}
+
+/// Residual of bodies that fall from rest on to what they touch, in n shares of the step.
+static double residual_from_rest(flock *f, int n) {
+    memset(f->before, 0, sizeof f->before);
+    memset(f->free, 0, sizeof f->free);
+    for (int i = 0; i < BODIES; i++) {
+        f->free[KKI_SWARM_BODY * i + 2] = -0.0981;
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        memset(f->point[i].g, 0, sizeof f->point[i].g);
+    }
+    kki_swarm_solve(&f->s, n);
+    kki_swarm_judge(&f->s);
+    return proved_residual(f);
+}
+
+// what starts from rest slides one way only, so the shares of a step add up to what the whole step has; how it begins counts for one of n
+KK_TEST(swarm_sweeps_converge_like_one_over_their_number) {
+    for (unsigned seed = 1; seed < 4; seed++) {
+        flock few = make_flock(seed, kki_swarm_kernels_best()), many = few;
+        link_up(&few, kki_swarm_kernels_best());
+        link_up(&many, kki_swarm_kernels_best());
+        const double some = residual_from_rest(&few, 1000), less = residual_from_rest(&many, 8000);
+        KK_CHECK(some < 4e-3);
+        KK_CHECK(less < 0.5 * some);
+        for (int i = 0; i < BUNDLES * KKI_SWARM_LANES; i++) {
+            KK_CHECK(many.proof[i / KKI_SWARM_LANES].cone[i % KKI_SWARM_LANES] < 1e-12);
+        }
+    }
+}
+
+// points that a lane does not have do nothing, whatever the bodies do
+KK_TEST(swarm_lanes_have_no_points_but_their_own) {
+    flock f = make_flock(5, kki_swarm_kernels_best());
+    link_up(&f, kki_swarm_kernels_best());
+    kki_swarm_solve(&f.s, 10);
+    for (int i = 0; i < BUNDLES; i++) {
+        for (int l = 0; l < KKI_SWARM_LANES; l++) {
+            for (int k = f.bundle[i].count[l]; k < f.bundle[i].points; k++) {
+                const kki_swarm_point *p = &f.point[f.bundle[i].first + k];
+                KK_CHECK(p->total[0][l] == 0 && p->total[1][l] == 0 && p->total[2][l] == 0);
+            }
+        }
+    }
+}
