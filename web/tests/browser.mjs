@@ -340,6 +340,61 @@ test("a behaviour script acts, and its errors have lines", async () => {
     await close(page);
 });
 
+test("a script that never ends is stopped, and the scene goes on", async () => {
+    const page = await open("stand", { width: 1000, height: 700 });
+    await page.evaluate(() => document.querySelector("[data-tab=script]").click());
+    for (const text of ["while (true) {}", "close();", "self.onmessage = null;"]) {
+        await page.fill("#scriptText", text);
+        await page.click("#scriptRun");
+        await page.waitForFunction("/anew|最初から/.test(document.getElementById('scriptError').textContent)", undefined, { timeout: 30000 });
+        await frame(page, "f => f.time > 0.05 && f.time < 3");
+        check(await page.inputValue("#scriptText") === text, "the script is gone");
+    }
+    for (const text of ["robot.q = 1;", "robot.control[99] = 1;", "robot.v['nobody'];"]) {
+        await page.fill("#scriptText", text);
+        await page.click("#scriptRun");
+        await page.waitForFunction("/(line|行) 1: (Type|Range|Reference)Error/.test(document.getElementById('scriptError').textContent)", undefined, { timeout: 30000 });
+        await page.click("#scriptStop");
+    }
+    await close(page);
+});
+
+test("files that are no models are refused with a word", async () => {
+    const page = await open("pendulum");
+    const toast = (word) => page.waitForFunction(`[...document.querySelectorAll("#toasts .toast")].some((e) => ${word}.test(e.textContent))`, undefined, { timeout: 30000 });
+    const ball = '<mujoco model="ball"><worldbody><body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>';
+    const drop = (files) => openFiles(page, Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text).toString("base64")])));
+    for (const [files, word] of [
+        [{ "a.png": "x" }, /a\.png/], [{ "a.urdf": "" }, /a\.urdf:1:1: no element/], [{ "a.xml": "<html/>" }, /a\.xml:1/],
+        [{ "m.xml": ball, "m.karakuri.json": "{no" }, /karakuri\.json/], [{ "m.xml": ball, "m.csv": "a,b\n1,2\n" }, /\.csv/], [{ "m.xml": ball, "r.kkr": "no" }, /recording/]]) {
+        await drop(files);
+        await toast(word);
+    }
+    const time = await look(page, "f.time");
+    await frame(page, `f => f.time > ${time} + 0.1`);
+    // a chain so long that a tree of it overflows the stack
+    await drop({ "deep.xml": `<mujoco model="deep"><worldbody>${'<body><joint/><geom size="0.1"/>'.repeat(2500)}${"</body>".repeat(2500)}</worldbody></mujoco>` });
+    await page.waitForFunction("globalThis.karakuri.description.name === 'deep'", undefined, { timeout: 60000 });
+    check(page.faults.length === 0, page.faults.join("; "));
+    await page.close();
+});
+
+test("a zip that unpacks to more than it says is refused", async () => {
+    const zip = join(out, "bomb.zip");
+    try {
+        execFileSync("python3", ["-c", "import sys, zipfile, struct\nz = zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED)\nz.writestr('../m.xml', b'<mujoco>' + b' ' * 5000000 + b'</mujoco>')\nz.close()\n"
+            + "b = bytearray(open(sys.argv[1], 'rb').read())\nat = b.rindex(b'PK\\x01\\x02')\nb[at + 24:at + 28] = struct.pack('<I', 100)\nopen(sys.argv[1], 'wb').write(b)", zip]);
+    } catch {
+        return "skipped: no python3 to make an archive";
+    }
+    const page = await open("pendulum");
+    await page.setInputFiles("#fileInput", zip);
+    await page.waitForFunction("globalThis.karakuri.errors.some((e) => /more than its directory/.test(e))", undefined, { timeout: 30000 });
+    const time = await look(page, "f.time");
+    await frame(page, `f => f.time > ${time} + 0.1`);
+    await page.close();
+});
+
 test("English, Japanese, dark, phone", async () => {
     const page = await open("pendulum", { width: 390, height: 740 });
     await page.click("#language");
