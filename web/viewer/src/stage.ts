@@ -168,6 +168,7 @@ export class Stage {
         this.setShadow(centre, Math.min(20, radius * 1.5));
         if (this.view) { // made for a wide window; from farther away in a narrow one
             this.controls.target.set(...this.view[1]);
+            this.setShadow(this.controls.target, 0.7 * this.controls.target.distanceTo(this.camera.position.set(...this.view[0])));
             this.camera.position.set(...this.view[0]).sub(this.controls.target).multiplyScalar(Math.max(1, 1.15 / this.camera.aspect)).add(this.controls.target);
         }
         this.controls.update();
