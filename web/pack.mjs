@@ -16,8 +16,9 @@ mkdirSync(at("engine/dist"), { recursive: true });
 rmSync(at("engine/dist/karakuri.wasm"), { force: true });
 if (isOlder(small, from)) {
     if (existsSync(optimiser)) {
-        execFileSync(optimiser, ["-Os", "--enable-simd", "--enable-bulk-memory", "--enable-sign-ext", "--enable-nontrapping-float-to-int",
-            "--enable-mutable-globals", from, "-o", small], { stdio: "inherit" });
+        // nothing lies below 1024, where the linker puts the first byte
+        execFileSync(optimiser, ["-Oz", "--converge", "--low-memory-unused", "--zero-filled-memory", "--enable-simd", "--enable-bulk-memory",
+            "--enable-sign-ext", "--enable-nontrapping-float-to-int", "--enable-mutable-globals", from, "-o", small], { stdio: "inherit" });
     } else {
         copyFileSync(from, small);
     }

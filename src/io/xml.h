@@ -43,7 +43,7 @@ typedef struct kki_xml_source {
     char *file; ///< name for messages
     char *text; ///< without byte order mark; zero bytes follow
     uint32_t length, base;
-    uint32_t *lines; ///< for each 4096 bytes: line ends before them, and where the last of these lines starts
+    uint32_t *lines; ///< for each 512 bytes: line ends before them, and where the last of these lines starts
     size_t block_size;
 } kki_xml_source;
 

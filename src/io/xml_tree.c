@@ -12,7 +12,7 @@
 #include "xml_build.h"
 #include "xml_characters.h"
 
-enum { LINE_BLOCK = 4096, TEXT_PADDING = 16 };
+enum { LINE_BLOCK = 512, TEXT_PADDING = 16 };
 
 #define LARGEST_SIZE 0x7fffffffu // of strings, and of all sources together
 

@@ -1,5 +1,5 @@
 // The engine in node beside MuJoCo's, Rapier's and Jolt's npm packages: the same scene, step and length of time; engines take turns, the
-// best of the rounds counts. Beside the time stands what came out: how far the highest body moved that should rest.
+// best of the rounds counts, by CPU time. Beside the time stands what came out: how far the highest body moved that should rest.
 //     node web/bench/run.mjs [ROUNDS]
 import { readFileSync } from "node:fs";
 import { Engine } from "../engine/dist/index.js";
@@ -14,7 +14,8 @@ const box = (x, y, z, a = 0.1, b = 0.1, c = 0.1) => ({ at: [x, y, z], half: [a, 
 const stack = Array.from({ length: 10 }, (_, i) => box(0, 0, 0.1 + 0.2 * i));
 const wall = Array.from({ length: 8 }, (_, row) => Array.from({ length: 10 - (row % 2) }, (_, i) =>
     box((i - 4.5 + 0.5 * (row % 2)) * 0.401, 0, 0.1 + 0.2 * row, 0.2, 0.1, 0.1))).flat();
-const heap = Array.from({ length: 64 }, (_, i) => box(0.25 * (i % 4) + 0.02 * (i % 7), 0.25 * (Math.floor(i / 4) % 4) + 0.02 * (i % 5), 0.2 + 0.25 * Math.floor(i / 16)));
+const heap = (apart) => Array.from({ length: 64 }, (_, i) =>
+    box(apart * (i % 4) + 0.02 * (i % 7), apart * (Math.floor(i / 4) % 4) + 0.02 * (i % 5), 0.2 + 0.25 * Math.floor(i / 16)));
 const hrp2 = readFileSync(new URL("../../models/hrp2/hrp2.xml", import.meta.url), "utf8");
 
 const mjcf = (boxes) => `<mujoco><option timestep="${H}"/><worldbody><geom type="plane" size="50 50 1" friction="0.7 0.005 0.0001"/>${boxes.map(({ at, half }, i) =>
@@ -123,7 +124,8 @@ for (const [name, make] of [["karakuri", karakuri], ["@mujoco/mujoco", mujoco], 
 const scenes = [
     { name: "stack of 10 boxes", boxes: stack },
     { name: "wall of 76 bricks", boxes: wall },
-    { name: "64 boxes fall on a heap", boxes: heap, moves: true },
+    { name: "64 boxes fall on a heap", boxes: heap(0.325), moves: true }, // from 0.32 on none begins inside another
+    { name: "the same, seven pairs begin up to 7 cm inside each other", boxes: heap(0.25), moves: true },
     { name: "humanoid of 36 DoF stands, h = 1 ms", text: hrp2, robots: true },
 ];
 
@@ -136,12 +138,13 @@ for (const scene of scenes) {
                 const world = entry.e.make(scene);
                 const from = world.place();
                 world.step(1);
-                const began = performance.now();
+                const began = process.cpuUsage(); // not the clock, which counts what others compute
+                const spent = () => process.cpuUsage(began).user;
                 let taken = 0; // all of them, or as many as three seconds allow
-                for (; taken < STEPS && performance.now() - began < 3000; taken += 8) {
+                for (; taken < STEPS && spent() < 3e6; taken += 8) {
                     world.step(8);
                 }
-                entry.best = Math.min(entry.best, (1000 * (performance.now() - began)) / taken);
+                entry.best = Math.min(entry.best, spent() / taken);
                 const to = world.place();
                 entry.moved = 1000 * Math.hypot(...to.map((x, i) => x - from[i]));
                 world.free();

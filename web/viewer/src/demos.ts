@@ -57,12 +57,19 @@ const prize = (name: string, shape: string, mass: number, moments: [number, numb
     <visual><geometry>${shape}</geometry><material name="${material}"/></visual><collision name="${name}"><geometry>${shape}</geometry></collision><karakuri material="wood"/></link>
   <joint name="${name}" type="floating"><parent link="world"/><child link="${name}"/><origin xyz="${at}"/></joint>`;
 
+/** Below the table, so that what falls off it does not fall for ever. */
+const GROUND = (() => {
+    const box = '<origin xyz="0 0 -0.55"/><geometry><box size="12 12 0.1"/></geometry>';
+    return `<visual>${box}<material name="ground"><color rgba="0.62 0.6 0.57 1"/></material></visual><collision name="ground">${box}</collision>`;
+})();
+
 /** The crane of models/, with two more prizes behind its own. */
 async function craneGame(): Promise<{ files: Map<string, Uint8Array>; main: string }> {
     const { files, main } = await repositoryModel("crane", "crane.urdf");
     const more = prize("drum", '<cylinder radius="0.045" length="0.09"/>', 0.2, [2.36e-4, 2.03e-4], "-0.2 0.22 0.045", "blue")
         + prize("gift", '<box size="0.08 0.08 0.08"/>', 0.2, [2.13e-4, 2.13e-4], "0.2 0.22 0.04", "gift");
-    files.set(main, encode(new TextDecoder().decode(files.get(main)).replace("</robot>", `${more}\n</robot>`)));
+    files.set(main, encode(new TextDecoder().decode(files.get(main)).replace("</robot>", `${more}\n</robot>`)
+        .replace('<collision name="table">', `${GROUND}<collision name="table">`)));
     return { files, main };
 }
 

@@ -4,10 +4,24 @@ export type Dropped = Map<string, Uint8Array>;
 
 const MOST_BYTES = 400e6;
 
-async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
-    const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+/** Unpacks as many bytes as the directory promised: a bomb promises few and gives many. */
+async function inflate(bytes: Uint8Array, size: number): Promise<Uint8Array> {
+    const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+    const out = new Uint8Array(size);
+    let at = 0;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        if (at + part.value.length > size) {
+            await reader.cancel();
+            throw new Error("the archive holds more than its directory says");
+        }
+        out.set(part.value, at);
+        at += part.value.length;
+    }
+    return out.subarray(0, at);
 }
+
+/** A path below the place where things were dropped, whatever an archive calls it. */
+const inside = (path: string) => path.replaceAll("\\", "/").split("/").filter((part) => part && part !== "." && part !== "..").join("/");
 
 /** Stored and deflated members of a zip archive, by its central directory (APPNOTE 4.3.12). */
 export async function unzip(bytes: Uint8Array): Promise<Dropped> {
@@ -25,7 +39,8 @@ export async function unzip(bytes: Uint8Array): Promise<Dropped> {
     for (let i = view.getUint16(end + 10, true); i > 0 && view.getUint32(at, true) === 0x02014b50; i--) {
         const method = view.getUint16(at + 10, true);
         const size = view.getUint32(at + 20, true);
-        total += view.getUint32(at + 24, true);
+        const unpacked = view.getUint32(at + 24, true);
+        total += unpacked;
         if (total > MOST_BYTES) {
             throw new Error("the archive holds more than 400 MB");
         }
@@ -35,7 +50,7 @@ export async function unzip(bytes: Uint8Array): Promise<Dropped> {
         const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
         const raw = bytes.subarray(start, start + size);
         if (!name.endsWith("/") && (method === 0 || method === 8)) {
-            files.set(name, method === 8 ? await inflate(raw) : raw.slice());
+            files.set(inside(name), method === 8 ? await inflate(raw, unpacked) : raw.slice());
         }
         at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
     }
@@ -98,12 +113,9 @@ const head = (bytes: Uint8Array) => new TextDecoder().decode(bytes.subarray(0, 2
 /** Model files, the likeliest first; recordings; parameters saved before. */
 export function sortOut(files: Dropped): { models: string[]; recording?: Uint8Array; parameters?: string; motion?: string } {
     const weight = (path: string) => (/\.urdf$/i.test(path) ? 0 : /scene[^/]*\.xml$/i.test(path) ? 1 : /\.xacro$/i.test(path) ? 3 : 2) + 0.001 * path.split("/").length + 1e-5 * path.length;
-    const models = [...files.keys()].filter((path) => {
-        if (!/\.(urdf|xml|mjcf|xacro)$/i.test(path)) {
-            return false;
-        }
-        return /<(robot|mujoco)\b/.test(head(files.get(path)!));
-    }).sort((a, b) => weight(a) - weight(b));
+    const likely = [...files.keys()].filter((path) => /\.(urdf|xml|mjcf|xacro)$/i.test(path)).sort((a, b) => weight(a) - weight(b));
+    const marked = likely.filter((path) => /<(robot|mujoco)\b/.test(head(files.get(path)!)));
+    const models = marked.length > 0 ? marked : likely; // the engine says what is wrong with them
     const recording = [...files].find(([path]) => /\.kkr$/i.test(path))?.[1];
     const text = [...files].find(([path]) => /\.karakuri\.json$/i.test(path))?.[1];
     const table = [...files].find(([path, bytes]) => /\.csv$/i.test(path) && /^time\b/m.test(head(bytes)))?.[1];

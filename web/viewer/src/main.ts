@@ -25,6 +25,7 @@ let crane: Crane | undefined;
 let dropped: Dropped = new Map();
 let pendingScript = "";
 let pendingFollow = false;
+let stuck = ""; // what to say about a script when its scene is back
 let currentDemo = "";
 let isScrubbing = false;
 const errors: string[] = [];
@@ -72,7 +73,8 @@ function showPicture(picture: Picture): void {
             stage.view = [[0, -1.75, 1.05], [0, 0, 0.33]];
         }
         $<HTMLTextAreaElement>("scriptText").value = pendingScript || exampleScript(description);
-        $("scriptError").textContent = "";
+        $("scriptError").textContent = stuck;
+        stuck = "";
         fillShow();
     } else {
         stage.overlays.show(description);
@@ -100,6 +102,10 @@ const listener: Listener = {
     notice: toast,
     messages(list: Message[]) {
         list.filter((m) => m.severity !== "note").slice(0, 3).forEach((m) => toast(`${m.file}:${m.line}: ${m.text} ${m.remedy}`, m.severity === "error" ? "error" : "warning"));
+    },
+    scriptStuck() {
+        pendingScript = $<HTMLTextAreaElement>("scriptText").value; // to be mended
+        stuck = t("scriptStuck");
     },
     scriptError(line, text) { $("scriptError").textContent = text ? `${line ? `${t("line")} ${line}: ` : ""}${text}` : ""; },
 };
@@ -148,16 +154,27 @@ async function loadDemo(id: string): Promise<void> {
     }
 }
 
+/** What saveParameters wrote; anything else is told and left out. */
+function readParameters(text: string | undefined): { commands?: Command[]; script?: string } {
+    if (!text) {
+        return {};
+    }
+    try {
+        const saved = JSON.parse(text) as { commands: Command[]; script?: string };
+        if (Array.isArray(saved.commands)) {
+            return { commands: saved.commands, script: typeof saved.script === "string" ? saved.script : undefined };
+        }
+    } catch { /* the same word as for other things */ }
+    toast(t("noParameters"), "warning");
+    return {};
+}
+
 function openModel(main: string, recording?: Uint8Array, parameters?: string, motion?: string): void {
     currentDemo = "";
     pendingScript = "";
     pendingFollow = false;
-    let commands: Command[] | undefined;
-    if (parameters) {
-        const saved = JSON.parse(parameters) as { commands: Command[]; script?: string };
-        commands = saved.commands;
-        pendingScript = saved.script ?? "";
-    }
+    const { commands, script } = readParameters(parameters);
+    pendingScript = script ?? "";
     const isUrdf = /\.(urdf|xacro)$/i.test(main);
     load(dropped, main, recording ? {} : isUrdf ? STANDING : { repair: true }, recording, commands, motion);
 }
@@ -170,8 +187,12 @@ function openFiles(files: Dropped): void {
         return;
     }
     if (models.length === 0) {
-        toast(t("drop"), "warning");
+        const names = [...files.keys()].map((path) => path.split("/").pop()).slice(0, 3).join(", ");
+        toast(`${names ? `${t("noModel")} ${names}. ` : ""}${t("drop")}`, "warning");
         return;
+    }
+    if (!motion && [...files.keys()].some((path) => /\.csv$/i.test(path))) {
+        toast(t("noTable"), "warning");
     }
     dropped = files;
     const list = $<HTMLSelectElement>("models");
@@ -380,8 +401,12 @@ function setUpPanels(): void {
             c.remove("panels", "left");
         }
     };
-    $("scriptRun").onclick = () => local?.script($<HTMLTextAreaElement>("scriptText").value);
-    $("scriptStop").onclick = () => local?.script("");
+    const run = (text: string) => {
+        $("scriptError").textContent = "";
+        local?.script(text);
+    };
+    $("scriptRun").onclick = () => run($<HTMLTextAreaElement>("scriptText").value);
+    $("scriptStop").onclick = () => run("");
     $("plotClear").onclick = () => { plots.clear(); tree.refresh(); };
     $("shotButton").onclick = async () => download(`${description?.name || "karakuri"}.png`, await screenshot());
     $("filmButton").onclick = toggleFilm;

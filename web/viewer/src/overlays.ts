@@ -12,8 +12,8 @@ const Z = new THREE.Vector3(0, 0, 1);
 
 /** An arrow of length 1 along z. */
 function arrowGeometry(): THREE.BufferGeometry {
-    const shaft = new THREE.CylinderGeometry(0.02, 0.02, 0.75, 6).rotateX(Math.PI / 2).translate(0, 0, 0.375);
-    const head = new THREE.ConeGeometry(0.06, 0.25, 8).rotateX(Math.PI / 2).translate(0, 0, 0.875);
+    const shaft = new THREE.CylinderGeometry(0.02, 0.02, 0.75, 5, 1, true).rotateX(Math.PI / 2).translate(0, 0, 0.375);
+    const head = new THREE.ConeGeometry(0.06, 0.25, 7).rotateX(Math.PI / 2).translate(0, 0, 0.875);
     return mergeGeometries([shaft, head])!;
 }
 

@@ -65,8 +65,15 @@ const known = (names: Map<string, number>, key: string | symbol, what: string): 
 };
 
 function named<T>(names: Map<string, number>, what: string, get: (index: number) => T, set?: (index: number, value: number) => void): Record<string, T> {
+    const there = (key: string | symbol): number => {
+        const index = known(names, key, what);
+        if (get(index) === undefined) {
+            throw new RangeError(`there is no ${what} ${String(key)}`);
+        }
+        return index;
+    };
     return new Proxy({}, {
-        get: (_, key) => get(known(names, key, what)),
+        get: (_, key) => get(there(key)),
         set: (_, key, value) => {
             if (!set) {
                 throw new TypeError(`${what}s can only be read`);
@@ -74,7 +81,7 @@ function named<T>(names: Map<string, number>, what: string, get: (index: number)
             if (typeof value !== "number" || !Number.isFinite(value)) {
                 throw new TypeError(`${what} "${String(key)}" needs a finite number, not ${String(value)}`);
             }
-            set(known(names, key, what), value);
+            set(there(key), value);
             return true;
         },
     }) as Record<string, T>;
@@ -94,19 +101,20 @@ export function compileScript(text: string, session: Session, description: Descr
         v: named(index(joints, (b) => b.joint!.name, (b) => b.joint!.v), "joint", (i) => session.v[i]),
         control: named(actuators, "actuator", (i) => session.control[i], (i, value) => { session.control[i] = value; }),
         sensor: named(index(description.sensors, (s) => s.name, (_, i) => i), "sensor", (i) => {
-            const s = description.sensors[i];
+            const s = description.sensors[i] as Description["sensors"][number] | undefined;
             const all = session.readings;
-            return s.count === 1 ? all[s.first] : all.slice(s.first, s.first + s.count);
+            return s === undefined ? undefined! : s.count === 1 ? all[s.first] : all.slice(s.first, s.first + s.count);
         }),
         pose: (body) => session.bodyPose(session.q.slice(), known(bodies, body, "body")),
         push: (body, force, moment) => session.command({ do: "push", body: known(bodies, body, "body"), force, moment: moment ?? [0, 0, 0], steps: 1 }),
     };
     let behaviour: (robot: Robot, memory: object) => void;
     try {
-        behaviour = new Function("robot", "memory", `${text}\n//# sourceURL=behaviour.js`) as typeof behaviour;
+        behaviour = new Function("robot", "memory", `"use strict"; ${text}\n//# sourceURL=behaviour.js`) as typeof behaviour;
     } catch (error) {
         throw new ScriptError(lineOfSyntaxError(text), textOf(error));
     }
+    Object.freeze(robot);
     const memory = {};
     return {
         run() {

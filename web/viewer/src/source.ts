@@ -16,6 +16,7 @@ export interface Listener {
     notice(text: string, severity?: "note" | "warning" | "error"): void;
     messages?(messages: Message[]): void;
     scriptError?(line: number, text: string): void;
+    scriptStuck?(): void;
 }
 
 export interface Source {
@@ -29,6 +30,7 @@ export type ToWorker =
     | { type: "command"; command: Command | Command[] }
     | { type: "script"; text: string }
     | { type: "seek"; step: number }
+    | { type: "ping" }
     | { type: "write"; format: "urdf" | "mjcf" };
 
 export type FromWorker =
@@ -37,20 +39,67 @@ export type FromWorker =
     | { type: "notice"; text: string; severity: "note" | "warning" | "error" }
     | { type: "messages"; messages: Message[] }
     | { type: "scriptError"; line: number; text: string }
+    | { type: "pong" }
     | { type: "written"; text: string; format: string };
+
+/** ms between questions to a worker with a script, and for how long it may be silent */
+const PING = 500, SILENCE = 3000;
 
 /** The engine in a worker of the page. */
 export class WorkerSource implements Source {
     readonly isLocal = true;
-    private readonly worker = earlyWorker!;
+    private worker = earlyWorker!;
+    /** what is running now, to begin it anew */
+    private last: Extract<ToWorker, { type: "load" }> | undefined;
+    private heard = 0;
+    private hasScript = false;
+    private watch: ReturnType<typeof setInterval> | undefined;
     private meshes: ArrayBuffer[] = [];
     private heights: ArrayBuffer[] = [];
     private pending: Command[] = [];
     written: ((text: string, format: string) => void) | undefined;
 
-    constructor(private readonly listener: Listener) {
+    constructor(private readonly listener: Listener) { this.listen(); }
+
+    private listen(): void {
         this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.receive(event.data);
-        this.worker.onerror = (event) => listener.notice(event.message, "error");
+        this.worker.onerror = (event) => this.listener.notice(event.message, "error");
+    }
+
+    /** While a script runs, and until it has stopped, its worker must answer: one that loops for ever, or closed itself, is replaced. */
+    private watchScript(): void {
+        if (this.watch !== undefined) {
+            return;
+        }
+        this.heard = performance.now();
+        let asked = this.heard;
+        this.watch = setInterval(() => {
+            const now = performance.now();
+            this.heard = now - asked > 3 * PING ? now : this.heard; // the page itself slept
+            asked = now;
+            if (now - this.heard > SILENCE) {
+                this.startAnew();
+            } else {
+                this.post({ type: "ping" });
+            }
+        }, PING);
+    }
+
+    private endWatch(): void {
+        clearInterval(this.watch);
+        this.watch = undefined;
+    }
+
+    private startAnew(): void {
+        this.endWatch();
+        this.hasScript = false;
+        this.worker.terminate();
+        this.worker = newWorker();
+        this.listen();
+        if (this.last) {
+            this.post(this.last);
+        }
+        this.listener.scriptStuck?.();
     }
 
     private receive(message: FromWorker): void {
@@ -65,6 +114,10 @@ export class WorkerSource implements Source {
         case "frame": this.listener.frame(new Frame(message.bytes), message.realTime); break;
         case "notice": this.listener.notice(message.text, message.severity); break;
         case "messages": this.listener.messages?.(message.messages); break;
+        case "pong":
+            this.heard = performance.now();
+            !this.hasScript && this.endWatch();
+            break;
         case "scriptError": this.listener.scriptError?.(message.line, message.text); break;
         case "written": this.written?.(message.text, message.format); break;
         }
@@ -73,9 +126,15 @@ export class WorkerSource implements Source {
     private post(message: ToWorker): void { this.worker.postMessage(message); }
 
     load(files: Map<string, Uint8Array>, main: string, options: LoadOptions, recording?: Uint8Array, commands?: Command[], motion?: string, lockstep?: boolean): void {
-        this.post({ type: "load", files, main, options, recording, commands, motion, lockstep });
+        this.last = { type: "load", files, main, options, recording, commands, motion, lockstep };
+        this.post(this.last);
+        this.hasScript = false;
     }
-    script(text: string): void { this.post({ type: "script", text }); }
+    script(text: string): void {
+        this.post({ type: "script", text });
+        this.hasScript = text.trim() !== "";
+        this.watchScript();
+    }
     seek(step: number): void { this.post({ type: "seek", step }); }
     write(format: "urdf" | "mjcf"): void { this.post({ type: "write", format }); }
 
@@ -255,4 +314,5 @@ export function filmInPage(): Film | undefined {
 export const isServed = () => /^\/[0-9a-f]{32}\/$/.test(location.pathname);
 
 /** Started before the page is put together, so that the engine is fetched and compiled meanwhile. */
-const earlyWorker = document.getElementById("karakuri-film") || isServed() ? undefined : new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+const earlyWorker = document.getElementById("karakuri-film") || isServed() ? undefined : newWorker();

@@ -3,7 +3,8 @@ import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { Frame } from "karakuri-dynamics";
 import type { Picture } from "./source.js";
-import { drawing, mergedMesh, shapeMesh } from "./shapes.js";
+import { Crowd } from "./crowd.js";
+import { drawing, mergedMaterial, mergedMesh, shapeMesh } from "./shapes.js";
 import { Overlays } from "./overlays.js";
 
 export class Stage {
@@ -15,8 +16,8 @@ export class Stage {
     readonly bodies: THREE.Group[] = [];
     private readonly collision: THREE.Mesh[] = [];
     private readonly seen: THREE.Mesh[] = [];
-    /** bodies that look alike */
-    private crowds: { mesh: THREE.InstancedMesh; bodies: number[] }[] = [];
+    /** bodies of simple shapes */
+    private crowd: Crowd | undefined;
     private readonly sun = new THREE.DirectionalLight(0xffffff, 2.4);
     private readonly sky = new THREE.HemisphereLight(0xffffff, 0xb9b3a8, 1.5);
     private readonly target = new THREE.Vector3();
@@ -34,7 +35,7 @@ export class Stage {
     private quality = 0;
 
     constructor(readonly canvas: HTMLCanvasElement) {
-        const settings = { antialias: true, preserveDrawingBuffer: true };
+        const settings = { antialias: true, alpha: false };
         const isPlain = new URLSearchParams(location.search).has("plain");
         // none where the processor would have to draw: then without smoothing, which costs it half of the time
         const quick = isPlain ? null : canvas.getContext("webgl2", { ...settings, failIfMajorPerformanceCaveat: true });
@@ -122,34 +123,26 @@ export class Stage {
         this.frame = undefined;
     }
 
-    /** Bodies of simple shapes: one mesh each, and those that look alike drawn in one go. */
+    /** Bodies of simple shapes are drawn in one go; a mesh of each stays to be picked and measured. */
     private addPlain(plain: Map<number, THREE.Mesh[]>): void {
-        this.crowds.forEach(({ mesh }) => { this.scene.remove(mesh); mesh.dispose(); });
-        this.crowds = [];
-        const alike = new Map<string, number[]>();
-        const rounded = (list: number[]) => list.map((x) => Math.round(1e6 * x) || 0);
+        if (this.crowd) {
+            this.scene.remove(this.crowd.mesh);
+            this.crowd.dispose();
+            this.crowd = undefined;
+        }
+        const looks = new Map<number, THREE.BufferGeometry>();
         plain.forEach((parts, body) => {
-            const look = parts.map((m) => `${m.geometry.uuid} ${rounded(m.position.toArray())} ${rounded(m.quaternion.toArray())} ${(m.material as THREE.MeshStandardMaterial).color.getHex()}`).join("\n");
-            alike.set(look, [...(alike.get(look) ?? []), body]);
+            const mesh = mergedMesh(parts);
+            mesh.userData.body = body;
+            mesh.visible = false;
+            this.bodies[body].add(mesh);
+            this.seen.push(mesh);
+            looks.set(body, mesh.geometry);
         });
-        alike.forEach((bodies) => {
-            const first = mergedMesh(plain.get(bodies[0])!);
-            const isCrowd = bodies.length > 2;
-            bodies.forEach((body) => {
-                const mesh = first.clone();
-                mesh.userData.body = body;
-                mesh.visible = !isCrowd; // still there to be picked and measured
-                this.bodies[body].add(mesh);
-                this.seen.push(mesh);
-            });
-            if (isCrowd) {
-                const mesh = new THREE.InstancedMesh(first.geometry, first.material, bodies.length);
-                mesh.castShadow = mesh.receiveShadow = true;
-                mesh.frustumCulled = false;
-                this.scene.add(mesh);
-                this.crowds.push({ mesh, bodies });
-            }
-        });
+        if (looks.size > 0) {
+            this.crowd = new Crowd(looks, mergedMaterial());
+            this.scene.add(this.crowd.mesh);
+        }
     }
 
     applyVisibility(): void { this.collision.forEach((m) => { m.visible = this.showsCollision; }); }
@@ -175,6 +168,7 @@ export class Stage {
         this.setShadow(centre, Math.min(20, radius * 1.5));
         if (this.view) { // made for a wide window; from farther away in a narrow one
             this.controls.target.set(...this.view[1]);
+            this.setShadow(this.controls.target, 0.7 * this.controls.target.distanceTo(this.camera.position.set(...this.view[0])));
             this.camera.position.set(...this.view[0]).sub(this.controls.target).multiplyScalar(Math.max(1, 1.15 / this.camera.aspect)).add(this.controls.target);
         }
         this.controls.update();
@@ -206,13 +200,7 @@ export class Stage {
             body.quaternion.set(p[at + 1], p[at + 2], p[at + 3], p[at]);
             body.position.set(p[at + 4], p[at + 5], p[at + 6]);
         });
-        this.crowds.forEach(({ mesh, bodies }) => {
-            bodies.forEach((body, k) => {
-                this.bodies[body].updateMatrix();
-                mesh.setMatrixAt(k, this.bodies[body].matrix);
-            });
-            mesh.instanceMatrix.needsUpdate = true;
-        });
+        this.crowd?.update(this.bodies);
         const isFirst = this.frame === undefined;
         this.frame = frame;
         this.overlays.update(frame);

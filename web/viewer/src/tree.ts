@@ -2,6 +2,8 @@
 import type { Body, Description, Frame } from "karakuri-dynamics";
 import type { Signal } from "./plots.js";
 
+const DEEPEST = 40; // what lies deeper stands side by side
+
 const angular = (type: string) => type === "hinge" || type === "screw" || type === "universal" || type === "ball";
 
 export function signalsOfBody(b: Body, body: number): Signal[] {
@@ -67,7 +69,7 @@ export class Tree {
         const children = new Map<number, number[]>();
         d.bodies.forEach((b, i) => i > 0 && children.set(b.parent, [...(children.get(b.parent) ?? []), i]));
         const depths = (children.get(0) ?? []).length > 3 ? 1 : 2; // many loose things stay closed
-        const add = (parent: HTMLElement, i: number, depth: number) => {
+        const add = (parent: HTMLElement, i: number, depth: number): HTMLElement => {
             const b = d.bodies[i];
             const { details, summary } = this.node(b.joint && b.joint.type !== "fixed" ? `${b.name} · ${b.joint.type}` : b.name, depth < depths);
             summary.addEventListener("click", () => this.select(i));
@@ -80,9 +82,14 @@ export class Tree {
                 }
             });
             parent.append(details);
-            (children.get(i) ?? []).forEach((child) => add(details, child, depth + 1));
+            return depth < DEEPEST ? details : parent;
         };
-        (children.get(0) ?? []).forEach((i) => add(this.root, i, 1));
+        const waiting = [{ parent: this.root, i: 0, depth: 0 }];
+        for (let next = waiting.pop(); next; next = waiting.pop()) {
+            const { i, depth } = next;
+            const below = i === 0 ? this.root : add(next.parent, i, depth);
+            waiting.push(...(children.get(i) ?? []).map((child) => ({ parent: below, i: child, depth: depth + 1 })).reverse());
+        }
     }
 
     mark(body: number): void {

@@ -141,6 +141,10 @@ function commandFilm(all: Extract<ToWorker, { type: "command" }>["command"]): vo
 
 self.onmessage = async (event: MessageEvent<ToWorker>) => {
     const message = event.data;
+    if (message.type === "ping") {
+        post({ type: "pong" });
+        return;
+    }
     try {
         switch (message.type) {
         case "load": await load(message); break;
