@@ -7,6 +7,8 @@
 static const double REST = 5, ENOUGH = 1e-3;
 /// Share of the tolerance below which only Newton goes on.
 static const double FINE = 0.03;
+/// The same where there is no factor and digits cost sweeps.
+static const double UNFACTORED = 0.3;
 /// Tolerance from which on what it allows is good enough, m/s.
 static const double LOOSE = 1e-7;
 /// Residual, in those at which a search ends, from which on slow sweeps are worth it.
@@ -15,7 +17,7 @@ static const double NEARLY = 100;
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 enum { BEST, NOW, TRY }; // iterates
-enum { MOST_SWEEPS = 400, MOST_PROXIMAL = 30, MORE_SWEEPS = 60 };
+enum { MOST_SWEEPS = 6000, MOST_PROXIMAL = 30, MORE_SWEEPS = 60 };
 
 typedef struct climb {
     kki_sparse_scratch *w;
@@ -62,17 +64,6 @@ static void rung_sweep(climb *c, int limit) {
         sweeps(c, c->now, 4);
         keep(c, c->now, KKI_RUNG_SWEEP);
         if (!(c->best->residual < (nearly ? 0.8 : 0.25) * before)) {
-            return;
-        }
-    }
-}
-
-/// Sweeps alone, to the tolerance.
-static void sweep_on(climb *c, int limit) {
-    for (int k = 0; k < limit && c->best->residual > c->tolerance; k += 20) {
-        kki_sparse_copy(c->s, c->best, c->now);
-        sweeps(c, c->now, 20);
-        if (!keep(c, c->now, KKI_RUNG_SWEEP)) {
             return;
         }
     }
@@ -165,7 +156,8 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
         return;
     }
     if (!kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
-        sweep_on(c, MOST_SWEEPS); // no room for a factor
+        // no room for a factor
+        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, MOST_SWEEPS, c->stats);
         return;
     }
     rung_newton(c, o->newton, true);
