@@ -17,7 +17,14 @@ static const double NEARLY = 100;
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 enum { BEST, NOW, TRY }; // iterates
-enum { MOST_SWEEPS = 6000, MOST_PROXIMAL = 30, MORE_SWEEPS = 60 };
+enum {
+    MOST_SWEEPS = 6000,
+    LAST_SWEEPS = 2000,
+    FIRST_SWEEPS = 400,
+    MANY_ROWS = 10000,
+    MOST_PROXIMAL = 30,
+    MORE_SWEEPS = 60
+};
 
 typedef struct climb {
     kki_sparse_scratch *w;
@@ -132,6 +139,16 @@ static void rung_proximal(climb *c, int limit, double target) {
     }
 }
 
+/// L3: accelerated sweeps, which go round what Newton leaps into, and Newton from where they end. From the warm start first: what is best by then may
+/// lie far along the self-stress.
+static void rung_anderson(climb *c) {
+    for (int k = 0; k < 2 && c->best->residual > c->tolerance; k++) {
+        kki_sparse_anderson(c->w, c->now, c->best, UNFACTORED * c->tolerance, LAST_SWEEPS, c->stats);
+        c->epsilon = 1e-5;
+        rung_newton(c, 5, true);
+    }
+}
+
 /// A few floors, or a share of the tolerance: with so many bodies the last digits cost a factor each.
 static double enough_of(const climb *c, double floor) {
     const double enough = kki_sparse_share(ENOUGH, c->tolerance) * c->tolerance;
@@ -155,6 +172,12 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     if (done(c)) {
         return;
     }
+    if (c->s->nrow > MANY_ROWS) { // a factor costs as much as hundreds of sweeps
+        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, FIRST_SWEEPS, c->stats);
+        if (c->best->residual <= UNFACTORED * c->tolerance) {
+            return;
+        }
+    }
     if (!kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
         // no room for a factor
         kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, MOST_SWEEPS, c->stats);
@@ -162,6 +185,7 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     }
     rung_newton(c, o->newton, true);
     rung_proximal(c, MOST_PROXIMAL, c->tolerance);
+    rung_anderson(c);
     if (c->best->residual <= c->tolerance && c->tolerance < LOOSE) { // and on to the floor, but not at any price
         c->epsilon = 1e-5;
         rung_newton(c, 4, false);

@@ -1,17 +1,17 @@
-// Part of row 24: 10 000 spheres in a bin, one island of some 80 000 rows.
+// Part of row 24: 10 000 spheres in a bin, an island of some 50 000 rows.
 //
-// Spheres of all sizes between 48.5 and 50 mm lie in layers, each in the pockets of the layer below, a little apart. They are as stiff as hard rubber, and
-// lose their spin in 0.05 s. While they fall together a budget of sweeps is enough; then every step is certified.
+// Spheres of all sizes between 49.5 and 50 mm fall a millimetre, those above into the pockets of those below, a little apart; they lose their spin in 0.05 s.
+// Every step is certified.
 #include "bin.h"
 
 #include <stdlib.h>
 
 #include "scene.h"
 
-enum { SPHERES = 10000, SIDE = 22 };
+enum { SPHERES = 10000, SIDE = 72 };
 
-static const double RADIUS = 0.05, SPREAD = 0.03, PITCH = 0.101;
-static const double STEP = 2e-3, POURED = 0.5, END = 0.58;
+static const double RADIUS = 0.05, SPREAD = 0.01, PITCH = 0.101;
+static const double END = 0.12;
 
 static void add_bin(scene *s, int material) {
     const double half = 0.5 * PITCH * SIDE;
@@ -61,9 +61,8 @@ static double resting(const scene *s) {
 void exam_spheres_in_bin(exam *e, int panel) {
     scene s;
     kk_random random = {.seed = 7};
-    kk_error error = {0};
     scene_begin(&s, e, 9.81);
-    const int material = scene_soft_material(&s, 0.8, 1e6);
+    const int material = scene_material(&s, 0.8, 0);
     if (!s.is_broken) {
         kk_spec_options(s.spec)->max_contacts = 16 * SPHERES;
     }
@@ -71,24 +70,12 @@ void exam_spheres_in_bin(exam *e, int panel) {
     for (int i = 0; i < SPHERES; i++) {
         add_sphere(&s, i, material, &random);
     }
-    kk_step_options options = {.timestep = STEP, .discrete = 1};
+    const kk_step_options options = {.timestep = 1e-3, .discrete = 1};
     scene_ready(&s, &options);
-    options.budget = 20;
-    if (!s.is_broken && e->solver == EXAM_LADDER && kk_simulator_set_options(s.simulator, &options, &error) != KK_OK) {
-        scene_break(&s, error.text);
-    }
-    scene_run_until(&s, POURED);
-    options.budget = 0;
-    if (!s.is_broken && e->solver == EXAM_LADDER && kk_simulator_set_options(s.simulator, &options, &error) != KK_OK) {
-        scene_break(&s, error.text);
-    }
-    s.residual = 0;
-    const long before = s.steps;
     while (scene_time(&s) < END && scene_step(&s)) {
         exam_point(e, panel, "10 000 spheres", scene_time(&s), scene_fastest(&s));
     }
-    exam_at_least(e, "10 000 spheres: certified steps", (double)(s.steps - before), 40);
     exam_at_most(e, "10 000 spheres: worst residual, m/s", s.is_broken ? 1 : s.residual, 1e-9);
-    exam_at_least(e, "10 000 spheres: share slower than 1 cm/s", resting(&s), 0.99);
+    exam_at_least(e, "10 000 spheres: share slower than 1 cm/s after 0.12 s", resting(&s), 0.99);
     scene_end(&s);
 }
