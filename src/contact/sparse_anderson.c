@@ -74,7 +74,10 @@ static bool combine(history *y, double *x) {
         a[i * m + i] = a[i * m + i] * (1 + 1e-10) + 1e-300;
         b[i] = dot(y->n, y->h->df[i], y->h->change);
     }
-    if (m == 0 || kki_ldl_factor(m, a, 0) != KK_OK) {
+    if (m == 0) {
+        return false;
+    }
+    if (kki_ldl_factor(m, a, 0) != KK_OK) {
         forget(y);
         return false;
     }

@@ -190,6 +190,7 @@ KK_TEST(sparse_solves_stacks_without_a_factor) {
         kki_certify(&c->p, c->lambda, c->u, &c->certificate);
         KK_CHECK(c->certificate.residual <= 1e-9);
         KK_CHECK_EQ_INT(c->stats.factorisations, 0);
+        KK_CHECK(c->stats.sweeps <= 900); // not accelerated 1300, 2300, 1200
     }
     sparse_free(s);
     case_free(c);
@@ -210,7 +211,7 @@ KK_TEST(sparse_solves_random_problems_without_a_factor) {
         solved += c->stats.solved;
         sweeps += c->stats.sweeps;
     }
-    KK_CHECK(solved >= 95 && sweeps < 40000);
+    KK_CHECK(solved == 100 && sweeps < 8000); // not accelerated 98 and 19 000
     sparse_free(s);
     case_free(c);
 }
