@@ -7,6 +7,8 @@
 static const double REST = 5, ENOUGH = 1e-3;
 /// Share of the tolerance below which only Newton goes on.
 static const double FINE = 0.03;
+/// The same where there is no factor and digits cost sweeps.
+static const double UNFACTORED = 0.3;
 /// Tolerance from which on what it allows is good enough, m/s.
 static const double LOOSE = 1e-7;
 /// Residual, in those at which a search ends, from which on slow sweeps are worth it.
@@ -15,7 +17,14 @@ static const double NEARLY = 100;
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 enum { BEST, NOW, TRY }; // iterates
-enum { MOST_SWEEPS = 400, MOST_PROXIMAL = 30, MORE_SWEEPS = 60 };
+enum {
+    MOST_SWEEPS = 6000,
+    LAST_SWEEPS = 2000,
+    FIRST_SWEEPS = 400,
+    MANY_ROWS = 10000,
+    MOST_PROXIMAL = 30,
+    MORE_SWEEPS = 60
+};
 
 typedef struct climb {
     kki_sparse_scratch *w;
@@ -62,17 +71,6 @@ static void rung_sweep(climb *c, int limit) {
         sweeps(c, c->now, 4);
         keep(c, c->now, KKI_RUNG_SWEEP);
         if (!(c->best->residual < (nearly ? 0.8 : 0.25) * before)) {
-            return;
-        }
-    }
-}
-
-/// Sweeps alone, to the tolerance.
-static void sweep_on(climb *c, int limit) {
-    for (int k = 0; k < limit && c->best->residual > c->tolerance; k += 20) {
-        kki_sparse_copy(c->s, c->best, c->now);
-        sweeps(c, c->now, 20);
-        if (!keep(c, c->now, KKI_RUNG_SWEEP)) {
             return;
         }
     }
@@ -141,6 +139,16 @@ static void rung_proximal(climb *c, int limit, double target) {
     }
 }
 
+/// L3: accelerated sweeps, which go round what Newton leaps into, and Newton from where they end. From the warm start first: what is best by then may
+/// lie far along the self-stress.
+static void rung_anderson(climb *c) {
+    for (int k = 0; k < 2 && c->best->residual > c->tolerance; k++) {
+        kki_sparse_anderson(c->w, c->now, c->best, UNFACTORED * c->tolerance, LAST_SWEEPS, c->stats);
+        c->epsilon = 1e-5;
+        rung_newton(c, 5, true);
+    }
+}
+
 /// A few floors, or a share of the tolerance: with so many bodies the last digits cost a factor each.
 static double enough_of(const climb *c, double floor) {
     const double enough = kki_sparse_share(ENOUGH, c->tolerance) * c->tolerance;
@@ -164,12 +172,20 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     if (done(c)) {
         return;
     }
+    if (c->s->nrow > MANY_ROWS) { // a factor costs as much as hundreds of sweeps
+        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, FIRST_SWEEPS, c->stats);
+        if (c->best->residual <= UNFACTORED * c->tolerance) {
+            return;
+        }
+    }
     if (!kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
-        sweep_on(c, MOST_SWEEPS); // no room for a factor
+        // no room for a factor
+        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, MOST_SWEEPS, c->stats);
         return;
     }
     rung_newton(c, o->newton, true);
     rung_proximal(c, MOST_PROXIMAL, c->tolerance);
+    rung_anderson(c);
     if (c->best->residual <= c->tolerance && c->tolerance < LOOSE) { // and on to the floor, but not at any price
         c->epsilon = 1e-5;
         rung_newton(c, 4, false);

@@ -61,7 +61,13 @@ typedef struct kki_sparse_system {
     double floor;
 } kki_sparse_system;
 
-enum { KKI_SPARSE_ITERATES = 3 };
+enum { KKI_SPARSE_ITERATES = 3, KKI_SPARSE_HISTORY = 5 };
+
+/// Turns of sweeps that Anderson's acceleration combines; [rows] each.
+typedef struct kki_sparse_history {
+    double *dx[KKI_SPARSE_HISTORY], *df[KKI_SPARSE_HISTORY];
+    double *last, *last_change, *change;
+} kki_sparse_history;
 
 typedef struct kki_sparse_scratch {
     kki_sparse_system system;
@@ -69,7 +75,8 @@ typedef struct kki_sparse_scratch {
     kki_sparse_graph graph;
     kki_sparse_factor factor;
     kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
-    kki_bundles bundles;    ///< of sweeps without anything else
+    kki_bundles bundles; ///< of sweeps without anything else
+    kki_sparse_history history;
     double *R, *e;          ///< [6 × rows], [rows] of a Newton step
     double *dz, *du;        ///< [width], [rows]
     double *kept;           ///< [width] motion of the convex problem
@@ -124,6 +131,12 @@ void kki_sparse_copy(const kki_sparse_system *s, const kki_sparse_iterate *from,
 /// solution, judged by the true laws. True if it is one. @param convex_steps, exact_steps  Newton steps of each, at most
 bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double accuracy,
                          int convex_steps, int exact_steps, kki_solver_stats *stats);
+
+// ---- sparse_anderson.c
+
+/// Accelerated sweeps from `best`, which follows, down to `enough`. @param it  scratch    @param limit  sweeps
+void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best, double enough,
+                         int limit, kki_solver_stats *stats);
 
 // ---- sparse_newton.c
 

@@ -57,6 +57,16 @@ static void place_factor(kki_layout *layout, const kki_sparse_size *size, kki_sp
     KKI_LAYOUT_ARRAY(layout, f->spot, (size_t)size->ties);
 }
 
+static void place_history(kki_layout *layout, size_t rows, kki_sparse_history *h) {
+    for (int k = 0; k < KKI_SPARSE_HISTORY; k++) {
+        KKI_LAYOUT_ARRAY(layout, h->dx[k], rows);
+        KKI_LAYOUT_ARRAY(layout, h->df[k], rows);
+    }
+    KKI_LAYOUT_ARRAY(layout, h->last, rows);
+    KKI_LAYOUT_ARRAY(layout, h->last_change, rows);
+    KKI_LAYOUT_ARRAY(layout, h->change, rows);
+}
+
 static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_scratch *w) {
     const size_t rows = (size_t)size->rows, blocks = (size_t)size->blocks, width = (size_t)size->width;
     KKI_LAYOUT_ARRAY(layout, w->system.g, rows);
@@ -75,6 +85,7 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     KKI_LAYOUT_ARRAY(layout, w->bundles.taken, (size_t)size->bodies);
     KKI_LAYOUT_ARRAY(layout, w->bundles.colour, (size_t)size->ties);
     KKI_LAYOUT_ARRAY(layout, w->bundles.rest, (size_t)size->ties);
+    place_history(layout, rows, &w->history);
     KKI_LAYOUT_ARRAY(layout, w->R, 6 * rows);
     KKI_LAYOUT_ARRAY(layout, w->e, rows);
     KKI_LAYOUT_ARRAY(layout, w->dz, width);
