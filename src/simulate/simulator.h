@@ -78,7 +78,7 @@ typedef struct kki_constraint {
     int32_t sticks; ///< contacts, dry friction: the last step ended with the impulse inside its bounds
 } kki_constraint;
 
-/// What events.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
+/// What stops.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
 typedef struct kki_verdict {
     int32_t mode;
     double d[2];
