@@ -385,9 +385,62 @@ typedef struct crawl_figures {
     double torque[3], forward; ///< largest |torque| in the period, N m; way of the body in it, m
     double seconds, walked;    ///< of computing, for so much time
     double lowest;
+    int samples; ///< of the stance
 } crawl_figures;
 
 /// A period to settle, and one to look at.
+/// Torques and powers of the left fore leg in the second period; sums over its stance.
+static void watch_crawl(study *s, titan *t, const double *rate, const double *bear, const int panels[2], int step,
+                        double phase, crawl_figures *x) {
+    double torque[3], speed[3];
+    parallel(t, 0, torque, speed);
+    for (int k = 0; k < 3; k++) {
+        x->torque[k] = exam_max(x->torque[k], fabs(torque[k]));
+        if (step % 10 == 0) {
+            char name[16];
+            snprintf(name, sizeof name, "J%d", k + 1);
+            exam_point(&s->exam, panels[0], name, phase, torque[k]);
+            exam_point(&s->exam, panels[1], name, phase, torque[k] * speed[k]);
+        }
+    }
+    if (phase >= 2.4) {
+        x->thigh += fabs(torque[1] * speed[1]);
+        x->knee += fabs(torque[2] * speed[2]);
+        x->sum += fabs(torque[1] * speed[1] + torque[2] * speed[2]);
+        x->planned += fabs((bear[t->dof[0][1]] - bear[t->dof[0][2]]) * rate[t->dof[0][1]]);
+        x->samples++;
+    }
+}
+
+/// Two periods of the gait. @param target, rate, bear  room for one moment of it
+static void walk_crawl(study *s, titan *t, const kk_crawl *c, const kk_sequence *gait, const kk_sequence *load,
+                       double *target, double *rate, double *bear, const int panels[2], crawl_figures *x) {
+    const int steps = (int)(2 * c->period * 1000 + 0.5), base = kk_model_joint(t->r.m.model, 1).q_index;
+    const double *q = kk_state_q(t->r.state), begun = cli_now();
+    double start_x = 0, drawing = 0;
+    for (int i = 0; i < steps && t->r.is_good; i++) {
+        const double time = i * 1e-3;
+        kk_sequence_state(gait, time + 1e-3, target, rate, NULL);
+        kk_sequence_sample(load, time + 1e-3, bear, NULL, NULL);
+        servo(t, target, rate, bear);
+        runner_step(&t->r);
+        const double before = cli_now();
+        start_x = i == steps / 2 ? q[base + 4] : start_x;
+        x->lowest = q[base + 6] < x->lowest ? q[base + 6] : x->lowest;
+        if (time >= c->period && t->r.is_good) {
+            watch_crawl(s, t, rate, bear, panels, i, time - c->period, x);
+        }
+        drawing += cli_now() - before;
+    }
+    x->seconds = cli_now() - begun - drawing;
+    x->walked = steps * 1e-3;
+    x->forward = q[base + 4] - start_x;
+    x->thigh /= x->samples;
+    x->knee /= x->samples;
+    x->sum /= x->samples;
+    x->planned /= x->samples;
+}
+
 static crawl_figures crawl(study *s, char posture, int panels[2]) {
     titan t;
     crawl_figures x = {.lowest = INFINITY};
@@ -400,51 +453,7 @@ static crawl_figures crawl(study *s, char posture, int panels[2]) {
     kk_sequence *load = gait ? make_load(&t, &c, gait, upright) : NULL;
     if (load) {
         stand_at_start(&t, gait);
-        const int steps = (int)(2 * c.period * 1000 + 0.5);
-        const int base = kk_model_joint(t.r.m.model, 1).q_index;
-        double start_x = 0;
-        int samples = 0;
-        const double begun = cli_now();
-        double drawing = 0;
-        for (int i = 0; i < steps && t.r.is_good; i++) {
-            const double time = i * 1e-3;
-            kk_sequence_state(gait, time + 1e-3, target, rate, NULL);
-            kk_sequence_sample(load, time + 1e-3, bear, NULL, NULL);
-            servo(&t, target, rate, bear);
-            runner_step(&t.r);
-            const double before = cli_now();
-            const double phase = time - c.period;
-            start_x = i == steps / 2 ? kk_state_q(t.r.state)[base + 4] : start_x;
-            x.lowest = kk_state_q(t.r.state)[base + 6] < x.lowest ? kk_state_q(t.r.state)[base + 6] : x.lowest;
-            if (phase >= 0 && t.r.is_good) {
-                double torque[3], speed[3];
-                parallel(&t, 0, torque, speed);
-                for (int k = 0; k < 3; k++) {
-                    x.torque[k] = exam_max(x.torque[k], fabs(torque[k]));
-                    if (i % 10 == 0) {
-                        char name[16];
-                        snprintf(name, sizeof name, "J%d", k + 1);
-                        exam_point(&s->exam, panels[0], name, phase, torque[k]);
-                        exam_point(&s->exam, panels[1], name, phase, torque[k] * speed[k]);
-                    }
-                }
-                if (phase >= 2.4) {
-                    x.thigh += fabs(torque[1] * speed[1]);
-                    x.knee += fabs(torque[2] * speed[2]);
-                    x.sum += fabs(torque[1] * speed[1] + torque[2] * speed[2]);
-                    x.planned += fabs((bear[t.dof[0][1]] - bear[t.dof[0][2]]) * rate[t.dof[0][1]]);
-                    samples++;
-                }
-            }
-            drawing += cli_now() - before;
-        }
-        x.seconds = cli_now() - begun - drawing;
-        x.walked = steps * 1e-3;
-        x.forward = kk_state_q(t.r.state)[base + 4] - start_x;
-        x.thigh /= samples;
-        x.knee /= samples;
-        x.sum /= samples;
-        x.planned /= samples;
+        walk_crawl(s, &t, &c, gait, load, target, rate, bear, panels, &x);
     }
     free(target);
     free(rate);
@@ -612,78 +621,96 @@ static void spring_gives(titan *t, const kk_crawl *c, const kk_sequence *gait, d
     free(tau);
 }
 
+/// What the walk by torques shows.
+typedef struct pid_figures {
+    double worst[PID_PERIODS]; ///< error of any joint, by period
+    double far;                ///< from the second period on, as a share of what the joint's spring gives
+    double share;              ///< largest torque as a share of its limit
+    double lowest, start_x;    ///< height of the base, and where it was after the first period
+    double factor;             ///< of explicit dampers, at the start
+} pid_figures;
+
+/// One step's figures; every tenth of the second period is drawn.
+static void watch_pid(study *s, const titan *t, const kk_player *player, const double *give, const int panels[2],
+                      int step, pid_figures *x) {
+    const double *q = kk_state_q(t->r.state), *given = kk_simulator_force(t->r.simulator, KK_FORCE_ACTUATOR);
+    const int period = step / 4800, base = kk_model_joint(t->r.m.model, 1).q_index;
+    x->start_x = step == 4800 ? q[base + 4] : x->start_x;
+    x->lowest = q[base + 6] < x->lowest ? q[base + 6] : x->lowest;
+    for (int k = 0; k < 3; k++) { // what the ankle does is of no weight
+        for (int leg = 0; leg < LEGS; leg++) {
+            const double off = fabs(q[t->q[leg][k]] - player->q[t->q[leg][k]]);
+            x->worst[period] = exam_max(x->worst[period], off);
+            x->far = exam_max(x->far, period > 0 ? off / give[k] : 0);
+            x->share = exam_max(x->share, fabs(given[t->dof[leg][k]]) / joint_pid[k].limit);
+        }
+        if (period == 1 && step % 10 == 0) {
+            char name[16];
+            snprintf(name, sizeof name, "J%d", k + 1);
+            exam_point(&s->exam, panels[0], name, step * 1e-3 - 4.8, q[t->q[0][k]] - player->q[t->q[0][k]]);
+            exam_point(&s->exam, panels[1], name, step * 1e-3 - 4.8, given[t->dof[0][k]]);
+        }
+    }
+}
+
+static void report_pid(study *s, const titan *t, const double *give, const pid_figures *x, bool is_good) {
+    const int base = kk_model_joint(t->r.m.model, 1).q_index;
+    const double way = (kk_state_q(t->r.state)[base + 4] - x->start_x) / (PID_PERIODS - 1);
+    study_at_most(
+        s, "PID by torques: largest error of a joint from the second period on, as a share of what its spring gives",
+        "unstable on ODE, given up", is_good ? x->far : INFINITY, "", 1);
+    study_at_most(s, "stable: that of the last period as a share of the second's", "grows", x->worst[2] / x->worst[1],
+                  "", 1.01);
+    study_at_most(s, "largest torque as a share of its limit", "", x->share, "", 0.9);
+    study_at_most(s, "explicit dampers: h times the largest eigenvalue of M⁻¹ D", "not looked at; stable below 2",
+                  x->factor, "", 2);
+    study_at_least(s, "way in a period", "0.24 m", way, "m", 0.235);
+    study_at_least(s, "lowest height above the start", "", x->lowest, "m", -0.002);
+    study_note(s,
+               "Largest error %.4f rad. The bar: the plan's forces under the feet, leaning as far as friction of "
+               "0.5 lets them, load a joint within a range; the "
+               "integral holds its middle, so half of it comes and goes, which is %.1f, %.1f and %.1f mrad of the "
+               "springs by joint. One that comes "
+               "at once stretches a spring twice as far as it does at rest.",
+               exam_max(x->worst[1], x->worst[2]), 500 * give[0], 500 * give[1], 500 * give[2]);
+    study_note(s, "Why it is stable: torques come from the velocities of the step's start, so dampers D make of "
+                  "the velocities (1 − h M⁻¹ D) v, which shrinks "
+                  "while h λ(M⁻¹ D) < 2. It is the lightest joint that counts, with the ones beyond it free: the "
+                  "ankle moves 4e-5 kg m². Integrals "
+                  "stop where a torque is at its limit.");
+}
+
 static void run_pid(study *s) {
     titan t;
     const kk_crawl c = posture_of('A');
-    const int panel = exam_plot(&s->exam, "left fore leg: error of its joints", "time / s", "error / rad", false);
-    const int torques = exam_plot(&s->exam, "left fore leg: torque", "time / s", "torque / N m", false);
+    const int panels[2] = {exam_plot(&s->exam, "left fore leg: error of its joints", "time / s", "error / rad", false),
+                           exam_plot(&s->exam, "left fore leg: torque", "time / s", "torque / N m", false)};
     kk_sequence *gait = begin_titan(&t, s, "titan8/titan8_torque.xml", NULL) ? make_gait(&t, &c) : NULL;
     kk_player *player = NULL;
     kk_command *command = NULL;
     kk_error error = {0};
     kk_pid pid[MOTORS] = {{.kp = 0}};
-    double worst[PID_PERIODS] = {0}, give[LEG_JOINTS], far = 0, start_x = 0, lowest = INFINITY, share = 0;
+    pid_figures x = {.lowest = INFINITY};
     bool is_good = gait && study_ok(s, kk_player_create(t.r.m.model, gait, NULL, &player, &error), &error) &&
                    study_ok(s, kk_command_create(t.r.m.model, NULL, &command), &error);
     if (is_good) {
-        for (int leg = 0; leg < LEGS; leg++) {
-            for (int k = 0; k < LEG_JOINTS; k++) {
-                pid[t.motor[leg][k]] = joint_pid[k];
-            }
+        for (int i = 0; i < LEGS * LEG_JOINTS; i++) {
+            pid[t.motor[i / LEG_JOINTS][i % LEG_JOINTS]] = joint_pid[i % LEG_JOINTS];
         }
         player->pid = pid;
+        double give[LEG_JOINTS];
         stand_at_start(&t, gait);
         spring_gives(&t, &c, gait, give);
-        const double factor = damper_factor(&t);
-        const int base = kk_model_joint(t.r.m.model, 1).q_index;
+        x.factor = damper_factor(&t);
         for (int i = 0; i < 4800 * PID_PERIODS && is_good; i++) {
-            const int period = i / 4800;
-            is_good = study_ok(
-                s, kk_run(t.r.m.model, t.r.state, t.r.simulator, command, kk_player_control, player, 1, &error),
-                &error);
-            start_x = i == 4800 ? kk_state_q(t.r.state)[base + 4] : start_x;
-            lowest = kk_state_q(t.r.state)[base + 6] < lowest ? kk_state_q(t.r.state)[base + 6] : lowest;
-            for (int k = 0; k < 3 && is_good; k++) {
-                const double *given = kk_simulator_force(t.r.simulator, KK_FORCE_ACTUATOR);
-                for (int leg = 0; leg < LEGS; leg++) {
-                    const double off = kk_state_q(t.r.state)[t.q[leg][k]] - player->q[t.q[leg][k]];
-                    worst[period] = exam_max(worst[period], fabs(off));
-                    far = exam_max(far, period > 0 ? fabs(off) / give[k] : 0);
-                    share = exam_max(share, fabs(given[t.dof[leg][k]]) / joint_pid[k].limit);
-                }
-                if (period == 1 && i % 10 == 0) {
-                    char name[16];
-                    snprintf(name, sizeof name, "J%d", k + 1);
-                    exam_point(&s->exam, panel, name, i * 1e-3 - 4.8,
-                               kk_state_q(t.r.state)[t.q[0][k]] - player->q[t.q[0][k]]);
-                    exam_point(&s->exam, torques, name, i * 1e-3 - 4.8, given[t.dof[0][k]]);
-                }
+            const kk_status status =
+                kk_run(t.r.m.model, t.r.state, t.r.simulator, command, kk_player_control, player, 1, &error);
+            is_good = study_ok(s, status, &error);
+            if (is_good) {
+                watch_pid(s, &t, player, give, panels, i, &x);
             }
         }
-        const double way = (kk_state_q(t.r.state)[base + 4] - start_x) / (PID_PERIODS - 1);
-        study_at_most(
-            s,
-            "PID by torques: largest error of a joint from the second period on, as a share of what its spring gives",
-            "unstable on ODE, given up", is_good ? far : INFINITY, "", 1);
-        study_at_most(s, "stable: that of the last period as a share of the second's", "grows", worst[2] / worst[1], "",
-                      1.01);
-        study_at_most(s, "largest torque as a share of its limit", "", share, "", 0.9);
-        study_at_most(s, "explicit dampers: h times the largest eigenvalue of M⁻¹ D", "not looked at; stable below 2",
-                      factor, "", 2);
-        study_at_least(s, "way in a period", "0.24 m", way, "m", 0.235);
-        study_at_least(s, "lowest height above the start", "", lowest, "m", -0.002);
-        study_note(s,
-                   "Largest error %.4f rad. The bar: the plan's forces under the feet, leaning as far as friction of "
-                   "0.5 lets them, load a joint within a range; the "
-                   "integral holds its middle, so half of it comes and goes, which is %.1f, %.1f and %.1f mrad of the "
-                   "springs by joint. One that comes "
-                   "at once stretches a spring twice as far as it does at rest.",
-                   exam_max(worst[1], worst[2]), 500 * give[0], 500 * give[1], 500 * give[2]);
-        study_note(s, "Why it is stable: torques come from the velocities of the step's start, so dampers D make of "
-                      "the velocities (1 − h M⁻¹ D) v, which shrinks "
-                      "while h λ(M⁻¹ D) < 2. It is the lightest joint that counts, with the ones beyond it free: the "
-                      "ankle moves 4e-5 kg m². Integrals "
-                      "stop where a torque is at its limit.");
+        report_pid(s, &t, give, &x, is_good);
     }
     kk_command_free(command);
     kk_player_free(player);
