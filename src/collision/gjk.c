@@ -337,7 +337,7 @@ static double mismatch(const kki_core_distance *result, const kki_core_distance 
     return __builtin_fabs(kk_vec3_dot(kk_vec3_sub(of->on_b, of->on_a), result->normal) - result->distance);
 }
 
-static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distance *result) {
+static int sharpen_once(const kki_core_pair *pair, bool is_first, kki_core_distance *result) {
     const double shift = -1.25 * result->distance + 1e-6 * pair->size;
     kki_core_pair moved = *pair;
     moved.small = NULL;
@@ -351,7 +351,7 @@ static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distan
     const double distance = kki_core_separation(pair, d.normal),
                  turn = kk_vec3_norm(kk_vec3_sub(d.normal, result->normal));
     d.on_b = kk_vec3_sub(d.on_b, kk_vec3_scale(result->normal, shift));
-    const bool is_worse = distance < result->distance - slack * pair->size;
+    const bool is_worse = distance < result->distance - (is_first ? 1e-11 : 1e-14) * pair->size;
     // its points may still be those of the better normal, where EPA's last face was not that of its best plane
     if (is_worse && !(mismatch(result, &d) < mismatch(result, result))) {
         return 0;
@@ -362,9 +362,10 @@ static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distan
     if (is_worse) {
         return 0;
     }
+    const double gain = distance - result->distance;
     result->normal = d.normal;
     result->distance = distance;
-    return turn > 1e-8;
+    return turn > 1e-8 && (gain > 0 || is_first); // what gains nothing wanders about the best in its rounding
 }
 
 // Where d is almost r the steps shrink slowly, each by the same part q: what all of them would come to is guessed.
@@ -388,7 +389,7 @@ static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
     kk_vec3 last = {0, 0, 0};
     for (int i = 0; i < SHARPENINGS && result->iterations < SHARP_ENOUGH; i++) {
         const kk_vec3 before = result->normal;
-        if (!sharpen_once(pair, i == 0 ? 1e-11 : 1e-14, result)) {
+        if (!sharpen_once(pair, i == 0, result)) {
             break;
         }
         const kk_vec3 turn = kk_vec3_sub(result->normal, before);
