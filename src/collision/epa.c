@@ -372,7 +372,7 @@ static int nearest_face(const polytope *p) {
     }
     const double all = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
     int best = 0;
-    while (best < n - 1 && p->offset[best] != all) {
+    while (p->offset[best] > all) { // ends, for one of them is it
         best++;
     }
     return best;
