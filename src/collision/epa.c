@@ -20,6 +20,9 @@ enum {
     MAX_FACES = 2 * MAX_POINTS + MAX_HORIZON // as many as a polytope of so many corners has, and those in exchange
 };
 
+// Faces made, ten a step: of 60 000 random pairs none made more; where rounding goes round in circles it is the end.
+enum { FACES_ENOUGH = 10 * KKI_EPA_ITERATIONS };
+
 // sin² of the angle at a thin face's corner
 static const double THIN = 1e-4;
 
@@ -46,6 +49,7 @@ typedef struct polytope {
     const kki_core_pair *pair;
     double flat; // lengths below are rounding
     int point_count, face_count, spare_count, seen_count, horizon_count;
+    int made; // faces so far, dead ones too
     bool is_broken, is_sharp;
     epa_point point[MAX_POINTS];
     double offset[MAX_FACES]; // of a face from the origin; infinite where it is dead
@@ -70,6 +74,7 @@ static int add_face(polytope *p, int a, int b, int c) {
     const kk_vec3 n = kk_vec3_cross(e, g);
     const double square = kk_vec3_dot(n, n);
     const int f = take_face(p);
+    p->made++;
     if (f < 0 || !(square > 1e-26 * kk_vec3_dot(e, e) * kk_vec3_dot(g, g))) {
         p->is_broken = true;
         return 0;
@@ -396,7 +401,7 @@ static bool expand(polytope *p, kki_core_distance *result) {
     for (int i = 0; i < KKI_EPA_ITERATIONS; i++) {
         const int nearest = nearest_face(p);
         const double offset = p->offset[nearest];
-        const bool is_last = i == KKI_EPA_ITERATIONS - 1;
+        const bool is_last = i == KKI_EPA_ITERATIONS - 1 || p->made > FACES_ENOUGH;
         if (depth >= 0 && (offset >= depth - tolerance || is_last)) {
             find_witness(p, nearest, offset + level, result); // no face could be nearer than the best plane
             return !is_last;
@@ -427,7 +432,7 @@ int kki_epa(const kki_core_pair *pair, const kki_simplex *s, kki_core_distance *
     polytope p;
     p.pair = pair;
     p.flat = 1e-14 * pair->size;
-    p.point_count = p.face_count = p.spare_count = p.seen_count = p.horizon_count = 0;
+    p.point_count = p.face_count = p.spare_count = p.seen_count = p.horizon_count = p.made = 0;
     p.is_broken = false;
     p.is_sharp = kki_core_is_polyhedral(&pair->a) && kki_core_is_polyhedral(&pair->b);
     if (!begin(&p, s)) {
