@@ -417,15 +417,17 @@ static bool step_newton(const kki_core_pair *pair, kki_core_distance *result) {
     if (!solve_newton(pair, n, u, v, x)) {
         return false;
     }
-    const kk_vec3 g = kk_vec3_add(n, kk_vec3_add(kk_vec3_scale(u, x[0]), kk_vec3_scale(v, x[1])));
-    const kk_vec3 guess = kk_vec3_scale(g, 1 / kk_vec3_norm(g));
-    const double distance = kki_core_separation(pair, guess);
-    if (!(distance > result->distance)) {
-        return false;
+    const kk_vec3 turn = kk_vec3_add(kk_vec3_scale(u, x[0]), kk_vec3_scale(v, x[1]));
+    for (double share = 1; share > 0.1; share *= 0.5) { // less of it where the valley bends
+        const kk_vec3 g = kk_vec3_add(n, kk_vec3_scale(turn, share)), guess = kk_vec3_scale(g, 1 / kk_vec3_norm(g));
+        const double distance = kki_core_separation(pair, guess);
+        if (distance > result->distance) {
+            result->normal = guess;
+            result->distance = distance; // the witness points follow with the next step
+            return true;
+        }
     }
-    result->normal = guess;
-    result->distance = distance; // the witness points follow with the next step
-    return true;
+    return false;
 }
 
 // whether there was any step
