@@ -12,8 +12,7 @@ typedef struct search {
     const kki_shape *a, *b; // A: mesh or height field; B: mesh or convex
     const kk_transform *X_WA, *X_WB;
     kk_transform X_AB;
-    kki_core core;  // of B where convex
-    kk_vec3 middle; // of that
+    kki_core core; // of B where convex
     kki_aabb b_box;
     double thick; // both radii
     kki_separation best;
@@ -36,22 +35,13 @@ static double box_distance(const search *s, const kki_aabb *a, const kki_aabb *b
     return kk_sqrt(x * x + y * y + z * z) * (1 - 1e-12) - s->thick;
 }
 
-static kk_vec3 middle_of(const kk_vec3 c[3]) {
-    return kk_vec3_scale(kk_vec3_add(c[0], kk_vec3_add(c[1], c[2])), 1.0 / 3);
-}
-
-// The search begins along the line of the middles; what is proved to be farther than the best ends early.
+// What is proved to be farther than the best ends early.
 static void try_triangle(search *s, const kk_vec3 a[3], const kk_vec3 *b) {
     const kki_core ca = kki_core_triangle(a, s->a->margin);
     const kki_core cb = b ? kki_core_triangle(b, s->b->margin) : s->core;
     kki_pair_memory memory = {0};
     kki_separation r;
-    const kk_vec3 d = kk_vec3_sub(kk_transform_point(s->X_AB, b ? middle_of(b) : s->middle), middle_of(a));
-    const double size = kk_vec3_norm(d), scale = size > 0 ? 1 / size : 0;
-    memory.direction[0] = (float)(d.x * scale);
-    memory.direction[1] = (float)(d.y * scale);
-    memory.direction[2] = (float)(d.z * scale);
-    const double most = s->best.distance + 1e-12 * (ca.extent + cb.extent + size);
+    const double most = s->best.distance + 1e-12 * (ca.extent + cb.extent + kk_vec3_norm(s->X_AB.p));
     if (kki_core_separation_within(&ca, s->X_WA, &cb, s->X_WB, most, &memory, &r) && r.distance < s->best.distance) {
         s->best = r;
     }
@@ -251,7 +241,6 @@ static void search_ordered(search *s) {
     s->X_AB = kk_transform_mul(kk_transform_inverse(*s->X_WA), *s->X_WB);
     s->best.distance = __builtin_inf();
     s->core = s->b->surface ? (kki_core){.radius = s->b->margin} : kki_core_of(s->b);
-    s->middle = s->core.type == KKI_CORE_HULL ? s->core.convex->centroid : kk_vec3_make(0, 0, 0);
     const kki_aabb own = s->b->surface ? s->b->surface->box : box_of(&s->core);
     s->b_box = kki_aabb_transform(s->X_AB, &own);
     s->thick = s->a->margin + s->core.radius;

@@ -20,7 +20,7 @@ enum { BEST, NOW, TRY }; // iterates
 enum {
     MOST_SWEEPS = 6000,
     LAST_SWEEPS = 2000,
-    FIRST_SWEEPS = 400,
+    FIRST_SWEEPS = 1500,
     MANY_ROWS = 10000,
     MOST_PROXIMAL = 30,
     MORE_SWEEPS = 60

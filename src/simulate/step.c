@@ -232,7 +232,10 @@ static void go_to_middle(const kk_model *m, kk_simulator *s) {
         kki_crowd_go_to_middle(m, s);
     } else {
         kki_drift(m, 0.5 * s->h, s->q, s->v);
-        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+        // Runge and Kutta where nothing can ever hold anything: nobody asks for the poses of the middle
+        if (m->options.integrator != KK_INTEGRATOR_RK4 || s->max_constraints > 0) {
+            s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+        }
     }
     memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
 }

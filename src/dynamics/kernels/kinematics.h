@@ -48,21 +48,22 @@ enum { POSE_ARM = 0, POSE_OFFSET = 1, POSE_POSITION = 2 };
 
 /// Axes of a node whose joint has not moved, R_WP R_PN(0).
 KKI_INLINE void axes_at_rest(const knode *b, const mat3 *P, mat3 *R0) {
+    const vec3 x = v_load(&P->c[0]), y = v_load(&P->c[1]), z = v_load(&P->c[2]);
     const vec3 o = v_zero(); // 0 − x: a pose has no zeros with a sign
     switch (b->aligned) {
-    case KKI_ALIGNED_SAME: *R0 = *P; return;
-    case KKI_ALIGNED_X_FORTH: *R0 = (mat3){{P->c[0], P->c[2], v_sub(o, P->c[1])}}; return;
-    case KKI_ALIGNED_X_BACK: *R0 = (mat3){{P->c[0], v_sub(o, P->c[2]), P->c[1]}}; return;
-    case KKI_ALIGNED_Y_FORTH: *R0 = (mat3){{v_sub(o, P->c[2]), P->c[1], P->c[0]}}; return;
-    case KKI_ALIGNED_Y_BACK: *R0 = (mat3){{P->c[2], P->c[1], v_sub(o, P->c[0])}}; return;
+    case KKI_ALIGNED_SAME: *R0 = (mat3){{x, y, z}}; return;
+    case KKI_ALIGNED_X_FORTH: *R0 = (mat3){{x, z, v_sub(o, y)}}; return;
+    case KKI_ALIGNED_X_BACK: *R0 = (mat3){{x, v_sub(o, z), y}}; return;
+    case KKI_ALIGNED_Y_FORTH: *R0 = (mat3){{v_sub(o, z), y, x}}; return;
+    case KKI_ALIGNED_Y_BACK: *R0 = (mat3){{z, y, v_sub(o, x)}}; return;
     case KKI_ALIGNED_X:
-        R0->c[0] = P->c[0];
+        R0->c[0] = x;
         R0->c[1] = v_add(v_scale(P->c[1], b->R[1][1]), v_scale(P->c[2], b->R[1][2]));
         R0->c[2] = v_sub(v_scale(P->c[2], b->R[1][1]), v_scale(P->c[1], b->R[1][2]));
         return;
     case KKI_ALIGNED_Y:
         R0->c[0] = v_sub(v_scale(P->c[0], b->R[2][2]), v_scale(P->c[2], b->R[2][0]));
-        R0->c[1] = P->c[1];
+        R0->c[1] = y;
         R0->c[2] = v_add(v_scale(P->c[2], b->R[2][2]), v_scale(P->c[0], b->R[2][0]));
         return;
     default: *R0 = m_mul_m_const(P, b->R);

@@ -118,7 +118,10 @@ KKI_INLINE vec3 hinge_out(const knode *b, int aligned, vec3 x) {
     }
 }
 
-/// A call made with each kind of alignment as a constant.
+/// A call made with each kind of alignment as a constant; where the program must be small, once.
+#ifdef KKI_SMALL
+#define FOR_ALIGNMENT(kind, call) call(kind);
+#else
 #define FOR_ALIGNMENT(kind, call)                               \
     switch (kind) {                                             \
     case KKI_ALIGNED_SAME: call(KKI_ALIGNED_SAME); break;       \
@@ -130,6 +133,7 @@ KKI_INLINE vec3 hinge_out(const knode *b, int aligned, vec3 x) {
     case KKI_ALIGNED_Y: call(KKI_ALIGNED_Y); break;             \
     default: call(KKI_ALIGNED_NOT); break;                      \
     }
+#endif
 
 /// Force and moment that move the node's inertia as it moves.
 KKI_INLINE void rnea_load(const knode *b, local_node *s) {

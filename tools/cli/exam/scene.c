@@ -68,16 +68,27 @@ void scene_end(scene *s) {
 
 // ---- building
 
-int scene_material(scene *s, double friction, double restitution) {
+static int add_material(scene *s, const kk_material_def *def) {
     int id = 0;
     kk_error error = {0};
+    if (!s->is_broken) {
+        check(s, kk_spec_add_material(s->spec, def, &id, &error), &error);
+    }
+    return id;
+}
+
+int scene_material(scene *s, double friction, double restitution) {
     kk_material_def def = kk_material_def_default();
     def.friction = friction;
     def.restitution = restitution;
-    if (!s->is_broken) {
-        check(s, kk_spec_add_material(s->spec, &def, &id, &error), &error);
-    }
-    return id;
+    return add_material(s, &def);
+}
+
+int scene_soft_material(scene *s, double friction, double stiffness) {
+    kk_material_def def = kk_material_def_default();
+    def.friction = friction;
+    def.stiffness = stiffness;
+    return add_material(s, &def);
 }
 
 int scene_body(scene *s, const kk_body_def *def) {

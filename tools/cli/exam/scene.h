@@ -35,6 +35,8 @@ void scene_break(scene *s, const char *text);
 // ---- building
 
 int scene_material(scene *s, double friction, double restitution);
+/// @param stiffness  N/m a point; two of them in series
+int scene_soft_material(scene *s, double friction, double stiffness);
 int scene_body(scene *s, const kk_body_def *def);
 /// A body on a joint of the given type to `parent`.
 int scene_jointed(scene *s, int parent, kk_joint_type type, kk_vec3 axis, kk_vec3 at, kk_inertia inertia);
