@@ -330,7 +330,7 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
 // A normal is taken only where its separation is no worse, so this cannot harm; the first may be worse by rounding's
 // share, for with it come witness points that belong to their normal, which those of EPA's last face do to half the digits.
 
-enum { SHARPENINGS = 24, SHARP_ENOUGH = 480, NEWTON_STEPS = 8 }; // steps, iterations of all of them
+enum { SHARPENINGS = 24, SHARP_ENOUGH = 360, NEWTON_STEPS = 8 }; // steps, iterations of all of them
 
 // how far two points are from being as far apart along the normal as the bodies
 static double mismatch(const kki_core_distance *result, const kki_core_distance *of) {
