@@ -330,14 +330,14 @@ static void remember(const kki_core_pair *pair, const kki_simplex *s, kk_vec3 n,
 // A normal is taken only where its separation is no worse, so this cannot harm; the first may be worse by rounding's
 // share, for with it come witness points that belong to their normal, which those of EPA's last face do to half the digits.
 
-enum { SHARPENINGS = 24, SHARP_ENOUGH = 600 }; // steps, and iterations of all of them
+enum { SHARPENINGS = 24, SHARP_ENOUGH = 360, NEWTON_STEPS = 8 }; // steps, iterations of all of them
 
 // how far two points are from being as far apart along the normal as the bodies
 static double mismatch(const kki_core_distance *result, const kki_core_distance *of) {
     return __builtin_fabs(kk_vec3_dot(kk_vec3_sub(of->on_b, of->on_a), result->normal) - result->distance);
 }
 
-static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distance *result) {
+static int sharpen_once(const kki_core_pair *pair, bool is_first, kki_core_distance *result) {
     const double shift = -1.25 * result->distance + 1e-6 * pair->size;
     kki_core_pair moved = *pair;
     moved.small = NULL;
@@ -351,7 +351,7 @@ static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distan
     const double distance = kki_core_separation(pair, d.normal),
                  turn = kk_vec3_norm(kk_vec3_sub(d.normal, result->normal));
     d.on_b = kk_vec3_sub(d.on_b, kk_vec3_scale(result->normal, shift));
-    const bool is_worse = distance < result->distance - slack * pair->size;
+    const bool is_worse = distance < result->distance - (is_first ? 1e-11 : 1e-14) * pair->size;
     // its points may still be those of the better normal, where EPA's last face was not that of its best plane
     if (is_worse && !(mismatch(result, &d) < mismatch(result, result))) {
         return 0;
@@ -362,9 +362,10 @@ static int sharpen_once(const kki_core_pair *pair, double slack, kki_core_distan
     if (is_worse) {
         return 0;
     }
+    const double gain = distance - result->distance;
     result->normal = d.normal;
     result->distance = distance;
-    return turn > 1e-8;
+    return turn > 1e-8 && (gain > 0 || is_first); // what gains nothing wanders about the best in its rounding
 }
 
 // Where d is almost r the steps shrink slowly, each by the same part q: what all of them would come to is guessed.
@@ -384,15 +385,69 @@ static bool guess_limit(const kki_core_pair *pair, kk_vec3 turn, kk_vec3 last, k
     return true;
 }
 
+// The farthest point w of A − B along n + su + tv; at the best normal w is along it: w·u = h s, w·v = h t with h = w·n.
+static kk_vec3 farthest(const kki_core_pair *pair, kk_vec3 n) {
+    kki_difference w = {.id = {-1, -1}};
+    kki_core_pair_support(pair, n, &w);
+    return w.w;
+}
+
+static bool solve_newton(const kki_core_pair *pair, kk_vec3 n, kk_vec3 u, kk_vec3 v, double x[2]) {
+    const double step = 1e-5;
+    const kk_vec3 w = farthest(pair, n);
+    const kk_vec3 du = kk_vec3_sub(farthest(pair, kk_vec3_add(n, kk_vec3_scale(u, step))), w);
+    const kk_vec3 dv = kk_vec3_sub(farthest(pair, kk_vec3_add(n, kk_vec3_scale(v, step))), w);
+    const double h = kk_vec3_dot(w, n), gu = kk_vec3_dot(w, u), gv = kk_vec3_dot(w, v);
+    const double a = kk_vec3_dot(du, u) / step - h, c = kk_vec3_dot(dv, v) / step - h;
+    const double b = 0.5 * (kk_vec3_dot(du, v) + kk_vec3_dot(dv, u)) / step, det = a * c - b * b;
+    if (!(a > 0) || !(det > 0)) {
+        return false;
+    }
+    x[0] = (b * gv - c * gu) / det;
+    x[1] = (b * gu - a * gv) / det;
+    return x[0] * x[0] + x[1] * x[1] < 0.01;
+}
+
+// Newton's step where the difference is smooth about the normal, its curvature from two farthest points beside it.
+static bool step_newton(const kki_core_pair *pair, kki_core_distance *result) {
+    const kk_vec3 n = result->normal;
+    const kk_vec3 across = n.x * n.x < 0.5 ? kk_vec3_make(0, -n.z, n.y) : kk_vec3_make(n.z, 0, -n.x);
+    const kk_vec3 u = kk_vec3_scale(across, 1 / kk_vec3_norm(across)), v = kk_vec3_cross(n, u);
+    double x[2];
+    if (!solve_newton(pair, n, u, v, x)) {
+        return false;
+    }
+    const kk_vec3 turn = kk_vec3_add(kk_vec3_scale(u, x[0]), kk_vec3_scale(v, x[1]));
+    for (double share = 1; share > 0.1; share *= 0.5) { // less of it where the valley bends
+        const kk_vec3 g = kk_vec3_add(n, kk_vec3_scale(turn, share)), guess = kk_vec3_scale(g, 1 / kk_vec3_norm(g));
+        const double distance = kki_core_separation(pair, guess);
+        if (distance > result->distance) {
+            result->normal = guess;
+            result->distance = distance; // the witness points follow with the next step
+            return true;
+        }
+    }
+    return false;
+}
+
+// whether there was any step
+static bool run_newton(const kki_core_pair *pair, kki_core_distance *result) {
+    int i = 0;
+    while (i < NEWTON_STEPS && step_newton(pair, result)) {
+        i++;
+    }
+    return i > 0;
+}
+
 static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
     kk_vec3 last = {0, 0, 0};
     for (int i = 0; i < SHARPENINGS && result->iterations < SHARP_ENOUGH; i++) {
         const kk_vec3 before = result->normal;
-        if (!sharpen_once(pair, i == 0 ? 1e-11 : 1e-14, result)) {
+        if (!sharpen_once(pair, i == 0, result)) {
             break;
         }
         const kk_vec3 turn = kk_vec3_sub(result->normal, before);
-        last = guess_limit(pair, turn, last, result) ? kk_vec3_make(0, 0, 0) : turn;
+        last = run_newton(pair, result) || guess_limit(pair, turn, last, result) ? kk_vec3_make(0, 0, 0) : turn;
     }
 }
 
