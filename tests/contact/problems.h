@@ -43,8 +43,8 @@ static inline contact_case *case_create(void) {
     c->g = case_zeros(CASE_ROWS);
     c->compliance = case_zeros(CASE_ROWS);
     c->options = kki_solver_options_default();
-    KK_CHECK_EQ_INT(kki_solver_work_create(&c->work, NULL, (kki_solver_size){CASE_ROWS, CASE_BLOCKS, 6 * CASE_BODIES, 0}),
-                    KK_OK);
+    KK_CHECK_EQ_INT(
+        kki_solver_work_create(&c->work, NULL, (kki_solver_size){CASE_ROWS, CASE_BLOCKS, 6 * CASE_BODIES, 0}), KK_OK);
     return c;
 }
 
