@@ -22,21 +22,6 @@ typedef struct history {
     double product[DEPTH * DEPTH]; ///< of differences of changes
 } history;
 
-/// In one order, four sums at a time.
-static double dot(int n, const double *a, const double *b) {
-    double sum[4] = {0, 0, 0, 0};
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            sum[k] += a[i + k] * b[i + k];
-        }
-    }
-    for (; i < n; i++) {
-        sum[i & 3] += a[i] * b[i];
-    }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 static void forget(history *y) {
     y->count = y->next = 0;
     y->has_last = false;
@@ -55,7 +40,7 @@ static void remember(history *y, const double *x) {
         y->count = y->count < DEPTH ? y->count + 1 : DEPTH;
         y->next = (at + 1) % DEPTH;
         for (int j = 0; j < y->count; j++) {
-            y->product[at * DEPTH + j] = y->product[j * DEPTH + at] = dot(y->n, df, h->df[j]);
+            y->product[at * DEPTH + j] = y->product[j * DEPTH + at] = kki_sparse_dot(y->n, df, h->df[j]);
         }
     }
     memcpy(h->last, x, sizeof *x * (size_t)y->n);
@@ -72,7 +57,7 @@ static bool combine(history *y, double *x) {
             a[i * m + j] = y->product[i * DEPTH + j];
         }
         a[i * m + i] = a[i * m + i] * (1 + 1e-10) + 1e-300;
-        b[i] = dot(y->n, y->h->df[i], y->h->change);
+        b[i] = kki_sparse_dot(y->n, y->h->df[i], y->h->change);
     }
     if (m == 0) {
         return false;
@@ -106,7 +91,7 @@ static double turn(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_solver_sta
     for (int i = 0; i < n; i++) {
         change[i] = it->lambda[i] - change[i];
     }
-    return dot(n, change, change);
+    return kki_sparse_dot(n, change, change);
 }
 
 void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best, double enough,

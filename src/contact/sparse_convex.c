@@ -147,20 +147,6 @@ static void answer_all(convex *c, const double *u, int what) {
     }
 }
 
-static double dot(int n, const double *a, const double *b) {
-    double sum[4] = {0, 0, 0, 0};
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            sum[k] += a[i + k] * b[i + k];
-        }
-    }
-    for (; i < n; i++) {
-        sum[i & 3] += a[i] * b[i];
-    }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 /// u = Yᵀ z + g.
 static void velocities(convex *c) {
     c->s->kernels->velocity(c->s->problem, c->z, c->u);
@@ -190,7 +176,7 @@ static bool direction(convex *c, kki_solver_stats *stats) {
     memcpy(w->minus_gradient, w->dz, sizeof *w->dz * (size_t)s->width);
     s->kernels->solve(s->problem, &w->factor, w->dz);
     s->kernels->velocity(s->problem, w->dz, w->du);
-    c->slope = -dot(s->width, w->minus_gradient, w->dz);
+    c->slope = -kki_sparse_dot(s->width, w->minus_gradient, w->dz);
     return c->exact || c->slope < 0;
 }
 
@@ -200,12 +186,12 @@ static double slope_at(convex *c, double a, double zp, double pp) {
     }
     answer_all(c, c->trial, CURVATURE);
     c->curvature += pp;
-    return zp + a * pp - dot(c->s->nrow, c->lambda, c->w->du);
+    return zp + a * pp - kki_sparse_dot(c->s->nrow, c->lambda, c->w->du);
 }
 
 /// Length at which the slope has all but vanished: Newton's method between bounds, for the slope only rises.
 static double line_search(convex *c) {
-    const double zp = dot(c->s->width, c->z, c->w->dz), pp = dot(c->s->width, c->w->dz, c->w->dz);
+    const double zp = kki_sparse_dot(c->s->width, c->z, c->w->dz), pp = kki_sparse_dot(c->s->width, c->w->dz, c->w->dz);
     double low = 0, high = 0, a = 1;
     for (int trial = 0; trial < MOST_TRIALS; trial++) {
         const double slope = slope_at(c, a, zp, pp);
@@ -233,7 +219,7 @@ static double error_at(convex *c, double a) {
         w->minus_gradient[k] = -(c->z[k] + a * w->dz[k]);
     }
     s->kernels->motion(s->problem, c->lambda, w->minus_gradient);
-    return dot(s->width, w->minus_gradient, w->minus_gradient);
+    return kki_sparse_dot(s->width, w->minus_gradient, w->minus_gradient);
 }
 
 /// Halved until the error falls; 0 where it does not.
@@ -257,7 +243,7 @@ static bool solve_exactly(convex *c, double enough, int limit, kki_solver_stats 
             return false;
         }
         double after = 0;
-        const double before = dot(s->width, c->w->minus_gradient, c->w->minus_gradient);
+        const double before = kki_sparse_dot(s->width, c->w->minus_gradient, c->w->minus_gradient);
         if (before <= enough) {
             return true;
         }

@@ -147,4 +147,19 @@ void kki_sparse_project(const kki_problem *p, double *lambda);
 bool kki_sparse_newton_step(kki_sparse_scratch *w, kki_sparse_iterate *it, double penalty, double share,
                             kki_solver_stats *stats);
 
+/// In one order, four sums at a time.
+static inline double kki_sparse_dot(int n, const double *a, const double *b) {
+    double sum[4] = {0, 0, 0, 0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) {
+            sum[k] += a[i + k] * b[i + k];
+        }
+    }
+    for (; i < n; i++) {
+        sum[i & 3] += a[i] * b[i];
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 #endif

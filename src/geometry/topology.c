@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "base/arena.h"
+#include "base/sets.h"
 #include "base/sort.h"
 #include "geometry/mesh.h"
 
@@ -170,22 +171,6 @@ static void fill_vertex_edges(kki_topology *t) {
 
 // ---- checks
 
-// root of a tree of union-find, halving the path on the way
-static int32_t find_root(int32_t *parent, int32_t i) {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-// the smaller id becomes the root, so roots do not depend on the order of unions
-static void unite(int32_t *parent, int32_t a, int32_t b) {
-    a = find_root(parent, a);
-    b = find_root(parent, b);
-    parent[a > b ? a : b] = a < b ? a : b;
-}
-
 static void count_components(kki_topology *t) {
     int32_t *parent = t->component;
     for (int32_t f = 0; f < t->face_count; f++) {
@@ -196,11 +181,11 @@ static void count_components(kki_topology *t) {
         const bool same = e > 0 && memcmp(t->edge[e].vertex, t->edge[e - 1].vertex, sizeof t->edge[e].vertex) == 0;
         const int32_t *face = t->edge[e].face, one = face[0] >= 0 ? face[0] : face[1];
         if (face[0] >= 0 && face[1] >= 0) {
-            unite(parent, face[0], face[1]);
+            kki_sets_unite(parent, face[0], face[1]);
         }
         if (same) {
             const int32_t *before = t->edge[e - 1].face;
-            unite(parent, one, before[0] >= 0 ? before[0] : before[1]);
+            kki_sets_unite(parent, one, before[0] >= 0 ? before[0] : before[1]);
         }
     }
     // number the pieces by their first face; a root is the smallest id of its piece
@@ -226,7 +211,7 @@ static void unite_corners(const kki_topology *t, const kki_mesh *mesh, int32_t *
         const int32_t a = t->edge[e].face[0], b = t->edge[e].face[1];
         for (int k = 0; k < 2 && a >= 0 && b >= 0; k++) {
             const int32_t v = t->edge[e].vertex[k];
-            unite(parent, 3 * a + corner_at(mesh, a, v), 3 * b + corner_at(mesh, b, v));
+            kki_sets_unite(parent, 3 * a + corner_at(mesh, a, v), 3 * b + corner_at(mesh, b, v));
         }
     }
 }

@@ -3,31 +3,11 @@
 /// Islands are numbered by their first tree, constraints keep their order within one, and rows of an island begin at a
 /// multiple of four; all of it depends on the list of constraints alone.
 #include "base/error.h"
+#include "base/sets.h"
 #include "simulate/island.h"
 
 static int tree_of_dof(const kk_model *m, int dof) {
     return dof < 0 ? -1 : m->node_tree[m->dof_node[dof]];
-}
-
-/// Root of a tree's set, with the path halved on the way.
-static int find(int32_t *parent, int tree) {
-    while (parent[tree] != tree) {
-        parent[tree] = parent[parent[tree]];
-        tree = parent[tree];
-    }
-    return tree;
-}
-
-static void unite(int32_t *parent, int a, int b) {
-    if (a < 0 || b < 0) {
-        return;
-    }
-    const int x = find(parent, a), y = find(parent, b);
-    if (x < y) {
-        parent[y] = x;
-    } else {
-        parent[x] = y;
-    }
 }
 
 static int any_tree(const kk_model *m, const kki_constraint *c) {
@@ -43,14 +23,17 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
         island[t] = -1;
     }
     for (int i = 0; i < s->nconstraint; i++) {
-        unite(parent, tree_of_dof(m, s->constraint[i].dof[0]), tree_of_dof(m, s->constraint[i].dof[1]));
+        const int a = tree_of_dof(m, s->constraint[i].dof[0]), b = tree_of_dof(m, s->constraint[i].dof[1]);
+        if (a >= 0 && b >= 0) {
+            kki_sets_unite(parent, a, b);
+        }
     }
     for (int i = 0; i < s->nconstraint; i++) {
-        island[find(parent, any_tree(m, &s->constraint[i]))] = 0; // this one counts
+        island[kki_sets_find(parent, any_tree(m, &s->constraint[i]))] = 0; // this one counts
     }
     s->nisland = 0;
     for (int t = 0; t < m->ntree; t++) {
-        const int root = find(parent, t);
+        const int root = kki_sets_find(parent, t);
         if (root == t && island[t] == 0) {
             s->island[s->nisland] = (kki_island){0};
             island[t] = s->nisland++;

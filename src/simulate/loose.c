@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sets.h"
 #include "simulate/island.h"
 
 /// Overlap that is left alone, as a share of what a step repairs at most, and share of the rest that a step undoes: sweeps that all at once would lift one
@@ -115,19 +116,6 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
 
 // ---- faces and sets
 
-static int find(int32_t *parent, int tree) {
-    while (parent[tree] != tree) {
-        parent[tree] = parent[parent[tree]];
-        tree = parent[tree];
-    }
-    return tree;
-}
-
-static void unite(int32_t *parent, int a, int b) {
-    const int x = find(parent, a), y = find(parent, b);
-    parent[x < y ? y : x] = x < y ? x : y;
-}
-
 /// Rigid, without restitution, with one friction in all directions: what a sweep's step can do.
 static int is_plain(const kki_contact_law *l) {
     return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->restitution > 0) && !(l->adhesion > 0) &&
@@ -170,7 +158,7 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
         if (loose && is_plain(&m->law[c->law])) {
             x->face[x->nface++] = (kki_loose_face){.first = i, .count = end - i, .tree = {a, b}, .colour = -1};
             if (a >= 0 && b >= 0) {
-                unite(x->parent, a, b);
+                kki_sets_unite(x->parent, a, b);
             }
             continue;
         }
@@ -184,7 +172,7 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
 }
 
 static int set_of(kki_loose *x, const kki_loose_face *f) {
-    return find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
+    return kki_sets_find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
 }
 
 /// Rows of each set.
@@ -193,7 +181,7 @@ static void measure_sets(const kk_model *m, kki_loose *x) {
         x->rows[set_of(x, &x->face[i])] += 3 * x->face[i].count;
     }
     for (int t = 0; t < m->ntree; t++) {
-        x->is_held[find(x->parent, t)] |= x->is_held[t];
+        x->is_held[kki_sets_find(x->parent, t)] |= x->is_held[t];
     }
     for (int t = 0; t < m->ntree; t++) {
         x->is_held[t] |= x->parent[t] == t && x->rows[t] == 0; // touches nothing
@@ -244,7 +232,7 @@ static void make_batches(const kk_model *m, kki_loose *x) {
 static void number_bodies(const kk_model *m, kki_loose *x) {
     kki_swarm *w = &x->swarm;
     for (int t = 0; t < m->ntree; t++) {
-        const int set = find(x->parent, t);
+        const int set = kki_sets_find(x->parent, t);
         w->batch[x->is_held[set] ? 0 : x->batch[set]].body_end += !x->is_held[set];
     }
     w->nbody = 0;
@@ -254,7 +242,7 @@ static void number_bodies(const kk_model *m, kki_loose *x) {
         w->nbody += count;
     }
     for (int t = 0; t < m->ntree; t++) {
-        const int set = find(x->parent, t);
+        const int set = kki_sets_find(x->parent, t);
         if (!x->is_held[set]) {
             const int body = w->batch[x->batch[set]].body_end++;
             x->node[body] = m->dof_node[m->tree_first_dof[t]];
