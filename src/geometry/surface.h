@@ -30,6 +30,13 @@ typedef struct kki_surface_facet {
     uint8_t vertex_is_flat[3];
 } kki_surface_facet;
 
+/// A vertex as its neighbour sees it, with all that a climb asks for: stepping on, it waits for memory once.
+typedef struct kki_surface_star {
+    kk_vec3 p;
+    int32_t vertex;
+    int32_t first; ///< start of its own star; the vertex after it begins where this one ends
+} kki_surface_star;
+
 struct kki_surface {
     kk_allocator allocator;
     size_t block_size;
@@ -40,6 +47,7 @@ struct kki_surface {
     int32_t (*face_edge)[3];  ///< [face_count] edge k joins corners k and k + 1
     int32_t *vertex_first;    ///< [vertex_count + 1] start of each vertex's edges in vertex_edge
     int32_t *vertex_edge;     ///< [2 edge_count]
+    kki_surface_star *star;   ///< [2 edge_count] the other ends of those edges
     kk_vec3 *normal;          ///< [face_count] unit; 0 for faces without area
     kk_vec3 *vertex_normal;   ///< [vertex_count] angle-weighted, not normalised
     uint8_t *edge_kind;       ///< [edge_count] kki_edge_kind
