@@ -22,6 +22,7 @@ typedef struct slab {
 
 // One lane of a tree, in its own frame.
 typedef struct lane {
+    int32_t at;
     kki_tree_entry entry;
     centred box;
     slab slab;
@@ -97,6 +98,10 @@ static centred root_box(const kki_tree *t) {
         b.h[k] = 0.5f * (high - low);
     }
     return b;
+}
+
+static lane root_lane(const kki_tree *t) {
+    return (lane){-1, {0, 0}, root_box(t), {{0, 0, 0}, 0, __builtin_inff()}};
 }
 
 static double reach_of(const centred *b) {
@@ -180,25 +185,29 @@ static int near_lanes(const kki_tree *t, int32_t node, const placement *o_in_t, 
     return kki_mask4_bits(near);
 }
 
-static lane lane_at(const kki_tree *t, int32_t at, const centred *root) {
-    lane l = {{0, 0}, *root, {{0, 0, 0}, 0, __builtin_inff()}};
+// Goes to a lane unless it is there: of two pairs one after the other, one lane is often the same.
+static void go_to_lane(const kki_tree *t, int32_t at, const lane *root, lane *l) {
+    if (at == l->at) {
+        return;
+    }
     if (at < 0) {
-        return l;
+        *l = *root;
+        return;
     }
     const kki_tree_node *n = &t->node[at >> 2];
-    const kki_tree_slabs *s = t->slab ? &t->slab[at >> 2] : NULL;
     const int i = at & 3;
-    l.entry = kki_tree_lane(t, at);
+    l->at = at;
+    l->entry = kki_tree_lane(t, at);
     for (int k = 0; k < 3; k++) {
-        l.box.c[k] = 0.5f * (n->lower[k][i] + n->upper[k][i]);
-        l.box.h[k] = 0.5f * (n->upper[k][i] - n->lower[k][i]);
-        l.slab.n[k] = s ? s->n[k][i] : 0;
+        l->box.c[k] = 0.5f * (n->lower[k][i] + n->upper[k][i]);
+        l->box.h[k] = 0.5f * (n->upper[k][i] - n->lower[k][i]);
     }
-    if (s) {
-        l.slab.middle = s->middle[i];
-        l.slab.half = s->half[i];
+    if (t->slab) {
+        const kki_tree_slabs *s = &t->slab[at >> 2];
+        l->slab.n[0] = s->n[0][i], l->slab.n[1] = s->n[1][i], l->slab.n[2] = s->n[2][i];
+        l->slab.middle = s->middle[i];
+        l->slab.half = s->half[i];
     }
-    return l;
 }
 
 static void fetch_node(const kki_tree *t, int32_t node) {
@@ -238,14 +247,16 @@ void kki_tree_pairs(const kki_tree *a, const kki_tree *b, const kk_transform *X_
     }
     stack[0] = (two_lanes){-1, -1};
     const kk_vec3 p = X_AB->p;
-    const centred a_root = root_box(a), b_root = root_box(b);
+    const lane a_root = root_lane(a), b_root = root_lane(b);
+    lane la = a_root, lb = b_root;
     const double scale =
-        reach_of(&a_root) + reach_of(&b_root) + __builtin_fabs(p.x) + __builtin_fabs(p.y) + __builtin_fabs(p.z);
+        reach_of(&la.box) + reach_of(&lb.box) + __builtin_fabs(p.x) + __builtin_fabs(p.y) + __builtin_fabs(p.z);
     const float slack = kki_float_above(limit + 4e-6 * scale);
     const placement b_in_a = place(*X_AB, slack), a_in_b = place(kk_transform_inverse(*X_AB), slack);
     while (depth > 0) {
         const two_lanes lanes = stack[--depth];
-        const lane la = lane_at(a, lanes.a, &a_root), lb = lane_at(b, lanes.b, &b_root);
+        go_to_lane(a, lanes.a, &a_root, &la);
+        go_to_lane(b, lanes.b, &b_root, &lb);
         if (la.entry.count > 0 && lb.entry.count > 0) {
             const kki_aabb box = box_of(&la.box);
             visit(user, la.entry, lb.entry, &box);
