@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "collision/mesh_contact.h"
+#include "collision/triangle_pair.h"
 #include "geometry/tree_pair.h"
 
 enum { HITS = 80, GENERAL_FROM = 24, WAITING = 16 };
@@ -550,7 +551,7 @@ static void try_leaves(contact *c, kki_tree_entry a, kki_tree_entry b, const kki
             }
             n = is_turned ? n : kk_mat3_mul_vec(c->x.X_MX.R, t->leaf_normal[j]);
             is_turned = true;
-            if (is_one_sided(n, corner[0], s->corner[i], limit)) {
+            if (is_one_sided(n, corner[0], s->corner[i], limit) || kki_edges_part(s->corner[i], corner, limit)) {
                 continue;
             }
             is_set = is_set || set_triangle(c, j);
