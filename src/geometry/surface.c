@@ -446,19 +446,39 @@ kki_triangle_point kki_triangle_closest(const kk_vec3 corner[3], kk_vec3 p) {
 }
 
 // steepest first
-int32_t kki_surface_climb(const kki_surface *s, kk_vec3 d, int32_t from, int most) {
-    double best = kk_vec3_dot(d, s->vertex[from]);
-    int32_t first = s->vertex_first[from], at = -1;
-    for (int step = 0; step < most && at != from; step++) {
-        at = from;
-        for (const kki_surface_star *q = &s->star[first], *end = &s->star[s->vertex_first[at + 1]]; q < end; q++) {
-            const double height = kk_vec3_dot(d, q->p);
-            from = height > best ? q->vertex : from;
-            first = height > best ? q->first : first;
-            best = height > best ? height : best;
-        }
+typedef struct climb {
+    const kki_surface *s;
+    kk_vec3 d;
+    double best;
+    int32_t at, first; // and where its star begins
+} climb;
+
+static climb begin_climb(const kki_surface *s, kk_vec3 d, int32_t from) {
+    return (climb){s, d, kk_vec3_dot(d, s->vertex[from]), from, s->vertex_first[from]};
+}
+
+// To the highest neighbour; false where there is none higher.
+static inline bool step_up(climb *c) {
+    const int32_t from = c->at;
+    for (const kki_surface_star *q = &c->s->star[c->first], *end = &c->s->star[c->s->vertex_first[from + 1]]; q < end;
+         q++) {
+        const double height = kk_vec3_dot(c->d, q->p);
+        c->at = height > c->best ? q->vertex : c->at;
+        c->first = height > c->best ? q->first : c->first;
+        c->best = height > c->best ? height : c->best;
     }
-    return from;
+    return c->at != from;
+}
+
+void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, int32_t at[2]) {
+    climb p = begin_climb(a, a_d, at[0]), q = begin_climb(b, b_d, at[1]);
+    bool goes_on[2] = {true, true};
+    for (int step = 0; step < most && (goes_on[0] || goes_on[1]); step++) {
+        goes_on[0] = goes_on[0] && step_up(&p);
+        goes_on[1] = goes_on[1] && step_up(&q);
+    }
+    at[0] = p.at;
+    at[1] = q.at;
 }
 
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *s, int32_t face, int feature) {

@@ -88,9 +88,10 @@ typedef struct kki_surface_point {
 /// Nearest point within `limit`; among equally near ones that of the lowest face.
 kki_surface_point kki_surface_closest(const kki_surface *surface, kk_vec3 p, double limit);
 
-/// The vertex where climbing along d from a vertex ends, at the latest after `most` steps: no neighbour is farther. Of a
-/// convex surface it is the farthest.
-int32_t kki_surface_climb(const kki_surface *surface, kk_vec3 d, int32_t from, int most);
+/// The vertices of two surfaces where climbing, each along its own d, ends, at the latest after `most` steps: no neighbour is
+/// farther. Of a convex surface it is the farthest. Both at once, for most of a climb is waiting for memory.
+/// @param at  where to begin and where it ends
+void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, int32_t at[2]);
 
 /// Pseudo-normal of a feature of a face (kki_triangle_point), not normalised.
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *surface, int32_t face, int feature);
