@@ -313,6 +313,20 @@ static void try_edges(search *s) {
     }
 }
 
+// Of two triangles in one plane, products of edges say nothing: what parts them lies in the plane, across an edge.
+static void try_in_plane(search *s) {
+    const kki_probe *x = s->x;
+    const kk_vec3 sine = kk_vec3_cross(s->f->n, kk_mat3_mul_vec(x->X_MX.R, x->facet->n));
+    for (int k = 0; k < 3 && kk_vec3_dot(sine, sine) < KKI_FLAT_SINE * KKI_FLAT_SINE; k++) {
+        const int next = (k + 1) % 3;
+        const kk_vec3 a = kk_vec3_cross(kk_vec3_sub(s->f->v[next], s->f->v[k]), s->f->n);
+        const kk_vec3 e = kk_vec3_sub(x->corner[next], x->corner[k]);
+        const kk_vec3 b = kk_vec3_cross(kk_mat3_mul_vec(x->X_MX.R, x->facet->n), e);
+        s->any = kki_greater(s->any, separation(s, unit(a, kk_vec3_norm(a))));
+        s->any = kki_greater(s->any, separation(s, unit(b, kk_vec3_norm(b))));
+    }
+}
+
 // ---- nearest points of round cores
 
 typedef struct nearest {
@@ -650,15 +664,25 @@ static bool is_under(const search *s) {
            kki_triangle_closest(s->f->v, kk_transform_point(x->X_MX, kki_probe_farthest(x, l))).feature == 6;
 }
 
+// The triangle of a solid X looks along d as the mesh's own does: X's body is below it, and what it says of the gap is not
+// the body's. Side walls in one plane, one body upon the other, are such.
+static bool looks_away(const kki_probe *x, kk_vec3 d) {
+    return x->facet && x->facet->is_solid && kk_vec3_dot(kk_mat3_mul_vec(x->X_MX.R, x->facet->n), d) > KKI_FLAT_SINE;
+}
+
 // The triangle is clear of X along a direction it may not have: its plane may still be near in front of it.
 static int judge(const search *s, kki_hit hit[2]) {
     const double r = s->x->radius;
     if (s->any > s->limit || s->best.sep > s->limit) {
         return 0;
     }
-    if (!(s->any - r > s->tiny && s->best.sep - r < 0)) {
+    if (!(s->any - r > s->tiny && s->best.sep - r < (s->x->facet ? s->tiny : 0))) {
         hit[0] = s->best;
-        return 1;
+        hit[0].is_weak = s->best.kind == KKI_HIT_FACE && looks_away(s->x, s->best.d);
+        return !hit[0].is_weak || s->best.sep < -s->tiny;
+    }
+    if (looks_away(s->x, s->face.d)) {
+        return 0;
     }
     hit[0] = s->face;
     hit[0].only_above = true;
@@ -701,6 +725,9 @@ int kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_pro
     } else {
         try_x_faces(&s);
         try_edges(&s);
+    }
+    if (x->facet && s.any <= s.limit) {
+        try_in_plane(&s);
     }
     if (s.any <= s.limit && (x->radius > 0 || x->shape.face_count == 0)) {
         try_nearest(&s);
