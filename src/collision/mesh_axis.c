@@ -666,9 +666,13 @@ static bool is_under(const search *s) {
 
 // The triangle of a solid X looks along d as the mesh's own does: X's body is below it, and what it says of the gap is not
 // the body's. Side walls in one plane, one body upon the other, are such.
-static bool looks_away(const kki_probe *x, kk_vec3 d) {
-    return x->facet && x->facet->is_solid && kk_vec3_dot(kk_mat3_mul_vec(x->X_MX.R, x->facet->n), d) > KKI_FLAT_SINE;
+static bool looks_away(const kki_probe *x, kk_vec3 d, double least) {
+    return x->facet && x->facet->is_solid && kk_vec3_dot(kk_mat3_mul_vec(x->X_MX.R, x->facet->n), d) > least;
 }
+
+// Points in front of the triangle where X's reaches behind its plane beside it: corners of a face that is tilted a little,
+// not of a wall that stands out by a hair.
+static const double STEEP = -0.5;
 
 // The triangle is clear of X along a direction it may not have: its plane may still be near in front of it.
 static int judge(const search *s, kki_hit hit[2]) {
@@ -678,10 +682,10 @@ static int judge(const search *s, kki_hit hit[2]) {
     }
     if (!(s->any - r > s->tiny && s->best.sep - r < (s->x->facet ? s->tiny : 0))) {
         hit[0] = s->best;
-        hit[0].is_weak = s->best.kind == KKI_HIT_FACE && looks_away(s->x, s->best.d);
+        hit[0].is_weak = s->best.kind == KKI_HIT_FACE && looks_away(s->x, s->best.d, KKI_FLAT_SINE);
         return !hit[0].is_weak || s->best.sep < -s->tiny;
     }
-    if (looks_away(s->x, s->face.d)) {
+    if (looks_away(s->x, s->face.d, STEEP)) {
         return 0;
     }
     hit[0] = s->face;
