@@ -23,6 +23,9 @@ kk_transform kk_shape_pose(const kk_model *model, const kk_data *data, int shape
 static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                           kk_separation *separation) {
     kki_separation found;
+    if (!kki_pose_is_sane(X_WA) || !kki_pose_is_sane(X_WB)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_distance(a, X_WA, b, X_WB, NULL, &found)) {
         return KK_UNSUPPORTED;
     }
@@ -49,7 +52,7 @@ int kk_shape_manifolds(const kk_model *model, int shape_a, kk_transform X_WA, in
     const kki_model_shape *a = collider(model, shape_a), *b = collider(model, shape_b);
     kki_manifold own[MOST_MANIFOLDS];
     kki_pair_memory memory = {0};
-    if (!a || !b || room <= 0) {
+    if (!a || !b || room <= 0 || !kki_pose_is_sane(&X_WA) || !kki_pose_is_sane(&X_WB)) {
         return 0;
     }
     const int asked = room < MOST_MANIFOLDS ? room : MOST_MANIFOLDS;
