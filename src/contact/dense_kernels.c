@@ -3,6 +3,7 @@
 /// Reference: Golub & Van Loan, Matrix Computations, 4th ed., 3.2, 3.4, 4.1. Each body is written once and inlined into a function for
 /// every instruction set.
 #include "contact/dense_kernels.h"
+#include "contact/solver.h"
 
 #include <string.h>
 
@@ -580,6 +581,7 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .spread = spread_##suffix,                                                                                     \
         .gram = gram_##suffix,                                                                                         \
         .dot = dot_##suffix,                                                                                           \
+        .certify = kki_certify_##suffix,                                                                               \
     };
 
 DEFINE(baseline, )

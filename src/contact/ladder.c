@@ -429,7 +429,7 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
         settle(&c);
     }
     store(s, c.best, lambda);
-    kki_certify(p, lambda, u, certificate);
+    work->kernels->certify(p, lambda, u, certificate);
     stats->block = certificate->worst;
     stats->solved = certificate->residual <= options->tolerance;
     return KK_OK;

@@ -534,6 +534,7 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
         .assemble = assemble_##suffix,                                                                             \
         .factor = factor_##suffix,                                                                                 \
         .solve = solve_##suffix,                                                                                   \
+        .certify = kki_sparse_certify_##suffix,                                                                    \
     };
 
 DEFINE(baseline, )

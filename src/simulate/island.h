@@ -6,8 +6,7 @@
 #include "simulate/simulator.h"
 
 /// laws.c: blocks of all constraints with rows and contacts numbered in the island; bias, compliance, warm start.
-void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
-                      const double *warm);
+void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm);
 
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
