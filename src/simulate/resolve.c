@@ -197,32 +197,6 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     return 1;
 }
 
-/// A lone row, as a coupling of two fingers, needs no ladder: λ = −g/G, put between its bounds.
-static int lone_row_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const kki_block *block = &s->block[I->first_block];
-    const int row = I->first_row;
-    double own = s->compliance[row];
-    for (int t = 0; t < I->nv; t++) {
-        own += s->Y[t * I->stride] * s->Y[t * I->stride];
-    }
-    if (I->nrow != 1 || !(own > 0) || s->options.budget > 0) {
-        return 0;
-    }
-    const kki_problem problem = kki_island_problem(s, I, 0);
-    const kki_solver_options options = kki_island_solver_options(s, I);
-    const kki_solver_stats stats = {.sweeps = 1, .solved = true};
-    kki_certificate proof;
-    double lambda = -s->g[row] / own;
-    kki_project_block(block, 1, 0, &lambda);
-    s->lambda[row] = lambda + 0.0;
-    s->solver.kernels->certify(&problem, s->lambda + row, s->u + row, &proof);
-    if (!(proof.residual <= options.tolerance)) {
-        return 0;
-    }
-    kki_island_note(m, s, I, &proof, &stats);
-    return 1;
-}
-
 static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                        kk_error *error) {
     kki_certificate proof;
@@ -501,7 +475,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int known = waits || (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, &share);
     const int holds = known && !break_loose(m, s, I);
     int proved = holds && I->is_wide && !waits; // then Y λ is known
     if (wants_matrix && !holds) {
