@@ -3,11 +3,11 @@
 /// Reference: Golub & Van Loan, Matrix Computations, 4th ed., 3.2, 3.4, 4.1. Each body is written once and inlined into a function for
 /// every instruction set.
 #include "contact/dense_kernels.h"
-#include "contact/solver.h"
 
 #include <string.h>
 
-#include "dynamics/kernels/kernels.h"
+#include "contact/solver.h"
+#include "dynamics/kernels/choose.h"
 
 #define BODY static inline __attribute__((always_inline))
 #define ABS(x) __builtin_fabs(x)
@@ -589,17 +589,4 @@ DEFINE(baseline, )
 DEFINE(avx2, __attribute__((target("avx2"))))
 #endif
 
-const kki_dense_kernels *kki_dense_kernels_at(int index) {
-#ifdef KKI_HAVE_AVX2
-    // the dynamics' dispatch has asked the processor already
-    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
-        return &table_avx2;
-    }
-#endif
-    return index == 0 ? &table_baseline : NULL;
-}
-
-const kki_dense_kernels *kki_dense_kernels_best(void) {
-    const kki_dense_kernels *wide = kki_dense_kernels_at(1);
-    return wide ? wide : &table_baseline;
-}
+KKI_CHOOSE_KERNELS(kki_dense_kernels)
