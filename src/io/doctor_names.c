@@ -7,8 +7,6 @@
 #include "io/name_table.h"
 #include "io/text.h"
 
-enum { MOST_NAME = 200 };
-
 typedef struct naming {
     kki_doctor *doctor;
     const char *what;
@@ -17,10 +15,10 @@ typedef struct naming {
 
 /// A free name: NAME_2, NAME_3, …
 static kk_status rename_item(const naming *n, const char **name) {
-    char text[MOST_NAME + 16];
+    char text[KKI_NAME_SIZE];
     int number = 2;
     do {
-        snprintf(text, sizeof text, "%.*s_%d", MOST_NAME, *name, number++);
+        snprintf(text, sizeof text, "%.*s_%d", kki_whole_length(*name, KKI_MOST_NAME), *name, number++);
     } while (kki_name_table_find(n->table, text) >= 0);
     return kk_spec_keep_text(n->doctor->spec, text, name, NULL);
 }

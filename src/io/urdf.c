@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "io/text.h"
 
-enum { MESSAGE_SIZE = 400, MOST_NAME = 1024 };
+enum { MESSAGE_SIZE = 400 };
 
 // ---- findings
 
@@ -67,9 +67,10 @@ kk_status kki_urdf_no_memory(kki_urdf *u) {
 
 /// What the root's free joint is called: a name that no joint has.
 static const char *root_joint_name(const kki_urdf *u, const char *root, char *name, size_t size) {
-    snprintf(name, size, "%.*s_joint", MOST_NAME, root);
+    const int length = kki_whole_length(root, KKI_MOST_NAME);
+    snprintf(name, size, "%.*s_joint", length, root);
     for (int n = 2; kki_name_table_find(&u->joints, name) >= 0; n++) {
-        snprintf(name, size, "%.*s_joint_%d", MOST_NAME, root, n);
+        snprintf(name, size, "%.*s_joint_%d", length, root, n);
     }
     return name;
 }
@@ -110,7 +111,7 @@ static void fill_joint(kki_urdf *u, kki_urdf_link *link, kk_body_def *body, char
 
 static kk_status add_body(kki_urdf *u, kki_urdf_link *link) {
     enum { ROOM = 64 };
-    char name[ROOM], root_name[MOST_NAME + ROOM];
+    char name[ROOM], root_name[KKI_NAME_SIZE];
     kk_error error = {.status = KK_OK};
     kk_body_def body = kk_body_def_default();
     body.inertia = kki_urdf_inertial(u, link->node);

@@ -11,8 +11,6 @@
 #include "io/urdf.h"
 #include "model/joint.h"
 
-enum { MOST_NAME = 200 };
-
 // ---- numbers in texts
 
 /// The number that an element's text or its attribute `value` is; false and a finding where it is none.
@@ -51,10 +49,11 @@ static kk_actuator_type type_of(const char *interface) {
 }
 
 /// A name that no actuator has yet, in a buffer.
-static void choose_name(const kki_urdf *u, const char *wish, char name[MOST_NAME + 16]) {
-    snprintf(name, MOST_NAME + 16, "%.*s", MOST_NAME, wish);
+static void choose_name(const kki_urdf *u, const char *wish, char name[KKI_NAME_SIZE]) {
+    const int length = kki_whole_length(wish, KKI_MOST_NAME);
+    snprintf(name, KKI_NAME_SIZE, "%.*s", length, wish);
     for (int n = 2; kki_name_table_find(&u->actuators, name) >= 0; n++) {
-        snprintf(name, MOST_NAME + 16, "%.*s_%d", MOST_NAME, wish, n);
+        snprintf(name, KKI_NAME_SIZE, "%.*s_%d", length, wish, n);
     }
 }
 
@@ -75,7 +74,7 @@ static void limit(const kk_dof_def *dof, kk_actuator_def *def) {
 
 static kk_status add_actuator(kki_urdf *u, int32_t node, const char *wish, const char *joint, int body,
                               const char *interface) {
-    char name[MOST_NAME + 16];
+    char name[KKI_NAME_SIZE];
     kk_error error = {.status = KK_OK};
     int id = -1;
     kk_actuator_def def = kk_actuator_def_default();
@@ -196,15 +195,16 @@ static bool read_surface(kki_urdf *u, int32_t node, kk_material_def *material) {
 
 static kk_status add_surface(kki_urdf *u, int32_t node, kki_urdf_link *link) {
     kk_error error = {.status = KK_OK};
-    char name[MOST_NAME + 16];
+    char name[KKI_NAME_SIZE];
     kk_material_def material = kk_material_def_default();
     int id = -1;
     if (!read_surface(u, node, &material)) {
         return KK_OK;
     }
-    snprintf(name, sizeof name, "%.*s_surface", MOST_NAME, link->name);
+    const int length = kki_whole_length(link->name, KKI_MOST_NAME);
+    snprintf(name, sizeof name, "%.*s_surface", length, link->name);
     for (int n = 2; kki_name_table_find(&u->materials, name) >= 0; n++) {
-        snprintf(name, sizeof name, "%.*s_%d", MOST_NAME, link->name, n);
+        snprintf(name, sizeof name, "%.*s_%d", length, link->name, n);
     }
     material.name = name;
     material.origin = kki_origin_of_node(u->xml, node);
