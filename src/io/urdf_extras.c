@@ -155,9 +155,9 @@ static kk_status read_transmission(kki_urdf *u, int32_t node) {
 
 kk_status kki_urdf_transmissions(kki_urdf *u) {
     kk_status status = KK_OK;
-    for (int32_t n = kki_xml_first(u->xml, KKI_XML_ROOT, "transmission"); n != KKI_XML_NONE && status == KK_OK;
-         n = kki_xml_next(u->xml, n, "transmission")) {
-        status = read_transmission(u, n);
+    for (int i = kki_urdf_other(u, "transmission", 0); i < u->other_count && status == KK_OK;
+         i = kki_urdf_other(u, "transmission", i + 1)) {
+        status = read_transmission(u, u->other[i]);
     }
     return status;
 }
@@ -234,8 +234,9 @@ static void note_gazebo(kki_urdf *u, int32_t node) {
 
 kk_status kki_urdf_gazebo(kki_urdf *u) {
     kk_status status = KK_OK;
-    for (int32_t n = kki_xml_first(u->xml, KKI_XML_ROOT, "gazebo"); n != KKI_XML_NONE && status == KK_OK;
-         n = kki_xml_next(u->xml, n, "gazebo")) {
+    for (int i = kki_urdf_other(u, "gazebo", 0); i < u->other_count && status == KK_OK;
+         i = kki_urdf_other(u, "gazebo", i + 1)) {
+        const int32_t n = u->other[i];
         const char *reference = kki_xml_value(u->xml, n, "reference");
         const int32_t link = reference ? kki_name_table_find(&u->links, reference) : -1;
         note_gazebo(u, n);

@@ -60,9 +60,9 @@ static kk_status define_looks_of_visuals(kki_urdf *u, int32_t link) {
 
 kk_status kki_urdf_looks(kki_urdf *u) {
     kk_status status = KK_OK;
-    for (int32_t m = kki_xml_first(u->xml, KKI_XML_ROOT, "material"); m != KKI_XML_NONE && status == KK_OK;
-         m = kki_xml_next(u->xml, m, "material")) {
-        status = define_look(u, m);
+    for (int i = kki_urdf_other(u, "material", 0); i < u->other_count && status == KK_OK;
+         i = kki_urdf_other(u, "material", i + 1)) {
+        status = define_look(u, u->other[i]);
     }
     for (int i = 0; i < u->link_count && status == KK_OK; i++) {
         status = define_looks_of_visuals(u, u->link[i].node);
