@@ -42,6 +42,7 @@ typedef enum kki_mjcf_kind {
 
 typedef struct kki_mjcf_name {
     const char *text; ///< NULL: empty slot
+    uint32_t hash;    ///< of kind and text
     int kind, value;
 } kki_mjcf_name;
 
