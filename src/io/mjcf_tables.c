@@ -885,6 +885,9 @@ const kki_mjcf_element *kki_mjcf_element_at(int index) {
 
 /// Whether `path` is "parent/name", or "name" alone where the parent is empty.
 static bool is_path(const char *path, const char *parent, const char *name) {
+    if (path[0] != parent[0]) { // most of them
+        return false;
+    }
     const size_t length = strlen(parent);
     return strncmp(path, parent, length) == 0 && path[length] == '/' && strcmp(path + length + 1, name) == 0;
 }
