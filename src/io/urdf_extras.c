@@ -98,7 +98,7 @@ static int driven_body(kki_urdf *u, int32_t node, const char *name) {
     const int32_t joint = kki_name_table_find(&u->joints, name);
     const int32_t attribute = kki_xml_find(u->xml, node, "name");
     if (joint < 0) {
-        kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "name a joint of this file",
+        kki_urdf_report_value(u, kki_left_out(u->loader), KK_OK, attribute, "name a joint of this file",
                               "a transmission moves joint '%s', which does not exist; it is left out",
                               kki_shorten_string(name).text);
         return -1;
@@ -106,7 +106,7 @@ static int driven_body(kki_urdf *u, int32_t node, const char *name) {
     const int body = u->joint[joint].body;
     const kk_joint_type type = u->spec->body[body].joint.type;
     if (kki_joint_type_of(type)->nv != 1) {
-        kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "remove it",
+        kki_urdf_report_value(u, kki_left_out(u->loader), KK_OK, attribute, "remove it",
                               "a transmission moves joint '%s', which is fixed or has several degrees; it is left out",
                               kki_shorten_string(name).text);
         return -1;

@@ -126,9 +126,9 @@ static void check_size(kki_urdf *u, reading *r, int32_t attribute, double *size,
                                   "link '%s': a size is negative", kki_shorten_string(r->link->name).text);
             size[i] = -size[i];
         } else if (size[i] == 0 && r->is_good) {
-            kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "write a positive size in m, or remove the shape",
-                                  "link '%s': a size is 0, the shape is left out",
-                                  kki_shorten_string(r->link->name).text);
+            kki_urdf_report_value(
+                u, kki_left_out(u->loader), KK_OK, attribute, "write a positive size in m, or remove the shape",
+                "link '%s': a size is 0, the shape is left out", kki_shorten_string(r->link->name).text);
             r->is_good = false;
         }
     }
@@ -213,7 +213,7 @@ static kk_status read_geometry(kki_urdf *u, reading *r) {
     r->is_good = true;
     if (node == KKI_XML_NONE) {
         r->is_good = false;
-        return kki_urdf_report(u, KKI_WARNING, KK_OK, r->node,
+        return kki_urdf_report(u, kki_left_out(u->loader), KK_OK, r->node,
                                "add <geometry> with a box, cylinder, sphere or mesh in it",
                                "a <%s> of link '%s' has no geometry, it is left out", kki_xml_name(u->xml, r->node),
                                kki_shorten_string(r->link->name).text);
@@ -232,7 +232,7 @@ static kk_status read_geometry(kki_urdf *u, reading *r) {
         return KK_OK;
     }
     r->is_good = false;
-    return kki_urdf_report(u, KKI_WARNING, KK_OK, node, "use a box, cylinder, sphere, capsule or mesh",
+    return kki_urdf_report(u, kki_left_out(u->loader), KK_OK, node, "use a box, cylinder, sphere, capsule or mesh",
                            "the geometry <%s> is not known, the shape is left out",
                            kki_shorten_string(kki_xml_name(u->xml, node)).text);
 }

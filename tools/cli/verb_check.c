@@ -151,6 +151,14 @@ static void print_changes(const cli *c, const check_options *o, const patient *p
         }
     }
     text_add(out, changes ? "" : "  nothing had to be\n");
+    int left = 0;
+    for (int i = 0; i < p->count; i++) {
+        left += p->sorted[i].severity == KK_SEVERITY_WARNING && !p->sorted[i].repaired;
+    }
+    if (left > 0) {
+        text_format(out, "  left as %s: %d warning%s for you to decide\n", left == 1 ? "it is" : "they are", left,
+                    left == 1 ? "" : "s");
+    }
     for (int i = 0; i < p->count; i++) {
         if (p->sorted[i].severity == KK_SEVERITY_ERROR && !p->sorted[i].repaired) {
             text_format(out, "  %sstill wrong:%s line %d: %s\n", cli_style(c, CLI_RED), cli_style(c, CLI_PLAIN),
