@@ -143,9 +143,44 @@ static void sweep(pass *x, bool backwards) {
     }
 }
 
+static bool bounces(const kki_swarm *s, const kki_swarm_batch *b) {
+    bool any = false;
+    for (int i = b->start[0]; i < b->start[b->colours]; i++) {
+        any |= s->bundle[i].bounces != 0;
+    }
+    return any;
+}
+
+/// λ of the points of bundles first … end − 1: those of the step from those of a share, or all so far from those of the step.
+static void for_whole_step(kki_swarm *s, const kki_swarm_batch *b, int sweeps, bool is_end) {
+    for (int i = b->start[0]; i < b->start[b->colours]; i++) {
+        for (int k = s->bundle[i].first; k < s->bundle[i].first + s->bundle[i].points; k++) {
+            kki_swarm_point *p = &s->point[k];
+            for (int j = 0; j < 3 * KKI_SWARM_LANES; j++) {
+                double *lambda = &p->lambda[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
+                double *total = &p->total[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
+                *(is_end ? total : lambda) = is_end ? *lambda : sweeps * *lambda;
+            }
+        }
+    }
+}
+
+static void solve_whole_step(pass *x) {
+    for_whole_step(x->s, x->batch, x->sweeps, false);
+    move(x, 1, false);
+    for (int k = 0; k < x->sweeps; k++) {
+        sweep(x, false);
+    }
+    for_whole_step(x->s, x->batch, x->sweeps, true);
+}
+
 static void solve_batch(pass *x) {
     for (int c = 0; c < x->batch->colours; c++) {
         share_colour(x, c, prepare_some);
+    }
+    if (bounces(x->s, x->batch)) {
+        solve_whole_step(x);
+        return;
     }
     move(x, 1.0 / x->sweeps, false);
     for (int k = 0; k < x->sweeps; k++) {

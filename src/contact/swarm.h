@@ -14,6 +14,7 @@
 /// whole step as any other λ. (What turns while it slides, or lands within the step, keeps a residual that more sweeps do not take away: its friction has
 /// followed it, and the problem of the whole step knows one direction.) A sweep starts from the impulses of the one before, whose velocities it
 /// therefore goes on with: v + (v − v before). It must have the same order: sweeps there and back in turn feed each other.
+/// What bounces changes its velocity once in a step and cannot go on so: a batch with such a face is swept over the whole step.
 #ifndef KKI_CONTACT_SWARM_H
 #define KKI_CONTACT_SWARM_H
 
@@ -35,6 +36,7 @@ typedef struct kki_swarm_bundle {
     int32_t contact[KKI_SWARM_LANES]; ///< the caller's number of the first point; −1: the lane is empty
     int32_t count[KKI_SWARM_LANES];   ///< points of each
     int32_t first, points;            ///< in the lists of points: where they begin, and how many the longest lane has
+    int32_t bounces;                  ///< some face comes in and is to leave with a speed
 } kki_swarm_bundle;
 
 /// One point of each of four faces: what a sweep reads.

@@ -116,10 +116,11 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
 
 // ---- faces and sets
 
-/// Rigid, without restitution, with one friction in all directions: what a sweep's step can do.
-static int is_plain(const kki_contact_law *l) {
-    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->restitution > 0) && !(l->adhesion > 0) &&
-           !(l->stiffness < __builtin_inf()) && !(l->static_friction > l->friction);
+/// Rigid, without restitution, with one friction in all directions: what a sweep's step can do. It can bounce, too, where the instant does not matter.
+static int is_plain(const kk_simulator *s, const kki_contact_law *l) {
+    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->adhesion > 0) &&
+           (!(l->restitution > 0) || kki_is_overlapping_only(s)) && !(l->stiffness < __builtin_inf()) &&
+           !(l->static_friction > l->friction);
 }
 
 static int same(kk_vec3 a, kk_vec3 b) {
@@ -155,7 +156,7 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
         const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
         const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
         end = face_end(s, i);
-        if (loose && is_plain(&m->law[c->law])) {
+        if (loose && is_plain(s, &m->law[c->law])) {
             x->face[x->nface++] = (kki_loose_face){.first = i, .count = end - i, .tree = {a, b}, .colour = -1};
             if (a >= 0 && b >= 0) {
                 kki_sets_unite(x->parent, a, b);
@@ -443,12 +444,34 @@ static int is_stuck(double friction, const double *l) {
     return friction * l[0] > 0 && l[1] * l[1] + l[2] * l[2] < most * most;
 }
 
-static void begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_point *to, kki_swarm_end *end) {
+/// Speed below which nothing bounces: in a step that sees no instants, what rests may come in with what gravity adds.
+static double least_bounce(const kk_model *m, const kk_simulator *s) {
+    const double *g = m->gravity;
+    return s->options.restitution_speed + s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+}
+
+/// Newton's law: what comes in leaves with its share of that speed. Neither it nor what has left goes on with its old impulse.
+static double bounce(const passing *p, const kki_contact *k, kk_vec3 ra, kk_vec3 rb, double l[3]) {
+    const double e = p->m->law[k->law].restitution;
+    if (!(e > 0)) {
+        return 0;
+    }
+    const kk_vec3 v = kk_vec3_sub(velocity_of(p->s, k->node[1], rb), velocity_of(p->s, k->node[0], ra));
+    const double u = kk_vec3_dot(v, k->normal), least = least_bounce(p->m, p->s);
+    if (__builtin_fabs(u) > least) {
+        l[0] = l[1] = l[2] = 0;
+    }
+    return u < -least ? e * u : 0;
+}
+
+/// True where it bounces.
+static int begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_point *to, kki_swarm_end *end) {
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(s, k->node[0], k->point), rb = arm_of(s, k->node[1], k->point);
-    const double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
-                         kk_vec3_dot(k->impulse, k->tangent[1])};
-    double bias[3] = {k->open / (0.5 * s->h), k->surface[0], k->surface[1]};
+    double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
+                   kk_vec3_dot(k->impulse, k->tangent[1])};
+    const double leaves = bounce(p, k, ra, rb, l);
+    double bias[3] = {k->open / (0.5 * s->h) + leaves, k->surface[0], k->surface[1]};
     k->swing = 0;
     if (kki_may_swing(p->m, k, l[0])) {
         const kk_vec3 v = kk_vec3_sub(velocity_of(s, k->node[1], rb), velocity_of(s, k->node[0], ra));
@@ -463,6 +486,7 @@ static void begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_po
     put_lane(to->g, lane, kk_vec3_make(bias[0], bias[1], bias[2]));
     const double gap = k->gap + SLOP * s->options.correction;
     end->rate[lane] = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
+    return leaves < 0;
 }
 
 static void begin_empty(int lane, kki_swarm_point *to, kki_swarm_end *end) {
@@ -497,7 +521,7 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
         kki_swarm_point *to = &x->swarm.point[b->first + i];
         kki_swarm_end *end = &x->swarm.end[b->first + i];
         if (i < b->count[lane]) {
-            begin_point(p, &p->s->contact[first + i], lane, to, end);
+            b->bounces |= begin_point(p, &p->s->contact[first + i], lane, to, end);
         } else {
             begin_empty(lane, to, end);
         }
@@ -508,6 +532,7 @@ static void begin_bundles(void *context, int first, int end, int worker) {
     const passing *p = context;
     (void)worker;
     for (int i = first; i < end; i++) {
+        p->s->loose.swarm.bundle[i].bounces = 0;
         for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
             begin_lane(p, &p->s->loose.swarm.bundle[i], lane);
         }
