@@ -112,14 +112,14 @@ BODY void twist_store(twist t, const int32_t *at, int32_t none, double *z) {
 
 /// What answers: 1/m and J.
 typedef struct {
-    quad m, xx, yy, zz, xy, xz, yz;
+    quad m, xx, yy, zz, xy, xz, yz, is_round;
 } response;
 
 BODY response response_load(const double *z, const int32_t *at) {
     quad a[4], b[4];
     load4(z, at, a);
     load4(z + 4, at, b);
-    return (response){a[0], a[1], a[2], a[3], b[0], b[1], b[2]};
+    return (response){a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
 }
 
 BODY vec turn(const response *k, vec n) {
@@ -164,29 +164,75 @@ BODY vec across(vec n, vec t1, vec t2, vec f) {
     return add(scale(n, f.x), add(scale(t1, f.y), scale(t2, f.z)));
 }
 
-BODY void sweep_bundle(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+/// Bodies and bundles whose turning answers alike in all directions need one number for it: balls, cubes, and the world.
+BODY vec turn_all(const kki_swarm_bundle *b, const response *k, vec n) {
+    return b->is_round ? scale(n, k->xx) : turn(k, n);
+}
+
+/// Several points in a row: in the face's axes, so that none of them has to turn anything. Of A's and B's own velocities points feel the difference
+/// only.
+BODY void sweep_face(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
     const int32_t none = none_of(s);
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const quad friction = *(const quad *)b->friction;
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
-    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
+    vec v = along(n, t1, t2, sub(B.v, A.v)), wa = along(n, t1, t2, A.w), wb = along(n, t1, t2, B.w);
+    vec sum = {all(0), all(0), all(0)};
+    const quad *Ja = (const quad *)b->turn[0], *Jb = (const quad *)b->turn[1], *m = (const quad *)b->inverse_mass;
+    const response a = {m[0], Ja[0], Ja[1], Ja[2], Ja[3], Ja[4], Ja[5], all(0)};
+    const response c = {m[1], Jb[0], Jb[1], Jb[2], Jb[3], Jb[4], Jb[5], all(0)};
+    const quad both = m[0] + m[1];
     for (int k = 0; k < b->points; k++) {
         kki_swarm_point *p = &s->point[b->first + (backwards ? b->points - 1 - k : k)];
         quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
-        const vec l = {lambda[0], lambda[1], lambda[2]};
-        const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
-        const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
+        const vec l = {lambda[0], lambda[1], lambda[2]}, ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
+        const vec u = add(add(v, vec_load(p->g)), sub(cross(wb, rb), cross(wa, ra)));
+        const vec x = step_of(p, friction, u, l), F = sub(x, l);
         lambda[0] = x.x;
         lambda[1] = x.y;
         lambda[2] = x.z;
         total[0] += x.x;
         total[1] += x.y;
         total[2] += x.z;
-        A.v = sub(A.v, scale(F, a.m));
-        B.v = add(B.v, scale(F, c.m));
-        A.w = sub(A.w, turn(&a, cross(vec_load(p->arm[0]), F)));
-        B.w = add(B.w, turn(&c, cross(vec_load(p->arm[1]), F)));
+        v = add(v, scale(F, both));
+        sum = add(sum, F);
+        wa = sub(wa, turn_all(b, &a, cross(ra, F)));
+        wb = add(wb, turn_all(b, &c, cross(rb, F)));
     }
+    const vec F = across(n, t1, t2, sum);
+    A.v = sub(A.v, scale(F, a.m));
+    B.v = add(B.v, scale(F, c.m));
+    A.w = across(n, t1, t2, wa);
+    B.w = across(n, t1, t2, wb);
+    twist_store(A, b->at[0], none, s->velocity);
+    twist_store(B, b->at[1], none, s->velocity);
+}
+
+BODY void sweep_bundle(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+    if (b->points > 1) {
+        sweep_face(s, b, backwards);
+        return;
+    }
+    const int32_t none = none_of(s);
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    const quad friction = *(const quad *)b->friction;
+    twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
+    kki_swarm_point *p = &s->point[b->first];
+    quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
+    const vec l = {lambda[0], lambda[1], lambda[2]};
+    const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
+    const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
+    lambda[0] = x.x;
+    lambda[1] = x.y;
+    lambda[2] = x.z;
+    total[0] += x.x;
+    total[1] += x.y;
+    total[2] += x.z;
+    A.v = sub(A.v, scale(F, a.m));
+    B.v = add(B.v, scale(F, c.m));
+    A.w = sub(A.w, turn_all(b, &a, cross(vec_load(p->arm[0]), F)));
+    B.w = add(B.w, turn_all(b, &c, cross(vec_load(p->arm[1]), F)));
     twist_store(A, b->at[0], none, s->velocity);
     twist_store(B, b->at[1], none, s->velocity);
 }
@@ -229,8 +275,48 @@ BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n
     *(quad *)e->scale = pick(good, larger(nn, larger(t11, t22)), one);
 }
 
+/// Dᵀ J D.
+BODY void turn_response(vec n, vec t1, vec t2, const response *k, quad *to) {
+    const vec x = turn(k, n), y = turn(k, t1), z = turn(k, t2);
+    to[0] = dot(n, x);
+    to[1] = dot(t1, y);
+    to[2] = dot(t2, z);
+    to[3] = dot(n, y);
+    to[4] = dot(n, z);
+    to[5] = dot(t1, z);
+}
+
+BODY void vec_store(vec a, double to[3][LANES]) {
+    *(quad *)to[0] = a.x;
+    *(quad *)to[1] = a.y;
+    *(quad *)to[2] = a.z;
+}
+
+/// Faces of several points go on in their own axes.
+BODY void turn_face(const kki_swarm *s, kki_swarm_bundle *b, const response *a, const response *c) {
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    *(quad *)b->inverse_mass[0] = a->m;
+    *(quad *)b->inverse_mass[1] = c->m;
+    if (b->is_round) {
+        *(quad *)b->turn[0] = a->xx;
+        *(quad *)b->turn[1] = c->xx;
+    } else {
+        turn_response(n, t1, t2, a, (quad *)b->turn[0]);
+        turn_response(n, t1, t2, c, (quad *)b->turn[1]);
+    }
+    for (int k = b->first; k < b->first + b->points; k++) {
+        kki_swarm_point *p = &s->point[k];
+        vec_store(along(n, t1, t2, vec_load(p->arm[0])), p->arm[0]);
+        vec_store(along(n, t1, t2, vec_load(p->arm[1])), p->arm[1]);
+    }
+}
+
+BODY bool is_all(quad a) {
+    return a[0] != 0 && a[1] != 0 && a[2] != 0 && a[3] != 0;
+}
+
 BODY void prepare_body(const kki_swarm *s, int bundle) {
-    const kki_swarm_bundle *b = &s->bundle[bundle];
+    kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
     const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
@@ -245,20 +331,33 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
         fastest = larger(pick(exists, most, all(0)), fastest);
     }
     *(quad *)s->proof[bundle].fastest = fastest;
+    b->is_round = is_all(a.is_round) && is_all(c.is_round);
+    if (b->points > 1) {
+        turn_face(s, b, &a, &c);
+    }
 }
 
 BODY void push_body(const kki_swarm *s, int bundle, bool total) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     twist A = twist_load(s->wrench, b->at[0]), B = twist_load(s->wrench, b->at[1]);
+    vec force = {all(0), all(0), all(0)}, ma = force, mb = force;
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
-        const vec F = across(n, t1, t2, vec_load(total ? p->total : p->lambda));
-        A.v = sub(A.v, F);
-        B.v = add(B.v, F);
-        A.w = sub(A.w, cross(vec_load(p->arm[0]), F));
-        B.w = add(B.w, cross(vec_load(p->arm[1]), F));
+        const vec l = vec_load(total ? p->total : p->lambda), F = b->points > 1 ? l : across(n, t1, t2, l);
+        force = add(force, F);
+        ma = add(ma, cross(vec_load(p->arm[0]), F));
+        mb = add(mb, cross(vec_load(p->arm[1]), F));
     }
+    if (b->points > 1) {
+        force = across(n, t1, t2, force);
+        ma = across(n, t1, t2, ma);
+        mb = across(n, t1, t2, mb);
+    }
+    A.v = sub(A.v, force);
+    B.v = add(B.v, force);
+    A.w = sub(A.w, ma);
+    B.w = add(B.w, mb);
     twist_store(A, b->at[0], none_of(s), s->wrench);
     twist_store(B, b->at[1], none_of(s), s->wrench);
 }
@@ -296,13 +395,18 @@ BODY quad turned(vec l, vec u, quad residual) {
 BODY void judge_body(const kki_swarm *s, int bundle) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
-    const twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    if (b->points > 1) {
+        A = (twist){along(n, t1, t2, A.v), along(n, t1, t2, A.w)};
+        B = (twist){along(n, t1, t2, B.v), along(n, t1, t2, B.w)};
+    }
     const quad mu = *(const quad *)b->friction;
     quad residual = all(0), cone = residual, signorini = residual, angle = residual;
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
         kki_swarm_end *e = &s->end[k];
-        const vec v = along(n, t1, t2, point_velocity(p, &A, &B)), u = add(v, vec_load(p->g)), l = vec_load(p->total);
+        const vec world = point_velocity(p, &A, &B), v = b->points > 1 ? world : along(n, t1, t2, world);
+        const vec u = add(v, vec_load(p->g)), l = vec_load(p->total);
         const quad g = *(const quad *)e->scale, r = natural_map(mu, g, l, u);
         // what nothing moves, an empty lane among it, has no law to keep
         const quad own = pick(*(const quad *)p->inverse_n == all(0), all(0), r);

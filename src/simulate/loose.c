@@ -375,6 +375,7 @@ int kki_loose_has_tree(const kk_simulator *s, int tree) {
 typedef struct passing {
     const kk_model *m;
     kk_simulator *s;
+    int first; ///< body or bundle of the batch
 } passing;
 
 static void put4(double *to, kk_vec3 a) {
@@ -384,9 +385,18 @@ static void put4(double *to, kk_vec3 a) {
     to[3] = 0;
 }
 
+static int is_round(const double *k) {
+    return k[1] == k[2] && k[1] == k[3] && k[4] == 0 && k[5] == 0 && k[6] == 0;
+}
+
 /// J in world axes: R J Rᵀ.
 static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to) {
     const double *k = own->inverse;
+    if (is_round(k)) {
+        const double numbers[KKI_SWARM_BODY] = {k[0], k[1], k[1], k[1], 0, 0, 0, 1};
+        memcpy(to, numbers, sizeof numbers);
+        return;
+    }
     const kk_sym3 J = kk_sym3_rotate(*R, (kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]});
     const double numbers[KKI_SWARM_BODY] = {k[0], J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, 0};
     memcpy(to, numbers, sizeof numbers);
@@ -407,7 +417,7 @@ static void begin_bodies(void *context, int first, int end, int worker) {
     const kk_simulator *s = p->s;
     const kki_loose *x = &s->loose;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         const int node = x->node[i];
         const kki_rates *V = kki_rates_of(s->data, node);
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
@@ -531,7 +541,7 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
 static void begin_bundles(void *context, int first, int end, int worker) {
     const passing *p = context;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         p->s->loose.swarm.bundle[i].bounces = 0;
         for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
             begin_lane(p, &p->s->loose.swarm.bundle[i], lane);
@@ -560,7 +570,7 @@ static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
 static void finish_bundles(void *context, int first, int end, int worker) {
     const passing *p = context;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
             finish_lane(p, &p->s->loose.swarm.bundle[i], lane);
         }
@@ -589,7 +599,7 @@ static void finish_bodies(void *context, int first, int end, int worker) {
     kk_simulator *s = p->s;
     kki_loose *x = &s->loose;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         const int node = x->node[i], dof = p->m->node[node].v_index;
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const kki_rates *V = kki_rates_of(s->data, node);
@@ -611,7 +621,7 @@ static void drift_bodies(void *context, int first, int end, int worker) {
     kk_simulator *s = p->s;
     const kki_loose *x = &s->loose;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         const int node = x->node[i];
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
@@ -700,29 +710,43 @@ static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *erro
 
 // ---- the story
 
+/// Bodies or bundles of a batch, shared among workers.
+static void share(passing *p, const kk_workers *workers, int first, int end, int grain, kki_share *some) {
+    p->first = first;
+    kki_workers_share(workers, end - first, grain, some, p);
+}
+
+/// A batch from its contacts to its forces, while its numbers are near the processor.
+static void resolve_batch(void *context, const kki_swarm_batch *b, const kk_workers *workers) {
+    const passing *all = context;
+    passing p = *all;
+    kk_simulator *s = p.s;
+    kki_swarm *w = &s->loose.swarm;
+    const int first = b->start[0], end = b->start[b->colours];
+    share(&p, workers, b->body, b->body_end, BODY_GRAIN, begin_bodies);
+    share(&p, workers, first, end, FACE_GRAIN, begin_bundles);
+    kki_swarm_solve(w, b, workers, s->options.budget);
+    kki_swarm_judge(w, b, workers);
+    share(&p, workers, b->body, b->body_end, BODY_GRAIN, finish_bodies);
+    share(&p, workers, first, end, FACE_GRAIN, finish_bundles);
+    const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
+    if (kki_swarm_repair(w, b, workers, repairs, s->options.correction / (0.5 * s->h))) {
+        share(&p, workers, b->body, b->body_end, BODY_GRAIN, drift_bodies);
+    }
+}
+
 kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error) {
     kki_loose *x = &s->loose;
     if (x->npoint == 0) {
         return KK_OK;
     }
-    kki_swarm *w = &x->swarm;
-    passing p = {m, s};
-    const double half = 0.5 * s->h;
-    w->workers = kki_crew_workers(s);
-    kki_workers_share(w->workers, w->nbody, BODY_GRAIN, begin_bodies, &p);
-    kki_workers_share(w->workers, w->count, FACE_GRAIN, begin_bundles, &p);
-    kki_swarm_solve(w, s->options.budget);
-    kki_swarm_judge(w);
-    kki_workers_share(w->workers, w->nbody, BODY_GRAIN, finish_bodies, &p);
-    kki_workers_share(w->workers, w->count, FACE_GRAIN, finish_bundles, &p);
+    passing p = {m, s, 0};
+    x->swarm.workers = kki_crew_workers(s);
+    kki_swarm_each(&x->swarm, resolve_batch, &p);
     const summary proof = sum_up(x);
     if ((proof.residual - proof.residual) + (proof.fastest - proof.fastest) != 0) {
         return refuse(m, s, error);
     }
     report(m, s, &proof);
-    const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
-    if (kki_swarm_repair(w, repairs, s->options.correction / half)) {
-        kki_workers_share(w->workers, w->nbody, BODY_GRAIN, drift_bodies, &p);
-    }
     return KK_OK;
 }
