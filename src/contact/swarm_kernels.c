@@ -171,48 +171,81 @@ BODY vec turn_all(const kki_swarm_bundle *b, const response *k, vec n) {
 
 /// Several points in a row: in the face's axes, so that none of them has to turn anything. Of A's and B's own velocities points feel the difference
 /// only.
-BODY void sweep_face(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+typedef struct {
+    vec v, wa, wb; ///< of B against A, and turning
+    vec sum;       ///< of impulses so far
+} face;
+
+BODY face face_begin(const kki_swarm *s, const kki_swarm_bundle *b) {
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    const twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    return (face){
+        along(n, t1, t2, sub(B.v, A.v)), along(n, t1, t2, A.w), along(n, t1, t2, B.w), {all(0), all(0), all(0)}};
+}
+
+BODY vec turn_by(const kki_swarm_bundle *b, int side, vec n) {
+    const quad *J = (const quad *)b->turn[side];
+    if (b->is_round) {
+        return scale(n, J[0]);
+    }
+    const response k = {all(0), J[0], J[1], J[2], J[3], J[4], J[5], all(0)};
+    return turn(&k, n);
+}
+
+BODY void face_step(const kki_swarm *s, const kki_swarm_bundle *b, int number, face *f) {
+    kki_swarm_point *p = &s->point[b->first + number];
+    const quad *m = (const quad *)b->inverse_mass;
+    quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
+    const vec l = {lambda[0], lambda[1], lambda[2]}, ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
+    const vec u = add(add(f->v, vec_load(p->g)), sub(cross(f->wb, rb), cross(f->wa, ra)));
+    const vec x = step_of(p, *(const quad *)b->friction, u, l), F = sub(x, l);
+    lambda[0] = x.x;
+    lambda[1] = x.y;
+    lambda[2] = x.z;
+    total[0] += x.x;
+    total[1] += x.y;
+    total[2] += x.z;
+    f->v = add(f->v, scale(F, m[0] + m[1]));
+    f->sum = add(f->sum, F);
+    f->wa = sub(f->wa, turn_by(b, 0, cross(ra, F)));
+    f->wb = add(f->wb, turn_by(b, 1, cross(rb, F)));
+}
+
+BODY void face_end(const kki_swarm *s, const kki_swarm_bundle *b, const face *f) {
     const int32_t none = none_of(s);
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
-    const quad friction = *(const quad *)b->friction;
+    const quad *m = (const quad *)b->inverse_mass;
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
-    vec v = along(n, t1, t2, sub(B.v, A.v)), wa = along(n, t1, t2, A.w), wb = along(n, t1, t2, B.w);
-    vec sum = {all(0), all(0), all(0)};
-    const quad *Ja = (const quad *)b->turn[0], *Jb = (const quad *)b->turn[1], *m = (const quad *)b->inverse_mass;
-    const response a = {m[0], Ja[0], Ja[1], Ja[2], Ja[3], Ja[4], Ja[5], all(0)};
-    const response c = {m[1], Jb[0], Jb[1], Jb[2], Jb[3], Jb[4], Jb[5], all(0)};
-    const quad both = m[0] + m[1];
-    for (int k = 0; k < b->points; k++) {
-        kki_swarm_point *p = &s->point[b->first + (backwards ? b->points - 1 - k : k)];
-        quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
-        const vec l = {lambda[0], lambda[1], lambda[2]}, ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
-        const vec u = add(add(v, vec_load(p->g)), sub(cross(wb, rb), cross(wa, ra)));
-        const vec x = step_of(p, friction, u, l), F = sub(x, l);
-        lambda[0] = x.x;
-        lambda[1] = x.y;
-        lambda[2] = x.z;
-        total[0] += x.x;
-        total[1] += x.y;
-        total[2] += x.z;
-        v = add(v, scale(F, both));
-        sum = add(sum, F);
-        wa = sub(wa, turn_all(b, &a, cross(ra, F)));
-        wb = add(wb, turn_all(b, &c, cross(rb, F)));
-    }
-    const vec F = across(n, t1, t2, sum);
-    A.v = sub(A.v, scale(F, a.m));
-    B.v = add(B.v, scale(F, c.m));
-    A.w = across(n, t1, t2, wa);
-    B.w = across(n, t1, t2, wb);
+    const vec F = across(n, t1, t2, f->sum);
+    A.v = sub(A.v, scale(F, m[0]));
+    B.v = add(B.v, scale(F, m[1]));
+    A.w = across(n, t1, t2, f->wa);
+    B.w = across(n, t1, t2, f->wb);
     twist_store(A, b->at[0], none, s->velocity);
     twist_store(B, b->at[1], none, s->velocity);
 }
 
-BODY void sweep_bundle(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
-    if (b->points > 1) {
-        sweep_face(s, b, backwards);
-        return;
+BODY void sweep_face(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+    face f = face_begin(s, b);
+    for (int k = 0; k < b->points; k++) {
+        face_step(s, b, backwards ? b->points - 1 - k : k, &f);
     }
+    face_end(s, b, &f);
+}
+
+/// Two bundles of a colour in turn: what one waits for the other does not.
+BODY void sweep_faces(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+    face f = face_begin(s, b), g = face_begin(s, b + 1);
+    for (int k = 0; k < b->points; k++) {
+        const int number = backwards ? b->points - 1 - k : k;
+        face_step(s, b, number, &f);
+        face_step(s, b + 1, number, &g);
+    }
+    face_end(s, b, &f);
+    face_end(s, b + 1, &g);
+}
+
+BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
     const int32_t none = none_of(s);
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const quad friction = *(const quad *)b->friction;
@@ -239,7 +272,15 @@ BODY void sweep_bundle(const kki_swarm *s, const kki_swarm_bundle *b, bool backw
 
 BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards) {
     for (int i = first; i < end; i++) {
-        sweep_bundle(s, &s->bundle[i], backwards);
+        const kki_swarm_bundle *b = &s->bundle[i];
+        if (b->points == 1) {
+            sweep_point(s, b);
+        } else if (i + 1 < end && b[1].points == b->points) {
+            sweep_faces(s, b, backwards);
+            i++;
+        } else {
+            sweep_face(s, b, backwards);
+        }
     }
 }
 
