@@ -172,14 +172,12 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
     }
 }
 
-static int set_of(kki_loose *x, const kki_loose_face *f) {
-    return kki_sets_find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
-}
-
 /// Rows of each set.
 static void measure_sets(const kk_model *m, kki_loose *x) {
     for (int i = 0; i < x->nface; i++) {
-        x->rows[set_of(x, &x->face[i])] += 3 * x->face[i].count;
+        kki_loose_face *f = &x->face[i];
+        f->set = kki_sets_find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
+        x->rows[f->set] += 3 * f->count;
     }
     for (int t = 0; t < m->ntree; t++) {
         x->is_held[kki_sets_find(x->parent, t)] |= x->is_held[t];
@@ -194,7 +192,7 @@ static void colour_faces(kki_loose *x) {
     uint64_t world = 0;
     for (int i = 0; i < x->nface; i++) {
         kki_loose_face *f = &x->face[i];
-        const int set = set_of(x, f);
+        const int set = f->set;
         if (x->is_held[set]) {
             continue;
         }
@@ -267,9 +265,9 @@ static void sort_by_batch(kki_loose *x, int32_t *from) {
     memset(from, 0, sizeof *from * (size_t)(x->swarm.nbatch + 1));
     for (int i = 0; i < x->nface; i++) {
         kki_loose_face *f = &x->face[i];
-        f->colour = f->colour >= 0 && x->is_held[set_of(x, f)] ? -1 : f->colour; // held when others had their colours
+        f->colour = f->colour >= 0 && x->is_held[f->set] ? -1 : f->colour; // held when others had their colours
         if (f->colour >= 0) {
-            from[x->batch[set_of(x, f)] + 1]++;
+            from[x->batch[f->set] + 1]++;
         }
     }
     for (int i = 0; i < x->swarm.nbatch; i++) {
@@ -277,7 +275,7 @@ static void sort_by_batch(kki_loose *x, int32_t *from) {
     }
     for (int i = 0; i < x->nface; i++) {
         if (x->face[i].colour >= 0) {
-            x->order[from[x->batch[set_of(x, &x->face[i])]]++] = i;
+            x->order[from[x->batch[x->face[i].set]]++] = i;
         }
     }
     for (int i = x->swarm.nbatch; i > 0; i--) {
