@@ -38,8 +38,8 @@ typedef struct kki_swarm_bundle {
     int32_t first, points;            ///< in the lists of points: where they begin, and how many the longest lane has
     int32_t bounces;                  ///< some face comes in and is to leave with a speed
     int32_t is_round;                 ///< all bodies answer alike in all directions
-    // of several points, in the face's axes: 1/m of A and B, and xx, yy, zz, xy, xz, yz of their J; of round ones xx alone
-    _Alignas(64) double inverse_mass[2][KKI_SWARM_LANES], turn[2][6][KKI_SWARM_LANES];
+    /// 1/m of A and B, xx of their J, and yy, zz, xy, xz, yz of A's and of B's, which round ones do not need; of several points in the face's axes
+    _Alignas(64) double answer[14][KKI_SWARM_LANES];
 } kki_swarm_bundle;
 
 /// One point of each of four faces: what a sweep reads.

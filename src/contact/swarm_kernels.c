@@ -164,9 +164,14 @@ BODY vec across(vec n, vec t1, vec t2, vec f) {
     return add(scale(n, f.x), add(scale(t1, f.y), scale(t2, f.z)));
 }
 
-/// Bodies and bundles whose turning answers alike in all directions need one number for it: balls, cubes, and the world.
-BODY vec turn_all(const kki_swarm_bundle *b, const response *k, vec n) {
-    return b->is_round ? scale(n, k->xx) : turn(k, n);
+/// J n of one side. Bodies that answer alike in all directions need one number for it: balls, cubes, and the world.
+BODY vec turn_by(const kki_swarm_bundle *b, int side, vec n) {
+    const quad *J = (const quad *)b->answer, *rest = J + 4 + 5 * side;
+    if (b->is_round) {
+        return scale(n, J[2 + side]);
+    }
+    const response k = {all(0), J[2 + side], rest[0], rest[1], rest[2], rest[3], rest[4], all(0)};
+    return turn(&k, n);
 }
 
 /// Several points in a row: in the face's axes, so that none of them has to turn anything. Of A's and B's own velocities points feel the difference
@@ -183,18 +188,9 @@ BODY face face_begin(const kki_swarm *s, const kki_swarm_bundle *b) {
         along(n, t1, t2, sub(B.v, A.v)), along(n, t1, t2, A.w), along(n, t1, t2, B.w), {all(0), all(0), all(0)}};
 }
 
-BODY vec turn_by(const kki_swarm_bundle *b, int side, vec n) {
-    const quad *J = (const quad *)b->turn[side];
-    if (b->is_round) {
-        return scale(n, J[0]);
-    }
-    const response k = {all(0), J[0], J[1], J[2], J[3], J[4], J[5], all(0)};
-    return turn(&k, n);
-}
-
 BODY void face_step(const kki_swarm *s, const kki_swarm_bundle *b, int number, face *f) {
     kki_swarm_point *p = &s->point[b->first + number];
-    const quad *m = (const quad *)b->inverse_mass;
+    const quad *m = (const quad *)b->answer;
     quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
     const vec l = {lambda[0], lambda[1], lambda[2]}, ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
     const vec u = add(add(f->v, vec_load(p->g)), sub(cross(f->wb, rb), cross(f->wa, ra)));
@@ -214,7 +210,7 @@ BODY void face_step(const kki_swarm *s, const kki_swarm_bundle *b, int number, f
 BODY void face_end(const kki_swarm *s, const kki_swarm_bundle *b, const face *f) {
     const int32_t none = none_of(s);
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
-    const quad *m = (const quad *)b->inverse_mass;
+    const quad *m = (const quad *)b->answer;
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
     const vec F = across(n, t1, t2, f->sum);
     A.v = sub(A.v, scale(F, m[0]));
@@ -250,7 +246,7 @@ BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const quad friction = *(const quad *)b->friction;
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
-    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
+    const quad *m = (const quad *)b->answer;
     kki_swarm_point *p = &s->point[b->first];
     quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
     const vec l = {lambda[0], lambda[1], lambda[2]};
@@ -262,10 +258,10 @@ BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
     total[0] += x.x;
     total[1] += x.y;
     total[2] += x.z;
-    A.v = sub(A.v, scale(F, a.m));
-    B.v = add(B.v, scale(F, c.m));
-    A.w = sub(A.w, turn_all(b, &a, cross(vec_load(p->arm[0]), F)));
-    B.w = add(B.w, turn_all(b, &c, cross(vec_load(p->arm[1]), F)));
+    A.v = sub(A.v, scale(F, m[0]));
+    B.v = add(B.v, scale(F, m[1]));
+    A.w = sub(A.w, turn_by(b, 0, cross(vec_load(p->arm[0]), F)));
+    B.w = add(B.w, turn_by(b, 1, cross(vec_load(p->arm[1]), F)));
     twist_store(A, b->at[0], none, s->velocity);
     twist_store(B, b->at[1], none, s->velocity);
 }
@@ -317,14 +313,20 @@ BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n
 }
 
 /// Dᵀ J D.
-BODY void turn_response(vec n, vec t1, vec t2, const response *k, quad *to) {
+BODY response turn_response(vec n, vec t1, vec t2, const response *k) {
     const vec x = turn(k, n), y = turn(k, t1), z = turn(k, t2);
-    to[0] = dot(n, x);
-    to[1] = dot(t1, y);
-    to[2] = dot(t2, z);
-    to[3] = dot(n, y);
-    to[4] = dot(n, z);
-    to[5] = dot(t1, z);
+    return (response){k->m, dot(n, x), dot(t1, y), dot(t2, z), dot(n, y), dot(n, z), dot(t1, z), k->is_round};
+}
+
+BODY void keep_answer(kki_swarm_bundle *b, int side, const response *k) {
+    quad *to = (quad *)b->answer, *rest = to + 4 + 5 * side;
+    to[side] = k->m;
+    to[2 + side] = k->xx;
+    rest[0] = k->yy;
+    rest[1] = k->zz;
+    rest[2] = k->xy;
+    rest[3] = k->xz;
+    rest[4] = k->yz;
 }
 
 BODY void vec_store(vec a, double to[3][LANES]) {
@@ -334,16 +336,11 @@ BODY void vec_store(vec a, double to[3][LANES]) {
 }
 
 /// Faces of several points go on in their own axes.
-BODY void turn_face(const kki_swarm *s, kki_swarm_bundle *b, const response *a, const response *c) {
+BODY void turn_face(const kki_swarm *s, kki_swarm_bundle *b, response *a, response *c) {
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
-    *(quad *)b->inverse_mass[0] = a->m;
-    *(quad *)b->inverse_mass[1] = c->m;
-    if (b->is_round) {
-        *(quad *)b->turn[0] = a->xx;
-        *(quad *)b->turn[1] = c->xx;
-    } else {
-        turn_response(n, t1, t2, a, (quad *)b->turn[0]);
-        turn_response(n, t1, t2, c, (quad *)b->turn[1]);
+    if (!b->is_round) {
+        *a = turn_response(n, t1, t2, a);
+        *c = turn_response(n, t1, t2, c);
     }
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
@@ -360,7 +357,7 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
     kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
-    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
+    response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
     quad fastest = all(0);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
@@ -376,6 +373,8 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
     if (b->points > 1) {
         turn_face(s, b, &a, &c);
     }
+    keep_answer(b, 0, &a);
+    keep_answer(b, 1, &c);
 }
 
 BODY void push_body(const kki_swarm *s, int bundle, bool total) {
