@@ -279,9 +279,10 @@ static void find_fresh_pairs(kki_broad_phase *b) {
 
 enum { MOST_IN_LINE = 512 };
 
+// A tree that is there is worth a few searches; one that would have to be built first is not before things calm down.
 static bool is_line_better(const kki_broad_phase *b) {
-    bool moving =
-        !b->forest[STATIC].needs_build && b->def.capacity <= MOST_IN_LINE && b->changed_count > b->def.capacity / 2;
+    const int32_t many = b->forest[MOVING].needs_build ? b->def.capacity / 16 : b->def.capacity / 2;
+    bool moving = !b->forest[STATIC].needs_build && b->def.capacity <= MOST_IN_LINE && b->changed_count > many;
     for (int32_t i = 0; i < b->changed_count && moving; i++) {
         moving = b->kind[b->changed[i]] != STATIC;
     }
