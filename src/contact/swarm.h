@@ -71,6 +71,7 @@ typedef struct kki_swarm_proof {
         turned[KKI_SWARM_LANES]; ///< of friction against slip: |sin|/(|sin| + |cos|), 2 minus that beyond a right angle
     double fastest[KKI_SWARM_LANES]; ///< |g + Dᵀ of the free velocities|
     double deepest[KKI_SWARM_LANES]; ///< the least rate
+    double overlap[KKI_SWARM_LANES]; ///< the caller's
 } kki_swarm_proof;
 
 struct kki_swarm_kernels;

@@ -525,10 +525,14 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     b->friction[lane] = k ? p->m->law[k->law].friction : 0;
     b->at[0][lane] = place_of(p, k ? k->node[0] : 0);
     b->at[1][lane] = place_of(p, k ? k->node[1] : 0);
+    double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap[lane];
+    *overlap = 0;
     for (int i = 0; i < b->points; i++) {
         kki_swarm_point *to = &x->swarm.point[b->first + i];
         kki_swarm_end *end = &x->swarm.end[b->first + i];
         if (i < b->count[lane]) {
+            const double depth = -p->s->contact[first + i].gap;
+            *overlap = depth > *overlap ? depth : *overlap;
             b->bounces |= begin_point(p, &p->s->contact[first + i], lane, to, end);
         } else {
             begin_empty(lane, to, end);
@@ -655,7 +659,7 @@ static double angle_of(double turned) {
 }
 
 typedef struct summary {
-    double residual, cone, signorini, turned, fastest; ///< residual: squared
+    double residual, cone, signorini, turned, fastest, overlap; ///< residual: squared
 } summary;
 
 static summary sum_up(const kki_loose *x) {
@@ -668,6 +672,7 @@ static summary sum_up(const kki_loose *x) {
             p.signorini = larger(p.signorini, b->signorini[lane]);
             p.turned = larger(p.turned, b->turned[lane]);
             p.fastest = larger(p.fastest, b->fastest[lane]);
+            p.overlap = larger(p.overlap, b->overlap[lane]);
         }
     }
     return p;
@@ -682,6 +687,7 @@ static void report(const kk_model *m, kk_simulator *s, const summary *p) {
         r->worst_body[0] = m->shape[s->contact[worst].shape[0]].body;
         r->worst_body[1] = m->shape[s->contact[worst].shape[1]].body;
     }
+    r->penetration = p->overlap > r->penetration ? p->overlap : r->penetration;
     r->cone = p->cone > r->cone ? p->cone : r->cone;
     r->signorini = p->signorini > r->signorini ? p->signorini : r->signorini;
     r->dissipation = angle > r->dissipation ? angle : r->dissipation;
