@@ -266,12 +266,13 @@ BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
     twist_store(B, b->at[1], none, s->velocity);
 }
 
-BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards) {
+/// @param in_pairs  where there are registers for it
+BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, bool in_pairs) {
     for (int i = first; i < end; i++) {
         const kki_swarm_bundle *b = &s->bundle[i];
         if (b->points == 1) {
             sweep_point(s, b);
-        } else if (i + 1 < end && b[1].points == b->points) {
+        } else if (in_pairs && i + 1 < end && b[1].points == b->points) {
             sweep_faces(s, b, backwards);
             i++;
         } else {
@@ -511,7 +512,7 @@ BODY void coast_body(const kki_swarm *s, int first, int end) {
 
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                  \
+#define DEFINE(suffix, attribute, in_pairs)                                                        \
     attribute static void prepare_##suffix(const kki_swarm *s, int bundle) {                       \
         prepare_body(s, bundle);                                                                   \
     }                                                                                              \
@@ -519,7 +520,7 @@ BODY void coast_body(const kki_swarm *s, int first, int end) {
         push_body(s, bundle, total);                                                               \
     }                                                                                              \
     attribute static void sweep_##suffix(const kki_swarm *s, int first, int end, bool backwards) { \
-        sweep_body(s, first, end, backwards);                                                      \
+        sweep_body(s, first, end, backwards, in_pairs);                                            \
     }                                                                                              \
     attribute static void judge_##suffix(const kki_swarm *s, int bundle) {                         \
         judge_body(s, bundle);                                                                     \
@@ -541,9 +542,9 @@ BODY void coast_body(const kki_swarm *s, int first, int end) {
                                                      .answer = answer_##suffix,                    \
                                                      .coast = coast_##suffix};
 
-DEFINE(baseline, )
+DEFINE(baseline, , false)
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, __attribute__((target("avx2"))), true)
 #endif
 
 KKI_CHOOSE_KERNELS(kki_swarm_kernels)
