@@ -3,7 +3,7 @@
 ///   pile_race [--scene NAME] [--repeats N] [--settle SECONDS] [--work FOLDER] [--json FILE] [--stages] [--strict]
 ///
 /// Settled: ours certified to 1e-6 beside each solver of MuJoCo, the fastest counts. Falling: the same, and how many steps are certified.
-/// Budget: ten sweeps beside ODE and Bullet with ten. All run from the same start in slices, see slices.hpp.
+/// Budget: ten sweeps, and only what overlaps touches, beside ODE and Bullet with ten. All run from the same start in slices, see slices.hpp.
 #include "machine.hpp"
 #include "report.hpp"
 #include "slices.hpp"

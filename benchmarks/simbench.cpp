@@ -38,7 +38,8 @@ struct row {
 };
 
 std::vector<const simbench_engine *> all_engines() {
-    std::vector<const simbench_engine *> all = {&simbench_ours, &simbench_ours_midpoint, &simbench_ours_sweeps};
+    std::vector<const simbench_engine *> all = {&simbench_ours, &simbench_ours_midpoint, &simbench_ours_sweeps,
+                                                &simbench_ours_coarse};
     const auto add = [&all](const std::vector<const simbench_engine *> &more) {
         all.insert(all.end(), more.begin(), more.end());
     };

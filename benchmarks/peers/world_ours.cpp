@@ -91,6 +91,7 @@ class world_of_ours final : public our_world {
     double tolerance = 0;
     bool is_lenient = false;
     int budget = 0, count = 0;
+    bool is_race = false; // of sweeps: not only what settles in peace has a budget
 };
 
 world_of_ours::world_of_ours(const std::string &path, const start &s) {
@@ -121,6 +122,7 @@ world_of_ours::world_of_ours(const std::string &path, const start &s) {
     }
     tolerance = s.tolerance;
     budget = s.budget;
+    is_race = s.budget > 0;
     is_lenient = s.tolerance > 0;
     set_options(tolerance);
     place(s);
@@ -162,7 +164,7 @@ void world_of_ours::set_options(double within) {
     kk_step_options options = {};
     options.tolerance = within;
     options.budget = budget;
-    options.discrete = budget > 0; // as the engines beside it
+    options.discrete = is_race ? 2 : budget > 0; // as the engines beside it
     options.clock = is_watched ? seconds_now : nullptr;
     demand(kk_simulator_set_options(simulator, &options, &error), error, "options");
 }

@@ -42,8 +42,10 @@ typedef struct kk_step_options {
     kk_restitution_law restitution_law;
     double restitution_speed; ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;        ///< m; most by which a step repairs penetration; 0: 0.01
-    int discrete;             ///< 1: bodies faster than their thickness a step are not followed along their motion
-    int explicit_servos;      ///< 1: servos and dampers are forces of the step's start, not solved with it
+    /// 1: bodies faster than their thickness a step are not followed along their motion. 2, with a budget: only what overlaps in the middle of a step
+    /// touches, and loose bodies bounce there by Newton's law: as fast and as coarse as engines of games
+    int discrete;
+    int explicit_servos; ///< 1: servos and dampers are forces of the step's start, not solved with it
     // kuroda alone: springs whose material has none of its own, N/m, N s/m, and how far they may give, m. 0: so stiff that one gives half of
     // the depth under a body's weight; a twentieth of critical; 0.05, or a quarter of the thinnest shape if that is less
     double spring_stiffness, spring_damping, spring_depth;

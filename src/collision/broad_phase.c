@@ -41,6 +41,9 @@ struct kki_broad_phase {
     size_t fat_room, fat_count, fresh_count;
     kki_pair *pair; // [pair_capacity]
     forest forest[FORESTS];
+    int32_t *line; // [capacity] moving ids in the order of their lower ends along an axis, when last swept
+    int32_t line_count, line_axis;
+    bool line_is_old; // ids have come or gone
 };
 
 static void place_arrays(kki_layout *l, kki_broad_phase *b) {
@@ -54,6 +57,7 @@ static void place_arrays(kki_layout *l, kki_broad_phase *b) {
     KKI_LAYOUT_ARRAY(l, b->at, n);
     KKI_LAYOUT_ARRAY(l, b->changed, n);
     KKI_LAYOUT_ARRAY(l, b->scratch_box, n);
+    KKI_LAYOUT_ARRAY(l, b->line, n);
     KKI_LAYOUT_ARRAY(l, b->fat_pair, b->fat_room);
     KKI_LAYOUT_ARRAY(l, b->fresh, b->fat_room);
     KKI_LAYOUT_ARRAY(l, b->scratch, b->fat_room);
@@ -120,6 +124,7 @@ void kki_broad_phase_set(kki_broad_phase *b, int32_t id, const kki_proxy *proxy)
     }
     b->kind[id] = (uint8_t)kind;
     b->forest[kind].needs_build = true;
+    b->line_is_old = true;
     b->group[id] = proxy->group;
     b->mask[id] = proxy->mask;
     b->box[id] = proxy->box;
@@ -131,6 +136,7 @@ void kki_broad_phase_remove(kki_broad_phase *b, int32_t id) {
     if (b->kind[id] < FORESTS) {
         b->forest[b->kind[id]].needs_build = true;
         b->kind[id] = FORESTS;
+        b->line_is_old = true;
         mark_changed(b, id);
     }
 }
@@ -161,8 +167,15 @@ void kki_broad_phase_move(kki_broad_phase *b, int32_t id, const kki_aabb *box) {
     b->fat[id] = fattened(b, box);
     mark_changed(b, id);
     f->left++;
-    if (!f->needs_build) {
-        refit_path(f, b->at[id], &b->fat[id]);
+}
+
+// Boxes that left theirs, where the tree is still worth it.
+static void refit(kki_broad_phase *b) {
+    for (int32_t i = 0; i < b->changed_count; i++) {
+        const int32_t id = b->changed[i];
+        if (b->kind[id] < FORESTS && !b->forest[b->kind[id]].needs_build) {
+            refit_path(&b->forest[b->kind[id]], b->at[id], &b->fat[id]);
+        }
     }
 }
 
@@ -262,6 +275,114 @@ static void find_fresh_pairs(kki_broad_phase *b) {
     }
 }
 
+// ---- along a line, where nearly all boxes have left theirs: a tree would be built for one search
+
+enum { MOST_IN_LINE = 512 };
+
+// A tree that is there is worth a few searches; one that would have to be built first is not before things calm down.
+static bool is_line_better(const kki_broad_phase *b) {
+    const int32_t many = b->forest[MOVING].needs_build ? b->def.capacity / 16 : b->def.capacity / 2;
+    bool moving = !b->forest[STATIC].needs_build && b->def.capacity <= MOST_IN_LINE && b->changed_count > many;
+    for (int32_t i = 0; i < b->changed_count && moving; i++) {
+        moving = b->kind[b->changed[i]] != STATIC;
+    }
+    return moving;
+}
+
+static void list_line(kki_broad_phase *b) {
+    b->line_count = 0;
+    for (int32_t id = 0; id < b->def.capacity; id++) {
+        if (b->kind[id] == MOVING) {
+            b->line[b->line_count++] = id;
+        }
+    }
+    b->line_is_old = false;
+}
+
+static double middle_of(const kki_aabb *box, int axis) {
+    return kk_vec3_get(box->lower, axis) + kk_vec3_get(box->upper, axis);
+}
+
+// The axis along which boxes are spread the most; another than last time only where it is clearly better.
+static int line_axis(const kki_broad_phase *b) {
+    double spread[3];
+    for (int k = 0; k < 3; k++) {
+        double sum = 0, squares = 0;
+        for (int32_t i = 0; i < b->line_count; i++) {
+            const double x = middle_of(&b->fat[b->line[i]], k);
+            sum += x;
+            squares += x * x;
+        }
+        spread[k] = squares - sum * sum / b->line_count;
+    }
+    int best = b->line_axis;
+    for (int k = 0; k < 3; k++) {
+        best = spread[k] > 2 * spread[best] ? k : best;
+    }
+    return best;
+}
+
+// Axis k first.
+static kk_vec3 rolled(kk_vec3 a, int k) {
+    return k == 0 ? a : k == 1 ? kk_vec3_make(a.y, a.z, a.x) : kk_vec3_make(a.z, a.x, a.y);
+}
+
+// Insertion: nearly sorted from the last time.
+static void sort_line(kki_broad_phase *b, int axis) {
+    kki_aabb *box = b->scratch_box;
+    for (int32_t i = 0; i < b->line_count; i++) {
+        const int32_t id = b->line[i];
+        const kki_aabb x = {rolled(b->fat[id].lower, axis), rolled(b->fat[id].upper, axis)};
+        int32_t j = i;
+        for (; j > 0 && box[j - 1].lower.x > x.lower.x; j--) {
+            box[j] = box[j - 1];
+            b->line[j] = b->line[j - 1];
+        }
+        box[j] = x;
+        b->line[j] = id;
+    }
+}
+
+static void take_pair(kki_broad_phase *b, int32_t p, int32_t q) {
+    if ((b->is_new[p] | b->is_new[q]) && may_collide(b, p, q)) {
+        if (b->fresh_count < b->fat_room) {
+            b->fresh[b->fresh_count] = (kki_sort_item){key_of(p, q), 0};
+        }
+        b->fresh_count++;
+    }
+}
+
+static void find_pairs_in_line(kki_broad_phase *b) {
+    const kki_aabb *box = b->scratch_box;
+    for (int32_t i = 0; i < b->line_count; i++) {
+        const kki_aabb x = box[i];
+        for (int32_t j = i + 1; j < b->line_count && box[j].lower.x <= x.upper.x; j++) {
+            if ((x.lower.y <= box[j].upper.y) & (x.upper.y >= box[j].lower.y) & (x.lower.z <= box[j].upper.z) &
+                (x.upper.z >= box[j].lower.z)) {
+                take_pair(b, b->line[i], b->line[j]);
+            }
+        }
+    }
+}
+
+// The same pairs as find_fresh_pairs; the tree of what moves waits until it is wanted again.
+static void find_fresh_pairs_in_line(kki_broad_phase *b) {
+    b->fresh_count = 0;
+    if (b->line_is_old) {
+        list_line(b);
+    }
+    b->line_axis = line_axis(b);
+    sort_line(b, b->line_axis);
+    find_pairs_in_line(b);
+    for (int32_t i = 0; i < b->changed_count; i++) {
+        if (b->kind[b->changed[i]] == MOVING) {
+            find_pairs_in(b, &b->forest[STATIC].tree, b->changed[i]);
+        }
+    }
+    b->forest[MOVING].needs_build = true;
+    b->forest[MOVING].left = 0;
+}
+
 static bool is_stale(const kki_broad_phase *b, uint64_t key) {
     return b->is_new[key >> 32] | b->is_new[key & 0xffffffffu];
 }
@@ -342,9 +463,13 @@ static kk_status too_many(kki_broad_phase *b, int32_t *count, int64_t needed) {
 kk_status kki_broad_phase_update(kki_broad_phase *b, const kki_pair **pair, int32_t *count) {
     *pair = b->pair;
     *count = 0;
-    build_where_due(b);
+    const bool in_line = is_line_better(b);
+    if (!in_line) {
+        build_where_due(b);
+        refit(b);
+    }
     if (b->changed_count > 0) {
-        find_fresh_pairs(b);
+        in_line ? find_fresh_pairs_in_line(b) : find_fresh_pairs(b);
         if (!merge_pairs(b) && !search_again_without_margins(b)) {
             return too_many(b, count, (int64_t)b->fresh_count);
         }
@@ -370,8 +495,25 @@ static void sort_ids(int32_t *id, int32_t count) {
     }
 }
 
+// Where boxes have moved since the trees were made.
+static int32_t query_all(const kki_broad_phase *b, const kki_aabb *box, int32_t *id, int32_t room) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < b->def.capacity; i++) {
+        if (b->kind[i] < FORESTS && kki_aabb_touch(&b->box[i], box)) {
+            if (n < room) {
+                id[n] = i;
+            }
+            n++;
+        }
+    }
+    return n;
+}
+
 int32_t kki_broad_phase_query(const kki_broad_phase *b, const kki_aabb *box, int32_t *id, int32_t room) {
     int32_t n = 0;
+    if (b->changed_count > 0 || b->forest[MOVING].needs_build || b->forest[STATIC].needs_build) {
+        return query_all(b, box, id, room);
+    }
     for (int k = 0; k < FORESTS; k++) {
         kki_tree_walk walk;
         int32_t first, count;

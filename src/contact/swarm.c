@@ -53,7 +53,7 @@ static void repose_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        x->s->kernels->repose(x->s, i, x->most);
+        x->s->kernels->repose(x->s, x->first + i, x->most);
     }
 }
 
@@ -91,33 +91,40 @@ static bool is_large(const kki_swarm *s, const kki_swarm_batch *b) {
 
 typedef struct batches {
     kki_swarm *s;
-    void (*run)(pass *x);
-    int sweeps;
+    kki_swarm_work *work;
+    void *context;
 } batches;
 
-static void run_one(const batches *x, int batch, const kk_workers *workers) {
-    pass p = {.s = x->s, .batch = &x->s->batch[batch], .workers = workers, .sweeps = x->sweeps};
-    x->run(&p);
-}
-
-static void run_some(void *context, int first, int end, int worker) {
+static void work_some(void *context, int first, int end, int worker) {
     const batches *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
         if (!is_large(x->s, &x->s->batch[i])) {
-            run_one(x, i, NULL);
+            x->work(x->context, &x->s->batch[i], NULL);
         }
     }
 }
 
-static void run_all(kki_swarm *s, void (*run)(pass *x), int sweeps) {
-    batches x = {s, run, sweeps};
+/// Zeros for whoever is not there.
+static void clear_behind(kki_swarm *s) {
+    const size_t behind = KKI_SWARM_BODY * (size_t)s->nbody;
+    double *const zeros[] = {s->velocity + behind, s->before + behind, s->free + behind, s->inverse + behind,
+                             s->wrench + behind};
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        memset(zeros[i], 0, sizeof(double) * KKI_SWARM_BODY);
+    }
+    s->inverse[behind + KKI_SWARM_BODY - 1] = 1;
+}
+
+void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context) {
+    batches x = {s, work, context};
+    clear_behind(s);
     for (int i = 0; i < s->nbatch; i++) {
         if (is_large(s, &s->batch[i])) {
-            run_one(&x, i, s->workers);
+            work(context, &s->batch[i], s->workers);
         }
     }
-    kki_workers_share(s->workers, s->nbatch, 1, run_some, &x);
+    kki_workers_share(s->workers, s->nbatch, 1, work_some, &x);
 }
 
 // ---- passes over one batch
@@ -143,9 +150,44 @@ static void sweep(pass *x, bool backwards) {
     }
 }
 
+static bool bounces(const kki_swarm *s, const kki_swarm_batch *b) {
+    bool any = false;
+    for (int i = b->start[0]; i < b->start[b->colours]; i++) {
+        any |= s->bundle[i].bounces != 0;
+    }
+    return any;
+}
+
+/// λ of the points of bundles first … end − 1: those of the step from those of a share, or all so far from those of the step.
+static void for_whole_step(kki_swarm *s, const kki_swarm_batch *b, int sweeps, bool is_end) {
+    for (int i = b->start[0]; i < b->start[b->colours]; i++) {
+        for (int k = s->bundle[i].first; k < s->bundle[i].first + s->bundle[i].points; k++) {
+            kki_swarm_point *p = &s->point[k];
+            for (int j = 0; j < 3 * KKI_SWARM_LANES; j++) {
+                double *lambda = &p->lambda[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
+                double *total = &p->total[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
+                *(is_end ? total : lambda) = is_end ? *lambda : sweeps * *lambda;
+            }
+        }
+    }
+}
+
+static void solve_whole_step(pass *x) {
+    for_whole_step(x->s, x->batch, x->sweeps, false);
+    move(x, 1, false);
+    for (int k = 0; k < x->sweeps; k++) {
+        sweep(x, false);
+    }
+    for_whole_step(x->s, x->batch, x->sweeps, true);
+}
+
 static void solve_batch(pass *x) {
     for (int c = 0; c < x->batch->colours; c++) {
         share_colour(x, c, prepare_some);
+    }
+    if (bounces(x->s, x->batch)) {
+        solve_whole_step(x);
+        return;
     }
     move(x, 1.0 / x->sweeps, false);
     for (int k = 0; k < x->sweeps; k++) {
@@ -176,33 +218,31 @@ static void repair_batch(pass *x) {
     }
 }
 
-// ---- all of them
+// ---- for callers
 
-void kki_swarm_solve(kki_swarm *s, int sweeps) {
-    const size_t behind = KKI_SWARM_BODY * (size_t)s->nbody;
-    double *const zeros[] = {s->velocity + behind, s->before + behind, s->free + behind, s->inverse + behind,
-                             s->wrench + behind};
-    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
-        memset(zeros[i], 0, sizeof(double) * KKI_SWARM_BODY);
-    }
-    run_all(s, solve_batch, sweeps);
+void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps) {
+    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps};
+    solve_batch(&x);
 }
 
-void kki_swarm_judge(kki_swarm *s) {
-    run_all(s, judge_batch, 0);
+void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers) {
+    pass x = {.s = s, .batch = batch, .workers = workers};
+    judge_batch(&x);
 }
 
-bool kki_swarm_repair(kki_swarm *s, int sweeps, double most) {
-    pass x = {.s = s, .most = most};
-    kki_workers_share(s->workers, s->count, PASS_GRAIN, repose_some, &x);
+bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps, double most) {
+    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps, .most = most};
+    const int first = batch->start[0], end = batch->start[batch->colours];
+    x.first = first;
+    kki_workers_share(workers, end - first, PASS_GRAIN, repose_some, &x);
     bool needed = false;
-    for (int i = 0; i < s->count; i++) {
+    for (int i = first; i < end; i++) {
         for (int l = 0; l < KKI_SWARM_LANES; l++) {
             needed |= s->proof[i].deepest[l] < 0;
         }
     }
     if (needed) {
-        run_all(s, repair_batch, sweeps);
+        repair_batch(&x);
     }
     return needed;
 }

@@ -14,6 +14,7 @@
 /// whole step as any other λ. (What turns while it slides, or lands within the step, keeps a residual that more sweeps do not take away: its friction has
 /// followed it, and the problem of the whole step knows one direction.) A sweep starts from the impulses of the one before, whose velocities it
 /// therefore goes on with: v + (v − v before). It must have the same order: sweeps there and back in turn feed each other.
+/// What bounces changes its velocity once in a step and cannot go on so: a batch with such a face is swept over the whole step.
 #ifndef KKI_CONTACT_SWARM_H
 #define KKI_CONTACT_SWARM_H
 
@@ -25,7 +26,7 @@
 enum { KKI_SWARM_LANES = 4, KKI_SWARM_COLOURS = 64, KKI_SWARM_POINTS = 8, KKI_SWARM_BODY = 8 };
 
 /// Of each body, eight doubles: velocity of the centre and angular velocity, or force and moment about the centre, each padded to four.
-/// What answers: 1/m, xx, yy, zz, xy, xz, yz of J = I⁻¹ in world axes, 0.
+/// What answers: 1/m, xx, yy, zz, xy, xz, yz of J = I⁻¹ in world axes, and 1 where that is one number times the identity, else 0.
 
 /// Four faces.
 typedef struct kki_swarm_bundle {
@@ -35,15 +36,20 @@ typedef struct kki_swarm_bundle {
     int32_t contact[KKI_SWARM_LANES]; ///< the caller's number of the first point; −1: the lane is empty
     int32_t count[KKI_SWARM_LANES];   ///< points of each
     int32_t first, points;            ///< in the lists of points: where they begin, and how many the longest lane has
+    int32_t bounces;                  ///< some face comes in and is to leave with a speed
+    int32_t is_round;                 ///< all bodies answer alike in all directions
+    /// 1/m of A and B, xx of their J, and yy, zz, xy, xz, yz of A's and of B's, which round ones do not need; of several points in the face's axes
+    _Alignas(64) double answer[14][KKI_SWARM_LANES];
 } kki_swarm_bundle;
 
 /// One point of each of four faces: what a sweep reads.
 typedef struct kki_swarm_point {
-    _Alignas(64) double arm[2][3][KKI_SWARM_LANES]; ///< from the centres of A and B
-    double inverse_n[KKI_SWARM_LANES];              ///< 1/Gnn; 0: nothing moves it
-    double across[2][KKI_SWARM_LANES];              ///< Gn1, Gn2
-    double inverse_t[3][KKI_SWARM_LANES];           ///< of the tangential 2 × 2: 11, 12, 22
-    double step[KKI_SWARM_LANES];                   ///< 1 over its larger eigenvalue
+    _Alignas(64) double arm
+        [2][3][KKI_SWARM_LANES]; ///< from the centres of A and B; once prepared, of several points in the face's axes
+    double inverse_n[KKI_SWARM_LANES];    ///< 1/Gnn; 0: nothing moves it
+    double across[2][KKI_SWARM_LANES];    ///< Gn1, Gn2
+    double inverse_t[3][KKI_SWARM_LANES]; ///< of the tangential 2 × 2: 11, 12, 22
+    double step[KKI_SWARM_LANES];         ///< 1 over its larger eigenvalue
     double g[3][KKI_SWARM_LANES];
     double lambda[3][KKI_SWARM_LANES]; ///< of one sweep's share of the step
     double total[3][KKI_SWARM_LANES];  ///< of all so far
@@ -65,6 +71,7 @@ typedef struct kki_swarm_proof {
         turned[KKI_SWARM_LANES]; ///< of friction against slip: |sin|/(|sin| + |cos|), 2 minus that beyond a right angle
     double fastest[KKI_SWARM_LANES]; ///< |g + Dᵀ of the free velocities|
     double deepest[KKI_SWARM_LANES]; ///< the least rate
+    double overlap[KKI_SWARM_LANES]; ///< the caller's
 } kki_swarm_proof;
 
 struct kki_swarm_kernels;
@@ -78,7 +85,7 @@ typedef struct kki_swarm_batch {
 } kki_swarm_batch;
 
 /// Points from which on a batch is full.
-enum { KKI_SWARM_BATCH = 2048 };
+enum { KKI_SWARM_BATCH = 1024 };
 
 typedef struct kki_swarm {
     const struct kki_swarm_kernels *kernels; ///< what this CPU runs
@@ -127,11 +134,16 @@ static inline size_t kki_swarm_blocks(int points) {
     return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * KKI_SWARM_POINTS * kki_swarm_batches(points);
 }
 
+/// What is done with a batch from its beginning to its end. @param workers  that are free for it; NULL: none
+typedef void kki_swarm_work(void *context, const kki_swarm_batch *batch, const kk_workers *workers);
+/// All batches: a worker each, and large ones by all workers.
+void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context);
+
 /// λ of the budget's sweeps, from each point's share in `lambda`: into `total`.
-void kki_swarm_solve(kki_swarm *s, int sweeps);
+void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps);
 /// The proof of `total`, at velocities made anew from it.
-void kki_swarm_judge(kki_swarm *s);
+void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers);
 /// The position pass; false where there is nothing to repair. Velocities are those it moves bodies with.
-bool kki_swarm_repair(kki_swarm *s, int sweeps, double most);
+bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps, double most);
 
 #endif

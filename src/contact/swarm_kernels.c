@@ -112,14 +112,14 @@ BODY void twist_store(twist t, const int32_t *at, int32_t none, double *z) {
 
 /// What answers: 1/m and J.
 typedef struct {
-    quad m, xx, yy, zz, xy, xz, yz;
+    quad m, xx, yy, zz, xy, xz, yz, is_round;
 } response;
 
 BODY response response_load(const double *z, const int32_t *at) {
     quad a[4], b[4];
     load4(z, at, a);
     load4(z + 4, at, b);
-    return (response){a[0], a[1], a[2], a[3], b[0], b[1], b[2]};
+    return (response){a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
 }
 
 BODY vec turn(const response *k, vec n) {
@@ -164,36 +164,120 @@ BODY vec across(vec n, vec t1, vec t2, vec f) {
     return add(scale(n, f.x), add(scale(t1, f.y), scale(t2, f.z)));
 }
 
-BODY void sweep_bundle(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+/// J n of one side. Bodies that answer alike in all directions need one number for it: balls, cubes, and the world.
+BODY vec turn_by(const kki_swarm_bundle *b, int side, vec n) {
+    const quad *J = (const quad *)b->answer, *rest = J + 4 + 5 * side;
+    if (b->is_round) {
+        return scale(n, J[2 + side]);
+    }
+    const response k = {all(0), J[2 + side], rest[0], rest[1], rest[2], rest[3], rest[4], all(0)};
+    return turn(&k, n);
+}
+
+/// Several points in a row: in the face's axes, so that none of them has to turn anything. Of A's and B's own velocities points feel the difference
+/// only.
+typedef struct {
+    vec v, wa, wb; ///< of B against A, and turning
+    vec sum;       ///< of impulses so far
+} face;
+
+BODY face face_begin(const kki_swarm *s, const kki_swarm_bundle *b) {
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    const twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    return (face){
+        along(n, t1, t2, sub(B.v, A.v)), along(n, t1, t2, A.w), along(n, t1, t2, B.w), {all(0), all(0), all(0)}};
+}
+
+BODY void face_step(const kki_swarm *s, const kki_swarm_bundle *b, int number, face *f) {
+    kki_swarm_point *p = &s->point[b->first + number];
+    const quad *m = (const quad *)b->answer;
+    quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
+    const vec l = {lambda[0], lambda[1], lambda[2]}, ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
+    const vec u = add(add(f->v, vec_load(p->g)), sub(cross(f->wb, rb), cross(f->wa, ra)));
+    const vec x = step_of(p, *(const quad *)b->friction, u, l), F = sub(x, l);
+    lambda[0] = x.x;
+    lambda[1] = x.y;
+    lambda[2] = x.z;
+    total[0] += x.x;
+    total[1] += x.y;
+    total[2] += x.z;
+    f->v = add(f->v, scale(F, m[0] + m[1]));
+    f->sum = add(f->sum, F);
+    f->wa = sub(f->wa, turn_by(b, 0, cross(ra, F)));
+    f->wb = add(f->wb, turn_by(b, 1, cross(rb, F)));
+}
+
+BODY void face_end(const kki_swarm *s, const kki_swarm_bundle *b, const face *f) {
     const int32_t none = none_of(s);
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
-    const quad friction = *(const quad *)b->friction;
+    const quad *m = (const quad *)b->answer;
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
-    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
-    for (int k = 0; k < b->points; k++) {
-        kki_swarm_point *p = &s->point[b->first + (backwards ? b->points - 1 - k : k)];
-        quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
-        const vec l = {lambda[0], lambda[1], lambda[2]};
-        const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
-        const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
-        lambda[0] = x.x;
-        lambda[1] = x.y;
-        lambda[2] = x.z;
-        total[0] += x.x;
-        total[1] += x.y;
-        total[2] += x.z;
-        A.v = sub(A.v, scale(F, a.m));
-        B.v = add(B.v, scale(F, c.m));
-        A.w = sub(A.w, turn(&a, cross(vec_load(p->arm[0]), F)));
-        B.w = add(B.w, turn(&c, cross(vec_load(p->arm[1]), F)));
-    }
+    const vec F = across(n, t1, t2, f->sum);
+    A.v = sub(A.v, scale(F, m[0]));
+    B.v = add(B.v, scale(F, m[1]));
+    A.w = across(n, t1, t2, f->wa);
+    B.w = across(n, t1, t2, f->wb);
     twist_store(A, b->at[0], none, s->velocity);
     twist_store(B, b->at[1], none, s->velocity);
 }
 
-BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards) {
+BODY void sweep_face(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+    face f = face_begin(s, b);
+    for (int k = 0; k < b->points; k++) {
+        face_step(s, b, backwards ? b->points - 1 - k : k, &f);
+    }
+    face_end(s, b, &f);
+}
+
+/// Two bundles of a colour in turn: what one waits for the other does not.
+BODY void sweep_faces(const kki_swarm *s, const kki_swarm_bundle *b, bool backwards) {
+    face f = face_begin(s, b), g = face_begin(s, b + 1);
+    for (int k = 0; k < b->points; k++) {
+        const int number = backwards ? b->points - 1 - k : k;
+        face_step(s, b, number, &f);
+        face_step(s, b + 1, number, &g);
+    }
+    face_end(s, b, &f);
+    face_end(s, b + 1, &g);
+}
+
+BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
+    const int32_t none = none_of(s);
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    const quad friction = *(const quad *)b->friction;
+    twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    const quad *m = (const quad *)b->answer;
+    kki_swarm_point *p = &s->point[b->first];
+    quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
+    const vec l = {lambda[0], lambda[1], lambda[2]};
+    const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
+    const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
+    lambda[0] = x.x;
+    lambda[1] = x.y;
+    lambda[2] = x.z;
+    total[0] += x.x;
+    total[1] += x.y;
+    total[2] += x.z;
+    A.v = sub(A.v, scale(F, m[0]));
+    B.v = add(B.v, scale(F, m[1]));
+    A.w = sub(A.w, turn_by(b, 0, cross(vec_load(p->arm[0]), F)));
+    B.w = add(B.w, turn_by(b, 1, cross(vec_load(p->arm[1]), F)));
+    twist_store(A, b->at[0], none, s->velocity);
+    twist_store(B, b->at[1], none, s->velocity);
+}
+
+/// @param in_pairs  where there are registers for it
+BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, bool in_pairs) {
     for (int i = first; i < end; i++) {
-        sweep_bundle(s, &s->bundle[i], backwards);
+        const kki_swarm_bundle *b = &s->bundle[i];
+        if (b->points == 1) {
+            sweep_point(s, b);
+        } else if (in_pairs && i + 1 < end && b[1].points == b->points) {
+            sweep_faces(s, b, backwards);
+            i++;
+        } else {
+            sweep_face(s, b, backwards);
+        }
     }
 }
 
@@ -229,11 +313,52 @@ BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n
     *(quad *)e->scale = pick(good, larger(nn, larger(t11, t22)), one);
 }
 
+/// Dᵀ J D.
+BODY response turn_response(vec n, vec t1, vec t2, const response *k) {
+    const vec x = turn(k, n), y = turn(k, t1), z = turn(k, t2);
+    return (response){k->m, dot(n, x), dot(t1, y), dot(t2, z), dot(n, y), dot(n, z), dot(t1, z), k->is_round};
+}
+
+BODY void keep_answer(kki_swarm_bundle *b, int side, const response *k) {
+    quad *to = (quad *)b->answer, *rest = to + 4 + 5 * side;
+    to[side] = k->m;
+    to[2 + side] = k->xx;
+    rest[0] = k->yy;
+    rest[1] = k->zz;
+    rest[2] = k->xy;
+    rest[3] = k->xz;
+    rest[4] = k->yz;
+}
+
+BODY void vec_store(vec a, double to[3][LANES]) {
+    *(quad *)to[0] = a.x;
+    *(quad *)to[1] = a.y;
+    *(quad *)to[2] = a.z;
+}
+
+/// Faces of several points go on in their own axes.
+BODY void turn_face(const kki_swarm *s, kki_swarm_bundle *b, response *a, response *c) {
+    const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
+    if (!b->is_round) {
+        *a = turn_response(n, t1, t2, a);
+        *c = turn_response(n, t1, t2, c);
+    }
+    for (int k = b->first; k < b->first + b->points; k++) {
+        kki_swarm_point *p = &s->point[k];
+        vec_store(along(n, t1, t2, vec_load(p->arm[0])), p->arm[0]);
+        vec_store(along(n, t1, t2, vec_load(p->arm[1])), p->arm[1]);
+    }
+}
+
+BODY bool is_all(quad a) {
+    return a[0] != 0 && a[1] != 0 && a[2] != 0 && a[3] != 0;
+}
+
 BODY void prepare_body(const kki_swarm *s, int bundle) {
-    const kki_swarm_bundle *b = &s->bundle[bundle];
+    kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
-    const response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
+    response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
     quad fastest = all(0);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
@@ -245,20 +370,35 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
         fastest = larger(pick(exists, most, all(0)), fastest);
     }
     *(quad *)s->proof[bundle].fastest = fastest;
+    b->is_round = is_all(a.is_round) && is_all(c.is_round);
+    if (b->points > 1) {
+        turn_face(s, b, &a, &c);
+    }
+    keep_answer(b, 0, &a);
+    keep_answer(b, 1, &c);
 }
 
 BODY void push_body(const kki_swarm *s, int bundle, bool total) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     twist A = twist_load(s->wrench, b->at[0]), B = twist_load(s->wrench, b->at[1]);
+    vec force = {all(0), all(0), all(0)}, ma = force, mb = force;
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
-        const vec F = across(n, t1, t2, vec_load(total ? p->total : p->lambda));
-        A.v = sub(A.v, F);
-        B.v = add(B.v, F);
-        A.w = sub(A.w, cross(vec_load(p->arm[0]), F));
-        B.w = add(B.w, cross(vec_load(p->arm[1]), F));
+        const vec l = vec_load(total ? p->total : p->lambda), F = b->points > 1 ? l : across(n, t1, t2, l);
+        force = add(force, F);
+        ma = add(ma, cross(vec_load(p->arm[0]), F));
+        mb = add(mb, cross(vec_load(p->arm[1]), F));
     }
+    if (b->points > 1) {
+        force = across(n, t1, t2, force);
+        ma = across(n, t1, t2, ma);
+        mb = across(n, t1, t2, mb);
+    }
+    A.v = sub(A.v, force);
+    B.v = add(B.v, force);
+    A.w = sub(A.w, ma);
+    B.w = add(B.w, mb);
     twist_store(A, b->at[0], none_of(s), s->wrench);
     twist_store(B, b->at[1], none_of(s), s->wrench);
 }
@@ -296,13 +436,18 @@ BODY quad turned(vec l, vec u, quad residual) {
 BODY void judge_body(const kki_swarm *s, int bundle) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
-    const twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
+    if (b->points > 1) {
+        A = (twist){along(n, t1, t2, A.v), along(n, t1, t2, A.w)};
+        B = (twist){along(n, t1, t2, B.v), along(n, t1, t2, B.w)};
+    }
     const quad mu = *(const quad *)b->friction;
     quad residual = all(0), cone = residual, signorini = residual, angle = residual;
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
         kki_swarm_end *e = &s->end[k];
-        const vec v = along(n, t1, t2, point_velocity(p, &A, &B)), u = add(v, vec_load(p->g)), l = vec_load(p->total);
+        const vec world = point_velocity(p, &A, &B), v = b->points > 1 ? world : along(n, t1, t2, world);
+        const vec u = add(v, vec_load(p->g)), l = vec_load(p->total);
         const quad g = *(const quad *)e->scale, r = natural_map(mu, g, l, u);
         // what nothing moves, an empty lane among it, has no law to keep
         const quad own = pick(*(const quad *)p->inverse_n == all(0), all(0), r);
@@ -367,7 +512,7 @@ BODY void coast_body(const kki_swarm *s, int first, int end) {
 
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                  \
+#define DEFINE(suffix, attribute, in_pairs)                                                        \
     attribute static void prepare_##suffix(const kki_swarm *s, int bundle) {                       \
         prepare_body(s, bundle);                                                                   \
     }                                                                                              \
@@ -375,7 +520,7 @@ BODY void coast_body(const kki_swarm *s, int first, int end) {
         push_body(s, bundle, total);                                                               \
     }                                                                                              \
     attribute static void sweep_##suffix(const kki_swarm *s, int first, int end, bool backwards) { \
-        sweep_body(s, first, end, backwards);                                                      \
+        sweep_body(s, first, end, backwards, in_pairs);                                            \
     }                                                                                              \
     attribute static void judge_##suffix(const kki_swarm *s, int bundle) {                         \
         judge_body(s, bundle);                                                                     \
@@ -397,9 +542,9 @@ BODY void coast_body(const kki_swarm *s, int first, int end) {
                                                      .answer = answer_##suffix,                    \
                                                      .coast = coast_##suffix};
 
-DEFINE(baseline, )
+DEFINE(baseline, , false)
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, __attribute__((target("avx2"))), true)
 #endif
 
 KKI_CHOOSE_KERNELS(kki_swarm_kernels)

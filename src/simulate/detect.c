@@ -71,14 +71,28 @@ static int acts_on_b(const kk_model *m, int a, int b, const kki_manifold *f) {
     return spread(f, 1) < spread(f, 0);
 }
 
+/// Field by field: a copy of a whole contact takes the processor longer than to write it.
 static void fill_point(const kk_model *m, const kk_simulator *s, const kki_contact *like, const kki_contact_point *p,
-                       int on_b, kki_contact *c) {
-    *c = *like;
+                       int on_b, int is_moving, kki_contact *c) {
+    const kk_vec3 none = {0, 0, 0};
+    c->shape[0] = like->shape[0];
+    c->shape[1] = like->shape[1];
+    c->node[0] = like->node[0];
+    c->node[1] = like->node[1];
+    c->law = like->law;
+    c->pair = like->pair;
     c->feature = p->feature;
-    c->gap = p->gap;
     c->position = p->position;
-    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(c->normal, p->gap)) : p->position;
-    if (!moves(m, c->shape[0]) && !moves(m, c->shape[1])) {
+    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(like->normal, p->gap)) : p->position;
+    c->normal = like->normal;
+    c->tangent[0] = like->tangent[0];
+    c->tangent[1] = like->tangent[1];
+    c->gap = p->gap;
+    c->open = c->surface[0] = c->surface[1] = 0;
+    c->kept = c->kept_moment = c->impulse = c->moment = none;
+    c->approach = c->swing = c->friction = 0;
+    c->velocity = none;
+    if (!is_moving) {
         return; // with the body alone
     }
     const kk_vec3 slip =
@@ -123,13 +137,19 @@ static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
 /// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
 static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
                           int from) {
-    kki_contact like = {
-        .shape = {a, b}, .node = {m->shape[a].node, m->shape[b].node}, .law = law, .pair = pair, .normal = f->normal};
+    kki_contact like; // of it all that points have in common
+    like.shape[0] = a;
+    like.shape[1] = b;
+    like.node[0] = m->shape[a].node;
+    like.node[1] = m->shape[b].node;
+    like.law = law;
+    like.pair = pair;
+    like.normal = f->normal;
     like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = acts_on_b(m, a, b, f);
+    const int on_b = acts_on_b(m, a, b, f), is_moving = moves(m, a) || moves(m, b);
     for (int i = 0; i < f->count; i++) {
-        fill_point(m, s, &like, &f->point[i], on_b, &s->contact[from + i]);
+        fill_point(m, s, &like, &f->point[i], on_b, is_moving, &s->contact[from + i]);
     }
     measure_openings(s, from, from + f->count);
 }

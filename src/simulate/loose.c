@@ -116,10 +116,11 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
 
 // ---- faces and sets
 
-/// Rigid, without restitution, with one friction in all directions: what a sweep's step can do.
-static int is_plain(const kki_contact_law *l) {
-    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->restitution > 0) && !(l->adhesion > 0) &&
-           !(l->stiffness < __builtin_inf()) && !(l->static_friction > l->friction);
+/// Rigid, without restitution, with one friction in all directions: what a sweep's step can do. It can bounce, too, where the instant does not matter.
+static int is_plain(const kk_simulator *s, const kki_contact_law *l) {
+    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->adhesion > 0) &&
+           (!(l->restitution > 0) || kki_is_overlapping_only(s)) && !(l->stiffness < __builtin_inf()) &&
+           !(l->static_friction > l->friction);
 }
 
 static int same(kk_vec3 a, kk_vec3 b) {
@@ -155,7 +156,7 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
         const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
         const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
         end = face_end(s, i);
-        if (loose && is_plain(&m->law[c->law])) {
+        if (loose && is_plain(s, &m->law[c->law])) {
             x->face[x->nface++] = (kki_loose_face){.first = i, .count = end - i, .tree = {a, b}, .colour = -1};
             if (a >= 0 && b >= 0) {
                 kki_sets_unite(x->parent, a, b);
@@ -171,14 +172,12 @@ static void list_faces(const kk_model *m, kk_simulator *s) {
     }
 }
 
-static int set_of(kki_loose *x, const kki_loose_face *f) {
-    return kki_sets_find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
-}
-
 /// Rows of each set.
 static void measure_sets(const kk_model *m, kki_loose *x) {
     for (int i = 0; i < x->nface; i++) {
-        x->rows[set_of(x, &x->face[i])] += 3 * x->face[i].count;
+        kki_loose_face *f = &x->face[i];
+        f->set = kki_sets_find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
+        x->rows[f->set] += 3 * f->count;
     }
     for (int t = 0; t < m->ntree; t++) {
         x->is_held[kki_sets_find(x->parent, t)] |= x->is_held[t];
@@ -193,7 +192,7 @@ static void colour_faces(kki_loose *x) {
     uint64_t world = 0;
     for (int i = 0; i < x->nface; i++) {
         kki_loose_face *f = &x->face[i];
-        const int set = set_of(x, f);
+        const int set = f->set;
         if (x->is_held[set]) {
             continue;
         }
@@ -266,9 +265,9 @@ static void sort_by_batch(kki_loose *x, int32_t *from) {
     memset(from, 0, sizeof *from * (size_t)(x->swarm.nbatch + 1));
     for (int i = 0; i < x->nface; i++) {
         kki_loose_face *f = &x->face[i];
-        f->colour = f->colour >= 0 && x->is_held[set_of(x, f)] ? -1 : f->colour; // held when others had their colours
+        f->colour = f->colour >= 0 && x->is_held[f->set] ? -1 : f->colour; // held when others had their colours
         if (f->colour >= 0) {
-            from[x->batch[set_of(x, f)] + 1]++;
+            from[x->batch[f->set] + 1]++;
         }
     }
     for (int i = 0; i < x->swarm.nbatch; i++) {
@@ -276,7 +275,7 @@ static void sort_by_batch(kki_loose *x, int32_t *from) {
     }
     for (int i = 0; i < x->nface; i++) {
         if (x->face[i].colour >= 0) {
-            x->order[from[x->batch[set_of(x, &x->face[i])]]++] = i;
+            x->order[from[x->batch[x->face[i].set]]++] = i;
         }
     }
     for (int i = x->swarm.nbatch; i > 0; i--) {
@@ -374,6 +373,7 @@ int kki_loose_has_tree(const kk_simulator *s, int tree) {
 typedef struct passing {
     const kk_model *m;
     kk_simulator *s;
+    int first; ///< body or bundle of the batch
 } passing;
 
 static void put4(double *to, kk_vec3 a) {
@@ -383,9 +383,18 @@ static void put4(double *to, kk_vec3 a) {
     to[3] = 0;
 }
 
+static int is_round(const double *k) {
+    return k[1] == k[2] && k[1] == k[3] && k[4] == 0 && k[5] == 0 && k[6] == 0;
+}
+
 /// J in world axes: R J Rᵀ.
 static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to) {
     const double *k = own->inverse;
+    if (is_round(k)) {
+        const double numbers[KKI_SWARM_BODY] = {k[0], k[1], k[1], k[1], 0, 0, 0, 1};
+        memcpy(to, numbers, sizeof numbers);
+        return;
+    }
     const kk_sym3 J = kk_sym3_rotate(*R, (kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]});
     const double numbers[KKI_SWARM_BODY] = {k[0], J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, 0};
     memcpy(to, numbers, sizeof numbers);
@@ -406,7 +415,7 @@ static void begin_bodies(void *context, int first, int end, int worker) {
     const kk_simulator *s = p->s;
     const kki_loose *x = &s->loose;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         const int node = x->node[i];
         const kki_rates *V = kki_rates_of(s->data, node);
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
@@ -443,12 +452,34 @@ static int is_stuck(double friction, const double *l) {
     return friction * l[0] > 0 && l[1] * l[1] + l[2] * l[2] < most * most;
 }
 
-static void begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_point *to, kki_swarm_end *end) {
+/// Speed below which nothing bounces: in a step that sees no instants, what rests may come in with what gravity adds.
+static double least_bounce(const kk_model *m, const kk_simulator *s) {
+    const double *g = m->gravity;
+    return s->options.restitution_speed + s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+}
+
+/// Newton's law: what comes in leaves with its share of that speed. Neither it nor what has left goes on with its old impulse.
+static double bounce(const passing *p, const kki_contact *k, kk_vec3 ra, kk_vec3 rb, double l[3]) {
+    const double e = p->m->law[k->law].restitution;
+    if (!(e > 0)) {
+        return 0;
+    }
+    const kk_vec3 v = kk_vec3_sub(velocity_of(p->s, k->node[1], rb), velocity_of(p->s, k->node[0], ra));
+    const double u = kk_vec3_dot(v, k->normal), least = least_bounce(p->m, p->s);
+    if (__builtin_fabs(u) > least) {
+        l[0] = l[1] = l[2] = 0;
+    }
+    return u < -least ? e * u : 0;
+}
+
+/// True where it bounces.
+static int begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_point *to, kki_swarm_end *end) {
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(s, k->node[0], k->point), rb = arm_of(s, k->node[1], k->point);
-    const double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
-                         kk_vec3_dot(k->impulse, k->tangent[1])};
-    double bias[3] = {k->open / (0.5 * s->h), k->surface[0], k->surface[1]};
+    double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
+                   kk_vec3_dot(k->impulse, k->tangent[1])};
+    const double leaves = bounce(p, k, ra, rb, l);
+    double bias[3] = {k->open / (0.5 * s->h) + leaves, k->surface[0], k->surface[1]};
     k->swing = 0;
     if (kki_may_swing(p->m, k, l[0])) {
         const kk_vec3 v = kk_vec3_sub(velocity_of(s, k->node[1], rb), velocity_of(s, k->node[0], ra));
@@ -463,6 +494,7 @@ static void begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_po
     put_lane(to->g, lane, kk_vec3_make(bias[0], bias[1], bias[2]));
     const double gap = k->gap + SLOP * s->options.correction;
     end->rate[lane] = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
+    return leaves < 0;
 }
 
 static void begin_empty(int lane, kki_swarm_point *to, kki_swarm_end *end) {
@@ -493,11 +525,15 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     b->friction[lane] = k ? p->m->law[k->law].friction : 0;
     b->at[0][lane] = place_of(p, k ? k->node[0] : 0);
     b->at[1][lane] = place_of(p, k ? k->node[1] : 0);
+    double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap[lane];
+    *overlap = 0;
     for (int i = 0; i < b->points; i++) {
         kki_swarm_point *to = &x->swarm.point[b->first + i];
         kki_swarm_end *end = &x->swarm.end[b->first + i];
         if (i < b->count[lane]) {
-            begin_point(p, &p->s->contact[first + i], lane, to, end);
+            const double depth = -p->s->contact[first + i].gap;
+            *overlap = depth > *overlap ? depth : *overlap;
+            b->bounces |= begin_point(p, &p->s->contact[first + i], lane, to, end);
         } else {
             begin_empty(lane, to, end);
         }
@@ -507,7 +543,8 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
 static void begin_bundles(void *context, int first, int end, int worker) {
     const passing *p = context;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
+        p->s->loose.swarm.bundle[i].bounces = 0;
         for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
             begin_lane(p, &p->s->loose.swarm.bundle[i], lane);
         }
@@ -535,7 +572,7 @@ static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
 static void finish_bundles(void *context, int first, int end, int worker) {
     const passing *p = context;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
             finish_lane(p, &p->s->loose.swarm.bundle[i], lane);
         }
@@ -564,7 +601,7 @@ static void finish_bodies(void *context, int first, int end, int worker) {
     kk_simulator *s = p->s;
     kki_loose *x = &s->loose;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         const int node = x->node[i], dof = p->m->node[node].v_index;
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const kki_rates *V = kki_rates_of(s->data, node);
@@ -586,7 +623,7 @@ static void drift_bodies(void *context, int first, int end, int worker) {
     kk_simulator *s = p->s;
     const kki_loose *x = &s->loose;
     (void)worker;
-    for (int i = first; i < end; i++) {
+    for (int i = p->first + first; i < p->first + end; i++) {
         const int node = x->node[i];
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
@@ -622,7 +659,7 @@ static double angle_of(double turned) {
 }
 
 typedef struct summary {
-    double residual, cone, signorini, turned, fastest; ///< residual: squared
+    double residual, cone, signorini, turned, fastest, overlap; ///< residual: squared
 } summary;
 
 static summary sum_up(const kki_loose *x) {
@@ -635,6 +672,7 @@ static summary sum_up(const kki_loose *x) {
             p.signorini = larger(p.signorini, b->signorini[lane]);
             p.turned = larger(p.turned, b->turned[lane]);
             p.fastest = larger(p.fastest, b->fastest[lane]);
+            p.overlap = larger(p.overlap, b->overlap[lane]);
         }
     }
     return p;
@@ -649,6 +687,7 @@ static void report(const kk_model *m, kk_simulator *s, const summary *p) {
         r->worst_body[0] = m->shape[s->contact[worst].shape[0]].body;
         r->worst_body[1] = m->shape[s->contact[worst].shape[1]].body;
     }
+    r->penetration = p->overlap > r->penetration ? p->overlap : r->penetration;
     r->cone = p->cone > r->cone ? p->cone : r->cone;
     r->signorini = p->signorini > r->signorini ? p->signorini : r->signorini;
     r->dissipation = angle > r->dissipation ? angle : r->dissipation;
@@ -675,29 +714,43 @@ static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *erro
 
 // ---- the story
 
+/// Bodies or bundles of a batch, shared among workers.
+static void share(passing *p, const kk_workers *workers, int first, int end, int grain, kki_share *some) {
+    p->first = first;
+    kki_workers_share(workers, end - first, grain, some, p);
+}
+
+/// A batch from its contacts to its forces, while its numbers are near the processor.
+static void resolve_batch(void *context, const kki_swarm_batch *b, const kk_workers *workers) {
+    const passing *all = context;
+    passing p = *all;
+    kk_simulator *s = p.s;
+    kki_swarm *w = &s->loose.swarm;
+    const int first = b->start[0], end = b->start[b->colours];
+    share(&p, workers, b->body, b->body_end, BODY_GRAIN, begin_bodies);
+    share(&p, workers, first, end, FACE_GRAIN, begin_bundles);
+    kki_swarm_solve(w, b, workers, s->options.budget);
+    kki_swarm_judge(w, b, workers);
+    share(&p, workers, b->body, b->body_end, BODY_GRAIN, finish_bodies);
+    share(&p, workers, first, end, FACE_GRAIN, finish_bundles);
+    const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
+    if (kki_swarm_repair(w, b, workers, repairs, s->options.correction / (0.5 * s->h))) {
+        share(&p, workers, b->body, b->body_end, BODY_GRAIN, drift_bodies);
+    }
+}
+
 kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error) {
     kki_loose *x = &s->loose;
     if (x->npoint == 0) {
         return KK_OK;
     }
-    kki_swarm *w = &x->swarm;
-    passing p = {m, s};
-    const double half = 0.5 * s->h;
-    w->workers = kki_crew_workers(s);
-    kki_workers_share(w->workers, w->nbody, BODY_GRAIN, begin_bodies, &p);
-    kki_workers_share(w->workers, w->count, FACE_GRAIN, begin_bundles, &p);
-    kki_swarm_solve(w, s->options.budget);
-    kki_swarm_judge(w);
-    kki_workers_share(w->workers, w->nbody, BODY_GRAIN, finish_bodies, &p);
-    kki_workers_share(w->workers, w->count, FACE_GRAIN, finish_bundles, &p);
+    passing p = {m, s, 0};
+    x->swarm.workers = kki_crew_workers(s);
+    kki_swarm_each(&x->swarm, resolve_batch, &p);
     const summary proof = sum_up(x);
     if ((proof.residual - proof.residual) + (proof.fastest - proof.fastest) != 0) {
         return refuse(m, s, error);
     }
     report(m, s, &proof);
-    const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
-    if (kki_swarm_repair(w, repairs, s->options.correction / half)) {
-        kki_workers_share(w->workers, w->nbody, BODY_GRAIN, drift_bodies, &p);
-    }
     return KK_OK;
 }

@@ -15,6 +15,7 @@ typedef struct kki_loose_body {
 typedef struct kki_loose_face {
     int32_t first, count; ///< contacts
     int32_t tree[2];      ///< of A and B; −1: the world
+    int32_t set;          ///< of trees that touch, by its first
     int32_t colour;       ///< −1: not in the swarm
 } kki_loose_face;
 

@@ -241,7 +241,7 @@ static void place_shape(const kk_model *m, kk_simulator *s, int i) {
     ball[1] = c.y;
     ball[2] = c.z;
     ball[3] = radius;
-    s->reach[i] = shape->node ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
+    s->reach[i] = shape->node && !kki_is_overlapping_only(s) ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
     s->placed[i] = s->stamp;
 }
 
@@ -254,7 +254,8 @@ static void want_shape(const kk_model *m, kk_simulator *s, int i) {
 
 static double always(const kk_model *m, const kk_simulator *s) {
     const double *g = m->gravity;
-    return KEPT_GAP + s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    return kki_is_overlapping_only(s) ? KEPT_GAP
+                                      : KEPT_GAP + s->h * s->h * kk_sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
 }
 
 static double balls_apart(const double *x, const double *y) {
@@ -371,7 +372,9 @@ static void place_group(kk_simulator *s, int i) {
     ball[2] = c.z;
     ball[3] = g->radius;
     n->reach[i] = 0;
-    if (g->node) {
+    if (g->node && kki_is_overlapping_only(s)) {
+        track_group(&n->track[i], &X, c, g->radius);
+    } else if (g->node) {
         const kki_rates *V = kki_rates_of(s->data, g->node);
         const kk_vec3 w = kki_vec3(V->w), u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, kk_vec3_sub(c, X.p)));
         n->reach[i] = 0.5 * s->h * (at_most(u) + at_most(w) * g->radius);

@@ -284,6 +284,11 @@ void kki_crew_gather(kk_simulator *s);
 kk_simulator *kki_crew_member(kk_simulator *s, int worker);
 /// The caller's workers; NULL: there are none but the calling thread.
 const kk_workers *kki_crew_workers(const kk_simulator *s);
+
+/// Whether gaps that will close in the step do not count yet (kk_step_options.discrete).
+static inline int kki_is_overlapping_only(const kk_simulator *s) {
+    return s->options.discrete >= 2 && s->options.budget > 0;
+}
 /// simulator.c: what each worker has of its own.
 void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simulator *s);
 kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);

@@ -34,29 +34,36 @@ static void store_pair(const kk_model *m, const kki_touching *t, double *to) {
     }
 }
 
+/// Records of contacts go into the state at once: there are many, and a copy of them would cost as much as writing them.
+typedef struct storing {
+    const kk_simulator *s;
+    double *to; ///< the first record
+} storing;
+
 static void store_some_contacts(void *context, int first, int end, int worker) {
-    const kk_simulator *s = context;
+    const storing *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_contact(s, &s->contact[i], s->warm + s->layout.first_contact + i * KKI_WARM_CONTACT_SIZE);
+        store_contact(x->s, &x->s->contact[i], x->to + (size_t)i * KKI_WARM_CONTACT_SIZE);
     }
 }
 
 static void store_some_pairs(void *context, int first, int end, int worker) {
-    const kk_simulator *s = context;
+    const storing *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_pair(s->model, &s->touching[i], s->warm + s->layout.first_pair + i * KKI_WARM_PAIR_SIZE);
+        store_pair(x->s->model, &x->s->touching[i], x->to + (size_t)i * KKI_WARM_PAIR_SIZE);
     }
 }
 
-static void store_contacts(kk_simulator *s, const kki_warm_layout *w, double *warm) {
+/// Records; those that the state has beyond them become zero again, so that equal states have equal bytes.
+static void commit_records(const kk_simulator *s, kki_share *some, double *to, int count, int old_count, int size) {
     enum { GRAIN = 128 };
-    const kk_workers *workers = kki_crew_workers(s);
-    kki_workers_share(workers, s->ncontact, GRAIN, store_some_contacts, s);
-    kki_workers_share(workers, s->ntouching, GRAIN, store_some_pairs, s);
-    warm[w->contact_count] = s->ncontact;
-    warm[w->pair_count] = s->ntouching;
+    storing x = {s, to};
+    kki_workers_share(kki_crew_workers(s), count, GRAIN, some, &x);
+    for (int i = count * size; i < old_count * size; i++) {
+        to[i] = 0;
+    }
 }
 
 /// Where a constraint's forces are kept.
@@ -75,7 +82,8 @@ void kki_warm_store(kk_simulator *s) {
     const kki_warm_layout w = s->layout;
     double *warm = s->warm;
     if (w.contacts > 0) {
-        store_contacts(s, &w, warm);
+        warm[w.contact_count] = s->ncontact; // the records follow when the step is proved
+        warm[w.pair_count] = s->ntouching;
     }
     const int end = s->is_smooth ? w.first_body : w.first_lone; // what follows momentum.c has written
     for (int i = w.first_dof; i < end; i++) {
@@ -92,14 +100,6 @@ void kki_warm_store(kk_simulator *s) {
     }
 }
 
-/// Copies records; those that the state has beyond them become zero again, so that equal states have equal bytes.
-static void commit_records(const double *from, int count, double *to, int old_count, int size) {
-    memcpy(to, from, (size_t)(count * size) * sizeof *to);
-    for (int i = count * size; i < old_count * size; i++) {
-        to[i] = 0;
-    }
-}
-
 void kki_warm_commit(const kk_simulator *s, kk_state *state) {
     const kki_warm_layout w = s->layout;
     double *to = kki_state_warm(state);
@@ -112,9 +112,9 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
     if (is_other) {
         memcpy(to, from, (size_t)w.first_dof * sizeof *to);
     } else if (w.contacts > 0) {
-        commit_records(from + w.first_contact, (int)from[w.contact_count], to + w.first_contact,
+        commit_records(s, store_some_contacts, to + w.first_contact, (int)from[w.contact_count],
                        (int)to[w.contact_count], KKI_WARM_CONTACT_SIZE);
-        commit_records(from + w.first_pair, (int)from[w.pair_count], to + w.first_pair, (int)to[w.pair_count],
+        commit_records(s, store_some_pairs, to + w.first_pair, (int)from[w.pair_count], (int)to[w.pair_count],
                        KKI_WARM_PAIR_SIZE);
         to[w.contact_count] = from[w.contact_count];
         to[w.pair_count] = from[w.pair_count];

@@ -4,9 +4,13 @@
 
 #include <karakuri/workers.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
-enum { POOL_MOST = 64, POOL_SPINS = 2000 };
+/// A step hands out work some hundred times, for some microseconds each: whoever slept in between would be woken for longer than it works. So threads
+/// stay awake for a few tenths of a millisecond, longer than what a step does alone. And nobody waits for a thread that has taken nothing: where
+/// the machine has no processor for it, the others do its share.
+enum { POOL_MOST = 64, POOL_SPINS = 20000 };
 
 typedef struct pool pool;
 
@@ -16,72 +20,107 @@ typedef struct pool_thread {
     pthread_t thread;
 } pool_thread;
 
+/// What threads write at the same time stands on lines of its own.
 struct pool {
     pthread_mutex_t mutex;
     pthread_cond_t wakes;
-    atomic_uint round;           ///< of work given out
-    atomic_int next, busy, ends; ///< piece to take; threads that are still at it; the pool is closing
-    kk_task *task;
+    atomic_int asleep, ends; ///< threads that are; the pool is closing
+    /// Round, pieces and the next piece to take in one number, so that whoever takes a piece knows of which round: of a round that cannot end before it has
+    /// done it.
+    _Alignas(64) atomic_ullong ticket;
+    _Alignas(64) atomic_int left; ///< pieces that are not done
+    _Alignas(64) kk_task *task;
     void *context;
-    int count;   ///< pieces
     int threads; ///< beside the caller's
     pool_thread thread[POOL_MOST];
 };
 
+enum { POOL_BITS = 25 }; ///< of pieces, and of the next one; the rest is the round's
+
+static inline unsigned long long pool_round_of(unsigned long long ticket) {
+    return ticket >> (2 * POOL_BITS);
+}
+
 static inline void pool_take(pool *p, int worker) {
-    for (int i = atomic_fetch_add(&p->next, 1); i < p->count; i = atomic_fetch_add(&p->next, 1)) {
-        p->task(p->context, i, worker);
+    const unsigned long long all = (1ull << POOL_BITS) - 1;
+    for (;;) {
+        const unsigned long long t = atomic_fetch_add(&p->ticket, 1);
+        if ((t & all) >= (t >> POOL_BITS & all)) {
+            return;
+        }
+        p->task(p->context, (int)(t & all), worker);
+        atomic_fetch_sub(&p->left, 1);
     }
 }
 
+static inline void pool_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /// Waits for a round other than `seen`: awake for a moment, then asleep.
-static inline void pool_await(pool *p, unsigned seen) {
-    for (int i = 0; i < POOL_SPINS && atomic_load(&p->round) == seen; i++) {
+static inline unsigned long long pool_await(pool *p, unsigned long long seen) {
+    unsigned long long round = pool_round_of(atomic_load(&p->ticket));
+    for (int i = 0; i < POOL_SPINS && round == seen; i++) {
+        pool_pause();
+        round = pool_round_of(atomic_load(&p->ticket));
+    }
+    if (round != seen) {
+        return round;
     }
     pthread_mutex_lock(&p->mutex);
-    while (atomic_load(&p->round) == seen) {
+    atomic_fetch_add(&p->asleep, 1);
+    while ((round = pool_round_of(atomic_load(&p->ticket))) == seen) {
         pthread_cond_wait(&p->wakes, &p->mutex);
     }
+    atomic_fetch_sub(&p->asleep, 1);
     pthread_mutex_unlock(&p->mutex);
+    return round;
 }
 
 static inline void *pool_work(void *user) {
     const pool_thread *t = user;
     pool *p = t->of;
-    for (unsigned seen = 0;; seen++) {
-        pool_await(p, seen);
+    for (unsigned long long seen = 0;;) {
+        seen = pool_await(p, seen);
         if (atomic_load(&p->ends)) {
             return NULL;
         }
         pool_take(p, t->worker);
-        atomic_fetch_sub(&p->busy, 1);
     }
 }
 
-static inline void pool_call(pool *p) {
-    pthread_mutex_lock(&p->mutex);
-    atomic_fetch_add(&p->round, 1);
-    pthread_cond_broadcast(&p->wakes);
-    pthread_mutex_unlock(&p->mutex);
+/// A new round; the lock is for those who sleep. Either they see the round before they do, or they are seen here.
+static inline void pool_call(pool *p, int count) {
+    const unsigned long long round = pool_round_of(atomic_load(&p->ticket)) + 1;
+    atomic_store(&p->ticket, round << (2 * POOL_BITS) | (unsigned long long)count << POOL_BITS);
+    if (atomic_load(&p->asleep) > 0) {
+        pthread_mutex_lock(&p->mutex);
+        pthread_cond_broadcast(&p->wakes);
+        pthread_mutex_unlock(&p->mutex);
+    }
 }
 
 /// As kk_workers.run wants it.
 static inline void pool_run(void *user, kk_task *task, void *context, int count) {
     pool *p = user;
+    for (; count >= 1 << (POOL_BITS - 1); count--) { // more than a ticket has room for
+        task(context, count - 1, 0);
+    }
     p->task = task;
     p->context = context;
-    p->count = count;
-    atomic_store(&p->next, 0);
-    atomic_store(&p->busy, p->threads);
-    pool_call(p);
+    atomic_store(&p->left, count);
+    pool_call(p, count);
     pool_take(p, 0);
-    while (atomic_load(&p->busy) > 0) {
+    for (int i = 0; atomic_load(&p->left) > 0; i++) {
+        i < POOL_SPINS ? pool_pause() : (void)sched_yield(); // its thread may have lost its processor
     }
 }
 
 /// With fewer threads than asked for where the machine has no more.
 static inline kk_workers pool_open(pool *p, int workers) {
-    *p = (pool){.count = 0};
+    *p = (pool){.threads = 0};
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->wakes, NULL);
     for (int i = 1; i < workers && i <= POOL_MOST; i++) {
@@ -96,7 +135,7 @@ static inline kk_workers pool_open(pool *p, int workers) {
 
 static inline void pool_close(pool *p) {
     atomic_store(&p->ends, 1);
-    pool_call(p);
+    pool_call(p, 0);
     for (int i = 0; i < p->threads; i++) {
         pthread_join(p->thread[i].thread, NULL);
     }

@@ -20,7 +20,8 @@ typedef struct world {
     int *q_index, *v_index; ///< [nbody]
     int material[SIMBENCH_MATERIALS];
     bool uses_rk4;
-    int sweeps; ///< 0: as many as the certificate asks for
+    int sweeps;   ///< 0: as many as the certificate asks for
+    int discrete; ///< kk_step_options.discrete
 } world;
 
 /// Groups of shapes. All touch the first; of the second there is only a robot that does not touch itself.
@@ -139,7 +140,7 @@ static kk_status describe(world *w, kk_spec *spec, kk_error *error) {
 
 static kk_status build(world *w, kk_error *error) {
     kk_spec *spec = NULL;
-    const kk_step_options options = {.budget = w->sweeps};
+    const kk_step_options options = {.budget = w->sweeps, .discrete = w->discrete};
     kk_status status = kk_spec_create(NULL, &spec);
     status = status == KK_OK ? describe(w, spec, error) : status;
     status = status == KK_OK ? kk_model_compile(spec, NULL, &w->model, error) : status;
@@ -197,7 +198,8 @@ static void close_world(void *self) {
     free(w);
 }
 
-static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, char trouble[SIMBENCH_TEXT]) {
+static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, int discrete,
+                       char trouble[SIMBENCH_TEXT]) {
     world *w = calloc(1, sizeof *w);
     kk_error error = {0};
     if (!w) {
@@ -207,6 +209,7 @@ static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, c
     w->scene = *scene;
     w->uses_rk4 = uses_rk4;
     w->sweeps = sweeps;
+    w->discrete = discrete;
     if (!holds(build(w, &error), &error, trouble)) {
         close_world(w);
         return NULL;
@@ -216,15 +219,19 @@ static void *open_with(const simbench_scene *scene, bool uses_rk4, int sweeps, c
 }
 
 static void *open_certified(const simbench_scene *scene, char trouble[SIMBENCH_TEXT]) {
-    return open_with(scene, true, 0, trouble);
+    return open_with(scene, true, 0, 0, trouble);
 }
 
 static void *open_midpoint(const simbench_scene *scene, char trouble[SIMBENCH_TEXT]) {
-    return open_with(scene, false, 0, trouble);
+    return open_with(scene, false, 0, 0, trouble);
 }
 
 static void *open_sweeps(const simbench_scene *scene, char trouble[SIMBENCH_TEXT]) {
-    return open_with(scene, false, 10, trouble);
+    return open_with(scene, false, 10, 0, trouble);
+}
+
+static void *open_coarse(const simbench_scene *scene, char trouble[SIMBENCH_TEXT]) {
+    return open_with(scene, false, 10, 2, trouble);
 }
 
 // ---- running
@@ -306,5 +313,8 @@ const simbench_engine simbench_ours_midpoint = {
 };
 const simbench_engine simbench_ours_sweeps = {
     "Karakuri 10 sweeps", open_sweeps, close_world, step, read_body, push, joints, drive, whole, height,
+};
+const simbench_engine simbench_ours_coarse = {
+    "Karakuri coarse", open_coarse, close_world, step, read_body, push, joints, drive, whole, height,
 };
 // clang-format on

@@ -86,6 +86,7 @@ typedef struct simbench_engine {
 extern const simbench_engine simbench_ours;          ///< every step certified; RK4 where nothing touches
 extern const simbench_engine simbench_ours_midpoint; ///< certified, the default integrator everywhere
 extern const simbench_engine simbench_ours_sweeps;   ///< the same with ten sweeps and no certificate
+extern const simbench_engine simbench_ours_coarse;   ///< that, and only what overlaps touches
 
 // ---- tests
 
