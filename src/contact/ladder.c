@@ -209,6 +209,11 @@ static bool climb_convex(climb *c) {
     return arrived(c);
 }
 
+/// Of a large problem the last digits are not worth the slow rungs; of a small one they are, or what is just held creeps.
+static bool enough(const climb *c) {
+    return c->system->nrow > LAST_DIGITS && c->best->residual <= last_digits(c);
+}
+
 /// Bounds approached from inside, all at once, until the modes are clear; Newton from there.
 static bool climb_interior(climb *c) {
     if (c->system->low_rank || c->system->nrow <= LAST_DIGITS || c->system->nrow > KKI_INTERIOR_ROWS) {
@@ -218,7 +223,7 @@ static bool climb_interior(climb *c) {
     kki_iterate *inside = &c->scratch->iterate[KKI_IT_PATH];
     kki_interior_begin(&walk, c->system, c->scratch, inside);
     bool goes_on = true;
-    for (double share = CLEAR; share >= CLEAREST && goes_on && !arrived(c); share *= 1e-2) {
+    for (double share = CLEAR; share >= CLEAREST && goes_on && !arrived(c) && !enough(c); share *= 1e-2) {
         goes_on = kki_interior_walk(&walk, LONGEST_WALK, share, c->stats);
         newton_from(c, inside, (kki_newton_options){.limit = 6, .careful = true});
     }
@@ -245,11 +250,6 @@ static bool climb_path(climb *c, const kki_iterate *warm) {
     kki_rung_path(c->system, c->scratch, c->trial, is_warm ? c->system->problem->before : NULL, LONGEST_PATH, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     return arrived(c);
-}
-
-/// Of a large problem the last digits are not worth the slow rungs; of a small one they are, or what is just held creeps.
-static bool enough(const climb *c) {
-    return c->system->nrow > LAST_DIGITS && c->best->residual <= last_digits(c);
 }
 
 /// The warm start's modes, then the sure way.
