@@ -308,6 +308,61 @@ test("a plot shows the signal", async () => {
     await close(page);
 });
 
+test("plots of several units stay when the past is looked at", async () => {
+    const page = await open("pendulum", { width: 1000, height: 700 });
+    await page.evaluate(() => document.querySelectorAll("#scene details").forEach((e) => { e.open = true; }));
+    const leaves = page.locator("#scene .leaf");
+    for (let i = 0; i < 5; i++) {
+        await leaves.nth(i).click();
+    }
+    const id = await leaves.first().getAttribute("data-signal");
+    const count = () => look(page, `k.plots.last(${JSON.stringify(id)}).count`);
+    await page.waitForFunction(`globalThis.karakuri.plots.last(${JSON.stringify(id)}).count > 20`, undefined, { timeout: 60000 });
+    await send(page, { do: "pause" });
+    await frame(page, "f => f.paused");
+    const [step, before] = [await look(page, "f.step"), await count()];
+    await send(page, { do: "rewind", step: step - 5 });
+    await frame(page, `f => f.replays && f.step === ${step - 5}`);
+    check(await count() >= before, "the curve is gone");
+    const inside = await page.evaluate(() => document.querySelector("#plots .u-legend").getBoundingClientRect().bottom <= document.getElementById("plots").getBoundingClientRect().bottom + 1);
+    check(inside, "names of the curves are outside of the panel");
+    check(/\d/.test(await page.textContent("#plots .u-legend .u-value")), "no numbers of the moment");
+    await send(page, [{ do: "fork" }, { do: "step", count: 1 }]);
+    await frame(page, `f => !f.replays && f.step === ${step - 4}`);
+    await close(page);
+});
+
+// folder, slider, new value, what must come to hold
+const SLIDERS = [
+    ["Targets", "0 left_hip_yaw", "0.2", "Math.abs(f.control[0] - 0.2) < 1e-6"], ["Gains", "kd left_hip_yaw", "300", "d.actuators[0].bias[2] === -300"],
+    ["Limits", "left_hip_yaw ↓", "-0.5", "d.bodies.some((b) => b.joint?.name === 'left_hip_yaw' && b.joint.dofs[0].lower === -0.5)"],
+    ["Masses", "pelvis kg", "9", "d.bodies.some((b) => b.name === 'pelvis' && b.mass === 9)"], ["Friction", "μ default", "0.3", "d.materials[0].friction === 0.3"],
+    ["Friction", "e default", "0.5", "d.materials[0].restitution === 0.5"], ["World", "gravity z", "-5", "d.options.gravity[2] === -5"],
+    ["World", "time step", "0.002", "d.options.timestep === 0.002"], ["Solver", "sweep budget (0: exact)", "30", "d.step.budget === 30"], ["Solver", "tolerance 10^", "-7", "Math.abs(d.step.tolerance - 1e-7) < 1e-12"]];
+test("every kind of slider acts, and what was set is saved", async () => {
+    const page = await open("stand", { width: 1000, height: 700 });
+    for (const [folder, name, value, holds] of SLIDERS) {
+        const title = page.locator("#right .lil-title, #right .title", { hasText: new RegExp(`^${folder}$`) });
+        await title.evaluate((e) => e.parentElement.classList.contains("lil-closed") && e.click());
+        const input = page.locator("#right .lil-controller.lil-number").filter({ has: page.getByText(name, { exact: true }) }).locator("input").first();
+        await input.fill(value);
+        await input.press("Enter");
+        await page.waitForFunction(`(() => { const k = globalThis.karakuri, d = k.description, f = k.frame; return ${holds}; })()`, undefined, { timeout: 30000 }).catch(() => { throw new Error(`${folder}, ${name}`); });
+    }
+    const solver = page.locator("#right select").filter({ hasText: "springhead" });
+    await solver.selectOption("springhead");
+    await page.waitForFunction("globalThis.karakuri.description.step.solver === 'springhead'", undefined, { timeout: 30000 });
+    const time = await look(page, "f.time");
+    await frame(page, `f => f.time > ${time} + 0.1`);
+    const [file] = await Promise.all([page.waitForEvent("download"), page.evaluate(() => globalThis.karakuri.saveParameters())]);
+    const path = join(out, "stand.karakuri.json");
+    await file.saveAs(path);
+    const saved = JSON.parse(readFileSync(path, "utf8")).commands;
+    check(["actuator", "dof", "body", "material", "option", "step"].every((item) => saved.some((c) => c.item === item)), "parameters are missing in what was saved");
+    await close(page);
+    return `${SLIDERS.length + 1} kinds`;
+});
+
 test("a body is dragged with the mouse", async () => {
     const page = await open("stack", { width: 900, height: 600 });
     const [x, y] = await page.evaluate(() => {

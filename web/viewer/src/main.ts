@@ -434,8 +434,8 @@ function fillShow(): void {
 }
 
 function fillHelp(): void {
-    const rows: [string, string][] = [["space", t("keyPlay")], ["→ .", t("keyStep")], ["r", t("keyReset")], ["[  ]", t("keyBack")], ["f", t("keyFollow")], ["a", t("keyAll")],
-        ["🖱 left on a body", t("keyDrag")], ["🖱 left, right, wheel", t("keyTurn")], ["?", t("keyHelp")]];
+    const rows: [string, string][] = [[t("keySpace"), t("keyPlay")], ["→ .", t("keyStep")], ["r", t("keyReset")], ["[  ]", t("keyBack")], ["f", t("keyFollow")], ["a", t("keyAll")],
+        [t("mouseBody"), t("keyDrag")], [t("mouseView"), t("keyTurn")], ["?", t("keyHelp")]];
     $("helpDialog").innerHTML = `<h3>${t("keys")}</h3><table>${rows.map(([k, v]) => `<tr><td><kbd>${k}</kbd></td><td>${v}</td></tr>`).join("")}</table><form method="dialog"><button>OK</button></form>`;
 }
 
