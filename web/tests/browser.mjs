@@ -1,7 +1,7 @@
 // The page in a real browser: Chromium without a window, driven by playwright-core. Skips with a word where there is no browser.
 //     node web/tests/browser.mjs [name ...]       after `make web`
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -245,8 +245,43 @@ test("a film in one file plays", async () => {
     page.on("pageerror", (e) => page.faults.push(e.message));
     await page.goto(`file://${file}`);
     await frame(page, "f => f.time > 0.3");
+    check(await page.isHidden("[data-tab=script]") && await page.isHidden("#right"), "a film offers to be tuned");
     await close(page);
     return `${(statSync(file).size / 1000).toFixed(0)} kB`;
+});
+
+test("a native simulation is watched, steered and rewound", async () => {
+    const tool = join(root, "build/release/karakuri");
+    if (!existsSync(tool)) {
+        return "skipped: build/release/karakuri is not built";
+    }
+    const child = spawn(tool, ["view", join(root, "models/closed_link/closed_link.xml"), "--page", join(root, "web/viewer/dist")]);
+    try {
+        const url = await new Promise((good, bad) => {
+            let text = "";
+            child.stdout.on("data", (data) => { text += data; /http:\S+/.test(text) && good(/http:\S+/.exec(text)[0]); });
+            child.on("exit", () => bad(new Error("karakuri view ended")));
+        });
+        const page = await browser.newPage({ viewport: { width: 1000, height: 700 } });
+        page.faults = [];
+        page.on("pageerror", (e) => page.faults.push(e.message));
+        await page.goto(url);
+        await frame(page, "f => f.time > 0.3");
+        check(await page.isHidden("[data-tab=script]"), "a script is offered that nobody would run");
+        await send(page, { do: "edit", item: "option", field: "gravity", value: [0, 0, -3] });
+        await page.waitForFunction("globalThis.karakuri.description.options.gravity[2] === -3", undefined, { timeout: 30000 });
+        await send(page, { do: "pause" });
+        await frame(page, "f => f.paused");
+        const [step, hash] = await look(page, "[f.step, f.hash]");
+        await send(page, { do: "rewind", step: step - 50 });
+        await frame(page, `f => f.step === ${step - 50}`);
+        await send(page, { do: "rewind", step });
+        await frame(page, `f => f.step === ${step}`);
+        check(await look(page, "f.hash") === hash, "another hash after going back and forth");
+        await close(page);
+    } finally {
+        child.kill("SIGINT");
+    }
 });
 
 test("a slider changes a gain and the motion", async () => {

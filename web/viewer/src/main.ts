@@ -430,6 +430,7 @@ function fillShow(): void {
     const save = document.createElement("button");
     save.textContent = t("save");
     save.onclick = saveParameters;
+    save.hidden = film !== undefined;
     pane.append(save);
 }
 
@@ -463,9 +464,11 @@ function setUpWords(): void {
     refresh();
     const saved = localStorage.getItem("dark");
     setDark(saved ? saved === "1" : matchMedia("(prefers-color-scheme: dark)").matches);
-    if (!local) {
+    if (!local) { // scripts run where the page itself simulates
         ["demos", "open", "openFolder"].forEach((id) => { $(id).hidden = true; });
+        document.querySelector<HTMLElement>("[data-tab=script]")!.hidden = true;
     }
+    $("right").hidden = film !== undefined; // what was recorded cannot be tuned
 }
 
 function setUpKeys(): void {
