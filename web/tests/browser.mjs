@@ -112,19 +112,24 @@ async function quickEnough(page, seconds = 3) {
     const mainThread = async () => (await main.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
     const now = async () => ({ ...(await cpu()), main: await mainThread(), ...(await look(page, "({ drawn: k.drawn, time: f.time, wall: performance.now() / 1000 })")) });
     await page.waitForTimeout(2000); // until the browser has compiled the engine for speed
-    let a, b = await now(), isEnough = false;
-    for (let i = 0; i < 3 && !isEnough; i++) { // the best of three, as of other times
+    let a, b = await now(), ticks, missed = Infinity;
+    for (let i = 0; i < 3 && missed > 0; i++) { // the best of three, as of other times
         a = b;
-        await page.waitForTimeout(1000 * seconds);
+        ticks = await page.evaluate((span) => new Promise((good) => { // of the display's clock, one a picture: the page draws in the same call
+            const list = [];
+            const tick = (time) => list.push(time) && time - list[0] < span ? requestAnimationFrame(tick) : good(list);
+            requestAnimationFrame(tick);
+        }), 1000 * seconds);
         b = await now();
-        isEnough = b.drawn - a.drawn + 1 >= 60 * (b.wall - a.wall); // one less where the interval begins between two
+        missed = ticks.filter((time, k) => k > 0 && time - ticks[k - 1] > 25).length;
     }
-    const pictures = b.drawn - a.drawn, rate = pictures / (b.wall - a.wall);
+    const isEnough = missed === 0;
+    const pictures = b.drawn - a.drawn, rate = (1000 * (ticks.length - 1)) / (ticks[ticks.length - 1] - ticks[0]);
     const engine = (b.page - a.page - (b.main - a.main)) / (b.time - a.time);
     const ms = (seconds) => (1000 * seconds) / pictures;
     const thread = ms(b.main - a.main), graphics = ms(b.graphics - a.graphics);
     const all = thread + graphics + (1000 / 60) * engine, room = (1000 / 60) * cpus().length;
-    const word = `${rate.toFixed(1)} pictures a second${isBusy() ? " of a busy machine" : ""}; of computing ${thread.toFixed(1)} ms each by the page, ${graphics.toFixed(1)} ms by graphics; the engine takes ${(100 * engine).toFixed(0)} % of real time`;
+    const word = `${rate.toFixed(1)} pictures a second${isBusy() ? " of a busy machine" : ""}, ${missed} ticks of the display missed; of computing ${thread.toFixed(1)} ms each by the page, ${graphics.toFixed(1)} ms by graphics; the engine takes ${(100 * engine).toFixed(0)} % of real time`;
     // graphics are drawn by all cores where there is no card
     check(isEnough || (isBusy() && thread <= 1000 / 60 && all <= room), `${word}: fewer than 60 pictures`);
     check(engine <= 1, `${word}: slower than real time`);
