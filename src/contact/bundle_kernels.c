@@ -1,7 +1,7 @@
 /// One pass over bundles of contacts; see bundles.h. Written once over vectors of four and inlined for every instruction set; lanes do not
 /// meet, so all give the same bits.
 #include "contact/bundles.h"
-#include "dynamics/kernels/kernels.h"
+#include "dynamics/kernels/choose.h"
 
 #define BODY static inline __attribute__((always_inline))
 
@@ -186,16 +186,4 @@ DEFINE(baseline, )
 DEFINE(avx2, __attribute__((target("avx2"))))
 #endif
 
-const kki_bundle_kernels *kki_bundle_kernels_at(int index) {
-#ifdef KKI_HAVE_AVX2
-    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
-        return &table_avx2;
-    }
-#endif
-    return index == 0 ? &table_baseline : NULL;
-}
-
-const kki_bundle_kernels *kki_bundle_kernels_best(void) {
-    const kki_bundle_kernels *wide = kki_bundle_kernels_at(1);
-    return wide ? wide : &table_baseline;
-}
+KKI_CHOOSE_KERNELS(kki_bundle_kernels)

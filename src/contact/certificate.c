@@ -1,4 +1,6 @@
 /// The proof of a solution: a function of the problem and λ alone, by loops that no rung uses.
+///
+/// Written once and inlined into a function for every instruction set, as the solver's kernels are.
 #include <string.h>
 
 #include "contact/cones.h"
@@ -6,18 +8,19 @@
 #include "contact/sparse.h"
 
 #define ABS(x) __builtin_fabs(x)
+#define BODY static inline __attribute__((always_inline))
 
 // a NaN counts as the largest
-static double larger(double a, double b) {
+BODY double larger(double a, double b) {
     return a >= b || a != a ? a : b;
 }
 
-static double compliance(const kki_problem *p, int row) {
+BODY double compliance(const kki_problem *p, int row) {
     return p->compliance ? p->compliance[row] : 0;
 }
 
 /// Σ of a row of Y times λ; four sums, because one would wait for itself.
-static double moved(const double *row, const double *lambda, int first, int end) {
+BODY double moved(const double *row, const double *lambda, int first, int end) {
     double f[4] = {0, 0, 0, 0};
     int j = first;
     for (; j + 4 <= end; j += 4) {
@@ -34,7 +37,7 @@ static double moved(const double *row, const double *lambda, int first, int end)
 enum { STRIP = 8 };
 
 /// G λ added to u, a strip at a time that stays in registers.
-static void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
+BODY void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
     for (; i + STRIP <= p->nrow; i += STRIP) {
         double sum[STRIP];
@@ -55,7 +58,7 @@ static void add_products(const kki_problem *p, const double *lambda, double *res
 }
 
 /// u = G λ + g + r λ, from Y only where there is no G.
-static void velocities(const kki_problem *p, const double *lambda, double *restrict u) {
+BODY void velocities(const kki_problem *p, const double *lambda, double *restrict u) {
     for (int i = 0; i < p->nrow; i++) {
         u[i] = p->g[i] + compliance(p, i) * lambda[i];
     }
@@ -74,7 +77,7 @@ static void velocities(const kki_problem *p, const double *lambda, double *restr
 }
 
 /// Diagonal of G and compliance for rows first … end − 1.
-static void diagonal(const kki_problem *p, int first, int end, double *restrict own) {
+BODY void diagonal(const kki_problem *p, int first, int end, double *restrict own) {
     for (int i = first; i < end; i++) {
         own[i - first] = compliance(p, i) + (p->G ? p->G[i * p->stride + i] : 0);
     }
@@ -96,7 +99,7 @@ typedef struct window {
 } window;
 
 /// The largest of the block's diagonal: the natural map grows with its scale, so this is the strictest.
-static double scale_of(const kki_problem *p, const kki_block *block, window *w) {
+BODY double scale_of(const kki_problem *p, const kki_block *block, window *w) {
     const int n = kki_law_rows(block->law);
     if (block->row + n > w->end) {
         w->first = block->row;
@@ -110,9 +113,10 @@ static double scale_of(const kki_problem *p, const kki_block *block, window *w) 
     return scale > 0 ? scale : 1;
 }
 
-/// Angle between λt and −ut of a contact that slides by more than rounding.
-static double slip_angle(const double *lambda, const double *u, double residual) {
-    if (kki_norm2(u[1], u[2]) <= 1e-9 + 10 * residual || kki_norm2(lambda[1], lambda[2]) == 0) {
+/// Angle between λt and −ut of a contact that slides by more than rounding. @param r2  its residual, squared
+BODY double slip_angle(const double *lambda, const double *u, double r2) {
+    if (u[1] * u[1] + u[2] * u[2] <= 1e-18 || kki_norm2(u[1], u[2]) <= 1e-9 + 10 * __builtin_sqrt(r2) ||
+        kki_norm2(lambda[1], lambda[2]) == 0) {
         return 0;
     }
     const double cross = lambda[1] * u[2] - lambda[2] * u[1], dot = -(lambda[1] * u[1] + lambda[2] * u[2]);
@@ -120,12 +124,12 @@ static double slip_angle(const double *lambda, const double *u, double residual)
 }
 
 /// λ of a block with the cone's tip at zero.
-static void centred(const kki_block *block, const double *lambda, double *x) {
+BODY void centred(const kki_block *block, const double *lambda, double *x) {
     memcpy(x, lambda + block->row, sizeof(double) * (size_t)kki_law_rows(block->law));
     x[0] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
 }
 
-static double normal_of(const kki_problem *p, const kki_block *block, const double *lambda) {
+BODY double normal_of(const kki_problem *p, const kki_block *block, const double *lambda) {
     if (block->law != KKI_LAW_TORSION && block->law != KKI_LAW_ROLLING) {
         return 0;
     }
@@ -133,15 +137,19 @@ static double normal_of(const kki_problem *p, const kki_block *block, const doub
     return lambda[contact->row] + contact->adhesion;
 }
 
-static double interval_distance(double x, double lower, double upper) {
+BODY double interval_distance(double x, double lower, double upper) {
     return x < lower ? lower - x : x > upper ? x - upper : x != x ? x : 0;
 }
 
 /// How far λ is from its set.
-static double distance_to_set(const kki_block *block, double normal, const double *x) {
+BODY double distance_to_set(const kki_block *block, double normal, const double *x) {
     const double bound = block->friction * (normal > 0 ? normal : 0);
     if (block->law == KKI_LAW_CONTACT) {
+        const double rim = block->friction * x[0];
         double nearest[3] = {x[0], x[1], x[2]};
+        if (x[0] >= 0 && x[1] * x[1] + x[2] * x[2] <= rim * rim) {
+            return 0;
+        }
         if (!kki_project_cone(block->friction, nearest)) {
             return 0;
         }
@@ -158,8 +166,7 @@ static double distance_to_set(const kki_block *block, double normal, const doubl
 }
 
 /// One block: its share of the certificate; of the residual, its square. @param scale  the largest of its diagonal
-static void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u,
-                  kki_certificate *c) {
+BODY void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u, kki_certificate *c) {
     const kki_block *block = &p->block[b];
     const double normal = normal_of(p, block, lambda), *ub = u + block->row;
     double x[3] = {0};
@@ -174,12 +181,12 @@ static void judge(const kki_problem *p, int b, double scale, const double *lambd
         c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
     }
     if (block->law == KKI_LAW_CONTACT) {
-        c->dissipation = larger(c->dissipation, slip_angle(x, ub, __builtin_sqrt(r2)));
+        c->dissipation = larger(c->dissipation, slip_angle(x, ub, r2));
         c->creep = larger(c->creep, kki_creep(block->friction, x, ub));
     }
 }
 
-void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_certificate *c) {
+BODY void certify_body(const kki_problem *p, const double *lambda, double *u, kki_certificate *c) {
     *c = (kki_certificate){.worst = -1};
     window w;
     w.first = w.end = 0;
@@ -194,82 +201,97 @@ void kki_certify(const kki_problem *p, const double *lambda, double *u, kki_cert
 
 enum { CHUNK = KKI_BODY_PAD };
 
-/// Σ a b over one padded body; four sums, because one would wait for itself.
-static double chunk_product(const double *restrict a, const double *restrict b) {
-    double f[4];
-    for (int k = 0; k < 4; k++) {
-        f[k] = a[k] * b[k] + a[k + 4] * b[k + 4];
+typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+
+/// Σ a b over padded bodies, lane by lane.
+BODY double row_product(const double *a, const double *b, int width) {
+    quad sum = {0, 0, 0, 0};
+    for (int k = 0; k < width; k += CHUNK) {
+        const quad *x = (const quad *)(a + k), *y = (const quad *)(b + k);
+        sum += x[0] * y[0] + x[1] * y[1];
     }
-    return (f[0] + f[1]) + (f[2] + f[3]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-static double row_product(const double *a, const double *b, int width) {
-    double sum = chunk_product(a, b);
-    for (int k = CHUNK; k < width; k += CHUNK) {
-        sum += chunk_product(a + k, b + k);
-    }
-    return sum;
-}
-
-static int width_of(const kki_sparse_problem *p, int body) {
+BODY int width_of(const kki_sparse_problem *p, int body) {
     return p->first[body + 1] - p->first[body];
 }
 
-/// z = Y λ, then u = Yᵀ z + g + r λ.
-static void sparse_velocities(const kki_sparse_problem *p, const double *lambda, double *restrict z,
-                              double *restrict u) {
+/// z = Y λ.
+BODY void sparse_motion(const kki_sparse_problem *p, const double *lambda, double *restrict z) {
     memset(z, 0, sizeof *z * (size_t)p->first[p->nbody]);
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
         for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
             const int w = width_of(p, t->body[side]);
-            double *restrict x = z + p->first[t->body[side]];
-            for (int r = 0; r < t->nrow; r++) {
-                const double *restrict y = p->Y + t->side[side] + r * w, f = lambda[t->row + r];
-                for (int k = 0; k < w; k += CHUNK) {
-                    for (int c = 0; c < CHUNK; c++) {
-                        x[k + c] += f * y[k + c];
-                    }
+            const double *Y = p->Y + t->side[side], *f = lambda + t->row;
+            for (int k = 0; k < w; k += CHUNK) {
+                quad *x = (quad *)(z + p->first[t->body[side]] + k), x0 = x[0], x1 = x[1];
+                for (int r = 0; r < t->nrow; r++) {
+                    const quad *y = (const quad *)(Y + r * w + k);
+                    x0 += f[r] * y[0];
+                    x1 += f[r] * y[1];
                 }
-            }
-        }
-    }
-    for (int i = 0; i < p->ntie; i++) {
-        const kki_tie *t = &p->tie[i];
-        for (int r = t->row; r < t->row + t->nrow; r++) {
-            u[r] = p->rows.g[r] + compliance(&p->rows, r) * lambda[r];
-        }
-        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
-            const int w = width_of(p, t->body[side]);
-            for (int r = 0; r < t->nrow; r++) {
-                u[t->row + r] += row_product(p->Y + t->side[side] + r * w, z + p->first[t->body[side]], w);
+                x[0] = x0;
+                x[1] = x1;
             }
         }
     }
 }
 
-static double sparse_scale(const kki_sparse_problem *p, const kki_tie *t, const kki_block *block) {
+/// Rows of one tie: u = Yᵀ z + g + r λ, and the diagonal of G and compliance.
+BODY void sparse_rows(const kki_sparse_problem *p, const kki_tie *t, const double *lambda, const double *z, double *u,
+                      double *own) {
+    for (int r = 0; r < t->nrow; r++) {
+        own[r] = compliance(&p->rows, t->row + r);
+        u[t->row + r] = p->rows.g[t->row + r] + own[r] * lambda[t->row + r];
+    }
+    for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+        const int w = width_of(p, t->body[side]);
+        const double *x = z + p->first[t->body[side]];
+        for (int r = 0; r < t->nrow; r++) {
+            const double *y = p->Y + t->side[side] + r * w;
+            u[t->row + r] += row_product(y, x, w);
+            own[r] += row_product(y, y, w);
+        }
+    }
+}
+
+BODY double sparse_scale(const kki_tie *t, const kki_block *block, const double *own) {
     double scale = 0;
     for (int r = block->row; r < block->row + kki_law_rows(block->law); r++) {
-        double own = compliance(&p->rows, r);
-        for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
-            const int w = width_of(p, t->body[side]);
-            const double *y = p->Y + t->side[side] + (r - t->row) * w;
-            own += row_product(y, y, w);
-        }
-        scale = larger(scale, own);
+        scale = larger(scale, own[r - t->row]);
     }
     return scale > 0 ? scale : 1;
 }
 
-void kki_sparse_certify(const kki_sparse_problem *p, const double *lambda, double *z, double *u, kki_certificate *c) {
+BODY void sparse_certify_body(const kki_sparse_problem *p, const double *lambda, double *z, double *u,
+                              kki_certificate *c) {
     *c = (kki_certificate){.worst = -1};
-    sparse_velocities(p, lambda, z, u);
+    sparse_motion(p, lambda, z);
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
+        double own[KKI_TIE_ROWS];
+        sparse_rows(p, t, lambda, z, u, own);
         for (int b = t->block; b < t->block + t->nblock; b++) {
-            judge(&p->rows, b, sparse_scale(p, t, &p->rows.block[b]), lambda, u, c);
+            judge(&p->rows, b, sparse_scale(t, &p->rows.block[b], own), lambda, u, c);
         }
     }
     c->residual = __builtin_sqrt(c->residual);
 }
+
+// ---- for every instruction set
+
+#define DEFINE(suffix, attribute)                                                                                    \
+    attribute void kki_certify_##suffix(const kki_problem *p, const double *lambda, double *u, kki_certificate *c) { \
+        certify_body(p, lambda, u, c);                                                                               \
+    }                                                                                                                \
+    attribute void kki_sparse_certify_##suffix(const kki_sparse_problem *p, const double *lambda, double *z,         \
+                                               double *u, kki_certificate *c) {                                      \
+        sparse_certify_body(p, lambda, z, u, c);                                                                     \
+    }
+
+DEFINE(baseline, )
+#ifdef KKI_HAVE_AVX2
+DEFINE(avx2, __attribute__((target("avx2"))))
+#endif

@@ -50,7 +50,8 @@ static inline double kki_contact_map_squared(double friction, double scale, cons
     const double a[3] = {scale * lambda[0], scale * lambda[1], scale * lambda[2]};
     const double normal = u[0] + friction * kki_norm2(u[1], u[2]);
     double x[3] = {a[0] - normal, a[1] - u[1], a[2] - u[2]};
-    if (!kki_project_cone(friction, x)) {
+    const double rim = friction * x[0];
+    if ((x[0] >= 0 && x[1] * x[1] + x[2] * x[2] <= rim * rim) || !kki_project_cone(friction, x)) {
         return normal * normal + u[1] * u[1] + u[2] * u[2];
     }
     const double d0 = a[0] - x[0], d1 = a[1] - x[1], d2 = a[2] - x[2];

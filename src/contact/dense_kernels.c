@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#include "dynamics/kernels/kernels.h"
+#include "contact/solver.h"
+#include "dynamics/kernels/choose.h"
 
 #define BODY static inline __attribute__((always_inline))
 #define ABS(x) __builtin_fabs(x)
@@ -580,6 +581,7 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .spread = spread_##suffix,                                                                                     \
         .gram = gram_##suffix,                                                                                         \
         .dot = dot_##suffix,                                                                                           \
+        .certify = kki_certify_##suffix,                                                                               \
     };
 
 DEFINE(baseline, )
@@ -587,17 +589,4 @@ DEFINE(baseline, )
 DEFINE(avx2, __attribute__((target("avx2"))))
 #endif
 
-const kki_dense_kernels *kki_dense_kernels_at(int index) {
-#ifdef KKI_HAVE_AVX2
-    // the dynamics' dispatch has asked the processor already
-    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
-        return &table_avx2;
-    }
-#endif
-    return index == 0 ? &table_baseline : NULL;
-}
-
-const kki_dense_kernels *kki_dense_kernels_best(void) {
-    const kki_dense_kernels *wide = kki_dense_kernels_at(1);
-    return wide ? wide : &table_baseline;
-}
+KKI_CHOOSE_KERNELS(kki_dense_kernels)

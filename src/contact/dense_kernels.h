@@ -17,6 +17,9 @@ static inline int kki_round4(int n) {
 
 enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512 };
 
+struct kki_problem;
+struct kki_certificate;
+
 typedef struct kki_dense_kernels {
     /// y = b + A x, A symmetric [n × stride]; y, b [stride]; x [n].
     void (*multiply)(int n, int stride, const double *A, const double *x, const double *b, double *y);
@@ -49,6 +52,8 @@ typedef struct kki_dense_kernels {
     void (*gram)(int nv, int n, int stride, const int32_t *span, const double *Y, double *G);
     /// Σ a b, [stride].
     double (*dot)(int stride, const double *a, const double *b);
+    /// kki_certify.
+    void (*certify)(const struct kki_problem *p, const double *lambda, double *u, struct kki_certificate *c);
 } kki_dense_kernels;
 
 /// index 0: baseline; 1: AVX2, NULL where build or CPU has none.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "contact/cones.h"
+#include "contact/interior.h"
 #include "contact/scratch.h"
 
 /// Residual of a warm start, in floors, that is left as it is.
@@ -10,10 +11,15 @@ static const double REST = 5;
 static const double NEAR = 1e3;
 /// Contradiction of the rows among themselves, in tolerances, that is accepted.
 static const double SETTLED = 0.2;
+/// Residual, in tolerances, below which what has many rows is not worth the slow rungs.
+static const double FINE = 0.1;
 /// Shift of a step that keeps its modes, however many rows they hold.
 static const double KEPT = 1e-7;
 /// Rows up to which the last digits are always worth their price.
 enum { LAST_DIGITS = 18 };
+/// Residual, as a share of the speeds, at which the walk inside the bounds hands over; and the last that is tried.
+static const double CLEAR = 1e-6, CLEAREST = 1e-10;
+enum { LONGEST_WALK = 30 };
 /// Changes of mode on one path.
 enum { LONGEST_PATH = 40 };
 
@@ -203,6 +209,22 @@ static bool climb_convex(climb *c) {
     return arrived(c);
 }
 
+/// Bounds approached from inside, all at once, until the modes are clear; Newton from there.
+static bool climb_interior(climb *c) {
+    if (c->system->low_rank || c->system->nrow <= LAST_DIGITS || c->system->nrow > KKI_INTERIOR_ROWS) {
+        return false;
+    }
+    kki_interior walk;
+    kki_iterate *inside = &c->scratch->iterate[KKI_IT_PATH];
+    kki_interior_begin(&walk, c->system, c->scratch, inside);
+    bool goes_on = true;
+    for (double share = CLEAR; share >= CLEAREST && goes_on && !arrived(c); share *= 1e-2) {
+        goes_on = kki_interior_walk(&walk, LONGEST_WALK, share, c->stats);
+        newton_from(c, inside, (kki_newton_options){.limit = 6, .careful = true});
+    }
+    return arrived(c);
+}
+
 /// The modes that λ was solved with, as they are: what stands, stands in the next step by other forces only. Not with many points on few
 /// coordinates, whose modes are anyone's guess.
 static bool climb_kept(climb *c, const kki_iterate *warm) {
@@ -261,7 +283,10 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (brisk) {
         newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true});
     }
-    return arrived(c) || enough(c) || climb_convex(c) || c->best->residual <= last_digits(c);
+    const bool fine = !cold && !c->system->low_rank && c->system->nrow > LAST_DIGITS &&
+                      c->best->residual <= FINE * c->options->tolerance;
+    return arrived(c) || fine || enough(c) || climb_interior(c) || enough(c) || climb_convex(c) ||
+           c->best->residual <= last_digits(c);
 }
 
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {
@@ -429,7 +454,7 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
         settle(&c);
     }
     store(s, c.best, lambda);
-    kki_certify(p, lambda, u, certificate);
+    work->kernels->certify(p, lambda, u, certificate);
     stats->block = certificate->worst;
     stats->solved = certificate->residual <= options->tolerance;
     return KK_OK;

@@ -78,8 +78,10 @@ static inline double kki_sparse_share(double share, double tolerance) {
 }
 
 /// As kki_certify. @param z [width] scratch
-void kki_sparse_certify(const kki_sparse_problem *problem, const double *lambda, double *z, double *u,
-                        kki_certificate *certificate);
+void kki_sparse_certify_baseline(const kki_sparse_problem *problem, const double *lambda, double *z, double *u,
+                                 kki_certificate *certificate);
+void kki_sparse_certify_avx2(const kki_sparse_problem *problem, const double *lambda, double *z, double *u,
+                             kki_certificate *certificate);
 
 /// u = Yᵀ z, [nrow].
 void kki_sparse_velocity(const kki_sparse_problem *problem, const kki_sparse_work *work, const double *z, double *u);

@@ -11,7 +11,7 @@
 #include "contact/cones.h"
 #include "contact/one_contact.h"
 #include "contact/sparse_scratch.h"
-#include "dynamics/kernels/kernels.h"
+#include "dynamics/kernels/choose.h"
 
 #define BODY static inline __attribute__((always_inline))
 
@@ -534,6 +534,7 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
         .assemble = assemble_##suffix,                                                                             \
         .factor = factor_##suffix,                                                                                 \
         .solve = solve_##suffix,                                                                                   \
+        .certify = kki_sparse_certify_##suffix,                                                                    \
     };
 
 DEFINE(baseline, )
@@ -541,17 +542,4 @@ DEFINE(baseline, )
 DEFINE(avx2, __attribute__((target("avx2"))))
 #endif
 
-const kki_sparse_kernels *kki_sparse_kernels_at(int index) {
-    // the dynamics' dispatch has asked the processor already
-#ifdef KKI_HAVE_AVX2
-    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
-        return &table_avx2;
-    }
-#endif
-    return index == 0 ? &table_baseline : NULL;
-}
-
-const kki_sparse_kernels *kki_sparse_kernels_best(void) {
-    const kki_sparse_kernels *wide = kki_sparse_kernels_at(1);
-    return wide ? wide : &table_baseline;
-}
+KKI_CHOOSE_KERNELS(kki_sparse_kernels)

@@ -232,7 +232,7 @@ static kk_status refuse(const kki_problem *p, double *lambda, double *u, kki_sol
 
 static void judge_result(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_scratch *w,
                          const double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats) {
-    kki_sparse_certify(problem, lambda, w->dz, u, certificate);
+    w->system.kernels->certify(problem, lambda, w->dz, u, certificate);
     stats->block = certificate->worst;
     stats->solved = certificate->residual <= options->tolerance;
     stats->cut_short = certificate->residual > w->system.floor;
@@ -252,7 +252,7 @@ static kk_status sweep_only(const kki_sparse_problem *problem, const kki_solver_
     memset(it->z, 0, sizeof *it->z * (size_t)w->system.width);
     work->kernels->motion(problem, it->lambda, it->z);
     if (!all_finite(problem->rows.nrow, w->system.g) || !all_finite(w->system.width, it->z)) {
-        kki_sparse_certify(problem, lambda, w->dz, u, certificate);
+        work->kernels->certify(problem, lambda, w->dz, u, certificate);
         return refuse(&problem->rows, lambda, u, stats);
     }
     kki_bundles_sweep(&w->system, &w->bundles, options->fixed_sweeps, it->lambda, it->z);

@@ -100,6 +100,8 @@ typedef struct kki_sparse_kernels {
     bool (*factor)(kki_sparse_factor *f);
     /// x = H⁻¹ x, [width] by body.
     void (*solve)(const kki_sparse_problem *p, kki_sparse_factor *f, double *x);
+    /// kki_sparse_certify.
+    void (*certify)(const kki_sparse_problem *p, const double *lambda, double *z, double *u, kki_certificate *c);
 } kki_sparse_kernels;
 
 /// index 0: baseline; 1: AVX2, NULL where build or CPU has none.

@@ -1,7 +1,7 @@
 /// Passes over bundles of faces; see swarm.h. Written once over vectors of four and inlined for every instruction set; lanes do not meet, so all
 /// give the same bits.
 #include "contact/swarm.h"
-#include "dynamics/kernels/kernels.h"
+#include "dynamics/kernels/choose.h"
 
 #define BODY static inline __attribute__((always_inline))
 
@@ -402,16 +402,4 @@ DEFINE(baseline, )
 DEFINE(avx2, __attribute__((target("avx2"))))
 #endif
 
-const kki_swarm_kernels *kki_swarm_kernels_at(int index) {
-#ifdef KKI_HAVE_AVX2
-    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
-        return &table_avx2;
-    }
-#endif
-    return index == 0 ? &table_baseline : NULL;
-}
-
-const kki_swarm_kernels *kki_swarm_kernels_best(void) {
-    const kki_swarm_kernels *wide = kki_swarm_kernels_at(1);
-    return wide ? wide : &table_baseline;
-}
+KKI_CHOOSE_KERNELS(kki_swarm_kernels)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "contact/dense_kernels.h"
 
 const kki_paper *kki_paper_of(kk_solver solver) {
     switch (solver) {
@@ -67,8 +68,9 @@ kk_status kki_paper_divide(const kk_model *m, kk_simulator *s, const kk_state *s
     const kki_warm_layout w = s->layout;
     const kk_status status = kki_divide(m, s, error);
     for (int i = 0; i < s->nisland && status == KK_OK; i++) {
-        const kki_island *I = &s->island[i];
+        kki_island *I = &s->island[i];
         kki_island_begin(m, s, I, &w, kki_state_warm_const(state));
+        I->is_soft = 1; // papers make rows soft that are not
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
     return status;
@@ -101,7 +103,7 @@ kk_status kki_paper_forces(const kk_model *m, kk_simulator *s, const kk_input *i
 void kki_paper_judge(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem, int sweeps) {
     kki_certificate proof;
     const kki_solver_stats stats = {.sweeps = sweeps};
-    kki_certify(problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    s->solver.kernels->certify(problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     kki_island_note(m, s, I, &proof, &stats);
     s->report.cut_short |= !(proof.residual <= s->options.tolerance);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {

@@ -176,7 +176,7 @@ static int take_away(const kk_model *m, kk_simulator *s, const kki_island *I, co
 }
 
 /// Changes of the island's positions, into y_drift, and velocities, into y_end.
-static int project(const kk_model *m, kk_simulator *s, const kki_island *I) {
+static int project(const kk_model *m, kk_simulator *s, kki_island *I) {
     const kki_warm_layout w = s->layout;
     kki_island_begin(m, s, I, &w, s->warm);
     const double gap = errors(s, I);

@@ -62,12 +62,7 @@ static int bounces(const kki_piece *p, const kki_constraint *c) {
 
 /// By Poisson's hypothesis a contact without restitution hands its impulse on to those that have some: all meet at their instants.
 static int all_bounce(const kki_piece *p) {
-    int any = 0;
-    for (int i = 0; i < p->I->nconstraint && p->s->options.restitution_law == KK_RESTITUTION_POISSON; i++) {
-        const kki_constraint *c = kki_piece_constraint(p, i);
-        any |= c->kind == KKI_ON_CONTACT && kki_piece_law(p, c)->restitution > 0;
-    }
-    return any;
+    return p->I->bounces && p->s->options.restitution_law == KK_RESTITUTION_POISSON;
 }
 
 /// What dry friction and adhesion can do in the piece.
@@ -176,7 +171,7 @@ static kk_status solve(kki_piece *p) {
 /// Contacts that wait for their impact: they can bounce, and are open or approach.
 static int list_waiting(const kki_piece *p, const double *u_first, int8_t *waiting) {
     int any = 0;
-    for (int i = 0; i < p->I->nconstraint; i++) {
+    for (int i = 0; i < p->I->nconstraint && p->I->bounces; i++) {
         const kki_constraint *c = kki_piece_constraint(p, i);
         waiting[i] = 0;
         if (bounces(p, c)) {
@@ -256,19 +251,15 @@ static void begin_pieces(kki_piece *p, const double *u_first) {
 }
 
 /// Nothing happens inside a step where nothing rubs and nothing bounces. Servos at their limits bring a law of their own to each piece: a
-/// step with one is taken whole, too, unless something bounces.
-static int is_taken_whole(const kki_piece *p) {
-    int has_motor = 0, has_bounce = 0, rubs = 0;
-    for (int i = 0; i < p->I->nconstraint; i++) {
-        const kki_constraint *c = kki_piece_constraint(p, i);
-        has_motor |= c->kind == KKI_ON_MOTOR;
-        has_bounce |= bounces(p, c);
-        rubs |= kki_is_dry(c) || (c->kind == KKI_ON_CONTACT && p->s->block[c->block].friction > 0);
-    }
-    return !has_bounce && (has_motor || !rubs);
+/// step with one is taken whole, too, unless something bounces; and so is that of a pile, whose slides are not stopped inside it.
+static int is_taken_whole(const kki_island *I) {
+    return !I->bounces && (I->has_motor || I->is_wide || !I->rubs);
 }
 
 int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    if (!I->bounces) {
+        return 0;
+    }
     kki_piece p = {.m = m, .s = s, .I = I};
     double *u_first = kki_piece_rows(&p, s->u0);
     p.travel = kki_piece_rows(&p, s->travel);
@@ -284,7 +275,7 @@ int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
-    if (I->nrow == 0) {
+    if (I->nrow == 0 || is_taken_whole(I)) {
         return KK_OK;
     }
     kki_piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
@@ -298,10 +289,6 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     p.travel = kki_piece_rows(&p, s->travel);
     p.all_bounce = all_bounce(&p);
     double *u_first = kki_piece_rows(&p, s->u0);
-    if (is_taken_whole(&p)) {
-        memcpy(y_drift, y_end, bytes);
-        return KK_OK;
-    }
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
     const int most = LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;

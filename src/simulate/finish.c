@@ -35,16 +35,26 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
 }
 
+static void add_wrench(kk_force *to, const double w[6]) {
+    *to = kk_force_add(*to, kk_force_make(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5])));
+}
+
 /// Forces of contacts and loops on nodes, mean over the step.
 static void add_outside(kk_simulator *s, const kki_constraint *c) {
-    for (int i = 0; i < c->nparts; i++) {
-        const kki_row_part *p = &s->part[c->first_part + i];
-        const double f = s->lambda[c->row + p->row] / s->h;
-        double *a = &s->outside[p->i].angular.x, *b = &s->outside[p->j].angular.x;
-        for (int k = 0; k < 6; k++) {
-            a[k] += f * p->wi[k];
-            b[k] += f * p->wj[k];
+    const double rate = 1 / s->h;
+    for (int i = 0, next = 0; i < c->nparts; i = next) {
+        const kki_row_part *p = &s->part[c->first_part];
+        const int from = p[i].i, to = p[i].j;
+        double a[6] = {0}, b[6] = {0}; // of all that act between the same two
+        for (next = i; next < c->nparts && p[next].i == from && p[next].j == to; next++) {
+            const double f = s->lambda[c->row + p[next].row] * rate;
+            for (int k = 0; k < 6; k++) {
+                a[k] += f * p[next].wi[k];
+                b[k] += f * p[next].wj[k];
+            }
         }
+        add_wrench(&s->outside[from], a);
+        add_wrench(&s->outside[to], b);
     }
 }
 

@@ -6,8 +6,7 @@
 #include "simulate/simulator.h"
 
 /// laws.c: blocks of all constraints with rows and contacts numbered in the island; bias, compliance, warm start.
-void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
-                      const double *warm);
+void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm);
 
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
@@ -62,6 +61,8 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
 int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda);
 void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *k, int sticks, const double *u,
                          double *bias);
+/// few.c: whether the island has so few rows that its λ could be found directly; then s->lambda and s->u are that, and noted.
+int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// resolve.c: a certificate and what it cost, into the report.
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
                      const kki_solver_stats *stats);

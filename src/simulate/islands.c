@@ -10,11 +10,6 @@ static int tree_of_dof(const kk_model *m, int dof) {
     return dof < 0 ? -1 : m->node_tree[m->dof_node[dof]];
 }
 
-static int any_tree(const kk_model *m, const kki_constraint *c) {
-    const int a = tree_of_dof(m, c->dof[0]);
-    return a >= 0 ? a : tree_of_dof(m, c->dof[1]);
-}
-
 /// tree_island: the number of each tree's island, −1 where nothing holds it.
 static void number_islands(const kk_model *m, kk_simulator *s) {
     int32_t *parent = s->tree_order, *island = s->tree_island;
@@ -23,13 +18,15 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
         island[t] = -1;
     }
     for (int i = 0; i < s->nconstraint; i++) {
-        const int a = tree_of_dof(m, s->constraint[i].dof[0]), b = tree_of_dof(m, s->constraint[i].dof[1]);
+        kki_constraint *c = &s->constraint[i];
+        const int a = tree_of_dof(m, c->dof[0]), b = tree_of_dof(m, c->dof[1]);
         if (a >= 0 && b >= 0) {
             kki_sets_unite(parent, a, b);
         }
+        c->island = a >= 0 ? a : b; // a tree of its, until islands have numbers
     }
     for (int i = 0; i < s->nconstraint; i++) {
-        island[kki_sets_find(parent, any_tree(m, &s->constraint[i]))] = 0; // this one counts
+        island[kki_sets_find(parent, s->constraint[i].island)] = 0; // this one counts
     }
     s->nisland = 0;
     for (int t = 0; t < m->ntree; t++) {
@@ -61,7 +58,7 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
     }
     for (int i = 0; i < s->nconstraint; i++) {
         kki_constraint *c = &s->constraint[i];
-        c->island = s->tree_island[any_tree(m, c)];
+        c->island = s->tree_island[c->island];
         kki_island *I = &s->island[c->island];
         I->nconstraint++;
         I->nrow += c->nrow;

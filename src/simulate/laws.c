@@ -140,12 +140,29 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
     }
 }
 
+/// What the island has of things that cost more than a look.
+static void take_note(const kk_model *m, const kk_simulator *s, const kki_constraint *c, kki_island *I) {
+    for (int r = 0; r < c->nrow; r++) {
+        I->is_soft |= s->compliance[c->row + r] != 0;
+    }
+    if (c->kind == KKI_ON_CONTACT) {
+        const kki_contact_law *law = &m->law[s->contact[c->item].law];
+        I->bounces |= law->restitution > 0;
+        I->rubs |= law->friction > 0;
+        I->grips |= law->static_friction > law->friction;
+    }
+    I->rubs |= c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
+    I->has_motor |= c->kind == KKI_ON_MOTOR;
+    I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING;
+}
+
 /// Blocks of all constraints with rows and contacts numbered in their island; padding of the rows is zeroed.
-void kki_island_begin(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
-                      const double *warm) {
+void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
+    I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = 0;
     for (int i = 0; i < I->nconstraint; i++) {
         kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         begin_constraint(m, s, c, w, warm);
+        take_note(m, s, c, I);
         for (int b = 0; b < c->nblock; b++) {
             kki_block *block = &s->block[c->block + b];
             block->row += c->row - I->first_row;
@@ -280,7 +297,7 @@ static void eliminate(const dependence *x, int p, const int8_t *is_done, double 
 }
 
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
-    for (int i = 0; i < I->nconstraint; i++) {
+    for (int i = 0; i < I->nconstraint && I->closes; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_LOOP) {
             free_dead(s, I, c);
@@ -291,8 +308,11 @@ void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
 void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, const kki_island *I) {
     dependence x;
     int8_t is_done[MOST_DEPENDENT] = {0};
+    if (I->is_wide || !I->closes) {
+        return;
+    }
     list_rows(m, s, I, &x);
-    if (I->is_wide || x.count < 4) {
+    if (x.count < 4) {
         return;
     }
     fill_products(s, I, &x, s->A);

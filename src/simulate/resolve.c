@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/workers.h"
 #include "contact/cones.h"
+#include "contact/dense_kernels.h"
+#include "contact/sparse_scratch.h"
 #include "simulate/island.h"
 
 /// Slower than this a contact with static friction sticks, m/s.
@@ -31,10 +33,6 @@ enum { SWEEPS_OF_PILES = 10 };
 // ---- solving
 
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
-    int soft = 0;
-    for (int r = 0; r < I->nrow; r++) {
-        soft |= s->compliance[I->first_row + r] != 0;
-    }
     return (kki_problem){.nblock = I->nblock,
                          .nrow = I->nrow,
                          .stride = I->stride,
@@ -44,7 +42,7 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
                          .nv = I->nv,
                          .span = s->span,
                          .g = s->g + I->first_row,
-                         .compliance = soft ? s->compliance + I->first_row : NULL};
+                         .compliance = I->is_soft ? s->compliance + I->first_row : NULL};
 }
 
 kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
@@ -166,6 +164,9 @@ static double lasting_share(const kk_simulator *s, const kki_island *I) {
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
+/// Where the proof of a wide island leaves Y λ.
+enum { PROVED = 5 };
+
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
 /// @param share  of a change of λ that the next step should start from
 static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
@@ -179,9 +180,9 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     kki_certificate proof;
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
-        kki_sparse_certify(&wide, s->lambda + I->first_row, s->local[5], s->u + I->first_row, &proof);
+        s->wide.solver.kernels->certify(&wide, s->lambda + I->first_row, s->local[PROVED], s->u + I->first_row, &proof);
     } else {
-        kki_certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+        s->solver.kernels->certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
     const int many = I->is_wide || I->nrow > MANY_ROWS;
@@ -193,32 +194,6 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
         return 0;
     }
     note(m, s, I, &proof, &none);
-    return 1;
-}
-
-/// A lone row, as a coupling of two fingers, needs no ladder: λ = −g/G, put between its bounds.
-static int lone_row_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const kki_block *block = &s->block[I->first_block];
-    const int row = I->first_row;
-    double own = s->compliance[row];
-    for (int t = 0; t < I->nv; t++) {
-        own += s->Y[t * I->stride] * s->Y[t * I->stride];
-    }
-    if (I->nrow != 1 || !(own > 0) || s->options.budget > 0) {
-        return 0;
-    }
-    const kki_problem problem = kki_island_problem(s, I, 0);
-    const kki_solver_options options = kki_island_solver_options(s, I);
-    const kki_solver_stats stats = {.sweeps = 1, .solved = true};
-    kki_certificate proof;
-    double lambda = -s->g[row] / own;
-    kki_project_block(block, 1, 0, &lambda);
-    s->lambda[row] = lambda + 0.0;
-    kki_certify(&problem, s->lambda + row, s->u + row, &proof);
-    if (!(proof.residual <= options.tolerance)) {
-        return 0;
-    }
-    kki_island_note(m, s, I, &proof, &stats);
     return 1;
 }
 
@@ -368,7 +343,7 @@ static void choose_friction(const kk_model *m, kk_simulator *s, const kki_constr
 /// Contacts that began with static friction and slide now go on with the other one. True where there are some.
 static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) {
     int any = 0;
-    for (int i = 0; i < I->nconstraint; i++) {
+    for (int i = 0; i < I->nconstraint && I->grips; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             const double sliding = m->law[s->contact[c->item].law].friction, *u = s->u + c->row;
@@ -386,7 +361,7 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
 /// along λt, or all of it. True where it has changed.
 static int stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
     int any = 0;
-    for (int i = 0; i < I->nconstraint; i++) {
+    for (int i = 0; i < I->nconstraint && I->swings; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
         if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
@@ -419,12 +394,13 @@ static int has_force(const kk_simulator *s, const kki_constraint *c) {
 
 /// Rigid loops hold in the mean of the step's start and end: the curvature of their path then costs no energy, as it does where only the
 /// end is held. (The path of a coupling is straight.)
-static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, const double *u_start) {
+static void reflect(const kk_model *m, kk_simulator *s, kki_island *I, const double *u_start) {
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
             reflect_contact(m, s, c, u_start + (c->row - I->first_row));
+            I->swings |= s->contact[c->item].swing > 0;
         }
         const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {
@@ -436,13 +412,21 @@ static void reflect(const kk_model *m, kk_simulator *s, const kki_island *I, con
 }
 
 /// Work of the island's impulses: λ times the mean of the rows' velocities before and after.
-static void book_work(kk_simulator *s, const kki_island *I, const double *y_end) {
+/// @param solved  whether s->u is that of λ over the whole step: u = Yᵀ y_end + bias + r λ
+static void book_work(kk_simulator *s, const kki_island *I, const double *y_end, int solved) {
     double *u = s->u2 + I->first_row, sum = 0;
-    kki_rows_velocity(s, I, y_end, u);
+    if (solved) {
+        for (int r = 0; r < I->nrow; r++) {
+            const int row = I->first_row + r;
+            u[r] = s->u[row] - s->bias[row] - s->compliance[row] * s->lambda[row];
+        }
+    } else {
+        kki_rows_velocity(s, I, y_end, u);
+    }
     for (int r = 0; r < I->nrow; r++) {
         sum += s->lambda[I->first_row + r] * 0.5 * (s->u0[I->first_row + r] + u[r]);
     }
-    for (int i = 0; i < I->nconstraint; i++) { // servos are no constraints
+    for (int i = 0; i < I->nconstraint && I->has_motor; i++) { // servos are no constraints
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         const int r = c->row - I->first_row;
         sum -= c->kind == KKI_ON_MOTOR ? s->lambda[c->row] * 0.5 * (s->u0[c->row] + u[r]) : 0;
@@ -466,7 +450,7 @@ static const double *velocities_before(kk_simulator *s, const kki_island *I) {
     return s->u2 + I->first_row;
 }
 
-static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_warm_layout *w,
+static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
     double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
     const int wants_matrix =
@@ -491,13 +475,14 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int known = waits || (I->nrow == 1 && lone_row_solved(m, s, I)) || warm_start_holds(m, s, I, &share);
+    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, &share);
     const int holds = known && !break_loose(m, s, I);
+    int proved = holds && I->is_wide && !waits; // then Y λ is known
     if (wants_matrix && !holds) {
         kki_rows_matrix(m, s, I);
     }
     kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
-    problem.before = velocities_before(s, I);
+    problem.before = holds ? NULL : velocities_before(s, I);
     kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
         status = solve(m, s, I, &problem, error);
@@ -505,12 +490,17 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
     problem.before = NULL;
     for (int round = 1; round <= MOST_PUMPING && status == KK_OK && stop_pumping(m, s, I, round == MOST_PUMPING);
          round++) {
+        proved = 0;
         status = solve(m, s, I, &problem, error);
     }
     if (status != KK_OK) {
         return status;
     }
-    if (!waits) {
+    if (proved) {
+        for (int k = 0; k < I->nv; k++) {
+            y_end[k] += s->local[PROVED][k];
+        }
+    } else if (!waits) {
         kki_rows_add(s, I, s->lambda + I->first_row, y_end);
     }
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
@@ -519,7 +509,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, const kki_is
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
     keep(s, I, s->report.events == events ? share : 1);
-    book_work(s, I, y_end);
+    book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
     kki_island_scatter(m, s, I, y_drift, s->y_drift);

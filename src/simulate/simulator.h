@@ -125,6 +125,14 @@ typedef struct kki_island {
     int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
     int32_t is_narrow; ///< coordinates are those of narrow.c
     int32_t full;      ///< narrow: degrees of freedom
+    // known behind kki_island_begin
+    int8_t is_soft; ///< some row has compliance
+    int8_t bounces; ///< some contact has restitution
+    int8_t rubs;    ///< some contact or joint has dry friction
+    int8_t has_motor;
+    int8_t closes; ///< some loop or coupling
+    int8_t grips;  ///< static friction of some contact is above the other
+    int8_t swings; ///< some contact is turned about; behind `reflect`
 } kki_island;
 
 typedef struct kki_paper kki_paper;
