@@ -1,14 +1,15 @@
 /// Timing side by side: contestants take turns, the best of many short rounds counts.
 ///
-/// Taking turns makes a slow spell of the machine hit everyone; the minimum leaves interruptions out. Each round lasts
-/// at least `round_seconds`, so the clock's own cost does not show.
+/// Taking turns makes a slow spell of the machine hit everyone; the minimum leaves interruptions out, and the thread's own
+/// clock what others do on the machine. Each round lasts at least `round_seconds`, so the clock's own cost does not show.
 #ifndef KARAKURI_BENCHMARKS_CONTEST_HPP
 #define KARAKURI_BENCHMARKS_CONTEST_HPP
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <vector>
+
+#include "slices.hpp"
 
 namespace benchmarks {
 
@@ -47,9 +48,9 @@ class contest {
     };
 
     static double seconds(contestant &c) {
-        const auto start = std::chrono::steady_clock::now();
+        const double start = cpu_seconds();
         c.run(c.repeats);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return cpu_seconds() - start;
     }
     // as many repeats as fill a round
     void warm_up(contestant &c) {

@@ -266,18 +266,25 @@ std::string humanoid_mjcf(const soles &s) {
     return x + "</mujoco>\n";
 }
 
+static std::string closing(int bodies) {
+    std::string x;
+    for (int i = 0; i < bodies; i++) {
+        x += "</body>";
+    }
+    return x;
+}
+
 std::string long_chain_mjcf(int n) {
     std::string x = "<mujoco><worldbody>\n";
     for (int i = 0; i < n; i++) {
+        // not deeper than files may be
+        x += i % 100 == 0 && i > 0 ? closing(100) + "\n" : "";
         put(x,
             "<body name=\"link%d\" pos=\"0 0 0.1\"><inertial mass=\"1\" pos=\"0 0 0.05\" diaginertia=\"0.01 0.01 "
             "0.01\"/><joint name=\"hinge%d\" type=\"hinge\" axis=\"0 1 0\"/>\n",
             i, i);
     }
-    for (int i = 0; i < n; i++) {
-        x += "</body>";
-    }
-    return x + "</worldbody></mujoco>\n";
+    return x + closing(n % 100 == 0 ? 100 : n % 100) + "</worldbody></mujoco>\n";
 }
 
 std::string long_chain_urdf(int n) {

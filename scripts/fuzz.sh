@@ -18,6 +18,7 @@ mkdir -p "$folder/corpus" "$objects"
 mapfile -t float_flags < <(grep '^-' cmake/float_flags.txt)
 # shellcheck disable=SC2054 # the comma belongs to the flag
 flags=(-std=c17 -Wno-psabi -gline-tables-only -O2 "${float_flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all -DKKI_ONE_VARIANT
+    -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     -Iinclude -Isrc)
 
 # Only layers that the target can reach, with kernels for one robot. A source that is newer than its object is compiled again,
@@ -39,8 +40,9 @@ compile() {
 # Only what reads is watched for coverage: the rest would make every execution slower and steer towards itself.
 watched='^(base|geometry|io|view)/'
 sources=$(find src -name '*.c' ! -path '*/kernels/kernels.c' -printf '%P\n' | grep -E "^($layers)/" | sort)
-# Comparisons of single characters are not handed to the fuzzer, which has its dictionaries: that took half of the time of urdf and mjcf.
-characters='^(base|geometry)/|^io/xml'
+# Comparisons of numbers and single characters are not handed to the fuzzer, which sees those of words (strcmp) and has its
+# dictionaries: that took half of the time of urdf and mjcf.
+characters='^(base|geometry)/|^io/(xml|xacro|expression|path|resolve|mjcf)'
 grep -E "$watched" <<<"$sources" | grep -Ev "$characters" | compile -fsanitize=fuzzer-no-link
 grep -E "$characters" <<<"$sources" | compile -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
 grep -Ev "$watched" <<<"$sources" | compile
@@ -51,7 +53,12 @@ fi
 library=$folder/libkarakuri.a
 rm -f "$library"
 ar rcs "$library" "$objects"/*.o
-clang "${flags[@]}" -fsanitize=fuzzer "tests/fuzz/fuzz_$target.c" "$library" -o "$folder/fuzz_$target"
+# where robots are read out of XML, two thirds of the changes keep it well formed
+programs=("tests/fuzz/fuzz_$target.c")
+if [ "$target" = urdf ] || [ "$target" = mjcf ]; then
+    programs+=(tests/fuzz/mutate_xml.c)
+fi
+clang "${flags[@]}" -fsanitize=fuzzer "${programs[@]}" "$library" -o "$folder/fuzz_$target"
 options=()
 if [ -f "tests/fuzz/$target.dict" ]; then
     options+=("-dict=tests/fuzz/$target.dict")

@@ -61,8 +61,8 @@ typedef struct kk_ray_hit {
 KK_API kk_transform kk_shape_pose(const kk_model *model, const kk_data *data, int shape);
 
 /// Signed distance of two shapes.
-/// @return KK_NOT_FOUND for a shape that does not exist or does not collide, KK_UNSUPPORTED for two
-///         planes or two height fields
+/// @return KK_NOT_FOUND for a shape that does not exist or does not collide, KK_UNSUPPORTED for two planes or two height
+///         fields, KK_INVALID_ARGUMENT for poses that are no numbers or farther than 1e30 m
 KK_API kk_status kk_shape_separation(const kk_model *model, int shape_a, kk_transform X_WA, int shape_b,
                                      kk_transform X_WB, kk_separation *separation);
 
@@ -74,7 +74,8 @@ KK_API int kk_shape_manifolds(const kk_model *model, int shape_a, kk_transform X
 
 /// First time within `duration` at which two shapes that move with constant velocity (of their origins) and angular
 /// velocity, world axes, are within `target` of each other.
-/// @return as kk_shape_separation
+/// Of motions that are no numbers, or beyond 1e30, the answer is KK_IMPACT_UNSURE from the start.
+/// @return KK_NOT_FOUND and KK_UNSUPPORTED as kk_shape_separation
 KK_API kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA, kk_motion velocity_a,
                                  int shape_b, kk_transform X_WB, kk_motion velocity_b, double duration, double target,
                                  kk_impact *impact);
@@ -87,8 +88,7 @@ KK_API kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transfor
 /// @return how many there are, which may be more than `room`
 KK_API int kk_model_overlaps(const kk_model *model, const kk_data *data, double reach, kk_overlap *overlap, int room);
 
-/// The nearest shape that a ray meets within `limit` lengths of its direction. Margins of meshes and height
-/// fields do not count.
+/// The nearest shape, with its margin, that a ray meets within `limit` lengths of its direction.
 KK_API kk_ray_hit kk_model_ray(const kk_model *model, const kk_data *data, kk_vec3 origin, kk_vec3 direction,
                                double limit);
 
@@ -125,7 +125,8 @@ typedef struct kk_ray {
     double limit; ///< may be infinite
 } kk_ray;
 
-/// @return KK_UNSUPPORTED for two planes or two height fields
+/// @return KK_UNSUPPORTED for two planes or two height fields, KK_INVALID_ARGUMENT for poses that are no numbers or farther
+///         than 1e30 m; such a pose overlaps nothing and has no contact points
 KK_API kk_status kk_placed_separation(const kk_placed *a, const kk_placed *b, kk_separation *separation);
 /// 1 where the distance is at most `reach`.
 KK_API int kk_placed_overlap(const kk_placed *a, const kk_placed *b, double reach);
@@ -133,7 +134,7 @@ KK_API int kk_placed_overlap(const kk_placed *a, const kk_placed *b, double reac
 KK_API int kk_placed_manifolds(const kk_placed *a, const kk_placed *b, double reach, kk_manifold *manifold, int room);
 /// @return KK_UNSUPPORTED for shapes other than boxes and hulls without margin
 KK_API kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_overlap_region *region);
-/// The first touch within a duration. @return as kk_placed_separation
+/// The first touch within a duration. @return as kk_shape_impact
 KK_API kk_status kk_placed_impact(const kk_placed *a, const kk_placed *b, double duration, kk_impact *impact);
 /// The shape of the hit is 0, or −1 where there is none; its body is −1.
 KK_API kk_ray_hit kk_placed_ray(const kk_placed *a, const kk_ray *ray);
@@ -151,13 +152,14 @@ KK_API void kk_scene_free(kk_scene *scene);
 /// Takes the poses of a data, after any kk_kinematics call. Does not allocate.
 KK_API void kk_scene_place(kk_scene *scene, const kk_data *data);
 
-/// The nearest hit of each ray; of equal ones the lowest id. Margins as in kk_model_ray. @param hit  [count]
+/// The nearest hit of each ray; of equal ones the lowest id. @param hit  [count]
 KK_API void kk_scene_rays(const kk_scene *scene, const kk_ray *ray, int count, kk_ray_hit *hit);
 /// Ids of the shapes within `reach` of a loose one, rising. @return how many there are, which may be more than `room`
 KK_API int kk_scene_overlap(const kk_scene *scene, const kk_placed *placed, double reach, int *shape, int room);
 /// The nearest shape to a loose one, which is A of the separation. @return its id; −1: there is none
 KK_API int kk_scene_nearest(const kk_scene *scene, const kk_placed *placed, kk_separation *separation);
 /// The first shape that a moving loose one touches, the model standing still. @return its id; −1: none, which is proved
+/// unless the impact is KK_IMPACT_UNSURE
 KK_API int kk_scene_cast(const kk_scene *scene, const kk_placed *placed, double duration, kk_impact *impact);
 
 KK_END_DECLS

@@ -206,8 +206,7 @@ static bool vertex_is_summit(const kki_facets *source, const kki_facet *f, int k
         return false;
     }
     for (int32_t i = s->vertex_first[v]; i < s->vertex_first[v + 1]; i++) {
-        const kki_edge *e = &s->edge[s->vertex_edge[i]];
-        if (!stays_below(f->v[k], s->vertex[e->vertex[e->vertex[0] == v]], d)) {
+        if (!stays_below(f->v[k], s->star[i].p, d)) {
             return false;
         }
     }

@@ -455,6 +455,10 @@ int kki_impact_find(const kki_moving *a, const kki_moving *b, double duration, d
     if (a_is_plane && b_is_plane) {
         return 0;
     }
+    if (!kki_moves_sanely(a, duration) || !kki_moves_sanely(b, duration)) {
+        *impact = (kki_impact){.kind = KKI_IMPACT_UNSURE}; // a proof from infinities would be none
+        return 1;
+    }
     if (has_triangles(a) || has_triangles(b)) {
         return impact_of_triangles(a, b, duration, target, impact);
     }

@@ -27,12 +27,33 @@ typedef struct kki_impact {
     int iterations;
 } kki_impact;
 
+/// Lengths, speeds and times beyond this are not reckoned with: their products would overflow.
+#define KKI_ABSURD 1e30
+
+static inline bool kki_vector_is_sane(kk_vec3 v) {
+    return __builtin_fabs(v.x) <= KKI_ABSURD && __builtin_fabs(v.y) <= KKI_ABSURD && __builtin_fabs(v.z) <= KKI_ABSURD;
+}
+/// All numbers, and none absurd.
+static inline bool kki_pose_is_sane(const kk_transform *X) {
+    bool is_sane = kki_vector_is_sane(X->p);
+    for (int i = 0; i < 9; i++) {
+        is_sane = is_sane && __builtin_fabs(X->R.m[i]) <= 2;
+    }
+    return is_sane;
+}
+
+static inline bool kki_moves_sanely(const kki_moving *body, double duration) {
+    return kki_pose_is_sane(&body->X_WS) && kki_vector_is_sane(body->velocity.linear) &&
+           kki_vector_is_sane(body->velocity.angular) && duration <= KKI_ABSURD;
+}
+
 /// Pose after a time.
 kk_transform kki_moving_pose(const kki_moving *body, double time);
 
 /// First time in [0, duration] at which two bodies are within `target` (≥ 0) of each other: every pair of shapes but two
 /// planes and two height fields. A mesh is its triangles and, where it is closed, their inside; a height field its top,
 /// walls and base.
+/// Of motions that are no numbers, or absurd, nothing is known.
 /// @return 0 for pairs that never touch
 int kki_impact_find(const kki_moving *a, const kki_moving *b, double duration, double target, kki_impact *impact);
 

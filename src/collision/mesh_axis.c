@@ -104,11 +104,10 @@ static double separation(const search *s, kk_vec3 d) {
     return x_low - high;
 }
 
-// How much an axis must have: more than the best by a part where that is of a kind to be preferred, so that rounding does
-// not decide between kinds. Among its own kind the best is wanted: faces of X may turn by very little from one to the next
-static double required(const search *s, kki_hit_kind kind, bool is_exact) {
-    const double part = is_exact || s->best.kind == kind ? 0 : 0;
-    return s->is_found ? s->best.sep + s->tiny + part : -__builtin_inf();
+// How much an axis must have: more than the best, whatever kind that is. Faces of X may turn by very little from one to
+// the next, so nothing beyond rounding is asked for.
+static double required(const search *s) {
+    return s->is_found ? s->best.sep + s->tiny : -__builtin_inf();
 }
 
 // ---- the triangle's normal
@@ -140,7 +139,7 @@ static void try_x_faces(search *s) {
         s->any = kki_greater(s->any, plane - high);
         // a triangle of a mesh has two sides
         s->any = s->x->facet ? kki_greater(s->any, low - plane) : s->any;
-        if (plane - high > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
+        if (plane - high > required(s) && kki_facet_is_summit(s->source, s->f, d)) {
             s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .place = s->f->place, .index = i};
         }
     }
@@ -158,7 +157,7 @@ static void try_box_faces(search *s) {
         s->any = kki_greater(s->any, kki_greater(sep[0], sep[1]));
         for (int side = 0; side < 2; side++) {
             const kk_vec3 d = side ? kk_vec3_neg(axis) : axis;
-            if (sep[side] > required(s, KKI_HIT_X_FACE, false) && kki_facet_is_summit(s->source, s->f, d)) {
+            if (sep[side] > required(s) && kki_facet_is_summit(s->source, s->f, d)) {
                 s->best = (kki_hit){
                     .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .place = s->f->place, .index = 2 * k + side};
             }
@@ -203,7 +202,7 @@ static bool x_edge_is_summit(const kki_probe *x, int32_t a, int32_t b, kk_vec3 d
 static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
     const double sep = separation(s, d);
     s->any = kki_greater(s->any, sep);
-    if (s->f->edge_kind[k] == KKI_EDGE_FLAT || !(sep > required(s, KKI_HIT_POINT, false))) {
+    if (s->f->edge_kind[k] == KKI_EDGE_FLAT || !(sep > required(s))) {
         return;
     }
     const segment t = {s->f->v[k], kk_vec3_sub(s->f->v[(k + 1) % 3], s->f->v[k])};
@@ -230,8 +229,7 @@ static void try_edge_axis(search *s, int k, int32_t a, int32_t b, kk_vec3 d) {
 // Whether an axis of squared length size2 with separation sep · size is worth a closer look: better than the best, or
 // proof that the bodies are apart. Without roots and divisions, since most are not.
 static bool is_worth_it(const search *s, double sep, double size2, bool is_flat) {
-    const double apart = kki_greater(s->any, s->x->radius),
-                 least = is_flat ? apart : kki_lesser(apart, required(s, KKI_HIT_POINT, false));
+    const double apart = kki_greater(s->any, s->x->radius), least = is_flat ? apart : kki_lesser(apart, required(s));
     const double square = least * least * size2;
     return least < 0 ? sep >= 0 || sep * sep < square : sep > 0 && sep * sep > square;
 }
@@ -312,6 +310,20 @@ static void try_edges(search *s) {
                 try_edge_pair(s, k, s->x->shape.edge[i].vertex[0], s->x->shape.edge[i].vertex[1], e, sides);
             }
         }
+    }
+}
+
+// Of two triangles in one plane, products of edges say nothing: what parts them lies in the plane, across an edge.
+static void try_in_plane(search *s) {
+    const kki_probe *x = s->x;
+    const kk_vec3 sine = kk_vec3_cross(s->f->n, kk_mat3_mul_vec(x->X_MX.R, x->facet->n));
+    for (int k = 0; k < 3 && kk_vec3_dot(sine, sine) < KKI_FLAT_SINE * KKI_FLAT_SINE; k++) {
+        const int next = (k + 1) % 3;
+        const kk_vec3 a = kk_vec3_cross(kk_vec3_sub(s->f->v[next], s->f->v[k]), s->f->n);
+        const kk_vec3 e = kk_vec3_sub(x->corner[next], x->corner[k]);
+        const kk_vec3 b = kk_vec3_cross(kk_mat3_mul_vec(x->X_MX.R, x->facet->n), e);
+        s->any = kki_greater(s->any, separation(s, unit(a, kk_vec3_norm(a))));
+        s->any = kki_greater(s->any, separation(s, unit(b, kk_vec3_norm(b))));
     }
 }
 
@@ -396,8 +408,8 @@ static void try_nearest(search *s) {
     const kk_vec3 d = unit(kk_vec3_sub(best.on_x, best.on_mesh), distance);
     const double sep = separation(s, d);
     s->any = kki_greater(s->any, sep);
-    if (!(sep > required(s, KKI_HIT_POINT, true)) || !(distance - sep < 8 * s->tiny) ||
-        !nearest_is_summit(s, &best, d) || !x_is_summit(s->x, d)) {
+    if (!(sep > required(s)) || !(distance - sep < 8 * s->tiny) || !nearest_is_summit(s, &best, d) ||
+        !x_is_summit(s->x, d)) {
         return;
     }
     const uint32_t id = best.feature >= 3 ? kki_feature(KKI_FEATURE_EDGE, s->f->edge[best.feature - 3])
@@ -429,13 +441,12 @@ static kk_vec3 top_point(const search *s, int top) {
 }
 
 // `on_mesh` is where GJK and EPA found the nearest point of the triangle.
-static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_mesh, bool is_exact) {
+static void try_direction(search *s, kki_hit_kind kind, kk_vec3 d, kk_vec3 on_mesh) {
     const double sep = separation(s, d);
     s->any = kki_greater(s->any, sep);
     const int top = kki_facet_top(s->f, d);
     // along the face's own normal it has been tried
-    if (!(sep > required(s, kind, is_exact)) || (kind == KKI_HIT_POINT && top == 6) ||
-        !kki_facet_is_summit(s->source, s->f, d)) {
+    if (!(sep > required(s)) || (kind == KKI_HIT_POINT && top == 6) || !kki_facet_is_summit(s->source, s->f, d)) {
         return;
     }
     s->best = (kki_hit){.kind = (uint8_t)kind,
@@ -538,7 +549,7 @@ __attribute__((noinline)) static void try_arc(search *s, int k) {
     search_arc(&a, first, last);
     const double t = a.is_inner ? place_on_edge(&a) / length : -1;
     if (is_within(t)) {
-        try_direction(s, KKI_HIT_POINT, a.d, kk_vec3_add(a.p, kk_vec3_scale(e, clamped(t))), true);
+        try_direction(s, KKI_HIT_POINT, a.d, kk_vec3_add(a.p, kk_vec3_scale(e, clamped(t))));
     }
 }
 
@@ -555,8 +566,8 @@ static void try_hull_faces(search *s, kk_vec3 on_mesh) {
         const kki_convex_face *face = &x->shape.face[i];
         const kk_vec3 n = face->normal;
         const double sep = kki_lesser(kk_vec3_dot(n, v[0]), kki_lesser(kk_vec3_dot(n, v[1]), kk_vec3_dot(n, v[2])));
-        if (sep - face->offset > required(s, KKI_HIT_X_FACE, false)) {
-            try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(x->X_MX.R, n)), on_mesh, false);
+        if (sep - face->offset > required(s)) {
+            try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(x->X_MX.R, n)), on_mesh);
         }
     }
 }
@@ -564,7 +575,7 @@ static void try_hull_faces(search *s, kk_vec3 on_mesh) {
 static void try_out_of_corner(search *s, int k, kk_vec3 outward) {
     const kk_vec3 d = kk_vec3_neg(kk_mat3_mul_vec(s->x->X_MX.R, outward));
     if (kki_facet_top(s->f, d) == k) {
-        try_direction(s, KKI_HIT_POINT, d, s->f->v[k], true);
+        try_direction(s, KKI_HIT_POINT, d, s->f->v[k]);
     }
 }
 
@@ -584,7 +595,7 @@ static void try_round_faces(search *s, kk_vec3 on_mesh) {
     for (int end = -1; end <= 1 && has_caps; end += 2) {
         if (end < 0 || x->core.type == KKI_CORE_CYLINDER) {
             const kk_vec3 axis = kk_mat3_column(x->X_MX.R, 2);
-            try_direction(s, KKI_HIT_X_FACE, kk_vec3_scale(axis, -end), on_mesh, false);
+            try_direction(s, KKI_HIT_X_FACE, kk_vec3_scale(axis, -end), on_mesh);
         }
     }
     for (int k = 0; k < 3; k++) {
@@ -622,9 +633,9 @@ static void try_general(search *s) {
     kki_patch patch;
     kki_core_patch(&s->x->core, kk_vec3_neg(kk_mat3_tmul_vec(X.R, r.normal)), &patch);
     if (patch.count >= 3) {
-        try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh, false);
+        try_direction(s, KKI_HIT_X_FACE, kk_vec3_neg(kk_mat3_mul_vec(X.R, patch.normal)), on_mesh);
     }
-    try_direction(s, KKI_HIT_POINT, r.normal, on_mesh, true);
+    try_direction(s, KKI_HIT_POINT, r.normal, on_mesh);
     if (r.distance < 0) {
         try_faces_of_core(s, on_mesh);
     }
@@ -653,15 +664,29 @@ static bool is_under(const search *s) {
            kki_triangle_closest(s->f->v, kk_transform_point(x->X_MX, kki_probe_farthest(x, l))).feature == 6;
 }
 
+// The triangle of a solid X looks along d as the mesh's own does: X's body is below it, and what it says of the gap is not
+// the body's. Side walls in one plane, one body upon the other, are such.
+static bool looks_away(const kki_probe *x, kk_vec3 d, double least) {
+    return x->facet && x->facet->is_solid && kk_vec3_dot(kk_mat3_mul_vec(x->X_MX.R, x->facet->n), d) > least;
+}
+
+// Points in front of the triangle where X's reaches behind its plane beside it: corners of a face that is tilted a little,
+// not of a wall that stands out by a hair.
+static const double STEEP = -0.5;
+
 // The triangle is clear of X along a direction it may not have: its plane may still be near in front of it.
 static int judge(const search *s, kki_hit hit[2]) {
     const double r = s->x->radius;
     if (s->any > s->limit || s->best.sep > s->limit) {
         return 0;
     }
-    if (!(s->any - r > s->tiny && s->best.sep - r < 0)) {
+    if (!(s->any - r > s->tiny && s->best.sep - r < (s->x->facet ? s->tiny : 0))) {
         hit[0] = s->best;
-        return 1;
+        hit[0].is_weak = s->best.kind == KKI_HIT_FACE && looks_away(s->x, s->best.d, KKI_FLAT_SINE);
+        return !hit[0].is_weak || s->best.sep < -s->tiny;
+    }
+    if (looks_away(s->x, s->face.d, STEEP)) {
+        return 0;
     }
     hit[0] = s->face;
     hit[0].only_above = true;
@@ -704,6 +729,9 @@ int kki_mesh_examine(const kki_facets *source, const kki_facet *f, const kki_pro
     } else {
         try_x_faces(&s);
         try_edges(&s);
+    }
+    if (x->facet && s.any <= s.limit) {
+        try_in_plane(&s);
     }
     if (s.any <= s.limit && (x->radius > 0 || x->shape.face_count == 0)) {
         try_nearest(&s);

@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "collision/mesh_contact.h"
+#include "collision/triangle_pair.h"
 #include "geometry/tree_pair.h"
 
-enum { HITS = 80, GENERAL_FROM = 24, WAITING = 16 };
+enum { HITS = 80, WEAK_HITS = 16, GENERAL_FROM = 24, WAITING = 16 };
 
 typedef struct two_leaves {
     kki_tree_entry a, b;
@@ -32,8 +33,8 @@ typedef struct contact {
     kki_hit witness; // the shallowest overlap
     bool is_looked_for, has_way;
     kki_way_out way; // of two solids, as convex bodies
-    int count;
-    kki_hit hit[HITS];
+    int count, weak;
+    kki_hit hit[HITS];   // the weak ones stay until the end
     uint8_t order[HITS]; // the shallowest first
     int ways;
     way_out way_out[WAYS];
@@ -148,7 +149,7 @@ static bool is_parted_by(const kki_facet *f, const kki_probe *x, kk_vec3 d, doub
 
 // The way that explains a hit; -1 where there is none.
 static int explanation(const kki_facet *f, const kki_probe *x, const kki_hit *hit, const way_out *way, int ways) {
-    const double depth = x->radius - hit->sep;
+    const double depth = hit->is_weak ? __builtin_inf() : x->radius - hit->sep;
     for (int i = 0; i < ways; i++) {
         const kk_vec3 r = kk_vec3_sub(way[i].d, hit->d);
         const bool is_other = kk_vec3_dot(r, r) > KKI_FLAT_SINE * KKI_FLAT_SINE;
@@ -272,12 +273,12 @@ static bool is_overlap(const kki_hit *hit) {
 
 // Of two solids: the way out of the bodies, from where their triangles overlap least. One that is much longer than what
 // any of them says leads out of hollows, where the bodies are not convex.
-static void find_way(contact *c) {
+static void find_way(contact *c, bool of_weak) {
     const kki_surface *m = c->source.surface, *x = c->x_source.surface;
     const kki_hit *first = NULL, *last = NULL;
     for (int i = 0; i < c->count; i++) {
         const kki_hit *hit = &c->hit[c->order[i]];
-        last = is_overlap(hit) ? hit : last;
+        last = hit->is_weak == of_weak && is_overlap(hit) ? hit : last;
         first = first ? first : last;
     }
     if (c->is_looked_for || !first || !m || !x || !m->is_solid || !x->is_solid) {
@@ -313,42 +314,76 @@ static void add_way_point(contact *c) {
     kki_clusters_add_point(&c->clusters, c->way.d, false, p);
 }
 
+static void take_hit(contact *c, const kki_hit *hit) {
+    kki_facet f;
+    kki_facet_load(&c->source, hit->place, &f);
+    if (c->x.facet) {
+        set_triangle(c, hit->x_place);
+    }
+    if (hit->is_under) {
+        add_way(c, hit);
+        return;
+    }
+    const bool is_deep = hit->sep < c->x.radius && !hit->only_above;
+    const int by = is_deep ? explanation(&f, &c->x, hit, c->way_out, c->ways) : -1;
+    if (by >= 0) {
+        take_way(c, &c->way_out[by]);
+        return;
+    }
+    if (!hit->only_above && hit->sep <= 0) {
+        note_overlap(c, hit);
+    }
+    if (!hit->only_above) {
+        add_way(c, hit);
+    }
+    // faces that lie beside each other: corners and edges may be near. Of round bodies this has been looked at
+    kki_hit nearest;
+    if (!kki_clusters_add(&c->clusters, &f, &c->x, hit) && (hit->only_above || hit->sep > 0) && c->x.radius == 0 &&
+        !c->x.is_general && kki_mesh_nearest(&c->source, &f, &c->x, c->reach, &nearest)) {
+        kki_clusters_add(&c->clusters, &f, &c->x, &nearest);
+    }
+}
+
 // shallow hits first: they are the ways out
-static void flush(contact *c) {
+static void take_hits(contact *c, bool is_weak) {
     sort_hits(c);
-    find_way(c);
+    find_way(c, is_weak);
     for (int i = 0; i < c->count; i++) {
         const kki_hit *hit = &c->hit[c->order[i]];
-        kki_facet f;
-        kki_facet_load(&c->source, hit->place, &f);
-        if (c->x.facet) {
-            set_triangle(c, hit->x_place);
-        }
-        if (hit->is_under) {
-            add_way(c, hit);
-            continue;
-        }
-        const bool is_deep = hit->sep < c->x.radius && !hit->only_above;
-        const int by = is_deep ? explanation(&f, &c->x, hit, c->way_out, c->ways) : -1;
-        if (by >= 0) {
-            take_way(c, &c->way_out[by]);
-            continue;
-        }
-        if (!hit->only_above && hit->sep <= 0) {
-            note_overlap(c, hit);
-        }
-        if (!hit->only_above) {
-            add_way(c, hit);
-        }
-        // faces that lie beside each other: corners and edges may be near. Of round bodies this has been looked at
-        kki_hit nearest;
-        if (!kki_clusters_add(&c->clusters, &f, &c->x, hit) && (hit->only_above || hit->sep > 0) && c->x.radius == 0 &&
-            !c->x.is_general && kki_mesh_nearest(&c->source, &f, &c->x, c->reach, &nearest)) {
-            kki_clusters_add(&c->clusters, &f, &c->x, &nearest);
+        if (hit->is_weak == is_weak) {
+            take_hit(c, hit);
         }
     }
     keep_ways(c);
-    c->count = 0;
+}
+
+static void flush(contact *c) {
+    take_hits(c, false);
+    int count = 0;
+    for (int i = 0; i < c->count; i++) {
+        if (c->hit[i].is_weak) {
+            c->hit[count++] = c->hit[i];
+        }
+    }
+    c->count = count;
+}
+
+// The last of the hits at its place among those before it: of weak ones the deepest stay.
+static void keep_hit(contact *c) {
+    const kki_hit *hit = &c->hit[c->count];
+    if (!hit->is_weak || c->weak < WEAK_HITS) {
+        c->weak += hit->is_weak;
+        c->count++;
+        return;
+    }
+    kki_hit *shallowest = NULL;
+    for (int i = 0; i < c->count; i++) {
+        kki_hit *other = &c->hit[i];
+        shallowest = other->is_weak && (!shallowest || other->sep > shallowest->sep) ? other : shallowest;
+    }
+    if (shallowest && hit->sep < shallowest->sep) {
+        *shallowest = *hit;
+    }
 }
 
 // ---- triangles near X
@@ -359,8 +394,9 @@ static void try_face(contact *c, int32_t place) {
     const int count = kki_facet_load(&c->source, place, &f)
                           ? kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])
                           : 0;
-    for (int i = 0; i < count; i++) {
-        c->hit[c->count++].x_place = x_place;
+    for (int i = 0; i < count; i++) { // a weak hit is alone
+        c->hit[c->count].x_place = x_place;
+        keep_hit(c);
     }
     if (c->count > HITS - 2) {
         flush(c);
@@ -472,7 +508,7 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
-    c->count = c->waiting = c->ways = 0;
+    c->count = c->weak = c->waiting = c->ways = 0;
     c->has_witness = c->has_way = c->is_looked_for = false;
     c->x.radius += mesh->margin;
     c->reach = reach;
@@ -493,6 +529,7 @@ static void add_mesh_margin(contact *c, double margin) {
 static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
                   int room) {
     flush(c);
+    take_hits(c, true);
     add_way_point(c);
     if (c->has_witness && c->source.surface && !has_overlap(&c->clusters)) {
         add_witness(c);
@@ -550,7 +587,7 @@ static void try_leaves(contact *c, kki_tree_entry a, kki_tree_entry b, const kki
             }
             n = is_turned ? n : kk_mat3_mul_vec(c->x.X_MX.R, t->leaf_normal[j]);
             is_turned = true;
-            if (is_one_sided(n, corner[0], s->corner[i], limit)) {
+            if (is_one_sided(n, corner[0], s->corner[i], limit) || kki_edges_part(s->corner[i], corner, limit)) {
                 continue;
             }
             is_set = is_set || set_triangle(c, j);

@@ -62,6 +62,7 @@ typedef struct kki_hit {
     uint8_t kind;        ///< kki_hit_kind
     bool only_above;     ///< the triangle itself is clear of X: only points in front of it count
     bool is_under;       ///< the same, but X is behind it: a way out if a deeper hit needs one
+    bool is_weak;        ///< X's triangle looks the same way, its body is below it: counts where nothing else does
 } kki_hit;
 
 /// Feature ids: a kind in the two highest bits.

@@ -502,6 +502,37 @@ bool kki_clusters_add(kki_clusters *all, const kki_facet *f, const kki_probe *x,
 
 // ---- output
 
+static double extent_of(const kki_clusters *all, const kki_cluster *p) {
+    double most = 0;
+    for (int i = 1; i < p->count; i++) {
+        const kk_vec3 r = kk_vec3_sub(all->pool[p->at[i]].on_mesh, all->pool[p->at[0]].on_mesh);
+        most = kki_greater(most, kk_vec3_dot(r, r));
+    }
+    return most;
+}
+
+// Corners of both bodies at one place are one point, the deeper: it carries the same.
+static void join_twins(const kki_clusters *all, kki_cluster *p) {
+    const double near = 1e-12 * extent_of(all, p);
+    int count = 0;
+    for (int i = 0; i < p->count; i++) {
+        const kki_cluster_point *q = &all->pool[p->at[i]];
+        int twin = 0;
+        for (; twin < count; twin++) {
+            const kk_vec3 r = kk_vec3_sub(all->pool[p->at[twin]].on_mesh, q->on_mesh);
+            if (kk_vec3_dot(r, r) <= near) {
+                break;
+            }
+        }
+        if (twin == count) {
+            p->at[count++] = p->at[i];
+        } else if (q->gap < all->pool[p->at[twin]].gap - 1e-6 * kk_sqrt(near)) {
+            p->at[twin] = p->at[i];
+        }
+    }
+    p->count = count;
+}
+
 static void write_one(const kki_clusters *all, const kki_cluster *p, const kk_transform *X_WM, bool is_swapped,
                       kki_manifold *m) {
     const kk_vec3 d = kk_mat3_mul_vec(X_WM->R, p->d);
@@ -523,6 +554,7 @@ int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swap
     uint8_t order[KKI_CLUSTERS];
     int count = 0;
     for (int i = 0; i < all->count; i++) {
+        join_twins(all, &all->cluster[i]);
         reduce(all, &all->cluster[i]);
         int j = count++;
         for (; j > 0 && least_gap(all, &all->cluster[order[j - 1]]) > least_gap(all, &all->cluster[i]); j--) {

@@ -85,8 +85,15 @@ kk_impact kki_public_impact(const kki_impact *i) {
     return (kk_impact){KIND[i->kind], i->time, kki_public_separation(&i->at)};
 }
 
+static bool are_sane(const kk_placed *a, const kk_placed *b) {
+    return kki_pose_is_sane(&a->pose) && kki_pose_is_sane(&b->pose);
+}
+
 kk_status kk_placed_separation(const kk_placed *a, const kk_placed *b, kk_separation *separation) {
     kki_separation r;
+    if (!are_sane(a, b)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_distance(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, NULL, &r)) {
         return KK_UNSUPPORTED;
     }
@@ -95,13 +102,16 @@ kk_status kk_placed_separation(const kk_placed *a, const kk_placed *b, kk_separa
 }
 
 int kk_placed_overlap(const kk_placed *a, const kk_placed *b, double reach) {
-    return kki_overlap(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, reach, NULL);
+    return are_sane(a, b) && kki_overlap(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, reach, NULL);
 }
 
 int kk_placed_manifolds(const kk_placed *a, const kk_placed *b, double reach, kk_manifold *manifold, int room) {
     kki_manifold own[ROOM];
     kki_pair_memory memory = {0};
     const int asked = room < ROOM ? room : ROOM;
+    if (room <= 0 || !are_sane(a, b)) {
+        return 0;
+    }
     const int found =
         kki_collide(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, reach, &memory, own, asked);
     for (int i = 0; i < (found < 0 ? asked : found); i++) {
@@ -113,6 +123,9 @@ int kk_placed_manifolds(const kk_placed *a, const kk_placed *b, double reach, kk
 kk_status kk_placed_overlap_region(const kk_placed *a, const kk_placed *b, kk_overlap_region *region) {
     kki_separation r;
     kki_region common;
+    if (!are_sane(a, b)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_distance(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, NULL, &r) ||
         !kki_region_find(a->geometry->shape, &a->pose, b->geometry->shape, &b->pose, r.normal, &common)) {
         return KK_UNSUPPORTED;
@@ -162,6 +175,9 @@ static kk_status from_surface(const kk_placed *a, kk_vec3 point, kk_separation *
 }
 
 kk_status kk_placed_point(const kk_placed *a, kk_vec3 point, kk_separation *separation) {
+    if (!kki_pose_is_sane(&a->pose) || !kki_vector_is_sane(point)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (a->geometry->shape->type == KK_SHAPE_MESH) {
         return from_surface(a, point, separation);
     }

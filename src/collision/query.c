@@ -23,6 +23,9 @@ kk_transform kk_shape_pose(const kk_model *model, const kk_data *data, int shape
 static kk_status separate(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                           kk_separation *separation) {
     kki_separation found;
+    if (!kki_pose_is_sane(X_WA) || !kki_pose_is_sane(X_WB)) {
+        return KK_INVALID_ARGUMENT;
+    }
     if (!kki_distance(a, X_WA, b, X_WB, NULL, &found)) {
         return KK_UNSUPPORTED;
     }
@@ -49,7 +52,7 @@ int kk_shape_manifolds(const kk_model *model, int shape_a, kk_transform X_WA, in
     const kki_model_shape *a = collider(model, shape_a), *b = collider(model, shape_b);
     kki_manifold own[MOST_MANIFOLDS];
     kki_pair_memory memory = {0};
-    if (!a || !b || room <= 0) {
+    if (!a || !b || room <= 0 || !kki_pose_is_sane(&X_WA) || !kki_pose_is_sane(&X_WB)) {
         return 0;
     }
     const int asked = room < MOST_MANIFOLDS ? room : MOST_MANIFOLDS;
@@ -77,22 +80,21 @@ kk_status kk_shape_impact(const kk_model *model, int shape_a, kk_transform X_WA,
 
 // ---- the whole model
 
-/// Ball round a shape in the world; the radius of a plane is endless.
-typedef struct ball {
-    kk_vec3 centre;
-    double radius;
-} ball;
-
-static ball ball_of(const kki_model_shape *s, const kk_transform *X) {
+static kki_ball ball_of(const kki_model_shape *s, const kk_transform *X) {
     const kk_vec3 centre = kk_vec3_scale(kk_vec3_add(s->box.lower, s->box.upper), 0.5);
-    return (ball){kk_transform_point(*X, centre), 0.5 * kk_vec3_norm(kk_vec3_sub(s->box.upper, s->box.lower))};
+    return (kki_ball){kk_transform_point(*X, centre), 0.5 * kk_vec3_norm(kk_vec3_sub(s->box.upper, s->box.lower))};
 }
 
-static bool is_near(ball a, ball b, double reach) {
+kki_ball kki_shape_ball(const kk_model *model, const kk_data *data, int shape) {
+    const kk_transform X = kk_shape_pose(model, data, shape);
+    return ball_of(&model->shape[shape], &X);
+}
+
+static bool is_near(kki_ball a, kki_ball b, double reach) {
     return kk_vec3_norm(kk_vec3_sub(a.centre, b.centre)) <= a.radius + b.radius + (reach > 0 ? reach : 0);
 }
 
-static bool overlap_of(const kk_model *m, const kk_data *data, int i, int j, double reach, kk_overlap *overlap) {
+bool kki_shapes_overlap(const kk_model *m, const kk_data *data, int i, int j, double reach, kk_overlap *overlap) {
     const kki_model_shape *a = &m->shape[i], *b = &m->shape[j];
     const kk_transform X_WA = kk_shape_pose(m, data, i), X_WB = kk_shape_pose(m, data, j);
     if (!is_near(ball_of(a, &X_WA), ball_of(b, &X_WB), reach)) {
@@ -108,7 +110,7 @@ int kk_model_overlaps(const kk_model *model, const kk_data *data, double reach, 
         for (int j = i + 1; j < model->ncollider; j++) {
             kk_overlap one;
             if (kki_model_pair_may_touch(model, model->collider[i], model->collider[j], NULL) &&
-                overlap_of(model, data, model->collider[i], model->collider[j], reach, &one)) {
+                kki_shapes_overlap(model, data, model->collider[i], model->collider[j], reach, &one)) {
                 if (count < room) {
                     overlap[count] = one;
                 }

@@ -15,6 +15,16 @@ struct kk_geometry {
     kki_aabb box; ///< with its margin, in S
 };
 
+/// Ball round a shape in the world; the radius of a plane is endless.
+typedef struct kki_ball {
+    kk_vec3 centre;
+    double radius;
+} kki_ball;
+
+kki_ball kki_shape_ball(const kk_model *model, const kk_data *data, int shape);
+/// Whether two shapes, whatever they may, are within `reach` of each other.
+bool kki_shapes_overlap(const kk_model *model, const kk_data *data, int a, int b, double reach, kk_overlap *overlap);
+
 kk_separation kki_public_separation(const kki_separation *s);
 kk_impact kki_public_impact(const kki_impact *i);
 void kki_public_manifold(const kki_manifold *from, kk_manifold *to);

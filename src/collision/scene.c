@@ -146,6 +146,9 @@ static int add_id(int *shape, int count, int room, int id) {
 
 int kk_scene_overlap(const kk_scene *scene, const kk_placed *placed, double reach, int *shape, int room) {
     int found = 0;
+    if (!kki_pose_is_sane(&placed->pose)) {
+        return 0;
+    }
     const bool is_endless = placed->geometry->shape->type == KK_SHAPE_PLANE;
     const kki_aabb box = kki_aabb_grow(kki_aabb_transform(placed->pose, &placed->geometry->box), reach);
     for (int32_t i = 0; i < scene->bounded + scene->planes; i++) {
@@ -170,6 +173,10 @@ int kk_scene_nearest(const kk_scene *scene, const kk_placed *placed, kk_separati
     const kki_aabb box = kki_aabb_transform(placed->pose, &placed->geometry->box);
     kki_separation best = {.distance = __builtin_inf()};
     int nearest = -1;
+    if (!kki_pose_is_sane(&placed->pose)) {
+        *separation = kki_public_separation(&best);
+        return -1;
+    }
     for (int32_t i = 0; i < scene->bounded + scene->planes; i++) {
         const kki_placed_shape *q = &scene->place[i];
         // boxes that overlap say nothing: the depth may be any
@@ -201,6 +208,10 @@ int kk_scene_cast(const kk_scene *scene, const kk_placed *placed, double duratio
     const bool is_endless = placed->geometry->shape->type == KK_SHAPE_PLANE;
     const kki_aabb box = swept_box(placed, duration);
     int first = -1;
+    if (!kki_moves_sanely(&mover, duration)) {
+        *impact = (kk_impact){.kind = KK_IMPACT_UNSURE};
+        return -1;
+    }
     *impact = (kk_impact){.kind = KK_IMPACT_NONE, .time = duration};
     for (int32_t i = 0; i < scene->bounded + scene->planes; i++) {
         const kki_moving still = {scene->place[i].shape, scene->place[i].X_WS, {{0, 0, 0}, {0, 0, 0}}};

@@ -122,6 +122,16 @@ void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_diffe
     out->w = kk_vec3_make(c->x[i] - s->x[j], c->y[i] - s->y[j], c->z[i] - s->z[j]);
 }
 
+void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_difference *out) {
+    const kki_surface *a = pair->a.surface, *b = pair->b.surface;
+    out->id[0] = out->id[0] < 0 ? pair->a.seed : out->id[0];
+    out->id[1] = out->id[1] < 0 ? pair->b.seed : out->id[1];
+    kki_surface_climb(a, d, b, d_B, KKI_CLIMB_STEPS, out->id);
+    out->a = a->vertex[out->id[0]];
+    out->b = kk_transform_point(pair->X_AB, b->vertex[out->id[1]]);
+    out->w = kk_vec3_sub(out->a, out->b);
+}
+
 kk_vec3 kki_core_corner(const kki_core *core, int id) {
     switch (core->type) {
     case KKI_CORE_SEGMENT: return kk_vec3_make(0, 0, id & 1 ? -core->half[2] : core->half[2]);

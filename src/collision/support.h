@@ -18,7 +18,7 @@ typedef enum kki_core_type {
     KKI_CORE_BOX,
     KKI_CORE_HULL,
     KKI_CORE_TRIANGLE, ///< corner[3]
-    KKI_CORE_SURFACE,  ///< of a mesh, as far as it is convex: what climbing from a vertex comes to
+    KKI_CORE_SURFACE,  ///< of a mesh, as far as it is convex: what climbing from a vertex comes to. Only in pairs
 } kki_core_type;
 
 typedef struct kki_core {
@@ -95,9 +95,6 @@ static inline kk_vec3 kki_core_support(const kki_core *core, kk_vec3 d, int *id)
         *id = s0 >= s1 ? (s0 >= s2 ? 0 : 2) : (s1 >= s2 ? 1 : 2);
         return core->corner[*id];
     }
-    case KKI_CORE_SURFACE:
-        *id = kki_surface_climb(core->surface, d, *id < 0 ? core->seed : *id, KKI_CLIMB_STEPS);
-        return core->surface->vertex[*id];
     default: return kki_core_support_curved(core, d);
     }
 }
@@ -108,6 +105,9 @@ typedef struct kki_difference {
     int32_t id[2];   ///< corners, where polyhedral
 } kki_difference;
 
+/// Two surfaces.
+void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_difference *out);
+
 void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_difference *out);
 
 /// The farthest point of A − B along d. out->id comes in as the hint.
@@ -117,6 +117,10 @@ static inline void kki_core_pair_support(const kki_core_pair *pair, kk_vec3 d, k
         return;
     }
     const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
+    if (pair->a.type == KKI_CORE_SURFACE) {
+        kki_core_pair_climb(pair, d, d_B, out);
+        return;
+    }
     const kk_vec3 a = kki_core_support(&pair->a, d, &out->id[0]);
     const kk_vec3 b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
     out->w = kk_vec3_sub(a, b);

@@ -153,6 +153,7 @@ static void place_arrays(kki_layout *l, kki_surface *s) {
     KKI_LAYOUT_ARRAY(l, s->face_edge, faces);
     KKI_LAYOUT_ARRAY(l, s->vertex_first, vertices + 1);
     KKI_LAYOUT_ARRAY(l, s->vertex_edge, 2 * edges);
+    KKI_LAYOUT_ARRAY(l, s->star, 2 * edges);
     KKI_LAYOUT_ARRAY(l, s->normal, faces);
     KKI_LAYOUT_ARRAY(l, s->vertex_normal, vertices);
     KKI_LAYOUT_ARRAY(l, s->edge_kind, edges);
@@ -164,7 +165,7 @@ static void place_arrays(kki_layout *l, kki_surface *s) {
     KKI_LAYOUT_ARRAY(l, s->facet, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.item, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.node, (size_t)s->tree.node_count);
-    KKI_LAYOUT_ARRAY(l, s->tree.slab, 4 * (size_t)s->tree.node_count);
+    KKI_LAYOUT_ARRAY(l, s->tree.slab, (size_t)s->tree.node_count);
 }
 
 static kki_surface *make_block(const kki_surface *shape, const kk_allocator *allocator) {
@@ -193,6 +194,16 @@ static void copy_arrays(kki_surface *s, const kki_mesh *mesh, const kki_topology
     memcpy(s->vertex_edge, t->vertex_edge, 2 * edges * sizeof *s->vertex_edge);
     memcpy(s->tree.item, tree->item, faces * sizeof *s->tree.item);
     memcpy(s->tree.node, tree->node, (size_t)tree->node_count * sizeof *s->tree.node);
+}
+
+static void find_stars(kki_surface *s) {
+    for (int32_t v = 0; v < s->vertex_count; v++) {
+        for (int32_t i = s->vertex_first[v]; i < s->vertex_first[v + 1]; i++) {
+            const kki_edge *e = &s->edge[s->vertex_edge[i]];
+            const int32_t other = e->vertex[e->vertex[0] == v];
+            s->star[i] = (kki_surface_star){s->vertex[other], other, s->vertex_first[other]};
+        }
+    }
 }
 
 static double longest_edge(const kk_vec3 corner[3]) {
@@ -238,23 +249,32 @@ static kk_vec3 mean_normal(const kki_surface *s, int32_t first, int32_t count) {
     return norm > 0 ? kk_vec3_scale(sum, 1 / norm) : sum;
 }
 
-static kki_slab slab_of(const kki_surface *s, int32_t first, int32_t count) {
-    const kki_slab none = {{0, 0, 0}, 0, __builtin_inff()};
-    if (count > SLAB_FACES || count == 0) {
-        return none;
+static void set_slab(kki_tree_slabs *slabs, int lane, const float n[3], float middle, float half) {
+    for (int k = 0; k < 3; k++) {
+        slabs->n[k][lane] = n[k];
     }
-    const kk_vec3 n = mean_normal(s, first, count);
-    kki_slab r = {{(float)n.x, (float)n.y, (float)n.z}, 0, 0};
-    const kk_vec3 m = {(double)r.n[0], (double)r.n[1], (double)r.n[2]}; // as rounded, so that the bounds are its own
+    slabs->middle[lane] = middle;
+    slabs->half[lane] = half;
+}
+
+static void fill_slab(const kki_surface *s, int32_t first, int32_t count, kki_tree_slabs *slabs, int lane) {
+    set_slab(slabs, lane, (const float[3]){0, 0, 0}, 0, __builtin_inff());
+    if (count > SLAB_FACES || count == 0) {
+        return;
+    }
+    const kk_vec3 mean = mean_normal(s, first, count);
+    const float n[3] = {(float)mean.x, (float)mean.y, (float)mean.z};
+    const kk_vec3 m = {(double)n[0], (double)n[1], (double)n[2]}; // as rounded, so that the bounds are its own
     double low = __builtin_inf(), high = -__builtin_inf();
     for (int32_t i = 3 * first; i < 3 * (first + count); i++) {
         const double h = kk_vec3_dot(m, s->corner[i / 3][i % 3]);
         low = kki_lesser(low, h);
         high = kki_greater(high, h);
     }
-    r.middle = (float)(0.5 * (low + high));
-    r.half = kki_float_above(kki_greater(high - (double)r.middle, (double)r.middle - low));
-    return kk_vec3_dot(m, m) > 0.5 ? r : none;
+    const float middle = (float)(0.5 * (low + high));
+    if (kk_vec3_dot(m, m) > 0.5) {
+        set_slab(slabs, lane, n, middle, kki_float_above(kki_greater(high - (double)middle, (double)middle - low)));
+    }
 }
 
 // Items below a node are neighbours in the tree's order, and children stand behind their parents: from the last node on,
@@ -267,7 +287,7 @@ static void fill_slabs(kki_surface *s, int32_t *first_of, int32_t *count_of) {
             const bool is_leaf = n->count[k] > 0;
             const int32_t c = n->child[k], first = c < 0 ? 0 : is_leaf ? c : first_of[c];
             const int32_t count = c < 0 ? 0 : is_leaf ? n->count[k] : count_of[c];
-            s->tree.slab[4 * i + k] = slab_of(s, first, count);
+            fill_slab(s, first, count, &s->tree.slab[i], k);
             low = count > 0 && first < low ? first : low;
             sum += count;
         }
@@ -278,6 +298,7 @@ static void fill_slabs(kki_surface *s, int32_t *first_of, int32_t *count_of) {
 
 static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, const kki_tree *tree) {
     copy_arrays(s, mesh, t, tree);
+    find_stars(s);
     s->is_solid = t->check.is_closed && t->check.is_oriented;
     if (s->is_solid && six_volumes(s) < 0) {
         turn_over(s);
@@ -425,20 +446,39 @@ kki_triangle_point kki_triangle_closest(const kk_vec3 corner[3], kk_vec3 p) {
 }
 
 // steepest first
-int32_t kki_surface_climb(const kki_surface *s, kk_vec3 d, int32_t from, int most) {
-    double best = kk_vec3_dot(d, s->vertex[from]);
-    int32_t at = -1;
-    for (int step = 0; step < most && at != from; step++) {
-        at = from;
-        for (int32_t i = s->vertex_first[at]; i < s->vertex_first[at + 1]; i++) {
-            const kki_edge *e = &s->edge[s->vertex_edge[i]];
-            const int32_t other = e->vertex[e->vertex[0] == at];
-            const double height = kk_vec3_dot(d, s->vertex[other]);
-            from = height > best ? other : from;
-            best = height > best ? height : best;
-        }
+typedef struct climb {
+    const kki_surface *s;
+    kk_vec3 d;
+    double best;
+    int32_t at, first; // and where its star begins
+} climb;
+
+static climb begin_climb(const kki_surface *s, kk_vec3 d, int32_t from) {
+    return (climb){s, d, kk_vec3_dot(d, s->vertex[from]), from, s->vertex_first[from]};
+}
+
+// To the highest neighbour; false where there is none higher.
+static inline bool step_up(climb *c) {
+    const int32_t from = c->at;
+    for (const kki_surface_star *q = &c->s->star[c->first], *end = &c->s->star[c->s->vertex_first[from + 1]]; q < end;
+         q++) {
+        const double height = kk_vec3_dot(c->d, q->p);
+        c->at = height > c->best ? q->vertex : c->at;
+        c->first = height > c->best ? q->first : c->first;
+        c->best = height > c->best ? height : c->best;
     }
-    return from;
+    return c->at != from;
+}
+
+void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, int32_t at[2]) {
+    climb p = begin_climb(a, a_d, at[0]), q = begin_climb(b, b_d, at[1]);
+    bool goes_on[2] = {true, true};
+    for (int step = 0; step < most && (goes_on[0] || goes_on[1]); step++) {
+        goes_on[0] = goes_on[0] && step_up(&p);
+        goes_on[1] = goes_on[1] && step_up(&q);
+    }
+    at[0] = p.at;
+    at[1] = q.at;
 }
 
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *s, int32_t face, int feature) {

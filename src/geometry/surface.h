@@ -30,6 +30,13 @@ typedef struct kki_surface_facet {
     uint8_t vertex_is_flat[3];
 } kki_surface_facet;
 
+/// A vertex as its neighbour sees it, with all that a climb asks for: stepping on, it waits for memory once.
+typedef struct kki_surface_star {
+    kk_vec3 p;
+    int32_t vertex;
+    int32_t first; ///< start of its own star; the vertex after it begins where this one ends
+} kki_surface_star;
+
 struct kki_surface {
     kk_allocator allocator;
     size_t block_size;
@@ -40,6 +47,7 @@ struct kki_surface {
     int32_t (*face_edge)[3];  ///< [face_count] edge k joins corners k and k + 1
     int32_t *vertex_first;    ///< [vertex_count + 1] start of each vertex's edges in vertex_edge
     int32_t *vertex_edge;     ///< [2 edge_count]
+    kki_surface_star *star;   ///< [2 edge_count] the other ends of those edges
     kk_vec3 *normal;          ///< [face_count] unit; 0 for faces without area
     kk_vec3 *vertex_normal;   ///< [vertex_count] angle-weighted, not normalised
     uint8_t *edge_kind;       ///< [edge_count] kki_edge_kind
@@ -80,9 +88,10 @@ typedef struct kki_surface_point {
 /// Nearest point within `limit`; among equally near ones that of the lowest face.
 kki_surface_point kki_surface_closest(const kki_surface *surface, kk_vec3 p, double limit);
 
-/// The vertex where climbing along d from a vertex ends, at the latest after `most` steps: no neighbour is farther. Of a
-/// convex surface it is the farthest.
-int32_t kki_surface_climb(const kki_surface *surface, kk_vec3 d, int32_t from, int most);
+/// The vertices of two surfaces where climbing, each along its own d, ends, at the latest after `most` steps: no neighbour is
+/// farther. Of a convex surface it is the farthest. Both at once, for most of a climb is waiting for memory.
+/// @param at  where to begin and where it ends
+void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, int32_t at[2]);
 
 /// Pseudo-normal of a feature of a face (kki_triangle_point), not normalised.
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *surface, int32_t face, int feature);

@@ -27,17 +27,18 @@ typedef struct kki_tree_node {
     int32_t count[4];
 } kki_tree_node;
 
-/// Two planes across a direction between which all of a lane lies: what boxes of slanted surfaces are too thick for.
-typedef struct kki_slab {
-    float n[3];         ///< about unit
-    float middle, half; ///< |n · x − middle| ≤ half; infinite where there is no good direction
-} kki_slab;
+/// For each lane of a node two planes across a direction between which all of it lies: what boxes of slanted surfaces are
+/// too thick for.
+typedef struct kki_tree_slabs {
+    kki_float4 n[3];         ///< about unit
+    kki_float4 middle, half; ///< |n · x − middle| ≤ half; infinite where there is no good direction
+} kki_tree_slabs;
 
 typedef struct kki_tree {
     int32_t node_count, item_count;
-    kki_tree_node *node; ///< [node_count], the root first; NULL where there is no item
-    int32_t *item;       ///< [item_count] items in the order of the leaves
-    kki_slab *slab;      ///< [4 node_count] of the lanes of trees of surfaces; NULL for others
+    kki_tree_node *node;  ///< [node_count], the root first; NULL where there is no item
+    int32_t *item;        ///< [item_count] items in the order of the leaves
+    kki_tree_slabs *slab; ///< [node_count] of trees of surfaces; NULL for others
 } kki_tree;
 
 /// Most nodes a tree of that many items can have.

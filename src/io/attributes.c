@@ -389,11 +389,15 @@ void kki_report_unknown_attributes(const kki_reader *r, int32_t node, const char
     }
 }
 
+void kki_report_unknown_element(const kki_reader *r, int32_t node, const char *const *known) {
+    const char *name = kki_xml_name(r->xml, node);
+    if (!is_known(known, name)) {
+        report_unknown(r, "element", kki_xml_name(r->xml, r->xml->node[node].parent), name, r->xml->node[node].place);
+    }
+}
+
 void kki_report_unknown_elements(const kki_reader *r, int32_t node, const char *const *known) {
     for (int32_t c = kki_xml_first(r->xml, node, NULL); c != KKI_XML_NONE; c = kki_xml_next(r->xml, c, NULL)) {
-        const char *name = kki_xml_name(r->xml, c);
-        if (!is_known(known, name)) {
-            report_unknown(r, "element", kki_xml_name(r->xml, node), name, r->xml->node[c].place);
-        }
+        kki_report_unknown_element(r, c, known);
     }
 }

@@ -64,5 +64,7 @@ kk_status kki_report_attribute(const kki_reader *r, kki_severity severity, kk_st
 /// element and name, whatever the number of them. Attributes with a prefix and xmlns are left out.
 void kki_report_unknown_attributes(const kki_reader *r, int32_t node, const char *const *known);
 void kki_report_unknown_elements(const kki_reader *r, int32_t node, const char *const *known);
+/// The same for one element, which is no root.
+void kki_report_unknown_element(const kki_reader *r, int32_t node, const char *const *known);
 
 #endif

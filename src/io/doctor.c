@@ -100,7 +100,7 @@ static kk_status examine(kki_doctor *d) {
     kki_doctor_joints(d);
     kki_doctor_numbers(d);
     status = status ? status : kki_doctor_names(d);
-    kki_doctor_unused(d);
+    status = status ? status : kki_doctor_unused(d);
     status = status ? status : kki_doctor_actuators(d);
     status = status ? status : kki_doctor_treat(d);
     return status ? status : kki_doctor_pose(d);

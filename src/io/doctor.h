@@ -36,7 +36,7 @@ kk_status kki_doctor_mirrors(kki_doctor *doctor);
 void kki_doctor_joints(kki_doctor *doctor);
 void kki_doctor_numbers(kki_doctor *doctor);
 kk_status kki_doctor_names(kki_doctor *doctor);
-void kki_doctor_unused(kki_doctor *doctor);
+kk_status kki_doctor_unused(kki_doctor *doctor);
 kk_status kki_doctor_actuators(kki_doctor *doctor);
 kk_status kki_doctor_treat(kki_doctor *doctor);
 kk_status kki_doctor_pose(kki_doctor *doctor);

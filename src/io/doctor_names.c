@@ -7,8 +7,6 @@
 #include "io/name_table.h"
 #include "io/text.h"
 
-enum { MOST_NAME = 200 };
-
 typedef struct naming {
     kki_doctor *doctor;
     const char *what;
@@ -17,10 +15,10 @@ typedef struct naming {
 
 /// A free name: NAME_2, NAME_3, …
 static kk_status rename_item(const naming *n, const char **name) {
-    char text[MOST_NAME + 16];
+    char text[KKI_NAME_SIZE];
     int number = 2;
     do {
-        snprintf(text, sizeof text, "%.*s_%d", MOST_NAME, *name, number++);
+        snprintf(text, sizeof text, "%.*s_%d", kki_whole_length(*name, KKI_MOST_NAME), *name, number++);
     } while (kki_name_table_find(n->table, text) >= 0);
     return kk_spec_keep_text(n->doctor->spec, text, name, NULL);
 }
@@ -111,37 +109,51 @@ kk_status kki_doctor_names(kki_doctor *doctor) {
 
 // ---- what nothing uses
 
-static bool is_mesh_used(const kk_spec *s, int mesh) {
-    for (int i = 0; i < s->nshape; i++) {
-        if (s->shape[i].mesh == mesh) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_material_used(const kk_spec *s, int material) {
-    for (int i = 0; i < s->nshape; i++) {
-        if (s->shape[i].material == material) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void kki_doctor_unused(kki_doctor *doctor) {
+static void tell_unused(kki_doctor *doctor, const uint8_t *mesh_used, const uint8_t *material_used,
+                        const uint8_t *look_used) {
     const kk_spec *s = doctor->spec;
+    for (int i = 0; i < s->nlook; i++) {
+        if (!look_used[i] && s->look[i].name && s->look[i].name[0]) {
+            kki_doctor_report(doctor, KKI_NOTE, false, &s->look[i].origin, "remove it",
+                              "material '%s' is used by no visual", kki_shorten_string(s->look[i].name).text);
+        }
+    }
     for (int i = 0; i < s->nmesh; i++) {
-        if (!is_mesh_used(s, i)) {
+        if (!mesh_used[i]) {
             kki_doctor_report(doctor, KKI_WARNING, false, &s->mesh[i].origin, "remove it",
                               "mesh '%s' is used by no shape", kki_shorten_string(s->mesh[i].name).text);
         }
     }
     for (int i = 1; i < s->nmaterial; i++) {
-        if (!is_material_used(s, i)) {
+        if (!material_used[i]) {
             kki_doctor_report(doctor, KKI_NOTE, false, &s->material[i].origin, "remove it",
                               "material '%s' is used by no shape",
                               kki_shorten_string(s->material[i].name ? s->material[i].name : "").text);
         }
     }
+}
+
+kk_status kki_doctor_unused(kki_doctor *doctor) {
+    const kk_spec *s = doctor->spec;
+    const size_t meshes = (size_t)s->nmesh + 1, materials = (size_t)s->nmaterial + 1;
+    const size_t all = meshes + materials + (size_t)s->nlook;
+    uint8_t *used = kki_allocate_array_zeroed(&doctor->allocator, all, 1);
+    if (!used) {
+        return KK_OUT_OF_MEMORY;
+    }
+    for (int i = 0; i < s->nshape; i++) {
+        const kk_shape_def *shape = &s->shape[i];
+        if (shape->mesh >= 0 && shape->mesh < s->nmesh) {
+            used[shape->mesh] = 1;
+        }
+        if (shape->material >= 0 && shape->material < s->nmaterial) {
+            used[meshes + (size_t)shape->material] = 1;
+        }
+        if (shape->look >= 0 && shape->look < s->nlook) {
+            used[meshes + materials + (size_t)shape->look] = 1;
+        }
+    }
+    tell_unused(doctor, used, used + meshes, used + meshes + materials);
+    kki_release_array(&doctor->allocator, used, all, 1);
+    return KK_OK;
 }

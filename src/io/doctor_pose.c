@@ -2,11 +2,14 @@
 #include <karakuri/collision.h>
 
 #include "base/allocator.h"
+#include "base/float_bits.h"
+#include "base/sort.h"
+#include "collision/query.h"
 #include "io/doctor.h"
 #include "io/text.h"
 #include "model/compile.h"
 
-enum { MOST_OVERLAPS = 4096, MOST_TOLD = 20 };
+enum { MOST_OVERLAPS = 4096, MOST_TOLD = 20, MOST_TESTS = 100000, MOST_LOOKS = 100000000 };
 
 static const double LEAST_DEPTH = 1e-3;
 
@@ -16,6 +19,7 @@ typedef struct patient {
     double *q;
     kk_overlap *overlap;
     int count;
+    bool is_cut; ///< there may be more
 } patient;
 
 static const kk_origin *origin_of(const kki_doctor *d, const kk_overlap *o) {
@@ -55,6 +59,104 @@ static void tell_overlaps(kki_doctor *d, const patient *p) {
         kki_doctor_report(d, KKI_WARNING, false, &nowhere, "load it with clean collisions",
                           "%d more pairs of bodies overlap with every joint at zero", told - MOST_TOLD);
     }
+    if (p->is_cut) {
+        kki_doctor_report(d, KKI_NOTE, false, &nowhere, "move the bodies apart",
+                          "so many shapes are in one place that not all pairs of them were looked at");
+    }
+}
+
+// ---- looking for them
+
+/// What a shape's ball takes up of an axis.
+typedef struct stretch {
+    double lower, upper;
+    kki_ball ball;
+    int shape;
+} stretch;
+
+/// The axis along which the shapes are spread most.
+static int widest_axis(const patient *p) {
+    double best = -1;
+    int axis = 0;
+    for (int k = 0; k < 3; k++) {
+        double sum = 0, squares = 0, count = 0;
+        for (int i = 0; i < p->model->ncollider; i++) {
+            const double x = kk_vec3_get(kki_shape_ball(p->model, p->data, p->model->collider[i]).centre, k);
+            if (kki_is_finite(x)) {
+                sum += x;
+                squares += x * x;
+                count++;
+            }
+        }
+        const double spread = count > 0 ? squares - sum * sum / count : 0;
+        if (spread > best) {
+            best = spread;
+            axis = k;
+        }
+    }
+    return axis;
+}
+
+/// Rising doubles as rising numbers; none comes first.
+static uint64_t key_of(double x) {
+    const uint64_t bits = kki_is_nan(x) ? KKI_INFINITY_BITS | KKI_SIGN_BIT : kki_bits(x);
+    return bits & KKI_SIGN_BIT ? ~bits : bits | KKI_SIGN_BIT;
+}
+
+static void make_stretches(const patient *p, int axis, stretch *by_lower, kki_sort_item *item) {
+    const int n = p->model->ncollider;
+    for (int i = 0; i < n; i++) {
+        const kki_ball b = kki_shape_ball(p->model, p->data, p->model->collider[i]);
+        item[i] = (kki_sort_item){key_of(kk_vec3_get(b.centre, axis) - b.radius), (uint64_t)i};
+    }
+    kki_sort(item, (size_t)n, item + n);
+    for (int i = 0; i < n; i++) {
+        const int shape = p->model->collider[item[i].payload];
+        const kki_ball b = kki_shape_ball(p->model, p->data, shape);
+        by_lower[i] =
+            (stretch){kk_vec3_get(b.centre, axis) - b.radius, kk_vec3_get(b.centre, axis) + b.radius, b, shape};
+    }
+}
+
+static bool are_balls_near(const stretch *a, const stretch *b) {
+    return !(kk_vec3_norm(kk_vec3_sub(a->ball.centre, b->ball.centre)) > a->ball.radius + b->ball.radius);
+}
+
+/// One pair; true where it was near enough to be tested.
+static bool look_at(patient *p, const stretch *x, const stretch *y, double reach) {
+    const int a = x->shape < y->shape ? x->shape : y->shape, b = x->shape + y->shape - a;
+    if (!are_balls_near(x, y) || !kki_model_pair_may_touch(p->model, a, b, NULL)) {
+        return false;
+    }
+    p->count += kki_shapes_overlap(p->model, p->data, a, b, reach, &p->overlap[p->count]);
+    return true;
+}
+
+/// Pairs whose stretches meet, in the order in which they begin. Bounds keep a heap of shapes in one place from taking
+/// for ever: the first overlaps tell enough.
+static void sweep(patient *p, const stretch *by_lower, double reach) {
+    const int n = p->model->ncollider;
+    int64_t looks = 0, tests = 0;
+    for (int i = 0; i < n && !p->is_cut; i++) {
+        for (int j = i + 1; j < n && !(by_lower[j].lower > by_lower[i].upper) && !p->is_cut; j++) {
+            tests += look_at(p, &by_lower[i], &by_lower[j], reach);
+            p->is_cut = p->count == MOST_OVERLAPS || tests == MOST_TESTS || ++looks == MOST_LOOKS;
+        }
+    }
+}
+
+static kk_status find_overlaps(kki_doctor *d, patient *p, double reach) {
+    const size_t n = (size_t)p->model->ncollider + 1;
+    stretch *by_lower = kki_allocate_array(&d->allocator, n, sizeof *by_lower);
+    kki_sort_item *item = kki_allocate_array(&d->allocator, 2 * n, sizeof *item);
+    const bool has_memory = by_lower && item;
+    if (has_memory) {
+        make_stretches(p, widest_axis(p), by_lower, item);
+        sweep(p, by_lower, reach);
+    }
+    kki_release_array(&d->allocator, item, 2 * n, sizeof *item);
+    kki_release_array(&d->allocator, by_lower, n, sizeof *by_lower);
+    return has_memory ? KK_OK : KK_OUT_OF_MEMORY;
 }
 
 static kk_status look(kki_doctor *d, patient *p) {
@@ -67,10 +169,11 @@ static kk_status look(kki_doctor *d, patient *p) {
     kk_model_neutral(p->model, p->q);
     kk_couplings_apply(p->model, p->q, NULL);
     kk_kinematics(p->model, p->data, p->q);
-    const int count = kk_model_overlaps(p->model, p->data, -depth, p->overlap, MOST_OVERLAPS);
-    p->count = count < MOST_OVERLAPS ? count : MOST_OVERLAPS;
-    tell_overlaps(d, p);
-    return KK_OK;
+    const kk_status status = find_overlaps(d, p, -depth);
+    if (status == KK_OK) {
+        tell_overlaps(d, p);
+    }
+    return status;
 }
 
 kk_status kki_doctor_pose(kki_doctor *doctor) {

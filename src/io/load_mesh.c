@@ -6,6 +6,7 @@
 #include "base/float_bits.h"
 #include "io/loader.h"
 #include "io/path.h"
+#include "io/text.h"
 
 enum { MOST_MESH_BYTES = 1 << 30, MOST_NAME = 200 };
 
@@ -37,7 +38,7 @@ static bool is_taken(const kk_spec *spec, const char *name) {
 static void choose_name(const kk_spec *spec, const char *path, char name[MOST_NAME + 16]) {
     const char *last = kki_path_last(path), *dot = strrchr(last, '.');
     size_t length = dot && dot != last ? (size_t)(dot - last) : strlen(last);
-    length = length > MOST_NAME ? MOST_NAME : length;
+    length = length > MOST_NAME ? (size_t)kki_whole_length(last, MOST_NAME) : length;
     memcpy(name, last, length);
     name[length] = 0;
     for (int n = 2; is_taken(spec, name); n++) {
@@ -100,12 +101,14 @@ static kk_status read_into_spec(kki_loader *l, const kki_mesh_request *r, const 
 static kk_status report(kki_loader *l, const kki_mesh_request *r, const kk_error *error) {
     const bool has_place = error->file[0] != 0, is_warning = r->is_optional && error->status != KK_OUT_OF_MEMORY;
     const kki_severity severity = error->status == KK_OUT_OF_MEMORY ? KKI_ERROR : kki_fault(l);
-    const kki_finding finding = {.severity = is_warning ? KKI_WARNING : severity,
+    char text[KK_ERROR_TEXT_SIZE + 40];
+    snprintf(text, sizeof text, "%s%s", is_warning ? "a shape is left out: " : "", error->text);
+    const kki_finding finding = {.severity = is_warning ? kki_left_out(l) : severity,
                                  .status = is_warning ? KK_OK : error->status,
                                  .file = has_place ? error->file : r->origin.file,
                                  .line = has_place ? error->line : r->origin.line,
                                  .column = has_place ? error->column : r->origin.column,
-                                 .text = error->text};
+                                 .text = text};
     kki_diagnostics_add(l->diagnostics, &finding);
     return error->status;
 }

@@ -25,6 +25,11 @@ static inline kki_severity kki_fault(const kki_loader *loader) {
     return loader->options->repair ? KKI_REPAIRED_ERROR : KKI_ERROR;
 }
 
+/// The same of what is a warning in any case: something is left out, so that a repaired file is without it.
+static inline kki_severity kki_left_out(const kki_loader *loader) {
+    return loader->options->repair ? KKI_REPAIRED_WARNING : KKI_WARNING;
+}
+
 /// Where an element or an attribute stands.
 kk_origin kki_origin_of_node(const kki_xml *xml, int32_t node);
 kk_origin kki_origin_of_attribute(const kki_xml *xml, int32_t attribute);

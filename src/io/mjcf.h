@@ -42,6 +42,7 @@ typedef enum kki_mjcf_kind {
 
 typedef struct kki_mjcf_name {
     const char *text; ///< NULL: empty slot
+    uint32_t hash;    ///< of kind and text
     int kind, value;
 } kki_mjcf_name;
 
@@ -180,6 +181,7 @@ typedef struct kki_mjcf {
         geom_room, mesh_count, mesh_room, copy_count, copy_room, servo_count, servo_room, control_count, control_room,
         material_count, material_room;
     int pass;           ///< of sections that are read twice
+    int64_t copied;     ///< elements that <replicate> has made
     const char *suffix; ///< of the copy that is being read; "" mostly
 } kki_mjcf;
 

@@ -84,7 +84,7 @@ static void shift_mesh(const mesh_shift *s, kk_vec3 *vertex, int vertices, int32
 static bool load_file(kki_mjcf *m, kki_mjcf_mesh *mesh, const kki_mjcf_at *at, const char *file, const char *name) {
     mesh_shift shift = read_shift(at);
     const char *reference = reference_of(m, m->set.mesh_directory, file);
-    const int32_t attribute = kki_xml_find(m->xml, mesh->node, "file");
+    const int32_t attribute = kki_mjcf_find(at, "file"); // the element's or its class's
     const kki_mesh_request request = {.name = name,
                                       .reference = reference,
                                       .from = base_of(m, mesh->node, reference),

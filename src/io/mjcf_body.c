@@ -250,6 +250,7 @@ static void sum_trees(kki_mjcf *m) {
 
 void kki_mjcf_bodies(kki_mjcf *m) {
     name_all(m);
+    kki_mjcf_stop(m, kki_spec_reserve(m->loader->spec, m->body_count, 0));
     for (int i = 0; i < m->body_count && m->status == KK_OK; i++) {
         if (i > 0) {
             add_chain(m, i);

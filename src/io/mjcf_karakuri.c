@@ -16,12 +16,19 @@ static kk_status add_bodies(kki_mjcf *m, kki_urdf *u) {
     kk_status status = KK_OK;
     for (int i = 1; i < m->body_count && status == KK_OK; i++) {
         const kki_mjcf_body *b = &m->body[i];
-        u->link[i - 1] = (kki_urdf_link){.node = b->node, .name = b->name, .parent_joint = -1, .body = b->id};
+        u->link[i - 1] =
+            (kki_urdf_link){.node = b->node, .name = b->name, .parent_joint = -1, .body = b->id, .has_karakuri = true};
         status = kki_name_table_set(&u->links, b->name, i - 1);
     }
     for (int i = 0; i < m->joint_count && status == KK_OK; i++) {
         const kki_mjcf_joint *j = &m->joint[i];
-        u->joint[i] = (kki_urdf_joint){.node = j->node, .name = j->name, .parent = -1, .child = -1, .body = j->body};
+        u->joint[i] = (kki_urdf_joint){.node = j->node,
+                                       .name = j->name,
+                                       .parent = -1,
+                                       .child = -1,
+                                       .body = j->body,
+                                       .mimic = KKI_XML_NONE,
+                                       .has_karakuri = true};
         status = kki_name_table_set(&u->joints, j->name, i);
     }
     return status;
@@ -63,11 +70,15 @@ void kki_mjcf_karakuri(kki_mjcf *m) {
     const size_t links = (size_t)m->body_count, joints = (size_t)m->joint_count;
     const kk_allocator *a = &m->loader->allocator;
     kki_urdf u = {.loader = m->loader, .spec = m->loader->spec, .xml = m->xml, .reader = m->reader};
+    kki_mjcf_stop(m, kki_urdf_survey(&u));
     u.link = kki_allocate_array(a, links, sizeof *u.link);
     u.joint = kki_allocate_array(a, joints, sizeof *u.joint);
     u.link_count = m->body_count - 1;
     u.joint_count = m->joint_count;
-    kki_mjcf_stop(m, u.link && u.joint ? read_with(m, &u) : KK_OUT_OF_MEMORY);
+    if (m->status == KK_OK) {
+        kki_mjcf_stop(m, u.link && u.joint ? read_with(m, &u) : KK_OUT_OF_MEMORY);
+    }
+    kki_release_array(a, u.other, (size_t)u.other_count, sizeof *u.other);
     kki_release_array(a, u.joint, joints, sizeof *u.joint);
     kki_release_array(a, u.link, links, sizeof *u.link);
 }

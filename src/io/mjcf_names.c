@@ -17,17 +17,21 @@ static const char *const kind_texts[KKI_MJCF_KINDS] = {
 
 // ---- the table
 
-static size_t hash_of(int kind, const char *text) {
+static uint32_t hash_of(int kind, const char *text) {
     uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)kind;
     for (; *text; text++) {
         h = (h ^ (uint8_t)*text) * 0x100000001b3u; // FNV-1a
     }
-    return (size_t)(h ^ (h >> 29));
+    return (uint32_t)(h ^ (h >> 29));
 }
 
-static kki_mjcf_name *slot_of(const kki_mjcf_names *names, int kind, const char *text) {
-    size_t i = hash_of(kind, text) & (names->room - 1);
-    while (names->slot[i].text && (names->slot[i].kind != kind || strcmp(names->slot[i].text, text) != 0)) {
+/// The hash is compared first: a name is looked at only where it is the one.
+static kki_mjcf_name *slot_of(const kki_mjcf_names *names, int kind, const char *text, uint32_t hash) {
+    size_t i = hash & (names->room - 1);
+    for (const kki_mjcf_name *s = &names->slot[i]; s->text; s = &names->slot[i]) {
+        if (s->hash == hash && s->kind == kind && strcmp(s->text, text) == 0) {
+            break;
+        }
         i = (i + 1) & (names->room - 1);
     }
     return &names->slot[i];
@@ -47,7 +51,11 @@ static bool grow(kki_mjcf *m) {
     }
     for (size_t i = 0; i < old->room; i++) {
         if (old->slot[i].text) {
-            *slot_of(&larger, old->slot[i].kind, old->slot[i].text) = old->slot[i];
+            size_t at = old->slot[i].hash & (larger.room - 1);
+            while (larger.slot[at].text) {
+                at = (at + 1) & (larger.room - 1);
+            }
+            larger.slot[at] = old->slot[i];
         }
     }
     kki_release_array(&m->loader->allocator, old->slot, old->room, sizeof *old->slot);
@@ -56,15 +64,16 @@ static bool grow(kki_mjcf *m) {
 }
 
 int kki_mjcf_name_get(const kki_mjcf *m, int kind, const char *name) {
-    const kki_mjcf_name *slot = name && m->names.room ? slot_of(&m->names, kind, name) : NULL;
+    const kki_mjcf_name *slot = name && m->names.room ? slot_of(&m->names, kind, name, hash_of(kind, name)) : NULL;
     return slot && slot->text ? slot->value : -1;
 }
 
 void kki_mjcf_name_set(kki_mjcf *m, int kind, const char *name, int value) {
     if (grow(m)) {
-        kki_mjcf_name *slot = slot_of(&m->names, kind, name);
+        const uint32_t hash = hash_of(kind, name);
+        kki_mjcf_name *slot = slot_of(&m->names, kind, name, hash);
         m->names.count += slot->text ? 0 : 1;
-        *slot = (kki_mjcf_name){name, kind, value};
+        *slot = (kki_mjcf_name){name, hash, kind, value};
     }
 }
 

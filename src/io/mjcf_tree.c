@@ -8,8 +8,12 @@
 #include "base/allocator.h"
 #include "io/mjcf.h"
 
-/// Elements that copies may make in all; a file may have any number itself.
-enum { MOST_COPIED = 1 << 20 };
+/// Elements that copies may make in all; a file may have any number itself. Few for fuzzing, which is not after speed.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { MOST_COPIED = 64 };
+#else
+enum { MOST_COPIED = 1 << 18 };
+#endif
 
 typedef struct level {
     int32_t node, next; ///< the element and the child to visit
@@ -25,6 +29,7 @@ typedef struct walker {
     kki_mjcf *m;
     level *level;
     int count, room;
+    bool is_over; ///< too many copies
 } walker;
 
 static level *push(walker *w, const level *made) {
@@ -155,6 +160,13 @@ static const char *copy_suffix(kki_mjcf *m, const level *at) {
     return kki_mjcf_join(m, own ? own : number, at->outer_suffix);
 }
 
+/// Ends the walk: there is one such error, whatever else would be copied.
+static void report_many_copies(walker *w, int32_t node) {
+    kki_mjcf_report(w->m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "count",
+                    "the copies would be more than %d elements in all; make count smaller", MOST_COPIED);
+    w->is_over = true;
+}
+
 static void open_replicate(walker *w, const level at, int32_t node) {
     kki_mjcf *m = w->m;
     const kki_mjcf_at element = kki_mjcf_element_here(m, node);
@@ -168,8 +180,7 @@ static void open_replicate(walker *w, const level at, int32_t node) {
     }
     made.product = at.product * made.count;
     if (made.product * subtree_size(m->xml, node) > MOST_COPIED) {
-        kki_mjcf_report(m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "count",
-                        "the copies would be more than %d elements; make count smaller", MOST_COPIED);
+        report_many_copies(w, node);
         return;
     }
     made.step =
@@ -205,11 +216,17 @@ static void visit(walker *w, const level at, int32_t node) {
     }
 }
 
-/// The next copy, or the end of the level.
+/// The next copy, or the end of the level. What is wrong already is not copied: the same errors would come over and over.
 static void close_level(walker *w) {
     level *top = &w->level[w->count - 1];
-    if (++top->index >= top->count) {
+    if (++top->index >= top->count || w->m->loader->diagnostics->has_error) {
         w->count--;
+        return;
+    }
+    // copies beside each other, each of which is within the limit
+    w->m->copied += subtree_size(w->m->xml, top->node);
+    if (w->m->copied > MOST_COPIED) {
+        report_many_copies(w, top->node);
         return;
     }
     top->frame = kk_transform_mul(top->frame, top->step);
@@ -228,7 +245,7 @@ void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {
                          .count = 1,
                          .product = 1};
     push(&w, &world);
-    while (w.count > 0 && m->status == KK_OK) {
+    while (w.count > 0 && !w.is_over && m->status == KK_OK) {
         level *top = &w.level[w.count - 1];
         if (top->next == KKI_XML_NONE) {
             close_level(&w);

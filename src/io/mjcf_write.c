@@ -12,6 +12,7 @@
 #include "io/mjcf.h"
 #include "io/mjcf_write.h"
 #include "io/path.h"
+#include "io/text.h"
 #include "io/xml_write.h"
 
 enum { MOST_CHAIN = 16, MOST_TEXT = 1200 };
@@ -80,7 +81,9 @@ static void write_scalar(kki_mjcf_output *o, const kk_body_def *b, const char *e
                          kk_transform X_JB, int dof) {
     char name[MOST_TEXT];
     const bool has_name = b->joint.name && b->joint.name[0];
-    snprintf(name, sizeof name, "%.1000s%s%s", has_name ? b->joint.name : b->name, has_name ? "" : "_joint", ending);
+    const char *own = has_name ? b->joint.name : b->name;
+    snprintf(name, sizeof name, "%.*s%s%s", kki_whole_length(own, KKI_MOST_NAME), own, has_name ? "" : "_joint",
+             ending);
     kki_xml_open(&o->w, "joint");
     kki_xml_put(&o->w, "name", name);
     kki_xml_put(&o->w, "type", is_slide ? "slide" : "hinge");

@@ -9,6 +9,7 @@
 
 #include "base/allocator.h"
 #include "io/mjcf.h"
+#include "io/text.h"
 
 enum { MOST_TEXT = 512, MOST_RANKED = 128 };
 
@@ -175,7 +176,7 @@ static void tell(kki_xml_writer *w, const kk_spec *s, int material, const char *
     char text[MOST_TEXT];
     const char *name = s->material[material].name;
     if (name && name[0]) {
-        snprintf(text, sizeof text, "contact material %.64s: %.300s", name, what);
+        snprintf(text, sizeof text, "contact material %s: %.300s", kki_shorten_string(name).text, what);
     } else {
         snprintf(text, sizeof text, "contact material %d: %.300s", material, what);
     }

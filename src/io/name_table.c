@@ -19,10 +19,14 @@ void kki_name_table_destroy(kki_name_table *table) {
     table->count = table->capacity = 0;
 }
 
+static uint32_t hash_of(const char *name) {
+    return (uint32_t)kk_hash_bytes(name, strlen(name), 0);
+}
+
 /// The entry of the name, or the free one where it belongs. There always is a free one.
-static kki_name_entry *place_of(const kki_name_table *t, const char *name) {
-    size_t at = (size_t)kk_hash_bytes(name, strlen(name), 0) & (t->capacity - 1);
-    while (t->entry[at].name && strcmp(t->entry[at].name, name) != 0) {
+static kki_name_entry *place_of(const kki_name_table *t, const char *name, uint32_t hash) {
+    size_t at = hash & (t->capacity - 1);
+    while (t->entry[at].name && (t->entry[at].hash != hash || strcmp(t->entry[at].name, name) != 0)) {
         at = (at + 1) & (t->capacity - 1);
     }
     return &t->entry[at];
@@ -32,7 +36,7 @@ int32_t kki_name_table_find(const kki_name_table *table, const char *name) {
     if (table->capacity == 0) {
         return -1;
     }
-    const kki_name_entry *entry = place_of(table, name);
+    const kki_name_entry *entry = place_of(table, name, hash_of(name));
     return entry->name ? entry->value : -1;
 }
 
@@ -45,7 +49,11 @@ static kk_status grow(kki_name_table *t) {
     }
     for (size_t i = 0; i < t->capacity; i++) {
         if (t->entry[i].name) {
-            *place_of(&larger, t->entry[i].name) = t->entry[i];
+            size_t at = t->entry[i].hash & (larger.capacity - 1);
+            while (larger.entry[at].name) {
+                at = (at + 1) & (larger.capacity - 1);
+            }
+            larger.entry[at] = t->entry[i];
         }
     }
     kki_release_array(&t->allocator, t->entry, t->capacity, sizeof *t->entry);
@@ -57,8 +65,9 @@ kk_status kki_name_table_set(kki_name_table *table, const char *name, int32_t va
     if (2 * table->count >= table->capacity && grow(table) != KK_OK) {
         return KK_OUT_OF_MEMORY;
     }
-    kki_name_entry *entry = place_of(table, name);
+    const uint32_t hash = hash_of(name);
+    kki_name_entry *entry = place_of(table, name, hash);
     table->count += entry->name == NULL;
-    *entry = (kki_name_entry){name, value};
+    *entry = (kki_name_entry){name, value, hash};
     return KK_OK;
 }

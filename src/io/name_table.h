@@ -8,6 +8,7 @@
 typedef struct kki_name_entry {
     const char *name; ///< not copied; NULL: free
     int32_t value;
+    uint32_t hash; ///< so that a name is looked at only where it is the one, and not when the table grows
 } kki_name_entry;
 
 typedef struct kki_name_table {

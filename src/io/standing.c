@@ -13,11 +13,10 @@
 
 #include "base/allocator.h"
 #include "io/name_table.h"
+#include "io/text.h"
 #include "model/joint.h"
 
 static const double FREQUENCY = 25.132741228718345; // 2π · 4 Hz
-
-enum { MOST_NAME = 200 };
 
 /// Everything at rest: q = 0.
 typedef struct rest {
@@ -229,15 +228,16 @@ static void mark_driven(const kki_loader *l, const kki_name_table *joints, uint8
 }
 
 static kk_status add_servo(kki_loader *l, const rest *r, int body, int dof, int degrees) {
-    char name[MOST_NAME + 32];
+    char name[KKI_NAME_SIZE];
     kk_error error = {.status = KK_OK};
     const kk_body_def *b = &l->spec->body[body];
     const kk_dof_def *d = &b->joint.dof[dof];
     kk_actuator_def a = kk_actuator_def_default();
+    const int length = kki_whole_length(b->joint.name, KKI_MOST_NAME);
     if (degrees > 1) {
-        snprintf(name, sizeof name, "%.*s_servo_%d", MOST_NAME, b->joint.name, dof);
+        snprintf(name, sizeof name, "%.*s_servo_%d", length, b->joint.name, dof);
     } else {
-        snprintf(name, sizeof name, "%.*s_servo", MOST_NAME, b->joint.name);
+        snprintf(name, sizeof name, "%.*s_servo", length, b->joint.name);
     }
     a.name = name;
     a.type = KK_ACTUATOR_POSITION;

@@ -1,7 +1,23 @@
 /// Shortening text for messages.
 #include "text.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+static bool is_continuation(char byte) {
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+int kki_whole_length(const char *text, int most) {
+    int n = 0;
+    while (n < most && text[n]) {
+        n++;
+    }
+    while (n > 0 && text[n] && is_continuation(text[n])) {
+        n--;
+    }
+    return n;
+}
 
 kki_short_text kki_shorten(const char *text, size_t length) {
     enum { ROOM = KKI_SHORT_TEXT_SIZE - 4 };
@@ -9,7 +25,7 @@ kki_short_text kki_shorten(const char *text, size_t length) {
     size_t n = length;
     if (length > ROOM) {
         n = ROOM;
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
+        while (n > 0 && is_continuation(text[n])) {
             n--;
         }
     }

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "io/text.h"
 
-enum { MESSAGE_SIZE = 400, MOST_NAME = 1024 };
+enum { MESSAGE_SIZE = 400 };
 
 // ---- findings
 
@@ -67,9 +67,10 @@ kk_status kki_urdf_no_memory(kki_urdf *u) {
 
 /// What the root's free joint is called: a name that no joint has.
 static const char *root_joint_name(const kki_urdf *u, const char *root, char *name, size_t size) {
-    snprintf(name, size, "%.*s_joint", MOST_NAME, root);
+    const int length = kki_whole_length(root, KKI_MOST_NAME);
+    snprintf(name, size, "%.*s_joint", length, root);
     for (int n = 2; kki_name_table_find(&u->joints, name) >= 0; n++) {
-        snprintf(name, size, "%.*s_joint_%d", MOST_NAME, root, n);
+        snprintf(name, size, "%.*s_joint_%d", length, root, n);
     }
     return name;
 }
@@ -101,16 +102,19 @@ static void fill_joint(kki_urdf *u, kki_urdf_link *link, kk_body_def *body, char
         body->parent = is_root ? body->parent : u->link[u->root].body;
         return;
     }
-    const kki_urdf_joint *joint = &u->joint[link->parent_joint];
+    kki_urdf_joint *joint = &u->joint[link->parent_joint];
     kki_urdf_joint_read(u, joint, &body->joint);
     kki_urdf_karakuri_joint(u, joint->node, &body->joint, &body->offset);
+    // what comes later is remembered: another walk over all joints would find nothing in the cache
+    joint->mimic = kki_xml_first(u->xml, joint->node, "mimic");
+    joint->has_karakuri = kki_xml_first(u->xml, joint->node, "karakuri") != KKI_XML_NONE;
     body->parent = u->link[joint->parent].body;
     link->is_static = u->link[joint->parent].is_static && !moves(&body->joint);
 }
 
 static kk_status add_body(kki_urdf *u, kki_urdf_link *link) {
     enum { ROOM = 64 };
-    char name[ROOM], root_name[MOST_NAME + ROOM];
+    char name[ROOM], root_name[KKI_NAME_SIZE];
     kk_error error = {.status = KK_OK};
     kk_body_def body = kk_body_def_default();
     body.inertia = kki_urdf_inertial(u, link->node);
@@ -146,6 +150,7 @@ static kk_status add_link(kki_urdf *u, kki_urdf_link *link) {
     if (status != KK_OK) {
         return status;
     }
+    link->has_karakuri = kki_xml_first(u->xml, link->node, "karakuri") != KKI_XML_NONE;
     link->material = kki_urdf_karakuri_material(u, link->node, link->material);
     return kki_urdf_shapes(u, link);
 }
@@ -185,7 +190,9 @@ static void note_unused(kki_urdf *u) {
     static const char *const known[] = {"link",   "joint",      "material", "transmission", "gazebo",
                                         "mujoco", "karakuri",   "sensor",   "ros2_control", "group",
                                         "plugin", "xacro_live", NULL};
-    kki_report_unknown_elements(&u->reader, KKI_XML_ROOT, known);
+    for (int i = 0; i < u->other_count; i++) {
+        kki_report_unknown_element(&u->reader, u->other[i], known);
+    }
     static const struct {
         const char *element, *text;
     } unused[] = {{"mujoco", "<mujoco> is not used: options for MuJoCo"},
@@ -194,15 +201,15 @@ static void note_unused(kki_urdf *u) {
                   {"group", "<group> is not used"},
                   {"plugin", "<plugin> is not used"}};
     for (size_t i = 0; i < sizeof unused / sizeof unused[0]; i++) {
-        const int32_t node = kki_xml_first(u->xml, KKI_XML_ROOT, unused[i].element);
-        if (node != KKI_XML_NONE) {
-            kki_urdf_note_once(u, node, unused[i].text, "");
+        const int first = kki_urdf_other(u, unused[i].element, 0);
+        if (first < u->other_count) {
+            kki_urdf_note_once(u, u->other[first], unused[i].text, "");
         }
     }
 }
 
 static kk_status add_bodies(kki_urdf *u) {
-    kk_status status = KK_OK;
+    kk_status status = kki_spec_reserve(u->spec, u->link_count + 1, 0) ? kki_urdf_no_memory(u) : KK_OK;
     for (int i = 0; i < u->link_count && status == KK_OK; i++) {
         status = add_link(u, &u->link[u->order[i]]);
     }
@@ -220,8 +227,12 @@ static kk_status read_name(kki_urdf *u) {
 }
 
 static kk_status read_robot(kki_urdf *u) {
+    kk_status status = kki_urdf_survey(u);
+    if (status != KK_OK) {
+        return status;
+    }
     note_unused(u);
-    kk_status status = read_name(u);
+    status = read_name(u);
     status = status ? status : kki_urdf_tree(u);
     if (status != KK_OK || u->loader->diagnostics->has_error) {
         return status;
@@ -251,6 +262,7 @@ static void end(kki_urdf *u) {
         kki_name_table_destroy(tables[i]);
     }
     const kk_allocator *a = &u->loader->allocator;
+    kki_release_array(a, u->other, (size_t)u->other_count, sizeof *u->other);
     kki_release_array(a, u->link, (size_t)u->link_count, sizeof *u->link);
     kki_release_array(a, u->joint, (size_t)u->joint_count, sizeof *u->joint);
     kki_release_array(a, u->order, (size_t)u->link_count, sizeof *u->order);

@@ -16,6 +16,7 @@ typedef struct kki_urdf_link {
     int material;         ///< contact material of its collisions
     uint8_t state;        ///< of the walk
     bool is_static;       ///< nothing between it and the world moves
+    bool has_karakuri;    ///< an element of that name in it
 } kki_urdf_link;
 
 typedef struct kki_urdf_joint {
@@ -24,6 +25,8 @@ typedef struct kki_urdf_joint {
     int32_t parent, child; ///< links; −1: unknown
     int body;              ///< whose joint it is; −1 before that is added
     int32_t leader;        ///< joint that it mimics; −1: none
+    int32_t mimic;         ///< element; KKI_XML_NONE: none
+    bool has_karakuri;
 } kki_urdf_joint;
 
 typedef struct kki_urdf {
@@ -33,7 +36,9 @@ typedef struct kki_urdf {
     kki_reader reader;
     kki_urdf_link *link; ///< [link_count] in the order of the file
     kki_urdf_joint *joint;
-    int link_count, joint_count;
+    int32_t
+        *other; ///< [other_count] elements of the robot that are neither: few, so that few walks go over all of them
+    int link_count, joint_count, other_count;
     int32_t *order; ///< [link_count] links, parents first
     int32_t *chain; ///< [link_count + joint_count] scratch of walks
     int root;       ///< link
@@ -60,6 +65,10 @@ kk_status kki_urdf_no_memory(kki_urdf *u);
 
 // ---- urdf_tree.c
 
+/// Counts links and joints, and finds the robot's other elements.
+kk_status kki_urdf_survey(kki_urdf *u);
+/// The first of the other elements of that name from the i-th on; other_count where there is none.
+int kki_urdf_other(const kki_urdf *u, const char *name, int i);
 /// Finds links and joints and puts the links in an order, parents first.
 kk_status kki_urdf_tree(kki_urdf *u);
 

@@ -11,8 +11,6 @@
 #include "io/urdf.h"
 #include "model/joint.h"
 
-enum { MOST_NAME = 200 };
-
 // ---- numbers in texts
 
 /// The number that an element's text or its attribute `value` is; false and a finding where it is none.
@@ -51,10 +49,11 @@ static kk_actuator_type type_of(const char *interface) {
 }
 
 /// A name that no actuator has yet, in a buffer.
-static void choose_name(const kki_urdf *u, const char *wish, char name[MOST_NAME + 16]) {
-    snprintf(name, MOST_NAME + 16, "%.*s", MOST_NAME, wish);
+static void choose_name(const kki_urdf *u, const char *wish, char name[KKI_NAME_SIZE]) {
+    const int length = kki_whole_length(wish, KKI_MOST_NAME);
+    snprintf(name, KKI_NAME_SIZE, "%.*s", length, wish);
     for (int n = 2; kki_name_table_find(&u->actuators, name) >= 0; n++) {
-        snprintf(name, MOST_NAME + 16, "%.*s_%d", MOST_NAME, wish, n);
+        snprintf(name, KKI_NAME_SIZE, "%.*s_%d", length, wish, n);
     }
 }
 
@@ -75,7 +74,7 @@ static void limit(const kk_dof_def *dof, kk_actuator_def *def) {
 
 static kk_status add_actuator(kki_urdf *u, int32_t node, const char *wish, const char *joint, int body,
                               const char *interface) {
-    char name[MOST_NAME + 16];
+    char name[KKI_NAME_SIZE];
     kk_error error = {.status = KK_OK};
     int id = -1;
     kk_actuator_def def = kk_actuator_def_default();
@@ -99,7 +98,7 @@ static int driven_body(kki_urdf *u, int32_t node, const char *name) {
     const int32_t joint = kki_name_table_find(&u->joints, name);
     const int32_t attribute = kki_xml_find(u->xml, node, "name");
     if (joint < 0) {
-        kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "name a joint of this file",
+        kki_urdf_report_value(u, kki_left_out(u->loader), KK_OK, attribute, "name a joint of this file",
                               "a transmission moves joint '%s', which does not exist; it is left out",
                               kki_shorten_string(name).text);
         return -1;
@@ -107,7 +106,7 @@ static int driven_body(kki_urdf *u, int32_t node, const char *name) {
     const int body = u->joint[joint].body;
     const kk_joint_type type = u->spec->body[body].joint.type;
     if (kki_joint_type_of(type)->nv != 1) {
-        kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "remove it",
+        kki_urdf_report_value(u, kki_left_out(u->loader), KK_OK, attribute, "remove it",
                               "a transmission moves joint '%s', which is fixed or has several degrees; it is left out",
                               kki_shorten_string(name).text);
         return -1;
@@ -156,9 +155,9 @@ static kk_status read_transmission(kki_urdf *u, int32_t node) {
 
 kk_status kki_urdf_transmissions(kki_urdf *u) {
     kk_status status = KK_OK;
-    for (int32_t n = kki_xml_first(u->xml, KKI_XML_ROOT, "transmission"); n != KKI_XML_NONE && status == KK_OK;
-         n = kki_xml_next(u->xml, n, "transmission")) {
-        status = read_transmission(u, n);
+    for (int i = kki_urdf_other(u, "transmission", 0); i < u->other_count && status == KK_OK;
+         i = kki_urdf_other(u, "transmission", i + 1)) {
+        status = read_transmission(u, u->other[i]);
     }
     return status;
 }
@@ -196,15 +195,16 @@ static bool read_surface(kki_urdf *u, int32_t node, kk_material_def *material) {
 
 static kk_status add_surface(kki_urdf *u, int32_t node, kki_urdf_link *link) {
     kk_error error = {.status = KK_OK};
-    char name[MOST_NAME + 16];
+    char name[KKI_NAME_SIZE];
     kk_material_def material = kk_material_def_default();
     int id = -1;
     if (!read_surface(u, node, &material)) {
         return KK_OK;
     }
-    snprintf(name, sizeof name, "%.*s_surface", MOST_NAME, link->name);
+    const int length = kki_whole_length(link->name, KKI_MOST_NAME);
+    snprintf(name, sizeof name, "%.*s_surface", length, link->name);
     for (int n = 2; kki_name_table_find(&u->materials, name) >= 0; n++) {
-        snprintf(name, sizeof name, "%.*s_%d", MOST_NAME, link->name, n);
+        snprintf(name, sizeof name, "%.*s_%d", length, link->name, n);
     }
     material.name = name;
     material.origin = kki_origin_of_node(u->xml, node);
@@ -234,8 +234,9 @@ static void note_gazebo(kki_urdf *u, int32_t node) {
 
 kk_status kki_urdf_gazebo(kki_urdf *u) {
     kk_status status = KK_OK;
-    for (int32_t n = kki_xml_first(u->xml, KKI_XML_ROOT, "gazebo"); n != KKI_XML_NONE && status == KK_OK;
-         n = kki_xml_next(u->xml, n, "gazebo")) {
+    for (int i = kki_urdf_other(u, "gazebo", 0); i < u->other_count && status == KK_OK;
+         i = kki_urdf_other(u, "gazebo", i + 1)) {
+        const int32_t n = u->other[i];
         const char *reference = kki_xml_value(u->xml, n, "reference");
         const int32_t link = reference ? kki_name_table_find(&u->links, reference) : -1;
         note_gazebo(u, n);

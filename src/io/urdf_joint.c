@@ -253,9 +253,8 @@ static void find_cycles(kki_urdf *u, int32_t *walk_of) {
 kk_status kki_urdf_mimics(kki_urdf *u) {
     kk_status status = KK_OK;
     for (int i = 0; i < u->joint_count && status == KK_OK; i++) {
-        const int32_t mimic = kki_xml_first(u->xml, u->joint[i].node, "mimic");
-        if (mimic != KKI_XML_NONE && u->joint[i].body >= 0) {
-            status = add_mimic(u, i, mimic);
+        if (u->joint[i].mimic != KKI_XML_NONE && u->joint[i].body >= 0) {
+            status = add_mimic(u, i, u->joint[i].mimic);
         }
     }
     find_cycles(u, u->chain);

@@ -453,37 +453,54 @@ static kk_status read_child(kki_urdf *u, int32_t node, bool is_first, int where,
     return KK_OK;
 }
 
-/// Every <karakuri> in an element.
-static kk_status read_in(kki_urdf *u, int32_t holder, bool is_first, int where, const owner *o) {
+static kk_status read_children(kki_urdf *u, int32_t karakuri, bool is_first, int where, const owner *o) {
+    kk_status status = KK_OK;
+    for (int32_t n = kki_xml_first(u->xml, karakuri, NULL); n != KKI_XML_NONE && status == KK_OK;
+         n = kki_xml_next(u->xml, n, NULL)) {
+        status = read_child(u, n, is_first, where, o);
+    }
+    return status;
+}
+
+/// Every <karakuri> in a link or joint.
+static kk_status read_in(kki_urdf *u, int32_t holder, int where, const owner *o) {
     kk_status status = KK_OK;
     for (int32_t k = kki_xml_first(u->xml, holder, "karakuri"); k != KKI_XML_NONE && status == KK_OK;
          k = kki_xml_next(u->xml, k, "karakuri")) {
-        for (int32_t n = kki_xml_first(u->xml, k, NULL); n != KKI_XML_NONE && status == KK_OK;
-             n = kki_xml_next(u->xml, n, NULL)) {
-            status = read_child(u, n, is_first, where, o);
-        }
+        status = read_children(u, k, false, where, o);
+    }
+    return status;
+}
+
+/// Every <karakuri> in the robot itself.
+static kk_status read_in_robot(kki_urdf *u, bool is_first) {
+    const owner nobody = {NULL, -1};
+    kk_status status = KK_OK;
+    for (int i = kki_urdf_other(u, "karakuri", 0); i < u->other_count && status == KK_OK;
+         i = kki_urdf_other(u, "karakuri", i + 1)) {
+        status = read_children(u, u->other[i], is_first, IN_ROBOT, &nobody);
     }
     return status;
 }
 
 kk_status kki_urdf_karakuri_first(kki_urdf *u) {
-    const owner nobody = {NULL, -1};
     if (kki_name_table_set(&u->materials, "default", 0) != KK_OK) {
         return kki_urdf_no_memory(u);
     }
-    return read_in(u, KKI_XML_ROOT, true, IN_ROBOT, &nobody);
+    return read_in_robot(u, true);
 }
 
 kk_status kki_urdf_karakuri_rest(kki_urdf *u) {
-    const owner nobody = {NULL, -1};
     kk_status status = KK_OK;
     for (int i = 0; i < u->link_count && status == KK_OK; i++) {
-        status = read_in(u, u->link[i].node, false, IN_LINK, &(owner){NULL, i});
+        const kki_urdf_link *link = &u->link[i];
+        status = link->has_karakuri ? read_in(u, link->node, IN_LINK, &(owner){NULL, i}) : KK_OK;
     }
     for (int i = 0; i < u->joint_count && status == KK_OK; i++) {
-        status = read_in(u, u->joint[i].node, false, IN_JOINT, &(owner){u->joint[i].name, -1});
+        const kki_urdf_joint *joint = &u->joint[i];
+        status = joint->has_karakuri ? read_in(u, joint->node, IN_JOINT, &(owner){joint->name, -1}) : KK_OK;
     }
-    return status ? status : read_in(u, KKI_XML_ROOT, false, IN_ROBOT, &nobody);
+    return status ? status : read_in_robot(u, false);
 }
 
 // ---- inside joints, links and shapes

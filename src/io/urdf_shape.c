@@ -60,9 +60,9 @@ static kk_status define_looks_of_visuals(kki_urdf *u, int32_t link) {
 
 kk_status kki_urdf_looks(kki_urdf *u) {
     kk_status status = KK_OK;
-    for (int32_t m = kki_xml_first(u->xml, KKI_XML_ROOT, "material"); m != KKI_XML_NONE && status == KK_OK;
-         m = kki_xml_next(u->xml, m, "material")) {
-        status = define_look(u, m);
+    for (int i = kki_urdf_other(u, "material", 0); i < u->other_count && status == KK_OK;
+         i = kki_urdf_other(u, "material", i + 1)) {
+        status = define_look(u, u->other[i]);
     }
     for (int i = 0; i < u->link_count && status == KK_OK; i++) {
         status = define_looks_of_visuals(u, u->link[i].node);
@@ -126,9 +126,9 @@ static void check_size(kki_urdf *u, reading *r, int32_t attribute, double *size,
                                   "link '%s': a size is negative", kki_shorten_string(r->link->name).text);
             size[i] = -size[i];
         } else if (size[i] == 0 && r->is_good) {
-            kki_urdf_report_value(u, KKI_WARNING, KK_OK, attribute, "write a positive size in m, or remove the shape",
-                                  "link '%s': a size is 0, the shape is left out",
-                                  kki_shorten_string(r->link->name).text);
+            kki_urdf_report_value(
+                u, kki_left_out(u->loader), KK_OK, attribute, "write a positive size in m, or remove the shape",
+                "link '%s': a size is 0, the shape is left out", kki_shorten_string(r->link->name).text);
             r->is_good = false;
         }
     }
@@ -213,7 +213,7 @@ static kk_status read_geometry(kki_urdf *u, reading *r) {
     r->is_good = true;
     if (node == KKI_XML_NONE) {
         r->is_good = false;
-        return kki_urdf_report(u, KKI_WARNING, KK_OK, r->node,
+        return kki_urdf_report(u, kki_left_out(u->loader), KK_OK, r->node,
                                "add <geometry> with a box, cylinder, sphere or mesh in it",
                                "a <%s> of link '%s' has no geometry, it is left out", kki_xml_name(u->xml, r->node),
                                kki_shorten_string(r->link->name).text);
@@ -232,7 +232,7 @@ static kk_status read_geometry(kki_urdf *u, reading *r) {
         return KK_OK;
     }
     r->is_good = false;
-    return kki_urdf_report(u, KKI_WARNING, KK_OK, node, "use a box, cylinder, sphere, capsule or mesh",
+    return kki_urdf_report(u, kki_left_out(u->loader), KK_OK, node, "use a box, cylinder, sphere, capsule or mesh",
                            "the geometry <%s> is not known, the shape is left out",
                            kki_shorten_string(kki_xml_name(u->xml, node)).text);
 }

@@ -13,18 +13,46 @@ enum { STATE_NEW, STATE_CLIMBED, STATE_PLACED };
 
 // ---- collecting
 
-static int count_elements(const kki_xml *xml, const char *name) {
-    int count = 0;
-    for (int32_t n = kki_xml_first(xml, KKI_XML_ROOT, name); n != KKI_XML_NONE; n = kki_xml_next(xml, n, name)) {
-        count++;
+/// Counts what the robot consists of, or enters the others, for which there is room.
+static void look_through(kki_urdf *u, bool enters) {
+    u->link_count = u->joint_count = u->other_count = 0;
+    for (int32_t n = kki_xml_first(u->xml, KKI_XML_ROOT, NULL); n != KKI_XML_NONE; n = kki_xml_next(u->xml, n, NULL)) {
+        if (kki_xml_is(u->xml, n, "link")) {
+            u->link_count++;
+        } else if (kki_xml_is(u->xml, n, "joint")) {
+            u->joint_count++;
+        } else {
+            if (enters) {
+                u->other[u->other_count] = n;
+            }
+            u->other_count++;
+        }
     }
-    return count;
+}
+
+kk_status kki_urdf_survey(kki_urdf *u) {
+    look_through(u, false);
+    if (u->other_count == 0) {
+        return KK_OK;
+    }
+    u->other = kki_allocate_array(&u->loader->allocator, (size_t)u->other_count, sizeof *u->other);
+    if (!u->other) {
+        u->other_count = 0;
+        return kki_urdf_no_memory(u);
+    }
+    look_through(u, true);
+    return KK_OK;
+}
+
+int kki_urdf_other(const kki_urdf *u, const char *name, int i) {
+    while (i < u->other_count && !kki_xml_is(u->xml, u->other[i], name)) {
+        i++;
+    }
+    return i;
 }
 
 static kk_status allocate(kki_urdf *u) {
     const kk_allocator *a = &u->loader->allocator;
-    u->link_count = count_elements(u->xml, "link");
-    u->joint_count = count_elements(u->xml, "joint");
     u->link = kki_allocate_array_zeroed(a, (size_t)u->link_count, sizeof *u->link);
     u->joint = kki_allocate_array_zeroed(a, (size_t)u->joint_count, sizeof *u->joint);
     u->order = kki_allocate_array_zeroed(a, (size_t)u->link_count, sizeof *u->order);
@@ -62,7 +90,7 @@ static kk_status collect_links(kki_urdf *u) {
     for (int32_t n = kki_xml_first(u->xml, KKI_XML_ROOT, "link"); n != KKI_XML_NONE && status == KK_OK;
          n = kki_xml_next(u->xml, n, "link"), i++) {
         const char *name = name_of(u, n);
-        u->link[i] = (kki_urdf_link){.node = n, .name = name, .parent_joint = -1, .body = -1};
+        u->link[i] = (kki_urdf_link){.node = n, .name = name, .parent_joint = -1, .body = -1, .has_karakuri = true};
         const int32_t first = kki_name_table_find(&u->links, name);
         status = enter(u, &u->links, n, first >= 0 ? u->link[first].node : n, name, i);
     }
@@ -124,7 +152,8 @@ static kk_status collect_joints(kki_urdf *u) {
     for (int32_t n = kki_xml_first(u->xml, KKI_XML_ROOT, "joint"); n != KKI_XML_NONE && status == KK_OK;
          n = kki_xml_next(u->xml, n, "joint"), i++) {
         kki_urdf_joint *joint = &u->joint[i];
-        *joint = (kki_urdf_joint){.node = n, .name = name_of(u, n), .body = -1, .leader = -1};
+        *joint = (kki_urdf_joint){
+            .node = n, .name = name_of(u, n), .body = -1, .leader = -1, .mimic = KKI_XML_NONE, .has_karakuri = true};
         const int32_t first = kki_name_table_find(&u->joints, joint->name);
         status = enter(u, &u->joints, n, first >= 0 ? u->joint[first].node : n, joint->name, i);
         joint->parent = end_of(u, joint, "parent");

@@ -11,10 +11,9 @@
 #include "io/karakuri_write.h"
 #include "io/name_table.h"
 #include "io/path.h"
+#include "io/text.h"
 #include "model/joint.h"
 #include "model/spec.h"
-
-enum { MOST_NAME = 1024 };
 
 typedef struct output {
     const kk_spec *spec;
@@ -31,8 +30,8 @@ typedef struct output {
 
 // ---- names
 
-static const char *joint_name(const kk_body_def *b, char made[MOST_NAME]) {
-    snprintf(made, MOST_NAME, "%.900s_joint", b->name);
+static const char *joint_name(const kk_body_def *b, char made[KKI_NAME_SIZE]) {
+    snprintf(made, KKI_NAME_SIZE, "%.*s_joint", kki_whole_length(b->name, KKI_MOST_NAME), b->name);
     return b->joint.name && b->joint.name[0] ? b->joint.name : made;
 }
 
@@ -356,7 +355,7 @@ static void write_end(kki_xml_writer *w, const char *element, const char *link) 
 }
 
 static void write_joint(output *o, int body) {
-    char made[MOST_NAME];
+    char made[KKI_NAME_SIZE];
     const kk_body_def *b = &o->spec->body[body], *parent = &o->spec->body[b->parent];
     const kk_joint_def *j = &b->joint;
     kki_xml_open(&o->w, "joint");
@@ -390,13 +389,13 @@ static bool needs_world(const output *o) {
     bool is_plain_root = true;
     for (int i = 1; i < s->nbody; i++) {
         const kk_body_def *b = &s->body[i];
-        char made[MOST_NAME];
+        char made[KKI_NAME_SIZE];
         if (b->parent != KK_WORLD) {
             continue;
         }
         roots++;
         is_plain_root = b->joint.type == KK_JOINT_FREE && is_identity(b->joint.placement) && is_identity(b->offset);
-        snprintf(made, sizeof made, "%.900s_joint", b->name);
+        snprintf(made, sizeof made, "%.*s_joint", kki_whole_length(b->name, KKI_MOST_NAME), b->name);
         is_plain_root = is_plain_root && (!b->joint.name || !b->joint.name[0] || strcmp(b->joint.name, made) == 0);
         for (int k = 0; k < KK_MAX_JOINT_DOFS; k++) {
             is_plain_root = is_plain_root && !dof_differs(&b->joint, k);

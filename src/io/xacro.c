@@ -572,13 +572,20 @@ static kk_status do_insert_block(kki_xacro *x, const place *p) {
 
 // ---- includes
 
+/// What an expansion may take at all, and more for each byte of its files. Few for fuzzing: recursion would take all the time.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { FIRST_STEPS = 1000, STEPS_A_BYTE = 0 };
+#else
+enum { FIRST_STEPS = 1000000, STEPS_A_BYTE = 4 };
+#endif
+
 static int32_t add_bounded(int32_t a, size_t b) {
     return b < (size_t)(INT32_MAX - a) ? a + (int32_t)b : INT32_MAX;
 }
 
 /// What an expansion may take is in proportion to the files that it comes from, so that a small bomb stays small.
 static void grow_limits(kki_xacro *x, size_t length) {
-    x->options.steps = x->steps_grow ? add_bounded(x->options.steps, 4 * length) : x->options.steps;
+    x->options.steps = x->steps_grow ? add_bounded(x->options.steps, STEPS_A_BYTE * length) : x->options.steps;
     x->options.nodes = x->nodes_grow ? add_bounded(x->options.nodes, length / 4) : x->options.nodes;
     x->options.bytes += x->bytes_grow ? 4 * length : 0;
     x->pool.limit = x->options.bytes;
@@ -756,7 +763,7 @@ static kk_status run(kki_xacro *x) {
 
 static kki_xacro_options complete(const kki_xacro_options *options) {
     kki_xacro_options o = options ? *options : (kki_xacro_options){0};
-    o.steps = o.steps > 0 ? o.steps : 1000000;
+    o.steps = o.steps > 0 ? o.steps : FIRST_STEPS;
     o.nodes = o.nodes > 0 ? o.nodes : 1 << 16;
     o.bytes = o.bytes > 0 ? o.bytes : (size_t)4 << 20;
     o.depth = o.depth > 0 ? o.depth : 2000;

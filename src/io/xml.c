@@ -16,7 +16,7 @@
 #include "xml_build.h"
 #include "xml_characters.h"
 
-enum { SEEN_WORDS = 16 };
+enum { SEEN_WORDS = 16, KNOWN_NAMES = 256 };
 
 typedef struct parser {
     kki_xml *xml;
@@ -33,6 +33,8 @@ typedef struct parser {
     uint32_t run_start; // in the strings
     uint32_t run_place;
     uint64_t seen[SEEN_WORDS]; // a bit for the hash of each attribute name of the element
+    uint32_t
+        known[KNOWN_NAMES]; // names that stand in the strings already: where, plus one; by a hash, the last one stays
 } parser;
 
 kki_xml_limits kki_xml_limits_default(void) {
@@ -127,6 +129,25 @@ static kki_short_text short_character(const parser *p) {
     return kki_shorten(p->t + p->at, byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1);
 }
 
+/// Puts a name into the strings, once for most names: a file has few of them, over and over, and a walk over elements that
+/// looks at the same bytes finds them in the cache.
+static uint32_t put_name(parser *p, const char *name, uint32_t length) {
+    kki_xml *xml = p->xml;
+    const uint32_t hash =
+        (uint8_t)name[0] * 31u + (uint8_t)name[length - 1] * 7u + (uint8_t)name[length / 2] + 61u * length;
+    uint32_t *known = &p->known[hash % KNOWN_NAMES];
+    // the zero byte behind it is compared, too
+    if (*known > 0 && *known - 1 + length < xml->string_size && xml->strings[*known - 1 + length] == 0 &&
+        memcmp(xml->strings + *known - 1, name, length) == 0) {
+        return *known - 1;
+    }
+    const uint32_t offset = xml->string_size;
+    put(xml, name, length);
+    put_end(xml);
+    *known = offset + 1;
+    return offset;
+}
+
 /// Reads a name into the strings; `what` and `remedy` for the message where there is none.
 static kk_status read_name(parser *p, const char *what, const char *remedy, uint32_t *offset, uint32_t *length) {
     const uint32_t n = (uint32_t)kki_xml_name_length(p->t + p->at, p->end - p->at);
@@ -140,10 +161,8 @@ static kk_status read_name(parser *p, const char *what, const char *remedy, uint
     if (n > (uint32_t)p->limits.name_length) {
         return fail_too_many(p, p->at, "the length of a name", p->limits.name_length);
     }
-    *offset = p->xml->string_size;
+    *offset = put_name(p, p->t + p->at, n);
     *length = n;
-    put(p->xml, p->t + p->at, n);
-    put_end(p->xml);
     p->at += n;
     return KK_OK;
 }
@@ -380,13 +399,14 @@ static kk_status read_value(parser *p, char quote, const kki_xml_attribute *a) {
 }
 
 static kk_status read_equals(parser *p, const kki_xml_attribute *a) {
-    const kki_short_text name = kki_shorten_string(kki_xml_string(p->xml, a->name));
+    const char *name = kki_xml_string(p->xml, a->name);
     skip_blanks(p);
     if (at_end(p)) {
         return fail_at_end(p, "a tag");
     }
     if (p->t[p->at] != '=') {
-        return FAIL(p, p->at, KK_SYNTAX, "attribute '%s' has no value; write %s=\"...\"", name.text, name.text);
+        return FAIL(p, p->at, KK_SYNTAX, "attribute '%s' has no value; write %s=\"...\"", kki_shorten_string(name).text,
+                    kki_shorten_string(name).text);
     }
     p->at++;
     skip_blanks(p);
@@ -394,8 +414,8 @@ static kk_status read_equals(parser *p, const kki_xml_attribute *a) {
         return fail_at_end(p, "a tag");
     }
     if (p->t[p->at] != '"' && p->t[p->at] != '\'') {
-        return FAIL(p, p->at, KK_SYNTAX, "the value of attribute '%s' is not in quotes; write %s=\"...\"", name.text,
-                    name.text);
+        return FAIL(p, p->at, KK_SYNTAX, "the value of attribute '%s' is not in quotes; write %s=\"...\"",
+                    kki_shorten_string(name).text, kki_shorten_string(name).text);
     }
     return KK_OK;
 }
@@ -495,14 +515,14 @@ static kk_status read_start_tag(parser *p) {
 }
 
 static kk_status check_end_name(const parser *p, uint32_t place, const char *name, size_t length) {
+    const kki_xml_node *open = p->depth > 0 ? &p->xml->node[p->xml->open] : NULL;
+    if (open && length == open->length && memcmp(name, kki_xml_string(p->xml, open->text), length) == 0) {
+        return KK_OK;
+    }
     const kki_short_text found = kki_shorten(name, length);
-    if (p->depth == 0) {
+    if (!open) {
         return FAIL(p, place, KK_SYNTAX, "end tag </%s> without a start tag; remove it, or add <%s> before it",
                     found.text, found.text);
-    }
-    const kki_xml_node *open = &p->xml->node[p->xml->open];
-    if (length == open->length && memcmp(name, kki_xml_string(p->xml, open->text), length) == 0) {
-        return KK_OK;
     }
     const kki_xml_position start = kki_xml_locate(p->xml, open->place);
     const kki_short_text expected = short_name(p, p->xml->open);
@@ -843,6 +863,7 @@ static kk_status convert_latin1(parser *p) {
     const size_t length = latin1_to_utf8(p->t, p->length, text);
     kki_xml_free(p->xml);
     p->xml = NULL;
+    memset(p->known, 0, sizeof p->known);
     kk_status status = kki_xml_create(&allocator, &p->xml);
     status = status ? kki_error_at(p->error, status, p->file, 1, 1, "out of memory while reading the file")
                     : set_up(p, text, length);

@@ -45,6 +45,7 @@ typedef struct kki_xml_source {
     uint32_t length, base;
     uint32_t *lines; ///< for each 512 bytes: line ends before them, and where the last of these lines starts
     size_t block_size;
+    bool has_returns; ///< CR somewhere, so that a line may end without LF
 } kki_xml_source;
 
 typedef struct kki_xml {

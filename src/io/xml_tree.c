@@ -190,6 +190,18 @@ static bool ends_line(const char *text, size_t i) {
     return text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
 }
 
+/// Start of the line behind `from`, or more than `end` where none of them starts until there.
+static uint32_t next_line(const kki_xml_source *source, uint32_t from, uint32_t end) {
+    if (!source->has_returns) {
+        const char *hit = memchr(source->text + from, '\n', end - from);
+        return hit ? (uint32_t)(hit - source->text) + 1 : end + 1;
+    }
+    while (from < end && !ends_line(source->text, from)) {
+        from++;
+    }
+    return from + 1;
+}
+
 /// Notes for each block the line ends before it and the start of the line it begins in.
 static void index_lines(kki_xml_source *source) {
     uint32_t ends = 0, line_start = 0;
@@ -197,11 +209,9 @@ static void index_lines(kki_xml_source *source) {
         const uint32_t end = source->length - start < LINE_BLOCK ? source->length : start + LINE_BLOCK;
         source->lines[2 * (size_t)block] = ends;
         source->lines[2 * (size_t)block + 1] = line_start;
-        for (uint32_t i = start; i < end; i++) {
-            ends += ends_line(source->text, i);
-        }
-        for (uint32_t i = end; i > start && line_start <= start; i--) {
-            line_start = ends_line(source->text, i - 1) ? i : line_start;
+        for (uint32_t i = next_line(source, start, end); i <= end; i = next_line(source, i, end)) {
+            ends++;
+            line_start = i;
         }
     }
 }
@@ -223,6 +233,7 @@ static kk_status fill_source(kki_xml *xml, kki_xml_source *source, const char *f
     source->text = (char *)source->lines + index_size;
     memcpy(source->text, text, source->length);
     memset(source->text + source->length, 0, TEXT_PADDING);
+    source->has_returns = memchr(source->text, '\r', source->length) != NULL;
     source->file = source->text + source->length + TEXT_PADDING;
     memcpy(source->file, file, name_size);
     index_lines(source);
@@ -323,11 +334,10 @@ kki_xml_position kki_xml_locate(const kki_xml *xml, uint32_t place) {
     const uint32_t offset = place - source->base < source->length ? place - source->base : source->length;
     const size_t block = offset / LINE_BLOCK;
     uint32_t line = source->lines[2 * block] + 1, start = source->lines[2 * block + 1];
-    for (uint32_t i = (uint32_t)block * LINE_BLOCK; i < offset; i++) {
-        if (ends_line(source->text, i)) {
-            line++;
-            start = i + 1;
-        }
+    for (uint32_t i = next_line(source, (uint32_t)block * LINE_BLOCK, offset); i <= offset;
+         i = next_line(source, i, offset)) {
+        line++;
+        start = i;
     }
     return (kki_xml_position){source->file, (int)line, (int)(offset - start) + 1};
 }

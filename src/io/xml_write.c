@@ -173,7 +173,8 @@ void kki_xml_put_numbers(kki_xml_writer *w, const char *name, const double *valu
         char text[KK_NUMBER_TEXT_SIZE];
         kk_number_format(values[i], text);
         if (!__builtin_isfinite(values[i]) && w->status == KK_OK) {
-            w->status = kki_error_set(&w->error, KK_NOT_FINITE, "'%s' would be %s, which no reader takes", name, text);
+            w->status = kki_error_set(&w->error, KK_NOT_FINITE,
+                                      "'%s' would be %s, which no reader takes; make the number smaller", name, text);
         }
         append(w, i > 0 ? " " : "");
         append(w, text);

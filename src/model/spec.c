@@ -363,6 +363,20 @@ static kk_status own_keyframe(kk_spec *spec, kk_keyframe_def *def, kk_error *err
 
 // ---- growth
 
+static kk_status move_to(kk_spec *spec, void **items, int *room, int count, size_t item_size, int new_room) {
+    void *block = kki_allocate_array(&spec->allocator, (size_t)new_room, item_size);
+    if (!block) {
+        return KK_OUT_OF_MEMORY;
+    }
+    if (*items) {
+        memcpy(block, *items, (size_t)count * item_size);
+        kki_release_array(&spec->allocator, *items, (size_t)*room, item_size);
+    }
+    *items = block;
+    *room = new_room;
+    return KK_OK;
+}
+
 /// Makes room for one more item in an array of `count` items; doubles it, so that adding n items costs O(n).
 static kk_status grow(kk_spec *spec, void **items, int *room, int count, size_t item_size, const char *kind,
                       kk_error *error) {
@@ -374,17 +388,24 @@ static kk_status grow(kk_spec *spec, void **items, int *room, int count, size_t 
                              count, kind);
     }
     const int new_room = *room ? 2 * *room : 16;
-    void *block = kki_allocate_array(&spec->allocator, (size_t)new_room, item_size);
-    if (!block) {
-        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for %d of the kind %s", new_room, kind);
+    return move_to(spec, items, room, count, item_size, new_room) == KK_OK
+               ? KK_OK
+               : kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for %d of the kind %s", new_room, kind);
+}
+
+kk_status kki_spec_reserve(kk_spec *spec, int bodies, int shapes) {
+    kk_status status = KK_OK;
+    void *items = spec->body;
+    if (bodies > spec->body_room && bodies <= KKI_SPEC_MAX_ITEMS) {
+        status = move_to(spec, &items, &spec->body_room, spec->nbody, sizeof *spec->body, bodies);
+        spec->body = items;
     }
-    if (*items) {
-        memcpy(block, *items, (size_t)count * item_size);
-        kki_release_array(&spec->allocator, *items, (size_t)*room, item_size);
+    items = spec->shape;
+    if (status == KK_OK && shapes > spec->shape_room && shapes <= KKI_SPEC_MAX_ITEMS) {
+        status = move_to(spec, &items, &spec->shape_room, spec->nshape, sizeof *spec->shape, shapes);
+        spec->shape = items;
     }
-    *items = block;
-    *room = new_room;
-    return KK_OK;
+    return status;
 }
 
 static kk_status null_argument(kk_error *error) {

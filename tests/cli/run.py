@@ -267,7 +267,7 @@ def check_doctor(bench):
     (bench.folder / "bad.urdf").write_text(BROKEN)
     (bench.folder / "bad.xml").write_text(BROKEN_MJCF)
     bench.expect("a broken URDF file", ["check", "bad.urdf"], FINDING, out=[
-        "bad.urdf:3:41: error: link 'a': the mass is negative — ", "bad.urdf:4:39: warning: 'package://none/x.stl' is not found",
+        "bad.urdf:3:41: error: link 'a': the mass is negative — ", "bad.urdf:4:39: warning: a shape is left out: 'package://none/x.stl' is not found",
         "bad.urdf:6:15: error: a second <link>", "bad.urdf:7:85: error: joint 'ja': the axis is zero — ", "above the upper one",
         "mimics itself", "no body has these moments", "is not connected", "no actuators"])
     bench.expect("a broken MJCF file", ["check", "bad.xml"], FINDING, out=[
@@ -286,6 +286,11 @@ def check_doctor(bench):
     bench.expect("a good robot", ["check", "robot:humanoid36"], OK, out=["1 file: 0 errors"])
     bench.expect("no file", ["check", "none.urdf"], FINDING, out=["none.urdf", "1 error"])
     bench.expect("no file to repair", ["check", "none.urdf", "--repair", "x.urdf"], INPUT, err=["cannot be repaired"])
+    bench.expect("what a repaired file is without", ["check", "bad.urdf", "--repair", "good.urdf"], FINDING, out=[
+        "  line 4: a shape is left out: 'package://none/x.stl'", "left as it is: 1 warning for you to decide"])
+    (bench.folder / "none.xml").write_text("<mujoco><worldbody><body><geom size='x'/></body></worldbody></mujoco>")
+    bench.expect("no nearest repair", ["check", "none.xml", "--repair", "x.xml"], INPUT,
+                 out=["none.xml:1:38: error: attribute 'size'", "not positive"], err=["cannot be repaired: ", " — "])
     bench.expect("nothing to check", ["check"], USAGE, err=["needs FILE"])
     bench.expect("two to repair", ["check", "bad.urdf", "bad.xml", "--repair", "x.urdf"], USAGE, err=["--repair takes one file"])
     bench.expect("repair to something", ["check", "bad.urdf", "--repair", "x.obj"], USAGE, err=["--to urdf"])
@@ -662,6 +667,9 @@ def check_collide(bench):
     bench.expect("no size", ["collide", "sphere:0", "plane"], USAGE, err=["must be positive"])
     bench.expect("not a number", ["collide", "sphere:big", "plane"], USAGE, err=["sphere:RADIUS"])
     bench.expect("half a pose", ["collide", "sphere:1", "plane", "--pose-a", "1,2"], USAGE, err=["three nor six"])
+    bench.expect("a pose out of this world", ["collide", "sphere:1", "plane", "--pose-a", "1e160,0,0"], USAGE, err=["beyond 1e15"])
+    bench.expect("an absurd speed", ["collide", "sphere:1", "plane", "--velocity-a", "0,0,-1e300"], USAGE, err=["beyond 1e15"])
+    bench.expect("zeros without signs", ["collide", "sphere:1", "plane", "--pose-a", "0,0,5"], OK, out=["normal     (0, 0, -1)"])
     bench.expect("one thing only", ["collide", "sphere:1"], USAGE, err=["needs B"])
     bench.expect("no such mesh", ["collide", "none.stl", "plane"], INPUT, err=["none.stl"])
     bench.expect("two planes", ["collide", "plane", "plane"], OK, out=["not known"])

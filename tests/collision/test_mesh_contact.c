@@ -544,3 +544,114 @@ KK_TEST(broken_meshes_give_finite_answers) {
         kki_surface_free(s);
     }
 }
+
+// ---- bodies of triangles, one exactly upon the other
+
+// a unit cube of n × n squares a side
+static kki_mesh *fine_cube(int n) {
+    const int side = n + 1, all = side * side * side;
+    kk_vec3 *v = malloc(sizeof *v * (size_t)all);
+    int32_t *number = malloc(sizeof *number * (size_t)all);
+    kki_face *f = malloc(sizeof *f * (size_t)(12 * n * n));
+    int vertices = 0, faces = 0;
+    for (int i = 0; i < all; i++) {
+        const int at[3] = {i % side, i / side % side, i / side / side};
+        bool is_rim = false;
+        for (int k = 0; k < 3; k++) {
+            is_rim = is_rim || at[k] == 0 || at[k] == n;
+        }
+        number[i] = is_rim ? vertices : -1;
+        if (is_rim) {
+            v[vertices++] = kk_vec3_make(at[0] / (double)n - 0.5, at[1] / (double)n - 0.5, at[2] / (double)n - 0.5);
+        }
+    }
+    const int step[3] = {1, side, side * side};
+    for (int k = 0; k < 6 * n * n; k++) {
+        const int axis = k % 3, end = k / 3 % 2, a = k / 6 % n, b = k / 6 / n;
+        const int u = step[(axis + 1) % 3], w = step[(axis + 2) % 3], o = end * n * step[axis] + a * u + b * w;
+        const int32_t p = number[o], q = number[o + u], r = number[o + u + w], s = number[o + w];
+        f[faces++] = end ? (kki_face){{p, q, r}} : (kki_face){{p, r, q}};
+        f[faces++] = end ? (kki_face){{p, r, s}} : (kki_face){{p, s, r}};
+    }
+    kki_mesh *mesh = shapes_mesh(v, vertices, f, faces);
+    free(v);
+    free(number);
+    free(f);
+    return mesh;
+}
+
+static double span_of(const kki_manifold *m, kk_vec3 u) {
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < m->count; k++) {
+        low = fmin(low, kk_vec3_dot(u, m->point[k].position));
+        high = fmax(high, kk_vec3_dot(u, m->point[k].position));
+    }
+    return high - low;
+}
+
+static bool has_twins(const kki_manifold *m) {
+    for (int i = 0; i < m->count; i++) {
+        for (int k = 0; k < i; k++) {
+            if (kk_vec3_norm(kk_vec3_sub(m->point[i].position, m->point[k].position)) < 1e-7) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void check_stack(const kki_shape *a, const kki_shape *b, double gap, double shift, double yaw) {
+    const kk_transform X = tilted(shift, -2 * shift, 1 + gap, 0, 0, yaw);
+    const result r = collide(a, kk_transform_identity(), b, X, 1e-3);
+    KK_CHECK_EQ_INT(r.count, 1);
+    KK_CHECK(is_up(r.m[0].normal));
+    KK_CHECK_NEAR(least_gap(&r), gap, 1e-12);
+    KK_CHECK(span_of(&r.m[0], kk_vec3_make(1, 0, 0)) > 0.99 && span_of(&r.m[0], kk_vec3_make(0, 1, 0)) > 0.99);
+    KK_CHECK(r.m[0].count >= 4 && !has_twins(&r.m[0]));
+}
+
+// Their walls lie in one plane, or cross by a hair: they look the same way and hold nothing, whatever the triangles are.
+KK_TEST(walls_in_one_plane_do_not_touch) {
+    const double gaps[] = {-1e-3, -1e-5, 0, 5e-4}, shifts[] = {0, 1e-6, -1e-6}, yaws[] = {0, 1e-7, 1e-4, 2e-3};
+    kki_surface *coarse = meshes_surface(shapes_box(1, 1, 1, kk_transform_identity()));
+    kki_surface *fine = meshes_surface(fine_cube(9));
+    const kki_shape s[3] = {
+        {.type = KK_SHAPE_MESH, .surface = coarse}, {.type = KK_SHAPE_MESH, .surface = fine}, box(0.5, 0.5, 0.5)};
+    for (int i = 0; i < 4 * 3 * 4; i++) {
+        for (int k = 0; k < 6; k++) {
+            check_stack(&s[k % 2], &s[k / 2], gaps[i % 4], shifts[i / 4 % 3], yaws[i / 12]);
+        }
+    }
+    kki_surface_free(coarse);
+    kki_surface_free(fine);
+}
+
+// in one plane and beside each other: the gap is that of the edges
+KK_TEST(faces_in_one_plane_are_apart) {
+    kki_surface *cube = meshes_surface(shapes_box(1, 1, 1, kk_transform_identity()));
+    kki_surface *sheet = meshes_surface(meshes_sheet(1, 1, meshes_flat));
+    const kki_shape s[2] = {{.type = KK_SHAPE_MESH, .surface = cube}, {.type = KK_SHAPE_MESH, .surface = sheet}};
+    for (int k = 0; k < 2; k++) {
+        const kk_transform beside = kk_transform_translation(k == 0, 1.0005, 0),
+                           away = kk_transform_translation(k == 0, 1.01, 0);
+        const result r = collide(&s[k], kk_transform_identity(), &s[k], beside, 1e-3);
+        KK_CHECK(r.count > 0);
+        KK_CHECK_NEAR(least_gap(&r), 5e-4, 1e-12);
+        KK_CHECK_EQ_INT(collide(&s[k], kk_transform_identity(), &s[k], away, 1e-3).count, 0);
+    }
+    kki_surface_free(cube);
+    kki_surface_free(sheet);
+}
+
+// two balls almost the same: all their triangles that cross look the same way, and yet they overlap
+KK_TEST(bodies_one_in_the_other_overlap) {
+    kki_surface *ball = meshes_surface(meshes_ball(24, 17, 0.7));
+    const kki_shape s = {.type = KK_SHAPE_MESH, .surface = ball};
+    kk_random random = {44, 0, 0};
+    for (int i = 0; i < 40; i++) {
+        kk_transform X = meshes_random_pose(&random, i % 2 ? 1e-3 : 0.1);
+        const result r = collide(&s, kk_transform_identity(), &s, X, 0);
+        KK_CHECK(r.count > 0 && least_gap(&r) < -1e-6);
+    }
+    kki_surface_free(ball);
+}

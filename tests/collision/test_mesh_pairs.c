@@ -510,3 +510,49 @@ KK_TEST(distance_of_a_convex_mesh_is_its_hulls) {
         kki_convex_free(convex[i]);
     }
 }
+
+// ---- sliding over very many triangles
+
+static void check_slide(const ground *g, const kki_shape *s, kk_random *r, double width) {
+    const kk_transform X_WG = {bodies_rotation(r), bodies_offset(r, 0, 3)};
+    const kk_vec3 n = kk_mat3_mul_vec(X_WG.R, kk_vec3_make(0, 0, 1));
+    const kki_shape plane = {.type = KK_SHAPE_PLANE};
+    const bool stands = kk_random_next_below(r, 2);
+    kk_transform X_GS = {.R = stands ? kk_mat3_from_rpy(0, 0, 3 * shapes_uniform(r)) : bodies_rotation(r)};
+    const kk_vec3 step = {width * shapes_uniform(r), width * shapes_uniform(r), 0};
+    X_GS.p = kk_vec3_make(width * shapes_uniform(r), width * shapes_uniform(r), 0);
+    for (int i = 0; i < 20; i++) {
+        const kk_transform I = kk_transform_identity();
+        const double gap = 1e-5 * shapes_uniform(r);
+        kki_separation d;
+        X_GS.p = kk_vec3_add(X_GS.p, kk_vec3_scale(step, 0.02));
+        X_GS.p.z = 5;
+        KK_CHECK(kki_distance(&plane, &I, s, &X_GS, NULL, &d));
+        X_GS.p.z += gap - d.distance;
+        const kk_transform X_WS = kk_transform_mul(X_WG, X_GS);
+        for (int k = 0; k < 2; k++) {
+            const result q = collide(&g->shape[k], X_WG, s, X_WS, 2e-5);
+            KK_CHECK(all_are(&q, n) && q.count == 1);
+            KK_CHECK_NEAR(least_gap(&q), gap, 1e-12);
+        }
+    }
+}
+
+// Sphere, box, capsule and a box of triangles: whatever edges are below, normals are the ground's to the last bit. A
+// million triangles of each ground where `make exact` asks.
+KK_TEST(exact_normals_of_what_slides) {
+    const bool is_long = getenv("KK_EXACT_PAIRS") != NULL;
+    const int cells = is_long ? 707 : kk_test_is_quick() ? 40 : 100, slides = is_long ? 400 : 60;
+    ground g = make_ground(cells, 10);
+    kki_surface *block = meshes_surface(shapes_box(0.3, 0.4, 0.5, kk_transform_identity()));
+    const kki_shape s[4] = {{.type = KK_SHAPE_SPHERE, .half = {0.2}},
+                            {.type = KK_SHAPE_BOX, .half = {0.2, 0.15, 0.1}},
+                            {.type = KK_SHAPE_CAPSULE, .half = {0.1, 0.2}},
+                            {.type = KK_SHAPE_MESH, .surface = block}};
+    kk_random r = {55, 0, 0};
+    for (int i = 0; i < slides; i++) {
+        check_slide(&g, &s[i % 4], &r, 3);
+    }
+    kki_surface_free(block);
+    free_ground(&g);
+}

@@ -82,6 +82,34 @@ KK_TEST(two_loose_shapes) {
     kk_geometry_free(ball);
 }
 
+// No pose that is no number, or from which squares overflow, is answered as if it were one: above all «none» is a proof.
+KK_TEST(absurd_places_are_told) {
+    const double odd[] = {NAN, INFINITY, -INFINITY, 1e160, -1e300};
+    kk_geometry *g[3] = {geometry(KK_SHAPE_SPHERE, 0.5, 0, 0), geometry(KK_SHAPE_BOX, 1, 1, 1), mesh_box()};
+    for (int i = 0; i < 9 * 5; i++) {
+        const kk_placed a = at(g[i % 3], 0, 0, 0);
+        kk_placed b = at(g[i / 3 % 3], 0, 0, 2.5), mover = b, spinner = b, turned = b;
+        b.pose.p.x = mover.velocity.linear.z = spinner.velocity.angular.y = turned.pose.R.m[4] = odd[i / 9];
+        kk_separation s;
+        kk_impact hit;
+        kk_manifold m[2];
+        KK_CHECK_EQ_INT(kk_placed_separation(&a, &b, &s), KK_INVALID_ARGUMENT);
+        KK_CHECK_EQ_INT(kk_placed_separation(&turned, &a, &s), KK_INVALID_ARGUMENT);
+        KK_CHECK_EQ_INT(kk_placed_point(&a, b.pose.p, &s), KK_INVALID_ARGUMENT);
+        KK_CHECK(!kk_placed_overlap(&a, &b, 1) && kk_placed_manifolds(&a, &b, 1, m, 2) == 0);
+        const kk_placed *moving[3] = {&b, &mover, &spinner};
+        for (int k = 0; k < 3; k++) {
+            KK_CHECK(kk_placed_impact(&a, moving[k], 1, &hit) == KK_OK && hit.kind == KK_IMPACT_UNSURE &&
+                     hit.time == 0);
+        }
+    }
+    const kk_placed a = at(g[2], 0, 0, 0), b = at(g[2], 0, 0, 1.9);
+    KK_CHECK(kk_placed_manifolds(&a, &b, 0, NULL, 0) == 0 && kk_placed_manifolds(&a, &b, 0, NULL, -3) == 0);
+    for (int i = 0; i < 3; i++) {
+        kk_geometry_free(g[i]);
+    }
+}
+
 KK_TEST(common_part_of_two_boxes) {
     kk_geometry *cube = geometry(KK_SHAPE_BOX, 1, 1, 1), *ball = geometry(KK_SHAPE_SPHERE, 1, 0, 0);
     const kk_placed a = at(cube, 0, 0, 0), b = at(cube, 0.25, 0, 0.9), c = at(ball, 0, 0, 0);

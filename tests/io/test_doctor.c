@@ -1,4 +1,6 @@
 // The doctor: each fault is told at its place, with its remedy; repairs give what physics allows, and a file that is good.
+#include <time.h>
+
 #include <karakuri/collision.h>
 #include <karakuri/doctor.h>
 #include <karakuri/save.h>
@@ -121,8 +123,52 @@ static const fault faults[] = {
     {"<robot name='r'>\n<link name='a'>" GOOD
      "<visual><geometry><mesh filename='package://no/such.stl'/></geometry></visual></link>"
      "</robot>",
-     "such.stl", KK_SEVERITY_WARNING, 0},
+     "such.stl", KK_SEVERITY_WARNING, 1}, // what is written is without the shape
+    {"<robot name='r'>\n<material name='red'><color rgba='1 0 0 1'/></material><link name='a'>" GOOD "</link></robot>",
+     "material 'red' is used by no visual", KK_SEVERITY_NOTE, 0},
 };
+
+/// `count` bodies with a ball each, `step` apart along an axis; gives the seconds it takes to examine them.
+static double examine_balls(int count, double step, int *warnings, int *notes) {
+    kk_spec *spec = NULL;
+    kk_messages *messages = NULL;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    KK_CHECK_EQ_INT(kk_messages_create(NULL, &messages), KK_OK);
+    for (int i = 0; i < count; i++) {
+        kk_body_def b = kk_body_def_default();
+        kk_shape_def s = kk_shape_def_default();
+        char name[16];
+        snprintf(name, sizeof name, "b%d", i);
+        b.name = name;
+        b.inertia = (kk_inertia){.mass = 1, .moment = {1e-3, 1e-3, 1e-3, 0, 0, 0}};
+        b.joint.type = KK_JOINT_FREE;
+        b.joint.placement = kk_transform_translation(0, i * step, 0);
+        s.type = KK_SHAPE_SPHERE;
+        s.size[0] = 0.1;
+        kk_spec_add_body(spec, &b, &s.body, NULL);
+        kk_spec_add_shape(spec, &s, NULL, NULL);
+    }
+    const clock_t start = clock();
+    KK_CHECK_EQ_INT(kk_doctor_examine(spec, NULL, messages, NULL), KK_OK);
+    const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    *warnings = kk_messages_count_of(messages, KK_SEVERITY_WARNING);
+    *notes = kk_messages_count_of(messages, KK_SEVERITY_NOTE);
+    kk_messages_free(messages);
+    kk_spec_free(spec);
+    return seconds;
+}
+
+// all pairs would be 2e8 (a minute); apart, overlapping with the next ones, and all in one place
+KK_TEST(doctor_of_many_bodies_is_quick) {
+    const int count = kk_test_is_quick() ? 2000 : 20000;
+    int warnings, notes;
+    KK_CHECK(examine_balls(count, 0.3, &warnings, &notes) < 10);
+    KK_CHECK(warnings == 0 && notes == 0);
+    KK_CHECK(examine_balls(1000, 0.15, &warnings, &notes) < 10);
+    KK_CHECK(warnings == 21 && notes == 0); // twenty, and that there are 979 more
+    KK_CHECK(examine_balls(count, 0, &warnings, &notes) < 10);
+    KK_CHECK(warnings == 21 && notes == 1);
+}
 
 KK_TEST(doctor_tells_each_fault_at_its_line) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {

@@ -428,6 +428,9 @@ static void check_bombs(tally *xml, tally *mjcf) {
         "<mujoco><worldbody><replicate count='-1'><body/></replicate></worldbody></mujoco>",
         ("<mujoco><worldbody><replicate count='1000'><replicate count='1000'><replicate count='1000'><body/>"
          "</replicate></replicate></replicate></worldbody></mujoco>"),
+        // what is wrong once is not copied
+        ("<mujoco><worldbody><replicate count='9'><replicate count='99'><replicate count='99'><body pos='x'/>"
+         "</replicate></replicate></replicate></worldbody></mujoco>"),
         "<mujoco><asset><hfield name='h' size='1 1 1 1' nrow='1000000' ncol='1000000'/></asset></mujoco>",
         "<mujoco><asset><hfield name='h' size='1 1 1 1' nrow='2147483647' ncol='2147483647'/></asset></mujoco>",
         "<mujoco><asset><hfield name='h' size='1 1 1 1' nrow='-5' ncol='2'/></asset></mujoco>",

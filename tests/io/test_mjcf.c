@@ -326,6 +326,38 @@ KK_TEST(mjcf_many_bodies) {
     free(b.text);
 }
 
+// copies beside each other, each few enough: the bound is on all of them
+KK_TEST(mjcf_copies_are_bounded_over_the_whole_file) {
+    builder b = {0};
+    build(&b, "<mujoco><worldbody>");
+    build_times(&b, "<replicate count='50000'/>", 40);
+    build(&b, "</worldbody></mujoco>");
+    robot r = mjcf_from_text(b.text);
+    KK_CHECK_EQ_INT(r.status, KK_LIMIT_EXCEEDED);
+    KK_CHECK_EQ_INT(kk_messages_count_of(r.messages, KK_SEVERITY_ERROR), 1);
+    KK_CHECK(r.error.line == 1 && r.error.column > 0);
+    robot_free(&r);
+    free(b.text);
+}
+
+// the file's place is then in the class
+KK_TEST(mjcf_mesh_with_the_file_of_its_class) {
+    static const char text[] =
+        "<mujoco><default><mesh file='t.obj'/></default><asset><mesh name='t'/></asset><worldbody><geom "
+        "type='mesh' mesh='t'/></worldbody></mujoco>";
+    static const char mesh[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    const kk_file file[] = {{"model.xml", text, sizeof text - 1}, {"t.obj", mesh, sizeof mesh - 1}};
+    const kk_load_options o = {.file = file, .file_count = 2};
+    robot r = {0};
+    r.status = kk_load_file("model.xml", &o, NULL, &r.spec, &r.messages, &r.error);
+    if (KK_CHECK_EQ_INT(r.status, KK_OK) && KK_CHECK_EQ_INT(kk_spec_mesh_count(r.spec), 1)) {
+        const kk_mesh_def *m = kk_spec_mesh_const(r.spec, 0);
+        KK_CHECK_EQ_INT(m->face_count, 4);
+        KK_CHECK(m->origin.line == 1 && m->origin.column == 30);
+    }
+    robot_free(&r);
+}
+
 KK_TEST(mjcf_deep_chains) {
     builder b = {0};
     build(&b, "<mujoco><worldbody>");

@@ -266,6 +266,29 @@ KK_TEST(urdf_write_names_meshes_from_a_directory) {
     }
 }
 
+// names that are made of names are cut between characters, so what is written stays UTF-8
+KK_TEST(urdf_write_long_names_of_two_bytes_a_character) {
+    for (int length = 496; length < 505; length++) {
+        builder b = {0};
+        build(&b, "<robot name='r'><link name='a");
+        build_times(&b, "\xc3\xa4", length);
+        build(&b, "'><inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' "
+                  "izz='1'/></inertial></link></robot>");
+        robot r = robot_from_text(b.text, NULL);
+        char *text = NULL;
+        size_t size = 0;
+        if (robot_is_good(&r, "long name")) {
+            KK_CHECK_EQ_INT(kk_spec_write_urdf(r.spec, NULL, NULL, &text, &size, &r.error), KK_OK);
+            robot again = robot_from_text(text ? text : "", NULL);
+            robot_is_good(&again, "long name, written");
+            robot_free(&again);
+        }
+        kk_text_free(NULL, text, size);
+        robot_free(&r);
+        free(b.text);
+    }
+}
+
 KK_TEST(urdf_write_refuses) {
     kk_spec *spec = odd_spec();
     kk_error error = {0};

@@ -57,12 +57,20 @@ static int read_numbers(const char *text, double *numbers, int room) {
     return count;
 }
 
+/// As far as shapes reach.
+static const double FARTHEST = 1e15;
+
 int solid_numbers(cli *c, const char *option, const char *text, double numbers[6]) {
     double read[6] = {0};
     const int count = text ? read_numbers(text, read, 6) : 0;
     if (text && count != 3 && count != 6) {
         return cli_fail(c, CLI_EXIT_USAGE, "--%s: '%s' is neither three nor six numbers with commas between", option,
                         text);
+    }
+    for (int i = 0; i < count; i++) {
+        if (!(read[i] >= -FARTHEST && read[i] <= FARTHEST)) {
+            return cli_fail(c, CLI_EXIT_USAGE, "--%s: %g is beyond 1e15; check the units", option, read[i]);
+        }
     }
     memcpy(numbers, read, (size_t)count * sizeof *read);
     return 0;

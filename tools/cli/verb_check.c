@@ -151,6 +151,14 @@ static void print_changes(const cli *c, const check_options *o, const patient *p
         }
     }
     text_add(out, changes ? "" : "  nothing had to be\n");
+    int left = 0;
+    for (int i = 0; i < p->count; i++) {
+        left += p->sorted[i].severity == KK_SEVERITY_WARNING && !p->sorted[i].repaired;
+    }
+    if (left > 0) {
+        text_format(out, "  left as %s: %d warning%s for you to decide\n", left == 1 ? "it is" : "they are", left,
+                    left == 1 ? "" : "s");
+    }
     for (int i = 0; i < p->count; i++) {
         if (p->sorted[i].severity == KK_SEVERITY_ERROR && !p->sorted[i].repaired) {
             text_format(out, "  %sstill wrong:%s line %d: %s\n", cli_style(c, CLI_RED), cli_style(c, CLI_PLAIN),
@@ -228,8 +236,10 @@ static int write_repaired(cli *c, const check_options *o, const patient *p) {
         for (int i = 0; i < p->count && !m; i++) {
             m = p->sorted[i].severity == KK_SEVERITY_ERROR && !p->sorted[i].repaired ? &p->sorted[i] : NULL;
         }
-        return cli_fail(c, CLI_EXIT_INPUT, "%s:%d:%d: this cannot be repaired: %s", m ? m->file : p->name,
-                        m ? m->line : 0, m ? m->column : 0, m ? m->text : "the file cannot be read");
+        const char *remedy = m ? m->remedy : "";
+        return cli_fail(c, CLI_EXIT_INPUT, "%s:%d:%d: this cannot be repaired: %s%s%s", m ? m->file : p->name,
+                        m ? m->line : 0, m ? m->column : 0, m ? m->text : "the file cannot be read",
+                        remedy[0] ? " — " : "", remedy);
     }
     return save_spec(c, p->spec, o->repair, format);
 }
@@ -252,7 +262,14 @@ static int run(cli *c, const void *options) {
             count_up(&all[i], &t);
         }
     }
-    code = !code && o->repair ? write_repaired(c, o, &all[0]) : code;
+    if (!code && o->repair) {
+        code = write_repaired(c, o, &all[0]);
+        if (code && !c->common.json) { // what is wrong is told all the same
+            cli_text out = {0};
+            print_patient(c, o, &all[0], &out);
+            cli_print(c, &out);
+        }
+    }
     code = code ? code : tell(c, o, all, &t);
     for (int i = 0; i < o->files.count; i++) {
         release(&all[i]);

@@ -175,18 +175,25 @@ static void ask(job *j) {
 
 static const char *const impact_names[] = {"none", "hit", "unsure"};
 
+// without the sign of a zero, which says nothing
+static kk_vec3 tidy(kk_vec3 v) {
+    return kk_vec3_make(v.x + 0.0, v.y + 0.0, v.z + 0.0);
+}
+
 static void print_vector(cli_text *out, const char *name, kk_vec3 v, const char *unit) {
-    text_format(out, "  %-10s (%.9g, %.9g, %.9g)%s\n", name, v.x, v.y, v.z, unit);
+    const kk_vec3 t = tidy(v);
+    text_format(out, "  %-10s (%.9g, %.9g, %.9g)%s\n", name, t.x, t.y, t.z, unit);
 }
 
 static void print_points(const answer *a, cli_text *out) {
     for (int i = 0; i < a->manifolds; i++) {
         const kk_manifold *m = &a->manifold[i];
+        const kk_vec3 n = tidy(m->normal);
         text_format(out, "  %d contact point%s with the normal (%.6g, %.6g, %.6g)\n", m->count,
-                    m->count == 1 ? "" : "s", m->normal.x, m->normal.y, m->normal.z);
+                    m->count == 1 ? "" : "s", n.x, n.y, n.z);
         for (int k = 0; k < m->count; k++) {
-            const kk_vec3 p = m->point[k].position;
-            text_format(out, "    (%.9g, %.9g, %.9g) m, gap %.6g m\n", p.x, p.y, p.z, m->point[k].gap);
+            const kk_vec3 p = tidy(m->point[k].position);
+            text_format(out, "    (%.9g, %.9g, %.9g) m, gap %.6g m\n", p.x, p.y, p.z, m->point[k].gap + 0.0);
         }
     }
 }
@@ -224,7 +231,7 @@ static void print_answer(const job *j, cli_text *out) {
         text_add(out, "\n");
     }
     if (a->has_distance) {
-        text_format(out, "  distance   %.12g m%s\n", a->nearest.distance,
+        text_format(out, "  distance   %.12g m%s\n", a->nearest.distance + 0.0,
                     a->nearest.distance < 0 ? " (they overlap)" : "");
         print_vector(out, "normal", a->nearest.normal, ", from A to B");
         print_vector(out, "on A", a->nearest.on_a, " m");
