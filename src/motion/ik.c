@@ -229,12 +229,26 @@ static void settle(const kk_model *m, kk_ik *ik, const kk_ik_task *tasks, int co
     take_errors(ik, o->tolerance, r);
 }
 
-/// Another start: a random posture, but for what is fixed and for bases, which stay as they were.
-static void start_anywhere(const kk_model *m, kk_ik *ik, const kk_ik_options *o, int attempt) {
+/// Whether a degree of freedom changes anything that is asked for, at the posture that was evaluated.
+static int matters(const kk_model *m, const kk_ik *ik, int dof) {
+    const size_t nv = (size_t)kk_model_nv(m);
+    for (int r = 0; r < ik->rows; r++) {
+        if (ik->J[(size_t)r * nv + (size_t)dof] != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/// Another start: a random posture, but for what is fixed, for bases and for joints that move nothing asked for (at a random posture a column
+/// of zeros is no accident), which stay as they were.
+static void start_anywhere(const kk_model *m, kk_ik *ik, const kk_ik_task *tasks, int count, const kk_ik_options *o,
+                           int attempt) {
     kk_model_random_q(m, o->seed + 1, (uint64_t)attempt, ik->q_try);
+    kki_ik_evaluate(m, ik, tasks, count, ik->q_try);
     memcpy(ik->q_now, ik->q_start, (size_t)kk_model_nq(m) * sizeof *ik->q_now);
     for (int k = 0; k < kk_model_nv(m); k++) {
-        if (ik->coordinate[k] >= 0 && !(o->fixed && o->fixed[k])) {
+        if (ik->coordinate[k] >= 0 && !(o->fixed && o->fixed[k]) && matters(m, ik, k)) {
             ik->q_now[ik->coordinate[k]] = ik->q_try[ik->coordinate[k]];
         }
     }
@@ -269,7 +283,7 @@ kk_status kk_ik_solve(const kk_model *model, kk_ik *ik, const kk_ik_task *tasks,
     memcpy(ik->q_now, q, size);
     for (int attempt = 0; attempt == 0 || (attempt < o.max_tries && !best.is_reached); attempt++) {
         if (attempt > 0) {
-            start_anywhere(model, ik, &o, attempt);
+            start_anywhere(model, ik, tasks, count, &o, attempt);
         }
         clamp_start(model, ik, &o);
         r.tries++;

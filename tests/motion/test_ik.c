@@ -99,6 +99,45 @@ KK_TEST(ik_reaches_random_goals_of_legs_and_arms) {
     end(&f);
 }
 
+static int is_above(const kk_model *m, int body, int above) {
+    for (; body > 0; body = kk_model_body_parent(m, body)) {
+        if (body == above) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// random starts are for the limb that is asked for: what does not carry its frame stays where it was, to the last bit
+KK_TEST(ik_leaves_other_limbs_alone) {
+    fixture f;
+    begin(&f, "humanoid36");
+    kk_ik_task task = kk_ik_task_default();
+    kk_ik_report report;
+    task.frame = kk_model_find_frame(f.model, "left_sole");
+    task.goal.p = kk_vec3_make(9, 0, 0); // out of reach, so that every try is taken
+    unsigned char fixed[64] = {1, 1, 1, 1, 1, 1};
+    kk_model_neutral(f.model, f.q);
+    for (int k = 7; k < kk_model_nq(f.model); k++) {
+        f.q[k] = 0.01 * k; // within the limits of all joints, or brought there
+    }
+    const kk_ik_options once = {.max_iterations = 1, .fixed = fixed}, o = {.max_tries = 20, .fixed = fixed};
+    kk_ik_solve(f.model, f.ik, &task, 1, &once, f.q, &report, NULL);
+    memcpy(f.goal_q, f.q, (size_t)kk_model_nq(f.model) * sizeof *f.q);
+    KK_CHECK_EQ_INT(kk_ik_solve(f.model, f.ik, &task, 1, &o, f.q, &report, NULL), KK_NOT_CONVERGED);
+    KK_CHECK_EQ_INT(report.tries, 20);
+    int moved = 0;
+    for (int b = 2; b < kk_model_nbody(f.model); b++) {
+        const kk_joint_info joint = kk_model_joint(f.model, b);
+        const int is_same = joint.nv == 0 || f.q[joint.q_index] == f.goal_q[joint.q_index];
+        const int carries = is_above(f.model, kk_model_frame_body(f.model, task.frame), b);
+        KK_CHECK(is_same || carries);
+        moved += !is_same;
+    }
+    KK_CHECK(moved >= 6);
+    end(&f);
+}
+
 // a goal out of reach: the first priority fails, the answer is the nearest point, on the line to the goal
 KK_TEST(ik_of_a_goal_out_of_reach_points_there) {
     fixture f;

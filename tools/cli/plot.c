@@ -18,6 +18,7 @@ enum {
     TITLE = 26,
     LEGEND_ROW = 18,
     LETTER = 7,
+    MINUS = 10,
     NAME = 18 ///< width of an axis name that is turned
 };
 
@@ -184,13 +185,23 @@ static void add_tick_y(cli_text *svg, const frame *f, double value) {
     text_free(&label);
 }
 
+/// Pixels that a tick's text may need: letters of the widest usual font, where a minus is wider than a digit.
+static double width_of(const cli_text *label) {
+    double wide = LETTER * (double)text_width(label->bytes);
+    for (const char *at = label->bytes; (at = strstr(at, "−")); at++) {
+        wide += MINUS - LETTER;
+    }
+    return wide;
+}
+
 /// Long numbers at the y axis push the frame to the right, so that they keep clear of the axis' name.
 static void make_room(frame *f) {
     double widest = 0;
     for (int i = 0; i < f->y.count; i++) {
         cli_text label = {0};
         format_tick(&f->y, f->y_is_log, f->y.at[i], &label);
-        const double wide = LETTER * (double)text_width(text_string(&label));
+        text_string(&label);
+        const double wide = width_of(&label);
         widest = wide > widest ? wide : widest;
         text_free(&label);
     }

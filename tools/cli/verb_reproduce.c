@@ -143,7 +143,7 @@ typedef struct reproduction {
     const reproduce_options *o;
     const char *models;
     json_writer json;
-    cli_text parts; ///< of the page
+    cli_text parts, list; ///< of the page, and its contents
     int passed, failed;
     double seconds;
 } reproduction;
@@ -158,6 +158,7 @@ static int run_study(reproduction *r, const study_def *def, study *s) {
         print_study(r->c, def, s);
     }
     study_write_html(&r->parts, def, s);
+    study_write_entry(&r->list, def, s);
     const int code = study_write_files(r->c, r->o->out, def, s);
     study_free(s);
     return code;
@@ -165,7 +166,7 @@ static int run_study(reproduction *r, const study_def *def, study *s) {
 
 static int write_page(const reproduction *r) {
     cli_text html = {0}, path = {0};
-    study_begin_html(&html, r->passed, r->failed, r->seconds);
+    study_begin_html(&html, r->passed, r->failed, r->seconds, r->list.size ? text_string(&r->list) : "");
     text_add_bytes(&html, r->parts.bytes, r->parts.size);
     study_end_html(&html);
     text_format(&path, "%s/index.html", r->o->out);
@@ -215,6 +216,7 @@ static int run(cli *c, const void *options) {
     }
     json_free(&r.json);
     text_free(&r.parts);
+    text_free(&r.list);
     text_free(&models);
     return code;
 }

@@ -157,7 +157,7 @@ KKI_INLINE void aba_hand_over(const articulated *A, const knode *b, vec3 r, arti
 
 /// The same with the pivot taken out on the way, column by column, so that a column never leaves the registers in between. The flags are
 /// constants at every call.
-KKI_INLINE void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, int is_last, articulated *P) {
+KKI_SHARED void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, int is_last, articulated *P) {
     const vec3 half = v_scale(r, r_const(0.5)), Ua = k->Ua, Ul = k->Ul;
     const real i = k->inverse_D;
     mat3 B;
@@ -174,7 +174,7 @@ KKI_INLINE void aba_reduce(articulated *A, const pivot *k, vec3 r, int has_arm, 
 }
 
 /// A node with one degree of freedom; a root's has nobody to give the rest to.
-KKI_INLINE void aba_one_degree(articulated *A, pivot *k, int turns, int slides, const knode *b, real tau, vec3 r,
+KKI_SHARED void aba_one_degree(articulated *A, pivot *k, int turns, int slides, const knode *b, real tau, vec3 r,
                                articulated *P) {
     aba_pivot(A, k, turns, slides, b->armature, tau);
     if (b->parent == 0) {
@@ -240,7 +240,7 @@ KKI_INLINE void aba_add_free_armature(const double *armature, const mat3 *R, art
 }
 
 /// Axes of a ball, or of a free joint that is not at a root.
-KKI_INLINE void aba_eliminate_many(const kk_model *m, const knode *b, const mat3 *R, articulated *A, pivot *axis,
+KKI_SHARED void aba_eliminate_many(const kk_model *m, const knode *b, const mat3 *R, articulated *A, pivot *axis,
                                    const double *tau, size_t stride) {
     const size_t i = (size_t)b->v_index;
     if (b->type == KKI_NODE_FREE) {

@@ -167,6 +167,7 @@ static void centroidal(const kk_model *m, kki_scratch *S, const double *q, doubl
     crba_gather(m, S, S->pose);
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
+#ifndef KKI_SMALL // nobody calls them where the program must be small
 static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero,
                             double *A, double *dA) {
     kinematics(m, S, q, 1);
@@ -185,6 +186,7 @@ static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q,
     gather_derivatives(m, S);
     derivative_rows(m, S, dq, dv, stride);
 }
+#endif
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
     rnea_outward(m, S, q, v, a, 1);
 }
@@ -279,8 +281,10 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .axes_rates = axes_rates,
     .center_of_mass = center,
     .centroidal = centroidal,
+#ifndef KKI_SMALL
     .centroidal_rate = centroidal_rate,
     .rnea_derivatives = rnea_derivatives,
+#endif
     .rates = rates,
     .rnea_outward = rnea_outward_one,
     .rnea_inward = rnea_inward_one,

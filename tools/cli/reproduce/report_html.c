@@ -122,8 +122,25 @@ static int write_svg(cli *c, const char *folder, const char *name, const cli_tex
     return code;
 }
 
+/// The study's table as NAME_table.csv; cells are words, so all are quoted.
+static int write_words(cli *c, const char *folder, const study_def *def, const study_table *t) {
+    cli_text path = {0}, csv = {0};
+    for (int i = 0; i < t->rows; i++) {
+        for (int k = 0; k < t->columns; k++) {
+            text_format(&csv, "%s\"%s\"", k ? "," : "", t->cell[i][k]);
+        }
+        text_add(&csv, "\n");
+    }
+    text_format(&path, "%s/%s_table.csv", folder, def->name);
+    const int code = t->rows ? save_bytes(c, text_string(&path), csv.bytes, csv.size) : 0;
+    text_free(&path);
+    text_free(&csv);
+    return code;
+}
+
 int study_write_files(cli *c, const char *folder, const study_def *def, const study *s) {
     int code = write_tables(c, folder, def, s);
+    code = code ? code : write_words(c, folder, def, &s->table);
     if (!code && s->exam.panel_count > 0) {
         cli_text svg = {0};
         draw_panels(def, s, &svg);
@@ -149,6 +166,9 @@ static const char *const style_sheet =
     "th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.6rem; border-bottom: 1px solid var(--line); }\n"
     "th { font-weight: 600; color: var(--soft); } td.v { font-weight: 600; }\n"
     ".good { color: var(--good); } .bad { color: var(--bad); } .soft { color: var(--soft); }\n"
+    "a { color: inherit; } .wide { overflow-x: auto; } .figures caption { text-align: left; font-weight: 600; padding: "
+    "0.3rem 0.6rem; } "
+    ".figures td { font-variant-numeric: tabular-nums; white-space: nowrap; }\n"
     "img { max-width: 100%; height: auto; display: block; margin: 1rem 0; } nav ul { columns: 2; padding-left: 1.2rem; "
     "}\n"
     "blockquote { margin: 0.5rem 0; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--soft); }\n"
@@ -208,6 +228,22 @@ static void add_checks(cli_text *html, const study *s) {
     text_add(html, "</table>\n");
 }
 
+static void add_table(cli_text *html, const study_table *t) {
+    text_add(html, "<div class=\"wide\"><table class=\"figures\"><caption>");
+    plot_escape(html, t->caption);
+    text_add(html, "</caption>\n");
+    for (int i = 0; i < t->rows; i++) {
+        text_add(html, "<tr>");
+        for (int k = 0; k < t->columns; k++) {
+            text_add(html, i ? "<td>" : "<th>");
+            plot_escape(html, t->cell[i][k]);
+            text_add(html, i ? "</td>" : "</th>");
+        }
+        text_add(html, "</tr>\n");
+    }
+    text_add(html, "</table></div>\n");
+}
+
 static void add_paragraph(cli_text *html, const char *before, const char *text, const char *after) {
     text_add(html, before);
     plot_escape(html, text);
@@ -230,6 +266,9 @@ void study_write_html(cli_text *html, const study_def *def, const study *s) {
     for (int i = 0; i < s->note_count; i++) {
         add_paragraph(html, "<p>", s->note[i], "</p>\n");
     }
+    if (s->table.rows > 0) {
+        add_table(html, &s->table);
+    }
     if (s->exam.panel_count > 0) {
         cli_text svg = {0};
         draw_panels(def, s, &svg);
@@ -243,7 +282,14 @@ void study_write_html(cli_text *html, const study_def *def, const study *s) {
     text_format(html, "<p class=\"soft\">%s: %.2f s</p>\n", def->name, s->seconds);
 }
 
-void study_begin_html(cli_text *html, int passed, int failed, double seconds) {
+void study_write_entry(cli_text *list, const study_def *def, const study *s) {
+    text_format(list, "<li><a href=\"#%s\">", def->name);
+    plot_escape(list, def->title);
+    text_format(list, "</a> <span class=\"%s\">%s</span></li>\n", study_passes(s) ? "good" : "bad",
+                study_passes(s) ? "pass" : "FAIL");
+}
+
+void study_begin_html(cli_text *html, int passed, int failed, double seconds, const char *list) {
     text_add(html, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                    "<title>Karakuri: the papers, run again</title>\n");
@@ -255,6 +301,9 @@ void study_begin_html(cli_text *html, int passed, int failed, double seconds) {
         "computed by <code>karakuri reproduce</code> when this page was written; data and plots stand beside it as "
         "CSV and SVG.</p>\n",
         failed ? "bad" : "good", passed, passed + failed, seconds, kk_version());
+    if (list[0]) {
+        text_format(html, "<nav><ul>\n%s</ul></nav>\n", list);
+    }
 }
 
 void study_end_html(cli_text *html) {

@@ -85,10 +85,39 @@ void study_note(study *s, const char *format, ...) {
     if (s->note_count < STUDY_NOTES) {
         va_list list;
         va_start(list, format);
-        vsnprintf(s->note[s->note_count], sizeof s->note[0], format, list);
+        const int size = vsnprintf(s->note[s->note_count], sizeof s->note[0], format, list);
         va_end(list);
         s->note_count++;
+        if (size >= (int)sizeof s->note[0]) {
+            exam_trouble(&s->exam, "a note is too long");
+        }
     }
+}
+
+void study_tabulate(study *s, const char *caption) {
+    snprintf(s->table.caption, sizeof s->table.caption, "%s", caption);
+}
+
+void study_row(study *s, const char *format, ...) {
+    char line[TABLE_COLUMNS * TABLE_CELL];
+    study_table *t = &s->table;
+    va_list list;
+    va_start(list, format);
+    const int size = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (t->rows == TABLE_ROWS || size >= (int)sizeof line) {
+        exam_trouble(&s->exam, "the study's table is too large");
+        return;
+    }
+    int column = 0;
+    for (const char *from = line; from && column < TABLE_COLUMNS; column++) {
+        const char *bar = strchr(from, '|');
+        const int length = bar ? (int)(bar - from) : (int)strlen(from);
+        snprintf(t->cell[t->rows][column], TABLE_CELL, "%.*s", length, from);
+        from = bar ? bar + 1 : NULL;
+    }
+    t->columns = column > t->columns ? column : t->columns;
+    t->rows++;
 }
 
 cli_text *study_draw(study *s, const char *name, const char *caption) {

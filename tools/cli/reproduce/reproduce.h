@@ -14,7 +14,8 @@
 #include "../exam/scene.h"
 #include "../load.h"
 
-enum { STUDY_CHECKS = 48, STUDY_NOTES = 16, STUDY_PICTURES = 4, STUDY_TEXT = 240 };
+enum { STUDY_CHECKS = 48, STUDY_NOTES = 16, STUDY_PICTURES = 4, STUDY_TEXT = 240, STUDY_NOTE = 1200 };
+enum { TABLE_ROWS = 16, TABLE_COLUMNS = 12, TABLE_CELL = 48 };
 
 /// One line of a study's verdict, as a person reads it.
 typedef struct study_check {
@@ -32,6 +33,13 @@ typedef struct study_picture {
     cli_text svg;
 } study_picture;
 
+/// A table as papers have them: a row of heads, and rows of cells.
+typedef struct study_table {
+    char caption[STUDY_TEXT]; ///< "": the study has no table
+    char cell[TABLE_ROWS][TABLE_COLUMNS][TABLE_CELL];
+    int rows, columns;
+} study_table;
+
 /// A study under way, and what it found.
 typedef struct study {
     cli *c;
@@ -40,8 +48,9 @@ typedef struct study {
     exam exam;          ///< scenes, panels, series, trouble
     study_check check[STUDY_CHECKS];
     int check_count;
-    char note[STUDY_NOTES][2 * STUDY_TEXT]; ///< sentences for the report
+    char note[STUDY_NOTES][STUDY_NOTE]; ///< sentences for the report
     int note_count;
+    study_table table;
     study_picture picture[STUDY_PICTURES];
     int picture_count;
     double seconds;
@@ -84,6 +93,10 @@ void study_at_least(study *s, const char *name, const char *paper, double value,
 void study_fact(study *s, const char *name, const char *paper, const char *ours, const char *bar, bool passes);
 /// A sentence for the report.
 __attribute__((format(printf, 2, 3))) void study_note(study *s, const char *format, ...);
+/// The study's table; its first row holds the heads.
+void study_tabulate(study *s, const char *caption);
+/// Adds a row; cells are separated by bars: "9.8|1/50".
+__attribute__((format(printf, 2, 3))) void study_row(study *s, const char *format, ...);
 /// A drawing of its own; gives its text to be filled with SVG.
 cli_text *study_draw(study *s, const char *name, const char *caption);
 /// Loads one of our models, "titan8/titan8.xml". False after trouble is noted.
@@ -97,10 +110,11 @@ double study_time(void (*call)(void *user), void *user, int calls, int repeats);
 
 /// Writes CSV, SVG and pictures of a study into a folder. 0, or the exit code after an error.
 int study_write_files(cli *c, const char *folder, const study_def *def, const study *s);
-/// Appends a study's part of the page.
+/// Appends a study's part of the page, and its line in the list of contents.
 void study_write_html(cli_text *html, const study_def *def, const study *s);
-/// Head and end of the page.
-void study_begin_html(cli_text *html, int passed, int failed, double seconds);
+void study_write_entry(cli_text *list, const study_def *def, const study *s);
+/// Head of the page with the list of contents ("": none), and its end.
+void study_begin_html(cli_text *html, int passed, int failed, double seconds, const char *list);
 void study_end_html(cli_text *html);
 
 #endif

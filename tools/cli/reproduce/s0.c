@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "reproduce.h"
 
@@ -234,14 +235,30 @@ static void run_closed_link(study *s) {
 
 // ---- Fig. 7: time of a step against contact points
 
-enum { MOST_POINTS = 64 };
+enum { MOST_POINTS = 64, SAMPLES = 1000 };
+
+/// Times of steps with so many points, µs: as many as there is room for.
+typedef struct samples {
+    double us[SAMPLES];
+    int count;
+} samples;
+
+static int in_order(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(samples *t) {
+    qsort(t->us, (size_t)t->count, sizeof *t->us, in_order);
+    return t->us[t->count / 2];
+}
 
 /// The humanoid falls on its face or back and lies: from no contact to dozens.
 static void run_step_time(study *s) {
     setup t;
-    double least[MOST_POINTS];
-    int seen[MOST_POINTS] = {0}, most = 0;
+    samples *taken = cli_allocate(MOST_POINTS, sizeof *taken);
     double worst = 0;
+    int most = 0;
     const int panel = exam_plot(&s->exam, "36 joints and a base", "contact points", "time of a step / µs", false);
     const bool good = begin_with(s, "hrp2/hrp2_bush.xml", 1e-3, &t);
     double *control = good ? cli_allocate((size_t)kk_model_nactuator(t.m.model) + 1, sizeof *control) : NULL;
@@ -255,23 +272,24 @@ static void run_step_time(study *s) {
         q[6] = -0.4;
         const kk_input input = {.control = control};
         for (int i = 0; i < 2500; i++) {
-            const double start = exam_clock();
+            const clock_t start = clock();
             if (!step(s, &t, &input)) {
                 break;
             }
-            const double us = 1e6 * (exam_clock() - start);
+            const double us = 1e6 * (double)(clock() - start) / CLOCKS_PER_SEC;
             const int n = kk_simulator_report(t.simulator).contacts;
-            if (n < MOST_POINTS) {
-                // the least of many is the step; the rest is the machine
-                least[n] = seen[n]++ && least[n] < us ? least[n] : us;
+            if (n < MOST_POINTS && taken[n].count < SAMPLES) {
+                taken[n].us[taken[n].count++] = us;
                 most = n > most ? n : most;
             }
         }
     }
     for (int n = 0; good && n <= most; n++) {
-        if (seen[n] >= 10) {
-            exam_point(&s->exam, panel, "least of the steps with so many points", n, least[n]);
-            worst = exam_max(worst, least[n]);
+        if (taken[n].count >=
+            10) { // the middle one: of the least the robot lies still, and the longest are the machine's
+            const double us = median(&taken[n]);
+            exam_point(&s->exam, panel, "median of the steps with so many points", n, us);
+            worst = exam_max(worst, us);
         }
     }
     if (good) {
@@ -279,19 +297,21 @@ static void run_step_time(study *s) {
                       1000);
         study_at_least(s, "most contact points", "a few dozen", most, "", 24);
         study_note(s, "The paper's figure is for a Pentium D of 3.2 GHz and leaves out finding the contacts; ours is "
-                      "the whole step.");
+                      "the whole step, in processor time. Where the robot lies still the forces of the step before "
+                      "hold, which costs least.");
     }
+    free(taken);
     free(control);
     end(&t);
 }
 
 const study_def studies_s0[] = {
-    {"s0", "s0_boxes", "Boxes fall on a slope",
+    {"s0", "s0_boxes", "S0 Fig. 2: boxes fall on a slope",
      "Many boxes fall on a slope, touch at many points at once, and come to rest (Fig. 2).", false, run_boxes},
-    {"s0", "s0_closed_link", "A closed link",
+    {"s0", "s0_closed_link", "S0 Fig. 3: a closed link",
      "An open mechanism is closed by a connection constraint between its red and its blue part (Fig. 3).", true,
      run_closed_link},
-    {"s0", "s0_step_time", "Time of a step against contact points",
+    {"s0", "s0_step_time", "S0 Fig. 7: time of a step against contact points",
      "36 degrees of freedom with bush joints: about real time at 1 ms up to a few dozen points on a 3.2 GHz Pentium D "
      "(Fig. 7).",
      false, run_step_time},

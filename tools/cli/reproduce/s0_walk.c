@@ -207,11 +207,11 @@ static void run_walk(study *s) {
 }
 
 const study_def studies_s0_walk[] = {
-    {"s0", "s0_stepping", "Stepping in place on rubber bushes",
+    {"s0", "s0_stepping", "S0 Fig. 4: stepping in place on rubber bushes",
      "Vertical floor reaction under one foot of HRP-2 while it steps: simulation and robot agree, and there is hardly "
      "any noise (Fig. 4).",
      false, run_stepping},
-    {"s0", "s0_walk", "19 steps in 20 s with turns and backward steps",
+    {"s0", "s0_walk", "S0 Fig. 6: 19 steps in 20 s with turns and backward steps",
      "Played back with PD control: without bushes it completes without stabiliser; with bushes it falls without and "
      "completes with it (Fig. 6).",
      false, run_walk},

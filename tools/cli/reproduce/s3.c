@@ -34,10 +34,14 @@ static void begin_pendulum(study *s, scene *t, const double gain[2], double dt, 
     scene_q(t, 1)[0] = KK_HALF_PI;
 }
 
-/// Draws the angle over 10 s (within ±4 rad: what diverges leaves the picture) and gives the largest of the last second.
+/// What diverges leaves the picture here, rad.
+static const double EDGE = 4;
+
+/// Draws the angle over 10 s, up to where it leaves the picture, and gives the largest of the last second.
 static double swing(study *s, int panel, const char *name, const double gain[2], double dt, bool is_explicit) {
     scene t;
-    double last = 0;
+    double last = 0, before = KK_HALF_PI;
+    bool is_inside = true;
     begin_pendulum(s, &t, gain, dt, is_explicit);
     exam_point(&s->exam, panel, name, 0, KK_HALF_PI);
     for (int i = 1; i * dt <= 10 + 0.5 * dt; i++) {
@@ -46,8 +50,11 @@ static double swing(study *s, int panel, const char *name, const double gain[2],
             break;
         }
         const double angle = scene_q(&t, 1)[0];
-        if (fabs(angle) < 4 && i % (int)(0.1 / dt + 0.5) == 0) {
-            exam_point(&s->exam, panel, name, i * dt, angle);
+        if (is_inside && i % (int)(0.1 / dt + 0.5) == 0) {
+            const double out = angle > 0 ? EDGE : -EDGE, share = (out - before) / (angle - before);
+            is_inside = fabs(angle) < EDGE;
+            exam_point(&s->exam, panel, name, is_inside ? i * dt : (i - 1 + share) * dt, is_inside ? angle : out);
+            before = angle;
         }
         last = i * dt > 9 ? exam_max(last, fabs(angle)) : last;
     }

@@ -430,12 +430,13 @@ function fillShow(): void {
     const save = document.createElement("button");
     save.textContent = t("save");
     save.onclick = saveParameters;
+    save.hidden = film !== undefined;
     pane.append(save);
 }
 
 function fillHelp(): void {
-    const rows: [string, string][] = [["space", t("keyPlay")], ["→ .", t("keyStep")], ["r", t("keyReset")], ["[  ]", t("keyBack")], ["f", t("keyFollow")], ["a", t("keyAll")],
-        ["🖱 left on a body", t("keyDrag")], ["🖱 left, right, wheel", t("keyTurn")], ["?", t("keyHelp")]];
+    const rows: [string, string][] = [[t("keySpace"), t("keyPlay")], ["→ .", t("keyStep")], ["r", t("keyReset")], ["[  ]", t("keyBack")], ["f", t("keyFollow")], ["a", t("keyAll")],
+        [t("mouseBody"), t("keyDrag")], [t("mouseView"), t("keyTurn")], ["?", t("keyHelp")]];
     $("helpDialog").innerHTML = `<h3>${t("keys")}</h3><table>${rows.map(([k, v]) => `<tr><td><kbd>${k}</kbd></td><td>${v}</td></tr>`).join("")}</table><form method="dialog"><button>OK</button></form>`;
 }
 
@@ -463,9 +464,11 @@ function setUpWords(): void {
     refresh();
     const saved = localStorage.getItem("dark");
     setDark(saved ? saved === "1" : matchMedia("(prefers-color-scheme: dark)").matches);
-    if (!local) {
+    if (!local) { // scripts run where the page itself simulates
         ["demos", "open", "openFolder"].forEach((id) => { $(id).hidden = true; });
+        document.querySelector<HTMLElement>("[data-tab=script]")!.hidden = true;
     }
+    $("right").hidden = film !== undefined; // what was recorded cannot be tuned
 }
 
 function setUpKeys(): void {

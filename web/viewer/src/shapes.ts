@@ -45,7 +45,10 @@ export function shapeGeometry(d: Description, buffers: Buffers, s: Shape): THREE
     case "plane": return new THREE.PlaneGeometry(60, 60);
     case "sphere": return new THREE.SphereGeometry(a, round, round / 2);
     case "capsule": return new THREE.CapsuleGeometry(a, b, round >> 2, around).rotateX(Math.PI / 2);
-    case "cylinder": return new THREE.CylinderGeometry(a, a, b, around).rotateX(Math.PI / 2);
+    case "cylinder": { // a thin rod has no ends to be seen and no sides to be counted
+        const isThin = isMany && drawing.isPlain && a < 0.1 * b;
+        return new THREE.CylinderGeometry(a, a, b, isThin ? 4 : around, 1, isThin).rotateX(Math.PI / 2);
+    }
     case "cone": return new THREE.ConeGeometry(a, b, around).rotateX(Math.PI / 2);
     case "ellipsoid": return new THREE.SphereGeometry(1, round, round / 2).scale(a, b, c);
     case "box": return new THREE.BoxGeometry(a, b, c);

@@ -22,6 +22,7 @@ const WORDS = {
     jerk: ["jerk", "急に動かす"], grab: ["Grab", "つかむ"], won: ["You got the", "獲得:"], lost: ["It slipped away!", "落ちました!"], keys: ["Keyboard", "キーボード"],
     keyPlay: ["play, pause", "再生・一時停止"], keyStep: ["one step", "1ステップ"], keyReset: ["reset", "リセット"], keyBack: ["back, forward in time", "巻き戻し・早送り"],
     keyDrag: ["drag a body with a spring", "物体をばねで引く"], keyTurn: ["turn, move, zoom the view", "視点の回転・移動・拡大"], keyAll: ["show everything", "全体表示"], keyFollow: ["follow the robot", "ロボットを追従"], keyHelp: ["this help", "このヘルプ"],
+    mouseBody: ["mouse on a body", "物体上でマウス"], mouseView: ["mouse: left, right, wheel", "マウス: 左・右・ホイール"], keySpace: ["space", "スペース"],
 } as const;
 
 export type Word = keyof typeof WORDS;
