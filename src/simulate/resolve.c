@@ -450,58 +450,70 @@ static const double *velocities_before(kk_simulator *s, const kki_island *I) {
     return s->u2 + I->first_row;
 }
 
-static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
-                                const double *warm, kk_error *error) {
-    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
-    const int wants_matrix =
-        !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
+/// Rows, laws and velocities without impulses: u0 and g.
+static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm,
+                        double *y, double *y_free) {
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     kki_island_free_dead_rows(s, I);
     kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
-    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
     kki_rows_velocity(s, I, y, s->u0 + I->first_row);
     reflect(m, s, I, s->u0 + I->first_row);
-    kki_rows_velocity(s, I, y_end, s->g + I->first_row);
+    kki_rows_velocity(s, I, y_free, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
     }
-    double share = 1;
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
-    const int events = s->report.events;
+}
+
+/// λ of the whole step, and y_end += Y λ. @param problem  what was solved    @param share  as of warm_start_holds
+static kk_status find_impulses(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
+                               double *share, double *y_end, kk_error *error) {
     const int waits = kki_island_waits(m, s, I);
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, &share);
+    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, share);
     const int holds = known && !break_loose(m, s, I);
+    const int wants_matrix =
+        !holds && !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
     int proved = holds && I->is_wide && !waits; // then Y λ is known
-    if (wants_matrix && !holds) {
+    if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
-    kki_problem problem = kki_island_problem(s, I, wants_matrix && !holds);
-    problem.before = holds ? NULL : velocities_before(s, I);
-    kk_status status = holds ? KK_OK : solve(m, s, I, &problem, error);
+    *problem = kki_island_problem(s, I, wants_matrix);
+    problem->before = holds ? NULL : velocities_before(s, I);
+    kk_status status = holds ? KK_OK : solve(m, s, I, problem, error);
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
-        status = solve(m, s, I, &problem, error);
+        status = solve(m, s, I, problem, error);
     }
-    problem.before = NULL;
+    problem->before = NULL;
     for (int round = 1; round <= MOST_PUMPING && status == KK_OK && stop_pumping(m, s, I, round == MOST_PUMPING);
          round++) {
         proved = 0;
-        status = solve(m, s, I, &problem, error);
+        status = solve(m, s, I, problem, error);
     }
+    for (int k = 0; k < I->nv && proved; k++) {
+        y_end[k] += s->local[PROVED][k];
+    }
+    if (status == KK_OK && !waits && !proved) {
+        kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+    }
+    return status;
+}
+
+static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
+                                const double *warm, kk_error *error) {
+    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6], share = 1;
+    const int events = s->report.events;
+    kki_problem problem;
+    pose_island(m, s, I, w, warm, y, y_free);
+    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    kk_status status = find_impulses(m, s, I, &problem, &share, y_end, error);
     if (status != KK_OK) {
         return status;
-    }
-    if (proved) {
-        for (int k = 0; k < I->nv; k++) {
-            y_end[k] += s->local[PROVED][k];
-        }
-    } else if (!waits) {
-        kki_rows_add(s, I, s->lambda + I->first_row, y_end);
     }
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
