@@ -188,19 +188,24 @@ BODY face face_begin(const kki_swarm *s, const kki_swarm_bundle *b) {
         along(n, t1, t2, sub(B.v, A.v)), along(n, t1, t2, A.w), along(n, t1, t2, B.w), {all(0), all(0), all(0)}};
 }
 
-BODY void face_step(const kki_swarm *s, const kki_swarm_bundle *b, int number, face *f) {
-    kki_swarm_point *p = &s->point[b->first + number];
-    const quad *m = (const quad *)b->answer;
+/// A point's new impulses, and their sum over sweeps.
+BODY void take_over(kki_swarm_point *p, vec x) {
     quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
-    const vec l = {lambda[0], lambda[1], lambda[2]}, ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
-    const vec u = add(add(f->v, vec_load(p->g)), sub(cross(f->wb, rb), cross(f->wa, ra)));
-    const vec x = step_of(p, *(const quad *)b->friction, u, l), F = sub(x, l);
     lambda[0] = x.x;
     lambda[1] = x.y;
     lambda[2] = x.z;
     total[0] += x.x;
     total[1] += x.y;
     total[2] += x.z;
+}
+
+BODY void face_step(const kki_swarm *s, const kki_swarm_bundle *b, int number, face *f) {
+    kki_swarm_point *p = &s->point[b->first + number];
+    const quad *m = (const quad *)b->answer;
+    const vec l = vec_load(p->lambda), ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
+    const vec u = add(add(f->v, vec_load(p->g)), sub(cross(f->wb, rb), cross(f->wa, ra)));
+    const vec x = step_of(p, *(const quad *)b->friction, u, l), F = sub(x, l);
+    take_over(p, x);
     f->v = add(f->v, scale(F, m[0] + m[1]));
     f->sum = add(f->sum, F);
     f->wa = sub(f->wa, turn_by(b, 0, cross(ra, F)));
@@ -248,16 +253,10 @@ BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
     const quad *m = (const quad *)b->answer;
     kki_swarm_point *p = &s->point[b->first];
-    quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
-    const vec l = {lambda[0], lambda[1], lambda[2]};
+    const vec l = vec_load(p->lambda);
     const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
     const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
-    lambda[0] = x.x;
-    lambda[1] = x.y;
-    lambda[2] = x.z;
-    total[0] += x.x;
-    total[1] += x.y;
-    total[2] += x.z;
+    take_over(p, x);
     A.v = sub(A.v, scale(F, m[0]));
     B.v = add(B.v, scale(F, m[1]));
     A.w = sub(A.w, turn_by(b, 0, cross(vec_load(p->arm[0]), F)));

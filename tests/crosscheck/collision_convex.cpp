@@ -28,14 +28,10 @@ double uniform(double low, double high) {
     return kk_random_next_between(&cursor, low, high);
 }
 kk_vec3 direction() {
-    const double x = kk_random_next_normal(&cursor), y = kk_random_next_normal(&cursor);
-    const kk_vec3 v = {x, y, kk_random_next_normal(&cursor)};
-    return kk_vec3_scale(v, 1 / kk_vec3_norm(v));
+    return crosscheck::direction(cursor);
 }
 kk_transform pose(double distance) {
-    const double w = kk_random_next_normal(&cursor), x = kk_random_next_normal(&cursor);
-    const double y = kk_random_next_normal(&cursor), z = kk_random_next_normal(&cursor);
-    return kk_transform_make(kk_quat_to_mat3(kk_quat_normalize({w, x, y, z})), kk_vec3_scale(direction(), distance));
+    return crosscheck::pose(cursor, distance);
 }
 
 struct body {
