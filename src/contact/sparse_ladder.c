@@ -1,6 +1,7 @@
 /// The ladder for many bodies: each rung starts from the best λ so far; see docs/maths/contact.md, "Many bodies".
 #include <string.h>
 
+#include "contact/cones.h"
 #include "contact/sparse_scratch.h"
 
 /// Where the search ends: so many floors, or that share of the tolerance.
@@ -9,6 +10,8 @@ static const double REST = 5, ENOUGH = 1e-3;
 static const double FINE = 0.03;
 /// The same where there is no factor and digits cost sweeps.
 static const double UNFACTORED = 0.3;
+/// The same where few digits are asked for.
+static const double UNSEARCHED = 0.9;
 /// Tolerance from which on what it allows is good enough, m/s.
 static const double LOOSE = 1e-7;
 /// Residual, in those at which a search ends, from which on slow sweeps are worth it.
@@ -16,14 +19,19 @@ static const double NEARLY = 100;
 /// Shift of a Newton step, as a share of a block's scale.
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
-enum { BEST, NOW, TRY }; // iterates
+/// A walk inside begins that many times its start's error away from it, at least that far, and looks for sweeps' help at that many tolerances.
+static const double MARGIN = 10, LEAST_MARGIN = 1e-3, CLOSE = 100;
+
+enum { BEST, NOW, TRY, INSIDE }; // iterates
 enum {
     MOST_SWEEPS = 6000,
     LAST_SWEEPS = 2000,
     FIRST_SWEEPS = 1500,
     MANY_ROWS = 10000,
     MOST_PROXIMAL = 30,
-    MORE_SWEEPS = 60
+    MORE_SWEEPS = 60,
+    QUICK_SWEEPS = 60,
+    MOST_INSIDE = 40
 };
 
 typedef struct climb {
@@ -139,6 +147,32 @@ static void rung_proximal(climb *c, int limit, double target) {
     }
 }
 
+/// Sweeps from where the walk is: what they do not see through becomes clear in the walk, and what is slow there, contacts that are about to open
+/// or to slide, is theirs.
+static void polish(climb *c) {
+    kki_sparse_copy(c->s, &c->w->iterate[INSIDE], c->try);
+    kki_sparse_anderson(c->w, c->now, c->try, UNSEARCHED * c->tolerance, QUICK_SWEEPS, c->stats);
+    keep(c, c->try, KKI_RUNG_PROXIMAL);
+}
+
+/// For few digits, L1½: the walk inside all cones, from near the best and, where that fails, from the centre.
+static void rung_inside(climb *c) {
+    kki_sparse_iterate *it = &c->w->iterate[INSIDE];
+    const double near = MARGIN * c->best->residual / c->s->size;
+    for (int pass = 0; pass < 2 && c->best->residual > c->tolerance; pass++) {
+        kki_sparse_inside_begin(c->w, c->best, pass > 0 ? 1 : kki_clamp(near, LEAST_MARGIN, 1), it);
+        for (int k = 0; k < MOST_INSIDE && c->best->residual > c->tolerance; k++) {
+            if (!kki_sparse_inside_advance(c->w, it, c->stats)) {
+                break;
+            }
+            keep(c, it, KKI_RUNG_PROXIMAL);
+            if (it->residual <= CLOSE * c->tolerance && c->best->residual > c->tolerance) {
+                polish(c);
+            }
+        }
+    }
+}
+
 /// L3: accelerated sweeps, which go round what Newton leaps into, and Newton from where they end. From the warm start first: what is best by then may
 /// lie far along the self-stress.
 static void rung_anderson(climb *c) {
@@ -172,6 +206,12 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     if (done(c)) {
         return;
     }
+    if (c->tolerance >= LOOSE && !is_cold(c)) {
+        kki_sparse_anderson(w, c->now, c->best, UNSEARCHED * c->tolerance, QUICK_SWEEPS, c->stats);
+        if (c->best->residual <= c->tolerance) {
+            return;
+        }
+    }
     if (c->s->nrow > MANY_ROWS) { // a factor costs as much as hundreds of sweeps
         kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, FIRST_SWEEPS, c->stats);
         if (c->best->residual <= UNFACTORED * c->tolerance) {
@@ -182,6 +222,12 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
         // no room for a factor
         kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, MOST_SWEEPS, c->stats);
         return;
+    }
+    if (c->tolerance >= LOOSE && kki_sparse_inside_fits(c->s)) {
+        rung_inside(c);
+        if (c->best->residual <= c->tolerance) {
+            return;
+        }
     }
     rung_newton(c, o->newton, true);
     rung_proximal(c, MOST_PROXIMAL, c->tolerance);

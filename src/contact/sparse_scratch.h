@@ -4,6 +4,7 @@
 
 #include "contact/bundles.h"
 #include "contact/sparse.h"
+#include "contact/sparse_interior.h"
 
 /// Order of elimination and pattern of the factor: a function of the graph of touching bodies alone.
 typedef struct kki_sparse_pattern {
@@ -61,7 +62,7 @@ typedef struct kki_sparse_system {
     double floor;
 } kki_sparse_system;
 
-enum { KKI_SPARSE_ITERATES = 3, KKI_SPARSE_HISTORY = 5 };
+enum { KKI_SPARSE_ITERATES = 4, KKI_SPARSE_HISTORY = 5 };
 
 /// Turns of sweeps that Anderson's acceleration combines; [rows] each.
 typedef struct kki_sparse_history {
@@ -77,6 +78,7 @@ typedef struct kki_sparse_scratch {
     kki_sparse_iterate iterate[KKI_SPARSE_ITERATES];
     kki_bundles bundles; ///< of sweeps without anything else
     kki_sparse_history history;
+    kki_inside inside;
     double *R, *e;          ///< [6 × rows], [rows] of a Newton step
     double *dz, *du;        ///< [width], [rows]
     double *kept;           ///< [width] motion of the convex problem
@@ -139,6 +141,16 @@ bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double e
 /// Accelerated sweeps from `best`, which follows, down to `enough`. @param it  scratch    @param limit  sweeps
 void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best, double enough,
                          int limit, kki_solver_stats *stats);
+
+// ---- sparse_interior.c
+
+/// Whether the walk is for this island: contacts with friction and nothing else.
+bool kki_sparse_inside_fits(const kki_sparse_system *s);
+/// A start near `from`. @param share  of the centre's size by which it is moved inside: 1 forgets it    @param it  where the walk is
+void kki_sparse_inside_begin(kki_sparse_scratch *w, const kki_sparse_iterate *from, double share,
+                             kki_sparse_iterate *it);
+/// One step. False where it cannot go on. Uses R, e, dz, du and the factor, whose pattern must be there; R is the walk's alone while it lasts.
+bool kki_sparse_inside_advance(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_solver_stats *stats);
 
 // ---- sparse_newton.c
 

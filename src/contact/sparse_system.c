@@ -77,7 +77,7 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     place_graph(layout, size, &w->graph);
     place_factor(layout, size, &w->factor);
     for (int k = 0; k < KKI_SPARSE_ITERATES; k++) {
-        KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows);
+        KKI_LAYOUT_ARRAY(layout, w->iterate[k].lambda, rows + 3 * (KKI_FOUR - 1));
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].u, rows);
         KKI_LAYOUT_ARRAY(layout, w->iterate[k].z, width + KKI_BODY_PAD);
     }
@@ -86,10 +86,11 @@ static void place(kki_layout *layout, const kki_sparse_size *size, kki_sparse_sc
     KKI_LAYOUT_ARRAY(layout, w->bundles.colour, (size_t)size->ties);
     KKI_LAYOUT_ARRAY(layout, w->bundles.rest, (size_t)size->ties);
     place_history(layout, rows, &w->history);
+    KKI_LAYOUT_ARRAY(layout, w->inside.four, (size_t)(size->blocks + KKI_FOUR - 1) / KKI_FOUR);
     KKI_LAYOUT_ARRAY(layout, w->R, 6 * rows);
-    KKI_LAYOUT_ARRAY(layout, w->e, rows);
+    KKI_LAYOUT_ARRAY(layout, w->e, rows + 3 * (KKI_FOUR - 1));
     KKI_LAYOUT_ARRAY(layout, w->dz, width);
-    KKI_LAYOUT_ARRAY(layout, w->du, rows);
+    KKI_LAYOUT_ARRAY(layout, w->du, rows + 3 * (KKI_FOUR - 1));
     KKI_LAYOUT_ARRAY(layout, w->minus_gradient, width);
     KKI_LAYOUT_ARRAY(layout, w->kept, width);
     KKI_LAYOUT_ARRAY(layout, w->centre, rows);
@@ -116,6 +117,7 @@ kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allo
     work->scratch->factor.pattern = &work->scratch->pattern;
     work->kernels = kki_sparse_kernels_best();
     work->scratch->bundles.kernels = kki_bundle_kernels_best();
+    work->scratch->inside.kernels = kki_inside_kernels_best();
     return KK_OK;
 }
 
