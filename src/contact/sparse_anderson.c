@@ -115,7 +115,7 @@ void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_spar
         }
         wait = is_leap && wait > LEAST_WAIT ? wait - 1 : wait;
         before = size;
-        if (k / TURN % 2) {
+        if (k == 0 || k / TURN % 2) {
             kki_sparse_judge(s, it);
             if (it->residual < best->residual) {
                 kki_sparse_copy(s, it, best);

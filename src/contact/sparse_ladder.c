@@ -20,7 +20,7 @@ static const double NEARLY = 100;
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 /// A walk inside begins that many times its start's error away from it, at least that far, and looks for sweeps' help at that many tolerances.
-static const double MARGIN = 10, LEAST_MARGIN = 1e-3, CLOSE = 100;
+static const double MARGIN = 10, LEAST_MARGIN = 1e-3, CLOSE = 100, CLOSER = 0.3;
 
 enum { BEST, NOW, TRY, INSIDE }; // iterates
 enum {
@@ -30,7 +30,8 @@ enum {
     MANY_ROWS = 10000,
     MOST_PROXIMAL = 30,
     MORE_SWEEPS = 60,
-    QUICK_SWEEPS = 60,
+    FACTORS_WORTH = 10,
+    MOST_QUICK = 800,
     MOST_INSIDE = 40
 };
 
@@ -147,30 +148,56 @@ static void rung_proximal(climb *c, int limit, double target) {
     }
 }
 
+/// How many sweeps take as long as some factors: W = Σ n² over columns of n blocks is what a factor takes, and a sweep 0.6 for each tie.
+static int affordable_sweeps(const climb *c) {
+    const kki_sparse_pattern *p = &c->w->pattern;
+    int64_t work = 0;
+    for (int k = 0; k < p->nbody; k++) {
+        const int64_t n = p->column[k + 1] - p->column[k];
+        work += n * n;
+    }
+    const int64_t sweeps = FACTORS_WORTH * (3 + 5 * work / (3 * c->s->problem->ntie));
+    return sweeps < MOST_QUICK ? (int)sweeps : MOST_QUICK;
+}
+
 /// Sweeps from where the walk is: what they do not see through becomes clear in the walk, and what is slow there, contacts that are about to open
 /// or to slide, is theirs.
-static void polish(climb *c) {
+static void polish(climb *c, int sweeps) {
     kki_sparse_copy(c->s, &c->w->iterate[INSIDE], c->try);
-    kki_sparse_anderson(c->w, c->now, c->try, UNSEARCHED * c->tolerance, QUICK_SWEEPS, c->stats);
+    kki_sparse_anderson(c->w, c->now, c->try, UNSEARCHED * c->tolerance, sweeps, c->stats);
     keep(c, c->try, KKI_RUNG_PROXIMAL);
 }
 
 /// For few digits, L1½: the walk inside all cones, from near the best and, where that fails, from the centre.
-static void rung_inside(climb *c) {
+static void rung_inside(climb *c, int sweeps) {
     kki_sparse_iterate *it = &c->w->iterate[INSIDE];
     const double near = MARGIN * c->best->residual / c->s->size;
     for (int pass = 0; pass < 2 && c->best->residual > c->tolerance; pass++) {
+        double close = CLOSE * c->tolerance;
         kki_sparse_inside_begin(c->w, c->best, pass > 0 ? 1 : kki_clamp(near, LEAST_MARGIN, 1), it);
         for (int k = 0; k < MOST_INSIDE && c->best->residual > c->tolerance; k++) {
             if (!kki_sparse_inside_advance(c->w, it, c->stats)) {
                 break;
             }
             keep(c, it, KKI_RUNG_PROXIMAL);
-            if (it->residual <= CLOSE * c->tolerance && c->best->residual > c->tolerance) {
-                polish(c);
+            if (it->residual <= close && c->best->residual > c->tolerance) {
+                polish(c, sweeps);
+                close = CLOSER * it->residual;
             }
         }
     }
+}
+
+/// Few digits of an island that is not too large for a factor: sweeps while they are cheap, then the walk. True where that was enough.
+static bool climb_loosely(climb *c) {
+    const int sweeps = affordable_sweeps(c);
+    if (!is_cold(c)) {
+        kki_sparse_anderson(c->w, c->now, c->best, UNSEARCHED * c->tolerance, sweeps, c->stats);
+    }
+    if (c->best->residual > c->tolerance && kki_sparse_inside_fits(c->s)) {
+        rung_inside(c, sweeps);
+    }
+    return c->best->residual <= c->tolerance;
 }
 
 /// L3: accelerated sweeps, which go round what Newton leaps into, and Newton from where they end. From the warm start first: what is best by then may
@@ -200,17 +227,11 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     c->enough = enough_of(c, c->s->floor);
     if (is_cold(c)) {
         c->epsilon = 1e-4;
-    } else {
+    } else if (c->tolerance < LOOSE) {
         rung_sweep(c, 12);
     }
     if (done(c)) {
         return;
-    }
-    if (c->tolerance >= LOOSE && !is_cold(c)) {
-        kki_sparse_anderson(w, c->now, c->best, UNSEARCHED * c->tolerance, QUICK_SWEEPS, c->stats);
-        if (c->best->residual <= c->tolerance) {
-            return;
-        }
     }
     if (c->s->nrow > MANY_ROWS) { // a factor costs as much as hundreds of sweeps
         kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, FIRST_SWEEPS, c->stats);
@@ -223,11 +244,8 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
         kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, MOST_SWEEPS, c->stats);
         return;
     }
-    if (c->tolerance >= LOOSE && kki_sparse_inside_fits(c->s)) {
-        rung_inside(c);
-        if (c->best->residual <= c->tolerance) {
-            return;
-        }
+    if (c->tolerance >= LOOSE && climb_loosely(c)) {
+        return;
     }
     rung_newton(c, o->newton, true);
     rung_proximal(c, MOST_PROXIMAL, c->tolerance);
