@@ -37,8 +37,10 @@ typedef struct kk_step_options {
     double
         tolerance; ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
     int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice (openhrp 120, springhead 15, kuroda 1000 descents)
-    int max_newton; ///< Newton iterations; 0: likewise
-    int budget;     ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
+    /// Newton iterations of an island, at most: of many bodies in all, else from a start. A step that this leaves above the tolerance is
+    /// taken as it is, and the report says so (cut_short, residual, worst_body). 0: as many as it takes, and then it fails
+    int max_newton;
+    int budget; ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode
     kk_restitution_law restitution_law;
     double restitution_speed; ///< m/s; slower impacts do not bounce; 0: 0.01
     double correction;        ///< m; most by which a step repairs penetration; 0: 0.01
@@ -93,7 +95,7 @@ typedef struct kk_report {
     int events;                                  ///< stops of sliding and impacts found inside the step
     int broken;                                  ///< loops that broke in the step
     int parts;                                   ///< that the step was taken in, because of fast bodies; 1
-    int cut_short;                               ///< 1: the budget ended the solution before the tolerance
+    int cut_short;                               ///< 1: budget or max_newton ended the solution before the tolerance
     double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
 } kk_report;
 

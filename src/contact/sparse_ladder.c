@@ -20,7 +20,7 @@ static const double NEARLY = 100;
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 /// A walk inside begins that many times its start's error away from it, at least that far, and looks for sweeps' help at that many tolerances.
-static const double MARGIN = 10, LEAST_MARGIN = 1e-3, CLOSE = 100, CLOSER = 0.3;
+static const double MARGIN = 10, LEAST_MARGIN = 1e-2, CLOSE = 100, CLOSER = 0.3;
 
 enum { BEST, NOW, TRY, INSIDE }; // iterates
 enum {
@@ -43,6 +43,7 @@ typedef struct climb {
     double tolerance;
     double epsilon; ///< shift to begin with
     double enough;  ///< residual at which the search ends
+    int factors;    ///< at most; 0: no limit
 } climb;
 
 static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
@@ -61,6 +62,12 @@ static bool keep(climb *c, const kki_sparse_iterate *it, int rung) {
     kki_sparse_copy(c->s, it, c->best);
     c->stats->rung = rung;
     return true;
+}
+
+/// Factors that are left, `most` at most.
+static int allowed(const climb *c, int most) {
+    const int left = c->factors - c->stats->factorisations;
+    return c->factors == 0 || left > most ? most : left < 0 ? 0 : left;
 }
 
 static bool done(const climb *c) {
@@ -90,7 +97,7 @@ static void rung_sweep(climb *c, int limit) {
 /// ones, a large one holds λ back. Without patience it ends at the first step that makes things worse.
 static void rung_newton(climb *c, int limit, bool patient) {
     double epsilon = c->epsilon;
-    for (int k = 0; k < limit && !done(c); k++) {
+    for (int k = 0; k < limit && !done(c) && allowed(c, 1); k++) {
         const double before = c->best->residual;
         kki_sparse_copy(c->s, c->best, c->now);
         if (!kki_sparse_newton_step(c->w, c->now, epsilon, 1, c->stats)) {
@@ -127,10 +134,11 @@ static void rung_proximal(climb *c, int limit, double target) {
     const double share = c->best->residual / c->s->size;
     double epsilon = share < 1e-6 ? 1e-6 : share > COARSE ? COARSE : share, shrink = 0.1;
     kki_sparse_copy(c->s, c->best, c->try); // the last that was solved
-    for (int k = 0; k < limit && c->best->residual > target; k++) {
+    for (int k = 0; k < limit && c->best->residual > target && allowed(c, 1); k++) {
         const double before = c->try->residual;
         kki_sparse_copy(c->s, c->try, c->now);
-        const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, 0.05 * before, 10, 10, c->stats);
+        const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, 0.05 * before, allowed(c, 10),
+                                                allowed(c, 20) - allowed(c, 10), c->stats);
         const bool better = keep(c, c->now, KKI_RUNG_PROXIMAL);
         if (solved) {
             kki_sparse_copy(c->s, c->now, c->try);
@@ -172,10 +180,10 @@ static void polish(climb *c, int sweeps) {
 static void rung_inside(climb *c, int sweeps) {
     kki_sparse_iterate *it = &c->w->iterate[INSIDE];
     const double near = MARGIN * c->best->residual / c->s->size;
-    for (int pass = 0; pass < 2 && c->best->residual > c->tolerance; pass++) {
+    for (int pass = 0; pass < 2 && c->best->residual > c->tolerance && allowed(c, 1); pass++) {
         double close = CLOSE * c->tolerance;
         kki_sparse_inside_begin(c->w, c->best, pass > 0 ? 1 : kki_clamp(near, LEAST_MARGIN, 1), it);
-        for (int k = 0; k < MOST_INSIDE && c->best->residual > c->tolerance; k++) {
+        for (int k = 0; k < MOST_INSIDE && c->best->residual > c->tolerance && allowed(c, 1); k++) {
             if (!kki_sparse_inside_advance(c->w, it, c->stats)) {
                 break;
             }
@@ -203,7 +211,7 @@ static bool climb_loosely(climb *c) {
 /// L3: accelerated sweeps, which go round what Newton leaps into, and Newton from where they end. From the warm start first: what is best by then may
 /// lie far along the self-stress.
 static void rung_anderson(climb *c) {
-    for (int k = 0; k < 2 && c->best->residual > c->tolerance; k++) {
+    for (int k = 0; k < 2 && c->best->residual > c->tolerance && allowed(c, 1); k++) {
         kki_sparse_anderson(c->w, c->now, c->best, UNFACTORED * c->tolerance, LAST_SWEEPS, c->stats);
         c->epsilon = 1e-5;
         rung_newton(c, 5, true);
@@ -342,8 +350,9 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
         return sweep_only(problem, options, work, lambda, u, certificate, stats);
     }
     kki_sparse_system_make(problem, work->kernels, options->floor, w);
-    climb c = {w,    &w->system, stats, &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance,
-               1e-5, 0};
+    climb c = {
+        w,    &w->system, stats,           &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance,
+        1e-5, 0,          options->factors};
     memset(w->mode, -1, (size_t)problem->rows.nblock);
     shift(&problem->rows, lambda, 1, c.best->lambda);
     kki_sparse_judge(c.s, c.best);

@@ -124,7 +124,8 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     s->report.sweeps += stats.sweeps;
     s->report.factorisations += stats.factorisations;
     s->report.residual = proof.residual > s->report.residual ? proof.residual : s->report.residual;
-    return stats.solved || s->options.budget > 0 ? KK_OK : KK_NOT_CONVERGED;
+    s->report.cut_short |= !stats.solved;
+    return stats.solved || s->options.budget > 0 || s->options.max_newton > 0 ? KK_OK : KK_NOT_CONVERGED;
 }
 
 /// Whether nothing has to act: no contact, limit or tendon closes, and there is nothing else.

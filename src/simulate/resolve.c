@@ -53,7 +53,8 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
     }
     const kki_sparse_problem wide = kki_wide_problem(s, I);
     const kk_status status = kki_sparse_solve(&wide, options, &s->wide.solver, lambda, u, proof, stats);
-    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || !kki_wide_fill_dense(s, I)) {
+    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || options->factors > 0 ||
+        !kki_wide_fill_dense(s, I)) {
         return status;
     }
     // small enough for the dense ladder, which knows more rungs
@@ -148,7 +149,8 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     o.tolerance = s->options.tolerance * fastest; // of what moves faster than 1 m/s, relative
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
-    o.newton = s->options.max_newton > 0 ? s->options.max_newton : o.newton;
+    o.factors = s->options.max_newton;
+    o.newton = o.factors > 0 && o.factors < o.newton ? o.factors : o.newton;
     return o;
 }
 
@@ -208,7 +210,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
         return complain(m, s, I, stats.block, status, 0, error);
     }
     note(m, s, I, &proof, &stats);
-    if (!stats.solved && s->options.budget == 0) {
+    if (!stats.solved && s->options.budget == 0 && s->options.max_newton == 0) {
         return complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
     }
     s->report.cut_short |= !stats.solved;
