@@ -252,6 +252,11 @@ static bool climb_path(climb *c, const kki_iterate *warm) {
     return arrived(c);
 }
 
+/// What has many rows and is a tenth of the tolerance from its law is not worth the slow rungs.
+static bool fine(const climb *c) {
+    return !c->system->low_rank && c->system->nrow > LAST_DIGITS && c->best->residual <= FINE * c->options->tolerance;
+}
+
 /// The warm start's modes, then the sure way.
 static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, warm->lambda);
@@ -274,7 +279,8 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (arrived(c) || (brisk && c->best->residual == warm->residual && climb_kept(c, warm))) {
         return true;
     }
-    if ((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) {
+    if (((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) ||
+        (!cold && fine(c))) {
         return true;
     }
     if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c, warm)) {
@@ -283,9 +289,7 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (brisk) {
         newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true});
     }
-    const bool fine = !cold && !c->system->low_rank && c->system->nrow > LAST_DIGITS &&
-                      c->best->residual <= FINE * c->options->tolerance;
-    return arrived(c) || fine || enough(c) || climb_interior(c) || enough(c) || climb_convex(c) ||
+    return arrived(c) || (!cold && fine(c)) || enough(c) || climb_interior(c) || enough(c) || climb_convex(c) ||
            c->best->residual <= last_digits(c);
 }
 
