@@ -93,15 +93,7 @@ static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
     const kki_dense_kernels *kernels = s->solver.kernels;
     double *v = n->Q + c * n->width;
     const double before = kernels->dot(n->width, v, v);
-    double after = before;
-    for (int round = 0; round < 2 && !(round == 1 && after > MUCH * MUCH * before); round++) {
-        for (int k = 0; k < c; k++) {
-            const double f = kernels->dot(n->width, n->Q + k * n->width, v);
-            kernels->add(n->width, -f, n->Q + k * n->width, v);
-            n->R[k * n->stride + c] += f;
-        }
-        after = kernels->dot(n->width, v, v);
-    }
+    const double after = kernels->orthogonalise(c, n->width, n->Q, v, n->stride, n->R + c, MUCH * MUCH);
     const int depends = !(after > DEPENDENT * DEPENDENT * before);
     const double size = depends ? 0 : kk_sqrt(after), f = depends ? 0 : 1 / size;
     n->R[c * n->stride + c] = size;
@@ -175,12 +167,8 @@ void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int p = 0; p < n->npair; p++) {
         int32_t range[2];
         list_wrenches(s, I, p, n->wrench, range);
-        for (int k = 0; k < UNITS * (p + 1); k++) {
-            for (int x = 0; x < UNITS; x++) {
-                s->solver.kernels->add(4 * (range[1] - range[0]), n->R[k * n->stride + UNITS * p + x],
-                                       n->wrench + x * I->stride + 4 * range[0], s->Y + k * I->stride + 4 * range[0]);
-            }
-        }
+        s->solver.kernels->blend(UNITS * (p + 1), n->stride, n->R + UNITS * p, range[1] - range[0], I->stride,
+                                 n->wrench + 4 * range[0], s->Y + 4 * range[0]);
     }
 }
 
