@@ -15,7 +15,7 @@ static inline int kki_round4(int n) {
     return (n + 3) & ~3;
 }
 
-enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512 };
+enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512, KKI_BASIS_ROWS = 128 };
 
 struct kki_problem;
 struct kki_certificate;
@@ -57,7 +57,7 @@ typedef struct kki_dense_kernels {
     void (*transpose)(int nv, int n, int stride, const double *Y, int width, double *columns);
     /// Σ over the rows of Y of y[i] y[i], y[i] y[i + 1] and y[i] y[i + 2]: the parts of G by its diagonal. @param near [3 × stride]
     void (*near_products)(int nv, int stride, const int32_t *span, const double *Y, double *near);
-    /// Takes out of v what lies along the first c rows of Q, [c × width], each of length one; r[k stride] grows by v's part along row k. A second
+    /// Takes out of v what lies along the first c rows of Q, [c × width], c ≤ KKI_BASIS_ROWS, each of length one; r[k stride] grows by v's part along row k. A second
     /// time where v² comes down to less than `much` of what it was. Gives v² in the end.
     double (*orthogonalise)(int c, int width, const double *Q, double *v, int stride, double *r, double much);
     /// Y += R P: n rows of R [stride apart], six columns; P [6 × wide], `width` vectors of it; Y's rows are `wide` apart, too.
