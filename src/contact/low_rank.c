@@ -7,7 +7,7 @@
 #include "contact/scratch.h"
 
 bool kki_low_rank_wanted(const kki_problem *p) {
-    return p->Y && p->nrow > KKI_DENSE_ROWS && p->nrow > p->nv;
+    return p->Y && !p->G && p->nrow > p->nv && (p->nrow > KKI_DENSE_ROWS || p->nrow >= 3 * p->nv);
 }
 
 void kki_low_rank_form(const kki_problem *p, const kki_dense_kernels *kernels, double *G) {

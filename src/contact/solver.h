@@ -52,7 +52,7 @@ typedef struct kki_solver_stats {
     bool solved;    ///< residual ≤ tolerance
 } kki_solver_stats;
 
-/// Rows above which, if they are also more than nv, G is not formed but worked with as Yᵀ Y.
+/// Rows above which, if they are also more than nv, G is not formed but worked with as Yᵀ Y; three times nv in any case.
 enum { KKI_DENSE_ROWS = 60 };
 
 typedef struct kki_solver_size {
