@@ -20,7 +20,7 @@ static const double NEARLY = 100;
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
 /// A walk inside begins that many times its start's error away from it, at least that far, and looks for sweeps' help at that many tolerances.
-static const double MARGIN = 10, LEAST_MARGIN = 1e-2, CLOSE = 100, CLOSER = 0.3;
+static const double MARGIN = 10, LEAST_MARGIN = 1e-3, CLOSE = 100, CLOSER = 0.3;
 
 enum { BEST, NOW, TRY, INSIDE }; // iterates
 enum {

@@ -42,7 +42,8 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
 
 /// Whether the sparse solver takes it: many bodies, or sweeps alone, which are cheapest where rows are short.
 static int is_wide(const kk_simulator *s, const kki_island *I) {
-    const int many = I->ntree >= KKI_WIDE_TREES && I->nrow > KKI_WIDE_ROWS;
+    const int many = I->ntree >= KKI_WIDE_TREES &&
+                     I->nrow > (s->options.tolerance >= KKI_WIDE_LOOSE ? KKI_WIDE_FEW_ROWS : KKI_WIDE_ROWS);
     const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_WIDE_SWEPT;
     return s->wide.width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
 }
