@@ -20,8 +20,9 @@ struct start {
     double timestep = 0;                               ///< 0: the file's
     double tolerance = 0;                              ///< m/s, of our certificate; 0: 1e-9
     int budget = 0;                                    ///< > 0: so many of our sweeps and no certificate
-    int settle = 0;                                    ///< steps before the start
-    int solver = -1;                                   ///< of MuJoCo: 0 PGS, 1 CG, 2 Newton; −1: the file's
+    int factors = 0; ///< > 0: so many of our factors an island; what they leave is taken and named
+    int settle = 0;  ///< steps before the start
+    int solver = -1; ///< of MuJoCo: 0 PGS, 1 CG, 2 Newton; −1: the file's
 };
 
 class world {
@@ -54,7 +55,8 @@ class our_world : public world {
   public:
     double worst_residual = 0, worst_penetration = 0;
     long sweeps = 0, newton = 0;
-    std::vector<int> missed; ///< steps that failed by the tolerance and were taken again with a hundred times as much
+    std::vector<int>
+        missed; ///< steps that missed the tolerance: taken again with a hundred times as much, or as they are where factors are bounded
     /// Seconds a stage since the last reset; the clock costs time itself, so it runs only when asked for.
     virtual void use_clock(bool on) = 0;
     std::vector<std::pair<std::string, double>> seconds;

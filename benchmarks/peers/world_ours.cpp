@@ -56,6 +56,9 @@ class world_of_ours final : public our_world {
             status = kk_step(model, state, simulator, &input, &error);
             set_options(tolerance);
         }
+        if (factors > 0 && kk_simulator_report(simulator).cut_short) {
+            missed.push_back(count);
+        }
         count++;
         return status == KK_OK && (!is_watched || watch());
     }
@@ -90,7 +93,7 @@ class world_of_ours final : public our_world {
     bool is_watched = false;
     double tolerance = 0;
     bool is_lenient = false;
-    int budget = 0, count = 0;
+    int budget = 0, factors = 0, count = 0;
     bool is_race = false; // of sweeps: not only what settles in peace has a budget
 };
 
@@ -122,6 +125,7 @@ world_of_ours::world_of_ours(const std::string &path, const start &s) {
     }
     tolerance = s.tolerance;
     budget = s.budget;
+    factors = s.factors;
     is_race = s.budget > 0;
     is_lenient = s.tolerance > 0;
     set_options(tolerance);
@@ -164,6 +168,7 @@ void world_of_ours::set_options(double within) {
     kk_step_options options = {};
     options.tolerance = within;
     options.budget = budget;
+    options.max_newton = factors;
     options.discrete = is_race ? 2 : budget > 0; // as the engines beside it
     options.clock = is_watched ? seconds_now : nullptr;
     demand(kk_simulator_set_options(simulator, &options, &error), error, "options");
