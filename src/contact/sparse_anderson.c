@@ -12,7 +12,7 @@
 #include "contact/sparse_scratch.h"
 #include "math/dense.h"
 
-enum { DEPTH = KKI_SPARSE_HISTORY, TURN = 4, LEAST_WAIT = 4, MOST_WAIT = 64 };
+enum { DEPTH = KKI_SPARSE_HISTORY, LEAST_WAIT = 4, MOST_WAIT = 64 };
 
 typedef struct history {
     kki_sparse_history *h;
@@ -82,12 +82,12 @@ static void follow(const kki_sparse_system *s, kki_sparse_iterate *it) {
 }
 
 /// One turn; gives the squared length of its change.
-static double turn(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_solver_stats *stats) {
+static double turn(kki_sparse_scratch *w, kki_sparse_iterate *it, int sweeps, kki_solver_stats *stats) {
     const int n = w->system.nrow;
     double *change = w->history.change;
     memcpy(change, it->lambda, sizeof *change * (size_t)n);
-    kki_bundles_sweep(&w->system, &w->bundles, TURN, it->lambda, it->z);
-    stats->sweeps += TURN;
+    kki_bundles_sweep(&w->system, &w->bundles, sweeps, it->lambda, it->z);
+    stats->sweeps += sweeps;
     for (int i = 0; i < n; i++) {
         change[i] = it->lambda[i] - change[i];
     }
@@ -95,15 +95,15 @@ static double turn(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_solver_sta
 }
 
 void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best, double enough,
-                         int limit, kki_solver_stats *stats) {
+                         int limit, int length, kki_solver_stats *stats) {
     const kki_sparse_system *s = &w->system;
     history y = {.h = &w->history, .n = s->nrow};
     double before = __builtin_inf();
     bool is_leap = false; // the last λ was a combination
     kki_bundles_make(s->problem, s->soft, &w->bundles);
     kki_sparse_copy(s, best, it);
-    for (int k = 0, wait = LEAST_WAIT, plain = 0; k < limit && best->residual > enough; k += TURN) {
-        const double size = turn(w, it, stats);
+    for (int k = 0, wait = LEAST_WAIT, plain = 0; k < limit && best->residual > enough; k += length) {
+        const double size = turn(w, it, length, stats);
         if (is_leap && !(size <= before)) {
             memcpy(it->lambda, w->history.last, sizeof *it->lambda * (size_t)s->nrow);
             follow(s, it);
@@ -115,7 +115,7 @@ void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_spar
         }
         wait = is_leap && wait > LEAST_WAIT ? wait - 1 : wait;
         before = size;
-        if (k == 0 || k / TURN % 2) {
+        if (k == 0 || k / length % 2) {
             kki_sparse_judge(s, it);
             if (it->residual < best->residual) {
                 kki_sparse_copy(s, it, best);

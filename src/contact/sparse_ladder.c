@@ -24,6 +24,8 @@ static const double MARGIN = 10, LEAST_MARGIN = 1e-3, CLOSE = 100, CLOSER = 0.3;
 
 enum { BEST, NOW, TRY, INSIDE }; // iterates
 enum {
+    TURN = 4,
+    QUICK_TURN = 6,
     MOST_SWEEPS = 6000,
     LAST_SWEEPS = 2000,
     FIRST_SWEEPS = 1500,
@@ -172,7 +174,7 @@ static int affordable_sweeps(const climb *c) {
 /// or to slide, is theirs.
 static void polish(climb *c, int sweeps) {
     kki_sparse_copy(c->s, &c->w->iterate[INSIDE], c->try);
-    kki_sparse_anderson(c->w, c->now, c->try, UNSEARCHED * c->tolerance, sweeps, c->stats);
+    kki_sparse_anderson(c->w, c->now, c->try, UNSEARCHED * c->tolerance, sweeps, QUICK_TURN, c->stats);
     keep(c, c->try, KKI_RUNG_PROXIMAL);
 }
 
@@ -200,7 +202,7 @@ static void rung_inside(climb *c, int sweeps) {
 static bool climb_loosely(climb *c) {
     const int sweeps = affordable_sweeps(c);
     if (!is_cold(c)) {
-        kki_sparse_anderson(c->w, c->now, c->best, UNSEARCHED * c->tolerance, sweeps, c->stats);
+        kki_sparse_anderson(c->w, c->now, c->best, UNSEARCHED * c->tolerance, sweeps, QUICK_TURN, c->stats);
     }
     if (c->best->residual > c->tolerance && kki_sparse_inside_fits(c->s)) {
         rung_inside(c, sweeps);
@@ -212,7 +214,7 @@ static bool climb_loosely(climb *c) {
 /// lie far along the self-stress.
 static void rung_anderson(climb *c) {
     for (int k = 0; k < 2 && c->best->residual > c->tolerance && allowed(c, 1); k++) {
-        kki_sparse_anderson(c->w, c->now, c->best, UNFACTORED * c->tolerance, LAST_SWEEPS, c->stats);
+        kki_sparse_anderson(c->w, c->now, c->best, UNFACTORED * c->tolerance, LAST_SWEEPS, TURN, c->stats);
         c->epsilon = 1e-5;
         rung_newton(c, 5, true);
     }
@@ -230,9 +232,11 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     if (done(c)) {
         return;
     }
-    const double rounding = kki_sparse_rounding(c->s, c->best, c->w->dz);
-    c->w->system.floor = rounding > c->s->floor ? rounding : c->s->floor;
-    c->enough = enough_of(c, c->s->floor);
+    if (c->tolerance < LOOSE) {
+        const double rounding = kki_sparse_rounding(c->s, c->best, c->w->dz);
+        c->w->system.floor = rounding > c->s->floor ? rounding : c->s->floor;
+        c->enough = enough_of(c, c->s->floor);
+    }
     if (is_cold(c)) {
         c->epsilon = 1e-4;
     } else if (c->tolerance < LOOSE) {
@@ -242,14 +246,14 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
         return;
     }
     if (c->s->nrow > MANY_ROWS) { // a factor costs as much as hundreds of sweeps
-        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, FIRST_SWEEPS, c->stats);
+        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, FIRST_SWEEPS, TURN, c->stats);
         if (c->best->residual <= UNFACTORED * c->tolerance) {
             return;
         }
     }
     if (!kki_sparse_order(c->s->problem, &work->size, &w->pattern, &w->graph, w->factor.spot)) {
         // no room for a factor
-        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, MOST_SWEEPS, c->stats);
+        kki_sparse_anderson(w, c->now, c->best, UNFACTORED * c->tolerance, MOST_SWEEPS, TURN, c->stats);
         return;
     }
     if (c->tolerance >= LOOSE && climb_loosely(c)) {

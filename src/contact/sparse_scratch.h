@@ -139,8 +139,9 @@ bool kki_sparse_proximal(kki_sparse_scratch *w, kki_sparse_iterate *it, double e
 // ---- sparse_anderson.c
 
 /// Accelerated sweeps from `best`, which follows, down to `enough`. @param it  scratch    @param limit  sweeps
+/// @param length  sweeps of a turn
 void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best, double enough,
-                         int limit, kki_solver_stats *stats);
+                         int limit, int length, kki_solver_stats *stats);
 
 // ---- sparse_interior.c
 

@@ -413,7 +413,7 @@ KK_TEST(sparse_few_digits_of_walls) {
     kk_random r = {13, 9, 0};
     double first[CASE_ROWS];
     c->options.tolerance = 1e-6;
-    for (int n = 0; n < 12; n++) {
+    for (int n = 0; n < 6; n++) {
         const kki_inside_kernels *best = s->work.scratch->inside.kernels;
         wall(c, 6, 6, &r);
         for (int i = 0; i < c->p.nrow; i++) {
