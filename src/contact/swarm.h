@@ -47,12 +47,13 @@ typedef struct kki_swarm_point {
     _Alignas(64) double arm
         [2][3][KKI_SWARM_LANES]; ///< from the centres of A and B; once prepared, of several points in the face's axes
     double inverse_n[KKI_SWARM_LANES];    ///< 1/Gnn; 0: nothing moves it
-    double across[2][KKI_SWARM_LANES];    ///< Gn1, Gn2
     double inverse_t[3][KKI_SWARM_LANES]; ///< of the tangential 2 × 2: 11, 12, 22
-    double step[KKI_SWARM_LANES];         ///< 1 over its larger eigenvalue
+    double follow[2][KKI_SWARM_LANES];    ///< the same times (Gn1, Gn2): friction that the normal impulse asks for
     double g[3][KKI_SWARM_LANES];
     double lambda[3][KKI_SWARM_LANES]; ///< of one sweep's share of the step
     double total[3][KKI_SWARM_LANES];  ///< of all so far
+    double across[2][KKI_SWARM_LANES]; ///< Gn1, Gn2; with the next for what slides
+    double step[KKI_SWARM_LANES];      ///< 1 over the larger eigenvalue of the tangential 2 × 2
 } kki_swarm_point;
 
 /// The same points: what only their beginning and their end need.
