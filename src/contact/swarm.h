@@ -91,6 +91,7 @@ enum { KKI_SWARM_BATCH = 1024 };
 typedef struct kki_swarm {
     const struct kki_swarm_kernels *kernels; ///< what this CPU runs
     const kk_workers *workers;               ///< NULL: the calling thread alone
+    bool may_bounce;                         ///< some bundle may say so
     int32_t nbody, count, nbatch;            ///< count: of bundles
     kki_swarm_batch *batch;
     kki_swarm_bundle *bundle;
@@ -140,11 +141,17 @@ typedef void kki_swarm_work(void *context, const kki_swarm_batch *batch, const k
 /// All batches: a worker each, and large ones by all workers.
 void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context);
 
-/// λ of the budget's sweeps, from each point's share in `lambda`: into `total`.
-void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps);
-/// The proof of `total`, at velocities made anew from it.
-void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers);
-/// The position pass; false where there is nothing to repair. Velocities are those it moves bodies with.
-bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps, double most);
+/// What the caller does with a bundle.
+typedef void kki_swarm_visit(void *context, int bundle);
+
+/// λ of the budget's sweeps, from each point's share in `lambda`: into `total`. @param begin  fills a bundle and its points; NULL: they are
+void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps,
+                     kki_swarm_visit *begin, void *context);
+/// The proof of `total`, at velocities made anew from it. @param finish  behind the proof of a bundle; NULL: nothing
+void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, kki_swarm_visit *finish,
+                     void *context);
+/// The position pass over bundles that it has been posed for (kernels, repose); false where there is nothing to repair. Velocities are those it
+/// moves bodies with.
+bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps);
 
 #endif

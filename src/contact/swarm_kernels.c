@@ -338,6 +338,9 @@ BODY void keep_answer(kki_swarm_bundle *b, int side, const response *k) {
     quad *to = (quad *)b->answer, *rest = to + 4 + 5 * side;
     to[side] = k->m;
     to[2 + side] = k->xx;
+    if (b->is_round) {
+        return;
+    }
     rest[0] = k->yy;
     rest[1] = k->zz;
     rest[2] = k->xy;

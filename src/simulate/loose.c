@@ -12,7 +12,7 @@
 /// corner before the other, and shake what stands. By a fifth of the budget's sweeps.
 static const double SLOP = 0.01, REPAIR = 0.2;
 enum { REPAIRS = 5 };
-enum { FACE_GRAIN = 8, BODY_GRAIN = 64 };
+enum { BODY_GRAIN = 64 };
 
 // ---- what does not change
 
@@ -373,7 +373,7 @@ int kki_loose_has_tree(const kk_simulator *s, int tree) {
 typedef struct passing {
     const kk_model *m;
     kk_simulator *s;
-    int first; ///< body or bundle of the batch
+    int first; ///< body of the batch
 } passing;
 
 static void put4(double *to, kk_vec3 a) {
@@ -540,14 +540,25 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     }
 }
 
-static void begin_bundles(void *context, int first, int end, int worker) {
-    const passing *p = context;
-    (void)worker;
-    for (int i = p->first + first; i < p->first + end; i++) {
-        p->s->loose.swarm.bundle[i].bounces = 0;
-        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            begin_lane(p, &p->s->loose.swarm.bundle[i], lane);
+/// Contacts of a bundle are all over their list.
+static void fetch_contacts(const passing *p, int bundle) {
+    const kki_loose *x = &p->s->loose;
+    for (int lane = 0; lane < KKI_SWARM_LANES && bundle < x->swarm.count; lane++) {
+        const int first = x->swarm.bundle[bundle].contact[lane];
+        const char *at = (const char *)&p->s->contact[first < 0 ? 0 : first];
+        for (size_t k = 0; k < sizeof(kki_contact); k += 64) {
+            __builtin_prefetch(at + k);
         }
+    }
+}
+
+static void begin_bundle(void *context, int bundle) {
+    const passing *p = context;
+    kki_swarm_bundle *b = &p->s->loose.swarm.bundle[bundle];
+    fetch_contacts(p, bundle + 2);
+    b->bounces = 0;
+    for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+        begin_lane(p, b, lane);
     }
 }
 
@@ -569,14 +580,15 @@ static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
     }
 }
 
-static void finish_bundles(void *context, int first, int end, int worker) {
+/// And the position pass is posed.
+static void finish_bundle(void *context, int bundle) {
     const passing *p = context;
-    (void)worker;
-    for (int i = p->first + first; i < p->first + end; i++) {
-        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            finish_lane(p, &p->s->loose.swarm.bundle[i], lane);
-        }
+    const kk_simulator *s = p->s;
+    fetch_contacts(p, bundle + 2);
+    for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+        finish_lane(p, &s->loose.swarm.bundle[bundle], lane);
     }
+    s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
 }
 
 static kk_vec3 vec_at(const double *x) {
@@ -643,7 +655,7 @@ static int worst_contact(const kki_loose *x, double residual) {
     for (int i = 0; i < x->swarm.count; i++) {
         const kki_swarm_bundle *b = &x->swarm.bundle[i];
         for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            for (int k = 0; k < b->count[lane] && x->swarm.proof[i].residual[lane] == residual; k++) {
+            for (int k = 0; x->swarm.proof[i].residual[lane] == residual && k < b->count[lane]; k++) {
                 const int contact = b->contact[lane] + k;
                 const int is_it = x->swarm.end[b->first + k].residual[lane] == residual;
                 worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
@@ -714,10 +726,10 @@ static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *erro
 
 // ---- the story
 
-/// Bodies or bundles of a batch, shared among workers.
-static void share(passing *p, const kk_workers *workers, int first, int end, int grain, kki_share *some) {
+/// Bodies of a batch, shared among workers.
+static void share(passing *p, const kk_workers *workers, int first, int end, kki_share *some) {
     p->first = first;
-    kki_workers_share(workers, end - first, grain, some, p);
+    kki_workers_share(workers, end - first, BODY_GRAIN, some, p);
 }
 
 /// A batch from its contacts to its forces, while its numbers are near the processor.
@@ -726,16 +738,13 @@ static void resolve_batch(void *context, const kki_swarm_batch *b, const kk_work
     passing p = *all;
     kk_simulator *s = p.s;
     kki_swarm *w = &s->loose.swarm;
-    const int first = b->start[0], end = b->start[b->colours];
-    share(&p, workers, b->body, b->body_end, BODY_GRAIN, begin_bodies);
-    share(&p, workers, first, end, FACE_GRAIN, begin_bundles);
-    kki_swarm_solve(w, b, workers, s->options.budget);
-    kki_swarm_judge(w, b, workers);
-    share(&p, workers, b->body, b->body_end, BODY_GRAIN, finish_bodies);
-    share(&p, workers, first, end, FACE_GRAIN, finish_bundles);
+    share(&p, workers, b->body, b->body_end, begin_bodies);
+    kki_swarm_solve(w, b, workers, s->options.budget, begin_bundle, &p);
+    kki_swarm_judge(w, b, workers, finish_bundle, &p);
+    share(&p, workers, b->body, b->body_end, finish_bodies);
     const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
-    if (kki_swarm_repair(w, b, workers, repairs, s->options.correction / (0.5 * s->h))) {
-        share(&p, workers, b->body, b->body_end, BODY_GRAIN, drift_bodies);
+    if (kki_swarm_repair(w, b, workers, repairs)) {
+        share(&p, workers, b->body, b->body_end, drift_bodies);
     }
 }
 
@@ -746,6 +755,7 @@ kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error)
     }
     passing p = {m, s, 0};
     x->swarm.workers = kki_crew_workers(s);
+    x->swarm.may_bounce = kki_is_overlapping_only(s);
     kki_swarm_each(&x->swarm, resolve_batch, &p);
     const summary proof = sum_up(x);
     if ((proof.residual - proof.residual) + (proof.fastest - proof.fastest) != 0) {

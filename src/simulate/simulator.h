@@ -16,23 +16,25 @@
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
-    int32_t shape[2], node[2];
-    int32_t law;  ///< in the model
-    int32_t pair; ///< in the simulator's list of touching pairs
-    uint64_t feature;
-    kk_vec3 position; ///< on A's surface, in the world
+    // what sweeps begin with, in a row: thousands of contacts are far from the processor
+    int32_t node[2], shape[2];
+    int32_t law;      ///< in the model
+    int32_t pair;     ///< in the simulator's list of touching pairs
     kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
-    double open;               ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
-    double surface[2];         ///< tangential velocity of B's surface against A's, from moving surfaces
-    kk_vec3 kept, kept_moment; ///< what the next step starts from
+    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
+    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
+    double swing;      ///< of `approach` what comes from turning about the contact (resolve.c)
+    // what they leave
     kk_vec3 impulse;           ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;            ///< of torsion and rolling on B, likewise
-    double approach;           ///< normal velocity at the start
-    double swing;              ///< of that what comes from turning about the contact (resolve.c)
     kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
     double friction;           ///< that held: static or sliding
+    kk_vec3 kept, kept_moment; ///< what the next step starts from
+    kk_vec3 position;          ///< on A's surface, in the world
+    uint64_t feature;
+    double approach; ///< normal velocity at the start
 } kki_contact;
 
 /// Two shapes that touched, and what the narrow phase remembers of them.
