@@ -2,6 +2,8 @@
 #ifndef KKI_SIMULATE_LOOSE_H
 #define KKI_SIMULATE_LOOSE_H
 
+#include <karakuri/math.h>
+
 #include "contact/swarm.h"
 
 /// What does not change about a loose body, in its own axes: the inverse of mass and moments, and y = B v by rows of the factor.
@@ -36,6 +38,7 @@ typedef struct kki_loose {
     int32_t *body;            ///< [ntree] number in the swarm; −1: none
     int32_t *node;            ///< [ntree] of each body
     double *work;             ///< [ntree] of the impulses on each body
+    kk_vec3 *place;           ///< [ntree] each body's centre of mass
     int32_t islands, largest; ///< sets, and rows of the largest
 } kki_loose;
 

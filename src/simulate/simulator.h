@@ -18,9 +18,9 @@
 typedef struct kki_contact {
     // what sweeps begin with, in a row: thousands of contacts are far from the processor
     int32_t node[2], shape[2];
-    int32_t law;      ///< in the model
-    int32_t pair;     ///< in the simulator's list of touching pairs
-    kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
+    int32_t law;   ///< in the model
+    int32_t pair;  ///< in the simulator's list of touching pairs
+    kk_vec3 point; ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
     double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
