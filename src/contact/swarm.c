@@ -77,11 +77,52 @@ static void coast_some(void *context, int first, int end, int worker) {
 }
 
 /// Bundles of one colour: a piece a worker, for they are all alike, and there are many colours to a pass.
-static void share_colour(pass *x, int colour, kki_share *share) {
-    x->first = x->batch->start[colour];
-    const int count = x->batch->start[colour + 1] - x->first, workers = x->workers ? x->workers->count : 1;
+static void share_colour(pass *x, const kki_swarm_chunk *chunk, int colour, kki_share *share) {
+    x->first = chunk->start[colour];
+    const int count = chunk->start[colour + 1] - x->first, workers = x->workers ? x->workers->count : 1;
     const int fair = count / workers;
     kki_workers_share(x->workers, count, fair > SWEEP_GRAIN ? fair : SWEEP_GRAIN, share, x);
+}
+
+/// A chunk colour by colour, in their order or the other way round.
+static void share_chunk(pass *x, const kki_swarm_chunk *chunk, kki_share *share) {
+    for (int c = 0; c < chunk->colours; c++) {
+        share_colour(x, chunk, x->backwards ? chunk->colours - 1 - c : c, share);
+    }
+}
+
+/// Chunks of a group, of which a worker does whole ones.
+typedef struct group {
+    const pass *x;
+    kki_share *share;
+    int first; ///< chunk
+} group;
+
+static void share_some_chunks(void *context, int first, int end, int worker) {
+    const group *g = context;
+    (void)worker;
+    for (int i = g->first + first; i < g->first + end; i++) {
+        pass alone = *g->x;
+        alone.workers = NULL;
+        share_chunk(&alone, &g->x->s->chunk[i], g->share);
+    }
+}
+
+/// All bundles of a batch: what writes to the same body comes one behind the other, in an order that does not depend on who does it.
+static void share_bundles(pass *x, kki_share *share) {
+    const kki_swarm_chunk *chunk = x->s->chunk;
+    const int first = x->batch->chunk, last = x->batch->chunk_end - 1, step = x->backwards ? -1 : 1;
+    for (int i = x->backwards ? last : first, next = 0; i >= first && i <= last; i = next) {
+        for (next = i + step; next >= first && next <= last && chunk[next].group == chunk[i].group;) {
+            next += step;
+        }
+        if (next == i + step) {
+            share_chunk(x, &chunk[i], share);
+            continue;
+        }
+        group g = {x, share, x->backwards ? next + 1 : i};
+        kki_workers_share(x->workers, next > i ? next - i : i - next, 1, share_some_chunks, &g);
+    }
 }
 
 static void share_bodies(pass *x, kki_share *share) {
@@ -136,13 +177,6 @@ void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context) {
 
 // ---- passes over one batch
 
-/// Colour by colour; no two bundles of one write to the same body.
-static void share_colours(pass *x, kki_share *share) {
-    for (int c = 0; c < x->batch->colours; c++) {
-        share_colour(x, c, share);
-    }
-}
-
 static void forget_wrenches(pass *x) {
     const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
     memset(x->s->wrench + first, 0, sizeof *x->s->wrench * (end - first));
@@ -151,7 +185,7 @@ static void forget_wrenches(pass *x) {
 static void push(pass *x, bool total) {
     x->total = total;
     forget_wrenches(x);
-    share_colours(x, push_some);
+    share_bundles(x, push_some);
 }
 
 /// Velocities of the wrenches at a share of the step.
@@ -160,17 +194,14 @@ static void answer(pass *x, double share) {
     share_bodies(x, answer_some);
 }
 
-/// All colours, in their order or the other way round.
 static void sweep(pass *x, bool backwards) {
     x->backwards = backwards;
-    for (int c = 0; c < x->batch->colours; c++) {
-        share_colour(x, backwards ? x->batch->colours - 1 - c : c, sweep_some);
-    }
+    share_bundles(x, sweep_some);
 }
 
 static bool bounces(const kki_swarm *s, const kki_swarm_batch *b) {
     bool any = false;
-    for (int i = b->start[0]; s->may_bounce && i < b->start[b->colours]; i++) {
+    for (int i = b->bundle; s->may_bounce && i < b->bundle_end; i++) {
         any |= s->bundle[i].bounces != 0;
     }
     return any;
@@ -178,7 +209,7 @@ static bool bounces(const kki_swarm *s, const kki_swarm_batch *b) {
 
 /// λ of the points of bundles first … end − 1: those of the step from those of a share, or all so far from those of the step.
 static void for_whole_step(kki_swarm *s, const kki_swarm_batch *b, int sweeps, bool is_end) {
-    for (int i = b->start[0]; i < b->start[b->colours]; i++) {
+    for (int i = b->bundle; i < b->bundle_end; i++) {
         for (int k = s->bundle[i].first; k < s->bundle[i].first + s->bundle[i].points; k++) {
             kki_swarm_point *p = &s->point[k];
             for (int j = 0; j < 3 * KKI_SWARM_LANES; j++) {
@@ -218,7 +249,7 @@ static void solve_in_shares(pass *x) {
 
 static void solve_batch(pass *x) {
     forget_wrenches(x);
-    share_colours(x, begin_some);
+    share_bundles(x, begin_some);
     if (bounces(x->s, x->batch)) {
         solve_whole_step(x);
     } else {
@@ -232,8 +263,8 @@ static void judge_batch(pass *x) {
     const size_t first = KKI_SWARM_BODY * (size_t)b->body, end = KKI_SWARM_BODY * (size_t)b->body_end;
     memcpy(s->before + first, s->free + first, sizeof *s->free * (end - first));
     answer(x, 1);
-    x->first = b->start[0];
-    kki_workers_share(x->workers, b->start[b->colours] - x->first, PASS_GRAIN, judge_some, x);
+    x->first = b->bundle;
+    kki_workers_share(x->workers, b->bundle_end - b->bundle, PASS_GRAIN, judge_some, x);
 }
 
 /// There and back in turn: what one end of a stack is given first in one sweep the other is in the next.
@@ -263,7 +294,7 @@ void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_worker
 bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps) {
     pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps};
     bool needed = false;
-    for (int i = batch->start[0]; i < batch->start[batch->colours]; i++) {
+    for (int i = batch->bundle; i < batch->bundle_end; i++) {
         for (int l = 0; l < KKI_SWARM_LANES; l++) {
             needed |= s->proof[i].deepest[l] < 0;
         }

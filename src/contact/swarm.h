@@ -77,16 +77,25 @@ typedef struct kki_swarm_proof {
 
 struct kki_swarm_kernels;
 
+/// Faces that are swept colour by colour. Those of a large island are cut into several in the order they come, so that a chunk's numbers, its
+/// bodies' and the caller's are near each other; and chunks get groups as faces get colours: those of one share no moving body.
+typedef struct kki_swarm_chunk {
+    int32_t group;
+    int32_t colours, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    int32_t face, face_end;                        ///< the caller's
+} kki_swarm_chunk;
+
 /// Faces that share no body with those of other batches: islands, several where they are small. A batch is swept to its end before the next, so
 /// that its numbers stay near the processor; and workers take one each.
 typedef struct kki_swarm_batch {
-    int32_t colours, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    int32_t chunk, chunk_end; ///< group by group
+    int32_t bundle, bundle_end;
     int32_t body, body_end;
     int32_t points;
 } kki_swarm_batch;
 
-/// Points from which on a batch is full.
-enum { KKI_SWARM_BATCH = 1024 };
+/// Points from which on a batch is full, from which on it is cut into chunks, and of each of those.
+enum { KKI_SWARM_BATCH = 1024, KKI_SWARM_LARGE = 8192, KKI_SWARM_CHUNK = 2048 };
 
 typedef struct kki_swarm {
     const struct kki_swarm_kernels *kernels; ///< what this CPU runs
@@ -94,6 +103,8 @@ typedef struct kki_swarm {
     bool may_bounce;                         ///< some bundle may say so
     int32_t nbody, count, nbatch;            ///< count: of bundles
     kki_swarm_batch *batch;
+    int32_t nchunk;
+    kki_swarm_chunk *chunk;
     kki_swarm_bundle *bundle;
     kki_swarm_point *point;
     kki_swarm_end *end;
@@ -125,15 +136,18 @@ typedef struct kki_swarm_kernels {
 const kki_swarm_kernels *kki_swarm_kernels_at(int index);
 const kki_swarm_kernels *kki_swarm_kernels_best(void);
 
-/// Most batches, bundles, and blocks of four points, where each colour's faces are sorted by their number of points.
+/// Most batches, chunks, bundles, and blocks of four points, where each colour's faces are sorted by their number of points.
 static inline size_t kki_swarm_batches(int points) {
     return (size_t)points / KKI_SWARM_BATCH + 1;
 }
+static inline size_t kki_swarm_chunks(int points) {
+    return (size_t)points / KKI_SWARM_CHUNK + kki_swarm_batches(points);
+}
 static inline size_t kki_swarm_bundles(int points) {
-    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * kki_swarm_batches(points);
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * kki_swarm_chunks(points);
 }
 static inline size_t kki_swarm_blocks(int points) {
-    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * KKI_SWARM_POINTS * kki_swarm_batches(points);
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * KKI_SWARM_POINTS * kki_swarm_chunks(points);
 }
 
 /// What is done with a batch from its beginning to its end. @param workers  that are free for it; NULL: none

@@ -98,6 +98,7 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->batch, trees);
     KKI_LAYOUT_ARRAY(layout, x->order, contacts);
     KKI_LAYOUT_ARRAY(layout, x->swarm.batch, x->room ? kki_swarm_batches(x->room) : 0);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.chunk, x->room ? kki_swarm_chunks(x->room) : 0);
     KKI_LAYOUT_ARRAY(layout, x->swarm.bundle, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.proof, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.point, blocks);
@@ -287,11 +288,11 @@ static void sort_by_batch(kki_loose *x, int32_t *from) {
 }
 
 /// How many faces of each colour have how many points, then where each sort begins: the longest first.
-static void sort_faces(kki_loose *x, int first, int end, kki_swarm_batch *b,
-                       int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+static void sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     kki_swarm *w = &x->swarm;
     memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
-    for (int i = first; i < end; i++) {
+    b->colours = 0;
+    for (int i = b->face; i < b->face_end; i++) {
         const kki_loose_face *f = &x->face[x->order[i]];
         at[f->colour][f->count]++;
         b->colours = f->colour >= b->colours ? f->colour + 1 : b->colours;
@@ -333,18 +334,82 @@ static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
     }
 }
 
+/// The first group that none of its trees has; the chunks before have theirs. Where there is none left it is alone.
+static int group_of(kki_loose *x, const kki_swarm_chunk *c, int number) {
+    uint64_t all = 0;
+    for (int i = c->face; i < c->face_end; i++) {
+        const int32_t *t = x->face[x->order[i]].tree;
+        all |= (t[0] >= 0 ? x->taken[t[0]] : 0) | (t[1] >= 0 ? x->taken[t[1]] : 0);
+    }
+    const uint64_t free = ~all & (all + 1);
+    for (int i = c->face; i < c->face_end; i++) {
+        const int32_t *t = x->face[x->order[i]].tree;
+        for (int side = 0; side < 2; side++) {
+            if (t[side] >= 0) {
+                x->taken[t[side]] |= free;
+            }
+        }
+    }
+    return free ? __builtin_ctzll(free) : KKI_SWARM_COLOURS + number;
+}
+
+/// Insertion, so that those of a group keep their order.
+static void sort_chunks(kki_swarm_chunk *c, int count) {
+    for (int i = 1; i < count; i++) {
+        const kki_swarm_chunk x = c[i];
+        int j = i;
+        for (; j > 0 && c[j - 1].group > x.group; j--) {
+            c[j] = c[j - 1];
+        }
+        c[j] = x;
+    }
+}
+
+/// @param first, end  the batch's faces
+static void cut_into_chunks(kki_loose *x, int trees, kki_swarm_batch *b, int first, int end) {
+    kki_swarm *w = &x->swarm;
+    b->chunk = w->nchunk;
+    for (int i = first, points = 0; i < end; i++) {
+        const int is_new = i == first || (b->points >= KKI_SWARM_LARGE && points >= KKI_SWARM_CHUNK);
+        if (is_new) {
+            w->chunk[w->nchunk++] = (kki_swarm_chunk){.face = i};
+            points = 0;
+        }
+        points += x->face[x->order[i]].count;
+        w->chunk[w->nchunk - 1].face_end = i + 1;
+    }
+    b->chunk_end = w->nchunk;
+    if (b->chunk_end > b->chunk + 1) {
+        memset(x->taken, 0, sizeof *x->taken * (size_t)trees); // colours have been given
+        for (int i = b->chunk; i < b->chunk_end; i++) {
+            w->chunk[i].group = group_of(x, &w->chunk[i], i);
+        }
+        sort_chunks(&w->chunk[b->chunk], b->chunk_end - b->chunk);
+    }
+}
+
+static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+    sort_faces(x, c, at);
+    for (int i = c->face; i < c->face_end; i++) {
+        const kki_loose_face *f = &x->face[x->order[i]];
+        fill_lane(x, f, at[f->colour][f->count]++);
+    }
+}
+
 static void make_bundles(kk_simulator *s) {
     kki_loose *x = &s->loose;
     int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1], *from = (int32_t *)x->work; // which is wanted at the end only
     memset(x->is_taken, 0, (size_t)s->ncontact);
-    x->npoint = x->swarm.count = 0;
+    x->npoint = x->swarm.count = x->swarm.nchunk = 0;
     sort_by_batch(x, from);
     for (int k = 0; k < x->swarm.nbatch; k++) {
-        sort_faces(x, from[k], from[k + 1], &x->swarm.batch[k], at);
-        for (int i = from[k]; i < from[k + 1]; i++) {
-            const kki_loose_face *f = &x->face[x->order[i]];
-            fill_lane(x, f, at[f->colour][f->count]++);
+        kki_swarm_batch *b = &x->swarm.batch[k];
+        b->bundle = x->swarm.count;
+        cut_into_chunks(x, s->model->ntree, b, from[k], from[k + 1]);
+        for (int i = b->chunk; i < b->chunk_end; i++) {
+            fill_chunk(x, &x->swarm.chunk[i], at);
         }
+        b->bundle_end = x->swarm.count;
     }
     for (int i = 0, points = 0; i < x->swarm.count; i++) {
         kki_swarm_bundle *b = &x->swarm.bundle[i];
