@@ -134,7 +134,7 @@ static void share_bodies(pass *x, kki_share *share) {
 
 /// Those that are so large that one worker would still be at it when all others are done go by all of them, one behind the other.
 static bool is_large(const kki_swarm *s, const kki_swarm_batch *b) {
-    return s->workers && b->points >= 2 * KKI_SWARM_BATCH;
+    return s->workers && b->points >= 2 * KKI_SWARM_BATCH && 2 * (int64_t)b->points * s->workers->count > s->points;
 }
 
 typedef struct batches {
@@ -167,6 +167,10 @@ static void clear_behind(kki_swarm *s) {
 void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context) {
     batches x = {s, work, context};
     clear_behind(s);
+    s->points = 0;
+    for (int i = 0; i < s->nbatch; i++) {
+        s->points += s->batch[i].points;
+    }
     for (int i = 0; i < s->nbatch; i++) {
         if (is_large(s, &s->batch[i])) {
             work(context, &s->batch[i], s->workers);

@@ -104,6 +104,7 @@ typedef struct kki_swarm {
     int32_t nbody, count, nbatch;            ///< count: of bundles
     kki_swarm_batch *batch;
     int32_t nchunk;
+    int32_t points; ///< of all batches
     kki_swarm_chunk *chunk;
     kki_swarm_bundle *bundle;
     kki_swarm_point *point;

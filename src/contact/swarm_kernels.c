@@ -297,13 +297,14 @@ BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, boo
 
 /// G of one point. What does not exist, or has a singular G, is moved by nothing.
 BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n, vec t1, vec t2, const response *a,
-                        const response *c) {
+                        const response *c, bool is_round) {
     quad nn = a->m + c->m, t11 = nn, t22 = nn, n1 = all(0), n2 = n1, t12 = n1;
     const quad zero = all(0), one = all(1);
     for (int side = 0; side < 2; side++) {
         const vec r = vec_load(p->arm[side]), x = cross(r, n), y = cross(r, t1), z = cross(r, t2);
         const response *k = side ? c : a;
-        const vec Jx = turn(k, x), Jy = turn(k, y), Jz = turn(k, z);
+        const vec Jx = is_round ? scale(x, k->xx) : turn(k, x), Jy = is_round ? scale(y, k->xx) : turn(k, y);
+        const vec Jz = is_round ? scale(z, k->xx) : turn(k, z);
         nn += dot(x, Jx);
         n1 += dot(x, Jy);
         n2 += dot(x, Jz);
@@ -378,17 +379,21 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
     const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
     response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
     quad fastest = all(0);
+    b->is_round = is_all(a.is_round) && is_all(c.is_round);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
         const int32_t *have = b->count, number = k - b->first; // lanes with fewer points have empty ones
         const mask exists = {-(have[0] > number), -(have[1] > number), -(have[2] > number), -(have[3] > number)};
-        prepare_point(p, &s->end[k], exists, n, t1, t2, &a, &c);
+        if (b->is_round) {
+            prepare_point(p, &s->end[k], exists, n, t1, t2, &a, &c, true);
+        } else {
+            prepare_point(p, &s->end[k], exists, n, t1, t2, &a, &c, false);
+        }
         const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
         const quad most = larger(larger(size_of(u.x), size_of(u.y)), size_of(u.z));
         fastest = larger(pick(exists, most, all(0)), fastest);
     }
     *(quad *)s->proof[bundle].fastest = fastest;
-    b->is_round = is_all(a.is_round) && is_all(c.is_round);
     if (b->points > 1) {
         turn_face(s, b, &a, &c);
     }

@@ -113,6 +113,10 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
 void kki_loose_fill(const kk_model *m, kk_simulator *s) {
     if (s->loose.room) {
         find_loose(m, &s->loose);
+        s->loose.is_everything = 1;
+        for (int i = 1; i < m->nnode; i++) {
+            s->loose.is_everything &= s->loose.is_loose[i];
+        }
         s->loose.swarm.kernels = kki_swarm_kernels_best();
     }
 }
