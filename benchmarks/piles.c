@@ -2,8 +2,9 @@
 //
 //   piles [--scene spheres|boxes|stacks|all] [--bodies N] [--settle STEPS] [--steps STEPS] [--budget SWEEPS] [--workers N] [--rounds N] [--stages] [--reckon] [--deep]
 //
-// A bin holds ten layers of any width, as stacks are ten high; `--deep`: as many layers as a layer is wide. The bodies fall for `settle` steps and are then timed for `steps` steps, nothing sleeps; the least time of `rounds` rounds over the same
-// steps counts, and rounds of one and of several workers alternate. Workers must not change a bit: the states' hashes are compared.
+// A bin holds ten layers of any width, as stacks are ten high; `--deep`: as many layers as a layer is wide. The bodies fall for `settle`
+// steps and are then timed for `steps` steps, nothing sleeps; the least time of `rounds` rounds over the same steps counts, and rounds of one
+// and of several workers alternate. Workers must not change a bit: the states' hashes are compared.
 #include <karakuri/karakuri.h>
 #include <stdio.h>
 #include <stdlib.h>
