@@ -70,6 +70,10 @@ void kki_sparse_work_destroy(kki_sparse_work *work);
 kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_work *work,
                            double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats);
 
+/// One Newton step on a λ that all but solves the problem, which has no adhesion; nobody judges the result. False where there is no factor.
+bool kki_sparse_refine(const kki_sparse_problem *problem, kki_sparse_work *work, double *lambda,
+                       kki_solver_stats *stats);
+
 /// Who asks for 1e-9 m/s wants things to stay where they are for minutes, and gets some digits more; who asks for less gets fewer.
 /// @param share  of the tolerance at which a search ends, or a warm start is left alone, at 1e-9
 static inline double kki_sparse_share(double share, double tolerance) {

@@ -515,6 +515,8 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     if (status != KK_OK) {
         return status;
     }
+    const int solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->nrow * sizeof *y) != 0;
+    kki_island_rests(m, s, I, solved, y, y_free, y_end);
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {

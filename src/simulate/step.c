@@ -72,7 +72,7 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
 
 // ---- move
 
-/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits.
+/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
 static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, double *v) {
     for (int k = 0; k < m->nv; k++) {
         s->dv[k] = y[k] - s->y[k];
@@ -80,6 +80,12 @@ static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, d
     s->data->kernels->kick_apply(m, &s->data->scratch, s->dv, s->dv);
     for (int k = 0; k < m->nv; k++) {
         v[k] = s->v[k] + s->dv[k];
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
+        if (kki_is_zero(y + first, count)) {
+            memset(v + first, 0, (size_t)count * sizeof *v);
+        }
     }
 }
 

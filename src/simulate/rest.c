@@ -1,0 +1,240 @@
+/// What rests, rests: velocities that are nothing but rounding become zero.
+///
+/// An island at rest answers y_free = y + h E, the motion that gravity would give it, by impulses with y_free + Y λ = 0. In doubles that sum is
+/// off by its own rounding,
+///     |fl(y_free + Y λ) − (y_free + Y λ)| ≤ γ (|y_free| + |Y| |λ|),    γ = n ε/2 for n terms (Higham, Accuracy and Stability, 3.5),
+/// coordinate by coordinate. Where all of an island's coordinates are within twice that, zero is as true as what was computed, and is taken. A
+/// λ that is accurate to fewer digits leaves a trace of a wrong force, by which bodies gain speed until they are solved again; from exact rest, and
+/// behind every solution that leaves next to no motion, it is therefore refined,
+///     Y Δλ = −y_end    over what is held inside its bounds.
+/// Afterwards the island is a fixed point of the step: its state does not change by a bit.
+#include <string.h>
+
+#include "contact/cones.h"
+#include "contact/dense_kernels.h"
+#include "contact/sparse_scratch.h"
+#include "simulate/island.h"
+
+/// Motion, as a share of what forces would give, that may be nothing but rounding; and that refinement may make so.
+static const double TRACE = 1e-10, NEARLY_NONE = 1e-7;
+/// Half an ulp, with a factor of two for λ itself, which is rounded on its way through the state.
+static const double ROUNDING = 0x1p-52;
+/// Share of the motion that one refinement leaves.
+static const double GAIN = 1e-4;
+/// Residual, in tolerances, of what refinement may lead to.
+static const double LEAST = 1e-3;
+
+static double largest(int n, const double *x) {
+    double most = 0;
+    for (int i = 0; i < n; i++) {
+        const double a = __builtin_fabs(x[i]);
+        most = a <= most ? most : a; // a NaN stays
+    }
+    return most;
+}
+
+/// Size of each row's impulse: of a contact's three the largest, because they are rounded as one force.
+static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
+    const double *lambda = s->lambda + I->first_row;
+    memset(size, 0, (size_t)I->stride * sizeof *size);
+    for (int b = 0; b < I->nblock; b++) {
+        const kki_block *block = &s->block[I->first_block + b];
+        const int n = kki_law_rows(block->law);
+        const double most = largest(n, lambda + block->row);
+        for (int k = 0; k < n; k++) {
+            size[block->row + k] = most;
+        }
+    }
+}
+
+static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const double *size, double *bound,
+                            double *terms) {
+    const kki_wide *w = &s->wide;
+    for (int i = 0; i < 2 * I->nconstraint; i++) {
+        const kki_tie *t = &w->tie[i >> 1];
+        const int body = t->body[i & 1], first = body < 0 ? 0 : w->first[body];
+        const int width = body < 0 ? 0 : w->first[body + 1] - first;
+        for (int r = 0; r < t->nrow; r++) {
+            const double *Y = w->Y + t->side[i & 1] + r * width;
+            for (int k = 0; k < width; k++) {
+                bound[first + k] += __builtin_fabs(Y[k]) * size[t->row + r];
+                terms[first + k] += Y[k] != 0;
+            }
+        }
+    }
+}
+
+/// |y_free| + |Y| |λ| times γ. @param bound [nv] result    @param terms [nv] scratch
+static void find_bounds(const kk_simulator *s, const kki_island *I, const double *y_free, double *bound,
+                        double *terms) {
+    double *size = s->lambda2 + I->first_row;
+    sizes_of(s, I, size);
+    for (int k = 0; k < I->nv; k++) {
+        bound[k] = __builtin_fabs(y_free[k]);
+        terms[k] = 1;
+    }
+    if (I->is_wide) {
+        add_wide_bounds(s, I, size, bound, terms);
+    }
+    for (int k = 0; k < I->nv && !I->is_wide; k++) {
+        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
+        for (int r = 0; r < I->nrow; r++) {
+            bound[k] += __builtin_fabs(Y[r]) * size[r];
+            terms[k] += Y[r] != 0;
+        }
+    }
+    for (int k = 0; k < I->nv; k++) {
+        bound[k] *= ROUNDING * terms[k];
+    }
+}
+
+/// Whether all of it is rounding.
+static int is_rounding(int n, const double *y, const double *bound) {
+    int all = 1;
+    for (int k = 0; k < n && all; k++) {
+        all = __builtin_fabs(y[k]) <= bound[k];
+    }
+    return all;
+}
+
+// ---- refinement
+
+/// Rows that are held inside their bounds, as 1 and 0. @param held [stride] result
+static void find_held(const kk_simulator *s, const kki_island *I, double *held) {
+    const kki_block *blocks = s->block + I->first_block;
+    memset(held, 0, (size_t)I->stride * sizeof *held);
+    for (int b = 0; b < I->nblock; b++) {
+        const kki_block *block = &blocks[b];
+        const double *l = s->lambda + I->first_row + block->row;
+        const int rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
+        const double normal = rides ? s->lambda[I->first_row + blocks[block->contact].row] : l[0];
+        const double most = block->friction * normal;
+        int is_held = block->law == KKI_LAW_EQUALITY;
+        switch (block->law) {
+        case KKI_LAW_CONTACT: is_held = normal > 0 && l[1] * l[1] + l[2] * l[2] < most * most; break;
+        case KKI_LAW_LIMIT: is_held = l[0] > 0; break;
+        case KKI_LAW_BOX: is_held = l[0] > block->lower && l[0] < block->upper; break;
+        case KKI_LAW_TORSION: is_held = __builtin_fabs(l[0]) < most; break;
+        case KKI_LAW_ROLLING: is_held = normal > 0 && l[0] * l[0] + l[1] * l[1] < most * most; break;
+        default: break;
+        }
+        for (int k = 0; k < kki_law_rows(block->law); k++) {
+            held[block->row + k] = is_held;
+        }
+    }
+}
+
+static double dot(int n, const double *a, const double *b) {
+    return kki_sparse_dot(n, a, b);
+}
+
+/// The smallest Δλ with Y Δλ = −y_end, by conjugate gradients (Craig's method); few enough rows that a factor would not be worth its memory.
+static void refine_by_gradients(kk_simulator *s, const kki_island *I, const double *y_end) {
+    double *r = s->local[3], *p = s->local[4], *q = s->local[5];
+    double *held = s->u2 + I->first_row, *w = s->lambda2 + I->first_row, *lambda = s->lambda + I->first_row;
+    find_held(s, I, held);
+    for (int k = 0; k < I->nv; k++) {
+        r[k] = p[k] = -y_end[k];
+    }
+    double square = dot(I->nv, r, r);
+    const double enough = square * GAIN * GAIN;
+    for (int step = 0; step < 2 * I->nv && square > enough; step++) {
+        kki_rows_velocity(s, I, p, w);
+        for (int i = 0; i < I->stride; i++) {
+            w[i] *= held[i];
+        }
+        const double size = dot(I->nrow, w, w);
+        if (!(size > 0)) {
+            return; // what is left no held row moves
+        }
+        const double alpha = square / size;
+        for (int i = 0; i < I->nrow; i++) {
+            lambda[i] += alpha * w[i];
+        }
+        memset(q, 0, (size_t)I->nv * sizeof *q);
+        kki_rows_add(s, I, w, q);
+        for (int k = 0; k < I->nv; k++) {
+            r[k] -= alpha * q[k];
+        }
+        const double next = dot(I->nv, r, r), beta = next / square;
+        for (int k = 0; k < I->nv; k++) {
+            p[k] = r[k] + beta * p[k];
+        }
+        square = next;
+    }
+}
+
+static void prove(kk_simulator *s, const kki_island *I, kki_certificate *proof) {
+    double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
+    if (I->is_wide) {
+        const kki_sparse_problem wide = kki_wide_problem(s, I);
+        s->wide.solver.kernels->certify(&wide, lambda, s->local[5], u, proof);
+    } else {
+        const kki_problem problem = kki_island_problem(s, I, 0);
+        s->solver.kernels->certify(&problem, lambda, u, proof);
+    }
+}
+
+/// A λ that leaves less motion, with its u, y_end and proof; or the old ones. True if there is one.
+static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
+    double *lambda = s->lambda + I->first_row, *before = s->total + I->first_row;
+    kki_solver_stats stats = {.solved = true};
+    kki_certificate proof;
+    const size_t bytes = (size_t)I->stride * sizeof *lambda;
+    const double motion = largest(I->nv, y_end);
+    memcpy(before, lambda, bytes);
+    if (I->is_wide) {
+        const kki_sparse_problem wide = kki_wide_problem(s, I);
+        kki_sparse_refine(&wide, &s->wide.solver, lambda, &stats);
+    } else {
+        refine_by_gradients(s, I, y_end);
+    }
+    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    kki_rows_add(s, I, lambda, y_end);
+    prove(s, I, &proof);
+    const int is_better = largest(I->nv, y_end) < motion && proof.residual <= LEAST * s->options.tolerance;
+    if (!is_better) {
+        memcpy(lambda, before, bytes);
+        memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+        kki_rows_add(s, I, lambda, y_end);
+        prove(s, I, &proof);
+    }
+    kki_island_note(m, s, I, &proof, &stats);
+    return is_better;
+}
+
+// ---- the whole
+
+/// What has several answers, bounces, gives way or is drawn is left alone.
+static int can_rest(const kk_simulator *s, const kki_island *I) {
+    int can = !I->is_narrow && !I->is_soft && !I->bounces && !I->has_motor && !I->swings && s->options.budget == 0;
+    for (int b = 0; b < I->nblock && can; b++) {
+        can = s->block[I->first_block + b].adhesion == 0;
+    }
+    return can;
+}
+
+int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int is_solved, const double *y,
+                     const double *y_free, double *y_end) {
+    enum { ROUNDS = 3 };
+    const double all = largest(I->nv, y_free);
+    double motion = largest(I->nv, y_end);
+    if (!(motion <= NEARLY_NONE * all) || !can_rest(s, I)) {
+        return 0;
+    }
+    const int may_refine = is_solved || largest(I->nv, y) == 0;
+    for (int round = 0; round <= ROUNDS; round++) {
+        if (motion <= TRACE * all) {
+            find_bounds(s, I, y_free, s->local[3], s->local[4]);
+            if (is_rounding(I->nv, y_end, s->local[3])) {
+                memset(y_end, 0, (size_t)I->nv * sizeof *y_end);
+                return 1;
+            }
+        }
+        if (!may_refine || round == ROUNDS || !refine(m, s, I, y_free, y_end)) {
+            return 0;
+        }
+        motion = largest(I->nv, y_end);
+    }
+    return 0;
+}
