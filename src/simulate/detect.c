@@ -241,8 +241,11 @@ static void inherit(kk_simulator *s, int from, int end, const double *old, int c
         if (!c) {
             continue; // so far away that distances are no numbers
         }
-        c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
-        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
+        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE), moment = old_vec(old + KKI_WARM_MOMENT);
+        c->kept = kk_vec3_add(c->kept, force);
+        c->kept_moment = kk_vec3_add(c->kept_moment, moment);
+        c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
+        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
     }
 }
 

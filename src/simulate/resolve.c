@@ -522,6 +522,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     if (status != KK_OK) {
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
+    I->stands = memcmp(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
     keep(s, I, s->report.events == events ? share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = correct(m, s, I, &problem, y_end, y_drift);
