@@ -9,6 +9,7 @@
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "contact/sparse_scratch.h"
+#include "simulate/drift.h"
 #include "simulate/island.h"
 
 /// Slower than this a contact with static friction sticks, m/s.
@@ -167,10 +168,14 @@ static double lasting_share(const kk_simulator *s, const kki_island *I) {
 /// Where the proof of a wide island leaves Y λ.
 enum { PROVED = 5 };
 
+/// What is known of the impulses that a step starts from.
+typedef struct warm_start {
+    double share; ///< of a change of λ that the next step should start from
+    int is_near;  ///< they all but hold
+} warm_start;
+
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
-/// @param share  of a change of λ that the next step should start from
-static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
-    *share = 1;
+static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, warm_start *start) {
     if (s->options.budget > 0 && I->is_wide) {
         return 0; // the sweeps are cheaper than the question
     }
@@ -188,7 +193,8 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const int many = I->is_wide || I->nrow > MANY_ROWS;
     const double part = I->is_wide ? kki_sparse_share(REST_OF_MANY, s->options.tolerance) : REST_OF_MANY;
     const double most = part * options.tolerance, floor = many && most > few ? most : few;
-    *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
+    start->is_near = proof.residual <= 20 * floor;
+    start->share = !start->is_near ? 1 : many ? lasting_share(s, I) : 0.1;
     const int creeps = !many && proof.creep > KKI_TELLING_CREEP * proof.residual;
     if (!(proof.residual <= floor) || creeps) {
         return 0;
@@ -468,14 +474,14 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
 }
 
-/// λ of the whole step, and y_end += Y λ. @param problem  what was solved    @param share  as of warm_start_holds
+/// λ of the whole step, and y_end += Y λ. @param problem  what was solved
 static kk_status find_impulses(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
-                               double *share, double *y_end, kk_error *error) {
+                               warm_start *start, double *y_end, kk_error *error) {
     const int waits = kki_island_waits(m, s, I);
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, share);
+    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, start);
     const int holds = known && !break_loose(m, s, I);
     const int wants_matrix =
         !holds && !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
@@ -504,26 +510,34 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, const kki_isl
     return status;
 }
 
+/// Whether λ is worth its last digits: what starts at rest, or was solved for a trace of motion, may stay at rest then. What is still on its way
+/// poses another problem in the next step. @param y  at the step's start
+static int may_refine(const kk_simulator *s, const kki_island *I, const warm_start *start, const double *y) {
+    const double *before = s->kept + I->first_row, *lambda = s->lambda + I->first_row;
+    const int is_solved = memcmp(before, lambda, (size_t)I->nrow * sizeof *lambda) != 0;
+    return start->is_near ? is_solved || kki_is_zero(y, I->nv) : kki_is_zero(before, I->nrow);
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
-    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6], share = 1;
+    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
+    warm_start start = {.share = 1};
     const int events = s->report.events;
     kki_problem problem;
     pose_island(m, s, I, w, warm, y, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
-    kk_status status = find_impulses(m, s, I, &problem, &share, y_end, error);
+    kk_status status = find_impulses(m, s, I, &problem, &start, y_end, error);
     if (status != KK_OK) {
         return status;
     }
-    const int solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->nrow * sizeof *y) != 0;
-    kki_island_rests(m, s, I, solved, y, y_free, y_end);
+    kki_island_rests(m, s, I, may_refine(s, I, &start, y), y_free, y_end);
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
     I->stands = memcmp(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
-    keep(s, I, s->report.events == events ? share : 1);
+    keep(s, I, s->report.events == events ? start.share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);

@@ -21,6 +21,8 @@ static const double TRACE = 1e-10, NEARLY_NONE = 1e-7;
 static const double ROUNDING = 0x1p-52;
 /// Share of the motion that one refinement leaves.
 static const double GAIN = 1e-4;
+/// Impulses, as a share of the largest, and what friction has left, as a share of its bound, that refinement does not touch.
+static const double WEAK = 1e-9;
 /// Residual, in tolerances, of what refinement may lead to.
 static const double LEAST = 1e-3;
 
@@ -99,23 +101,24 @@ static int is_rounding(int n, const double *y, const double *bound) {
 
 // ---- refinement
 
-/// Rows that are held inside their bounds, as 1 and 0. @param held [stride] result
+/// Rows that are held well inside their bounds, as 1 and 0. @param held [stride] result
 static void find_held(const kk_simulator *s, const kki_island *I, double *held) {
     const kki_block *blocks = s->block + I->first_block;
+    const double least = WEAK * largest(I->nrow, s->lambda + I->first_row), inside = 1 - WEAK;
     memset(held, 0, (size_t)I->stride * sizeof *held);
     for (int b = 0; b < I->nblock; b++) {
         const kki_block *block = &blocks[b];
         const double *l = s->lambda + I->first_row + block->row;
         const int rides = block->law == KKI_LAW_TORSION || block->law == KKI_LAW_ROLLING;
         const double normal = rides ? s->lambda[I->first_row + blocks[block->contact].row] : l[0];
-        const double most = block->friction * normal;
+        const double most = inside * block->friction * normal;
         int is_held = block->law == KKI_LAW_EQUALITY;
         switch (block->law) {
-        case KKI_LAW_CONTACT: is_held = normal > 0 && l[1] * l[1] + l[2] * l[2] < most * most; break;
-        case KKI_LAW_LIMIT: is_held = l[0] > 0; break;
-        case KKI_LAW_BOX: is_held = l[0] > block->lower && l[0] < block->upper; break;
-        case KKI_LAW_TORSION: is_held = __builtin_fabs(l[0]) < most; break;
-        case KKI_LAW_ROLLING: is_held = normal > 0 && l[0] * l[0] + l[1] * l[1] < most * most; break;
+        case KKI_LAW_CONTACT: is_held = normal > least && l[1] * l[1] + l[2] * l[2] < most * most; break;
+        case KKI_LAW_LIMIT: is_held = l[0] > least; break;
+        case KKI_LAW_BOX: is_held = l[0] > block->lower + least && l[0] < block->upper - least; break;
+        case KKI_LAW_TORSION: is_held = normal > least && __builtin_fabs(l[0]) < most; break;
+        case KKI_LAW_ROLLING: is_held = normal > least && l[0] * l[0] + l[1] * l[1] < most * most; break;
         default: break;
         }
         for (int k = 0; k < kki_law_rows(block->law); k++) {
@@ -124,30 +127,24 @@ static void find_held(const kk_simulator *s, const kki_island *I, double *held) 
     }
 }
 
-static double dot(int n, const double *a, const double *b) {
-    return kki_sparse_dot(n, a, b);
-}
-
-/// The smallest Δλ with Y Δλ = −y_end, by conjugate gradients (Craig's method); few enough rows that a factor would not be worth its memory.
-static void refine_by_gradients(kk_simulator *s, const kki_island *I, const double *y_end) {
+/// The smallest Δλ with Y Δλ = −y_end, by conjugate gradients (Craig's method): few enough rows that a factor would not be worth its code.
+static void refine_by_gradients(kk_simulator *s, const kki_island *I, const double *held, const double *y_end) {
     double *r = s->local[3], *p = s->local[4], *q = s->local[5];
-    double *held = s->u2 + I->first_row, *w = s->lambda2 + I->first_row, *lambda = s->lambda + I->first_row;
-    find_held(s, I, held);
+    double *w = s->lambda2 + I->first_row, *lambda = s->lambda + I->first_row;
     for (int k = 0; k < I->nv; k++) {
         r[k] = p[k] = -y_end[k];
     }
-    double square = dot(I->nv, r, r);
+    double square = kki_sparse_dot(I->nv, r, r);
     const double enough = square * GAIN * GAIN;
     for (int step = 0; step < 2 * I->nv && square > enough; step++) {
         kki_rows_velocity(s, I, p, w);
         for (int i = 0; i < I->stride; i++) {
             w[i] *= held[i];
         }
-        const double size = dot(I->nrow, w, w);
+        const double size = kki_sparse_dot(I->nrow, w, w), alpha = square / size;
         if (!(size > 0)) {
             return; // what is left no held row moves
         }
-        const double alpha = square / size;
         for (int i = 0; i < I->nrow; i++) {
             lambda[i] += alpha * w[i];
         }
@@ -156,7 +153,7 @@ static void refine_by_gradients(kk_simulator *s, const kki_island *I, const doub
         for (int k = 0; k < I->nv; k++) {
             r[k] -= alpha * q[k];
         }
-        const double next = dot(I->nv, r, r), beta = next / square;
+        const double next = kki_sparse_dot(I->nv, r, r), beta = next / square;
         for (int k = 0; k < I->nv; k++) {
             p[k] = r[k] + beta * p[k];
         }
@@ -175,32 +172,63 @@ static void prove(kk_simulator *s, const kki_island *I, kki_certificate *proof) 
     }
 }
 
-/// A λ that leaves less motion, with its u, y_end and proof; or the old ones. True if there is one.
-static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
-    double *lambda = s->lambda + I->first_row, *before = s->total + I->first_row;
-    kki_solver_stats stats = {.solved = true};
-    kki_certificate proof;
-    const size_t bytes = (size_t)I->stride * sizeof *lambda;
-    const double motion = largest(I->nv, y_end);
-    memcpy(before, lambda, bytes);
+static void find_end(kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
+    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    kki_rows_add(s, I, s->lambda + I->first_row, y_end);
+}
+
+/// One refinement. @param held  what find_held says; a factor has been made of it where the island is wide
+static void refine_once(kk_simulator *s, const kki_island *I, const double *held, const double *y_free, double *y_end) {
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
-        kki_sparse_refine(&wide, &s->wide.solver, lambda, &stats);
+        kki_sparse_refine(&wide, &s->wide.solver, held, y_end, s->lambda + I->first_row);
     } else {
-        refine_by_gradients(s, I, y_end);
+        refine_by_gradients(s, I, held, y_end);
     }
-    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
-    kki_rows_add(s, I, lambda, y_end);
-    prove(s, I, &proof);
-    const int is_better = largest(I->nv, y_end) < motion && proof.residual <= LEAST * s->options.tolerance;
-    if (!is_better) {
-        memcpy(lambda, before, bytes);
-        memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
-        kki_rows_add(s, I, lambda, y_end);
+    find_end(s, I, y_free, y_end);
+}
+
+static int is_rest(const kk_simulator *s, const kki_island *I, const double *y_free, const double *y_end) {
+    find_bounds(s, I, y_free, s->local[3], s->local[4]);
+    return is_rounding(I->nv, y_end, s->local[3]);
+}
+
+/// Refines λ until what it leaves is rounding; then u and the proof are those of it, too. Otherwise all stays as it was.
+static int refine(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end) {
+    enum { ROUNDS = 3 };
+    double *lambda = s->lambda + I->first_row, *before = s->total + I->first_row, *held = s->u2 + I->first_row;
+    const size_t bytes = (size_t)I->stride * sizeof *lambda;
+    const kki_solver_stats none = {.solved = true};
+    find_held(s, I, held);
+    if (I->is_wide) {
+        const kki_sparse_problem wide = kki_wide_problem(s, I);
+        s->report.factorisations++;
+        if (!kki_sparse_refine_begin(&wide, &s->wide.solver, held)) {
+            return 0;
+        }
+    }
+    memcpy(before, lambda, bytes);
+    int rests = 0;
+    for (int round = 0; round < ROUNDS && !rests; round++) {
+        refine_once(s, I, held, y_free, y_end);
+        rests = is_rest(s, I, y_free, y_end);
+    }
+    kki_certificate proof = {.residual = __builtin_inf()};
+    if (rests) {
         prove(s, I, &proof);
     }
-    kki_island_note(m, s, I, &proof, &stats);
-    return is_better;
+    if (!(proof.residual <= LEAST * s->options.tolerance)) {
+        memcpy(lambda, before, bytes);
+        find_end(s, I, y_free, y_end);
+        if (rests) {
+            prove(s, I, &proof); // u of the old λ
+        }
+        rests = 0;
+    }
+    if (rests) {
+        kki_island_note(m, s, I, &proof, &none);
+    }
+    return rests;
 }
 
 // ---- the whole
@@ -214,27 +242,16 @@ static int can_rest(const kk_simulator *s, const kki_island *I) {
     return can;
 }
 
-int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int is_solved, const double *y,
-                     const double *y_free, double *y_end) {
-    enum { ROUNDS = 3 };
-    const double all = largest(I->nv, y_free);
-    double motion = largest(I->nv, y_end);
+int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,
+                     double *y_end) {
+    const double all = largest(I->nv, y_free), motion = largest(I->nv, y_end);
     if (!(motion <= NEARLY_NONE * all) || !can_rest(s, I)) {
         return 0;
     }
-    const int may_refine = is_solved || largest(I->nv, y) == 0;
-    for (int round = 0; round <= ROUNDS; round++) {
-        if (motion <= TRACE * all) {
-            find_bounds(s, I, y_free, s->local[3], s->local[4]);
-            if (is_rounding(I->nv, y_end, s->local[3])) {
-                memset(y_end, 0, (size_t)I->nv * sizeof *y_end);
-                return 1;
-            }
-        }
-        if (!may_refine || round == ROUNDS || !refine(m, s, I, y_free, y_end)) {
-            return 0;
-        }
-        motion = largest(I->nv, y_end);
+    const int rests =
+        (motion <= TRACE * all && is_rest(s, I, y_free, y_end)) || (may_refine && refine(m, s, I, y_free, y_end));
+    if (rests) {
+        memset(y_end, 0, (size_t)I->nv * sizeof *y_end);
     }
-    return 0;
+    return rests;
 }
