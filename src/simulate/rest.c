@@ -49,54 +49,98 @@ static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
     }
 }
 
-static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const double *size, double *bound,
-                            double *terms) {
+/// Of coordinates first … end − 1 alone, here and below.
+static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const double *size, int first, int end,
+                            double *restrict bound, double *restrict terms) {
     const kki_wide *w = &s->wide;
     for (int i = 0; i < 2 * I->nconstraint; i++) {
         const kki_tie *t = &w->tie[i >> 1];
-        const int body = t->body[i & 1], first = body < 0 ? 0 : w->first[body];
-        const int width = body < 0 ? 0 : w->first[body + 1] - first;
+        const int body = t->body[i & 1], at = body < 0 ? -1 : w->first[body];
+        if (at < first || at >= end) {
+            continue;
+        }
+        const int width = w->first[body + 1] - at;
+        const double *Y = w->Y + t->side[i & 1];
         for (int r = 0; r < t->nrow; r++) {
-            const double *Y = w->Y + t->side[i & 1] + r * width;
             for (int k = 0; k < width; k++) {
-                bound[first + k] += __builtin_fabs(Y[k]) * size[t->row + r];
-                terms[first + k] += Y[k] != 0;
+                bound[at + k] += __builtin_fabs(Y[r * width + k]) * size[t->row + r];
             }
         }
+        for (int k = 0; k < width; k++) {
+            terms[at + k] += t->nrow;
+        }
+    }
+}
+
+static void add_bounds(const kk_simulator *s, const kki_island *I, const double *size, int first, int end,
+                       double *bound, double *terms) {
+    for (int k = first; k < end; k++) {
+        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
+        const int from = 4 * s->span[2 * k], to = 4 * s->span[2 * k + 1];
+        double sum[4] = {0, 0, 0, 0};
+        for (int r = from; r < to; r += 4) {
+            for (int j = 0; j < 4; j++) {
+                sum[j] += __builtin_fabs(Y[r + j]) * size[r + j];
+            }
+        }
+        bound[k] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        terms[k] += to - from;
     }
 }
 
 /// |y_free| + |Y| |λ| times γ. @param bound [nv] result    @param terms [nv] scratch
-static void find_bounds(const kk_simulator *s, const kki_island *I, const double *y_free, double *bound,
-                        double *terms) {
-    double *size = s->lambda2 + I->first_row;
-    sizes_of(s, I, size);
-    for (int k = 0; k < I->nv; k++) {
+static void find_bounds(const kk_simulator *s, const kki_island *I, const double *size, const double *y_free, int first,
+                        int end, double *bound, double *terms) {
+    for (int k = first; k < end; k++) {
         bound[k] = __builtin_fabs(y_free[k]);
         terms[k] = 1;
     }
     if (I->is_wide) {
-        add_wide_bounds(s, I, size, bound, terms);
+        add_wide_bounds(s, I, size, first, end, bound, terms);
+    } else {
+        add_bounds(s, I, size, first, end, bound, terms);
     }
-    for (int k = 0; k < I->nv && !I->is_wide; k++) {
-        const double *Y = s->Y + (size_t)k * (size_t)I->stride;
-        for (int r = 0; r < I->nrow; r++) {
-            bound[k] += __builtin_fabs(Y[r]) * size[r];
-            terms[k] += Y[r] != 0;
-        }
-    }
-    for (int k = 0; k < I->nv; k++) {
+    for (int k = first; k < end; k++) {
         bound[k] *= ROUNDING * terms[k];
     }
 }
 
-/// Whether all of it is rounding.
-static int is_rounding(int n, const double *y, const double *bound) {
+static int is_rounding(const double *y, const double *bound, int first, int end) {
     int all = 1;
-    for (int k = 0; k < n && all; k++) {
+    for (int k = first; k < end && all; k++) {
         all = __builtin_fabs(y[k]) <= bound[k];
     }
     return all;
+}
+
+/// Coordinates of the tree, or the one of a few, that moves fastest.
+static void find_fastest(const kk_simulator *s, const kki_island *I, const double *y_end, int *first, int *end) {
+    int fastest = 0;
+    for (int k = 1; k < I->nv; k++) {
+        fastest = __builtin_fabs(y_end[k]) > __builtin_fabs(y_end[fastest]) ? k : fastest;
+    }
+    *first = fastest;
+    *end = fastest + 1;
+    for (int body = 0; I->is_wide && body < I->ntree; body++) {
+        if (s->wide.first[body] <= fastest && fastest < s->wide.first[body + 1]) {
+            *first = s->wide.first[body];
+            *end = s->wide.first[body + 1];
+        }
+    }
+}
+
+/// Whether all of y_end is rounding. What moves fastest is asked first: mostly that is enough to say no.
+static int is_rest(const kk_simulator *s, const kki_island *I, const double *y_free, const double *y_end) {
+    double *size = s->lambda2 + I->first_row, *bound = s->local[3], *terms = s->local[4];
+    int first, end;
+    sizes_of(s, I, size);
+    find_fastest(s, I, y_end, &first, &end);
+    find_bounds(s, I, size, y_free, first, end, bound, terms);
+    if (!is_rounding(y_end, bound, first, end)) {
+        return 0;
+    }
+    find_bounds(s, I, size, y_free, 0, I->nv, bound, terms);
+    return is_rounding(y_end, bound, 0, I->nv);
 }
 
 // ---- refinement
@@ -186,11 +230,6 @@ static void refine_once(kk_simulator *s, const kki_island *I, const double *held
         refine_by_gradients(s, I, held, y_end);
     }
     find_end(s, I, y_free, y_end);
-}
-
-static int is_rest(const kk_simulator *s, const kki_island *I, const double *y_free, const double *y_end) {
-    find_bounds(s, I, y_free, s->local[3], s->local[4]);
-    return is_rounding(I->nv, y_end, s->local[3]);
 }
 
 /// Refines λ until what it leaves is rounding; then u and the proof are those of it, too. Otherwise all stays as it was.
