@@ -510,12 +510,23 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, const kki_isl
     return status;
 }
 
-/// Whether λ is worth its last digits: what starts at rest, or was solved for a trace of motion, may stay at rest then. What is still on its way
-/// poses another problem in the next step. @param y  at the step's start
+/// Whether a contact overlaps by so much that the position pass will move it.
+static int overlaps(const kk_simulator *s, const kki_island *I) {
+    const double least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
+    int any = 0;
+    for (int i = 0; i < I->nconstraint && !any; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        any = c->kind == KKI_ON_CONTACT && c->gap[0] < -least;
+    }
+    return any;
+}
+
+/// Whether λ is worth its last digits: what starts at rest, or was solved for a trace of motion, may stay at rest then. What will be moved out of
+/// each other poses another problem in the next step. @param y  at the step's start
 static int may_refine(const kk_simulator *s, const kki_island *I, const warm_start *start, const double *y) {
-    const double *before = s->kept + I->first_row, *lambda = s->lambda + I->first_row;
-    const int is_solved = memcmp(before, lambda, (size_t)I->nrow * sizeof *lambda) != 0;
-    return start->is_near ? is_solved || kki_is_zero(y, I->nv) : kki_is_zero(before, I->nrow);
+    const size_t bytes = (size_t)I->nrow * sizeof *y;
+    const int is_solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, bytes) != 0;
+    return (is_solved || kki_is_zero(y, I->nv)) && (start->is_near || !overlaps(s, I));
 }
 
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
