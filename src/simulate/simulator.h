@@ -240,6 +240,7 @@ struct kk_simulator {
     double *kept;                                              ///< [max_rows] λ for the next step to start from
     double *u0, *u_start, *u_end, *travel, *total, *gain;      ///< [max_rows] of events.c
     kki_verdict *verdict;                                      ///< [max_constraints]
+    kki_held *held;                                            ///< [rows of an island that is not wide]
     int8_t *waiting, *stopping;                                ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 
