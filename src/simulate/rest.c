@@ -61,14 +61,23 @@ static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const do
         }
         const int width = w->first[body + 1] - at;
         const double *Y = w->Y + t->side[i & 1];
-        for (int r = 0; r < t->nrow; r++) {
-            for (int k = 0; k < width; k++) {
-                bound[at + k] += __builtin_fabs(Y[r * width + k]) * size[t->row + r];
+        for (int k = 0; k < width; k += KKI_BODY_PAD) {
+            double sum[KKI_BODY_PAD];
+            memcpy(sum, bound + at + k, sizeof sum);
+            for (int r = 0; r < t->nrow; r++) {
+                for (int j = 0; j < KKI_BODY_PAD; j++) {
+                    sum[j] += __builtin_fabs(Y[r * width + k + j]) * size[t->row + r];
+                }
             }
+            memcpy(bound + at + k, sum, sizeof sum);
         }
-        for (int k = 0; k < width; k++) {
-            terms[at + k] += t->nrow;
+        terms[at] += t->nrow; // of all the body's
+    }
+    for (int k = first, body = 0; k < end; k++) {
+        while (w->first[body + 1] <= k) {
+            body++;
         }
+        terms[k] = terms[w->first[body]];
     }
 }
 
