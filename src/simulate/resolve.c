@@ -498,7 +498,11 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
-    kki_rows_velocity(s, I, y, s->u0 + I->first_row);
+    if (kki_is_zero(y, I->nv)) {
+        memset(s->u0 + I->first_row, 0, (size_t)I->stride * sizeof *s->u0);
+    } else {
+        kki_rows_velocity(s, I, y, s->u0 + I->first_row);
+    }
     reflect(m, s, I, s->u0 + I->first_row);
     kki_rows_velocity(s, I, y_free, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
