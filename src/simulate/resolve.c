@@ -489,11 +489,20 @@ static const double *velocities_before(kk_simulator *s, const kki_island *I) {
     return s->u2 + I->first_row;
 }
 
+/// Whether G is worth forming.
+static int is_dense(const kk_simulator *s, const kki_island *I) {
+    return !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows &&
+           !(I->nrow > KKI_DENSE_ROWS && I->nrow > I->nv);
+}
+
 /// Rows, laws and velocities without impulses: u0 and g.
 static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm,
                         double *y, double *y_free) {
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
+    if (I->closes && is_dense(s, I)) {
+        kki_rows_matrix(m, s, I); // it shows what is dead and what is said twice
+    }
     kki_island_free_dead_rows(s, I);
     kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
@@ -511,17 +520,22 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
 }
 
+<<<<<<< HEAD
 /// λ of the whole step, and y_end += Y λ. @param problem  what was solved
 static kk_status find_impulses(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                                warm_start *start, double *y_end, kk_error *error) {
+=======
+/// λ of the whole step, and y_end += Y λ. @param problem  what was solved    @param share  as of warm_start_holds
+static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, double *share,
+                               double *y_end, kk_error *error) {
+>>>>>>> main
     const int waits = kki_island_waits(m, s, I);
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
     const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, start);
     const int holds = known && !break_loose(m, s, I);
-    const int wants_matrix =
-        !holds && !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
+    const int wants_matrix = !holds && is_dense(s, I);
     int proved = holds && I->is_wide && !waits; // then Y λ is known
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);

@@ -130,10 +130,12 @@ typedef struct kki_island {
     int8_t bounces; ///< some contact has restitution
     int8_t rubs;    ///< some contact or joint has dry friction
     int8_t has_motor;
-    int8_t closes; ///< some loop or coupling
-    int8_t grips;  ///< static friction of some contact is above the other
-    int8_t swings; ///< some contact is turned about; behind `reflect`
-    int8_t stands; ///< impulses are those of the last step; behind resolve.c
+    int8_t closes;     ///< some loop or coupling
+    int8_t grips;      ///< static friction of some contact is above the other
+    int8_t swings;     ///< some contact is turned about; behind `reflect`
+    int8_t stands;     ///< impulses are those of the last step; behind resolve.c
+    int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
+    int8_t has_matrix; ///< G is that of these rows
 } kki_island;
 
 typedef struct kki_paper kki_paper;
