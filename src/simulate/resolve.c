@@ -520,15 +520,9 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
 }
 
-<<<<<<< HEAD
 /// λ of the whole step, and y_end += Y λ. @param problem  what was solved
-static kk_status find_impulses(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
+static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
                                warm_start *start, double *y_end, kk_error *error) {
-=======
-/// λ of the whole step, and y_end += Y λ. @param problem  what was solved    @param share  as of warm_start_holds
-static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, double *share,
-                               double *y_end, kk_error *error) {
->>>>>>> main
     const int waits = kki_island_waits(m, s, I);
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
