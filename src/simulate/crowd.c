@@ -72,9 +72,13 @@ void kki_crowd_move_freely(const kk_model *m, kk_simulator *s) {
     share(m, s, free_some);
 }
 
-/// v + X (y − y₀) of one body.
+/// v + X (y − y₀) of one body; nothing where y is nothing.
 static void velocity_of(const kk_model *m, kk_simulator *s, int node, const double *y, double *v) {
     const int dof = m->node[node].v_index;
+    if (kki_is_zero(y + dof, 6)) {
+        memset(v + dof, 0, 6 * sizeof *v);
+        return;
+    }
     for (int k = dof; k < dof + 6; k++) {
         s->dv[k] = y[k] - s->y[k];
     }

@@ -667,9 +667,9 @@ static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
         const kki_swarm_point *from = &x->swarm.point[b->first + i];
         const kki_swarm_end *e = &x->swarm.end[b->first + i];
         const kk_vec3 l = kk_vec3_make(from->total[0][lane], from->total[1][lane], from->total[2][lane]);
-        k->impulse = k->kept =
-            kk_vec3_add(kk_vec3_scale(k->normal, l.x),
-                        kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z)));
+        k->impulse = kk_vec3_add(kk_vec3_scale(k->normal, l.x),
+                                 kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z)));
+        k->kept = kk_vec3_scale(k->impulse, 1 / p->s->h);
         k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
         k->friction = b->friction[lane];
         k->velocity = kk_vec3_make(e->u[0][lane], e->u[1][lane], e->u[2][lane]);
