@@ -43,13 +43,8 @@ static kk_body_def *find_joint(const kki_doctor *d, const kk_error *e) {
     return NULL;
 }
 
-static bool strengthen(kki_doctor *d, const kk_error *e) {
-    kk_body_def *b = strstr(e->text, "armature") ? find_joint(d, e) : NULL;
-    kk_joint_def *j = b ? &b->joint : NULL;
-    if (!j || j->dof[0].armature > 0) {
-        return false;
-    }
-    const double armature = least_armature(d->spec);
+static void add_armature(kki_doctor *d, kk_body_def *b, double armature) {
+    kk_joint_def *j = &b->joint;
     const int n = kki_joint_type_of(j->type)->nv;
     for (int k = 0; k < n; k++) {
         j->dof[k].armature +=
@@ -60,7 +55,33 @@ static bool strengthen(kki_doctor *d, const kk_error *e) {
                       "give the bodies behind it an inertia",
                       "joint '%s': nothing resists its motion; it gets a little armature",
                       kki_shorten_string(j->name ? j->name : "").text);
+}
+
+static bool strengthen(kki_doctor *d, const kk_error *e) {
+    kk_body_def *b = strstr(e->text, "armature") ? find_joint(d, e) : NULL;
+    if (!b || b->joint.dof[0].armature > 0) {
+        return false;
+    }
+    add_armature(d, b, least_armature(d->spec));
     return true;
+}
+
+/// Joints that move nothing, all at once: there may be many, and the compilation names one.
+static kk_status strengthen_idle(kki_doctor *d) {
+    const size_t count = (size_t)d->spec->nbody;
+    double *mass = kki_allocate_array(&d->allocator, count, sizeof *mass);
+    if (!mass) {
+        return KK_OUT_OF_MEMORY;
+    }
+    kki_mass_behind(d->spec, mass);
+    const double armature = least_armature(d->spec);
+    for (int i = 1; i < d->spec->nbody; i++) {
+        if (kki_moves_nothing(&d->spec->body[i].joint, mass[i])) {
+            add_armature(d, &d->spec->body[i], armature);
+        }
+    }
+    kki_release_array(&d->allocator, mass, count, sizeof *mass);
+    return KK_OK;
 }
 
 // ---- what can be left out
@@ -91,6 +112,10 @@ static bool leave_out(kki_doctor *d, const kk_error *e) {
 }
 
 kk_status kki_doctor_treat(kki_doctor *doctor) {
+    const kk_status idle = doctor->options->repair ? strengthen_idle(doctor) : KK_OK;
+    if (idle != KK_OK) {
+        return idle;
+    }
     for (int i = 0; i < MOST_TREATMENTS && doctor->options->repair && !doctor->list->has_error; i++) {
         kk_model *model = NULL;
         kk_error error = {.status = KK_OK};
