@@ -170,6 +170,7 @@ int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mj
     if (found < 0 && kki_mjcf_is_left_out(m, kind, name)) {
         m->is_lost = m->has_lost = true;
     } else if (found < 0) {
+        m->is_lost = false; // this is a fault of the file, whatever else the element refers to
         kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "<%s> refers to %s '%s', and there is none of that name; check its spelling",
                         kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
