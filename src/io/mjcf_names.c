@@ -161,20 +161,26 @@ bool kki_mjcf_is_left_out(const kki_mjcf *m, kki_mjcf_kind kind, const char *nam
     return is_found;
 }
 
-int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mjcf_kind kind, const char *name) {
-    int found = -1;
-    if (m->suffix[0]) {
-        found = kki_mjcf_name_get(m, (int)kind, kki_mjcf_join(m, name, m->suffix));
-    }
-    found = found < 0 ? kki_mjcf_name_get(m, (int)kind, name) : found;
+/// What has a name; −1: nothing, or a copy that was left out, which is noted.
+static int find_name(kki_mjcf *m, kki_mjcf_kind kind, const char *name) {
+    const int found = kki_mjcf_name_get(m, (int)kind, name);
     if (found < 0 && kki_mjcf_is_left_out(m, kind, name)) {
         m->is_lost = m->has_lost = true;
-    } else if (found < 0) {
-        m->is_lost = false; // this is a fault of the file, whatever else the element refers to
+    }
+    return found;
+}
+
+int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mjcf_kind kind, const char *name) {
+    const bool was_lost = m->is_lost;
+    m->is_lost = false;
+    int found = m->suffix[0] ? find_name(m, kind, kki_mjcf_join(m, name, m->suffix)) : -1;
+    found = found < 0 && !m->is_lost ? find_name(m, kind, name) : found;
+    if (found < 0 && !m->is_lost) {
         kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "<%s> refers to %s '%s', and there is none of that name; check its spelling",
                         kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
     }
+    m->is_lost = m->is_lost || was_lost;
     return found;
 }
 
