@@ -201,6 +201,7 @@ typedef struct kki_mjcf {
     bool is_lost;   ///< what is being read refers to one of them
     bool has_lost;  ///< something has
     int64_t controls_left_out;
+    int64_t copied_bytes;          ///< of names of copies
     const char *suffix;            ///< of the copy that is being read; "" mostly
     const kki_mjcf_series *series; ///< that it is of; NULL mostly
 } kki_mjcf;
@@ -271,6 +272,9 @@ const char *kki_mjcf_own_name(kki_mjcf *m, int32_t node);
 typedef void kki_mjcf_reader(kki_mjcf *m, int32_t node);
 /// Reads an element once, or once for each copy of what it refers to.
 void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read);
+/// The name of an element's copy; reports where all of them get too long.
+const char *kki_mjcf_copy_name(kki_mjcf *m, int32_t node, const char *name, const char *suffix,
+                               const kki_mjcf_series *series);
 /// Another copy of a name.
 void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix,
                        const kki_mjcf_series *series);

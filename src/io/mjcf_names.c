@@ -199,10 +199,22 @@ const char *kki_mjcf_own_name(kki_mjcf *m, int32_t node) {
     if (!name || !name[0]) {
         return NULL;
     }
-    return m->suffix[0] ? kki_mjcf_join(m, name, m->suffix) : name;
+    return m->suffix[0] ? kki_mjcf_copy_name(m, node, name, m->suffix, m->series) : name;
 }
 
 // ---- copies
+
+const char *kki_mjcf_copy_name(kki_mjcf *m, int32_t node, const char *name, const char *suffix,
+                               const kki_mjcf_series *series) {
+    enum { MOST_BYTES = 1 << 27 };
+    const int64_t before = m->copied_bytes;
+    m->copied_bytes += (series ? series->copies : 1) * (int64_t)(strlen(name) + strlen(suffix));
+    if (before <= MOST_BYTES && m->copied_bytes > MOST_BYTES) {
+        kki_mjcf_report(m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "name",
+                        "the names of all copies would be more than %d bytes; shorten this one", MOST_BYTES);
+    }
+    return kki_mjcf_join(m, name, suffix);
+}
 
 void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix,
                        const kki_mjcf_series *series) {

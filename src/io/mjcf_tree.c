@@ -9,6 +9,9 @@
 #include "io/mjcf.h"
 #include "io/text.h"
 
+/// Bytes that copies may add to a name: what stands in many replicates, each with its separator, has long ones.
+enum { MOST_SUFFIX = 255 };
+
 /// Elements that copies may make in all, and how many make a trial worth it; a file may have any number itself. Few for
 /// fuzzing, which is not after speed.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -45,7 +48,8 @@ static level *push(walker *w, const level *made) {
 
 // ---- items
 
-static const char *suffixed(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const level *at) {
+static const char *suffixed(kki_mjcf *m, kki_mjcf_kind kind, int32_t node, const level *at) {
+    const char *name = kki_xml_value(m->xml, node, "name");
     if (!name || !name[0]) {
         return NULL;
     }
@@ -53,7 +57,7 @@ static const char *suffixed(kki_mjcf *m, kki_mjcf_kind kind, const char *name, c
         return name;
     }
     kki_mjcf_add_copy(m, kind, name, at->suffix, at->series);
-    return kki_mjcf_join(m, name, at->suffix);
+    return kki_mjcf_copy_name(m, node, name, at->suffix, at->series);
 }
 
 /// Of an element in this level: how many it stands for.
@@ -71,7 +75,7 @@ static void add_item(kki_mjcf *m, const level *at, int32_t node, int what, kki_m
     *item = (kki_mjcf_item){.node = node, .next = -1, .class = at->class, .suffix = at->suffix, .made = -1};
     item->frame = at->frame;
     item->copies = copies_at(at);
-    item->name = suffixed(m, kind, kki_xml_value(m->xml, node, "name"), at);
+    item->name = suffixed(m, kind, node, at);
     kki_mjcf_name_put(m, kind, item->name, index, node);
     if (body->first[what] < 0) {
         body->first[what] = index;
@@ -125,7 +129,7 @@ static void open_body(walker *w, const level at, int32_t node) {
     body->X_PB = X_PB;
     body->X_WB = kk_transform_mul(m->body[at.body].X_WB, X_PB);
     const int index = m->body_count - 1;
-    const char *name = suffixed(m, KKI_MJCF_BODY, kki_xml_value(m->xml, node, "name"), &at);
+    const char *name = suffixed(m, KKI_MJCF_BODY, node, &at);
     m->body[index].name = name;
     kki_mjcf_name_put(m, KKI_MJCF_BODY, name, index, node);
     if (name) {
@@ -219,6 +223,12 @@ static void open_replicate(walker *w, const level at, int32_t node) {
         kk_transform_make(kki_mjcf_euler(m, angles), kki_mjcf_vector(&element, "offset", kk_vec3_make(0, 0, 0)));
     made.outer_suffix = at.suffix;
     made.suffix = copy_suffix(m, &made);
+    if (strlen(made.suffix) > MOST_SUFFIX) {
+        kki_mjcf_report(m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "sep",
+                        "names of copies would be more than %d bytes longer; write a shorter sep", MOST_SUFFIX);
+        w->is_over = true;
+        return;
+    }
     made.series = m->is_trial ? begin_series(m, &at, &made, size) : NULL;
     if (made.count > 0) {
         push(w, &made);

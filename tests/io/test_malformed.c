@@ -498,6 +498,31 @@ static void check_copied_errors(tally *mjcf) {
         "<worldbody><geom name='g00001' size='1'/></worldbody>",
         "<karakuri><material name='m' friction='-1'/></karakuri>",
     };
+    static const struct {
+        const char *head, *many, *tail;
+        int count;
+    } LONG[] = {
+        {"<mujoco><worldbody><replicate count='9' sep='", "s", "'><geom size='1'/></replicate></worldbody></mujoco>",
+         256},
+        {"<mujoco><worldbody>", "<replicate count='1' sep='sss'>", "<geom size='1'/>", 3000},
+        {"<mujoco><worldbody><replicate count='80000'><geom size='1' name='", "n",
+         "'/></replicate></worldbody></mujoco>", 50000},
+        {("<mujoco><worldbody><replicate count='50000'><body><joint name='j'/><geom size='1'/></body></replicate>"
+          "</worldbody><sensor><jointpos joint='j' name='"),
+         "n", "'/></sensor></mujoco>", 50000},
+    };
+    for (int i = 0; i < COUNT_OF(LONG); i++) {
+        builder b = {0};
+        build(&b, LONG[i].head);
+        build_times(&b, LONG[i].many, LONG[i].count);
+        build(&b, LONG[i].tail);
+        if (i == 1) {
+            build_times(&b, "</replicate>", LONG[i].count);
+            build(&b, "</worldbody></mujoco>");
+        }
+        KK_CHECK(check_robot("bad.xml", b.text, b.size, 0, mjcf));
+        free(b.text);
+    }
     for (int i = 0; i < COUNT_OF(INSIDE) + COUNT_OF(OUTSIDE); i++) {
         const int is_inside = i < COUNT_OF(INSIDE);
         builder b = {0};
