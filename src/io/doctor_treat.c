@@ -12,7 +12,8 @@
 #include "model/compile.h"
 #include "model/joint.h"
 
-enum { MOST_TREATMENTS = 256 };
+/// After so many faults of one element its other copies are treated at once: every compilation costs the whole model.
+enum { MOST_TREATMENTS = 256, MANY_COPIES = 7 };
 
 static const double SHARE_OF_MASS = 1e-6, RADIUS = 0.01;
 
@@ -57,12 +58,19 @@ static void add_armature(kki_doctor *d, kk_body_def *b, double armature) {
                       kki_shorten_string(j->name ? j->name : "").text);
 }
 
-static bool strengthen(kki_doctor *d, const kk_error *e) {
+static bool strengthen(kki_doctor *d, const kk_error *e, bool all) {
     kk_body_def *b = strstr(e->text, "armature") ? find_joint(d, e) : NULL;
     if (!b || b->joint.dof[0].armature > 0) {
         return false;
     }
-    add_armature(d, b, least_armature(d->spec));
+    const double armature = least_armature(d->spec);
+    add_armature(d, b, armature);
+    for (int i = 1; i < d->spec->nbody && all; i++) {
+        kk_joint_def *j = &d->spec->body[i].joint;
+        if (is_there(e, &j->origin) && kki_joint_type_of(j->type)->nv > 0 && j->dof[0].armature == 0) {
+            add_armature(d, &d->spec->body[i], armature);
+        }
+    }
     return true;
 }
 
@@ -86,29 +94,50 @@ static kk_status strengthen_idle(kki_doctor *d) {
 
 // ---- what can be left out
 
-#define LEAVE_OUT(d, e, kind)                                                                                 \
-    for (int i_ = 0; i_ < (d)->spec->n##kind; i_++) {                                                         \
-        if (is_there((e), &(d)->spec->kind[i_].origin)) {                                                     \
-            const kk_origin origin_ = (d)->spec->kind[i_].origin;                                             \
-            const size_t rest_ = (size_t)((d)->spec->n##kind - 1 - i_);                                       \
-            memmove(&(d)->spec->kind[i_], &(d)->spec->kind[i_ + 1], rest_ * sizeof *(d)->spec->kind);         \
-            (d)->spec->n##kind--;                                                                             \
-            kki_doctor_report((d), KKI_ERROR, true, &origin_, "correct it", "%s; it is left out", (e)->text); \
-            return true;                                                                                      \
-        }                                                                                                     \
+/// The first one of the place that the error names, or all of them.
+#define LEAVE_OUT(d, e, all, kind)                                                     \
+    {                                                                                  \
+        int kept_ = 0, left_ = 0;                                                      \
+        kk_origin origin_ = {0};                                                       \
+        for (int i_ = 0; i_ < (d)->spec->n##kind; i_++) {                              \
+            if (((all) || left_ == 0) && is_there((e), &(d)->spec->kind[i_].origin)) { \
+                origin_ = (d)->spec->kind[i_].origin;                                  \
+                left_++;                                                               \
+            } else {                                                                   \
+                (d)->spec->kind[kept_++] = (d)->spec->kind[i_];                        \
+            }                                                                          \
+        }                                                                              \
+        (d)->spec->n##kind = kept_;                                                    \
+        if (left_ > 0) {                                                               \
+            tell_left_out((d), (e), &origin_, left_);                                  \
+            return true;                                                               \
+        }                                                                              \
     }
 
-static bool leave_out(kki_doctor *d, const kk_error *e) {
-    LEAVE_OUT(d, e, loop)
-    LEAVE_OUT(d, e, coupling)
-    LEAVE_OUT(d, e, tendon)
-    LEAVE_OUT(d, e, sensor)
-    LEAVE_OUT(d, e, actuator)
-    LEAVE_OUT(d, e, pair)
-    LEAVE_OUT(d, e, exclude)
-    LEAVE_OUT(d, e, material_pair)
-    LEAVE_OUT(d, e, keyframe)
+static void tell_left_out(kki_doctor *d, const kk_error *e, const kk_origin *origin, int count) {
+    if (count == 1) {
+        kki_doctor_report(d, KKI_ERROR, true, origin, "correct it", "%s; it is left out", e->text);
+    } else {
+        kki_doctor_report(d, KKI_ERROR, true, origin, "correct it", "%s; it is left out, with %d more of this place",
+                          e->text, count - 1);
+    }
+}
+
+static bool leave_out(kki_doctor *d, const kk_error *e, bool all) {
+    LEAVE_OUT(d, e, all, loop)
+    LEAVE_OUT(d, e, all, coupling)
+    LEAVE_OUT(d, e, all, tendon)
+    LEAVE_OUT(d, e, all, sensor)
+    LEAVE_OUT(d, e, all, actuator)
+    LEAVE_OUT(d, e, all, pair)
+    LEAVE_OUT(d, e, all, exclude)
+    LEAVE_OUT(d, e, all, material_pair)
+    LEAVE_OUT(d, e, all, keyframe)
     return false;
+}
+
+static bool is_same_place(const kk_error *a, const kk_error *b) {
+    return a->line > 0 && a->line == b->line && a->column == b->column && strcmp(a->file, b->file) == 0;
 }
 
 kk_status kki_doctor_treat(kki_doctor *doctor) {
@@ -116,6 +145,8 @@ kk_status kki_doctor_treat(kki_doctor *doctor) {
     if (idle != KK_OK) {
         return idle;
     }
+    kk_error last = {.status = KK_OK};
+    int same = 0; // copies of one element, one after the other
     for (int i = 0; i < MOST_TREATMENTS && doctor->options->repair && !doctor->list->has_error; i++) {
         kk_model *model = NULL;
         kk_error error = {.status = KK_OK};
@@ -124,7 +155,9 @@ kk_status kki_doctor_treat(kki_doctor *doctor) {
         if (status == KK_OK || status == KK_OUT_OF_MEMORY) {
             return status;
         }
-        if (!strengthen(doctor, &error) && !leave_out(doctor, &error)) {
+        same = is_same_place(&error, &last) ? same + 1 : 0;
+        last = error;
+        if (!strengthen(doctor, &error, same >= MANY_COPIES) && !leave_out(doctor, &error, same >= MANY_COPIES)) {
             return KK_OK;
         }
     }
