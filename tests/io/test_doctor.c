@@ -366,7 +366,8 @@ KK_TEST(doctor_treats_many_copies) {
         }
         kk_model_free(model);
     }
-    KK_CHECK_EQ_INT(kk_messages_count_of(r[0].messages, KK_SEVERITY_ERROR), 400);
+    KK_CHECK_EQ_INT(kk_messages_count_of(r[0].messages, KK_SEVERITY_ERROR), 1);
+    KK_CHECK_EQ_INT(find(&r[0], "nothing resists its motion").repeats, 399);
     KK_CHECK(r[0].spec && kk_spec_body(r[0].spec, 1)->joint.dof[0].armature == 0);
     KK_CHECK(r[0].spec && kk_spec_body(r[0].spec, 401)->joint.dof[0].armature > 0);
     KK_CHECK(find(&r[1], "it is left out, with 392 more of this place").text != NULL);
