@@ -94,26 +94,6 @@ static kk_status strengthen_idle(kki_doctor *d) {
 
 // ---- what can be left out
 
-/// The first one of the place that the error names, or all of them.
-#define LEAVE_OUT(d, e, all, kind)                                                     \
-    {                                                                                  \
-        int kept_ = 0, left_ = 0;                                                      \
-        kk_origin origin_ = {0};                                                       \
-        for (int i_ = 0; i_ < (d)->spec->n##kind; i_++) {                              \
-            if (((all) || left_ == 0) && is_there((e), &(d)->spec->kind[i_].origin)) { \
-                origin_ = (d)->spec->kind[i_].origin;                                  \
-                left_++;                                                               \
-            } else {                                                                   \
-                (d)->spec->kind[kept_++] = (d)->spec->kind[i_];                        \
-            }                                                                          \
-        }                                                                              \
-        (d)->spec->n##kind = kept_;                                                    \
-        if (left_ > 0) {                                                               \
-            tell_left_out((d), (e), &origin_, left_);                                  \
-            return true;                                                               \
-        }                                                                              \
-    }
-
 static void tell_left_out(kki_doctor *d, const kk_error *e, const kk_origin *origin, int count) {
     if (count == 1) {
         kki_doctor_report(d, KKI_ERROR, true, origin, "correct it", "%s; it is left out", e->text);
@@ -123,17 +103,40 @@ static void tell_left_out(kki_doctor *d, const kk_error *e, const kk_origin *ori
     }
 }
 
+/// The first one of the place that the error names, or all of them.
+#define LEAVER(kind)                                                           \
+    static bool leave_##kind(kki_doctor *d, const kk_error *e, bool all) {     \
+        int kept = 0, left = 0;                                                \
+        kk_origin origin = {0};                                                \
+        for (int i = 0; i < d->spec->n##kind; i++) {                           \
+            if ((all || left == 0) && is_there(e, &d->spec->kind[i].origin)) { \
+                origin = d->spec->kind[i].origin;                              \
+                left++;                                                        \
+            } else {                                                           \
+                d->spec->kind[kept++] = d->spec->kind[i];                      \
+            }                                                                  \
+        }                                                                      \
+        d->spec->n##kind = kept;                                               \
+        if (left > 0) {                                                        \
+            tell_left_out(d, e, &origin, left);                                \
+        }                                                                      \
+        return left > 0;                                                       \
+    }
+
+LEAVER(loop)
+LEAVER(coupling)
+LEAVER(tendon)
+LEAVER(sensor)
+LEAVER(actuator)
+LEAVER(pair)
+LEAVER(exclude)
+LEAVER(material_pair)
+LEAVER(keyframe)
+
 static bool leave_out(kki_doctor *d, const kk_error *e, bool all) {
-    LEAVE_OUT(d, e, all, loop)
-    LEAVE_OUT(d, e, all, coupling)
-    LEAVE_OUT(d, e, all, tendon)
-    LEAVE_OUT(d, e, all, sensor)
-    LEAVE_OUT(d, e, all, actuator)
-    LEAVE_OUT(d, e, all, pair)
-    LEAVE_OUT(d, e, all, exclude)
-    LEAVE_OUT(d, e, all, material_pair)
-    LEAVE_OUT(d, e, all, keyframe)
-    return false;
+    return leave_loop(d, e, all) || leave_coupling(d, e, all) || leave_tendon(d, e, all) || leave_sensor(d, e, all) ||
+           leave_actuator(d, e, all) || leave_pair(d, e, all) || leave_exclude(d, e, all) ||
+           leave_material_pair(d, e, all) || leave_keyframe(d, e, all);
 }
 
 static bool is_same_place(const kk_error *a, const kk_error *b) {

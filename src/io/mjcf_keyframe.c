@@ -129,7 +129,8 @@ static void read_key(kki_mjcf *m, int32_t node) {
     bool is_wrong = false;
     double *qpos = read_array(m, node, "qpos", nq, &is_wrong), *qvel = read_array(m, node, "qvel", nv, &is_wrong);
     double *ctrl = read_array(m, node, "ctrl", nu, &is_wrong);
-    double *made = kki_allocate_array_zeroed(&m->loader->allocator, (size_t)(nq + nv + actuators), sizeof *made);
+    double *made =
+        kki_allocate_array_zeroed(&m->loader->allocator, (size_t)nq + (size_t)nv + (size_t)actuators, sizeof *made);
     if (!made) {
         kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
     } else if (!is_wrong && m->status == KK_OK) {
@@ -155,7 +156,7 @@ static void read_key(kki_mjcf *m, int32_t node) {
         kki_mjcf_name_put(m, KKI_MJCF_KEY, def.name, 0, node);
         kki_mjcf_stop(m, kk_spec_add_keyframe(m->loader->spec, &def, NULL, &m->error));
     }
-    release(m, made, nq + nv + actuators);
+    release(m, made, (int64_t)nq + nv + actuators);
     release(m, ctrl, nu);
     release(m, qvel, nv);
     release(m, qpos, nq);
