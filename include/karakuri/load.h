@@ -94,6 +94,8 @@ typedef struct kk_load_options {
     int place_on_floor;   ///< 1: a free base is raised or lowered to stand on z = 0
 } kk_load_options;
 
+/// A spec comes of whatever the file's language allows; what cannot move or be made is found by kk_model_compile, but where MJCF asks for more
+/// than a thousand copies already here, before they are made.
 /// @param spec      [out] NULL where it fails
 /// @param messages  [out] also where it fails, for kk_messages_free; may be NULL
 /// @param error     the first error; may be NULL

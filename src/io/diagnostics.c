@@ -28,11 +28,25 @@ static size_t strings_size(const char *file, const char *text, const char *remed
     return strlen(file) + strlen(text) + strlen(remedy) + 3;
 }
 
-void kki_diagnostics_destroy(kki_diagnostics *list) {
+static void release_strings(kki_diagnostics *list) {
     for (int i = 0; list->item && i < list->count; i++) {
         const kki_diagnostic *d = &list->item[i];
         kki_release(&list->allocator, d->strings, strings_size(d->file, d->text, d->remedy));
     }
+}
+
+void kki_diagnostics_clear(kki_diagnostics *list) {
+    release_strings(list);
+    memset(list->slot, 0, slot_count(list) * sizeof *list->slot);
+    *list = (kki_diagnostics){.allocator = list->allocator,
+                              .item = list->item,
+                              .slot = list->slot,
+                              .capacity = list->capacity,
+                              .limit = list->limit};
+}
+
+void kki_diagnostics_destroy(kki_diagnostics *list) {
+    release_strings(list);
     kki_release_array(&list->allocator, list->item, (size_t)list->capacity, sizeof *list->item);
     kki_release_array(&list->allocator, list->slot, slot_count(list), sizeof *list->slot);
     memset(list, 0, sizeof *list);

@@ -22,13 +22,18 @@ void kki_doctor_report(kki_doctor *doctor, kki_severity severity, bool has_repai
     if (has_repair && doctor->options->repair) {
         severity = severity == KKI_ERROR ? KKI_REPAIRED_ERROR : KKI_REPAIRED_WARNING;
     }
-    const kki_finding finding = {.severity = severity,
-                                 .status = severity == KKI_ERROR ? KK_INVALID_MODEL : KK_OK,
-                                 .file = origin->file,
-                                 .line = origin->line,
-                                 .column = origin->column,
-                                 .text = text,
-                                 .remedy = remedy};
+    kki_finding finding = {.severity = severity,
+                           .status = severity == KKI_ERROR ? KK_INVALID_MODEL : KK_OK,
+                           .file = origin->file,
+                           .line = origin->line,
+                           .column = origin->column,
+                           .text = text,
+                           .remedy = remedy};
+    if (doctor->tells_once && origin->file && origin->line > 0) {
+        char place[32];
+        snprintf(place, sizeof place, "%d:%d", origin->line, origin->column);
+        finding.key = kki_diagnostics_key(format, origin->file, place);
+    }
     kki_diagnostics_add(doctor->list, &finding);
 }
 
@@ -102,7 +107,9 @@ static kk_status examine(kki_doctor *d) {
     status = status ? status : kki_doctor_names(d);
     status = status ? status : kki_doctor_unused(d);
     status = status ? status : kki_doctor_actuators(d);
+    d->tells_once = true;
     status = status ? status : kki_doctor_treat(d);
+    d->tells_once = false;
     return status ? status : kki_doctor_pose(d);
 }
 

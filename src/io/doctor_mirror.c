@@ -101,8 +101,9 @@ static int find_signs(kk_inertia right, kk_transform X_RB, kk_inertia mirrored, 
 }
 
 static void tell(kki_doctor *d, int left, int right, int signs) {
-    static const char *const names[] = {"x", "y", "z", "ixy", "ixz", "iyz"};
-    char list[64] = "";
+    static const char *const names[] = {
+        "x of the centre of mass", "y of the centre of mass", "z of the centre of mass", "ixy", "ixz", "iyz"};
+    char list[128] = "";
     for (int k = 0; k < 6; k++) {
         if (signs >> k & 1) {
             const size_t used = strlen(list);

@@ -120,7 +120,9 @@ static void tell_unused(kki_doctor *doctor, const uint8_t *mesh_used, const uint
     }
     for (int i = 0; i < s->nmesh; i++) {
         if (!mesh_used[i]) {
-            kki_doctor_report(doctor, KKI_WARNING, false, &s->mesh[i].origin, "remove it",
+            // MJCF fits primitives to meshes, and the spec has only the fit
+            kki_doctor_report(doctor, KKI_WARNING, false, &s->mesh[i].origin,
+                              "remove it, unless a size or an inertia is taken from it",
                               "mesh '%s' is used by no shape", kki_shorten_string(s->mesh[i].name).text);
         }
     }

@@ -12,7 +12,8 @@
 #include "model/compile.h"
 #include "model/joint.h"
 
-enum { MOST_TREATMENTS = 256 };
+/// After so many faults of one element its other copies are treated at once: every compilation costs the whole model.
+enum { MOST_TREATMENTS = 256, MANY_COPIES = 7 };
 
 static const double SHARE_OF_MASS = 1e-6, RADIUS = 0.01;
 
@@ -43,13 +44,8 @@ static kk_body_def *find_joint(const kki_doctor *d, const kk_error *e) {
     return NULL;
 }
 
-static bool strengthen(kki_doctor *d, const kk_error *e) {
-    kk_body_def *b = strstr(e->text, "armature") ? find_joint(d, e) : NULL;
-    kk_joint_def *j = b ? &b->joint : NULL;
-    if (!j || j->dof[0].armature > 0) {
-        return false;
-    }
-    const double armature = least_armature(d->spec);
+static void add_armature(kki_doctor *d, kk_body_def *b, double armature) {
+    kk_joint_def *j = &b->joint;
     const int n = kki_joint_type_of(j->type)->nv;
     for (int k = 0; k < n; k++) {
         j->dof[k].armature +=
@@ -60,37 +56,100 @@ static bool strengthen(kki_doctor *d, const kk_error *e) {
                       "give the bodies behind it an inertia",
                       "joint '%s': nothing resists its motion; it gets a little armature",
                       kki_shorten_string(j->name ? j->name : "").text);
+}
+
+static bool strengthen(kki_doctor *d, const kk_error *e, bool all) {
+    kk_body_def *b = strstr(e->text, "armature") ? find_joint(d, e) : NULL;
+    if (!b || b->joint.dof[0].armature > 0) {
+        return false;
+    }
+    const double armature = least_armature(d->spec);
+    add_armature(d, b, armature);
+    for (int i = 1; i < d->spec->nbody && all; i++) {
+        kk_joint_def *j = &d->spec->body[i].joint;
+        if (is_there(e, &j->origin) && kki_joint_type_of(j->type)->nv > 0 && j->dof[0].armature == 0) {
+            add_armature(d, &d->spec->body[i], armature);
+        }
+    }
     return true;
+}
+
+/// Joints that move nothing, all at once: there may be many, and the compilation names one.
+static kk_status strengthen_idle(kki_doctor *d) {
+    const size_t count = (size_t)d->spec->nbody;
+    double *mass = kki_allocate_array(&d->allocator, count, sizeof *mass);
+    if (!mass) {
+        return KK_OUT_OF_MEMORY;
+    }
+    kki_mass_behind(d->spec, mass);
+    const double armature = least_armature(d->spec);
+    for (int i = 1; i < d->spec->nbody; i++) {
+        if (kki_moves_nothing(&d->spec->body[i].joint, mass[i])) {
+            add_armature(d, &d->spec->body[i], armature);
+        }
+    }
+    kki_release_array(&d->allocator, mass, count, sizeof *mass);
+    return KK_OK;
 }
 
 // ---- what can be left out
 
-#define LEAVE_OUT(d, e, kind)                                                                                 \
-    for (int i_ = 0; i_ < (d)->spec->n##kind; i_++) {                                                         \
-        if (is_there((e), &(d)->spec->kind[i_].origin)) {                                                     \
-            const kk_origin origin_ = (d)->spec->kind[i_].origin;                                             \
-            const size_t rest_ = (size_t)((d)->spec->n##kind - 1 - i_);                                       \
-            memmove(&(d)->spec->kind[i_], &(d)->spec->kind[i_ + 1], rest_ * sizeof *(d)->spec->kind);         \
-            (d)->spec->n##kind--;                                                                             \
-            kki_doctor_report((d), KKI_ERROR, true, &origin_, "correct it", "%s; it is left out", (e)->text); \
-            return true;                                                                                      \
-        }                                                                                                     \
+static void tell_left_out(kki_doctor *d, const kk_error *e, const kk_origin *origin, int count) {
+    if (count == 1) {
+        kki_doctor_report(d, KKI_ERROR, true, origin, "correct it", "%s; it is left out", e->text);
+    } else {
+        kki_doctor_report(d, KKI_ERROR, true, origin, "correct it", "%s; it is left out, with %d more of this place",
+                          e->text, count - 1);
+    }
+}
+
+/// The first one of the place that the error names, or all of them.
+#define LEAVER(kind)                                                           \
+    static bool leave_##kind(kki_doctor *d, const kk_error *e, bool all) {     \
+        int kept = 0, left = 0;                                                \
+        kk_origin origin = {0};                                                \
+        for (int i = 0; i < d->spec->n##kind; i++) {                           \
+            if ((all || left == 0) && is_there(e, &d->spec->kind[i].origin)) { \
+                origin = d->spec->kind[i].origin;                              \
+                left++;                                                        \
+            } else {                                                           \
+                d->spec->kind[kept++] = d->spec->kind[i];                      \
+            }                                                                  \
+        }                                                                      \
+        d->spec->n##kind = kept;                                               \
+        if (left > 0) {                                                        \
+            tell_left_out(d, e, &origin, left);                                \
+        }                                                                      \
+        return left > 0;                                                       \
     }
 
-static bool leave_out(kki_doctor *d, const kk_error *e) {
-    LEAVE_OUT(d, e, loop)
-    LEAVE_OUT(d, e, coupling)
-    LEAVE_OUT(d, e, tendon)
-    LEAVE_OUT(d, e, sensor)
-    LEAVE_OUT(d, e, actuator)
-    LEAVE_OUT(d, e, pair)
-    LEAVE_OUT(d, e, exclude)
-    LEAVE_OUT(d, e, material_pair)
-    LEAVE_OUT(d, e, keyframe)
-    return false;
+LEAVER(loop)
+LEAVER(coupling)
+LEAVER(tendon)
+LEAVER(sensor)
+LEAVER(actuator)
+LEAVER(pair)
+LEAVER(exclude)
+LEAVER(material_pair)
+LEAVER(keyframe)
+
+static bool leave_out(kki_doctor *d, const kk_error *e, bool all) {
+    return leave_loop(d, e, all) || leave_coupling(d, e, all) || leave_tendon(d, e, all) || leave_sensor(d, e, all) ||
+           leave_actuator(d, e, all) || leave_pair(d, e, all) || leave_exclude(d, e, all) ||
+           leave_material_pair(d, e, all) || leave_keyframe(d, e, all);
+}
+
+static bool is_same_place(const kk_error *a, const kk_error *b) {
+    return a->line > 0 && a->line == b->line && a->column == b->column && strcmp(a->file, b->file) == 0;
 }
 
 kk_status kki_doctor_treat(kki_doctor *doctor) {
+    const kk_status idle = doctor->options->repair ? strengthen_idle(doctor) : KK_OK;
+    if (idle != KK_OK) {
+        return idle;
+    }
+    kk_error last = {.status = KK_OK};
+    int same = 0; // copies of one element, one after the other
     for (int i = 0; i < MOST_TREATMENTS && doctor->options->repair && !doctor->list->has_error; i++) {
         kk_model *model = NULL;
         kk_error error = {.status = KK_OK};
@@ -99,7 +158,9 @@ kk_status kki_doctor_treat(kki_doctor *doctor) {
         if (status == KK_OK || status == KK_OUT_OF_MEMORY) {
             return status;
         }
-        if (!strengthen(doctor, &error) && !leave_out(doctor, &error)) {
+        same = is_same_place(&error, &last) ? same + 1 : 0;
+        last = error;
+        if (!strengthen(doctor, &error, same >= MANY_COPIES) && !leave_out(doctor, &error, same >= MANY_COPIES)) {
             return KK_OK;
         }
     }

@@ -1,8 +1,11 @@
 /// MJCF, as a story: put includes in place, read how to read, then section after section in the order of references.
 #include <string.h>
 
+#include "base/allocator.h"
 #include "base/error.h"
 #include "io/mjcf.h"
+#include "model/compile.h"
+#include <karakuri/model.h>
 
 enum { MOST_POOL_BYTES = 1 << 30 };
 
@@ -26,9 +29,8 @@ static const section sections[] = {
     {"tendon", kki_mjcf_tendon, 0},
     {"actuator", kki_mjcf_actuator, 0},
     {"sensor", kki_mjcf_sensor, 0},
-    {"keyframe", kki_mjcf_keyframe, 0}, // has numbers for all copies: not tried
+    {"keyframe", kki_mjcf_keyframe, 0},
 };
-enum { SECTIONS = sizeof sections / sizeof *sections, TRIED_SECTIONS = SECTIONS - 1 };
 
 static void read_sections(kki_mjcf *m, const section *s) {
     m->pass = s->pass;
@@ -82,28 +84,96 @@ static void finish(kki_mjcf *m) {
     kki_mjcf_tune(m);
 }
 
+static bool has_status(const kki_diagnostics *list, kk_status status) {
+    bool has = list->dropped > 0;
+    for (int i = 0; i < list->count && !has; i++) {
+        has = list->item[i].status == status;
+    }
+    return has;
+}
+
+/// Its readers do not know of copies that were left out: where they miss something, nothing of it counts.
+static void try_karakuri(kki_mjcf *m) {
+    kki_diagnostics *list = m->loader->diagnostics, findings;
+    if (kki_mjcf_stop(m, kki_diagnostics_create(&findings, &m->loader->allocator, 0)) != KK_OK) {
+        return;
+    }
+    m->loader->diagnostics = m->reader.diagnostics = &findings;
+    kki_mjcf_karakuri(m);
+    m->loader->diagnostics = m->reader.diagnostics = list;
+    if (has_status(&findings, KK_NOT_FOUND)) {
+        m->has_lost = true;
+    } else if (findings.has_error) {
+        kki_diagnostics_add_error(list, &findings.first);
+    }
+    kki_diagnostics_destroy(&findings);
+}
+
+static bool has_idle_joint(const kk_spec *spec, const double *mass) {
+    bool has = false;
+    for (int i = 1; i < spec->nbody; i++) {
+        has = has || kki_moves_nothing(&spec->body[i].joint, mass[i]);
+    }
+    return has;
+}
+
+/// What is wrong with one copy is wrong with all of them: an item by itself, and a joint that moves nothing.
+static bool will_compile(kki_mjcf *m) {
+    const kk_spec *spec = m->loader->spec;
+    const size_t count = (size_t)spec->nbody;
+    double *mass = kki_allocate_array(&m->loader->allocator, count, sizeof *mass);
+    if (!mass) {
+        kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
+        return true;
+    }
+    kki_mass_behind(spec, mass);
+    const bool will = !has_idle_joint(spec, mass) && kki_check_spec(spec, NULL) == KK_OK;
+    kki_release_array(&m->loader->allocator, mass, count, sizeof *mass);
+    return will;
+}
+
+/// The end of a trial that has left copies out.
+static void try_finish(kki_mjcf *m) {
+    const kki_loader *l = m->loader;
+    kk_model *model = NULL;
+    kk_error error = {.status = KK_OK};
+    try_karakuri(m);
+    const bool is_to_change = m->has_lost || l->options->repair || l->options->base;
+    if (m->status != KK_OK || l->diagnostics->has_error || is_to_change || will_compile(m)) {
+        return;
+    }
+    const kk_status status = kk_model_compile(l->spec, &l->allocator, &model, &error);
+    kk_model_free(model);
+    if (status == KK_OUT_OF_MEMORY) {
+        kki_mjcf_stop(m, status);
+    } else if (status != KK_OK) {
+        kki_diagnostics_add_error(l->diagnostics, &error);
+    }
+}
+
 static void read_all(kki_mjcf *m) {
     const char *name = kki_xml_value(m->xml, KKI_XML_ROOT, "model");
     if (name) {
         kki_mjcf_stop(m, kk_spec_set_name(m->loader->spec, name, &m->error));
     }
     check_sections(m);
-    const int count = m->trial == KKI_MJCF_TRIES ? TRIED_SECTIONS : SECTIONS;
-    for (int i = 0; i < count && m->status == KK_OK; i++) {
+    for (size_t i = 0; i < sizeof sections / sizeof *sections && m->status == KK_OK; i++) {
         if (sections[i].name) {
             read_sections(m, &sections[i]);
         } else {
+            kki_mjcf_check_left_out(m);
             kki_mjcf_bodies(m);
             kki_mjcf_materials(m);
         }
     }
-    if (m->status == KK_OK && m->trial != KKI_MJCF_TRIES) {
-        finish(m);
+    if (m->status == KK_OK) {
+        (m->is_short ? try_finish : finish)(m);
     }
 }
 
-static kk_status load_tree(kki_loader *loader, const kki_xml *xml, kki_mjcf_trial trial, int64_t *copied) {
-    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}, .trial = trial};
+/// @param is_short  whether a trial has left copies out; NULL: this is no trial
+static kk_status load_tree(kki_loader *loader, const kki_xml *xml, bool *is_short) {
+    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}, .is_trial = is_short != NULL};
     kki_pool_create(&m.pool, &loader->allocator, MOST_POOL_BYTES);
     begin(&m);
     if (m.status == KK_OK) {
@@ -115,40 +185,44 @@ static kk_status load_tree(kki_loader *loader, const kki_xml *xml, kki_mjcf_tria
                         : m.status == KK_OUT_OF_MEMORY ? "there is not enough memory for the model"
                                                        : "the model is too large; make it smaller");
     }
-    if (m.trial == KKI_MJCF_BAD && !loader->diagnostics->has_error) { // with the copies left out it must not pass
-        m.status = kki_diagnostics_add_error(loader->diagnostics, &m.fault);
+    if (is_short) {
+        *is_short = m.is_short;
     }
-    *copied = m.copied;
     kki_mjcf_release(&m);
     return m.status;
 }
 
-void kki_mjcf_try(kki_mjcf *m) {
-    kki_loader loader = *m->loader;
-    kki_diagnostics findings;
-    m->trial = KKI_MJCF_BAD;
-    if (kki_mjcf_stop(m, kki_diagnostics_create(&findings, &loader.allocator, 1)) != KK_OK) {
-        return;
+/// Forgets a trial: its spec and what it has found, which will be found again.
+static kk_status forget(kki_loader *loader) {
+    kk_spec *fresh = NULL;
+    const kk_status status = kk_spec_create(&loader->allocator, &fresh);
+    if (status == KK_OK) {
+        kk_spec_free(loader->spec);
+        loader->spec = fresh;
+        kki_diagnostics_clear(loader->diagnostics);
     }
-    loader.diagnostics = &findings;
-    if (kki_mjcf_stop(m, kk_spec_create(&loader.allocator, &loader.spec)) == KK_OK) {
-        const kk_status status = load_tree(&loader, m->xml, KKI_MJCF_TRIES, &m->copied);
-        m->trial = status == KK_OK && !findings.has_error ? KKI_MJCF_GOOD : KKI_MJCF_BAD;
-        m->fault = findings.first;
-        kk_spec_free(loader.spec);
+    return status;
+}
+
+/// The first reading leaves out what would be many copies: where it finds an error, that was all.
+static kk_status load_whole(kki_loader *loader, const kki_xml *xml) {
+    bool is_short = false;
+    kk_status status = load_tree(loader, xml, &is_short);
+    if (status != KK_OK || !is_short || loader->diagnostics->has_error) {
+        return status;
     }
-    kki_diagnostics_destroy(&findings);
+    status = forget(loader);
+    return status ? status : load_tree(loader, xml, NULL);
 }
 
 kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml) {
     kki_xml *whole = NULL;
-    int64_t copied;
     kk_error error = {.status = KK_OK};
     kk_status status = kki_mjcf_include(loader, xml, &whole, &error);
     if (status != KK_OK) {
         return kki_diagnostics_add_error(loader->diagnostics, &error);
     }
-    status = load_tree(loader, whole ? whole : xml, KKI_MJCF_UNTRIED, &copied);
+    status = load_whole(loader, whole ? whole : xml);
     kki_xml_free(whole);
     return status;
 }

@@ -92,6 +92,16 @@ typedef struct kki_mjcf_settings {
 
 enum { KKI_MJCF_IS_JOINT, KKI_MJCF_IS_GEOM, KKI_MJCF_IS_SITE, KKI_MJCF_ITEM_KINDS };
 
+/// A <replicate> that something stands in, and the one round it. Where a trial leaves copies out, the first one stands for all.
+typedef struct kki_mjcf_series {
+    const struct kki_mjcf_series *outer; ///< NULL: none
+    const char *sep;
+    int64_t index, count;
+    int digits;
+    bool is_left_out;
+    int64_t copies; ///< that this one stands for, those of the outer ones included
+} kki_mjcf_series;
+
 /// A joint, geom or site of a body, in the frame and with the suffix that it stands in.
 typedef struct kki_mjcf_item {
     int32_t node;
@@ -100,7 +110,8 @@ typedef struct kki_mjcf_item {
     const char *suffix;
     const char *name; ///< with the suffix; NULL: none
     kk_transform frame;
-    int made; ///< joints: number in `joint`; geoms: id of the shape, −1: none; sites: id of the frame
+    int made;       ///< joints: number in `joint`; geoms: id of the shape, −1: none; sites: id of the frame
+    int64_t copies; ///< that it stands for: 1 but in a trial
 } kki_mjcf_item;
 
 typedef struct kki_mjcf_body {
@@ -125,6 +136,7 @@ typedef struct kki_mjcf_joint {
     double ref, lower, upper;
     double spring[2]; ///< springdamper
     bool is_limited;
+    int64_t copies; ///< see kki_mjcf_item
 } kki_mjcf_joint;
 
 /// Contact parameters of a geom or a pair.
@@ -149,6 +161,7 @@ typedef struct kki_mjcf_mesh {
 /// A copy that <replicate> has made.
 typedef struct kki_mjcf_copy {
     const char *suffix;
+    const kki_mjcf_series *series; ///< in a trial; NULL else
     int next;
 } kki_mjcf_copy;
 
@@ -157,9 +170,6 @@ typedef struct kki_mjcf_servo {
     double ratio; ///< dampratio
     int32_t node;
 } kki_mjcf_servo;
-
-/// One copy of everything that <replicate> copies, read to see whether the file is good.
-typedef enum kki_mjcf_trial { KKI_MJCF_UNTRIED, KKI_MJCF_TRIES, KKI_MJCF_GOOD, KKI_MJCF_BAD } kki_mjcf_trial;
 
 typedef struct kki_mjcf {
     kki_loader *loader;
@@ -185,10 +195,15 @@ typedef struct kki_mjcf {
         material_count, material_room;
     int pass;       ///< of sections that are read twice
     int64_t copied; ///< elements that <replicate> has made
-    kki_mjcf_trial trial;
-    kk_error fault;     ///< that a trial has found first
-    bool is_lost;       ///< what is being tried refers to a copy that was not made
-    const char *suffix; ///< of the copy that is being read; "" mostly
+    bool is_trial;  ///< where there would be many copies, all but one are left out
+    bool is_short;  ///< some were
+    bool is_cut;    ///< because of an error
+    bool is_lost;   ///< what is being read refers to one of them
+    bool has_lost;  ///< something has
+    int64_t controls_left_out;
+    int64_t copied_bytes;          ///< of names of copies
+    const char *suffix;            ///< of the copy that is being read; "" mostly
+    const kki_mjcf_series *series; ///< that it is of; NULL mostly
 } kki_mjcf;
 
 /// An element and what its class gives it.
@@ -238,11 +253,6 @@ void kki_mjcf_release(kki_mjcf *m);
 /// first + second, kept as long as the reader lives; "" where it stopped.
 const char *kki_mjcf_join(kki_mjcf *m, const char *first, const char *second);
 
-// ---- mjcf.c
-
-/// Reads the file with one copy of everything, for its errors alone: sets `trial` and how many copies there will be.
-void kki_mjcf_try(kki_mjcf *m);
-
 // ---- mjcf_names.c
 
 /// Reports a name that is taken. A NULL name is no name.
@@ -262,8 +272,14 @@ const char *kki_mjcf_own_name(kki_mjcf *m, int32_t node);
 typedef void kki_mjcf_reader(kki_mjcf *m, int32_t node);
 /// Reads an element once, or once for each copy of what it refers to.
 void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read);
+/// The name of an element's copy; reports where all of them get too long.
+const char *kki_mjcf_copy_name(kki_mjcf *m, int32_t node, const char *name, const char *suffix,
+                               const kki_mjcf_series *series);
 /// Another copy of a name.
-void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix);
+void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix,
+                       const kki_mjcf_series *series);
+/// Whether a name is that of a copy which was left out.
+bool kki_mjcf_is_left_out(const kki_mjcf *m, kki_mjcf_kind kind, const char *name);
 
 // ---- mjcf_include.c
 
@@ -299,6 +315,8 @@ kk_mat3 kki_mjcf_z_to(kk_vec3 v);
 // ---- mjcf_tree.c, mjcf_body.c, mjcf_joint.c, mjcf_geom.c, mjcf_mass.c
 
 void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody);
+/// Reports names that copies have which were left out.
+void kki_mjcf_check_left_out(kki_mjcf *m);
 /// Bodies with joints, geoms and sites into the spec.
 void kki_mjcf_bodies(kki_mjcf *m);
 /// What a joint is; its placement is that on the body at rest.

@@ -256,6 +256,7 @@ static void read_actuator(kki_mjcf *m, int32_t node) {
         return;
     }
     *control = -1;
+    m->controls_left_out += m->series ? m->series->copies - 1 : 0;
     if (!set_law(&at, &def) || !read_transmission(&at, &def)) {
         return;
     }
@@ -270,7 +271,7 @@ static void read_actuator(kki_mjcf *m, int32_t node) {
     m->control[m->control_count - 1] = id;
     kki_mjcf_name_put(m, KKI_MJCF_ACTUATOR, def.name, id, node);
     if (m->suffix[0] && def.name) {
-        kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix);
+        kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);
     }
     add_servo(&at, id);
 }

@@ -109,6 +109,7 @@ static int add_link(kki_mjcf *m, kki_mjcf_item *item, const char *name, int pare
     kki_mjcf_joint_read(m, item, joint, &def.joint, &anchor);
     name_joint(m, item, name, joint);
     item->made = m->joint_count - 1;
+    joint->copies = item->copies;
     def.name = name;
     def.parent = parent;
     def.origin = origin;

@@ -8,10 +8,10 @@
 #include "base/allocator.h"
 #include "io/mjcf.h"
 
-static int sum_of(const kki_mjcf *m, int (*size)(kk_joint_type)) {
-    int sum = 0;
+static int64_t sum_of(const kki_mjcf *m, int (*size)(kk_joint_type)) {
+    int64_t sum = 0;
     for (int i = 0; i < m->joint_count; i++) {
-        sum += size(m->joint[i].type);
+        sum += m->joint[i].copies * size(m->joint[i].type);
     }
     return sum;
 }
@@ -74,7 +74,7 @@ static void convert_v(const kki_mjcf *m, const double *q, const double *from, do
 }
 
 /// An array of the right length, or NULL; a wrong one is reported.
-static double *read_array(kki_mjcf *m, int32_t node, const char *name, int wanted, bool *is_wrong) {
+static double *read_array(kki_mjcf *m, int32_t node, const char *name, int64_t wanted, bool *is_wrong) {
     const int32_t attribute = kki_xml_find(m->xml, node, name);
     size_t count;
     if (attribute == KKI_XML_NONE) {
@@ -85,14 +85,14 @@ static double *read_array(kki_mjcf *m, int32_t node, const char *name, int wante
         return values;
     }
     *is_wrong = true;
-    if (values) {
+    if (values && !m->is_cut) {
         // keyframes alone, for another file to include, are no mistake
         const bool is_fragment = m->body_count == 1;
         kki_mjcf_report(m, is_fragment ? KKI_WARNING : kki_fault(m->loader), is_fragment ? KK_OK : KK_SIZE_MISMATCH,
                         node, name, "%s of the keyframe has %d numbers where the model has %d; %s", name, (int)count,
-                        wanted, is_fragment ? "it is left out" : "correct it");
-        kki_release_array(&m->loader->allocator, values, count, sizeof *values);
+                        (int)wanted, is_fragment ? "it is left out" : "correct it");
     }
+    kki_release_array(&m->loader->allocator, values, count, sizeof *values);
     return NULL;
 }
 
@@ -104,18 +104,33 @@ static void convert_control(const kki_mjcf *m, const double *from, double *to) {
     }
 }
 
-static void release(const kki_mjcf *m, double *array, int count) {
+static void release(const kki_mjcf *m, double *array, int64_t count) {
     kki_release_array(&m->loader->allocator, array, (size_t)count, sizeof *array);
+}
+
+/// In a trial that has left copies out: a keyframe has numbers for all of them.
+static void try_key(kki_mjcf *m, int32_t node) {
+    const kki_mjcf_at at = kki_mjcf_element_here(m, node);
+    const char *const name[3] = {"qpos", "qvel", "ctrl"};
+    const int64_t wanted[3] = {sum_of(m, kki_mjcf_joint_nq), sum_of(m, kki_mjcf_joint_nv),
+                               m->control_count + m->controls_left_out};
+    bool is_wrong = false;
+    for (int i = 0; i < 3; i++) {
+        release(m, read_array(m, node, name[i], wanted[i], &is_wrong), wanted[i]);
+    }
+    kki_mjcf_number(&at, "time", 0);
+    kki_mjcf_name_put(m, KKI_MJCF_KEY, kki_mjcf_own_name(m, node), 0, node);
 }
 
 static void read_key(kki_mjcf *m, int32_t node) {
     const kki_mjcf_at at = kki_mjcf_element_here(m, node);
-    const int nq = sum_of(m, kki_mjcf_joint_nq), nv = sum_of(m, kki_mjcf_joint_nv), nu = m->control_count;
+    const int nq = (int)sum_of(m, kki_mjcf_joint_nq), nv = (int)sum_of(m, kki_mjcf_joint_nv), nu = m->control_count;
     const int actuators = kk_spec_actuator_count(m->loader->spec);
     bool is_wrong = false;
     double *qpos = read_array(m, node, "qpos", nq, &is_wrong), *qvel = read_array(m, node, "qvel", nv, &is_wrong);
     double *ctrl = read_array(m, node, "ctrl", nu, &is_wrong);
-    double *made = kki_allocate_array_zeroed(&m->loader->allocator, (size_t)(nq + nv + actuators), sizeof *made);
+    double *made =
+        kki_allocate_array_zeroed(&m->loader->allocator, (size_t)nq + (size_t)nv + (size_t)actuators, sizeof *made);
     if (!made) {
         kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
     } else if (!is_wrong && m->status == KK_OK) {
@@ -141,7 +156,7 @@ static void read_key(kki_mjcf *m, int32_t node) {
         kki_mjcf_name_put(m, KKI_MJCF_KEY, def.name, 0, node);
         kki_mjcf_stop(m, kk_spec_add_keyframe(m->loader->spec, &def, NULL, &m->error));
     }
-    release(m, made, nq + nv + actuators);
+    release(m, made, (int64_t)nq + nv + actuators);
     release(m, ctrl, nu);
     release(m, qvel, nv);
     release(m, qpos, nq);
@@ -151,7 +166,7 @@ void kki_mjcf_keyframe(kki_mjcf *m, int32_t section) {
     for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
          c = kki_xml_next(m->xml, c, NULL)) {
         if (kki_mjcf_is_read(m, "keyframe", c)) {
-            read_key(m, c);
+            (m->is_short ? try_key : read_key)(m, c);
         }
     }
 }

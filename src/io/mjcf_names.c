@@ -17,19 +17,35 @@ static const char *const kind_texts[KKI_MJCF_KINDS] = {
 
 // ---- the table
 
-static uint32_t hash_of(int kind, const char *text) {
-    uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)kind;
-    for (; *text; text++) {
-        h = (h ^ (uint8_t)*text) * 0x100000001b3u; // FNV-1a
-    }
+static uint64_t hash_first(int kind) {
+    return 0xcbf29ce484222325u ^ (uint64_t)kind;
+}
+
+static uint64_t hash_next(uint64_t h, char c) {
+    return (h ^ (uint8_t)c) * 0x100000001b3u; // FNV-1a
+}
+
+static uint32_t hash_last(uint64_t h) {
     return (uint32_t)(h ^ (h >> 29));
 }
 
+static uint32_t hash_of(int kind, const char *text) {
+    uint64_t h = hash_first(kind);
+    for (; *text; text++) {
+        h = hash_next(h, *text);
+    }
+    return hash_last(h);
+}
+
+static bool is_text(const char *text, const char *start, size_t length) {
+    return strncmp(text, start, length) == 0 && text[length] == 0;
+}
+
 /// The hash is compared first: a name is looked at only where it is the one.
-static kki_mjcf_name *slot_of(const kki_mjcf_names *names, int kind, const char *text, uint32_t hash) {
+static kki_mjcf_name *slot_of(const kki_mjcf_names *names, int kind, const char *text, size_t length, uint32_t hash) {
     size_t i = hash & (names->room - 1);
     for (const kki_mjcf_name *s = &names->slot[i]; s->text; s = &names->slot[i]) {
-        if (s->hash == hash && s->kind == kind && strcmp(s->text, text) == 0) {
+        if (s->hash == hash && s->kind == kind && is_text(s->text, text, length)) {
             break;
         }
         i = (i + 1) & (names->room - 1);
@@ -64,14 +80,15 @@ static bool grow(kki_mjcf *m) {
 }
 
 int kki_mjcf_name_get(const kki_mjcf *m, int kind, const char *name) {
-    const kki_mjcf_name *slot = name && m->names.room ? slot_of(&m->names, kind, name, hash_of(kind, name)) : NULL;
+    const kki_mjcf_name *slot =
+        name && m->names.room ? slot_of(&m->names, kind, name, strlen(name), hash_of(kind, name)) : NULL;
     return slot && slot->text ? slot->value : -1;
 }
 
 void kki_mjcf_name_set(kki_mjcf *m, int kind, const char *name, int value) {
     if (grow(m)) {
         const uint32_t hash = hash_of(kind, name);
-        kki_mjcf_name *slot = slot_of(&m->names, kind, name, hash);
+        kki_mjcf_name *slot = slot_of(&m->names, kind, name, strlen(name), hash);
         m->names.count += slot->text ? 0 : 1;
         *slot = (kki_mjcf_name){name, hash, kind, value};
     }
@@ -108,38 +125,62 @@ const char *kki_mjcf_free_name(kki_mjcf *m, kki_mjcf_kind kind, const char *wish
 
 // ---- references
 
-/// Whether a name may be that of a copy which a trial does not make: it begins with a copied one.
-static bool may_be_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name) {
-    if (m->trial != KKI_MJCF_TRIES) {
-        return false;
+/// Whether an ending is that of a copy: separators and numbers, the innermost first. What was not left out has one number.
+static bool is_in_series(const kki_mjcf_series *s, const char *ending) {
+    for (; s; s = s->outer) {
+        const size_t length = strlen(s->sep);
+        if (strncmp(ending, s->sep, length) != 0) {
+            return false;
+        }
+        ending += length;
+        int64_t number = 0;
+        for (int i = 0; i < s->digits; i++, ending++) {
+            if (*ending < '0' || *ending > '9') {
+                return false;
+            }
+            number = 10 * number + (*ending - '0');
+        }
+        if (s->is_left_out ? number >= s->count : number != s->index) {
+            return false;
+        }
     }
-    char *start = kki_pool_take(&m->pool, strlen(name) + 1);
-    if (!start) {
-        kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
-        return true;
-    }
-    strcpy(start, name);
+    return *ending == 0;
+}
+
+bool kki_mjcf_is_left_out(const kki_mjcf *m, kki_mjcf_kind kind, const char *name) {
+    const int copied = (int)kind + KKI_MJCF_COPIED;
+    uint64_t hash = hash_first(copied);
     bool is_found = false;
-    for (size_t i = strlen(name); i > 0 && !is_found; i--) {
-        start[i] = 0;
-        is_found = kki_mjcf_name_get(m, (int)kind + KKI_MJCF_COPIED, start) >= 0;
+    for (size_t i = 0; m->is_short && name[i] && !is_found; i++) { // any start may be a copied name
+        hash = hash_next(hash, name[i]);
+        const kki_mjcf_name *slot = slot_of(&m->names, copied, name, i + 1, hash_last(hash));
+        for (int c = slot->text ? slot->value : -1; c >= 0 && !is_found; c = m->copy[c].next) {
+            is_found = is_in_series(m->copy[c].series, name + i + 1);
+        }
     }
     return is_found;
 }
 
-int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mjcf_kind kind, const char *name) {
-    int found = -1;
-    if (m->suffix[0]) {
-        found = kki_mjcf_name_get(m, (int)kind, kki_mjcf_join(m, name, m->suffix));
+/// What has a name; −1: nothing, or a copy that was left out, which is noted.
+static int find_name(kki_mjcf *m, kki_mjcf_kind kind, const char *name) {
+    const int found = kki_mjcf_name_get(m, (int)kind, name);
+    if (found < 0 && kki_mjcf_is_left_out(m, kind, name)) {
+        m->is_lost = m->has_lost = true;
     }
-    found = found < 0 ? kki_mjcf_name_get(m, (int)kind, name) : found;
-    if (found < 0 && may_be_copy(m, kind, name)) {
-        m->is_lost = true;
-    } else if (found < 0) {
+    return found;
+}
+
+int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mjcf_kind kind, const char *name) {
+    const bool was_lost = m->is_lost;
+    m->is_lost = false;
+    int found = m->suffix[0] ? find_name(m, kind, kki_mjcf_join(m, name, m->suffix)) : -1;
+    found = found < 0 && !m->is_lost ? find_name(m, kind, name) : found;
+    if (found < 0 && !m->is_lost) {
         kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "<%s> refers to %s '%s', and there is none of that name; check its spelling",
                         kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
     }
+    m->is_lost = m->is_lost || was_lost;
     return found;
 }
 
@@ -158,16 +199,29 @@ const char *kki_mjcf_own_name(kki_mjcf *m, int32_t node) {
     if (!name || !name[0]) {
         return NULL;
     }
-    return m->suffix[0] ? kki_mjcf_join(m, name, m->suffix) : name;
+    return m->suffix[0] ? kki_mjcf_copy_name(m, node, name, m->suffix, m->series) : name;
 }
 
 // ---- copies
 
-void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix) {
+const char *kki_mjcf_copy_name(kki_mjcf *m, int32_t node, const char *name, const char *suffix,
+                               const kki_mjcf_series *series) {
+    enum { MOST_BYTES = 1 << 27 };
+    const int64_t before = m->copied_bytes;
+    m->copied_bytes += (series ? series->copies : 1) * (int64_t)(strlen(name) + strlen(suffix));
+    if (before <= MOST_BYTES && m->copied_bytes > MOST_BYTES) {
+        kki_mjcf_report(m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "name",
+                        "the names of all copies would be more than %d bytes; shorten this one", MOST_BYTES);
+    }
+    return kki_mjcf_join(m, name, suffix);
+}
+
+void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix,
+                       const kki_mjcf_series *series) {
     const int last = kki_mjcf_name_get(m, (int)kind + KKI_MJCF_COPIED, name);
     kki_mjcf_copy *copy = KKI_MJCF_PUSH(m, copy);
     if (copy) {
-        *copy = (kki_mjcf_copy){suffix, last};
+        *copy = (kki_mjcf_copy){suffix, series, last};
         kki_mjcf_name_set(m, (int)kind + KKI_MJCF_COPIED, name, m->copy_count - 1);
     }
 }
@@ -196,8 +250,9 @@ static int copies_in(const kki_mjcf *m, int32_t node) {
         const int kind = kind_of_attribute(name);
         const bool is_object = strcmp(name, "objname") == 0;
         for (int k = is_object ? KKI_MJCF_BODY : kind; k >= 0 && k <= (is_object ? KKI_MJCF_SITE : kind); k++) {
-            if (kki_mjcf_name_get(m, k, value) < 0 && kki_mjcf_name_get(m, k + KKI_MJCF_COPIED, value) >= 0) {
-                return kki_mjcf_name_get(m, k + KKI_MJCF_COPIED, value);
+            const int last = kki_mjcf_name_get(m, k + KKI_MJCF_COPIED, value);
+            if (last >= 0 && kki_mjcf_name_get(m, k, value) < 0 && !kki_mjcf_is_left_out(m, (kki_mjcf_kind)k, value)) {
+                return last;
             }
         }
     }
@@ -231,6 +286,7 @@ static void read_copies(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
         const int next = m->copy[i].next;
         if (m->status == KK_OK) {
             m->suffix = m->copy[i].suffix;
+            m->series = m->copy[i].series;
             read(m, node);
         }
         m->copy[i].next = again;
@@ -238,6 +294,7 @@ static void read_copies(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
         i = next;
     }
     m->suffix = "";
+    m->series = NULL;
 }
 
 void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {

@@ -160,8 +160,14 @@ kk_status kki_mjcf_report(kki_mjcf *m, kki_severity severity, kk_status status, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    const uint32_t place = place_of(m, node, attribute);
     kki_finding finding = {.severity = severity, .status = status, .text = text, .remedy = split_remedy(text)};
-    return report_at(m, place_of(m, node, attribute), &finding);
+    if (m->copied > 0) { // once for all copies
+        char number[16];
+        snprintf(number, sizeof number, "%u", (unsigned)place);
+        finding.key = kki_diagnostics_key("copy", number, format);
+    }
+    return report_at(m, place, &finding);
 }
 
 /// Once for each kind of element or attribute.

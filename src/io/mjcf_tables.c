@@ -783,7 +783,7 @@ static const kki_mjcf_element elements[] = {
     {"body/flexcomp", KKI_MJCF_UNSUPPORTED, "no soft bodies", NULL},
     {"body/attach", KKI_MJCF_UNSUPPORTED, "a model in a model; include it instead", NULL},
     {"body/frame", KKI_MJCF_READ, "", body_frame_attributes},
-    {"body/replicate", KKI_MJCF_READ, "elements outside that refer to a copied name are copied, too; 262144 copied elements at most in a file", body_replicate_attributes},
+    {"body/replicate", KKI_MJCF_READ, "elements outside that refer to a copied name are copied, too; 262144 copied elements at most in a file, names longer by 255 bytes at most", body_replicate_attributes},
     {"mujoco/deformable", KKI_MJCF_UNSUPPORTED, "no soft bodies", NULL},
     {"mujoco/contact", KKI_MJCF_READ, "", NULL},
     {"contact/pair", KKI_MJCF_READ, "", contact_pair_attributes},

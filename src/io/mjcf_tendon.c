@@ -141,7 +141,7 @@ static void read_tendon(kki_mjcf *m, int32_t node) {
     snprintf(number, sizeof number, "tendon%d", id);
     kki_mjcf_name_put(m, KKI_MJCF_TENDON, name, id, node);
     if (m->suffix[0] && name) {
-        kki_mjcf_add_copy(m, KKI_MJCF_TENDON, kki_xml_value(m->xml, node, "name"), m->suffix);
+        kki_mjcf_add_copy(m, KKI_MJCF_TENDON, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);
     }
     def.name = name ? name : kki_mjcf_free_name(m, KKI_MJCF_TENDON, kki_mjcf_join(m, number, ""));
     if (m->status == KK_OK) {

@@ -7,6 +7,10 @@
 
 #include "base/allocator.h"
 #include "io/mjcf.h"
+#include "io/text.h"
+
+/// Bytes that copies may add to a name: what stands in many replicates, each with its separator, has long ones.
+enum { MOST_SUFFIX = 255 };
 
 /// Elements that copies may make in all, and how many make a trial worth it; a file may have any number itself. Few for
 /// fuzzing, which is not after speed.
@@ -21,8 +25,9 @@ typedef struct level {
     int body, class;
     kk_transform frame; ///< in the body
     const char *suffix, *outer_suffix;
-    int64_t index, count; ///< of copies
-    int64_t product;      ///< copies of this level all in all
+    kki_mjcf_series *series; ///< of a trial; NULL: none
+    int64_t index, count;    ///< of copies
+    int64_t product;         ///< copies of this level all in all
     kk_transform step;
 } level;
 
@@ -43,15 +48,21 @@ static level *push(walker *w, const level *made) {
 
 // ---- items
 
-static const char *suffixed(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix) {
+static const char *suffixed(kki_mjcf *m, kki_mjcf_kind kind, int32_t node, const level *at) {
+    const char *name = kki_xml_value(m->xml, node, "name");
     if (!name || !name[0]) {
         return NULL;
     }
-    if (!suffix[0]) {
+    if (!at->suffix[0]) {
         return name;
     }
-    kki_mjcf_add_copy(m, kind, name, suffix);
-    return kki_mjcf_join(m, name, suffix);
+    kki_mjcf_add_copy(m, kind, name, at->suffix, at->series);
+    return kki_mjcf_copy_name(m, node, name, at->suffix, at->series);
+}
+
+/// Of an element in this level: how many it stands for.
+static int64_t copies_at(const level *at) {
+    return at->series ? at->series->copies : 1;
 }
 
 static void add_item(kki_mjcf *m, const level *at, int32_t node, int what, kki_mjcf_kind kind) {
@@ -63,7 +74,8 @@ static void add_item(kki_mjcf *m, const level *at, int32_t node, int what, kki_m
     kki_mjcf_body *body = &m->body[at->body];
     *item = (kki_mjcf_item){.node = node, .next = -1, .class = at->class, .suffix = at->suffix, .made = -1};
     item->frame = at->frame;
-    item->name = suffixed(m, kind, kki_xml_value(m->xml, node, "name"), at->suffix);
+    item->copies = copies_at(at);
+    item->name = suffixed(m, kind, node, at);
     kki_mjcf_name_put(m, kind, item->name, index, node);
     if (body->first[what] < 0) {
         body->first[what] = index;
@@ -117,7 +129,7 @@ static void open_body(walker *w, const level at, int32_t node) {
     body->X_PB = X_PB;
     body->X_WB = kk_transform_mul(m->body[at.body].X_WB, X_PB);
     const int index = m->body_count - 1;
-    const char *name = suffixed(m, KKI_MJCF_BODY, kki_xml_value(m->xml, node, "name"), at.suffix);
+    const char *name = suffixed(m, KKI_MJCF_BODY, node, &at);
     m->body[index].name = name;
     kki_mjcf_name_put(m, KKI_MJCF_BODY, name, index, node);
     if (name) {
@@ -161,6 +173,28 @@ static const char *copy_suffix(kki_mjcf *m, const level *at) {
     return kki_mjcf_join(m, own ? own : number, at->outer_suffix);
 }
 
+static kki_mjcf_series *add_series(kki_mjcf *m, const kki_mjcf_series *made) {
+    kki_mjcf_series *s = kki_pool_take(&m->pool, sizeof *s);
+    if (s) {
+        *s = *made;
+    } else {
+        kki_mjcf_stop(m, m->pool.is_over ? KK_LIMIT_EXCEEDED : KK_OUT_OF_MEMORY);
+    }
+    return s;
+}
+
+/// The first copy of a level in a trial. It stands for all of them where they would be many: a small file can ask for a large
+/// model, and what is wrong with it is to cost no more than the file.
+static kki_mjcf_series *begin_series(kki_mjcf *m, const level *at, const level *made, int64_t size) {
+    const char *sep = kki_xml_value(m->xml, made->node, "sep");
+    kki_mjcf_series s = {.outer = at->series, .sep = sep ? sep : "", .count = made->count};
+    s.digits = digits_of(made->count);
+    s.is_left_out = made->count > 1 && m->copied + made->product * size > MANY_COPIED;
+    s.copies = copies_at(at) * (s.is_left_out ? s.count : 1);
+    m->is_short = m->is_short || s.is_left_out;
+    return add_series(m, &s);
+}
+
 /// Ends the walk: there is one such error, whatever else would be copied.
 static void report_many_copies(walker *w, int32_t node) {
     kki_mjcf_report(w->m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "count",
@@ -180,7 +214,8 @@ static void open_replicate(walker *w, const level at, int32_t node) {
         return;
     }
     made.product = at.product * made.count;
-    if (made.product * subtree_size(m->xml, node) > MOST_COPIED) {
+    const int64_t size = subtree_size(m->xml, node);
+    if (made.product * size > MOST_COPIED) {
         report_many_copies(w, node);
         return;
     }
@@ -188,6 +223,13 @@ static void open_replicate(walker *w, const level at, int32_t node) {
         kk_transform_make(kki_mjcf_euler(m, angles), kki_mjcf_vector(&element, "offset", kk_vec3_make(0, 0, 0)));
     made.outer_suffix = at.suffix;
     made.suffix = copy_suffix(m, &made);
+    if (strlen(made.suffix) > MOST_SUFFIX) {
+        kki_mjcf_report(m, KKI_ERROR, KK_LIMIT_EXCEEDED, node, "sep",
+                        "names of copies would be more than %d bytes longer; write a shorter sep", MOST_SUFFIX);
+        w->is_over = true;
+        return;
+    }
+    made.series = m->is_trial ? begin_series(m, &at, &made, size) : NULL;
     if (made.count > 0) {
         push(w, &made);
     }
@@ -217,46 +259,38 @@ static void visit(walker *w, const level at, int32_t node) {
     }
 }
 
-/// Elements that the next copy adds; for a trial, those of all copies, none of which it makes.
-static int64_t count_next(const kki_mjcf *m, const level *top) {
-    const int64_t size = subtree_size(m->xml, top->node);
-    return m->trial == KKI_MJCF_TRIES ? top->product / top->count * (top->count - 1) * size : size;
-}
-
-/// A small file can ask for a large model: before there are many copies, one of each is tried, so that what is wrong with
-/// the file costs no more than the file.
-static bool is_to_be_tried(const kki_mjcf *m, const level *top) {
-    const int64_t rest = (top->count - top->index - 2) * subtree_size(m->xml, top->node);
-    return m->trial == KKI_MJCF_UNTRIED && m->copied + rest > MANY_COPIED;
-}
-
-/// What is wrong already is not copied: the same errors would come over and over.
-static bool is_over(const kki_mjcf *m, const level *top) {
-    return top->index + 1 >= top->count || m->trial == KKI_MJCF_BAD || m->loader->diagnostics->has_error;
-}
-
-/// The next copy, or the end of the level.
-static void close_level(walker *w) {
-    kki_mjcf *m = w->m;
-    level *top = &w->level[w->count - 1];
-    if (m->trial != KKI_MJCF_GOOD && !is_over(m, top)) {
-        m->copied += count_next(m, top);
-    }
-    if (is_to_be_tried(m, top)) {
-        kki_mjcf_try(m);
-    }
-    if (m->copied > MOST_COPIED) { // copies beside each other, each of which is within the limit
-        report_many_copies(w, top->node);
-        return;
-    }
-    if (is_over(m, top) || m->trial == KKI_MJCF_TRIES) {
-        w->count--;
-        return;
-    }
+static void begin_copy(kki_mjcf *m, level *top) {
     top->index++;
     top->frame = kk_transform_mul(top->frame, top->step);
     top->next = kki_xml_first(m->xml, top->node, NULL);
     top->suffix = copy_suffix(m, top);
+    top->series = top->series ? add_series(m, top->series) : NULL;
+    if (top->series) {
+        top->series->index = top->index;
+    }
+}
+
+/// The next copy, or the end of the level. What is wrong already is not copied: the same errors would come over and over.
+static void close_level(walker *w) {
+    kki_mjcf *m = w->m;
+    level *top = &w->level[w->count - 1];
+    const int64_t rest = top->count - 1 - top->index, size = subtree_size(m->xml, top->node);
+    if (rest > 0 && top->series && m->loader->diagnostics->has_error) {
+        top->series->is_left_out = m->is_short = m->is_cut = true;
+    }
+    const bool is_left_out = top->series && top->series->is_left_out;
+    if (rest == 0 || m->loader->diagnostics->has_error) {
+        w->count--;
+        return;
+    }
+    m->copied += size * (is_left_out ? rest * (copies_at(top) / top->count) : copies_at(top));
+    if (m->copied > MOST_COPIED) { // copies beside each other, each of which is within the limit
+        report_many_copies(w, top->node);
+    } else if (is_left_out) {
+        w->count--;
+    } else {
+        begin_copy(m, top);
+    }
 }
 
 void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {
@@ -281,4 +315,26 @@ void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {
         visit(&w, *top, node);
     }
     kki_release_array(&m->loader->allocator, w.level, (size_t)w.room, sizeof *w.level);
+}
+
+static void check_name(kki_mjcf *m, kki_mjcf_kind kind, const char *name, int32_t node) {
+    if (name && kki_mjcf_is_left_out(m, kind, name)) {
+        kki_mjcf_report(m, kki_fault(m->loader), KK_DUPLICATE_NAME, node, "name",
+                        "a copy will have the name '%s', too; rename one", kki_shorten_string(name).text);
+    }
+}
+
+void kki_mjcf_check_left_out(kki_mjcf *m) {
+    for (int i = 1; i < m->body_count; i++) {
+        if (m->body[i].name == kki_xml_value(m->xml, m->body[i].node, "name")) { // it is no copy itself
+            check_name(m, KKI_MJCF_BODY, m->body[i].name, m->body[i].node);
+        }
+    }
+    for (int i = 0; i < m->item_count; i++) {
+        const kki_mjcf_item *item = &m->item[i];
+        const bool is_geom = kki_xml_is(m->xml, item->node, "geom"), is_site = kki_xml_is(m->xml, item->node, "site");
+        if (!item->suffix[0]) {
+            check_name(m, is_geom ? KKI_MJCF_GEOM : is_site ? KKI_MJCF_SITE : KKI_MJCF_JOINT, item->name, item->node);
+        }
+    }
 }

@@ -161,7 +161,9 @@ kk_status kki_resolver_create(kki_resolver *resolver, const kki_file_source *sou
     if (status != KK_OK) {
         kki_resolver_destroy(resolver);
         return kki_error_at(error, status, main_file, 0, 0, "cannot set up the search for files: %s",
-                            kk_status_text(status));
+                            status == KK_LIMIT_EXCEEDED
+                                ? "a path is too long, or its symbolic links lead in a circle; name the file itself"
+                                : kk_status_text(status));
     }
     return KK_OK;
 }
@@ -184,6 +186,7 @@ typedef struct quest {
     char path[KKI_PATH_SIZE];      ///< in the package, or from the directory
     char result[KKI_PATH_SIZE];
     bool leads_out;     ///< a candidate exists, or would, outside the reach
+    bool leads_nowhere; ///< a candidate's links lead in a circle, or it is too long
     bool is_no_file;    ///< a candidate is a directory, a device ...
     bool out_of_memory; ///< a root could not be added
 } quest;
@@ -195,7 +198,9 @@ static bool try_path(quest *q, const char *directory, const char *rest) {
     if (!kki_path_join(directory, rest, path)) {
         return false;
     }
-    if (s->canonical(s->user, path, canonical) != KK_OK) {
+    const kk_status status = s->canonical(s->user, path, canonical);
+    if (status != KK_OK) {
+        q->leads_nowhere = q->leads_nowhere || status == KK_LIMIT_EXCEEDED;
         return false;
     }
     const kki_file_kind kind = s->kind(s->user, canonical);
@@ -402,6 +407,11 @@ static kk_status fail_quest(const quest *q, const char *reference, kk_error *err
         return kki_error_set(error, KK_INVALID_ARGUMENT,
                              "'%s' is a directory, a device or a FIFO; only regular files are read, name one",
                              shown.text);
+    }
+    if (q->leads_nowhere) {
+        return kki_error_set(
+            error, KK_INVALID_ARGUMENT,
+            "the symbolic links of '%s' lead in a circle, or its path is too long; name the file itself", shown.text);
     }
     if (q->leads_out) {
         const bool is_absolute = kki_path_is_absolute(q->path) || is_drive(q->path);

@@ -83,6 +83,25 @@ static kk_status check_finite(const kk_spec *spec, const kk_model *m, int b, kk_
                           "its inertia or position overflows once folded with its neighbours; check the units");
 }
 
+void kki_mass_behind(const kk_spec *spec, double *mass) {
+    for (int i = 0; i < spec->nbody; i++) {
+        mass[i] = spec->body[i].inertia.mass;
+    }
+    for (int i = spec->nbody - 1; i > 0; i--) {
+        const int parent = spec->body[i].parent;
+        mass[parent >= 0 && parent < i ? parent : KK_WORLD] += mass[i];
+    }
+}
+
+bool kki_moves_nothing(const kk_joint_def *joint, double mass_behind) {
+    const int nv = kki_joint_type_of(joint->type)->nv;
+    bool has_all = true;
+    for (int i = 0; i < nv; i++) {
+        has_all = has_all && mass_behind + joint->dof[i].armature > 0;
+    }
+    return !has_all;
+}
+
 kk_status kki_check_motion(const kk_spec *spec, const kk_model *m, double *scratch, kk_error *error) {
     double *mass_behind = scratch;
     for (int i = 0; i < m->nbody; i++) {

@@ -24,6 +24,10 @@ void kki_fold(const kk_spec *spec, kk_model *m);
 void kki_align(kk_model *m, int32_t *child, double *scratch);
 /// fold.c: Cholesky roots of the nodes' moments, once their frames are final.
 void kki_roots(kk_model *m);
+/// check_motion.c: what moves with each joint of a spec weighs so much. @param mass  [nbody]
+void kki_mass_behind(const kk_spec *spec, double *mass);
+/// Whether a joint has a degree of freedom with neither mass nor armature behind it.
+bool kki_moves_nothing(const kk_joint_def *joint, double mass_behind);
 /// check_motion.c: every degree of freedom has something to move. @param scratch  [nbody]
 kk_status kki_check_motion(const kk_spec *spec, const kk_model *m, double *scratch, kk_error *error);
 /// check_pivots.c: no degree of freedom is free of inertia in every pose. @param scratch  [kki_pivots_scratch(m)]

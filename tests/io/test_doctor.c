@@ -248,7 +248,7 @@ KK_TEST(doctor_compares_twins) {
                         1);
     const kk_message m = find(&bad, "are twins");
     if (KK_CHECK(m.text)) {
-        KK_CHECK(strstr(m.text, "but y, ixy of"));
+        KK_CHECK(strstr(m.text, "but y of the centre of mass, ixy of"));
         const kk_inertia I = kk_spec_body_const(bad.spec, 3)->inertia;
         KK_CHECK_NEAR(I.moment.xy, -0.002, 0);
         KK_CHECK_NEAR(I.com.y, -0.03, 0);
@@ -347,6 +347,33 @@ KK_TEST(doctor_leaves_other_meshes_alone) {
         KK_CHECK(r.messages && !find(&r, "it looks like mm").text);
         robot_free(&r);
     }
+}
+
+// faults of more copies than there are treatments: all are treated, and none of what is good beside them
+KK_TEST(doctor_treats_many_copies) {
+    static const char idle[] =
+        "<mujoco><worldbody><body><joint name='good'/><geom size='1'/></body><replicate count='400'>"
+        "<body><joint name='j'/><geom size='1' mass='0'/></body></replicate></worldbody></mujoco>";
+    static const char held[] =
+        "<mujoco><worldbody><body name='moves'><joint/><geom size='1'/></body><replicate count='400'>"
+        "<body name='b'><geom size='1'/></body></replicate></worldbody><equality><weld body1='b'/>"
+        "<connect body1='moves' anchor='0 0 0'/></equality></mujoco>";
+    robot r[2] = {examine(idle, 1), examine(held, 1)};
+    for (int i = 0; i < 2; i++) {
+        kk_model *model = NULL;
+        if (KK_CHECK_EQ_INT(r[i].status, KK_OK)) {
+            KK_CHECK_EQ_INT(kk_model_compile(r[i].spec, NULL, &model, NULL), KK_OK);
+        }
+        kk_model_free(model);
+    }
+    KK_CHECK_EQ_INT(kk_messages_count_of(r[0].messages, KK_SEVERITY_ERROR), 1);
+    KK_CHECK_EQ_INT(find(&r[0], "nothing resists its motion").repeats, 399);
+    KK_CHECK(r[0].spec && kk_spec_body(r[0].spec, 1)->joint.dof[0].armature == 0);
+    KK_CHECK(r[0].spec && kk_spec_body(r[0].spec, 401)->joint.dof[0].armature > 0);
+    KK_CHECK(find(&r[1], "it is left out, with 392 more of this place").text != NULL);
+    KK_CHECK_EQ_INT(r[1].spec ? kk_spec_loop_count(r[1].spec) : 0, 1);
+    robot_free(&r[0]);
+    robot_free(&r[1]);
 }
 
 KK_TEST(doctor_survives_failing_allocations) {

@@ -387,9 +387,12 @@ KK_TEST(links_of_the_system_do_not_lead_out) {
     check_resolved(&r, &f, "/dev/zero", KK_INVALID_ARGUMENT, "leads out");
     check_resolved(&r, &f, "/proc/self/environ", KK_INVALID_ARGUMENT, "leads out");
     check_resolved(&r, &f, "../meshes/fifo", KK_INVALID_ARGUMENT, "FIFO");
-    check_resolved(&r, &f, "../meshes/loop", KK_INVALID_ARGUMENT, "");
+    check_resolved(&r, &f, "../meshes/loop", KK_INVALID_ARGUMENT, "in a circle");
     check_resolved(&r, &f, "../meshes/nothing", KK_NOT_FOUND, "not found");
     kki_resolver_destroy(&r);
+    kk_error error = {0};
+    KK_CHECK_EQ_INT(kki_resolver_create(&r, NULL, in(&f, "pkg/meshes/loop"), NULL, NULL, &error), KK_LIMIT_EXCEEDED);
+    KK_CHECK(strstr(error.text, "in a circle; name the file itself") != NULL);
     static const char *const names[] = {
         "pkg/package.xml",  "pkg/urdf/robot.urdf", "pkg/meshes/a.stl", "out/b.stl",       "pkg/meshes/b.stl",
         "pkg/meshes/c.stl", "pkg/meshes/out",      "pkg/meshes/d.stl", "pkg/meshes/loop", "pkg/meshes/fifo"};

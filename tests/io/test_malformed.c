@@ -456,6 +456,88 @@ static void check_bombs(tally *xml, tally *mjcf) {
     }
 }
 
+/// Errors beside and inside many copies: they cost no more than the file.
+static void check_copied_errors(tally *mjcf) {
+    static const char *const INSIDE[] = {
+        "<geom size='-1'/>",
+        "<geom size='1' pos='1 2'/>",
+        "<geom type='mesh' mesh='m'/>",
+        "<geom size='1' class='no'/>",
+        "<site pos='a'/>",
+        "<body><inertial mass='1'/></body>",
+        "<body><inertial mass='-1' pos='0 0 0'/></body>",
+        "<body><joint axis='0 0 0'/><geom size='1'/></body>",
+        "<body><joint type='ball' range='1 2'/><geom size='1'/></body>",
+        "<body><joint/></body>",
+        "<body><joint/><geom size='1' mass='0'/></body>",
+        "<body><freejoint/><joint/><geom size='1'/></body>",
+        "<frame euler='nan 0 0'><geom size='1'/></frame>",
+        "<replicate><geom size='1'/></replicate>",
+        "<replicate count='3' offset='1'><geom size='1'/></replicate>",
+        "<body><geom size='1'/><karakuri><joint_limit nothing='1'/><bush/></karakuri></body>",
+        "<body name='taken'/>",
+    };
+    static const char *const OUTSIDE[] = {
+        "<actuator><motor joint='j50000'/></actuator>",
+        "<actuator><motor joint='j0000'/></actuator>",
+        "<actuator><motor joint='j-00000'/></actuator>",
+        "<actuator><motor joint='b00000'/></actuator>",
+        "<actuator><position joint='j' inheritrange='1'/></actuator>",
+        "<sensor><jointpos joint='j00000x'/></sensor>",
+        "<sensor><framepos objtype='no' objname='b'/></sensor>",
+        "<tendon><fixed><joint joint='j99999'/></fixed></tendon>",
+        "<tendon><spatial/></tendon>",
+        "<equality><joint joint1='j00007' joint2='k'/></equality>",
+        "<equality><connect body1='b' anchor='x'/></equality>",
+        "<contact><pair geom1='g' geom2='h'/></contact>",
+        "<contact><exclude body1='b00001' body2='b50001'/></contact>",
+        "<keyframe><key qpos='1 2 3'/></keyframe>",
+        "<keyframe><key qvel='1 x'/></keyframe>",
+        "<actuator><motor joint='j'/></actuator><keyframe><key ctrl='1'/></keyframe>",
+        "<worldbody><body name='b49999'/></worldbody>",
+        "<worldbody><geom name='g00001' size='1'/></worldbody>",
+        "<karakuri><material name='m' friction='-1'/></karakuri>",
+    };
+    static const struct {
+        const char *head, *many, *tail;
+        int count;
+    } LONG[] = {
+        {"<mujoco><worldbody><replicate count='9' sep='", "s", "'><geom size='1'/></replicate></worldbody></mujoco>",
+         256},
+        {"<mujoco><worldbody>", "<replicate count='1' sep='sss'>", "<geom size='1'/>", 3000},
+        {"<mujoco><worldbody><replicate count='80000'><geom size='1' name='", "n",
+         "'/></replicate></worldbody></mujoco>", 50000},
+        {("<mujoco><worldbody><replicate count='50000'><body><joint name='j'/><geom size='1'/></body></replicate>"
+          "</worldbody><sensor><jointpos joint='j' name='"),
+         "n", "'/></sensor></mujoco>", 50000},
+    };
+    for (int i = 0; i < COUNT_OF(LONG); i++) {
+        builder b = {0};
+        build(&b, LONG[i].head);
+        build_times(&b, LONG[i].many, LONG[i].count);
+        build(&b, LONG[i].tail);
+        if (i == 1) {
+            build_times(&b, "</replicate>", LONG[i].count);
+            build(&b, "</worldbody></mujoco>");
+        }
+        KK_CHECK(check_robot("bad.xml", b.text, b.size, 0, mjcf));
+        free(b.text);
+    }
+    for (int i = 0; i < COUNT_OF(INSIDE) + COUNT_OF(OUTSIDE); i++) {
+        const int is_inside = i < COUNT_OF(INSIDE);
+        builder b = {0};
+        build(&b, "<mujoco><worldbody><body name='taken00003'/><replicate count='50000'>");
+        build(&b, is_inside ? INSIDE[i] : "<body name='b'><joint name='j'/><geom name='g' size='1'/></body>");
+        build(&b, "</replicate></worldbody>");
+        build(&b, is_inside ? "" : OUTSIDE[i - COUNT_OF(INSIDE)]);
+        build(&b, "</mujoco>");
+        if (!check_robot("bad.xml", b.text, b.size, 0, mjcf)) {
+            KK_FAIL("it loads: %s", b.text);
+        }
+        free(b.text);
+    }
+}
+
 /// Files that are one byte over and over, or another kind of file.
 static void check_noise(tally *xml) {
     builder b = {0};
@@ -582,6 +664,7 @@ KK_TEST(five_hundred_malformed_files_are_refused) {
     check_cycles(&t[URDF], &t[MJCF]);
     check_traversal(&t[MJCF]);
     check_bombs(&t[XML], &t[MJCF]);
+    check_copied_errors(&t[MJCF]);
     check_noise(&t[XML]);
     damage_robots("io/urdf", ".urdf", "bad.urdf", &t[URDF]);
     damage_robots("io/mjcf", ".xml", "bad.xml", &t[MJCF]);

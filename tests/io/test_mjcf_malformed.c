@@ -63,28 +63,51 @@ KK_TEST(malformed_mjcf_by_cutting_and_changing) {
     }
 }
 
-// every allocation made to fail: a clean status, nothing left behind
-KK_TEST(mjcf_survives_failing_allocations) {
-    const kk_file files[] = {{"model.xml", good, sizeof good - 1},
-                             {"main.xml", "<mujoco><include file='model.xml'/></mujoco>", 44}};
-    const kk_load_options o = {.file = files, .file_count = 2};
+/// Every allocation made to fail, those behind the first hundred every `stride`th: a clean status, nothing left behind.
+static void check_failing_allocations(const kk_file *files, int count, kk_status otherwise, int stride) {
+    const kk_load_options o = {.file = files, .file_count = count};
     faulty f = {.fail_at = -1};
     const kk_allocator allocator = faulty_allocator(&f);
     kk_spec *spec = NULL;
     kk_error error = {0};
-    KK_CHECK_EQ_INT(kk_load_file("main.xml", &o, &allocator, &spec, NULL, &error), KK_OK);
+    KK_CHECK_EQ_INT(kk_load_file(files[0].path, &o, &allocator, &spec, NULL, &error), otherwise);
     kk_spec_free(spec);
     KK_CHECK_EQ_INT(f.blocks, 0);
     const int calls = f.calls;
-    for (int k = 0; k < calls; k++) {
+    for (int k = 0; k < calls; k += k < 100 ? 1 : stride) {
         f = (faulty){.fail_at = k};
         spec = NULL;
-        const kk_status status = kk_load_file("main.xml", &o, &allocator, &spec, NULL, &error);
+        const kk_status status = kk_load_file(files[0].path, &o, &allocator, &spec, NULL, &error);
         // a finding whose text had no room is lost, which is no failure
-        if (status != KK_OUT_OF_MEMORY && status != KK_OK) {
+        if (status != KK_OUT_OF_MEMORY && status != otherwise) {
             KK_FAIL("allocation %d of %d: %s %s", k, calls, kk_status_name(status), error.text);
         }
         kk_spec_free(spec);
         KK_CHECK_EQ_INT(f.blocks, 0);
     }
+}
+
+KK_TEST(mjcf_survives_failing_allocations) {
+    const kk_file files[] = {{"main.xml", "<mujoco><include file='model.xml'/></mujoco>", 44},
+                             {"model.xml", good, sizeof good - 1}};
+    check_failing_allocations(files, 2, KK_OK, 1);
+}
+
+// the two readings of a file with many copies, and the one of a file that will not compile
+KK_TEST(mjcf_survives_failing_allocations_of_copies) {
+#define COPIES(geom)                                                                                                   \
+    "<mujoco><worldbody><replicate count='300'><body name='b'><joint name='j'/>" geom "<karakuri/></body></replicate>" \
+    "</worldbody><actuator><motor name='a' joint='j'/></actuator><keyframe><key ctrl='1'/></keyframe></mujoco>"
+    static const char TEXT[] = COPIES("<geom size='1'/>"), IDLE[] = "<mujoco><worldbody><replicate count='900'><body>"
+                                                                    "<joint/></body></replicate></worldbody></mujoco>";
+#undef COPIES
+    const kk_file wrong = {"model.xml", TEXT, sizeof TEXT - 1}, idle = {"model.xml", IDLE, sizeof IDLE - 1};
+    check_failing_allocations(&wrong, 1, KK_SIZE_MISMATCH, 1);
+    check_failing_allocations(&idle, 1, KK_INVALID_MODEL, 1);
+    builder right = {0};
+    build(&right,
+          "<mujoco><worldbody><replicate count='600'><geom name='g' size='1'/></replicate></worldbody></mujoco>");
+    const kk_file good_one = {"model.xml", right.text, right.size};
+    check_failing_allocations(&good_one, 1, KK_OK, kk_test_is_quick() ? 101 : 13);
+    free(right.text);
 }

@@ -235,14 +235,21 @@ void unload_model(cli_model *m) {
 
 // ---- keyframes
 
+void list_keyframes(const kk_model *model, cli_text *list) {
+    for (int i = 0; i < kk_model_nkeyframe(model); i++) {
+        const char *known = kk_model_keyframe(model, i).name;
+        text_format(list, "%s%s", i ? ", " : "", known ? known : "(no name)");
+    }
+}
+
 static int fail_keyframe(cli *c, const kk_model *model, const char *name) {
     suggestion near = suggest_begin(name);
     cli_text list = {0};
     for (int i = 0; i < kk_model_nkeyframe(model); i++) {
         const char *known = kk_model_keyframe(model, i).name;
         suggest_word(&near, known ? known : "");
-        text_format(&list, "%s%s", i ? ", " : "", known ? known : "(no name)");
     }
+    list_keyframes(model, &list);
     const int code =
         near.best ? cli_fail(c, CLI_EXIT_INPUT, "there is no keyframe '%s' — did you mean '%s'?", name, near.best)
                   : cli_fail(c, CLI_EXIT_INPUT, "there is no keyframe '%s' — the model has %s", name,

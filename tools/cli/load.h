@@ -17,6 +17,8 @@ void unload_model(cli_model *m);
 
 /// The keyframe of a name, −1 where the name is NULL. 0, or the exit code after an error that names those there are.
 int load_keyframe(cli *c, const kk_model *model, const char *name, int *keyframe);
+/// Their names with commas between; nothing where there are none.
+void list_keyframes(const kk_model *model, cli_text *list);
 
 /// Reads a file as the options say. 0 where it was tried: `error` then has the outcome, `messages` all findings; otherwise the exit code
 /// after an error of the command line.

@@ -126,6 +126,7 @@ typedef struct job {
     column_list columns;
     double *row;
     figures f;
+    double open_by; ///< the widest gap of a loop at the start, in m
 } job;
 
 // ---- making ready
@@ -181,10 +182,34 @@ static int open_log(job *j) {
     return error.status ? cli_fail_error(j->c, &error) : 0;
 }
 
+/// Between the two points that a loop joins, in m.
+static double loop_gap(const job *j, const kk_loop_def *loop) {
+    kk_vec3 p[2];
+    for (int i = 0; i < 2; i++) {
+        p[i] = kk_transform_point(kk_body_pose(j->m.model, j->m.data, loop->body[i]), loop->placement[i].p);
+    }
+    const double gap = kk_vec3_norm(kk_vec3_sub(p[0], p[1])) - loop->distance;
+    return gap < 0 ? -gap : gap;
+}
+
+static double widest_loop(const job *j) {
+    double widest = 0;
+    if (kk_kinematics(j->m.model, j->m.data, kk_state_q_const(j->state)) != KK_OK) {
+        return 0;
+    }
+    for (int i = 0; i < kk_spec_loop_count(j->m.spec); i++) {
+        const double gap =
+            kk_state_loop(j->m.model, j->state, i) == 1 ? loop_gap(j, kk_spec_loop_const(j->m.spec, i)) : 0;
+        widest = gap > widest ? gap : widest;
+    }
+    return widest;
+}
+
 static int make_ready(job *j) {
     const motion_options columns = {j->o->ignore_extra, j->o->allow_missing};
     int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &j->keyframe);
     code = code ? code : make_state(j);
+    j->open_by = code ? 0 : widest_loop(j);
     code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
     j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);
     code = code ? code : open_recording(j);
@@ -231,12 +256,29 @@ static int log_step(job *j, const kk_report *r) {
     return error.status ? cli_fail_error(j->c, &error) : 0;
 }
 
+/// Loops that are far open are why most first steps fail: the pose of all zeros closes few of them.
+static void hint_at_keyframes(const job *j, cli_text *hint) {
+    static const double FAR_OPEN = 1e-3;
+    if (j->open_by < FAR_OPEN) {
+        return;
+    }
+    text_format(hint, " — loops were open by up to %.2g m at the start; start where they are closed", j->open_by);
+    if (kk_model_nkeyframe(j->m.model) > 0) {
+        text_add(hint, kk_model_nkeyframe(j->m.model) == 1 ? ", with --keyframe " : ", with --keyframe and one of ");
+        list_keyframes(j->m.model, hint);
+    }
+}
+
 /// A step that cannot be solved is a finding; what came before it is kept.
 static int fail_step(const job *j, const kk_error *error) {
     char time[KK_NUMBER_TEXT_SIZE];
+    cli_text hint = {0};
     kk_number_format(kk_state_time(j->state), time);
-    return cli_fail(j->c, CLI_EXIT_FINDING, "the step at time %s s failed: %s", time,
-                    error->text[0] ? error->text : kk_status_text(error->status));
+    hint_at_keyframes(j, &hint);
+    const int code = cli_fail(j->c, CLI_EXIT_FINDING, "the step at time %s s failed: %s%s", time,
+                              error->text[0] ? error->text : kk_status_text(error->status), text_string(&hint));
+    text_free(&hint);
+    return code;
 }
 
 static int step(job *j) {
