@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "collision/gjk.h"
+#include "geometry/lanes.h"
 
 #define DEAD __builtin_inf()
 
@@ -19,6 +20,7 @@ enum {
     MAX_HORIZON = 96,
     MAX_FACES = 2 * MAX_POINTS + MAX_HORIZON // as many as a polytope of so many corners has, and those in exchange
 };
+_Static_assert(MAX_FACES % 4 == 0, "faces are made and searched four at a time");
 
 // Faces made, ten a step: of 60 000 random pairs none made more; where rounding goes round in circles it is the end.
 enum { FACES_ENOUGH = 10 * KKI_EPA_ITERATIONS };
@@ -43,9 +45,9 @@ typedef struct epa_edge {
 
 typedef struct polytope {
     const kki_core_pair *pair;
-    double flat; // lengths below are rounding
-    int point_count, face_count, spare_count, seen_count, horizon_count;
-    int made; // faces so far, dead ones too
+    double flat;                                                         // lengths below are rounding
+    int point_count, face_count, spare_count, seen_count, horizon_count; // faces: a multiple of four
+    int made;                                                            // faces so far, dead ones too
     bool is_broken, is_sharp;
     epa_point point[MAX_POINTS];
     _Alignas(16) double offset[MAX_FACES]; // of a face from the origin; infinite where it is dead
@@ -61,8 +63,19 @@ static bool is_alive(const polytope *p, int f) {
 
 // ---- faces
 
+// Dead ones first, then the next; room for four at a time is made, so that all of them can be searched four at a time.
 static int take_face(polytope *p) {
-    return p->spare_count > 0 ? p->spare[--p->spare_count] : p->face_count < MAX_FACES ? p->face_count++ : -1;
+    if (p->spare_count == 0) {
+        if (p->face_count == MAX_FACES) {
+            return -1;
+        }
+        for (int i = 3; i >= 0; i--) {
+            p->offset[p->face_count + i] = DEAD;
+            p->spare[p->spare_count++] = (int16_t)(p->face_count + i);
+        }
+        p->face_count += 4;
+    }
+    return p->spare[--p->spare_count];
 }
 
 static int add_face(polytope *p, int a, int b, int c) {
@@ -352,25 +365,18 @@ static bool begin(polytope *p, const kki_simplex *s) {
     return !p->is_broken;
 }
 
-static double lesser(double x, double y) {
-    return x < y ? x : y;
-}
-
-// The first of the least offset. Four minima side by side, for each waits for the one before it.
+// The first of the least offset. Four minima side by side, for each waits for the one before it; faces are made up to a
+// multiple of four, so that it never reads what was not written.
 static int nearest_face(const polytope *p) {
-    const int n = p->face_count, most = n & ~3;
-    double least[4] = {DEAD, DEAD, DEAD, DEAD};
-    for (int i = 0; i < most; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            least[k] = lesser(p->offset[i + k], least[k]);
-        }
+    const kki_lanes *offset = (const kki_lanes *)(const void *)p->offset;
+    kki_lanes least = offset[0], least1 = offset[1];
+    for (int i = 2; i < p->face_count / 2; i += 2) {
+        least = kki_lanes_lesser(offset[i], least);
+        least1 = kki_lanes_lesser(offset[i + 1], least1);
     }
-    for (int i = most; i < n; i++) {
-        least[0] = lesser(p->offset[i], least[0]);
-    }
-    const double all = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
+    least = kki_lanes_bottom(kki_lanes_lesser(least, least1));
     int best = 0;
-    while (p->offset[best] > all) { // ends, for one of them is it
+    while (p->offset[best] > least[0]) { // ends, for one of them is it
         best++;
     }
     return best;

@@ -129,7 +129,8 @@ __attribute__((noinline)) static void support_up_to_sixteen(const kki_core_pair 
     write_corners(pair, i, j, out);
 }
 
-void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
+void kki_core_pair_support_small(const kki_core_pair *pair, double dx, double dy, double dz, kki_difference *out) {
+    const kk_vec3 d = {dx, dy, dz};
     const kki_convex *c = pair->a.convex;
     const kki_small_hull *s = pair->small;
     if (c->padded_count != 8 || pair->b.convex->padded_count != 8) {
@@ -139,6 +140,19 @@ void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_diffe
     const int i = kki_lanes_farthest_of_eight(c->x, c->y, c->z, d);
     const int j = kki_lanes_farthest_of_eight(s->x, s->y, s->z, kk_vec3_neg(d));
     write_corners(pair, i, j, out);
+}
+
+void kki_core_pair_support_other(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
+    const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
+    if (pair->a.type == KKI_CORE_SURFACE) {
+        kki_core_pair_climb(pair, d, d_B, out);
+        return;
+    }
+    const kk_vec3 a = kki_core_support(&pair->a, d, &out->id[0]);
+    const kk_vec3 b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
+    out->w = kk_vec3_sub(a, b);
+    out->a = a;
+    out->b = b;
 }
 
 void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_difference *out) {
