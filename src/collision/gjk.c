@@ -314,9 +314,13 @@ static kk_vec3 middle_of(const kki_core *core) {
     return core->type == KKI_CORE_HULL ? core->convex->centroid : kk_vec3_make(0, 0, 0);
 }
 
+static kk_vec3 last_direction(const kki_pair_memory *m) {
+    return kk_vec3_make((double)m->direction[0], (double)m->direction[1], (double)m->direction[2]);
+}
+
 // the last one that parted them, or else from middle to middle
 static kk_vec3 first_direction(const kki_core_pair *pair, const kki_pair_memory *memory) {
-    const kk_vec3 last = {(double)memory->direction[0], (double)memory->direction[1], (double)memory->direction[2]};
+    const kk_vec3 last = memory ? last_direction(memory) : kk_vec3_make(0, 0, 0);
     if (kk_vec3_dot(last, last) > 0.5) {
         return last;
     }
@@ -515,7 +519,7 @@ static void try_axes(const kki_core_pair *pair, kki_core_distance *result) {
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result) {
     kki_simplex s;
     s.count = 0;
-    if (has_corners(pair)) {
+    if (memory && has_corners(pair)) {
         recall(pair, memory, &s);
     }
     const kki_gjk_end end = kki_gjk(pair, far, first_direction(pair, memory), &s, result);
@@ -534,7 +538,9 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
         result->distance = result->lower;
         try_axes(pair, result);
     }
-    remember(pair, &s, result->normal, memory);
+    if (memory) {
+        remember(pair, &s, result->normal, memory);
+    }
     return end != KKI_GJK_FAR;
 }
 
@@ -545,14 +551,13 @@ static bool is_parted_along(kk_vec3 d, const kki_difference *w, double most) {
 }
 
 // the search itself, from a point
-static bool is_within_from(const kki_core_pair *pair, double most, kk_vec3 d, kki_simplex *s, kki_pair_memory *memory,
-                           bool has_memory) {
-    if (has_memory && memory->feature[0] && has_corners(pair)) {
+static bool is_within_from(const kki_core_pair *pair, double most, kk_vec3 d, kki_simplex *s, kki_pair_memory *memory) {
+    if (memory && memory->feature[0] && has_corners(pair)) {
         recall(pair, memory, s);
     }
     progress g;
     const kki_gjk_end end = search(pair, most, d, s, &g);
-    if (has_memory && end != KKI_GJK_TOGETHER) {
+    if (memory && end != KKI_GJK_TOGETHER) {
         remember(pair, s, kk_vec3_scale(g.v, -1 / kk_sqrt(g.square)), memory);
     }
     return end == KKI_GJK_TOGETHER || (end == KKI_GJK_APART && kk_sqrt(g.square) <= most);
@@ -566,7 +571,7 @@ static kk_vec3 turned_away(kk_vec3 d, kk_vec3 w) {
 
 enum { TURNS = 3 };
 
-static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *memory, bool has_memory) {
+static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {
     kk_vec3 d = first_direction(pair, memory);
     kki_simplex s;
     s.count = 1;
@@ -574,7 +579,7 @@ static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *m
     kki_core_pair_support(pair, d, &s.point[0]);
     for (int turn = 0; !is_parted_along(d, &s.point[0], most); turn++) {
         if (turn == TURNS) {
-            return is_within_from(pair, most, d, &s, memory, has_memory);
+            return is_within_from(pair, most, d, &s, memory);
         }
         d = turned_away(d, s.point[0].w);
         kki_core_pair_support(pair, d, &s.point[0]);
@@ -583,10 +588,9 @@ static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *m
 }
 
 int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {
-    kki_pair_memory none = {0};
     kki_core_distance d;
     if (most < 0) { // less than touching: the depth is asked for
-        return kki_core_distance_find(pair, most, memory ? memory : &none, &d) && d.distance <= most;
+        return kki_core_distance_find(pair, most, memory, &d) && d.distance <= most;
     }
-    return is_within(pair, most, memory ? memory : &none, memory != NULL);
+    return is_within(pair, most, memory);
 }

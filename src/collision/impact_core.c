@@ -191,9 +191,8 @@ static void prefer_last_normal(const kki_moving_core *a, const kk_transform *X_W
 // So may a search that starts from the last simplex, which is then a sliver: one from the start has the say.
 static void ask_again(const kki_moving_core *a, const kk_transform *X_WA, const kki_moving_core *b,
                       const kk_transform *X_WB, kki_separation *r) {
-    kki_pair_memory none = {0};
     kki_separation fresh;
-    distance_at(a, X_WA, b, X_WB, &none, &fresh);
+    distance_at(a, X_WA, b, X_WB, NULL, &fresh);
     *r = fresh.distance > r->distance ? fresh : *r;
 }
 
