@@ -2,7 +2,9 @@
 //
 // Hulls of 8 to 512 random points on an ellipsoid, at random poses: apart, overlapping, deep inside each other. Ours and
 // Coal give the signed distance; libccd gives the depth where they overlap and a yes or no where they are apart, so
-// there our own yes or no stands beside it. libccd searches its farthest corner through all of them, as its users do.
+// there our own yes or no stands beside it. libccd searches its farthest corner through all of them, as its users do. What is
+// drawn to overlap is what larger hulls do at such distances; of hulls of 8 points 91 of the 128 pairs are apart, where ours
+// has a distance to give and libccd only a no.
 #include <ccd/ccd.h>
 #include <coal/distance.h>
 #include <coal/shape/convex.h>
