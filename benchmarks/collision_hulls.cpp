@@ -13,6 +13,7 @@
 
 #include "collision.hpp"
 #include "contest.hpp"
+#include "peers/coal_bodies.hpp"
 
 extern "C" {
 #include "collision/distance.h"
@@ -102,14 +103,6 @@ void libccd(const hull &a, const kk_transform &A, const hull &b, const kk_transf
     }
 }
 
-coal::Transform3s to_coal(const kk_transform &X) {
-    coal::Matrix3s R;
-    for (int i = 0; i < 9; i++) {
-        R(i / 3, i % 3) = X.R.m[i];
-    }
-    return {R, coal::Vec3s(X.p.x, X.p.y, X.p.z)};
-}
-
 // ---- contests
 
 constexpr int pairs = 128, turns = 40;
@@ -138,8 +131,8 @@ void compare_hulls(collision_table &table, int points, const std::string &name, 
     for (int i = 0; i < pairs; i++) {
         A.push_back(random.pose(0));
         B.push_back(is_near ? near_pose(random, a, A.back(), b, 0.3) : random.pose(random.uniform(low, high)));
-        coal_A.push_back(to_coal(A.back()));
-        coal_B.push_back(to_coal(B.back()));
+        coal_A.push_back(peers::to_coal(A.back()));
+        coal_B.push_back(peers::to_coal(B.back()));
     }
     const auto each = [](auto work) {
         return [work](int n) {
