@@ -311,13 +311,19 @@ static void write_witness(const polytope *p, int f, const double weight[3], kki_
     result->on_b = kk_vec3_sub(on_a, off);
 }
 
-// Several triangles may lie in the nearest plane, of that offset; one of them holds the origin's projection.
+// Bodies with several ways out of one length have faces in other planes, too.
+static bool looks_along(const polytope *p, int f, kk_vec3 n) {
+    return kk_vec3_dot(p->normal[f], n) > 0.999;
+}
+
+// Several triangles may lie in the plane of the way out, of that offset; one of them holds the origin's projection.
 static void find_witness(const polytope *p, int nearest, double offset, kki_core_distance *result) {
     double weight[3], best_weight[3];
     int best = nearest;
     double inside = project(p, nearest, best_weight);
+    inside = looks_along(p, nearest, result->normal) ? inside : -DEAD;
     for (int i = 0; i < p->face_count && inside < 0; i++) {
-        if (i != nearest && p->offset[i] <= offset) {
+        if (i != nearest && p->offset[i] <= offset && looks_along(p, i, result->normal)) {
             const double value = project(p, i, weight);
             if (value > inside) {
                 inside = value;
