@@ -472,6 +472,48 @@ static bool run_newton(const kki_core_pair *pair, kki_core_distance *result) {
     return i > 0;
 }
 
+static bool is_turned(const kki_core *core) { // on a lathe, with edges
+    return core->type == KKI_CORE_CYLINDER || core->type == KKI_CORE_CONE;
+}
+
+// A normal of a cone's side has two farthest points, tip and rim: an edge of the difference, along which EPA's steps become
+// short where the other body curves little, and which Newton's step does not see. Turned about the body's axis the normal
+// stays one of the side, and the body's own farthest points add nothing to the slope w · (axis × n), which is smooth.
+static bool turn_about(const kki_core_pair *pair, kk_vec3 axis, kki_core_distance *result) {
+    const double step = 1e-5;
+    const kk_vec3 n = result->normal, t = kk_vec3_cross(axis, n), m = kk_vec3_add(n, kk_vec3_scale(t, step));
+    const double slope = kk_vec3_dot(farthest(pair, n), t);
+    const double curvature = (kk_vec3_dot(farthest(pair, m), kk_vec3_cross(axis, m)) - slope) / step;
+    const double least = 1e-14 * pair->size, far = 0.5; // of what there is to gain; of a turn
+    if (!(__builtin_fabs(slope) * far > least) || slope * slope <= least * curvature) {
+        return false;
+    }
+    const double angle = __builtin_fabs(slope) < far * curvature ? -slope / curvature : slope < 0 ? far : -far;
+    const kk_mat3 R = kk_quat_to_mat3(kk_quat_exp(kk_vec3_scale(axis, angle)));
+    const kk_vec3 guess = kk_mat3_mul_vec(R, n);
+    const double distance = kki_core_separation(pair, guess);
+    if (!(distance > result->distance)) {
+        return false;
+    }
+    result->normal = guess;
+    result->distance = distance;
+    return true;
+}
+
+static bool turn_about_axes(const kki_core_pair *pair, kki_core_distance *result) {
+    bool any = false;
+    for (int k = 0; k < 2; k++) {
+        const kk_vec3 axis = k ? kk_mat3_column(pair->X_AB.R, 2) : kk_vec3_make(0, 0, 1);
+        for (int i = 0; is_turned(k ? &pair->b : &pair->a) && i < NEWTON_STEPS; i++) {
+            if (!turn_about(pair, axis, result)) {
+                break;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
 static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
     kk_vec3 last = {0, 0, 0};
     for (int i = 0; i < SHARPENINGS && result->iterations < SHARP_ENOUGH; i++) {
@@ -481,6 +523,9 @@ static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
         }
         const kk_vec3 turn = kk_vec3_sub(result->normal, before);
         last = run_newton(pair, result) || guess_limit(pair, turn, last, result) ? kk_vec3_make(0, 0, 0) : turn;
+    }
+    if (turn_about_axes(pair, result)) {
+        (void)sharpen_once(pair, false, result); // witness points
     }
 }
 

@@ -203,6 +203,19 @@ KK_TEST(witness_points_of_concentric_bodies) {
     kki_mesh_free(mesh);
 }
 
+// An almost round ellipsoid in a cone or cylinder of one axis: along the edge of the difference that the side makes hardly
+// anything changes, and the search used to end up to a tenth of a radian beside the best normal.
+KK_TEST(almost_round_bodies_of_one_axis) {
+    const kk_transform I = kk_transform_identity();
+    for (int i = 0; i < 20; i++) {
+        const double rounder = 1e-4 * (1 << i % 10), r = i < 10 ? 0.6 : 0.67;
+        const kki_shape egg = {.type = KK_SHAPE_ELLIPSOID, .half = {r, r * (1 - rounder), 0.9 * r}};
+        const kki_shape other = {.type = i % 2 ? KK_SHAPE_CONE : KK_SHAPE_CYLINDER, .half = {0.84, i % 2 ? 0.4 : 2}};
+        compare(&other, &I, &egg, &I);
+        compare(&egg, &I, &other, &I);
+    }
+}
+
 // ---- closed forms
 
 KK_TEST(distances_in_closed_form) {

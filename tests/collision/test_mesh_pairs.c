@@ -359,6 +359,60 @@ KK_TEST(two_meshes_that_were_once_wrong) {
     close_meshes(&c);
 }
 
+// two boxes beside each other as one mesh
+static kki_surface *two_pieces(void) {
+    kki_mesh *m = shapes_box(1, 1, 1, kk_transform_identity());
+    kk_vec3 v[16];
+    kki_face f[24];
+    for (int i = 0; i < 8; i++) {
+        v[i] = m->vertex[i];
+        v[8 + i] = kk_vec3_add(m->vertex[i], kk_vec3_make(3, 0, 0));
+    }
+    for (int i = 0; i < 12; i++) {
+        for (int k = 0; k < 3; k++) {
+            f[i].vertex[k] = m->face[i].vertex[k];
+            f[12 + i].vertex[k] = m->face[i].vertex[k] + 8;
+        }
+    }
+    kki_mesh_free(m);
+    return meshes_surface(shapes_mesh(v, 16, f, 24));
+}
+
+KK_TEST(meshes_know_whether_they_are_convex) {
+    mesh_case whole = open_meshes(1, false), dented = open_meshes(1, true);
+    kki_surface *pieces = two_pieces(), *sheet = meshes_surface(meshes_sheet(2, 1, meshes_flat));
+    KK_CHECK(whole.surface[0]->is_convex && whole.surface[1]->is_convex);
+    KK_CHECK(!dented.surface[0]->is_convex && dented.surface[0]->is_solid);
+    KK_CHECK(!pieces->is_convex && pieces->is_solid);
+    KK_CHECK(!sheet->is_convex);
+    kki_surface_free(pieces);
+    kki_surface_free(sheet);
+    close_meshes(&whole);
+    close_meshes(&dented);
+}
+
+// as deep as bodies at one place are
+KK_TEST(convex_meshes_deep_in_each_other_are_their_hulls) {
+    kki_surface *s[2] = {meshes_surface(shapes_box(1, 1, 1, kk_transform_identity())),
+                         meshes_surface(meshes_ball(6, 3, 0.6))};
+    kki_convex *c[2] = {hull_of(s[0]), hull_of(s[1])};
+    kk_random r = {27, 0, 0};
+    for (int i = 0; i < (kk_test_is_quick() ? 400 : 4000); i++) {
+        const int k = i % 2, l = i / 2 % 2;
+        const kki_shape a = {.type = KK_SHAPE_MESH, .surface = s[k]}, b = {.type = KK_SHAPE_MESH, .surface = s[l]};
+        const kki_shape a_hull = {.type = KK_SHAPE_HULL, .convex = c[k]},
+                        b_hull = {.type = KK_SHAPE_HULL, .convex = c[l]};
+        const kk_transform X = bodies_pose(&r, 0.1), Y = bodies_pose(&r, 0.5);
+        kki_separation d, e;
+        KK_CHECK(kki_distance(&a, &X, &b, &Y, NULL, &d) && kki_distance(&a_hull, &X, &b_hull, &Y, NULL, &e));
+        KK_CHECK_NEAR(d.distance, e.distance, 1e-9);
+    }
+    for (int k = 0; k < 2; k++) {
+        kki_convex_free(c[k]);
+        kki_surface_free(s[k]);
+    }
+}
+
 // corners just past the end of a flat edge, over nothing: once nearer by 1e-7 to 7e-7
 KK_TEST(two_meshes_that_were_once_nearer) {
     static const struct { int seed, index; } CASE[] = {{2107, 38434}, {2109, 36847}, {2203, 41652}, {2204, 49158}};
