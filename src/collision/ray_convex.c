@@ -168,8 +168,9 @@ static span round_brick(const double half[3], double margin, kk_vec3 p, kk_vec3 
 
 // ---- the cone: x² + y² ≤ k² (h − z)² below its tip
 
-static kk_vec3 cone_normal(double k, double h, kk_vec3 p) {
-    const kk_vec3 n = kk_vec3_make(p.x, p.y, k * k * (h - p.z));
+// of a place on it, by x and y alone: of a flat one h − z is rounding, and may have the wrong sign
+static kk_vec3 cone_normal(double k, kk_vec3 p) {
+    const kk_vec3 n = kk_vec3_make(p.x, p.y, k * kk_sqrt(p.x * p.x + p.y * p.y));
     return kk_vec3_dot(n, n) > 0 ? unit(n) : kk_vec3_make(0, 0, 1);
 }
 
@@ -198,8 +199,8 @@ static span cone_side(double k, double h, kk_vec3 p, kk_vec3 d) {
         s.in = b < 0 ? t : -inf;
         s.out = b < 0 ? inf : t;
     }
-    s.n_in = s.in > -inf ? cone_normal(k, h, at(p, d, s.in)) : s.n_in;
-    s.n_out = s.out < inf ? cone_normal(k, h, at(p, d, s.out)) : s.n_out;
+    s.n_in = s.in > -inf ? cone_normal(k, at(p, d, s.in)) : s.n_in;
+    s.n_out = s.out < inf ? cone_normal(k, at(p, d, s.out)) : s.n_out;
     return s;
 }
 
