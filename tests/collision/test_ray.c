@@ -275,8 +275,8 @@ KK_TEST(rays_from_afar_are_exact) {
 KK_TEST(rays_hit_a_flat_cone_from_above) {
     kk_random r = {18, 0, 0};
     for (int i = 0; i < 500; i++) {
-        const kk_vec3 to = kk_vec3_make(shapes_uniform(&r) * 0.6 - 0.3, shapes_uniform(&r) * 0.6 - 0.3, 0);
-        const kk_vec3 from = kk_vec3_make(shapes_uniform(&r) * 2 - 1, shapes_uniform(&r) * 2 - 1, 2);
+        const kk_vec3 to = kk_vec3_make(0.6 * shapes_uniform(&r), 0.6 * shapes_uniform(&r), 0);
+        const kk_vec3 from = kk_vec3_make(shapes_uniform(&r), shapes_uniform(&r), 2);
         const kki_ray ray = {from, kk_vec3_sub(to, from), 2};
         kki_ray_hit hit;
         KK_CHECK(kki_ray_cast_cone(1, 3e-10, &ray, &hit) && !hit.is_inside);
