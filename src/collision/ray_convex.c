@@ -245,11 +245,18 @@ bool kki_ray_cast_cylinder(double radius, double half, const kki_ray *ray, kki_r
     return crossing_after_shift(both(side, slab(2, -half, half, p, ray->direction)), shift, ray, hit);
 }
 
+// A ray steeper than the side is taken from the tip's height on: of a flat cone all else cancels.
 bool kki_ray_cast_cone(double radius, double half, const kki_ray *ray, kki_ray_hit *hit) {
+    const kk_vec3 d = ray->direction;
+    const double k = radius / (2 * half);
     kk_vec3 p;
-    const double shift = shifted(ray, &p);
-    const span side = cone_side(radius / (2 * half), half, p, ray->direction);
-    return crossing_after_shift(both(side, slab(2, -half, half, p, ray->direction)), shift, ray, hit);
+    double shift = shifted(ray, &p);
+    if (k * k * d.z * d.z > d.x * d.x + d.y * d.y) {
+        const double down = (half - p.z) / d.z;
+        p = kk_vec3_make(p.x + down * d.x, p.y + down * d.y, half);
+        shift += down;
+    }
+    return crossing_after_shift(both(cone_side(k, half, p, d), slab(2, -half, half, p, d)), shift, ray, hit);
 }
 
 // the ball of radius 1 in coordinates divided by the radii
