@@ -3,13 +3,20 @@
 #include "collision/patch.h"
 
 // A ball has one point, below its centre.
-static int collide_ball(const kk_transform *X_WA, double margin, double radius, kk_vec3 below, double height,
+static int collide_ball(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, kk_vec3 centre, double reach,
                         kki_pair_memory *memory, kki_manifold *manifold) {
+    const kk_vec3 up = kk_mat3_column(X_WA->R, 2);
+    const double height = kk_vec3_dot(up, kk_vec3_sub(centre, X_WA->p)) - a->margin;
+    const double gap = height - (b->margin + b->half[0]);
+    if (gap > reach) {
+        return 0;
+    }
     memory->reference = 0;
-    manifold->normal = kk_mat3_column(X_WA->R, 2);
+    manifold->normal = up;
     manifold->count = 1;
-    manifold->point[0] =
-        (kki_contact_point){kk_transform_point(*X_WA, below), height - (margin + radius), ~(uint64_t)0};
+    manifold->point[0].position = kk_vec3_sub(centre, kk_vec3_scale(up, height));
+    manifold->point[0].gap = gap;
+    manifold->point[0].feature = ~(uint64_t)0;
     return 1;
 }
 
@@ -17,6 +24,9 @@ static int collide_ball(const kk_transform *X_WA, double margin, double radius, 
 int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                              double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
     (void)room;
+    if (b->type == KK_SHAPE_SPHERE) {
+        return collide_ball(a, X_WA, b, X_WB->p, reach, memory, manifold);
+    }
     const kki_core cb = kki_core_of(b);
     const kk_transform X_AB = kk_transform_mul(kk_transform_inverse(*X_WA), *X_WB);
     const kk_vec3 down = {-X_AB.R.m[6], -X_AB.R.m[7], -X_AB.R.m[8]};
@@ -24,9 +34,6 @@ int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const
     const kk_vec3 low = kk_transform_point(X_AB, kki_core_support(&cb, down, &id));
     if (low.z - (a->margin + cb.radius) > reach) {
         return 0;
-    }
-    if (cb.type == KKI_CORE_POINT) {
-        return collide_ball(X_WA, a->margin, cb.radius, kk_vec3_make(low.x, low.y, a->margin), low.z, memory, manifold);
     }
     // wide enough to hold the whole body
     const double far = 2 * (cb.extent + kk_vec3_norm(X_AB.p)) + 1;

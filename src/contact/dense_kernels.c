@@ -96,6 +96,123 @@ BODY void multiply_low_rank_body(int nv, int stride, const int32_t *span, const 
     }
 }
 
+/// Four products of a row's vectors first … end − 1 with rows of B that are `stride` apart.
+BODY kki_quad dots4(int first, int end, int stride, const double *a, const double *B) {
+    kki_quad s[4] = {{0}, {0}, {0}, {0}};
+    for (int k = first; k < end; k++) {
+        for (int i = 0; i < 4; i++) {
+            s[i] += ((const kki_quad *)a)[k] * ((const kki_quad *)(B + i * stride))[k];
+        }
+    }
+    return (kki_quad){sum4(s[0]), sum4(s[1]), sum4(s[2]), sum4(s[3])};
+}
+
+/// Rows outside of its span are zero: no need to look at the others' spans.
+BODY void weigh_body(int nv, int stride, const int32_t *span, const double *Y, const double *weight, int width,
+                     double *line, double *W) {
+    memset(W, 0, sizeof(double) * (size_t)(nv * width));
+    for (int t = 0; t < nv; t++) {
+        const double *row = Y + t * stride;
+        for (int k = span[2 * t]; k < span[2 * t + 1]; k++) {
+            ((kki_quad *)line)[k] = ((const kki_quad *)row)[k] * ((const kki_quad *)weight)[k];
+        }
+        int x = t & ~3;
+        for (; x + 4 <= nv; x += 4) {
+            *(kki_quad *)(W + t * width + x) = dots4(span[2 * t], span[2 * t + 1], stride, line, Y + x * stride);
+        }
+        for (; x < nv; x++) {
+            W[t * width + x] = dot_body(span[2 * t], span[2 * t + 1], line, Y + x * stride);
+        }
+        W[t * width + t] += 1;
+    }
+}
+
+/// Vectors by fours, four rows at a time; the last rows one by one.
+BODY void transpose_body(int nv, int n, int stride, const double *Y, int width, double *columns) {
+    const kki_quad none = {0, 0, 0, 0};
+    for (int t = 0; t < width; t += 4) {
+        for (int i = 0; i < n; i += 4) {
+            kki_quad a[4];
+            for (int k = 0; k < 4; k++) {
+                a[k] = t + k < nv ? *(const kki_quad *)(Y + (t + k) * stride + i) : none;
+            }
+            for (int k = 0; k < 4 && i + k < n; k++) {
+                *(kki_quad *)(columns + (i + k) * width + t) = (kki_quad){a[0][k], a[1][k], a[2][k], a[3][k]};
+            }
+        }
+    }
+}
+
+/// Σ over the rows of y[i] y[i + 1] and y[i] y[i + 2] of one vector; what stands behind the last one is never asked for.
+BODY void add_neighbours(kki_quad y, kki_quad next, kki_quad *one, kki_quad *two) {
+    *one += y * (kki_quad){y[1], y[2], y[3], next[0]};
+    *two += y * (kki_quad){y[2], y[3], next[0], next[1]};
+}
+
+BODY void near_products_body(int nv, int stride, const int32_t *span, const double *Y, double *near) {
+    const int width = stride / 4;
+    const kki_quad none = {0, 0, 0, 0};
+    memset(near, 0, sizeof(double) * (size_t)(3 * stride));
+    for (int t = 0; t < nv; t++) {
+        const kki_quad *y = (const kki_quad *)(Y + t * stride);
+        kki_quad *sum = (kki_quad *)near;
+        for (int k = span ? span[2 * t] : 0; k < (span ? span[2 * t + 1] : width); k++) {
+            sum[k] += y[k] * y[k];
+            add_neighbours(y[k], k + 1 < width ? y[k + 1] : none, &sum[width + k], &sum[2 * width + k]);
+        }
+    }
+}
+
+// ---- an orthonormal basis
+
+/// v −= Σ (qₖ · v) qₖ, and the products on top of r: first all products, four side by side, then all differences.
+BODY void take_out(int c, int width, const double *Q, double *v, int stride, double *r) {
+    _Alignas(32) double f[KKI_BASIS_ROWS];
+    int k = 0;
+    for (; k + 4 <= c; k += 4) {
+        *(kki_quad *)(f + k) = dots4(0, width / 4, width, v, Q + k * width);
+    }
+    for (; k < c; k++) {
+        f[k] = dot_body(0, width / 4, v, Q + k * width);
+    }
+    for (int x = 0; x < width / 4; x++) {
+        kki_quad sum = ((const kki_quad *)v)[x];
+        for (k = 0; k < c; k++) {
+            sum -= f[k] * ((const kki_quad *)(Q + k * width))[x];
+        }
+        ((kki_quad *)v)[x] = sum;
+    }
+    for (k = 0; k < c; k++) {
+        r[k * stride] += f[k];
+    }
+}
+
+BODY double orthogonalise_body(int c, int width, const double *Q, double *v, int stride, double *r, double much) {
+    const double before = dot_body(0, width / 4, v, v);
+    double after = before;
+    for (int round = 0; round < 2 && !(round == 1 && after > much * before); round++) {
+        take_out(c, width, Q, v, stride, r);
+        after = dot_body(0, width / 4, v, v);
+    }
+    return after;
+}
+
+/// Vector by vector: the six wrenches in registers, all rows of R over them.
+BODY void blend_body(int n, int stride, const double *R, int width, int wide, const double *wrench, double *Y) {
+    for (int c = 0; c < width; c++) {
+        kki_quad w[6];
+        for (int x = 0; x < 6; x++) {
+            w[x] = ((const kki_quad *)(wrench + x * wide))[c];
+        }
+        for (int k = 0; k < n; k++) {
+            const double *f = R + k * stride;
+            const kki_quad low = (f[0] * w[0] + f[1] * w[1]) + f[2] * w[2],
+                           high = (f[3] * w[3] + f[4] * w[4]) + f[5] * w[5];
+            ((kki_quad *)(Y + k * wide))[c] += low + high;
+        }
+    }
+}
+
 BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
                        double *W) {
     kki_quad sum[4] = {{0}, {0}, {0}, {0}};
@@ -522,6 +639,25 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
     attribute static void add_##suffix(int stride, double f, const double *x, double *y) {                             \
         add_body(stride, f, x, y);                                                                                     \
     }                                                                                                                  \
+    attribute static void weigh_##suffix(int nv, int stride, const int32_t *span, const double *Y,                     \
+                                         const double *weight, int width, double *line, double *W) {                   \
+        weigh_body(nv, stride, span, Y, weight, width, line, W);                                                       \
+    }                                                                                                                  \
+    attribute static void transpose_##suffix(int nv, int n, int stride, const double *Y, int width, double *columns) { \
+        transpose_body(nv, n, stride, Y, width, columns);                                                              \
+    }                                                                                                                  \
+    attribute static void near_products_##suffix(int nv, int stride, const int32_t *span, const double *Y,             \
+                                                 double *near) {                                                       \
+        near_products_body(nv, stride, span, Y, near);                                                                 \
+    }                                                                                                                  \
+    attribute static double orthogonalise_##suffix(int c, int width, const double *Q, double *v, int stride,           \
+                                                   double *r, double much) {                                           \
+        return orthogonalise_body(c, width, Q, v, stride, r, much);                                                    \
+    }                                                                                                                  \
+    attribute static void blend_##suffix(int n, int stride, const double *R, int width, int wide,                      \
+                                         const double *wrench, double *Y) {                                            \
+        blend_body(n, stride, R, width, wide, wrench, Y);                                                              \
+    }                                                                                                                  \
     attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                                \
         return ldl_body(n, stride, A, inverse);                                                                        \
     }                                                                                                                  \
@@ -569,6 +705,11 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .multiply = multiply_##suffix,                                                                                 \
         .multiply_low_rank = multiply_low_rank_##suffix,                                                               \
         .add = add_##suffix,                                                                                           \
+        .weigh = weigh_##suffix,                                                                                       \
+        .transpose = transpose_##suffix,                                                                               \
+        .near_products = near_products_##suffix,                                                                       \
+        .orthogonalise = orthogonalise_##suffix,                                                                       \
+        .blend = blend_##suffix,                                                                                       \
         .ldl = ldl_##suffix,                                                                                           \
         .ldl_solve = ldl_solve_##suffix,                                                                               \
         .lu = lu_##suffix,                                                                                             \

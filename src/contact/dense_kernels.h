@@ -15,7 +15,7 @@ static inline int kki_round4(int n) {
     return (n + 3) & ~3;
 }
 
-enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512 };
+enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512, KKI_BASIS_ROWS = 128 };
 
 struct kki_problem;
 struct kki_certificate;
@@ -50,6 +50,18 @@ typedef struct kki_dense_kernels {
     void (*spread)(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y);
     /// G = Yᵀ Y, [n × stride], exactly symmetric; within KKI_GRAM_DOFS and KKI_GRAM_ROWS.
     void (*gram)(int nv, int n, int stride, const int32_t *span, const double *Y, double *G);
+    /// W = 1 + Y D Yᵀ, D = diag(weight), [nv × width]: the upper triangle, and left of it what shares its vectors. @param line [stride] scratch
+    void (*weigh)(int nv, int stride, const int32_t *span, const double *Y, const double *weight, int width,
+                  double *line, double *W);
+    /// columns = Yᵀ, [n × width], padded with zeros.
+    void (*transpose)(int nv, int n, int stride, const double *Y, int width, double *columns);
+    /// Σ over the rows of Y of y[i] y[i], y[i] y[i + 1] and y[i] y[i + 2]: the parts of G by its diagonal. @param near [3 × stride]
+    void (*near_products)(int nv, int stride, const int32_t *span, const double *Y, double *near);
+    /// Takes out of v what lies along the first c rows of Q, [c × width], c ≤ KKI_BASIS_ROWS, each of length one; r[k stride] grows by v's part along row k. A second
+    /// time where v² comes down to less than `much` of what it was. Gives v² in the end.
+    double (*orthogonalise)(int c, int width, const double *Q, double *v, int stride, double *r, double much);
+    /// Y += R P: n rows of R [stride apart], six columns; P [6 × wide], `width` vectors of it; Y's rows are `wide` apart, too.
+    void (*blend)(int n, int stride, const double *R, int width, int wide, const double *P, double *Y);
     /// Σ a b, [stride].
     double (*dot)(int stride, const double *a, const double *b);
     /// kki_certify.

@@ -199,7 +199,8 @@ static bool climb_convex(climb *c) {
         kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
     }
     if (!c->system->low_rank) {
-        kki_low_rank_transpose(c->system->problem, c->system->width, c->system->columns);
+        const kki_system *s = c->system;
+        s->kernels->transpose(s->problem->nv, s->nrow, s->stride, s->Y, s->width, s->columns);
     }
     const bool is_small = c->system->nrow <= LAST_DIGITS;
     const double enough = is_small ? last_digits(c) : SETTLED * c->options->tolerance;
@@ -252,6 +253,14 @@ static bool climb_path(climb *c, const kki_iterate *warm) {
     return arrived(c);
 }
 
+/// What has many rows and is a tenth of the tolerance from its law is not worth the slow rungs. The tolerance is that of the fastest row;
+/// here it is that of what approaches.
+static bool fine(const climb *c) {
+    const kki_system *s = c->system;
+    const double fastest = s->floor / c->options->floor, share = (s->size > 1 ? s->size : 1) / fastest;
+    return !s->low_rank && s->nrow > LAST_DIGITS && c->best->residual <= FINE * share * c->options->tolerance;
+}
+
 /// The warm start's modes, then the sure way.
 static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, warm->lambda);
@@ -274,7 +283,8 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (arrived(c) || (brisk && c->best->residual == warm->residual && climb_kept(c, warm))) {
         return true;
     }
-    if ((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) {
+    if (((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) ||
+        (!cold && fine(c))) {
         return true;
     }
     if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c, warm)) {
@@ -283,9 +293,7 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (brisk) {
         newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true});
     }
-    const bool fine = !cold && !c->system->low_rank && c->system->nrow > LAST_DIGITS &&
-                      c->best->residual <= FINE * c->options->tolerance;
-    return arrived(c) || fine || enough(c) || climb_interior(c) || enough(c) || climb_convex(c) ||
+    return arrived(c) || (!cold && fine(c)) || enough(c) || climb_interior(c) || enough(c) || climb_convex(c) ||
            c->best->residual <= last_digits(c);
 }
 
@@ -402,28 +410,6 @@ static bool sweep_budget(climb *c) {
 
 // ---- in and out
 
-static void load(const kki_system *s, const double *lambda, kki_iterate *it) {
-    memset(it->lambda, 0, sizeof(double) * (size_t)s->stride);
-    memcpy(it->lambda, lambda, sizeof(double) * (size_t)s->nrow);
-    for (int b = 0; b < s->nblock; b++) {
-        const kki_block *block = &s->problem->block[b];
-        it->lambda[block->row] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
-    }
-    kki_system_judge(s, it);
-}
-
-static void store(const kki_system *s, const kki_iterate *it, double *lambda) {
-    memcpy(lambda, it->lambda, sizeof(double) * (size_t)s->nrow);
-    for (int b = 0; b < s->nblock; b++) {
-        const kki_block *block = &s->problem->block[b];
-        lambda[block->row] -= block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
-    }
-    // no −0, which would come back as 0
-    for (int i = 0; i < s->nrow; i++) {
-        lambda[i] += 0.0;
-    }
-}
-
 static kk_status refuse(kk_status status, int block, const kki_problem *p, double *lambda, double *u,
                         kki_certificate *certificate, kki_solver_stats *stats) {
     for (int i = 0; i < p->nrow; i++) {
@@ -445,7 +431,7 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
     }
     kki_system_make(s, p, w, work->kernels, options->floor);
     climb c = {s, w, options, stats, &w->iterate[KKI_IT_BEST], &w->iterate[KKI_IT_TRY], false};
-    load(s, lambda, c.best);
+    kki_system_load(s, lambda, c.best);
     if (!finite(c.best->residual) || !all_finite(s->nrow, c.best->u)) {
         return refuse(KK_NOT_FINITE, find_not_finite(p, lambda), p, lambda, u, certificate, stats);
     }
@@ -453,7 +439,7 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
     if (options->fixed_sweeps == 0 && (options->rungs & KKI_RUNG_NEWTON)) {
         settle(&c);
     }
-    store(s, c.best, lambda);
+    kki_system_store(s, c.best, lambda);
     work->kernels->certify(p, lambda, u, certificate);
     stats->block = certificate->worst;
     stats->solved = certificate->residual <= options->tolerance;

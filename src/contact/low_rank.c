@@ -7,7 +7,7 @@
 #include "contact/scratch.h"
 
 bool kki_low_rank_wanted(const kki_problem *p) {
-    return p->Y && p->nrow > KKI_DENSE_ROWS && p->nrow > p->nv;
+    return p->Y && !p->G && p->nrow > p->nv && (p->nrow > KKI_DENSE_ROWS || p->nrow >= 3 * p->nv);
 }
 
 void kki_low_rank_form(const kki_problem *p, const kki_dense_kernels *kernels, double *G) {
@@ -15,14 +15,6 @@ void kki_low_rank_form(const kki_problem *p, const kki_dense_kernels *kernels, d
     for (int i = 0; i < p->nrow; i++) {
         for (int j = 0; j < i; j++) {
             G[i * p->stride + j] = G[j * p->stride + i];
-        }
-    }
-}
-
-void kki_low_rank_transpose(const kki_problem *p, int width, double *columns) {
-    for (int t = 0; t < width; t++) {
-        for (int i = 0; i < p->nrow; i++) {
-            columns[i * width + t] = t < p->nv ? p->Y[t * p->stride + i] : 0;
         }
     }
 }
@@ -69,9 +61,26 @@ void kki_low_rank_gather(const kki_system *s, kki_reduced *r, bool upper) {
     s->kernels->gather_ranges(r->range, nv, s->width, upper, r->C, r->R, r->W);
 }
 
+/// All rows, each by itself: R and C are Y's own columns, and are not made. y keeps 1/D.
+static bool factor_plain(const kki_system *s, kki_reduced *r) {
+    const int nv = s->problem->nv;
+    for (int k = 0; k < s->stride; k++) {
+        r->y[k] = k < r->n ? 1 / r->diagonal[k] : 0;
+    }
+    s->kernels->weigh(nv, s->stride, s->problem->span, s->Y, r->y, s->width, r->line, r->W);
+    return s->kernels->ldl(nv, s->width, r->W, r->inverse);
+}
+
+static bool is_plain(const kki_system *s, const kki_reduced *r) {
+    return r->plain && s->problem->span;
+}
+
 /// C is kept divided by D: that is how both the matrix and the right-hand side want it.
 bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
     const int nv = s->problem->nv, width = s->width;
+    if (is_plain(s, r)) {
+        return factor_plain(s, r);
+    }
     for (int k = 0; k < r->n; k++) {
         double *column = r->C + k * width;
         const int first = r->start[k];
@@ -90,9 +99,29 @@ bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
                         : s->kernels->lu(nv, width, r->W, r->inverse, r->pivot, r->line);
 }
 
+static void solve_plain(const kki_system *s, kki_reduced *r) {
+    const int nv = s->problem->nv;
+    double *right = r->line, *z = r->line + s->width, *scratch = r->line + 2 * s->width;
+    memset(right, 0, sizeof(double) * (size_t)s->width);
+    memset(r->b + r->n, 0, sizeof(double) * (size_t)(s->stride - r->n));
+    for (int k = 0; k < s->stride; k++) {
+        r->x[k] = r->b[k] * r->y[k];
+    }
+    s->kernels->spread(nv, s->stride, s->problem->span, s->Y, r->x, right);
+    s->kernels->ldl_solve(nv, s->width, r->W, r->inverse, right, scratch, z);
+    s->kernels->project(nv, s->stride, s->problem->span, s->Y, z, r->x);
+    for (int k = 0; k < s->stride; k++) {
+        r->x[k] = (r->b[k] - r->x[k]) * r->y[k];
+    }
+}
+
 void kki_low_rank_solve(const kki_system *s, kki_reduced *r) {
     const int nv = s->problem->nv, width = s->width;
     double *right = r->line, *z = r->line + width, *scratch = r->line + 2 * width;
+    if (is_plain(s, r)) {
+        solve_plain(s, r);
+        return;
+    }
     memset(right, 0, sizeof(double) * (size_t)width);
     for (int k = 0; k < r->n; k++) {
         s->kernels->add(width, r->b[k], r->C + k * width, right);

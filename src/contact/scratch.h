@@ -101,6 +101,9 @@ void kki_system_judge(const kki_system *s, kki_iterate *it);
 double kki_system_residual(const kki_system *s, const double *lambda, const double *u);
 /// Rounding errors of u at this λ: no method gets lower.
 double kki_system_rounding(const kki_system *s, const double *lambda, double *scratch);
+/// λ of the caller in the solver's variables, judged; and back.
+void kki_system_load(const kki_system *s, const double *lambda, kki_iterate *it);
+void kki_system_store(const kki_system *s, const kki_iterate *it, double *lambda);
 /// Takes over λ, u, residual.
 void kki_iterate_copy(const kki_system *s, const kki_iterate *from, kki_iterate *to);
 
@@ -110,8 +113,6 @@ void kki_iterate_copy(const kki_system *s, const kki_iterate *from, kki_iterate 
 bool kki_low_rank_wanted(const kki_problem *problem);
 /// G = Yᵀ Y. @param G [nrow × stride]
 void kki_low_rank_form(const kki_problem *problem, const kki_dense_kernels *kernels, double *G);
-/// Yᵀ, once a solve. @param columns [nrow × width]
-void kki_low_rank_transpose(const kki_problem *problem, int width, double *columns);
 /// W = Cᵀ R over the unknowns, whose `row` rises; those that cannot move a degree of freedom are left out.
 void kki_low_rank_gather(const kki_system *s, kki_reduced *r, bool upper);
 bool kki_low_rank_factor(const kki_system *s, kki_reduced *r);

@@ -52,7 +52,7 @@ typedef struct kki_solver_stats {
     bool solved;    ///< residual ≤ tolerance
 } kki_solver_stats;
 
-/// Rows above which, if they are also more than nv, G is not formed but worked with as Yᵀ Y.
+/// Rows above which, if they are also more than nv, G is not formed but worked with as Yᵀ Y; three times nv in any case.
 enum { KKI_DENSE_ROWS = 60 };
 
 typedef struct kki_solver_size {
@@ -84,6 +84,17 @@ void kki_solver_work_destroy(kki_solver_work *work);
 /// @param lambda  [nrow] in: warm start, out: impulses    @param u  [nrow] velocities with these impulses
 kk_status kki_contact_solve(const kki_problem *problem, const kki_solver_options *options, kki_solver_work *work,
                             double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats);
+
+/// A row whose velocity is to vanish, and what of friction goes with its impulse in the two rows behind it: μ times the direction of a contact
+/// that slides.
+typedef struct kki_held {
+    int32_t row;
+    double d[2];
+} kki_held;
+
+/// λ for which the listed rows, in rising order, are at rest; other rows keep theirs. False where there is none to be had.
+/// @param lambda  [nrow] in: where to start, out: result
+bool kki_contact_hold(const kki_problem *problem, kki_solver_work *work, int n, const kki_held *held, double *lambda);
 
 /// Judges any λ, however it was found, with plain loops of its own; u = G λ + g + r λ comes back as well.
 /// @param lambda  [nrow]    @param u  [nrow]

@@ -6,14 +6,12 @@
 
 #define ABS(x) __builtin_fabs(x)
 
-/// Packed upper triangle of the block's own part, from G or from the columns of Yᵀ.
-static void own_block(const kki_system *s, const kki_block *block, double *own) {
+/// Packed upper triangle of the block's own part, from G or from the products of neighbouring rows.
+static void own_block(const kki_system *s, const kki_block *block, const double *near, double *own) {
     const int n = kki_law_rows(block->law), row = block->row;
     for (int i = row, k = 0; i < row + n; i++) {
         for (int j = i; j < row + n; j++) {
-            own[k++] = (s->low_rank ? s->kernels->dot(s->width, s->columns + i * s->width, s->columns + j * s->width)
-                                    : s->G[i * s->stride + j]) +
-                       (i == j ? s->shift[i] : 0);
+            own[k++] = (near ? near[(j - i) * s->stride + i] : s->G[i * s->stride + j]) + (i == j ? s->shift[i] : 0);
         }
     }
 }
@@ -104,10 +102,14 @@ void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *sc
         memcpy(s->shift, p->compliance, bytes);
     }
     if (s->low_rank) {
-        kki_low_rank_transpose(p, s->width, s->columns);
+        kernels->transpose(p->nv, p->nrow, p->stride, p->Y, s->width, s->columns);
+    }
+    double *near = s->low_rank ? scratch->reduced.C : NULL;
+    if (near) {
+        kernels->near_products(p->nv, p->stride, p->span, p->Y, near);
     }
     for (int b = 0; b < s->nblock; b++) {
-        own_block(s, &p->block[b], s->own + 6 * b);
+        own_block(s, &p->block[b], near, s->own + 6 * b);
     }
     set_scales(s);
     shift_adhesion(s, scratch->vector[0]);
@@ -213,4 +215,28 @@ void kki_iterate_copy(const kki_system *s, const kki_iterate *from, kki_iterate 
     memcpy(to->lambda, from->lambda, sizeof(double) * (size_t)s->stride);
     memcpy(to->u, from->u, sizeof(double) * (size_t)s->stride);
     to->residual = from->residual;
+}
+
+// ---- in and out
+
+void kki_system_load(const kki_system *s, const double *lambda, kki_iterate *it) {
+    memset(it->lambda, 0, sizeof(double) * (size_t)s->stride);
+    memcpy(it->lambda, lambda, sizeof(double) * (size_t)s->nrow);
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        it->lambda[block->row] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
+    }
+    kki_system_judge(s, it);
+}
+
+void kki_system_store(const kki_system *s, const kki_iterate *it, double *lambda) {
+    memcpy(lambda, it->lambda, sizeof(double) * (size_t)s->nrow);
+    for (int b = 0; b < s->nblock; b++) {
+        const kki_block *block = &s->problem->block[b];
+        lambda[block->row] -= block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
+    }
+    // no −0, which would come back as 0
+    for (int i = 0; i < s->nrow; i++) {
+        lambda[i] += 0.0;
+    }
 }

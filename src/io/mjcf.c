@@ -26,8 +26,9 @@ static const section sections[] = {
     {"tendon", kki_mjcf_tendon, 0},
     {"actuator", kki_mjcf_actuator, 0},
     {"sensor", kki_mjcf_sensor, 0},
-    {"keyframe", kki_mjcf_keyframe, 0},
+    {"keyframe", kki_mjcf_keyframe, 0}, // has numbers for all copies: not tried
 };
+enum { SECTIONS = sizeof sections / sizeof *sections, TRIED_SECTIONS = SECTIONS - 1 };
 
 static void read_sections(kki_mjcf *m, const section *s) {
     m->pass = s->pass;
@@ -87,7 +88,8 @@ static void read_all(kki_mjcf *m) {
         kki_mjcf_stop(m, kk_spec_set_name(m->loader->spec, name, &m->error));
     }
     check_sections(m);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections && m->status == KK_OK; i++) {
+    const int count = m->trial == KKI_MJCF_TRIES ? TRIED_SECTIONS : SECTIONS;
+    for (int i = 0; i < count && m->status == KK_OK; i++) {
         if (sections[i].name) {
             read_sections(m, &sections[i]);
         } else {
@@ -95,13 +97,13 @@ static void read_all(kki_mjcf *m) {
             kki_mjcf_materials(m);
         }
     }
-    if (m->status == KK_OK) {
+    if (m->status == KK_OK && m->trial != KKI_MJCF_TRIES) {
         finish(m);
     }
 }
 
-static kk_status load_tree(kki_loader *loader, const kki_xml *xml) {
-    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}};
+static kk_status load_tree(kki_loader *loader, const kki_xml *xml, kki_mjcf_trial trial, int64_t *copied) {
+    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}, .trial = trial};
     kki_pool_create(&m.pool, &loader->allocator, MOST_POOL_BYTES);
     begin(&m);
     if (m.status == KK_OK) {
@@ -113,18 +115,40 @@ static kk_status load_tree(kki_loader *loader, const kki_xml *xml) {
                         : m.status == KK_OUT_OF_MEMORY ? "there is not enough memory for the model"
                                                        : "the model is too large; make it smaller");
     }
+    if (m.trial == KKI_MJCF_BAD && !loader->diagnostics->has_error) { // with the copies left out it must not pass
+        m.status = kki_diagnostics_add_error(loader->diagnostics, &m.fault);
+    }
+    *copied = m.copied;
     kki_mjcf_release(&m);
     return m.status;
 }
 
+void kki_mjcf_try(kki_mjcf *m) {
+    kki_loader loader = *m->loader;
+    kki_diagnostics findings;
+    m->trial = KKI_MJCF_BAD;
+    if (kki_mjcf_stop(m, kki_diagnostics_create(&findings, &loader.allocator, 1)) != KK_OK) {
+        return;
+    }
+    loader.diagnostics = &findings;
+    if (kki_mjcf_stop(m, kk_spec_create(&loader.allocator, &loader.spec)) == KK_OK) {
+        const kk_status status = load_tree(&loader, m->xml, KKI_MJCF_TRIES, &m->copied);
+        m->trial = status == KK_OK && !findings.has_error ? KKI_MJCF_GOOD : KKI_MJCF_BAD;
+        m->fault = findings.first;
+        kk_spec_free(loader.spec);
+    }
+    kki_diagnostics_destroy(&findings);
+}
+
 kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml) {
     kki_xml *whole = NULL;
+    int64_t copied;
     kk_error error = {.status = KK_OK};
     kk_status status = kki_mjcf_include(loader, xml, &whole, &error);
     if (status != KK_OK) {
         return kki_diagnostics_add_error(loader->diagnostics, &error);
     }
-    status = load_tree(loader, whole ? whole : xml);
+    status = load_tree(loader, whole ? whole : xml, KKI_MJCF_UNTRIED, &copied);
     kki_xml_free(whole);
     return status;
 }

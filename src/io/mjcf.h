@@ -158,6 +158,9 @@ typedef struct kki_mjcf_servo {
     int32_t node;
 } kki_mjcf_servo;
 
+/// One copy of everything that <replicate> copies, read to see whether the file is good.
+typedef enum kki_mjcf_trial { KKI_MJCF_UNTRIED, KKI_MJCF_TRIES, KKI_MJCF_GOOD, KKI_MJCF_BAD } kki_mjcf_trial;
+
 typedef struct kki_mjcf {
     kki_loader *loader;
     const kki_xml *xml;
@@ -180,8 +183,11 @@ typedef struct kki_mjcf {
     int class_count, class_room, item_count, item_room, body_count, body_room, joint_count, joint_room, geom_count,
         geom_room, mesh_count, mesh_room, copy_count, copy_room, servo_count, servo_room, control_count, control_room,
         material_count, material_room;
-    int pass;           ///< of sections that are read twice
-    int64_t copied;     ///< elements that <replicate> has made
+    int pass;       ///< of sections that are read twice
+    int64_t copied; ///< elements that <replicate> has made
+    kki_mjcf_trial trial;
+    kk_error fault;     ///< that a trial has found first
+    bool is_lost;       ///< what is being tried refers to a copy that was not made
     const char *suffix; ///< of the copy that is being read; "" mostly
 } kki_mjcf;
 
@@ -231,6 +237,11 @@ void kki_mjcf_release(kki_mjcf *m);
 
 /// first + second, kept as long as the reader lives; "" where it stopped.
 const char *kki_mjcf_join(kki_mjcf *m, const char *first, const char *second);
+
+// ---- mjcf.c
+
+/// Reads the file with one copy of everything, for its errors alone: sets `trial` and how many copies there will be.
+void kki_mjcf_try(kki_mjcf *m);
 
 // ---- mjcf_names.c
 

@@ -108,13 +108,34 @@ const char *kki_mjcf_free_name(kki_mjcf *m, kki_mjcf_kind kind, const char *wish
 
 // ---- references
 
+/// Whether a name may be that of a copy which a trial does not make: it begins with a copied one.
+static bool may_be_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name) {
+    if (m->trial != KKI_MJCF_TRIES) {
+        return false;
+    }
+    char *start = kki_pool_take(&m->pool, strlen(name) + 1);
+    if (!start) {
+        kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
+        return true;
+    }
+    strcpy(start, name);
+    bool is_found = false;
+    for (size_t i = strlen(name); i > 0 && !is_found; i--) {
+        start[i] = 0;
+        is_found = kki_mjcf_name_get(m, (int)kind + KKI_MJCF_COPIED, start) >= 0;
+    }
+    return is_found;
+}
+
 int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mjcf_kind kind, const char *name) {
     int found = -1;
     if (m->suffix[0]) {
         found = kki_mjcf_name_get(m, (int)kind, kki_mjcf_join(m, name, m->suffix));
     }
     found = found < 0 ? kki_mjcf_name_get(m, (int)kind, name) : found;
-    if (found < 0) {
+    if (found < 0 && may_be_copy(m, kind, name)) {
+        m->is_lost = true;
+    } else if (found < 0) {
         kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "<%s> refers to %s '%s', and there is none of that name; check its spelling",
                         kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
@@ -192,7 +213,7 @@ static int copies_below(const kki_mjcf *m, int32_t node) {
     return found;
 }
 
-void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
+static void read_copies(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
     const int last = m->copy_count > 0 ? copies_below(m, node) : -1;
     if (last < 0) {
         read(m, node);
@@ -217,4 +238,9 @@ void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
         i = next;
     }
     m->suffix = "";
+}
+
+void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
+    read_copies(m, node, read);
+    m->is_lost = false;
 }

@@ -154,6 +154,9 @@ kk_status kki_mjcf_report(kki_mjcf *m, kki_severity severity, kk_status status, 
                           const char *format, ...) {
     char text[MESSAGE_SIZE];
     va_list arguments;
+    if (m->is_lost) { // what follows from it is no fault of the file
+        return status;
+    }
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);

@@ -8,11 +8,12 @@
 #include "base/allocator.h"
 #include "io/mjcf.h"
 
-/// Elements that copies may make in all; a file may have any number itself. Few for fuzzing, which is not after speed.
+/// Elements that copies may make in all, and how many make a trial worth it; a file may have any number itself. Few for
+/// fuzzing, which is not after speed.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { MOST_COPIED = 64 };
+enum { MOST_COPIED = 64, MANY_COPIED = 8 };
 #else
-enum { MOST_COPIED = 1 << 18 };
+enum { MOST_COPIED = 1 << 18, MANY_COPIED = 1 << 10 };
 #endif
 
 typedef struct level {
@@ -216,22 +217,46 @@ static void visit(walker *w, const level at, int32_t node) {
     }
 }
 
-/// The next copy, or the end of the level. What is wrong already is not copied: the same errors would come over and over.
+/// Elements that the next copy adds; for a trial, those of all copies, none of which it makes.
+static int64_t count_next(const kki_mjcf *m, const level *top) {
+    const int64_t size = subtree_size(m->xml, top->node);
+    return m->trial == KKI_MJCF_TRIES ? top->product / top->count * (top->count - 1) * size : size;
+}
+
+/// A small file can ask for a large model: before there are many copies, one of each is tried, so that what is wrong with
+/// the file costs no more than the file.
+static bool is_to_be_tried(const kki_mjcf *m, const level *top) {
+    const int64_t rest = (top->count - top->index - 2) * subtree_size(m->xml, top->node);
+    return m->trial == KKI_MJCF_UNTRIED && m->copied + rest > MANY_COPIED;
+}
+
+/// What is wrong already is not copied: the same errors would come over and over.
+static bool is_over(const kki_mjcf *m, const level *top) {
+    return top->index + 1 >= top->count || m->trial == KKI_MJCF_BAD || m->loader->diagnostics->has_error;
+}
+
+/// The next copy, or the end of the level.
 static void close_level(walker *w) {
+    kki_mjcf *m = w->m;
     level *top = &w->level[w->count - 1];
-    if (++top->index >= top->count || w->m->loader->diagnostics->has_error) {
-        w->count--;
-        return;
+    if (m->trial != KKI_MJCF_GOOD && !is_over(m, top)) {
+        m->copied += count_next(m, top);
     }
-    // copies beside each other, each of which is within the limit
-    w->m->copied += subtree_size(w->m->xml, top->node);
-    if (w->m->copied > MOST_COPIED) {
+    if (is_to_be_tried(m, top)) {
+        kki_mjcf_try(m);
+    }
+    if (m->copied > MOST_COPIED) { // copies beside each other, each of which is within the limit
         report_many_copies(w, top->node);
         return;
     }
+    if (is_over(m, top) || m->trial == KKI_MJCF_TRIES) {
+        w->count--;
+        return;
+    }
+    top->index++;
     top->frame = kk_transform_mul(top->frame, top->step);
-    top->next = kki_xml_first(w->m->xml, top->node, NULL);
-    top->suffix = copy_suffix(w->m, top);
+    top->next = kki_xml_first(m->xml, top->node, NULL);
+    top->suffix = copy_suffix(m, top);
 }
 
 void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {

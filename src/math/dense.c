@@ -1,4 +1,4 @@
-/// Small dense linear algebra: Jacobi eigenvalues, L D Lᵀ, L U.
+/// Small dense linear algebra: Jacobi eigenvalues, L D Lᵀ.
 ///
 /// Reference: Golub & Van Loan, Matrix Computations, 4th ed., 8.5, 4.1, 3.4.
 #include "math/dense.h"
@@ -98,66 +98,5 @@ void kki_ldl_solve(int n, const double *ldl, double *x) {
         for (int k = i + 1; k < n; k++) {
             x[i] -= ldl[k * n + i] * x[k];
         }
-    }
-}
-
-// ---- L U
-
-static int largest_below(int n, const double *a, int column) {
-    int row = column;
-    for (int i = column + 1; i < n; i++) {
-        if (ABS(a[i * n + column]) > ABS(a[row * n + column])) {
-            row = i;
-        }
-    }
-    return row;
-}
-
-static void swap_rows(int n, double *a, int i, int j) {
-    for (int k = 0; k < n; k++) {
-        const double t = a[i * n + k];
-        a[i * n + k] = a[j * n + k];
-        a[j * n + k] = t;
-    }
-}
-
-static void eliminate_below(int n, double *a, int column) {
-    for (int i = column + 1; i < n; i++) {
-        const double factor = a[i * n + column] / a[column * n + column];
-        a[i * n + column] = factor;
-        for (int k = column + 1; k < n; k++) {
-            a[i * n + k] -= factor * a[column * n + k];
-        }
-    }
-}
-
-kk_status kki_lu_factor(int n, double *a, int *pivot) {
-    for (int j = 0; j < n; j++) {
-        pivot[j] = largest_below(n, a, j);
-        if (!(ABS(a[pivot[j] * n + j]) > 0)) {
-            return KK_SINGULAR;
-        }
-        swap_rows(n, a, j, pivot[j]);
-        eliminate_below(n, a, j);
-    }
-    return KK_OK;
-}
-
-void kki_lu_solve(int n, const double *lu, const int *pivot, double *x) {
-    for (int i = 0; i < n; i++) {
-        const double t = x[i];
-        x[i] = x[pivot[i]];
-        x[pivot[i]] = t;
-    }
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++) {
-            x[i] -= lu[i * n + k] * x[k];
-        }
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++) {
-            x[i] -= lu[i * n + k] * x[k];
-        }
-        x[i] /= lu[i * n + i];
     }
 }

@@ -14,9 +14,4 @@ kk_status kki_ldl_factor(int n, double *a, double tolerance);
 /// x = A⁻¹ x with the factor.
 void kki_ldl_solve(int n, const double *ldl, double *x);
 
-/// P A = L U with partial pivoting, unit L. KK_SINGULAR if a column has no pivot.
-/// @param pivot  [n] row taken at each step
-kk_status kki_lu_factor(int n, double *a, int *pivot);
-void kki_lu_solve(int n, const double *lu, const int *pivot, double *x);
-
 #endif

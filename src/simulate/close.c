@@ -12,8 +12,9 @@
 
 enum { MOST_ROUNDS = 4 };
 
-/// Errors below this are rounding, m or rad; and those of which a round, whose error is that of a square, leaves only rounding.
-static const double CLOSED = 1e-13, SMALL = 1e-8;
+/// Errors below this are rounding, m or rad; those of which a round, whose error is that of a square, leaves only rounding; and those that
+/// are left for a later step.
+static const double CLOSED = 1e-13, SMALL = 1e-8, NARROW = 2e-10;
 /// Speed along a loop's rows that is left, m/s or rad/s.
 static const double STEADY = 1e-7;
 /// Of a matrix' largest, on its diagonal; and shares of an error at which rounds end, and that may be left.
@@ -89,7 +90,7 @@ static void forget_free(const kk_simulator *s, const kki_island *I, double *g) {
     }
 }
 
-static direct factor(const kk_model *m, kk_simulator *s, const kki_island *I) {
+static direct factor(const kk_model *m, kk_simulator *s, kki_island *I) {
     direct d = {.inverse = s->lambda2 + I->first_row};
     if (!all_hold(s, I)) {
         return d;
@@ -104,6 +105,7 @@ static direct factor(const kk_model *m, kk_simulator *s, const kki_island *I) {
         s->G[r * I->stride + r] += s->compliance[I->first_row + r] + TRACE * most;
     }
     leave_out_free(s, I);
+    I->has_matrix = 0;
     d.is_ready = s->solver.kernels->ldl(I->nrow, I->stride, s->G, d.inverse);
     return d;
 }
@@ -145,7 +147,7 @@ static int take_directly(kk_simulator *s, const kki_island *I, const direct *d, 
 }
 
 /// By the ladder, for what is wide or partly free.
-static int take_by_ladder(const kk_model *m, kk_simulator *s, const kki_island *I, double *dy) {
+static int take_by_ladder(const kk_model *m, kk_simulator *s, kki_island *I, double *dy) {
     double *lambda = s->lambda + I->first_row;
     kki_certificate proof;
     kki_solver_stats stats;
@@ -165,8 +167,7 @@ static int take_by_ladder(const kk_model *m, kk_simulator *s, const kki_island *
 }
 
 /// Change of the island's positions or velocities that takes g away, in scaled coordinates. @param size  the largest of g
-static int take_away(const kk_model *m, kk_simulator *s, const kki_island *I, const direct *d, double size,
-                     double *change) {
+static int take_away(const kk_model *m, kk_simulator *s, kki_island *I, const direct *d, double size, double *change) {
     double *dy = s->local[0];
     if (!(d->is_ready && take_directly(s, I, d, size, dy)) && !take_by_ladder(m, s, I, dy)) {
         return 0;
@@ -184,6 +185,9 @@ static int project(const kk_model *m, kk_simulator *s, kki_island *I) {
         return 0;
     }
     kki_rows_build(m, s, I);
+    if (!I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows) {
+        kki_rows_matrix(m, s, I);
+    }
     kki_island_free_dead_rows(s, I);
     if (gap > SMALL) {
         kki_island_free_dependent_rows(m, s, I);
@@ -211,8 +215,18 @@ static double widest(const kk_simulator *s) {
     return worst;
 }
 
-/// One round of Newton's method; true where another may be needed.
-static int close_once(const kk_model *m, kk_simulator *s) {
+/// Errors that this step's loops may be left with. Where one says what others say, next to nothing: turned by a gap they would contradict each
+/// other.
+static double left_open(const kk_simulator *s) {
+    int repeats = 0;
+    for (int i = 0; i < s->nisland; i++) {
+        repeats |= s->island[i].repeats;
+    }
+    return repeats ? CLOSED : NARROW;
+}
+
+/// One round of Newton's method; true where another may be needed. @param least  error at which it is worth it
+static int close_once(const kk_model *m, kk_simulator *s, double least) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
     memset(s->dv, 0, bytes);
     memset(s->y_drift, 0, bytes);
@@ -223,7 +237,7 @@ static int close_once(const kk_model *m, kk_simulator *s) {
     }
     kki_constrain_loops(m, s);
     const double gap = widest(s);
-    if (gap <= CLOSED || kki_divide(m, s, NULL) != KK_OK) {
+    if (gap <= least || kki_divide(m, s, NULL) != KK_OK) {
         return 0;
     }
     if (m->nloop == 0) { // couplings are seen in q alone
@@ -250,7 +264,9 @@ void kki_close_loops(const kk_model *model, kk_simulator *s) {
         return;
     }
     const int contacts = s->ncontact, constraints = s->nconstraint, islands = s->nisland;
-    for (int round = 0; round < MOST_ROUNDS && close_once(model, s); round++) {
+    double least = left_open(s);
+    for (int round = 0; round < MOST_ROUNDS && close_once(model, s, least); round++) {
+        least = CLOSED;
     }
     s->ncontact = contacts;
     s->nconstraint = constraints;

@@ -158,7 +158,8 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
 
 /// Blocks of all constraints with rows and contacts numbered in their island; padding of the rows is zeroed.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
-    I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = 0;
+    I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = I->repeats = I->has_matrix =
+        0;
     for (int i = 0; i < I->nconstraint; i++) {
         kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         begin_constraint(m, s, c, w, warm);
@@ -184,7 +185,12 @@ static void free_row(kk_simulator *s, const kki_island *I, int block) {
 static void free_dead(kk_simulator *s, const kki_island *I, const kki_constraint *c) {
     double size[KKI_MOST_ROWS], most = 0;
     for (int r = 0; r < c->nrow; r++) {
-        kki_rows_own(s, I, c->row - I->first_row + r, 1, &size[r]);
+        const int row = c->row - I->first_row + r;
+        if (I->has_matrix) {
+            size[r] = s->G[row * I->stride + row];
+        } else {
+            kki_rows_own(s, I, row, 1, &size[r]);
+        }
         most = size[r] > most ? size[r] : most;
     }
     for (int r = 0; r < c->nrow; r++) {
@@ -237,10 +243,9 @@ static void list_rows(const kk_model *m, const kk_simulator *s, const kki_island
     x->least = x->least > MOST_SHARE ? MOST_SHARE : x->least;
 }
 
-/// The listed rows' products, each row of length one.
-static void fill_products(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+/// The listed rows' products by Y.
+static void multiply_rows(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
     const int n = x->count;
-    double scale[MOST_DEPENDENT];
     for (int k = 0; k < n * n; k++) {
         A[k] = 0;
     }
@@ -258,6 +263,18 @@ static void fill_products(const kk_simulator *s, const kki_island *I, const depe
                 A[k * n + i] += y[k] * y[i];
             }
         }
+    }
+}
+
+/// The listed rows' products, each row of length one.
+static void fill_products(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+    const int n = x->count;
+    double scale[MOST_DEPENDENT];
+    if (!I->has_matrix) {
+        multiply_rows(s, I, x, A);
+    }
+    for (int k = 0; k < n * n && I->has_matrix; k++) {
+        A[k] = s->G[x->row[k / n] * I->stride + x->row[k % n]];
     }
     for (int k = 0; k < n; k++) {
         scale[k] = 1 / __builtin_sqrt(A[k * n + k]);
@@ -305,7 +322,7 @@ void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
     }
 }
 
-void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, kki_island *I) {
     dependence x;
     int8_t is_done[MOST_DEPENDENT] = {0};
     if (I->is_wide || !I->closes) {
@@ -323,6 +340,7 @@ void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, const kk
     for (int k = 0; k < x.count; k++) {
         if (!is_done[k]) {
             free_row(s, I, x.block[k]);
+            I->repeats = 1;
         }
     }
 }

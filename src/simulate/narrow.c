@@ -14,6 +14,20 @@ enum { MOST_PAIRS = KKI_NARROW_PAIRS, UNITS = 6 };
 /// round (Kahan: twice is enough).
 static const double DEPENDENT = 1e-14, MUCH = 0.1;
 
+static const kki_row_part *part_of(const kk_simulator *s, const kki_island *I, int i) {
+    return &s->part[s->constraint[s->order[I->first_constraint + i]].first_part];
+}
+
+/// Points between the same bodies follow one another: the first constraint behind those like i.
+static int end_of_run(const kk_simulator *s, const kki_island *I, int i) {
+    const kki_row_part *part = part_of(s, I, i);
+    int end = i + 1;
+    while (end < I->nconstraint && part_of(s, I, end)->i == part->i && part_of(s, I, end)->j == part->j) {
+        end++;
+    }
+    return end;
+}
+
 static int pair_of(const kki_narrow *n, const kki_row_part *part) {
     for (int p = 0; p < n->npair; p++) {
         if (n->pair[p][0] == part->i && n->pair[p][1] == part->j) {
@@ -27,16 +41,20 @@ static int pair_of(const kki_narrow *n, const kki_row_part *part) {
 static int find_pairs(const kk_simulator *s, const kki_island *I, kki_narrow *n) {
     n->npair = 0;
     for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const kki_row_part *part = &s->part[c->first_part];
-        const int known = pair_of(n, part) >= 0;
-        if (c->kind != KKI_ON_CONTACT || (!known && n->npair == MOST_PAIRS)) {
+        if (s->constraint[s->order[I->first_constraint + i]].kind != KKI_ON_CONTACT) {
             return 0;
         }
-        if (!known) {
-            n->pair[n->npair][0] = part->i;
-            n->pair[n->npair++][1] = part->j;
+    }
+    for (int i = 0; i < I->nconstraint; i = end_of_run(s, I, i)) {
+        const kki_row_part *part = part_of(s, I, i);
+        if (pair_of(n, part) >= 0) {
+            continue;
         }
+        if (n->npair == MOST_PAIRS) {
+            return 0;
+        }
+        n->pair[n->npair][0] = part->i;
+        n->pair[n->npair++][1] = part->j;
     }
     return 1;
 }
@@ -93,15 +111,7 @@ static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
     const kki_dense_kernels *kernels = s->solver.kernels;
     double *v = n->Q + c * n->width;
     const double before = kernels->dot(n->width, v, v);
-    double after = before;
-    for (int round = 0; round < 2 && !(round == 1 && after > MUCH * MUCH * before); round++) {
-        for (int k = 0; k < c; k++) {
-            const double f = kernels->dot(n->width, n->Q + k * n->width, v);
-            kernels->add(n->width, -f, n->Q + k * n->width, v);
-            n->R[k * n->stride + c] += f;
-        }
-        after = kernels->dot(n->width, v, v);
-    }
+    const double after = kernels->orthogonalise(c, n->width, n->Q, v, n->stride, n->R + c, MUCH * MUCH);
     const int depends = !(after > DEPENDENT * DEPENDENT * before);
     const double size = depends ? 0 : kk_sqrt(after), f = depends ? 0 : 1 / size;
     n->R[c * n->stride + c] = size;
@@ -117,70 +127,68 @@ static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) 
     n->width = kki_round4(I->full);
     climb_units(m, s, I, n->stride);
     memset(n->R, 0, (size_t)I->nv * (size_t)n->stride * sizeof *n->R);
+    s->solver.kernels->transpose(I->full, I->nv, n->stride, s->Y, n->width, n->Q);
     for (int c = 0; c < I->nv; c++) {
-        for (int t = 0; t < n->width; t++) {
-            n->Q[c * n->width + t] = t < I->full ? s->Y[t * n->stride + c] : 0;
-        }
         orthogonalise(s, n, c);
     }
 }
 
 // ---- rows
 
+/// Vectors of four between a run's first row and its last.
+static void range_of(const kk_simulator *s, const kki_island *I, int first, int end, int32_t range[2]) {
+    const kki_constraint *a = &s->constraint[s->order[I->first_constraint + first]],
+                         *b = &s->constraint[s->order[I->first_constraint + end - 1]];
+    range[0] = (a->row - I->first_row) / 4;
+    range[1] = (b->row - I->first_row + b->nrow + 3) / 4;
+}
+
 /// Coordinates of z that pair p and those before it make are felt by p's rows: from the first row of a pair, or of a later one.
-static void find_spans(kk_simulator *s, const kki_island *I) {
+static void widen(kk_simulator *s, int pair, const int32_t range[2]) {
+    for (int k = 0; k < UNITS * (pair + 1); k++) {
+        int32_t *span = s->span + 2 * k;
+        span[0] = range[0] < span[0] ? range[0] : span[0];
+        span[1] = range[1] > span[1] ? range[1] : span[1];
+    }
+}
+
+/// The rows of a run as wrenches, [UNITS × stride] in `wrench`; what else is in its vectors is zero.
+static void list_wrenches(const kk_simulator *s, const kki_island *I, int first, int end, const int32_t range[2],
+                          double *wrench) {
+    for (int x = 0; x < UNITS; x++) {
+        memset(wrench + x * I->stride + 4 * range[0], 0, (size_t)(4 * (range[1] - range[0])) * sizeof *wrench);
+    }
+    for (int i = first; i < end; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        for (int k = 0; k < c->nparts; k++) {
+            const kki_row_part *part = &s->part[c->first_part + k];
+            const double sign = part->i == 0 ? -1 : 1, *w = part->i == 0 ? part->wj : part->wi;
+            double *to = wrench + (c->row - I->first_row) + part->row;
+            for (int x = 0; x < UNITS; x++) {
+                to[x * I->stride] = sign * w[x];
+            }
+        }
+    }
+}
+
+/// Y = R P, run by run.
+void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const kki_narrow *n = &s->narrow;
+    make_basis(m, s, I);
     for (int k = 0; k < I->nv; k++) {
         s->span[2 * k] = I->stride / 4;
         s->span[2 * k + 1] = 0;
     }
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int p = pair_of(n, &s->part[c->first_part]), row = c->row - I->first_row;
-        for (int k = 0; k < UNITS * (p + 1); k++) {
-            s->span[2 * k] = row / 4 < s->span[2 * k] ? row / 4 : s->span[2 * k];
-            s->span[2 * k + 1] = (row + c->nrow + 3) / 4;
-        }
-    }
-}
-
-/// The rows of pair p as wrenches, [UNITS × stride] in `wrench`; others are zero. Gives the vectors of four between first and last.
-static void list_wrenches(const kk_simulator *s, const kki_island *I, int p, double *wrench, int32_t range[2]) {
-    range[0] = I->stride / 4;
-    range[1] = 0;
-    memset(wrench, 0, (size_t)(UNITS * I->stride) * sizeof *wrench);
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int first = c->row - I->first_row, end = (first + c->nrow + 3) / 4;
-        if (pair_of(&s->narrow, &s->part[c->first_part]) != p) {
-            continue;
-        }
-        range[0] = first / 4 < range[0] ? first / 4 : range[0];
-        range[1] = end > range[1] ? end : range[1];
-        for (int k = 0; k < c->nparts; k++) {
-            const kki_row_part *part = &s->part[c->first_part + k];
-            for (int x = 0; x < UNITS; x++) {
-                wrench[x * I->stride + first + part->row] = part->i == 0 ? -part->wj[x] : part->wi[x];
-            }
-        }
-    }
-}
-
-/// Y = R P, pair by pair.
-void kki_narrow_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const kki_narrow *n = &s->narrow;
-    make_basis(m, s, I);
-    find_spans(s, I);
     memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
-    for (int p = 0; p < n->npair; p++) {
+    for (int first = 0, end; first < I->nconstraint; first = end) {
+        const int p = pair_of(n, part_of(s, I, first));
         int32_t range[2];
-        list_wrenches(s, I, p, n->wrench, range);
-        for (int k = 0; k < UNITS * (p + 1); k++) {
-            for (int x = 0; x < UNITS; x++) {
-                s->solver.kernels->add(4 * (range[1] - range[0]), n->R[k * n->stride + UNITS * p + x],
-                                       n->wrench + x * I->stride + 4 * range[0], s->Y + k * I->stride + 4 * range[0]);
-            }
-        }
+        end = end_of_run(s, I, first);
+        range_of(s, I, first, end, range);
+        widen(s, p, range);
+        list_wrenches(s, I, first, end, range, n->wrench);
+        s->solver.kernels->blend(UNITS * (p + 1), n->stride, n->R + UNITS * p, range[1] - range[0], I->stride,
+                                 n->wrench + 4 * range[0], s->Y + 4 * range[0]);
     }
 }
 

@@ -167,6 +167,37 @@ static double lasting_share(const kk_simulator *s, const kki_island *I) {
 /// Where the proof of a wide island leaves Y λ.
 enum { PROVED = 5 };
 
+/// The contact that holds well inside its cone and moves most; −1: none does, or not by as much as `least`, squared.
+static int fastest_held(const kk_simulator *s, const kki_island *I, const double *lambda, const double *u,
+                        double least) {
+    int fastest = -1;
+    for (int b = 0; b < I->nblock; b++) {
+        const kki_block *block = &s->block[I->first_block + b];
+        const double *l = lambda + block->row, *v = u + block->row, rim = 0.9 * block->friction * l[0];
+        if (block->law != KKI_LAW_CONTACT || !(l[0] > 0) || l[1] * l[1] + l[2] * l[2] > rim * rim) {
+            continue;
+        }
+        const double speed = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        fastest = speed > least ? b : fastest;
+        least = speed > least ? speed : least;
+    }
+    return fastest;
+}
+
+/// Whether one contact alone shows that the warm start is off by more than `most`: then the whole proof need not be made.
+static int is_far_off(kk_simulator *s, const kki_island *I, const kki_problem *p, double most) {
+    double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row, own[6];
+    s->solver.kernels->multiply_low_rank(I->nv, I->stride, s->span, s->Y, lambda, p->g, u);
+    const int b = fastest_held(s, I, lambda, u, most * most);
+    if (b < 0 || I->is_soft) {
+        return 0;
+    }
+    const kki_block *block = &s->block[I->first_block + b];
+    kki_rows_own(s, I, block->row, 3, own);
+    const double across = own[3] > own[5] ? own[3] : own[5], scale = own[0] > across ? own[0] : across;
+    return kki_map_squared(block, scale, 0, lambda + block->row, u + block->row) > most * most;
+}
+
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
 /// @param share  of a change of λ that the next step should start from
 static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
@@ -177,17 +208,19 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     const kki_problem problem = kki_island_problem(s, I, 0);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats none = {.solved = true};
-    kki_certificate proof;
-    if (I->is_wide) {
-        const kki_sparse_problem wide = kki_wide_problem(s, I);
-        s->wide.solver.kernels->certify(&wide, s->lambda + I->first_row, s->local[PROVED], s->u + I->first_row, &proof);
-    } else {
-        s->solver.kernels->certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
-    }
     const double few = 5 * options.floor * (options.tolerance / s->options.tolerance);
     const int many = I->is_wide || I->nrow > MANY_ROWS;
     const double part = I->is_wide ? kki_sparse_share(REST_OF_MANY, s->options.tolerance) : REST_OF_MANY;
     const double most = part * options.tolerance, floor = many && most > few ? most : few;
+    kki_certificate proof;
+    if (I->is_wide) {
+        const kki_sparse_problem wide = kki_wide_problem(s, I);
+        s->wide.solver.kernels->certify(&wide, s->lambda + I->first_row, s->local[PROVED], s->u + I->first_row, &proof);
+    } else if (I->nrow > KKI_DENSE_ROWS && is_far_off(s, I, &problem, 20 * floor)) {
+        return 0;
+    } else {
+        s->solver.kernels->certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
+    }
     *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
     const int creeps = !many && proof.creep > KKI_TELLING_CREEP * proof.residual;
     if (!(proof.residual <= floor) || creeps) {
@@ -450,11 +483,20 @@ static const double *velocities_before(kk_simulator *s, const kki_island *I) {
     return s->u2 + I->first_row;
 }
 
+/// Whether G is worth forming.
+static int is_dense(const kk_simulator *s, const kki_island *I) {
+    return !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows &&
+           !(I->nrow > KKI_DENSE_ROWS && I->nrow > I->nv);
+}
+
 /// Rows, laws and velocities without impulses: u0 and g.
 static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm,
                         double *y, double *y_free) {
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
+    if (I->closes && is_dense(s, I)) {
+        kki_rows_matrix(m, s, I); // it shows what is dead and what is said twice
+    }
     kki_island_free_dead_rows(s, I);
     kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
@@ -469,16 +511,15 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
 }
 
 /// λ of the whole step, and y_end += Y λ. @param problem  what was solved    @param share  as of warm_start_holds
-static kk_status find_impulses(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
-                               double *share, double *y_end, kk_error *error) {
+static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, double *share,
+                               double *y_end, kk_error *error) {
     const int waits = kki_island_waits(m, s, I);
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
     const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, share);
     const int holds = known && !break_loose(m, s, I);
-    const int wants_matrix =
-        !holds && !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > 60 && I->nrow > I->nv);
+    const int wants_matrix = !holds && is_dense(s, I);
     int proved = holds && I->is_wide && !waits; // then Y λ is known
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);

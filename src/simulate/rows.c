@@ -222,8 +222,12 @@ static int support_of(const kk_model *m, kk_simulator *s, const kki_constraint *
 }
 
 /// Upper triangle row by row, then mirrored: exactly symmetric.
-void kki_rows_matrix(const kk_model *m, kk_simulator *s, const kki_island *I) {
+void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I) {
     const size_t stride = (size_t)I->stride;
+    if (I->has_matrix) {
+        return;
+    }
+    I->has_matrix = 1;
     if (I->nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS) {
         s->solver.kernels->gram(I->nv, I->nrow, I->stride, s->span, s->Y, s->G);
         return;

@@ -249,6 +249,7 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
     const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->held, island_rows);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);

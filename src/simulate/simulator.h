@@ -130,9 +130,11 @@ typedef struct kki_island {
     int8_t bounces; ///< some contact has restitution
     int8_t rubs;    ///< some contact or joint has dry friction
     int8_t has_motor;
-    int8_t closes; ///< some loop or coupling
-    int8_t grips;  ///< static friction of some contact is above the other
-    int8_t swings; ///< some contact is turned about; behind `reflect`
+    int8_t closes;     ///< some loop or coupling
+    int8_t grips;      ///< static friction of some contact is above the other
+    int8_t swings;     ///< some contact is turned about; behind `reflect`
+    int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
+    int8_t has_matrix; ///< G is that of these rows
 } kki_island;
 
 typedef struct kki_paper kki_paper;
@@ -231,6 +233,7 @@ struct kk_simulator {
     double *kept;                                              ///< [max_rows] λ for the next step to start from
     double *u0, *u_start, *u_end, *travel, *total, *gain;      ///< [max_rows] of events.c
     kki_verdict *verdict;                                      ///< [max_constraints]
+    kki_held *held;                                            ///< [rows of an island that is not wide]
     int8_t *waiting, *stopping;                                ///< [max_constraints]
     double *A;                                                 ///< [128 × 128]
 

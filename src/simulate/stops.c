@@ -1,10 +1,9 @@
 /// Sliding that stops inside a piece of a step; events.c says what for.
 #include <string.h>
 
-#include "math/dense.h"
 #include "simulate/piece.h"
 
-enum { MOST_UNKNOWNS = 128, MOST_VERDICTS = 4 };
+enum { MOST_VERDICTS = 4 };
 
 /// Slower than this nothing slides, m/s.
 static const double SLIDING = 1e-10;
@@ -76,114 +75,41 @@ static verdict judge(const kki_piece *p, const kki_constraint *c, const double *
     }
 }
 
-/// The piece with modes held, as a linear system: unknown k changes λ along `column`, and its row's velocity vanishes.
-typedef struct unknowns {
-    int count;
-    int row[MOST_UNKNOWNS];     ///< tested, and first of the column
-    double d[MOST_UNKNOWNS][2]; ///< what goes with it in the two rows behind: friction of a sliding contact
-} unknowns;
-
-static int add_unknown(unknowns *x, int row, double d1, double d2) {
-    if (x->count == MOST_UNKNOWNS) {
-        return 0;
-    }
-    x->row[x->count] = row;
-    x->d[x->count][0] = d1;
-    x->d[x->count][1] = d2;
-    x->count++;
-    return 1;
+static void add_held(kki_held *held, int *count, int row, double d1, double d2) {
+    held[(*count)++] = (kki_held){row, {d1, d2}};
 }
 
-/// Unknowns of one constraint; λ of what is given by its mode is set. False where there are too many.
-static int list_unknowns(const kki_piece *p, const kki_constraint *c, const verdict *v, double *lambda, unknowns *x) {
+/// Rows of one constraint that are to rest; λ of what is given by its mode is set.
+static void list_held(const kki_piece *p, const kki_constraint *c, const verdict *v, double *lambda, kki_held *held,
+                      int *count) {
     const int r = kki_piece_row(p, c);
     if (v->mode == OPEN) {
         for (int k = 0; k < c->nrow; k++) {
             lambda[r + k] = 0;
         }
-        return 1;
-    }
-    if (kki_is_dry(c) && v->mode == SLIDE) {
+    } else if (kki_is_dry(c) && v->mode == SLIDE) {
         lambda[r] = v->d[0];
-        return 1;
-    }
-    if (c->kind == KKI_ON_CONTACT && v->mode == SLIDE) {
-        const double friction = p->s->block[c->block].friction;
-        lambda[r + 1] = friction * lambda[r] * v->d[0];
-        lambda[r + 2] = friction * lambda[r] * v->d[1];
-        return add_unknown(x, r, friction * v->d[0], friction * v->d[1]);
-    }
-    const int count = c->kind == KKI_ON_CONTACT ? 3 : c->nrow;
-    int room = 1;
-    for (int k = 0; k < count; k++) {
-        room &= add_unknown(x, r + k, 0, 0);
-    }
-    return room;
-}
-
-/// Column k seen by row r of G = Yᵀ Y.
-static double coupling(const kki_piece *p, const unknowns *x, int r, int k) {
-    const double *Y = p->s->Y;
-    const size_t stride = (size_t)p->I->stride, c = (size_t)x->row[k];
-    const double d1 = x->d[k][0], d2 = x->d[k][1];
-    const int plain = d1 == 0 && d2 == 0;
-    double sum = 0;
-    for (size_t j = 0; j < (size_t)p->I->nv; j++) {
-        const double *y = Y + j * stride;
-        sum += y[r] * (plain ? y[c] : y[c] + d1 * y[c + 1] + d2 * y[c + 2]);
-    }
-    return sum;
-}
-
-static int factor(const kki_piece *p, const unknowns *x, double *A, int *pivot) {
-    const int n = x->count;
-    double largest = 0;
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < n; k++) {
-            A[i * n + k] = coupling(p, x, x->row[i], k);
+    } else if (c->kind == KKI_ON_CONTACT && v->mode == SLIDE) {
+        const kki_block *b = &p->s->block[c->block];
+        const double friction = b->friction, most = friction * (lambda[r] + b->adhesion);
+        lambda[r + 1] = most * v->d[0];
+        lambda[r + 2] = most * v->d[1];
+        add_held(held, count, r, friction * v->d[0], friction * v->d[1]);
+    } else {
+        for (int k = 0; k < (c->kind == KKI_ON_CONTACT ? 3 : c->nrow); k++) {
+            add_held(held, count, r + k, 0, 0);
         }
-        largest = A[i * n + i] > largest ? A[i * n + i] : largest;
     }
-    for (int i = 0; i < n; i++) {
-        // four points on a face: any of their forces that add up; the shift is in the matrix alone
-        A[i * n + i] += 1e-10 * largest + p->s->compliance[p->I->first_row + x->row[i]];
-    }
-    return n == 0 || kki_lu_factor(n, A, pivot) == KK_OK;
 }
 
-/// λ with the modes held, refined against the matrix's shift.
+/// λ with the modes held.
 static int solve_held(kki_piece *p, const verdict *v, double *lambda) {
     kk_simulator *s = p->s;
-    unknowns x = {.count = 0};
-    int pivot[MOST_UNKNOWNS];
+    int count = 0;
     for (int i = 0; i < p->I->nconstraint; i++) {
-        if (!list_unknowns(p, kki_piece_constraint(p, i), &v[i], lambda, &x)) {
-            return 0;
-        }
+        list_held(p, kki_piece_constraint(p, i), &v[i], lambda, s->held, &count);
     }
-    if (!factor(p, &x, s->A, pivot)) {
-        return 0;
-    }
-    double b[MOST_UNKNOWNS], *u = kki_piece_rows(p, s->u2), *y = s->local[5];
-    for (int round = 0; round < 4; round++) {
-        memset(y, 0, (size_t)p->I->nv * sizeof *y);
-        kki_rows_add(s, p->I, lambda, y);
-        kki_rows_velocity(p->s, p->I, y, u);
-        for (int k = 0; k < x.count; k++) {
-            const int r = x.row[k];
-            b[k] = -(u[r] + kki_piece_rows(p, s->g)[r] + s->compliance[p->I->first_row + r] * lambda[r]);
-        }
-        kki_lu_solve(x.count, s->A, pivot, b);
-        for (int k = 0; k < x.count; k++) {
-            const int r = x.row[k];
-            lambda[r] += b[k];
-            if (x.d[k][0] != 0 || x.d[k][1] != 0) {
-                lambda[r + 1] += x.d[k][0] * b[k];
-                lambda[r + 2] += x.d[k][1] * b[k];
-            }
-        }
-    }
-    return 1;
+    return kki_contact_hold(p->problem, &s->solver, count, s->held, lambda);
 }
 
 /// Slip of a contact or a dry joint.

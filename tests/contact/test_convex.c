@@ -79,7 +79,7 @@ KK_TEST(convex_alone) {
         }
         kki_solver_scratch *w = c->work.scratch;
         kki_system_make(&w->system, &c->p, w, c->work.kernels, 1e-13);
-        kki_low_rank_transpose(&c->p, w->system.width, w->system.columns);
+        c->work.kernels->transpose(c->p.nv, c->p.nrow, c->p.stride, c->p.Y, w->system.width, w->system.columns);
         kki_iterate *it = &w->iterate[KKI_IT_TRY];
         memset(it->lambda, 0, sizeof(double) * (size_t)c->p.stride);
         kki_system_judge(&w->system, it);

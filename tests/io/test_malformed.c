@@ -431,6 +431,20 @@ static void check_bombs(tally *xml, tally *mjcf) {
         // what is wrong once is not copied
         ("<mujoco><worldbody><replicate count='9'><replicate count='99'><replicate count='99'><body pos='x'/>"
          "</replicate></replicate></replicate></worldbody></mujoco>"),
+        ("<mujoco><worldbody><replicate count='9'><replicate count='99'><replicate count='99'><body><geom "
+         "size='x'/></body>"
+         "</replicate></replicate></replicate></worldbody></mujoco>"),
+        "<mujoco><worldbody><replicate count='80000'><body><joint range='2 "
+        "1'/></body></replicate></worldbody></mujoco>",
+        ("<mujoco><worldbody><replicate count='80000'><geom "
+         "size='1'/></replicate></worldbody><actuator><motor/></actuator>"
+         "</mujoco>"),
+        ("<mujoco><worldbody><replicate count='50000'><body><joint name='j'/><geom "
+         "size='1'/></body></replicate></worldbody>"
+         "<actuator><motor joint='k'/></actuator></mujoco>"),
+        ("<mujoco><worldbody><replicate count='99999'><geom size='1'/></replicate><replicate count='99999'><geom "
+         "size='1'/>"
+         "</replicate></worldbody></mujoco>"),
         "<mujoco><asset><hfield name='h' size='1 1 1 1' nrow='1000000' ncol='1000000'/></asset></mujoco>",
         "<mujoco><asset><hfield name='h' size='1 1 1 1' nrow='2147483647' ncol='2147483647'/></asset></mujoco>",
         "<mujoco><asset><hfield name='h' size='1 1 1 1' nrow='-5' ncol='2'/></asset></mujoco>",

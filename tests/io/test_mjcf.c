@@ -340,6 +340,27 @@ KK_TEST(mjcf_copies_are_bounded_over_the_whole_file) {
     free(b.text);
 }
 
+// many copies are made after a trial with one of each, which must not miss what it did not make
+KK_TEST(mjcf_many_copies_can_be_referred_to) {
+#define COPIES(joint)                                                                                            \
+    "<mujoco><worldbody><replicate count='2000' sep='-'><body name='b'><joint name='j'/><geom size='1'/></body>" \
+    "</replicate></worldbody><equality><joint joint1='j-0003' joint2='j-1999'/></equality><actuator>"            \
+    "<motor joint='" joint "'/></actuator><tendon><fixed><joint joint='j-0000' coef='1'/></fixed></tendon></mujoco>"
+    robot all = mjcf_from_text(COPIES("j")), last = mjcf_from_text(COPIES("j-1999"));
+    robot beyond = mjcf_from_text(COPIES("j-2000"));
+#undef COPIES
+    if (KK_CHECK_EQ_INT(all.status, KK_OK) && KK_CHECK_EQ_INT(last.status, KK_OK)) {
+        KK_CHECK_EQ_INT(kk_spec_body_count(last.spec), 2001);
+        KK_CHECK_EQ_INT(kk_spec_actuator_count(last.spec), 1);
+        KK_CHECK_EQ_INT(kk_spec_actuator_count(all.spec), 2000);
+        KK_CHECK_EQ_INT(kk_messages_count_of(last.messages, KK_SEVERITY_WARNING), 0);
+    }
+    KK_CHECK_EQ_INT(beyond.status, KK_NOT_FOUND);
+    robot_free(&all);
+    robot_free(&last);
+    robot_free(&beyond);
+}
+
 // the file's place is then in the class
 KK_TEST(mjcf_mesh_with_the_file_of_its_class) {
     static const char text[] =

@@ -52,23 +52,6 @@ KK_TEST(ldl_refuses_what_is_not_positive_definite) {
     KK_CHECK_EQ_INT(kki_ldl_factor(1, nan, 0), KK_SINGULAR);
 }
 
-KK_TEST(lu_solves_with_pivoting) {
-    for (uint64_t stream = 0; stream < 20; stream++) {
-        double a[N * N], x[N], y[N];
-        int pivot[N];
-        fill_random(a, N * N, 200 + stream);
-        a[0] = 0; // no first pivot without a swap
-        fill_random(x, N, 300 + stream);
-        multiply(a, x, y);
-        KK_CHECK_EQ_INT(kki_lu_factor(N, a, pivot), KK_OK);
-        kki_lu_solve(N, a, pivot, y);
-        check_solution(y, x);
-    }
-    double singular[4] = {0, 1, 0, 2};
-    int pivot[2];
-    KK_CHECK_EQ_INT(kki_lu_factor(2, singular, pivot), KK_SINGULAR);
-}
-
 // a turned diagonal matrix keeps its spectrum
 KK_TEST(eigenvalues_survive_a_turn) {
     const double spectra[][3] = {{1, 2, 3}, {0, 0, 5}, {1, 1, 1}, {1e-9, 1, 1e3}, {-2, 0, 1}, {0, 0, 0}};

@@ -267,66 +267,80 @@ static void closed_link(exam *e, int panel) {
 }
 
 /// Tents of two cards, level upon level, with cards flat between; the outermost reach over both cards of their tents.
-static void card_house(exam *e, int panel) {
-    enum { LEVELS = 4, MOST = 40 };
-    scene s;
-    const double length = 0.1, thickness = 5e-4, lean = 0.35, c = kk_cos(lean), t = kk_sin(lean);
-    const double spacing = 2 * length * t + 2 * thickness * c + 1e-3, storey = length * c + thickness * t;
-    int card[MOST], count = 0;
-    double start[MOST][3];
-    scene_begin(&s, e, 9.81);
-    const int material = scene_material(&s, 0.6, 0);
-    scene_floor(&s, material);
-    struct {
-        double sign, x, z, length;
-    } plan[MOST];
+enum { LEVELS = 4, MOST_CARDS = 40 };
+
+/// A card: of a tent, leaning to one side, or lying on tents.
+typedef struct card {
+    int body;
+    double sign; ///< ±1 leans; 0 lies
+    double x, z, length, start[3];
+} card;
+
+typedef struct cards {
+    card card[MOST_CARDS];
+    int count;
+    double length, thickness, lean;
+} cards;
+
+/// Where they go, level by level: tents side by side, and cards from tip to tip.
+static void plan_cards(cards *h) {
+    const double c = kk_cos(h->lean), t = kk_sin(h->lean);
+    const double spacing = 2 * h->length * t + 2 * h->thickness * c + 1e-3, storey = h->length * c + h->thickness * t;
     for (int level = 0; level < LEVELS; level++) {
         const int tents = LEVELS - level;
-        const double z = level * (storey + thickness);
-        for (int i = 0; i < tents; i++) {
-            const double x = (i - 0.5 * (tents - 1)) * spacing;
-            plan[count].sign = 1;
-            plan[count].x = plan[count + 1].x = x;
-            plan[count].z = plan[count + 1].z = z;
-            plan[count].length = plan[count + 1].length = length;
-            plan[count + 1].sign = -1;
-            count += 2;
+        const double z = level * (storey + h->thickness);
+        for (int i = 0; i < 2 * tents; i++) {
+            const double x = (i / 2 - 0.5 * (tents - 1)) * spacing;
+            h->card[h->count++] = (card){.sign = i % 2 ? -1 : 1, .x = x, .z = z, .length = h->length};
         }
         for (int i = 0; i + 1 < tents; i++) {
             const double left = i == 0 ? -2e-3 : 1e-4, right = i + 2 == tents ? -2e-3 : 1e-4;
             const double x = (i + 0.5 - 0.5 * (tents - 1)) * spacing;
-            plan[count].sign = 0;
-            plan[count].x = x + 0.5 * (left - right);
-            plan[count].z = z + storey + 0.5 * thickness;
-            plan[count].length = spacing - left - right;
-            count++;
+            h->card[h->count++] = (card){
+                .x = x + 0.5 * (left - right), .z = z + storey + 0.5 * h->thickness, .length = spacing - left - right};
         }
     }
-    for (int i = 0; i < count; i++) {
-        if (plan[i].sign != 0) {
-            card[i] = add_card(&s, length, thickness, material);
+}
+
+static void add_cards(scene *s, cards *h, int material) {
+    for (int i = 0; i < h->count; i++) {
+        card *k = &h->card[i];
+        k->body = k->sign != 0 ? add_card(s, h->length, h->thickness, material)
+                               : scene_box(s, 0.01, k->length, 0.06, h->thickness, material);
+    }
+}
+
+static void place_cards(scene *s, cards *h) {
+    for (int i = 0; i < h->count; i++) {
+        card *k = &h->card[i];
+        if (k->sign != 0) {
+            lean_card(s, k->body, h->length, h->thickness, k->sign, h->lean, k->x, k->z);
         } else {
-            card[i] = scene_box(&s, 0.01, plan[i].length, 0.06, thickness, material);
+            scene_place(s, k->body, k->x, 0, k->z);
+        }
+        for (int x = 0; x < 3; x++) {
+            k->start[x] = scene_q(s, k->body)[4 + x];
         }
     }
+}
+
+static void card_house(exam *e, int panel) {
+    scene s;
+    cards h = {.length = 0.1, .thickness = 5e-4, .lean = 0.35};
+    scene_begin(&s, e, 9.81);
+    const int material = scene_material(&s, 0.6, 0);
+    scene_floor(&s, material);
+    plan_cards(&h);
+    add_cards(&s, &h, material);
     scene_ready_dt(&s, 1e-3);
-    for (int i = 0; i < count; i++) {
-        if (plan[i].sign != 0) {
-            lean_card(&s, card[i], length, thickness, plan[i].sign, lean, plan[i].x, plan[i].z);
-        } else {
-            scene_place(&s, card[i], plan[i].x, 0, plan[i].z);
-        }
-        for (int k = 0; k < 3; k++) {
-            start[i][k] = scene_q(&s, card[i])[4 + k];
-        }
-    }
+    place_cards(&s, &h);
     double moved = 0;
     while (scene_time(&s) < 10 && scene_step(&s)) {
         exam_point(e, panel, "card house", scene_time(&s), scene_fastest(&s));
     }
-    for (int i = 0; i < count; i++) {
-        const double *q = scene_q(&s, card[i]);
-        moved = exam_max(moved, kk_hypot(q[4] - start[i][0], kk_hypot(q[5] - start[i][1], q[6] - start[i][2])));
+    for (int i = 0; i < h.count; i++) {
+        const double *q = scene_q(&s, h.card[i].body), *start = h.card[i].start;
+        moved = exam_max(moved, kk_hypot(q[4] - start[0], kk_hypot(q[5] - start[1], q[6] - start[2])));
     }
     exam_at_most(e, "card house: worst residual, m/s", s.is_broken ? 1 : s.residual, 1e-9);
     exam_at_most(e, "card house: moves in 10 s, m", s.is_broken ? 1 : moved, 1e-6);

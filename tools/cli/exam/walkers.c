@@ -166,27 +166,32 @@ static void step_targets(scene *s, double t) {
     }
 }
 
+/// The humanoid on slightly bent knees.
+static void stand_humanoid(exam *e, scene *s) {
+    kk_error error = {0};
+    scene_begin(s, e, 9.81);
+    if (!s->is_broken && robots_humanoid36(s->spec, &error) != KK_OK) {
+        scene_break(s, error.text);
+    }
+    const int material = scene_material(s, 0.8, 0);
+    scene_floor(s, material);
+    add_foot(s, "left_foot", 1, material);
+    add_foot(s, "right_foot", -1, material);
+    add_servos(s, 5000, 150);
+    scene_ready_dt(s, STEP);
+    step_targets(s, 0);
+    for (int i = 1; !s->is_broken && i < kk_model_nbody(s->model); i++) {
+        const kk_joint_info joint = kk_model_joint(s->model, i);
+        const char *name = kk_model_body_name(s->model, i);
+        const double bend = strstr(name, "thigh") || strstr(name, "ankle") ? -0.1 : strstr(name, "shin") ? 0.2 : 0;
+        kk_state_q(s->state)[joint.q_index] = joint.type == KK_JOINT_HINGE ? bend : kk_state_q(s->state)[joint.q_index];
+    }
+    scene_place(s, 1, 0, 0, 0.6 * kk_cos(0.1) + 0.105);
+}
+
 static void run_humanoid(exam *e) {
     scene s;
-    kk_error error = {0};
-    scene_begin(&s, e, 9.81);
-    if (!s.is_broken && robots_humanoid36(s.spec, &error) != KK_OK) {
-        scene_break(&s, error.text);
-    }
-    const int material = scene_material(&s, 0.8, 0);
-    scene_floor(&s, material);
-    add_foot(&s, "left_foot", 1, material);
-    add_foot(&s, "right_foot", -1, material);
-    add_servos(&s, 5000, 150);
-    scene_ready_dt(&s, STEP);
-    step_targets(&s, 0);
-    for (int i = 1; !s.is_broken && i < kk_model_nbody(s.model); i++) {
-        const kk_joint_info joint = kk_model_joint(s.model, i);
-        const char *name = kk_model_body_name(s.model, i);
-        const double bend = strstr(name, "thigh") || strstr(name, "ankle") ? -0.1 : strstr(name, "shin") ? 0.2 : 0;
-        kk_state_q(s.state)[joint.q_index] = joint.type == KK_JOINT_HINGE ? bend : kk_state_q(s.state)[joint.q_index];
-    }
-    scene_place(&s, 1, 0, 0, 0.6 * kk_cos(0.1) + 0.105);
+    stand_humanoid(e, &s);
     middle m = middle_create(&s);
     const int panel = exam_plot(e, "centre of pressure and zero-moment point", "time [s]", "y [m]", false);
     const double weight = s.is_broken ? 0 : kk_model_mass(s.model) * 9.81, stand = 5;
