@@ -1,9 +1,10 @@
 // Many bodies with a fixed budget: thousands of spheres and boxes in a bin, stacks of ten side by side; one worker and several, by stage.
 //
-//   piles [--scene spheres|boxes|stacks|all] [--bodies N] [--settle STEPS] [--steps STEPS] [--budget SWEEPS] [--workers N] [--rounds N] [--stages] [--reckon]
+//   piles [--scene spheres|boxes|stacks|all] [--bodies N] [--settle STEPS] [--steps STEPS] [--budget SWEEPS] [--workers N] [--rounds N] [--stages] [--reckon] [--deep]
 //
-// The bodies fall for `settle` steps and are then timed for `steps` steps, nothing sleeps; the least time of `rounds` rounds over the same
-// steps counts, and rounds of one and of several workers alternate. Workers must not change a bit: the states' hashes are compared.
+// A bin holds ten layers of any width, as stacks are ten high; `--deep`: as many layers as a layer is wide. The bodies fall for `settle`
+// steps and are then timed for `steps` steps, nothing sleeps; the least time of `rounds` rounds over the same steps counts, and rounds of one
+// and of several workers alternate. Workers must not change a bit: the states' hashes are compared.
 #include <karakuri/karakuri.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +70,18 @@ static void add_body(kk_spec *spec, int index, int is_box, kk_vec3 p) {
     must(kk_spec_add_shape(spec, &shape, NULL, &error), &error);
 }
 
+/// Bodies along an edge of a layer. Ten layers for any number of bodies, as stacks have ten, so that more bodies are more of the same: in a cube columns would
+/// grow with their number, and what ten sweeps leave of their weight.
+static int side_of(int bodies, int is_deep) {
+    int side = 1;
+    while ((is_deep ? side * side * side : side * side * 10) < bodies) {
+        side++;
+    }
+    return side;
+}
+
 /// Bodies in layers of side × side with a little disorder; or stacks of ten, 0.3 m apart.
-static kk_model *make(const scene *s, int bodies) {
+static kk_model *make(const scene *s, int bodies, int is_deep) {
     kk_error error = {0};
     kk_spec *spec = NULL;
     kk_random random = {.seed = 7};
@@ -78,10 +89,7 @@ static kk_model *make(const scene *s, int bodies) {
     kk_options *options = kk_spec_options(spec);
     options->timestep = 0.01;
     options->max_contacts = bodies * 20;
-    int side = 1;
-    for (; s->is_stacks ? side * side * 10 < bodies : side * side * side < bodies;) {
-        side++;
-    }
+    const int side = side_of(bodies, is_deep && !s->is_stacks);
     const double pitch = 0.115, half = 0.5 * pitch * side + 0.01;
     add_plane(spec, kk_vec3_make(0, 0, 0), kk_vec3_make(0, 0, 1));
     for (int k = 0; k < 4 && !s->is_stacks; k++) {
@@ -151,6 +159,7 @@ static void run_reckoned(void *user, kk_task *task, void *context, int count) {
 typedef struct setup {
     int bodies, settle, steps, budget, workers, rounds, stages;
     int is_reckoned; ///< workers are
+    int is_deep;     ///< the bin is a cube
     reckoner reckoner;
 } setup;
 
@@ -206,7 +215,7 @@ static void print(const char *name, const setup *u, int workers, const timing *t
 
 static int measure(const scene *s, setup *u) {
     kk_error error = {0};
-    kk_model *model = make(s, u->bodies);
+    kk_model *model = make(s, u->bodies, u->is_deep);
     kk_state *start = NULL, *state = NULL;
     must(kk_state_create(model, NULL, &start), &error);
     must(kk_state_create(model, NULL, &state), &error);
@@ -258,6 +267,7 @@ int main(int argc, char **argv) {
                    {"--budget", &u.budget}, {"--workers", &u.workers}, {"--rounds", &u.rounds}};
     for (int i = 1; i < argc; i++) {
         u.is_reckoned |= strcmp(argv[i], "--reckon") == 0;
+        u.is_deep |= strcmp(argv[i], "--deep") == 0;
         u.stages |= strcmp(argv[i], "--stages") == 0;
         if (i + 1 < argc && strcmp(argv[i], "--scene") == 0) {
             name = argv[i + 1];

@@ -1,13 +1,14 @@
 /// Whole steps of ours beside MuJoCo, and where they can take part ODE, Bullet and DART: the same models, controls and
 /// time steps, in turns in one process.
 ///
-///     scenes [--json FILE] [--cpu N] [--repeats N] [--scene NAME] [--models FOLDER] [--work FOLDER] [--stages] [--alone] [--strict]
+///     scenes [--json FILE] [--cpu N] [--repeats N] [--scene NAME] [--models FOLDER] [--work FOLDER] [--stages] [--alone] [--computed]
+///            [--strict]
 ///
 /// Robots are files of `--models` (../shared/models; left out with a word where it is absent); the other scenes are
 /// written to `--work` as MJCF, and ours and MuJoCo read the same file. Before a race the two must agree on mass, degrees
 /// of freedom, time step, actuators and the height of the centre of mass. Ours solves every step to 1e-9 m/s or fails; a
-/// failed step ends its run and is reported. `--stages` shows where our time goes, `--alone`
-/// races ours alone, for a profiler.
+/// failed step ends its run and is reported. A step of ours that has changed nothing is not computed again; how many were not is told, and
+/// with `--computed` all are. `--stages` shows where our time goes, `--alone` races ours alone, for a profiler.
 #include "machine.hpp"
 #include "report.hpp"
 #include "slices.hpp"
@@ -27,7 +28,7 @@ namespace {
 struct options {
     std::string json, only, models = "../shared/models", work = ".";
     int cpu = -1, repeats = 15;
-    bool stages = false, alone = false, strict = false;
+    bool stages = false, alone = false, computed = false, strict = false;
 };
 
 /// What is added to the keyframe's control of an actuator at a time.
@@ -55,6 +56,7 @@ struct row {
     scene of;
     int nv = 0, steps = 0;
     double residual = 0, penetration = 0, sweeps = 0, newton = 0;
+    long repeated = 0;
     std::vector<outcome> engine; ///< ours first, then MuJoCo
     std::string skipped;
     std::vector<std::pair<std::string, double>> stages; ///< µs a step
@@ -311,10 +313,12 @@ row run_scene(const options &o, const scene &s) {
         const course c = course_of(s, *ours);
         r.nv = ours->nv;
         r.steps = c.steps;
+        ours->is_computed = o.computed;
         ours->use_clock(true);
         r.engine.push_back(survey(*ours, "ours", c, 1e9));
         r.residual = ours->worst_residual;
         r.penetration = ours->worst_penetration;
+        r.repeated = ours->repeated;
         const double steps = std::max(1, r.engine[0].steps);
         r.sweeps = static_cast<double>(ours->sweeps) / steps;
         r.newton = static_cast<double>(ours->newton) / steps;
@@ -390,6 +394,9 @@ void print_scene(const row &r) {
     if (!ours.failure.empty()) {
         std::printf("%22s FAILED after %d of %d steps: %s\n", "", ours.steps, r.steps, ours.failure.c_str());
     }
+    if (r.repeated > 0) {
+        std::printf("%22s %ld of %d steps changed nothing and were not computed again\n", "", r.repeated, ours.steps);
+    }
     print_others(r);
     if (!r.stages.empty()) {
         std::printf("%22s", "");
@@ -407,10 +414,11 @@ void print_scene(const row &r) {
 void put_row(std::FILE *f, const row &r, bool is_last) {
     std::fprintf(f,
                  "    {\"scene\": %s, \"dof\": %d, \"steps\": %d, \"bar\": %.3g, \"ratio\": %.4g, \"holds\": %s, "
-                 "\"residual\": %.3g, \"penetration\": %.3g, \"sweeps\": %.4g, \"newton\": %.4g, \"skipped\": %s, "
+                 "\"residual\": %.3g, \"penetration\": %.3g, \"sweeps\": %.4g, \"newton\": %.4g, \"repeated\": %ld, "
+                 "\"skipped\": %s, "
                  "\"engines\": [",
                  quoted(r.of.name).c_str(), r.nv, r.steps, r.of.bar, r.ratio(), r.holds() ? "true" : "false",
-                 r.residual, r.penetration, r.sweeps, r.newton, quoted(r.skipped).c_str());
+                 r.residual, r.penetration, r.sweeps, r.newton, r.repeated, quoted(r.skipped).c_str());
     for (std::size_t i = 0; i < r.engine.size(); i++) {
         const outcome &e = r.engine[i];
         std::fprintf(f,
@@ -471,8 +479,11 @@ options read_options(int argc, char **argv) {
     options o;
     for (int i = 1; i < argc; i++) {
         const std::string key = argv[i];
-        if (key == "--strict" || key == "--stages" || key == "--alone") {
-            (key == "--strict" ? o.strict : key == "--stages" ? o.stages : o.alone) = true;
+        if (key == "--strict" || key == "--stages" || key == "--alone" || key == "--computed") {
+            (key == "--strict"   ? o.strict
+             : key == "--stages" ? o.stages
+             : key == "--alone"  ? o.alone
+                                 : o.computed) = true;
             continue;
         }
         const std::string value = i + 1 < argc ? argv[++i] : "";
@@ -490,7 +501,7 @@ options read_options(int argc, char **argv) {
             o.work = value;
         } else {
             std::fprintf(stderr, "usage: scenes [--json FILE] [--cpu N] [--repeats N] [--scene NAME] [--models FOLDER] "
-                                 "[--work FOLDER] [--stages] [--alone] [--strict]\n");
+                                 "[--work FOLDER] [--stages] [--alone] [--computed] [--strict]\n");
             std::exit(2);
         }
     }

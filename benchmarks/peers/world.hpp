@@ -53,8 +53,9 @@ class world {
 class our_world : public world {
   public:
     double worst_residual = 0, worst_penetration = 0;
-    long sweeps = 0, newton = 0;
-    std::vector<int> missed; ///< steps that failed by the tolerance and were taken again with a hundred times as much
+    long sweeps = 0, newton = 0, repeated = 0;
+    bool is_computed = false; ///< every step is computed, those that would change nothing, too
+    std::vector<int> missed;  ///< steps that failed by the tolerance and were taken again with a hundred times as much
     /// Seconds a stage since the last reset; the clock costs time itself, so it runs only when asked for.
     virtual void use_clock(bool on) = 0;
     std::vector<std::pair<std::string, double>> seconds;

@@ -38,7 +38,7 @@ class world_of_ours final : public our_world {
     void reset() override {
         kk_state_copy(state, first);
         worst_residual = worst_penetration = 0;
-        sweeps = newton = 0;
+        sweeps = newton = repeated = 0;
         count = 0;
         missed.clear();
         for (auto &entry : seconds) {
@@ -49,6 +49,9 @@ class world_of_ours final : public our_world {
     bool step(const double *control) override {
         kk_input input = {};
         input.control = control;
+        if (is_computed) {
+            set_options(tolerance); // makes the simulator forget the last step
+        }
         kk_status status = kk_step(model, state, simulator, &input, &error);
         if (status == KK_NOT_CONVERGED && is_lenient) { // a failed step leaves the state as it was
             missed.push_back(count);
@@ -175,6 +178,7 @@ bool world_of_ours::watch() {
     worst_penetration = r.penetration > worst_penetration ? r.penetration : worst_penetration;
     sweeps += r.sweeps;
     newton += r.newton;
+    repeated += r.repeated;
     for (std::size_t i = 0; i < seconds.size(); i++) {
         seconds[i].second += r.seconds[i];
     }

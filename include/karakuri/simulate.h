@@ -94,7 +94,9 @@ typedef struct kk_report {
     int broken;                                  ///< loops that broke in the step
     int parts;                                   ///< that the step was taken in, because of fast bodies; 1
     int cut_short;                               ///< 1: the budget ended the solution before the tolerance
-    double seconds[KK_STAGE_COUNT];              ///< by stage, where the options have a clock
+    /// 1: state and input had the very bits of the step before, which had left them as they were, so its results and its proof stand
+    int repeated;
+    double seconds[KK_STAGE_COUNT]; ///< by stage, where the options have a clock
 } kk_report;
 
 /// A contact point of the last step.

@@ -1,14 +1,36 @@
 // The default allocator and the checked calls around any allocator.
+#if defined(__linux__)
+#define _DEFAULT_SOURCE // for madvise
+#include <sys/mman.h>
+#endif
 #include "allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/// Blocks from this size on ask for large pages. A step over ten thousand bodies goes through tens of megabytes in several orders, and looking up
+/// small pages is a tenth of its time.
+enum { LARGE_PAGE = 2 << 20, LARGE_BLOCK = 4 * LARGE_PAGE };
+
+static void *allocate_large(size_t size) {
+    const size_t whole = (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    void *block = aligned_alloc(LARGE_PAGE, whole);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (block) {
+        (void)madvise(block, whole, MADV_HUGEPAGE); // a wish: nothing hangs on it
+    }
+#endif
+    return block;
+}
+
 static void *default_allocate(void *user, size_t size, size_t alignment) {
     (void)user;
     // no object is larger than half the address space, and beyond this the rounding below could wrap
-    if (size > PTRDIFF_MAX - alignment) {
+    if (size > PTRDIFF_MAX - LARGE_PAGE - alignment) {
         return NULL;
+    }
+    if (size >= LARGE_BLOCK && alignment <= LARGE_PAGE) {
+        return allocate_large(size);
     }
     // aligned_alloc wants a multiple of the alignment
     return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);

@@ -233,11 +233,21 @@ static uint64_t key_of(int32_t a, int32_t b) {
     return a < b ? (uint64_t)a << 32 | (uint32_t)b : (uint64_t)b << 32 | (uint32_t)a;
 }
 
-static bool may_collide(const kki_broad_phase *b, int32_t p, int32_t q) {
+static int32_t may_collide(const kki_broad_phase *b, int32_t p, int32_t q) {
     if (!(b->group[p] & b->mask[q]) || !(b->group[q] & b->mask[p])) {
-        return false;
+        return 0;
     }
-    return !b->def.filter || b->def.filter(b->def.user, p < q ? p : q, p < q ? q : p);
+    return b->def.filter ? b->def.filter(b->def.user, p < q ? p : q, p < q ? q : p) : 1;
+}
+
+static void take_pair(kki_broad_phase *b, int32_t p, int32_t q) {
+    const int32_t mark = may_collide(b, p, q);
+    if (mark) {
+        if (b->fresh_count < b->fat_room) {
+            b->fresh[b->fresh_count] = (kki_sort_item){key_of(p, q), (uint64_t)(uint32_t)mark};
+        }
+        b->fresh_count++;
+    }
 }
 
 // A pair of two changed boxes is found from both sides and taken from the lower id's.
@@ -251,14 +261,9 @@ static void find_pairs_in(kki_broad_phase *b, const kki_tree *tree, int32_t id) 
     kki_tree_walk_begin(&walk, tree, &b->fat[id]);
     while (kki_tree_walk_next(&walk, &first, &count)) {
         const int32_t other = tree->item[first];
-        if (is_found_elsewhere(b, id, other) || !kki_aabb_touch(&b->fat[id], &b->fat[other]) ||
-            !may_collide(b, id, other)) {
-            continue;
+        if (!is_found_elsewhere(b, id, other) && kki_aabb_touch(&b->fat[id], &b->fat[other])) {
+            take_pair(b, id, other);
         }
-        if (b->fresh_count < b->fat_room) {
-            b->fresh[b->fresh_count] = (kki_sort_item){key_of(id, other), 0};
-        }
-        b->fresh_count++;
     }
 }
 
@@ -343,22 +348,13 @@ static void sort_line(kki_broad_phase *b, int axis) {
     }
 }
 
-static void take_pair(kki_broad_phase *b, int32_t p, int32_t q) {
-    if ((b->is_new[p] | b->is_new[q]) && may_collide(b, p, q)) {
-        if (b->fresh_count < b->fat_room) {
-            b->fresh[b->fresh_count] = (kki_sort_item){key_of(p, q), 0};
-        }
-        b->fresh_count++;
-    }
-}
-
 static void find_pairs_in_line(kki_broad_phase *b) {
     const kki_aabb *box = b->scratch_box;
     for (int32_t i = 0; i < b->line_count; i++) {
         const kki_aabb x = box[i];
         for (int32_t j = i + 1; j < b->line_count && box[j].lower.x <= x.upper.x; j++) {
             if ((x.lower.y <= box[j].upper.y) & (x.upper.y >= box[j].lower.y) & (x.lower.z <= box[j].upper.z) &
-                (x.upper.z >= box[j].lower.z)) {
+                (x.upper.z >= box[j].lower.z) & (b->is_new[b->line[i]] | b->is_new[b->line[j]])) {
                 take_pair(b, b->line[i], b->line[j]);
             }
         }
@@ -444,7 +440,7 @@ static int32_t report_exact_pairs(kki_broad_phase *b) {
         const int32_t p = (int32_t)(b->fat_pair[i].key >> 32), q = (int32_t)(b->fat_pair[i].key & 0xffffffffu);
         if (kki_aabb_touch(&b->box[p], &b->box[q])) {
             if (n < b->def.pair_capacity) {
-                b->pair[n] = (kki_pair){p, q};
+                b->pair[n] = (kki_pair){p, q, (int32_t)b->fat_pair[i].payload};
             }
             n++;
         }

@@ -14,10 +14,11 @@
 
 typedef struct kki_pair {
     int32_t a, b; ///< a < b
+    int32_t mark; ///< what the filter has said of it; 1 without a filter
 } kki_pair;
 
-/// Whether a pair may collide at all: must depend on the ids alone, because answers are kept.
-typedef bool kki_pair_filter(void *user, int32_t a, int32_t b);
+/// Whether a pair may collide at all; 0: never. Must depend on the ids alone, because answers are kept, and come with the pair.
+typedef int32_t kki_pair_filter(void *user, int32_t a, int32_t b);
 
 typedef struct kki_broad_phase_def {
     int32_t capacity;        ///< ids are 0 … capacity − 1

@@ -200,6 +200,8 @@ BODY void certify_body(const kki_problem *p, const double *lambda, double *u, kk
 // ---- rows stored tie by tie
 
 enum { CHUNK = KKI_BODY_PAD };
+/// Share of a bound, squared, that rounding does not make up for.
+static const double WELL_INSIDE = 0.98;
 
 typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
 
@@ -239,28 +241,50 @@ BODY void sparse_motion(const kki_sparse_problem *p, const double *lambda, doubl
     }
 }
 
-/// Rows of one tie: u = Yᵀ z + g + r λ, and the diagonal of G and compliance.
-BODY void sparse_rows(const kki_sparse_problem *p, const kki_tie *t, const double *lambda, const double *z, double *u,
-                      double *own) {
-    for (int r = 0; r < t->nrow; r++) {
-        own[r] = compliance(&p->rows, t->row + r);
-        u[t->row + r] = p->rows.g[t->row + r] + own[r] * lambda[t->row + r];
+/// Rows of one tie: u = Yᵀ z + g + r λ.
+BODY void sparse_rows(const kki_sparse_problem *p, const kki_tie *t, const double *lambda, const double *z, double *u) {
+    for (int r = t->row; r < t->row + t->nrow; r++) {
+        u[r] = p->rows.g[r] + compliance(&p->rows, r) * lambda[r];
     }
     for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
         const int w = width_of(p, t->body[side]);
         const double *x = z + p->first[t->body[side]];
         for (int r = 0; r < t->nrow; r++) {
-            const double *y = p->Y + t->side[side] + r * w;
-            u[t->row + r] += row_product(y, x, w);
-            own[r] += row_product(y, y, w);
+            u[t->row + r] += row_product(p->Y + t->side[side] + r * w, x, w);
         }
     }
 }
 
-BODY double sparse_scale(const kki_tie *t, const kki_block *block, const double *own) {
-    double scale = 0;
-    for (int r = block->row; r < block->row + kki_law_rows(block->law); r++) {
-        scale = larger(scale, own[r - t->row]);
+/// Diagonal of G and compliance.
+BODY double sparse_diagonal(const kki_sparse_problem *p, const kki_tie *t, int r) {
+    double own = compliance(&p->rows, t->row + r);
+    for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+        const int w = width_of(p, t->body[side]);
+        const double *y = p->Y + t->side[side] + r * w;
+        own += row_product(y, y, w);
+    }
+    return own;
+}
+
+/// Whether a contact's residual is the same for this scale and all larger ones: λ and s λ − ũ both lie well inside the cone, and with them
+/// every S λ − ũ = (S − s) λ + (s λ − ũ), S ≥ s. The residual is |ũ| then.
+BODY bool holds_inside(const kki_block *block, double scale, const double *lambda, const double *u) {
+    const double mu = block->friction, *l = lambda + block->row, *v = u + block->row;
+    const double n = scale * l[0] - (v[0] + mu * kki_norm2(v[1], v[2])), rim = mu * l[0], bound = mu * n;
+    const double x = scale * l[1] - v[1], y = scale * l[2] - v[2];
+    return block->law == KKI_LAW_CONTACT && block->adhesion == 0 && scale > 0 && l[0] > 0 && n > 0 &&
+           l[1] * l[1] + l[2] * l[2] <= WELL_INSIDE * (rim * rim) && x * x + y * y <= WELL_INSIDE * (bound * bound);
+}
+
+/// The largest of the block's diagonal, or as much of it as decides.
+BODY double sparse_scale(const kki_sparse_problem *p, const kki_tie *t, const kki_block *block, const double *lambda,
+                         const double *u) {
+    double scale = sparse_diagonal(p, t, block->row - t->row);
+    if (!holds_inside(block, scale, lambda, u)) {
+        scale = larger(0, scale);
+        for (int r = block->row + 1; r < block->row + kki_law_rows(block->law); r++) {
+            scale = larger(scale, sparse_diagonal(p, t, r - t->row));
+        }
     }
     return scale > 0 ? scale : 1;
 }
@@ -271,10 +295,9 @@ BODY void sparse_certify_body(const kki_sparse_problem *p, const double *lambda,
     sparse_motion(p, lambda, z);
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
-        double own[KKI_TIE_ROWS];
-        sparse_rows(p, t, lambda, z, u, own);
+        sparse_rows(p, t, lambda, z, u);
         for (int b = t->block; b < t->block + t->nblock; b++) {
-            judge(&p->rows, b, sparse_scale(t, &p->rows.block[b], own), lambda, u, c);
+            judge(&p->rows, b, sparse_scale(p, t, &p->rows.block[b], lambda, u), lambda, u, c);
         }
     }
     c->residual = __builtin_sqrt(c->residual);

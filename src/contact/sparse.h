@@ -70,6 +70,12 @@ void kki_sparse_work_destroy(kki_sparse_work *work);
 kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_options *options, kki_sparse_work *work,
                            double *lambda, double *u, kki_certificate *certificate, kki_solver_stats *stats);
 
+/// sparse_refine.c: the factor for the rows that are `held` (1 or 0, [nrow]); false where there is none. And λ changed, along these rows, so that the
+/// motion z [width] it leaves becomes next to nothing; as often as one likes.
+bool kki_sparse_refine_begin(const kki_sparse_problem *problem, kki_sparse_work *work, const double *held);
+void kki_sparse_refine(const kki_sparse_problem *problem, kki_sparse_work *work, const double *held, const double *z,
+                       double *lambda);
+
 /// Who asks for 1e-9 m/s wants things to stay where they are for minutes, and gets some digits more; who asks for less gets fewer.
 /// @param share  of the tolerance at which a search ends, or a warm start is left alone, at 1e-9
 static inline double kki_sparse_share(double share, double tolerance) {

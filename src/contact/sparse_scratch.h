@@ -84,6 +84,7 @@ typedef struct kki_sparse_scratch {
     double *centre, *shift; ///< [rows], [blocks] likewise
     int8_t *mode;           ///< [blocks] of the last Newton step
     bool is_steady;         ///< its modes were those of the step before
+    double sharpness;       ///< of sparse_refine.c
 } kki_sparse_scratch;
 
 typedef struct kki_sparse_kernels {

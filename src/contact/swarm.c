@@ -12,48 +12,55 @@ typedef struct pass {
     kki_swarm *s;
     const kki_swarm_batch *batch;
     const kk_workers *workers; ///< of this batch
-    int first;                 ///< bundle of the colour, or body of the batch
+    kki_swarm_visit *visit;    ///< the caller's, of a bundle
+    void *context;
+    int first; ///< bundle of the colour or the batch, or body of the batch
     int sweeps;
     bool backwards;
-    bool total;
-    double share, most;
+    bool total;  ///< wrenches of all sweeps so far
+    bool pushes; ///< and the sweep adds them up
+    double share;
 } pass;
 
-static void prepare_some(void *context, int first, int end, int worker) {
+static void visit(const pass *x, int bundle) {
+    if (x->visit) {
+        x->visit(x->context, bundle);
+    }
+}
+
+/// All that is done with a bundle before the first sweep, while it is near the processor.
+static void begin_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
-    for (int i = first; i < end; i++) {
-        x->s->kernels->prepare(x->s, x->first + i);
+    for (int i = x->first + first; i < x->first + end; i++) {
+        visit(x, i);
+        x->s->kernels->prepare(x->s, i);
+        x->s->kernels->push(x->s, i, false);
     }
 }
 
 static void push_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
-    for (int i = first; i < end; i++) {
-        x->s->kernels->push(x->s, x->first + i, x->total);
+    for (int i = x->first + first; i < x->first + end; i++) {
+        x->s->kernels->push(x->s, i, x->total);
     }
 }
 
 static void sweep_some(void *context, int first, int end, int worker) {
     const pass *x = context;
-    (void)worker;
     x->s->kernels->sweep(x->s, x->first + first, x->first + end, x->backwards);
+    if (x->pushes) {
+        push_some(context, first, end, worker);
+    }
 }
 
 static void judge_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
-    for (int i = first; i < end; i++) {
-        x->s->kernels->judge(x->s, x->first + i);
-    }
-}
-
-static void repose_some(void *context, int first, int end, int worker) {
-    const pass *x = context;
-    (void)worker;
-    for (int i = first; i < end; i++) {
-        x->s->kernels->repose(x->s, x->first + i, x->most);
+    for (int i = x->first + first; i < x->first + end; i++) {
+        x->s->kernels->judge(x->s, i);
+        visit(x, i);
     }
 }
 
@@ -70,11 +77,52 @@ static void coast_some(void *context, int first, int end, int worker) {
 }
 
 /// Bundles of one colour: a piece a worker, for they are all alike, and there are many colours to a pass.
-static void share_colour(pass *x, int colour, kki_share *share) {
-    x->first = x->batch->start[colour];
-    const int count = x->batch->start[colour + 1] - x->first, workers = x->workers ? x->workers->count : 1;
+static void share_colour(pass *x, const kki_swarm_chunk *chunk, int colour, kki_share *share) {
+    x->first = chunk->start[colour];
+    const int count = chunk->start[colour + 1] - x->first, workers = x->workers ? x->workers->count : 1;
     const int fair = count / workers;
     kki_workers_share(x->workers, count, fair > SWEEP_GRAIN ? fair : SWEEP_GRAIN, share, x);
+}
+
+/// A chunk colour by colour, in their order or the other way round.
+static void share_chunk(pass *x, const kki_swarm_chunk *chunk, kki_share *share) {
+    for (int c = 0; c < chunk->colours; c++) {
+        share_colour(x, chunk, x->backwards ? chunk->colours - 1 - c : c, share);
+    }
+}
+
+/// Chunks of a group, of which a worker does whole ones.
+typedef struct group {
+    const pass *x;
+    kki_share *share;
+    int first; ///< chunk
+} group;
+
+static void share_some_chunks(void *context, int first, int end, int worker) {
+    const group *g = context;
+    (void)worker;
+    for (int i = g->first + first; i < g->first + end; i++) {
+        pass alone = *g->x;
+        alone.workers = NULL;
+        share_chunk(&alone, &g->x->s->chunk[i], g->share);
+    }
+}
+
+/// All bundles of a batch: what writes to the same body comes one behind the other, in an order that does not depend on who does it.
+static void share_bundles(pass *x, kki_share *share) {
+    const kki_swarm_chunk *chunk = x->s->chunk;
+    const int first = x->batch->chunk, last = x->batch->chunk_end - 1, step = x->backwards ? -1 : 1;
+    for (int i = x->backwards ? last : first, next = 0; i >= first && i <= last; i = next) {
+        for (next = i + step; next >= first && next <= last && chunk[next].group == chunk[i].group;) {
+            next += step;
+        }
+        if (next == i + step) {
+            share_chunk(x, &chunk[i], share);
+            continue;
+        }
+        group g = {x, share, x->backwards ? next + 1 : i};
+        kki_workers_share(x->workers, next > i ? next - i : i - next, 1, share_some_chunks, &g);
+    }
 }
 
 static void share_bodies(pass *x, kki_share *share) {
@@ -86,7 +134,7 @@ static void share_bodies(pass *x, kki_share *share) {
 
 /// Those that are so large that one worker would still be at it when all others are done go by all of them, one behind the other.
 static bool is_large(const kki_swarm *s, const kki_swarm_batch *b) {
-    return s->workers && b->points >= 2 * KKI_SWARM_BATCH;
+    return s->workers && b->points >= 2 * KKI_SWARM_BATCH && 2 * (int64_t)b->points * s->workers->count > s->points;
 }
 
 typedef struct batches {
@@ -119,6 +167,10 @@ static void clear_behind(kki_swarm *s) {
 void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context) {
     batches x = {s, work, context};
     clear_behind(s);
+    s->points = 0;
+    for (int i = 0; i < s->nbatch; i++) {
+        s->points += s->batch[i].points;
+    }
     for (int i = 0; i < s->nbatch; i++) {
         if (is_large(s, &s->batch[i])) {
             work(context, &s->batch[i], s->workers);
@@ -129,30 +181,31 @@ void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context) {
 
 // ---- passes over one batch
 
-/// Velocities of λ, or of its share.
-static void move(pass *x, double share, bool total) {
-    kki_swarm *s = x->s;
+static void forget_wrenches(pass *x) {
     const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
-    x->share = share;
+    memset(x->s->wrench + first, 0, sizeof *x->s->wrench * (end - first));
+}
+
+static void push(pass *x, bool total) {
     x->total = total;
-    memset(s->wrench + first, 0, sizeof *s->wrench * (end - first));
-    for (int c = 0; c < x->batch->colours; c++) {
-        share_colour(x, c, push_some);
-    }
+    forget_wrenches(x);
+    share_bundles(x, push_some);
+}
+
+/// Velocities of the wrenches at a share of the step.
+static void answer(pass *x, double share) {
+    x->share = share;
     share_bodies(x, answer_some);
 }
 
-/// All colours, in their order or the other way round.
 static void sweep(pass *x, bool backwards) {
     x->backwards = backwards;
-    for (int c = 0; c < x->batch->colours; c++) {
-        share_colour(x, backwards ? x->batch->colours - 1 - c : c, sweep_some);
-    }
+    share_bundles(x, sweep_some);
 }
 
 static bool bounces(const kki_swarm *s, const kki_swarm_batch *b) {
     bool any = false;
-    for (int i = b->start[0]; i < b->start[b->colours]; i++) {
+    for (int i = b->bundle; s->may_bounce && i < b->bundle_end; i++) {
         any |= s->bundle[i].bounces != 0;
     }
     return any;
@@ -160,7 +213,7 @@ static bool bounces(const kki_swarm *s, const kki_swarm_batch *b) {
 
 /// λ of the points of bundles first … end − 1: those of the step from those of a share, or all so far from those of the step.
 static void for_whole_step(kki_swarm *s, const kki_swarm_batch *b, int sweeps, bool is_end) {
-    for (int i = b->start[0]; i < b->start[b->colours]; i++) {
+    for (int i = b->bundle; i < b->bundle_end; i++) {
         for (int k = s->bundle[i].first; k < s->bundle[i].first + s->bundle[i].points; k++) {
             kki_swarm_point *p = &s->point[k];
             for (int j = 0; j < 3 * KKI_SWARM_LANES; j++) {
@@ -174,38 +227,48 @@ static void for_whole_step(kki_swarm *s, const kki_swarm_batch *b, int sweeps, b
 
 static void solve_whole_step(pass *x) {
     for_whole_step(x->s, x->batch, x->sweeps, false);
-    move(x, 1, false);
+    push(x, false);
+    answer(x, 1);
     for (int k = 0; k < x->sweeps; k++) {
         sweep(x, false);
     }
     for_whole_step(x->s, x->batch, x->sweeps, true);
+    push(x, true);
 }
 
-static void solve_batch(pass *x) {
-    for (int c = 0; c < x->batch->colours; c++) {
-        share_colour(x, c, prepare_some);
-    }
-    if (bounces(x->s, x->batch)) {
-        solve_whole_step(x);
-        return;
-    }
-    move(x, 1.0 / x->sweeps, false);
+/// The last sweep adds up what all have done.
+static void solve_in_shares(pass *x) {
+    answer(x, 1.0 / x->sweeps);
     for (int k = 0; k < x->sweeps; k++) {
         if (k > 0) {
             share_bodies(x, coast_some);
+        }
+        if (k == x->sweeps - 1) {
+            forget_wrenches(x);
+            x->total = x->pushes = true;
         }
         sweep(x, false);
     }
 }
 
+static void solve_batch(pass *x) {
+    forget_wrenches(x);
+    share_bundles(x, begin_some);
+    if (bounces(x->s, x->batch)) {
+        solve_whole_step(x);
+    } else {
+        solve_in_shares(x);
+    }
+}
+
 static void judge_batch(pass *x) {
     kki_swarm *s = x->s;
-    const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
+    const kki_swarm_batch *b = x->batch;
+    const size_t first = KKI_SWARM_BODY * (size_t)b->body, end = KKI_SWARM_BODY * (size_t)b->body_end;
     memcpy(s->before + first, s->free + first, sizeof *s->free * (end - first));
-    move(x, 1, true);
-    for (int c = 0; c < x->batch->colours; c++) {
-        share_colour(x, c, judge_some);
-    }
+    answer(x, 1);
+    x->first = b->bundle;
+    kki_workers_share(x->workers, b->bundle_end - b->bundle, PASS_GRAIN, judge_some, x);
 }
 
 /// There and back in turn: what one end of a stack is given first in one sweep the other is in the next.
@@ -220,23 +283,22 @@ static void repair_batch(pass *x) {
 
 // ---- for callers
 
-void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps) {
-    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps};
+void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps,
+                     kki_swarm_visit *begin, void *context) {
+    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps, .visit = begin, .context = context};
     solve_batch(&x);
 }
 
-void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers) {
-    pass x = {.s = s, .batch = batch, .workers = workers};
+void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, kki_swarm_visit *finish,
+                     void *context) {
+    pass x = {.s = s, .batch = batch, .workers = workers, .visit = finish, .context = context};
     judge_batch(&x);
 }
 
-bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps, double most) {
-    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps, .most = most};
-    const int first = batch->start[0], end = batch->start[batch->colours];
-    x.first = first;
-    kki_workers_share(workers, end - first, PASS_GRAIN, repose_some, &x);
+bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps) {
+    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps};
     bool needed = false;
-    for (int i = first; i < end; i++) {
+    for (int i = batch->bundle; i < batch->bundle_end; i++) {
         for (int l = 0; l < KKI_SWARM_LANES; l++) {
             needed |= s->proof[i].deepest[l] < 0;
         }

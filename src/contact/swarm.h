@@ -47,12 +47,13 @@ typedef struct kki_swarm_point {
     _Alignas(64) double arm
         [2][3][KKI_SWARM_LANES]; ///< from the centres of A and B; once prepared, of several points in the face's axes
     double inverse_n[KKI_SWARM_LANES];    ///< 1/Gnn; 0: nothing moves it
-    double across[2][KKI_SWARM_LANES];    ///< Gn1, Gn2
     double inverse_t[3][KKI_SWARM_LANES]; ///< of the tangential 2 × 2: 11, 12, 22
-    double step[KKI_SWARM_LANES];         ///< 1 over its larger eigenvalue
+    double follow[2][KKI_SWARM_LANES];    ///< the same times (Gn1, Gn2): friction that the normal impulse asks for
     double g[3][KKI_SWARM_LANES];
     double lambda[3][KKI_SWARM_LANES]; ///< of one sweep's share of the step
     double total[3][KKI_SWARM_LANES];  ///< of all so far
+    double across[2][KKI_SWARM_LANES]; ///< Gn1, Gn2; with the next for what slides
+    double step[KKI_SWARM_LANES];      ///< 1 over the larger eigenvalue of the tangential 2 × 2
 } kki_swarm_point;
 
 /// The same points: what only their beginning and their end need.
@@ -76,22 +77,35 @@ typedef struct kki_swarm_proof {
 
 struct kki_swarm_kernels;
 
+/// Faces that are swept colour by colour. Those of a large island are cut into several in the order they come, so that a chunk's numbers, its
+/// bodies' and the caller's are near each other; and chunks get groups as faces get colours: those of one share no moving body.
+typedef struct kki_swarm_chunk {
+    int32_t group;
+    int32_t colours, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    int32_t face, face_end;                        ///< the caller's
+} kki_swarm_chunk;
+
 /// Faces that share no body with those of other batches: islands, several where they are small. A batch is swept to its end before the next, so
 /// that its numbers stay near the processor; and workers take one each.
 typedef struct kki_swarm_batch {
-    int32_t colours, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    int32_t chunk, chunk_end; ///< group by group
+    int32_t bundle, bundle_end;
     int32_t body, body_end;
     int32_t points;
 } kki_swarm_batch;
 
-/// Points from which on a batch is full.
-enum { KKI_SWARM_BATCH = 1024 };
+/// Points from which on a batch is full, from which on it is cut into chunks, and of each of those.
+enum { KKI_SWARM_BATCH = 1024, KKI_SWARM_LARGE = 8192, KKI_SWARM_CHUNK = 2048 };
 
 typedef struct kki_swarm {
     const struct kki_swarm_kernels *kernels; ///< what this CPU runs
     const kk_workers *workers;               ///< NULL: the calling thread alone
+    bool may_bounce;                         ///< some bundle may say so
     int32_t nbody, count, nbatch;            ///< count: of bundles
     kki_swarm_batch *batch;
+    int32_t nchunk;
+    int32_t points; ///< of all batches
+    kki_swarm_chunk *chunk;
     kki_swarm_bundle *bundle;
     kki_swarm_point *point;
     kki_swarm_end *end;
@@ -123,15 +137,18 @@ typedef struct kki_swarm_kernels {
 const kki_swarm_kernels *kki_swarm_kernels_at(int index);
 const kki_swarm_kernels *kki_swarm_kernels_best(void);
 
-/// Most batches, bundles, and blocks of four points, where each colour's faces are sorted by their number of points.
+/// Most batches, chunks, bundles, and blocks of four points, where each colour's faces are sorted by their number of points.
 static inline size_t kki_swarm_batches(int points) {
     return (size_t)points / KKI_SWARM_BATCH + 1;
 }
+static inline size_t kki_swarm_chunks(int points) {
+    return (size_t)points / KKI_SWARM_CHUNK + kki_swarm_batches(points);
+}
 static inline size_t kki_swarm_bundles(int points) {
-    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * kki_swarm_batches(points);
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * kki_swarm_chunks(points);
 }
 static inline size_t kki_swarm_blocks(int points) {
-    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * KKI_SWARM_POINTS * kki_swarm_batches(points);
+    return (size_t)points / KKI_SWARM_LANES + KKI_SWARM_COLOURS * KKI_SWARM_POINTS * kki_swarm_chunks(points);
 }
 
 /// What is done with a batch from its beginning to its end. @param workers  that are free for it; NULL: none
@@ -139,11 +156,17 @@ typedef void kki_swarm_work(void *context, const kki_swarm_batch *batch, const k
 /// All batches: a worker each, and large ones by all workers.
 void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context);
 
-/// λ of the budget's sweeps, from each point's share in `lambda`: into `total`.
-void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps);
-/// The proof of `total`, at velocities made anew from it.
-void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers);
-/// The position pass; false where there is nothing to repair. Velocities are those it moves bodies with.
-bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps, double most);
+/// What the caller does with a bundle.
+typedef void kki_swarm_visit(void *context, int bundle);
+
+/// λ of the budget's sweeps, from each point's share in `lambda`: into `total`. @param begin  fills a bundle and its points; NULL: they are
+void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps,
+                     kki_swarm_visit *begin, void *context);
+/// The proof of `total`, at velocities made anew from it. @param finish  behind the proof of a bundle; NULL: nothing
+void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, kki_swarm_visit *finish,
+                     void *context);
+/// The position pass over bundles that it has been posed for (kernels, repose); false where there is nothing to repair. Velocities are those it
+/// moves bodies with.
+bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps);
 
 #endif

@@ -7,6 +7,7 @@
 
 typedef double quad __attribute__((vector_size(32), may_alias));
 typedef int64_t mask __attribute__((vector_size(32), may_alias));
+typedef int64_t half __attribute__((vector_size(16)));
 
 enum { LANES = KKI_SWARM_LANES };
 
@@ -21,6 +22,11 @@ BODY quad pick(mask m, quad a, quad b) {
 
 BODY quad all(double x) {
     return (quad){x, x, x, x};
+}
+
+BODY bool is_everywhere(mask m) {
+    const half both = __builtin_shufflevector(m, m, 0, 1) & __builtin_shufflevector(m, m, 2, 3);
+    return (both[0] & both[1]) != 0;
 }
 
 BODY quad root(quad a) {
@@ -133,22 +139,28 @@ BODY int32_t none_of(const kki_swarm *s) {
 
 // ---- the sweep
 
-/// The normal, then friction with it, within the disc. Outside the disc the step is a number, because projecting Gtt⁻¹ u has a wrong
-/// fixed point.
-BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l) {
-    const quad *across = (const quad *)p->across, *T = (const quad *)p->inverse_t, zero = all(0);
-    const quad n = l.x - u.x * *(const quad *)p->inverse_n, x = pick(n > zero, n, zero);
-    const quad dn = x - l.x, u1 = u.y + across[0] * dn, u2 = u.z + across[1] * dn;
-    const quad rim = friction * x, area = rim * rim, h = *(const quad *)p->step;
-    const quad a1 = l.y - (T[0] * u1 + T[1] * u2), a2 = l.z - (T[1] * u1 + T[2] * u2);
-    const mask inside = a1 * a1 + a2 * a2 <= area, closed = inside | ~(rim > zero);
-    const vec held = {x, pick(inside, a1, zero), pick(inside, a2, zero)};
-    if (closed[0] & closed[1] & closed[2] & closed[3]) {
-        return held; // most often: a root and a division less
+/// What a point's step adds to its impulses. A sweep waits for one point's before the next one's can begin, so what the first needs of a sum comes last:
+/// friction is ready for any normal impulse before that is known, F = −(T u + T G dn), and nobody waits for the disc where all are within it.
+/// Outside the disc the step is a number, because projecting Gtt⁻¹ u has a wrong fixed point. @param in_row  a point waits for this one
+BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l, bool in_row) {
+    const quad *T = (const quad *)p->inverse_t, *follow = (const quad *)p->follow, zero = all(0);
+    const quad opens = zero - l.x, moves = zero - u.x * *(const quad *)p->inverse_n;
+    const quad dn = pick(moves > opens, moves, opens), x = l.x + dn, rim = friction * x, area = rim * rim;
+    const quad d1 = zero - ((T[0] * u.y + T[1] * u.z) + follow[0] * dn), a1 = l.y + d1;
+    const quad d2 = zero - ((T[1] * u.y + T[2] * u.z) + follow[1] * dn), a2 = l.z + d2;
+    const mask inside = a1 * a1 + a2 * a2 <= area;
+    if (in_row && is_everywhere(inside)) {
+        return (vec){dn, d1, d2};
     }
-    const quad b1 = l.y - h * u1, b2 = l.z - h * u2, t = b1 * b1 + b2 * b2;
+    const mask closed = inside | ~(rim > zero);
+    const vec held = {dn, pick(inside, a1, zero) - l.y, pick(inside, a2, zero) - l.z};
+    if (is_everywhere(closed)) {
+        return held; // a root and a division less
+    }
+    const quad *across = (const quad *)p->across, h = *(const quad *)p->step;
+    const quad b1 = l.y - h * (u.y + across[0] * dn), b2 = l.z - h * (u.z + across[1] * dn), t = b1 * b1 + b2 * b2;
     const quad f = pick(t > area, rim / root(t), all(1));
-    return (vec){x, pick(closed, held.y, f * b1), pick(closed, held.z, f * b2)};
+    return (vec){dn, pick(closed, held.y, f * b1 - l.y), pick(closed, held.z, f * b2 - l.z)};
 }
 
 BODY vec point_velocity(const kki_swarm_point *p, const twist *a, const twist *b) {
@@ -178,18 +190,19 @@ BODY vec turn_by(const kki_swarm_bundle *b, int side, vec n) {
 /// only.
 typedef struct {
     vec v, wa, wb; ///< of B against A, and turning
-    vec sum;       ///< of impulses so far
+    vec v0;        ///< v at the beginning
 } face;
 
 BODY face face_begin(const kki_swarm *s, const kki_swarm_bundle *b) {
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
-    return (face){
-        along(n, t1, t2, sub(B.v, A.v)), along(n, t1, t2, A.w), along(n, t1, t2, B.w), {all(0), all(0), all(0)}};
+    const vec v = along(n, t1, t2, sub(B.v, A.v));
+    return (face){v, along(n, t1, t2, A.w), along(n, t1, t2, B.w), v};
 }
 
 /// A point's new impulses, and their sum over sweeps.
-BODY void take_over(kki_swarm_point *p, vec x) {
+BODY void take_over(kki_swarm_point *p, vec l, vec F) {
+    const vec x = add(l, F);
     quad *lambda = (quad *)p->lambda, *total = (quad *)p->total;
     lambda[0] = x.x;
     lambda[1] = x.y;
@@ -204,10 +217,9 @@ BODY void face_step(const kki_swarm *s, const kki_swarm_bundle *b, int number, f
     const quad *m = (const quad *)b->answer;
     const vec l = vec_load(p->lambda), ra = vec_load(p->arm[0]), rb = vec_load(p->arm[1]);
     const vec u = add(add(f->v, vec_load(p->g)), sub(cross(f->wb, rb), cross(f->wa, ra)));
-    const vec x = step_of(p, *(const quad *)b->friction, u, l), F = sub(x, l);
-    take_over(p, x);
+    const vec F = step_of(p, *(const quad *)b->friction, u, l, true);
+    take_over(p, l, F);
     f->v = add(f->v, scale(F, m[0] + m[1]));
-    f->sum = add(f->sum, F);
     f->wa = sub(f->wa, turn_by(b, 0, cross(ra, F)));
     f->wb = add(f->wb, turn_by(b, 1, cross(rb, F)));
 }
@@ -217,9 +229,10 @@ BODY void face_end(const kki_swarm *s, const kki_swarm_bundle *b, const face *f)
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const quad *m = (const quad *)b->answer;
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
-    const vec F = across(n, t1, t2, f->sum);
-    A.v = sub(A.v, scale(F, m[0]));
-    B.v = add(B.v, scale(F, m[1]));
+    const vec dv = across(n, t1, t2, sub(f->v, f->v0));
+    const quad sum = m[0] + m[1], whole = pick(sum > all(0), all(1) / sum, all(0));
+    A.v = sub(A.v, scale(dv, m[0] * whole));
+    B.v = add(B.v, scale(dv, m[1] * whole));
     A.w = across(n, t1, t2, f->wa);
     B.w = across(n, t1, t2, f->wb);
     twist_store(A, b->at[0], none, s->velocity);
@@ -255,8 +268,8 @@ BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
     kki_swarm_point *p = &s->point[b->first];
     const vec l = vec_load(p->lambda);
     const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
-    const vec x = step_of(p, friction, u, l), F = across(n, t1, t2, sub(x, l));
-    take_over(p, x);
+    const vec d = step_of(p, friction, u, l, false), F = across(n, t1, t2, d);
+    take_over(p, l, d);
     A.v = sub(A.v, scale(F, m[0]));
     B.v = add(B.v, scale(F, m[1]));
     A.w = sub(A.w, turn_by(b, 0, cross(vec_load(p->arm[0]), F)));
@@ -284,13 +297,14 @@ BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, boo
 
 /// G of one point. What does not exist, or has a singular G, is moved by nothing.
 BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n, vec t1, vec t2, const response *a,
-                        const response *c) {
+                        const response *c, bool is_round) {
     quad nn = a->m + c->m, t11 = nn, t22 = nn, n1 = all(0), n2 = n1, t12 = n1;
     const quad zero = all(0), one = all(1);
     for (int side = 0; side < 2; side++) {
         const vec r = vec_load(p->arm[side]), x = cross(r, n), y = cross(r, t1), z = cross(r, t2);
         const response *k = side ? c : a;
-        const vec Jx = turn(k, x), Jy = turn(k, y), Jz = turn(k, z);
+        const vec Jx = is_round ? scale(x, k->xx) : turn(k, x), Jy = is_round ? scale(y, k->xx) : turn(k, y);
+        const vec Jz = is_round ? scale(z, k->xx) : turn(k, z);
         nn += dot(x, Jx);
         n1 += dot(x, Jy);
         n2 += dot(x, Jz);
@@ -298,16 +312,19 @@ BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n
         t12 += dot(y, Jz);
         t22 += dot(z, Jz);
     }
-    const quad D = t11 * t22 - t12 * t12, half = all(0.5) * (t11 - t22);
-    const quad most = all(0.5) * (t11 + t22) + root(half * half + t12 * t12);
+    const quad D = t11 * t22 - t12 * t12, apart = all(0.5) * (t11 - t22);
+    const quad most = all(0.5) * (t11 + t22) + root(apart * apart + t12 * t12);
     const mask good = exists & (nn > zero) & (D > zero);
     const quad f = pick(good, one / D, zero);
     *(quad *)p->inverse_n = pick(good, one / nn, zero);
     ((quad *)p->across)[0] = n1;
     ((quad *)p->across)[1] = n2;
-    ((quad *)p->inverse_t)[0] = f * t22;
-    ((quad *)p->inverse_t)[1] = zero - f * t12;
-    ((quad *)p->inverse_t)[2] = f * t11;
+    const quad T11 = f * t22, T12 = zero - f * t12, T22 = f * t11;
+    ((quad *)p->inverse_t)[0] = T11;
+    ((quad *)p->inverse_t)[1] = T12;
+    ((quad *)p->inverse_t)[2] = T22;
+    ((quad *)p->follow)[0] = T11 * n1 + T12 * n2;
+    ((quad *)p->follow)[1] = T12 * n1 + T22 * n2;
     *(quad *)p->step = pick(good, one / most, zero);
     *(quad *)e->scale = pick(good, larger(nn, larger(t11, t22)), one);
 }
@@ -322,6 +339,9 @@ BODY void keep_answer(kki_swarm_bundle *b, int side, const response *k) {
     quad *to = (quad *)b->answer, *rest = to + 4 + 5 * side;
     to[side] = k->m;
     to[2 + side] = k->xx;
+    if (b->is_round) {
+        return;
+    }
     rest[0] = k->yy;
     rest[1] = k->zz;
     rest[2] = k->xy;
@@ -359,17 +379,21 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
     const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
     response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
     quad fastest = all(0);
+    b->is_round = is_all(a.is_round) && is_all(c.is_round);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
         const int32_t *have = b->count, number = k - b->first; // lanes with fewer points have empty ones
         const mask exists = {-(have[0] > number), -(have[1] > number), -(have[2] > number), -(have[3] > number)};
-        prepare_point(p, &s->end[k], exists, n, t1, t2, &a, &c);
+        if (b->is_round) {
+            prepare_point(p, &s->end[k], exists, n, t1, t2, &a, &c, true);
+        } else {
+            prepare_point(p, &s->end[k], exists, n, t1, t2, &a, &c, false);
+        }
         const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
         const quad most = larger(larger(size_of(u.x), size_of(u.y)), size_of(u.z));
         fastest = larger(pick(exists, most, all(0)), fastest);
     }
     *(quad *)s->proof[bundle].fastest = fastest;
-    b->is_round = is_all(a.is_round) && is_all(c.is_round);
     if (b->points > 1) {
         turn_face(s, b, &a, &c);
     }

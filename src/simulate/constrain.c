@@ -323,16 +323,18 @@ void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
 void kki_constrain(const kk_model *model, kk_simulator *s) {
     s->nconstraint = s->nparts = 0;
     kki_loose_choose(model, s);
-    for (int i = 0; i < s->ncontact; i++) {
+    for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) {
         if (!kki_loose_has_contact(s, i)) {
             constrain_contact(model, s, i);
         }
     }
-    for (int i = 1; i < model->nnode; i++) {
-        constrain_limits(model, s, i);
-    }
-    for (int i = 0; i < model->nv; i++) {
-        constrain_friction(model, s, i);
+    if (!s->loose.is_everything) { // which have neither limits nor friction in their joints
+        for (int i = 1; i < model->nnode; i++) {
+            constrain_limits(model, s, i);
+        }
+        for (int i = 0; i < model->nv; i++) {
+            constrain_friction(model, s, i);
+        }
     }
     kki_constrain_tendons(model, s);
     for (int i = 0; i < model->nactuator; i++) {

@@ -1,5 +1,5 @@
 /// Models of lone bodies and nothing else: what step.c does for all nodes, body by body. Each body's numbers are read once where they are wanted
-/// several times, and workers share the bodies. The same operations as step.c's, so the same bits.
+/// several times, and workers share the bodies. The same operations as step.c's; bodies of the swarm (loose.c) need fewer.
 #include <string.h>
 
 #include "simulate/drift.h"
@@ -38,16 +38,32 @@ void kki_crowd_go_to_middle(const kk_model *m, kk_simulator *s) {
     share(m, s, go_some);
 }
 
-static void free_some(void *context, int first, int end, int worker) {
-    const crowding *x = context;
+static int is_in_swarm(const crowding *x, int node) {
+    return kki_loose_has_tree(x->s, x->m->node_tree[node]);
+}
+
+static void free_run(const crowding *x, int first, int end) {
     kk_simulator *s = x->s;
-    (void)worker;
-    s->data->kernels->kick_factor_some(x->m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y, first + 1,
-                                       end + 1);
-    for (int i = first + 1; i <= end; i++) {
+    s->data->kernels->kick_factor_some(x->m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y, first, end);
+    for (int i = first; i < end; i++) {
         const int dof = x->m->node[i].v_index;
         for (int k = dof; k < dof + 6; k++) {
             s->y_free[k] = s->y_end[k] = s->y_drift[k] = s->y[k] + s->h * s->E[k];
+        }
+    }
+}
+
+/// The swarm needs no factor of its bodies (loose.c).
+static void free_some(void *context, int first, int end, int worker) {
+    const crowding *x = context;
+    (void)worker;
+    for (int i = first + 1, next = 0; i <= end; i = next) {
+        const int is_loose = is_in_swarm(x, i);
+        for (next = i + 1; next <= end && is_in_swarm(x, next) == is_loose;) {
+            next++;
+        }
+        if (!is_loose) {
+            free_run(x, i, next);
         }
     }
 }
@@ -56,9 +72,13 @@ void kki_crowd_move_freely(const kk_model *m, kk_simulator *s) {
     share(m, s, free_some);
 }
 
-/// v + X (y − y₀) of one body.
+/// v + X (y − y₀) of one body; nothing where y is nothing.
 static void velocity_of(const kk_model *m, kk_simulator *s, int node, const double *y, double *v) {
     const int dof = m->node[node].v_index;
+    if (kki_is_zero(y + dof, 6)) {
+        memset(v + dof, 0, 6 * sizeof *v);
+        return;
+    }
     for (int k = dof; k < dof + 6; k++) {
         s->dv[k] = y[k] - s->y[k];
     }
@@ -68,17 +88,25 @@ static void velocity_of(const kk_model *m, kk_simulator *s, int node, const doub
     }
 }
 
+/// After the kick, and those that it moves with.
+static void velocities_of(const kk_model *m, kk_simulator *s, int node) {
+    const int dof = m->node[node].v_index;
+    velocity_of(m, s, node, s->y_end, s->v_kicked);
+    if (memcmp(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y_end) == 0) {
+        memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
+    } else {
+        velocity_of(m, s, node, s->y_drift, s->drift);
+    }
+}
+
 static void move_some(void *context, int first, int end, int worker) {
     const crowding *x = context;
     kk_simulator *s = x->s;
     (void)worker;
     for (int i = first + 1; i <= end; i++) {
         const int dof = x->m->node[i].v_index;
-        velocity_of(x->m, s, i, s->y_end, s->v_kicked);
-        if (memcmp(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y_end) == 0) {
-            memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
-        } else {
-            velocity_of(x->m, s, i, s->y_drift, s->drift);
+        if (!is_in_swarm(x, i)) {
+            velocities_of(x->m, s, i);
         }
         for (int k = dof; k < dof + 6; k++) {
             s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;

@@ -203,22 +203,35 @@ static const double *find_pair(memory_book *book, int first, int second) {
     return NULL;
 }
 
-/// The new contact of `from` … `end` − 1 an old one lives on in: the same feature, or else the nearest place.
-static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) {
-    const uint64_t feature = (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
+static uint64_t feature_of(const double *old) {
+    return (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
+}
+
+/// The new contact of `from` … `end` − 1 that is nearest to the place of an old one.
+static kki_contact *nearest(kk_simulator *s, int from, int end, const double *old) {
     const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
     for (int i = from; i < end; i++) {
-        kki_contact *c = &s->contact[i];
-        const kk_vec3 d = kk_vec3_sub(c->position, place);
-        const double distance = c->feature == feature ? -1 : kk_vec3_dot(d, d);
+        const kk_vec3 d = kk_vec3_sub(s->contact[i].position, place);
+        const double distance = kk_vec3_dot(d, d);
         if (distance < least) {
             least = distance;
-            best = c;
+            best = &s->contact[i];
         }
     }
     return best;
+}
+
+/// The one it lives on in: the same feature, or else the nearest place.
+static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) {
+    const uint64_t feature = feature_of(old);
+    for (int i = from; i < end; i++) {
+        if (s->contact[i].feature == feature) {
+            return &s->contact[i];
+        }
+    }
+    return nearest(s, from, end, old);
 }
 
 /// Old contacts of a pair: the mark stands on the first, and is put behind the last; gives how many there are.
@@ -241,8 +254,11 @@ static void inherit(kk_simulator *s, int from, int end, const double *old, int c
         if (!c) {
             continue; // so far away that distances are no numbers
         }
-        c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(old_vec(old + KKI_WARM_FORCE), s->h));
-        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(old_vec(old + KKI_WARM_MOMENT), s->h));
+        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE), moment = old_vec(old + KKI_WARM_MOMENT);
+        c->kept = kk_vec3_add(c->kept, force);
+        c->kept_moment = kk_vec3_add(c->kept_moment, moment);
+        c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
+        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
     }
 }
 

@@ -67,15 +67,6 @@ static kk_quat turn_of(kk_vec3 theta) {
 
 // ---- free roots
 
-static int is_zero(const double *x, int n) {
-    for (int i = 0; i < n; i++) {
-        if (x[i] != 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /// R_WJ0 of the joint's placement: q's quaternion and position are seen from there. Lengths and world constancy do not
 /// depend on it, so it can be left out of everything here.
 ///
@@ -214,7 +205,7 @@ static void drift_ball(double h, const double *w, double *q, double *v) {
 /// Centre of mass straight on, momentum kept.
 /// @param w  velocity to move with, in the axes at the start    @param v  velocity to carry along
 static void drift_lone(const kki_node *n, double h, int is_rough, const double *w, double *q, double *v) {
-    if (is_zero(w, 3) && is_zero(v, 3)) {
+    if (kki_is_zero(w, 3) && kki_is_zero(v, 3)) {
         store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(load_quat(q), load3(w + 3)), h)));
         return; // it does not turn
     }
@@ -249,7 +240,7 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
 
 static void drift_node(const kki_node *n, int nv, double h, int is_rough, const double *w, double *q, double *v) {
     // what stands still keeps its bits
-    if (nv > 1 && is_zero(w, nv)) {
+    if (nv > 1 && kki_is_zero(w, nv)) {
         return;
     }
     if (n->type == KKI_NODE_FREE && n->parent == 0) {

@@ -4,6 +4,14 @@
 
 #include "model/model.h"
 
+static inline int kki_is_zero(const double *x, int n) {
+    int all = 1;
+    for (int i = 0; i < n && all; i++) {
+        all = x[i] == 0;
+    }
+    return all;
+}
+
 /// Moves q along v for `time`. A free root keeps its velocity in world axes, a lone body its angular momentum, so v of
 /// those changes its numbers.
 /// @param q [nq], v [nv]  changed in place

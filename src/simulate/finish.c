@@ -29,8 +29,10 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     const double *u = s->u + c->row, *bias = s->bias + c->row, ratio = law->ratio;
     k->impulse = force_of(law, k, s->lambda + c->row);
     k->moment = moment_of(law, k, s->lambda + c->row);
-    k->kept = force_of(law, k, s->kept + c->row);
-    k->kept_moment = moment_of(law, k, s->kept + c->row);
+    if (!s->island[c->island].stands) { // else the force of the last step, to the bit
+        k->kept = kk_vec3_scale(force_of(law, k, s->kept + c->row), 1 / s->h);
+        k->kept_moment = kk_vec3_scale(moment_of(law, k, s->kept + c->row), 1 / s->h);
+    }
     k->friction = s->block[c->block].friction;
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
 }

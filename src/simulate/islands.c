@@ -19,6 +19,10 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
     }
     for (int i = 0; i < s->nconstraint; i++) {
         kki_constraint *c = &s->constraint[i];
+        if (i > 0 && c->dof[0] == c[-1].dof[0] && c->dof[1] == c[-1].dof[1]) { // points of one face follow one another
+            c->island = c[-1].island;
+            continue;
+        }
         const int a = tree_of_dof(m, c->dof[0]), b = tree_of_dof(m, c->dof[1]);
         if (a >= 0 && b >= 0) {
             kki_sets_unite(parent, a, b);
@@ -26,7 +30,9 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
         c->island = a >= 0 ? a : b; // a tree of its, until islands have numbers
     }
     for (int i = 0; i < s->nconstraint; i++) {
-        island[kki_sets_find(parent, s->constraint[i].island)] = 0; // this one counts
+        if (i == 0 || s->constraint[i].island != s->constraint[i - 1].island) {
+            island[kki_sets_find(parent, s->constraint[i].island)] = 0; // this one counts
+        }
     }
     s->nisland = 0;
     for (int t = 0; t < m->ntree; t++) {

@@ -12,7 +12,8 @@
 /// corner before the other, and shake what stands. By a fifth of the budget's sweeps.
 static const double SLOP = 0.01, REPAIR = 0.2;
 enum { REPAIRS = 5 };
-enum { FACE_GRAIN = 8, BODY_GRAIN = 64 };
+/// Bodies that are worth a worker's while; bundles ahead of which contacts are fetched.
+enum { BODY_GRAIN = 64, AHEAD = 3 };
 
 // ---- what does not change
 
@@ -93,9 +94,11 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->body, trees);
     KKI_LAYOUT_ARRAY(layout, x->node, trees);
     KKI_LAYOUT_ARRAY(layout, x->work, trees);
+    KKI_LAYOUT_ARRAY(layout, x->place, trees);
     KKI_LAYOUT_ARRAY(layout, x->batch, trees);
     KKI_LAYOUT_ARRAY(layout, x->order, contacts);
     KKI_LAYOUT_ARRAY(layout, x->swarm.batch, x->room ? kki_swarm_batches(x->room) : 0);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.chunk, x->room ? kki_swarm_chunks(x->room) : 0);
     KKI_LAYOUT_ARRAY(layout, x->swarm.bundle, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.proof, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.point, blocks);
@@ -110,6 +113,10 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
 void kki_loose_fill(const kk_model *m, kk_simulator *s) {
     if (s->loose.room) {
         find_loose(m, &s->loose);
+        s->loose.is_everything = 1;
+        for (int i = 1; i < m->nnode; i++) {
+            s->loose.is_everything &= s->loose.is_loose[i];
+        }
         s->loose.swarm.kernels = kki_swarm_kernels_best();
     }
 }
@@ -285,11 +292,11 @@ static void sort_by_batch(kki_loose *x, int32_t *from) {
 }
 
 /// How many faces of each colour have how many points, then where each sort begins: the longest first.
-static void sort_faces(kki_loose *x, int first, int end, kki_swarm_batch *b,
-                       int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+static void sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     kki_swarm *w = &x->swarm;
     memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
-    for (int i = first; i < end; i++) {
+    b->colours = 0;
+    for (int i = b->face; i < b->face_end; i++) {
         const kki_loose_face *f = &x->face[x->order[i]];
         at[f->colour][f->count]++;
         b->colours = f->colour >= b->colours ? f->colour + 1 : b->colours;
@@ -305,20 +312,91 @@ static void sort_faces(kki_loose *x, int first, int end, kki_swarm_batch *b,
         }
         bundles = (lane + KKI_SWARM_LANES - 1) / KKI_SWARM_LANES;
         for (int l = lane; l < KKI_SWARM_LANES * bundles; l++) { // of the last one some stay empty
-            w->bundle[bundles - 1].contact[l % KKI_SWARM_LANES] = -1;
-            w->bundle[bundles - 1].count[l % KKI_SWARM_LANES] = 0;
+            kki_swarm_bundle *last = &w->bundle[bundles - 1];
+            last->contact[l % KKI_SWARM_LANES] = -1;
+            last->count[l % KKI_SWARM_LANES] = 0;
+            last->at[0][l % KKI_SWARM_LANES] = last->at[1][l % KKI_SWARM_LANES] = KKI_SWARM_BODY * w->nbody;
         }
     }
     b->start[b->colours] = w->count = bundles;
+}
+
+/// Where a tree's numbers begin in the swarm.
+static int32_t place_of(const kki_loose *x, int tree) {
+    return KKI_SWARM_BODY * (tree < 0 ? x->swarm.nbody : x->body[tree]);
 }
 
 static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
     kki_swarm_bundle *b = &x->swarm.bundle[lane / KKI_SWARM_LANES];
     b->contact[lane % KKI_SWARM_LANES] = f->first;
     b->count[lane % KKI_SWARM_LANES] = f->count;
+    b->at[0][lane % KKI_SWARM_LANES] = place_of(x, f->tree[0]);
+    b->at[1][lane % KKI_SWARM_LANES] = place_of(x, f->tree[1]);
     x->npoint += f->count;
     for (int i = f->first; i < f->first + f->count; i++) {
         x->is_taken[i] = 1;
+    }
+}
+
+/// The first group that none of its trees has; the chunks before have theirs. Where there is none left it is alone.
+static int group_of(kki_loose *x, const kki_swarm_chunk *c, int number) {
+    uint64_t all = 0;
+    for (int i = c->face; i < c->face_end; i++) {
+        const int32_t *t = x->face[x->order[i]].tree;
+        all |= (t[0] >= 0 ? x->taken[t[0]] : 0) | (t[1] >= 0 ? x->taken[t[1]] : 0);
+    }
+    const uint64_t free = ~all & (all + 1);
+    for (int i = c->face; i < c->face_end; i++) {
+        const int32_t *t = x->face[x->order[i]].tree;
+        for (int side = 0; side < 2; side++) {
+            if (t[side] >= 0) {
+                x->taken[t[side]] |= free;
+            }
+        }
+    }
+    return free ? __builtin_ctzll(free) : KKI_SWARM_COLOURS + number;
+}
+
+/// Insertion, so that those of a group keep their order.
+static void sort_chunks(kki_swarm_chunk *c, int count) {
+    for (int i = 1; i < count; i++) {
+        const kki_swarm_chunk x = c[i];
+        int j = i;
+        for (; j > 0 && c[j - 1].group > x.group; j--) {
+            c[j] = c[j - 1];
+        }
+        c[j] = x;
+    }
+}
+
+/// @param first, end  the batch's faces
+static void cut_into_chunks(kki_loose *x, int trees, kki_swarm_batch *b, int first, int end) {
+    kki_swarm *w = &x->swarm;
+    b->chunk = w->nchunk;
+    for (int i = first, points = 0; i < end; i++) {
+        const int is_new = i == first || (b->points >= KKI_SWARM_LARGE && points >= KKI_SWARM_CHUNK);
+        if (is_new) {
+            w->chunk[w->nchunk++] = (kki_swarm_chunk){.face = i};
+            points = 0;
+        }
+        points += x->face[x->order[i]].count;
+        w->chunk[w->nchunk - 1].face_end = i + 1;
+    }
+    b->chunk_end = w->nchunk;
+    if (b->chunk_end > b->chunk + 1) {
+        memset(x->taken, 0, sizeof *x->taken * (size_t)trees); // colours have been given
+        for (int i = b->chunk; i < b->chunk_end; i++) {
+            w->chunk[i].group = group_of(x, &w->chunk[i], i);
+        }
+        sort_chunks(&w->chunk[b->chunk], b->chunk_end - b->chunk);
+    }
+}
+
+static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+    sort_faces(x, c, at);
+    for (int i = c->face; i < c->face_end; i++) {
+        const kki_loose_face *f = &x->face[x->order[i]];
+        fill_lane(x, f, at[f->colour][f->count]++);
     }
 }
 
@@ -326,14 +404,16 @@ static void make_bundles(kk_simulator *s) {
     kki_loose *x = &s->loose;
     int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1], *from = (int32_t *)x->work; // which is wanted at the end only
     memset(x->is_taken, 0, (size_t)s->ncontact);
-    x->npoint = x->swarm.count = 0;
+    x->npoint = x->swarm.count = x->swarm.nchunk = 0;
     sort_by_batch(x, from);
     for (int k = 0; k < x->swarm.nbatch; k++) {
-        sort_faces(x, from[k], from[k + 1], &x->swarm.batch[k], at);
-        for (int i = from[k]; i < from[k + 1]; i++) {
-            const kki_loose_face *f = &x->face[x->order[i]];
-            fill_lane(x, f, at[f->colour][f->count]++);
+        kki_swarm_batch *b = &x->swarm.batch[k];
+        b->bundle = x->swarm.count;
+        cut_into_chunks(x, s->model->ntree, b, from[k], from[k + 1]);
+        for (int i = b->chunk; i < b->chunk_end; i++) {
+            fill_chunk(x, &x->swarm.chunk[i], at);
         }
+        b->bundle_end = x->swarm.count;
     }
     for (int i = 0, points = 0; i < x->swarm.count; i++) {
         kki_swarm_bundle *b = &x->swarm.bundle[i];
@@ -354,8 +434,8 @@ void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     colour_faces(x);
     make_batches(m, x);
     if (x->swarm.nbatch > 0) {
-        make_bundles(s);
         number_bodies(m, x);
+        make_bundles(s);
         count_sets(m, x);
     }
 }
@@ -373,7 +453,7 @@ int kki_loose_has_tree(const kk_simulator *s, int tree) {
 typedef struct passing {
     const kk_model *m;
     kk_simulator *s;
-    int first; ///< body or bundle of the batch
+    int first; ///< body of the batch
 } passing;
 
 static void put4(double *to, kk_vec3 a) {
@@ -400,14 +480,32 @@ static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to
     memcpy(to, numbers, sizeof numbers);
 }
 
-/// What forces add to a body's velocity in the step, world axes: h X E, with y = B v.
-static void free_change(const kk_simulator *s, const kki_loose_body *own, const double *E, const kk_mat3 *R,
-                        kk_vec3 *linear, kk_vec3 *angular) {
-    const double *B = own->turn, f = s->h / own->root;
-    const double x = s->h * E[0] / B[0], y = (s->h * E[1] - B[1] * x) / B[2],
-                 z = (s->h * E[2] - B[3] * x - B[4] * y) / B[5];
-    *angular = kk_mat3_mul_vec(*R, kk_vec3_make(x, y, z));
-    *linear = kk_mat3_mul_vec(*R, kk_vec3_make(f * E[3], f * E[4], f * E[5]));
+/// y of a body's velocities in its own axes: B v.
+static void scale_velocity(const kki_loose_body *own, kk_vec3 angular, kk_vec3 linear, double y[6]) {
+    const double *B = own->turn;
+    y[0] = B[0] * angular.x;
+    y[1] = B[1] * angular.x + B[2] * angular.y;
+    y[2] = (B[3] * angular.x + B[4] * angular.y) + B[5] * angular.z;
+    y[3] = own->root * linear.x;
+    y[4] = own->root * linear.y;
+    y[5] = own->root * linear.z;
+}
+
+static kk_vec3 vec_at(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+/// Velocities that forces add in the step: those of the caller, on the body and along its joint, and its weight. What the kick's factor would say of it.
+/// @param k  what answers, world axes
+static void free_change(const passing *p, int node, const kk_mat3 *R, const double *k, kk_vec3 *linear,
+                        kk_vec3 *angular) {
+    const kk_simulator *s = p->s;
+    const double *tau = s->tau + p->m->node[node].v_index;
+    const kk_vec3 F = kk_vec3_add(s->outside[node].linear, kk_mat3_mul_vec(*R, vec_at(tau + 3)));
+    const kk_vec3 N = kk_vec3_add(s->outside[node].angular, kk_mat3_mul_vec(*R, vec_at(tau)));
+    const kk_vec3 a = kk_vec3_add(vec_at(p->m->gravity), kk_vec3_scale(F, k[0]));
+    *linear = kk_vec3_scale(a, s->h);
+    *angular = kk_vec3_scale(kk_sym3_mul_vec((kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]}, N), s->h);
 }
 
 static void begin_bodies(void *context, int first, int end, int worker) {
@@ -416,18 +514,22 @@ static void begin_bodies(void *context, int first, int end, int worker) {
     const kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i];
+        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const kki_pose *pose = kki_pose_of(s->data, node);
         const kki_rates *V = kki_rates_of(s->data, node);
-        const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
-        double *v = x->swarm.free + KKI_SWARM_BODY * (size_t)i;
+        const kk_mat3 R = kki_mat3(pose->R);
+        const size_t at = KKI_SWARM_BODY * (size_t)i;
         kk_vec3 linear, angular;
-        turn_inverse(&x->own[node], &R, x->swarm.inverse + KKI_SWARM_BODY * (size_t)i);
-        free_change(s, &x->own[node], s->E + p->m->node[node].v_index, &R, &linear, &angular);
-        double *v0 = x->swarm.before + KKI_SWARM_BODY * (size_t)i;
-        put4(v0, kki_vec3(V->u));
-        put4(v0 + 4, kki_vec3(V->w));
-        put4(v, kk_vec3_add(kki_vec3(V->u), linear));
-        put4(v + 4, kk_vec3_add(kki_vec3(V->w), angular));
+        x->place[i] = kki_vec3(pose->p);
+        turn_inverse(&x->own[node], &R, x->swarm.inverse + at);
+        free_change(p, node, &R, x->swarm.inverse + at, &linear, &angular);
+        put4(x->swarm.before + at, kki_vec3(V->u));
+        put4(x->swarm.before + at + 4, kki_vec3(V->w));
+        put4(x->swarm.free + at, kk_vec3_add(kki_vec3(V->u), linear));
+        put4(x->swarm.free + at + 4, kk_vec3_add(kki_vec3(V->w), angular));
+        if (s->is_crowd) { // where the kick leaves the swarm's bodies out
+            scale_velocity(&x->own[node], vec_at(s->v + dof), vec_at(s->v + dof + 3), s->y + dof);
+        }
     }
 }
 
@@ -437,8 +539,10 @@ static void put_lane(double to[3][KKI_SWARM_LANES], int lane, kk_vec3 a) {
     to[2][lane] = a.z;
 }
 
-static kk_vec3 arm_of(const kk_simulator *s, int node, kk_vec3 point) {
-    return node == 0 ? kk_vec3_make(0, 0, 0) : kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
+/// @param at  where the body's numbers begin
+static kk_vec3 arm_of(const kki_loose *x, int at, kk_vec3 point) {
+    const int body = at / KKI_SWARM_BODY;
+    return body == x->swarm.nbody ? kk_vec3_make(0, 0, 0) : kk_vec3_sub(point, x->place[body]);
 }
 
 static kk_vec3 velocity_of(const kk_simulator *s, int node, kk_vec3 arm) {
@@ -473,9 +577,10 @@ static double bounce(const passing *p, const kki_contact *k, kk_vec3 ra, kk_vec3
 }
 
 /// True where it bounces.
-static int begin_point(const passing *p, kki_contact *k, int lane, kki_swarm_point *to, kki_swarm_end *end) {
+static int begin_point(const passing *p, const kki_swarm_bundle *b, kki_contact *k, int lane, kki_swarm_point *to,
+                       kki_swarm_end *end) {
     const kk_simulator *s = p->s;
-    const kk_vec3 ra = arm_of(s, k->node[0], k->point), rb = arm_of(s, k->node[1], k->point);
+    const kk_vec3 ra = arm_of(&s->loose, b->at[0][lane], k->point), rb = arm_of(&s->loose, b->at[1][lane], k->point);
     double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
                    kk_vec3_dot(k->impulse, k->tangent[1])};
     const double leaves = bounce(p, k, ra, rb, l);
@@ -507,13 +612,6 @@ static void begin_empty(int lane, kki_swarm_point *to, kki_swarm_end *end) {
     end->rate[lane] = 0;
 }
 
-/// Where a node's numbers begin in the swarm.
-static int32_t place_of(const passing *p, int node) {
-    const kki_loose *x = &p->s->loose;
-    const int body = node == 0 ? -1 : x->body[p->m->node_tree[node]];
-    return KKI_SWARM_BODY * (body < 0 ? x->swarm.nbody : body);
-}
-
 static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     kki_loose *x = &p->s->loose;
     const int first = b->contact[lane];
@@ -523,8 +621,6 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     put_lane(b->axis[1], lane, k ? k->tangent[0] : none);
     put_lane(b->axis[2], lane, k ? k->tangent[1] : none);
     b->friction[lane] = k ? p->m->law[k->law].friction : 0;
-    b->at[0][lane] = place_of(p, k ? k->node[0] : 0);
-    b->at[1][lane] = place_of(p, k ? k->node[1] : 0);
     double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap[lane];
     *overlap = 0;
     for (int i = 0; i < b->points; i++) {
@@ -533,21 +629,32 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
         if (i < b->count[lane]) {
             const double depth = -p->s->contact[first + i].gap;
             *overlap = depth > *overlap ? depth : *overlap;
-            b->bounces |= begin_point(p, &p->s->contact[first + i], lane, to, end);
+            b->bounces |= begin_point(p, b, &p->s->contact[first + i], lane, to, end);
         } else {
             begin_empty(lane, to, end);
         }
     }
 }
 
-static void begin_bundles(void *context, int first, int end, int worker) {
-    const passing *p = context;
-    (void)worker;
-    for (int i = p->first + first; i < p->first + end; i++) {
-        p->s->loose.swarm.bundle[i].bounces = 0;
-        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            begin_lane(p, &p->s->loose.swarm.bundle[i], lane);
+/// Contacts of a bundle are all over their list; from byte to byte.
+static void fetch_contacts(const passing *p, int bundle, size_t from, size_t to) {
+    const kki_loose *x = &p->s->loose;
+    for (int lane = 0; lane < KKI_SWARM_LANES && bundle < x->swarm.count; lane++) {
+        const int first = x->swarm.bundle[bundle].contact[lane];
+        const char *at = (const char *)&p->s->contact[first < 0 ? 0 : first];
+        for (size_t k = from; k < to; k += 64) {
+            __builtin_prefetch(at + k);
         }
+    }
+}
+
+static void begin_bundle(void *context, int bundle) {
+    const passing *p = context;
+    kki_swarm_bundle *b = &p->s->loose.swarm.bundle[bundle];
+    fetch_contacts(p, bundle + AHEAD, 0, offsetof(kki_contact, moment));
+    b->bounces = 0;
+    for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+        begin_lane(p, b, lane);
     }
 }
 
@@ -560,42 +667,44 @@ static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
         const kki_swarm_point *from = &x->swarm.point[b->first + i];
         const kki_swarm_end *e = &x->swarm.end[b->first + i];
         const kk_vec3 l = kk_vec3_make(from->total[0][lane], from->total[1][lane], from->total[2][lane]);
-        k->impulse = k->kept =
-            kk_vec3_add(kk_vec3_scale(k->normal, l.x),
-                        kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z)));
+        k->impulse = kk_vec3_add(kk_vec3_scale(k->normal, l.x),
+                                 kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z)));
+        k->kept = kk_vec3_scale(k->impulse, 1 / p->s->h);
         k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
         k->friction = b->friction[lane];
         k->velocity = kk_vec3_make(e->u[0][lane], e->u[1][lane], e->u[2][lane]);
     }
 }
 
-static void finish_bundles(void *context, int first, int end, int worker) {
+/// And the position pass is posed.
+static void finish_bundle(void *context, int bundle) {
     const passing *p = context;
-    (void)worker;
-    for (int i = p->first + first; i < p->first + end; i++) {
-        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            finish_lane(p, &p->s->loose.swarm.bundle[i], lane);
-        }
+    const kk_simulator *s = p->s;
+    fetch_contacts(p, bundle + AHEAD, offsetof(kki_contact, normal), offsetof(kki_contact, position));
+    for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+        finish_lane(p, &s->loose.swarm.bundle[bundle], lane);
+    }
+    s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
+}
+
+/// y += B Δ. @param angular, linear  Δ in the body's axes
+static void add_scaled(const kki_loose_body *own, kk_vec3 angular, kk_vec3 linear, double *y) {
+    double change[6];
+    scale_velocity(own, angular, linear, change);
+    for (int k = 0; k < 6; k++) {
+        y[k] += change[k];
     }
 }
 
-static kk_vec3 vec_at(const double *x) {
-    return kk_vec3_make(x[0], x[1], x[2]);
+static void put_sum(const double *v, kk_vec3 angular, kk_vec3 linear, double *to) {
+    const double change[6] = {angular.x, angular.y, angular.z, linear.x, linear.y, linear.z};
+    for (int k = 0; k < 6; k++) {
+        to[k] = v[k] + change[k];
+    }
 }
 
-/// y += B Rᵀ (Δω, Δv).
-static void add_scaled(const kki_loose_body *own, const kk_mat3 *R, kk_vec3 linear, kk_vec3 angular, double *y) {
-    const kk_vec3 w = kk_mat3_tmul_vec(*R, angular), v = kk_mat3_tmul_vec(*R, linear);
-    const double *B = own->turn;
-    y[0] += B[0] * w.x;
-    y[1] += B[1] * w.x + B[2] * w.y;
-    y[2] += (B[3] * w.x + B[4] * w.y) + B[5] * w.z;
-    y[3] += own->root * v.x;
-    y[4] += own->root * v.y;
-    y[5] += own->root * v.z;
-}
-
-/// y_end, the forces from outside, and the work of impulses: wrench times the mean of the velocities before and after.
+/// What a body's velocities have become, in its own axes; and the forces from outside, and the work of impulses: wrench times the mean of the
+/// velocities before and after.
 static void finish_bodies(void *context, int first, int end, int worker) {
     const passing *p = context;
     kk_simulator *s = p->s;
@@ -609,9 +718,16 @@ static void finish_bodies(void *context, int first, int end, int worker) {
                      *W = x->swarm.wrench + KKI_SWARM_BODY * (size_t)i;
         const kk_vec3 F = vec_at(W), N = vec_at(W + 4), u0 = kki_vec3(V->u), w0 = kki_vec3(V->w);
         const kk_vec3 u = vec_at(v), w = vec_at(v + 4);
+        const kk_vec3 linear = kk_mat3_tmul_vec(R, kk_vec3_sub(u, u0)),
+                      angular = kk_mat3_tmul_vec(R, kk_vec3_sub(w, w0));
         memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
-        add_scaled(&x->own[node], &R, kk_vec3_sub(u, u0), kk_vec3_sub(w, w0), s->y_end + dof);
-        memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
+        add_scaled(&x->own[node], angular, linear, s->y_end + dof);
+        if (s->is_crowd) {
+            put_sum(s->v + dof, angular, linear, s->v_kicked + dof);
+            memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
+        } else {
+            memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
+        }
         const kk_force f = kk_force_make(kk_vec3_scale(N, 1 / s->h), kk_vec3_scale(F, 1 / s->h));
         s->outside[node] = kk_force_add(s->outside[node], f);
         x->work[i] = 0.5 * (kk_vec3_dot(F, kk_vec3_add(u, u0)) + kk_vec3_dot(N, kk_vec3_add(w, w0)));
@@ -624,10 +740,15 @@ static void drift_bodies(void *context, int first, int end, int worker) {
     const kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i];
+        const int node = x->node[i], dof = p->m->node[node].v_index;
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
-        add_scaled(&x->own[node], &R, vec_at(v), vec_at(v + 4), s->y_drift + p->m->node[node].v_index);
+        const kk_vec3 linear = kk_mat3_tmul_vec(R, vec_at(v)), angular = kk_mat3_tmul_vec(R, vec_at(v + 4));
+        if (s->is_crowd) {
+            put_sum(s->drift + dof, angular, linear, s->drift + dof);
+        } else {
+            add_scaled(&x->own[node], angular, linear, s->y_drift + dof);
+        }
     }
 }
 
@@ -643,7 +764,7 @@ static int worst_contact(const kki_loose *x, double residual) {
     for (int i = 0; i < x->swarm.count; i++) {
         const kki_swarm_bundle *b = &x->swarm.bundle[i];
         for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            for (int k = 0; k < b->count[lane] && x->swarm.proof[i].residual[lane] == residual; k++) {
+            for (int k = 0; x->swarm.proof[i].residual[lane] == residual && k < b->count[lane]; k++) {
                 const int contact = b->contact[lane] + k;
                 const int is_it = x->swarm.end[b->first + k].residual[lane] == residual;
                 worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
@@ -714,10 +835,10 @@ static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *erro
 
 // ---- the story
 
-/// Bodies or bundles of a batch, shared among workers.
-static void share(passing *p, const kk_workers *workers, int first, int end, int grain, kki_share *some) {
+/// Bodies of a batch, shared among workers.
+static void share(passing *p, const kk_workers *workers, int first, int end, kki_share *some) {
     p->first = first;
-    kki_workers_share(workers, end - first, grain, some, p);
+    kki_workers_share(workers, end - first, BODY_GRAIN, some, p);
 }
 
 /// A batch from its contacts to its forces, while its numbers are near the processor.
@@ -726,16 +847,13 @@ static void resolve_batch(void *context, const kki_swarm_batch *b, const kk_work
     passing p = *all;
     kk_simulator *s = p.s;
     kki_swarm *w = &s->loose.swarm;
-    const int first = b->start[0], end = b->start[b->colours];
-    share(&p, workers, b->body, b->body_end, BODY_GRAIN, begin_bodies);
-    share(&p, workers, first, end, FACE_GRAIN, begin_bundles);
-    kki_swarm_solve(w, b, workers, s->options.budget);
-    kki_swarm_judge(w, b, workers);
-    share(&p, workers, b->body, b->body_end, BODY_GRAIN, finish_bodies);
-    share(&p, workers, first, end, FACE_GRAIN, finish_bundles);
+    share(&p, workers, b->body, b->body_end, begin_bodies);
+    kki_swarm_solve(w, b, workers, s->options.budget, begin_bundle, &p);
+    kki_swarm_judge(w, b, workers, finish_bundle, &p);
+    share(&p, workers, b->body, b->body_end, finish_bodies);
     const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
-    if (kki_swarm_repair(w, b, workers, repairs, s->options.correction / (0.5 * s->h))) {
-        share(&p, workers, b->body, b->body_end, BODY_GRAIN, drift_bodies);
+    if (kki_swarm_repair(w, b, workers, repairs)) {
+        share(&p, workers, b->body, b->body_end, drift_bodies);
     }
 }
 
@@ -746,6 +864,7 @@ kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error)
     }
     passing p = {m, s, 0};
     x->swarm.workers = kki_crew_workers(s);
+    x->swarm.may_bounce = kki_is_overlapping_only(s);
     kki_swarm_each(&x->swarm, resolve_batch, &p);
     const summary proof = sum_up(x);
     if ((proof.residual - proof.residual) + (proof.fastest - proof.fastest) != 0) {

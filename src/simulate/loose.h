@@ -2,6 +2,8 @@
 #ifndef KKI_SIMULATE_LOOSE_H
 #define KKI_SIMULATE_LOOSE_H
 
+#include <karakuri/math.h>
+
 #include "contact/swarm.h"
 
 /// What does not change about a loose body, in its own axes: the inverse of mass and moments, and y = B v by rows of the factor.
@@ -22,6 +24,7 @@ typedef struct kki_loose_face {
 typedef struct kki_loose {
     kki_swarm swarm;
     int32_t room;             ///< contacts; 0: the model has no loose bodies
+    int32_t is_everything;    ///< all bodies are loose
     int8_t *is_loose;         ///< [nnode]
     kki_loose_body *own;      ///< [nnode] of loose ones
     int32_t nface, npoint;    ///< of this step; npoint: contacts in the swarm
@@ -36,6 +39,7 @@ typedef struct kki_loose {
     int32_t *body;            ///< [ntree] number in the swarm; −1: none
     int32_t *node;            ///< [ntree] of each body
     double *work;             ///< [ntree] of the impulses on each body
+    kk_vec3 *place;           ///< [ntree] each body's centre of mass
     int32_t islands, largest; ///< sets, and rows of the largest
 } kki_loose;
 

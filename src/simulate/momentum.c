@@ -278,7 +278,10 @@ static void spread_ties(kk_simulator *s, const kki_island *I) {
 static void find_ties(const kk_model *m, kk_simulator *s) {
     memset(s->tie, 0, (size_t)m->ntree * sizeof *s->tie);
     for (int i = 0; i < s->nparts; i++) {
-        note_part(m, s, &s->part[i]);
+        const kki_row_part *p = &s->part[i];
+        if (i == 0 || p->i != p[-1].i || p->j != p[-1].j) { // rows between the same two follow one another
+            note_part(m, s, p);
+        }
     }
     for (int i = 0; i < s->nisland; i++) {
         spread_ties(s, &s->island[i]);

@@ -163,10 +163,11 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
 
 // ---- the broad phase, for many
 
-static bool may_touch(void *user, int32_t a, int32_t b) {
+/// The pair's law and 1.
+static int32_t may_touch(void *user, int32_t a, int32_t b) {
     const kk_model *m = user;
     int law;
-    return kki_model_pair_may_touch(m, m->collider[a], m->collider[b], &law);
+    return kki_model_pair_may_touch(m, m->collider[a], m->collider[b], &law) ? law + 1 : 0;
 }
 
 /// The box of a plane is the world: its pairs with all that moves would fill the broad phase's list. They are looked at one by one instead, which
@@ -542,10 +543,8 @@ static void list_boxes(listing *x, const kki_pair *p) {
     const kk_simulator *s = x->s;
     const int a = x->m->collider[p->a], b = x->m->collider[p->b];
     const double reach = x->least + s->reach[a] + s->reach[b];
-    int law = 0;
     if (balls_of_shapes_meet(s, a, b, reach)) {
-        kki_model_pair_may_touch(x->m, a, b, &law);
-        list_pair(x, a, b, reach, law);
+        list_pair(x, a, b, reach, p->mark - 1);
     }
 }
 

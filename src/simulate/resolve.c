@@ -9,6 +9,7 @@
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "contact/sparse_scratch.h"
+#include "simulate/drift.h"
 #include "simulate/island.h"
 
 /// Slower than this a contact with static friction sticks, m/s.
@@ -198,10 +199,14 @@ static int is_far_off(kk_simulator *s, const kki_island *I, const kki_problem *p
     return kki_map_squared(block, scale, 0, lambda + block->row, u + block->row) > most * most;
 }
 
+/// What is known of the impulses that a step starts from.
+typedef struct warm_start {
+    double share; ///< of a change of λ that the next step should start from
+    int is_near;  ///< they all but hold
+} warm_start;
+
 /// L0 before anything is formed: what rests, rests as it did. Judged from Y by the certificate itself; G is not needed.
-/// @param share  of a change of λ that the next step should start from
-static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, double *share) {
-    *share = 1;
+static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island *I, warm_start *start) {
     if (s->options.budget > 0 && I->is_wide) {
         return 0; // the sweeps are cheaper than the question
     }
@@ -221,7 +226,8 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     } else {
         s->solver.kernels->certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
     }
-    *share = !(proof.residual <= 20 * floor) ? 1 : many ? lasting_share(s, I) : 0.1;
+    start->is_near = proof.residual <= 20 * floor;
+    start->share = !start->is_near ? 1 : many ? lasting_share(s, I) : 0.1;
     const int creeps = !many && proof.creep > KKI_TELLING_CREEP * proof.residual;
     if (!(proof.residual <= floor) || creeps) {
         return 0;
@@ -501,7 +507,11 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     kki_island_free_dependent_rows(m, s, I);
     kki_island_gather(m, s, I, s->y, y);
     kki_island_gather(m, s, I, s->y_free, y_free);
-    kki_rows_velocity(s, I, y, s->u0 + I->first_row);
+    if (kki_is_zero(y, I->nv)) {
+        memset(s->u0 + I->first_row, 0, (size_t)I->stride * sizeof *s->u0);
+    } else {
+        kki_rows_velocity(s, I, y, s->u0 + I->first_row);
+    }
     reflect(m, s, I, s->u0 + I->first_row);
     kki_rows_velocity(s, I, y_free, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
@@ -510,14 +520,14 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
 }
 
-/// λ of the whole step, and y_end += Y λ. @param problem  what was solved    @param share  as of warm_start_holds
-static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, double *share,
-                               double *y_end, kk_error *error) {
+/// λ of the whole step, and y_end += Y λ. @param problem  what was solved
+static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
+                               warm_start *start, double *y_end, kk_error *error) {
     const int waits = kki_island_waits(m, s, I);
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, share);
+    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, start);
     const int holds = known && !break_loose(m, s, I);
     const int wants_matrix = !holds && is_dense(s, I);
     int proved = holds && I->is_wide && !waits; // then Y λ is known
@@ -545,23 +555,45 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     return status;
 }
 
+/// Whether a contact overlaps by so much that the position pass will move it.
+static int overlaps(const kk_simulator *s, const kki_island *I) {
+    const double least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
+    int any = 0;
+    for (int i = 0; i < I->nconstraint && !any; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        any = c->kind == KKI_ON_CONTACT && c->gap[0] < -least;
+    }
+    return any;
+}
+
+/// Whether λ is worth its last digits: what starts at rest, or was solved for a trace of motion, may stay at rest then. What will be moved out of
+/// each other poses another problem in the next step. @param y  at the step's start
+static int may_refine(const kk_simulator *s, const kki_island *I, const warm_start *start, const double *y) {
+    const size_t bytes = (size_t)I->nrow * sizeof *y;
+    const int is_solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, bytes) != 0;
+    return (is_solved || kki_is_zero(y, I->nv)) && (start->is_near || !overlaps(s, I));
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
-    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6], share = 1;
+    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
+    warm_start start = {.share = 1};
     const int events = s->report.events;
     kki_problem problem;
     pose_island(m, s, I, w, warm, y, y_free);
     memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
-    kk_status status = find_impulses(m, s, I, &problem, &share, y_end, error);
+    kk_status status = find_impulses(m, s, I, &problem, &start, y_end, error);
     if (status != KK_OK) {
         return status;
     }
+    kki_island_rests(m, s, I, may_refine(s, I, &start, y), y_free, y_end);
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
         return complain(m, s, I, -1, status, s->report.residual, error);
     }
-    keep(s, I, s->report.events == events ? share : 1);
+    I->stands = memcmp(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
+    keep(s, I, s->report.events == events ? start.share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);

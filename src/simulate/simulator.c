@@ -78,6 +78,7 @@ kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_option
     }
     if (status == KK_OK) {
         simulator->options = filled(simulator->model, *o);
+        simulator->still.is_known = 0;
     }
     return status;
 }
@@ -233,6 +234,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->konig, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
+    KKI_LAYOUT_ARRAY(layout, s->still.acting[0], (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->still.acting[1], (size_t)m->nv);
+    KKI_LAYOUT_ARRAY(layout, s->still.acting[2], 6 * (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
     KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);

@@ -16,23 +16,25 @@
 
 /// A contact point between two shapes. A is the first shape, n points from A to B.
 typedef struct kki_contact {
-    int32_t shape[2], node[2];
-    int32_t law;  ///< in the model
-    int32_t pair; ///< in the simulator's list of touching pairs
-    uint64_t feature;
-    kk_vec3 position; ///< on A's surface, in the world
-    kk_vec3 point;    ///< where its rows act: in one plane for all points of a manifold
+    // what sweeps begin with, in a row: thousands of contacts are far from the processor
+    int32_t node[2], shape[2];
+    int32_t law;   ///< in the model
+    int32_t pair;  ///< in the simulator's list of touching pairs
+    kk_vec3 point; ///< where its rows act: in one plane for all points of a manifold
     kk_vec3 normal, tangent[2];
     double gap;
-    double open;               ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
-    double surface[2];         ///< tangential velocity of B's surface against A's, from moving surfaces
-    kk_vec3 kept, kept_moment; ///< what the next step starts from
+    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
+    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
+    double swing;      ///< of `approach` what comes from turning about the contact (resolve.c)
+    // what they leave
     kk_vec3 impulse;           ///< on B, in the world; in: warm start, out: result
     kk_vec3 moment;            ///< of torsion and rolling on B, likewise
-    double approach;           ///< normal velocity at the start
-    double swing;              ///< of that what comes from turning about the contact (resolve.c)
     kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
     double friction;           ///< that held: static or sliding
+    kk_vec3 kept, kept_moment; ///< force that the last step left, N, and what the next one starts from
+    kk_vec3 position;          ///< on A's surface, in the world
+    uint64_t feature;
+    double approach; ///< normal velocity at the start
 } kki_contact;
 
 /// Two shapes that touched, and what the narrow phase remembers of them.
@@ -133,6 +135,7 @@ typedef struct kki_island {
     int8_t closes;     ///< some loop or coupling
     int8_t grips;      ///< static friction of some contact is above the other
     int8_t swings;     ///< some contact is turned about; behind `reflect`
+    int8_t stands;     ///< impulses are those of the last step; behind resolve.c
     int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
     int8_t has_matrix; ///< G is that of these rows
 } kki_island;
@@ -165,6 +168,13 @@ typedef struct kki_meeting {
     kki_pair_memory memory;
     kki_manifold manifold;
 } kki_meeting;
+
+/// Of repeat.c: whether the last step has changed nothing but the time. Then `trial` holds the state.
+typedef struct kki_still {
+    int32_t may_be, is_known;
+    int32_t has[3];    ///< what acted: control, joint forces, wrenches
+    double *acting[3]; ///< [nactuator], [nv], [6 nbody]
+} kki_still;
 
 struct kk_simulator {
     kk_allocator allocator;
@@ -213,7 +223,8 @@ struct kk_simulator {
     double meeting;           ///< first one, s from the start; −1: none
     double instant;           ///< how long the pair takes to cross what detection could miss
     int32_t meeting_shape[2]; ///< who meets
-    kk_state *trial;          ///< of steps taken in parts
+    kk_state *trial;          ///< of steps taken in parts; of repeat.c
+    kki_still still;
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching] sorted by shapes
@@ -358,6 +369,11 @@ void kki_remember_flights(const kk_model *model, kk_simulator *s);
 void kki_finish(const kk_model *model, kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
+/// repeat.c: whether a step from this state would be the last one again, which has left all as it was.
+int kki_repeats(const kk_model *model, const kk_simulator *s, const kk_state *state, const kk_input *input);
+/// Before and behind the writing of a state: finds out whether the step has changed it.
+void kki_still_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
+void kki_still_end(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input);
 /// warm.c: what the next step starts from, into s->warm; and from there into the state.
 void kki_warm_store(kk_simulator *s);
 void kki_warm_commit(const kk_simulator *s, kk_state *state);

@@ -72,7 +72,7 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
 
 // ---- move
 
-/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits.
+/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
 static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, double *v) {
     for (int k = 0; k < m->nv; k++) {
         s->dv[k] = y[k] - s->y[k];
@@ -80,6 +80,12 @@ static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, d
     s->data->kernels->kick_apply(m, &s->data->scratch, s->dv, s->dv);
     for (int k = 0; k < m->nv; k++) {
         v[k] = s->v[k] + s->dv[k];
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
+        if (kki_is_zero(y + first, count)) {
+            memset(v + first, 0, (size_t)count * sizeof *v);
+        }
     }
 }
 
@@ -148,7 +154,8 @@ static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
     return KK_OK;
 }
 
-static void commit(const kk_model *m, const kk_simulator *s, kk_state *state) {
+static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
+    kki_still_begin(m, s, state);
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
     memcpy(kk_state_v(state), s->v, (size_t)m->nv * sizeof *s->v);
     memcpy(kk_state_lag(state), s->lag, (size_t)m->nlag * sizeof *s->lag);
@@ -374,6 +381,15 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
     return status;
 }
 
+/// The last step once more: its results and its proof stand.
+static void repeat(kk_simulator *s, kk_state *state) {
+    const double t = now(s);
+    memset(s->report.seconds, 0, sizeof s->report.seconds);
+    s->report.repeated = 1;
+    kk_state_set_time(state, kk_state_time(state) + s->h);
+    book(s, KK_STAGE_PROVE, t);
+}
+
 kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
                   kk_error *error) {
     kk_simulator *s = simulator;
@@ -385,6 +401,11 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
         return status;
     }
     const double h = s->options.timestep;
+    if (kki_repeats(model, s, state, input)) {
+        repeat(s, state);
+        return KK_OK;
+    }
+    s->still.is_known = s->still.may_be = 0;
     s->report = blank_report();
     if (s->paper) {
         return step_by_paper(model, s, state, input, error);
@@ -392,6 +413,8 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     status = attempt(model, s, state, input, h, !s->options.discrete, error);
     if (status == KK_OK && s->meeting >= 0) {
         status = step_in_parts(model, s, state, input, h, h, error);
+    } else if (status == KK_OK) {
+        kki_still_end(model, s, state, input);
     }
     return status == KK_NOT_CONVERGED ? step_in_halves(model, s, state, input, h, error) : status;
 }

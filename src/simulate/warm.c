@@ -18,8 +18,8 @@ static void store_contact(const kk_simulator *s, const kki_contact *c, double *t
     to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
     to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
-    store_vec(to + KKI_WARM_FORCE, kk_vec3_scale(c->kept, 1 / s->h));
-    store_vec(to + KKI_WARM_MOMENT, kk_vec3_scale(c->kept_moment, 1 / s->h));
+    store_vec(to + KKI_WARM_FORCE, c->kept);
+    store_vec(to + KKI_WARM_MOMENT, c->kept_moment);
 }
 
 static void store_pair(const kk_model *m, const kki_touching *t, double *to) {

@@ -18,9 +18,9 @@ static kki_aabb body_box(kk_random *r, double world) {
     return (kki_aabb){{x, y, z}, {x + s, y + s, z + s}};
 }
 
-static bool not_next_to_each_other(void *user, int32_t a, int32_t b) {
+static int32_t not_next_to_each_other(void *user, int32_t a, int32_t b) {
     (void)user;
-    return b != a + 1;
+    return b != a + 1 ? 1000 * a + b : 0;
 }
 
 static kki_broad_phase *make(int pairs, kki_pair_filter *filter) {
@@ -41,7 +41,7 @@ static int32_t all_pairs(const kki_proxy *p, const uint8_t *is_in, kki_pair *pai
         for (int32_t j = i + 1; j < BODIES; j++) {
             if (is_in[i] && is_in[j] && !(p[i].is_static && p[j].is_static) && (p[i].group & p[j].mask) &&
                 (p[j].group & p[i].mask) && j != i + 1 && kki_aabb_touch(&p[i].box, &p[j].box)) {
-                pair[n++] = (kki_pair){i, j};
+                pair[n++] = (kki_pair){i, j, 1000 * i + j};
             }
         }
     }

@@ -12,6 +12,7 @@ enum { BODIES = 12, BUNDLES = 6, BLOCKS = BUNDLES * 4, NUMBERS = KKI_SWARM_BODY 
 typedef struct flock {
     kki_swarm s;
     kki_swarm_batch batch;
+    kki_swarm_chunk chunk;
     int sweeps;
     kki_swarm_bundle bundle[BUNDLES];
     kki_swarm_point point[BLOCKS];
@@ -24,6 +25,7 @@ typedef struct flock {
 static void link_up(flock *f, const kki_swarm_kernels *kernels) {
     f->s.kernels = kernels;
     f->s.batch = &f->batch;
+    f->s.chunk = &f->chunk;
     f->s.bundle = f->bundle;
     f->s.point = f->point;
     f->s.end = f->end;
@@ -89,11 +91,13 @@ static flock make_flock(unsigned seed, const kki_swarm_kernels *kernels) {
     memset(&f, 0, sizeof f);
     kk_random r = {.seed = seed};
     make_bodies(&f, &r, seed % 3 == 0);
-    f.batch.colours = 3;
+    f.chunk.colours = 3;
+    f.batch.chunk_end = 1;
+    f.batch.bundle_end = BUNDLES;
     for (int i = 0; i < BUNDLES; i++) {
         kki_swarm_bundle *b = &f.bundle[i];
         const int colour = i / 2, pair = colour == 2, most = i == 2 ? 1 : 4;
-        f.batch.start[colour + 1] = i + 1;
+        f.chunk.start[colour + 1] = i + 1;
         b->first = 4 * i;
         b->points = most;
         for (int l = 0; l < KKI_SWARM_LANES; l++) {
@@ -123,13 +127,20 @@ static flock make_flock(unsigned seed, const kki_swarm_kernels *kernels) {
 
 static void solve_one(void *context, const kki_swarm_batch *batch, const kk_workers *workers) {
     flock *f = context;
-    kki_swarm_solve(&f->s, batch, workers, f->sweeps);
-    kki_swarm_judge(&f->s, batch, workers);
+    kki_swarm_solve(&f->s, batch, workers, f->sweeps, NULL, NULL);
+    kki_swarm_judge(&f->s, batch, workers, NULL, NULL);
 }
 
 static void solve(flock *f, int sweeps) {
     f->sweeps = sweeps;
     kki_swarm_each(&f->s, solve_one, f);
+}
+
+static bool repair(flock *f) {
+    for (int i = 0; i < BUNDLES; i++) {
+        f->s.kernels->repose(&f->s, i, 1);
+    }
+    return kki_swarm_repair(&f->s, &f->batch, NULL, 4);
 }
 
 static void check_kernels(unsigned seed) {
@@ -144,7 +155,7 @@ static void check_kernels(unsigned seed) {
     KK_CHECK(memcmp(plain.proof, fast.proof, sizeof plain.proof) == 0);
     KK_CHECK(memcmp(plain.velocity, fast.velocity, sizeof plain.velocity) == 0);
     for (int k = 0; k < 2; k++) {
-        KK_CHECK(kki_swarm_repair(&both[k]->s, &both[k]->batch, NULL, 4, 1));
+        KK_CHECK(repair(both[k]));
     }
     KK_CHECK(memcmp(plain.velocity, fast.velocity, sizeof plain.velocity) == 0);
 }

@@ -87,6 +87,73 @@ KK_TEST(workers_share_exact_steps_bit_by_bit) {
     check_same(20, 0, (kk_step_options){.tolerance = 1e-3}, kk_test_is_quick() ? 2 : 6);
 }
 
+// ---- an island so large that it is cut into chunks
+
+enum { SHEET = 30 };
+
+/// Boxes on the ground, edge to edge: four points below each, and four on every side.
+static stage sheet(const kk_step_options *options) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.5, 0);
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    int body[SHEET * SHEET];
+    for (int i = 0; i < SHEET * SHEET; i++) {
+        body[i] = stage_box(&s, 1, 0.1, 0.1, 0.1, material);
+    }
+    kk_spec_options(s.spec)->timestep = 0.005;
+    kk_spec_options(s.spec)->max_contacts = 20 * SHEET * SHEET;
+    if (stage_ready(&s, options)) {
+        for (int i = 0; i < SHEET * SHEET; i++) {
+            stage_place(&s, body[i], 0.09999 * (i % SHEET), 0.09999 * (i / SHEET), 0.05);
+            stage_v(&s, body[i])[3] = 0.1 * (i % 7 - 3);
+        }
+    }
+    return s;
+}
+
+/// Marks the moving bodies of a chunk; how many of them another one of its group had marked.
+static int mark_bodies(const kki_swarm *w, int number, int32_t *marked) {
+    const kki_swarm_chunk *c = &w->chunk[number];
+    int shared = 0;
+    for (int i = c->start[0]; i < c->start[c->colours]; i++) {
+        for (int k = 0; k < 2 * KKI_SWARM_LANES; k++) {
+            const int body = w->bundle[i].at[k % 2][k / 2] / KKI_SWARM_BODY;
+            if (body < w->nbody) {
+                shared += marked[body] / 1000 == c->group + 1 && marked[body] % 1000 != number;
+                marked[body] = 1000 * (c->group + 1) + number;
+            }
+        }
+    }
+    return shared;
+}
+
+KK_TEST(workers_share_a_large_island_chunk_by_chunk) {
+    uint64_t hash[2];
+    for (int k = 0; k < 2; k++) {
+        backwards order = {.workers = 3};
+        const kk_step_options options = {.budget = 10,
+                                         .workers = {.count = k ? 3 : 0, .run = run_backwards, .user = &order}};
+        stage s = sheet(&options);
+        for (int i = 0; i < 2; i++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        }
+        hash[k] = kk_state_hash(s.state);
+        const kki_swarm *w = &s.simulator->loose.swarm;
+        static int32_t marked[SHEET * SHEET];
+        memset(marked, 0, sizeof marked);
+        KK_CHECK(w->nbatch == 1 && w->nchunk > 3 && w->chunk[w->nchunk - 1].group + 1 < w->nchunk);
+        for (int i = 0, faces = 0; i < w->nchunk; i++) { // group by group, and each face once
+            KK_CHECK(i == 0 || w->chunk[i - 1].group <= w->chunk[i].group);
+            KK_CHECK_EQ_INT(mark_bodies(w, i, marked), 0);
+            faces += w->chunk[i].face_end - w->chunk[i].face;
+            KK_CHECK(i + 1 < w->nchunk || faces == s.simulator->loose.nface);
+        }
+        KK_CHECK(s.simulator->loose.npoint == s.simulator->ncontact);
+        stage_end(&s);
+    }
+    KK_CHECK(hash[0] == hash[1]);
+}
+
 // of several islands that fail, the first one is named, whoever met it
 KK_TEST(workers_name_the_first_fault) {
     char text[2][sizeof((kk_error *)0)->text];

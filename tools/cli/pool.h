@@ -6,11 +6,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 /// A step hands out work some hundred times, for some microseconds each: whoever slept in between would be woken for longer than it works. So threads
 /// stay awake for a few tenths of a millisecond, longer than what a step does alone. And nobody waits for a thread that has taken nothing: where
-/// the machine has no processor for it, the others do its share.
-enum { POOL_MOST = 64, POOL_SPINS = 20000 };
+/// the machine has no processor for it, the others do its share. A thread that loses its processor with a piece in its hands is waited for, for
+/// milliseconds; where that happens the caller works alone for a while, and longer every time it happens again.
+enum { POOL_MOST = 64, POOL_SPINS = 20000, POOL_LEAST_ALONE = 4096, POOL_MOST_ALONE = 1 << 18 };
 
 typedef struct pool pool;
 
@@ -31,6 +33,9 @@ struct pool {
     _Alignas(64) atomic_int left; ///< pieces that are not done
     _Alignas(64) kk_task *task;
     void *context;
+    int alone;   ///< rounds that the caller still does by itself
+    int penalty; ///< rounds it does so when it has to wait again
+    int good;    ///< rounds in a row without a wait
     int threads; ///< beside the caller's
     pool_thread thread[POOL_MOST];
 };
@@ -102,20 +107,58 @@ static inline void pool_call(pool *p, int count) {
     }
 }
 
+static inline double pool_now(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC); // standard C; a clock that is put right costs a few rounds
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/// Waits for the last piece. True where that took longer than all the round so far: its thread has lost its processor.
+static inline int pool_finish(pool *p, double from) {
+    for (int i = 0; i < POOL_SPINS && atomic_load(&p->left) > 0; i++) {
+        pool_pause();
+    }
+    if (atomic_load(&p->left) == 0) {
+        return 0;
+    }
+    const double begin = pool_now();
+    while (atomic_load(&p->left) > 0) {
+        (void)sched_yield();
+    }
+    return pool_now() - begin > begin - from;
+}
+
+static inline void pool_learn(pool *p, int waited) {
+    if (waited) {
+        p->penalty = p->penalty == 0                    ? POOL_LEAST_ALONE
+                     : 2 * p->penalty < POOL_MOST_ALONE ? 2 * p->penalty
+                                                        : POOL_MOST_ALONE;
+        p->alone = p->penalty;
+        p->good = 0;
+    } else if (++p->good > 4 * p->penalty) {
+        p->penalty /= 2;
+        p->good = 0;
+    }
+}
+
 /// As kk_workers.run wants it.
 static inline void pool_run(void *user, kk_task *task, void *context, int count) {
     pool *p = user;
-    for (; count >= 1 << (POOL_BITS - 1); count--) { // more than a ticket has room for
+    const int is_alone = p->alone > 0;
+    for (; count > 0 && (is_alone || count >= 1 << (POOL_BITS - 1)); count--) { // or more than a ticket has room for
         task(context, count - 1, 0);
     }
+    if (is_alone) {
+        p->alone--;
+        return;
+    }
+    const double from = pool_now();
     p->task = task;
     p->context = context;
     atomic_store(&p->left, count);
     pool_call(p, count);
     pool_take(p, 0);
-    for (int i = 0; atomic_load(&p->left) > 0; i++) {
-        i < POOL_SPINS ? pool_pause() : (void)sched_yield(); // its thread may have lost its processor
-    }
+    pool_learn(p, pool_finish(p, from));
 }
 
 /// With fewer threads than asked for where the machine has no more.

@@ -1,0 +1,85 @@
+/// Steps that change nothing.
+///
+/// A step is a function of the state's numbers but for its time, of what acts, and of the options. Where one has given the state back to the last
+/// bit, the next one from the same bits would pose the same problem, find the same impulses and prove them by the same numbers: all of its
+/// results are those that the simulator holds already, and only time goes on. Bits are compared in every step; nothing is assumed to rest.
+#include <string.h>
+
+#include "simulate/simulator.h"
+
+/// Equal bits, not equal values: −0 is another number.
+static int same(const double *a, const double *b, int count) {
+    return count <= 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
+static int same_motion(const kk_model *m, const kk_state *a, const kk_state *b) {
+    return same(kk_state_q_const(a), kk_state_q_const(b), m->nq) &&
+           same(kk_state_v_const(a), kk_state_v_const(b), m->nv) &&
+           same(kk_state_lag_const(a), kk_state_lag_const(b), m->nlag);
+}
+
+/// Records in use, and all that follows them.
+static int same_memory(const kki_warm_layout *w, const double *a, const double *b) {
+    if (w->contacts > 0) {
+        const int contacts = (int)a[w->contact_count] * KKI_WARM_CONTACT_SIZE;
+        const int pairs = (int)a[w->pair_count] * KKI_WARM_PAIR_SIZE;
+        if (!same(a + w->contact_count, b + w->contact_count, 1) || !same(a + w->pair_count, b + w->pair_count, 1) ||
+            !same(a + w->first_contact, b + w->first_contact, contacts) ||
+            !same(a + w->first_pair, b + w->first_pair, pairs)) {
+            return 0;
+        }
+    }
+    return same(a + w->first_dof, b + w->first_dof, w->size - w->first_dof);
+}
+
+static int same_state(const kk_model *m, const kk_simulator *s, const kk_state *a, const kk_state *b) {
+    return same_motion(m, a, b) && same_memory(&s->layout, kki_state_warm_const(a), kki_state_warm_const(b));
+}
+
+/// What acts, as pointers; NULL is nothing, and not the same as zeros.
+typedef struct acting {
+    const double *list[3];
+    int count[3];
+} acting;
+
+static acting acting_of(const kk_model *m, const kk_input *input) {
+    const kk_input none = {0}, *x = input ? input : &none;
+    return (acting){{x->control, x->tau, x->wrench ? &x->wrench->angular.x : NULL},
+                    {m->nactuator, m->nv, 6 * m->nbody}};
+}
+
+static int same_input(const kk_model *m, const kk_simulator *s, const kk_input *input) {
+    const acting x = acting_of(m, input);
+    int all = 1;
+    for (int i = 0; i < 3 && all; i++) {
+        all = !x.list[i] == !s->still.has[i] && (!x.list[i] || same(x.list[i], s->still.acting[i], x.count[i]));
+    }
+    return all;
+}
+
+static void keep_input(const kk_model *m, kk_simulator *s, const kk_input *input) {
+    const acting x = acting_of(m, input);
+    for (int i = 0; i < 3; i++) {
+        s->still.has[i] = x.list[i] != NULL;
+        if (x.list[i] && x.count[i] > 0) {
+            memcpy(s->still.acting[i], x.list[i], (size_t)x.count[i] * sizeof(double));
+        }
+    }
+}
+
+int kki_repeats(const kk_model *m, const kk_simulator *s, const kk_state *state, const kk_input *input) {
+    return s->still.is_known && !s->probe && same_input(m, s, input) && same_state(m, s, state, s->trial);
+}
+
+void kki_still_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    s->still.may_be = state != s->trial && !s->paper && !s->probe && same(s->q, kk_state_q_const(state), m->nq) &&
+                      same(s->v, kk_state_v_const(state), m->nv) && same(s->lag, kk_state_lag_const(state), m->nlag) &&
+                      kk_state_copy(s->trial, state) == KK_OK;
+}
+
+void kki_still_end(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input) {
+    s->still.is_known = s->still.may_be && same_state(m, s, state, s->trial);
+    if (s->still.is_known) {
+        keep_input(m, s, input);
+    }
+}
