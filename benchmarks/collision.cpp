@@ -11,32 +11,14 @@ extern "C" {
 #include "geometry/surface.h"
 }
 
-benchmarks::bumpy_ball::bumpy_ball(int triangles, double radius) {
-    const int n = static_cast<int>(std::sqrt(triangles)), m = triangles / (2 * n);
-    const double pi = std::acos(-1.0);
-    const auto place = [&](double a, double b) {
-        const double r = radius * (1 + 0.05 * std::sin(9 * a) * std::sin(7 * b) * std::sin(b));
-        vertex.push_back({r * std::sin(b) * std::cos(a), r * std::sin(b) * std::sin(a), -r * std::cos(b)});
-    };
-    place(0, 0);
-    place(0, pi);
-    for (int j = 0; j < m; j++) {
-        for (int i = 0; i < n; i++) {
-            place(2 * pi * i / n, pi * (j + 1) / (m + 1));
-            const int p = 2 + j * n + i, q = 2 + j * n + (i + 1) % n;
-            if (j == 0) {
-                face.insert(face.end(), {0, q, p});
-            }
-            if (j + 1 < m) {
-                face.insert(face.end(), {p, q, q + n, p, q + n, p + n});
-            } else {
-                face.insert(face.end(), {p, q, 1});
-            }
-        }
-    }
+benchmarks::triangle_ball benchmarks::bumpy_ball(int triangles, double radius) {
+    const int n = static_cast<int>(std::sqrt(triangles));
+    return {n, triangles / (2 * n), [radius](double a, double b) {
+                return radius * (1 + 0.05 * std::sin(9 * a) * std::sin(7 * b) * std::sin(b));
+            }};
 }
 
-kki_surface *benchmarks::surface_of(const bumpy_ball &ball) {
+kki_surface *benchmarks::surface_of(const triangle_ball &ball) {
     kki_mesh *mesh = nullptr;
     kki_surface *surface = nullptr;
     std::vector<kki_face> face(ball.face.size() / 3);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "peers/collision_bodies.hpp"
+
 extern "C" {
-#include <karakuri/math.h>
-#include <karakuri/random.h>
 struct kki_surface;
 }
 
@@ -47,44 +47,14 @@ class collision_table {
     }
 };
 
-/// Random numbers that every run draws alike.
-class dice {
-  public:
-    explicit dice(uint64_t seed) : cursor{seed, 7, 0} {
-    }
-    double uniform(double low, double high) {
-        return kk_random_next_between(&cursor, low, high);
-    }
-    double normal() {
-        return kk_random_next_normal(&cursor);
-    }
-    kk_vec3 direction() {
-        const double x = normal(), y = normal();
-        const kk_vec3 v = {x, y, normal()};
-        return kk_vec3_scale(v, 1 / kk_vec3_norm(v));
-    }
-    kk_mat3 rotation() {
-        const double w = normal(), x = normal(), y = normal();
-        return kk_quat_to_mat3(kk_quat_normalize({w, x, y, normal()}));
-    }
-    kk_transform pose(double distance) {
-        const kk_mat3 R = rotation();
-        return kk_transform_make(R, kk_vec3_scale(direction(), distance));
-    }
-
-  private:
-    kk_random cursor;
-};
+using peers::dice;
+using peers::triangle_ball;
 
 /// A ball with bumps, closed, of about that many triangles.
-struct bumpy_ball {
-    std::vector<kk_vec3> vertex;
-    std::vector<int32_t> face; ///< three a triangle
-    explicit bumpy_ball(int triangles, double radius);
-};
+triangle_ball bumpy_ball(int triangles, double radius);
 
 /// Its surface, for kki_surface_free.
-kki_surface *surface_of(const bumpy_ball &ball);
+kki_surface *surface_of(const triangle_ball &ball);
 
 /// The sections a program holds, by the files it is linked from. FCL and Coal bring two versions of one library, so they
 /// stand in two programs.

@@ -2,7 +2,9 @@
 //
 // Hulls of 8 to 512 random points on an ellipsoid, at random poses: apart, overlapping, deep inside each other. Ours and
 // Coal give the signed distance; libccd gives the depth where they overlap and a yes or no where they are apart, so
-// there our own yes or no stands beside it. libccd searches its farthest corner through all of them, as its users do.
+// there our own yes or no stands beside it. libccd searches its farthest corner through all of them, as its users do. What is
+// drawn to overlap is what larger hulls do at such distances; of hulls of 8 points 91 of the 128 pairs are apart, where ours
+// has a distance to give and libccd only a no.
 #include <ccd/ccd.h>
 #include <coal/distance.h>
 #include <coal/shape/convex.h>
@@ -11,6 +13,7 @@
 
 #include "collision.hpp"
 #include "contest.hpp"
+#include "peers/coal_bodies.hpp"
 
 extern "C" {
 #include "collision/distance.h"
@@ -100,14 +103,6 @@ void libccd(const hull &a, const kk_transform &A, const hull &b, const kk_transf
     }
 }
 
-coal::Transform3s to_coal(const kk_transform &X) {
-    coal::Matrix3s R;
-    for (int i = 0; i < 9; i++) {
-        R(i / 3, i % 3) = X.R.m[i];
-    }
-    return {R, coal::Vec3s(X.p.x, X.p.y, X.p.z)};
-}
-
 // ---- contests
 
 constexpr int pairs = 128, turns = 40;
@@ -136,8 +131,8 @@ void compare_hulls(collision_table &table, int points, const std::string &name, 
     for (int i = 0; i < pairs; i++) {
         A.push_back(random.pose(0));
         B.push_back(is_near ? near_pose(random, a, A.back(), b, 0.3) : random.pose(random.uniform(low, high)));
-        coal_A.push_back(to_coal(A.back()));
-        coal_B.push_back(to_coal(B.back()));
+        coal_A.push_back(peers::to_coal(A.back()));
+        coal_B.push_back(peers::to_coal(B.back()));
     }
     const auto each = [](auto work) {
         return [work](int n) {

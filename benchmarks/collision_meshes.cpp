@@ -2,12 +2,9 @@
 //
 // Bodies touch a bumpy ball with a small overlap, at random places. FCL collides every pair of triangles that meet and gives
 // their contact points; ours gives manifolds of at most eight points a direction.
-#include <fcl/fcl.h>
-
-#include <memory>
-
 #include "collision.hpp"
 #include "contest.hpp"
+#include "peers/fcl_bodies.hpp"
 
 extern "C" {
 #include "collision/manifold.h"
@@ -17,25 +14,12 @@ extern "C" {
 namespace {
 
 using namespace benchmarks;
-using model = fcl::BVHModel<fcl::OBBRSS<double>>;
 
 struct mesh {
     kki_surface *surface;
-    std::shared_ptr<model> peer = std::make_shared<model>();
+    std::shared_ptr<peers::fcl_mesh> peer;
 
-    explicit mesh(const bumpy_ball &ball) : surface(surface_of(ball)) {
-        peer->beginModel();
-        std::vector<fcl::Vector3d> v;
-        std::vector<fcl::Triangle> f;
-        for (const kk_vec3 &p : ball.vertex) {
-            v.emplace_back(p.x, p.y, p.z);
-        }
-        for (std::size_t i = 0; i < ball.face.size(); i += 3) {
-            f.emplace_back(static_cast<std::size_t>(ball.face[i]), static_cast<std::size_t>(ball.face[i + 1]),
-                           static_cast<std::size_t>(ball.face[i + 2]));
-        }
-        peer->addSubModel(v, f);
-        peer->endModel();
+    explicit mesh(const triangle_ball &ball) : surface(surface_of(ball)), peer(peers::to_fcl(ball)) {
     }
     mesh(const mesh &) = delete;
     mesh &operator=(const mesh &) = delete;
@@ -43,15 +27,6 @@ struct mesh {
         kki_surface_free(surface);
     }
 };
-
-fcl::Transform3d to_fcl(const kk_transform &X) {
-    fcl::Transform3d T = fcl::Transform3d::Identity();
-    for (int i = 0; i < 9; i++) {
-        T.linear()(i / 3, i % 3) = X.R.m[i];
-    }
-    T.translation() = fcl::Vector3d(X.p.x, X.p.y, X.p.z);
-    return T;
-}
 
 constexpr int places = 32, room = 64;
 
@@ -96,7 +71,7 @@ void compare(collision_table &table, const std::string &what, const mesh &big, c
     std::vector<fcl::Transform3d> T;
     for (int i = 0; i < places; i++) {
         X.push_back(touching_pose(random, a, b));
-        T.push_back(to_fcl(X.back()));
+        T.push_back(peers::to_fcl(X.back()));
     }
     contest c(15, 2e-3);
     kki_manifold m[room];

@@ -142,7 +142,7 @@ struct nearest_hit : btTriangleRaycastCallback {
 };
 
 void compare_rays(collision_table &table) {
-    const bumpy_ball ball(100000, 1);
+    const triangle_ball ball = bumpy_ball(100000, 1);
     kki_surface *s = surface_of(ball);
     btTriangleMesh triangles;
     for (std::size_t i = 0; i < ball.face.size(); i += 3) {

@@ -140,9 +140,8 @@ static void distance_of_plane(const kki_shape *a, const kk_transform *X_WA, cons
 
 int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                  kki_pair_memory *memory, kki_separation *result) {
-    kki_pair_memory none = {0};
     if (is_convex(a) && is_convex(b)) {
-        distance_of_convex(a, X_WA, b, X_WB, memory ? memory : &none, result);
+        distance_of_convex(a, X_WA, b, X_WB, memory, result);
     } else if (a->type == KK_SHAPE_PLANE && is_convex(b)) {
         distance_of_plane(a, X_WA, b, X_WB, result);
     } else if (is_convex(a) && b->type == KK_SHAPE_PLANE) {

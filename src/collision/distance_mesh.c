@@ -39,10 +39,9 @@ static double box_distance(const search *s, const kki_aabb *a, const kki_aabb *b
 static void try_triangle(search *s, const kk_vec3 a[3], const kk_vec3 *b) {
     const kki_core ca = kki_core_triangle(a, s->a->margin);
     const kki_core cb = b ? kki_core_triangle(b, s->b->margin) : s->core;
-    kki_pair_memory memory = {0};
     kki_separation r;
     const double most = s->best.distance + 1e-12 * (ca.extent + cb.extent + kk_vec3_norm(s->X_AB.p));
-    if (kki_core_separation_within(&ca, s->X_WA, &cb, s->X_WB, most, &memory, &r) && r.distance < s->best.distance) {
+    if (kki_core_separation_within(&ca, s->X_WA, &cb, s->X_WB, most, NULL, &r) && r.distance < s->best.distance) {
         s->best = r;
     }
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "collision/gjk.h"
+#include "geometry/lanes.h"
 
 #define DEAD __builtin_inf()
 
@@ -19,6 +20,7 @@ enum {
     MAX_HORIZON = 96,
     MAX_FACES = 2 * MAX_POINTS + MAX_HORIZON // as many as a polytope of so many corners has, and those in exchange
 };
+_Static_assert(MAX_FACES % 4 == 0, "faces are made and searched four at a time");
 
 // Faces made, ten a step: of 60 000 random pairs none made more; where rounding goes round in circles it is the end.
 enum { FACES_ENOUGH = 10 * KKI_EPA_ITERATIONS };
@@ -34,29 +36,25 @@ typedef struct epa_point {
     int32_t id[2];
 } epa_point;
 
-typedef struct epa_face {
-    int16_t vertex[3];
-    int16_t beside[3]; // over the edge from vertex[i] to vertex[i + 1]
-} epa_face;
-
-typedef struct horizon_edge {
-    int16_t from, to; // as the visible face has it
-    int16_t face;     // the face behind, that stays
-    int16_t slot;     // which of its edges
-} horizon_edge;
+// Edge i of face f has the number 4 f + i and goes from corner 4 f + i to corner 4 f + i + 1: a face's fourth corner is its
+// first again.
+typedef struct epa_edge {
+    int16_t corner;
+    int16_t twin; // the same edge as the face beside has it, the other way round
+} epa_edge;
 
 typedef struct polytope {
     const kki_core_pair *pair;
-    double flat; // lengths below are rounding
-    int point_count, face_count, spare_count, seen_count, horizon_count;
-    int made; // faces so far, dead ones too
+    double flat;                                                         // lengths below are rounding
+    int point_count, face_count, spare_count, seen_count, horizon_count; // faces: a multiple of four
+    int made;                                                            // faces so far, dead ones too
     bool is_broken, is_sharp;
     epa_point point[MAX_POINTS];
-    double offset[MAX_FACES]; // of a face from the origin; infinite where it is dead
+    _Alignas(16) double offset[MAX_FACES]; // of a face from the origin; infinite where it is dead
     kk_vec3 normal[MAX_FACES];
-    epa_face face[MAX_FACES];
-    int16_t spare[MAX_FACES]; // dead faces, then those seen from the newest point
-    horizon_edge horizon[MAX_HORIZON];
+    epa_edge edge[4 * MAX_FACES];
+    int16_t spare[MAX_FACES];     // dead faces, then those seen from the newest point
+    int16_t horizon[MAX_HORIZON]; // edges of faces that stay
 } polytope;
 
 static bool is_alive(const polytope *p, int f) {
@@ -65,8 +63,19 @@ static bool is_alive(const polytope *p, int f) {
 
 // ---- faces
 
+// Dead ones first, then the next; room for four at a time is made, so that all of them can be searched four at a time.
 static int take_face(polytope *p) {
-    return p->spare_count > 0 ? p->spare[--p->spare_count] : p->face_count < MAX_FACES ? p->face_count++ : -1;
+    if (p->spare_count == 0) {
+        if (p->face_count == MAX_FACES) {
+            return -1;
+        }
+        for (int i = 3; i >= 0; i--) {
+            p->offset[p->face_count + i] = DEAD;
+            p->spare[p->spare_count++] = (int16_t)(p->face_count + i);
+        }
+        p->face_count += 4;
+    }
+    return p->spare[--p->spare_count];
 }
 
 static int add_face(polytope *p, int a, int b, int c) {
@@ -82,13 +91,14 @@ static int add_face(polytope *p, int a, int b, int c) {
     const kk_vec3 unit = kk_vec3_scale(n, 1 / kk_sqrt(square));
     p->normal[f] = unit;
     p->offset[f] = kk_vec3_dot(unit, o);
-    p->face[f].vertex[0] = (int16_t)a, p->face[f].vertex[1] = (int16_t)b, p->face[f].vertex[2] = (int16_t)c;
+    epa_edge *edge = &p->edge[4 * f];
+    edge[0].corner = edge[3].corner = (int16_t)a, edge[1].corner = (int16_t)b, edge[2].corner = (int16_t)c;
     return f;
 }
 
-static void join(polytope *p, int f, int i, int g, int j) {
-    p->face[f].beside[i] = (int16_t)g;
-    p->face[g].beside[j] = (int16_t)f;
+static void join(polytope *p, int edge, int twin) {
+    p->edge[edge].twin = (int16_t)twin;
+    p->edge[twin].twin = (int16_t)edge;
 }
 
 // ---- the first tetrahedron
@@ -177,70 +187,64 @@ static void make_tetrahedron(polytope *p) {
     const int f0 = add_face(p, a, b, 2), f1 = add_face(p, b, a, 3), f2 = add_face(p, 2, b, 3),
               f3 = add_face(p, a, 2, 3);
     if (!p->is_broken) {
-        join(p, f0, 0, f1, 0);
-        join(p, f0, 1, f2, 0);
-        join(p, f0, 2, f3, 0);
-        join(p, f1, 1, f3, 2);
-        join(p, f1, 2, f2, 1);
-        join(p, f2, 2, f3, 1);
+        join(p, 4 * f0, 4 * f1);
+        join(p, 4 * f0 + 1, 4 * f2);
+        join(p, 4 * f0 + 2, 4 * f3);
+        join(p, 4 * f1 + 1, 4 * f3 + 2);
+        join(p, 4 * f1 + 2, 4 * f2 + 1);
+        join(p, 4 * f2 + 2, 4 * f3 + 1);
     }
 }
 
 // ---- growing
-
-// Marks all faces seen from w, depth first with a stack, and lists the horizon in order. What is seen is kept until the
-// exchange is done.
-typedef struct visit {
-    int16_t face, entry, step;
-} visit;
 
 static void bury(polytope *p, int f) {
     p->offset[f] = DEAD;
     p->spare[MAX_FACES - 1 - p->seen_count++] = (int16_t)f;
 }
 
-static int slot_of(const epa_face *f, int beside) {
-    return f->beside[0] == beside ? 0 : f->beside[1] == beside ? 1 : 2;
-}
-
-// the face from an edge of f to w
-static bool would_be_thin(const polytope *p, const epa_face *f, int i, kk_vec3 w) {
-    const kk_vec3 o = p->point[f->vertex[i]].w, e = kk_vec3_sub(p->point[f->vertex[i < 2 ? i + 1 : 0]].w, o);
+// the face from an edge to w
+static bool would_be_thin(const polytope *p, const epa_edge *edge, kk_vec3 w) {
+    const kk_vec3 o = p->point[edge[0].corner].w, e = kk_vec3_sub(p->point[edge[1].corner].w, o);
     const kk_vec3 g = kk_vec3_sub(w, o), n = kk_vec3_cross(e, g);
     return !(kk_vec3_dot(n, n) > THIN * kk_vec3_dot(e, e) * kk_vec3_dot(g, g));
 }
 
+static bool is_seen(const polytope *p, int f, const epa_edge *entry, kk_vec3 w) {
+    const double height = kk_vec3_dot(p->normal[f], w) - p->offset[f];
+    return height > -p->flat && (p->is_sharp || height > p->flat || would_be_thin(p, entry, w));
+}
+
+// the edge after this one around its face
+static int next_edge(int edge) {
+    return edge + ((edge & 3) == 2 ? -2 : 1);
+}
+
+// Marks all faces seen from w, depth first with a stack of edges to be gone over, and lists the horizon in order. What is
+// seen is kept until the exchange is done.
 static void see(polytope *p, int first, kk_vec3 w) {
-    visit stack[MAX_HORIZON];
-    int depth = 0;
+    int16_t stack[MAX_HORIZON + 2];
+    int left = 3;
+    stack[0] = (int16_t)(4 * first + 2), stack[1] = (int16_t)(4 * first + 1), stack[2] = (int16_t)(4 * first);
     p->horizon_count = p->seen_count = 0;
-    stack[0] = (visit){(int16_t)first, 0, 0};
     bury(p, first);
-    while (depth >= 0) {
-        visit *v = &stack[depth];
-        if (v->step == (depth == 0 ? 3 : 2)) { // the edge it was entered by is done
-            depth--;
+    while (left > 0) {
+        const epa_edge *edge = &p->edge[stack[--left]];
+        const int twin = edge->twin, f = twin / 4;
+        if (!is_alive(p, f)) {
             continue;
         }
-        const int i = (v->entry + v->step++ + (depth > 0)) % 3, g = p->face[v->face].beside[i];
-        if (!is_alive(p, g)) {
-            continue;
-        }
-        const int slot = slot_of(&p->face[g], v->face);
-        const double height = kk_vec3_dot(p->normal[g], w) - p->offset[g];
-        const bool is_seen =
-            height > -p->flat && (p->is_sharp || height > p->flat || would_be_thin(p, &p->face[v->face], i, w));
-        if ((is_seen ? depth + 1 : p->horizon_count) >= MAX_HORIZON) {
+        if (left >= MAX_HORIZON || p->horizon_count >= MAX_HORIZON) {
             p->is_broken = true;
             return;
         }
-        if (is_seen) {
-            bury(p, g);
-            stack[++depth] = (visit){(int16_t)g, (int16_t)slot, 0};
+        if (is_seen(p, f, edge, w)) {
+            const int next = next_edge(twin);
+            bury(p, f);
+            stack[left++] = (int16_t)next_edge(next);
+            stack[left++] = (int16_t)next;
         } else {
-            const epa_face *f = &p->face[v->face];
-            p->horizon[p->horizon_count++] =
-                (horizon_edge){f->vertex[i], f->vertex[(i + 1) % 3], (int16_t)g, (int16_t)slot};
+            p->horizon[p->horizon_count++] = (int16_t)twin;
         }
     }
 }
@@ -251,23 +255,24 @@ static void close_horizon(polytope *p, int w) {
     int first = -1, last = -1;
     p->is_broken = p->is_broken || n < 3;
     for (int i = 0; i < n && !p->is_broken; i++) {
-        const horizon_edge *e = &p->horizon[i];
-        if (e->to != p->horizon[i + 1 < n ? i + 1 : 0].from) { // two loops: rounding has folded the polytope
+        const int behind = p->horizon[i], after = p->horizon[i + 1 < n ? i + 1 : 0];
+        const int from = p->edge[behind + 1].corner, to = p->edge[behind].corner;
+        if (to != p->edge[after + 1].corner) { // two loops: rounding has folded the polytope
             p->is_broken = true;
             return;
         }
-        const int f = add_face(p, e->from, e->to, w);
+        const int f = add_face(p, from, to, w);
         if (!p->is_broken) {
-            join(p, f, 0, e->face, e->slot);
+            join(p, 4 * f, behind);
             if (last >= 0) {
-                join(p, last, 1, f, 2);
+                join(p, 4 * last + 1, 4 * f + 2);
             }
             first = first < 0 ? f : first;
             last = f;
         }
     }
     if (!p->is_broken) {
-        join(p, last, 1, first, 2);
+        join(p, 4 * last + 1, 4 * first + 2);
         for (int i = 0; i < p->seen_count; i++) {
             p->spare[p->spare_count++] = p->spare[MAX_FACES - 1 - i];
         }
@@ -277,9 +282,10 @@ static void close_horizon(polytope *p, int w) {
 // ---- the answer
 
 // Barycentric coordinates of the origin's projection on a face; the smallest says how far inside it is.
-static double project(const polytope *p, const epa_face *f, double weight[3]) {
-    const kk_vec3 a = p->point[f->vertex[0]].w;
-    const kk_vec3 e = kk_vec3_sub(p->point[f->vertex[1]].w, a), g = kk_vec3_sub(p->point[f->vertex[2]].w, a);
+static double project(const polytope *p, int f, double weight[3]) {
+    const epa_edge *edge = &p->edge[4 * f];
+    const kk_vec3 a = p->point[edge[0].corner].w;
+    const kk_vec3 e = kk_vec3_sub(p->point[edge[1].corner].w, a), g = kk_vec3_sub(p->point[edge[2].corner].w, a);
     const kk_vec3 n = kk_vec3_cross(e, g);
     const double nn = kk_vec3_dot(n, n);
     weight[1] = kk_vec3_dot(kk_vec3_cross(g, a), n) / nn;
@@ -289,7 +295,7 @@ static double project(const polytope *p, const epa_face *f, double weight[3]) {
     return least < weight[2] ? least : weight[2];
 }
 
-static void write_witness(const polytope *p, const epa_face *f, const double weight[3], kki_core_distance *result) {
+static void write_witness(const polytope *p, int f, const double weight[3], kki_core_distance *result) {
     double w[3], sum = 0;
     for (int i = 0; i < 3; i++) {
         w[i] = weight[i] > 0 ? weight[i] : 0;
@@ -297,7 +303,7 @@ static void write_witness(const polytope *p, const epa_face *f, const double wei
     }
     kk_vec3 on_a = {0, 0, 0}, off = {0, 0, 0};
     for (int i = 0; i < 3; i++) {
-        const epa_point *q = &p->point[f->vertex[i]];
+        const epa_point *q = &p->point[p->edge[4 * f + i].corner];
         on_a = kk_vec3_add(on_a, kk_vec3_scale(q->a, w[i] / sum));
         off = kk_vec3_add(off, kk_vec3_scale(q->w, w[i] / sum));
     }
@@ -305,14 +311,20 @@ static void write_witness(const polytope *p, const epa_face *f, const double wei
     result->on_b = kk_vec3_sub(on_a, off);
 }
 
-// Several triangles may lie in the nearest plane, of that offset; one of them holds the origin's projection.
+// Bodies with several ways out of one length have faces in other planes, too.
+static bool looks_along(const polytope *p, int f, kk_vec3 n) {
+    return kk_vec3_dot(p->normal[f], n) > 0.999;
+}
+
+// Several triangles may lie in the plane of the way out, of that offset; one of them holds the origin's projection.
 static void find_witness(const polytope *p, int nearest, double offset, kki_core_distance *result) {
     double weight[3], best_weight[3];
     int best = nearest;
-    double inside = project(p, &p->face[nearest], best_weight);
+    double inside = project(p, nearest, best_weight);
+    inside = looks_along(p, nearest, result->normal) ? inside : -DEAD;
     for (int i = 0; i < p->face_count && inside < 0; i++) {
-        if (i != nearest && p->offset[i] <= offset) {
-            const double value = project(p, &p->face[i], weight);
+        if (i != nearest && p->offset[i] <= offset && looks_along(p, i, result->normal)) {
+            const double value = project(p, i, weight);
             if (value > inside) {
                 inside = value;
                 best = i;
@@ -320,7 +332,7 @@ static void find_witness(const polytope *p, int nearest, double offset, kki_core
             }
         }
     }
-    write_witness(p, &p->face[best], best_weight, result);
+    write_witness(p, best, best_weight, result);
 }
 
 // A − B is flat or less: nothing is inside it, and the way out is across it.
@@ -359,25 +371,18 @@ static bool begin(polytope *p, const kki_simplex *s) {
     return !p->is_broken;
 }
 
-static double lesser(double x, double y) {
-    return x < y ? x : y;
-}
-
-// The first of the least offset. Four minima side by side, for each waits for the one before it.
+// The first of the least offset. Four minima side by side, for each waits for the one before it; faces are made up to a
+// multiple of four, so that it never reads what was not written.
 static int nearest_face(const polytope *p) {
-    const int n = p->face_count, most = n & ~3;
-    double least[4] = {DEAD, DEAD, DEAD, DEAD};
-    for (int i = 0; i < most; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            least[k] = lesser(p->offset[i + k], least[k]);
-        }
+    const kki_lanes *offset = (const kki_lanes *)(const void *)p->offset;
+    kki_lanes least = offset[0], least1 = offset[1];
+    for (int i = 2; i < p->face_count / 2; i += 2) {
+        least = kki_lanes_lesser(offset[i], least);
+        least1 = kki_lanes_lesser(offset[i + 1], least1);
     }
-    for (int i = most; i < n; i++) {
-        least[0] = lesser(p->offset[i], least[0]);
-    }
-    const double all = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
+    least = kki_lanes_bottom(kki_lanes_lesser(least, least1));
     int best = 0;
-    while (p->offset[best] > all) { // ends, for one of them is it
+    while (p->offset[best] > least[0]) { // ends, for one of them is it
         best++;
     }
     return best;
@@ -385,7 +390,7 @@ static int nearest_face(const polytope *p) {
 
 // The support plane along a face's normal; the new point is left behind the last.
 static double plane_of(polytope *p, int f) {
-    const epa_point *near = &p->point[p->face[f].vertex[0]];
+    const epa_point *near = &p->point[p->edge[4 * f].corner];
     kki_difference w;
     w.id[0] = near->id[0], w.id[1] = near->id[1];
     kki_core_pair_support(p->pair, p->normal[f], &w);

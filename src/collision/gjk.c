@@ -22,7 +22,7 @@ double kki_core_separation(const kki_core_pair *pair, kk_vec3 n) {
 typedef struct part {
     double square; // |v|²
     kk_vec3 v;
-    int count, index[4]; // rising, the newest last
+    unsigned points; // bit i: point i belongs to it
 } part;
 
 // A simplex seen from its newest point.
@@ -32,9 +32,12 @@ typedef struct view {
     int newest;
 } view;
 
-// all by address: a struct of this size handed over by value is written by halves and read as a whole, which waits
-static inline void look_at(const kki_simplex *s, view *l) {
-    l->newest = s->count - 1;
+// All by address: a struct of this size handed over by value is written by halves and read as a whole, which waits. For the
+// same reason what follows is inlined for each count of points: then it stays in registers.
+#define INLINE __attribute__((always_inline)) static inline
+
+INLINE void look_at(const kki_simplex *s, int count, view *l) {
+    l->newest = count - 1;
     l->p = s->point[l->newest].w;
     for (int i = 0; i < l->newest; i++) {
         l->e[i] = kk_vec3_sub(s->point[i].w, l->p);
@@ -43,28 +46,27 @@ static inline void look_at(const kki_simplex *s, view *l) {
     }
 }
 
-static inline void try_edge(const view *l, int i, part *best) {
+INLINE void try_edge(const view *l, int i, part *best) {
     if (l->ep[i] > 0 && l->ep[i] < l->ee[i]) {
         const kk_vec3 v = kk_vec3_add(l->p, kk_vec3_scale(l->e[i], l->ep[i] / l->ee[i]));
         const double square = kk_vec3_dot(v, v);
         if (square < best->square) {
             best->square = square;
             best->v = v;
-            best->count = 2;
-            best->index[0] = i, best->index[1] = l->newest;
+            best->points = 1u << i | 1u << l->newest;
         }
     }
 }
 
 // −p = α e + β f + γ n, times n · n; whether α and β are those of an inner point of the triangle
-static inline bool is_over(const view *l, int i, int j, kk_vec3 n, double nn, double *alpha, double *beta) {
+INLINE bool is_over(const view *l, int i, int j, kk_vec3 n, double nn, double *alpha, double *beta) {
     *alpha = kk_vec3_dot(kk_vec3_cross(l->e[j], l->p), n);
     *beta = kk_vec3_dot(kk_vec3_cross(l->p, l->e[i]), n);
     return *alpha > 0 && *beta > 0 && *alpha + *beta < nn;
 }
 
 // Along n = e_i × e_j; one whose points are on a line, as far as can be told, has no part in it.
-static inline bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
+INLINE bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
     const double nn = kk_vec3_dot(n, n);
     double alpha, beta;
     if (!(nn > 1e-22 * l->ee[i] * l->ee[j]) || !is_over(l, i, j, n, nn, &alpha, &beta)) {
@@ -74,19 +76,18 @@ static inline bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *be
     if (h * k < best->square) {
         best->square = h * k;
         best->v = kk_vec3_scale(n, k);
-        best->count = 3;
-        best->index[0] = i, best->index[1] = j, best->index[2] = l->newest;
+        best->points = 1u << i | 1u << j | 1u << l->newest;
     }
     return true;
 }
 
-static inline void try_edges(const view *l, part *best) {
+INLINE void try_edges(const view *l, part *best) {
     for (int i = 0; i < l->newest; i++) {
         try_edge(l, i, best);
     }
 }
 
-static inline void try_parts_of_triangle(const view *l, part *best) {
+INLINE void try_parts_of_triangle(const view *l, part *best) {
     const kk_vec3 n = kk_vec3_cross(l->e[0], l->e[1]);
     const bool is_inner = try_triangle(l, 0, 1, n, best);
     // where it is no sliver nothing of its rim can be nearer
@@ -95,7 +96,7 @@ static inline void try_parts_of_triangle(const view *l, part *best) {
     }
 }
 
-static inline void try_parts_of_tetrahedron(const view *l, part *best) {
+INLINE void try_parts_of_tetrahedron(const view *l, part *best) {
     const kk_vec3 n0 = kk_vec3_cross(l->e[1], l->e[2]), n1 = kk_vec3_cross(l->e[0], l->e[2]),
                   n2 = kk_vec3_cross(l->e[0], l->e[1]);
     const double volume = kk_vec3_dot(l->e[0], n0), sign = volume < 0 ? -1 : 1;
@@ -105,8 +106,7 @@ static inline void try_parts_of_tetrahedron(const view *l, part *best) {
     if (is_below && k0 + k1 + k2 < sign * volume) {
         best->square = 0;
         best->v = kk_vec3_make(0, 0, 0);
-        best->count = 4;
-        best->index[0] = 0, best->index[1] = 1, best->index[2] = 2, best->index[3] = 3;
+        best->points = 15;
         return;
     }
     // the nearest point is on a face that the origin sees; of a sliver, that cannot be told
@@ -119,36 +119,48 @@ static inline void try_parts_of_tetrahedron(const view *l, part *best) {
     try_edges(l, best);
 }
 
-static void closest(const kki_simplex *s, part *best) {
+INLINE void closest_of(const kki_simplex *s, int count, part *best) {
     view l;
-    look_at(s, &l);
+    look_at(s, count, &l);
     best->square = kk_vec3_dot(l.p, l.p);
     best->v = l.p;
-    best->count = 1;
-    best->index[0] = l.newest;
-    if (s->count == 2) {
+    best->points = 1u << l.newest;
+    if (count == 2) {
         try_edge(&l, 0, best);
-    } else if (s->count == 3) {
+    } else if (count == 3) {
         try_parts_of_triangle(&l, best);
-    } else if (s->count == 4) {
+    } else if (count == 4) {
         try_parts_of_tetrahedron(&l, best);
     }
 }
 
-// Throws the other points away; the indices rise, so this works in place.
-static void keep(kki_simplex *s, const part *best) {
-    s->count = best->count;
-    for (int i = 0; i < best->count; i++) {
-        if (best->index[i] != i) {
-            s->point[i] = s->point[best->index[i]];
+INLINE void closest(const kki_simplex *s, part *best) {
+    switch (s->count) {
+    case 1: closest_of(s, 1, best); break;
+    case 2: closest_of(s, 2, best); break;
+    case 3: closest_of(s, 3, best); break;
+    default: closest_of(s, 4, best);
+    }
+}
+
+// Throws the other points away.
+static inline void keep(kki_simplex *s, unsigned points) {
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (points >> i & 1) {
+            if (count != i) {
+                s->point[count] = s->point[i];
+            }
+            count++;
         }
     }
+    s->count = count;
 }
 
 // The closest point as Σ weight · point, of a simplex that holds no more than it takes.
 static void weigh(kki_simplex *s) {
     view l;
-    look_at(s, &l);
+    look_at(s, s->count, &l);
     double *w = s->weight, sum = 0;
     if (s->count == 2) {
         w[0] = l.ep[0] / l.ee[0];
@@ -193,15 +205,11 @@ static bool is_known(const kki_simplex *s, const kki_difference *w) {
     return false;
 }
 
-static void start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex *s, part *best) {
-    if (s->count == 0) {
-        s->point[0].id[0] = s->point[0].id[1] = -1;
-        kki_core_pair_support(pair, direction, &s->point[0]);
-        s->count = 1;
-    }
-    // an old simplex is a set of points as good as any; its newest point has no special part, so try all
+// An old simplex is a set of points as good as any; its newest point has no special part, so all are tried for it.
+static void start_again(kki_simplex *s, part *best) {
+    const unsigned all = (1u << s->count) - 1;
     closest(s, best);
-    for (int turn = 1; turn < s->count && best->count < s->count; turn++) {
+    for (int turn = 1; turn < s->count && best->points != all; turn++) {
         kki_simplex t = *s;
         t.point[turn - 1] = s->point[s->count - 1];
         t.point[s->count - 1] = s->point[turn - 1];
@@ -212,13 +220,26 @@ static void start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex *s, 
             *s = t;
         }
     }
-    keep(s, best);
+    keep(s, best->points);
+}
+
+INLINE void start(const kki_core_pair *pair, kk_vec3 direction, kki_simplex *s, part *best) {
+    if (s->count > 1) {
+        start_again(s, best);
+        return;
+    }
+    if (s->count == 0) {
+        s->point[0].id[0] = s->point[0].id[1] = -1;
+        kki_core_pair_support(pair, direction, &s->point[0]);
+        s->count = 1;
+    }
+    closest_of(s, 1, best);
 }
 
 typedef struct progress {
-    part tried[2];
-    const part *at; // the better of them
-    double reach;   // |v| times what is proved of the distance
+    kk_vec3 v; // the nearest point so far
+    double square;
+    double reach; // |v| times what is proved of the distance
     int iterations;
 } progress;
 
@@ -233,13 +254,12 @@ static inline bool is_proved(double rest, double square, double noise, double si
     return rest <= 1e-14 * square + noise * size && rest <= 1e-14 * square + noise * kk_sqrt(square);
 }
 
-static kki_gjk_end search(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s, progress *g) {
+// from the part `at` of a simplex that holds no more than it takes
+INLINE kki_gjk_end improve(const kki_core_pair *pair, double far, kki_simplex *s, part *at, progress *g) {
     const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
-    const part *at = g->at = &g->tried[0];
-    start(pair, direction, s, &g->tried[0]);
     g->reach = 0;
     for (g->iterations = 1; g->iterations < KKI_GJK_ITERATIONS; g->iterations++) {
-        if (at->count == 4 || at->square <= touching * touching) {
+        if (at->points == 15 || at->square <= touching * touching) {
             return KKI_GJK_TOGETHER;
         }
         kki_difference *w = &s->point[s->count];
@@ -252,17 +272,26 @@ static kki_gjk_end search(const kki_core_pair *pair, double far, kk_vec3 directi
         if (is_proved(at->square - reach, at->square, noise, pair->size) || is_known(s, w)) {
             break;
         }
-        part *better = &g->tried[at == &g->tried[0]];
+        part better;
         s->count++;
-        closest(s, better);
-        if (!(better->square < at->square)) {
+        closest(s, &better);
+        if (!(better.square < at->square)) {
             s->count--;
             break;
         }
-        keep(s, better);
-        g->at = at = better;
+        keep(s, better.points);
+        *at = better;
     }
     return KKI_GJK_APART;
+}
+
+static kki_gjk_end search(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s, progress *g) {
+    part at;
+    start(pair, direction, s, &at);
+    const kki_gjk_end end = improve(pair, far, s, &at, g);
+    g->v = at.v;
+    g->square = at.square;
+    return end;
 }
 
 kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kki_simplex *s,
@@ -272,9 +301,9 @@ kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kk
     result->iterations = g.iterations;
     weigh(s);
     if (end != KKI_GJK_TOGETHER) {
-        const double norm = kk_sqrt(g.at->square);
+        const double norm = kk_sqrt(g.square);
         result->lower = g.reach / norm;
-        write_result(s, g.at->v, end == KKI_GJK_FAR ? result->lower : norm, result);
+        write_result(s, g.v, end == KKI_GJK_FAR ? result->lower : norm, result);
     }
     return end;
 }
@@ -285,9 +314,13 @@ static kk_vec3 middle_of(const kki_core *core) {
     return core->type == KKI_CORE_HULL ? core->convex->centroid : kk_vec3_make(0, 0, 0);
 }
 
+static kk_vec3 last_direction(const kki_pair_memory *m) {
+    return kk_vec3_make((double)m->direction[0], (double)m->direction[1], (double)m->direction[2]);
+}
+
 // the last one that parted them, or else from middle to middle
 static kk_vec3 first_direction(const kki_core_pair *pair, const kki_pair_memory *memory) {
-    const kk_vec3 last = {(double)memory->direction[0], (double)memory->direction[1], (double)memory->direction[2]};
+    const kk_vec3 last = memory ? last_direction(memory) : kk_vec3_make(0, 0, 0);
     if (kk_vec3_dot(last, last) > 0.5) {
         return last;
     }
@@ -439,6 +472,48 @@ static bool run_newton(const kki_core_pair *pair, kki_core_distance *result) {
     return i > 0;
 }
 
+static bool is_turned(const kki_core *core) { // on a lathe, with edges
+    return core->type == KKI_CORE_CYLINDER || core->type == KKI_CORE_CONE;
+}
+
+// A normal of a cone's side has two farthest points, tip and rim: an edge of the difference, along which EPA's steps become
+// short where the other body curves little, and which Newton's step does not see. Turned about the body's axis the normal
+// stays one of the side, and the body's own farthest points add nothing to the slope w · (axis × n), which is smooth.
+static bool turn_about(const kki_core_pair *pair, kk_vec3 axis, kki_core_distance *result) {
+    const double step = 1e-5;
+    const kk_vec3 n = result->normal, t = kk_vec3_cross(axis, n), m = kk_vec3_add(n, kk_vec3_scale(t, step));
+    const double slope = kk_vec3_dot(farthest(pair, n), t);
+    const double curvature = (kk_vec3_dot(farthest(pair, m), kk_vec3_cross(axis, m)) - slope) / step;
+    const double least = 1e-14 * pair->size, far = 0.5; // of what there is to gain; of a turn
+    if (!(__builtin_fabs(slope) * far > least) || slope * slope <= least * curvature) {
+        return false;
+    }
+    const double angle = __builtin_fabs(slope) < far * curvature ? -slope / curvature : slope < 0 ? far : -far;
+    const kk_mat3 R = kk_quat_to_mat3(kk_quat_exp(kk_vec3_scale(axis, angle)));
+    const kk_vec3 guess = kk_mat3_mul_vec(R, n);
+    const double distance = kki_core_separation(pair, guess);
+    if (!(distance > result->distance)) {
+        return false;
+    }
+    result->normal = guess;
+    result->distance = distance;
+    return true;
+}
+
+static bool turn_about_axes(const kki_core_pair *pair, kki_core_distance *result) {
+    bool any = false;
+    for (int k = 0; k < 2; k++) {
+        const kk_vec3 axis = k ? kk_mat3_column(pair->X_AB.R, 2) : kk_vec3_make(0, 0, 1);
+        for (int i = 0; is_turned(k ? &pair->b : &pair->a) && i < NEWTON_STEPS; i++) {
+            if (!turn_about(pair, axis, result)) {
+                break;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
 static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
     kk_vec3 last = {0, 0, 0};
     for (int i = 0; i < SHARPENINGS && result->iterations < SHARP_ENOUGH; i++) {
@@ -448,6 +523,9 @@ static void sharpen(const kki_core_pair *pair, kki_core_distance *result) {
         }
         const kk_vec3 turn = kk_vec3_sub(result->normal, before);
         last = run_newton(pair, result) || guess_limit(pair, turn, last, result) ? kk_vec3_make(0, 0, 0) : turn;
+    }
+    if (turn_about_axes(pair, result)) {
+        (void)sharpen_once(pair, false, result); // witness points
     }
 }
 
@@ -486,7 +564,7 @@ static void try_axes(const kki_core_pair *pair, kki_core_distance *result) {
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result) {
     kki_simplex s;
     s.count = 0;
-    if (has_corners(pair)) {
+    if (memory && has_corners(pair)) {
         recall(pair, memory, &s);
     }
     const kki_gjk_end end = kki_gjk(pair, far, first_direction(pair, memory), &s, result);
@@ -505,7 +583,9 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
         result->distance = result->lower;
         try_axes(pair, result);
     }
-    remember(pair, &s, result->normal, memory);
+    if (memory) {
+        remember(pair, &s, result->normal, memory);
+    }
     return end != KKI_GJK_FAR;
 }
 
@@ -516,17 +596,16 @@ static bool is_parted_along(kk_vec3 d, const kki_difference *w, double most) {
 }
 
 // the search itself, from a point
-static bool is_within_from(const kki_core_pair *pair, double most, kk_vec3 d, kki_simplex *s, kki_pair_memory *memory,
-                           bool has_memory) {
-    if (has_memory && memory->feature[0] && has_corners(pair)) {
+static bool is_within_from(const kki_core_pair *pair, double most, kk_vec3 d, kki_simplex *s, kki_pair_memory *memory) {
+    if (memory && memory->feature[0] && has_corners(pair)) {
         recall(pair, memory, s);
     }
     progress g;
     const kki_gjk_end end = search(pair, most, d, s, &g);
-    if (has_memory && end != KKI_GJK_TOGETHER) {
-        remember(pair, s, kk_vec3_scale(g.at->v, -1 / kk_sqrt(g.at->square)), memory);
+    if (memory && end != KKI_GJK_TOGETHER) {
+        remember(pair, s, kk_vec3_scale(g.v, -1 / kk_sqrt(g.square)), memory);
     }
-    return end == KKI_GJK_TOGETHER || (end == KKI_GJK_APART && kk_sqrt(g.at->square) <= most);
+    return end == KKI_GJK_TOGETHER || (end == KKI_GJK_APART && kk_sqrt(g.square) <= most);
 }
 
 // A direction that does not part them turned towards one that may: away from the farthest point it has (Chung and Wang
@@ -537,7 +616,7 @@ static kk_vec3 turned_away(kk_vec3 d, kk_vec3 w) {
 
 enum { TURNS = 3 };
 
-static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *memory, bool has_memory) {
+static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {
     kk_vec3 d = first_direction(pair, memory);
     kki_simplex s;
     s.count = 1;
@@ -545,7 +624,7 @@ static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *m
     kki_core_pair_support(pair, d, &s.point[0]);
     for (int turn = 0; !is_parted_along(d, &s.point[0], most); turn++) {
         if (turn == TURNS) {
-            return is_within_from(pair, most, d, &s, memory, has_memory);
+            return is_within_from(pair, most, d, &s, memory);
         }
         d = turned_away(d, s.point[0].w);
         kki_core_pair_support(pair, d, &s.point[0]);
@@ -554,10 +633,9 @@ static bool is_within(const kki_core_pair *pair, double most, kki_pair_memory *m
 }
 
 int kki_core_within(const kki_core_pair *pair, double most, kki_pair_memory *memory) {
-    kki_pair_memory none = {0};
     kki_core_distance d;
     if (most < 0) { // less than touching: the depth is asked for
-        return kki_core_distance_find(pair, most, memory ? memory : &none, &d) && d.distance <= most;
+        return kki_core_distance_find(pair, most, memory, &d) && d.distance <= most;
     }
-    return is_within(pair, most, memory ? memory : &none, memory != NULL);
+    return is_within(pair, most, memory);
 }

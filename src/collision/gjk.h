@@ -44,7 +44,7 @@ kki_gjk_end kki_gjk(const kki_core_pair *pair, double far, kk_vec3 direction, kk
 /// @return 0 where rounding ended it before the depth was proved; the answer still separates
 int kki_epa(const kki_core_pair *pair, const kki_simplex *simplex, kki_core_distance *result);
 
-/// Both, with the memory of the last call; false where the distance exceeds `far`.
+/// Both, with the memory of the last call, which may be NULL; false where the distance exceeds `far`.
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result);
 
 /// Whether the distance is at most `most`; `memory` may be NULL.

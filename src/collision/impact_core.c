@@ -191,9 +191,8 @@ static void prefer_last_normal(const kki_moving_core *a, const kk_transform *X_W
 // So may a search that starts from the last simplex, which is then a sliver: one from the start has the say.
 static void ask_again(const kki_moving_core *a, const kk_transform *X_WA, const kki_moving_core *b,
                       const kk_transform *X_WB, kki_separation *r) {
-    kki_pair_memory none = {0};
     kki_separation fresh;
-    distance_at(a, X_WA, b, X_WB, &none, &fresh);
+    distance_at(a, X_WA, b, X_WB, NULL, &fresh);
     *r = fresh.distance > r->distance ? fresh : *r;
 }
 
@@ -203,6 +202,30 @@ static void reach_target(double target, kki_separation *r) {
         r->distance = target;
         r->on_b = kk_vec3_add(r->on_a, kk_vec3_scale(r->normal, target));
     }
+}
+
+// A body stays inside the ball about its origin, however it turns.
+static kki_moving_core ball_of(const kki_moving_core *body, kki_core *ball) {
+    *ball = (kki_core){.type = KKI_CORE_POINT, .radius = body->core->extent + body->core->radius};
+    return (kki_moving_core){.core = ball, .X_WS = body->X_WS, .velocity = {{0, 0, 0}, body->velocity.linear}};
+}
+
+static int turns_round(const kki_moving_core *body, double duration) {
+    return !body->is_plane && kk_vec3_norm(body->velocity.angular) * duration > 1;
+}
+
+// Turn by turn a fast one would take for ever: the time up to which such bodies are clear as balls.
+static double time_clear_as_balls(const kki_moving_core *a, const kki_moving_core *b, double from, double to,
+                                  double target) {
+    const int turns_a = turns_round(a, to - from), turns_b = turns_round(b, to - from);
+    if (!turns_a && !turns_b) {
+        return from;
+    }
+    kki_core room[2];
+    const kki_moving_core ball_a = turns_a ? ball_of(a, &room[0]) : *a, ball_b = turns_b ? ball_of(b, &room[1]) : *b;
+    kki_impact r;
+    kki_impact_cores(&ball_a, &ball_b, from, to, target, 1, &r); // balls do not turn, so this goes no deeper
+    return r.time;
 }
 
 void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double from, double to, double target,
@@ -236,6 +259,14 @@ void kki_impact_cores(const kki_moving_core *a, const kki_moving_core *b, double
         if (impact->time >= to) {
             impact->kind = KKI_IMPACT_NONE;
             return;
+        }
+        if (impact->iterations == MANY) {
+            const double clear = time_clear_as_balls(a, b, impact->time, to, target);
+            if (clear > impact->time) {
+                impact->time = clear;
+                step = 0;
+                continue;
+            }
         }
         const kk_vec3 last = v.n;
         v.n = impact->at.normal;

@@ -623,9 +623,8 @@ static void try_general(search *s) {
     const kki_core triangle = kki_core_triangle(corner, 0);
     const kk_transform X = {s->x->X_MX.R, kk_vec3_sub(s->x->X_MX.p, o)};
     const kki_core_pair pair = kki_core_pair_make(&triangle, &s->x->core, &X);
-    kki_pair_memory memory = {0};
     kki_core_distance r;
-    if (!kki_core_distance_find(&pair, s->limit, &memory, &r)) {
+    if (!kki_core_distance_find(&pair, s->limit, NULL, &r)) {
         s->any = kki_greater(s->any, separation(s, r.normal));
         return;
     }

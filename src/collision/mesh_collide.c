@@ -271,8 +271,8 @@ static bool is_overlap(const kki_hit *hit) {
     return hit->sep < 0 && !hit->only_above && !hit->is_under;
 }
 
-// Of two solids: the way out of the bodies, from where their triangles overlap least. One that is much longer than what
-// any of them says leads out of hollows, where the bodies are not convex.
+// Of two solids: the way out of the bodies, from where their triangles overlap least. Of bodies that are not convex one that
+// is much longer than what any of them says leads out of hollows.
 static void find_way(contact *c, bool of_weak) {
     const kki_surface *m = c->source.surface, *x = c->x_source.surface;
     const kki_hit *first = NULL, *last = NULL;
@@ -288,7 +288,7 @@ static void find_way(contact *c, bool of_weak) {
     const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, first->d));
     c->has_way = kki_mesh_way_out(m, top_vertex(m, first->place, first->d), x, top_vertex(x, first->x_place, l),
                                   &c->x.X_MX, first->d, &c->way) &&
-                 c->way.sep > 2 * last->sep;
+                 ((m->is_convex && x->is_convex) || c->way.sep > 2 * last->sep);
     if (c->has_way) {
         c->way_out[c->ways++] = (way_out){c->way.d, c->x.radius - c->way.sep, NULL};
     }

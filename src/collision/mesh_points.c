@@ -28,9 +28,10 @@ typedef struct polygon {
     corner c[CORNERS];
 } polygon;
 
-static corner crossing(const corner *a, const corner *b, double ha, double hb, int16_t q, int q_count) {
+// the side from a to b cut at the part t of it
+static corner crossing(const corner *a, const corner *b, double t, int16_t q, int q_count) {
     corner c = *a;
-    c.p = kk_vec3_add(a->p, kk_vec3_scale(kk_vec3_sub(b->p, a->p), ha / (ha - hb)));
+    c.p = kk_vec3_add(a->p, kk_vec3_scale(kk_vec3_sub(b->p, a->p), t));
     if (a->edge_is_q) {
         // edges of Q that follow one another meet in its corner
         c.from = OF_Q;
@@ -43,22 +44,45 @@ static corner crossing(const corner *a, const corner *b, double ha, double hb, i
     return c;
 }
 
-// Keeps what lies on the inner side of Q's edge q: m · (p − o) ≥ −slack.
-static void clip(polygon *poly, kk_vec3 o, kk_vec3 m, double slack, int16_t q, int q_count) {
+// An edge of Q: the inner side is m · (p − o) ≥ −slack − opening |n · (p − o)|.
+typedef struct border {
+    kk_vec3 o, m, n;
+    double slack, opening;
+    int16_t edge;
+} border;
+
+static double inside_of(const border *e, kk_vec3 p) {
+    const kk_vec3 r = kk_vec3_sub(p, e->o);
+    const double inside = kk_vec3_dot(e->m, r) + e->slack;
+    return e->opening > 0 ? inside + e->opening * __builtin_fabs(kk_vec3_dot(e->n, r)) : inside;
+}
+
+// Where the side from a to b meets the border; it has a bend where the side passes through n · (p − o) = 0.
+static double where_cut(const border *e, kk_vec3 a, kk_vec3 b, double ha, double hb) {
+    const double za = kk_vec3_dot(e->n, kk_vec3_sub(a, e->o)), zb = kk_vec3_dot(e->n, kk_vec3_sub(b, e->o));
+    if (!(e->opening > 0) || (za >= 0) == (zb >= 0)) {
+        return ha / (ha - hb);
+    }
+    const double t = za / (za - zb), h = ha - e->opening * __builtin_fabs(za);
+    const double bend = h + t * (hb - e->opening * __builtin_fabs(zb) - h);
+    return (bend >= 0) == (ha >= 0) ? t + (1 - t) * (bend / (bend - hb)) : t * (ha / (ha - bend));
+}
+
+// Keeps what lies on the inner side of an edge of Q.
+static void clip(polygon *poly, const border *e, int q_count) {
     polygon out; // large: only what is used is written
     out.count = 0;
     for (int i = 0; i < poly->count && out.count + 2 < CORNERS; i++) {
         const corner *a = &poly->c[i], *b = &poly->c[(i + 1) % poly->count];
-        const double ha = kk_vec3_dot(m, kk_vec3_sub(a->p, o)) + slack;
-        const double hb = kk_vec3_dot(m, kk_vec3_sub(b->p, o)) + slack;
+        const double ha = inside_of(e, a->p), hb = inside_of(e, b->p);
         if (ha >= 0) {
             out.c[out.count++] = *a;
         }
         if ((ha >= 0) != (hb >= 0)) {
-            corner c = crossing(a, b, ha, hb, q, q_count);
+            corner c = crossing(a, b, where_cut(e, a->p, b->p, ha, hb), e->edge, q_count);
             // leaving: the next side runs along Q's edge; entering: along the old side
             c.edge_is_q = ha >= 0 ? true : a->edge_is_q;
-            c.edge = ha >= 0 ? q : a->edge;
+            c.edge = ha >= 0 ? e->edge : a->edge;
             out.c[out.count++] = c;
         }
     }
@@ -350,14 +374,19 @@ static void outline_of(const kki_probe *x, kk_vec3 d, int32_t face, outline *o) 
 }
 
 // Faces beside a flat edge may still turn by the flat angle: what is over the wedge between them is over both, and being
-// points of one region they count once.
-static void clip_by_triangle(polygon *poly, const kki_facet *f, double far) {
-    const double slack = 1e-9 * f->size, flat_slack = slack + 4 * KKI_FLAT_SINE * far;
+// points of one region they count once. The wedge is as wide as the point is high, no wider: past the end of a flat edge
+// there may be nothing below.
+static void clip_by_triangle(polygon *poly, const kki_facet *f) {
     for (int k = 0; k < 3; k++) {
         const kk_vec3 e = kk_vec3_sub(f->v[(k + 1) % 3], f->v[k]);
         const kk_vec3 m = kk_vec3_cross(f->n, e);
-        clip(poly, f->v[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)),
-             f->edge_kind[k] == KKI_EDGE_FLAT ? flat_slack : slack, (int16_t)k, 3);
+        const border side = {.o = f->v[k],
+                             .m = kk_vec3_scale(m, 1 / kk_vec3_norm(e)),
+                             .n = f->n,
+                             .slack = 1e-9 * f->size,
+                             .opening = f->edge_kind[k] == KKI_EDGE_FLAT ? 4 * KKI_FLAT_SINE : 0,
+                             .edge = (int16_t)k};
+        clip(poly, &side, 3);
     }
 }
 
@@ -375,7 +404,7 @@ static void add_lowest(kki_clusters *all, const kki_facet *f, const kki_probe *x
             return;
         }
     }
-    clip_by_triangle(&poly, f, x->size + all->reach);
+    clip_by_triangle(&poly, f);
     const kki_cluster_point p = {kk_vec3_sub(poly.c[0].p, kk_vec3_scale(hit->d, height)),
                                  height - x->radius,
                                  {kki_feature(KKI_FEATURE_FACE, f->region), kki_feature(KKI_FEATURE_FACE, -1)}};
@@ -393,7 +422,7 @@ static bool add_face_points(kki_clusters *all, const kki_facet *f, const kki_pro
     for (int i = 0; i < o.count; i++) {
         poly.c[i].p = o.p[i];
     }
-    clip_by_triangle(&poly, f, x->size + all->reach);
+    clip_by_triangle(&poly, f);
     for (int i = 0; i < poly.count; i++) {
         kki_cluster_point p;
         const double height = kk_vec3_dot(hit->d, kk_vec3_sub(poly.c[i].p, f->v[0]));
@@ -435,7 +464,9 @@ static bool features_over_x(const kki_facet *f, const kki_probe *x, const outlin
 static void clip_by_outline(polygon *poly, const outline *o, kk_vec3 n, double slack) {
     for (int k = 0; k < o->count; k++) {
         const kk_vec3 e = kk_vec3_sub(o->p[(k + 1) % o->count], o->p[k]), m = kk_vec3_cross(n, e);
-        clip(poly, o->p[k], kk_vec3_scale(m, 1 / kk_vec3_norm(e)), slack, (int16_t)k, o->count);
+        const border side = {
+            .o = o->p[k], .m = kk_vec3_scale(m, 1 / kk_vec3_norm(e)), .n = n, .slack = slack, .edge = (int16_t)k};
+        clip(poly, &side, o->count);
     }
 }
 

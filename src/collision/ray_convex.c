@@ -168,8 +168,9 @@ static span round_brick(const double half[3], double margin, kk_vec3 p, kk_vec3 
 
 // ---- the cone: x² + y² ≤ k² (h − z)² below its tip
 
-static kk_vec3 cone_normal(double k, double h, kk_vec3 p) {
-    const kk_vec3 n = kk_vec3_make(p.x, p.y, k * k * (h - p.z));
+// of a place on it, by x and y alone: of a flat one h − z is rounding, and may have the wrong sign
+static kk_vec3 cone_normal(double k, kk_vec3 p) {
+    const kk_vec3 n = kk_vec3_make(p.x, p.y, k * kk_sqrt(p.x * p.x + p.y * p.y));
     return kk_vec3_dot(n, n) > 0 ? unit(n) : kk_vec3_make(0, 0, 1);
 }
 
@@ -198,8 +199,8 @@ static span cone_side(double k, double h, kk_vec3 p, kk_vec3 d) {
         s.in = b < 0 ? t : -inf;
         s.out = b < 0 ? inf : t;
     }
-    s.n_in = s.in > -inf ? cone_normal(k, h, at(p, d, s.in)) : s.n_in;
-    s.n_out = s.out < inf ? cone_normal(k, h, at(p, d, s.out)) : s.n_out;
+    s.n_in = s.in > -inf ? cone_normal(k, at(p, d, s.in)) : s.n_in;
+    s.n_out = s.out < inf ? cone_normal(k, at(p, d, s.out)) : s.n_out;
     return s;
 }
 
@@ -244,11 +245,18 @@ bool kki_ray_cast_cylinder(double radius, double half, const kki_ray *ray, kki_r
     return crossing_after_shift(both(side, slab(2, -half, half, p, ray->direction)), shift, ray, hit);
 }
 
+// A ray steeper than the side is taken from the tip's height on: of a flat cone all else cancels.
 bool kki_ray_cast_cone(double radius, double half, const kki_ray *ray, kki_ray_hit *hit) {
+    const kk_vec3 d = ray->direction;
+    const double k = radius / (2 * half);
     kk_vec3 p;
-    const double shift = shifted(ray, &p);
-    const span side = cone_side(radius / (2 * half), half, p, ray->direction);
-    return crossing_after_shift(both(side, slab(2, -half, half, p, ray->direction)), shift, ray, hit);
+    double shift = shifted(ray, &p);
+    if (k * k * d.z * d.z > d.x * d.x + d.y * d.y) {
+        const double down = (half - p.z) / d.z;
+        p = kk_vec3_make(p.x + down * d.x, p.y + down * d.y, half);
+        shift += down;
+    }
+    return crossing_after_shift(both(cone_side(k, half, p, d), slab(2, -half, half, p, d)), shift, ray, hit);
 }
 
 // the ball of radius 1 in coordinates divided by the radii

@@ -18,9 +18,8 @@ static double height_of(const kki_core *core, kk_vec3 p, kk_vec3 *n) {
     const kki_core point = {.type = KKI_CORE_POINT};
     const kk_transform X = {kk_mat3_identity(), p};
     const kki_core_pair pair = kki_core_pair_make(core, &point, &X);
-    kki_pair_memory memory = {0};
     kki_core_distance d;
-    (void)kki_core_distance_find(&pair, KKI_ANY_DISTANCE, &memory, &d);
+    (void)kki_core_distance_find(&pair, KKI_ANY_DISTANCE, NULL, &d);
     *n = d.normal;
     return d.distance - core->radius;
 }

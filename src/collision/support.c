@@ -111,15 +111,48 @@ void kki_core_pair_turn_corners(kki_core_pair *pair, kki_small_hull *small) {
     pair->small = small;
 }
 
-void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
+static inline void write_corners(const kki_core_pair *pair, int i, int j, kki_difference *out) {
+    const kki_small_hull *s = pair->small;
+    const kk_vec3 a = pair->a.convex->vertex[i], b = kk_vec3_make(s->x[j], s->y[j], s->z[j]);
+    out->w = kk_vec3_sub(a, b);
+    out->a = a;
+    out->b = b;
+    out->id[0] = i, out->id[1] = j;
+}
+
+// apart, so that the usual pair of eight corners does not save the registers that this one needs
+__attribute__((noinline)) static void support_up_to_sixteen(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
     const kki_convex *c = pair->a.convex;
     const kki_small_hull *s = pair->small;
     const int i = kki_lanes_farthest(c->x, c->y, c->z, c->padded_count, d);
     const int j = kki_lanes_farthest(s->x, s->y, s->z, pair->b.convex->padded_count, kk_vec3_neg(d));
-    out->id[0] = i, out->id[1] = j;
-    out->a = c->vertex[i];
-    out->b = kk_vec3_make(s->x[j], s->y[j], s->z[j]);
-    out->w = kk_vec3_make(c->x[i] - s->x[j], c->y[i] - s->y[j], c->z[i] - s->z[j]);
+    write_corners(pair, i, j, out);
+}
+
+void kki_core_pair_support_small(const kki_core_pair *pair, double dx, double dy, double dz, kki_difference *out) {
+    const kk_vec3 d = {dx, dy, dz};
+    const kki_convex *c = pair->a.convex;
+    const kki_small_hull *s = pair->small;
+    if (c->padded_count != 8 || pair->b.convex->padded_count != 8) {
+        support_up_to_sixteen(pair, d, out);
+        return;
+    }
+    const int i = kki_lanes_farthest_of_eight(c->x, c->y, c->z, d);
+    const int j = kki_lanes_farthest_of_eight(s->x, s->y, s->z, kk_vec3_neg(d));
+    write_corners(pair, i, j, out);
+}
+
+void kki_core_pair_support_other(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
+    const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
+    if (pair->a.type == KKI_CORE_SURFACE) {
+        kki_core_pair_climb(pair, d, d_B, out);
+        return;
+    }
+    const kk_vec3 a = kki_core_support(&pair->a, d, &out->id[0]);
+    const kk_vec3 b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
+    out->w = kk_vec3_sub(a, b);
+    out->a = a;
+    out->b = b;
 }
 
 void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_difference *out) {

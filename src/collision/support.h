@@ -108,24 +108,17 @@ typedef struct kki_difference {
 /// Two surfaces.
 void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_difference *out);
 
-void kki_core_pair_support_small(const kki_core_pair *pair, kk_vec3 d, kki_difference *out);
+/// Of two small hulls; the direction by its parts, which registers hold.
+void kki_core_pair_support_small(const kki_core_pair *pair, double dx, double dy, double dz, kki_difference *out);
+void kki_core_pair_support_other(const kki_core_pair *pair, kk_vec3 d, kki_difference *out);
 
 /// The farthest point of A − B along d. out->id comes in as the hint.
 static inline void kki_core_pair_support(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
     if (pair->small) {
-        kki_core_pair_support_small(pair, d, out);
-        return;
+        kki_core_pair_support_small(pair, d.x, d.y, d.z, out);
+    } else {
+        kki_core_pair_support_other(pair, d, out);
     }
-    const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
-    if (pair->a.type == KKI_CORE_SURFACE) {
-        kki_core_pair_climb(pair, d, d_B, out);
-        return;
-    }
-    const kk_vec3 a = kki_core_support(&pair->a, d, &out->id[0]);
-    const kk_vec3 b = kk_transform_point(pair->X_AB, kki_core_support(&pair->b, d_B, &out->id[1]));
-    out->w = kk_vec3_sub(a, b);
-    out->a = a;
-    out->b = b;
 }
 
 #endif

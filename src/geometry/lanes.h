@@ -22,6 +22,15 @@ static inline kki_lanes kki_lanes_greater(kki_lanes a, kki_lanes b) {
 #endif
 }
 
+static inline kki_lanes kki_lanes_lesser(kki_lanes a, kki_lanes b) {
+#ifdef __SSE2__
+    return __builtin_ia32_minpd(a, b);
+#else
+    const kki_lane_bits m = a < b;
+    return (kki_lanes)(((kki_lane_bits)a & m) | ((kki_lane_bits)b & ~m));
+#endif
+}
+
 // bit k: lane k is set
 static inline uint64_t kki_lanes_bits(kki_lane_bits m) {
 #ifdef __SSE2__
@@ -53,12 +62,42 @@ __attribute__((always_inline)) static inline int kki_lanes_farthest_of(const dou
     return bits ? __builtin_ctzll(bits) : 0;
 }
 
+// both lanes the greater of the two
+static inline kki_lanes kki_lanes_top(kki_lanes a) {
+    const kki_lanes swapped = {a[1], a[0]};
+    return kki_lanes_greater(a, swapped);
+}
+
+// both lanes the lesser of the two
+static inline kki_lanes kki_lanes_bottom(kki_lanes a) {
+    const kki_lanes swapped = {a[1], a[0]};
+    return kki_lanes_lesser(a, swapped);
+}
+
+// bit k: of eight heights number k is the top one
+static inline unsigned kki_lanes_tops(kki_lanes h0, kki_lanes h1, kki_lanes h2, kki_lanes h3) {
+    const kki_lanes top = kki_lanes_top(kki_lanes_greater(kki_lanes_greater(h0, h1), kki_lanes_greater(h2, h3)));
+    const uint64_t low = kki_lanes_bits(h0 == top) | kki_lanes_bits(h1 == top) << 2;
+    return (unsigned)(low | kki_lanes_bits(h2 == top) << 4 | kki_lanes_bits(h3 == top) << 6);
+}
+
+/// The same of eight points.
+__attribute__((always_inline)) static inline int kki_lanes_farthest_of_eight(const double *px, const double *py,
+                                                                             const double *pz, kk_vec3 d) {
+    const kki_lanes *x = (const kki_lanes *)(const void *)px, *y = (const kki_lanes *)(const void *)py;
+    const kki_lanes *z = (const kki_lanes *)(const void *)pz;
+    const kki_lanes dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z};
+    const unsigned bits = kki_lanes_tops(x[0] * dx + y[0] * dy + z[0] * dz, x[1] * dx + y[1] * dy + z[1] * dz,
+                                         x[2] * dx + y[2] * dy + z[2] * dz, x[3] * dx + y[3] * dy + z[3] * dz);
+    return __builtin_ctz(bits | 256) & 7; // none where d is no number
+}
+
 /// The farthest point along d, of equal ones the first. Arrays aligned to 16 bytes, `padded` a multiple of four up to
 /// KKI_LANES_MOST; the padding repeats the first point.
 __attribute__((always_inline)) static inline int kki_lanes_farthest(const double *x, const double *y, const double *z,
                                                                     int padded, kk_vec3 d) {
-    if (padded == 8) { // the most usual loop is laid out
-        return kki_lanes_farthest_of(x, y, z, 4, d);
+    if (padded == 8) {
+        return kki_lanes_farthest_of_eight(x, y, z, d);
     }
     return kki_lanes_farthest_of(x, y, z, padded / 2, d);
 }

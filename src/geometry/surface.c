@@ -93,6 +93,21 @@ static void find_kinds(kki_surface *s) {
     }
 }
 
+// No edge is a valley, and it is one piece: a closed surface that is convex everywhere bounds a convex body (Tietze and
+// Nakajima 1928). Pieces without valleys are balls, each of Euler characteristic 2.
+static bool find_convexity(const kki_surface *s) {
+    int32_t used = 0;
+    for (int32_t i = 0; i < s->vertex_count; i++) {
+        used += s->vertex_first[i + 1] > s->vertex_first[i];
+    }
+    for (int32_t i = 0; i < s->edge_count; i++) {
+        if (s->edge_kind[i] != KKI_EDGE_CONVEX && s->edge_kind[i] != KKI_EDGE_FLAT) {
+            return false;
+        }
+    }
+    return s->is_solid && used - s->edge_count + s->face_count == 2;
+}
+
 static int32_t root_of(int32_t *region, int32_t f) {
     while (region[f] != f) {
         region[f] = region[region[f]];
@@ -305,6 +320,7 @@ static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, co
     }
     find_normals(s);
     find_kinds(s);
+    s->is_convex = find_convexity(s);
     find_regions(s);
     s->box = kki_aabb_empty();
     for (int32_t i = 0; i < s->face_count; i++) {

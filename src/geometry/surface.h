@@ -59,7 +59,8 @@ struct kki_surface {
     kki_surface_facet *facet; ///< [face_count]
     kki_tree tree;            ///< over faces
     kki_aabb box;
-    bool is_solid; ///< closed and oriented: has an inside. Others are sheets that are touched from both sides
+    bool is_solid;  ///< closed and oriented: has an inside. Others are sheets that are touched from both sides
+    bool is_convex; ///< a solid without a dent
 };
 
 /// @return KK_INVALID_ARGUMENT for coordinates out of range, KK_OUT_OF_MEMORY

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../geometry/shapes.h"
 #include "../support/directions.h"
 #include "bodies.h"
+#include "geometry/hull.h"
 
 static double size_of(const kki_shape *s) {
     return s->type == KK_SHAPE_HULL ? s->convex->outer : s->half[0] + s->half[1] + s->half[2];
@@ -158,6 +160,59 @@ KK_TEST(degenerate_pairs_are_finite) {
                 printf("  round %d, types %d %d: %.0f us\n", round, s[0].type, s[1].type, 1e6 * seconds);
             }
         }
+    }
+}
+
+// ---- several ways out of one length
+
+// how far a point lies outside a shape, told by a small ball around it
+static double outside(const kki_shape *s, const kk_transform *X, kk_vec3 p) {
+    const kki_shape ball = {.type = KK_SHAPE_SPHERE, .half = {1e-3}};
+    const kk_transform P = {kk_mat3_identity(), p};
+    kki_separation r;
+    return kki_distance(s, X, &ball, &P, NULL, &r) ? r.distance + 1e-3 : 1;
+}
+
+// The witness points must belong to the way that was chosen: on their bodies, each in its plane across the normal.
+static void check_way_out(const kki_shape *a, const kk_transform *A, const kki_shape *b, const kk_transform *B) {
+    kki_separation r;
+    KK_CHECK(kki_distance(a, A, b, B, NULL, &r));
+    check_witness(a, A, b, B, &r, 1e-9);
+    KK_CHECK(outside(a, A, r.on_a) < 1e-6);
+    KK_CHECK(outside(b, B, r.on_b) < 1e-6);
+}
+
+KK_TEST(witness_points_of_concentric_bodies) {
+    kk_random random = {8, 1, 0};
+    kk_vec3 corner[8];
+    shapes_box_corners(1, 1, 1, corner);
+    kki_mesh *mesh = NULL;
+    kki_convex *cube = NULL;
+    KK_CHECK(kki_hull_of_points(corner, 8, NULL, NULL, &mesh, NULL) == KK_OK);
+    KK_CHECK(kki_convex_create(mesh, NULL, &cube, NULL) == KK_OK);
+    for (int ta = KK_SHAPE_SPHERE; ta <= KK_SHAPE_HULL; ta++) {
+        for (int tb = KK_SHAPE_SPHERE; tb <= KK_SHAPE_HULL; tb++) {
+            const kki_shape a = {.type = ta, .half = {0.5, 0.5, 0.5}, .convex = ta == KK_SHAPE_HULL ? cube : NULL};
+            const kki_shape b = {.type = tb, .half = {0.5, 0.5, 0.5}, .convex = tb == KK_SHAPE_HULL ? cube : NULL};
+            const kk_transform I = kk_transform_identity(), R = {bodies_rotation(&random), {0, 0, 0}};
+            check_way_out(&a, &I, &b, &I);
+            check_way_out(&a, &R, &b, &R);
+        }
+    }
+    kki_convex_free(cube);
+    kki_mesh_free(mesh);
+}
+
+// An almost round ellipsoid in a cone or cylinder of one axis: along the edge of the difference that the side makes hardly
+// anything changes, and the search used to end up to a tenth of a radian beside the best normal.
+KK_TEST(almost_round_bodies_of_one_axis) {
+    const kk_transform I = kk_transform_identity();
+    for (int i = 0; i < 20; i++) {
+        const double rounder = 1e-4 * (1 << i % 10), r = i < 10 ? 0.6 : 0.67;
+        const kki_shape egg = {.type = KK_SHAPE_ELLIPSOID, .half = {r, r * (1 - rounder), 0.9 * r}};
+        const kki_shape other = {.type = i % 2 ? KK_SHAPE_CONE : KK_SHAPE_CYLINDER, .half = {0.84, i % 2 ? 0.4 : 2}};
+        compare(&other, &I, &egg, &I);
+        compare(&egg, &I, &other, &I);
     }
 }
 

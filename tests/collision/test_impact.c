@@ -36,6 +36,28 @@ KK_TEST(spinning_rod_meets_ball) {
     KK_CHECK(r.iterations <= 40);
 }
 
+// A rod that whirls for ever beside a wall, and one that comes on for seconds while it does: as balls they are clear, so its
+// thousands of turns need not be followed.
+KK_TEST(what_whirls_is_clear_as_a_ball) {
+    const kki_shape rod = {.type = KK_SHAPE_CYLINDER, .half = {0.01, 1}},
+                    wall = {.type = KK_SHAPE_BOX, .half = {1, 1, 1}};
+    const kk_vec3 none = {0, 0, 0}, spin = {0, 1e4, 0};
+    const double reach = sqrt(1 + 1e-4);
+    for (int i = 0; i < 2; i++) {
+        const kki_shape *s = i ? &rod : &wall, *u = i ? &wall : &rod;
+        kki_moving a = moving(s, none, none, i ? spin : none);
+        kki_moving b = moving(u, kk_vec3_make(1 + reach + 1e-3, 0, 0), none, i ? none : spin);
+        kki_impact r;
+        KK_CHECK(kki_impact_find(&a, &b, 1e6, 0, &r));
+        KK_CHECK_EQ_INT(r.kind, KKI_IMPACT_NONE);
+        // ten metres on at 1 m/s: within half a turn after the balls meet
+        b = moving(u, kk_vec3_make(11 + reach, 0, 0), kk_vec3_make(-1, 0, 0), i ? none : spin);
+        KK_CHECK(kki_impact_find(&a, &b, 100, 0, &r));
+        KK_CHECK_EQ_INT(r.kind, KKI_IMPACT_HIT);
+        KK_CHECK(r.time >= 10 && r.time < 10 + 2 * KK_HALF_PI / 1e4 + 1e-6);
+    }
+}
+
 static double distance_at(const kki_moving *a, const kki_moving *b, double t) {
     const kk_transform A = kki_moving_pose(a, t), B = kki_moving_pose(b, t);
     kki_separation r = {0};

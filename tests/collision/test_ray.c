@@ -271,6 +271,19 @@ KK_TEST(rays_from_afar_are_exact) {
     KK_CHECK_NEAR(hit.t, 1e6 - sqrt(0.16 - 0.09), 1e-9);
 }
 
+// the height of the place hit is rounding there; the normal once pointed down
+KK_TEST(rays_hit_a_flat_cone_from_above) {
+    kk_random r = {18, 0, 0};
+    for (int i = 0; i < 500; i++) {
+        const kk_vec3 to = kk_vec3_make(0.6 * shapes_uniform(&r), 0.6 * shapes_uniform(&r), 0);
+        const kk_vec3 from = kk_vec3_make(shapes_uniform(&r), shapes_uniform(&r), 2);
+        const kki_ray ray = {from, kk_vec3_sub(to, from), 2};
+        kki_ray_hit hit;
+        KK_CHECK(kki_ray_cast_cone(1, 3e-10, &ray, &hit) && !hit.is_inside);
+        KK_CHECK_NEAR(hit.normal.z, 1, 1e-12);
+    }
+}
+
 // planes of a box are the box
 KK_TEST(ray_against_planes_equals_box) {
     const double half[3] = {0.5, 0.7, 0.9};

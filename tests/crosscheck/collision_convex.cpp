@@ -11,28 +11,19 @@
 #include <memory>
 #include <vector>
 
+#include "../../benchmarks/peers/coal_bodies.hpp"
+#include "../../benchmarks/peers/collision_bodies.hpp"
 #include "collision_pairs.hpp"
 
 extern "C" {
 #include <karakuri/collision.h>
-#include <karakuri/random.h>
 }
 
 namespace {
 
 using crosscheck::tally;
 
-kk_random cursor = {77, 3, 0};
-
-double uniform(double low, double high) {
-    return kk_random_next_between(&cursor, low, high);
-}
-kk_vec3 direction() {
-    return crosscheck::direction(cursor);
-}
-kk_transform pose(double distance) {
-    return crosscheck::pose(cursor, distance);
-}
+peers::dice dice(77, 3);
 
 struct body {
     kk_geometry *geometry = nullptr;
@@ -44,16 +35,16 @@ struct body {
 
     explicit body(kk_shape_type kind) : type(kind) {
         for (double &x : s) {
-            x = uniform(0.2, 1);
+            x = dice.uniform(0.2, 1);
         }
         kk_shape_def def = kk_shape_def_default();
         def.type = type;
         std::copy(s, s + 3, def.size);
         kk_mesh_def mesh = kk_mesh_def_default();
         if (type == KK_SHAPE_HULL) {
-            const int points = 6 + static_cast<int>(kk_random_next_below(&cursor, 60));
+            const int points = 6 + dice.below(60);
             for (int i = 0; i < points; i++) {
-                const kk_vec3 d = direction();
+                const kk_vec3 d = dice.direction();
                 corner.push_back({s[0] * d.x, s[1] * d.y, s[2] * d.z});
             }
             mesh.name = "cloud";
@@ -154,21 +145,14 @@ double separation_along(const placed_body &a, const placed_body &b, kk_vec3 n) {
 
 // ---- Coal
 
-coal::Transform3s to_coal(const kk_transform &X) {
-    coal::Matrix3s R;
-    for (int i = 0; i < 9; i++) {
-        R(i / 3, i % 3) = X.R.m[i];
-    }
-    return {R, coal::Vec3s(X.p.x, X.p.y, X.p.z)};
-}
-
 double coal_distance(const placed_body &a, const placed_body &b, kk_vec3 *n) {
     coal::DistanceRequest request;
     request.enable_signed_distance = true;
     request.gjk_max_iterations = request.epa_max_iterations = 512;
     request.gjk_tolerance = request.epa_tolerance = 1e-10;
     coal::DistanceResult result;
-    const double d = coal::distance(a.b->peer.get(), to_coal(a.X), b.b->peer.get(), to_coal(b.X), request, result);
+    const double d =
+        coal::distance(a.b->peer.get(), peers::to_coal(a.X), b.b->peer.get(), peers::to_coal(b.X), request, result);
     *n = {result.normal[0], result.normal[1], result.normal[2]};
     return d;
 }
@@ -228,7 +212,7 @@ bool compare(int i, int k, long pairs) {
     tally by_coal, by_ccd;
     for (long n = 0; n < pairs; n++) {
         const body p(types[i]), q(types[k]);
-        const placed_body a = {&p, pose(uniform(0, 0.5))}, b = {&q, pose(uniform(0, 2.5))};
+        const placed_body a = {&p, dice.pose(dice.uniform(0, 0.5))}, b = {&q, dice.pose(dice.uniform(0, 2.5))};
         const kk_placed pa = {p.geometry, a.X, {}}, pb = {q.geometry, b.X, {}};
         kk_separation ours;
         if (kk_placed_separation(&pa, &pb, &ours) != KK_OK) {

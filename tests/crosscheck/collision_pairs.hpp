@@ -1,4 +1,4 @@
-/// What both programs of collision share: random places, the tally of a comparison and its line.
+/// What both programs of collision share: the tally of a comparison and its line.
 #ifndef KARAKURI_CROSSCHECK_COLLISION_PAIRS_HPP
 #define KARAKURI_CROSSCHECK_COLLISION_PAIRS_HPP
 
@@ -9,25 +9,7 @@
 #include <cstring>
 #include <string>
 
-extern "C" {
-#include <karakuri/math.h>
-#include <karakuri/random.h>
-}
-
 namespace crosscheck {
-
-inline kk_vec3 direction(kk_random &cursor) {
-    const double x = kk_random_next_normal(&cursor), y = kk_random_next_normal(&cursor);
-    const kk_vec3 v = {x, y, kk_random_next_normal(&cursor)};
-    return kk_vec3_scale(v, 1 / kk_vec3_norm(v));
-}
-
-inline kk_transform pose(kk_random &cursor, double distance) {
-    const double w = kk_random_next_normal(&cursor), x = kk_random_next_normal(&cursor);
-    const double y = kk_random_next_normal(&cursor), z = kk_random_next_normal(&cursor);
-    return kk_transform_make(kk_quat_to_mat3(kk_quat_normalize({w, x, y, z})),
-                             kk_vec3_scale(direction(cursor), distance));
-}
 
 struct tally {
     long pairs = 0, overlapping = 0;

@@ -86,11 +86,15 @@ static int add_shape(cli *c, kk_spec *spec, kk_shape_def def) {
     return error.status ? cli_fail_error(c, &error) : 0;
 }
 
+static int fail_sizes(cli *c, const kind *k, const char *sizes) {
+    return cli_fail(c, CLI_EXIT_USAGE, "'%s%s%s' — write it %s%s%s", k->name, sizes ? ":" : "", sizes ? sizes : "",
+                    k->name, k->sizes[0] ? ":" : "", k->sizes);
+}
+
 static int add_primitive(cli *c, kk_spec *spec, const kind *k, const char *sizes, kk_transform pose) {
     kk_shape_def def = kk_shape_def_default();
     if (read_numbers(sizes, def.size, 3) != k->count) {
-        return cli_fail(c, CLI_EXIT_USAGE, "'%s:%s' — write it %s%s%s", k->name, sizes, k->name, k->count ? ":" : "",
-                        k->sizes);
+        return fail_sizes(c, k, sizes);
     }
     for (int i = 0; i < k->count; i++) {
         if (!(def.size[i] > 0)) {
@@ -170,11 +174,21 @@ static int add_model(cli *c, kk_spec *spec, const char *name, kk_transform pose)
 
 // ---- words
 
+static bool ends_with(const char *path, const char *end) {
+    const size_t length = strlen(path), tail = strlen(end);
+    for (size_t i = 0; i < tail && length > tail; i++) {
+        const char c = path[length - tail + i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != end[i]) {
+            return false;
+        }
+    }
+    return length > tail;
+}
+
 static bool is_mesh_file(const char *path) {
-    static const char *const ends[] = {".stl", ".obj", ".dae", ".ply", ".glb", ".msh", ".STL", ".OBJ", ".DAE", ".PLY"};
-    const size_t length = strlen(path);
+    static const char *const ends[] = {".stl", ".obj", ".dae", ".ply", ".glb", ".gltf", ".msh"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (length > 4 && strcmp(path + length - 4, ends[i]) == 0) {
+        if (ends_with(path, ends[i])) {
             return true;
         }
     }
@@ -202,6 +216,14 @@ static int fail_kind(cli *c, const char *word, size_t length) {
                     near.best ? near.best : " — see 'karakuri help collide'", near.best ? "'?" : "");
 }
 
+static bool is_there(const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (f) {
+        fclose(f);
+    }
+    return f != NULL;
+}
+
 static int add_word(cli *c, kk_spec *spec, const char *word, kk_transform pose) {
     const char *colon = strchr(word, ':'), *slash = strchr(word, '/');
     const size_t length = colon ? (size_t)(colon - word) : strlen(word);
@@ -209,8 +231,11 @@ static int add_word(cli *c, kk_spec *spec, const char *word, kk_transform pose) 
     if (k && k->type == KK_SHAPE_PLANE && !colon) {
         return add_primitive(c, spec, k, "", pose);
     }
+    if (k && !colon && !is_there(word)) {
+        return fail_sizes(c, k, NULL);
+    }
     if (k && colon && (k->type == KK_SHAPE_HULL || k->type == KK_SHAPE_MESH)) {
-        return add_mesh(c, spec, k->type, colon + 1, pose);
+        return !colon[1] ? fail_sizes(c, k, "") : add_mesh(c, spec, k->type, colon + 1, pose);
     }
     if (k && colon) {
         return add_primitive(c, spec, k, colon + 1, pose);
