@@ -49,6 +49,7 @@ typedef struct kki_problem {
     const double *g;          ///< [stride]
     const double *compliance; ///< [stride] r; NULL: none
     const double *before;     ///< [nrow] u of the problem that the first λ answered; NULL: not known
+    const double *start;      ///< [nrow] u of the first λ in this one; NULL: not known
 } kki_problem;
 
 /// The proof that comes with every solution; velocities in m/s (or rad/s), worst over all blocks.

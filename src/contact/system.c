@@ -226,7 +226,13 @@ void kki_system_load(const kki_system *s, const double *lambda, kki_iterate *it)
         const kki_block *block = &s->problem->block[b];
         it->lambda[block->row] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
     }
-    kki_system_judge(s, it);
+    if (!s->problem->start) {
+        kki_system_judge(s, it);
+        return;
+    }
+    memset(it->u, 0, sizeof(double) * (size_t)s->stride);
+    memcpy(it->u, s->problem->start, sizeof(double) * (size_t)s->nrow);
+    it->residual = kki_system_residual(s, it->lambda, it->u);
 }
 
 void kki_system_store(const kki_system *s, const kki_iterate *it, double *lambda) {

@@ -538,7 +538,9 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     }
     *problem = kki_island_problem(s, I, wants_matrix);
     problem->before = holds ? NULL : velocities_before(s, I);
+    problem->start = holds || waits || I->is_wide ? NULL : s->u + I->first_row; // the warm start was judged by it
     kk_status status = holds ? KK_OK : solve(m, s, I, problem, error);
+    problem->start = NULL;
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
         status = solve(m, s, I, problem, error);
     }
