@@ -22,7 +22,7 @@ static const double CLOSING = 0.2;
 // ---- contact points
 
 /// Perpendicular to n, as near as can be to the axis n has least of.
-static kk_vec3 first_tangent(kk_vec3 n) {
+static inline __attribute__((always_inline)) kk_vec3 first_tangent(kk_vec3 n) {
     const double x = __builtin_fabs(n.x), y = __builtin_fabs(n.y), z = __builtin_fabs(n.z);
     const kk_vec3 e = x <= y && x <= z ? kk_vec3_make(1, 0, 0) : y <= z ? kk_vec3_make(0, 1, 0) : kk_vec3_make(0, 0, 1);
     const kk_vec3 t = kk_vec3_sub(e, kk_vec3_scale(n, kk_vec3_dot(n, e)));

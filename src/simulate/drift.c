@@ -35,7 +35,7 @@ static void store_quat(double *q, kk_quat a) {
     q[3] = r.z;
 }
 
-static kk_vec3 turn(kk_quat q, kk_vec3 a) {
+static inline __attribute__((always_inline)) kk_vec3 turn(kk_quat q, kk_vec3 a) {
     return kk_mat3_mul_vec(kk_quat_to_mat3(q), a);
 }
 
@@ -49,7 +49,7 @@ static kk_vec3 turned_away(kk_quat q, kk_vec3 a) {
 
 /// kk_quat_exp; angles below a quarter of a radian, as those of a step are, by the series of cosine and sine, whose first neglected
 /// terms are below rounding.
-static kk_quat turn_of(kk_vec3 theta) {
+static inline __attribute__((always_inline)) kk_quat turn_of(kk_vec3 theta) {
     const double x = 0.25 * kk_vec3_dot(theta, theta); // half the angle, squared
     if (!(x < 1.0 / 64)) {
         return kk_quat_exp(theta);
