@@ -1,25 +1,10 @@
 /// One pass over bundles of contacts; see bundles.h. Written once over vectors of four and inlined for every instruction set; lanes do not
 /// meet, so all give the same bits.
 #include "contact/bundles.h"
+#include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
 
-#define BODY static inline __attribute__((always_inline))
-
-typedef double quad __attribute__((vector_size(32), may_alias));
 typedef double couple __attribute__((vector_size(16), may_alias));
-typedef int64_t mask __attribute__((vector_size(32), may_alias));
-
-BODY quad pick(mask m, quad a, quad b) {
-    return (quad)(((mask)a & m) | ((mask)b & ~m));
-}
-
-BODY quad spread(double x) {
-    return (quad){x, x, x, x};
-}
-
-BODY quad root(quad a) {
-    return (quad){__builtin_sqrt(a[0]), __builtin_sqrt(a[1]), __builtin_sqrt(a[2]), __builtin_sqrt(a[3])};
-}
 
 BODY void transpose(quad a, quad b, quad c, quad d, quad *x) {
     const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);

@@ -1,24 +1,8 @@
 /// Steps of the walk inside all cones, four contacts at a time; see sparse_interior.c. Written once over vectors of four and inlined for every
 /// instruction set; lanes meet in sums and minima of one order, so all give the same bits.
+#include "contact/quads.h"
 #include "contact/sparse_interior.h"
 #include "dynamics/kernels/choose.h"
-
-#define BODY static inline __attribute__((always_inline))
-
-typedef double quad __attribute__((vector_size(32), may_alias));
-typedef int64_t mask __attribute__((vector_size(32), may_alias));
-
-BODY quad pick(mask m, quad a, quad b) {
-    return (quad)(((mask)a & m) | ((mask)b & ~m));
-}
-
-BODY quad spread(double x) {
-    return (quad){x, x, x, x};
-}
-
-BODY quad root(quad a) {
-    return (quad){__builtin_sqrt(a[0]), __builtin_sqrt(a[1]), __builtin_sqrt(a[2]), __builtin_sqrt(a[3])};
-}
 
 /// A row of four contacts that follow each other.
 BODY quad gather(const double *x) {

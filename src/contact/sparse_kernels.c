@@ -10,12 +10,9 @@
 
 #include "contact/cones.h"
 #include "contact/one_contact.h"
+#include "contact/quads.h"
 #include "contact/sparse_scratch.h"
 #include "dynamics/kernels/choose.h"
-
-#define BODY static inline __attribute__((always_inline))
-
-typedef double quad __attribute__((vector_size(32), may_alias));
 
 BODY double sum4(quad a) {
     return (a[0] + a[2]) + (a[1] + a[3]);

@@ -1,12 +1,9 @@
 /// Passes over bundles of faces; see swarm.h. Written once over vectors of four and inlined for every instruction set; lanes do not meet, so all
 /// give the same bits.
+#include "contact/quads.h"
 #include "contact/swarm.h"
 #include "dynamics/kernels/choose.h"
 
-#define BODY static inline __attribute__((always_inline))
-
-typedef double quad __attribute__((vector_size(32), may_alias));
-typedef int64_t mask __attribute__((vector_size(32), may_alias));
 typedef int64_t half __attribute__((vector_size(16)));
 
 enum { LANES = KKI_SWARM_LANES };
@@ -16,25 +13,13 @@ static const double LEAST_SLIP = 1e-9;
 
 // ---- four at a time
 
-BODY quad pick(mask m, quad a, quad b) {
-    return (quad)(((mask)a & m) | ((mask)b & ~m));
-}
-
-BODY quad all(double x) {
-    return (quad){x, x, x, x};
-}
-
 BODY bool is_everywhere(mask m) {
     const half both = __builtin_shufflevector(m, m, 0, 1) & __builtin_shufflevector(m, m, 2, 3);
     return (both[0] & both[1]) != 0;
 }
 
-BODY quad root(quad a) {
-    return (quad){__builtin_sqrt(a[0]), __builtin_sqrt(a[1]), __builtin_sqrt(a[2]), __builtin_sqrt(a[3])};
-}
-
 BODY quad size_of(quad a) {
-    return pick(a < all(0), -a, a);
+    return pick(a < spread(0), -a, a);
 }
 
 /// The larger; what is no number counts as the largest.
@@ -91,7 +76,7 @@ BODY void load4(const double *z, const int32_t *at, quad x[4]) {
 /// Three numbers back again, with a zero behind them; nothing is written to the zeros at `none`, which all share.
 BODY void store3(vec v, const int32_t *at, int32_t none, double *z) {
     quad y[4];
-    transpose(v.x, v.y, v.z, all(0), y);
+    transpose(v.x, v.y, v.z, spread(0), y);
     for (int l = 0; l < LANES; l++) {
         if (at[l] != none) {
             *(quad *)(z + at[l]) = y[l];
@@ -143,7 +128,7 @@ BODY int32_t none_of(const kki_swarm *s) {
 /// friction is ready for any normal impulse before that is known, F = −(T u + T G dn), and nobody waits for the disc where all are within it.
 /// Outside the disc the step is a number, because projecting Gtt⁻¹ u has a wrong fixed point. @param in_row  a point waits for this one
 BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l, bool in_row) {
-    const quad *T = (const quad *)p->inverse_t, *follow = (const quad *)p->follow, zero = all(0);
+    const quad *T = (const quad *)p->inverse_t, *follow = (const quad *)p->follow, zero = spread(0);
     const quad opens = zero - l.x, moves = zero - u.x * *(const quad *)p->inverse_n;
     const quad dn = pick(moves > opens, moves, opens), x = l.x + dn, rim = friction * x, area = rim * rim;
     const quad d1 = zero - ((T[0] * u.y + T[1] * u.z) + follow[0] * dn), a1 = l.y + d1;
@@ -159,7 +144,7 @@ BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l, bool in_
     }
     const quad *across = (const quad *)p->across, h = *(const quad *)p->step;
     const quad b1 = l.y - h * (u.y + across[0] * dn), b2 = l.z - h * (u.z + across[1] * dn), t = b1 * b1 + b2 * b2;
-    const quad f = pick(t > area, rim / root(t), all(1));
+    const quad f = pick(t > area, rim / root(t), spread(1));
     return (vec){dn, pick(closed, held.y, f * b1 - l.y), pick(closed, held.z, f * b2 - l.z)};
 }
 
@@ -182,7 +167,7 @@ BODY vec turn_by(const kki_swarm_bundle *b, int side, vec n) {
     if (b->is_round) {
         return scale(n, J[2 + side]);
     }
-    const response k = {all(0), J[2 + side], rest[0], rest[1], rest[2], rest[3], rest[4], all(0)};
+    const response k = {spread(0), J[2 + side], rest[0], rest[1], rest[2], rest[3], rest[4], spread(0)};
     return turn(&k, n);
 }
 
@@ -230,7 +215,7 @@ BODY void face_end(const kki_swarm *s, const kki_swarm_bundle *b, const face *f)
     const quad *m = (const quad *)b->answer;
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
     const vec dv = across(n, t1, t2, sub(f->v, f->v0));
-    const quad sum = m[0] + m[1], whole = pick(sum > all(0), all(1) / sum, all(0));
+    const quad sum = m[0] + m[1], whole = pick(sum > spread(0), spread(1) / sum, spread(0));
     A.v = sub(A.v, scale(dv, m[0] * whole));
     B.v = add(B.v, scale(dv, m[1] * whole));
     A.w = across(n, t1, t2, f->wa);
@@ -298,8 +283,8 @@ BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, boo
 /// G of one point. What does not exist, or has a singular G, is moved by nothing.
 BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n, vec t1, vec t2, const response *a,
                         const response *c, bool is_round) {
-    quad nn = a->m + c->m, t11 = nn, t22 = nn, n1 = all(0), n2 = n1, t12 = n1;
-    const quad zero = all(0), one = all(1);
+    quad nn = a->m + c->m, t11 = nn, t22 = nn, n1 = spread(0), n2 = n1, t12 = n1;
+    const quad zero = spread(0), one = spread(1);
     for (int side = 0; side < 2; side++) {
         const vec r = vec_load(p->arm[side]), x = cross(r, n), y = cross(r, t1), z = cross(r, t2);
         const response *k = side ? c : a;
@@ -312,8 +297,8 @@ BODY void prepare_point(kki_swarm_point *p, kki_swarm_end *e, mask exists, vec n
         t12 += dot(y, Jz);
         t22 += dot(z, Jz);
     }
-    const quad D = t11 * t22 - t12 * t12, apart = all(0.5) * (t11 - t22);
-    const quad most = all(0.5) * (t11 + t22) + root(apart * apart + t12 * t12);
+    const quad D = t11 * t22 - t12 * t12, apart = spread(0.5) * (t11 - t22);
+    const quad most = spread(0.5) * (t11 + t22) + root(apart * apart + t12 * t12);
     const mask good = exists & (nn > zero) & (D > zero);
     const quad f = pick(good, one / D, zero);
     *(quad *)p->inverse_n = pick(good, one / nn, zero);
@@ -378,7 +363,7 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
     response a = response_load(s->inverse, b->at[0]), c = response_load(s->inverse, b->at[1]);
-    quad fastest = all(0);
+    quad fastest = spread(0);
     b->is_round = is_all(a.is_round) && is_all(c.is_round);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
@@ -391,7 +376,7 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
         }
         const vec u = add(along(n, t1, t2, point_velocity(p, &A, &B)), vec_load(p->g));
         const quad most = larger(larger(size_of(u.x), size_of(u.y)), size_of(u.z));
-        fastest = larger(pick(exists, most, all(0)), fastest);
+        fastest = larger(pick(exists, most, spread(0)), fastest);
     }
     *(quad *)s->proof[bundle].fastest = fastest;
     if (b->points > 1) {
@@ -405,7 +390,7 @@ BODY void push_body(const kki_swarm *s, int bundle, bool total) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     twist A = twist_load(s->wrench, b->at[0]), B = twist_load(s->wrench, b->at[1]);
-    vec force = {all(0), all(0), all(0)}, ma = force, mb = force;
+    vec force = {spread(0), spread(0), spread(0)}, ma = force, mb = force;
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
         const vec l = vec_load(total ? p->total : p->lambda), F = b->points > 1 ? l : across(n, t1, t2, l);
@@ -430,30 +415,30 @@ BODY void push_body(const kki_swarm *s, int bundle, bool total) {
 
 /// |s λ − P(s λ − ũ)|², and how far λ is from its cone, times s.
 BODY quad natural_map(quad mu, quad scale_of, vec l, vec u) {
-    const quad slip = root(u.y * u.y + u.z * u.z), normal = u.x + mu * slip, zero = all(0);
+    const quad slip = root(u.y * u.y + u.z * u.z), normal = u.x + mu * slip, zero = spread(0);
     const quad a0 = scale_of * l.x, a1 = scale_of * l.y, a2 = scale_of * l.z;
     const quad x0 = a0 - normal, x1 = a1 - u.y, x2 = a2 - u.z, t = root(x1 * x1 + x2 * x2);
     const mask inside = (x0 >= zero) & (t <= mu * x0), tip = mu * t <= -x0;
-    const quad n = (x0 + mu * t) / (all(1) + mu * mu), f = pick(t > zero, mu * n / t, zero);
+    const quad n = (x0 + mu * t) / (spread(1) + mu * mu), f = pick(t > zero, mu * n / t, zero);
     const quad d0 = pick(inside, normal, a0 - pick(tip, zero, n)), d1 = pick(inside, u.y, a1 - pick(tip, zero, f * x1));
     const quad d2 = pick(inside, u.z, a2 - pick(tip, zero, f * x2));
     return d0 * d0 + d1 * d1 + d2 * d2;
 }
 
 BODY quad beyond_cone(quad mu, vec l) {
-    const quad t = root(l.y * l.y + l.z * l.z), zero = all(0);
+    const quad t = root(l.y * l.y + l.z * l.z), zero = spread(0);
     const mask inside = (l.x >= zero) & (t <= mu * l.x), tip = mu * t <= -l.x;
-    const quad n = pick(tip, zero, (l.x + mu * t) / (all(1) + mu * mu)), d0 = l.x - n, d1 = t - mu * n;
+    const quad n = pick(tip, zero, (l.x + mu * t) / (spread(1) + mu * mu)), d0 = l.x - n, d1 = t - mu * n;
     return pick(inside, zero, root(d0 * d0 + d1 * d1));
 }
 
 /// How far λt is turned against −ut of what slides by more than rounding, on a scale from 0 to 2.
 BODY quad turned(vec l, vec u, quad residual) {
-    const quad slip = root(u.y * u.y + u.z * u.z), size = l.y * l.y + l.z * l.z, zero = all(0);
+    const quad slip = root(u.y * u.y + u.z * u.z), size = l.y * l.y + l.z * l.z, zero = spread(0);
     const quad sine = size_of(l.y * u.z - l.z * u.y), cosine = zero - (l.y * u.y + l.z * u.z);
     const quad share = sine / (sine + size_of(cosine));
-    const mask slides = (slip > all(LEAST_SLIP) + all(10) * residual) & (size > zero);
-    return pick(slides, pick(cosine >= zero, share, all(2) - share), zero);
+    const mask slides = (slip > spread(LEAST_SLIP) + spread(10) * residual) & (size > zero);
+    return pick(slides, pick(cosine >= zero, share, spread(2) - share), zero);
 }
 
 BODY void judge_body(const kki_swarm *s, int bundle) {
@@ -465,7 +450,7 @@ BODY void judge_body(const kki_swarm *s, int bundle) {
         B = (twist){along(n, t1, t2, B.v), along(n, t1, t2, B.w)};
     }
     const quad mu = *(const quad *)b->friction;
-    quad residual = all(0), cone = residual, signorini = residual, angle = residual;
+    quad residual = spread(0), cone = residual, signorini = residual, angle = residual;
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
         kki_swarm_end *e = &s->end[k];
@@ -473,7 +458,7 @@ BODY void judge_body(const kki_swarm *s, int bundle) {
         const vec u = add(v, vec_load(p->g)), l = vec_load(p->total);
         const quad g = *(const quad *)e->scale, r = natural_map(mu, g, l, u);
         // what nothing moves, an empty lane among it, has no law to keep
-        const quad own = pick(*(const quad *)p->inverse_n == all(0), all(0), r);
+        const quad own = pick(*(const quad *)p->inverse_n == spread(0), spread(0), r);
         ((quad *)e->u)[0] = v.x;
         ((quad *)e->u)[1] = v.y;
         ((quad *)e->u)[2] = v.z;
@@ -494,12 +479,12 @@ BODY void judge_body(const kki_swarm *s, int bundle) {
 
 BODY void repose_body(const kki_swarm *s, int bundle, double most) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
-    quad deepest = all(0);
+    quad deepest = spread(0);
     for (int k = b->first; k < b->first + b->points; k++) {
         kki_swarm_point *p = &s->point[k];
         kki_swarm_end *e = &s->end[k];
-        const quad zero = all(0), rate = *(const quad *)e->rate;
-        const quad g = pick(rate < all(-most), all(-most), rate);
+        const quad zero = spread(0), rate = *(const quad *)e->rate;
+        const quad g = pick(rate < spread(-most), spread(-most), rate);
         deepest = pick(g < deepest, g, deepest);
         ((quad *)p->g)[0] = g;
         ((quad *)p->g)[1] = ((quad *)p->g)[2] = zero;

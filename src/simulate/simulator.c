@@ -184,6 +184,23 @@ static int near_room(const kk_model *m, int touching) {
     return (int)(touching == 0 ? 0 : all < wanted ? all : wanted);
 }
 
+/// What acted in the last step, of repeat.c.
+static void place_acting(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    KKI_LAYOUT_ARRAY(layout, s->still.acting[0], (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->still.acting[1], (size_t)m->nv);
+    KKI_LAYOUT_ARRAY(layout, s->still.acting[2], 6 * (size_t)m->nbody);
+}
+
+/// What workers find, island by island and pair by pair.
+static void place_workers(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
+    KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
+    KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
+    KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
+    KKI_LAYOUT_ARRAY(layout, s->met,
+                     s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0);
+}
+
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
@@ -234,15 +251,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->konig, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
-    KKI_LAYOUT_ARRAY(layout, s->still.acting[0], (size_t)m->nactuator);
-    KKI_LAYOUT_ARRAY(layout, s->still.acting[1], (size_t)m->nv);
-    KKI_LAYOUT_ARRAY(layout, s->still.acting[2], 6 * (size_t)m->nbody);
-    KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
-    KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
-    KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
-    KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
-    KKI_LAYOUT_ARRAY(layout, s->met,
-                     s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0);
+    place_acting(layout, m, s);
+    place_workers(layout, m, s);
     kki_loose_place(layout, m, s);
     kki_simulator_place_scratch(layout, m, s);
 }
