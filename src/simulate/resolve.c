@@ -167,8 +167,8 @@ static double lasting_share(const kk_simulator *s, const kki_island *I) {
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
-/// Where the proof of a wide island leaves Y λ.
-enum { PROVED = 5 };
+/// Where the proof of a wide island leaves Y λ, and what is planted its y_end.
+enum { PROVED = 5, PLANTED = 1 };
 
 /// The contact that holds well inside its cone and moves most; −1: none does, or not by as much as `least`, squared.
 static int fastest_held(const kk_simulator *s, const kki_island *I, const double *lambda, const double *u,
@@ -530,9 +530,10 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
     const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, start);
-    const int holds = known && !break_loose(m, s, I);
+    const int planted = !known && kki_planted_solved(m, s, I, y_end, s->local[PLANTED]);
+    const int holds = (known || planted) && !break_loose(m, s, I);
     const int wants_matrix = !holds && is_dense(s, I);
-    int proved = holds && I->is_wide && !waits; // then Y λ is known
+    int proved = holds && !waits && (I->is_wide || planted); // then Y λ is known
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
@@ -551,7 +552,7 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
         status = solve(m, s, I, problem, error);
     }
     for (int k = 0; k < I->nv && proved; k++) {
-        y_end[k] += s->local[PROVED][k];
+        y_end[k] = planted ? s->local[PLANTED][k] : y_end[k] + s->local[PROVED][k];
     }
     if (status == KK_OK && !waits && !proved) {
         kki_rows_add(s, I, s->lambda + I->first_row, y_end);
