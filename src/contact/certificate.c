@@ -19,14 +19,14 @@ BODY double compliance(const kki_problem *p, int row) {
     return p->compliance ? p->compliance[row] : 0;
 }
 
+typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+
 /// Σ of a row of Y times λ; four sums, because one would wait for itself.
 BODY double moved(const double *row, const double *lambda, int first, int end) {
-    double f[4] = {0, 0, 0, 0};
+    quad f = {0, 0, 0, 0};
     int j = first;
     for (; j + 4 <= end; j += 4) {
-        for (int k = 0; k < 4; k++) {
-            f[k] += row[j + k] * lambda[j + k];
-        }
+        f += *(const quad *)(row + j) * *(const quad *)(lambda + j);
     }
     for (; j < end; j++) {
         f[j & 3] += row[j] * lambda[j];
@@ -202,8 +202,6 @@ BODY void certify_body(const kki_problem *p, const double *lambda, double *u, kk
 enum { CHUNK = KKI_BODY_PAD };
 /// Share of a bound, squared, that rounding does not make up for.
 static const double WELL_INSIDE = 0.98;
-
-typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
 
 /// Σ a b over padded bodies, lane by lane.
 BODY double row_product(const double *a, const double *b, int width) {

@@ -38,7 +38,7 @@ static kki_row_part *add_part(kk_simulator *s, int row, int i, int j) {
 
 // ---- wrenches
 
-static void put(double w[6], kk_vec3 n, kk_vec3 f, double sign) {
+static inline void put(double w[6], kk_vec3 n, kk_vec3 f, double sign) {
     w[0] = sign * n.x;
     w[1] = sign * n.y;
     w[2] = sign * n.z;
@@ -72,11 +72,21 @@ static kk_vec3 moment_of(kk_vec3 arm, kk_vec3 d, double rounding) {
     return size_of(x) <= rounding ? kk_vec3_make(0, 0, 0) : x; // what is no number stays none
 }
 
+/// One side of a force along d; what the world feels nobody asks.
+static inline void put_force(double w[6], int node, kk_vec3 arm, kk_vec3 d, double rounding, double sign) {
+    const kk_vec3 none = {0, 0, 0};
+    if (node == 0) {
+        put(w, none, none, 1);
+    } else {
+        put(w, moment_of(arm, d, rounding), d, sign);
+    }
+}
+
 /// A force along d: on node i, and its opposite on node j.
 static inline void force_part(kk_simulator *s, int row, const lever *at, kk_vec3 d) {
     kki_row_part *p = add_part(s, row, at->i, at->j);
-    put(p->wi, moment_of(at->arm_i, d, at->rounding), d, 1);
-    put(p->wj, moment_of(at->arm_j, d, at->rounding), d, -1);
+    put_force(p->wi, at->i, at->arm_i, d, at->rounding, 1);
+    put_force(p->wj, at->j, at->arm_j, d, at->rounding, -1);
 }
 
 /// A moment about d: on node i, and its opposite on node j.

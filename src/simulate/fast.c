@@ -38,10 +38,10 @@ static int is_sheet(const kki_shape *s) {
 /// the side on which a body's middle is, so of a body and a mesh the body's thickness counts.
 double kki_thickness(const kk_model *m, int a, int b) {
     const kki_shape *s = &m->shape[a].shape, *t = &m->shape[b].shape;
-    const double x = inner_radius(s), y = inner_radius(t);
     if (s->type == KK_SHAPE_PLANE || t->type == KK_SHAPE_PLANE) {
         return __builtin_inf();
     }
+    const double x = inner_radius(s), y = inner_radius(t);
     if (is_sheet(s) != is_sheet(t)) {
         return is_sheet(s) ? y : x;
     }

@@ -23,40 +23,48 @@ static kk_vec3 force_of(const kki_contact_law *law, const kki_contact *k, const 
         kk_vec3_add(kk_vec3_scale(k->tangent[0], lambda[1]), kk_vec3_scale(k->tangent[1], lambda[2] * law->ratio)));
 }
 
-static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+/// @param rate  one over the step
+static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
     kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
-    const double *u = s->u + c->row, *bias = s->bias + c->row, ratio = law->ratio;
-    k->impulse = force_of(law, k, s->lambda + c->row);
-    k->moment = moment_of(law, k, s->lambda + c->row);
+    const double *u = s->u + c->row, *bias = s->bias + c->row, across = u[2] - bias[2];
+    const double *lambda = s->lambda + c->row, *kept = s->kept + c->row;
+    k->impulse = force_of(law, k, lambda);
+    k->moment = moment_of(law, k, lambda);
     if (!s->island[c->island].stands) { // else the force of the last step, to the bit
-        k->kept = kk_vec3_scale(force_of(law, k, s->kept + c->row), 1 / s->h);
-        k->kept_moment = kk_vec3_scale(moment_of(law, k, s->kept + c->row), 1 / s->h);
+        const int all = memcmp(kept, lambda, (size_t)c->nrow * sizeof *kept) == 0;
+        k->kept = kk_vec3_scale(all ? k->impulse : force_of(law, k, kept), rate);
+        k->kept_moment = kk_vec3_scale(all ? k->moment : moment_of(law, k, kept), rate);
     }
     k->friction = s->block[c->block].friction;
-    k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], (u[2] - bias[2]) / ratio);
+    k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], law->ratio == 1 ? across : across / law->ratio);
 }
 
-static void add_wrench(kk_force *to, const double w[6]) {
-    *to = kk_force_add(*to, kk_force_make(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5])));
-}
-
-/// Forces of contacts and loops on nodes, mean over the step.
-static void add_outside(kk_simulator *s, const kki_constraint *c) {
-    const double rate = 1 / s->h;
-    for (int i = 0, next = 0; i < c->nparts; i = next) {
-        const kki_row_part *p = &s->part[c->first_part];
-        const int from = p[i].i, to = p[i].j;
-        double a[6] = {0}, b[6] = {0}; // of all that act between the same two
-        for (next = i; next < c->nparts && p[next].i == from && p[next].j == to; next++) {
-            const double f = s->lambda[c->row + p[next].row] * rate;
-            for (int k = 0; k < 6; k++) {
-                a[k] += f * p[next].wi[k];
-                b[k] += f * p[next].wj[k];
-            }
+/// The wrench that a constraint's parts from number `first` to `end` − 1 put on a side of theirs; what the world feels nobody asks.
+static void add_side(kk_simulator *s, const kki_constraint *c, int first, int end, int on_j, double rate) {
+    const kki_row_part *p = &s->part[c->first_part];
+    const int node = on_j ? p[first].j : p[first].i;
+    double w[6] = {0};
+    for (int i = first; i < end && node > 0; i++) {
+        const double f = s->lambda[c->row + p[i].row] * rate, *unit = on_j ? p[i].wj : p[i].wi;
+        for (int k = 0; k < 6; k++) {
+            w[k] += f * unit[k];
         }
-        add_wrench(&s->outside[from], a);
-        add_wrench(&s->outside[to], b);
+    }
+    if (node > 0) {
+        const kk_force F = kk_force_make(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5]));
+        s->outside[node] = kk_force_add(s->outside[node], F);
+    }
+}
+
+/// Forces of contacts and loops on nodes, mean over the step: of all parts between the same two at once.
+static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
+    const kki_row_part *p = &s->part[c->first_part];
+    for (int i = 0, next = 0; i < c->nparts; i = next) {
+        for (next = i; next < c->nparts && p[next].i == p[i].i && p[next].j == p[i].j; next++) {
+        }
+        add_side(s, c, i, next, 0, rate);
+        add_side(s, c, i, next, 1, rate);
     }
 }
 
@@ -90,19 +98,22 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
     }
 }
 
-static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
+    if (c->kind == KKI_ON_CONTACT) { // most are
+        add_outside(s, c, rate);
+        finish_contact(m, s, c, rate);
+        return;
+    }
     const double f = s->lambda[c->row] / s->h;
     const int is_tendon = c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING;
     const int is_spatial = is_tendon && m->tendon[c->item].type == KK_TENDON_SPATIAL;
-    if (c->kind == KKI_ON_CONTACT || c->kind == KKI_ON_LOOP || is_spatial) {
-        add_outside(s, c);
+    if (c->kind == KKI_ON_LOOP || is_spatial) {
+        add_outside(s, c, rate);
     }
     if (c->kind == KKI_ON_LOOP) {
         break_loop(m, s, c);
     }
-    if (c->kind == KKI_ON_CONTACT) {
-        finish_contact(m, s, c);
-    } else if (c->kind == KKI_ON_LIMIT) {
+    if (c->kind == KKI_ON_LIMIT) {
         s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
     } else if (c->kind == KKI_ON_FRICTION) {
         s->force[KK_FORCE_FRICTION][c->item] += f;
@@ -156,8 +167,9 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
         }
     }
     s->has_view = 0;
+    const double rate = 1 / s->h;
     for (int i = 0; i < s->nconstraint; i++) {
-        finish_constraint(model, s, &s->constraint[i]);
+        finish_constraint(model, s, &s->constraint[i], rate);
     }
     if (!s->is_smooth) {
         s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);

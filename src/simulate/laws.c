@@ -34,7 +34,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
-    bias[0] = k->open / (0.5 * s->h);
+    bias[0] = k->open == 0 ? 0 : k->open / (0.5 * s->h);
     bias[1] = k->surface[0];
     bias[2] = k->surface[1] * law->ratio;
     if (law->stiffness < __builtin_inf()) {
@@ -44,7 +44,8 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     }
     lambda[0] = kk_vec3_dot(k->impulse, k->normal);
     lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
-    lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]) / law->ratio;
+    lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]);
+    lambda[2] = law->ratio == 1 ? lambda[2] : lambda[2] / law->ratio;
     c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
     int next = 1;
     if (law->torsion > 0) {

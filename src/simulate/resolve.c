@@ -362,7 +362,8 @@ int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda) {
 static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
     kki_contact *k = &s->contact[c->item];
     k->swing = 0;
-    if (s->compliance[c->row] == 0 && kki_may_swing(m, k, s->lambda[c->row])) {
+    const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
+    if (may_turn && s->compliance[c->row] == 0 && kki_may_swing(m, k, s->lambda[c->row])) {
         kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
     }
 }
