@@ -129,11 +129,16 @@ static int32_t mount_of(const kk_model *m, int32_t rigid) {
     return is_joined && body->parent > KK_WORLD ? m->body[body->parent].rigid : -1;
 }
 
+static int is_zero(kk_vec3 a) {
+    return a.x == 0 && a.y == 0 && a.z == 0;
+}
+
 static kki_model_shape compile_shape(const kk_model *m, const kk_shape_def *def) {
     const kki_body *body = &m->body[def->body];
     kki_model_shape s = {.shape = {.type = (int32_t)def->type, .margin = def->margin},
                          .X_BS = kki_clean_transform(def->placement),
                          .surface = def->surface,
+                         .runs = !is_zero(def->surface.linear) || !is_zero(def->surface.angular),
                          .body = def->body,
                          .node = body->node,
                          .collider = -1,

@@ -97,6 +97,7 @@ typedef struct kki_model_shape {
     kk_transform X_BS; ///< in the body's
     kki_aabb box;      ///< of the shape with its margin, in S; ±1e30 where it has no end
     kk_motion surface; ///< velocity of the surface, in S
+    int32_t runs;      ///< whether that is not zero
     int32_t body, node;
     int32_t rigid;    ///< of its body
     int32_t mount;    ///< `rigid` of what its joint is mounted on; −1 where that is the world, or the joint is free

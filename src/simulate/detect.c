@@ -29,18 +29,25 @@ static inline __attribute__((always_inline)) kk_vec3 first_tangent(kk_vec3 n) {
     return kk_vec3_scale(t, 1 / __builtin_sqrt(kk_vec3_dot(t, t)));
 }
 
+/// A normal and its tangent: one after the other, many points have the same, as all on a floor.
+typedef struct direction {
+    kk_vec3 normal, tangent;
+} direction;
+
+static kk_vec3 tangent_of(kk_vec3 n, direction *last) {
+    if (memcmp(&n, &last->normal, sizeof n) != 0) {
+        last->normal = n;
+        last->tangent = first_tangent(n);
+    }
+    return last->tangent;
+}
+
 /// Along the first shape's x axis where friction differs by direction.
 static kk_vec3 friction_axis(const kk_simulator *s, int shape, kk_vec3 n) {
     const kk_vec3 x = kk_mat3_column(s->X_WS[shape].R, 0);
     const kk_vec3 t = kk_vec3_sub(x, kk_vec3_scale(n, kk_vec3_dot(n, x)));
     const double length = kk_vec3_norm(t);
     return length > 1e-3 ? kk_vec3_scale(t, 1 / length) : first_tangent(n);
-}
-
-static int moves(const kk_model *m, int shape) {
-    const kk_motion *V = &m->shape[shape].surface;
-    return V->linear.x != 0 || V->linear.y != 0 || V->linear.z != 0 || V->angular.x != 0 || V->angular.y != 0 ||
-           V->angular.z != 0;
 }
 
 /// Velocity of a shape's surface at a point, from a conveyor's motion, in the world.
@@ -136,7 +143,7 @@ static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
 
 /// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
 static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
-                          int from) {
+                          int from, direction *last) {
     kki_contact like; // of it all that points have in common
     like.shape[0] = a;
     like.shape[1] = b;
@@ -145,9 +152,9 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
     like.law = law;
     like.pair = pair;
     like.normal = f->normal;
-    like.tangent[0] = m->law[law].ratio == 1 ? first_tangent(f->normal) : friction_axis(s, a, f->normal);
+    like.tangent[0] = m->law[law].ratio == 1 ? tangent_of(f->normal, last) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = acts_on_b(m, a, b, f), is_moving = moves(m, a) || moves(m, b);
+    const int on_b = acts_on_b(m, a, b, f), is_moving = m->shape[a].runs || m->shape[b].runs;
     for (int i = 0; i < f->count; i++) {
         fill_point(m, s, &like, &f->point[i], on_b, is_moving, &s->contact[from + i]);
     }
@@ -287,7 +294,7 @@ static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_ne
 
 /// @param met  what workers have found of it; NULL: nobody has looked
 static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
-                              const kki_meeting *met, kk_error *error) {
+                              const kki_meeting *met, direction *last, kk_error *error) {
     const int a = near->first, b = near->second;
     kki_manifold many[MOST_MANIFOLDS];
     const kki_manifold *manifold = many;
@@ -314,7 +321,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         if (s->ncontact + manifold[i].count > s->max_contacts) {
             return too_many_points(m, s, a, b, error);
         }
-        fill_manifold(m, s, a, b, near->law, &manifold[i], s->ntouching - 1, s->ncontact);
+        fill_manifold(m, s, a, b, near->law, &manifold[i], s->ntouching - 1, s->ncontact, last);
         s->ncontact += manifold[i].count;
     }
     if (s->ncontact > from) {
@@ -384,6 +391,7 @@ static int number_contacts(const kk_model *m, kk_simulator *s, memory_book *book
 
 static void fill_some(void *context, int first, int end, int worker) {
     const looking *x = context;
+    direction last = {{0, 0, 0}, {0, 0, 0}};
     (void)worker;
     for (int i = first; i < end; i++) {
         const kki_meeting *met = &x->s->met[i];
@@ -391,7 +399,7 @@ static void fill_some(void *context, int first, int end, int worker) {
         if (met->count > 0) {
             const int behind = met->from + met->manifold.count;
             x->s->touching[met->pair] = (kki_touching){p->first, p->second, met->memory};
-            fill_manifold(x->m, x->s, p->first, p->second, p->law, &met->manifold, met->pair, met->from);
+            fill_manifold(x->m, x->s, p->first, p->second, p->law, &met->manifold, met->pair, met->from, &last);
             inherit(x->s, met->from, behind, met->old, met->old_count);
         }
     }
@@ -417,8 +425,9 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
         kki_workers_share(&s->options.workers, count, LOOK_GRAIN, fill_some, &x);
         return KK_OK;
     }
+    direction last = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < count && status == KK_OK; i++) {
-        status = collide_pair(model, s, &book, &s->near.list[i], met ? &s->met[i] : NULL, error);
+        status = collide_pair(model, s, &book, &s->near.list[i], met ? &s->met[i] : NULL, &last, error);
     }
     return status;
 }
