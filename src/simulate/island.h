@@ -40,6 +40,8 @@ kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I);
 void kki_island_gather(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                        double *local);
 void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *local, double *to);
+/// The island's degrees of freedom, from all to all.
+void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from, double *to);
 
 /// rows.c: four columns of Y, from the pair's column on, climb between two nodes.
 void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,

@@ -223,7 +223,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
         s->wide.solver.kernels->certify(&wide, s->lambda + I->first_row, s->local[PROVED], s->u + I->first_row, &proof);
-    } else if (I->nrow > KKI_DENSE_ROWS && is_far_off(s, I, &problem, 20 * floor)) {
+    } else if ((I->is_narrow || I->nrow > KKI_DENSE_ROWS) && is_far_off(s, I, &problem, 20 * floor)) {
         return 0;
     } else {
         s->solver.kernels->certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
@@ -603,7 +603,11 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = correct(m, s, I, &problem, y_end, y_drift);
     kki_island_scatter(m, s, I, y_end, s->y_end);
-    kki_island_scatter(m, s, I, y_drift, s->y_drift);
+    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) { // as it mostly is
+        kki_island_copy(m, s, I, s->y_end, s->y_drift);
+    } else {
+        kki_island_scatter(m, s, I, y_drift, s->y_drift);
+    }
     return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
 }
 

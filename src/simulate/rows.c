@@ -288,6 +288,13 @@ static void scatter_trees(const kk_model *m, const kk_simulator *s, const kki_is
     }
 }
 
+void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from, double *to) {
+    for (int t = 0; t < I->ntree; t++) {
+        const int tree = s->tree_order[I->first_tree + t], first = m->tree_first_dof[tree];
+        memcpy(to + first, from + first, (size_t)(m->tree_first_dof[tree + 1] - first) * sizeof *to);
+    }
+}
+
 /// y of a narrow island's trees, padded.
 static void gather_padded(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from,
                           double y[KKI_NARROW_DOFS]) {
