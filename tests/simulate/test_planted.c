@@ -1,0 +1,110 @@
+// A foot on many points below a mast that sways: while all points hold, each step is one small system; when some slip or lift, they do.
+#include <math.h>
+
+#include "stage.h"
+
+enum { LINKS = 4, SIDE = 3 };
+static const double STEP = 0.001, FRICTION = 0.6;
+
+static int add_link(stage *s, int parent, int number) {
+    char name[32];
+    kk_body_def def = kk_body_def_default();
+    int id = 0;
+    snprintf(name, sizeof name, "link%d", number);
+    def.name = name;
+    def.parent = parent;
+    def.joint.type = KK_JOINT_HINGE;
+    def.joint.axis = number & 1 ? kk_vec3_make(1, 0, 0) : kk_vec3_make(0, 1, 0);
+    def.joint.placement.p = kk_vec3_make(0, 0, 0.1);
+    def.joint.dof[0].stiffness = 100;
+    def.inertia = kk_inertia_solid_box(0.5, 0.05, 0.05, 0.1);
+    KK_CHECK_EQ_INT(kk_spec_add_body(s->spec, &def, &id, &s->error), KK_OK);
+    return id;
+}
+
+/// Balls below a sole of 0.2 m × 0.2 m, and a mast of hinges with springs on it. Gives the foot's number.
+static int build(stage *s) {
+    *s = stage_begin(9.81);
+    const int material = stage_material(s, FRICTION, 0);
+    stage_shape(s, KK_SHAPE_PLANE, 0, 0, 0, 0, material);
+    const int foot = stage_body(s, kk_inertia_solid_box(3, 0.2, 0.2, 0.04));
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        kk_shape_def def = kk_shape_def_default();
+        def.type = KK_SHAPE_SPHERE;
+        def.body = foot;
+        def.size[0] = 0.005;
+        def.material = material;
+        def.placement.p = kk_vec3_make(0.1 * (i % SIDE - 1), 0.1 * (i / SIDE - 1), 0);
+        KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &def, NULL, &s->error), KK_OK);
+    }
+    for (int i = 0, parent = foot; i < LINKS; i++) {
+        parent = add_link(s, parent, i);
+    }
+    const kk_step_options options = {.timestep = STEP};
+    KK_CHECK(stage_ready(s, &options));
+    stage_place(s, foot, 0, 0, 0.005);
+    for (int i = 0; i < LINKS; i++) {
+        stage_v(s, foot + 1 + i)[0] = 0.2;
+    }
+    return foot;
+}
+
+static kk_vec3 whole_force(const stage *s) {
+    kk_vec3 sum = kk_vec3_make(0, 0, 0);
+    for (int i = 0; i < kk_simulator_contact_count(s->simulator); i++) {
+        const kk_vec3 f = kk_simulator_contact(s->simulator, i).force;
+        KK_CHECK(f.z >= -1e-9);
+        KK_CHECK(hypot(f.x, f.y) <= FRICTION * f.z + 1e-9);
+        sum = kk_vec3_add(sum, f);
+    }
+    return sum;
+}
+
+KK_TEST(many_points_that_hold_cost_one_step) {
+    stage s;
+    const int foot = build(&s), first = 50, steps = 300;
+    double least = INFINITY, most = 0, lift = 0;
+    KK_CHECK(stage_run(&s, first, NULL));
+    for (int i = 0; i < steps; i++) {
+        KK_CHECK(stage_run(&s, 1, NULL));
+        const kk_report r = kk_simulator_report(s.simulator);
+        const double sway = whole_force(&s).x;
+        KK_CHECK(r.newton <= 1 && r.residual <= 1e-12);
+        least = fmin(least, sway);
+        most = fmax(most, sway);
+        lift += STEP * whole_force(&s).z;
+    }
+    KK_CHECK_EQ_INT(kk_simulator_contact_count(s.simulator), SIDE * SIDE);
+    KK_CHECK(least < -0.1 && most > 0.1); // the mast sways, and the points bear it
+    KK_CHECK_REL(lift, steps * STEP * 9.81 * kk_model_mass(s.model), 1e-2);
+    KK_CHECK(hypot(stage_q(&s, foot)[4], stage_q(&s, foot)[5]) < 1e-6);
+    stage_end(&s);
+}
+
+/// A wrench on the foot of what stands.
+static void push(stage *s, int foot, kk_force wrench, int steps) {
+    kk_force on[LINKS + 2] = {{{0, 0, 0}, {0, 0, 0}}};
+    on[foot] = wrench;
+    KK_CHECK(stage_run(s, 100, NULL));
+    KK_CHECK(stage_run(s, steps, &(kk_input){.wrench = on}));
+}
+
+KK_TEST(many_points_slip_when_pushed) {
+    stage s;
+    const int foot = build(&s);
+    push(&s, foot, kk_force_make(kk_vec3_make(0, 0, 0), kk_vec3_make(60, 0, 0)), 50);
+    const kk_vec3 f = whole_force(&s);
+    KK_CHECK(stage_q(&s, foot)[4] > 1e-3);
+    KK_CHECK_REL(-f.x, FRICTION * f.z, 1e-2);
+    stage_end(&s);
+}
+
+KK_TEST(many_points_lift_when_tipped) {
+    stage s;
+    const int foot = build(&s);
+    push(&s, foot, kk_force_make(kk_vec3_make(0, 8, 0), kk_vec3_make(0, 0, 0)), 50);
+    whole_force(&s);
+    KK_CHECK(stage_q(&s, foot)[2] > 1e-3); // about y
+    KK_CHECK(kk_simulator_contact_count(s.simulator) < SIDE * SIDE);
+    stage_end(&s);
+}
