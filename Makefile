@@ -6,7 +6,7 @@
 #   make pictures   draw the README's pictures into docs/pictures
 #   make test       build and run all tests; the last line is «N passed, N failed»
 #   make exam       run scenes with known answers; plots in build/exam
-#   make determinism  twelve simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
+#   make determinism  thirteen simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
 #   make exact      prove a million random distances, depths in meshes and times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'

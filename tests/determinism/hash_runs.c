@@ -1,4 +1,4 @@
-// Prints one line `run-scene how hash` for twelve simulations of STEPS steps each, by every set of kernels this machine can run and on
+// Prints one line `run-scene how hash` for thirteen simulations of STEPS steps each, by every set of kernels this machine can run and on
 // 1, 2 and 8 threads at once. Beside every simulation runs another one, of its own simulator, that is saved and restored from the first
 // at a hundred random steps: where it goes on with other bits, the hash is 1; where a step fails, 2.
 //     hash_runs [STEPS]
@@ -92,7 +92,7 @@ static void add_loop(kk_spec *spec, kk_loop_type type, int a, kk_vec3 on_a, int 
     kk_spec_add_loop(spec, &def, NULL, NULL);
 }
 
-// ---- the twelve
+// ---- the thirteen
 
 static void build_heap(kk_spec *spec) {
     const int material = add_floor(spec, 0.5, 0);
@@ -241,6 +241,28 @@ static void place_humanoid(const kk_model *model, double *q, double *v) {
     q[6] = 1.2;
 }
 
+/// A sole on nine balls below a mast that sways: many points on few coordinates, which hold.
+static void build_foot(kk_spec *spec) {
+    const int material = add_floor(spec, 0.6, 0);
+    const kk_vec3 x = {1, 0, 0}, y = {0, 1, 0}, none = {0, 0, 0}, up = {0, 0, 0.1};
+    const int foot = add_body(spec, KK_WORLD, KK_JOINT_FREE, x, none, kk_inertia_solid_box(3, 0.2, 0.2, 0.04));
+    for (int i = 0; i < 9; i++) {
+        const int ball = add_shape(spec, KK_SHAPE_SPHERE, foot, kk_vec3_make(0.005, 0, 0), material);
+        kk_spec_shape(spec, ball)->placement.p = kk_vec3_make(0.1 * (i % 3 - 1), 0.1 * (i / 3 - 1), 0);
+    }
+    for (int i = 0, parent = foot; i < 4; i++) {
+        parent = add_body(spec, parent, KK_JOINT_HINGE, i & 1 ? x : y, up, kk_inertia_solid_box(0.5, 0.05, 0.05, 0.1));
+        kk_spec_body(spec, parent)->joint.dof[0].stiffness = 100;
+    }
+}
+
+static void place_foot(const kk_model *model, double *q, double *v) {
+    q[6] = 0.005;
+    for (int i = 6; i < kk_model_nv(model); i++) {
+        v[i] = 0.2;
+    }
+}
+
 static void build_linkage(kk_spec *spec) {
     const int crank = add_rod(spec, KK_WORLD, kk_vec3_make(0, 0, 0), 0.3);
     const int coupler = add_rod(spec, crank, kk_vec3_make(0.3, 0, 0), 0.9);
@@ -317,6 +339,7 @@ static const run runs[] = {
     {"shots", 5e-3, build_shots, place_shots},
     {"quadruped", 1e-3, build_quadruped, place_robot},
     {"humanoid", 1e-3, build_humanoid, place_humanoid},
+    {"foot", 1e-3, build_foot, place_foot},
     {"linkage", 1e-3, build_linkage, place_linkage},
     {"cranks", 1e-3, build_cranks, place_cranks},
     {"chain", 1e-3, build_chain, place_chain},

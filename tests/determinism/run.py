@@ -275,7 +275,7 @@ def compare(builds, variants, skips):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--steps", type=int, default=40, help="of each of the twelve simulations; `make determinism` takes 10000")
+    parser.add_argument("--steps", type=int, default=40, help="of each of the thirteen simulations; `make determinism` takes 10000")
     parser.add_argument("--all", action="store_true", help="every level of both compilers, and other processors under an emulator")
     parser.add_argument("--builds", default="", help="only those whose name begins with one of these, comma between")
     options = parser.parse_args()
