@@ -5,6 +5,16 @@
 #include "model/warm.h"
 #include "simulate/simulator.h"
 
+/// Of n numbers, by size.
+static inline double kki_largest(int n, const double *x) {
+    double most = 0;
+    for (int i = 0; i < n; i++) {
+        const double a = __builtin_fabs(x[i]);
+        most = a <= most ? most : a; // a NaN stays
+    }
+    return most;
+}
+
 /// laws.c: blocks of all constraints with rows and contacts numbered in the island; bias, compliance, warm start.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm);
 

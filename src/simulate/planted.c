@@ -34,15 +34,6 @@ static int find_planted(const kk_simulator *s, const kki_island *I, double *held
     return any;
 }
 
-static double largest(int n, const double *x) {
-    double most = 0;
-    for (int i = 0; i < n; i++) {
-        const double a = __builtin_fabs(x[i]);
-        most = a <= most ? most : a; // a NaN stays
-    }
-    return most;
-}
-
 static double trace_of(const kk_simulator *s, const kki_island *I) {
     double sum = 0;
     for (int k = 0; k < I->nv; k++) {
@@ -73,7 +64,7 @@ static int plant(kk_simulator *s, const kki_island *I, double *weight, double fl
     for (int round = 0;; round++) {
         memcpy(z, y_free, (size_t)I->nv * sizeof *z);
         kki_rows_add(s, I, lambda, z);
-        const double size = largest(I->nv, z);
+        const double size = kki_largest(I->nv, z);
         if (size <= enough || round == MOST_ROUNDS || !(size < 0.5 * last)) {
             return 1;
         }

@@ -26,15 +26,6 @@ static const double WEAK = 1e-9;
 /// Residual, in tolerances, of what refinement may lead to.
 static const double LEAST = 1e-3;
 
-static double largest(int n, const double *x) {
-    double most = 0;
-    for (int i = 0; i < n; i++) {
-        const double a = __builtin_fabs(x[i]);
-        most = a <= most ? most : a; // a NaN stays
-    }
-    return most;
-}
-
 /// Size of each row's impulse: of a contact's three the largest, because they are rounded as one force.
 static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
     const double *lambda = s->lambda + I->first_row;
@@ -42,7 +33,7 @@ static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
     for (int b = 0; b < I->nblock; b++) {
         const kki_block *block = &s->block[I->first_block + b];
         const int n = kki_law_rows(block->law);
-        const double most = largest(n, lambda + block->row);
+        const double most = kki_largest(n, lambda + block->row);
         for (int k = 0; k < n; k++) {
             size[block->row + k] = most;
         }
@@ -157,7 +148,7 @@ static int is_rest(const kk_simulator *s, const kki_island *I, const double *y_f
 /// Rows that are held well inside their bounds, as 1 and 0. @param held [stride] result
 static void find_held(const kk_simulator *s, const kki_island *I, double *held) {
     const kki_block *blocks = s->block + I->first_block;
-    const double least = WEAK * largest(I->nrow, s->lambda + I->first_row), inside = 1 - WEAK;
+    const double least = WEAK * kki_largest(I->nrow, s->lambda + I->first_row), inside = 1 - WEAK;
     memset(held, 0, (size_t)I->stride * sizeof *held);
     for (int b = 0; b < I->nblock; b++) {
         const kki_block *block = &blocks[b];
@@ -292,7 +283,7 @@ static int can_rest(const kk_simulator *s, const kki_island *I) {
 
 int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,
                      double *y_end) {
-    const double all = largest(I->nv, y_free), motion = largest(I->nv, y_end);
+    const double all = kki_largest(I->nv, y_free), motion = kki_largest(I->nv, y_end);
     if (!(motion <= NEARLY_NONE * all) || !can_rest(s, I)) {
         return 0;
     }
