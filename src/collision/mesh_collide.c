@@ -97,6 +97,7 @@ static bool probe_of_shape(const kki_shape *s, kk_vec3 room[8], kki_probe *x) {
     case KK_SHAPE_HULL:
         x->is_general = s->convex->vertex_count > GENERAL_FROM;
         x->shape = hull_polytope(s->convex);
+        x->middle = s->convex->centroid;
         x->radius = s->margin;
         break;
     case KK_SHAPE_CYLINDER:
@@ -471,26 +472,65 @@ static void try_near(contact *c) {
 
 // ---- bodies wholly inside a solid
 
-// The middle of X is inside and no triangle is near: out by the shortest way.
+// The shortest way out of a solid for a point inside.
+typedef struct way_from {
+    kk_vec3 p, d; // where it ends, and along which unit direction
+    int32_t region;
+} way_from;
+
+static bool find_way_from(const kki_surface *s, kk_vec3 point, way_from *way) {
+    const kki_aabb box = kki_aabb_of_point(point);
+    if (!s->is_solid || !kki_aabb_contains(&s->box, &box)) {
+        return false;
+    }
+    const kki_surface_point q = kki_surface_closest(s, point, 2 * KKI_SURFACE_FAR);
+    if (q.face < 0 || !q.is_inside || !(q.distance > 0)) {
+        return false;
+    }
+    *way = (way_from){q.p, kk_vec3_scale(kk_vec3_sub(q.p, point), 1 / q.distance), s->region[q.face]};
+    way->d = q.feature == 6 ? s->normal[q.face] : way->d;
+    return true;
+}
+
+static kk_vec3 lowest_vertex(const kki_surface *s, kk_vec3 d) {
+    int32_t lowest = 0;
+    for (int32_t i = 1; i < s->vertex_count; i++) {
+        lowest = kk_vec3_dot(d, s->vertex[i]) < kk_vec3_dot(d, s->vertex[lowest]) ? i : lowest;
+    }
+    return s->vertex[lowest];
+}
+
+// X is inside the mesh: its lowest point is to come out.
+static void push_out_of_mesh(contact *c, const way_from *way) {
+    const kk_vec3 l = kk_mat3_tmul_vec(c->x.X_MX.R, way->d);
+    const kki_surface *x = c->x_source.surface;
+    const kk_vec3 lowest =
+        kk_transform_point(c->x.X_MX, x ? lowest_vertex(x, l) : kki_probe_farthest(&c->x, kk_vec3_neg(l)));
+    const kki_cluster_point p = {way->p,
+                                 kk_vec3_dot(way->d, kk_vec3_sub(lowest, way->p)) - c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, way->region), kki_feature(KKI_FEATURE_FACE, -1)}};
+    kki_clusters_add_point(&c->clusters, way->d, false, p);
+}
+
+// The mesh is inside X, another mesh, whose frame the way is in.
+static void push_mesh_out(contact *c, const way_from *way) {
+    const kk_vec3 d = kk_mat3_mul_vec(c->x.X_MX.R, way->d), lowest = lowest_vertex(c->source.surface, d);
+    const kki_cluster_point p = {lowest,
+                                 kk_vec3_dot(d, kk_vec3_sub(lowest, kk_transform_point(c->x.X_MX, way->p))) -
+                                     c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, -1), kki_feature(KKI_FEATURE_FACE, way->region)}};
+    kki_clusters_add_point(&c->clusters, kk_vec3_neg(d), false, p);
+}
+
+// No triangle is near, so where a point of one body is inside the other all of it is: out by the point's shortest way.
 static void push_out(contact *c) {
-    const kki_surface *s = c->source.surface;
-    const kk_vec3 middle = c->x.X_MX.p;
-    const kki_aabb point = kki_aabb_of_point(middle);
-    if (!s || !s->is_solid || !kki_aabb_contains(&s->box, &point)) {
-        return;
+    const kki_surface *m = c->source.surface, *x = c->x_source.surface;
+    way_from way;
+    if (m && find_way_from(m, kk_transform_point(c->x.X_MX, x ? x->vertex[0] : c->x.middle), &way)) {
+        push_out_of_mesh(c, &way);
+    } else if (m && x && find_way_from(x, kk_transform_point(kk_transform_inverse(c->x.X_MX), m->vertex[0]), &way)) {
+        push_mesh_out(c, &way);
     }
-    const kki_surface_point q = kki_surface_closest(s, middle, 2 * KKI_SURFACE_FAR);
-    kki_facet f;
-    if (q.face < 0 || !q.is_inside || !(q.distance > 0) || !kki_facet_load(&c->source, s->place[q.face], &f)) {
-        return;
-    }
-    kki_hit hit = {.kind = KKI_HIT_POINT, .place = f.place, .on_mesh = q.p};
-    double low, high;
-    hit.d = q.feature == 6 ? f.n : kk_vec3_scale(kk_vec3_sub(q.p, middle), 1 / q.distance);
-    kki_probe_range(&c->x, hit.d, &low, &high);
-    hit.sep = low - kk_vec3_dot(hit.d, q.p);
-    hit.feature[0] = kki_feature(KKI_FEATURE_FACE, f.region);
-    kki_clusters_add(&c->clusters, &f, &c->x, &hit);
 }
 
 // ---- entries
@@ -534,7 +574,7 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
     if (c->has_witness && c->source.surface && !has_overlap(&c->clusters)) {
         add_witness(c);
     }
-    if (c->clusters.count == 0 && !c->x_source.surface) {
+    if (c->clusters.count == 0) {
         push_out(c);
     }
     add_mesh_margin(c, mesh->margin);

@@ -325,7 +325,23 @@ static double proved_between(const body *m, const body *x, double enough, int *n
     return least - m->shape.margin - (x->soup ? x->shape.margin : 0);
 }
 
-// Apart: both bounds meet. Together: some triangle meets the shape, or its middle is inside the solid.
+// Whether a ray from p to anywhere leaves the solid: it crosses an odd number of triangles.
+static bool is_inside(const body *m, kk_vec3 p) {
+    const kk_vec3 o = kk_transform_point(kk_transform_inverse(m->X), p), d = {0.3197, 0.5483, 0.7727};
+    bool is_odd = false;
+    for (int i = 0; m->is_solid && i < m->soup->count; i++) {
+        const kk_vec3 *c = m->soup->corner[i];
+        const kk_vec3 r[3] = {kk_vec3_sub(c[0], o), kk_vec3_sub(c[1], o), kk_vec3_sub(c[2], o)};
+        const double side[3] = {kk_vec3_dot(d, kk_vec3_cross(r[0], r[1])), kk_vec3_dot(d, kk_vec3_cross(r[1], r[2])),
+                                kk_vec3_dot(d, kk_vec3_cross(r[2], r[0]))};
+        const bool is_met = (side[0] < 0) == (side[1] < 0) && (side[1] < 0) == (side[2] < 0);
+        const double volume = kk_vec3_dot(r[0], kk_vec3_cross(r[1], r[2])); // its sign is that of n · r
+        is_odd ^= is_met && (volume < 0) == (side[0] < 0);
+    }
+    return is_odd;
+}
+
+// Apart: both bounds meet, and neither is inside the other. Together: some triangle meets the shape, or its middle is inside the solid.
 static bool check_mesh(const body *m, const body *x, const kki_separation *d, bool is_swapped, tally *t) {
     const double margins = m->shape.margin + (x->soup ? x->shape.margin : 0);
     int nearest = 0;
@@ -337,7 +353,8 @@ static bool check_mesh(const body *m, const body *x, const kki_separation *d, bo
         const double high = kk_vec3_norm(kk_vec3_sub(on_x, on_m));
         const double error = fmax(fmax(0, d->distance - low), fabs(high - d->distance));
         note_error(t, error);
-        return error <= 2e-9 && is_point_of(m, on_m, n, 2e-9) && is_point_of(x, on_x, kk_vec3_neg(n), 2e-9);
+        return error <= 2e-9 && is_point_of(m, on_m, n, 2e-9) && is_point_of(x, on_x, kk_vec3_neg(n), 2e-9) &&
+               !is_inside(m, on_x) && !(x->soup && is_inside(x, on_m));
     }
     t->mesh_overlaps++;
     if (x->soup) {
@@ -384,6 +401,27 @@ static bool check_pair(const body *a, const body *b, tally *t) {
 static bool is_asked(int a, int b) {
     const bool is_odd = a == KK_SHAPE_PLANE || a == KK_SHAPE_HEIGHT_FIELD;
     return a <= b && !(is_odd && a == b) && !(a == KK_SHAPE_PLANE && b == KK_SHAPE_HEIGHT_FIELD);
+}
+
+// a small mesh in a large one, either way round
+KK_TEST(exact_pairs_of_nested_meshes) {
+    static soup inner, outer;
+    kki_surface *s[2] = {meshes_surface(meshes_ball(6, 3, 0.1)), meshes_surface(dented_ball())};
+    kk_random r = {72, 0, 0};
+    fill_from_surface(&inner, s[0]);
+    fill_from_surface(&outer, s[1]);
+    tally t = {0};
+    for (int i = 0; i < 400; i++) {
+        const kk_transform X = bodies_pose(&r, 0.3);
+        const kk_vec3 p = bodies_offset(&r, 0, 1.2);
+        const body a = {
+            {.type = KK_SHAPE_MESH, .surface = s[0]}, {bodies_rotation(&r), kk_vec3_add(X.p, p)}, &inner, true};
+        const body b = {{.type = KK_SHAPE_MESH, .surface = s[1]}, X, &outer, true};
+        KK_CHECK(i % 2 ? check_pair(&a, &b, &t) : check_pair(&b, &a, &t));
+    }
+    KK_CHECK(t.apart > 50 && t.overlapping > 150);
+    kki_surface_free(s[0]);
+    kki_surface_free(s[1]);
 }
 
 // deep overlaps of curved bodies whose witness points did not belong to their normal

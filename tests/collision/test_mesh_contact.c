@@ -2,6 +2,7 @@
 // boxes, round bodies against the distance from all triangles.
 #include <string.h>
 
+#include "collision/distance.h"
 #include "collision/mesh_contact.h"
 #include "geometry/hull.h"
 #include "meshes.h"
@@ -410,6 +411,34 @@ KK_TEST(body_inside_a_solid_is_pushed_out) {
     KK_CHECK(c.count == 1 && c.m[0].count == 1 && c.m[0].normal.x == 1);
     KK_CHECK_NEAR(least_gap(&c), -1.6, 1e-14);
     kki_surface_free(s);
+}
+
+// the same of a hull and of a mesh whose frames are elsewhere, and of what is the inner one
+KK_TEST(frames_beside_their_bodies_do_not_count) {
+    const kk_transform I = kk_transform_identity(), X = kk_transform_translation(0.5, 9, 0);
+    kki_mesh *aside = shapes_box(0.2, 0.2, 0.2, kk_transform_translation(0, -9, 0));
+    kki_surface *s[2] = {meshes_surface(shapes_box(4, 6, 8, I)), NULL};
+    kki_convex *hull = NULL;
+    KK_CHECK_EQ_INT(kki_convex_create(aside, NULL, &hull, NULL), KK_OK);
+    s[1] = meshes_surface(aside);
+    const kki_shape outer = {.type = KK_SHAPE_MESH, .surface = s[0]};
+    const kki_shape inner[2] = {{.type = KK_SHAPE_HULL, .convex = hull}, {.type = KK_SHAPE_MESH, .surface = s[1]}};
+    for (int k = 0; k < 2; k++) {
+        const result c = collide(&outer, I, &inner[k], X, 0), turned = collide(&inner[k], X, &outer, I, 0);
+        KK_CHECK(c.count == 1 && c.m[0].count == 1 && c.m[0].normal.x == 1);
+        KK_CHECK(turned.count == 1 && turned.m[0].count == 1 && turned.m[0].normal.x == -1);
+        KK_CHECK_NEAR(least_gap(&c), -1.6, 1e-14);
+        KK_CHECK_NEAR(least_gap(&turned), -1.6, 1e-14);
+        KK_CHECK_NEAR(c.m[0].point[0].position.x, 2, 1e-14);
+        KK_CHECK_NEAR(turned.m[0].point[0].position.x, 0.4, 1e-14);
+        kki_separation d;
+        KK_CHECK(kki_distance(&outer, &I, &inner[k], &X, NULL, &d) && fabs(d.distance + 1.6) < 1e-14);
+        // the frame is inside, the body is not
+        KK_CHECK_EQ_INT(collide(&outer, I, &inner[k], I, 0.1).count, 0);
+    }
+    kki_surface_free(s[0]);
+    kki_surface_free(s[1]);
+    kki_convex_free(hull);
 }
 
 // a hull of a box's corners is the box
