@@ -254,13 +254,24 @@ static inline bool is_proved(double rest, double square, double noise, double si
     return rest <= 1e-14 * square + noise * size && rest <= 1e-14 * square + noise * kk_sqrt(square);
 }
 
+// Along an edge the closest point is a difference of far larger numbers, and as the distance becomes small its direction
+// loses their digits. What matters of them is that it stands upright on the edge: then both ends say the same of it.
+static void stand_upright(const kki_simplex *s, part *at) {
+    const kk_vec3 e = kk_vec3_sub(s->point[1].w, s->point[0].w);
+    at->v = kk_vec3_sub(at->v, kk_vec3_scale(e, kk_vec3_dot(e, at->v) / kk_vec3_dot(e, e)));
+    at->square = kk_vec3_dot(at->v, at->v);
+}
+
 // from the part `at` of a simplex that holds no more than it takes
 INLINE kki_gjk_end improve(const kki_core_pair *pair, double far, kki_simplex *s, part *at, progress *g) {
-    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
+    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size, small = 1e-4 * pair->size;
     g->reach = 0;
     for (g->iterations = 1; g->iterations < KKI_GJK_ITERATIONS; g->iterations++) {
         if (at->points == 15 || at->square <= touching * touching) {
             return KKI_GJK_TOGETHER;
+        }
+        if (s->count == 2 && at->square <= small * small) {
+            stand_upright(s, at);
         }
         kki_difference *w = &s->point[s->count];
         w->id[0] = s->point[0].id[0], w->id[1] = s->point[0].id[1];

@@ -647,14 +647,15 @@ static void draw_shot(const zoo *z, kk_random *r, long i, shot *s) {
 }
 
 // cones that were stopped a few nanometres before they touched, and two boxes whose edges came so slowly together that the
-// search was given up; then cones whose distance from a triangle, searched along the line of the middles, was nanometres off
+// search was given up; then cones whose distance from a triangle, searched along the line of the middles, was nanometres
+// off, and one whose side's normal at a corner was known to half its digits only
 KK_TEST(exact_shots_that_were_once_wrong) {
     static const struct {
         uint64_t seed, counter;
         long index;
     } CASE[] = {{201, 144497, 2566},   {201, 159745, 2835},   {201, 171550, 3046},   {603, 3897622, 69343},
                 {801, 3014187, 53574}, {802, 93538, 1662},    {802, 3930583, 69934}, {803, 242238, 4310},
-                {803, 5145908, 91558}, {804, 1454785, 25886}, {804, 5073994, 90302}};
+                {803, 5145908, 91558}, {804, 1454785, 25886}, {804, 5073994, 90302}, {1509, 5167235, 91942}};
     static zoo z;
     kk_random shapes = {4, 1, 0};
     zoo_open(&z, &shapes);
