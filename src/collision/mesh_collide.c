@@ -474,22 +474,57 @@ static void try_near(contact *c) {
 
 // The shortest way out of a solid for a point inside.
 typedef struct way_from {
+    double length;
     kk_vec3 p, d; // where it ends, and along which unit direction
     int32_t region;
 } way_from;
 
-static bool find_way_from(const kki_surface *s, kk_vec3 point, way_from *way) {
-    const kki_aabb box = kki_aabb_of_point(point);
-    if (!s->is_solid || !kki_aabb_contains(&s->box, &box)) {
+static bool find_way_from_surface(const kki_surface *s, kk_vec3 point, way_from *way) {
+    kki_surface_point q;
+    if (!kki_surface_holds(s, point, &q)) {
         return false;
     }
-    const kki_surface_point q = kki_surface_closest(s, point, 2 * KKI_SURFACE_FAR);
-    if (q.face < 0 || !q.is_inside || !(q.distance > 0)) {
-        return false;
-    }
-    *way = (way_from){q.p, kk_vec3_scale(kk_vec3_sub(q.p, point), 1 / q.distance), s->region[q.face]};
-    way->d = q.feature == 6 ? s->normal[q.face] : way->d;
+    const kk_vec3 d = kk_vec3_scale(kk_vec3_sub(q.p, point), 1 / q.distance);
+    *way = (way_from){q.distance, q.p, q.feature == 6 ? s->normal[q.face] : d, s->region[q.face]};
     return true;
+}
+
+static void try_way_through(const kki_facets *source, int32_t face, kk_vec3 point, way_from *way) {
+    kki_facet f;
+    kki_facet_load(source, face, &f);
+    const kki_triangle_point q = kki_triangle_closest(f.v, point);
+    const kk_vec3 r = kk_vec3_sub(q.p, point);
+    const double length = kk_vec3_norm(r);
+    if (length < way->length) {
+        *way = (way_from){length, q.p, q.feature == 6 ? f.n : kk_vec3_scale(r, 1 / length), f.region};
+    }
+}
+
+// Through the top: what is right above the point says how far to look.
+static bool find_way_from_field(const kki_facets *source, kk_vec3 point, way_from *way) {
+    const kki_height_field *f = source->field;
+    const double above = kki_height_field_at(f, point.x, point.y) - point.z;
+    const kki_aabb box = kki_aabb_grow(kki_aabb_of_point(point), above);
+    int32_t row[2], column[2];
+    if (!kki_height_field_holds(f, point) || !kki_height_field_cells(f, &box, row, column)) {
+        return false;
+    }
+    way->length = __builtin_inf();
+    for (int32_t r = row[0]; r <= row[1]; r++) {
+        for (int32_t k = column[0]; k <= column[1]; k++) {
+            const int32_t cell = r * (f->columns - 1) + k;
+            try_way_through(source, 2 * cell, point, way);
+            try_way_through(source, 2 * cell + 1, point, way);
+        }
+    }
+    return true;
+}
+
+// What lies in the surface, as far as can be told, is not inside: its direction is rounding.
+static bool find_way_from(const contact *c, const kki_facets *source, kk_vec3 point, way_from *way) {
+    return (source->surface ? find_way_from_surface(source->surface, point, way)
+                            : find_way_from_field(source, point, way)) &&
+           way->length > 1e-9 * c->x.size;
 }
 
 static kk_vec3 lowest_vertex(const kki_surface *s, kk_vec3 d) {
@@ -522,13 +557,19 @@ static void push_mesh_out(contact *c, const way_from *way) {
     kki_clusters_add_point(&c->clusters, kk_vec3_neg(d), false, p);
 }
 
-// No triangle is near, so where a point of one body is inside the other all of it is: out by the point's shortest way.
+// Where no triangle has a say and a point of one body is inside the other, all of it is: out by the point's shortest way.
 static void push_out(contact *c) {
     const kki_surface *m = c->source.surface, *x = c->x_source.surface;
     way_from way;
-    if (m && find_way_from(m, kk_transform_point(c->x.X_MX, x ? x->vertex[0] : c->x.middle), &way)) {
+    if ((m && m->vertex_count == 0) || (x && x->vertex_count == 0)) {
+        return;
+    }
+    if (find_way_from(c, &c->source, kk_transform_point(c->x.X_MX, x ? x->vertex[0] : c->x.middle), &way)) {
         push_out_of_mesh(c, &way);
-    } else if (m && x && find_way_from(x, kk_transform_point(kk_transform_inverse(c->x.X_MX), m->vertex[0]), &way)) {
+        return;
+    }
+    const kk_transform X_XM = kk_transform_inverse(c->x.X_MX);
+    if (m && x && find_way_from(c, &c->x_source, kk_transform_point(X_XM, m->vertex[0]), &way)) {
         push_mesh_out(c, &way);
     }
 }
@@ -574,7 +615,8 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
     if (c->has_witness && c->source.surface && !has_overlap(&c->clusters)) {
         add_witness(c);
     }
-    if (c->clusters.count == 0) {
+    // deep below a valley of a height field no face may be right above, and one beside may be near
+    if (c->clusters.count == 0 || (c->source.field && !has_overlap(&c->clusters))) {
         push_out(c);
     }
     add_mesh_margin(c, mesh->margin);

@@ -424,14 +424,18 @@ KK_TEST(exact_pairs_of_nested_meshes) {
     kki_surface_free(s[1]);
 }
 
-// deep overlaps of curved bodies whose witness points did not belong to their normal
+// deep overlaps of curved bodies whose witness points did not belong to their normal, and bodies wholly below the valleys
+// of a height field that were told to be apart from it
 KK_TEST(exact_pairs_that_were_once_wrong) {
     static const struct {
         uint64_t seed, counter;
         int a, b;
     } CASE[] = {{101, 183299, KK_SHAPE_CYLINDER, KK_SHAPE_CYLINDER},
                 {101, 851006, KK_SHAPE_CYLINDER, KK_SHAPE_HULL},
-                {503, 1824045, KK_SHAPE_CONE, KK_SHAPE_CONE}};
+                {503, 1824045, KK_SHAPE_CONE, KK_SHAPE_CONE},
+                {2001, 446665, KK_SHAPE_SPHERE, KK_SHAPE_HEIGHT_FIELD},
+                {2001, 629502, KK_SHAPE_SPHERE, KK_SHAPE_HEIGHT_FIELD},
+                {2001, 6236972, KK_SHAPE_ELLIPSOID, KK_SHAPE_HEIGHT_FIELD}};
     static zoo z;
     kk_random shapes = {4, 1, 0};
     zoo_open(&z, &shapes);
