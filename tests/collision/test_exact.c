@@ -403,25 +403,28 @@ static bool is_asked(int a, int b) {
     return a <= b && !(is_odd && a == b) && !(a == KK_SHAPE_PLANE && b == KK_SHAPE_HEIGHT_FIELD);
 }
 
-// a small mesh in a large one, either way round
+// a small mesh in a large one or in a height field, either way round
 KK_TEST(exact_pairs_of_nested_meshes) {
-    static soup inner, outer;
+    static soup inner, outer[2];
     kki_surface *s[2] = {meshes_surface(meshes_ball(6, 3, 0.1)), meshes_surface(dented_ball())};
+    kki_height_field *field = meshes_field(8, 4, -0.8, meshes_hills);
+    const kki_shape shape[2] = {{.type = KK_SHAPE_MESH, .surface = s[1]},
+                                {.type = KK_SHAPE_HEIGHT_FIELD, .field = field}};
     kk_random r = {72, 0, 0};
     fill_from_surface(&inner, s[0]);
-    fill_from_surface(&outer, s[1]);
+    fill_from_surface(&outer[0], s[1]);
+    fill_from_field(&outer[1], field);
     tally t = {0};
     for (int i = 0; i < 400; i++) {
-        const kk_transform X = bodies_pose(&r, 0.3);
-        const kk_vec3 p = bodies_offset(&r, 0, 1.2);
-        const body a = {
-            {.type = KK_SHAPE_MESH, .surface = s[0]}, {bodies_rotation(&r), kk_vec3_add(X.p, p)}, &inner, true};
-        const body b = {{.type = KK_SHAPE_MESH, .surface = s[1]}, X, &outer, true};
+        const body b = {shape[i / 2 % 2], bodies_pose(&r, 0.3), &outer[i / 2 % 2], true};
+        const kk_vec3 p = kk_vec3_add(b.X.p, bodies_offset(&r, 0, 1.2));
+        const body a = {{.type = KK_SHAPE_MESH, .surface = s[0]}, {bodies_rotation(&r), p}, &inner, true};
         KK_CHECK(i % 2 ? check_pair(&a, &b, &t) : check_pair(&b, &a, &t));
     }
     KK_CHECK(t.apart > 50 && t.overlapping > 150);
     kki_surface_free(s[0]);
     kki_surface_free(s[1]);
+    kki_height_field_free(field);
 }
 
 // deep overlaps of curved bodies whose witness points did not belong to their normal, and bodies wholly below the valleys
