@@ -672,6 +672,25 @@ KK_TEST(faces_in_one_plane_are_apart) {
     kki_surface_free(sheet);
 }
 
+// the tip of a solid against a sheet, from either side, whichever comes first
+KK_TEST(sheet_is_touched_by_a_tip_from_both_sides) {
+    kki_surface *s[2] = {meshes_surface(meshes_ball(7, 5, 0.5)), meshes_surface(meshes_sheet(1, 4, meshes_flat))};
+    const kki_shape tip = {.type = KK_SHAPE_MESH, .surface = s[0]}, sheet = {.type = KK_SHAPE_MESH, .surface = s[1]};
+    const double gaps[4] = {-1e-3, -1e-9, 1e-6, 1e-3};
+    for (int i = 0; i < 8; i++) {
+        const double gap = gaps[i / 2], side = i % 2 ? -1 : 1;
+        const kk_transform X = kk_transform_translation(0.7, 0.2, side * (0.5 + gap)), I = kk_transform_identity();
+        const result r = collide(&sheet, I, &tip, X, 2e-3), turned = collide(&tip, X, &sheet, I, 2e-3);
+        KK_CHECK(r.count > 0 && turned.count > 0);
+        KK_CHECK_NEAR(least_gap(&r), gap, 1e-12);
+        KK_CHECK_NEAR(least_gap(&turned), gap, 1e-12);
+        KK_CHECK_NEAR(r.m[0].normal.z, side, 1e-12);
+        KK_CHECK_NEAR(turned.m[0].normal.z, -side, 1e-12);
+    }
+    kki_surface_free(s[0]);
+    kki_surface_free(s[1]);
+}
+
 // two balls almost the same: all their triangles that cross look the same way, and yet they overlap
 KK_TEST(bodies_one_in_the_other_overlap) {
     kki_surface *ball = meshes_surface(meshes_ball(24, 17, 0.7));
