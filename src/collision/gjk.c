@@ -65,6 +65,16 @@ INLINE bool is_over(const view *l, int i, int j, kk_vec3 n, double nn, double *a
     return *alpha > 0 && *beta > 0 && *alpha + *beta < nn;
 }
 
+#define SLIVER 1e-12 // square of the sine of its angle
+
+// The normal of a sliver is known to few digits, and so is whether the point below the origin is an inner one: it is where
+// the point with those weights is as far away.
+INLINE bool is_met(const view *l, int i, int j, double s, double t, double square) {
+    const kk_vec3 v = kk_vec3_add(kk_vec3_add(l->p, kk_vec3_scale(l->e[i], s)), kk_vec3_scale(l->e[j], t));
+    const double other = kk_vec3_dot(v, v), off = other - square;
+    return off <= 0 || off * off <= 4e-22 * other * (l->ee[i] + l->ee[j]);
+}
+
 // Along n = e_i × e_j; one whose points are on a line, as far as can be told, has no part in it.
 INLINE bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
     const double nn = kk_vec3_dot(n, n);
@@ -73,6 +83,9 @@ INLINE bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
         return false;
     }
     const double h = kk_vec3_dot(n, l->p), k = h / nn;
+    if (!(nn > SLIVER * l->ee[i] * l->ee[j]) && !is_met(l, i, j, alpha / nn, beta / nn, h * k)) {
+        return false;
+    }
     if (h * k < best->square) {
         best->square = h * k;
         best->v = kk_vec3_scale(n, k);
@@ -91,7 +104,7 @@ INLINE void try_parts_of_triangle(const view *l, part *best) {
     const kk_vec3 n = kk_vec3_cross(l->e[0], l->e[1]);
     const bool is_inner = try_triangle(l, 0, 1, n, best);
     // where it is no sliver nothing of its rim can be nearer
-    if (!is_inner || !(kk_vec3_dot(n, n) > 1e-12 * l->ee[0] * l->ee[1])) {
+    if (!is_inner || !(kk_vec3_dot(n, n) > SLIVER * l->ee[0] * l->ee[1])) {
         try_edges(l, best);
     }
 }
