@@ -118,7 +118,7 @@ static void try_normal(search *s) {
     range_of(s->x, s->f->n, &low, &high);
     const double front = low - plane, back = plane - high;
     const bool is_back = !s->f->is_solid && back > front;
-    s->any = s->f->is_prism ? front : kki_greater(front, back);
+    s->any = kki_greater(front, s->f->is_prism ? s->x->clear : back);
     s->face = (kki_hit){.kind = KKI_HIT_FACE,
                         .d = is_back ? kk_vec3_neg(s->f->n) : s->f->n,
                         .sep = is_back ? back : front,

@@ -480,6 +480,63 @@ KK_TEST(exact_distances_of_all_pairs) {
     zoo_close(&z);
 }
 
+// ---- contacts of meshes and height fields: what the distance says of touching they say too
+
+// about a reach apart or deep in each other
+static kki_separation bring_near(const body *a, body *b, double distance) {
+    kki_separation d;
+    KK_CHECK(kki_distance(&a->shape, &a->X, &b->shape, &b->X, NULL, &d));
+    if (d.distance > 0) {
+        b->X.p = kk_vec3_add(b->X.p, kk_vec3_scale(d.normal, distance - d.distance));
+        KK_CHECK(kki_distance(&a->shape, &a->X, &b->shape, &b->X, NULL, &d));
+    }
+    return d;
+}
+
+// Together, some point overlaps. Apart, none is nearer than the bodies and none is told beyond the reach; within it there is
+// one, but for rims of sheets that pass beside another mesh.
+static bool check_contacts(const body *a, const body *b, double distance) {
+    enum { ROOM = 64 };
+    const double reach = 0.05;
+    kki_manifold m[ROOM];
+    kki_pair_memory memory = {0};
+    const int found = kki_collide(&a->shape, &a->X, &b->shape, &b->X, reach, &memory, m, ROOM);
+    double least = INFINITY;
+    for (int i = 0; i < (found < 0 ? ROOM : found); i++) {
+        for (int k = 0; k < m[i].count; k++) {
+            least = fmin(least, m[i].point[k].gap);
+        }
+    }
+    if (distance < -1e-9) {
+        return least < 0;
+    }
+    const bool is_loose = a->soup && b->soup && !(a->is_solid && b->is_solid);
+    return distance > reach + 1e-9 ? found == 0
+                                   : least > distance - 1e-9 && (found != 0 || is_loose || distance > reach - 1e-9);
+}
+
+KK_TEST(exact_contacts_say_what_distances_do) {
+    static zoo z;
+    kk_random shapes = {4, 1, 0};
+    zoo_open(&z, &shapes);
+    const long pairs = asked_for("KK_EXACT_PAIRS", 400, 4000);
+    kk_random r = {seed_of(), 43, 0};
+    long apart = 0;
+    for (long i = 0; i < pairs; i++) {
+        const uint64_t at = r.counter;
+        const int ta = 1 + (int)(i % KK_SHAPE_MESH), tb = i / KK_SHAPE_MESH % 2 ? KK_SHAPE_MESH : KK_SHAPE_HEIGHT_FIELD;
+        body a = draw_body(&z, &r, ta, 0.5), b = draw_body(&z, &r, tb, 2);
+        const kki_separation d = bring_near(&a, &b, bodies_between(&r, -0.1, 0.1));
+        apart += d.distance > 0;
+        if (!KK_CHECK(i % 3 ? check_contacts(&a, &b, d.distance) : check_contacts(&b, &a, d.distance))) {
+            printf("  pair %ld: types %d %d, counter %llu\n", i, ta, tb, (unsigned long long)at);
+        }
+        report_progress("contacts", i + 1, pairs);
+    }
+    KK_CHECK(apart > pairs / 10 && apart < pairs / 2);
+    zoo_close(&z);
+}
+
 // ---- shots
 
 typedef struct shot {

@@ -253,6 +253,37 @@ KK_TEST(hulls_that_were_once_missed) {
     }
 }
 
+// a flat height field is a box: top, walls and base, their edges and corners
+KK_TEST(flat_height_fields_are_boxes) {
+    kki_height_field *field = meshes_field(4, 2, -1.5, meshes_flat);
+    kki_mesh *box = shapes_box(2, 2, 1.5, kk_transform_translation(0, 0, -0.75));
+    kki_convex *convex = NULL;
+    KK_CHECK_EQ_INT(kki_convex_create(box, NULL, &convex, NULL), KK_OK);
+    kk_random r = {29, 0, 0};
+    kki_convex *few = bodies_hull(&r, 16), *many = bodies_hull(&r, 100), *hull[2] = {few, many};
+    tally t = {0};
+    for (int i = 0; i < (kk_test_is_quick() ? 1400 : 14000); i++) {
+        const kki_shape x = bodies_shape(&r, 1 + i % KK_SHAPE_HULL, hull[i / 10 % 2]);
+        const double margin = i % 5 == 0 ? 0.03 : 0;
+        const kki_shape flat = {.type = KK_SHAPE_HEIGHT_FIELD, .field = field, .margin = margin};
+        const kki_shape same = {.type = KK_SHAPE_HULL, .convex = convex, .margin = margin};
+        kk_transform X, Y;
+        random_places(&r, &X, &Y);
+        bring_near(&same, X, &x, &Y, bodies_between(&r, -0.03, 0.06));
+        if (i % 2) {
+            check_against_hulls(&flat, &same, X, &x, &x, Y, &t);
+        } else {
+            check_against_hulls(&x, &x, Y, &flat, &same, X, &t);
+        }
+    }
+    KK_CHECK(t.apart > 100 && t.overlapping > 100 && t.nearest < 1e-9);
+    kki_mesh_free(box);
+    kki_convex_free(convex);
+    kki_convex_free(hull[0]);
+    kki_convex_free(hull[1]);
+    kki_height_field_free(field);
+}
+
 // The same on other meshes and bodies: as many as KK_EXACT_PAIRS says, from KK_EXACT_SEED on (`make exact`).
 KK_TEST(exact_depths_in_meshes) {
     enum { SLICE = 7000 };
