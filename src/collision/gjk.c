@@ -83,7 +83,7 @@ INLINE bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
         return false;
     }
     const double h = kk_vec3_dot(n, l->p), k = h / nn;
-    if (!(nn > SLIVER * l->ee[i] * l->ee[j]) && !is_met(l, i, j, alpha / nn, beta / nn, h * k)) {
+    if (__builtin_expect(!(nn > SLIVER * l->ee[i] * l->ee[j]), 0) && !is_met(l, i, j, alpha / nn, beta / nn, h * k)) {
         return false;
     }
     if (h * k < best->square) {
@@ -283,7 +283,7 @@ INLINE kki_gjk_end improve(const kki_core_pair *pair, double far, kki_simplex *s
         if (at->points == 15 || at->square <= touching * touching) {
             return KKI_GJK_TOGETHER;
         }
-        if (s->count == 2 && at->square <= small * small) {
+        if (__builtin_expect(at->square <= small * small, 0) && s->count == 2) {
             stand_upright(s, at);
         }
         kki_difference *w = &s->point[s->count];
