@@ -191,14 +191,8 @@ static void search_field(search *s) {
 // ---- inside
 
 static bool holds(const kki_shape *a, kk_vec3 p) {
-    if (a->type == KK_SHAPE_HEIGHT_FIELD) {
-        const kki_height_field *f = a->field;
-        return __builtin_fabs(p.x) <= 0.5 * f->size[0] && __builtin_fabs(p.y) <= 0.5 * f->size[1] && p.z >= f->base &&
-               p.z <= kki_height_field_at(f, p.x, p.y);
-    }
-    const kki_aabb point = kki_aabb_of_point(p);
-    return a->type == KK_SHAPE_MESH && a->surface->is_solid && kki_aabb_contains(&a->surface->box, &point) &&
-           kki_surface_closest(a->surface, p, 2 * KKI_SURFACE_FAR).is_inside;
+    kki_surface_point at;
+    return a->field ? kki_height_field_holds(a->field, p) : a->surface && kki_surface_holds(a->surface, p, &at);
 }
 
 // One is wholly inside the other, where no triangles meet.

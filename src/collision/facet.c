@@ -1,6 +1,8 @@
 // Triangles with their neighbourhood; see facet.h.
 #include "collision/facet.h"
 
+#include "collision/facet_side.h"
+
 static double longest_edge(const kki_facet *f) {
     double size2 = 0;
     for (int k = 0; k < 3; k++) {
@@ -136,7 +138,7 @@ static bool field_vertex_is_flat(const kki_height_field *h, int32_t vertex, kk_v
     return count == 6;
 }
 
-static bool load_from_field(const kki_height_field *h, int32_t face, kki_facet *f) {
+static void load_from_field(const kki_height_field *h, int32_t face, kki_facet *f) {
     int32_t row[3], column[3];
     kki_height_field_corners(h, face, row, column);
     *f = (kki_facet){.place = face,
@@ -156,12 +158,18 @@ static bool load_from_field(const kki_height_field *h, int32_t face, kki_facet *
         f->vertex_is_flat[k] = field_vertex_is_flat(h, f->vertex[k], f->v[k], f->n);
     }
     f->size = longest_edge(f);
-    return true;
 }
 
 bool kki_facet_load(const kki_facets *source, int32_t place, kki_facet *facet) {
-    return source->surface ? load_from_surface(source->surface, place, facet)
-                           : load_from_field(source->field, place, facet);
+    if (source->surface) {
+        return load_from_surface(source->surface, place, facet);
+    }
+    if (place < kki_height_field_faces(source->field)) {
+        load_from_field(source->field, place, facet);
+    } else {
+        kki_facet_load_side(source->field, place, facet);
+    }
+    return true;
 }
 
 // ---- summits
@@ -184,13 +192,14 @@ bool kki_facet_edge_is_summit(const kki_facet *f, int k, kk_vec3 d) {
 
 static bool field_vertex_is_summit(const kki_height_field *h, const kki_facet *f, int k, kk_vec3 d) {
     kk_vec3 around[6];
-    const int count = field_neighbours(h, f->vertex[k], around);
+    const bool is_foot = kki_facet_is_foot(h, f->vertex[k]);
+    const int count = is_foot ? kki_facet_around_foot(h, f->v[k], around) : field_neighbours(h, f->vertex[k], around);
     for (int i = 0; i < count; i++) {
         if (!stays_below(f->v[k], around[i], d)) {
             return false;
         }
     }
-    return d.z >= 0;
+    return is_foot || d.z >= 0;
 }
 
 static bool vertex_is_summit(const kki_facets *source, const kki_facet *f, int k, kk_vec3 d) {

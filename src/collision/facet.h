@@ -33,7 +33,7 @@ typedef struct kki_facet {
     double size; ///< longest edge
 } kki_facet;
 
-/// Fills the facet of a face of a height field, or of a mesh's face by its place in the order of the tree's leaves; false
+/// Fills the facet of a face of a height field or of a wall or the base below it (facet_side.h), or of a mesh's face by its place in the order of the tree's leaves; false
 /// for a face without area, which touches nothing that its neighbours do not.
 bool kki_facet_load(const kki_facets *source, int32_t place, kki_facet *facet);
 

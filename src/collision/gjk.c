@@ -65,6 +65,16 @@ INLINE bool is_over(const view *l, int i, int j, kk_vec3 n, double nn, double *a
     return *alpha > 0 && *beta > 0 && *alpha + *beta < nn;
 }
 
+#define SLIVER 1e-12 // square of the sine of its angle
+
+// The normal of a sliver is known to few digits, and so is whether the point below the origin is an inner one: it is where
+// the point with those weights is as far away.
+INLINE bool is_met(const view *l, int i, int j, double s, double t, double square) {
+    const kk_vec3 v = kk_vec3_add(kk_vec3_add(l->p, kk_vec3_scale(l->e[i], s)), kk_vec3_scale(l->e[j], t));
+    const double other = kk_vec3_dot(v, v), off = other - square;
+    return off <= 0 || off * off <= 4e-22 * other * (l->ee[i] + l->ee[j]);
+}
+
 // Along n = e_i × e_j; one whose points are on a line, as far as can be told, has no part in it.
 INLINE bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
     const double nn = kk_vec3_dot(n, n);
@@ -73,6 +83,9 @@ INLINE bool try_triangle(const view *l, int i, int j, kk_vec3 n, part *best) {
         return false;
     }
     const double h = kk_vec3_dot(n, l->p), k = h / nn;
+    if (__builtin_expect(!(nn > SLIVER * l->ee[i] * l->ee[j]), 0) && !is_met(l, i, j, alpha / nn, beta / nn, h * k)) {
+        return false;
+    }
     if (h * k < best->square) {
         best->square = h * k;
         best->v = kk_vec3_scale(n, k);
@@ -91,7 +104,7 @@ INLINE void try_parts_of_triangle(const view *l, part *best) {
     const kk_vec3 n = kk_vec3_cross(l->e[0], l->e[1]);
     const bool is_inner = try_triangle(l, 0, 1, n, best);
     // where it is no sliver nothing of its rim can be nearer
-    if (!is_inner || !(kk_vec3_dot(n, n) > 1e-12 * l->ee[0] * l->ee[1])) {
+    if (!is_inner || !(kk_vec3_dot(n, n) > SLIVER * l->ee[0] * l->ee[1])) {
         try_edges(l, best);
     }
 }
@@ -254,13 +267,24 @@ static inline bool is_proved(double rest, double square, double noise, double si
     return rest <= 1e-14 * square + noise * size && rest <= 1e-14 * square + noise * kk_sqrt(square);
 }
 
+// Along an edge the closest point is a difference of far larger numbers, and as the distance becomes small its direction
+// loses their digits. What matters of them is that it stands upright on the edge: then both ends say the same of it.
+static void stand_upright(const kki_simplex *s, part *at) {
+    const kk_vec3 e = kk_vec3_sub(s->point[1].w, s->point[0].w);
+    at->v = kk_vec3_sub(at->v, kk_vec3_scale(e, kk_vec3_dot(e, at->v) / kk_vec3_dot(e, e)));
+    at->square = kk_vec3_dot(at->v, at->v);
+}
+
 // from the part `at` of a simplex that holds no more than it takes
 INLINE kki_gjk_end improve(const kki_core_pair *pair, double far, kki_simplex *s, part *at, progress *g) {
-    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size;
+    const double touching = 1e-12 * pair->size, noise = 4e-16 * pair->size, small = 1e-4 * pair->size;
     g->reach = 0;
     for (g->iterations = 1; g->iterations < KKI_GJK_ITERATIONS; g->iterations++) {
         if (at->points == 15 || at->square <= touching * touching) {
             return KKI_GJK_TOGETHER;
+        }
+        if (__builtin_expect(at->square <= small * small, 0) && s->count == 2) {
+            stand_upright(s, at);
         }
         kki_difference *w = &s->point[s->count];
         w->id[0] = s->point[0].id[0], w->id[1] = s->point[0].id[1];

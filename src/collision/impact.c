@@ -400,14 +400,11 @@ static bool starts_inside(const side *a, const side *b) {
                       : b->field ? kki_height_field_vertex(b->field, 0, 0)
                                  : kki_core_support(&b->core, kk_vec3_make(1, 0, 0), &id);
     const kk_vec3 p = kk_transform_point(X, q);
-    const kki_aabb point = kki_aabb_of_point(p);
-    if ((b->surface && b->surface->face_count == 0) || !kki_aabb_contains(&a->box, &point)) {
+    kki_surface_point at;
+    if (b->surface && b->surface->face_count == 0) {
         return false;
     }
-    if (a->field) {
-        return p.z <= kki_height_field_at(a->field, p.x, p.y);
-    }
-    return a->surface && a->surface->is_solid && kki_surface_closest(a->surface, p, 2 * KKI_SURFACE_FAR).is_inside;
+    return a->field ? kki_height_field_holds(a->field, p) : a->surface && kki_surface_holds(a->surface, p, &at);
 }
 
 // So many that a piece of the way is about as long as the smaller body.

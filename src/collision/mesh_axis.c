@@ -118,7 +118,7 @@ static void try_normal(search *s) {
     range_of(s->x, s->f->n, &low, &high);
     const double front = low - plane, back = plane - high;
     const bool is_back = !s->f->is_solid && back > front;
-    s->any = s->f->is_prism ? front : kki_greater(front, back);
+    s->any = kki_greater(front, s->f->is_prism ? s->x->clear : back);
     s->face = (kki_hit){.kind = KKI_HIT_FACE,
                         .d = is_back ? kk_vec3_neg(s->f->n) : s->f->n,
                         .sep = is_back ? back : front,
@@ -129,6 +129,12 @@ static void try_normal(search *s) {
 
 // ---- faces of X
 
+static void try_x_face(search *s, int32_t i, kk_vec3 d, double sep) {
+    if (sep > required(s) && kki_facet_is_summit(s->source, s->f, d)) {
+        s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = sep, .place = s->f->place, .index = i};
+    }
+}
+
 static void try_x_faces(search *s) {
     const kki_polytope *p = &s->x->shape;
     for (int32_t i = 0; i < p->face_count && s->any <= s->limit; i++) {
@@ -137,10 +143,12 @@ static void try_x_faces(search *s) {
         double low, high;
         kki_facet_range(s->f, d, &low, &high);
         s->any = kki_greater(s->any, plane - high);
-        // a triangle of a mesh has two sides
-        s->any = s->x->facet ? kki_greater(s->any, low - plane) : s->any;
-        if (plane - high > required(s) && kki_facet_is_summit(s->source, s->f, d)) {
-            s->best = (kki_hit){.kind = KKI_HIT_X_FACE, .d = d, .sep = plane - high, .place = s->f->place, .index = i};
+        try_x_face(s, i, d, plane - high);
+        if (s->x->facet) { // a triangle of a mesh has two sides, and of a sheet both are touched
+            s->any = kki_greater(s->any, low - plane);
+            if (!s->x->facet->is_solid) {
+                try_x_face(s, i, kk_vec3_neg(d), low - plane);
+            }
         }
     }
 }
@@ -156,11 +164,7 @@ static void try_box_faces(search *s) {
         const double sep[2] = {middle - x->half[k] - high, low - middle - x->half[k]};
         s->any = kki_greater(s->any, kki_greater(sep[0], sep[1]));
         for (int side = 0; side < 2; side++) {
-            const kk_vec3 d = side ? kk_vec3_neg(axis) : axis;
-            if (sep[side] > required(s) && kki_facet_is_summit(s->source, s->f, d)) {
-                s->best = (kki_hit){
-                    .kind = KKI_HIT_X_FACE, .d = d, .sep = sep[side], .place = s->f->place, .index = 2 * k + side};
-            }
+            try_x_face(s, 2 * k + side, side ? kk_vec3_neg(axis) : axis, sep[side]);
         }
     }
 }

@@ -1,6 +1,8 @@
 // Meshes and height fields against everything: finds the triangles near X, drops what others explain, writes manifolds.
 #include <string.h>
 
+#include "collision/facet_side.h"
+#include "collision/gjk.h"
 #include "collision/mesh_contact.h"
 #include "collision/triangle_pair.h"
 #include "geometry/tree_pair.h"
@@ -97,6 +99,7 @@ static bool probe_of_shape(const kki_shape *s, kk_vec3 room[8], kki_probe *x) {
     case KK_SHAPE_HULL:
         x->is_general = s->convex->vertex_count > GENERAL_FROM;
         x->shape = hull_polytope(s->convex);
+        x->middle = s->convex->centroid;
         x->radius = s->margin;
         break;
     case KK_SHAPE_CYLINDER:
@@ -104,8 +107,8 @@ static bool probe_of_shape(const kki_shape *s, kk_vec3 room[8], kki_probe *x) {
     case KK_SHAPE_ELLIPSOID: x->is_general = true; break;
     default: return false;
     }
+    x->core = kki_core_of(s);
     if (x->is_general) {
-        x->core = kki_core_of(s);
         x->radius = x->core.radius;
         x->size = x->core.extent + x->radius;
         return true;
@@ -171,8 +174,25 @@ static int way_along(kk_vec3 d, const way_out *way, int ways) {
     return -1;
 }
 
+static kki_core core_of(const kki_probe *x) {
+    return x->facet ? kki_core_triangle(x->shape.vertex, 0) : x->core;
+}
+
+// Of columns of a height field an overlap is not proved by the axes that are tried: X is to meet the top itself.
+static bool is_proved(const kki_facet *f, const kki_probe *x) {
+    if (!f->is_prism) {
+        return true;
+    }
+    const kki_core triangle = kki_core_triangle(f->v, 0), core = core_of(x);
+    const kki_core_pair pair = kki_core_pair_make(&triangle, &core, &x->X_MX);
+    kki_simplex s;
+    kki_core_distance r;
+    s.count = 0;
+    return kki_gjk(&pair, x->radius, f->n, &s, &r) == KKI_GJK_TOGETHER || r.distance <= x->radius;
+}
+
 // The shallowest overlap: it counts where no point that overlaps is found, as where X's outline has nothing over the
-// triangle. Of columns of a height field an overlap is not proved by the axes that are tried.
+// triangle.
 static void note_overlap(contact *c, const kki_hit *hit) {
     if (!c->has_witness || c->witness.sep < hit->sep) {
         c->has_witness = true;
@@ -314,6 +334,13 @@ static void add_way_point(contact *c) {
     kki_clusters_add_point(&c->clusters, c->way.d, false, p);
 }
 
+// Hits come by depth, so the first that is proved is the shallowest.
+static void note_if_missed(contact *c, const kki_facet *f, const kki_hit *hit) {
+    if (!hit->only_above && hit->sep <= c->x.radius && !has_overlap(&c->clusters) && is_proved(f, &c->x)) {
+        note_overlap(c, hit);
+    }
+}
+
 static void take_hit(contact *c, const kki_hit *hit) {
     kki_facet f;
     kki_facet_load(&c->source, hit->place, &f);
@@ -328,10 +355,10 @@ static void take_hit(contact *c, const kki_hit *hit) {
     const int by = is_deep ? explanation(&f, &c->x, hit, c->way_out, c->ways) : -1;
     if (by >= 0) {
         take_way(c, &c->way_out[by]);
+        if (f.is_prism && !c->has_witness) { // what explains it may be no overlap itself
+            note_if_missed(c, &f, hit);
+        }
         return;
-    }
-    if (!hit->only_above && hit->sep <= 0) {
-        note_overlap(c, hit);
     }
     if (!hit->only_above) {
         add_way(c, hit);
@@ -342,6 +369,7 @@ static void take_hit(contact *c, const kki_hit *hit) {
         !c->x.is_general && kki_mesh_nearest(&c->source, &f, &c->x, c->reach, &nearest)) {
         kki_clusters_add(&c->clusters, &f, &c->x, &nearest);
     }
+    note_if_missed(c, &f, hit);
 }
 
 // shallow hits first: they are the ways out
@@ -445,17 +473,57 @@ static void try_surface(contact *c, const kki_aabb *box) {
     }
 }
 
+static void try_two(contact *c, int32_t place) {
+    try_face(c, place);
+    try_face(c, place + 1);
+}
+
+// Walls and base that X reaches beyond, within `box`; what is all inside goes out through the top. Returns whether there
+// are any.
+static bool try_sides(contact *c, const kki_aabb *box, const int32_t row[2], const int32_t column[2]) {
+    const kki_height_field *f = c->source.field;
+    const double x = 0.5 * f->size[0], y = 0.5 * f->size[1];
+    const bool is_beyond[4] = {box->lower.y <= -y, box->upper.x >= x, box->upper.y >= y, box->lower.x <= -x};
+    const bool is_below = box->lower.z <= f->base;
+    for (int side = 0; side < 4; side++) {
+        const int32_t *range = side % 2 ? row : column;
+        for (int32_t i = range[0]; is_beyond[side] && i <= range[1]; i++) {
+            try_two(c, kki_facet_wall_place(f, side, i));
+        }
+    }
+    if (is_below) {
+        try_two(c, kki_facet_base_place(f));
+    }
+    return is_below || is_beyond[0] || is_beyond[1] || is_beyond[2] || is_beyond[3];
+}
+
+// How far X's core is beside or below the columns of the field, whatever their heights; nothing where it is not.
+static double clear_of_columns(const contact *c, const kki_aabb *box) {
+    const kki_height_field *f = c->source.field;
+    const double top = kki_greater(f->greatest, box->upper.z) + c->x.size, half = 0.5 * (top - f->base);
+    const kki_core columns = {.type = KKI_CORE_BOX,
+                              .half = {0.5 * f->size[0], 0.5 * f->size[1], half},
+                              .extent = 0.5 * (f->size[0] + f->size[1]) + half};
+    const kki_core x = core_of(&c->x);
+    kk_transform X = c->x.X_MX;
+    X.p.z -= f->base + half;
+    const kki_core_pair pair = kki_core_pair_make(&columns, &x, &X);
+    kki_simplex s;
+    kki_core_distance r;
+    s.count = 0;
+    return kki_gjk(&pair, KKI_ANY_DISTANCE, X.p, &s, &r) == KKI_GJK_APART ? r.lower : -__builtin_inf();
+}
+
 static void try_field(contact *c, const kki_aabb *box) {
     const kki_height_field *f = c->source.field;
     int32_t row[2], column[2];
     if (!kki_height_field_cells(f, box, row, column)) {
         return;
     }
+    c->x.clear = try_sides(c, box, row, column) ? clear_of_columns(c, box) : -__builtin_inf();
     for (int32_t r = row[0]; r <= row[1]; r++) {
         for (int32_t k = column[0]; k <= column[1]; k++) {
-            const int32_t cell = r * (f->columns - 1) + k;
-            try_face(c, 2 * cell);
-            try_face(c, 2 * cell + 1);
+            try_two(c, 2 * (r * (f->columns - 1) + k));
         }
     }
 }
@@ -471,26 +539,106 @@ static void try_near(contact *c) {
 
 // ---- bodies wholly inside a solid
 
-// The middle of X is inside and no triangle is near: out by the shortest way.
-static void push_out(contact *c) {
-    const kki_surface *s = c->source.surface;
-    const kk_vec3 middle = c->x.X_MX.p;
-    const kki_aabb point = kki_aabb_of_point(middle);
-    if (!s || !s->is_solid || !kki_aabb_contains(&s->box, &point)) {
-        return;
+// The shortest way out of a solid for a point inside.
+typedef struct way_from {
+    double length;
+    kk_vec3 p, d; // where it ends, and along which unit direction
+    int32_t region;
+} way_from;
+
+static bool find_way_from_surface(const kki_surface *s, kk_vec3 point, way_from *way) {
+    kki_surface_point q;
+    if (!kki_surface_holds(s, point, &q)) {
+        return false;
     }
-    const kki_surface_point q = kki_surface_closest(s, middle, 2 * KKI_SURFACE_FAR);
+    const kk_vec3 d = kk_vec3_scale(kk_vec3_sub(q.p, point), 1 / q.distance);
+    *way = (way_from){q.distance, q.p, q.feature == 6 ? s->normal[q.face] : d, s->region[q.face]};
+    return true;
+}
+
+static void try_way_through(const kki_facets *source, int32_t face, kk_vec3 point, way_from *way) {
     kki_facet f;
-    if (q.face < 0 || !q.is_inside || !(q.distance > 0) || !kki_facet_load(&c->source, s->place[q.face], &f)) {
+    kki_facet_load(source, face, &f);
+    const kki_triangle_point q = kki_triangle_closest(f.v, point);
+    const kk_vec3 r = kk_vec3_sub(q.p, point);
+    const double length = kk_vec3_norm(r);
+    if (length < way->length) {
+        *way = (way_from){length, q.p, q.feature == 6 ? f.n : kk_vec3_scale(r, 1 / length), f.region};
+    }
+}
+
+// Through the top: what is right above the point says how far to look.
+static bool find_way_from_field(const kki_facets *source, kk_vec3 point, way_from *way) {
+    const kki_height_field *f = source->field;
+    const double above = kki_height_field_at(f, point.x, point.y) - point.z;
+    const kki_aabb box = kki_aabb_grow(kki_aabb_of_point(point), above);
+    int32_t row[2], column[2];
+    if (!kki_height_field_holds(f, point) || !kki_height_field_cells(f, &box, row, column)) {
+        return false;
+    }
+    way->length = __builtin_inf();
+    for (int32_t r = row[0]; r <= row[1]; r++) {
+        for (int32_t k = column[0]; k <= column[1]; k++) {
+            const int32_t cell = r * (f->columns - 1) + k;
+            try_way_through(source, 2 * cell, point, way);
+            try_way_through(source, 2 * cell + 1, point, way);
+        }
+    }
+    return true;
+}
+
+// What lies in the surface, as far as can be told, is not inside: its direction is rounding.
+static bool find_way_from(const contact *c, const kki_facets *source, kk_vec3 point, way_from *way) {
+    return (source->surface ? find_way_from_surface(source->surface, point, way)
+                            : find_way_from_field(source, point, way)) &&
+           way->length > 1e-9 * c->x.size;
+}
+
+static kk_vec3 lowest_vertex(const kki_surface *s, kk_vec3 d) {
+    int32_t lowest = 0;
+    for (int32_t i = 1; i < s->vertex_count; i++) {
+        lowest = kk_vec3_dot(d, s->vertex[i]) < kk_vec3_dot(d, s->vertex[lowest]) ? i : lowest;
+    }
+    return s->vertex[lowest];
+}
+
+// X is inside the mesh: its lowest point is to come out.
+static void push_out_of_mesh(contact *c, const way_from *way) {
+    const kk_vec3 l = kk_mat3_tmul_vec(c->x.X_MX.R, way->d);
+    const kki_surface *x = c->x_source.surface;
+    const kk_vec3 lowest =
+        kk_transform_point(c->x.X_MX, x ? lowest_vertex(x, l) : kki_probe_farthest(&c->x, kk_vec3_neg(l)));
+    const kki_cluster_point p = {way->p,
+                                 kk_vec3_dot(way->d, kk_vec3_sub(lowest, way->p)) - c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, way->region), kki_feature(KKI_FEATURE_FACE, -1)}};
+    kki_clusters_add_point(&c->clusters, way->d, false, p);
+}
+
+// The mesh is inside X, another mesh, whose frame the way is in.
+static void push_mesh_out(contact *c, const way_from *way) {
+    const kk_vec3 d = kk_mat3_mul_vec(c->x.X_MX.R, way->d), lowest = lowest_vertex(c->source.surface, d);
+    const kki_cluster_point p = {lowest,
+                                 kk_vec3_dot(d, kk_vec3_sub(lowest, kk_transform_point(c->x.X_MX, way->p))) -
+                                     c->x.radius,
+                                 {kki_feature(KKI_FEATURE_FACE, -1), kki_feature(KKI_FEATURE_FACE, way->region)}};
+    kki_clusters_add_point(&c->clusters, kk_vec3_neg(d), false, p);
+}
+
+// Where no triangle has a say and a point of one body is inside the other, all of it is: out by the point's shortest way.
+static void push_out(contact *c) {
+    const kki_surface *m = c->source.surface, *x = c->x_source.surface;
+    way_from way;
+    if ((m && m->vertex_count == 0) || (x && x->vertex_count == 0)) {
         return;
     }
-    kki_hit hit = {.kind = KKI_HIT_POINT, .place = f.place, .on_mesh = q.p};
-    double low, high;
-    hit.d = q.feature == 6 ? f.n : kk_vec3_scale(kk_vec3_sub(q.p, middle), 1 / q.distance);
-    kki_probe_range(&c->x, hit.d, &low, &high);
-    hit.sep = low - kk_vec3_dot(hit.d, q.p);
-    hit.feature[0] = kki_feature(KKI_FEATURE_FACE, f.region);
-    kki_clusters_add(&c->clusters, &f, &c->x, &hit);
+    if (find_way_from(c, &c->source, kk_transform_point(c->x.X_MX, x ? x->vertex[0] : c->x.middle), &way)) {
+        push_out_of_mesh(c, &way);
+        return;
+    }
+    const kk_transform X_XM = kk_transform_inverse(c->x.X_MX);
+    if (m && x && find_way_from(c, &c->x_source, kk_transform_point(X_XM, m->vertex[0]), &way)) {
+        push_mesh_out(c, &way);
+    }
 }
 
 // ---- entries
@@ -531,10 +679,11 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
     flush(c);
     take_hits(c, true);
     add_way_point(c);
-    if (c->has_witness && c->source.surface && !has_overlap(&c->clusters)) {
+    if (c->has_witness && !has_overlap(&c->clusters)) {
         add_witness(c);
     }
-    if (c->clusters.count == 0 && !c->x_source.surface) {
+    // deep below a valley of a height field no face may be right above, and one beside may be near
+    if (c->clusters.count == 0 || (c->source.field && !has_overlap(&c->clusters))) {
         push_out(c);
     }
     add_mesh_margin(c, mesh->margin);

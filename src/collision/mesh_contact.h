@@ -35,6 +35,8 @@ typedef struct kki_probe {
     const kki_facet *facet; ///< triangle of another mesh, in that mesh's frame; NULL for convex bodies
     kk_vec3 corner[3];      ///< of such a triangle in M
     kk_transform X_MX;
+    double clear; ///< of a height field: X's core is so far beside or below its columns; −inf where that is not known
+    kk_vec3 middle; ///< of a convex core, inside it: the frame of a hull may lie anywhere
     double radius;
     double size; ///< of about the core's extent, for tolerances
 } kki_probe;

@@ -486,7 +486,9 @@ static bool add_x_face_points(kki_clusters *all, const kki_facet *f, const kki_p
     for (int i = 0; i < 3; i++) {
         poly.c[i].p = f->v[i];
     }
-    clip_by_outline(&poly, &o, kk_vec3_neg(hit->d), 1e-9 * x->size);
+    // the outline runs the other way round where a sheet is seen from behind
+    const bool is_behind = x->facet && kk_vec3_dot(kk_mat3_mul_vec(x->X_MX.R, x->facet->n), hit->d) > 0;
+    clip_by_outline(&poly, &o, is_behind ? hit->d : kk_vec3_neg(hit->d), 1e-9 * x->size);
     for (int i = 0; i < poly.count; i++) {
         kki_cluster_point p;
         p.gap = kk_vec3_dot(hit->d, kk_vec3_sub(on_x, poly.c[i].p)) - x->radius;

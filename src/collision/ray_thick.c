@@ -137,17 +137,11 @@ static void visit_pieces(visitor *v) {
 
 // ---- what is inside
 
-static bool field_holds(const kki_height_field *f, kk_vec3 p) {
-    return __builtin_fabs(p.x) <= 0.5 * f->size[0] && __builtin_fabs(p.y) <= 0.5 * f->size[1] && p.z >= f->base &&
-           p.z <= kki_height_field_at(f, p.x, p.y);
-}
-
 // inside the solid, without its margin
 static bool is_within(const thick_cast *c, double t) {
-    if (c->field) {
-        return field_holds(c->field, place_at(c, t));
-    }
-    return c->surface->is_solid && kki_surface_closest(c->surface, place_at(c, t), 2 * KKI_SURFACE_FAR).is_inside;
+    kki_surface_point at;
+    return c->field ? kki_height_field_holds(c->field, place_at(c, t))
+                    : kki_surface_holds(c->surface, place_at(c, t), &at);
 }
 
 static void note_cover(visitor *v, const kk_vec3 corner[3], kk_vec3 n, int32_t face) {
@@ -165,7 +159,7 @@ static bool starts_covered(const thick_cast *c) {
     const thick_cast at = {NULL, c->field, c->margin, &here};
     visitor v = {.cast = &at, .visit = note_cover};
     visit_field(&v);
-    return v.is_hit || field_holds(c->field, c->ray->origin);
+    return v.is_hit || kki_height_field_holds(c->field, c->ray->origin);
 }
 
 // ---- in and out

@@ -175,3 +175,8 @@ double kki_height_field_at(const kki_height_field *f, double x, double y) {
     const double right = h[1], up = h[f->columns], corner = h[f->columns + 1];
     return u >= v ? h[0] + u * (right - h[0]) + v * (corner - right) : h[0] + v * (up - h[0]) + u * (corner - up);
 }
+
+bool kki_height_field_holds(const kki_height_field *f, kk_vec3 p) {
+    return __builtin_fabs(p.x) <= 0.5 * f->size[0] && __builtin_fabs(p.y) <= 0.5 * f->size[1] && p.z >= f->base &&
+           p.z <= kki_height_field_at(f, p.x, p.y);
+}

@@ -50,5 +50,7 @@ int32_t kki_height_field_neighbour(const kki_height_field *f, int32_t face, int 
 bool kki_height_field_cells(const kki_height_field *f, const kki_aabb *box, int32_t row[2], int32_t column[2]);
 /// Height of the surface over a point of the rectangle; outside, of the nearest point of it.
 double kki_height_field_at(const kki_height_field *f, double x, double y);
+/// Whether a point is in the solid.
+bool kki_height_field_holds(const kki_height_field *f, kk_vec3 p);
 
 #endif

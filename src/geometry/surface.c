@@ -575,3 +575,12 @@ kki_surface_point kki_surface_closest(const kki_surface *s, kk_vec3 p, double li
     }
     return best;
 }
+
+bool kki_surface_holds(const kki_surface *s, kk_vec3 p, kki_surface_point *at) {
+    const kki_aabb point = kki_aabb_of_point(p);
+    if (!s->is_solid || !kki_aabb_contains(&s->box, &point)) {
+        return false;
+    }
+    *at = kki_surface_closest(s, p, 2 * KKI_SURFACE_FAR);
+    return at->face >= 0 && at->is_inside;
+}

@@ -88,6 +88,8 @@ typedef struct kki_surface_point {
 
 /// Nearest point within `limit`; among equally near ones that of the lowest face.
 kki_surface_point kki_surface_closest(const kki_surface *surface, kk_vec3 p, double limit);
+/// Whether a point is in a solid; `at` is the surface's point nearest to it, set where it is.
+bool kki_surface_holds(const kki_surface *surface, kk_vec3 p, kki_surface_point *at);
 
 /// The vertices of two surfaces where climbing, each along its own d, ends, at the latest after `most` steps: no neighbour is
 /// farther. Of a convex surface it is the farthest. Both at once, for most of a climb is waiting for memory.

@@ -2,6 +2,7 @@
 // boxes, round bodies against the distance from all triangles.
 #include <string.h>
 
+#include "collision/distance.h"
 #include "collision/mesh_contact.h"
 #include "geometry/hull.h"
 #include "meshes.h"
@@ -412,6 +413,34 @@ KK_TEST(body_inside_a_solid_is_pushed_out) {
     kki_surface_free(s);
 }
 
+// the same of a hull and of a mesh whose frames are elsewhere, and of what is the inner one
+KK_TEST(frames_beside_their_bodies_do_not_count) {
+    const kk_transform I = kk_transform_identity(), X = kk_transform_translation(0.5, 9, 0);
+    kki_mesh *aside = shapes_box(0.2, 0.2, 0.2, kk_transform_translation(0, -9, 0));
+    kki_surface *s[2] = {meshes_surface(shapes_box(4, 6, 8, I)), NULL};
+    kki_convex *hull = NULL;
+    KK_CHECK_EQ_INT(kki_convex_create(aside, NULL, &hull, NULL), KK_OK);
+    s[1] = meshes_surface(aside);
+    const kki_shape outer = {.type = KK_SHAPE_MESH, .surface = s[0]};
+    const kki_shape inner[2] = {{.type = KK_SHAPE_HULL, .convex = hull}, {.type = KK_SHAPE_MESH, .surface = s[1]}};
+    for (int k = 0; k < 2; k++) {
+        const result c = collide(&outer, I, &inner[k], X, 0), turned = collide(&inner[k], X, &outer, I, 0);
+        KK_CHECK(c.count == 1 && c.m[0].count == 1 && c.m[0].normal.x == 1);
+        KK_CHECK(turned.count == 1 && turned.m[0].count == 1 && turned.m[0].normal.x == -1);
+        KK_CHECK_NEAR(least_gap(&c), -1.6, 1e-14);
+        KK_CHECK_NEAR(least_gap(&turned), -1.6, 1e-14);
+        KK_CHECK_NEAR(c.m[0].point[0].position.x, 2, 1e-14);
+        KK_CHECK_NEAR(turned.m[0].point[0].position.x, 0.4, 1e-14);
+        kki_separation d;
+        KK_CHECK(kki_distance(&outer, &I, &inner[k], &X, NULL, &d) && fabs(d.distance + 1.6) < 1e-14);
+        // the frame is inside, the body is not
+        KK_CHECK_EQ_INT(collide(&outer, I, &inner[k], I, 0.1).count, 0);
+    }
+    kki_surface_free(s[0]);
+    kki_surface_free(s[1]);
+    kki_convex_free(hull);
+}
+
 // a hull of a box's corners is the box
 KK_TEST(hull_equals_box) {
     kki_surface *s = meshes_surface(meshes_ball(12, 8, 1));
@@ -641,6 +670,25 @@ KK_TEST(faces_in_one_plane_are_apart) {
     }
     kki_surface_free(cube);
     kki_surface_free(sheet);
+}
+
+// the tip of a solid against a sheet, from either side, whichever comes first
+KK_TEST(sheet_is_touched_by_a_tip_from_both_sides) {
+    kki_surface *s[2] = {meshes_surface(meshes_ball(7, 5, 0.5)), meshes_surface(meshes_sheet(1, 4, meshes_flat))};
+    const kki_shape tip = {.type = KK_SHAPE_MESH, .surface = s[0]}, sheet = {.type = KK_SHAPE_MESH, .surface = s[1]};
+    const double gaps[4] = {-1e-3, -1e-9, 1e-6, 1e-3};
+    for (int i = 0; i < 8; i++) {
+        const double gap = gaps[i / 2], side = i % 2 ? -1 : 1;
+        const kk_transform X = kk_transform_translation(0.7, 0.2, side * (0.5 + gap)), I = kk_transform_identity();
+        const result r = collide(&sheet, I, &tip, X, 2e-3), turned = collide(&tip, X, &sheet, I, 2e-3);
+        KK_CHECK(r.count > 0 && turned.count > 0);
+        KK_CHECK_NEAR(least_gap(&r), gap, 1e-12);
+        KK_CHECK_NEAR(least_gap(&turned), gap, 1e-12);
+        KK_CHECK_NEAR(r.m[0].normal.z, side, 1e-12);
+        KK_CHECK_NEAR(turned.m[0].normal.z, -side, 1e-12);
+    }
+    kki_surface_free(s[0]);
+    kki_surface_free(s[1]);
 }
 
 // two balls almost the same: all their triangles that cross look the same way, and yet they overlap
