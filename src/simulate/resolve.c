@@ -259,6 +259,16 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 /// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later.
 static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6;
 
+/// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
+static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
+            s->block[c->block].lower = s->block[c->block].upper = 0;
+        }
+    }
+}
+
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
@@ -289,6 +299,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     if (!needed) {
         return KK_OK;
     }
+    forget_dry_friction(s, I);
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
