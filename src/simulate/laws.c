@@ -34,7 +34,7 @@ static int same_nodes(const kki_contact *a, const kki_contact *b) {
 }
 
 /// Whether a contact is the only one between two links that are part of robots, or the world.
-static int is_foot(const kk_model *m, const kk_simulator *s, int item) {
+int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
     const kki_contact *k = &s->contact[item];
     const int has_others = (item > 0 && same_nodes(k - 1, k)) || (item + 1 < s->ncontact && same_nodes(k, k + 1));
     return !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
@@ -46,7 +46,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
-    bias[0] = k->open == 0 ? 0 : k->open / (is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
+    bias[0] = k->open == 0 ? 0 : k->open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
     bias[1] = k->surface[0];
     bias[2] = k->surface[1] * law->ratio;
     if (law->stiffness < __builtin_inf()) {
