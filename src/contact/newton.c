@@ -558,9 +558,13 @@ void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double 
     }
 }
 
+/// Steps after which modes that have gained nothing are given up.
+enum { MOST_VAIN = 2 };
+
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful, double nudge,
                       kki_solver_stats *stats) {
     kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
+    const double start = it->residual;
     double last = 1e3;
     kki_iterate_copy(s, it, base);
     for (int k = 0; k < 6 && it->residual > s->floor; k++) {
@@ -576,7 +580,7 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *i
         if (base->residual < it->residual) {
             kki_iterate_copy(s, base, it);
         }
-        if (stalls) {
+        if (stalls || (k == MOST_VAIN && it->residual == start)) {
             break;
         }
         kki_newton_follow(s, w, base->lambda);

@@ -28,6 +28,13 @@ typedef struct kki_rates {
     double al[4], a[4]; ///< angular acceleration, classical acceleration of the origin
 } kki_rates;
 
+/// A node's velocity and bias acceleration in world axes, joints that keep their speed, gravity subtracted; as world_motion.
+typedef struct kki_bias {
+    double w[4], al[4], a[4];
+    double h[4];       ///< mass × centre of mass from the origin
+    double spin[3][4]; ///< columns of what turns an arm into its acceleration
+} kki_bias;
+
 /// A node's motion and load in its own frame, as local_node.
 typedef struct kki_local {
     double w[4], al[4];
@@ -94,6 +101,9 @@ static inline const kki_pose *kki_pose_of(const kk_data *d, int node) {
 }
 static inline const kki_rates *kki_rates_of(const kk_data *d, int node) {
     return (const kki_rates *)d->scratch.rates + node;
+}
+static inline const kki_bias *kki_bias_of(const kk_data *d, int node) {
+    return (const kki_bias *)d->scratch.motion + node;
 }
 static inline kki_local *kki_local_of(const kk_data *d, int node) {
     return (kki_local *)d->scratch.local + node;

@@ -208,7 +208,7 @@ static void constrain_limits(const kk_model *m, kk_simulator *s, int node) {
 }
 
 static void constrain_friction(const kk_model *m, kk_simulator *s, int dof) {
-    if (m->dof[dof].friction <= 0) {
+    if (m->dof[dof].friction <= 0 || s->glide[dof] != 0) {
         return;
     }
     kki_constrain_dof(m, s, KKI_ON_FRICTION, dof, dof, 1);

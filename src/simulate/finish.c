@@ -171,6 +171,7 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     for (int i = 0; i < s->nconstraint; i++) {
         finish_constraint(model, s, &s->constraint[i], rate);
     }
+    kki_glide_finish(model, s);
     if (!s->is_smooth) {
         s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
         s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);

@@ -204,6 +204,9 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     for (int i = 0; i < model->nactuator && status == KK_OK; i++) {
         status = drive_actuator(model, s, i, input->control ? input->control[i] : 0, error);
     }
+    for (int k = 0; k < model->nv && s->has_dry; k++) {
+        s->tau[k] += s->glide[k];
+    }
     status = status || !input->tau ? status : add_applied(model, s, input->tau, error);
     return status || !input->wrench ? status : add_wrenches(model, s, input->wrench, error);
 }

@@ -73,6 +73,8 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
 int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda);
 void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *k, int sticks, const double *u,
                          double *bias);
+/// laws.c: whether a contact is the only one between two links that are part of robots, or the world.
+int kki_is_foot(const kk_model *m, const kk_simulator *s, int item);
 /// few.c: whether the island has so few rows that its λ could be found directly; then s->lambda and s->u are that, and noted.
 int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// planted.c: the same for many points between few bodies that go on holding as they did. @param y_end  [nv] result: y_free + Y λ

@@ -1,6 +1,7 @@
 /// Laws, biases and warm starts of an island's constraints.
 ///
-/// The bias of a gap is gap/(h/2), the speed at which it would just close in the half step that is left; within the
+/// The bias of a gap is gap/(h/2), the speed at which it would just close in the half step that is left, and under a foot with one
+/// point gap/h: at this speed it closes when contacts are looked at next, and no overlap has to be taken out of the joints then. Within the
 /// dead band it is zero, so that what rests poses the same homogeneous problem in every step (contact.md, piles). A soft
 /// row with stiffness k and damping d is an implicit spring: λ = −h (k (gap + h u) + d u) is u + r λ + b = 0 with
 ///     r = 1/(h (h k + d)),   b = k gap/(h k + d).
@@ -28,13 +29,24 @@ static int is_above(const double *tangential, const kki_contact_law *law, double
            tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
 }
 
+static int same_nodes(const kki_contact *a, const kki_contact *b) {
+    return a->node[0] == b->node[0] && a->node[1] == b->node[1];
+}
+
+/// Whether a contact is the only one between two links that are part of robots, or the world.
+int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
+    const kki_contact *k = &s->contact[item];
+    const int has_others = (item > 0 && same_nodes(k - 1, k)) || (item + 1 < s->ncontact && same_nodes(k, k + 1));
+    return !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
+}
+
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
-    bias[0] = k->open == 0 ? 0 : k->open / (0.5 * s->h);
+    bias[0] = k->open == 0 ? 0 : k->open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
     bias[1] = k->surface[0];
     bias[2] = k->surface[1] * law->ratio;
     if (law->stiffness < __builtin_inf()) {

@@ -259,6 +259,16 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 /// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later.
 static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6;
 
+/// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
+static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
+            s->block[c->block].lower = s->block[c->block].upper = 0;
+        }
+    }
+}
+
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
@@ -289,6 +299,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     if (!needed) {
         return KK_OK;
     }
+    forget_dry_friction(s, I);
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
@@ -359,11 +370,48 @@ int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda) {
     return (k->node[0] == 0 || k->node[1] == 0) && m->law[k->law].restitution == 0 && !(k->open > 0) && lambda > 0;
 }
 
-static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+/// What half a step adds to the velocity of a link's point while all joints keep their speeds.
+static kk_vec3 turning_of_link(const kk_model *m, const kk_simulator *s, int node, kk_vec3 point) {
+    const kki_bias *b = kki_bias_of(s->data, node);
+    const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
+    const kk_vec3 a = kk_vec3_add(kki_vec3(b->a), kk_mat3_mul_vec(kki_mat3(b->spin), arm));
+    return kk_vec3_scale(kk_vec3_add(a, kki_vec3(m->gravity)), 0.5 * s->h);
+}
+
+/// A foot about which a leg turns is lifted by every drift, as the foot of a lone body is. It is held in the mean of start and end, too, halfway
+/// between what is seen at the middle and what turning explains: all of what is seen would come back with the other sign in the next step, for ever.
+static void reflect_foot(const kk_model *m, kk_simulator *s, const kki_constraint *c, kki_contact *k, const double *u) {
+    const int side = k->node[0] == 0;
+    if (k->node[!side] != 0 || m->law[k->law].restitution != 0 || !(s->lambda[c->row] > 0)) {
+        return; // between hands a body is held and does not pivot
+    }
+    const kk_vec3 a = kk_vec3_scale(turning_of_link(m, s, k->node[side], k->point), side ? 1 : -1);
+    const double swing = 0.5 * (u[0] + kk_vec3_dot(a, k->normal)), most = 4 * k->gap / s->h;
+    double *bias = s->bias + c->row;
+    k->swing = swing < most ? swing : most;
+    if (!(k->swing > TURNING)) {
+        k->swing = 0;
+        return;
+    }
+    bias[0] += k->swing;
+    for (int t = 0; t < 2 && c->sticks && m->law[k->law].ratio == 1; t++) {
+        bias[1 + t] += 0.5 * (u[1 + t] + kk_vec3_dot(a, k->tangent[t]));
+    }
+}
+
+static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c,
+                            const double *u) {
     kki_contact *k = &s->contact[c->item];
     k->swing = 0;
     const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
-    if (may_turn && s->compliance[c->row] == 0 && kki_may_swing(m, k, s->lambda[c->row])) {
+    if (s->compliance[c->row] != 0) {
+        return;
+    }
+    if (kki_is_foot(m, s, c->item)) {
+        if (!I->closes) { // loops have reflections of their own, which these would contradict
+            reflect_foot(m, s, c, k, u);
+        }
+    } else if (may_turn && kki_may_swing(m, k, s->lambda[c->row])) {
         kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
     }
 }
@@ -441,8 +489,8 @@ static void reflect(const kk_model *m, kk_simulator *s, kki_island *I, const dou
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
-            reflect_contact(m, s, c, u_start + (c->row - I->first_row));
-            I->swings |= s->contact[c->item].swing > 0;
+            reflect_contact(m, s, I, c, u_start + (c->row - I->first_row));
+            I->swings |= s->contact[c->item].swing > 0 && !kki_is_foot(m, s, c->item);
         }
         const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {

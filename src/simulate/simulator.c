@@ -150,6 +150,7 @@ static void count(const kk_model *m, kk_simulator *s) {
         count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 3 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
+    s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m);
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0;
     // where springs are told apart by features, there are more of them
@@ -245,6 +246,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->loop_switch, (size_t)m->nloop);
     KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->glide, (size_t)m->nv);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);

@@ -195,6 +195,7 @@ struct kk_simulator {
     int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
     double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
+    int has_dry;     ///< whether any joint has dry friction, and may slide through a kick (glide.c)
     int has_spatial; ///< whether it has spatial tendons
     int is_crowd;    ///< whether it is lone bodies and nothing else, without motors (crowd.c)
 
@@ -264,6 +265,7 @@ struct kk_simulator {
     double *drive;           ///< [nactuator] force of each actuator
     kki_drive *wanted;       ///< [nactuator] before limits
     int8_t *is_row;          ///< [nactuator] 1: a servo beyond its limits, taken as a row
+    double *glide;           ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
     int settles;             ///< whether limits of servos are found from the solution
 
     kki_warm_layout layout; ///< of what the state remembers
@@ -345,6 +347,13 @@ kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_s
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
 /// Makes rows of the servos that are beyond their limits with the velocities after the kick; 1 where there are any new ones.
 int kki_find_saturated(const kk_model *model, kk_simulator *s);
+/// glide.c: which joints are taken to slide on, from the state that the step starts from.
+void kki_glide_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
+/// Makes rows of those that do not move against their friction behind the kick; 1 where there are any.
+int kki_find_stopped(const kk_model *model, kk_simulator *s);
+/// Their forces and work; and what the next step is to know, into s->warm.
+void kki_glide_finish(const kk_model *model, kk_simulator *s);
+void kki_glide_store(const kk_model *model, kk_simulator *s);
 /// rk4.c: the whole step of a model that nothing but dry friction holds, from the state; s->q and s->v at its end.
 /// @param sticks  1: a joint sticks, and nothing was done
 kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input, int *sticks,

@@ -222,7 +222,7 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
     const kk_report before = s->report;
     s->settles = 1;
     kk_status status = kick_once(m, s, state, input, t, error);
-    while (status == KK_OK && kki_find_saturated(m, s)) {
+    while (status == KK_OK && (kki_find_saturated(m, s) | kki_find_stopped(m, s))) {
         status = prepare_again(m, s, state, &before, error);
         status = status ? status : kick_once(m, s, state, input, t, error);
     }
@@ -271,6 +271,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
                          int looks_ahead, kk_error *error) {
     double t = now(s);
     begin(model, s, state, h);
+    kki_glide_begin(model, s, state);
     s->looks_ahead = looks_ahead;
     t = book(s, KK_STAGE_BEGIN, t);
 

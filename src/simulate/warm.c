@@ -98,6 +98,7 @@ void kki_warm_store(kk_simulator *s) {
             warm[slot_of(&w, c) + r] = s->kept[c->row + r] / s->h;
         }
     }
+    kki_glide_store(s->model, s);
 }
 
 void kki_warm_commit(const kk_simulator *s, kk_state *state) {

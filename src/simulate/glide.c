@@ -1,0 +1,56 @@
+/// Joints that slide through the whole step: their dry friction is a force that is known, and no row.
+///
+/// A joint that the last step left with its friction at the bound, and that still moves against it, is taken to slide on. Behind the kick the law is looked
+/// at: a joint that does not move against its friction at the end of the step becomes a row after all, and the step is kicked again, as with servos beyond
+/// their limits. What is left is Coulomb's law to the bit, for friction at its bound against the velocity has no residual. A robot in motion has a dozen
+/// rows less to climb, to multiply and to judge.
+#include "model/warm.h"
+#include "simulate/simulator.h"
+
+/// Friction that counts as at its bound: it has been divided and multiplied by the time step. And that of a joint that slides, but is to be a row.
+static const double AT_BOUND = 1 - 1e-9, HAIR = 1 - 1e-7;
+/// Slower than this nothing is taken to slide on, rad/s or m/s.
+static const double SLOW = 1e-6;
+
+static int is_at_bound(double force, double most) {
+    return most > 0 && __builtin_fabs(force) >= AT_BOUND * most;
+}
+
+void kki_glide_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const double *warm = kki_state_warm_const(state) + s->layout.first_dof + KKI_WARM_FRICTION;
+    for (int k = 0; k < m->nv && s->has_dry; k++) {
+        const double most = m->dof[k].friction, last = warm[KKI_WARM_DOF_SIZE * k], v = s->v[k];
+        const int slides = is_at_bound(last, most) && last * v < 0 && __builtin_fabs(v) > SLOW;
+        s->glide[k] = !slides ? 0 : last > 0 ? most : -most;
+    }
+}
+
+int kki_find_stopped(const kk_model *m, kk_simulator *s) {
+    int more = 0;
+    for (int k = 0; k < m->nv && s->has_dry; k++) {
+        if (s->glide[k] != 0 && !(s->glide[k] * s->v_kicked[k] < 0)) {
+            s->glide[k] = 0;
+            more = 1;
+        }
+    }
+    return more;
+}
+
+void kki_glide_finish(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv && s->has_dry; k++) {
+        s->force[KK_FORCE_FRICTION][k] += s->glide[k];
+        s->report.constraint_work += s->h * s->glide[k] * (0.5 * (s->v_kick[k] + s->v_kicked[k]));
+    }
+}
+
+/// Where the joint would stop in one more step like this one, it keeps a hair less: it slides, but is a row next time.
+void kki_glide_store(const kk_model *m, kk_simulator *s) {
+    double *warm = s->warm + s->layout.first_dof + KKI_WARM_FRICTION;
+    for (int k = 0; k < m->nv && s->has_dry; k++) {
+        double *force = warm + KKI_WARM_DOF_SIZE * k;
+        *force = s->glide[k] != 0 ? s->glide[k] : *force;
+        const double now = s->v_kicked[k], next = now + (now - s->v_kick[k]);
+        const int stops = is_at_bound(*force, m->dof[k].friction) && now * *force < 0 && next * *force >= 0;
+        *force *= stops ? HAIR : 1;
+    }
+}
