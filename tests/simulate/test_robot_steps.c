@@ -137,6 +137,29 @@ KK_TEST(standing_quadruped_costs_little) {
     end(&w);
 }
 
+// legs turn about their feet and the body bobs: feet do not rise with every drift, to be put down again with a knock
+KK_TEST(feet_of_a_bobbing_quadruped_stay_down) {
+    world w = begin();
+    build_quadruped(&w);
+    finish(&w, 0.002);
+    kk_state_q(w.state)[6] = 0.53;
+    double tau[18] = {0}, highest = 0;
+    for (int i = 0; i < 700; i++) {
+        const double push = i >= 300 ? 15 * sin(0.03 * (i - 300)) : 0;
+        for (int leg = 0; leg < 4; leg++) {
+            tau[6 + 3 * leg + 1] = push;
+            tau[6 + 3 * leg + 2] = -push;
+        }
+        const kk_input input = {.tau = tau};
+        KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, &input, NULL), KK_OK);
+        for (int k = 0; k < 4 && i >= 300 && KK_CHECK(kk_simulator_contact_count(w.simulator) == 4); k++) {
+            highest = fmax(highest, kk_simulator_contact(w.simulator, k).gap);
+        }
+    }
+    KK_CHECK(highest < 3e-6);
+    end(&w);
+}
+
 // a parallelogram of hinges on a tumbling base, closed by a ball joint: nothing in it moves across its plane, so that row's operator is
 // rounding, and a force that answered it would have no limit
 KK_TEST(loop_in_a_plane_bears_no_force_across_it) {
