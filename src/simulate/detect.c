@@ -97,7 +97,7 @@ static void fill_point(const kk_model *m, const kk_simulator *s, const kki_conta
     c->gap = p->gap;
     c->open = c->surface[0] = c->surface[1] = 0;
     c->kept = c->kept_moment = c->impulse = c->moment = none;
-    c->approach = c->swing = c->friction = 0;
+    c->swing = c->friction = 0;
     c->velocity = none;
     if (!is_moving) {
         return; // with the body alone

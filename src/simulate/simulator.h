@@ -14,10 +14,12 @@
 #include "simulate/near.h"
 #include "simulate/wide.h"
 
-/// A contact point between two shapes. A is the first shape, n points from A to B.
+/// A contact point between two shapes. A is the first shape, n points from A to B. Five lines of memory: thousands of contacts are far from the processor,
+/// and are asked for in the order of colours.
 typedef struct kki_contact {
-    // what sweeps begin with, in a row: thousands of contacts are far from the processor
-    int32_t node[2], shape[2];
+    // three lines that sweeps begin with
+    _Alignas(64) int32_t node[2];
+    int32_t shape[2];
     int32_t law;   ///< in the model
     int32_t pair;  ///< in the simulator's list of touching pairs
     kk_vec3 point; ///< where its rows act: in one plane for all points of a manifold
@@ -25,16 +27,16 @@ typedef struct kki_contact {
     double gap;
     double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
     double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
-    double swing;      ///< of `approach` what comes from turning about the contact (resolve.c)
-    // what they leave
-    kk_vec3 impulse;           ///< on B, in the world; in: warm start, out: result
-    kk_vec3 moment;            ///< of torsion and rolling on B, likewise
-    kk_vec3 velocity;          ///< at the end, in (n, t1, t2)
-    double friction;           ///< that held: static or sliding
-    kk_vec3 kept, kept_moment; ///< force that the last step left, N, and what the next one starts from
-    kk_vec3 position;          ///< on A's surface, in the world
+    kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
+    double swing;      ///< of the normal velocity what comes from turning about the contact (resolve.c)
     uint64_t feature;
-    double approach; ///< normal velocity at the start
+    // two that they leave
+    kk_vec3 kept;     ///< force that the last step left, N, and what the next one starts from
+    kk_vec3 velocity; ///< at the end, in (n, t1, t2)
+    double friction;  ///< that held: static or sliding
+    kk_vec3 position; ///< on A's surface, in the world
+    kk_vec3 moment;   ///< of torsion and rolling on B, as the impulse
+    kk_vec3 kept_moment;
 } kki_contact;
 
 /// Two shapes that touched, and what the narrow phase remembers of them.
