@@ -211,16 +211,24 @@ static bool bounces(const kki_swarm *s, const kki_swarm_batch *b) {
     return any;
 }
 
-/// λ of the points of bundles first … end − 1: those of the step from those of a share, or all so far from those of the step.
+/// λ of the step from that of a share, or all so far from that of the step.
+static void for_whole_step_of(double lambda[3][KKI_SWARM_LANES], double total[3][KKI_SWARM_LANES], int sweeps,
+                              bool is_end) {
+    for (int j = 0; j < 3 * KKI_SWARM_LANES; j++) {
+        double *l = &lambda[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
+        double *t = &total[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
+        *(is_end ? t : l) = is_end ? *l : sweeps * *l;
+    }
+}
+
 static void for_whole_step(kki_swarm *s, const kki_swarm_batch *b, int sweeps, bool is_end) {
     for (int i = b->bundle; i < b->bundle_end; i++) {
+        if (s->is_ball[i]) {
+            for_whole_step_of(s->ball[i].lambda, s->ball[i].total, sweeps, is_end);
+            continue;
+        }
         for (int k = s->bundle[i].first; k < s->bundle[i].first + s->bundle[i].points; k++) {
-            kki_swarm_point *p = &s->point[k];
-            for (int j = 0; j < 3 * KKI_SWARM_LANES; j++) {
-                double *lambda = &p->lambda[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
-                double *total = &p->total[j / KKI_SWARM_LANES][j % KKI_SWARM_LANES];
-                *(is_end ? total : lambda) = is_end ? *lambda : sweeps * *lambda;
-            }
+            for_whole_step_of(s->point[k].lambda, s->point[k].total, sweeps, is_end);
         }
     }
 }
@@ -271,11 +279,17 @@ static void judge_batch(pass *x) {
     kki_workers_share(x->workers, b->bundle_end - b->bundle, PASS_GRAIN, judge_some, x);
 }
 
+/// Standing still, with what answers behind it.
+static void stop(kki_swarm *s, const kki_swarm_batch *b) {
+    for (size_t i = KKI_SWARM_BODY * (size_t)b->body; i < KKI_SWARM_BODY * (size_t)b->body_end; i += KKI_SWARM_BODY) {
+        const double still[KKI_SWARM_BODY] = {0, 0, 0, s->inverse[i], 0, 0, 0, s->inverse[i + 1]};
+        memcpy(s->velocity + i, still, sizeof still);
+    }
+}
+
 /// There and back in turn: what one end of a stack is given first in one sweep the other is in the next.
 static void repair_batch(pass *x) {
-    kki_swarm *s = x->s;
-    const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
-    memset(s->velocity + first, 0, sizeof *s->velocity * (end - first));
+    stop(x->s, x->batch);
     for (int k = 0; k < x->sweeps; k++) {
         sweep(x, k & 1);
     }

@@ -25,7 +25,8 @@
 
 enum { KKI_SWARM_LANES = 4, KKI_SWARM_COLOURS = 64, KKI_SWARM_POINTS = 8, KKI_SWARM_BODY = 8 };
 
-/// Of each body, eight doubles: velocity of the centre and angular velocity, or force and moment about the centre, each padded to four.
+/// Of each body, eight doubles: velocity of the centre and angular velocity, or force and moment about the centre, each padded to four. Behind the
+/// velocities that are swept stand 1/m and xx of J, so that who loads a body has them.
 /// What answers: 1/m, xx, yy, zz, xy, xz, yz of J = I⁻¹ in world axes, and 1 where that is one number times the identity, else 0.
 
 /// Four faces.
@@ -56,9 +57,22 @@ typedef struct kki_swarm_point {
     double step[KKI_SWARM_LANES];      ///< 1 over the larger eigenvalue of the tangential 2 × 2
 } kki_swarm_point;
 
+/// Four points that lie on the normal through the centres of both bodies, which answer alike in all directions: balls among each other, or on what
+/// stands still. There Gnt = 0 and Gtt is a number, so friction is a vector across n in world axes and needs no axes of its own. A sweep reads two lines of
+/// memory a contact instead of five.
+typedef struct kki_swarm_ball {
+    _Alignas(64) int32_t at[2][KKI_SWARM_LANES]; ///< as the bundle's
+    double normal[3][KKI_SWARM_LANES];
+    double arm[2][KKI_SWARM_LANES]; ///< along the normal: n · r
+    double friction[KKI_SWARM_LANES];
+    double g[KKI_SWARM_LANES]; ///< along the normal; across it none
+    double inverse_n[KKI_SWARM_LANES], inverse_t[KKI_SWARM_LANES];
+    double lambda[3][KKI_SWARM_LANES], total[3][KKI_SWARM_LANES]; ///< in world axes
+} kki_swarm_ball;
+
 /// The same points: what only their beginning and their end need.
 typedef struct kki_swarm_end {
-    _Alignas(64) double u[3][KKI_SWARM_LANES]; ///< Dᵀ of the velocities, without g
+    _Alignas(64) double u[3][KKI_SWARM_LANES]; ///< Dᵀ of the velocities, without g; of balls in world axes
     double scale[KKI_SWARM_LANES];             ///< the largest of G's diagonal
     double residual[KKI_SWARM_LANES];          ///< of the natural map, squared
     double rate[KKI_SWARM_LANES];              ///< of the position pass: speed that would undo the overlap; ≥ 0: none
@@ -107,6 +121,8 @@ typedef struct kki_swarm {
     int32_t points; ///< of all batches
     kki_swarm_chunk *chunk;
     kki_swarm_bundle *bundle;
+    uint8_t *is_ball;     ///< by bundle: its numbers are those of `ball`, not of axes and `point`; as the caller fills it
+    kki_swarm_ball *ball; ///< by bundle
     kki_swarm_point *point;
     kki_swarm_end *end;
     kki_swarm_proof *proof;    ///< by bundle

@@ -1,126 +1,7 @@
 /// Passes over bundles of faces; see swarm.h. Written once over vectors of four and inlined for every instruction set; lanes do not meet, so all
 /// give the same bits.
-#include "contact/quads.h"
-#include "contact/swarm.h"
+#include "contact/swarm_balls.h"
 #include "dynamics/kernels/choose.h"
-
-typedef int64_t half __attribute__((vector_size(16)));
-
-enum { LANES = KKI_SWARM_LANES };
-
-/// Slip below which friction has no direction, m/s (certificate.c has the same).
-static const double LEAST_SLIP = 1e-9;
-
-// ---- four at a time
-
-BODY bool is_everywhere(mask m) {
-    const half both = __builtin_shufflevector(m, m, 0, 1) & __builtin_shufflevector(m, m, 2, 3);
-    return (both[0] & both[1]) != 0;
-}
-
-BODY quad size_of(quad a) {
-    return pick(a < spread(0), -a, a);
-}
-
-/// The larger; what is no number counts as the largest.
-BODY quad larger(quad a, quad b) {
-    return pick((a >= b) | (a != a), a, b);
-}
-
-/// By value, so that it stays in registers.
-typedef struct {
-    quad x, y, z;
-} vec;
-
-BODY vec vec_load(const double a[3][LANES]) {
-    return (vec){*(const quad *)a[0], *(const quad *)a[1], *(const quad *)a[2]};
-}
-
-BODY vec add(vec a, vec b) {
-    return (vec){a.x + b.x, a.y + b.y, a.z + b.z};
-}
-
-BODY vec sub(vec a, vec b) {
-    return (vec){a.x - b.x, a.y - b.y, a.z - b.z};
-}
-
-BODY vec scale(vec a, quad f) {
-    return (vec){a.x * f, a.y * f, a.z * f};
-}
-
-BODY quad dot(vec a, vec b) {
-    return (a.x * b.x + a.y * b.y) + a.z * b.z;
-}
-
-BODY vec cross(vec a, vec b) {
-    return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-// ---- bodies, one a lane
-
-BODY void transpose(quad a, quad b, quad c, quad d, quad x[4]) {
-    const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    x[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    x[1] = __builtin_shufflevector(ba, dc, 0, 1, 4, 5);
-    x[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    x[3] = __builtin_shufflevector(ba, dc, 2, 3, 6, 7);
-}
-
-/// Four numbers of four bodies.
-BODY void load4(const double *z, const int32_t *at, quad x[4]) {
-    transpose(*(const quad *)(z + at[0]), *(const quad *)(z + at[1]), *(const quad *)(z + at[2]),
-              *(const quad *)(z + at[3]), x);
-}
-
-/// Three numbers back again, with a zero behind them; nothing is written to the zeros at `none`, which all share.
-BODY void store3(vec v, const int32_t *at, int32_t none, double *z) {
-    quad y[4];
-    transpose(v.x, v.y, v.z, spread(0), y);
-    for (int l = 0; l < LANES; l++) {
-        if (at[l] != none) {
-            *(quad *)(z + at[l]) = y[l];
-        }
-    }
-}
-
-/// Velocities of four bodies, or their wrenches.
-typedef struct {
-    vec v, w;
-} twist;
-
-BODY twist twist_load(const double *z, const int32_t *at) {
-    quad v[4], w[4];
-    load4(z, at, v);
-    load4(z + 4, at, w);
-    return (twist){{v[0], v[1], v[2]}, {w[0], w[1], w[2]}};
-}
-
-BODY void twist_store(twist t, const int32_t *at, int32_t none, double *z) {
-    store3(t.v, at, none, z);
-    store3(t.w, at, none, z + 4);
-}
-
-/// What answers: 1/m and J.
-typedef struct {
-    quad m, xx, yy, zz, xy, xz, yz, is_round;
-} response;
-
-BODY response response_load(const double *z, const int32_t *at) {
-    quad a[4], b[4];
-    load4(z, at, a);
-    load4(z + 4, at, b);
-    return (response){a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]};
-}
-
-BODY vec turn(const response *k, vec n) {
-    return (vec){(k->xx * n.x + k->xy * n.y) + k->xz * n.z, (k->xy * n.x + k->yy * n.y) + k->yz * n.z,
-                 (k->xz * n.x + k->yz * n.y) + k->zz * n.z};
-}
-
-BODY int32_t none_of(const kki_swarm *s) {
-    return KKI_SWARM_BODY * s->nbody;
-}
 
 // ---- the sweep
 
@@ -151,14 +32,6 @@ BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l, bool in_
 BODY vec point_velocity(const kki_swarm_point *p, const twist *a, const twist *b) {
     const vec va = add(a->v, cross(a->w, vec_load(p->arm[0]))), vb = add(b->v, cross(b->w, vec_load(p->arm[1])));
     return sub(vb, va);
-}
-
-BODY vec along(vec n, vec t1, vec t2, vec v) {
-    return (vec){dot(n, v), dot(t1, v), dot(t2, v)};
-}
-
-BODY vec across(vec n, vec t1, vec t2, vec f) {
-    return add(scale(n, f.x), add(scale(t1, f.y), scale(t2, f.z)));
 }
 
 /// J n of one side. Bodies that answer alike in all directions need one number for it: balls, cubes, and the world.
@@ -267,9 +140,11 @@ BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
 BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, bool in_pairs) {
     for (int i = first; i < end; i++) {
         const kki_swarm_bundle *b = &s->bundle[i];
-        if (b->points == 1) {
+        if (s->is_ball[i]) {
+            sweep_ball(s, &s->ball[i]);
+        } else if (b->points == 1) {
             sweep_point(s, b);
-        } else if (in_pairs && i + 1 < end && b[1].points == b->points) {
+        } else if (in_pairs && i + 1 < end && b[1].points == b->points) { // balls have one
             sweep_faces(s, b, backwards);
             i++;
         } else {
@@ -334,12 +209,6 @@ BODY void keep_answer(kki_swarm_bundle *b, int side, const response *k) {
     rest[4] = k->yz;
 }
 
-BODY void vec_store(vec a, double to[3][LANES]) {
-    *(quad *)to[0] = a.x;
-    *(quad *)to[1] = a.y;
-    *(quad *)to[2] = a.z;
-}
-
 /// Faces of several points go on in their own axes.
 BODY void turn_face(const kki_swarm *s, kki_swarm_bundle *b, response *a, response *c) {
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
@@ -354,11 +223,11 @@ BODY void turn_face(const kki_swarm *s, kki_swarm_bundle *b, response *a, respon
     }
 }
 
-BODY bool is_all(quad a) {
-    return a[0] != 0 && a[1] != 0 && a[2] != 0 && a[3] != 0;
-}
-
 BODY void prepare_body(const kki_swarm *s, int bundle) {
+    if (s->is_ball[bundle]) {
+        prepare_ball(s, bundle);
+        return;
+    }
     kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     const twist A = twist_load(s->free, b->at[0]), B = twist_load(s->free, b->at[1]);
@@ -387,6 +256,10 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
 }
 
 BODY void push_body(const kki_swarm *s, int bundle, bool total) {
+    if (s->is_ball[bundle]) {
+        push_ball(s, &s->ball[bundle], total);
+        return;
+    }
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     twist A = twist_load(s->wrench, b->at[0]), B = twist_load(s->wrench, b->at[1]);
@@ -411,84 +284,49 @@ BODY void push_body(const kki_swarm *s, int bundle, bool total) {
     twist_store(B, b->at[1], none_of(s), s->wrench);
 }
 
-// ---- the proof: certificate.c's, a contact a lane
-
-/// |s λ − P(s λ − ũ)|², and how far λ is from its cone, times s.
-BODY quad natural_map(quad mu, quad scale_of, vec l, vec u) {
-    const quad slip = root(u.y * u.y + u.z * u.z), normal = u.x + mu * slip, zero = spread(0);
-    const quad a0 = scale_of * l.x, a1 = scale_of * l.y, a2 = scale_of * l.z;
-    const quad x0 = a0 - normal, x1 = a1 - u.y, x2 = a2 - u.z, t = root(x1 * x1 + x2 * x2);
-    const mask inside = (x0 >= zero) & (t <= mu * x0), tip = mu * t <= -x0;
-    const quad n = (x0 + mu * t) / (spread(1) + mu * mu), f = pick(t > zero, mu * n / t, zero);
-    const quad d0 = pick(inside, normal, a0 - pick(tip, zero, n)), d1 = pick(inside, u.y, a1 - pick(tip, zero, f * x1));
-    const quad d2 = pick(inside, u.z, a2 - pick(tip, zero, f * x2));
-    return d0 * d0 + d1 * d1 + d2 * d2;
-}
-
-BODY quad beyond_cone(quad mu, vec l) {
-    const quad t = root(l.y * l.y + l.z * l.z), zero = spread(0);
-    const mask inside = (l.x >= zero) & (t <= mu * l.x), tip = mu * t <= -l.x;
-    const quad n = pick(tip, zero, (l.x + mu * t) / (spread(1) + mu * mu)), d0 = l.x - n, d1 = t - mu * n;
-    return pick(inside, zero, root(d0 * d0 + d1 * d1));
-}
-
-/// How far λt is turned against −ut of what slides by more than rounding, on a scale from 0 to 2.
-BODY quad turned(vec l, vec u, quad residual) {
-    const quad slip = root(u.y * u.y + u.z * u.z), size = l.y * l.y + l.z * l.z, zero = spread(0);
-    const quad sine = size_of(l.y * u.z - l.z * u.y), cosine = zero - (l.y * u.y + l.z * u.z);
-    const quad share = sine / (sine + size_of(cosine));
-    const mask slides = (slip > spread(LEAST_SLIP) + spread(10) * residual) & (size > zero);
-    return pick(slides, pick(cosine >= zero, share, spread(2) - share), zero);
-}
+// ---- the proof
 
 BODY void judge_body(const kki_swarm *s, int bundle) {
+    if (s->is_ball[bundle]) {
+        judge_ball(s, bundle);
+        return;
+    }
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const vec n = vec_load(b->axis[0]), t1 = vec_load(b->axis[1]), t2 = vec_load(b->axis[2]);
     twist A = twist_load(s->velocity, b->at[0]), B = twist_load(s->velocity, b->at[1]);
     if (b->points > 1) {
-        A = (twist){along(n, t1, t2, A.v), along(n, t1, t2, A.w)};
-        B = (twist){along(n, t1, t2, B.v), along(n, t1, t2, B.w)};
+        A = (twist){along(n, t1, t2, A.v), along(n, t1, t2, A.w), A.m, A.J};
+        B = (twist){along(n, t1, t2, B.v), along(n, t1, t2, B.w), B.m, B.J};
     }
-    const quad mu = *(const quad *)b->friction;
-    quad residual = spread(0), cone = residual, signorini = residual, angle = residual;
+    verdict x = {spread(0), spread(0), spread(0), spread(0)};
     for (int k = b->first; k < b->first + b->points; k++) {
         const kki_swarm_point *p = &s->point[k];
         kki_swarm_end *e = &s->end[k];
         const vec world = point_velocity(p, &A, &B), v = b->points > 1 ? world : along(n, t1, t2, world);
         const vec u = add(v, vec_load(p->g)), l = vec_load(p->total);
-        const quad g = *(const quad *)e->scale, r = natural_map(mu, g, l, u);
-        // what nothing moves, an empty lane among it, has no law to keep
-        const quad own = pick(*(const quad *)p->inverse_n == spread(0), spread(0), r);
-        ((quad *)e->u)[0] = v.x;
-        ((quad *)e->u)[1] = v.y;
-        ((quad *)e->u)[2] = v.z;
-        *(quad *)e->residual = own;
-        residual = larger(own, residual);
-        cone = larger(g * beyond_cone(mu, l), cone);
-        signorini = larger(size_of(l.x * u.x), signorini);
-        angle = larger(turned(l, u, root(r)), angle);
+        vec_store(v, e->u);
+        *(quad *)e->residual = judge_point(&x, *(const quad *)b->friction, *(const quad *)e->scale,
+                                           *(const quad *)p->inverse_n, l, u);
     }
-    kki_swarm_proof *x = &s->proof[bundle];
-    *(quad *)x->residual = residual;
-    *(quad *)x->cone = cone;
-    *(quad *)x->signorini = signorini;
-    *(quad *)x->turned = angle;
+    verdict_store(&x, &s->proof[bundle]);
 }
 
 // ---- positions
 
 BODY void repose_body(const kki_swarm *s, int bundle, double most) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
-    quad deepest = spread(0);
+    const quad zero = spread(0);
+    quad deepest = zero;
     for (int k = b->first; k < b->first + b->points; k++) {
-        kki_swarm_point *p = &s->point[k];
-        kki_swarm_end *e = &s->end[k];
-        const quad zero = spread(0), rate = *(const quad *)e->rate;
-        const quad g = pick(rate < spread(-most), spread(-most), rate);
+        const quad rate = *(const quad *)s->end[k].rate, g = pick(rate < spread(-most), spread(-most), rate);
         deepest = pick(g < deepest, g, deepest);
-        ((quad *)p->g)[0] = g;
-        ((quad *)p->g)[1] = ((quad *)p->g)[2] = zero;
-        ((quad *)p->lambda)[0] = ((quad *)p->lambda)[1] = ((quad *)p->lambda)[2] = zero;
+        if (s->is_ball[bundle]) {
+            *(quad *)s->ball[bundle].g = g;
+            vec_store((vec){zero, zero, zero}, s->ball[bundle].lambda);
+        } else {
+            vec_store((vec){g, zero, zero}, s->point[k].g);
+            vec_store((vec){zero, zero, zero}, s->point[k].lambda);
+        }
     }
     *(quad *)s->proof[bundle].deepest = deepest;
 }
@@ -497,15 +335,16 @@ BODY void repose_body(const kki_swarm *s, int bundle, double most) {
 
 BODY void answer_body(const kki_swarm *s, double share, int first, int end) {
     for (size_t i = KKI_SWARM_BODY * (size_t)first; i < KKI_SWARM_BODY * (size_t)end; i += KKI_SWARM_BODY) {
-        const double *W = s->wrench + i, *k = s->inverse + i, *from = s->before + i, *to = s->free + i;
-        double *z = s->velocity + i;
+        const double *W = s->wrench + i, *k = s->inverse + i, *to = s->free + i;
+        double *z = s->velocity + i, *from = s->before + i;
         const double w[3] = {(k[1] * W[4] + k[4] * W[5]) + k[5] * W[6], (k[4] * W[4] + k[2] * W[5]) + k[6] * W[6],
                              (k[5] * W[4] + k[6] * W[5]) + k[3] * W[6]};
         for (int c = 0; c < 3; c++) {
             z[c] = (from[c] + share * (to[c] - from[c])) + k[0] * W[c];
             z[4 + c] = (from[4 + c] + share * (to[4 + c] - from[4 + c])) + w[c];
         }
-        z[3] = z[7] = 0;
+        z[3] = from[3] = k[0]; // what answers stands behind velocities, and coasting leaves it alone
+        z[7] = from[7] = k[1];
     }
 }
 

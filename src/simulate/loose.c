@@ -100,6 +100,8 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->swarm.batch, x->room ? kki_swarm_batches(x->room) : 0);
     KKI_LAYOUT_ARRAY(layout, x->swarm.chunk, x->room ? kki_swarm_chunks(x->room) : 0);
     KKI_LAYOUT_ARRAY(layout, x->swarm.bundle, bundles);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.is_ball, bundles);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.ball, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.proof, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.point, blocks);
     KKI_LAYOUT_ARRAY(layout, x->swarm.end, blocks);
@@ -576,40 +578,46 @@ static double bounce(const passing *p, const kki_contact *k, kk_vec3 ra, kk_vec3
     return u < -least ? e * u : 0;
 }
 
-/// True where it bounces.
-static int begin_point(const passing *p, const kki_swarm_bundle *b, kki_contact *k, int lane, kki_swarm_point *to,
-                       kki_swarm_end *end) {
+/// What a point starts from.
+typedef struct start {
+    kk_vec3 arm[2];
+    double l[3], bias[3];
+    double rate;
+    int bounces;
+} start;
+
+static start start_of(const passing *p, const kki_swarm_bundle *b, kki_contact *k, int lane) {
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(&s->loose, b->at[0][lane], k->point), rb = arm_of(&s->loose, b->at[1][lane], k->point);
-    double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
-                   kk_vec3_dot(k->impulse, k->tangent[1])};
-    const double leaves = bounce(p, k, ra, rb, l);
-    double bias[3] = {k->open / (0.5 * s->h) + leaves, k->surface[0], k->surface[1]};
+    start x = {.arm = {ra, rb},
+               .l = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
+                     kk_vec3_dot(k->impulse, k->tangent[1])}};
+    const double leaves = bounce(p, k, ra, rb, x.l), gap = k->gap + SLOP * s->options.correction;
+    x.bounces = leaves < 0;
+    x.bias[0] = k->open / (0.5 * s->h) + leaves;
+    x.bias[1] = k->surface[0];
+    x.bias[2] = k->surface[1];
+    x.rate = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
     k->swing = 0;
-    if (kki_may_swing(p->m, k, l[0])) {
+    if (kki_may_swing(p->m, k, x.l[0])) {
         const kk_vec3 v = kk_vec3_sub(velocity_of(s, k->node[1], rb), velocity_of(s, k->node[0], ra));
         const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
-        kki_reflect_contact(p->m, s, k, is_stuck(p->m->law[k->law].friction, l), u, bias);
+        kki_reflect_contact(p->m, s, k, is_stuck(p->m->law[k->law].friction, x.l), u, x.bias);
     }
-    put_lane(to->arm[0], lane, ra);
-    put_lane(to->arm[1], lane, rb);
     const double share = 1.0 / s->options.budget;
-    put_lane(to->lambda, lane, kk_vec3_make(share * l[0], share * l[1], share * l[2]));
-    put_lane(to->total, lane, kk_vec3_make(0, 0, 0));
-    put_lane(to->g, lane, kk_vec3_make(bias[0], bias[1], bias[2]));
-    const double gap = k->gap + SLOP * s->options.correction;
-    end->rate[lane] = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
-    return leaves < 0;
+    for (int i = 0; i < 3; i++) {
+        x.l[i] *= share;
+    }
+    return x;
 }
 
-static void begin_empty(int lane, kki_swarm_point *to, kki_swarm_end *end) {
-    const kk_vec3 none = kk_vec3_make(0, 0, 0);
-    put_lane(to->arm[0], lane, none);
-    put_lane(to->arm[1], lane, none);
-    put_lane(to->lambda, lane, none);
-    put_lane(to->total, lane, none);
-    put_lane(to->g, lane, none);
-    end->rate[lane] = 0;
+static void begin_point(const start *x, int lane, kki_swarm_point *to, kki_swarm_end *end) {
+    put_lane(to->arm[0], lane, x->arm[0]);
+    put_lane(to->arm[1], lane, x->arm[1]);
+    put_lane(to->lambda, lane, vec_at(x->l));
+    put_lane(to->total, lane, kk_vec3_make(0, 0, 0));
+    put_lane(to->g, lane, vec_at(x->bias));
+    end->rate[lane] = x->rate;
 }
 
 static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
@@ -624,16 +632,68 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap[lane];
     *overlap = 0;
     for (int i = 0; i < b->points; i++) {
-        kki_swarm_point *to = &x->swarm.point[b->first + i];
-        kki_swarm_end *end = &x->swarm.end[b->first + i];
+        start from = {.rate = 0};
         if (i < b->count[lane]) {
             const double depth = -p->s->contact[first + i].gap;
             *overlap = depth > *overlap ? depth : *overlap;
-            b->bounces |= begin_point(p, b, &p->s->contact[first + i], lane, to, end);
-        } else {
-            begin_empty(lane, to, end);
+            from = start_of(p, b, &p->s->contact[first + i], lane);
+            b->bounces |= from.bounces;
+        }
+        begin_point(&from, lane, &x->swarm.point[b->first + i], &x->swarm.end[b->first + i]);
+    }
+}
+
+/// Whether an arm lies along the normal, but for the rounding of places in the world.
+static int is_central(kk_vec3 arm, double along, kk_vec3 n, kk_vec3 point) {
+    const kk_vec3 off = kk_vec3_sub(arm, kk_vec3_scale(n, along));
+    const double size = __builtin_fabs(point.x) + __builtin_fabs(point.y) + __builtin_fabs(point.z);
+    const double most = 1e-14 * (size + __builtin_fabs(along));
+    return kk_vec3_dot(off, off) <= most * most;
+}
+
+/// One lane of a bundle of balls; false where it is none.
+static int begin_ball_lane(const passing *p, kki_swarm_bundle *b, kki_swarm_ball *to, int lane) {
+    kki_swarm *w = &p->s->loose.swarm;
+    const kk_vec3 none = kk_vec3_make(0, 0, 0);
+    kki_contact *k = b->contact[lane] < 0 ? NULL : &p->s->contact[b->contact[lane]];
+    const start from = k ? start_of(p, b, k, lane) : (start){.rate = 0};
+    const kk_vec3 n = k ? k->normal : none;
+    for (int side = 0; side < 2; side++) {
+        to->at[side][lane] = b->at[side][lane];
+        to->arm[side][lane] = kk_vec3_dot(from.arm[side], n);
+        if (k && !is_central(from.arm[side], to->arm[side][lane], n, k->point)) {
+            return 0;
         }
     }
+    put_lane(to->normal, lane, n);
+    to->friction[lane] = k ? p->m->law[k->law].friction : 0;
+    to->g[lane] = from.bias[0];
+    put_lane(to->lambda, lane,
+             k ? kk_vec3_add(kk_vec3_scale(n, from.l[0]), kk_vec3_add(kk_vec3_scale(k->tangent[0], from.l[1]),
+                                                                      kk_vec3_scale(k->tangent[1], from.l[2])))
+               : none);
+    put_lane(to->total, lane, none);
+    w->end[b->first].rate[lane] = from.rate;
+    w->proof[b - w->bundle].overlap[lane] = k && k->gap < 0 ? -k->gap : 0;
+    b->bounces |= from.bounces;
+    return from.bias[1] == 0 && from.bias[2] == 0;
+}
+
+/// Whether all bodies of a bundle of single points answer alike in all directions.
+static int may_be_balls(const kki_swarm *w, const kki_swarm_bundle *b) {
+    int all = b->points == 1;
+    for (int lane = 0; lane < KKI_SWARM_LANES && all; lane++) {
+        all = w->inverse[b->at[0][lane] + KKI_SWARM_BODY - 1] != 0 && w->inverse[b->at[1][lane] + KKI_SWARM_BODY - 1] != 0;
+    }
+    return all;
+}
+
+static int begin_balls(const passing *p, kki_swarm_bundle *b, kki_swarm_ball *to) {
+    int all = may_be_balls(&p->s->loose.swarm, b);
+    for (int lane = 0; lane < KKI_SWARM_LANES && all; lane++) {
+        all = begin_ball_lane(p, b, to, lane);
+    }
+    return all;
 }
 
 /// Contacts of a bundle are all over their list; from byte to byte. In line: GCC takes a function that does nothing but fetch for one that does nothing.
@@ -653,26 +713,47 @@ static void begin_bundle(void *context, int bundle) {
     kki_swarm_bundle *b = &p->s->loose.swarm.bundle[bundle];
     fetch_contacts(p, bundle + AHEAD, 0, offsetof(kki_contact, kept));
     b->bounces = 0;
-    for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+    kki_swarm *w = &p->s->loose.swarm;
+    w->is_ball[bundle] = (uint8_t)begin_balls(p, b, &w->ball[bundle]);
+    for (int lane = 0; lane < KKI_SWARM_LANES && !w->is_ball[bundle]; lane++) {
         begin_lane(p, b, lane);
     }
 }
 
 // ---- what comes of it
 
+static kk_vec3 get_lane(const double from[3][KKI_SWARM_LANES], int lane) {
+    return kk_vec3_make(from[0][lane], from[1][lane], from[2][lane]);
+}
+
+/// @param impulse  in world axes    @param velocity  in those of the contact
+static void finish_contact(const passing *p, kki_contact *k, kk_vec3 impulse, kk_vec3 velocity) {
+    k->impulse = impulse;
+    k->kept = kk_vec3_scale(impulse, 1 / p->s->h);
+    k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
+    k->friction = p->m->law[k->law].friction;
+    k->velocity = velocity;
+}
+
 static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
     const kki_loose *x = &p->s->loose;
     for (int i = 0; i < b->count[lane]; i++) {
         kki_contact *k = &p->s->contact[b->contact[lane] + i];
-        const kki_swarm_point *from = &x->swarm.point[b->first + i];
-        const kki_swarm_end *e = &x->swarm.end[b->first + i];
-        const kk_vec3 l = kk_vec3_make(from->total[0][lane], from->total[1][lane], from->total[2][lane]);
-        k->impulse = kk_vec3_add(kk_vec3_scale(k->normal, l.x),
-                                 kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z)));
-        k->kept = kk_vec3_scale(k->impulse, 1 / p->s->h);
-        k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
-        k->friction = b->friction[lane];
-        k->velocity = kk_vec3_make(e->u[0][lane], e->u[1][lane], e->u[2][lane]);
+        const kk_vec3 l = get_lane(x->swarm.point[b->first + i].total, lane);
+        finish_contact(p, k,
+                       kk_vec3_add(kk_vec3_scale(k->normal, l.x), kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y),
+                                                                              kk_vec3_scale(k->tangent[1], l.z))),
+                       get_lane(x->swarm.end[b->first + i].u, lane));
+    }
+}
+
+static void finish_ball_lane(const passing *p, const kki_swarm_bundle *b, const kki_swarm_ball *from, int lane) {
+    if (b->count[lane] > 0) {
+        kki_contact *k = &p->s->contact[b->contact[lane]];
+        const kk_vec3 v = get_lane(p->s->loose.swarm.end[b->first].u, lane);
+        finish_contact(p, k, get_lane(from->total, lane),
+                       kk_vec3_make(kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]),
+                                    kk_vec3_dot(v, k->tangent[1])));
     }
 }
 
@@ -682,7 +763,12 @@ static void finish_bundle(void *context, int bundle) {
     const kk_simulator *s = p->s;
     fetch_contacts(p, bundle + AHEAD, 0, sizeof(kki_contact));
     for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-        finish_lane(p, &s->loose.swarm.bundle[bundle], lane);
+        const kki_swarm *w = &s->loose.swarm;
+        if (w->is_ball[bundle]) {
+            finish_ball_lane(p, &w->bundle[bundle], &w->ball[bundle], lane);
+        } else {
+            finish_lane(p, &w->bundle[bundle], lane);
+        }
     }
     s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
 }

@@ -15,6 +15,8 @@ typedef struct flock {
     kki_swarm_chunk chunk;
     int sweeps;
     kki_swarm_bundle bundle[BUNDLES];
+    uint8_t is_ball[BUNDLES];
+    kki_swarm_ball ball[BUNDLES];
     kki_swarm_point point[BLOCKS];
     kki_swarm_point world[BLOCKS]; ///< as they were made: arms in world axes
     kki_swarm_end end[BLOCKS];
@@ -27,6 +29,8 @@ static void link_up(flock *f, const kki_swarm_kernels *kernels) {
     f->s.batch = &f->batch;
     f->s.chunk = &f->chunk;
     f->s.bundle = f->bundle;
+    f->s.is_ball = f->is_ball;
+    f->s.ball = f->ball;
     f->s.point = f->point;
     f->s.end = f->end;
     f->s.proof = f->proof;
