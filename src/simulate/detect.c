@@ -331,6 +331,18 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     return KK_OK;
 }
 
+/// Of a pair a few further on, what is looked at of its second shape, which may be anywhere: thousands of shapes are far from the processor. In line, or
+/// GCC takes it for a function that does nothing.
+static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, const kk_simulator *s, int i, int count) {
+    enum { AHEAD = 6 };
+    const int b = s->near.list[i + AHEAD < count ? i + AHEAD : i].second;
+    __builtin_prefetch(&m->shape[b].shape);
+    __builtin_prefetch(&m->shape[b].surface);
+    __builtin_prefetch(&m->shape[b].body);
+    __builtin_prefetch(&s->X_WS[b]);
+    __builtin_prefetch(&s->X_WS[b].p);
+}
+
 typedef struct looking {
     const kk_model *m;
     kk_simulator *s;
@@ -341,6 +353,7 @@ static void look_at_some(void *context, int first, int end, int worker) {
     (void)worker;
     for (int i = first; i < end; i++) {
         kki_meeting *met = &x->s->met[i];
+        fetch_pair(x->m, x->s, i, end);
         met->count = find_manifolds(x->m, x->s, &x->s->near.list[i], met->record, &met->memory, &met->manifold, 1);
     }
 }
@@ -396,6 +409,7 @@ static void fill_some(void *context, int first, int end, int worker) {
     for (int i = first; i < end; i++) {
         const kki_meeting *met = &x->s->met[i];
         const kki_near_pair *p = &x->s->near.list[i];
+        fetch_pair(x->m, x->s, i, end);
         if (met->count > 0) {
             const int behind = met->from + met->manifold.count;
             x->s->touching[met->pair] = (kki_touching){p->first, p->second, met->memory};
@@ -427,6 +441,7 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     }
     direction last = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < count && status == KK_OK; i++) {
+        fetch_pair(model, s, i, count);
         status = collide_pair(model, s, &book, &s->near.list[i], met ? &s->met[i] : NULL, &last, error);
     }
     return status;
