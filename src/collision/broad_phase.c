@@ -39,7 +39,7 @@ struct kki_broad_phase {
     kki_sort_item *fat_pair;        // [fat_room] sorted by key (a, b)
     kki_sort_item *fresh, *scratch; // [fat_room]
     size_t fat_room, fat_count, fresh_count;
-    kki_pair *pair; // [pair_capacity]
+    kki_pair *pair; // [pair_capacity + 1]
     forest forest[FORESTS];
     int32_t *line; // [capacity] moving ids in the order of their lower ends along an axis, when last swept
     int32_t line_count, line_axis;
@@ -61,7 +61,7 @@ static void place_arrays(kki_layout *l, kki_broad_phase *b) {
     KKI_LAYOUT_ARRAY(l, b->fat_pair, b->fat_room);
     KKI_LAYOUT_ARRAY(l, b->fresh, b->fat_room);
     KKI_LAYOUT_ARRAY(l, b->scratch, b->fat_room);
-    KKI_LAYOUT_ARRAY(l, b->pair, (size_t)b->def.pair_capacity);
+    KKI_LAYOUT_ARRAY(l, b->pair, (size_t)b->def.pair_capacity + 1);
     for (int k = 0; k < FORESTS; k++) {
         KKI_LAYOUT_ARRAY(l, b->forest[k].tree.node, nodes);
         KKI_LAYOUT_ARRAY(l, b->forest[k].tree.item, n);
@@ -434,16 +434,14 @@ static bool search_again_without_margins(kki_broad_phase *b) {
     return merge_pairs(b);
 }
 
+// Every pair is written and counted where its boxes touch: of fat pairs half do, which no processor guesses.
 static int32_t report_exact_pairs(kki_broad_phase *b) {
     int64_t n = 0;
     for (size_t i = 0; i < b->fat_count; i++) {
         const int32_t p = (int32_t)(b->fat_pair[i].key >> 32), q = (int32_t)(b->fat_pair[i].key & 0xffffffffu);
-        if (kki_aabb_touch(&b->box[p], &b->box[q])) {
-            if (n < b->def.pair_capacity) {
-                b->pair[n] = (kki_pair){p, q, (int32_t)b->fat_pair[i].payload};
-            }
-            n++;
-        }
+        b->pair[n < b->def.pair_capacity ? n : b->def.pair_capacity] =
+            (kki_pair){p, q, (int32_t)b->fat_pair[i].payload};
+        n += kki_aabb_touch(&b->box[p], &b->box[q]);
     }
     return (int32_t)n;
 }

@@ -124,7 +124,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->track, colliders);
     KKI_LAYOUT_ARRAY(layout, n->group_key, pairs);
     KKI_LAYOUT_ARRAY(layout, n->key, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most);
+    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->box, boxes);
     KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
@@ -520,7 +520,7 @@ static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reac
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
     const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
     const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = outer_radius(A) + outer_radius(B) + reach;
-    return A->is_plane || B->is_plane || dx * dx + dy * dy + dz * dz <= r * r;
+    return (A->is_plane | B->is_plane | (dx * dx + dy * dy + dz * dz <= r * r)) != 0;
 }
 
 /// A list with its bound.
@@ -531,21 +531,18 @@ typedef struct listing {
     int count; ///< may be more than there is room for
 } listing;
 
-static void list_pair(listing *x, int a, int b, double reach, int law) {
+/// Written in any case, so that nobody has to guess whether it counts. @param is_near  1: it does
+static void list_pair(listing *x, int a, int b, double reach, int law, int is_near) {
     kki_near *n = &x->s->near;
-    if (x->count < n->most) {
-        n->list[x->count] = (kki_near_pair){a, b, law, reach};
-    }
-    x->count++;
+    n->list[x->count < n->most ? x->count : n->most] = (kki_near_pair){a, b, law, reach};
+    x->count += is_near;
 }
 
 static void list_boxes(listing *x, const kki_pair *p) {
     const kk_simulator *s = x->s;
     const int a = x->m->collider[p->a], b = x->m->collider[p->b];
     const double reach = x->least + s->reach[a] + s->reach[b];
-    if (balls_of_shapes_meet(s, a, b, reach)) {
-        list_pair(x, a, b, reach, p->mark - 1);
-    }
+    list_pair(x, a, b, reach, p->mark - 1, balls_of_shapes_meet(s, a, b, reach));
 }
 
 /// All that moves and is near a plane.
@@ -562,7 +559,7 @@ static void list_plane(listing *x, int plane) {
         int law = 0;
         if (height <= outer_radius(&n->outline[b]) + reach && !(apart_from_plane(s, a, b, reach) > reach) &&
             kki_model_pair_may_touch(x->m, a, b, &law)) {
-            list_pair(x, a, b, reach, law);
+            list_pair(x, a, b, reach, law, 1);
         }
     }
 }

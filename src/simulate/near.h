@@ -58,7 +58,7 @@ typedef struct kki_near {
     double *group_key;      ///< [npair] as `key`, of all pairs between two groups
     double *key;            ///< [pairs of the model] apart by this less what both groups have moved, when last measured
     double *reach;          ///< [ngroup]
-    kki_near_pair *list;    ///< [most] result, sorted by shapes
+    kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves
     int32_t *plane, *mover; ///< [colliders] their places among the colliders
