@@ -324,9 +324,7 @@ bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_worke
     pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps};
     bool needed = false;
     for (int i = batch->bundle; i < batch->bundle_end; i++) {
-        for (int l = 0; l < KKI_SWARM_LANES; l++) {
-            needed |= s->proof[i].deepest[l] < 0;
-        }
+        needed |= s->proof[i].deepest < 0;
     }
     if (needed) {
         repair_batch(&x);

@@ -78,15 +78,14 @@ typedef struct kki_swarm_end {
     double rate[KKI_SWARM_LANES];              ///< of the position pass: speed that would undo the overlap; ≥ 0: none
 } kki_swarm_end;
 
-/// The largest of a bundle's points, a lane each.
+/// The largest of a bundle's points.
 typedef struct kki_swarm_proof {
-    _Alignas(64) double residual[KKI_SWARM_LANES]; ///< squared
-    double cone[KKI_SWARM_LANES], signorini[KKI_SWARM_LANES];
-    double
-        turned[KKI_SWARM_LANES]; ///< of friction against slip: |sin|/(|sin| + |cos|), 2 minus that beyond a right angle
-    double fastest[KKI_SWARM_LANES]; ///< |g + Dᵀ of the free velocities|
-    double deepest[KKI_SWARM_LANES]; ///< the least rate
-    double overlap[KKI_SWARM_LANES]; ///< the caller's
+    _Alignas(64) double residual; ///< squared
+    double cone, signorini;
+    double turned;  ///< of friction against slip: |sin|/(|sin| + |cos|), 2 minus that beyond a right angle
+    double fastest; ///< |g + Dᵀ of the free velocities|
+    double deepest; ///< the least rate
+    double overlap; ///< the caller's
 } kki_swarm_proof;
 
 struct kki_swarm_kernels;
@@ -121,7 +120,7 @@ typedef struct kki_swarm {
     int32_t points; ///< of all batches
     kki_swarm_chunk *chunk;
     kki_swarm_bundle *bundle;
-    uint8_t *is_ball;     ///< by bundle: its numbers are those of `ball`, not of axes and `point`; as the caller fills it
+    uint8_t *is_ball; ///< by bundle: its numbers are those of `ball`, not of axes and `point`; as the caller fills it
     kki_swarm_ball *ball; ///< by bundle
     kki_swarm_point *point;
     kki_swarm_end *end;

@@ -75,7 +75,7 @@ BODY void prepare_ball(const kki_swarm *s, int bundle) {
     *(quad *)s->end[s->bundle[bundle].first].scale = pick(good, tt, spread(1));
     const vec u = add(ball_velocity(p, n, &A, &B), scale(n, *(const quad *)p->g));
     const quad fastest = larger(larger(size_of(u.x), size_of(u.y)), size_of(u.z));
-    *(quad *)s->proof[bundle].fastest = pick(exists, fastest, zero);
+    s->proof[bundle].fastest = largest(pick(exists, fastest, zero));
 }
 
 BODY void judge_ball(const kki_swarm *s, int bundle) {

@@ -247,7 +247,7 @@ BODY void prepare_body(const kki_swarm *s, int bundle) {
         const quad most = larger(larger(size_of(u.x), size_of(u.y)), size_of(u.z));
         fastest = larger(pick(exists, most, spread(0)), fastest);
     }
-    *(quad *)s->proof[bundle].fastest = fastest;
+    s->proof[bundle].fastest = largest(fastest);
     if (b->points > 1) {
         turn_face(s, b, &a, &c);
     }
@@ -305,8 +305,8 @@ BODY void judge_body(const kki_swarm *s, int bundle) {
         const vec world = point_velocity(p, &A, &B), v = b->points > 1 ? world : along(n, t1, t2, world);
         const vec u = add(v, vec_load(p->g)), l = vec_load(p->total);
         vec_store(v, e->u);
-        *(quad *)e->residual = judge_point(&x, *(const quad *)b->friction, *(const quad *)e->scale,
-                                           *(const quad *)p->inverse_n, l, u);
+        *(quad *)e->residual =
+            judge_point(&x, *(const quad *)b->friction, *(const quad *)e->scale, *(const quad *)p->inverse_n, l, u);
     }
     verdict_store(&x, &s->proof[bundle]);
 }
@@ -316,10 +316,10 @@ BODY void judge_body(const kki_swarm *s, int bundle) {
 BODY void repose_body(const kki_swarm *s, int bundle, double most) {
     const kki_swarm_bundle *b = &s->bundle[bundle];
     const quad zero = spread(0);
-    quad deepest = zero;
+    quad depth = zero;
     for (int k = b->first; k < b->first + b->points; k++) {
         const quad rate = *(const quad *)s->end[k].rate, g = pick(rate < spread(-most), spread(-most), rate);
-        deepest = pick(g < deepest, g, deepest);
+        depth = larger(zero - g, depth);
         if (s->is_ball[bundle]) {
             *(quad *)s->ball[bundle].g = g;
             vec_store((vec){zero, zero, zero}, s->ball[bundle].lambda);
@@ -328,7 +328,7 @@ BODY void repose_body(const kki_swarm *s, int bundle, double most) {
             vec_store((vec){zero, zero, zero}, s->point[k].lambda);
         }
     }
-    *(quad *)s->proof[bundle].deepest = deepest;
+    s->proof[bundle].deepest = -largest(depth);
 }
 
 // ---- bodies, one after the other

@@ -32,6 +32,12 @@ BODY quad larger(quad a, quad b) {
     return pick((a >= b) | (a != a), a, b);
 }
 
+/// Of all lanes.
+BODY double largest(quad a) {
+    const quad b = larger(a, __builtin_shufflevector(a, a, 2, 3, 0, 1));
+    return larger(b, __builtin_shufflevector(b, b, 1, 0, 3, 2))[0];
+}
+
 /// By value, so that it stays in registers.
 typedef struct {
     quad x, y, z;
@@ -188,10 +194,10 @@ BODY quad judge_point(verdict *x, quad mu, quad scale_of, quad inverse_n, vec l,
 }
 
 BODY void verdict_store(const verdict *x, kki_swarm_proof *to) {
-    *(quad *)to->residual = x->residual;
-    *(quad *)to->cone = x->cone;
-    *(quad *)to->signorini = x->signorini;
-    *(quad *)to->turned = x->turned;
+    to->residual = largest(x->residual);
+    to->cone = largest(x->cone);
+    to->signorini = largest(x->signorini);
+    to->turned = largest(x->turned);
 }
 
 #endif

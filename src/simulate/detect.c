@@ -333,7 +333,8 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
 
 /// Of a pair a few further on, what is looked at of its second shape, which may be anywhere: thousands of shapes are far from the processor. In line, or
 /// GCC takes it for a function that does nothing.
-static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, const kk_simulator *s, int i, int count) {
+static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, const kk_simulator *s, int i,
+                                                             int count) {
     enum { AHEAD = 6 };
     const int b = s->near.list[i + AHEAD < count ? i + AHEAD : i].second;
     __builtin_prefetch(&m->shape[b].shape);

@@ -586,7 +586,8 @@ typedef struct start {
     int bounces;
 } start;
 
-static start start_of(const passing *p, const kki_swarm_bundle *b, kki_contact *k, int lane) {
+static inline __attribute__((always_inline)) start start_of(const passing *p, const kki_swarm_bundle *b, kki_contact *k,
+                                                            int lane) {
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(&s->loose, b->at[0][lane], k->point), rb = arm_of(&s->loose, b->at[1][lane], k->point);
     start x = {.arm = {ra, rb},
@@ -629,8 +630,7 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     put_lane(b->axis[1], lane, k ? k->tangent[0] : none);
     put_lane(b->axis[2], lane, k ? k->tangent[1] : none);
     b->friction[lane] = k ? p->m->law[k->law].friction : 0;
-    double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap[lane];
-    *overlap = 0;
+    double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap;
     for (int i = 0; i < b->points; i++) {
         start from = {.rate = 0};
         if (i < b->count[lane]) {
@@ -674,7 +674,8 @@ static int begin_ball_lane(const passing *p, kki_swarm_bundle *b, kki_swarm_ball
                : none);
     put_lane(to->total, lane, none);
     w->end[b->first].rate[lane] = from.rate;
-    w->proof[b - w->bundle].overlap[lane] = k && k->gap < 0 ? -k->gap : 0;
+    double *overlap = &w->proof[b - w->bundle].overlap;
+    *overlap = k && -k->gap > *overlap ? -k->gap : *overlap;
     b->bounces |= from.bounces;
     return from.bias[1] == 0 && from.bias[2] == 0;
 }
@@ -683,7 +684,8 @@ static int begin_ball_lane(const passing *p, kki_swarm_bundle *b, kki_swarm_ball
 static int may_be_balls(const kki_swarm *w, const kki_swarm_bundle *b) {
     int all = b->points == 1;
     for (int lane = 0; lane < KKI_SWARM_LANES && all; lane++) {
-        all = w->inverse[b->at[0][lane] + KKI_SWARM_BODY - 1] != 0 && w->inverse[b->at[1][lane] + KKI_SWARM_BODY - 1] != 0;
+        all = w->inverse[b->at[0][lane] + KKI_SWARM_BODY - 1] != 0 &&
+              w->inverse[b->at[1][lane] + KKI_SWARM_BODY - 1] != 0;
     }
     return all;
 }
@@ -710,10 +712,12 @@ static inline __attribute__((always_inline)) void fetch_contacts(const passing *
 
 static void begin_bundle(void *context, int bundle) {
     const passing *p = context;
-    kki_swarm_bundle *b = &p->s->loose.swarm.bundle[bundle];
-    fetch_contacts(p, bundle + AHEAD, 0, offsetof(kki_contact, kept));
-    b->bounces = 0;
     kki_swarm *w = &p->s->loose.swarm;
+    kki_swarm_bundle *b = &w->bundle[bundle];
+    fetch_contacts(p, bundle + AHEAD, 0, offsetof(kki_contact, kept));
+    __builtin_prefetch(w->bundle[bundle + 2 * AHEAD < w->count ? bundle + 2 * AHEAD : bundle].at);
+    b->bounces = 0;
+    w->proof[bundle].overlap = 0;
     w->is_ball[bundle] = (uint8_t)begin_balls(p, b, &w->ball[bundle]);
     for (int lane = 0; lane < KKI_SWARM_LANES && !w->is_ball[bundle]; lane++) {
         begin_lane(p, b, lane);
@@ -741,8 +745,8 @@ static void finish_lane(const passing *p, const kki_swarm_bundle *b, int lane) {
         kki_contact *k = &p->s->contact[b->contact[lane] + i];
         const kk_vec3 l = get_lane(x->swarm.point[b->first + i].total, lane);
         finish_contact(p, k,
-                       kk_vec3_add(kk_vec3_scale(k->normal, l.x), kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y),
-                                                                              kk_vec3_scale(k->tangent[1], l.z))),
+                       kk_vec3_add(kk_vec3_scale(k->normal, l.x),
+                                   kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z))),
                        get_lane(x->swarm.end[b->first + i].u, lane));
     }
 }
@@ -751,9 +755,9 @@ static void finish_ball_lane(const passing *p, const kki_swarm_bundle *b, const 
     if (b->count[lane] > 0) {
         kki_contact *k = &p->s->contact[b->contact[lane]];
         const kk_vec3 v = get_lane(p->s->loose.swarm.end[b->first].u, lane);
-        finish_contact(p, k, get_lane(from->total, lane),
-                       kk_vec3_make(kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]),
-                                    kk_vec3_dot(v, k->tangent[1])));
+        finish_contact(
+            p, k, get_lane(from->total, lane),
+            kk_vec3_make(kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])));
     }
 }
 
@@ -849,8 +853,8 @@ static int worst_contact(const kki_loose *x, double residual) {
     int worst = -1;
     for (int i = 0; i < x->swarm.count; i++) {
         const kki_swarm_bundle *b = &x->swarm.bundle[i];
-        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            for (int k = 0; x->swarm.proof[i].residual[lane] == residual && k < b->count[lane]; k++) {
+        for (int lane = 0; lane < KKI_SWARM_LANES && x->swarm.proof[i].residual == residual; lane++) {
+            for (int k = 0; k < b->count[lane]; k++) {
                 const int contact = b->contact[lane] + k;
                 const int is_it = x->swarm.end[b->first + k].residual[lane] == residual;
                 worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
@@ -873,14 +877,12 @@ static summary sum_up(const kki_loose *x) {
     summary p = {0};
     for (int i = 0; i < x->swarm.count; i++) {
         const kki_swarm_proof *b = &x->swarm.proof[i];
-        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-            p.residual = larger(p.residual, b->residual[lane]);
-            p.cone = larger(p.cone, b->cone[lane]);
-            p.signorini = larger(p.signorini, b->signorini[lane]);
-            p.turned = larger(p.turned, b->turned[lane]);
-            p.fastest = larger(p.fastest, b->fastest[lane]);
-            p.overlap = larger(p.overlap, b->overlap[lane]);
-        }
+        p.residual = larger(p.residual, b->residual);
+        p.cone = larger(p.cone, b->cone);
+        p.signorini = larger(p.signorini, b->signorini);
+        p.turned = larger(p.turned, b->turned);
+        p.fastest = larger(p.fastest, b->fastest);
+        p.overlap = larger(p.overlap, b->overlap);
     }
     return p;
 }
