@@ -123,6 +123,7 @@ typedef struct reckoner {
     int workers;
     double saved; ///< s
     double clock; ///< s that a piece seems to take because it is timed
+    int rounds;   ///< times that work was given out: what real threads wait for each other
 } reckoner;
 
 static double clock_cost(void) {
@@ -138,6 +139,7 @@ static void run_reckoned(void *user, kk_task *task, void *context, int count) {
     reckoner *r = user;
     double busy[POOL_MOST] = {0}, most = 0;
     const double entry = own_time(NULL);
+    r->rounds++;
     for (int i = 0; i < count; i++) {
         int first = 0;
         for (int w = 1; w < r->workers; w++) {
@@ -182,6 +184,7 @@ static void run_round(const kk_model *model, const kk_state *start, kk_state *st
                       timing *t) {
     kk_error error = {0};
     u->reckoner.saved = 0;
+    u->reckoner.rounds = 0;
     double seconds[KK_STAGE_COUNT] = {0};
     must(kk_state_copy(state, start), &error);
     const double from = now(NULL), own_from = own_time(NULL);
@@ -242,9 +245,13 @@ static int measure(const scene *s, setup *u) {
     print(s->name, u, 1, &alone);
     if (many) {
         print(s->name, u, u->workers, &together);
-        printf("         %.2f times as fast%s, %s\n",
+        printf("         %.2f times as fast%s, %s",
                u->is_reckoned ? alone.own / together.own : alone.least / together.least,
                u->is_reckoned ? " on idle cores" : "", alone.hash == together.hash ? "the same bits" : "OTHER BITS");
+        if (u->is_reckoned) {
+            printf("; work is given out %d times a step", u->reckoner.rounds / u->steps);
+        }
+        printf("\n");
     }
     kk_simulator_free(one);
     kk_simulator_free(many);
