@@ -586,33 +586,36 @@ typedef struct start {
     int bounces;
 } start;
 
-static inline __attribute__((always_inline)) start start_of(const passing *p, const kki_swarm_bundle *b, kki_contact *k,
-                                                            int lane) {
+static const start NOTHING = {.bounces = 0};
+
+/// In line, so that its numbers go straight to where they are wanted.
+static inline __attribute__((always_inline)) void start_of(const passing *p, const kki_swarm_bundle *b, kki_contact *k,
+                                                           int lane, start *x) {
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(&s->loose, b->at[0][lane], k->point), rb = arm_of(&s->loose, b->at[1][lane], k->point);
-    start x = {.arm = {ra, rb},
-               .l = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
-                     kk_vec3_dot(k->impulse, k->tangent[1])}};
-    const double leaves = bounce(p, k, ra, rb, x.l), gap = k->gap + SLOP * s->options.correction;
-    x.bounces = leaves < 0;
-    x.bias[0] = k->open / (0.5 * s->h) + leaves;
-    x.bias[1] = k->surface[0];
-    x.bias[2] = k->surface[1];
-    x.rate = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
+    const double share = 1.0 / s->options.budget, gap = k->gap + SLOP * s->options.correction;
+    double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
+                   kk_vec3_dot(k->impulse, k->tangent[1])};
+    const double leaves = bounce(p, k, ra, rb, l);
+    x->arm[0] = ra;
+    x->arm[1] = rb;
+    x->bounces = leaves < 0;
+    double bias[3] = {k->open / (0.5 * s->h) + leaves, k->surface[0], k->surface[1]};
+    x->rate = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
     k->swing = 0;
-    if (kki_may_swing(p->m, k, x.l[0])) {
+    if (kki_may_swing(p->m, k, l[0])) {
         const kk_vec3 v = kk_vec3_sub(velocity_of(s, k->node[1], rb), velocity_of(s, k->node[0], ra));
         const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
-        kki_reflect_contact(p->m, s, k, is_stuck(p->m->law[k->law].friction, x.l), u, x.bias);
+        kki_reflect_contact(p->m, s, k, is_stuck(p->m->law[k->law].friction, l), u, bias);
     }
-    const double share = 1.0 / s->options.budget;
     for (int i = 0; i < 3; i++) {
-        x.l[i] *= share;
+        x->l[i] = share * l[i];
+        x->bias[i] = bias[i];
     }
-    return x;
 }
 
-static void begin_point(const start *x, int lane, kki_swarm_point *to, kki_swarm_end *end) {
+static inline __attribute__((always_inline)) void begin_point(const start *x, int lane, kki_swarm_point *to,
+                                                              kki_swarm_end *end) {
     put_lane(to->arm[0], lane, x->arm[0]);
     put_lane(to->arm[1], lane, x->arm[1]);
     put_lane(to->lambda, lane, vec_at(x->l));
@@ -632,14 +635,18 @@ static void begin_lane(const passing *p, kki_swarm_bundle *b, int lane) {
     b->friction[lane] = k ? p->m->law[k->law].friction : 0;
     double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap;
     for (int i = 0; i < b->points; i++) {
-        start from = {.rate = 0};
-        if (i < b->count[lane]) {
-            const double depth = -p->s->contact[first + i].gap;
-            *overlap = depth > *overlap ? depth : *overlap;
-            from = start_of(p, b, &p->s->contact[first + i], lane);
-            b->bounces |= from.bounces;
+        kki_swarm_point *to = &x->swarm.point[b->first + i];
+        kki_swarm_end *end = &x->swarm.end[b->first + i];
+        if (i >= b->count[lane]) {
+            begin_point(&NOTHING, lane, to, end);
+            continue;
         }
-        begin_point(&from, lane, &x->swarm.point[b->first + i], &x->swarm.end[b->first + i]);
+        kki_contact *c = &p->s->contact[first + i];
+        start from;
+        start_of(p, b, c, lane, &from);
+        begin_point(&from, lane, to, end);
+        *overlap = -c->gap > *overlap ? -c->gap : *overlap;
+        b->bounces |= from.bounces;
     }
 }
 
@@ -656,7 +663,10 @@ static int begin_ball_lane(const passing *p, kki_swarm_bundle *b, kki_swarm_ball
     kki_swarm *w = &p->s->loose.swarm;
     const kk_vec3 none = kk_vec3_make(0, 0, 0);
     kki_contact *k = b->contact[lane] < 0 ? NULL : &p->s->contact[b->contact[lane]];
-    const start from = k ? start_of(p, b, k, lane) : (start){.rate = 0};
+    start from = NOTHING;
+    if (k) {
+        start_of(p, b, k, lane, &from);
+    }
     const kk_vec3 n = k ? k->normal : none;
     for (int side = 0; side < 2; side++) {
         to->at[side][lane] = b->at[side][lane];
