@@ -663,17 +663,18 @@ static int begin_ball_lane(const passing *p, kki_swarm_bundle *b, kki_swarm_ball
     kki_swarm *w = &p->s->loose.swarm;
     const kk_vec3 none = kk_vec3_make(0, 0, 0);
     kki_contact *k = b->contact[lane] < 0 ? NULL : &p->s->contact[b->contact[lane]];
+    const kk_vec3 n = k ? k->normal : none;
+    for (int side = 0; side < 2; side++) { // first, for most points of cubes are on no such line
+        const kk_vec3 arm = k ? arm_of(&p->s->loose, b->at[side][lane], k->point) : none;
+        to->at[side][lane] = b->at[side][lane];
+        to->arm[side][lane] = kk_vec3_dot(arm, n);
+        if (k && !is_central(arm, to->arm[side][lane], n, k->point)) {
+            return 0;
+        }
+    }
     start from = NOTHING;
     if (k) {
         start_of(p, b, k, lane, &from);
-    }
-    const kk_vec3 n = k ? k->normal : none;
-    for (int side = 0; side < 2; side++) {
-        to->at[side][lane] = b->at[side][lane];
-        to->arm[side][lane] = kk_vec3_dot(from.arm[side], n);
-        if (k && !is_central(from.arm[side], to->arm[side][lane], n, k->point)) {
-            return 0;
-        }
     }
     put_lane(to->normal, lane, n);
     to->friction[lane] = k ? p->m->law[k->law].friction : 0;
