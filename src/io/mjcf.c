@@ -7,7 +7,7 @@
 #include "model/compile.h"
 #include <karakuri/model.h>
 
-enum { MOST_POOL_BYTES = 1 << 30 };
+static const size_t MOST_POOL_BYTES = (size_t)3 << 30;
 
 /// A section's name and its reader, in the order of reading; a pass is a reading of all sections of the name.
 typedef struct section {
@@ -47,7 +47,7 @@ static void begin_world(kki_mjcf *m) {
     }
     *world = (kki_mjcf_body){
         .node = KKI_XML_ROOT, .parent = -1, .name = "world", .first = {-1, -1, -1}, .inertial = KKI_XML_NONE};
-    world->X_PB = world->X_WB = kk_transform_identity();
+    world->place = &m->still;
     kki_mjcf_name_set(m, KKI_MJCF_BODY, "world", 0);
     kki_mjcf_name_set(m, KKI_MJCF_FRAME_NAME, "world", 0);
 }
@@ -56,6 +56,7 @@ static void begin(kki_mjcf *m) {
     kk_options *options = kk_spec_options(m->loader->spec);
     options->timestep = 0.002;
     m->suffix = "";
+    m->still.X_PB = m->still.X_WB = kk_transform_identity();
     m->set = (kki_mjcf_settings){.angle = KK_PI / 180,
                                  .euler = {'x', 'y', 'z'},
                                  .mesh_directory = "",

@@ -109,19 +109,24 @@ typedef struct kki_mjcf_item {
     int class;
     const char *suffix;
     const char *name; ///< with the suffix; NULL: none
-    kk_transform frame;
+    const kk_transform *frame;
     int made;       ///< joints: number in `joint`; geoms: id of the shape, −1: none; sites: id of the frame
     int64_t copies; ///< that it stands for: 1 but in a trial
 } kki_mjcf_item;
+
+/// Where a body stands at the reference pose.
+typedef struct kki_mjcf_place {
+    kk_transform X_PB, X_WB;
+} kki_mjcf_place;
 
 typedef struct kki_mjcf_body {
     int32_t node;
     int parent; ///< in the list of bodies; −1: this is the world
     const char *name;
-    kk_transform X_PB, X_WB; ///< at the reference pose
+    const kki_mjcf_place *place;
     int first[KKI_MJCF_ITEM_KINDS], last[KKI_MJCF_ITEM_KINDS];
     int32_t inertial; ///< node; KKI_XML_NONE: none
-    kk_transform inertial_frame;
+    const kk_transform *inertial_frame;
     int id;           ///< in the spec
     int root;         ///< the body below the world that carries it; 0 for what stands still
     double tree_mass; ///< of a root: of all that it carries
@@ -179,6 +184,7 @@ typedef struct kki_mjcf {
     kk_status status; ///< not KK_OK: stop
     kk_error error;
     kki_mjcf_settings set;
+    kki_mjcf_place still; ///< the world's
     kki_mjcf_names names;
     kki_mjcf_class *class;
     kki_mjcf_item *item;
@@ -250,7 +256,9 @@ void *kki_mjcf_push(kki_mjcf *m, void **array, int *count, int *room, size_t siz
     kki_mjcf_push((m), (void **)&(m)->what, &(m)->what##_count, &(m)->what##_room, sizeof *(m)->what)
 void kki_mjcf_release(kki_mjcf *m);
 
-/// first + second, kept as long as the reader lives; "" where it stopped.
+/// A copy that is kept as long as the reader lives; NULL where it stopped.
+void *kki_mjcf_keep(kki_mjcf *m, const void *from, size_t size);
+/// first + second, kept as long; "" where it stopped.
 const char *kki_mjcf_join(kki_mjcf *m, const char *first, const char *second);
 
 // ---- mjcf_names.c

@@ -77,7 +77,7 @@ static void set_inertia(kki_mjcf *m, int index) {
     }
     if (!has && is_given) {
         const kki_mjcf_at at = kki_mjcf_element_here(m, body.inertial);
-        I = inertia_in(&at, body.inertial_frame);
+        I = inertia_in(&at, *body.inertial_frame);
     }
     bound(m, is_given ? body.inertial : body.node, &I);
     kk_spec_body(m->loader->spec, body.id)->inertia = I;
@@ -143,7 +143,7 @@ static void add_chain(kki_mjcf *m, int index) {
     for (int i = body.first[KKI_MJCF_IS_JOINT]; i >= 0; i = m->item[i].next) {
         count++;
     }
-    kk_transform X = body.X_PB;
+    kk_transform X = body.place->X_PB;
     const kk_origin origin = kki_origin_of_node(m->xml, body.node);
     for (int i = body.first[KKI_MJCF_IS_JOINT]; i >= 0 && m->status == KK_OK; i = m->item[i].next) {
         const char *name = ++number == count ? body.name : link_name(m, body.name, number);
@@ -192,7 +192,7 @@ static void add_sites(kki_mjcf *m, const kki_mjcf_body *body) {
                                       : item->name ? item->name
                                                    : "site");
         def.body = body->id;
-        def.placement = kk_transform_mul(item->frame, pose);
+        def.placement = kk_transform_mul(*item->frame, pose);
         def.origin = kki_origin_of_node(m->xml, item->node);
         kki_mjcf_stop(m, kk_spec_add_frame(m->loader->spec, &def, &item->made, &m->error));
         if (is_taken) {

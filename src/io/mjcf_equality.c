@@ -52,7 +52,7 @@ static kk_transform translation(kk_vec3 p) {
 
 /// Pose of the second body in the first at the reference pose.
 static kk_transform relative(const kki_mjcf *m, const int body[2]) {
-    return kk_transform_mul(kk_transform_inverse(m->body[body[0]].X_WB), m->body[body[1]].X_WB);
+    return kk_transform_mul(kk_transform_inverse(m->body[body[0]].place->X_WB), m->body[body[1]].place->X_WB);
 }
 
 static void read_connect(kki_mjcf *m, int32_t node) {

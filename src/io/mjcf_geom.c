@@ -283,7 +283,7 @@ void kki_mjcf_geom_read(kki_mjcf *m, kki_mjcf_item *item, int body, bool needs_i
     g.collides = kki_mjcf_whole(&g.at, "contype", INT32_MIN, UINT32_MAX, 1) != 0 ||
                  kki_mjcf_whole(&g.at, "conaffinity", INT32_MIN, UINT32_MAX, 1) != 0;
     read_form(&g);
-    g.pose = kk_transform_mul(item->frame, g.pose);
+    g.pose = kk_transform_mul(*item->frame, g.pose);
     if (needs_inertia && group >= m->set.group_lower && group <= m->set.group_upper) {
         *inertia = weigh(&g);
     }

@@ -124,10 +124,10 @@ void kki_mjcf_joint_read(kki_mjcf *m, const kki_mjcf_item *item, kki_mjcf_joint 
         }
     }
     if (joint->type != KK_JOINT_FREE) {
-        *anchor = kk_transform_point(item->frame, kki_mjcf_vector(&at, "pos", kk_vec3_make(0, 0, 0)));
+        *anchor = kk_transform_point(*item->frame, kki_mjcf_vector(&at, "pos", kk_vec3_make(0, 0, 0)));
     }
     if (joint->type == KK_JOINT_HINGE || joint->type == KK_JOINT_SLIDE) {
-        def->axis = read_axis(&at, item->frame);
+        def->axis = read_axis(&at, *item->frame);
     }
     def->placement = placement(joint, *anchor, def->axis);
 }

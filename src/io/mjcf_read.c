@@ -279,11 +279,23 @@ void kki_mjcf_release(kki_mjcf *m) {
     kki_pool_destroy(&m->pool);
 }
 
+static void *take(kki_mjcf *m, size_t size) {
+    void *place = kki_pool_take(&m->pool, size);
+    if (!place) {
+        kki_mjcf_stop(m, m->pool.is_over ? KK_LIMIT_EXCEEDED : KK_OUT_OF_MEMORY);
+    }
+    return place;
+}
+
+void *kki_mjcf_keep(kki_mjcf *m, const void *from, size_t size) {
+    void *copy = take(m, size);
+    return copy ? memcpy(copy, from, size) : NULL;
+}
+
 const char *kki_mjcf_join(kki_mjcf *m, const char *first, const char *second) {
     const size_t a = strlen(first), b = strlen(second);
-    char *text = kki_pool_take(&m->pool, a + b + 1);
+    char *text = take(m, a + b + 1);
     if (!text) {
-        kki_mjcf_stop(m, m->pool.is_over ? KK_LIMIT_EXCEEDED : KK_OUT_OF_MEMORY);
         return "";
     }
     memcpy(text, first, a);

@@ -50,7 +50,7 @@ static kk_vec3 place_of(const kki_mjcf *m, const kk_frame_def *frame) {
             high = middle;
         }
     }
-    return kk_transform_point(m->body[low].X_WB, frame->placement.p);
+    return kk_transform_point(m->body[low].place->X_WB, frame->placement.p);
 }
 
 static void add_site(path *p, int32_t node) {

@@ -23,7 +23,7 @@ enum { MOST_COPIED = 1 << 18, MANY_COPIED = 1 << 10 };
 typedef struct level {
     int32_t node, next; ///< the element and the child to visit
     int body, class;
-    kk_transform frame; ///< in the body
+    const kk_transform *frame; ///< in the body
     const char *suffix, *outer_suffix;
     kki_mjcf_series *series; ///< of a trial; NULL: none
     int64_t index, count;    ///< of copies
@@ -120,14 +120,14 @@ static level below(const level *at, const kki_xml *xml, int32_t node, int class)
 static void open_body(walker *w, const level at, int32_t node) {
     kki_mjcf *m = w->m;
     const kki_mjcf_at element = kki_mjcf_element_here(m, node);
-    const kk_transform X_PB = kk_transform_mul(at.frame, kki_mjcf_pose(&element));
+    const kk_transform X_PB = kk_transform_mul(*at.frame, kki_mjcf_pose(&element));
+    const kki_mjcf_place place = {X_PB, kk_transform_mul(m->body[at.body].place->X_WB, X_PB)};
     kki_mjcf_body *body = KKI_MJCF_PUSH(m, body);
     if (!body) {
         return;
     }
     *body = (kki_mjcf_body){.node = node, .parent = at.body, .first = {-1, -1, -1}, .inertial = KKI_XML_NONE};
-    body->X_PB = X_PB;
-    body->X_WB = kk_transform_mul(m->body[at.body].X_WB, X_PB);
+    body->place = kki_mjcf_keep(m, &place, sizeof place);
     const int index = m->body_count - 1;
     const char *name = suffixed(m, KKI_MJCF_BODY, node, &at);
     m->body[index].name = name;
@@ -137,14 +137,19 @@ static void open_body(walker *w, const level at, int32_t node) {
     }
     level made = below(&at, m->xml, node, kki_mjcf_class_of(m, node, "childclass", at.class));
     made.body = index;
-    made.frame = kk_transform_identity();
+    made.frame = &m->still.X_PB;
     push(w, &made);
+}
+
+static const kk_transform *moved(kki_mjcf *m, const kk_transform *frame, kk_transform X) {
+    const kk_transform product = kk_transform_mul(*frame, X);
+    return kki_mjcf_keep(m, &product, sizeof product);
 }
 
 static void open_frame(walker *w, const level at, int32_t node) {
     const kki_mjcf_at element = kki_mjcf_element_here(w->m, node);
     level made = below(&at, w->m->xml, node, kki_mjcf_class_of(w->m, node, "childclass", at.class));
-    made.frame = kk_transform_mul(at.frame, kki_mjcf_pose(&element));
+    made.frame = moved(w->m, at.frame, kki_mjcf_pose(&element));
     push(w, &made);
 }
 
@@ -173,16 +178,6 @@ static const char *copy_suffix(kki_mjcf *m, const level *at) {
     return kki_mjcf_join(m, own ? own : number, at->outer_suffix);
 }
 
-static kki_mjcf_series *add_series(kki_mjcf *m, const kki_mjcf_series *made) {
-    kki_mjcf_series *s = kki_pool_take(&m->pool, sizeof *s);
-    if (s) {
-        *s = *made;
-    } else {
-        kki_mjcf_stop(m, m->pool.is_over ? KK_LIMIT_EXCEEDED : KK_OUT_OF_MEMORY);
-    }
-    return s;
-}
-
 /// The first copy of a level in a trial. It stands for all of them where they would be many: a small file can ask for a large
 /// model, and what is wrong with it is to cost no more than the file.
 static kki_mjcf_series *begin_series(kki_mjcf *m, const level *at, const level *made, int64_t size) {
@@ -192,7 +187,7 @@ static kki_mjcf_series *begin_series(kki_mjcf *m, const level *at, const level *
     s.is_left_out = made->count > 1 && m->copied + made->product * size > MANY_COPIED;
     s.copies = copies_at(at) * (s.is_left_out ? s.count : 1);
     m->is_short = m->is_short || s.is_left_out;
-    return add_series(m, &s);
+    return kki_mjcf_keep(m, &s, sizeof s);
 }
 
 /// Ends the walk: there is one such error, whatever else would be copied.
@@ -261,10 +256,10 @@ static void visit(walker *w, const level at, int32_t node) {
 
 static void begin_copy(kki_mjcf *m, level *top) {
     top->index++;
-    top->frame = kk_transform_mul(top->frame, top->step);
+    top->frame = moved(m, top->frame, top->step);
     top->next = kki_xml_first(m->xml, top->node, NULL);
     top->suffix = copy_suffix(m, top);
-    top->series = top->series ? add_series(m, top->series) : NULL;
+    top->series = top->series ? kki_mjcf_keep(m, top->series, sizeof *top->series) : NULL;
     if (top->series) {
         top->series->index = top->index;
     }
@@ -298,7 +293,7 @@ void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {
     const level world = {.node = worldbody,
                          .next = kki_xml_first(m->xml, worldbody, NULL),
                          .class = kki_mjcf_class_of(m, worldbody, "childclass", 0),
-                         .frame = kk_transform_identity(),
+                         .frame = &m->still.X_PB,
                          .suffix = "",
                          .outer_suffix = "",
                          .count = 1,
