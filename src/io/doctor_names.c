@@ -10,17 +10,13 @@
 typedef struct naming {
     kki_doctor *doctor;
     const char *what;
-    kki_name_table *table;
+    kki_name_table *table, *numbers;
 } naming;
 
-/// A free name: NAME_2, NAME_3, …
 static kk_status rename_item(const naming *n, const char **name) {
     char text[KKI_NAME_SIZE];
-    int number = 2;
-    do {
-        snprintf(text, sizeof text, "%.*s_%d", kki_whole_length(*name, KKI_MOST_NAME), *name, number++);
-    } while (kki_name_table_find(n->table, text) >= 0);
-    return kk_spec_keep_text(n->doctor->spec, text, name, NULL);
+    const kk_status status = kki_name_table_choose(n->table, n->numbers, *name, text);
+    return status ? status : kk_spec_keep_text(n->doctor->spec, text, name, NULL);
 }
 
 /// The first of a name keeps it.
@@ -51,8 +47,8 @@ static kk_status check_name(const naming *n, const char **name, int id, const kk
 // each kind with its names: all of them first, so that no new name takes one that comes later; frames share theirs with
 // bodies, and are numbered behind them
 #define CHECK_KIND(kind, what_it_is, base)                                             \
-    static kk_status check_##kind(kki_doctor *d, kki_name_table *table) {              \
-        const naming n = {d, what_it_is, table};                                       \
+    static kk_status check_##kind(kki_doctor *d, kki_name_table *tables) {             \
+        const naming n = {d, what_it_is, &tables[0], &tables[1]};                      \
         const kk_spec *s = d->spec;                                                    \
         kk_status status = KK_OK;                                                      \
         for (int i = 0; i < s->n##kind && status == KK_OK; i++) {                      \
@@ -74,8 +70,8 @@ CHECK_KIND(loop, "loop", 0)
 CHECK_KIND(keyframe, "keyframe", 0)
 CHECK_KIND(material, "material", 0)
 
-static kk_status check_joints(kki_doctor *d, kki_name_table *table) {
-    const naming n = {d, "joint", table};
+static kk_status check_joints(kki_doctor *d, kki_name_table *tables) {
+    const naming n = {d, "joint", &tables[0], &tables[1]};
     kk_status status = KK_OK;
     for (int i = 1; i < d->spec->nbody && status == KK_OK; i++) {
         status = enter_name(&n, d->spec->body[i].joint.name, i);
@@ -86,24 +82,35 @@ static kk_status check_joints(kki_doctor *d, kki_name_table *table) {
     return status;
 }
 
-typedef kk_status kind_check(kki_doctor *d, kki_name_table *table);
+/// @param tables  of names, and of the next numbers behind them
+typedef kk_status kind_check(kki_doctor *d, kki_name_table *tables);
+
+static void create_tables(kki_name_table tables[2], const kk_allocator *allocator) {
+    kki_name_table_create(&tables[0], allocator);
+    kki_name_table_create(&tables[1], allocator);
+}
+
+static void destroy_tables(kki_name_table tables[2]) {
+    kki_name_table_destroy(&tables[0]);
+    kki_name_table_destroy(&tables[1]);
+}
 
 kk_status kki_doctor_names(kki_doctor *doctor) {
     static kind_check *const kinds[] = {
         check_body, check_frame,  NULL, check_joints, NULL, check_shape, NULL, check_mesh,     NULL, check_actuator,
         NULL,       check_sensor, NULL, check_tendon, NULL, check_loop,  NULL, check_keyframe, NULL, check_material};
-    kki_name_table table;
+    kki_name_table tables[2];
     kk_status status = KK_OK;
-    kki_name_table_create(&table, &doctor->allocator);
+    create_tables(tables, &doctor->allocator);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == KK_OK; i++) {
         if (kinds[i]) {
-            status = kinds[i](doctor, &table);
+            status = kinds[i](doctor, tables);
         } else { // another kind has names of its own
-            kki_name_table_destroy(&table);
-            kki_name_table_create(&table, &doctor->allocator);
+            destroy_tables(tables);
+            create_tables(tables, &doctor->allocator);
         }
     }
-    kki_name_table_destroy(&table);
+    destroy_tables(tables);
     return status;
 }
 

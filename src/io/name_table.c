@@ -1,11 +1,13 @@
 /// Open addressing with linear probing, at most half full.
 #include "io/name_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <karakuri/hash.h>
 
 #include "base/allocator.h"
+#include "io/text.h"
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -70,4 +72,13 @@ kk_status kki_name_table_set(kki_name_table *table, const char *name, int32_t va
     table->count += entry->name == NULL;
     *entry = (kki_name_entry){name, value, hash};
     return KK_OK;
+}
+
+kk_status kki_name_table_choose(const kki_name_table *table, kki_name_table *numbers, const char *wish, char *name) {
+    const int length = kki_whole_length(wish, KKI_MOST_NAME), last = kki_name_table_find(numbers, wish);
+    int n = last < 2 ? 2 : last;
+    do {
+        snprintf(name, KKI_NAME_SIZE, "%.*s_%d", length, wish, n++);
+    } while (kki_name_table_find(table, name) >= 0);
+    return kki_name_table_set(numbers, wish, n);
 }

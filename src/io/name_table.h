@@ -25,4 +25,8 @@ int32_t kki_name_table_find(const kki_name_table *table, const char *name);
 /// Adds a name that must outlive the table; one that is there already gets the new number. KK_OUT_OF_MEMORY.
 kk_status kki_name_table_set(kki_name_table *table, const char *name, int32_t value);
 
+/// A name that the table has not: WISH_2, WISH_3, … @param numbers  has the next number of each wish, so that many equal
+/// wishes stay cheap; the wish must outlive it    @param name  [KKI_NAME_SIZE]
+kk_status kki_name_table_choose(const kki_name_table *table, kki_name_table *numbers, const char *wish, char *name);
+
 #endif

@@ -247,20 +247,28 @@ static kk_status read_robot(kki_urdf *u) {
     return status ? status : kki_urdf_repair(u);
 }
 
-static void begin(kki_urdf *u) {
-    kki_name_table *const tables[] = {&u->links,  &u->joints,        &u->looks,    &u->materials,
-                                      &u->shapes, &u->height_fields, &u->actuators};
+typedef void each_table(kki_urdf *u, kki_name_table *table);
+
+static void create_table(kki_urdf *u, kki_name_table *table) {
+    kki_name_table_create(table, &u->loader->allocator);
+}
+
+static void destroy_table(kki_urdf *u, kki_name_table *table) {
+    (void)u;
+    kki_name_table_destroy(table);
+}
+
+static void for_tables(kki_urdf *u, each_table *call) {
+    kki_name_table *const tables[] = {&u->links,     &u->joints,          &u->looks,
+                                      &u->materials, &u->shapes,          &u->height_fields,
+                                      &u->actuators, &u->surface_numbers, &u->actuator_numbers};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        kki_name_table_create(tables[i], &u->loader->allocator);
+        call(u, tables[i]);
     }
 }
 
 static void end(kki_urdf *u) {
-    kki_name_table *const tables[] = {&u->links,  &u->joints,        &u->looks,    &u->materials,
-                                      &u->shapes, &u->height_fields, &u->actuators};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        kki_name_table_destroy(tables[i]);
-    }
+    for_tables(u, destroy_table);
     const kk_allocator *a = &u->loader->allocator;
     kki_release_array(a, u->other, (size_t)u->other_count, sizeof *u->other);
     kki_release_array(a, u->link, (size_t)u->link_count, sizeof *u->link);
@@ -271,7 +279,7 @@ static void end(kki_urdf *u) {
 
 kk_status kki_urdf_load(kki_loader *loader, const kki_xml *xml) {
     kki_urdf u = {.loader = loader, .spec = loader->spec, .xml = xml, .reader = {xml, loader->diagnostics}};
-    begin(&u);
+    for_tables(&u, create_table);
     const kk_status status = read_robot(&u);
     end(&u);
     return status;

@@ -45,6 +45,7 @@ typedef struct kki_urdf {
     kki_name_table links, joints;
     kki_name_table looks; ///< URDF's materials
     kki_name_table materials, shapes, height_fields, actuators;
+    kki_name_table surface_numbers, actuator_numbers; ///< see kki_name_table_choose
 } kki_urdf;
 
 // ---- urdf.c: findings

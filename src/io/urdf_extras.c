@@ -49,12 +49,11 @@ static kk_actuator_type type_of(const char *interface) {
 }
 
 /// A name that no actuator has yet, in a buffer.
-static void choose_name(const kki_urdf *u, const char *wish, char name[KKI_NAME_SIZE]) {
-    const int length = kki_whole_length(wish, KKI_MOST_NAME);
-    snprintf(name, KKI_NAME_SIZE, "%.*s", length, wish);
-    for (int n = 2; kki_name_table_find(&u->actuators, name) >= 0; n++) {
-        snprintf(name, KKI_NAME_SIZE, "%.*s_%d", length, wish, n);
-    }
+static kk_status choose_name(kki_urdf *u, const char *wish, char name[KKI_NAME_SIZE]) {
+    snprintf(name, KKI_NAME_SIZE, "%.*s", kki_whole_length(wish, KKI_MOST_NAME), wish);
+    return kki_name_table_find(&u->actuators, name) < 0
+               ? KK_OK
+               : kki_name_table_choose(&u->actuators, &u->actuator_numbers, wish, name);
 }
 
 static void limit(const kk_dof_def *dof, kk_actuator_def *def) {
@@ -78,7 +77,7 @@ static kk_status add_actuator(kki_urdf *u, int32_t node, const char *wish, const
     kk_error error = {.status = KK_OK};
     int id = -1;
     kk_actuator_def def = kk_actuator_def_default();
-    choose_name(u, wish, name);
+    kk_status status = choose_name(u, wish, name);
     def.name = name;
     def.type = type_of(interface);
     def.target = joint;
@@ -86,7 +85,7 @@ static kk_status add_actuator(kki_urdf *u, int32_t node, const char *wish, const
     def.gain = def.type == KK_ACTUATOR_FORCE ? 1 : 0;
     def.origin = kki_origin_of_node(u->xml, node);
     limit(&u->spec->body[body].joint.dof[0], &def);
-    kk_status status = kk_spec_add_actuator(u->spec, &def, &id, &error);
+    status = status ? status : kk_spec_add_actuator(u->spec, &def, &id, &error);
     if (status == KK_OK) {
         status = kki_name_table_set(&u->actuators, u->spec->actuator[id].name, id);
     }
@@ -201,14 +200,14 @@ static kk_status add_surface(kki_urdf *u, int32_t node, kki_urdf_link *link) {
     if (!read_surface(u, node, &material)) {
         return KK_OK;
     }
-    const int length = kki_whole_length(link->name, KKI_MOST_NAME);
-    snprintf(name, sizeof name, "%.*s_surface", length, link->name);
-    for (int n = 2; kki_name_table_find(&u->materials, name) >= 0; n++) {
-        snprintf(name, sizeof name, "%.*s_%d", length, link->name, n);
+    kk_status status = KK_OK;
+    snprintf(name, sizeof name, "%.*s_surface", kki_whole_length(link->name, KKI_MOST_NAME), link->name);
+    if (kki_name_table_find(&u->materials, name) >= 0) {
+        status = kki_name_table_choose(&u->materials, &u->surface_numbers, link->name, name);
     }
     material.name = name;
     material.origin = kki_origin_of_node(u->xml, node);
-    kk_status status = kk_spec_add_material(u->spec, &material, &id, &error);
+    status = status ? status : kk_spec_add_material(u->spec, &material, &id, &error);
     if (status == KK_OK) {
         link->material = id;
         status = kki_name_table_set(&u->materials, u->spec->material[id].name, id);
