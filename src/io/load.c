@@ -25,6 +25,22 @@ kk_origin kki_origin_of_attribute(const kki_xml *xml, int32_t attribute) {
     return origin_at(xml, xml->attribute[attribute].value_place);
 }
 
+// ---- memory
+
+/// That a file may need for each of its bytes. None for fuzzing, which is after checks.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { MEMORY_TIMES = 0 };
+#else
+enum { MEMORY_TIMES = 32 };
+#endif
+
+void kki_loader_allow(const kki_loader *loader, size_t bytes) {
+    if (loader->meter) {
+        const size_t rest = SIZE_MAX - loader->meter->limit;
+        loader->meter->limit += MEMORY_TIMES == 0 || bytes < rest / 32 ? MEMORY_TIMES * bytes : rest;
+    }
+}
+
 // ---- the story
 
 static kk_status parse_file(kki_loader *l, kki_xml **xml, kk_error *error) {

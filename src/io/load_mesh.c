@@ -69,6 +69,7 @@ static kk_status read_mesh(kki_loader *l, const kki_mesh_request *r, const char 
     const kki_file_source *source = &l->resolver.source;
     kk_status status = source->read(source->user, path, MOST_MESH_BYTES, &l->allocator, &data, error);
     if (status == KK_OK) {
+        kki_loader_allow(l, data.size);
         const kki_mesh_read_options options = {.keep_axes = r->keep_axes, .keep_unit = r->keep_unit};
         status = kki_mesh_read(data.bytes, data.size, path, &options, &l->allocator, mesh, error);
         kki_file_release(&data, &l->allocator);

@@ -8,6 +8,7 @@
 #include "io/attributes.h"
 #include "io/diagnostics.h"
 #include "io/mesh_read.h"
+#include "io/meter.h"
 #include "io/resolve.h"
 #include "model/spec.h"
 
@@ -18,6 +19,7 @@ typedef struct kki_loader {
     kki_diagnostics *diagnostics;
     kk_spec *spec;
     const char *path; ///< of the main file
+    kki_meter *meter; ///< of the allocator where that has a limit; NULL mostly
 } kki_loader;
 
 /// How a fault is told that has a repair: as an error, which ends the load unless it is to repair.
@@ -38,6 +40,9 @@ kk_origin kki_origin_of_attribute(const kki_xml *xml, int32_t attribute);
 /// error after which there is no going on.
 kk_status kki_urdf_load(kki_loader *loader, const kki_xml *xml);
 kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml);
+
+/// More memory for a file of so many bytes more.
+void kki_loader_allow(const kki_loader *loader, size_t bytes);
 
 /// standing.c: what the options ask for beyond the file.
 kk_status kki_stand(kki_loader *loader);

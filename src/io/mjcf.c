@@ -47,6 +47,7 @@ static void begin_world(kki_mjcf *m) {
     }
     *world = (kki_mjcf_body){
         .node = KKI_XML_ROOT, .parent = -1, .name = "world", .first = {-1, -1, -1}, .inertial = KKI_XML_NONE};
+    world->free_joint = KKI_XML_NONE;
     world->place = &m->still;
     kki_mjcf_name_set(m, KKI_MJCF_BODY, "world", 0);
     kki_mjcf_name_set(m, KKI_MJCF_FRAME_NAME, "world", 0);
@@ -82,6 +83,9 @@ static void finish(kki_mjcf *m) {
         kk_spec_set_gravity(m->loader->spec, kk_vec3_make(0, 0, 0));
     }
     kki_mjcf_karakuri(m);
+    if (m->loader->meter) {
+        m->loader->meter->limit = SIZE_MAX; // nothing can be wrong with the file any more
+    }
     kki_mjcf_tune(m);
 }
 
@@ -93,7 +97,7 @@ static bool has_status(const kki_diagnostics *list, kk_status status) {
     return has;
 }
 
-/// Its readers do not know of copies that were left out: where they miss something, nothing of it counts.
+/// Its readers do not know of what was left out: where they miss something, nothing of it counts.
 static void try_karakuri(kki_mjcf *m) {
     kki_diagnostics *list = m->loader->diagnostics, findings;
     if (kki_mjcf_stop(m, kki_diagnostics_create(&findings, &m->loader->allocator, 0)) != KK_OK) {
@@ -152,6 +156,15 @@ static void try_finish(kki_mjcf *m) {
     }
 }
 
+static void make_bodies(kki_mjcf *m) {
+    if (m->is_check) {
+        kki_mjcf_stand_in(m);
+        return;
+    }
+    kki_mjcf_bodies(m);
+    kki_mjcf_materials(m);
+}
+
 static void read_all(kki_mjcf *m) {
     const char *name = kki_xml_value(m->xml, KKI_XML_ROOT, "model");
     if (name) {
@@ -163,18 +176,21 @@ static void read_all(kki_mjcf *m) {
             read_sections(m, &sections[i]);
         } else {
             kki_mjcf_check_left_out(m);
-            kki_mjcf_bodies(m);
-            kki_mjcf_materials(m);
+            make_bodies(m);
         }
     }
     if (m->status == KK_OK) {
-        (m->is_short ? try_finish : finish)(m);
+        (m->is_check ? try_karakuri : m->is_short ? try_finish : finish)(m);
     }
 }
 
-/// @param is_short  whether a trial has left copies out; NULL: this is no trial
-static kk_status load_tree(kki_loader *loader, const kki_xml *xml, bool *is_short) {
-    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}, .is_trial = is_short != NULL};
+typedef enum { THE_WHOLE, A_TRIAL, A_CHECK } reading;
+
+/// @param is_short  whether a trial has left copies out
+static kk_status load_tree(kki_loader *loader, const kki_xml *xml, reading what, bool *is_short) {
+    kki_mjcf m = {.loader = loader, .xml = xml, .reader = {xml, loader->diagnostics}};
+    m.is_trial = what != THE_WHOLE;
+    m.is_check = what == A_CHECK;
     kki_pool_create(&m.pool, &loader->allocator, MOST_POOL_BYTES);
     begin(&m);
     if (m.status == KK_OK) {
@@ -186,9 +202,7 @@ static kk_status load_tree(kki_loader *loader, const kki_xml *xml, bool *is_shor
                         : m.status == KK_OUT_OF_MEMORY ? "there is not enough memory for the model"
                                                        : "the model is too large; make it smaller");
     }
-    if (is_short) {
-        *is_short = m.is_short;
-    }
+    *is_short = m.is_short;
     kki_mjcf_release(&m);
     return m.status;
 }
@@ -205,15 +219,61 @@ static kk_status forget(kki_loader *loader) {
     return status;
 }
 
-/// The first reading leaves out what would be many copies: where it finds an error, that was all.
-static kk_status load_whole(kki_loader *loader, const kki_xml *xml) {
+/// A file of this length less is not looked at in this way.
+enum { FREE_BYTES = 1 << 14 };
+
+/// A trial in memory in proportion to the file. @param held  bytes that are used already
+/// @param is_over  whether that was not enough, before an error was found
+static kk_status try_tree(kki_loader *loader, const kki_xml *xml, size_t held, bool *is_short, bool *is_over) {
+    kki_meter meter;
+    const kk_allocator whole = loader->allocator;
+    const kki_diagnostics *found = loader->diagnostics;
+    loader->allocator = kki_meter_begin(&meter, &whole, 0);
+    loader->meter = &meter;
+    kki_loader_allow(loader, FREE_BYTES);
+    for (int32_t i = 0; i < xml->source_count; i++) {
+        kki_loader_allow(loader, xml->source[i].length);
+    }
+    meter.limit -= held < meter.limit ? held : meter.limit;
+    kk_status status = forget(loader);
+    status = status ? status : load_tree(loader, xml, A_TRIAL, is_short);
+    kki_spec_set_allocator(loader->spec, &whole);
+    loader->allocator = whole;
+    loader->meter = NULL;
+    *is_over = meter.has_refused && (!found->has_error || found->first.status == KK_OUT_OF_MEMORY);
+    return status;
+}
+
+static kk_status check_tree(kki_loader *loader, const kki_xml *xml) {
     bool is_short = false;
-    kk_status status = load_tree(loader, xml, &is_short);
-    if (status != KK_OK || !is_short || loader->diagnostics->has_error) {
+    kk_status status = forget(loader);
+    status = status ? status : load_tree(loader, xml, A_CHECK, &is_short);
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    // what a check finds the whole must have
+    if (status != KK_OUT_OF_MEMORY && loader->diagnostics->has_error) {
+        status = forget(loader);
+        status = status ? status : load_tree(loader, xml, THE_WHOLE, &is_short);
+        if (status != KK_OUT_OF_MEMORY && !loader->diagnostics->has_error) {
+            __builtin_trap();
+        }
+    }
+#endif
+    return status;
+}
+
+/// The first reading leaves out what would be many copies, and ends where the model gets large beside the file; then a check
+/// follows, which builds nothing. Where either finds an error, that was all.
+static kk_status load_whole(kki_loader *loader, const kki_xml *xml, size_t held) {
+    bool is_short = false, is_over = false;
+    kk_status status = try_tree(loader, xml, held, &is_short, &is_over);
+    if (is_over) {
+        status = check_tree(loader, xml);
+    }
+    if (status != KK_OK || loader->diagnostics->has_error || !(is_short || is_over)) {
         return status;
     }
     status = forget(loader);
-    return status ? status : load_tree(loader, xml, NULL);
+    return status ? status : load_tree(loader, xml, THE_WHOLE, &is_short);
 }
 
 kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml) {
@@ -223,7 +283,7 @@ kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml) {
     if (status != KK_OK) {
         return kki_diagnostics_add_error(loader->diagnostics, &error);
     }
-    status = load_whole(loader, whole ? whole : xml);
+    status = load_whole(loader, whole ? whole : xml, kki_xml_bytes(xml) + (whole ? kki_xml_bytes(whole) : 0));
     kki_xml_free(whole);
     return status;
 }

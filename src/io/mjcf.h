@@ -127,9 +127,12 @@ typedef struct kki_mjcf_body {
     int first[KKI_MJCF_ITEM_KINDS], last[KKI_MJCF_ITEM_KINDS];
     int32_t inertial; ///< node; KKI_XML_NONE: none
     const kk_transform *inertial_frame;
-    int id;           ///< in the spec
-    int root;         ///< the body below the world that carries it; 0 for what stands still
-    double tree_mass; ///< of a root: of all that it carries
+    int joint_count;
+    int32_t free_joint; ///< the first one's node; KKI_XML_NONE: none
+    bool is_weighed;    ///< by its geoms; in a check
+    int id;             ///< in the spec
+    int root;           ///< the body below the world that carries it; 0 for what stands still
+    double tree_mass;   ///< of a root: of all that it carries
 } kki_mjcf_body;
 
 /// A joint of the file, in MuJoCo's order of coordinates.
@@ -204,9 +207,12 @@ typedef struct kki_mjcf {
     bool is_trial;  ///< where there would be many copies, all but one are left out
     bool is_short;  ///< some were
     bool is_cut;    ///< because of an error
-    bool is_lost;   ///< what is being read refers to one of them
-    bool has_lost;  ///< something has
+    bool is_check; ///< a trial of a file that is small beside its model: what nothing can refer to is forgotten at once
+    bool is_lost;  ///< what is being read refers to one of them
+    bool has_lost; ///< something has
     int64_t controls_left_out;
+    int64_t q_left_out, v_left_out; ///< coordinates of joints that were forgotten
+    int bodies_left_out;
     int64_t copied_bytes;          ///< of names of copies
     const char *suffix;            ///< of the copy that is being read; "" mostly
     const kki_mjcf_series *series; ///< that it is of; NULL mostly
@@ -254,6 +260,10 @@ kk_status kki_mjcf_stop(kki_mjcf *m, kk_status status);
 void *kki_mjcf_push(kki_mjcf *m, void **array, int *count, int *room, size_t size);
 #define KKI_MJCF_PUSH(m, what) \
     kki_mjcf_push((m), (void **)&(m)->what, &(m)->what##_count, &(m)->what##_room, sizeof *(m)->what)
+/// Room for `wanted` in all, where it is known beforehand.
+void kki_mjcf_reserve(kki_mjcf *m, void **array, int count, int *room, size_t size, int wanted);
+#define KKI_MJCF_RESERVE(m, what, wanted) \
+    kki_mjcf_reserve((m), (void **)&(m)->what, (m)->what##_count, &(m)->what##_room, sizeof *(m)->what, (wanted))
 void kki_mjcf_release(kki_mjcf *m);
 
 /// A copy that is kept as long as the reader lives; NULL where it stopped.
@@ -286,6 +296,8 @@ const char *kki_mjcf_copy_name(kki_mjcf *m, int32_t node, const char *name, cons
 /// Another copy of a name.
 void kki_mjcf_add_copy(kki_mjcf *m, kki_mjcf_kind kind, const char *name, const char *suffix,
                        const kki_mjcf_series *series);
+/// In a check: the stand-ins of what sections refer to.
+void kki_mjcf_stand_in(kki_mjcf *m);
 /// Whether a name is that of a copy which was left out.
 bool kki_mjcf_is_left_out(const kki_mjcf *m, kki_mjcf_kind kind, const char *name);
 
@@ -327,6 +339,11 @@ void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody);
 void kki_mjcf_check_left_out(kki_mjcf *m);
 /// Bodies with joints, geoms and sites into the spec.
 void kki_mjcf_bodies(kki_mjcf *m);
+/// In a check: reads a body that has been opened, an item of it, and what there is to say at its end. What has no name is
+/// forgotten.
+void kki_mjcf_try_body(kki_mjcf *m, int body);
+void kki_mjcf_try_item(kki_mjcf *m, int body, int item, int what);
+void kki_mjcf_try_end(kki_mjcf *m, int body);
 /// What a joint is; its placement is that on the body at rest.
 void kki_mjcf_joint_read(kki_mjcf *m, const kki_mjcf_item *item, kki_mjcf_joint *joint, kk_joint_def *def,
                          kk_vec3 *anchor);

@@ -240,9 +240,17 @@ static bool set_law(const kki_mjcf_at *at, kk_actuator_def *def) {
     return true; // <motor> is the default
 }
 
-static void add_servo(const kki_mjcf_at *at, int actuator) {
+static void add_servo(const kki_mjcf_at *at, int actuator, const kk_actuator_def *def) {
     const double ratio = kki_mjcf_number(at, "dampratio", 0);
-    kki_mjcf_servo *servo = ratio > 0 ? KKI_MJCF_PUSH(at->m, servo) : NULL;
+    if (!(ratio > 0)) {
+        return;
+    }
+    if (def->gain < 0 && def->transmission != KK_TRANSMISSION_FRAME && def->gear != 0) {
+        kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, "kp",
+                        "kp is negative, so no damping has the ratio of dampratio; write a positive kp");
+        return;
+    }
+    kki_mjcf_servo *servo = KKI_MJCF_PUSH(at->m, servo);
     if (servo) {
         *servo = (kki_mjcf_servo){actuator, ratio, at->node};
     }
@@ -273,7 +281,7 @@ static void read_actuator(kki_mjcf *m, int32_t node) {
     if (m->suffix[0] && def.name) {
         kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);
     }
-    add_servo(&at, id);
+    add_servo(&at, id, &def);
 }
 
 void kki_mjcf_actuator(kki_mjcf *m, int32_t section) {

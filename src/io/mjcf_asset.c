@@ -372,6 +372,7 @@ static void read_field_file(kki_mjcf *m, int32_t node, const char *file, kk_heig
         kki_mjcf_report(m, KKI_ERROR, status, node, "file", "%s", error.text);
         return;
     }
+    kki_loader_allow(m->loader, data.size);
     def->file = path;
     const char *fault = NULL;
     if (kki_png_is(data.bytes, data.size)) {

@@ -65,13 +65,16 @@ static kk_inertia read_geoms(kki_mjcf *m, const kki_mjcf_body *body, int index, 
     return sum;
 }
 
+static bool is_from_geoms(const kki_mjcf *m, int index, bool is_given) {
+    return index > 0 && (m->set.inertia == KKI_MJCF_INERTIA_TRUE || //
+                         (m->set.inertia == KKI_MJCF_INERTIA_AUTO && !is_given));
+}
+
 static void set_inertia(kki_mjcf *m, int index) {
     const kki_mjcf_body body = m->body[index];
     const bool is_given = body.inertial != KKI_XML_NONE;
-    const bool from_geoms = index > 0 && (m->set.inertia == KKI_MJCF_INERTIA_TRUE ||
-                                          (m->set.inertia == KKI_MJCF_INERTIA_AUTO && !is_given));
     bool has = false;
-    kk_inertia I = read_geoms(m, &body, index, from_geoms, &has);
+    kk_inertia I = read_geoms(m, &body, index, is_from_geoms(m, index, is_given), &has);
     if (index == 0 || m->status != KK_OK) {
         return;
     }
@@ -109,7 +112,6 @@ static int add_link(kki_mjcf *m, kki_mjcf_item *item, const char *name, int pare
     kki_mjcf_joint_read(m, item, joint, &def.joint, &anchor);
     name_joint(m, item, name, joint);
     item->made = m->joint_count - 1;
-    joint->copies = item->copies;
     def.name = name;
     def.parent = parent;
     def.origin = origin;
@@ -126,33 +128,34 @@ static const char *link_name(kki_mjcf *m, const char *body, int number) {
     return kki_mjcf_free_name(m, KKI_MJCF_FRAME_NAME, kki_mjcf_join(m, body, suffix));
 }
 
-static bool is_free(kki_mjcf *m, const kki_mjcf_item *item) {
-    return m->joint[item->made].type == KK_JOINT_FREE;
+static void note_free(kki_mjcf_body *body, const kki_mjcf_joint *joint) {
+    if (joint->type == KK_JOINT_FREE && body->free_joint == KKI_XML_NONE) {
+        body->free_joint = joint->node;
+    }
 }
 
-static void check_free(kki_mjcf *m, const kki_mjcf_body *body, const kki_mjcf_item *item, int count) {
-    if (is_free(m, item) && (body->parent != 0 || count > 1)) {
-        kki_mjcf_report(m, KKI_ERROR, KK_INVALID_MODEL, item->node, NULL,
+static void check_free(kki_mjcf *m, const kki_mjcf_body *body) {
+    if (body->free_joint != KKI_XML_NONE && (body->parent != 0 || body->joint_count > 1)) {
+        kki_mjcf_report(m, KKI_ERROR, KK_INVALID_MODEL, body->free_joint, NULL,
                         "a free joint must be the only joint of a body in the world; move it there");
     }
 }
 
 static void add_chain(kki_mjcf *m, int index) {
     kki_mjcf_body body = m->body[index];
-    int count = 0, number = 0, parent = m->body[body.parent].id;
-    for (int i = body.first[KKI_MJCF_IS_JOINT]; i >= 0; i = m->item[i].next) {
-        count++;
-    }
+    const int count = body.joint_count;
+    int number = 0, parent = m->body[body.parent].id;
     kk_transform X = body.place->X_PB;
     const kk_origin origin = kki_origin_of_node(m->xml, body.node);
     for (int i = body.first[KKI_MJCF_IS_JOINT]; i >= 0 && m->status == KK_OK; i = m->item[i].next) {
         const char *name = ++number == count ? body.name : link_name(m, body.name, number);
         parent = add_link(m, &m->item[i], name, parent, X, origin);
         if (m->status == KK_OK) {
-            check_free(m, &body, &m->item[i], count);
+            note_free(&m->body[index], &m->joint[m->item[i].made]);
         }
         X = kk_transform_identity();
     }
+    check_free(m, &m->body[index]);
     if (count == 0) {
         kk_body_def def = kk_body_def_default();
         def.name = body.name;
@@ -172,27 +175,32 @@ static void add_chain(kki_mjcf *m, int index) {
 static void check_mocap(kki_mjcf *m, const kki_mjcf_body *body) {
     const kki_mjcf_at at = kki_mjcf_element_here(m, body->node);
     if (kki_mjcf_truth(&at, "mocap", false)) {
-        kki_mjcf_report(m, KKI_NOTE, KK_OK, body->node, "mocap", "the mocap body '%s' is a fixed one here", body->name);
+        kki_mjcf_report(m, KKI_NOTE, KK_OK, body->node, "mocap", "the mocap body '%s' is a fixed one here",
+                        body->name ? body->name : "");
     }
 }
 
 // ---- sites
 
+static kk_transform read_site(kki_mjcf *m, const kki_mjcf_item *item) {
+    const kki_mjcf_at at = kki_mjcf_element_of_class(m, item->node, KKI_MJCF_OF_SITE, item->class);
+    kk_transform pose = kki_mjcf_pose(&at);
+    double length;
+    kki_mjcf_fromto(&at, &pose, &length);
+    return kk_transform_mul(*item->frame, pose);
+}
+
 static void add_sites(kki_mjcf *m, const kki_mjcf_body *body) {
     for (int i = body->first[KKI_MJCF_IS_SITE]; i >= 0 && m->status == KK_OK; i = m->item[i].next) {
         kki_mjcf_item *item = &m->item[i];
-        const kki_mjcf_at at = kki_mjcf_element_of_class(m, item->node, KKI_MJCF_OF_SITE, item->class);
         kk_frame_def def = kk_frame_def_default();
-        kk_transform pose = kki_mjcf_pose(&at);
-        double length;
-        kki_mjcf_fromto(&at, &pose, &length);
+        def.placement = read_site(m, item);
         const bool is_taken = item->name && kki_mjcf_name_get(m, KKI_MJCF_FRAME_NAME, item->name) >= 0;
         def.name = kki_mjcf_free_name(m, KKI_MJCF_FRAME_NAME,
                                       is_taken     ? kki_mjcf_join(m, item->name, "_site")
                                       : item->name ? item->name
                                                    : "site");
         def.body = body->id;
-        def.placement = kk_transform_mul(*item->frame, pose);
         def.origin = kki_origin_of_node(m->xml, item->node);
         kki_mjcf_stop(m, kk_spec_add_frame(m->loader->spec, &def, &item->made, &m->error));
         if (is_taken) {
@@ -249,9 +257,23 @@ static void sum_trees(kki_mjcf *m) {
     }
 }
 
+static void reserve(kki_mjcf *m) {
+    int bodies = m->body_count, joints = 0, geoms = 0;
+    for (int i = 1; i < m->body_count; i++) {
+        bodies += m->body[i].joint_count > 1 ? m->body[i].joint_count - 1 : 0;
+        joints += m->body[i].joint_count;
+    }
+    for (int i = 0; i < m->item_count; i++) {
+        geoms += kki_xml_is(m->xml, m->item[i].node, "geom");
+    }
+    kki_mjcf_stop(m, kki_spec_reserve(m->loader->spec, bodies, geoms));
+    KKI_MJCF_RESERVE(m, joint, joints);
+    KKI_MJCF_RESERVE(m, geom, geoms);
+}
+
 void kki_mjcf_bodies(kki_mjcf *m) {
     name_all(m);
-    kki_mjcf_stop(m, kki_spec_reserve(m->loader->spec, m->body_count, 0));
+    reserve(m);
     for (int i = 0; i < m->body_count && m->status == KK_OK; i++) {
         if (i > 0) {
             add_chain(m, i);
@@ -266,4 +288,86 @@ void kki_mjcf_bodies(kki_mjcf *m) {
         set_total_mass(m);
         sum_trees(m);
     }
+}
+
+// ---- in a check
+
+/// Whether an <inertial> stands in the body's element, with the frames in it but not the bodies.
+static bool has_inertial(const kki_xml *xml, int32_t body) {
+    int32_t node = body;
+    do {
+        const bool is_inner = node != body && kki_xml_is(xml, node, "body");
+        if (kki_xml_is(xml, node, "inertial")) {
+            return true;
+        }
+        if (!is_inner && xml->node[node].first_child != KKI_XML_NONE) {
+            node = xml->node[node].first_child;
+            continue;
+        }
+        while (node != body && xml->node[node].next == KKI_XML_NONE) {
+            node = xml->node[node].parent;
+        }
+        node = node == body ? node : xml->node[node].next;
+    } while (node != body);
+    return false;
+}
+
+void kki_mjcf_try_body(kki_mjcf *m, int body) {
+    m->body[body].is_weighed = is_from_geoms(m, body, has_inertial(m->xml, m->body[body].node));
+}
+
+static void try_joint(kki_mjcf *m, kki_mjcf_body *body, kki_mjcf_item *item) {
+    kki_mjcf_joint *joint = KKI_MJCF_PUSH(m, joint);
+    kk_joint_def def;
+    kk_vec3 anchor;
+    if (!joint) {
+        return;
+    }
+    kki_mjcf_joint_read(m, item, joint, &def, &anchor);
+    note_free(body, joint);
+    joint->name = item->name;
+    item->made = m->joint_count - 1;
+    if (!item->name) {
+        m->q_left_out += joint->copies * kki_mjcf_joint_nq(joint->type);
+        m->v_left_out += joint->copies * kki_mjcf_joint_nv(joint->type);
+        m->joint_count--;
+    }
+}
+
+void kki_mjcf_try_item(kki_mjcf *m, int body, int index, int what) {
+    kki_mjcf_item *item = &m->item[index];
+    kk_inertia part;
+    switch (what) {
+    case KKI_MJCF_IS_JOINT: try_joint(m, &m->body[body], item); break;
+    case KKI_MJCF_IS_GEOM: kki_mjcf_geom_read(m, item, body, m->body[body].is_weighed, &part); break;
+    default:
+        read_site(m, item);
+        item->made = 0; // of the stand-in
+        break;
+    }
+    m->item_count -= item->name ? 0 : 1;
+}
+
+void kki_mjcf_try_end(kki_mjcf *m, int index) {
+    const kki_mjcf_body *body = &m->body[index];
+    check_mocap(m, body);
+    check_free(m, body);
+    // where geoms may take its place it is not said that it will be read
+    if (body->inertial != KKI_XML_NONE && m->set.inertia != KKI_MJCF_INERTIA_TRUE) {
+        const kki_mjcf_at at = kki_mjcf_element_here(m, body->inertial);
+        inertia_in(&at, *body->inertial_frame);
+    }
+    const bool has_more = body->name || kki_xml_first(m->xml, body->node, "karakuri") != KKI_XML_NONE;
+    if (!has_more && index == m->body_count - 1) {
+        m->body_count--;
+        m->bodies_left_out++;
+    }
+}
+
+void kki_mjcf_stand_in(kki_mjcf *m) {
+    kk_frame_def frame = kk_frame_def_default();
+    frame.name = "site";
+    const kk_shape_def shape = kk_shape_def_default();
+    kki_mjcf_stop(m, kk_spec_add_frame(m->loader->spec, &frame, NULL, &m->error));
+    kki_mjcf_stop(m, kk_spec_add_shape(m->loader->spec, &shape, NULL, &m->error));
 }

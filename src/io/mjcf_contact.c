@@ -86,6 +86,9 @@ static kk_material_def material_of(const kki_mjcf_contact *c, bool is_pair) {
 
 /// The material of these parameters, made where there is none. Equal parameters of a rigid material share one.
 static int find_material(kki_mjcf *m, const kki_mjcf_contact *contact, bool is_pair, kk_origin origin) {
+    if (m->is_check) {
+        return 0;
+    }
     kki_mjcf_contact c = *contact;
     kk_material_def def = material_of(&c, is_pair);
     c.mass = __builtin_isinf(def.stiffness) ? 0 : c.mass;

@@ -36,10 +36,13 @@ static const char *name_of(const kki_xml *xml, int32_t attribute) {
     return kki_xml_string(xml, xml->attribute[attribute].name);
 }
 
-/// A list of its own with room for `more`.
+/// A list of its own with room for `more`. It doubles, as a class may be written in many elements.
 static bool own_list(kki_mjcf *m, kki_mjcf_list *list, int more) {
-    const int room = list->count + more;
-    int32_t *copy = kki_pool_take(&m->pool, (size_t)(room > 0 ? room : 1) * sizeof *copy);
+    if (list->room - list->count >= more) {
+        return true;
+    }
+    const int room = 2 * list->count + more;
+    int32_t *copy = kki_pool_take(&m->pool, (size_t)room * sizeof *copy);
     if (!copy) {
         kki_mjcf_stop(m, KK_OUT_OF_MEMORY);
         return false;
@@ -63,14 +66,23 @@ static bool may_be_shorter(const char *name) {
     return false;
 }
 
+/// Whether nothing is left of an attribute behind another of its name.
+static bool is_covered(const kki_mjcf *m, int32_t older, int32_t newer) {
+    return !may_be_shorter(name_of(m->xml, newer)) ||
+           kki_count_numbers(&m->reader, newer) >= kki_count_numbers(&m->reader, older);
+}
+
+/// The newest of a name stands last.
 static void put_attribute(const kki_mjcf *m, kki_mjcf_list *list, int32_t attribute) {
-    for (int i = 0; i < list->count && !may_be_shorter(name_of(m->xml, attribute)); i++) {
-        if (strcmp(name_of(m->xml, list->attribute[i]), name_of(m->xml, attribute)) == 0) {
-            list->attribute[i] = attribute;
-            return;
+    int kept = 0;
+    for (int i = 0; i < list->count; i++) {
+        const bool is_same = strcmp(name_of(m->xml, list->attribute[i]), name_of(m->xml, attribute)) == 0;
+        if (!is_same || !is_covered(m, list->attribute[i], attribute)) {
+            list->attribute[kept++] = list->attribute[i];
         }
     }
-    list->attribute[list->count++] = attribute;
+    list->attribute[kept] = attribute;
+    list->count = kept + 1;
 }
 
 static const kki_mjcf_element *table_of(int what, const char *name) {
@@ -120,12 +132,15 @@ static int open_class(kki_mjcf *m, int32_t node, int parent) {
                         name);
         return known;
     }
-    const kki_mjcf_class above = m->class[parent < 0 ? 0 : parent];
     kki_mjcf_class *made = KKI_MJCF_PUSH(m, class);
     if (!made) {
         return 0;
     }
-    *made = above;
+    kki_mjcf_class *above = &m->class[parent < 0 ? 0 : parent];
+    for (int i = 0; i < KKI_MJCF_TEMPLATES; i++) {
+        above->list[i].room = 0; // two have it now
+    }
+    *made = *above;
     made->name = name;
     kki_mjcf_name_set(m, KKI_MJCF_CLASS, name, m->class_count - 1);
     return m->class_count - 1;

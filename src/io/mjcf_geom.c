@@ -182,6 +182,9 @@ static int look_of(const kki_mjcf_at *at) {
     if (kki_mjcf_numbers(at, "rgba", 4, 4, colour) != 4) {
         return look;
     }
+    if (m->is_check) {
+        return look;
+    }
     const int32_t attribute = kki_mjcf_find(at, "rgba");
     const char *text = kki_xml_string(m->xml, m->xml->attribute[attribute].value);
     const int known = kki_mjcf_name_get(m, KKI_MJCF_LOOK + KKI_MJCF_NUMBERED, text); // one look for one text
@@ -257,6 +260,12 @@ static kk_shape_def shape_of(const geom *g) {
 static void add_shape(geom *g, kki_mjcf_item *item, int body) {
     kki_mjcf *m = g->at.m;
     kk_shape_def def = shape_of(g);
+    kki_mjcf_contact contact;
+    kki_mjcf_contact_read(&g->at, 3, &contact);
+    if (m->is_check) {
+        item->made = 0; // of the stand-in
+        return;
+    }
     def.name = item->name;
     def.body = m->body[body].id;
     if (kki_mjcf_stop(m, kk_spec_add_shape(m->loader->spec, &def, &item->made, &m->error)) != KK_OK) {
@@ -264,9 +273,7 @@ static void add_shape(geom *g, kki_mjcf_item *item, int body) {
     }
     kki_mjcf_geom *record = KKI_MJCF_PUSH(m, geom);
     if (record) {
-        record->shape = item->made;
-        record->body = body;
-        kki_mjcf_contact_read(&g->at, 3, &record->contact);
+        *record = (kki_mjcf_geom){item->made, body, contact};
     }
 }
 

@@ -107,7 +107,7 @@ void kki_mjcf_joint_read(kki_mjcf *m, const kki_mjcf_item *item, kki_mjcf_joint 
     // <freejoint> takes nothing from classes
     const kki_mjcf_at at = is_free ? kki_mjcf_element_here(m, item->node)
                                    : kki_mjcf_element_of_class(m, item->node, KKI_MJCF_OF_JOINT, item->class);
-    *joint = (kki_mjcf_joint){.node = item->node};
+    *joint = (kki_mjcf_joint){.node = item->node, .copies = item->copies};
     joint->type = is_free ? KK_JOINT_FREE : (kk_joint_type)kki_mjcf_word(&at, "type", types, KK_JOINT_HINGE);
     *def = kk_joint_def_default();
     def->type = joint->type;

@@ -18,7 +18,7 @@ static kk_status add_bodies(kki_mjcf *m, kki_urdf *u) {
         const kki_mjcf_body *b = &m->body[i];
         u->link[i - 1] =
             (kki_urdf_link){.node = b->node, .name = b->name, .parent_joint = -1, .body = b->id, .has_karakuri = true};
-        status = kki_name_table_set(&u->links, b->name, i - 1);
+        status = b->name ? kki_name_table_set(&u->links, b->name, i - 1) : KK_OK; // all have one but in a check
     }
     for (int i = 0; i < m->joint_count && status == KK_OK; i++) {
         const kki_mjcf_joint *j = &m->joint[i];

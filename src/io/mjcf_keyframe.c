@@ -8,8 +8,8 @@
 #include "base/allocator.h"
 #include "io/mjcf.h"
 
-static int64_t sum_of(const kki_mjcf *m, int (*size)(kk_joint_type)) {
-    int64_t sum = 0;
+static int64_t sum_of(const kki_mjcf *m, int64_t left_out, int (*size)(kk_joint_type)) {
+    int64_t sum = left_out;
     for (int i = 0; i < m->joint_count; i++) {
         sum += m->joint[i].copies * size(m->joint[i].type);
     }
@@ -87,7 +87,7 @@ static double *read_array(kki_mjcf *m, int32_t node, const char *name, int64_t w
     *is_wrong = true;
     if (values && !m->is_cut) {
         // keyframes alone, for another file to include, are no mistake
-        const bool is_fragment = m->body_count == 1;
+        const bool is_fragment = m->body_count + m->bodies_left_out == 1;
         kki_mjcf_report(m, is_fragment ? KKI_WARNING : kki_fault(m->loader), is_fragment ? KK_OK : KK_SIZE_MISMATCH,
                         node, name, "%s of the keyframe has %d numbers where the model has %d; %s", name, (int)count,
                         (int)wanted, is_fragment ? "it is left out" : "correct it");
@@ -112,19 +112,22 @@ static void release(const kki_mjcf *m, double *array, int64_t count) {
 static void try_key(kki_mjcf *m, int32_t node) {
     const kki_mjcf_at at = kki_mjcf_element_here(m, node);
     const char *const name[3] = {"qpos", "qvel", "ctrl"};
-    const int64_t wanted[3] = {sum_of(m, kki_mjcf_joint_nq), sum_of(m, kki_mjcf_joint_nv),
+    const int64_t wanted[3] = {sum_of(m, m->q_left_out, kki_mjcf_joint_nq), sum_of(m, m->v_left_out, kki_mjcf_joint_nv),
                                m->control_count + m->controls_left_out};
     bool is_wrong = false;
     for (int i = 0; i < 3; i++) {
         release(m, read_array(m, node, name[i], wanted[i], &is_wrong), wanted[i]);
     }
-    kki_mjcf_number(&at, "time", 0);
-    kki_mjcf_name_put(m, KKI_MJCF_KEY, kki_mjcf_own_name(m, node), 0, node);
+    if (!is_wrong) {
+        kki_mjcf_number(&at, "time", 0);
+        kki_mjcf_name_put(m, KKI_MJCF_KEY, kki_mjcf_own_name(m, node), 0, node);
+    }
 }
 
 static void read_key(kki_mjcf *m, int32_t node) {
     const kki_mjcf_at at = kki_mjcf_element_here(m, node);
-    const int nq = (int)sum_of(m, kki_mjcf_joint_nq), nv = (int)sum_of(m, kki_mjcf_joint_nv), nu = m->control_count;
+    const int nq = (int)sum_of(m, 0, kki_mjcf_joint_nq), nv = (int)sum_of(m, 0, kki_mjcf_joint_nv),
+              nu = m->control_count;
     const int actuators = kk_spec_actuator_count(m->loader->spec);
     bool is_wrong = false;
     double *qpos = read_array(m, node, "qpos", nq, &is_wrong), *qvel = read_array(m, node, "qvel", nv, &is_wrong);
@@ -166,7 +169,7 @@ void kki_mjcf_keyframe(kki_mjcf *m, int32_t section) {
     for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
          c = kki_xml_next(m->xml, c, NULL)) {
         if (kki_mjcf_is_read(m, "keyframe", c)) {
-            (m->is_short ? try_key : read_key)(m, c);
+            (m->is_short || m->is_check ? try_key : read_key)(m, c);
         }
     }
 }

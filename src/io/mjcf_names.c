@@ -56,7 +56,7 @@ static kki_mjcf_name *slot_of(const kki_mjcf_names *names, int kind, const char 
 static bool grow(kki_mjcf *m) {
     enum { FIRST_ROOM = 256 };
     kki_mjcf_names *old = &m->names;
-    if (2 * old->count < old->room) {
+    if (4 * old->count < 3 * old->room) {
         return true;
     }
     kki_mjcf_names larger = {.count = old->count, .room = old->room ? 2 * old->room : FIRST_ROOM};
@@ -175,7 +175,7 @@ int kki_mjcf_refer_name(kki_mjcf *m, int32_t node, const char *attribute, kki_mj
     m->is_lost = false;
     int found = m->suffix[0] ? find_name(m, kind, kki_mjcf_join(m, name, m->suffix)) : -1;
     found = found < 0 && !m->is_lost ? find_name(m, kind, name) : found;
-    if (found < 0 && !m->is_lost) {
+    if (found < 0 && !m->is_lost && m->status == KK_OK) { // without memory nothing is found
         kki_mjcf_report(m, kki_fault(m->loader), KK_NOT_FOUND, node, attribute,
                         "<%s> refers to %s '%s', and there is none of that name; check its spelling",
                         kki_xml_name(m->xml, node), kind_texts[kind], kki_shorten_string(name).text);
@@ -297,7 +297,18 @@ static void read_copies(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
     m->series = NULL;
 }
 
+/// What nothing can refer to.
+static void forget_made(kk_spec *spec) {
+    spec->npair = spec->nexclude = spec->nloop = spec->ncoupling = spec->nsensor = 0;
+    while (spec->nactuator > 0 && !spec->actuator[spec->nactuator - 1].name) {
+        spec->nactuator--;
+    }
+}
+
 void kki_mjcf_each_copy(kki_mjcf *m, int32_t node, kki_mjcf_reader *read) {
     read_copies(m, node, read);
     m->is_lost = false;
+    if (m->is_check) {
+        forget_made(m->loader->spec);
+    }
 }

@@ -237,25 +237,30 @@ kk_status kki_mjcf_stop(kki_mjcf *m, kk_status status) {
     return m->status;
 }
 
+void kki_mjcf_reserve(kki_mjcf *m, void **array, int count, int *room, size_t size, int wanted) {
+    if (wanted <= *room || m->status != KK_OK) {
+        return;
+    }
+    void *moved = count < KKI_SPEC_MAX_ITEMS ? kki_allocate_array(&m->loader->allocator, (size_t)wanted, size) : NULL;
+    if (!moved) {
+        kki_mjcf_stop(m, count < KKI_SPEC_MAX_ITEMS ? KK_OUT_OF_MEMORY : KK_LIMIT_EXCEEDED);
+        return;
+    }
+    if (*array) {
+        memcpy(moved, *array, (size_t)count * size);
+        kki_release_array(&m->loader->allocator, *array, (size_t)*room, size);
+    }
+    *array = moved;
+    *room = wanted;
+}
+
 void *kki_mjcf_push(kki_mjcf *m, void **array, int *count, int *room, size_t size) {
     enum { FIRST_ROOM = 64 };
+    if (*count == *room) {
+        kki_mjcf_reserve(m, array, *count, room, size, *room < FIRST_ROOM ? FIRST_ROOM : *room + *room / 2);
+    }
     if (m->status != KK_OK) {
         return NULL;
-    }
-    if (*count == *room) {
-        const int larger = *room ? 2 * *room : FIRST_ROOM;
-        void *moved =
-            *count < KKI_SPEC_MAX_ITEMS ? kki_allocate_array(&m->loader->allocator, (size_t)larger, size) : NULL;
-        if (!moved) {
-            kki_mjcf_stop(m, *count < KKI_SPEC_MAX_ITEMS ? KK_OUT_OF_MEMORY : KK_LIMIT_EXCEEDED);
-            return NULL;
-        }
-        if (*array) {
-            memcpy(moved, *array, (size_t)*count * size);
-            kki_release_array(&m->loader->allocator, *array, (size_t)*room, size);
-        }
-        *array = moved;
-        *room = larger;
     }
     void *place = (char *)*array + (size_t)(*count)++ * size;
     memset(place, 0, size);

@@ -77,6 +77,11 @@ static void add_item(kki_mjcf *m, const level *at, int32_t node, int what, kki_m
     item->copies = copies_at(at);
     item->name = suffixed(m, kind, node, at);
     kki_mjcf_name_put(m, kind, item->name, index, node);
+    body->joint_count += what == KKI_MJCF_IS_JOINT;
+    if (m->is_check) {
+        kki_mjcf_try_item(m, at->body, index, what);
+        return;
+    }
     if (body->first[what] < 0) {
         body->first[what] = index;
     } else {
@@ -126,13 +131,16 @@ static void open_body(walker *w, const level at, int32_t node) {
     if (!body) {
         return;
     }
-    *body = (kki_mjcf_body){.node = node, .parent = at.body, .first = {-1, -1, -1}, .inertial = KKI_XML_NONE};
-    body->place = kki_mjcf_keep(m, &place, sizeof place);
+    *body = (kki_mjcf_body){.node = node, .parent = at.body, .first = {-1, -1, -1}};
+    body->inertial = body->free_joint = KKI_XML_NONE;
+    body->place = m->is_check ? &m->still : kki_mjcf_keep(m, &place, sizeof place);
     const int index = m->body_count - 1;
     const char *name = suffixed(m, KKI_MJCF_BODY, node, &at);
     m->body[index].name = name;
     kki_mjcf_name_put(m, KKI_MJCF_BODY, name, index, node);
-    if (name) {
+    if (m->is_check) {
+        kki_mjcf_try_body(m, index);
+    } else if (name) {
         kki_mjcf_name_set(m, KKI_MJCF_FRAME_NAME, name, 0);
     }
     level made = below(&at, m->xml, node, kki_mjcf_class_of(m, node, "childclass", at.class));
@@ -276,6 +284,9 @@ static void close_level(walker *w) {
     const bool is_left_out = top->series && top->series->is_left_out;
     if (rest == 0 || m->loader->diagnostics->has_error) {
         w->count--;
+        if (m->is_check && top->node == m->body[top->body].node) {
+            kki_mjcf_try_end(m, top->body);
+        }
         return;
     }
     m->copied += size * (is_left_out ? rest * (copies_at(top) / top->count) : copies_at(top));
@@ -288,8 +299,25 @@ static void close_level(walker *w) {
     }
 }
 
+/// What the element will make but for copies: arrays that grow touch more memory than they keep.
+static void reserve(kki_mjcf *m, int32_t worldbody) {
+    const int64_t end = worldbody + subtree_size(m->xml, worldbody);
+    int bodies = m->body_count, items = m->item_count;
+    for (int32_t i = worldbody; i < end; i++) {
+        const char *name = kki_xml_name(m->xml, i);
+        bodies += strcmp(name, "body") == 0;
+        items += strcmp(name, "geom") == 0 || strcmp(name, "joint") == 0 || strcmp(name, "site") == 0 ||
+                 strcmp(name, "freejoint") == 0;
+    }
+    KKI_MJCF_RESERVE(m, body, bodies);
+    KKI_MJCF_RESERVE(m, item, items);
+}
+
 void kki_mjcf_walk(kki_mjcf *m, int32_t worldbody) {
     walker w = {.m = m};
+    if (!m->is_check) {
+        reserve(m, worldbody);
+    }
     const level world = {.node = worldbody,
                          .next = kki_xml_first(m->xml, worldbody, NULL),
                          .class = kki_mjcf_class_of(m, worldbody, "childclass", 0),

@@ -87,11 +87,6 @@ static void tune_servos(const tuner *t) {
                             "dampratio has no effect with a site; write kv");
             continue;
         }
-        if (def->gain < 0) {
-            kki_mjcf_report(t->m, kki_fault(t->m->loader), KK_INVALID_ARGUMENT, servo->node, "kp",
-                            "kp is negative, so no damping has the ratio of dampratio; write a positive kp");
-            continue;
-        }
         def->bias[2] = -servo->ratio * 2 * kk_sqrt(def->gain * reflected(t, def));
     }
 }

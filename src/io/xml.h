@@ -79,6 +79,8 @@ kki_xml_limits kki_xml_limits_default(void);
 kk_status kki_xml_parse(const char *file, const char *text, size_t length, const kki_xml_limits *limits,
                         const kk_allocator *allocator, kki_xml **xml, kk_error *error);
 void kki_xml_free(kki_xml *xml);
+/// Memory that a tree takes.
+size_t kki_xml_bytes(const kki_xml *xml);
 
 // ---- walking
 

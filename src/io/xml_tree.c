@@ -44,6 +44,15 @@ void kki_xml_free(kki_xml *xml) {
     kki_release(&a, xml, sizeof *xml);
 }
 
+size_t kki_xml_bytes(const kki_xml *xml) {
+    size_t bytes = sizeof *xml + (size_t)xml->source_capacity * sizeof *xml->source + xml->string_capacity;
+    for (int32_t i = 0; i < xml->source_count; i++) {
+        bytes += xml->source[i].block_size;
+    }
+    return bytes + (size_t)xml->node_capacity * sizeof *xml->node +
+           (size_t)xml->attribute_capacity * sizeof *xml->attribute;
+}
+
 /// Moves an array to a larger block; the old one stays on failure.
 static kk_status enlarge(kki_xml *xml, void **array, size_t size, size_t count, size_t old_capacity, size_t capacity) {
     if (capacity > LARGEST_SIZE) {

@@ -377,7 +377,7 @@ static kk_status move_to(kk_spec *spec, void **items, int *room, int count, size
     return KK_OK;
 }
 
-/// Makes room for one more item in an array of `count` items; doubles it, so that adding n items costs O(n).
+/// Makes room for one more item in an array of `count` items, and for half as many again, so that adding n costs O(n).
 static kk_status grow(kk_spec *spec, void **items, int *room, int count, size_t item_size, const char *kind,
                       kk_error *error) {
     if (count < *room) {
@@ -387,7 +387,7 @@ static kk_status grow(kk_spec *spec, void **items, int *room, int count, size_t 
         return kki_error_set(error, KK_LIMIT_EXCEEDED, "the spec already has %d of the kind %s, the most allowed",
                              count, kind);
     }
-    const int new_room = *room ? 2 * *room : 16;
+    const int new_room = *room < 16 ? 16 : *room + *room / 2;
     return move_to(spec, items, room, count, item_size, new_room) == KK_OK
                ? KK_OK
                : kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for %d of the kind %s", new_room, kind);
@@ -509,6 +509,13 @@ kk_status kki_spec_adopt_mesh(kk_spec *spec, const kk_mesh_def *def, kki_mesh *m
 }
 
 // ---- creation
+
+void kki_spec_set_allocator(kk_spec *spec, const kk_allocator *allocator) {
+    spec->allocator = *allocator;
+    for (kki_adopted_mesh *link = spec->adopted; link; link = link->next) {
+        link->mesh->allocator = *allocator;
+    }
+}
 
 static kk_status add_first_items(kk_spec *spec) {
     kk_body_def world = kk_body_def_default();

@@ -34,6 +34,9 @@ struct kk_spec {
 /// @param def  name, file, scale, origin; the rest is taken from the mesh
 kk_status kki_spec_adopt_mesh(kk_spec *spec, const kk_mesh_def *def, kki_mesh *mesh, int *id, kk_error *error);
 
+/// For a spec that was made with an allocator round this one: what it has is this one's from now on.
+void kki_spec_set_allocator(kk_spec *spec, const kk_allocator *allocator);
+
 /// Room for so many in all, where it is known beforehand: growing would touch twice the memory.
 kk_status kki_spec_reserve(kk_spec *spec, int bodies, int shapes);
 
