@@ -521,6 +521,65 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     }
 }
 
+// ---- histories: some rows at a time, because a sum waits for its last addition
+
+/// @param count  a constant
+BODY void dot_rows(int n, int count, double *const *rows, const double *x, double *out) {
+    quad sum[4];
+    for (int j = 0; j < count; j++) {
+        sum[j] = spread(0);
+    }
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int j = 0; j < count; j++) {
+            sum[j] += *(const quad *)(rows[j] + i) * *(const quad *)(x + i);
+        }
+    }
+    for (int j = 0; j < count; j++) {
+        for (int k = i; k < n; k++) {
+            sum[j][k & 3] += rows[j][k] * x[k];
+        }
+        out[j] = (sum[j][0] + sum[j][1]) + (sum[j][2] + sum[j][3]);
+    }
+}
+
+BODY void dots_body(int n, int count, double *const *rows, const double *x, double *out) {
+    int j = 0;
+    for (; j + 4 <= count; j += 4) {
+        dot_rows(n, 4, rows + j, x, out + j);
+    }
+    for (; j < count; j++) {
+        dot_rows(n, 1, rows + j, x, out + j);
+    }
+}
+
+/// @param count  a constant
+BODY void subtract_rows(int n, int count, double *const *rows, const double *f, double *x) {
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        quad sum = *(const quad *)(x + i);
+        for (int j = 0; j < count; j++) {
+            sum -= f[j] * *(const quad *)(rows[j] + i);
+        }
+        *(quad *)(x + i) = sum;
+    }
+    for (; i < n; i++) {
+        for (int j = 0; j < count; j++) {
+            x[i] -= f[j] * rows[j][i];
+        }
+    }
+}
+
+BODY void subtract_body(int n, int count, double *const *rows, const double *f, double *x) {
+    int j = 0;
+    for (; j + 4 <= count; j += 4) {
+        subtract_rows(n, 4, rows + j, f + j, x);
+    }
+    for (; j < count; j++) {
+        subtract_rows(n, 1, rows + j, f + j, x);
+    }
+}
+
 // ---- for every instruction set
 
 #define DEFINE(suffix, attribute)                                                                                  \
@@ -549,6 +608,12 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     attribute static void combine_##suffix(const double *T, const double *w, size_t stride, int rows, double *Y) { \
         combine_body(T, w, stride, rows, Y);                                                                       \
     }                                                                                                              \
+    attribute static void dots_##suffix(int n, int count, double *const *rows, const double *x, double *out) {     \
+        dots_body(n, count, rows, x, out);                                                                         \
+    }                                                                                                              \
+    attribute static void subtract_##suffix(int n, int count, double *const *rows, const double *f, double *x) {   \
+        subtract_body(n, count, rows, f, x);                                                                       \
+    }                                                                                                              \
     static const kki_sparse_kernels table_##suffix = {                                                             \
         .velocity = velocity_##suffix,                                                                             \
         .motion = motion_##suffix,                                                                                 \
@@ -558,6 +623,8 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
         .assemble = assemble_##suffix,                                                                             \
         .factor = factor_##suffix,                                                                                 \
         .solve = solve_##suffix,                                                                                   \
+        .dots = dots_##suffix,                                                                                     \
+        .subtract = subtract_##suffix,                                                                             \
         .certify = kki_sparse_certify_##suffix,                                                                    \
     };
 
