@@ -37,7 +37,7 @@ typedef struct kk_step_options {
     double
         tolerance; ///< m/s, or relative to the fastest row above 1 m/s; a step whose residual is larger fails; 0: 1e-9
     int max_sweeps; ///< block Gauss-Seidel; 0: the solver's own choice (openhrp 120, springhead 15, kuroda 1000 descents)
-    /// Newton iterations of an island, at most: of many bodies in all, else from a start. A step that this leaves above the tolerance is
+    /// Newton iterations of an island, at most: of many bodies in all of a step, else from a start. A step that this leaves above the tolerance is
     /// taken as it is, and the report says so (cut_short, residual, worst_body). 0: as many as it takes, and then it fails
     int max_newton;
     int budget; ///< > 0: this many sweeps and nothing else, and no failure for the residual: real-time mode

@@ -57,36 +57,63 @@ BODY void step_contacts(const kki_bundle *b, const quad *u, const quad *l, quad 
     x[2] = pick(inside, a2, s * b2);
 }
 
-BODY void sweep_bundle(kki_bundle *b, int32_t none, double *z) {
+/// A bundle under way: its bodies and their rows' velocities.
+typedef struct {
+    quad a[6], c[6], u[3];
+} moving;
+
+BODY void read_bodies(const kki_bundle *b, const double *z, moving *m) {
     const quad *A = (const quad *)b->Y[0], *B = (const quad *)b->Y[1], *g = (const quad *)b->g,
-               *soft = (const quad *)b->soft;
-    quad *l = (quad *)b->lambda, a[6], c[6], u[3], x[3];
-    load(z, b->at[0], a);
-    load(z, b->at[1], c);
+               *soft = (const quad *)b->soft, *l = (const quad *)b->lambda;
+    load(z, b->at[0], m->a);
+    load(z, b->at[1], m->c);
     for (int r = 0; r < 3; r++) {
-        quad s = A[6 * r] * a[0], t = B[6 * r] * c[0];
+        quad s = A[6 * r] * m->a[0], t = B[6 * r] * m->c[0];
         for (int k = 1; k < 6; k++) {
-            s += A[6 * r + k] * a[k];
-            t += B[6 * r + k] * c[k];
+            s += A[6 * r + k] * m->a[k];
+            t += B[6 * r + k] * m->c[k];
         }
-        u[r] = (s + t) + (g[r] + soft[r] * l[r]);
+        m->u[r] = (s + t) + (g[r] + soft[r] * l[r]);
     }
-    step_contacts(b, u, l, x);
+}
+
+BODY void move_bodies(kki_bundle *b, const quad *x, moving *m, int32_t none, double *z) {
+    const quad *A = (const quad *)b->Y[0], *B = (const quad *)b->Y[1];
+    quad *l = (quad *)b->lambda;
     for (int r = 0; r < 3; r++) {
         const quad f = x[r] - l[r];
         l[r] = x[r];
         for (int k = 0; k < 6; k++) {
-            a[k] += A[6 * r + k] * f;
-            c[k] += B[6 * r + k] * f;
+            m->a[k] += A[6 * r + k] * f;
+            m->c[k] += B[6 * r + k] * f;
         }
     }
-    store(a, b->at[0], none, z);
-    store(c, b->at[1], none, z);
+    store(m->a, b->at[0], none, z);
+    store(m->c, b->at[1], none, z);
+}
+
+/// Bundles of one colour, which have no body in common, in turn: what one waits for the other does not.
+BODY void sweep_bundles(kki_bundle *b, int count, int32_t none, double *z) {
+    moving m[2];
+    quad x[2][3];
+    for (int i = 0; i < count; i++) {
+        read_bodies(&b[i], z, &m[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        step_contacts(&b[i], m[i].u, (const quad *)b[i].lambda, x[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        move_bodies(&b[i], x[i], &m[i], none, z);
+    }
 }
 
 BODY void sweep_body(kki_bundle *bundle, int count, int32_t none, double *z) {
-    for (int i = 0; i < count; i++) {
-        sweep_bundle(&bundle[i], none, z);
+    int i = 0;
+    for (; i + 1 < count; i += 2) {
+        sweep_bundles(&bundle[i], 2, none, z);
+    }
+    if (i < count) {
+        sweep_bundles(&bundle[i], 1, none, z);
     }
 }
 

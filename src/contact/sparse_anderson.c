@@ -14,8 +14,18 @@
 
 enum { DEPTH = KKI_SPARSE_HISTORY, LEAST_WAIT = 4, MOST_WAIT = 64 };
 
+/// Where few digits are asked for, a turn this many times the end's residual away from it is not soon the last.
+static const double FAR = 300, FEW_DIGITS = 1e-8;
+
+/// Whether a turn is worth its residual: every second one, far from the end of a short search every fourth, and there the last one, too.
+static bool is_judged(int turn, bool is_last, double residual, double enough) {
+    const bool few = enough >= FEW_DIGITS;
+    return turn == 0 || (few && is_last) || turn % (few && residual > FAR * enough ? 4 : 2) == 1;
+}
+
 typedef struct history {
     kki_sparse_history *h;
+    const kki_sparse_kernels *kernels;
     int n;                         ///< rows
     int count, next;               ///< differences there are, and where the next one goes
     bool has_last;                 ///< point and change of the last turn are known
@@ -39,8 +49,10 @@ static void remember(history *y, const double *x) {
         }
         y->count = y->count < DEPTH ? y->count + 1 : DEPTH;
         y->next = (at + 1) % DEPTH;
+        double product[DEPTH];
+        y->kernels->dots(y->n, y->count, h->df, df, product);
         for (int j = 0; j < y->count; j++) {
-            y->product[at * DEPTH + j] = y->product[j * DEPTH + at] = kki_sparse_dot(y->n, df, h->df[j]);
+            y->product[at * DEPTH + j] = y->product[j * DEPTH + at] = product[j];
         }
     }
     memcpy(h->last, x, sizeof *x * (size_t)y->n);
@@ -57,7 +69,6 @@ static bool combine(history *y, double *x) {
             a[i * m + j] = y->product[i * DEPTH + j];
         }
         a[i * m + i] = a[i * m + i] * (1 + 1e-10) + 1e-300;
-        b[i] = kki_sparse_dot(y->n, y->h->df[i], y->h->change);
     }
     if (m == 0) {
         return false;
@@ -66,13 +77,9 @@ static bool combine(history *y, double *x) {
         forget(y);
         return false;
     }
+    y->kernels->dots(y->n, m, y->h->df, y->h->change, b);
     kki_ldl_solve(m, a, b);
-    for (int j = 0; j < m; j++) {
-        const double *dx = y->h->dx[j], f = b[j];
-        for (int i = 0; i < y->n; i++) {
-            x[i] -= f * dx[i];
-        }
-    }
+    y->kernels->subtract(y->n, m, y->h->dx, b, x);
     return true;
 }
 
@@ -97,7 +104,7 @@ static double turn(kki_sparse_scratch *w, kki_sparse_iterate *it, int sweeps, kk
 void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best, double enough,
                          int limit, int length, kki_solver_stats *stats) {
     const kki_sparse_system *s = &w->system;
-    history y = {.h = &w->history, .n = s->nrow};
+    history y = {.h = &w->history, .kernels = s->kernels, .n = s->nrow};
     double before = __builtin_inf();
     bool is_leap = false; // the last λ was a combination
     kki_bundles_make(s->problem, s->soft, &w->bundles);
@@ -115,7 +122,7 @@ void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_spar
         }
         wait = is_leap && wait > LEAST_WAIT ? wait - 1 : wait;
         before = size;
-        if (k == 0 || k / length % 2) {
+        if (is_judged(k / length, k + length >= limit, best->residual, enough)) {
             kki_sparse_judge(s, it);
             if (it->residual < best->residual) {
                 kki_sparse_copy(s, it, best);

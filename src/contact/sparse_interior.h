@@ -50,6 +50,7 @@ typedef struct kki_inside {
     kki_inside_four *four; ///< [contacts / 4, rounded up]
     int32_t count, contacts;
     int32_t short_steps; ///< in a row
+    bool is_careful;     ///< aims less far
     double gap;          ///< mean of the products
 } kki_inside;
 

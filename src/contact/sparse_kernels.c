@@ -296,55 +296,71 @@ BODY void assemble_body(const kki_sparse_problem *p, const double *R, kki_sparse
 
 // ---- the factor
 
+/// That lane alone; none where there is no such lane.
+BODY mask lane(int k) {
+    return (mask){k == 0, k == 1, k == 2, k == 3} != 0;
+}
+
 /// Inverse of an n × n block by columns; with pivoting, for it need not be symmetric. Columns are treated as the rows of its transpose.
-BODY bool invert(const double *A, double *out, int n, int w, double *spare) {
-    quad *a = (quad *)spare, *x = (quad *)out;
-    memcpy(spare, A, sizeof(double) * (size_t)(4 * n * w));
-    memset(out, 0, sizeof(double) * (size_t)(4 * n * w));
-    for (int k = 0; k < n; k++) {
-        out[4 * k * w + k] = 1;
+/// @param order [n] scratch
+BODY bool invert(const quad *A, double *out, int n, int w, int32_t *order) {
+    quad *a = (quad *)out;
+    for (int c = 0; c < w; c++) {
+        for (int i = 0; i < n; i++) {
+            a[i * w + c] = A[i * w + c];
+        }
     }
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k + 1; i < n; i++) {
-            best = __builtin_fabs(spare[4 * i * w + k]) > __builtin_fabs(spare[4 * best * w + k]) ? i : best;
+            best = __builtin_fabs(out[4 * i * w + k]) > __builtin_fabs(out[4 * best * w + k]) ? i : best;
         }
+        order[k] = best;
         for (int c = 0; best != k && c < w; c++) {
-            const quad t = a[k * w + c], y = x[k * w + c];
+            const quad t = a[k * w + c];
             a[k * w + c] = a[best * w + c];
             a[best * w + c] = t;
-            x[k * w + c] = x[best * w + c];
-            x[best * w + c] = y;
         }
-        const double pivot = spare[4 * k * w + k];
+        const double pivot = out[4 * k * w + k];
         if (!(__builtin_fabs(pivot) > 1e-300)) {
             return false;
         }
+        // the column that is done with makes room for one of the inverse
         const double f = 1 / pivot;
         for (int c = 0; c < w; c++) {
-            a[k * w + c] *= f;
-            x[k * w + c] *= f;
+            a[k * w + c] = f * pick(lane(k - 4 * c), spread(1), a[k * w + c]);
         }
         for (int i = 0; i < n; i++) {
-            const double g = spare[4 * i * w + k];
+            const double g = out[4 * i * w + k];
             for (int c = 0; i != k && c < w; c++) {
-                a[i * w + c] -= g * a[k * w + c];
-                x[i * w + c] -= g * x[k * w + c];
+                a[i * w + c] = pick(lane(k - 4 * c), spread(0), a[i * w + c]) - g * a[k * w + c];
             }
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int i = 0; order[k] != k && i < n; i++) {
+            const double t = out[4 * i * w + k];
+            out[4 * i * w + k] = out[4 * i * w + order[k]];
+            out[4 * i * w + order[k]] = t;
         }
     }
     return true;
 }
 
-/// C −= A Bᵀ: A has m columns of wa vectors, B m columns of wb vectors, C n columns of wa vectors.
-BODY void subtract_product(const quad *A, int wa, const double *B, int wb, int n, int m, quad *C) {
-    for (int j = 0; j < n; j++) {
-        for (int k = 0; k < wa; k += 2) {
+/// `count` columns of A, which stay in registers, taken off all of C.
+BODY void subtract_columns(const quad *A, int wa, const double *B, int wb, int n, int count, quad *C) {
+    for (int k = 0; k < wa; k += 2) {
+        quad a[3][2];
+        for (int c = 0; c < count; c++) {
+            a[c][0] = A[c * wa + k];
+            a[c][1] = A[c * wa + k + 1];
+        }
+        for (int j = 0; j < n; j++) {
             quad s0 = C[j * wa + k], s1 = C[j * wa + k + 1];
-            for (int c = 0; c < m; c++) {
+            for (int c = 0; c < count; c++) {
                 const double f = B[4 * c * wb + j];
-                s0 -= f * A[c * wa + k];
-                s1 -= f * A[c * wa + k + 1];
+                s0 -= f * a[c][0];
+                s1 -= f * a[c][1];
             }
             C[j * wa + k] = s0;
             C[j * wa + k + 1] = s1;
@@ -352,19 +368,30 @@ BODY void subtract_product(const quad *A, int wa, const double *B, int wb, int n
     }
 }
 
-/// A ← A X, m columns of wa vectors; X m × m.
+/// C −= A Bᵀ: A has m columns of wa vectors, B m columns of wb vectors, C n columns of wa vectors.
+BODY void subtract_product(const quad *A, int wa, const double *B, int wb, int n, int m, quad *C) {
+    int c = 0;
+    for (; c + 3 <= m; c += 3) {
+        subtract_columns(A + c * wa, wa, B + 4 * c * wb, wb, n, 3, C);
+    }
+    for (; c < m; c++) {
+        subtract_columns(A + c * wa, wa, B + 4 * c * wb, wb, n, 1, C);
+    }
+}
+
+/// A ← A X, m columns of wa vectors; X m × m. @param spare [m] where m is more than six
 BODY void multiply_right(quad *A, int wa, const double *X, int wx, int m, quad *spare) {
-    memcpy(spare, A, sizeof(quad) * (size_t)(m * wa));
-    for (int j = 0; j < m; j++) {
-        for (int k = 0; k < wa; k += 2) {
-            quad s0 = {0, 0, 0, 0}, s1 = {0, 0, 0, 0};
-            for (int c = 0; c < m; c++) {
-                const double f = X[4 * j * wx + c];
-                s0 += f * spare[c * wa + k];
-                s1 += f * spare[c * wa + k + 1];
+    for (int k = 0; k < wa; k++) {
+        quad few[6], *old = m <= 6 ? few : spare;
+        for (int c = 0; c < m; c++) {
+            old[c] = A[c * wa + k];
+        }
+        for (int j = 0; j < m; j++) {
+            quad sum = X[4 * j * wx] * old[0];
+            for (int c = 1; c < m; c++) {
+                sum += X[4 * j * wx + c] * old[c];
             }
-            A[j * wa + k] = s0;
-            A[j * wa + k + 1] = s1;
+            A[j * wa + k] = sum;
         }
     }
 }
@@ -375,7 +402,7 @@ BODY bool eliminate(kki_sparse_factor *f, int k, int all_six) {
     const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4, from = s->column[k],
               end = s->column[k + 1];
     double *inverse = f->inverse + 8 * (size_t)s->own[k];
-    if (!invert(f->D + 8 * (size_t)s->own[k], inverse, m, wk, f->spare)) {
+    if (!invert((const quad *)f->D + 2 * (size_t)s->own[k], inverse, m, wk, (int32_t *)f->spare)) {
         return false;
     }
     for (int q = from; q < end; q++) {
@@ -494,6 +521,65 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     }
 }
 
+// ---- histories: some rows at a time, because a sum waits for its last addition
+
+/// @param count  a constant
+BODY void dot_rows(int n, int count, double *const *rows, const double *x, double *out) {
+    quad sum[4];
+    for (int j = 0; j < count; j++) {
+        sum[j] = spread(0);
+    }
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int j = 0; j < count; j++) {
+            sum[j] += *(const quad *)(rows[j] + i) * *(const quad *)(x + i);
+        }
+    }
+    for (int j = 0; j < count; j++) {
+        for (int k = i; k < n; k++) {
+            sum[j][k & 3] += rows[j][k] * x[k];
+        }
+        out[j] = (sum[j][0] + sum[j][1]) + (sum[j][2] + sum[j][3]);
+    }
+}
+
+BODY void dots_body(int n, int count, double *const *rows, const double *x, double *out) {
+    int j = 0;
+    for (; j + 4 <= count; j += 4) {
+        dot_rows(n, 4, rows + j, x, out + j);
+    }
+    for (; j < count; j++) {
+        dot_rows(n, 1, rows + j, x, out + j);
+    }
+}
+
+/// @param count  a constant
+BODY void subtract_rows(int n, int count, double *const *rows, const double *f, double *x) {
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        quad sum = *(const quad *)(x + i);
+        for (int j = 0; j < count; j++) {
+            sum -= f[j] * *(const quad *)(rows[j] + i);
+        }
+        *(quad *)(x + i) = sum;
+    }
+    for (; i < n; i++) {
+        for (int j = 0; j < count; j++) {
+            x[i] -= f[j] * rows[j][i];
+        }
+    }
+}
+
+BODY void subtract_body(int n, int count, double *const *rows, const double *f, double *x) {
+    int j = 0;
+    for (; j + 4 <= count; j += 4) {
+        subtract_rows(n, 4, rows + j, f + j, x);
+    }
+    for (; j < count; j++) {
+        subtract_rows(n, 1, rows + j, f + j, x);
+    }
+}
+
 // ---- for every instruction set
 
 #define DEFINE(suffix, attribute)                                                                                  \
@@ -522,6 +608,12 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     attribute static void combine_##suffix(const double *T, const double *w, size_t stride, int rows, double *Y) { \
         combine_body(T, w, stride, rows, Y);                                                                       \
     }                                                                                                              \
+    attribute static void dots_##suffix(int n, int count, double *const *rows, const double *x, double *out) {     \
+        dots_body(n, count, rows, x, out);                                                                         \
+    }                                                                                                              \
+    attribute static void subtract_##suffix(int n, int count, double *const *rows, const double *f, double *x) {   \
+        subtract_body(n, count, rows, f, x);                                                                       \
+    }                                                                                                              \
     static const kki_sparse_kernels table_##suffix = {                                                             \
         .velocity = velocity_##suffix,                                                                             \
         .motion = motion_##suffix,                                                                                 \
@@ -531,6 +623,8 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
         .assemble = assemble_##suffix,                                                                             \
         .factor = factor_##suffix,                                                                                 \
         .solve = solve_##suffix,                                                                                   \
+        .dots = dots_##suffix,                                                                                     \
+        .subtract = subtract_##suffix,                                                                             \
         .certify = kki_sparse_certify_##suffix,                                                                    \
     };
 

@@ -19,8 +19,9 @@ static const double NEARLY = 100;
 /// Shift of a Newton step, as a share of a block's scale.
 static const double EXACT = 1e-7, COARSE = 1e-2;
 
-/// A walk inside begins that many times its start's error away from it, at least that far, and looks for sweeps' help at that many tolerances.
-static const double MARGIN = 10, LEAST_MARGIN = 1e-3, CLOSE = 100, CLOSER = 0.3;
+/// A walk inside begins that many times its start's error away from it, at least that far, one behind it so much further, and it looks for sweeps'
+/// help at that many tolerances.
+static const double MARGIN = 20, LEAST_MARGIN = 1e-4, FURTHER = 30, CLOSE = 100, CLOSER = 0.3;
 
 enum { BEST, NOW, TRY, INSIDE }; // iterates
 enum {
@@ -32,9 +33,13 @@ enum {
     MANY_ROWS = 10000,
     MOST_PROXIMAL = 30,
     MORE_SWEEPS = 60,
+    POLISHING_SWEEPS = 60,
     FACTORS_WORTH = 10,
     MOST_QUICK = 800,
-    MOST_INSIDE = 40
+    MOST_INSIDE = 40,
+    MOST_WALKS = 4,
+    BOUNDED_WALKS = 3,
+    SHORT_WALK = 10
 };
 
 typedef struct climb {
@@ -45,7 +50,7 @@ typedef struct climb {
     double tolerance;
     double epsilon; ///< shift to begin with
     double enough;  ///< residual at which the search ends
-    int factors;    ///< at most; 0: no limit
+    int factors;    ///< at most; 0: no limit; −1: none
 } climb;
 
 static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
@@ -172,42 +177,55 @@ static int affordable_sweeps(const climb *c) {
 
 /// Sweeps from where the walk is: what they do not see through becomes clear in the walk, and what is slow there, contacts that are about to open
 /// or to slide, is theirs.
-static void polish(climb *c, int sweeps) {
+static void polish(climb *c) {
     kki_sparse_copy(c->s, &c->w->iterate[INSIDE], c->try);
-    kki_sparse_anderson(c->w, c->now, c->try, UNSEARCHED * c->tolerance, sweeps, QUICK_TURN, c->stats);
+    kki_sparse_anderson(c->w, c->now, c->try, UNSEARCHED * c->tolerance, POLISHING_SWEEPS, QUICK_TURN, c->stats);
     keep(c, c->try, KKI_RUNG_PROXIMAL);
 }
 
-/// For few digits, L1½: the walk inside all cones, from near the best and, where that fails, from the centre.
-static void rung_inside(climb *c, int sweeps) {
+/// A walk from the best, `share` of the speeds away from it.
+static void walk_inside(climb *c, double share, bool is_careful) {
     kki_sparse_iterate *it = &c->w->iterate[INSIDE];
-    const double near = MARGIN * c->best->residual / c->s->size;
-    for (int pass = 0; pass < 2 && c->best->residual > c->tolerance && allowed(c, 1); pass++) {
-        double close = CLOSE * c->tolerance;
-        kki_sparse_inside_begin(c->w, c->best, pass > 0 ? 1 : kki_clamp(near, LEAST_MARGIN, 1), it);
-        for (int k = 0; k < MOST_INSIDE && c->best->residual > c->tolerance && allowed(c, 1); k++) {
-            if (!kki_sparse_inside_advance(c->w, it, c->stats)) {
-                break;
-            }
-            keep(c, it, KKI_RUNG_PROXIMAL);
-            if (it->residual <= close && c->best->residual > c->tolerance) {
-                polish(c, sweeps);
-                close = CLOSER * it->residual;
-            }
+    double close = CLOSE * c->tolerance;
+    kki_sparse_inside_begin(c->w, c->best, share, is_careful, it);
+    for (int k = 0; k < MOST_INSIDE && c->best->residual > c->tolerance && allowed(c, 1); k++) {
+        if (!kki_sparse_inside_advance(c->w, it, c->stats)) {
+            return;
+        }
+        keep(c, it, KKI_RUNG_PROXIMAL);
+        if (it->residual <= close && c->best->residual > c->tolerance) {
+            polish(c);
+            close = CLOSER * it->residual;
         }
     }
 }
 
-/// Few digits of an island that is not too large for a factor: sweeps while they are cheap, then the walk. True where that was enough.
+/// For few digits, L1½: walks inside all cones, each from further away than the one that failed. Of a hundred that the second one does not solve, the
+/// third solves twenty: where factors are bounded they are better spent on the next step.
+static void rung_inside(climb *c) {
+    const int most = c->factors != 0 ? BOUNDED_WALKS : MOST_WALKS;
+    double further = 1;
+    for (int k = 0; k < most && c->best->residual > c->tolerance; k++, further *= FURTHER) {
+        const int least = k > 0 ? SHORT_WALK : 1;
+        if (allowed(c, least) < least) {
+            return;
+        }
+        const double near = MARGIN * c->best->residual / c->s->size, share = further * kki_clamp(near, LEAST_MARGIN, 1);
+        walk_inside(c, share < 1 ? share : 1, k > 0);
+    }
+}
+
+/// Few digits of an island that is not too large for a factor: sweeps while they are cheap, then walks. True where nothing is to follow.
 static bool climb_loosely(climb *c) {
-    const int sweeps = affordable_sweeps(c);
     if (!is_cold(c)) {
-        kki_sparse_anderson(c->w, c->now, c->best, UNSEARCHED * c->tolerance, sweeps, QUICK_TURN, c->stats);
+        kki_sparse_anderson(c->w, c->now, c->best, UNSEARCHED * c->tolerance, affordable_sweeps(c), QUICK_TURN,
+                            c->stats);
     }
-    if (c->best->residual > c->tolerance && kki_sparse_inside_fits(c->s)) {
-        rung_inside(c, sweeps);
+    const bool fits = kki_sparse_inside_fits(c->s);
+    if (c->best->residual > c->tolerance && fits) {
+        rung_inside(c);
     }
-    return c->best->residual <= c->tolerance;
+    return c->best->residual <= c->tolerance || (fits && c->factors != 0);
 }
 
 /// L3: accelerated sweeps, which go round what Newton leaps into, and Newton from where they end. From the warm start first: what is best by then may

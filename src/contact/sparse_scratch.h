@@ -103,6 +103,9 @@ typedef struct kki_sparse_kernels {
     bool (*factor)(kki_sparse_factor *f);
     /// x = H⁻¹ x, [width] by body.
     void (*solve)(const kki_sparse_problem *p, kki_sparse_factor *f, double *x);
+    /// out[j] = rows[j] · x as kki_sparse_dot, and x −= Σ f[j] rows[j], for `count` rows of n, 32-byte aligned as x is.
+    void (*dots)(int n, int count, double *const *rows, const double *x, double *out);
+    void (*subtract)(int n, int count, double *const *rows, const double *f, double *x);
     /// kki_sparse_certify.
     void (*certify)(const kki_sparse_problem *p, const double *lambda, double *z, double *u, kki_certificate *c);
 } kki_sparse_kernels;
@@ -124,6 +127,8 @@ void kki_sparse_system_own(kki_sparse_system *s, const kki_tie *t);
 /// All of it.
 void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernels *kernels, double floor,
                             kki_sparse_scratch *w);
+/// Largest natural map of all blocks.
+double kki_sparse_residual(const kki_sparse_system *s, const double *lambda, const double *u);
 /// z, u and residual of it->lambda.
 void kki_sparse_judge(const kki_sparse_system *s, kki_sparse_iterate *it);
 /// Rounding errors of u at this λ: no method gets lower. @param z [width] scratch
@@ -148,8 +153,9 @@ void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_spar
 
 /// Whether the walk is for this island: contacts with friction and nothing else.
 bool kki_sparse_inside_fits(const kki_sparse_system *s);
-/// A start near `from`. @param share  of the centre's size by which it is moved inside: 1 forgets it    @param it  where the walk is
-void kki_sparse_inside_begin(kki_sparse_scratch *w, const kki_sparse_iterate *from, double share,
+/// A start near `from`. @param share  of the centre's size by which it is moved inside: 1 forgets it    @param is_careful  aims less far ahead
+/// @param it  where the walk is
+void kki_sparse_inside_begin(kki_sparse_scratch *w, const kki_sparse_iterate *from, double share, bool is_careful,
                              kki_sparse_iterate *it);
 /// One step. False where it cannot go on. Uses R, e, dz, du and the factor, whose pattern must be there; R is the walk's alone while it lasts.
 bool kki_sparse_inside_advance(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_solver_stats *stats);

@@ -252,7 +252,7 @@ void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernel
     w->system.size = size_of(&w->system);
 }
 
-static double residual_of(const kki_sparse_system *s, const double *lambda, const double *u) {
+double kki_sparse_residual(const kki_sparse_system *s, const double *lambda, const double *u) {
     const kki_problem *p = &s->problem->rows;
     double worst = 0;
     for (int b = 0; b < s->nblock; b++) {
@@ -272,7 +272,7 @@ void kki_sparse_judge(const kki_sparse_system *s, kki_sparse_iterate *it) {
     for (int i = 0; i < s->nrow; i++) {
         it->u[i] += s->g[i] + s->soft[i] * it->lambda[i];
     }
-    it->residual = residual_of(s, it->lambda, it->u);
+    it->residual = kki_sparse_residual(s, it->lambda, it->u);
 }
 
 /// |Y| times x, by tie: to rows or to bodies.

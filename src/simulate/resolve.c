@@ -54,7 +54,7 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
     }
     const kki_sparse_problem wide = kki_wide_problem(s, I);
     const kk_status status = kki_sparse_solve(&wide, options, &s->wide.solver, lambda, u, proof, stats);
-    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || options->factors > 0 ||
+    if (status != KK_OK || stats->solved || options->fixed_sweeps > 0 || options->factors != 0 ||
         !kki_wide_fill_dense(s, I)) {
         return status;
     }
@@ -150,8 +150,11 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     o.tolerance = s->options.tolerance * fastest; // of what moves faster than 1 m/s, relative
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
-    o.factors = s->options.max_newton;
-    o.newton = o.factors > 0 && o.factors < o.newton ? o.factors : o.newton;
+    if (s->options.max_newton > 0) { // of all that an island asks for in a step
+        const int left = s->options.max_newton - s->report.factorisations;
+        o.factors = left > 0 ? left : -1;
+        o.newton = left < o.newton ? (left > 1 ? left : 1) : o.newton;
+    }
     return o;
 }
 
@@ -571,6 +574,11 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
 }
 
+/// Whether the island's factors have run out before it was solved.
+static int has_run_out(const kk_simulator *s) {
+    return s->options.max_newton > 0 && s->report.cut_short;
+}
+
 /// λ of the whole step, and y_end += Y λ. @param problem  what was solved
 static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
                                warm_start *start, double *y_end, kk_error *error) {
@@ -595,7 +603,9 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
         status = solve(m, s, I, problem, error);
     }
     problem->before = NULL;
-    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && stop_pumping(m, s, I, round == MOST_PUMPING);
+    // what factors have run out for stays as it is
+    for (int round = 1;
+         round <= MOST_PUMPING && status == KK_OK && !has_run_out(s) && stop_pumping(m, s, I, round == MOST_PUMPING);
          round++) {
         proved = 0;
         status = solve(m, s, I, problem, error);

@@ -369,7 +369,7 @@ static int walk(contact_case *c, sparse_case *s) {
     KK_CHECK(kki_sparse_order(&s->p, &s->work.size, &w->pattern, &w->graph, w->factor.spot));
     memset(from->lambda, 0, sizeof(double) * (size_t)c->p.nrow);
     kki_sparse_judge(&w->system, from);
-    kki_sparse_inside_begin(w, from, 1, it);
+    kki_sparse_inside_begin(w, from, 1, false, it);
     for (int k = 1; k <= 40 && kki_sparse_inside_advance(w, it, &stats); k++) {
         for (int b = 0; b < c->p.nblock; b++) {
             const double *l = it->lambda + 3 * b;
@@ -380,6 +380,39 @@ static int walk(contact_case *c, sparse_case *s) {
         }
     }
     return -1;
+}
+
+// every start is centred: all products are the same, whatever λ it lies beside
+KK_TEST(sparse_walk_begins_centred) {
+    contact_case *c = case_create();
+    sparse_case *s = sparse_create();
+    kki_sparse_scratch *w = s->work.scratch;
+    kk_random r = {5, 3, 0};
+    wall(c, 4, 3, &r);
+    for (int i = 0; i < c->p.nrow; i++) {
+        c->g[i] = kk_random_next_normal(&r);
+    }
+    sparse_of(c, s);
+    kki_sparse_system_make(&s->p, s->work.kernels, 1e-13, w);
+    for (int i = 0; i < c->p.nrow; i++) {
+        w->iterate[0].lambda[i] = kk_random_next_normal(&r);
+    }
+    kki_sparse_judge(&w->system, &w->iterate[0]);
+    for (int k = 0; k < 5; k++) {
+        kki_sparse_inside_begin(w, &w->iterate[0], pow(10, -k), false, &w->iterate[1]);
+        const kki_inside_four *f = w->inside.four;
+        const double gap = f->lambda[0][0] * f->y[0];
+        for (int b = 0; b < c->p.nblock; b++) {
+            const kki_inside_four *at = &f[b / KKI_FOUR];
+            const int l = b % KKI_FOUR;
+            const double work = at->lambda[1][l] * at->z[1][l] + at->lambda[2][l] * at->z[2][l];
+            KK_CHECK_NEAR(at->lambda[0][l] * at->y[l], gap, 1e-12 * gap);
+            const double held = at->friction[l] * at->lambda[0][l] * at->z[0][l];
+            KK_CHECK_NEAR(held + work, gap, 1e-12 * (gap + held));
+        }
+    }
+    sparse_free(s);
+    case_free(c);
 }
 
 // stacks that stand and slide, and walls that fall apart: some dozen steps from nothing

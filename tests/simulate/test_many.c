@@ -176,3 +176,44 @@ KK_TEST(wide_few_digits_cost_less) {
     stage_end(&fine);
     stage_end(&coarse);
 }
+
+/// Layers of balls in a pyramid, just apart, each with a spin of its own.
+static stage balls(int wide) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.6, 0);
+    int ball[64], count = 0;
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    for (int n = wide; n > 0; n--) {
+        for (int i = 0; i < n * n; i++) {
+            ball[count++] = stage_ball(&s, 1, 0.1, material);
+        }
+    }
+    kk_spec_options(s.spec)->timestep = 0.002;
+    if (stage_ready(&s, NULL)) {
+        for (int n = wide, k = 0; n > 0; n--) {
+            for (int i = 0; i < n * n; i++, k++) {
+                const double off = 0.1 * (1 - n);
+                stage_place(&s, ball[k], off + 0.2 * (i % n), off + 0.2 * (i / n), 0.1 + 0.1415 * (wide - n));
+                stage_v(&s, ball[k])[0] = 5 * (k % 3 - 1);
+                stage_v(&s, ball[k])[1] = 4 * (k % 2);
+            }
+        }
+    }
+    return s;
+}
+
+// max_newton bounds what an island costs in a step, however often it is solved again because friction did work on what turns
+KK_TEST(wide_factors_are_bounded) {
+    enum { MOST = 6 };
+    stage s = balls(5);
+    const kk_step_options options = {.tolerance = 1e-6, .max_newton = MOST};
+    KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &options, &s.error), KK_OK);
+    int most = 0;
+    for (int k = 0; k < 30; k++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        const int factors = kk_simulator_report(s.simulator).factorisations;
+        most = s.simulator->nisland == 1 && factors > most ? factors : most;
+    }
+    KK_CHECK(most > 0 && most <= MOST);
+    stage_end(&s);
+}
