@@ -267,8 +267,8 @@ struct kk_simulator {
     double *drive;           ///< [nactuator] force of each actuator
     kki_drive *wanted;       ///< [nactuator] before limits
     int8_t *is_row;          ///< [nactuator] 1: a servo beyond its limits, taken as a row
-    double *glide;           ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
-    int settles;             ///< whether limits of servos are found from the solution
+    double *glide; ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
+    int settles;   ///< whether limits of servos are found from the solution
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there
