@@ -33,11 +33,12 @@ static int same_nodes(const kki_contact *a, const kki_contact *b) {
     return a->node[0] == b->node[0] && a->node[1] == b->node[1];
 }
 
-/// Whether a contact is the only one between two links that are part of robots, or the world.
+/// Whether a contact is the only one between two links that are part of robots, or the world. Not where chains are closed: their loops have
+/// reflections of their own, and with both a ring on the floor rocks for ever.
 int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
     const kki_contact *k = &s->contact[item];
     const int has_others = (item > 0 && same_nodes(k - 1, k)) || (item + 1 < s->ncontact && same_nodes(k, k + 1));
-    return !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
+    return m->nloop == 0 && !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
 }
 
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {

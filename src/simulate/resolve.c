@@ -402,8 +402,7 @@ static void reflect_foot(const kk_model *m, kk_simulator *s, const kki_constrain
     }
 }
 
-static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c,
-                            const double *u) {
+static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
     kki_contact *k = &s->contact[c->item];
     k->swing = 0;
     const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
@@ -411,9 +410,7 @@ static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_island
         return;
     }
     if (kki_is_foot(m, s, c->item)) {
-        if (!I->closes) { // loops have reflections of their own, which these would contradict
-            reflect_foot(m, s, c, k, u);
-        }
+        reflect_foot(m, s, c, k, u);
     } else if (may_turn && kki_may_swing(m, k, s->lambda[c->row])) {
         kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
     }
@@ -492,7 +489,7 @@ static void reflect(const kk_model *m, kk_simulator *s, kki_island *I, const dou
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             choose_friction(m, s, c, u_start + (c->row - I->first_row));
-            reflect_contact(m, s, I, c, u_start + (c->row - I->first_row));
+            reflect_contact(m, s, c, u_start + (c->row - I->first_row));
             I->swings |= s->contact[c->item].swing > 0 && !kki_is_foot(m, s, c->item);
         }
         const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
