@@ -585,6 +585,20 @@ static void try_axes(const kki_core_pair *pair, kki_core_distance *result) {
     }
 }
 
+// Where rounding in a sliver has ended the search short of its proof: once more, from the direction it got to.
+static void search_again(const kki_core_pair *pair, double far, kki_simplex *s, kki_core_distance *result) {
+    const int spent = result->iterations;
+    kki_simplex fresh;
+    kki_core_distance again;
+    fresh.count = 0;
+    if (kki_gjk(pair, far, result->normal, &fresh, &again) == KKI_GJK_APART &&
+        again.distance - again.lower < result->distance - result->lower) {
+        *s = fresh;
+        *result = again;
+    }
+    result->iterations += spent;
+}
+
 int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memory *memory, kki_core_distance *result) {
     kki_simplex s;
     s.count = 0;
@@ -602,6 +616,9 @@ int kki_core_distance_find(const kki_core_pair *pair, double far, kki_pair_memor
         // the witness points of the last face, moved so that they are the distance apart along the normal to the last digit
         const double apart = kk_vec3_dot(kk_vec3_sub(result->on_b, result->on_a), result->normal);
         result->on_b = kk_vec3_add(result->on_b, kk_vec3_scale(result->normal, result->distance - apart));
+    }
+    if (end == KKI_GJK_APART && result->distance - result->lower > 1e-9 * pair->size) {
+        search_again(pair, far, &s, result);
     }
     if (end == KKI_GJK_APART && result->distance - result->lower > 1e-9 * pair->size) {
         result->distance = result->lower;

@@ -427,7 +427,7 @@ KK_TEST(exact_pairs_of_nested_meshes) {
     kki_height_field_free(field);
 }
 
-// deep overlaps of curved bodies whose witness points did not belong to their normal, and bodies wholly below the valleys
+// deep overlaps of curved bodies whose witness points did not belong to their normal, a search that a sliver ended, and bodies wholly below the valleys
 // of a height field that were told to be apart from it
 KK_TEST(exact_pairs_that_were_once_wrong) {
     static const struct {
@@ -436,6 +436,7 @@ KK_TEST(exact_pairs_that_were_once_wrong) {
     } CASE[] = {{101, 183299, KK_SHAPE_CYLINDER, KK_SHAPE_CYLINDER},
                 {101, 851006, KK_SHAPE_CYLINDER, KK_SHAPE_HULL},
                 {503, 1824045, KK_SHAPE_CONE, KK_SHAPE_CONE},
+                {1613, 1864612, KK_SHAPE_ELLIPSOID, KK_SHAPE_HULL},
                 {2001, 446665, KK_SHAPE_SPHERE, KK_SHAPE_HEIGHT_FIELD},
                 {2001, 629502, KK_SHAPE_SPHERE, KK_SHAPE_HEIGHT_FIELD},
                 {2001, 6236972, KK_SHAPE_ELLIPSOID, KK_SHAPE_HEIGHT_FIELD}};
