@@ -68,7 +68,11 @@ int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift);
-/// resolve.c: whether a body may turn about a contact; and the bias of its three rows where it does, from their velocities at the middle. k->swing
+/// reflect.c: biases of loops and of what turns about its contacts. @param u_start  the rows' velocities at the middle, before the kick
+void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const double *u_start);
+/// Whether friction did work on what turns; biases are then changed so that it does not, or not that much. @param is_last  all of it goes
+int kki_stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last);
+/// Whether a body may turn about a contact; and the bias of its three rows where it does, from their velocities at the middle. k->swing
 /// becomes what of the normal one comes from turning.
 int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda);
 void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *k, int sticks, const double *u,

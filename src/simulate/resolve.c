@@ -14,15 +14,10 @@
 
 /// Slower than this a contact with static friction sticks, m/s.
 static const double SLIPPING = 1e-8;
-/// Slower than this a contact does not turn, m/s: what rests poses the same problem in every step.
-static const double TURNING = 1e-9;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
-/// Rounds in which friction is kept from doing work on what turns, and work that is rounding, J.
+/// Rounds in which friction is kept from doing work on what turns.
 enum { MOST_PUMPING = 4 };
-static const double PUMPED = 1e-14;
-/// What turning explains up to this factor, it explains.
-static const double NEARLY = 1.25;
 /// Residual of a warm start, in tolerances, that what has many rows is left with: a hundred planks, or a robot on its feet, stir more digits
 /// than one box.
 static const double REST_OF_MANY = 5e-3;
@@ -316,106 +311,6 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     return status;
 }
 
-/// Velocity of a point of a lone body, given in its axes.
-static kk_vec3 velocity_of(const double *q, const double *v, kk_vec3 point) {
-    const kk_vec3 w = kk_vec3_make(v[0], v[1], v[2]), u = kk_vec3_make(v[3], v[4], v[5]);
-    const kk_mat3 R = kk_quat_to_mat3((kk_quat){q[0], q[1], q[2], q[3]});
-    return kk_mat3_mul_vec(R, kk_vec3_add(u, kk_vec3_cross(w, point)));
-}
-
-/// What the drift to the middle of the step has added to the velocity of a lone body's point, as it turns.
-static kk_vec3 turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 point) {
-    const kki_node *n = &m->node[node];
-    if (!kki_is_lone(m, node)) {
-        return kk_vec3_make(0, 0, 0);
-    }
-    const kki_pose *x = kki_pose_of(s->data, node);
-    const kk_vec3 at = kk_mat3_tmul_vec(kki_mat3(x->R), kk_vec3_sub(point, kki_vec3(x->p)));
-    const double *q0 = kk_state_q_const(s->start) + n->q_index, *v0 = kk_state_v_const(s->start) + n->v_index;
-    const kk_vec3 now = velocity_of(s->q + n->q_index, s->v + n->v_index, at), then = velocity_of(q0, v0, at);
-    return kk_mat3_mul_vec(kki_mat3(n->R), kk_vec3_sub(now, then));
-}
-
-/// @param u  slip at the middle    @param t  of it what comes from turning    @param bias  of the two rows
-static void reflect_friction(int sticks, const double *u, const double *t, double *bias) {
-    const double along = u[0] * t[0] + u[1] * t[1], whole = t[0] * t[0] + t[1] * t[1];
-    const double d[2] = {u[0] - t[0], u[1] - t[1]}, off = d[0] * d[0] + d[1] * d[1];
-    const int all = off <= (NEARLY - 1) * (NEARLY - 1) * whole;
-    if (along > 0 && (sticks || all)) {
-        const double share = along < whole ? along / whole : 1;
-        bias[0] += all ? u[0] : share * t[0];
-        bias[1] += all ? u[1] : share * t[1];
-    }
-}
-
-/// A body that turns about its contact comes to the middle of the step with the point already on its way up and aside. Held at rest there
-/// for the end, the contact would do work on it in every step; it is held in the mean of start and end instead, as loops are. Of the
-/// velocity at the middle, u, only about as much as turning explains: what rolls on a round side, or was just pushed, shows none of that.
-void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *k, int sticks, const double *u,
-                         double *bias) {
-    const kk_vec3 a = kk_vec3_sub(turning_of(m, s, k->node[1], k->point), turning_of(m, s, k->node[0], k->point));
-    const double up = kk_vec3_dot(a, k->normal), most = 4 * k->gap / s->h;
-    const double t[2] = {kk_vec3_dot(a, k->tangent[0]), kk_vec3_dot(a, k->tangent[1])};
-    const double swing = u[0] < NEARLY * up ? u[0] : up;
-    k->swing = swing < most ? swing : most;
-    if (!(k->swing > TURNING)) {
-        k->swing = 0;
-        return;
-    }
-    bias[0] += k->swing;
-    if (m->law[k->law].ratio == 1) {
-        reflect_friction(sticks, u + 1, t, bias + 1);
-    }
-}
-
-/// Whether it may turn about a contact: between hands that move, a body is held and does not pivot.
-int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda) {
-    return (k->node[0] == 0 || k->node[1] == 0) && m->law[k->law].restitution == 0 && !(k->open > 0) && lambda > 0;
-}
-
-/// What half a step adds to the velocity of a link's point while all joints keep their speeds.
-static kk_vec3 turning_of_link(const kk_model *m, const kk_simulator *s, int node, kk_vec3 point) {
-    const kki_bias *b = kki_bias_of(s->data, node);
-    const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
-    const kk_vec3 a = kk_vec3_add(kki_vec3(b->a), kk_mat3_mul_vec(kki_mat3(b->spin), arm));
-    return kk_vec3_scale(kk_vec3_add(a, kki_vec3(m->gravity)), 0.5 * s->h);
-}
-
-/// A foot about which a leg turns is lifted by every drift, as the foot of a lone body is. It is held in the mean of start and end, too, halfway
-/// between what is seen at the middle and what turning explains: all of what is seen would come back with the other sign in the next step, for ever.
-static void reflect_foot(const kk_model *m, kk_simulator *s, const kki_constraint *c, kki_contact *k, const double *u) {
-    const int side = k->node[0] == 0;
-    if (k->node[!side] != 0 || m->law[k->law].restitution != 0 || !(s->lambda[c->row] > 0)) {
-        return; // between hands a body is held and does not pivot
-    }
-    const kk_vec3 a = kk_vec3_scale(turning_of_link(m, s, k->node[side], k->point), side ? 1 : -1);
-    const double swing = 0.5 * (u[0] + kk_vec3_dot(a, k->normal)), most = 4 * k->gap / s->h;
-    double *bias = s->bias + c->row;
-    k->swing = swing < most ? swing : most;
-    if (!(k->swing > TURNING)) {
-        k->swing = 0;
-        return;
-    }
-    bias[0] += k->swing;
-    for (int t = 0; t < 2 && c->sticks && m->law[k->law].ratio == 1; t++) {
-        bias[1 + t] += 0.5 * (u[1 + t] + kk_vec3_dot(a, k->tangent[t]));
-    }
-}
-
-static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
-    kki_contact *k = &s->contact[c->item];
-    k->swing = 0;
-    const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
-    if (s->compliance[c->row] != 0) {
-        return;
-    }
-    if (kki_is_foot(m, s, c->item)) {
-        reflect_foot(m, s, c, k, u);
-    } else if (may_turn && kki_may_swing(m, k, s->lambda[c->row])) {
-        kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
-    }
-}
-
 /// Which friction a contact that sticks by more than it slides begins with: static where it does not slip, or where its last force was
 /// not that of sliding. What turns out to slide after all is solved again with the other (break_loose).
 static void choose_friction(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
@@ -427,6 +322,15 @@ static void choose_friction(const kk_model *m, kk_simulator *s, const kki_constr
         const int stuck = l[0] > 0 && __builtin_fabs(force - slides) > 1e-6 * slides;
         s->block[c->block].friction =
             stuck || x * x + y * y < SLIPPING * SLIPPING ? law->static_friction : law->friction;
+    }
+}
+
+static void choose_frictions(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint && I->grips; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_CONTACT) {
+            choose_friction(m, s, c, s->u0 + c->row);
+        }
     }
 }
 
@@ -444,61 +348,6 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
         }
     }
     return any;
-}
-
-/// Friction on what turns about its contact does the work λt · (u_middle + u_end)/2, and Coulomb's law sees to it that λt · (u_end + bias) is
-/// not positive. Where a slide just stopped, or turning explains a part of u_middle only, the bias takes over as much of the rest as lies
-/// along λt, or all of it. True where it has changed.
-static int stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, int is_last) {
-    int any = 0;
-    for (int i = 0; i < I->nconstraint && I->swings; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
-        if (c->kind != KKI_ON_CONTACT || !(k->swing > 0) || m->law[k->law].ratio != 1) {
-            continue;
-        }
-        const double *l = s->lambda + c->row + 1, *u = s->u0 + c->row + 1;
-        double *bias = s->bias + c->row + 1, *g = s->g + c->row + 1;
-        const double left[2] = {u[0] + k->surface[0] - bias[0], u[1] + k->surface[1] - bias[1]};
-        const double work = l[0] * left[0] + l[1] * left[1], size = l[0] * l[0] + l[1] * l[1];
-        if (work > PUMPED) {
-            for (int t = 0; t < 2; t++) {
-                const double more = is_last ? left[t] : l[t] * (work / size);
-                bias[t] += more;
-                g[t] += more;
-            }
-            any = 1;
-        }
-    }
-    return any;
-}
-
-/// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
-static int has_force(const kk_simulator *s, const kki_constraint *c) {
-    int any = 0;
-    for (int r = 0; r < c->nrow; r++) {
-        any |= s->lambda[c->row + r] != 0;
-    }
-    return any;
-}
-
-/// Rigid loops hold in the mean of the step's start and end: the curvature of their path then costs no energy, as it does where only the
-/// end is held. (The path of a coupling is straight.)
-static void reflect(const kk_model *m, kk_simulator *s, kki_island *I, const double *u_start) {
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        if (c->kind == KKI_ON_CONTACT) {
-            choose_friction(m, s, c, u_start + (c->row - I->first_row));
-            reflect_contact(m, s, c, u_start + (c->row - I->first_row));
-            I->swings |= s->contact[c->item].swing > 0 && !kki_is_foot(m, s, c->item);
-        }
-        const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
-        for (int r = 0; r < c->nrow && holds; r++) {
-            if (s->compliance[c->row + r] == 0) {
-                s->bias[c->row + r] = u_start[c->row - I->first_row + r];
-            }
-        }
-    }
 }
 
 /// Work of the island's impulses: λ times the mean of the rows' velocities before and after.
@@ -563,7 +412,8 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     } else {
         kki_rows_velocity(s, I, y, s->u0 + I->first_row);
     }
-    reflect(m, s, I, s->u0 + I->first_row);
+    choose_frictions(m, s, I);
+    kki_island_reflect(m, s, I, s->u0 + I->first_row);
     kki_rows_velocity(s, I, y_free, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
         s->g[r] += s->bias[r];
@@ -601,8 +451,8 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     }
     problem->before = NULL;
     // what factors have run out for stays as it is
-    for (int round = 1;
-         round <= MOST_PUMPING && status == KK_OK && !has_run_out(s) && stop_pumping(m, s, I, round == MOST_PUMPING);
+    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && !has_run_out(s) &&
+                        kki_stop_pumping(m, s, I, round == MOST_PUMPING);
          round++) {
         proved = 0;
         status = solve(m, s, I, problem, error);
