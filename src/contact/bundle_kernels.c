@@ -6,15 +6,6 @@
 
 typedef double couple __attribute__((vector_size(16), may_alias));
 
-BODY void transpose(quad a, quad b, quad c, quad d, quad *x) {
-    const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    x[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    x[1] = __builtin_shufflevector(ba, dc, 0, 1, 4, 5);
-    x[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    x[3] = __builtin_shufflevector(ba, dc, 2, 3, 6, 7);
-}
-
 /// Six coordinates of four bodies, a body a lane.
 BODY void load(const double *z, const int32_t *at, quad *x) {
     const double *p0 = z + at[0], *p1 = z + at[1], *p2 = z + at[2], *p3 = z + at[3];

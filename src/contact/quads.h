@@ -22,4 +22,14 @@ BODY quad root(quad a) {
     return (quad){__builtin_sqrt(a[0]), __builtin_sqrt(a[1]), __builtin_sqrt(a[2]), __builtin_sqrt(a[3])};
 }
 
+/// Rows a to d become columns.
+BODY void transpose(quad a, quad b, quad c, quad d, quad x[4]) {
+    const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    x[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    x[1] = __builtin_shufflevector(ba, dc, 0, 1, 4, 5);
+    x[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    x[3] = __builtin_shufflevector(ba, dc, 2, 3, 6, 7);
+}
+
 #endif

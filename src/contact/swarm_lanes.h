@@ -83,15 +83,6 @@ BODY vec across(vec n, vec t1, vec t2, vec f) {
 
 // ---- bodies, one a lane
 
-BODY void transpose(quad a, quad b, quad c, quad d, quad x[4]) {
-    const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    x[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    x[1] = __builtin_shufflevector(ba, dc, 0, 1, 4, 5);
-    x[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    x[3] = __builtin_shufflevector(ba, dc, 2, 3, 6, 7);
-}
-
 /// Four numbers of four bodies.
 BODY void load4(const double *z, const int32_t *at, quad x[4]) {
     transpose(*(const quad *)(z + at[0]), *(const quad *)(z + at[1]), *(const quad *)(z + at[2]),

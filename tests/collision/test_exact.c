@@ -108,7 +108,9 @@ static kki_convex *hull_around(const kki_surface *s) {
     return convex;
 }
 
-static void zoo_open(zoo *z, kk_random *r) {
+/// The same shapes every time.
+static void zoo_open(zoo *z) {
+    kk_random shapes = {4, 1, 0}, *r = &shapes;
     for (int i = 0; i < HULLS; i++) {
         z->hull[i] = bodies_hull(r, 4 << i);
     }
@@ -441,8 +443,7 @@ KK_TEST(exact_pairs_that_were_once_wrong) {
                 {2001, 629502, KK_SHAPE_SPHERE, KK_SHAPE_HEIGHT_FIELD},
                 {2001, 6236972, KK_SHAPE_ELLIPSOID, KK_SHAPE_HEIGHT_FIELD}};
     static zoo z;
-    kk_random shapes = {4, 1, 0};
-    zoo_open(&z, &shapes);
+    zoo_open(&z);
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
         kk_random r = {CASE[i].seed, 41, CASE[i].counter};
         tally t = {0};
@@ -454,8 +455,7 @@ KK_TEST(exact_pairs_that_were_once_wrong) {
 
 KK_TEST(exact_distances_of_all_pairs) {
     static zoo z;
-    kk_random shapes = {4, 1, 0};
-    zoo_open(&z, &shapes);
+    zoo_open(&z);
     const long pairs = asked_for("KK_EXACT_PAIRS", 500, 5000);
     kk_random r = {seed_of(), 41, 0};
     tally t = {0};
@@ -518,8 +518,7 @@ static bool check_contacts(const body *a, const body *b, double distance) {
 
 KK_TEST(exact_contacts_say_what_distances_do) {
     static zoo z;
-    kk_random shapes = {4, 1, 0};
-    zoo_open(&z, &shapes);
+    zoo_open(&z);
     const long pairs = asked_for("KK_EXACT_PAIRS", 400, 4000);
     kk_random r = {seed_of(), 43, 0};
     long apart = 0;
@@ -722,8 +721,7 @@ KK_TEST(exact_shots_that_were_once_wrong) {
                 {801, 3014187, 53574}, {802, 93538, 1662},    {802, 3930583, 69934}, {803, 242238, 4310},
                 {803, 5145908, 91558}, {804, 1454785, 25886}, {804, 5073994, 90302}, {1509, 5167235, 91942}};
     static zoo z;
-    kk_random shapes = {4, 1, 0};
-    zoo_open(&z, &shapes);
+    zoo_open(&z);
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
         kk_random r = {CASE[i].seed, 42, CASE[i].counter};
         shot_tally t = {0};
@@ -736,8 +734,7 @@ KK_TEST(exact_shots_that_were_once_wrong) {
 
 KK_TEST(exact_times_of_impact) {
     static zoo z;
-    kk_random shapes = {4, 1, 0};
-    zoo_open(&z, &shapes);
+    zoo_open(&z);
     const long shots = asked_for("KK_EXACT_SHOTS", 80, 800);
     kk_random r = {seed_of(), 42, 0};
     shot_tally t = {0};
