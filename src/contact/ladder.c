@@ -291,7 +291,7 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
         return true;
     }
     if (brisk) {
-        newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true});
+        newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true, .stubborn = true});
     }
     return arrived(c) || (!cold && fine(c)) || enough(c) || climb_interior(c) || enough(c) || climb_convex(c) ||
            c->best->residual <= last_digits(c);

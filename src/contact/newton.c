@@ -14,6 +14,9 @@
 enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
 static const double DENSE_SHIFT = 1e-10, LOW_RANK_SHIFT = 1e-7;
+/// The largest shift; how many are tried where modes are worth it, and by how much each is larger than the last.
+static const double LARGEST_NUDGE = 1e-2, LARGER = 30;
+enum { MOST_NUDGES = 3 };
 
 static double positive(double x) {
     return x > 0 ? x : 0;
@@ -236,7 +239,7 @@ static double least_nudge(const kki_system *s) {
 /// the impulses that move nothing, and costs nothing in the end (Levenberg and Marquardt; Yamashita & Fukushima 2001).
 static double careful_nudge(const kki_system *s, double residual) {
     const double least = 1e3 * least_nudge(s), share = residual / s->size;
-    return kki_clamp(share, least, 1e-2);
+    return kki_clamp(share, least, LARGEST_NUDGE);
 }
 
 /// More rows held than anything can move: singular for sure, and a bare shift would send rounding along the null space.
@@ -415,20 +418,27 @@ static search begin_search(const kki_system *s, kki_solver_scratch *w, kki_itera
     return (search){s, w, o, stats, it, base, base + 1, base + 2, base + 3, 0, 0, false, 1};
 }
 
-/// The step of the modes; where it leads far away, once more with a shift that keeps it near. False where neither is to be had.
+/// A step that leads far away.
+static bool strays(const search *x, bool finite) {
+    const double reached = x->full->residual;
+    return !finite || (reached > 2 * x->it->residual && reached > 100 * x->s->floor);
+}
+
+/// The step of the modes; where it leads far away, once more with a shift that keeps it near, or with larger ones. False where none is to be had.
 static bool take_step(search *x, bool reuse) {
     const kki_system *s = x->s;
     kki_reduced *r = &x->w->reduced;
-    const double residual = x->it->residual;
+    const double residual = x->it->residual, cautious = careful_nudge(s, residual);
     const bool careful = x->o->careful && residual <= 1e3 * s->floor && holds_too_much(s, x->w);
-    r->nudge = reuse ? r->nudge : careful ? careful_nudge(s, residual) : least_nudge(s);
-    const bool finite = step(s, x->w, x->base, reuse, x->full, x->stats);
-    const double reached = x->full->residual;
-    if (!x->o->careful || careful || (finite && !(reached > 2 * residual && reached > 100 * s->floor))) {
-        return finite;
+    r->nudge = reuse ? r->nudge : careful ? cautious : least_nudge(s);
+    bool finite = step(s, x->w, x->base, reuse, x->full, x->stats);
+    const int tries = x->o->stubborn ? MOST_NUDGES : x->o->careful && !careful ? 1 : 0;
+    double nudge = careful ? LARGER * cautious : cautious;
+    for (int k = 0; k < tries && strays(x, finite); k++, nudge *= LARGER) {
+        r->nudge = nudge < LARGEST_NUDGE ? nudge : LARGEST_NUDGE;
+        finite = step(s, x->w, x->base, false, x->full, x->stats);
     }
-    r->nudge = careful_nudge(s, residual);
-    return step(s, x->w, x->base, false, x->full, x->stats);
+    return finite;
 }
 
 /// Takes over the step, a part of it, or what sweeps make of it. False where nothing helps.

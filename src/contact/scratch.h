@@ -140,6 +140,7 @@ typedef struct kki_newton_options {
     bool restart;  ///< blocks that stick start from zero
     bool brisk;    ///< gives up where a step does not gain, or the modes hold more than there is to move
     bool careful;  ///< steps that fail are tried again with a shift in proportion to the error
+    bool stubborn; ///< and with larger ones, where that fails too
 } kki_newton_options;
 /// True if it ended with modes that stand and a residual that no step lowers.
 bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,

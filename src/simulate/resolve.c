@@ -14,6 +14,8 @@
 
 /// Slower than this a contact with static friction sticks, m/s.
 static const double SLIPPING = 1e-8;
+/// Share of its bound from which friction of what slips is at it.
+static const double ALMOST = 0.99;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
 /// Rounds in which friction is kept from doing work on what turns.
@@ -395,6 +397,27 @@ static int is_dense(const kk_simulator *s, const kki_island *I) {
            !(I->nrow > KKI_DENSE_ROWS && I->nrow > I->nv);
 }
 
+/// What slips bears friction at its bound. A normal that turns with its bodies takes the force that is kept off the rim, by a trace, and it
+/// would be taken to hold: it is put back. @param u  velocities at the step's start
+static void put_on_rim(const kki_block *block, const double *u, const double *bias, double *l) {
+    const double rim = block->friction * (l[0] + block->adhesion), force = kk_sqrt(l[1] * l[1] + l[2] * l[2]);
+    const double x = u[1] + bias[1], y = u[2] + bias[2], speed = kk_sqrt(x * x + y * y);
+    if (force > ALMOST * rim && speed > SLIPPING && -(l[1] * x + l[2] * y) > 0.5 * force * speed) {
+        l[1] *= rim / force;
+        l[2] *= rim / force;
+    }
+}
+
+static void put_on_rims(kk_simulator *s, const kki_island *I) {
+    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
+        const kki_block *block = &s->block[b];
+        const int row = I->first_row + block->row;
+        if (block->law == KKI_LAW_CONTACT && s->lambda[row] > 0) {
+            put_on_rim(block, s->u0 + row, s->bias + row, s->lambda + row);
+        }
+    }
+}
+
 /// Rows, laws and velocities without impulses: u0 and g.
 static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm,
                         double *y, double *y_free) {
@@ -413,6 +436,7 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
         kki_rows_velocity(s, I, y, s->u0 + I->first_row);
     }
     choose_frictions(m, s, I);
+    put_on_rims(s, I);
     kki_island_reflect(m, s, I, s->u0 + I->first_row);
     kki_rows_velocity(s, I, y_free, s->g + I->first_row);
     for (int r = I->first_row; r < I->first_row + I->nrow; r++) {

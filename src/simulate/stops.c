@@ -3,7 +3,8 @@
 
 #include "simulate/piece.h"
 
-enum { MOST_VERDICTS = 4 };
+/// Rounds of verdicts; dry joints that may stop one after the other in a step before it is taken whole.
+enum { MOST_VERDICTS = 4, MOST_JOINTS = 2 };
 
 /// Slower than this nothing slides, m/s.
 static const double SLIDING = 1e-10;
@@ -205,6 +206,16 @@ static int force_slides(kki_piece *p, const double *lambda, double *held, double
     return 1;
 }
 
+/// Where a robot turns round, all its joints do within a step or two, each at its own instant. To cut the step at every one of them costs a solution each and
+/// gains no more than ½ v h a joint: such a step is taken whole.
+static int many_joints_stop(const kki_piece *p) {
+    int count = 0;
+    for (int i = 0; i < p->I->nconstraint; i++) {
+        count += p->s->stopping[i] && kki_is_dry(kki_piece_constraint(p, i));
+    }
+    return count > MOST_JOINTS;
+}
+
 int kki_stop_inside(kki_piece *p) {
     kk_simulator *s = p->s;
     double *lambda = kki_piece_rows(p, s->lambda), *held = kki_piece_rows(p, s->lambda2), *forced = s->local[5],
@@ -214,7 +225,8 @@ int kki_stop_inside(kki_piece *p) {
         return 0; // the forced solution would be one of the whole pile
     }
     for (int round = 0; refuted; round++) {
-        if (round == MOST_VERDICTS || !judge_all(p, lambda) || !force_slides(p, lambda, held, forced)) {
+        if (round == MOST_VERDICTS || !judge_all(p, lambda) || many_joints_stop(p) ||
+            !force_slides(p, lambda, held, forced)) {
             return 0;
         }
         share = first_stop(p, kki_piece_rows(p, s->u2), &refuted);
