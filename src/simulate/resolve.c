@@ -257,7 +257,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 }
 
 /// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later.
-static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6;
+static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6;
 
 /// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
 static void forget_dry_friction(kk_simulator *s, const kki_island *I) {

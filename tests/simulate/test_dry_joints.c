@@ -2,7 +2,7 @@
 #include <karakuri/simulate.h>
 #include <math.h>
 
-#include "harness.h"
+#include "stage.h"
 
 enum { INERTIA_HALF = 2 }; // 0.5 kg m²
 static const double FRICTION = 0.1;
@@ -110,4 +110,42 @@ KK_TEST(a_wheel_that_is_braked_stops_inside_the_step) {
     KK_CHECK_NEAR(speed(&w), 0, 1e-12);
     KK_CHECK_NEAR(kk_simulator_force(w.simulator, KK_FORCE_FRICTION)[0], 0.05, 1e-10);
     wheel_free(&w);
+}
+
+/// Wheels on a heavy body that floats, all of them about to stop inside the next step, each at its own instant; that step.
+static kk_report stop_wheels(int count) {
+    stage s = stage_begin(0);
+    const int base = stage_body(&s, kk_inertia_solid_sphere(1e4, 1));
+    kk_body_def body = kk_body_def_default();
+    body.inertia.mass = 1;
+    body.inertia.moment = (kk_sym3){.xx = 1, .yy = 1, .zz = 1};
+    body.joint.dof[0].friction = FRICTION;
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "wheel%d", i);
+        body.name = name;
+        body.parent = base;
+        KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &body, NULL, &s.error), KK_OK);
+    }
+    const kk_step_options options = {.timestep = 0.01};
+    stage_ready(&s, &options);
+    for (int i = 0; i < count; i++) {
+        kk_state_v(s.state)[6 + i] = 1e-5 * (1 + 0.3 * i * i);
+    }
+    KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+    const kk_report report = kk_simulator_report(s.simulator);
+    for (int i = 0; i < count; i++) {
+        KK_CHECK_NEAR(kk_state_v_const(s.state)[6 + i], 0, 1e-12);
+        KK_CHECK(kk_state_q_const(s.state)[7 + i] >= 0 && kk_state_q_const(s.state)[7 + i] < 1e-6);
+    }
+    KK_CHECK(report.residual <= 1e-9 && report.constraint_work <= 0);
+    stage_end(&s);
+    return report;
+}
+
+// one or two joints are stopped at their instants; where many stop within a step it is taken whole, for each would cost a solution
+KK_TEST(a_step_in_which_many_joints_stop_is_taken_whole) {
+    KK_CHECK(stop_wheels(1).events >= 1);
+    KK_CHECK(stop_wheels(2).events >= 1);
+    KK_CHECK_EQ_INT(stop_wheels(5).events, 0);
 }
