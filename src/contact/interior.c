@@ -22,6 +22,9 @@ static const double NEARLY = 0.9;
 /// Products, as a share of the first ones and of the residual's share, at which modes are as clear: the residual of what opens while it
 /// slips is that of a square root.
 static const double NARROW = 1e-7;
+/// A step that leaves more than this of the gap gains nothing; after so many of them in a row the walk has failed.
+static const double STANDS = 0.9;
+enum { MOST_STANDING = 3 };
 /// On the diagonal, as a share of it: equalities that say the same twice.
 static const double TRACE = 1e-12;
 
@@ -328,7 +331,7 @@ void kki_interior_begin(kki_interior *x, const kki_system *s, kki_solver_scratch
     x->s = s;
     x->it = it;
     x->r = &w->reduced;
-    x->nbound = x->ncone = x->steps = 0;
+    x->nbound = x->ncone = x->steps = x->standing = 0;
     memset(x->is_dead, 0, sizeof x->is_dead);
     begin(x);
     measure(x);
@@ -340,7 +343,10 @@ bool kki_interior_walk(kki_interior *x, int limit, double share, kki_solver_stat
     const double enough = share * x->s->size, least = NARROW * share * x->first_gap;
     bool goes_on = true;
     while (x->steps < limit && x->it->residual > enough && x->gap >= least && goes_on) {
+        const double before = x->gap;
         goes_on = advance(x, stats);
+        x->standing = x->gap > STANDS * before ? x->standing + 1 : 0;
+        goes_on = goes_on && x->standing < MOST_STANDING;
         x->steps++;
     }
     return goes_on;

@@ -26,6 +26,7 @@ typedef struct kki_interior {
     kki_iterate *it;
     kki_reduced *r;
     int nbound, ncone, steps;
+    int standing; ///< steps in a row that gained nothing
     kki_interior_bound bound[2 * KKI_INTERIOR_ROWS];
     kki_interior_cone cone[KKI_INTERIOR_ROWS / 2];
     bool is_dead[KKI_INTERIOR_ROWS]; ///< rows without friction: λ = 0

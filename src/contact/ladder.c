@@ -13,6 +13,8 @@ static const double NEAR = 1e3;
 static const double SETTLED = 0.2;
 /// Residual, in tolerances, below which what has many rows is not worth the slow rungs.
 static const double FINE = 0.1;
+/// The same behind the walk inside all bounds.
+static const double PROVEN = 0.5;
 /// Shift of a step that keeps its modes, however many rows they hold.
 static const double KEPT = 1e-7;
 /// Rows up to which the last digits are always worth their price.
@@ -130,7 +132,8 @@ typedef struct climb {
     const kki_solver_options *options;
     kki_solver_stats *stats;
     kki_iterate *best, *trial;
-    bool settled; ///< nothing more is to be gained
+    bool settled;     ///< nothing more is to be gained
+    bool contradicts; ///< modes stood still at more than the last digits
 } climb;
 
 /// At the floor, or at what rounding allows.
@@ -167,6 +170,7 @@ static void newton_from(climb *c, const kki_iterate *from, kki_newton_options o)
     keep(c, KKI_RUNG_NEWTON);
     // far below the tolerance, what is left is the rows' own contradiction: near-parallel ones made of rounded numbers
     c->settled = c->settled || (settled && c->trial->residual <= last_digits(c));
+    c->contradicts = c->contradicts || (settled && c->trial->residual > last_digits(c));
 }
 
 static void newton_from_zero(climb *c, kki_iterate *zero) {
@@ -215,6 +219,11 @@ static bool enough(const climb *c) {
     return c->system->nrow > LAST_DIGITS && c->best->residual <= last_digits(c);
 }
 
+/// What has cost the walk already and is below the tolerance is left so.
+static bool proven(const climb *c) {
+    return c->system->nrow > LAST_DIGITS && c->best->residual <= PROVEN * c->options->tolerance;
+}
+
 /// Bounds approached from inside, all at once, until the modes are clear; Newton from there.
 static bool climb_interior(climb *c) {
     if (c->system->low_rank || c->system->nrow <= LAST_DIGITS || c->system->nrow > KKI_INTERIOR_ROWS) {
@@ -261,6 +270,11 @@ static bool fine(const climb *c) {
     return !s->low_rank && s->nrow > LAST_DIGITS && c->best->residual <= FINE * share * c->options->tolerance;
 }
 
+/// Rows that contradict each other are posed anew by a caller who can.
+static bool gives_up(const climb *c) {
+    return c->options->brief && c->contradicts && c->best->residual > c->options->tolerance;
+}
+
 /// The warm start's modes, then the sure way.
 static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, warm->lambda);
@@ -293,8 +307,8 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (brisk) {
         newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true, .stubborn = true});
     }
-    return arrived(c) || (!cold && fine(c)) || enough(c) || climb_interior(c) || enough(c) || climb_convex(c) ||
-           c->best->residual <= last_digits(c);
+    return arrived(c) || (!cold && fine(c)) || enough(c) || gives_up(c) || climb_interior(c) || proven(c) ||
+           climb_convex(c) || c->best->residual <= last_digits(c);
 }
 
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {
@@ -359,6 +373,9 @@ static bool climb_all(climb *c) {
     kki_iterate_copy(c->system, c->best, warm);
     if ((rungs & KKI_RUNG_NEWTON) && has_convex(c) && climb_quickly(c, warm)) {
         return true;
+    }
+    if (c->options->brief) {
+        return false;
     }
     if ((rungs & KKI_RUNG_NEWTON) && climb_newton(c, warm, zero)) {
         return true;
@@ -430,7 +447,7 @@ kk_status kki_contact_solve(const kki_problem *p, const kki_solver_options *opti
         return refuse(status, stats->block, p, lambda, u, certificate, stats);
     }
     kki_system_make(s, p, w, work->kernels, options->floor);
-    climb c = {s, w, options, stats, &w->iterate[KKI_IT_BEST], &w->iterate[KKI_IT_TRY], false};
+    climb c = {s, w, options, stats, &w->iterate[KKI_IT_BEST], &w->iterate[KKI_IT_TRY], false, false};
     kki_system_load(s, lambda, c.best);
     if (!finite(c.best->residual) || !all_finite(s->nrow, c.best->u)) {
         return refuse(KK_NOT_FINITE, find_not_finite(p, lambda), p, lambda, u, certificate, stats);

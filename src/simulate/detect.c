@@ -12,8 +12,7 @@ enum { MOST_MANIFOLDS = 64 };
 /// Pairs that are worth a worker's while.
 enum { LOOK_GRAIN = 64 };
 
-/// Gap up to which a manifold counts as closed, m.
-static const double DEAD_BAND = 1e-5;
+static const double DEAD_BAND = KKI_DEAD_BAND;
 /// Where robots move, drift lifts their resting feet by some 1e-8 m a step, and tilts them; they would rise to the end of the band and
 /// then fall through all of it at once, which is felt as a knock. So in the last fifth of the band a manifold may close this part of
 /// its gap in half a step; the speeds are those of a rigid face.

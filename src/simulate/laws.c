@@ -327,6 +327,30 @@ static void eliminate(const dependence *x, int p, const int8_t *is_done, double 
     }
 }
 
+/// What a contact within the dead band is asked for besides coming to rest: to close, to swing.
+static int forget_bias(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    kki_contact *k = &s->contact[c->item];
+    const double calm[3] = {0, k->surface[0], k->surface[1] * m->law[k->law].ratio};
+    double *bias = s->bias + c->row, *g = s->g + c->row;
+    int any = 0;
+    for (int r = 0; r < 3 && k->gap <= KKI_DEAD_BAND && s->compliance[c->row] == 0; r++) {
+        any |= bias[r] != calm[r];
+        g[r] += calm[r] - bias[r];
+        bias[r] = calm[r];
+        k->swing = 0;
+    }
+    return any;
+}
+
+int kki_island_forget_biases(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        any |= c->kind == KKI_ON_CONTACT && forget_bias(m, s, c);
+    }
+    return any;
+}
+
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint && I->closes; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];

@@ -16,6 +16,9 @@
 
 /// A contact point between two shapes. A is the first shape, n points from A to B. Five lines of memory: thousands of contacts are far from the processor,
 /// and are asked for in the order of colours.
+/// Gap up to which a manifold counts as closed, m.
+#define KKI_DEAD_BAND 1e-5
+
 typedef struct kki_contact {
     // three lines that sweeps begin with
     _Alignas(64) int32_t node[2];
