@@ -307,8 +307,8 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (brisk) {
         newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true, .stubborn = true});
     }
-    return arrived(c) || (!cold && fine(c)) || enough(c) || gives_up(c) || climb_interior(c) || proven(c) ||
-           climb_convex(c) || c->best->residual <= last_digits(c);
+    return arrived(c) || (!cold && fine(c)) || enough(c) || gives_up(c) || climb_interior(c) ||
+           (cold ? enough(c) : proven(c)) || climb_convex(c) || c->best->residual <= last_digits(c);
 }
 
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {

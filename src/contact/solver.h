@@ -27,11 +27,12 @@ enum {
 };
 
 typedef struct kki_solver_options {
-    double tolerance;     ///< m/s; a residual above it is a failure. 1e-9
-    double floor;         ///< where iterating stops: floor · max(1, |g|). 1e-13
-    int32_t rungs;        ///< which are tried, KKI_RUNG_…
-    bool any;             ///< of several answers any will do; else a cold start finds the most even one
-    bool brief;           ///< gives up where rows turn out to contradict each other, and before the slow rungs: the caller can pose them anew
+    double tolerance; ///< m/s; a residual above it is a failure. 1e-9
+    double floor;     ///< where iterating stops: floor · max(1, |g|). 1e-13
+    int32_t rungs;    ///< which are tried, KKI_RUNG_…
+    bool any;         ///< of several answers any will do; else a cold start finds the most even one
+    bool
+        brief; ///< gives up where rows turn out to contradict each other, and before the slow rungs: the caller can pose them anew
     int32_t fixed_sweeps; ///< > 0: real-time mode, this many sweeps and nothing else
     bool unproven;        ///< with fixed sweeps: nobody looks at u and the certificate, which may stay as they were
     int32_t sweeps;       ///< L1, at most

@@ -18,9 +18,10 @@ static inline double kki_largest(int n, const double *x) {
 /// laws.c: blocks of all constraints with rows and contacts numbered in the island; bias, compliance, warm start.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm);
 
-/// Contacts within the dead band are asked to rest and nothing else: what they close, and how they swing, may contradict each other. True where that changed
-/// something; g is changed with it.
-int kki_island_forget_biases(const kk_model *m, kk_simulator *s, const kki_island *I);
+/// Whether a face within the dead band may close the rest of it in this step.
+int kki_island_comes_down(const kk_simulator *s, const kki_island *I);
+/// Faces within the dead band close nothing in this step; g follows.
+void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
 /// laws.c: nor do those that say again what others say, but for what an open gap turns them by.

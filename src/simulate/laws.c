@@ -41,13 +41,19 @@ int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
     return m->nloop == 0 && !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
 }
 
+/// How fast what is open may close in the step.
+static double closing_of(const kk_model *m, const kk_simulator *s, int item) {
+    const double open = s->contact[item].open;
+    return open == 0 ? 0 : open / (kki_is_foot(m, s, item) ? s->h : 0.5 * s->h);
+}
+
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
-    bias[0] = k->open == 0 ? 0 : k->open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
+    bias[0] = closing_of(m, s, c->item);
     bias[1] = k->surface[0];
     bias[2] = k->surface[1] * law->ratio;
     if (law->stiffness < __builtin_inf()) {
@@ -327,28 +333,29 @@ static void eliminate(const dependence *x, int p, const int8_t *is_done, double 
     }
 }
 
-/// What a contact within the dead band is asked for besides coming to rest: to close, to swing.
-static int forget_bias(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
-    kki_contact *k = &s->contact[c->item];
-    const double calm[3] = {0, k->surface[0], k->surface[1] * m->law[k->law].ratio};
-    double *bias = s->bias + c->row, *g = s->g + c->row;
+/// A face that touches, or all but does, and may close what is left.
+static int comes_down(const kk_simulator *s, const kki_constraint *c) {
+    const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+    return c->kind == KKI_ON_CONTACT && k->open > 0 && k->gap <= KKI_DEAD_BAND && s->compliance[c->row] == 0;
+}
+
+int kki_island_comes_down(const kk_simulator *s, const kki_island *I) {
     int any = 0;
-    for (int r = 0; r < 3 && k->gap <= KKI_DEAD_BAND && s->compliance[c->row] == 0; r++) {
-        any |= bias[r] != calm[r];
-        g[r] += calm[r] - bias[r];
-        bias[r] = calm[r];
-        k->swing = 0;
+    for (int i = 0; i < I->nconstraint && !any; i++) {
+        any = comes_down(s, &s->constraint[s->order[I->first_constraint + i]]);
     }
     return any;
 }
 
-int kki_island_forget_biases(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    int any = 0;
+void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        any |= c->kind == KKI_ON_CONTACT && forget_bias(m, s, c);
+        if (comes_down(s, c)) {
+            const double closing = closing_of(m, s, c->item);
+            s->bias[c->row] -= closing;
+            s->g[c->row] -= closing;
+        }
     }
-    return any;
 }
 
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {

@@ -238,21 +238,21 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     return 1;
 }
 
-/// In the islands of robots biases of contacts that touch may contradict each other, by nanometres a second: feet that close the last micrometres to the floor
-/// would press each other apart with all the friction they have. Where the ladder finds that out, they are asked to rest alone.
+/// What closes within the dead band may contradict what touches elsewhere, by nanometres a second: feet that tilt down to the floor
+/// would press each other apart with all the friction they have. Where the ladder finds that out, they stay as they are for this step.
 static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                        kk_error *error) {
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    options.brief = !I->is_wide && options.fixed_sweeps == 0 && s->options.max_newton == 0;
+    options.brief = !I->is_wide && s->options.budget == 0 && s->options.max_newton == 0 && kki_island_comes_down(s, I);
     kk_status status = kki_island_solve(s, I, problem, &options, lambda, u, &proof, &stats);
     if (status == KK_OK && options.brief && !stats.solved) {
         const kki_solver_stats brief = stats;
         kki_problem anew = *problem;
         anew.start = NULL;
-        kki_island_forget_biases(m, s, I);
+        kki_island_stays_up(m, s, I);
         options.brief = false;
         status = kki_island_solve(s, I, &anew, &options, lambda, u, &proof, &stats);
         stats.sweeps += brief.sweeps;
