@@ -154,3 +154,28 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
     kki_island_note(m, s, I, &proof, &stats);
     return 1;
 }
+
+int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda) {
+    few x;
+    double bears[FEW];
+    if (!list_rows(s, I, bears, &x)) {
+        return 0;
+    }
+    for (int b = 0; b < I->nblock; b++) {
+        const kki_block *block = &s->block[I->first_block + b];
+        if (block->law != KKI_LAW_EQUALITY && !(block->law == KKI_LAW_BOX && block->lower == 0 && block->upper == 0)) {
+            return 0;
+        }
+    }
+    pose(s, I, bears, &x);
+    if (!solve(&x)) {
+        return 0;
+    }
+    for (int r = 0; r < I->stride; r++) {
+        lambda[r] = 0;
+    }
+    for (int i = 0; i < x.n; i++) {
+        lambda[x.row[i]] = x.b[i];
+    }
+    return 1;
+}
