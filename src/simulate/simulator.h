@@ -312,6 +312,9 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
 kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
 kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
+/// A near pair whose shapes turned out not to touch: measures how far they are apart, so that they need not be asked again before they have moved
+/// as far. @param i  in the list
+void kki_near_parted(const kk_model *model, kk_simulator *s, int i);
 /// fast.c: what a pair of shapes may move against each other before detection could miss it; infinite with a plane.
 double kki_thickness(const kk_model *m, int a, int b);
 /// s->meeting of the `count` near pairs.
