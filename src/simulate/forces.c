@@ -27,14 +27,18 @@ static void add_passive(const kk_model *m, kk_simulator *s) {
     double *way = s->dv; // free until the kick is applied
     kk_difference(m, s->data->neutral, s->q, way);
     const double half = 0.5 * s->h;
+    double energy = 0;
     for (int k = 0; k < m->nv; k++) {
         const kk_dof_def *d = &m->dof[k];
+        const double stretch = way[k] - d->rest;
         const double f = -d->stiffness * (way[k] + half * s->v[k] - d->rest) - d->damping * s->v[k];
+        energy += 0.5 * d->stiffness * (stretch * stretch);
         s->force[KK_FORCE_PASSIVE][k] = f;
         s->tau[k] += f;
         s->passive[k] = half * d->stiffness + d->damping;
         s->diagonal[k] += s->h * s->passive[k];
     }
+    s->spring_energy = energy;
 }
 
 // ---- actuators

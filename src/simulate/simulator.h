@@ -209,6 +209,7 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
+    double spring_energy;           ///< of joints' springs at the middle, J
     double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
     double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
@@ -369,8 +370,8 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
 void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
                        kki_energy *energy);
 void kki_fill_konig(const kk_model *m, kki_konig *konig);
-/// Potential energy of gravity and of joints' springs at the poses of s->data and the coordinates q.
-double kki_potential(const kk_model *model, const kk_simulator *s, const double *q);
+/// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
+double kki_potential(const kk_model *model, const kk_simulator *s);
 /// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
 void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.
