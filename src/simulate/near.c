@@ -137,6 +137,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->key, pairs);
     KKI_LAYOUT_ARRAY(layout, n->limit, pairs);
     KKI_LAYOUT_ARRAY(layout, n->group_limit, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->close, pairs);
     KKI_LAYOUT_ARRAY(layout, n->used, 2 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->between, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
@@ -151,6 +152,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
 static void forget_keys(kki_near *n) {
     for (int i = 0; i < n->npair; i++) {
         n->group_key[i] = -__builtin_inf();
+        n->close[i].count = 0;
     }
     for (int i = 0; i < n->model->npair; i++) {
         n->key[i] = -__builtin_inf();
@@ -464,12 +466,30 @@ static double look_at(const kk_model *m, kk_simulator *s, between *x, int place,
     return apart - SLACK;
 }
 
+/// Puts a pair among the nearest few, the nearest first; what it pushes out counts with the others.
+static void note_close(kki_close *c, double *apart, int place, double distance) {
+    double other = distance;
+    if (c->count < KKI_CLOSE_PAIRS || distance < apart[KKI_CLOSE_PAIRS - 1]) {
+        other = c->count < KKI_CLOSE_PAIRS ? __builtin_inf() : apart[KKI_CLOSE_PAIRS - 1];
+        int k = c->count < KKI_CLOSE_PAIRS ? c->count++ : KKI_CLOSE_PAIRS - 1;
+        for (; k > 0 && distance < apart[k - 1]; k--) {
+            apart[k] = apart[k - 1];
+            c->place[k] = c->place[k - 1];
+        }
+        apart[k] = distance;
+        c->place[k] = place;
+    }
+    c->key = other < c->key ? other : c->key;
+}
+
 /// Pairs of shapes between two groups that are near each other: shapes of the first group that are near the second, each
 /// with all of the second's. Returns how far the groups' shapes are apart at least.
-static double look_into(const kk_model *m, kk_simulator *s, between *x, int *count) {
+static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_close *c, int *count) {
     const kki_near *n = &s->near;
     const kki_group_pair *p = x->p;
-    double least = __builtin_inf();
+    double nearest[KKI_CLOSE_PAIRS];
+    nearest[0] = c->key = __builtin_inf();
+    c->count = 0;
     for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
         const int a = m->pair[n->order[i]].first;
         end = n->run_end[i];
@@ -477,16 +497,35 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, int *cou
             want_shape(m, s, a);
             const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
             if (apart > x->least + s->reach[a] + n->reach[p->b]) {
-                least = apart - SLACK < least ? apart - SLACK : least;
+                c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
                 continue;
             }
         }
         for (; i < end; i++) {
-            const double apart = look_at(m, s, x, n->order[i], count);
-            least = apart < least ? apart : least;
+            note_close(c, nearest, n->order[i], look_at(m, s, x, n->order[i], count));
         }
     }
+    const double least = nearest[0] < c->key ? nearest[0] : c->key;
+    c->key += x->moved;
+    c->limit = x->limit;
     return least;
+}
+
+/// The few pairs that were nearest when all were last looked at. Returns how far the groups' shapes are apart at least.
+static double look_again(const kk_model *m, kk_simulator *s, between *x, const kki_close *c, int *count) {
+    double least = c->key - x->moved;
+    x->limit = c->limit;
+    for (int k = 0; k < c->count; k++) {
+        const double apart = look_at(m, s, x, c->place[k], count);
+        least = apart < least ? apart : least;
+    }
+    return least;
+}
+
+/// All pairs between two groups, or the few that may be near.
+static double look_inside(const kk_model *m, kk_simulator *s, between *x, kki_close *c, int *count) {
+    const int is_known = c->count > 0 && c->key > x->used + x->least && x->reach <= c->limit;
+    return is_known ? look_again(m, s, x, c, count) : look_into(m, s, x, c, count);
 }
 
 /// Two groups that have come near since they were last looked at.
@@ -501,7 +540,7 @@ static void look_between(const kk_model *m, kk_simulator *s, int i, double least
                  .used = n->used[2 * p->a + p->is_inner] + n->used[2 * p->b + p->is_inner],
                  .reach = n->reach[p->a] + n->reach[p->b],
                  .limit = __builtin_inf()};
-    n->group_key[i] = x.moved + (apart > least + x.reach ? apart - SLACK : look_into(m, s, &x, count));
+    n->group_key[i] = x.moved + (apart > least + x.reach ? apart - SLACK : look_inside(m, s, &x, &n->close[i], count));
     n->group_limit[i] = x.limit;
 }
 

@@ -21,6 +21,15 @@ typedef struct kki_group_pair {
     int32_t is_inner;  ///< both belong to one tree: what moves it as a whole parts nothing and joins nothing
 } kki_group_pair;
 
+/// Of two groups that are near each other: the few pairs of shapes that are nearest, and how far all others are apart, as `key`. Most steps look at the
+/// few alone.
+enum { KKI_CLOSE_PAIRS = 4 };
+typedef struct kki_close {
+    double key, limit;
+    int32_t count; ///< 0: not known
+    int32_t place[KKI_CLOSE_PAIRS];
+} kki_close;
+
 /// How far a group may have got, seen from some frame: two poses bound the way of all its points between them.
 typedef struct kki_track {
     kk_mat3 R;    ///< when last looked at
@@ -64,8 +73,10 @@ typedef struct kki_near {
     double *group_key;      ///< [npair] as `key`, of all pairs between two groups
     double *key;            ///< [pairs of the model] apart by this less what both groups have moved, when last measured
     double *limit;          ///< [pairs of the model] reach of both up to which the key counts, m
+    kki_close *close;       ///< [npair]
     double *group_limit;    ///< [npair] the same of `group_key`
-    double *used;           ///< [2 ngroup] how far a group has moved, and gets in the half step: seen from the world, from its root
+    double
+        *used; ///< [2 ngroup] how far a group has moved, and gets in the half step: seen from the world, from its root
     int32_t *between;       ///< [pairs of the model] which of `pair` they belong to
     double *reach;          ///< [ngroup]
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
