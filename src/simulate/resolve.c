@@ -256,7 +256,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 
 /// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later. Where that takes no
 /// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
-static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 1e-11;
+static const double OVERLAP = 1e-9, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
 
 /// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
 static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
