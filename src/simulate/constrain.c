@@ -370,6 +370,8 @@ void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
 }
 
 void kki_constrain(const kk_model *model, kk_simulator *s) {
+    const int may_rub =
+        s->has_dry || model->options.integrator == KK_INTEGRATOR_RK4; // which has no joints that slide on
     s->nconstraint = s->nparts = 0;
     kki_loose_choose(model, s);
     for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) {
@@ -381,7 +383,7 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
         for (int i = 1; i < model->nnode; i++) {
             constrain_limits(model, s, i);
         }
-        for (int i = 0; i < model->nv; i++) {
+        for (int i = 0; i < model->nv && may_rub; i++) {
             constrain_friction(model, s, i);
         }
     }
