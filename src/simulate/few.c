@@ -103,11 +103,15 @@ static int solve(few *x) {
     return 1;
 }
 
+/// Whether the island has few rows, each of a law of its own.
+static int is_small(const kki_island *I) {
+    return I->nrow <= (I->has_matrix ? FEW : VERY_FEW) && I->nrow == I->nblock && !I->is_wide && !I->is_narrow;
+}
+
 /// Whether the island is one for this file, and which of its rows rest. @param lambda  what they bear, those at a bound exactly
 static int list_rows(const kk_simulator *s, const kki_island *I, double *lambda, few *x) {
-    const int most = I->has_matrix ? FEW : VERY_FEW;
     x->n = 0;
-    if (I->nrow > most || I->nrow != I->nblock || I->is_wide || I->is_narrow) {
+    if (!is_small(I)) {
         return 0;
     }
     for (int b = 0; b < I->nblock; b++) {
@@ -155,19 +159,20 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
     return 1;
 }
 
+/// Limits and friction are left out: what is moved is far less than what they may be overrun by.
 int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda) {
     few x;
-    double bears[FEW];
-    if (!list_rows(s, I, bears, &x)) {
+    const double none[FEW] = {0};
+    if (!is_small(I)) {
         return 0;
     }
+    x.n = 0;
     for (int b = 0; b < I->nblock; b++) {
-        const kki_block *block = &s->block[I->first_block + b];
-        if (block->law != KKI_LAW_EQUALITY && !(block->law == KKI_LAW_BOX && block->lower == 0 && block->upper == 0)) {
-            return 0;
+        if (s->block[I->first_block + b].law == KKI_LAW_EQUALITY) {
+            x.row[x.n++] = b;
         }
     }
-    pose(s, I, bears, &x);
+    pose(s, I, none, &x);
     if (!solve(&x)) {
         return 0;
     }

@@ -82,8 +82,10 @@ static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double
 
 /// What a servo gives here; one that is a row gives nothing.
 static drive settled(kk_simulator *s, int i, drive d) {
-    s->wanted[i] = d;
-    return s->settles && s->is_row[i] ? (drive){0, 0} : d;
+    s->wanted[i].force = d.force; // one by one: as a whole the processor would wait for the two to be stored first
+    s->wanted[i].slope = d.slope;
+    const int is_row = s->settles && s->is_row[i];
+    return (drive){is_row ? 0 : d.force, is_row ? 0 : d.slope};
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
