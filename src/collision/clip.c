@@ -395,3 +395,22 @@ void kki_patches_meet(const kki_meeting *m, const kk_transform *X_WA, kki_pair_m
     add_witness(m, &f, most, &list);
     write_manifold(m, &f, &list, X_WA, manifold);
 }
+
+void kki_patch_meets_floor(const kki_meeting *m, const kk_transform *X_WA, kki_pair_memory *memory,
+                           kki_manifold *manifold) {
+    enum { UPPER_FACE = 4 }; // of the box that a floor would be
+    static const frame f = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const outline floor = {.face = UPPER_FACE};
+    outline b;
+    point_list list;
+    list.count = 0;
+    outline_of(&m->pair->b, &m->pair->X_AB, &f, true, &b);
+    if (b.count == 2 || b.facing > STEEP) {
+        list_polygon(&floor, &b, false, m->reach + m->pair->a.radius + m->pair->b.radius, &list);
+        memory->reference = 1 + UPPER_FACE;
+    }
+    merge_near(&list, MERGE * m->radius);
+    reduce(&list, MISSED * m->radius);
+    add_witness(m, &f, m->reach + m->pair->a.radius + m->pair->b.radius, &list);
+    write_manifold(m, &f, &list, X_WA, manifold);
+}

@@ -20,7 +20,6 @@ static int collide_ball(const kki_shape *a, const kk_transform *X_WA, const kki_
     return 1;
 }
 
-// A box as large as needed does for the plane: its upper face.
 int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                              double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
     (void)room;
@@ -35,10 +34,7 @@ int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const
     if (low.z - (a->margin + cb.radius) > reach) {
         return 0;
     }
-    // wide enough to hold the whole body
-    const double far = 2 * (cb.extent + kk_vec3_norm(X_AB.p)) + 1;
-    const kki_core ground = {.type = KKI_CORE_BOX, .half = {far, far, 0}, .radius = a->margin};
-    const kki_core_pair pair = {ground, cb, X_AB, NULL, far};
+    const kki_core_pair pair = {{.radius = a->margin}, cb, X_AB, NULL, 0};
     const kki_meeting m = {.pair = &pair,
                            .normal = {0, 0, 1},
                            .distance = low.z,
@@ -46,6 +42,6 @@ int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const
                            .reach = reach,
                            .radius = kki_core_outer(&cb)};
     memory->reference = 0;
-    kki_patches_meet(&m, X_WA, memory, manifold);
+    kki_patch_meets_floor(&m, X_WA, memory, manifold);
     return manifold->count > 0;
 }

@@ -37,5 +37,8 @@ typedef struct kki_meeting {
 /// The manifold comes out in the world; its normal and count are set.
 void kki_patches_meet(const kki_meeting *meeting, const kk_transform *X_WA, kki_pair_memory *memory,
                       kki_manifold *manifold);
+/// The same where A is all that lies below its plane z = 0: nothing is cut off.
+void kki_patch_meets_floor(const kki_meeting *meeting, const kk_transform *X_WA, kki_pair_memory *memory,
+                           kki_manifold *manifold);
 
 #endif

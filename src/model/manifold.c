@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "model/compile.h"
 #include "model/joint.h"
 
@@ -213,8 +214,21 @@ static kk_status check_node(const kk_model *m, int i, const double *q, kk_error 
     return KK_OK;
 }
 
+/// Whether all is as it should be; which of them is not, the others ask.
+static int is_good(const kk_model *m, const double *q) {
+    int good = kki_are_finite(q, m->nq);
+    for (int i = 1; i < m->nnode && good; i++) {
+        good = !has_quaternion(&m->node[i]) ||
+               __builtin_fabs(kk_sqrt(quat_square(load_quat(q + m->node[i].q_index))) - 1) <= 1e-6;
+    }
+    return good;
+}
+
 kk_status kk_model_check_q(const kk_model *m, const double *q, kk_error *error) {
     kk_status status = KK_OK;
+    if (is_good(m, q)) {
+        return status;
+    }
     for (int i = 1; i < m->nnode && status == KK_OK; i++) {
         status = check_node(m, i, q, error);
     }

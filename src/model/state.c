@@ -42,7 +42,7 @@ static double clamped(double x, double lower, double upper) {
 
 /// Every lag where its input would bring it; integrators have no such place and start at 0.
 static void settle_lags(const kk_model *m, const double *control, double *lag) {
-    for (int i = 0; i < m->nactuator; i++) {
+    for (int i = 0; i < m->nactuator && m->nlag > 0; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         if (a->lag_index >= 0) {
             const double u =
@@ -198,7 +198,7 @@ static kk_status check_velocity(const kk_model *m, int body, const double *v, kk
 }
 
 static kk_status check_lags(const kk_model *m, const double *lag, kk_error *error) {
-    for (int i = 0; i < m->nactuator; i++) {
+    for (int i = 0; i < m->nactuator && m->nlag > 0; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         if (a->lag_index >= 0 && !kki_is_finite(lag[a->lag_index])) {
             return kki_error_set(error, KK_NOT_FINITE, "actuator %d \"%s\": its lag is %s; it must be finite", i,
@@ -217,7 +217,8 @@ kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error 
                              KKI_NUMBER(kk_state_time(state)));
     }
     kk_status status = kk_model_check_q(model, kk_state_q_const(state), error);
-    for (int i = 0; i < model->nbody && status == KK_OK; i++) {
+    const int is_good = kki_are_finite(kk_state_v_const(state), model->nv);
+    for (int i = 0; i < model->nbody && status == KK_OK && !is_good; i++) {
         status = check_velocity(model, i, kk_state_v_const(state), error);
     }
     return status ? status : check_lags(model, kk_state_lag_const(state), error);

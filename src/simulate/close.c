@@ -203,18 +203,6 @@ static int project(const kk_model *m, kk_simulator *s, kki_island *I) {
     return 1;
 }
 
-/// The widest gap of a loop or coupling, soft ones included.
-static double widest(const kk_simulator *s) {
-    double worst = 0;
-    for (int i = 0; i < s->nconstraint; i++) {
-        for (int r = 0; r < s->constraint[i].nrow; r++) {
-            const double gap = __builtin_fabs(s->constraint[i].gap[r]);
-            worst = gap > worst ? gap : worst;
-        }
-    }
-    return worst;
-}
-
 /// Errors that this step's loops may be left with. Where one says what others say, next to nothing: turned by a gap they would contradict each
 /// other.
 static double left_open(const kk_simulator *s) {
@@ -225,23 +213,25 @@ static double left_open(const kk_simulator *s) {
     return repeats ? CLOSED : NARROW;
 }
 
-/// One round of Newton's method; true where another may be needed. @param least  error at which it is worth it
-static int close_once(const kk_model *m, kk_simulator *s, double least) {
+/// How far loops are open where the step has ended. Poses are all it takes; couplings are seen in q alone.
+static double widest(const kk_model *m, kk_simulator *s) {
+    if (m->nloop > 0) {
+        s->data->kernels->kinematics(m, &s->data->scratch, s->q, 1);
+    }
+    return kki_widest_opening(m, s);
+}
+
+/// One round of Newton's method at an error of `gap`; true where another may be needed.
+static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
     memset(s->dv, 0, bytes);
     memset(s->y_drift, 0, bytes);
     memset(s->y_end, 0, bytes);
     s->ncontact = 0;
-    if (m->nloop > 0) {
-        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
-    }
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
     kki_constrain_loops(m, s);
-    const double gap = widest(s);
-    if (gap <= least || kki_divide(m, s, NULL) != KK_OK) {
+    if (kki_divide(m, s, NULL) != KK_OK) {
         return 0;
-    }
-    if (m->nloop == 0) { // couplings are seen in q alone
-        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
     }
     s->data->kernels->kick_factor(m, &s->data->scratch, m->dof_armature, s->dv, s->v, s->E, s->y);
     int changed = 0;
@@ -264,9 +254,10 @@ void kki_close_loops(const kk_model *model, kk_simulator *s) {
         return;
     }
     const int contacts = s->ncontact, constraints = s->nconstraint, islands = s->nisland;
-    double least = left_open(s);
-    for (int round = 0; round < MOST_ROUNDS && close_once(model, s, least); round++) {
+    double least = left_open(s), gap = widest(model, s);
+    for (int round = 0; round < MOST_ROUNDS && gap > least && close_once(model, s, gap); round++) {
         least = CLOSED;
+        gap = widest(model, s);
     }
     s->ncontact = contacts;
     s->nconstraint = constraints;

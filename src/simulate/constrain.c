@@ -234,11 +234,15 @@ static void constrain_motor(const kk_model *m, kk_simulator *s, int actuator) {
     end(s, c);
 }
 
+static double coupling_gap(const kk_simulator *s, const kki_coupling *k) {
+    return s->q[k->follower_q] - k->ratio * s->q[k->leader_q] - k->offset;
+}
+
 static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {
     const kki_coupling *k = &m->coupling[i];
     kki_constraint *c = begin(s, KKI_ON_COUPLING, i);
     c->nrow = c->nblock = 1;
-    c->gap[0] = s->q[k->follower_q] - k->ratio * s->q[k->leader_q] - k->offset;
+    c->gap[0] = coupling_gap(s, k);
     c->is_position[0] = 1;
     c->dof[0] = k->follower_v;
     c->dof[1] = k->leader_v;
@@ -272,12 +276,16 @@ static void loop_point(kk_simulator *s, kki_constraint *c, const kki_model_loop 
     }
 }
 
+/// How B is turned from A. Hinges: what turns B's z onto A's; welds: the whole rotation.
+static kk_vec3 turned_from(kk_transform A, kk_transform B, int count) {
+    const kk_mat3 R_AB = kk_mat3_mul(kk_mat3_transpose(A.R), B.R);
+    return count == 3 ? kk_quat_log(kk_quat_from_mat3(R_AB)) : kk_vec3_make(-R_AB.m[5], R_AB.m[2], 0);
+}
+
 /// Turns about `count` of A's axes are held: the rotation vector from A to B has no part along them.
 static void loop_turns(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, kk_transform A, kk_transform B,
                        int count) {
-    const kk_mat3 R_AB = kk_mat3_mul(kk_mat3_transpose(A.R), B.R);
-    // hinges: what turns B's z onto A's; welds: the whole rotation
-    const kk_vec3 theta = count == 3 ? kk_quat_log(kk_quat_from_mat3(R_AB)) : kk_vec3_make(-R_AB.m[5], R_AB.m[2], 0);
+    const kk_vec3 theta = turned_from(A, B, count);
     for (int k = 0; k < count; k++) {
         moment_part(s, c->nrow, l->node[1], l->node[0], kk_mat3_column(A.R, k));
         loop_row(c, kk_vec3_get(theta, k));
@@ -325,12 +333,45 @@ static void add_loops(const kk_model *m, kk_simulator *s) {
     }
 }
 
+/// How far a loop is open: not less than any of its rigid rows' gaps. Poses alone are needed.
+static double opening_of(const kk_model *m, const kk_simulator *s, const kki_model_loop *l) {
+    if (l->type == KK_LOOP_POINT) {
+        const kk_vec3 a = kk_transform_point(kki_node_transform(s->data, l->node[0]), l->X_NA.p);
+        const kk_vec3 b = kk_transform_point(kki_node_transform(s->data, l->node[1]), l->X_NB.p);
+        return l->stiffness < __builtin_inf() ? 0 : kk_vec3_norm(kk_vec3_sub(b, a));
+    }
+    const kk_transform A = loop_frame(m, s, l, 0), B = loop_frame(m, s, l, 1);
+    const double distance = kk_vec3_norm(kk_vec3_sub(B.p, A.p)) - (l->type == KK_LOOP_DISTANCE ? l->distance : 0);
+    const double apart = l->stiffness < __builtin_inf() ? 0 : __builtin_fabs(distance);
+    if (l->type == KK_LOOP_DISTANCE || l->angular_stiffness < __builtin_inf()) {
+        return apart;
+    }
+    const double turned = kk_vec3_norm(turned_from(A, B, l->type == KK_LOOP_AXIS ? 2 : 3));
+    return apart > turned ? apart : turned;
+}
+
+double kki_widest_opening(const kk_model *model, const kk_simulator *s) {
+    double widest = 0;
+    for (int i = 0; i < model->ncoupling; i++) {
+        const double gap = __builtin_fabs(coupling_gap(s, &model->coupling[i]));
+        widest = gap > widest ? gap : widest;
+    }
+    for (int i = 0; i < model->nloop; i++) {
+        const kki_model_loop *l = &model->loop[i];
+        const double gap = kki_loop_is_on(l, s->loop_switch[i]) ? opening_of(model, s, l) : 0;
+        widest = gap > widest ? gap : widest;
+    }
+    return widest;
+}
+
 void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
     s->nconstraint = s->nparts = 0;
     add_loops(model, s);
 }
 
 void kki_constrain(const kk_model *model, kk_simulator *s) {
+    const int may_rub =
+        s->has_dry || model->options.integrator == KK_INTEGRATOR_RK4; // which has no joints that slide on
     s->nconstraint = s->nparts = 0;
     kki_loose_choose(model, s);
     for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) {
@@ -342,7 +383,7 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
         for (int i = 1; i < model->nnode; i++) {
             constrain_limits(model, s, i);
         }
-        for (int i = 0; i < model->nv; i++) {
+        for (int i = 0; i < model->nv && may_rub; i++) {
             constrain_friction(model, s, i);
         }
     }

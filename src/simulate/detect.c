@@ -291,9 +291,10 @@ static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_ne
                        memory, manifold, room);
 }
 
-/// @param met  what workers have found of it; NULL: nobody has looked
-static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
-                              const kki_meeting *met, direction *last, kk_error *error) {
+/// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked
+static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, int i, const kki_meeting *met,
+                              direction *last, kk_error *error) {
+    const kki_near_pair *near = &s->near.list[i];
     const int a = near->first, b = near->second;
     kki_manifold many[MOST_MANIFOLDS];
     const kki_manifold *manifold = many;
@@ -309,6 +310,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     }
     count = count < 0 ? MOST_MANIFOLDS : count;
     if (count == 0) {
+        kki_near_parted(m, s, i);
         return KK_OK;
     }
     if (s->ntouching == s->max_touching) {
@@ -316,12 +318,12 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     }
     s->touching[s->ntouching++] = (kki_touching){a, b, memory};
     const int from = s->ncontact;
-    for (int i = 0; i < count; i++) {
-        if (s->ncontact + manifold[i].count > s->max_contacts) {
+    for (int k = 0; k < count; k++) {
+        if (s->ncontact + manifold[k].count > s->max_contacts) {
             return too_many_points(m, s, a, b, error);
         }
-        fill_manifold(m, s, a, b, near->law, &manifold[i], s->ntouching - 1, s->ncontact, last);
-        s->ncontact += manifold[i].count;
+        fill_manifold(m, s, a, b, near->law, &manifold[k], s->ntouching - 1, s->ncontact, last);
+        s->ncontact += manifold[k].count;
     }
     if (s->ncontact > from) {
         const int old = find_contacts(book, m->shape[a].collider, m->shape[b].collider);
@@ -442,7 +444,7 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     direction last = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < count && status == KK_OK; i++) {
         fetch_pair(model, s, i, count);
-        status = collide_pair(model, s, &book, &s->near.list[i], met ? &s->met[i] : NULL, &last, error);
+        status = collide_pair(model, s, &book, i, met ? &s->met[i] : NULL, &last, error);
     }
     return status;
 }

@@ -238,9 +238,10 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
 
 // ---- all joints
 
+/// Free and ball joints.
 static void drift_node(const kki_node *n, int nv, double h, int is_rough, const double *w, double *q, double *v) {
     // what stands still keeps its bits
-    if (nv > 1 && kki_is_zero(w, nv)) {
+    if (kki_is_zero(w, nv)) {
         return;
     }
     if (n->type == KKI_NODE_FREE && n->parent == 0) {
@@ -253,10 +254,8 @@ static void drift_node(const kki_node *n, int nv, double h, int is_rough, const 
         const kk_vec3 u = turn(load_quat(q), load3(w + 3));
         store_quat(q, kk_quat_mul(load_quat(q), kk_quat_exp(kk_vec3_scale(load3(w), h))));
         store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
-    } else if (n->type == KKI_NODE_BALL) {
-        store_quat(q, kk_quat_mul(load_quat(q), kk_quat_exp(kk_vec3_scale(load3(w), h))));
     } else {
-        q[0] += h * w[0];
+        store_quat(q, kk_quat_mul(load_quat(q), kk_quat_exp(kk_vec3_scale(load3(w), h))));
     }
 }
 
@@ -264,7 +263,11 @@ void kki_drift_some(const kk_model *model, double time, int is_rough, const doub
                     int end) {
     for (int i = first; i < end; i++) {
         const kki_node *n = &model->node[i];
-        double own[6];
+        if (model->node_nv[i] == 1) { // most are
+            q[n->q_index] += time * w[n->v_index];
+            continue;
+        }
+        double own[6]; // w may be v
         for (int k = 0; k < model->node_nv[i]; k++) {
             own[k] = w[n->v_index + k];
         }

@@ -56,19 +56,14 @@ void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at
     }
 }
 
-double kki_potential(const kk_model *model, const kk_simulator *s, const double *q) {
+double kki_potential(const kk_model *model, const kk_simulator *s) {
+    const kk_vec3 g = kki_vec3(model->gravity);
     double sum = 0;
     for (int i = 1; i < model->nnode; i++) {
-        const kki_pose *x = kki_pose_of(s->data, i);
         const kki_node *n = &model->node[i];
-        sum += height_energy(model, n, x, kk_mat3_mul_vec(kki_mat3(x->R), kki_vec3(n->h)));
+        const int is_central = n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0; // of these the kick keeps no first moment
+        const kk_vec3 p = kk_vec3_scale(kki_vec3(kki_pose_of(s->data, i)->p), n->mass);
+        sum += kk_vec3_dot(g, is_central ? p : kk_vec3_add(p, kki_vec3(kki_bias_of(s->data, i)->h)));
     }
-    if (s->has_springs) {
-        double *way = s->dv; // free behind the kick
-        kk_difference(model, s->data->neutral, q, way);
-        for (int k = 0; k < model->nv; k++) {
-            sum += spring_energy(model, k, way);
-        }
-    }
-    return sum;
+    return s->spring_energy - sum;
 }

@@ -1,12 +1,13 @@
-/// Islands of a few rows and no contact, as the coupled fingers of a gripper with their limits: no ladder is needed.
+/// Islands of a few rows and no contact, as the coupled fingers of a gripper with their limits, or the loops of a leg: no ladder is needed.
 ///
 /// The modes of the last step are tried: rows that bore, and equalities, end at rest; the others bear what they bore at their bounds. That is one
-/// small linear system, G a λ = −g, and the certificate says whether its solution is one.
+/// small linear system, G a λ = −g, and the certificate says whether its solution is one. The same system takes gaps out of loops.
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "simulate/island.h"
 
-enum { FEW = 4 };
+/// Rows; and rows whose products are formed here, where nobody else has needed them.
+enum { FEW = 16, VERY_FEW = 4 };
 /// Share of the tolerance that the result may be off by; else the ladder looks.
 static const double GOOD = 1e-3;
 
@@ -30,26 +31,35 @@ typedef struct few {
     double A[FEW][FEW], b[FEW];
 } few;
 
-/// Rows that rest, and what the others leave for them to answer.
-static void pose(const kk_simulator *s, const kki_island *I, const double *lambda, few *x) {
-    const double *Y = s->Y;
-    double own[FEW][FEW] = {{0}};
-    for (int t = 0; t < I->nv; t++) {
-        const double *y = Y + (size_t)t * (size_t)I->stride;
+/// Products of rows, own[i][k] for k ≤ i.
+static void multiply(const kk_simulator *s, const kki_island *I, double own[FEW][FEW]) {
+    for (int i = 0; i < I->nrow; i++) {
+        for (int k = 0; k <= i; k++) {
+            own[i][k] = I->has_matrix ? s->G[i * I->stride + k] : 0;
+        }
+    }
+    for (int t = 0; t < I->nv && !I->has_matrix; t++) {
+        const double *y = s->Y + (size_t)t * (size_t)I->stride;
         for (int i = 0; i < I->nrow; i++) {
             for (int k = 0; k <= i; k++) {
                 own[i][k] += y[i] * y[k];
             }
         }
     }
+}
+
+/// Rows that rest, and what the others leave for them to answer.
+static void pose(const kk_simulator *s, const kki_island *I, const double *lambda, few *x) {
+    double own[FEW][FEW];
     int8_t is_free[FEW] = {0};
+    multiply(s, I, own);
     for (int k = 0; k < x->n; k++) {
         is_free[x->row[k]] = 1;
     }
     for (int i = 0; i < x->n; i++) {
         const int r = x->row[i];
         x->b[i] = -s->g[I->first_row + r];
-        for (int k = 0; k < I->nrow; k++) {
+        for (int k = 0; k < I->nrow && x->n < I->nrow; k++) {
             x->b[i] -= is_free[k] ? 0 : (r > k ? own[r][k] : own[k][r]) * lambda[k];
         }
         for (int k = 0; k <= i; k++) {
@@ -61,23 +71,23 @@ static void pose(const kk_simulator *s, const kki_island *I, const double *lambd
 
 /// x = A⁻¹ b by Cholesky's square-root-free factor. False where A is not clearly positive.
 static int solve(few *x) {
-    double d[FEW];
+    double inverse[FEW];
     for (int i = 0; i < x->n; i++) {
-        const double whole = x->A[i][i];
-        for (int k = 0; k < i; k++) {
-            double sum = x->A[i][k];
+        double *row = x->A[i], left = row[i];
+        for (int k = 0; k < i; k++) { // D L on the way
             for (int j = 0; j < k; j++) {
-                sum -= x->A[i][j] * x->A[k][j] * d[j];
+                row[k] -= row[j] * x->A[k][j];
             }
-            x->A[i][k] = sum / d[k];
         }
-        d[i] = whole;
-        for (int j = 0; j < i; j++) {
-            d[i] -= x->A[i][j] * x->A[i][j] * d[j];
+        for (int k = 0; k < i; k++) {
+            const double l = row[k] * inverse[k];
+            left -= row[k] * l;
+            row[k] = l;
         }
-        if (!(d[i] > 1e-9 * whole)) {
+        if (!(left > 1e-9 * row[i])) {
             return 0;
         }
+        inverse[i] = 1 / left;
     }
     for (int i = 0; i < x->n; i++) {
         for (int k = 0; k < i; k++) {
@@ -85,7 +95,7 @@ static int solve(few *x) {
         }
     }
     for (int i = x->n - 1; i >= 0; i--) {
-        x->b[i] /= d[i];
+        x->b[i] *= inverse[i];
         for (int k = i + 1; k < x->n; k++) {
             x->b[i] -= x->A[k][i] * x->b[k];
         }
@@ -93,12 +103,17 @@ static int solve(few *x) {
     return 1;
 }
 
-int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    if (I->nrow > FEW || I->nrow != I->nblock || I->is_wide || I->is_narrow || s->options.budget > 0) {
+/// Whether the island has few rows, each of a law of its own.
+static int is_small(const kki_island *I) {
+    return I->nrow <= (I->has_matrix ? FEW : VERY_FEW) && I->nrow == I->nblock && !I->is_wide && !I->is_narrow;
+}
+
+/// Whether the island is one for this file, and which of its rows rest. @param lambda  what they bear, those at a bound exactly
+static int list_rows(const kk_simulator *s, const kki_island *I, double *lambda, few *x) {
+    x->n = 0;
+    if (!is_small(I)) {
         return 0;
     }
-    few x = {.n = 0};
-    double lambda[FEW];
     for (int b = 0; b < I->nblock; b++) {
         const kki_block *block = &s->block[I->first_block + b];
         lambda[b] = s->lambda[I->first_row + b];
@@ -106,8 +121,17 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
             return 0;
         }
         if (rests(block, &lambda[b])) {
-            x.row[x.n++] = b;
+            x->row[x->n++] = b;
         }
+    }
+    return 1;
+}
+
+int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    few x;
+    double lambda[FEW];
+    if (s->options.budget > 0 || !list_rows(s, I, lambda, &x)) {
+        return 0;
     }
     pose(s, I, lambda, &x);
     if (!solve(&x)) {
@@ -116,7 +140,7 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
     for (int i = 0; i < x.n; i++) {
         lambda[x.row[i]] = x.b[i];
     }
-    const kki_problem problem = kki_island_problem(s, I, 0);
+    const kki_problem problem = kki_island_problem(s, I, I->has_matrix);
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats stats = {.sweeps = 1, .solved = true};
     kki_certificate proof;
@@ -132,5 +156,31 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
         s->lambda[I->first_row + r] = padded[r];
     }
     kki_island_note(m, s, I, &proof, &stats);
+    return 1;
+}
+
+/// Limits and friction are left out: what is moved is far less than what they may be overrun by.
+int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda) {
+    few x;
+    const double none[FEW] = {0};
+    if (!is_small(I)) {
+        return 0;
+    }
+    x.n = 0;
+    for (int b = 0; b < I->nblock; b++) {
+        if (s->block[I->first_block + b].law == KKI_LAW_EQUALITY) {
+            x.row[x.n++] = b;
+        }
+    }
+    pose(s, I, none, &x);
+    if (!solve(&x)) {
+        return 0;
+    }
+    for (int r = 0; r < I->stride; r++) {
+        lambda[r] = 0;
+    }
+    for (int i = 0; i < x.n; i++) {
+        lambda[x.row[i]] = x.b[i];
+    }
     return 1;
 }

@@ -175,6 +175,6 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     if (!s->is_smooth) {
         s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
         s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
-        s->report.potential_before = s->report.potential_after = kki_potential(model, s, s->q_middle);
+        s->report.potential_before = s->report.potential_after = kki_potential(model, s);
     }
 }

@@ -27,14 +27,18 @@ static void add_passive(const kk_model *m, kk_simulator *s) {
     double *way = s->dv; // free until the kick is applied
     kk_difference(m, s->data->neutral, s->q, way);
     const double half = 0.5 * s->h;
+    double energy = 0;
     for (int k = 0; k < m->nv; k++) {
         const kk_dof_def *d = &m->dof[k];
+        const double stretch = way[k] - d->rest;
         const double f = -d->stiffness * (way[k] + half * s->v[k] - d->rest) - d->damping * s->v[k];
+        energy += 0.5 * d->stiffness * (stretch * stretch);
         s->force[KK_FORCE_PASSIVE][k] = f;
         s->tau[k] += f;
         s->passive[k] = half * d->stiffness + d->damping;
         s->diagonal[k] += s->h * s->passive[k];
     }
+    s->spring_energy = energy;
 }
 
 // ---- actuators
@@ -78,8 +82,10 @@ static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double
 
 /// What a servo gives here; one that is a row gives nothing.
 static drive settled(kk_simulator *s, int i, drive d) {
-    s->wanted[i] = d;
-    return s->settles && s->is_row[i] ? (drive){0, 0} : d;
+    s->wanted[i].force = d.force; // one by one: as a whole the processor would wait for the two to be stored first
+    s->wanted[i].slope = d.slope;
+    const int is_row = s->settles && s->is_row[i];
+    return (drive){is_row ? 0 : d.force, is_row ? 0 : d.slope};
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {

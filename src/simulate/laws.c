@@ -12,8 +12,8 @@
 static const double DEAD_ROW = 1e-20;
 
 /// Rows of loops and couplings among which dependence is looked for; share of a row, squared, that is rounding; how much more than its gap over
-/// its arm a loop's row may be off by.
-enum { MOST_DEPENDENT = 96 };
+/// its arm a loop's row may be off by. And rows whose determinant may say enough.
+enum { MOST_DEPENDENT = 96, FEW_DEPENDENT = 16 };
 static const double LEAST_SHARE = 1e-13, OPEN_SHARE = 4, MOST_SHARE = 1e-2;
 
 /// What stuck in the last step starts this one at rest: its velocity now is that of rows that have turned a little.
@@ -286,6 +286,34 @@ static void multiply_rows(const kk_simulator *s, const kki_island *I, const depe
     }
 }
 
+/// Whether rows are so different that none of them could be found to repeat others, in whatever order they are looked at. With rows of length
+/// one, all that is left of a row is at least the least eigenvalue of their products, and that is above the determinant over e, for
+/// the n − 1 others have the mean of at most n/(n − 1). The determinant is the product of the pivots in any order.
+static int are_clearly_different(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
+    const double e = 2.718281828459045;
+    const int n = x->count;
+    double determinant = 1;
+    for (int i = 0; i < n && I->has_matrix; i++) {
+        const double *G = s->G + x->row[i] * I->stride;
+        double *restrict row = A + i * n, left = G[x->row[i]];
+        for (int k = 0; k < i; k++) {
+            row[k] = G[x->row[k]];
+            for (int j = 0; j < k; j++) {
+                row[k] -= row[j] * A[k * n + j];
+            }
+        }
+        for (int k = 0; k < i; k++) {
+            const double l = row[k] * A[k * n + k]; // 1/D stands on the diagonal
+            left -= row[k] * l;
+            row[k] = l;
+        }
+        determinant *= left > 0 ? left / G[x->row[i]] : 0;
+        row[i] = 1 / left;
+    }
+    const double least = determinant / e;
+    return I->has_matrix && least * least > x->least;
+}
+
 /// The listed rows' products, each row of length one.
 static void fill_products(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
     const int n = x->count;
@@ -374,7 +402,7 @@ void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, kki_isla
         return;
     }
     list_rows(m, s, I, &x);
-    if (x.count < 4) {
+    if (x.count < 4 || (x.count <= FEW_DEPENDENT && are_clearly_different(s, I, &x, s->A))) {
         return;
     }
     fill_products(s, I, &x, s->A);

@@ -20,6 +20,11 @@ typedef kki_whole whole;
 enum { TIED = 1, MEETS = 2 };         ///< of a tree: to the world, others
 enum { ON_GROUND, IN_FLIGHT, ALONE }; ///< of a root
 
+/// Nodes are sorted by depth: roots come first.
+static int is_root(const kk_model *m, int node) {
+    return node < m->nnode && m->node[node].parent == 0;
+}
+
 static kk_sym3 moments_of(const kki_node *n) {
     return (kk_sym3){n->inertia[0][0], n->inertia[1][1], n->inertia[2][2],
                      n->inertia[1][0], n->inertia[2][0], n->inertia[2][1]};
@@ -167,7 +172,7 @@ static void remember(const kk_model *m, const kk_simulator *s, int root, double 
 
 void kki_remember_flights(const kk_model *model, kk_simulator *s) {
     double *record = s->warm + s->layout.first_flight;
-    for (int i = 1; i < model->nnode; i++) {
+    for (int i = 1; is_root(model, i); i++) {
         if (kki_is_flyer(model, i)) {
             if (s->in_flight[i] == IN_FLIGHT) {
                 remember(model, s, i, record);
@@ -218,7 +223,7 @@ static void keep_lone(const kk_model *m, kk_simulator *s, const kk_state *state,
 static void keep_lone_bodies(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const double *old = kki_state_warm_const(state) + s->layout.first_lone;
     double *record = s->warm + s->layout.first_lone;
-    for (int i = 1; i < m->nnode; i++) {
+    for (int i = 1; is_root(m, i); i++) {
         if (kki_is_lone(m, i)) {
             memset(record, 0, KKI_WARM_LONE_SIZE * sizeof *record);
             if (s->in_flight[i] == ALONE) {
@@ -293,7 +298,7 @@ static void find_ties(const kk_model *m, kk_simulator *s) {
 static int list_flying(const kk_model *m, kk_simulator *s) {
     int any = 0;
     find_ties(m, s);
-    for (int i = 1; i < m->nnode; i++) {
+    for (int i = 1; is_root(m, i); i++) {
         const kki_node *n = &m->node[i];
         const int is_free = n->parent == 0 && n->type == KKI_NODE_FREE && !is_driven(s, n->v_index);
         const int island = is_free && s->nisland > 0 ? s->tree_island[m->node_tree[i]] : -1;
@@ -312,7 +317,7 @@ static int list_flying(const kk_model *m, kk_simulator *s) {
 static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const double *record = kki_state_warm_const(state) + s->layout.first_flight;
     int is_placed = 0;
-    for (int i = 1; i < m->nnode; i++) {
+    for (int i = 1; is_root(m, i); i++) {
         const int flyer = kki_is_flyer(m, i);
         if (s->in_flight[i] == IN_FLIGHT && !(flyer && recall(m, state, i, record, &s->flight[i]))) {
             if (!is_placed) {
@@ -334,7 +339,7 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
     }
     find_starts(model, s, state);
     kk_kinematics_velocity(model, s->view, s->q, s->v);
-    for (int i = 1; i < model->nnode; i++) {
+    for (int i = 1; is_root(model, i); i++) {
         if (s->in_flight[i] == IN_FLIGHT) {
             whole w = gather(model, s->view, i);
             const kk_force want = momentum_after(model, s, i, &s->flight[i], w.mass);

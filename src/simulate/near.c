@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/sort.h"
+#include "collision/distance.h"
 #include "simulate/simulator.h"
 
 /// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
@@ -23,6 +24,13 @@ static int group_key(const kk_model *m, int shape) {
     return m->shape[shape].node ? m->shape[shape].node : m->nnode + shape;
 }
 
+static int root_of(const kk_model *m, int node) {
+    while (node != 0 && m->node[node].parent != 0) {
+        node = m->node[node].parent;
+    }
+    return node;
+}
+
 /// group_of[key] for keys in use; −1 elsewhere.
 static int number_groups(const kk_model *m, int32_t *group_of, kki_group *group) {
     int count = 0;
@@ -32,7 +40,8 @@ static int number_groups(const kk_model *m, int32_t *group_of, kki_group *group)
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i], key = group_key(m, shape);
         if (group_of[key] < 0) {
-            group[count] = (kki_group){.node = m->shape[shape].node, .shape = m->shape[shape].node ? -1 : shape};
+            const int node = m->shape[shape].node;
+            group[count] = (kki_group){.node = node, .shape = node ? -1 : shape, .root = root_of(m, node)};
             group_of[key] = count++;
         }
     }
@@ -99,8 +108,10 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
         n->order[i] = (int32_t)item[i].payload;
         if (i == 0 || item[i].key != item[i - 1].key) {
             const int32_t a = (int32_t)(item[i].key >> 32), b = (int32_t)(item[i].key & 0xffffffffu);
-            n->pair[n->npair++] = (kki_group_pair){a, b, i, 0, is_plane(n, a) || is_plane(n, b)};
+            const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root;
+            n->pair[n->npair++] = (kki_group_pair){a, b, i, 0, is_plane(n, a) || is_plane(n, b), is_inner};
         }
+        n->between[n->order[i]] = n->npair - 1;
         n->pair[n->npair - 1].count++;
     }
     for (int i = m->npair - 1; i >= 0; i--) {
@@ -124,6 +135,11 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->track, colliders);
     KKI_LAYOUT_ARRAY(layout, n->group_key, pairs);
     KKI_LAYOUT_ARRAY(layout, n->key, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->limit, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->group_limit, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->close, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->used, 2 * colliders);
+    KKI_LAYOUT_ARRAY(layout, n->between, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->box, boxes);
@@ -136,12 +152,13 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
 static void forget_keys(kki_near *n) {
     for (int i = 0; i < n->npair; i++) {
         n->group_key[i] = -__builtin_inf();
+        n->close[i].count = 0;
     }
     for (int i = 0; i < n->model->npair; i++) {
         n->key[i] = -__builtin_inf();
     }
     for (int i = 0; i < n->ngroup; i++) {
-        n->track[i].moved = 0;
+        n->track[i].seen[0].moved = n->track[i].seen[1].moved = 0;
     }
 }
 
@@ -351,15 +368,27 @@ static double at_most(kk_vec3 v) {
     return __builtin_fabs(v.x) + __builtin_fabs(v.y) + __builtin_fabs(v.z);
 }
 
-/// Adds how far points of the group may have got since it was last looked at.
-static void track_group(kki_group_track *t, const kk_transform *X, kk_vec3 c, double radius) {
+/// Adds how far points of the group may have got since it was last looked at: its ball's centre by Δc, and those round it by |ΔR| r, where of two rotations
+/// |ΔR| = 2 sin(θ/2) is the root of half the sum of squares.
+static void track_group(kki_track *t, const kk_mat3 *R, kk_vec3 c, double radius) {
     double turned = 0;
     for (int k = 0; k < 9; k++) {
-        turned += __builtin_fabs(X->R.m[k] - t->R.m[k]);
+        const double d = R->m[k] - t->R.m[k];
+        turned += d * d;
     }
-    t->moved += at_most(kk_vec3_sub(c, t->c)) + turned * radius;
-    t->R = X->R;
+    const kk_vec3 way = kk_vec3_sub(c, t->c);
+    t->moved += (__builtin_sqrt(kk_vec3_dot(way, way)) + __builtin_sqrt(0.5 * turned) * radius) * (1 + 1e-12);
+    t->R = *R;
     t->c = c;
+}
+
+/// The same as seen from the root of its tree, which itself does not move then.
+static void track_inside(const kk_simulator *s, const kki_group *g, const kk_transform *X, kk_vec3 c, kki_track *t) {
+    if (g->node != g->root) {
+        const kk_transform root = kki_node_transform(s->data, g->root);
+        const kk_mat3 R = kk_mat3_mul(kk_mat3_transpose(root.R), X->R);
+        track_group(t, &R, kk_mat3_tmul_vec(root.R, kk_vec3_sub(c, root.p)), g->radius);
+    }
 }
 
 static void place_group(kk_simulator *s, int i) {
@@ -368,20 +397,24 @@ static void place_group(kk_simulator *s, int i) {
     double *ball = n->ball + 4 * (size_t)i;
     const kk_transform X = kki_node_transform(s->data, g->node);
     const kk_vec3 c = kk_transform_point(X, g->centre);
+    kki_track *seen = n->track[i].seen;
     ball[0] = c.x;
     ball[1] = c.y;
     ball[2] = c.z;
     ball[3] = g->radius;
     n->reach[i] = 0;
-    if (g->node && kki_is_overlapping_only(s)) {
-        track_group(&n->track[i], &X, c, g->radius);
-    } else if (g->node) {
+    if (g->node == 0) {
+        return;
+    }
+    if (!kki_is_overlapping_only(s)) {
         const kki_rates *V = kki_rates_of(s->data, g->node);
         const kk_vec3 w = kki_vec3(V->w), u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, kk_vec3_sub(c, X.p)));
         n->reach[i] = 0.5 * s->h * (at_most(u) + at_most(w) * g->radius);
-        track_group(&n->track[i], &X, c, g->radius);
     }
-    n->track[i].used = n->track[i].moved + n->reach[i];
+    track_group(&seen[0], &X.R, c, g->radius);
+    track_inside(s, g, &X, c, &seen[1]);
+    n->used[2 * i] = seen[0].moved + n->reach[i];
+    n->used[2 * i + 1] = seen[1].moved + n->reach[i];
 }
 
 static void place_groups(const kk_model *m, kk_simulator *s) {
@@ -389,7 +422,7 @@ static void place_groups(const kk_model *m, kk_simulator *s) {
     double all = 0;
     for (int i = 0; i < n->ngroup; i++) {
         place_group(s, i);
-        all += n->track[i].used;
+        all += n->used[2 * i] + n->used[2 * i + 1];
         if (n->group[i].node == 0) {
             want_shape(m, s, n->group[i].shape);
         }
@@ -397,7 +430,7 @@ static void place_groups(const kk_model *m, kk_simulator *s) {
     if (!(all < 1e6)) { // sums are to stay small against a double's digits, and numbers
         forget_keys(n);
         for (int i = 0; i < n->ngroup; i++) {
-            n->track[i].used = n->reach[i];
+            n->used[2 * i] = n->used[2 * i + 1] = n->reach[i];
         }
     }
 }
@@ -408,12 +441,15 @@ typedef struct between {
     double least; // gap that always counts
     double moved; // of both groups
     double used;
+    double reach;
+    double limit; // the least of the keys that were believed
 } between;
 
 /// A pair of shapes: how far they are apart at least.
-static double look_at(const kk_model *m, kk_simulator *s, const between *x, int place, int *count) {
+static double look_at(const kk_model *m, kk_simulator *s, between *x, int place, int *count) {
     kki_near *n = &s->near;
-    if (n->key[place] > x->used + x->least) {
+    if (n->key[place] > x->used + x->least && x->reach <= n->limit[place]) {
+        x->limit = n->limit[place] < x->limit ? n->limit[place] : x->limit;
         return n->key[place] - x->moved;
     }
     const int a = m->pair[place].first, b = m->pair[place].second;
@@ -426,15 +462,34 @@ static double look_at(const kk_model *m, kk_simulator *s, const between *x, int 
         return -__builtin_inf();
     }
     n->key[place] = apart - SLACK + x->moved;
+    n->limit[place] = __builtin_inf();
     return apart - SLACK;
+}
+
+/// Puts a pair among the nearest few, the nearest first; what it pushes out counts with the others.
+static void note_close(kki_close *c, double *apart, int place, double distance) {
+    double other = distance;
+    if (c->count < KKI_CLOSE_PAIRS || distance < apart[KKI_CLOSE_PAIRS - 1]) {
+        other = c->count < KKI_CLOSE_PAIRS ? __builtin_inf() : apart[KKI_CLOSE_PAIRS - 1];
+        int k = c->count < KKI_CLOSE_PAIRS ? c->count++ : KKI_CLOSE_PAIRS - 1;
+        for (; k > 0 && distance < apart[k - 1]; k--) {
+            apart[k] = apart[k - 1];
+            c->place[k] = c->place[k - 1];
+        }
+        apart[k] = distance;
+        c->place[k] = place;
+    }
+    c->key = other < c->key ? other : c->key;
 }
 
 /// Pairs of shapes between two groups that are near each other: shapes of the first group that are near the second, each
 /// with all of the second's. Returns how far the groups' shapes are apart at least.
-static double look_into(const kk_model *m, kk_simulator *s, const between *x, int *count) {
+static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_close *c, int *count) {
     const kki_near *n = &s->near;
     const kki_group_pair *p = x->p;
-    double least = __builtin_inf();
+    double nearest[KKI_CLOSE_PAIRS];
+    nearest[0] = c->key = __builtin_inf();
+    c->count = 0;
     for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
         const int a = m->pair[n->order[i]].first;
         end = n->run_end[i];
@@ -442,27 +497,63 @@ static double look_into(const kk_model *m, kk_simulator *s, const between *x, in
             want_shape(m, s, a);
             const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
             if (apart > x->least + s->reach[a] + n->reach[p->b]) {
-                least = apart - SLACK < least ? apart - SLACK : least;
+                c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
                 continue;
             }
         }
         for (; i < end; i++) {
-            const double apart = look_at(m, s, x, n->order[i], count);
-            least = apart < least ? apart : least;
+            note_close(c, nearest, n->order[i], look_at(m, s, x, n->order[i], count));
         }
     }
+    const double least = nearest[0] < c->key ? nearest[0] : c->key;
+    c->key += x->moved;
+    c->limit = x->limit;
     return least;
+}
+
+/// The few pairs that were nearest when all were last looked at. Returns how far the groups' shapes are apart at least.
+static double look_again(const kk_model *m, kk_simulator *s, between *x, const kki_close *c, int *count) {
+    double least = c->key - x->moved;
+    x->limit = c->limit;
+    for (int k = 0; k < c->count; k++) {
+        const double apart = look_at(m, s, x, c->place[k], count);
+        least = apart < least ? apart : least;
+    }
+    return least;
+}
+
+/// All pairs between two groups, or the few that may be near.
+static double look_inside(const kk_model *m, kk_simulator *s, between *x, kki_close *c, int *count) {
+    const int is_known = c->count > 0 && c->key > x->used + x->least && x->reach <= c->limit;
+    return is_known ? look_again(m, s, x, c, count) : look_into(m, s, x, c, count);
 }
 
 /// Two groups that have come near since they were last looked at.
 static void look_between(const kk_model *m, kk_simulator *s, int i, double least, int *count) {
     kki_near *n = &s->near;
     const kki_group_pair *p = &n->pair[i];
-    const kki_group_track *a = &n->track[p->a], *b = &n->track[p->b];
+    const kki_track *a = &n->track[p->a].seen[p->is_inner], *b = &n->track[p->b].seen[p->is_inner];
     const double apart = groups_apart(s, p);
-    const between x = {p, least, a->moved + b->moved, a->used + b->used};
-    n->group_key[i] =
-        x.moved + (apart > least + n->reach[p->a] + n->reach[p->b] ? apart - SLACK : look_into(m, s, &x, count));
+    between x = {.p = p,
+                 .least = least,
+                 .moved = a->moved + b->moved,
+                 .used = n->used[2 * p->a + p->is_inner] + n->used[2 * p->b + p->is_inner],
+                 .reach = n->reach[p->a] + n->reach[p->b],
+                 .limit = __builtin_inf()};
+    n->group_key[i] = x.moved + (apart > least + x.reach ? apart - SLACK : look_inside(m, s, &x, &n->close[i], count));
+    n->group_limit[i] = x.limit;
+}
+
+/// Whether two groups cannot have come near since they were last looked at.
+static int is_known_apart(const kki_near *n, int i, double least) {
+    const kki_group_pair *p = &n->pair[i];
+    return n->group_key[i] > n->used[2 * p->a + p->is_inner] + n->used[2 * p->b + p->is_inner] + least &&
+           n->reach[p->a] + n->reach[p->b] <= n->group_limit[i];
+}
+
+/// Whether a distance is found at once.
+static int is_convex(const kk_model *m, int shape) {
+    return m->shape[shape].shape.type < KK_SHAPE_MESH;
 }
 
 /// Insertion sort: the list is nearly sorted already, and short.
@@ -483,7 +574,7 @@ static int near_by_groups(const kk_model *m, kk_simulator *s) {
     int count = 0;
     place_groups(m, s);
     for (int i = 0; i < n->npair; i++) {
-        if (!(n->group_key[i] > n->track[n->pair[i].a].used + n->track[n->pair[i].b].used + least)) {
+        if (!is_known_apart(n, i, least)) {
             look_between(m, s, i, least, &count);
         }
     }
@@ -493,6 +584,22 @@ static int near_by_groups(const kk_model *m, kk_simulator *s) {
         n->list[i] = (kki_near_pair){p->first, p->second, p->law, least + s->reach[p->first] + s->reach[p->second]};
     }
     return count;
+}
+
+/// What is fast is followed along its path (fast.c), whatever the distance: the key is good for slow ones only, so that this does not depend on what
+/// was measured before.
+void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
+    kki_near *n = &s->near;
+    const int a = n->list[i].first, b = n->list[i].second;
+    kki_separation apart;
+    if (n->broad || !is_convex(model, a) || !is_convex(model, b) ||
+        !kki_distance(&model->shape[a].shape, &s->X_WS[a], &model->shape[b].shape, &s->X_WS[b], NULL, &apart)) {
+        return;
+    }
+    const kki_group_pair *p = &n->pair[n->between[n->found[i]]];
+    n->key[n->found[i]] =
+        apart.distance - SLACK + (n->track[p->a].seen[p->is_inner].moved + n->track[p->b].seen[p->is_inner].moved);
+    n->limit[n->found[i]] = 0.25 * kki_thickness(model, a, b);
 }
 
 // ---- by the broad phase

@@ -9,6 +9,7 @@
 typedef struct kki_group {
     int32_t node;   ///< 0: of the world
     int32_t shape;  ///< of the world's: the shape; −1 otherwise
+    int32_t root;   ///< of the node's tree; 0: of the world
     kk_vec3 centre; ///< of a ball round them, in the node's frame
     double radius;
 } kki_group;
@@ -17,14 +18,28 @@ typedef struct kki_group {
 typedef struct kki_group_pair {
     int32_t a, b, first, count;
     int32_t has_plane; ///< one of the groups is a plane of the world
+    int32_t is_inner;  ///< both belong to one tree: what moves it as a whole parts nothing and joins nothing
 } kki_group_pair;
 
-/// How far a group may have got: two poses bound the way of all its points between them.
-typedef struct kki_group_track {
+/// Of two groups that are near each other: the few pairs of shapes that are nearest, and how far all others are apart, as `key`. Most steps look at the
+/// few alone.
+enum { KKI_CLOSE_PAIRS = 4 };
+typedef struct kki_close {
+    double key, limit;
+    int32_t count; ///< 0: not known
+    int32_t place[KKI_CLOSE_PAIRS];
+} kki_close;
+
+/// How far a group may have got, seen from some frame: two poses bound the way of all its points between them.
+typedef struct kki_track {
     kk_mat3 R;    ///< when last looked at
     kk_vec3 c;    ///< the ball's centre then
     double moved; ///< sum of all ways since the start, m
-    double used;  ///< the same and how far it gets in the half step
+} kki_track;
+
+/// Seen from the world; and from the root of its tree, which is what counts between links of one robot.
+typedef struct kki_group_track {
+    kki_track seen[2];
 } kki_group_track;
 
 /// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
@@ -57,6 +72,12 @@ typedef struct kki_near {
     kki_group_track *track; ///< [ngroup]
     double *group_key;      ///< [npair] as `key`, of all pairs between two groups
     double *key;            ///< [pairs of the model] apart by this less what both groups have moved, when last measured
+    double *limit;          ///< [pairs of the model] reach of both up to which the key counts, m
+    kki_close *close;       ///< [npair]
+    double *group_limit;    ///< [npair] the same of `group_key`
+    double
+        *used; ///< [2 ngroup] how far a group has moved, and gets in the half step: seen from the world, from its root
+    int32_t *between;       ///< [pairs of the model] which of `pair` they belong to
     double *reach;          ///< [ngroup]
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups

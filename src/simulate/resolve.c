@@ -270,8 +270,9 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     return KK_OK;
 }
 
-/// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later.
-static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6;
+/// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later. Where that takes no
+/// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
+static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
 
 /// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
 static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
@@ -289,7 +290,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
                          const double *y_end, double *y_drift) {
     const double half = 0.5 * s->h, most = s->options.correction / half, least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
-    int needed = 0;
+    int needed = 0, opens = 0;
     (void)m;
     if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) {
         memcpy(g, s->u2 + I->first_row, (size_t)I->stride * sizeof *g); // known from the books
@@ -302,15 +303,21 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
         for (int r = 0; r < c->nrow; r++) {
             const int row = c->row - I->first_row + r;
             // what swings through the middle comes down by less than its speed there says
-            const double swing = c->kind == KKI_ON_CONTACT && r == 0 ? 0.5 * s->contact[c->item].swing : 0;
+            const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
+                                 : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
+                                                           : 0;
             const double rate =
                 c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + swing + c->gap[r] / half : 0;
             const double capped = rate < -most ? -most : both && rate > most ? most : rate;
             needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -least;
+            opens |= both && __builtin_fabs(capped) * half > TRACE_OF_LOOP;
             g[row] = capped;
         }
     }
     if (!needed) {
+        if (opens && kki_few_rows_drawn(s, I, lambda)) {
+            kki_rows_add(s, I, lambda, y_drift);
+        }
         return KK_OK;
     }
     forget_dry_friction(s, I);

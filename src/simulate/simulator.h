@@ -212,6 +212,7 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
+    double spring_energy;           ///< of joints' springs at the middle, J
     double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
     double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
@@ -315,6 +316,9 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
 kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);
 /// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
 kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
+/// A near pair whose shapes turned out not to touch: measures how far they are apart, so that they need not be asked again before they have moved
+/// as far. @param i  in the list
+void kki_near_parted(const kk_model *model, kk_simulator *s, int i);
 /// fast.c: what a pair of shapes may move against each other before detection could miss it; infinite with a plane.
 double kki_thickness(const kk_model *m, int a, int b);
 /// s->meeting of the `count` near pairs.
@@ -328,6 +332,8 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
                                   double scale);
 /// The last degree of freedom of a node; −1 for the world.
 int kki_last_dof(const kk_model *model, int node);
+/// How far the rigid loops and couplings are open at most, by the poses at hand.
+double kki_widest_opening(const kk_model *model, const kk_simulator *s);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// crowd.c: stages of the step for models of lone bodies alone.
@@ -367,8 +373,8 @@ kk_status kki_rk4(const kk_model *model, kk_simulator *s, const kk_state *state,
 void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at, const double *q, const double *v,
                        kki_energy *energy);
 void kki_fill_konig(const kk_model *m, kki_konig *konig);
-/// Potential energy of gravity and of joints' springs at the poses of s->data and the coordinates q.
-double kki_potential(const kk_model *model, const kk_simulator *s, const double *q);
+/// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
+double kki_potential(const kk_model *model, const kk_simulator *s);
 /// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
 void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.

@@ -233,3 +233,64 @@ KK_TEST(redundant_loops_turn_for_ever) {
     }
     stage_end(&s);
 }
+
+/// How far the end of one body is from that of another.
+static double gap_between(stage *s, kk_data *data, int a, kk_vec3 on_a, int b, kk_vec3 on_b) {
+    const kk_vec3 p = kk_transform_point(kk_body_pose(s->model, data, a), on_a);
+    return kk_vec3_norm(kk_vec3_sub(kk_transform_point(kk_body_pose(s->model, data, b), on_b), p));
+}
+
+static void close_by_ball(stage *s, int a, kk_vec3 on_a, int b, kk_vec3 on_b) {
+    kk_loop_def def = kk_loop_def_default();
+    def.type = KK_LOOP_POINT;
+    def.body[0] = a;
+    def.body[1] = b;
+    def.placement[0].p = on_a;
+    def.placement[1].p = on_b;
+    KK_CHECK_EQ_INT(kk_spec_add_loop(s->spec, &def, NULL, &s->error), KK_OK);
+}
+
+static kk_vec3 along(double length, double angle) {
+    return kk_vec3_make(length * kk_cos(angle), 0, length * kk_sin(angle));
+}
+
+// two rods on three cranks swing in their plane: six rows of equalities are one small system and no search, and what a step leaves open the next
+// one takes back, so that it never adds up to what has to be closed
+KK_TEST(loops_that_swing_stay_closed) {
+    const double crank = 0.4, angle[5] = {-1.2, 0.2, -1.5, 0.1, -1.4};
+    const kk_vec3 end = kk_vec3_make(crank, 0, 0), middle = kk_vec3_make(0.5, 0, 0), far = kk_vec3_make(1, 0, 0);
+    const kk_vec3 tip = kk_vec3_add(along(crank, angle[0]), along(1, angle[1]));
+    const kk_vec3 branch = kk_vec3_add(along(crank, angle[0]), along(0.5, angle[1]));
+    const kk_vec3 last = kk_vec3_add(branch, along(1, angle[3]));
+    stage s = stage_begin(9.81);
+    const int first = link_of(&s, KK_WORLD, kk_vec3_make(0, 0, 0), crank), rod = link_of(&s, first, end, 1);
+    const int second = link_of(&s, KK_WORLD, kk_vec3_sub(tip, along(crank, angle[2])), crank);
+    const int other = link_of(&s, rod, middle, 1);
+    const int third = link_of(&s, KK_WORLD, kk_vec3_sub(last, along(crank, angle[4])), crank);
+    close_by_ball(&s, rod, far, second, end);
+    close_by_ball(&s, other, far, third, end);
+    kk_data *data = NULL;
+    const kk_step_options options = {.timestep = 1e-3};
+    if (!stage_ready(&s, &options) || !KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK)) {
+        return;
+    }
+    stage_q(&s, first)[0] = angle[0];
+    stage_q(&s, rod)[0] = angle[1] - angle[0];
+    stage_q(&s, second)[0] = angle[2];
+    stage_q(&s, other)[0] = angle[3] - angle[1];
+    stage_q(&s, third)[0] = angle[4];
+    double widest = 0;
+    int searches = 0;
+    for (int i = 0; i < 2000 && stage_run(&s, 1, NULL); i++) {
+        searches += i > 0 ? kk_simulator_report(s.simulator).newton : 0;
+        KK_CHECK_EQ_INT(kk_kinematics(s.model, data, kk_state_q(s.state)), KK_OK);
+        const double a = gap_between(&s, data, rod, far, second, end),
+                     b = gap_between(&s, data, other, far, third, end);
+        widest = a > widest ? a : widest;
+        widest = b > widest ? b : widest;
+    }
+    KK_CHECK_EQ_INT(searches, 0);
+    KK_CHECK(widest < 1e-10);
+    kk_data_free(data);
+    stage_end(&s);
+}
