@@ -4,14 +4,14 @@
 #include "collision/facet_side.h"
 #include "collision/gjk.h"
 #include "collision/mesh_contact.h"
-#include "collision/triangle_pair.h"
 #include "geometry/tree_pair.h"
 
 enum { HITS = 80, WEAK_HITS = 16, GENERAL_FROM = 24, WAITING = 16 };
 
+// Two leaves, and which of their triangles may meet (kki_leaves_meet).
 typedef struct two_leaves {
-    kki_tree_entry a, b;
-    kki_aabb a_box;
+    const kki_leaf *a, *b;
+    unsigned pairs;
 } two_leaves;
 
 typedef struct way_out {
@@ -31,6 +31,7 @@ typedef struct contact {
     double reach;
     int waiting;
     two_leaves leaves[WAITING]; // while their triangles are fetched from memory
+    kki_leaf_frames frames;
     bool has_witness;
     kki_hit witness; // the shallowest overlap
     bool is_looked_for, has_way;
@@ -458,18 +459,40 @@ static bool is_clear(const contact *c, const kk_vec3 corner[3], kk_vec3 n) {
     return false;
 }
 
-static void try_surface(contact *c, const kki_aabb *box) {
+static void try_leaf(contact *c, const kki_aabb *box, int32_t first, int32_t count) {
     const kki_surface *s = c->source.surface;
+    for (int32_t i = first; i < first + count; i++) {
+        const kki_aabb b = box_of_corners(s->corner[i]);
+        if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->leaf_normal[i])) {
+            try_face(c, i);
+        }
+    }
+}
+
+// not inlined, as the next: of their stacks only one is to lie below a search
+__attribute__((noinline)) static void try_ball(contact *c, const kki_aabb *box) {
+    kki_ball_walk walk;
+    int32_t first, count;
+    kki_ball_walk_begin(&walk, &c->source.surface->tree, kki_probe_vertex(&c->x, 0), c->x.radius + c->reach);
+    while (kki_ball_walk_next(&walk, &first, &count)) {
+        try_leaf(c, box, first, count);
+    }
+}
+
+__attribute__((noinline)) static void try_box(contact *c, const kki_aabb *box) {
     kki_tree_walk walk;
     int32_t first, count;
-    kki_tree_walk_begin(&walk, &s->tree, box);
+    kki_tree_walk_begin(&walk, &c->source.surface->tree, box);
     while (kki_tree_walk_next(&walk, &first, &count)) {
-        for (int32_t i = first; i < first + count; i++) {
-            const kki_aabb b = box_of_corners(s->corner[i]);
-            if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->leaf_normal[i])) {
-                try_face(c, i);
-            }
-        }
+        try_leaf(c, box, first, count);
+    }
+}
+
+static void try_surface(contact *c, const kki_aabb *box) {
+    if (c->x.shape.vertex_count == 1) {
+        try_ball(c, box);
+    } else {
+        try_box(c, box);
     }
 }
 
@@ -708,67 +731,57 @@ __attribute__((noinline)) static int collide_core(const kki_shape *mesh, const k
 
 // ---- two meshes
 
-static bool is_one_sided(kk_vec3 n, kk_vec3 o, const kk_vec3 corner[3], double limit) {
-    const double h[3] = {kk_vec3_dot(n, kk_vec3_sub(corner[0], o)), kk_vec3_dot(n, kk_vec3_sub(corner[1], o)),
-                         kk_vec3_dot(n, kk_vec3_sub(corner[2], o))};
-    return (h[0] > limit && h[1] > limit && h[2] > limit) || (h[0] < -limit && h[1] < -limit && h[2] < -limit);
+static void fetch(const void *from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 64) {
+        __builtin_prefetch((const char *)from + i);
+    }
 }
 
-// Triangles of two leaves: boxes and planes first, in the mesh's frame.
-static void try_leaves(contact *c, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
-    const kki_surface *s = c->source.surface, *t = c->x_source.surface;
-    const double limit = c->reach + c->x.radius;
-    for (int32_t j = b.child; j < b.child + b.count; j++) {
-        kk_vec3 corner[3];
-        for (int k = 0; k < 3; k++) {
-            corner[k] = kk_transform_point(c->x.X_MX, t->corner[j][k]);
-        }
-        const kki_aabb box = kki_aabb_grow(box_of_corners(corner), limit);
-        if (!kki_aabb_touch(&box, a_box)) {
-            continue;
-        }
-        kk_vec3 n = {0, 0, 0};
-        bool is_set = false, is_turned = false;
-        for (int32_t i = a.child; i < a.child + a.count; i++) {
-            const kki_aabb other = box_of_corners(s->corner[i]);
-            if (!kki_aabb_touch(&box, &other) || is_one_sided(s->leaf_normal[i], s->corner[i][0], corner, limit)) {
-                continue;
-            }
-            n = is_turned ? n : kk_mat3_mul_vec(c->x.X_MX.R, t->leaf_normal[j]);
-            is_turned = true;
-            if (is_one_sided(n, corner[0], s->corner[i], limit) || kki_edges_part(s->corner[i], corner, limit)) {
-                continue;
-            }
-            is_set = is_set || set_triangle(c, j);
-            if (is_set) {
-                try_face(c, i);
-            }
+static void fetch_triangle(const kki_surface *s, int32_t place) {
+    fetch(s->corner[place], sizeof s->corner[place]);
+    fetch(&s->leaf_normal[place], sizeof s->leaf_normal[place]);
+    fetch(&s->facet[place], sizeof s->facet[place]);
+}
+
+// Which triangles are to be looked at; memory for them is asked for.
+static void find_pairs(contact *c, two_leaves *l) {
+    l->pairs = kki_leaves_meet(l->a, l->b, &c->frames);
+    for (unsigned left = l->pairs; left; left &= left - 1) {
+        const int bit = __builtin_ctz(left);
+        fetch_triangle(c->source.surface, l->a->first + (bit & 3));
+        fetch_triangle(c->x_source.surface, l->b->first + (bit >> 2));
+    }
+}
+
+static void try_pairs(contact *c, const two_leaves *l) {
+    int last = -1;
+    bool is_set = false;
+    for (unsigned left = l->pairs; left; left &= left - 1) {
+        const int bit = __builtin_ctz(left), j = bit >> 2;
+        is_set = j == last ? is_set : set_triangle(c, l->b->first + j);
+        last = j;
+        if (is_set) {
+            try_face(c, l->a->first + (bit & 3));
         }
     }
 }
 
 static void try_waiting(contact *c) {
     for (int i = 0; i < c->waiting; i++) {
-        try_leaves(c, c->leaves[i].a, c->leaves[i].b, &c->leaves[i].a_box);
+        find_pairs(c, &c->leaves[i]);
+    }
+    for (int i = 0; i < c->waiting; i++) {
+        try_pairs(c, &c->leaves[i]);
     }
     c->waiting = 0;
 }
 
-static void fetch_leaf(const kki_surface *s, kki_tree_entry leaf) {
-    const char *corner = (const char *)s->corner[leaf.child], *normal = (const char *)&s->leaf_normal[leaf.child];
-    for (size_t i = 0; i < (size_t)leaf.count * sizeof s->corner[0]; i += 64) {
-        __builtin_prefetch(corner + i);
-    }
-    __builtin_prefetch(normal);
-    __builtin_prefetch(normal + 64);
-}
-
 // Leaves wait until some are together, so that memory is fetched while others are looked at.
-static void add_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
+static void add_leaves(void *user, const kki_leaf *a, const kki_leaf *b) {
     contact *c = user;
-    fetch_leaf(c->source.surface, a);
-    fetch_leaf(c->x_source.surface, b);
-    c->leaves[c->waiting++] = (two_leaves){a, b, *a_box};
+    fetch(a, sizeof *a);
+    fetch(b, sizeof *b);
+    c->leaves[c->waiting++] = (two_leaves){a, b, 0};
     if (c->waiting == WAITING) {
         try_waiting(c);
     }
@@ -802,8 +815,9 @@ __attribute__((noinline)) static int collide_meshes(const kki_shape *mesh, const
     c.x = (kki_probe){.X_MX = relative(X_WM, X_WX), .radius = other->margin};
     begin(&c, mesh, reach);
     if (c.source.surface) {
-        kki_tree_pairs(&c.source.surface->tree, &c.x_source.surface->tree, &c.x.X_MX, c.reach + c.x.radius, add_leaves,
-                       &c);
+        kki_leaf_frames_set(&c.frames, &c.x.X_MX, c.reach + c.x.radius);
+        kki_tree_pairs(&c.source.surface->pairs, &c.x_source.surface->pairs, &c.x.X_MX, c.reach + c.x.radius,
+                       add_leaves, &c);
         try_waiting(&c);
     } else {
         const kk_transform X_XM = relative(X_WX, X_WM);

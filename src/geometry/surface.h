@@ -7,8 +7,10 @@
 #ifndef KKI_GEOMETRY_SURFACE_H
 #define KKI_GEOMETRY_SURFACE_H
 
+#include "geometry/leaf.h"
 #include "geometry/mesh.h"
 #include "geometry/tree.h"
+#include "geometry/tree_pair.h"
 
 /// Coordinates beyond this are not accepted: boxes are floats.
 #define KKI_SURFACE_FAR 1e15
@@ -58,6 +60,7 @@ struct kki_surface {
     kk_vec3 *leaf_normal;     ///< [face_count] `normal` in that order: neighbours in space are so in memory
     kki_surface_facet *facet; ///< [face_count]
     kki_tree tree;            ///< over faces
+    kki_pair_tree pairs;      ///< the same for two meshes
     kki_aabb box;
     bool is_solid;  ///< closed and oriented: has an inside. Others are sheets that are touched from both sides
     bool is_convex; ///< a solid without a dent
