@@ -6,6 +6,13 @@
 #include "collision/mesh_contact.h"
 #include "geometry/tree_pair.h"
 
+enum { PIECES = 256 };
+
+// Loose pieces of a mesh that some triangle of the other touches; beyond so many, two share a bit.
+typedef struct pieces {
+    uint64_t bits[PIECES / 64];
+} pieces;
+
 enum { HITS = 80, WEAK_HITS = 16, GENERAL_FROM = 24, WAITING = 16 };
 
 // Two leaves, and which of their triangles may meet (kki_leaves_meet).
@@ -32,6 +39,7 @@ typedef struct contact {
     int waiting;
     two_leaves leaves[WAITING]; // while their triangles are fetched from memory
     kki_leaf_frames frames;
+    pieces touched, x_touched;
     bool has_witness;
     kki_hit witness; // the shallowest overlap
     bool is_looked_for, has_way;
@@ -307,9 +315,9 @@ static void find_way(contact *c, bool of_weak) {
     }
     c->is_looked_for = true;
     const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, first->d));
+    const double most = m->is_convex && x->is_convex ? __builtin_inf() : -2 * last->sep;
     c->has_way = kki_mesh_way_out(m, top_vertex(m, first->place, first->d), x, top_vertex(x, first->x_place, l),
-                                  &c->x.X_MX, first->d, &c->way) &&
-                 ((m->is_convex && x->is_convex) || c->way.sep > 2 * last->sep);
+                                  &c->x.X_MX, first->d, most, &c->way);
     if (c->has_way) {
         c->way_out[c->ways++] = (way_out){c->way.d, c->x.radius - c->way.sep, NULL};
     }
@@ -417,12 +425,27 @@ static void keep_hit(contact *c) {
 
 // ---- triangles near X
 
+static void touch_piece(const kki_surface *s, const kki_facet *f, pieces *p) {
+    if (s && s->piece_count > 1) {
+        const int32_t piece = s->piece[f->vertex[0]] % PIECES;
+        p->bits[piece / 64] |= (uint64_t)1 << piece % 64;
+    }
+}
+
+static bool is_touched(const pieces *p, int32_t piece) {
+    return p->bits[piece % PIECES / 64] >> piece % 64 & 1;
+}
+
 static void try_face(contact *c, int32_t place) {
     kki_facet f;
     const int32_t x_place = c->x.facet ? c->x_facet.place : -1;
     const int count = kki_facet_load(&c->source, place, &f)
                           ? kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])
                           : 0;
+    if (count > 0) {
+        touch_piece(c->source.surface, &f, &c->touched);
+        touch_piece(c->x_source.surface, &c->x_facet, &c->x_touched);
+    }
     for (int i = 0; i < count; i++) { // a weak hit is alone
         c->hit[c->count].x_place = x_place;
         keep_hit(c);
@@ -617,29 +640,31 @@ static bool find_way_from(const contact *c, const kki_facets *source, kk_vec3 po
            way->length > 1e-9 * c->x.size;
 }
 
-static kk_vec3 lowest_vertex(const kki_surface *s, kk_vec3 d) {
-    int32_t lowest = 0;
-    for (int32_t i = 1; i < s->vertex_count; i++) {
-        lowest = kk_vec3_dot(d, s->vertex[i]) < kk_vec3_dot(d, s->vertex[lowest]) ? i : lowest;
+// The vertex of a piece that is lowest along d.
+static kk_vec3 lowest_vertex(const kki_surface *s, int32_t piece, kk_vec3 d) {
+    int32_t lowest = s->piece_vertex[piece];
+    for (int32_t i = 0; i < s->vertex_count; i++) {
+        const bool is_lower = s->piece[i] == piece && kk_vec3_dot(d, s->vertex[i]) < kk_vec3_dot(d, s->vertex[lowest]);
+        lowest = is_lower ? i : lowest;
     }
     return s->vertex[lowest];
 }
 
-// X is inside the mesh: its lowest point is to come out.
-static void push_out_of_mesh(contact *c, const way_from *way) {
+// X, or of another mesh a piece, is inside the mesh: its lowest point is to come out.
+static void push_out_of_mesh(contact *c, int32_t piece, const way_from *way) {
     const kk_vec3 l = kk_mat3_tmul_vec(c->x.X_MX.R, way->d);
     const kki_surface *x = c->x_source.surface;
     const kk_vec3 lowest =
-        kk_transform_point(c->x.X_MX, x ? lowest_vertex(x, l) : kki_probe_farthest(&c->x, kk_vec3_neg(l)));
+        kk_transform_point(c->x.X_MX, x ? lowest_vertex(x, piece, l) : kki_probe_farthest(&c->x, kk_vec3_neg(l)));
     const kki_cluster_point p = {way->p,
                                  kk_vec3_dot(way->d, kk_vec3_sub(lowest, way->p)) - c->x.radius,
                                  {kki_feature(KKI_FEATURE_FACE, way->region), kki_feature(KKI_FEATURE_FACE, -1)}};
     kki_clusters_add_point(&c->clusters, way->d, false, p);
 }
 
-// The mesh is inside X, another mesh, whose frame the way is in.
-static void push_mesh_out(contact *c, const way_from *way) {
-    const kk_vec3 d = kk_mat3_mul_vec(c->x.X_MX.R, way->d), lowest = lowest_vertex(c->source.surface, d);
+// A piece of the mesh is inside X, another mesh, whose frame the way is in.
+static void push_mesh_out(contact *c, int32_t piece, const way_from *way) {
+    const kk_vec3 d = kk_mat3_mul_vec(c->x.X_MX.R, way->d), lowest = lowest_vertex(c->source.surface, piece, d);
     const kki_cluster_point p = {lowest,
                                  kk_vec3_dot(d, kk_vec3_sub(lowest, kk_transform_point(c->x.X_MX, way->p))) -
                                      c->x.radius,
@@ -647,20 +672,32 @@ static void push_mesh_out(contact *c, const way_from *way) {
     kki_clusters_add_point(&c->clusters, kk_vec3_neg(d), false, p);
 }
 
-// Where no triangle has a say and a point of one body is inside the other, all of it is: out by the point's shortest way.
-static void push_out(contact *c) {
+// Whether a piece may be wholly inside the other body: nothing touches it. A mesh of one piece is asked as a whole.
+static bool is_asked(const kki_surface *s, const pieces *touched, int32_t piece, bool is_free) {
+    return is_free || (s->piece_count > 1 && !is_touched(touched, piece));
+}
+
+// Where no triangle has a say and a point of one body is inside the other, all of it is, or all of its piece: out by the
+// point's shortest way.
+static void push_out(contact *c, bool is_free) {
     const kki_surface *m = c->source.surface, *x = c->x_source.surface;
-    way_from way;
-    if ((m && m->vertex_count == 0) || (x && x->vertex_count == 0)) {
-        return;
-    }
-    if (find_way_from(c, &c->source, kk_transform_point(c->x.X_MX, x ? x->vertex[0] : c->x.middle), &way)) {
-        push_out_of_mesh(c, &way);
-        return;
-    }
     const kk_transform X_XM = kk_transform_inverse(c->x.X_MX);
-    if (m && x && find_way_from(c, &c->x_source, kk_transform_point(X_XM, m->vertex[0]), &way)) {
-        push_mesh_out(c, &way);
+    way_from way;
+    if (!x && is_free && !(m && m->vertex_count == 0) &&
+        find_way_from(c, &c->source, kk_transform_point(c->x.X_MX, c->x.middle), &way)) {
+        push_out_of_mesh(c, 0, &way);
+    }
+    for (int32_t i = 0; x && i < x->piece_count; i++) {
+        const kk_vec3 p = kk_transform_point(c->x.X_MX, x->vertex[x->piece_vertex[i]]);
+        if (is_asked(x, &c->x_touched, i, is_free) && find_way_from(c, &c->source, p, &way)) {
+            push_out_of_mesh(c, i, &way);
+        }
+    }
+    for (int32_t i = 0; x && m && i < m->piece_count; i++) {
+        const kk_vec3 p = kk_transform_point(X_XM, m->vertex[m->piece_vertex[i]]);
+        if (is_asked(m, &c->touched, i, is_free) && find_way_from(c, &c->x_source, p, &way)) {
+            push_mesh_out(c, i, &way);
+        }
     }
 }
 
@@ -681,6 +718,8 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = c->weak = c->waiting = c->ways = 0;
     c->has_witness = c->has_way = c->is_looked_for = false;
+    memset(&c->touched, 0, sizeof c->touched);
+    memset(&c->x_touched, 0, sizeof c->x_touched);
     c->x.radius += mesh->margin;
     c->reach = reach;
     kki_clusters_begin(&c->clusters, reach);
@@ -706,9 +745,7 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
         add_witness(c);
     }
     // deep below a valley of a height field no face may be right above, and one beside may be near
-    if (c->clusters.count == 0 || (c->source.field && !has_overlap(&c->clusters))) {
-        push_out(c);
-    }
+    push_out(c, c->clusters.count == 0 || (c->source.field && !has_overlap(&c->clusters)));
     add_mesh_margin(c, mesh->margin);
     return kki_clusters_write(&c->clusters, X_WM, is_swapped, manifold, room);
 }

@@ -172,6 +172,8 @@ static void place_arrays(kki_layout *l, kki_surface *s) {
     KKI_LAYOUT_ARRAY(l, s->edge_kind, edges);
     KKI_LAYOUT_ARRAY(l, s->vertex_is_flat, vertices);
     KKI_LAYOUT_ARRAY(l, s->region, faces);
+    KKI_LAYOUT_ARRAY(l, s->piece, vertices);
+    KKI_LAYOUT_ARRAY(l, s->piece_vertex, (size_t)s->piece_count);
     KKI_LAYOUT_ARRAY(l, s->place, faces);
     KKI_LAYOUT_ARRAY(l, s->corner, faces);
     KKI_LAYOUT_ARRAY(l, s->leaf_normal, faces);
@@ -217,6 +219,18 @@ static void find_stars(kki_surface *s) {
             const int32_t other = e->vertex[e->vertex[0] == v];
             s->star[i] = (kki_surface_star){s->vertex[other], other, s->vertex_first[other]};
         }
+    }
+}
+
+static void find_pieces(kki_surface *s, const kki_topology *t) {
+    for (int32_t v = 0; v < s->vertex_count; v++) {
+        s->piece[v] = -1;
+    }
+    for (int32_t f = s->face_count - 1; f >= 0; f--) { // so the first face has the last word
+        for (int k = 0; k < 3; k++) {
+            s->piece[s->face[f].vertex[k]] = t->component[f];
+        }
+        s->piece_vertex[t->component[f]] = s->face[f].vertex[0];
     }
 }
 
@@ -354,6 +368,7 @@ static void fill_boxes(kki_surface *s) {
 
 static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, const kki_tree *tree) {
     copy_arrays(s, mesh, t, tree);
+    find_pieces(s, t);
     find_stars(s);
     s->is_solid = t->check.is_closed && t->check.is_oriented;
     if (s->is_solid && six_volumes(s) < 0) {
@@ -444,6 +459,7 @@ kk_status kki_surface_create(const kki_mesh *mesh, const kk_allocator *allocator
                                    .vertex_count = mesh->vertex_count,
                                    .face_count = mesh->face_count,
                                    .edge_count = m.topology->edge_count,
+                                   .piece_count = m.topology->check.components,
                                    .pairs = {m.tree.node_count, count_leaves(&m.tree), NULL, NULL},
                                    .tree = {.node_count = m.tree.node_count, .item_count = m.tree.item_count}};
         *surface = make_block(&shape, &owner);
@@ -530,10 +546,11 @@ static inline bool step_up(climb *c) {
     return c->at != from;
 }
 
-void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, int32_t at[2]) {
+void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, double enough,
+                       int32_t at[2]) {
     climb p = begin_climb(a, a_d, at[0]), q = begin_climb(b, b_d, at[1]);
     bool goes_on[2] = {true, true};
-    for (int step = 0; step < most && (goes_on[0] || goes_on[1]); step++) {
+    for (int step = 0; step < most && (goes_on[0] || goes_on[1]) && p.best + q.best <= enough; step++) {
         goes_on[0] = goes_on[0] && step_up(&p);
         goes_on[1] = goes_on[1] && step_up(&q);
     }

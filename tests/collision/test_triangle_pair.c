@@ -172,7 +172,7 @@ KK_TEST(climbs_end_at_the_farthest_vertex) {
         const kk_vec3 d = bodies_unit(&r), e = bodies_unit(&r);
         int32_t at[2] = {(int32_t)kk_random_next_below(&r, (uint32_t)a->vertex_count),
                          (int32_t)kk_random_next_below(&r, (uint32_t)b->vertex_count)};
-        kki_surface_climb(a, d, b, e, 100, at);
+        kki_surface_climb(a, d, b, e, 100, INFINITY, at);
         for (int32_t v = 0; v < a->vertex_count; v++) {
             KK_CHECK(kk_vec3_dot(d, a->vertex[v]) <= kk_vec3_dot(d, a->vertex[at[0]]));
         }
@@ -181,7 +181,7 @@ KK_TEST(climbs_end_at_the_farthest_vertex) {
         }
     }
     int32_t start[2] = {0, 0}; // the lowest; one step at most
-    kki_surface_climb(a, kk_vec3_make(0, 0, 1), b, kk_vec3_make(0, 0, -1), 1, start);
+    kki_surface_climb(a, kk_vec3_make(0, 0, 1), b, kk_vec3_make(0, 0, -1), 1, INFINITY, start);
     KK_CHECK(a->vertex[start[0]].z > a->vertex[0].z && a->vertex[start[0]].z < 0);
     KK_CHECK_EQ_INT(start[1], 0);
     kki_surface_free(a);
