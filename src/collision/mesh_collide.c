@@ -1,6 +1,7 @@
 // Meshes and height fields against everything: finds the triangles near X, drops what others explain, writes manifolds.
 #include <string.h>
 
+#include "collision/distance.h"
 #include "collision/facet_side.h"
 #include "collision/gjk.h"
 #include "collision/mesh_contact.h"
@@ -40,6 +41,7 @@ typedef struct contact {
     two_leaves leaves[WAITING]; // while their triangles are fetched from memory
     kki_leaf_frames frames;
     pieces touched, x_touched;
+    bool has_met; // triangles of two meshes are not proved to be farther apart than the reach
     bool has_witness;
     kki_hit witness; // the shallowest overlap
     bool is_looked_for, has_way;
@@ -717,7 +719,7 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = c->weak = c->waiting = c->ways = 0;
-    c->has_witness = c->has_way = c->is_looked_for = false;
+    c->has_witness = c->has_way = c->is_looked_for = c->has_met = false;
     memset(&c->touched, 0, sizeof c->touched);
     memset(&c->x_touched, 0, sizeof c->x_touched);
     c->x.radius += mesh->margin;
@@ -783,6 +785,7 @@ static void fetch_triangle(const kki_surface *s, int32_t place) {
 // Which triangles are to be looked at; memory for them is asked for.
 static void find_pairs(contact *c, two_leaves *l) {
     l->pairs = kki_leaves_meet(l->a, l->b, &c->frames);
+    c->has_met = c->has_met || l->pairs;
     for (unsigned left = l->pairs; left; left &= left - 1) {
         const int bit = __builtin_ctz(left);
         fetch_triangle(c->source.surface, l->a->first + (bit & 3));
@@ -845,7 +848,7 @@ static void try_over_field(contact *c, const kk_transform *X_XM) {
 
 __attribute__((noinline)) static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM,
                                                     const kki_shape *other, const kk_transform *X_WX, bool is_swapped,
-                                                    double reach, kki_manifold *manifold, int room) {
+                                                    double reach, kki_manifold *manifold, int room, bool *is_near) {
     contact c;
     facets_of(mesh, &c.source);
     facets_of(other, &c.x_source);
@@ -860,7 +863,32 @@ __attribute__((noinline)) static int collide_meshes(const kki_shape *mesh, const
         const kk_transform X_XM = relative(X_WX, X_WM);
         try_over_field(&c, &X_XM);
     }
+    *is_near = c.has_met;
     return finish(&c, mesh, X_WM, is_swapped, manifold, room);
+}
+
+// Where no triangle has a direction that its neighbourhood allows, as of rims that pass beside each other, the nearest points
+// are the contact.
+static int collide_nearest(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                           double reach, kki_manifold *manifold) {
+    kki_separation s;
+    if (!kki_distance(a, X_WA, b, X_WB, NULL, &s) || !(s.distance > 0) || s.distance > reach) {
+        return 0;
+    }
+    memset(manifold, 0, sizeof *manifold);
+    manifold->normal = s.normal;
+    manifold->count = 1;
+    manifold->point[0] = (kki_contact_point){s.on_a, s.distance, ~(uint64_t)0};
+    return 1;
+}
+
+static int collide_two(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                       bool is_swapped, double reach, kki_manifold *manifold, int room) {
+    bool is_near = false;
+    const int found = is_swapped ? collide_meshes(b, X_WB, a, X_WA, true, reach, manifold, room, &is_near)
+                                 : collide_meshes(a, X_WA, b, X_WB, false, reach, manifold, room, &is_near);
+    // a distance asks for contacts at no reach, and gets no further
+    return found == 0 && is_near && reach > 0 && room > 0 ? collide_nearest(a, X_WA, b, X_WB, reach, manifold) : found;
 }
 
 int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
@@ -869,10 +897,10 @@ int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_sha
     kki_facets a_facets, b_facets;
     const bool a_is = facets_of(a, &a_facets), b_is = facets_of(b, &b_facets);
     if (a_is && b_facets.surface) {
-        return collide_meshes(a, X_WA, b, X_WB, false, reach, manifold, room);
+        return collide_two(a, X_WA, b, X_WB, false, reach, manifold, room);
     }
     if (b_is && a_facets.surface) {
-        return collide_meshes(b, X_WB, a, X_WA, true, reach, manifold, room);
+        return collide_two(a, X_WA, b, X_WB, true, reach, manifold, room);
     }
     kk_vec3 corner[8];
     kki_probe x = {0};

@@ -495,7 +495,7 @@ static kki_separation bring_near(const body *a, body *b, double distance) {
 }
 
 // Together, some point overlaps. Apart, none is nearer than the bodies and none is told beyond the reach; within it there is
-// one, but for rims of sheets that pass beside another mesh.
+// one.
 static bool check_contacts(const body *a, const body *b, double distance) {
     enum { ROOM = 64 };
     const double reach = 0.05;
@@ -511,9 +511,7 @@ static bool check_contacts(const body *a, const body *b, double distance) {
     if (distance < -1e-9) {
         return least < 0;
     }
-    const bool is_loose = a->soup && b->soup && !(a->is_solid && b->is_solid);
-    return distance > reach + 1e-9 ? found == 0
-                                   : least > distance - 1e-9 && (found != 0 || is_loose || distance > reach - 1e-9);
+    return distance > reach + 1e-9 ? found == 0 : least > distance - 1e-9 && (found != 0 || distance > reach - 1e-9);
 }
 
 KK_TEST(exact_contacts_say_what_distances_do) {

@@ -468,6 +468,9 @@ KK_TEST(loose_pieces_inside_a_mesh_are_pushed_out) {
         const double depth = is_touching ? 2.5 : 2.4;
         KK_CHECK_NEAR(-least_gap(&r), depth, 1e-12);
         KK_CHECK_NEAR(-least_gap(&s), depth, 1e-12);
+        kki_separation d;
+        KK_CHECK(kki_distance(&a, &I, &b, &X, NULL, &d) && kki_overlap(&a, &I, &b, &X, 0, NULL));
+        KK_CHECK_NEAR(d.distance, -depth, 1e-12);
     }
     kki_surface_free(pieces);
     kki_surface_free(box);
