@@ -514,6 +514,18 @@ static bool check_contacts(const body *a, const body *b, double distance) {
     return distance > reach + 1e-9 ? found == 0 : least > distance - 1e-9 && (found != 0 || distance > reach - 1e-9);
 }
 
+// the rim of a sheet beside another mesh, within the reach: it had no contact
+KK_TEST(contacts_that_were_once_missing) {
+    static zoo z;
+    zoo_open(&z);
+    kk_random r = {13, 43, 320044};
+    body a = draw_body(&z, &r, KK_SHAPE_MESH, 0.5), b = draw_body(&z, &r, KK_SHAPE_MESH, 2);
+    const kki_separation d = bring_near(&a, &b, bodies_between(&r, -0.1, 0.1));
+    KK_CHECK(d.distance > 0 && d.distance < 0.05 && check_contacts(&a, &b, d.distance) &&
+             check_contacts(&b, &a, d.distance));
+    zoo_close(&z);
+}
+
 KK_TEST(exact_contacts_say_what_distances_do) {
     static zoo z;
     zoo_open(&z);
