@@ -366,7 +366,7 @@ static void take_hit(contact *c, const kki_hit *hit) {
     const int by = is_deep ? explanation(&f, &c->x, hit, c->way_out, c->ways) : -1;
     if (by >= 0) {
         take_way(c, &c->way_out[by]);
-        if (f.is_prism && !c->has_witness) { // what explains it may be no overlap itself
+        if (c->source.field && !c->has_witness) { // what explains it may be no overlap itself
             note_if_missed(c, &f, hit);
         }
         return;
