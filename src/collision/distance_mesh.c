@@ -195,13 +195,25 @@ static bool holds(const kki_shape *a, kk_vec3 p) {
     return a->field ? kki_height_field_holds(a->field, p) : a->surface && kki_surface_holds(a->surface, p, &at);
 }
 
-// One is wholly inside the other, where no triangles meet.
+// A loose piece of a mesh is inside a shape; X places the mesh's frame in the shape's.
+static bool holds_piece(const kki_shape *s, const kki_surface *mesh, kk_transform X) {
+    bool is_held = false;
+    for (int32_t i = 0; i < mesh->piece_count && !is_held; i++) {
+        is_held = holds(s, kk_transform_point(X, mesh->vertex[mesh->piece_vertex[i]]));
+    }
+    return is_held;
+}
+
+// One is wholly inside the other, or a piece of it, where no triangles meet.
 static bool one_holds_the_other(const search *s) {
+    const kk_transform X_BA = kk_transform_inverse(s->X_AB);
     int id = -1;
-    const kk_vec3 b = s->b->surface ? s->b->surface->vertex[0] : kki_core_support(&s->core, kk_vec3_make(1, 0, 0), &id);
-    const kk_vec3 a = s->a->surface ? s->a->surface->vertex[0] : kki_height_field_vertex(s->a->field, 0, 0);
-    return holds(s->a, kk_transform_point(s->X_AB, b)) ||
-           (s->b->surface && holds(s->b, kk_transform_point(kk_transform_inverse(s->X_AB), a)));
+    if (!s->b->surface) {
+        return holds(s->a, kk_transform_point(s->X_AB, kki_core_support(&s->core, kk_vec3_make(1, 0, 0), &id)));
+    }
+    return holds_piece(s->a, s->b->surface, s->X_AB) ||
+           (s->a->surface ? holds_piece(s->b, s->a->surface, X_BA)
+                          : holds(s->b, kk_transform_point(X_BA, kki_height_field_vertex(s->a->field, 0, 0))));
 }
 
 static void take_deepest(search *s) {

@@ -1,17 +1,25 @@
 // Meshes and height fields against everything: finds the triangles near X, drops what others explain, writes manifolds.
 #include <string.h>
 
+#include "collision/distance.h"
 #include "collision/facet_side.h"
 #include "collision/gjk.h"
 #include "collision/mesh_contact.h"
-#include "collision/triangle_pair.h"
 #include "geometry/tree_pair.h"
+
+enum { PIECES = 256 };
+
+// Loose pieces of a mesh that some triangle of the other touches; beyond so many, two share a bit.
+typedef struct pieces {
+    uint64_t bits[PIECES / 64];
+} pieces;
 
 enum { HITS = 80, WEAK_HITS = 16, GENERAL_FROM = 24, WAITING = 16 };
 
+// Two leaves, and which of their triangles may meet (kki_leaves_meet).
 typedef struct two_leaves {
-    kki_tree_entry a, b;
-    kki_aabb a_box;
+    const kki_leaf *a, *b;
+    unsigned pairs;
 } two_leaves;
 
 typedef struct way_out {
@@ -31,6 +39,9 @@ typedef struct contact {
     double reach;
     int waiting;
     two_leaves leaves[WAITING]; // while their triangles are fetched from memory
+    kki_leaf_frames frames;
+    pieces touched, x_touched;
+    bool has_met; // triangles of two meshes are not proved to be farther apart than the reach
     bool has_witness;
     kki_hit witness; // the shallowest overlap
     bool is_looked_for, has_way;
@@ -306,9 +317,9 @@ static void find_way(contact *c, bool of_weak) {
     }
     c->is_looked_for = true;
     const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, first->d));
+    const double most = m->is_convex && x->is_convex ? __builtin_inf() : -2 * last->sep;
     c->has_way = kki_mesh_way_out(m, top_vertex(m, first->place, first->d), x, top_vertex(x, first->x_place, l),
-                                  &c->x.X_MX, first->d, &c->way) &&
-                 ((m->is_convex && x->is_convex) || c->way.sep > 2 * last->sep);
+                                  &c->x.X_MX, first->d, most, &c->way);
     if (c->has_way) {
         c->way_out[c->ways++] = (way_out){c->way.d, c->x.radius - c->way.sep, NULL};
     }
@@ -355,7 +366,7 @@ static void take_hit(contact *c, const kki_hit *hit) {
     const int by = is_deep ? explanation(&f, &c->x, hit, c->way_out, c->ways) : -1;
     if (by >= 0) {
         take_way(c, &c->way_out[by]);
-        if (f.is_prism && !c->has_witness) { // what explains it may be no overlap itself
+        if (c->source.field && !c->has_witness) { // what explains it may be no overlap itself
             note_if_missed(c, &f, hit);
         }
         return;
@@ -416,12 +427,27 @@ static void keep_hit(contact *c) {
 
 // ---- triangles near X
 
+static void touch_piece(const kki_surface *s, const kki_facet *f, pieces *p) {
+    if (s && s->piece_count > 1) {
+        const int32_t piece = s->piece[f->vertex[0]] % PIECES;
+        p->bits[piece / 64] |= (uint64_t)1 << piece % 64;
+    }
+}
+
+static bool is_touched(const pieces *p, int32_t piece) {
+    return p->bits[piece % PIECES / 64] >> piece % 64 & 1;
+}
+
 static void try_face(contact *c, int32_t place) {
     kki_facet f;
     const int32_t x_place = c->x.facet ? c->x_facet.place : -1;
     const int count = kki_facet_load(&c->source, place, &f)
                           ? kki_mesh_examine(&c->source, &f, &c->x, c->reach, &c->hit[c->count])
                           : 0;
+    if (count > 0) {
+        touch_piece(c->source.surface, &f, &c->touched);
+        touch_piece(c->x_source.surface, &c->x_facet, &c->x_touched);
+    }
     for (int i = 0; i < count; i++) { // a weak hit is alone
         c->hit[c->count].x_place = x_place;
         keep_hit(c);
@@ -458,18 +484,40 @@ static bool is_clear(const contact *c, const kk_vec3 corner[3], kk_vec3 n) {
     return false;
 }
 
-static void try_surface(contact *c, const kki_aabb *box) {
+static void try_leaf(contact *c, const kki_aabb *box, int32_t first, int32_t count) {
     const kki_surface *s = c->source.surface;
+    for (int32_t i = first; i < first + count; i++) {
+        const kki_aabb b = box_of_corners(s->corner[i]);
+        if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->leaf_normal[i])) {
+            try_face(c, i);
+        }
+    }
+}
+
+// not inlined, as the next: of their stacks only one is to lie below a search
+__attribute__((noinline)) static void try_ball(contact *c, const kki_aabb *box) {
+    kki_ball_walk walk;
+    int32_t first, count;
+    kki_ball_walk_begin(&walk, &c->source.surface->tree, kki_probe_vertex(&c->x, 0), c->x.radius + c->reach);
+    while (kki_ball_walk_next(&walk, &first, &count)) {
+        try_leaf(c, box, first, count);
+    }
+}
+
+__attribute__((noinline)) static void try_box(contact *c, const kki_aabb *box) {
     kki_tree_walk walk;
     int32_t first, count;
-    kki_tree_walk_begin(&walk, &s->tree, box);
+    kki_tree_walk_begin(&walk, &c->source.surface->tree, box);
     while (kki_tree_walk_next(&walk, &first, &count)) {
-        for (int32_t i = first; i < first + count; i++) {
-            const kki_aabb b = box_of_corners(s->corner[i]);
-            if (kki_aabb_touch(&b, box) && !is_clear(c, s->corner[i], s->leaf_normal[i])) {
-                try_face(c, i);
-            }
-        }
+        try_leaf(c, box, first, count);
+    }
+}
+
+static void try_surface(contact *c, const kki_aabb *box) {
+    if (c->x.shape.vertex_count == 1) {
+        try_ball(c, box);
+    } else {
+        try_box(c, box);
     }
 }
 
@@ -594,29 +642,31 @@ static bool find_way_from(const contact *c, const kki_facets *source, kk_vec3 po
            way->length > 1e-9 * c->x.size;
 }
 
-static kk_vec3 lowest_vertex(const kki_surface *s, kk_vec3 d) {
-    int32_t lowest = 0;
-    for (int32_t i = 1; i < s->vertex_count; i++) {
-        lowest = kk_vec3_dot(d, s->vertex[i]) < kk_vec3_dot(d, s->vertex[lowest]) ? i : lowest;
+// The vertex of a piece that is lowest along d.
+static kk_vec3 lowest_vertex(const kki_surface *s, int32_t piece, kk_vec3 d) {
+    int32_t lowest = s->piece_vertex[piece];
+    for (int32_t i = 0; i < s->vertex_count; i++) {
+        const bool is_lower = s->piece[i] == piece && kk_vec3_dot(d, s->vertex[i]) < kk_vec3_dot(d, s->vertex[lowest]);
+        lowest = is_lower ? i : lowest;
     }
     return s->vertex[lowest];
 }
 
-// X is inside the mesh: its lowest point is to come out.
-static void push_out_of_mesh(contact *c, const way_from *way) {
+// X, or of another mesh a piece, is inside the mesh: its lowest point is to come out.
+static void push_out_of_mesh(contact *c, int32_t piece, const way_from *way) {
     const kk_vec3 l = kk_mat3_tmul_vec(c->x.X_MX.R, way->d);
     const kki_surface *x = c->x_source.surface;
     const kk_vec3 lowest =
-        kk_transform_point(c->x.X_MX, x ? lowest_vertex(x, l) : kki_probe_farthest(&c->x, kk_vec3_neg(l)));
+        kk_transform_point(c->x.X_MX, x ? lowest_vertex(x, piece, l) : kki_probe_farthest(&c->x, kk_vec3_neg(l)));
     const kki_cluster_point p = {way->p,
                                  kk_vec3_dot(way->d, kk_vec3_sub(lowest, way->p)) - c->x.radius,
                                  {kki_feature(KKI_FEATURE_FACE, way->region), kki_feature(KKI_FEATURE_FACE, -1)}};
     kki_clusters_add_point(&c->clusters, way->d, false, p);
 }
 
-// The mesh is inside X, another mesh, whose frame the way is in.
-static void push_mesh_out(contact *c, const way_from *way) {
-    const kk_vec3 d = kk_mat3_mul_vec(c->x.X_MX.R, way->d), lowest = lowest_vertex(c->source.surface, d);
+// A piece of the mesh is inside X, another mesh, whose frame the way is in.
+static void push_mesh_out(contact *c, int32_t piece, const way_from *way) {
+    const kk_vec3 d = kk_mat3_mul_vec(c->x.X_MX.R, way->d), lowest = lowest_vertex(c->source.surface, piece, d);
     const kki_cluster_point p = {lowest,
                                  kk_vec3_dot(d, kk_vec3_sub(lowest, kk_transform_point(c->x.X_MX, way->p))) -
                                      c->x.radius,
@@ -624,20 +674,32 @@ static void push_mesh_out(contact *c, const way_from *way) {
     kki_clusters_add_point(&c->clusters, kk_vec3_neg(d), false, p);
 }
 
-// Where no triangle has a say and a point of one body is inside the other, all of it is: out by the point's shortest way.
-static void push_out(contact *c) {
+// Whether a piece may be wholly inside the other body: nothing touches it. A mesh of one piece is asked as a whole.
+static bool is_asked(const kki_surface *s, const pieces *touched, int32_t piece, bool is_free) {
+    return is_free || (s->piece_count > 1 && !is_touched(touched, piece));
+}
+
+// Where no triangle has a say and a point of one body is inside the other, all of it is, or all of its piece: out by the
+// point's shortest way.
+static void push_out(contact *c, bool is_free) {
     const kki_surface *m = c->source.surface, *x = c->x_source.surface;
-    way_from way;
-    if ((m && m->vertex_count == 0) || (x && x->vertex_count == 0)) {
-        return;
-    }
-    if (find_way_from(c, &c->source, kk_transform_point(c->x.X_MX, x ? x->vertex[0] : c->x.middle), &way)) {
-        push_out_of_mesh(c, &way);
-        return;
-    }
     const kk_transform X_XM = kk_transform_inverse(c->x.X_MX);
-    if (m && x && find_way_from(c, &c->x_source, kk_transform_point(X_XM, m->vertex[0]), &way)) {
-        push_mesh_out(c, &way);
+    way_from way;
+    if (!x && is_free && !(m && m->vertex_count == 0) &&
+        find_way_from(c, &c->source, kk_transform_point(c->x.X_MX, c->x.middle), &way)) {
+        push_out_of_mesh(c, 0, &way);
+    }
+    for (int32_t i = 0; x && i < x->piece_count; i++) {
+        const kk_vec3 p = kk_transform_point(c->x.X_MX, x->vertex[x->piece_vertex[i]]);
+        if (is_asked(x, &c->x_touched, i, is_free) && find_way_from(c, &c->source, p, &way)) {
+            push_out_of_mesh(c, i, &way);
+        }
+    }
+    for (int32_t i = 0; x && m && i < m->piece_count; i++) {
+        const kk_vec3 p = kk_transform_point(X_XM, m->vertex[m->piece_vertex[i]]);
+        if (is_asked(m, &c->touched, i, is_free) && find_way_from(c, &c->x_source, p, &way)) {
+            push_mesh_out(c, i, &way);
+        }
     }
 }
 
@@ -657,7 +719,9 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = c->weak = c->waiting = c->ways = 0;
-    c->has_witness = c->has_way = c->is_looked_for = false;
+    c->has_witness = c->has_way = c->is_looked_for = c->has_met = false;
+    memset(&c->touched, 0, sizeof c->touched);
+    memset(&c->x_touched, 0, sizeof c->x_touched);
     c->x.radius += mesh->margin;
     c->reach = reach;
     kki_clusters_begin(&c->clusters, reach);
@@ -683,9 +747,7 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
         add_witness(c);
     }
     // deep below a valley of a height field no face may be right above, and one beside may be near
-    if (c->clusters.count == 0 || (c->source.field && !has_overlap(&c->clusters))) {
-        push_out(c);
-    }
+    push_out(c, c->clusters.count == 0 || (c->source.field && !has_overlap(&c->clusters)));
     add_mesh_margin(c, mesh->margin);
     return kki_clusters_write(&c->clusters, X_WM, is_swapped, manifold, room);
 }
@@ -708,67 +770,58 @@ __attribute__((noinline)) static int collide_core(const kki_shape *mesh, const k
 
 // ---- two meshes
 
-static bool is_one_sided(kk_vec3 n, kk_vec3 o, const kk_vec3 corner[3], double limit) {
-    const double h[3] = {kk_vec3_dot(n, kk_vec3_sub(corner[0], o)), kk_vec3_dot(n, kk_vec3_sub(corner[1], o)),
-                         kk_vec3_dot(n, kk_vec3_sub(corner[2], o))};
-    return (h[0] > limit && h[1] > limit && h[2] > limit) || (h[0] < -limit && h[1] < -limit && h[2] < -limit);
+static void fetch(const void *from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 64) {
+        __builtin_prefetch((const char *)from + i);
+    }
 }
 
-// Triangles of two leaves: boxes and planes first, in the mesh's frame.
-static void try_leaves(contact *c, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
-    const kki_surface *s = c->source.surface, *t = c->x_source.surface;
-    const double limit = c->reach + c->x.radius;
-    for (int32_t j = b.child; j < b.child + b.count; j++) {
-        kk_vec3 corner[3];
-        for (int k = 0; k < 3; k++) {
-            corner[k] = kk_transform_point(c->x.X_MX, t->corner[j][k]);
-        }
-        const kki_aabb box = kki_aabb_grow(box_of_corners(corner), limit);
-        if (!kki_aabb_touch(&box, a_box)) {
-            continue;
-        }
-        kk_vec3 n = {0, 0, 0};
-        bool is_set = false, is_turned = false;
-        for (int32_t i = a.child; i < a.child + a.count; i++) {
-            const kki_aabb other = box_of_corners(s->corner[i]);
-            if (!kki_aabb_touch(&box, &other) || is_one_sided(s->leaf_normal[i], s->corner[i][0], corner, limit)) {
-                continue;
-            }
-            n = is_turned ? n : kk_mat3_mul_vec(c->x.X_MX.R, t->leaf_normal[j]);
-            is_turned = true;
-            if (is_one_sided(n, corner[0], s->corner[i], limit) || kki_edges_part(s->corner[i], corner, limit)) {
-                continue;
-            }
-            is_set = is_set || set_triangle(c, j);
-            if (is_set) {
-                try_face(c, i);
-            }
+static void fetch_triangle(const kki_surface *s, int32_t place) {
+    fetch(s->corner[place], sizeof s->corner[place]);
+    fetch(&s->leaf_normal[place], sizeof s->leaf_normal[place]);
+    fetch(&s->facet[place], sizeof s->facet[place]);
+}
+
+// Which triangles are to be looked at; memory for them is asked for.
+static void find_pairs(contact *c, two_leaves *l) {
+    l->pairs = kki_leaves_meet(l->a, l->b, &c->frames);
+    c->has_met = c->has_met || l->pairs;
+    for (unsigned left = l->pairs; left; left &= left - 1) {
+        const int bit = __builtin_ctz(left);
+        fetch_triangle(c->source.surface, l->a->first + (bit & 3));
+        fetch_triangle(c->x_source.surface, l->b->first + (bit >> 2));
+    }
+}
+
+static void try_pairs(contact *c, const two_leaves *l) {
+    int last = -1;
+    bool is_set = false;
+    for (unsigned left = l->pairs; left; left &= left - 1) {
+        const int bit = __builtin_ctz(left), j = bit >> 2;
+        is_set = j == last ? is_set : set_triangle(c, l->b->first + j);
+        last = j;
+        if (is_set) {
+            try_face(c, l->a->first + (bit & 3));
         }
     }
 }
 
 static void try_waiting(contact *c) {
     for (int i = 0; i < c->waiting; i++) {
-        try_leaves(c, c->leaves[i].a, c->leaves[i].b, &c->leaves[i].a_box);
+        find_pairs(c, &c->leaves[i]);
+    }
+    for (int i = 0; i < c->waiting; i++) {
+        try_pairs(c, &c->leaves[i]);
     }
     c->waiting = 0;
 }
 
-static void fetch_leaf(const kki_surface *s, kki_tree_entry leaf) {
-    const char *corner = (const char *)s->corner[leaf.child], *normal = (const char *)&s->leaf_normal[leaf.child];
-    for (size_t i = 0; i < (size_t)leaf.count * sizeof s->corner[0]; i += 64) {
-        __builtin_prefetch(corner + i);
-    }
-    __builtin_prefetch(normal);
-    __builtin_prefetch(normal + 64);
-}
-
 // Leaves wait until some are together, so that memory is fetched while others are looked at.
-static void add_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
+static void add_leaves(void *user, const kki_leaf *a, const kki_leaf *b) {
     contact *c = user;
-    fetch_leaf(c->source.surface, a);
-    fetch_leaf(c->x_source.surface, b);
-    c->leaves[c->waiting++] = (two_leaves){a, b, *a_box};
+    fetch(a, sizeof *a);
+    fetch(b, sizeof *b);
+    c->leaves[c->waiting++] = (two_leaves){a, b, 0};
     if (c->waiting == WAITING) {
         try_waiting(c);
     }
@@ -795,21 +848,47 @@ static void try_over_field(contact *c, const kk_transform *X_XM) {
 
 __attribute__((noinline)) static int collide_meshes(const kki_shape *mesh, const kk_transform *X_WM,
                                                     const kki_shape *other, const kk_transform *X_WX, bool is_swapped,
-                                                    double reach, kki_manifold *manifold, int room) {
+                                                    double reach, kki_manifold *manifold, int room, bool *is_near) {
     contact c;
     facets_of(mesh, &c.source);
     facets_of(other, &c.x_source);
     c.x = (kki_probe){.X_MX = relative(X_WM, X_WX), .radius = other->margin};
     begin(&c, mesh, reach);
     if (c.source.surface) {
-        kki_tree_pairs(&c.source.surface->tree, &c.x_source.surface->tree, &c.x.X_MX, c.reach + c.x.radius, add_leaves,
-                       &c);
+        kki_leaf_frames_set(&c.frames, &c.x.X_MX, c.reach + c.x.radius);
+        kki_tree_pairs(&c.source.surface->pairs, &c.x_source.surface->pairs, &c.x.X_MX, c.reach + c.x.radius,
+                       add_leaves, &c);
         try_waiting(&c);
     } else {
         const kk_transform X_XM = relative(X_WX, X_WM);
         try_over_field(&c, &X_XM);
     }
+    *is_near = c.has_met;
     return finish(&c, mesh, X_WM, is_swapped, manifold, room);
+}
+
+// Where no triangle has a direction that its neighbourhood allows, as of rims that pass beside each other, the nearest points
+// are the contact.
+static int collide_nearest(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                           double reach, kki_manifold *manifold) {
+    kki_separation s;
+    if (!kki_distance(a, X_WA, b, X_WB, NULL, &s) || !(s.distance > 0) || s.distance > reach) {
+        return 0;
+    }
+    memset(manifold, 0, sizeof *manifold);
+    manifold->normal = s.normal;
+    manifold->count = 1;
+    manifold->point[0] = (kki_contact_point){s.on_a, s.distance, ~(uint64_t)0};
+    return 1;
+}
+
+static int collide_two(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                       bool is_swapped, double reach, kki_manifold *manifold, int room) {
+    bool is_near = false;
+    const int found = is_swapped ? collide_meshes(b, X_WB, a, X_WA, true, reach, manifold, room, &is_near)
+                                 : collide_meshes(a, X_WA, b, X_WB, false, reach, manifold, room, &is_near);
+    // a distance asks for contacts at no reach, and gets no further
+    return found == 0 && is_near && reach > 0 && room > 0 ? collide_nearest(a, X_WA, b, X_WB, reach, manifold) : found;
 }
 
 int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
@@ -818,10 +897,10 @@ int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_sha
     kki_facets a_facets, b_facets;
     const bool a_is = facets_of(a, &a_facets), b_is = facets_of(b, &b_facets);
     if (a_is && b_facets.surface) {
-        return collide_meshes(a, X_WA, b, X_WB, false, reach, manifold, room);
+        return collide_two(a, X_WA, b, X_WB, false, reach, manifold, room);
     }
     if (b_is && a_facets.surface) {
-        return collide_meshes(b, X_WB, a, X_WA, true, reach, manifold, room);
+        return collide_two(a, X_WA, b, X_WB, true, reach, manifold, room);
     }
     kk_vec3 corner[8];
     kki_probe x = {0};

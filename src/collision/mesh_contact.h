@@ -92,9 +92,10 @@ typedef struct kki_way_out {
 
 /// The way out of two solids that overlap around a vertex of each, in the mesh's frame; false where they are not known to
 /// be convex there.
-/// @param d  about the direction
+/// @param d     about the direction
+/// @param most  a longer one is none
 bool kki_mesh_way_out(const kki_surface *m, int32_t m_seed, const kki_surface *x, int32_t x_seed,
-                      const kk_transform *X_MX, kk_vec3 d, kki_way_out *way);
+                      const kk_transform *X_MX, kk_vec3 d, double most, kki_way_out *way);
 
 // ---- collecting points
 

@@ -159,7 +159,8 @@ void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_
     const kki_surface *a = pair->a.surface, *b = pair->b.surface;
     out->id[0] = out->id[0] < 0 ? pair->a.seed : out->id[0];
     out->id[1] = out->id[1] < 0 ? pair->b.seed : out->id[1];
-    kki_surface_climb(a, d, b, d_B, KKI_CLIMB_STEPS, out->id);
+    const double enough = pair->a.enough * kk_vec3_norm(d) + kk_vec3_dot(d, pair->X_AB.p);
+    kki_surface_climb(a, d, b, d_B, KKI_CLIMB_STEPS, enough, out->id);
     out->a = a->vertex[out->id[0]];
     out->b = kk_transform_point(pair->X_AB, b->vertex[out->id[1]]);
     out->w = kk_vec3_sub(out->a, out->b);

@@ -29,7 +29,8 @@ typedef struct kki_core {
     const kki_convex *convex;
     const kk_vec3 *corner; ///< [3] of a triangle
     const kki_surface *surface;
-    int32_t seed; ///< vertex to start a climb from
+    int32_t seed;  ///< vertex to start a climb from
+    double enough; ///< of a pair's A: a climb may end where the difference reaches so far
 } kki_core;
 
 /// Of one climb over a mesh: far sides of fine meshes are not gone to, they have no part in a small overlap.

@@ -7,8 +7,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-enum { LEAF = 4 };
-
 void kki_surface_free(kki_surface *surface) {
     if (surface) {
         const kk_allocator allocator = surface->allocator;
@@ -174,13 +172,16 @@ static void place_arrays(kki_layout *l, kki_surface *s) {
     KKI_LAYOUT_ARRAY(l, s->edge_kind, edges);
     KKI_LAYOUT_ARRAY(l, s->vertex_is_flat, vertices);
     KKI_LAYOUT_ARRAY(l, s->region, faces);
+    KKI_LAYOUT_ARRAY(l, s->piece, vertices);
+    KKI_LAYOUT_ARRAY(l, s->piece_vertex, (size_t)s->piece_count);
     KKI_LAYOUT_ARRAY(l, s->place, faces);
     KKI_LAYOUT_ARRAY(l, s->corner, faces);
     KKI_LAYOUT_ARRAY(l, s->leaf_normal, faces);
     KKI_LAYOUT_ARRAY(l, s->facet, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.item, faces);
     KKI_LAYOUT_ARRAY(l, s->tree.node, (size_t)s->tree.node_count);
-    KKI_LAYOUT_ARRAY(l, s->tree.slab, (size_t)s->tree.node_count);
+    KKI_LAYOUT_ARRAY(l, s->pairs.node, (size_t)s->pairs.node_count);
+    KKI_LAYOUT_ARRAY(l, s->pairs.leaf, (size_t)s->pairs.leaf_count);
 }
 
 static kki_surface *make_block(const kki_surface *shape, const kk_allocator *allocator) {
@@ -218,6 +219,18 @@ static void find_stars(kki_surface *s) {
             const int32_t other = e->vertex[e->vertex[0] == v];
             s->star[i] = (kki_surface_star){s->vertex[other], other, s->vertex_first[other]};
         }
+    }
+}
+
+static void find_pieces(kki_surface *s, const kki_topology *t) {
+    for (int32_t v = 0; v < s->vertex_count; v++) {
+        s->piece[v] = -1;
+    }
+    for (int32_t f = s->face_count - 1; f >= 0; f--) { // so the first face has the last word
+        for (int k = 0; k < 3; k++) {
+            s->piece[s->face[f].vertex[k]] = t->component[f];
+        }
+        s->piece_vertex[t->component[f]] = s->face[f].vertex[0];
     }
 }
 
@@ -264,7 +277,7 @@ static kk_vec3 mean_normal(const kki_surface *s, int32_t first, int32_t count) {
     return norm > 0 ? kk_vec3_scale(sum, 1 / norm) : sum;
 }
 
-static void set_slab(kki_tree_slabs *slabs, int lane, const float n[3], float middle, float half) {
+static void set_slab(kki_pair_node *slabs, int lane, const float n[3], float middle, float half) {
     for (int k = 0; k < 3; k++) {
         slabs->n[k][lane] = n[k];
     }
@@ -272,7 +285,7 @@ static void set_slab(kki_tree_slabs *slabs, int lane, const float n[3], float mi
     slabs->half[lane] = half;
 }
 
-static void fill_slab(const kki_surface *s, int32_t first, int32_t count, kki_tree_slabs *slabs, int lane) {
+static void fill_slab(const kki_surface *s, int32_t first, int32_t count, kki_pair_node *slabs, int lane) {
     set_slab(slabs, lane, (const float[3]){0, 0, 0}, 0, __builtin_inff());
     if (count > SLAB_FACES || count == 0) {
         return;
@@ -302,7 +315,7 @@ static void fill_slabs(kki_surface *s, int32_t *first_of, int32_t *count_of) {
             const bool is_leaf = n->count[k] > 0;
             const int32_t c = n->child[k], first = c < 0 ? 0 : is_leaf ? c : first_of[c];
             const int32_t count = c < 0 ? 0 : is_leaf ? n->count[k] : count_of[c];
-            fill_slab(s, first, count, &s->tree.slab[i], k);
+            fill_slab(s, first, count, &s->pairs.node[i], k);
             low = count > 0 && first < low ? first : low;
             sum += count;
         }
@@ -311,8 +324,51 @@ static void fill_slabs(kki_surface *s, int32_t *first_of, int32_t *count_of) {
     }
 }
 
+// ---- leaves
+
+static int32_t count_leaves(const kki_tree *t) {
+    int32_t count = 0;
+    for (int32_t at = 0; at < 4 * t->node_count; at++) {
+        count += kki_tree_lane(t, at).count > 0;
+    }
+    return count;
+}
+
+// Leaves are numbered in the order of their items: neighbours in space are so in memory.
+static void fill_leaves(kki_surface *s, int32_t *count_at) {
+    memset(count_at, 0, (size_t)s->face_count * sizeof *count_at);
+    for (int32_t at = 0; at < 4 * s->tree.node_count; at++) {
+        const kki_tree_entry e = kki_tree_lane(&s->tree, at);
+        if (e.count > 0) {
+            count_at[e.child] = e.count;
+        }
+    }
+    int32_t number = 0;
+    for (int32_t i = 0; i < s->face_count; i++) {
+        const int32_t count = count_at[i];
+        if (count > 0) {
+            kki_leaf_set(&s->pairs.leaf[number], (const kk_vec3(*)[3]) & s->corner[i], i, count);
+            count_at[i] = number++;
+        }
+    }
+    for (int32_t at = 0; at < 4 * s->tree.node_count; at++) {
+        const kki_tree_entry e = kki_tree_lane(&s->tree, at);
+        s->pairs.node[at >> 2].child[at & 3] = e.count > 0    ? -1 - count_at[e.child]
+                                               : e.child >= 0 ? e.child
+                                                              : KKI_PAIR_NONE;
+    }
+}
+
+static void fill_boxes(kki_surface *s) {
+    for (int32_t i = 0; i < s->tree.node_count; i++) {
+        memcpy(s->pairs.node[i].lower, s->tree.node[i].lower, sizeof s->tree.node[i].lower);
+        memcpy(s->pairs.node[i].upper, s->tree.node[i].upper, sizeof s->tree.node[i].upper);
+    }
+}
+
 static void fill(kki_surface *s, const kki_mesh *mesh, const kki_topology *t, const kki_tree *tree) {
     copy_arrays(s, mesh, t, tree);
+    find_pieces(s, t);
     find_stars(s);
     s->is_solid = t->check.is_closed && t->check.is_oriented;
     if (s->is_solid && six_volumes(s) < 0) {
@@ -375,7 +431,7 @@ static kk_status begin_making(making *m, const kki_mesh *mesh, const kk_allocato
         return KK_OUT_OF_MEMORY;
     }
     boxes_of_faces(mesh, m->box);
-    kki_tree_build(&m->tree, m->box, mesh->face_count, LEAF);
+    kki_tree_build(&m->tree, m->box, mesh->face_count, KKI_LEAF);
     return kki_topology_create(mesh, allocator, &m->topology);
 }
 
@@ -403,6 +459,8 @@ kk_status kki_surface_create(const kki_mesh *mesh, const kk_allocator *allocator
                                    .vertex_count = mesh->vertex_count,
                                    .face_count = mesh->face_count,
                                    .edge_count = m.topology->edge_count,
+                                   .piece_count = m.topology->check.components,
+                                   .pairs = {m.tree.node_count, count_leaves(&m.tree), NULL, NULL},
                                    .tree = {.node_count = m.tree.node_count, .item_count = m.tree.item_count}};
         *surface = make_block(&shape, &owner);
         status = *surface ? KK_OK : KK_OUT_OF_MEMORY;
@@ -410,6 +468,8 @@ kk_status kki_surface_create(const kki_mesh *mesh, const kk_allocator *allocator
     if (*surface) {
         fill(*surface, mesh, m.topology, &m.tree);
         fill_slabs(*surface, m.range, m.range + m.tree.node_count);
+        fill_leaves(*surface, m.range);
+        fill_boxes(*surface);
     }
     end_making(&m, mesh, &owner);
     return status == KK_OK ? KK_OK : kki_error_set(error, status, "surface of a mesh: out of memory");
@@ -486,10 +546,11 @@ static inline bool step_up(climb *c) {
     return c->at != from;
 }
 
-void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, int32_t at[2]) {
+void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, double enough,
+                       int32_t at[2]) {
     climb p = begin_climb(a, a_d, at[0]), q = begin_climb(b, b_d, at[1]);
     bool goes_on[2] = {true, true};
-    for (int step = 0; step < most && (goes_on[0] || goes_on[1]); step++) {
+    for (int step = 0; step < most && (goes_on[0] || goes_on[1]) && p.best + q.best <= enough; step++) {
         goes_on[0] = goes_on[0] && step_up(&p);
         goes_on[1] = goes_on[1] && step_up(&q);
     }
@@ -537,21 +598,14 @@ static int push_nearer(const kki_tree_node *n, const kki_float4 p[3], float leas
     return depth;
 }
 
-// The query point is rounded to floats, and squares lose a little more: a distance as a float may be wrong by `slack`.
-static float widened(double least, double slack) {
-    const double d = kk_sqrt(least) + slack;
-    return kki_float_above(d * d * (1 + 0x1p-20));
-}
-
 static void search_tree(const kki_surface *s, kk_vec3 p, double *least, kki_surface_point *best) {
     const kki_float4 q[3] = {kki_float4_all((float)p.x), kki_float4_all((float)p.y), kki_float4_all((float)p.z)};
-    const double slack = 0x1p-22 * (__builtin_fabs(p.x) + __builtin_fabs(p.y) + __builtin_fabs(p.z));
     kki_ray_entry stack[KKI_TREE_STACK];
     int depth = s->tree.item_count > 0;
     stack[0] = (kki_ray_entry){0, 0, 0};
     while (depth > 0) {
         const kki_ray_entry top = stack[--depth];
-        const float most = widened(*least, slack);
+        const float most = kki_tree_widened2(p, kk_sqrt(*least));
         if (top.near > most) {
             continue;
         }

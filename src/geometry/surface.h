@@ -7,8 +7,10 @@
 #ifndef KKI_GEOMETRY_SURFACE_H
 #define KKI_GEOMETRY_SURFACE_H
 
+#include "geometry/leaf.h"
 #include "geometry/mesh.h"
 #include "geometry/tree.h"
+#include "geometry/tree_pair.h"
 
 /// Coordinates beyond this are not accepted: boxes are floats.
 #define KKI_SURFACE_FAR 1e15
@@ -57,7 +59,11 @@ struct kki_surface {
     kk_vec3 (*corner)[3];     ///< [face_count]
     kk_vec3 *leaf_normal;     ///< [face_count] `normal` in that order: neighbours in space are so in memory
     kki_surface_facet *facet; ///< [face_count]
-    kki_tree tree;            ///< over faces
+    int32_t piece_count;      ///< connected over edges
+    int32_t *piece; ///< [vertex_count] of each vertex, in the order of their first faces; −1 for a vertex of no face
+    int32_t *piece_vertex; ///< [piece_count] a vertex of each
+    kki_tree tree;         ///< over faces
+    kki_pair_tree pairs;   ///< the same for two meshes
     kki_aabb box;
     bool is_solid;  ///< closed and oriented: has an inside. Others are sheets that are touched from both sides
     bool is_convex; ///< a solid without a dent
@@ -93,8 +99,10 @@ bool kki_surface_holds(const kki_surface *surface, kk_vec3 p, kki_surface_point 
 
 /// The vertices of two surfaces where climbing, each along its own d, ends, at the latest after `most` steps: no neighbour is
 /// farther. Of a convex surface it is the farthest. Both at once, for most of a climb is waiting for memory.
-/// @param at  where to begin and where it ends
-void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, int32_t at[2]);
+/// @param enough  the climb ends too where both heights together are more
+/// @param at      where to begin and where it ends
+void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, double enough,
+                       int32_t at[2]);
 
 /// Pseudo-normal of a feature of a face (kki_triangle_point), not normalised.
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *surface, int32_t face, int feature);

@@ -27,18 +27,10 @@ typedef struct kki_tree_node {
     int32_t count[4];
 } kki_tree_node;
 
-/// For each lane of a node two planes across a direction between which all of it lies: what boxes of slanted surfaces are
-/// too thick for.
-typedef struct kki_tree_slabs {
-    kki_float4 n[3];         ///< about unit
-    kki_float4 middle, half; ///< |n · x − middle| ≤ half; infinite where there is no good direction
-} kki_tree_slabs;
-
 typedef struct kki_tree {
     int32_t node_count, item_count;
-    kki_tree_node *node;  ///< [node_count], the root first; NULL where there is no item
-    int32_t *item;        ///< [item_count] items in the order of the leaves
-    kki_tree_slabs *slab; ///< [node_count] of trees of surfaces; NULL for others
+    kki_tree_node *node; ///< [node_count], the root first; NULL where there is no item
+    int32_t *item;       ///< [item_count] items in the order of the leaves
 } kki_tree;
 
 /// Most nodes a tree of that many items can have.
@@ -150,6 +142,63 @@ static inline bool kki_tree_walk_next(kki_tree_walk *walk, int32_t *first, int32
     return false;
 }
 
+/// Squared distance of a point from each lane's box, from below.
+static inline kki_float4 kki_tree_distance2(const kki_tree_node *n, const kki_float4 p[3]) {
+    kki_float4 sum = kki_float4_all(0);
+    for (int k = 0; k < 3; k++) {
+        const kki_float4 a = n->lower[k] - p[k], b = p[k] - n->upper[k];
+        const kki_float4 far = kki_float4_max(kki_float4_max(a, b), kki_float4_all(0));
+        sum += far * far;
+    }
+    return sum;
+}
+
+/// How far a squared distance of floats from a point may reach beyond `distance`: the point is rounded, and squares lose a
+/// little more.
+static inline float kki_tree_widened2(kk_vec3 p, double distance) {
+    const double slack = 0x1p-22 * (__builtin_fabs(p.x) + __builtin_fabs(p.y) + __builtin_fabs(p.z));
+    const double d = distance + slack;
+    return kki_float_above(d * d * (1 + 0x1p-20));
+}
+
+// ---- all items whose box touches a ball: of what a ball's box touches most is beside the ball
+
+typedef struct kki_ball_walk {
+    const kki_tree *tree;
+    kki_float4 p[3];
+    float most; ///< squared
+    int depth;
+    kki_tree_entry stack[KKI_TREE_STACK];
+} kki_ball_walk;
+
+static inline void kki_ball_walk_begin(kki_ball_walk *walk, const kki_tree *tree, kk_vec3 p, double radius) {
+    walk->tree = tree;
+    walk->p[0] = kki_float4_all((float)p.x);
+    walk->p[1] = kki_float4_all((float)p.y);
+    walk->p[2] = kki_float4_all((float)p.z);
+    walk->most = kki_tree_widened2(p, radius);
+    walk->depth = tree->item_count > 0;
+    walk->stack[0] = (kki_tree_entry){0, 0};
+}
+
+static inline bool kki_ball_walk_next(kki_ball_walk *walk, int32_t *first, int32_t *count) {
+    while (walk->depth > 0) {
+        const kki_tree_entry top = walk->stack[--walk->depth];
+        if (top.count > 0) {
+            *first = top.child;
+            *count = top.count;
+            return true;
+        }
+        const kki_tree_node *n = &walk->tree->node[top.child];
+        for (int bits = kki_mask4_bits(kki_tree_distance2(n, walk->p) <= walk->most); bits; bits &= bits - 1) {
+            const int lane = __builtin_ctz((unsigned)bits);
+            walk->stack[walk->depth] = (kki_tree_entry){n->child[lane], n->count[lane]};
+            walk->depth += n->child[lane] >= 0;
+        }
+    }
+    return false;
+}
+
 // ---- leaves along a ray, the nearer boxes first
 
 typedef struct kki_ray_entry {
@@ -169,16 +218,5 @@ typedef struct kki_ray_walk {
 void kki_ray_walk_begin(kki_ray_walk *walk, const kki_tree *tree, kk_vec3 p, kk_vec3 d, double limit);
 /// The next leaf whose box the ray meets at some t ≤ limit. False at the end.
 bool kki_ray_walk_next(kki_ray_walk *walk, double limit, int32_t *first, int32_t *count);
-
-/// Squared distance of a point from each lane's box, from below.
-static inline kki_float4 kki_tree_distance2(const kki_tree_node *n, const kki_float4 p[3]) {
-    kki_float4 sum = kki_float4_all(0);
-    for (int k = 0; k < 3; k++) {
-        const kki_float4 a = n->lower[k] - p[k], b = p[k] - n->upper[k];
-        const kki_float4 far = kki_float4_max(kki_float4_max(a, b), kki_float4_all(0));
-        sum += far * far;
-    }
-    return sum;
-}
 
 #endif

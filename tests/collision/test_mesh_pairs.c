@@ -395,6 +395,46 @@ KK_TEST(two_meshes_that_were_once_wrong) {
     close_meshes(&c);
 }
 
+// a ball with bumps
+static kki_surface *bumpy_ball(int n, int m, double radius) {
+    kki_mesh *ball = meshes_ball(n, m, radius);
+    for (int i = 0; i < ball->vertex_count; i++) {
+        const kk_vec3 p = ball->vertex[i];
+        const double a = atan2(p.y, p.x), b = acos(-p.z / radius);
+        ball->vertex[i] = kk_vec3_scale(p, 1 + 0.05 * sin(9 * a) * sin(7 * b) * sin(b));
+    }
+    return meshes_surface(ball);
+}
+
+// Moved by its deepest contact a body is free, as far as that contact goes: a way out of one of two bumps. Climbs that went on
+// to other bumps lost some of them, and what was left was the triangles' own and too short.
+KK_TEST(bumps_find_their_way_out) {
+    kki_shape a = {.type = KK_SHAPE_MESH, .surface = bumpy_ball(100, 50, 1)};
+    kki_shape b = {.type = KK_SHAPE_MESH, .surface = bumpy_ball(100, 50, 0.5)};
+    const kk_transform I = kk_transform_identity();
+    kk_random r = {77, 0, 0};
+    int overlaps = 0, parted = 0;
+    for (int i = 0; i < 600; i++) {
+        const kk_vec3 d = bodies_unit(&r);
+        kk_transform X = meshes_random_pose(&r, 1);
+        X.p = kk_vec3_scale(d, bodies_between(&r, 1.46, 1.56));
+        result c;
+        kki_pair_memory memory = {0};
+        c.count = kki_collide(&a, &I, &b, &X, 0, &memory, c.m, ROOM);
+        c.count = c.count < 0 ? ROOM : c.count; // more than there is room for
+        const double depth = -least_gap(&c);
+        if (c.count > 0 && depth > 0) {
+            const kk_vec3 n = c.m[0].normal; // the deepest stands first
+            X.p = kk_vec3_add(X.p, kk_vec3_scale(n, 1.001 * depth));
+            overlaps++;
+            parted += kki_overlap(&a, &I, &b, &X, 0, NULL) == 0;
+        }
+    }
+    KK_CHECK(overlaps > 300 && parted > 45); // 32 before, 52 now
+    kki_surface_free((kki_surface *)a.surface);
+    kki_surface_free((kki_surface *)b.surface);
+}
+
 // two boxes beside each other as one mesh
 static kki_surface *two_pieces(void) {
     kki_mesh *m = shapes_box(1, 1, 1, kk_transform_identity());
@@ -412,6 +452,28 @@ static kki_surface *two_pieces(void) {
     }
     kki_mesh_free(m);
     return meshes_surface(shapes_mesh(v, 16, f, 24));
+}
+
+// Of loose pieces each is asked whether it is inside: the second one alone, and the second while the first touches.
+KK_TEST(loose_pieces_inside_a_mesh_are_pushed_out) {
+    kki_surface *pieces = two_pieces(), *box = meshes_surface(shapes_box(5, 4, 4, kk_transform_identity()));
+    kki_shape a = {.type = KK_SHAPE_MESH, .surface = box}, b = {.type = KK_SHAPE_MESH, .surface = pieces};
+    const kk_transform I = kk_transform_identity();
+    for (int is_touching = 0; is_touching < 2; is_touching++) {
+        // the second piece is 3 to the right of the first, which is outside or half way through the wall at x = −2.5; it goes
+        // out by the way of its lowest corner, to the left or down
+        kk_transform X = I;
+        X.p = kk_vec3_make(is_touching ? -2.6 : -3.6, 0.1, 0);
+        const result r = collide(&a, I, &b, X, 0), s = collide(&b, X, &a, I, 0);
+        const double depth = is_touching ? 2.5 : 2.4;
+        KK_CHECK_NEAR(-least_gap(&r), depth, 1e-12);
+        KK_CHECK_NEAR(-least_gap(&s), depth, 1e-12);
+        kki_separation d;
+        KK_CHECK(kki_distance(&a, &I, &b, &X, NULL, &d) && kki_overlap(&a, &I, &b, &X, 0, NULL));
+        KK_CHECK_NEAR(d.distance, -depth, 1e-12);
+    }
+    kki_surface_free(pieces);
+    kki_surface_free(box);
 }
 
 KK_TEST(meshes_know_whether_they_are_convex) {

@@ -3,7 +3,7 @@
 
 #include "bodies.h"
 #include "collision/distance.h"
-#include "collision/triangle_pair.h"
+#include "geometry/leaf.h"
 #include "geometry/tree_pair.h"
 #include "meshes.h"
 
@@ -16,7 +16,7 @@ static double distance_of(const kk_vec3 a[3], const kk_vec3 b[3]) {
     return r.distance;
 }
 
-// ---- products of edges
+// ---- leaves
 
 static void draw_triangle(kk_random *r, kk_vec3 o, double size, double thin, kk_vec3 v[3]) {
     for (int k = 0; k < 3; k++) {
@@ -25,32 +25,72 @@ static void draw_triangle(kk_random *r, kk_vec3 o, double size, double thin, kk_
     v[2] = kk_vec3_add(kk_vec3_scale(v[2], thin), kk_vec3_scale(v[1], 1 - thin));
 }
 
-// "yes" is true, at any size and place, of slivers too; and most of those that only edges part are told
-KK_TEST(triangles_parted_by_edges_are_apart) {
-    kk_random r = {31, 0, 0};
-    int apart = 0, told = 0;
-    for (int i = 0; i < 30000; i++) {
-        const double size = i % 3 == 0 ? 1 : i % 3 == 1 ? 1e-3 : 1e3, thin = i % 5 ? 1 : 1e-7;
-        const kk_vec3 o = kk_vec3_scale(shapes_point(&r), 10 * size);
-        const double limit = i % 2 ? 0 : 0.1 * size * kk_random_next_uniform(&r);
-        kk_vec3 a[3], b[3];
-        draw_triangle(&r, o, size, thin, a);
-        draw_triangle(&r, o, size, 1, b);
-        const double distance = distance_of(a, b);
-        const bool part = kki_edges_part(a, b, limit);
-        KK_CHECK(!part || distance > limit);
-        apart += distance > limit + 1e-3 * size && thin == 1;
-        told += part && distance > limit + 1e-3 * size && thin == 1;
+// A leaf of 1 to 4 triangles.
+typedef struct drawn {
+    kk_vec3 corner[KKI_LEAF][3];
+    int count;
+    kki_leaf leaf;
+} drawn;
+
+static void draw_leaf(kk_random *r, kk_vec3 o, double size, double thin, drawn *d) {
+    d->count = 1 + (int)kk_random_next_below(r, KKI_LEAF);
+    for (int i = 0; i < d->count; i++) {
+        draw_triangle(r, o, size, i % 2 ? thin : 1, d->corner[i]);
     }
-    KK_CHECK(apart > 8000 && told > apart / 2);
+    kki_leaf_set(&d->leaf, (const kk_vec3(*)[3])d->corner, 0, d->count);
 }
 
-// corners at one place, edges along one line, no size at all
-KK_TEST(degenerate_triangles_are_not_parted) {
-    const kk_vec3 point[3] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}}, line[3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}};
-    const kk_vec3 flat[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, same[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-    KK_CHECK(!kki_edges_part(point, flat, 0) && !kki_edges_part(flat, point, 0) && !kki_edges_part(point, point, 0));
-    KK_CHECK(!kki_edges_part(line, line, 0) && !kki_edges_part(flat, same, 0) && !kki_edges_part(line, flat, 0));
+// "apart" is true, at any size and place, of slivers too, and lanes without a triangle meet nothing; most of those that are
+// apart are told
+KK_TEST(triangles_of_leaves_that_are_parted_are_apart) {
+    kk_random r = {31, 0, 0};
+    int apart = 0, told = 0;
+    for (int i = 0; i < 6000; i++) {
+        const double size = i % 3 == 0 ? 1 : i % 3 == 1 ? 1e-3 : 1e3, thin = i % 5 ? 1 : 1e-7;
+        const kk_vec3 o = kk_vec3_scale(shapes_point(&r), (i % 7 ? 10 : 1e6) * size);
+        const double limit = i % 2 ? 0 : 0.1 * size * kk_random_next_uniform(&r);
+        const kk_transform X = meshes_random_pose(&r, size);
+        drawn a, b;
+        draw_leaf(&r, o, size, thin, &a);
+        draw_leaf(&r, kk_transform_point(kk_transform_inverse(X), o), size, thin, &b);
+        kki_leaf_frames frames;
+        kki_leaf_frames_set(&frames, &X, limit);
+        unsigned met = kki_leaves_meet(&a.leaf, &b.leaf, &frames);
+        for (int j = 0; j < b.count; j++) {
+            kk_vec3 q[3];
+            for (int k = 0; k < 3; k++) {
+                q[k] = kk_transform_point(X, b.corner[j][k]);
+            }
+            for (int k = 0; k < a.count; k++) {
+                const double distance = distance_of(a.corner[k], q);
+                const bool is_parted = !(met >> (4 * j + k) & 1);
+                KK_CHECK(!is_parted || distance > limit);
+                apart += distance > limit + 1e-3 * size;
+                told += is_parted && distance > limit + 1e-3 * size;
+                met &= ~(1u << (4 * j + k));
+            }
+        }
+        KK_CHECK(met == 0);
+    }
+    KK_CHECK(apart > 8000 && told > apart - apart / 8);
+}
+
+static unsigned meet_one(const kk_vec3 a[3], const kk_vec3 b[3]) {
+    const kk_transform I = kk_transform_identity();
+    kki_leaf p, q;
+    kki_leaf_frames frames;
+    kki_leaf_set(&p, (const kk_vec3(*)[3])a, 0, 1);
+    kki_leaf_set(&q, (const kk_vec3(*)[3])b, 0, 1);
+    kki_leaf_frames_set(&frames, &I, 0);
+    return kki_leaves_meet(&p, &q, &frames);
+}
+
+// corners at one place, edges along one line, no size at all: where they touch they meet
+KK_TEST(degenerate_triangles_that_touch_are_not_parted) {
+    const kk_vec3 point[3] = {{1, 2, 0}, {1, 2, 0}, {1, 2, 0}}, line[3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}};
+    const kk_vec3 flat[3] = {{0, 0, 0}, {3, 0, 0}, {0, 9, 0}}, same[3] = {{0, 0, 0}, {3, 0, 0}, {0, 9, 0}};
+    KK_CHECK(meet_one(point, flat) == 1 && meet_one(flat, point) == 1 && meet_one(point, point) == 1);
+    KK_CHECK(meet_one(line, line) == 1 && meet_one(flat, same) == 1 && meet_one(line, flat) == 1);
 }
 
 // ---- trees
@@ -61,15 +101,12 @@ typedef struct visits {
     long count;
 } visits;
 
-static void note_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kki_aabb *a_box) {
+static void note_leaves(void *user, const kki_leaf *a, const kki_leaf *b) {
     visits *v = user;
-    for (int32_t i = a.child; i < a.child + a.count; i++) {
-        for (int k = 0; k < 3; k++) {
-            const kki_aabb p = kki_aabb_of_point(v->a->corner[i][k]);
-            KK_CHECK(kki_aabb_contains(a_box, &p));
-        }
-        for (int32_t j = b.child; j < b.child + b.count; j++) {
-            v->seen[i * v->b->face_count + j]++;
+    for (int k = 0; k < KKI_LEAF * KKI_LEAF; k++) {
+        const int i = k % KKI_LEAF, j = k / KKI_LEAF;
+        if (a->v[0][0][i] == a->v[0][0][i] && b->v[0][0][j] == b->v[0][0][j]) { // triangles, not empty lanes
+            v->seen[(a->first + i) * v->b->face_count + b->first + j]++;
             v->count++;
         }
     }
@@ -78,7 +115,7 @@ static void note_leaves(void *user, kki_tree_entry a, kki_tree_entry b, const kk
 // every pair that is near is met once, and few that are not; returns how many of all are met
 static double check_pairs(const kki_surface *a, const kki_surface *b, kk_transform X, double limit) {
     visits v = {a, b, calloc((size_t)a->face_count * (size_t)b->face_count, 1), 0};
-    kki_tree_pairs(&a->tree, &b->tree, &X, limit, note_leaves, &v);
+    kki_tree_pairs(&a->pairs, &b->pairs, &X, limit, note_leaves, &v);
     for (int32_t j = 0; j < b->face_count; j++) {
         kk_vec3 q[3];
         for (int k = 0; k < 3; k++) {
@@ -135,7 +172,7 @@ KK_TEST(climbs_end_at_the_farthest_vertex) {
         const kk_vec3 d = bodies_unit(&r), e = bodies_unit(&r);
         int32_t at[2] = {(int32_t)kk_random_next_below(&r, (uint32_t)a->vertex_count),
                          (int32_t)kk_random_next_below(&r, (uint32_t)b->vertex_count)};
-        kki_surface_climb(a, d, b, e, 100, at);
+        kki_surface_climb(a, d, b, e, 100, INFINITY, at);
         for (int32_t v = 0; v < a->vertex_count; v++) {
             KK_CHECK(kk_vec3_dot(d, a->vertex[v]) <= kk_vec3_dot(d, a->vertex[at[0]]));
         }
@@ -144,7 +181,7 @@ KK_TEST(climbs_end_at_the_farthest_vertex) {
         }
     }
     int32_t start[2] = {0, 0}; // the lowest; one step at most
-    kki_surface_climb(a, kk_vec3_make(0, 0, 1), b, kk_vec3_make(0, 0, -1), 1, start);
+    kki_surface_climb(a, kk_vec3_make(0, 0, 1), b, kk_vec3_make(0, 0, -1), 1, INFINITY, start);
     KK_CHECK(a->vertex[start[0]].z > a->vertex[0].z && a->vertex[start[0]].z < 0);
     KK_CHECK_EQ_INT(start[1], 0);
     kki_surface_free(a);

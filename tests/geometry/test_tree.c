@@ -75,6 +75,38 @@ KK_TEST(tree_finds_all_boxes) {
 }
 
 // floats are rounded outwards: a query that only touches a face of a box is not missed
+static double distance_of_box(const kki_aabb *b, kk_vec3 p) {
+    const double x = fmax(0, fmax(b->lower.x - p.x, p.x - b->upper.x)),
+                 y = fmax(0, fmax(b->lower.y - p.y, p.y - b->upper.y));
+    const double z = fmax(0, fmax(b->lower.z - p.z, p.z - b->upper.z));
+    return sqrt(x * x + y * y + z * z);
+}
+
+// every box within a ball is met once, and none that is farther than rounding from it where leaves are single boxes
+KK_TEST(ball_walk_meets_what_is_near_and_no_more) {
+    for (int i = 0; i < 300; i++) {
+        forest *f = plant(i % 100 ? BOXES : 0, 0.2, i % 2 ? 1 : 4, 7 + (uint64_t)i % 3);
+        kk_random r = {3, 0, (uint64_t)i * 100};
+        const kk_vec3 p = shapes_point(&r);
+        const double radius = i % 5 ? 0.4 * kk_random_next_uniform(&r) : 0;
+        int seen[BOXES] = {0};
+        kki_ball_walk walk;
+        int32_t first, count;
+        kki_ball_walk_begin(&walk, &f->tree, p, radius);
+        while (kki_ball_walk_next(&walk, &first, &count)) {
+            for (int32_t k = first; k < first + count; k++) {
+                seen[f->tree.item[k]]++;
+            }
+        }
+        for (int k = 0; k < f->tree.item_count; k++) {
+            const double distance = distance_of_box(&f->box[k], p);
+            KK_CHECK(seen[k] <= 1 && (seen[k] == 1 || distance > radius));
+            KK_CHECK(!(i % 2) || !seen[k] || distance < radius + 1e-3);
+        }
+        free(f);
+    }
+}
+
 KK_TEST(tree_boxes_are_rounded_outwards) {
     forest *f = plant(BOXES, 0.1, 4, 11);
     for (int i = 0; i < BOXES; i++) {
