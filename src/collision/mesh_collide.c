@@ -298,6 +298,16 @@ static int32_t top_vertex(const kki_surface *s, int32_t place, kk_vec3 d) {
     return s->facet[place].vertex[h[0] >= h[1] ? (h[0] >= h[2] ? 0 : 2) : (h[1] >= h[2] ? 1 : 2)];
 }
 
+// A vertex of the solid beside a triangle, to climb from.
+static int32_t vertex_beside(const kki_facets *source, int32_t place, kk_vec3 d) {
+    if (source->surface) {
+        return top_vertex(source->surface, place, d);
+    }
+    kki_facet f;
+    kki_facet_load(source, place, &f);
+    return kki_height_field_nearest(source->field, f.v[0]);
+}
+
 static bool is_overlap(const kki_hit *hit) {
     return hit->sep < 0 && !hit->only_above && !hit->is_under;
 }
@@ -306,20 +316,21 @@ static bool is_overlap(const kki_hit *hit) {
 // is much longer than what any of them says leads out of hollows.
 static void find_way(contact *c, bool of_weak) {
     const kki_surface *m = c->source.surface, *x = c->x_source.surface;
+    const bool is_solid = x && x->is_solid && (!m || m->is_solid); // height fields are
     const kki_hit *first = NULL, *last = NULL;
     for (int i = 0; i < c->count; i++) {
         const kki_hit *hit = &c->hit[c->order[i]];
         last = hit->is_weak == of_weak && is_overlap(hit) ? hit : last;
         first = first ? first : last;
     }
-    if (c->is_looked_for || !first || !m || !x || !m->is_solid || !x->is_solid) {
+    if (c->is_looked_for || !first || !is_solid) {
         return;
     }
     c->is_looked_for = true;
     const kk_vec3 l = kk_vec3_neg(kk_mat3_tmul_vec(c->x.X_MX.R, first->d));
-    const double most = m->is_convex && x->is_convex ? __builtin_inf() : -2 * last->sep;
-    c->has_way = kki_mesh_way_out(m, top_vertex(m, first->place, first->d), x, top_vertex(x, first->x_place, l),
-                                  &c->x.X_MX, first->d, most, &c->way);
+    const double most = m && m->is_convex && x->is_convex ? __builtin_inf() : -2 * last->sep;
+    c->has_way = kki_mesh_way_out(&c->source, vertex_beside(&c->source, first->place, first->d), x,
+                                  top_vertex(x, first->x_place, l), &c->x.X_MX, first->d, most, &c->way);
     if (c->has_way) {
         c->way_out[c->ways++] = (way_out){c->way.d, c->x.radius - c->way.sep, NULL};
     }

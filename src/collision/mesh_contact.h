@@ -94,7 +94,7 @@ typedef struct kki_way_out {
 /// be convex there.
 /// @param d     about the direction
 /// @param most  a longer one is none
-bool kki_mesh_way_out(const kki_surface *m, int32_t m_seed, const kki_surface *x, int32_t x_seed,
+bool kki_mesh_way_out(const kki_facets *m, int32_t m_seed, const kki_surface *x, int32_t x_seed,
                       const kk_transform *X_MX, kk_vec3 d, double most, kki_way_out *way);
 
 // ---- collecting points

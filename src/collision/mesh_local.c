@@ -9,13 +9,14 @@
 #include "collision/gjk.h"
 #include "collision/mesh_contact.h"
 
-static bool is_on(const kki_surface *s, kk_vec3 p, double tolerance) {
-    return kki_surface_closest(s, p, tolerance).face >= 0;
+static bool is_on(const kki_core *core, kk_vec3 p, double tolerance) {
+    return core->surface ? kki_surface_closest(core->surface, p, tolerance).face >= 0
+                         : kki_height_field_is_on(core->field, p, tolerance);
 }
 
-bool kki_mesh_way_out(const kki_surface *m, int32_t m_seed, const kki_surface *x, int32_t x_seed,
+bool kki_mesh_way_out(const kki_facets *m, int32_t m_seed, const kki_surface *x, int32_t x_seed,
                       const kk_transform *X_MX, kk_vec3 d, double most, kki_way_out *way) {
-    kki_core a = kki_core_surface(m, m_seed);
+    kki_core a = m->surface ? kki_core_surface(m->surface, m_seed) : kki_core_field(m->field, m_seed);
     const kki_core b = kki_core_surface(x, x_seed);
     a.enough = most;
     const kki_core_pair pair = kki_core_pair_make(&a, &b, X_MX);
@@ -27,6 +28,6 @@ bool kki_mesh_way_out(const kki_surface *m, int32_t m_seed, const kki_surface *x
         return false;
     }
     *way = (kki_way_out){r.normal, r.distance, r.on_a};
-    return r.distance < 0 && r.distance > -most && is_on(m, r.on_a, tolerance) &&
-           is_on(x, kk_transform_point(kk_transform_inverse(*X_MX), r.on_b), tolerance);
+    return r.distance < 0 && r.distance > -most && is_on(&a, r.on_a, tolerance) &&
+           is_on(&b, kk_transform_point(kk_transform_inverse(*X_MX), r.on_b), tolerance);
 }

@@ -56,6 +56,12 @@ kki_core kki_core_surface(const kki_surface *surface, int32_t seed) {
     return (kki_core){.type = KKI_CORE_SURFACE, .extent = kk_vec3_norm(far), .surface = surface, .seed = seed};
 }
 
+kki_core kki_core_field(const kki_height_field *field, int32_t seed) {
+    const double down = __builtin_fabs(field->base), up = __builtin_fabs(field->greatest);
+    const kk_vec3 far = {0.5 * field->size[0], 0.5 * field->size[1], kki_greater(down, up)};
+    return (kki_core){.type = KKI_CORE_FIELD, .extent = kk_vec3_norm(far), .field = field, .seed = seed};
+}
+
 double kki_core_outer(const kki_core *core) {
     if (core->type == KKI_CORE_TRIANGLE) {
         const double r1 = kk_vec3_norm(kk_vec3_sub(core->corner[1], core->corner[0]));
@@ -144,7 +150,7 @@ void kki_core_pair_support_small(const kki_core_pair *pair, double dx, double dy
 
 void kki_core_pair_support_other(const kki_core_pair *pair, kk_vec3 d, kki_difference *out) {
     const kk_vec3 d_B = kk_vec3_neg(kk_mat3_tmul_vec(pair->X_AB.R, d));
-    if (pair->a.type == KKI_CORE_SURFACE) {
+    if (pair->a.type == KKI_CORE_SURFACE || pair->a.type == KKI_CORE_FIELD) {
         kki_core_pair_climb(pair, d, d_B, out);
         return;
     }
@@ -159,9 +165,14 @@ void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_
     const kki_surface *a = pair->a.surface, *b = pair->b.surface;
     out->id[0] = out->id[0] < 0 ? pair->a.seed : out->id[0];
     out->id[1] = out->id[1] < 0 ? pair->b.seed : out->id[1];
-    const double enough = pair->a.enough * kk_vec3_norm(d) + kk_vec3_dot(d, pair->X_AB.p);
-    kki_surface_climb(a, d, b, d_B, KKI_CLIMB_STEPS, enough, out->id);
-    out->a = a->vertex[out->id[0]];
+    if (a) {
+        const double enough = pair->a.enough * kk_vec3_norm(d) + kk_vec3_dot(d, pair->X_AB.p);
+        kki_surface_climb(a, d, b, d_B, KKI_CLIMB_STEPS, enough, out->id);
+    } else {
+        out->id[0] = kki_height_field_climb(pair->a.field, d, out->id[0], KKI_CLIMB_STEPS);
+        out->id[1] = kki_surface_climb_one(b, d_B, out->id[1], KKI_CLIMB_STEPS);
+    }
+    out->a = kki_core_corner(&pair->a, out->id[0]);
     out->b = kk_transform_point(pair->X_AB, b->vertex[out->id[1]]);
     out->w = kk_vec3_sub(out->a, out->b);
 }
@@ -175,6 +186,7 @@ kk_vec3 kki_core_corner(const kki_core *core, int id) {
     case KKI_CORE_HULL: return core->convex->vertex[id < core->convex->vertex_count ? id : 0];
     case KKI_CORE_TRIANGLE: return core->corner[id % 3];
     case KKI_CORE_SURFACE: return core->surface->vertex[id];
+    case KKI_CORE_FIELD: return kki_height_field_corner(core->field, id);
     default: return kk_vec3_make(0, 0, 0);
     }
 }

@@ -7,6 +7,7 @@
 #define KKI_COLLISION_SUPPORT_H
 
 #include "geometry/convex.h"
+#include "geometry/height_field.h"
 #include "geometry/surface.h"
 
 typedef enum kki_core_type {
@@ -19,6 +20,7 @@ typedef enum kki_core_type {
     KKI_CORE_HULL,
     KKI_CORE_TRIANGLE, ///< corner[3]
     KKI_CORE_SURFACE,  ///< of a mesh, as far as it is convex: what climbing from a vertex comes to. Only in pairs
+    KKI_CORE_FIELD,    ///< of a height field, likewise; only as A, beside a mesh
 } kki_core_type;
 
 typedef struct kki_core {
@@ -29,6 +31,7 @@ typedef struct kki_core {
     const kki_convex *convex;
     const kk_vec3 *corner; ///< [3] of a triangle
     const kki_surface *surface;
+    const kki_height_field *field;
     int32_t seed;  ///< vertex to start a climb from
     double enough; ///< of a pair's A: a climb may end where the difference reaches so far
 } kki_core;
@@ -61,6 +64,8 @@ static inline kki_core kki_core_of(const kki_shape *shape) {
 kki_core kki_core_triangle(const kk_vec3 corner[3], double radius);
 /// The part of a mesh around a vertex, taken for convex.
 kki_core kki_core_surface(const kki_surface *surface, int32_t seed);
+/// The same of a height field.
+kki_core kki_core_field(const kki_height_field *field, int32_t seed);
 /// Radius of the body with its ball, wherever its frame is: the measure of slack.
 double kki_core_outer(const kki_core *core);
 kki_core_pair kki_core_pair_make(const kki_core *a, const kki_core *b, const kk_transform *X_AB);

@@ -180,3 +180,62 @@ bool kki_height_field_holds(const kki_height_field *f, kk_vec3 p) {
     return __builtin_fabs(p.x) <= 0.5 * f->size[0] && __builtin_fabs(p.y) <= 0.5 * f->size[1] && p.z >= f->base &&
            p.z <= kki_height_field_at(f, p.x, p.y);
 }
+
+bool kki_height_field_is_on(const kki_height_field *f, kk_vec3 p, double tolerance) {
+    const double x = 0.5 * f->size[0] - __builtin_fabs(p.x), y = 0.5 * f->size[1] - __builtin_fabs(p.y);
+    const double above = p.z - kki_height_field_at(f, p.x, p.y), below = f->base - p.z;
+    if (x < -tolerance || y < -tolerance || above > tolerance || below > tolerance) {
+        return false;
+    }
+    return x <= tolerance || y <= tolerance || above >= -tolerance || below >= -tolerance;
+}
+
+// ---- corners
+
+static int32_t samples(const kki_height_field *f) {
+    return f->rows * f->columns;
+}
+
+kk_vec3 kki_height_field_corner(const kki_height_field *f, int32_t id) {
+    const int32_t k = id - samples(f);
+    return k < 0 ? kki_height_field_vertex(f, id / f->columns, id % f->columns)
+                 : kk_vec3_make(k & 1 ? 0.5 * f->size[0] : -0.5 * f->size[0],
+                                k & 2 ? 0.5 * f->size[1] : -0.5 * f->size[1], f->base);
+}
+
+static int32_t nearest_line(double x, double size, double step, int32_t count) {
+    const double at = (x + 0.5 * size) / step + 0.5;
+    return at <= 0 ? 0 : at >= count ? count - 1 : (int32_t)at;
+}
+
+int32_t kki_height_field_nearest(const kki_height_field *f, kk_vec3 p) {
+    return nearest_line(p.y, f->size[1], f->step[1], f->rows) * f->columns +
+           nearest_line(p.x, f->size[0], f->step[0], f->columns);
+}
+
+// The highest of a sample and the eight around it.
+static int32_t highest_around(const kki_height_field *f, kk_vec3 d, int32_t at) {
+    const int32_t row = at / f->columns, column = at % f->columns;
+    double best = kk_vec3_dot(d, kki_height_field_vertex(f, row, column));
+    for (int32_t r = row > 0 ? row - 1 : 0; r <= row + 1 && r < f->rows; r++) {
+        for (int32_t c = column > 0 ? column - 1 : 0; c <= column + 1 && c < f->columns; c++) {
+            const double height = kk_vec3_dot(d, kki_height_field_vertex(f, r, c));
+            at = height > best ? r * f->columns + c : at;
+            best = height > best ? height : best;
+        }
+    }
+    return at;
+}
+
+// Along what points down the base is farther than all that lies above it.
+int32_t kki_height_field_climb(const kki_height_field *f, kk_vec3 d, int32_t from, int most) {
+    if (d.z < 0) {
+        return samples(f) + (d.x > 0) + 2 * (d.y > 0);
+    }
+    int32_t at = from < samples(f) ? from : kki_height_field_nearest(f, kki_height_field_corner(f, from)), last = -1;
+    for (int step = 0; step < most && at != last; step++) {
+        last = at;
+        at = highest_around(f, d, at);
+    }
+    return at;
+}

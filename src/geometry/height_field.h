@@ -52,5 +52,14 @@ bool kki_height_field_cells(const kki_height_field *f, const kki_aabb *box, int3
 double kki_height_field_at(const kki_height_field *f, double x, double y);
 /// Whether a point is in the solid.
 bool kki_height_field_holds(const kki_height_field *f, kk_vec3 p);
+/// Whether a point lies on the surface of the solid: top, walls or base.
+bool kki_height_field_is_on(const kki_height_field *f, kk_vec3 p, double tolerance);
+
+/// Corners of the solid by number: samples of the top, then the four corners of the base.
+kk_vec3 kki_height_field_corner(const kki_height_field *f, int32_t id);
+/// The sample nearest to a point.
+int32_t kki_height_field_nearest(const kki_height_field *f, kk_vec3 p);
+/// The corner farthest along d, as far as climbing over the top from one comes in so many steps.
+int32_t kki_height_field_climb(const kki_height_field *f, kk_vec3 d, int32_t from, int most);
 
 #endif

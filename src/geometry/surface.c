@@ -558,6 +558,13 @@ void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, 
     at[1] = q.at;
 }
 
+int32_t kki_surface_climb_one(const kki_surface *s, kk_vec3 d, int32_t from, int most) {
+    climb p = begin_climb(s, d, from);
+    for (int step = 0; step < most && step_up(&p); step++) {
+    }
+    return p.at;
+}
+
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *s, int32_t face, int feature) {
     if (feature < 3) {
         return s->vertex_normal[s->face[face].vertex[feature]];

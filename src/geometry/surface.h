@@ -103,6 +103,8 @@ bool kki_surface_holds(const kki_surface *surface, kk_vec3 p, kki_surface_point 
 /// @param at      where to begin and where it ends
 void kki_surface_climb(const kki_surface *a, kk_vec3 a_d, const kki_surface *b, kk_vec3 b_d, int most, double enough,
                        int32_t at[2]);
+/// The same of one mesh alone. @return where it came to
+int32_t kki_surface_climb_one(const kki_surface *s, kk_vec3 d, int32_t from, int most);
 
 /// Pseudo-normal of a feature of a face (kki_triangle_point), not normalised.
 kk_vec3 kki_surface_pseudo_normal(const kki_surface *surface, int32_t face, int feature);

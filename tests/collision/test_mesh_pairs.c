@@ -284,6 +284,58 @@ KK_TEST(flat_height_fields_are_boxes) {
     kki_height_field_free(field);
 }
 
+// and so it is to other meshes, at its rims too
+static long compare_fields(uint64_t seed, long count) {
+    kki_height_field *field = meshes_field(4, 2, -1.5, meshes_flat);
+    kki_mesh *box = shapes_box(2, 2, 1.5, kk_transform_translation(0, 0, -0.75));
+    kki_convex *convex = NULL;
+    KK_CHECK_EQ_INT(kki_convex_create(box, NULL, &convex, NULL), KK_OK);
+    kki_surface *surface[2] = {meshes_surface(meshes_ball(6, 3, 0.6)),
+                               meshes_surface(shapes_box(1, 0.8, 0.6, kk_transform_identity()))};
+    kki_convex *hull[2] = {hull_of(surface[0]), hull_of(surface[1])};
+    kk_random r = {seed, 0, 0};
+    tally t = {0};
+    for (long i = 0; i < count; i++) {
+        const double margin = i % 5 == 0 ? 0.03 : 0;
+        const kki_shape flat = {.type = KK_SHAPE_HEIGHT_FIELD, .field = field, .margin = margin};
+        const kki_shape same = {.type = KK_SHAPE_HULL, .convex = convex, .margin = margin};
+        const kki_shape x = {.type = KK_SHAPE_MESH, .surface = surface[i / 2 % 2]};
+        const kki_shape x_same = {.type = KK_SHAPE_HULL, .convex = hull[i / 2 % 2]};
+        kk_transform X, Y;
+        random_places(&r, &X, &Y);
+        bring_near(&same, X, &x_same, &Y, bodies_between(&r, -0.03, 0.06));
+        if (i % 2) {
+            check_against_hulls(&flat, &same, X, &x, &x_same, Y, &t);
+        } else {
+            check_against_hulls(&x, &x_same, Y, &flat, &same, X, &t);
+        }
+    }
+    KK_CHECK(t.nearest < 1e-9);
+    for (int k = 0; k < 2; k++) {
+        kki_surface_free(surface[k]);
+        kki_convex_free(hull[k]);
+    }
+    kki_mesh_free(box);
+    kki_convex_free(convex);
+    kki_height_field_free(field);
+    return t.overlapping;
+}
+
+KK_TEST(meshes_meet_flat_height_fields_as_boxes) {
+    KK_CHECK(compare_fields(31, kk_test_is_quick() ? 900 : 9000) > 100);
+}
+
+// as many as KK_EXACT_PAIRS says, from KK_EXACT_SEED on (`make exact`)
+KK_TEST(exact_depths_on_height_fields) {
+    const char *count = getenv("KK_EXACT_PAIRS"), *seed = getenv("KK_EXACT_SEED");
+    const long all = count ? atol(count) : 500;
+    const long overlapping = compare_fields(1000 + (uint64_t)(seed ? atol(seed) : 1), all);
+    if (all >= 100000) {
+        printf("  %ld meshes near height fields: %ld overlapping\n", all, overlapping);
+    }
+    KK_CHECK(overlapping > all / 10);
+}
+
 // The same on other meshes and bodies: as many as KK_EXACT_PAIRS says, from KK_EXACT_SEED on (`make exact`).
 KK_TEST(exact_depths_in_meshes) {
     enum { SLICE = 7000 };
