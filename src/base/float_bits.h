@@ -60,6 +60,21 @@ static inline bool kki_is_finite(double x) {
     return kki_magnitude_bits(x) < KKI_INFINITY_BITS;
 }
 
+/// Whether all of a list are; four sums, for one would wait for itself.
+static inline bool kki_are_finite(const double *x, int count) {
+    double sum[4] = {0, 0, 0, 0};
+    int i = 0;
+    for (; i + 4 <= count; i += 4) {
+        for (int k = 0; k < 4; k++) {
+            sum[k] += x[i + k] * 0;
+        }
+    }
+    for (; i < count; i++) {
+        sum[0] += x[i] * 0;
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]) == 0;
+}
+
 static inline double kki_infinity(void) {
     return kki_double(KKI_INFINITY_BITS);
 }

@@ -217,7 +217,8 @@ kk_status kk_state_check(const kk_model *model, const kk_state *state, kk_error 
                              KKI_NUMBER(kk_state_time(state)));
     }
     kk_status status = kk_model_check_q(model, kk_state_q_const(state), error);
-    for (int i = 0; i < model->nbody && status == KK_OK; i++) {
+    const int has_bad = !kki_are_finite(kk_state_v_const(state), model->nv);
+    for (int i = 0; i < model->nbody && status == KK_OK && has_bad; i++) {
         status = check_velocity(model, i, kk_state_v_const(state), error);
     }
     return status ? status : check_lags(model, kk_state_lag_const(state), error);

@@ -115,6 +115,8 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
         for (int i = 1; i < m->nnode; i++) {
             s->loose.is_everything &= s->loose.is_loose[i];
         }
+        s->only_touches = s->loose.is_everything && m->options.integrator != KK_INTEGRATOR_RK4 &&
+                          m->nloop + m->ncoupling + m->ntendon + m->nactuator == 0;
         s->loose.swarm.kernels = kki_swarm_kernels_best();
     }
 }

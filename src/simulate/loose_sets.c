@@ -21,43 +21,56 @@ static int tree_of(const kk_model *m, int node) {
     return node == 0 ? -1 : m->node_tree[node];
 }
 
-/// Behind the last contact of the face that begins with one.
-static int face_end(const kk_simulator *s, int first) {
-    const kki_contact *c = &s->contact[first];
-    int end = first + 1;
-    while (end < s->ncontact && end < first + KKI_SWARM_POINTS && s->contact[end].pair == c->pair &&
-           same(s->contact[end].normal, c->normal)) {
-        end++;
+/// Behind the last contact of the face that begins with one; of a pair's only manifold that is known.
+static int face_end(const kk_simulator *s, const kki_touching *t, int first) {
+    const int end = t->contact + t->count, most = first + KKI_SWARM_POINTS < end ? first + KKI_SWARM_POINTS : end;
+    int next = t->manifolds == 1 ? most : first + 1;
+    while (next < most && same(s->contact[next].normal, s->contact[first].normal)) {
+        next++;
     }
-    return end;
+    return next;
 }
 
-/// Faces between loose bodies, or one and the world. What else touches a tree holds its set.
-static void list_faces(const kk_model *m, kk_simulator *s) {
-    kki_loose *x = &s->loose;
+/// Where nothing is known of what touches a tree yet.
+static void forget_sets(const kk_model *m, kki_loose *x) {
     for (int t = 0; t < m->ntree; t++) {
         x->parent[t] = t;
         x->rows[t] = x->is_held[t] = 0;
         x->taken[t] = 0;
         x->body[t] = -1;
     }
-    for (int i = 0, end = 0; i < s->ncontact; i = end) {
-        const kki_contact *c = &s->contact[i];
-        const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
-        const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
-        end = face_end(s, i);
-        if (loose && is_plain(s, &m->law[c->law])) {
-            x->face[x->nface++] = (kki_loose_face){.first = i, .count = end - i, .tree = {a, b}, .colour = -1};
-            if (a >= 0 && b >= 0) {
-                kki_sets_unite(x->parent, a, b);
-            }
-            continue;
+}
+
+/// A face between loose bodies, or one and the world. What else touches a tree holds its set.
+static void list_face(const kk_model *m, kk_simulator *s, int first, int end) {
+    kki_loose *x = &s->loose;
+    const kki_contact *c = &s->contact[first];
+    const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
+    const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
+    if (loose && is_plain(s, &m->law[c->law])) {
+        x->face[x->nface++] = (kki_loose_face){.first = first, .count = end - first, .tree = {a, b}, .colour = -1};
+        if (a >= 0 && b >= 0) {
+            kki_sets_unite(x->parent, a, b);
         }
-        if (a >= 0) {
-            x->is_held[a] = 1;
-        }
-        if (b >= 0) {
-            x->is_held[b] = 1;
+        return;
+    }
+    if (a >= 0) {
+        x->is_held[a] = 1;
+    }
+    if (b >= 0) {
+        x->is_held[b] = 1;
+    }
+}
+
+static void list_faces(const kk_model *m, kk_simulator *s) {
+    enum { AHEAD = 8 };
+    forget_sets(m, &s->loose);
+    for (int i = 0; i < s->ntouching; i++) {
+        const kki_touching *t = &s->touching[i];
+        __builtin_prefetch(&s->contact[s->touching[i + AHEAD < s->ntouching ? i + AHEAD : i].contact]);
+        for (int k = t->contact, end = 0; k < t->contact + t->count; k = end) {
+            end = face_end(s, t, k);
+            list_face(m, s, k, end);
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "model/warm.h"
 #include "simulate/drift.h"
 #include "simulate/paper.h"
@@ -112,6 +113,9 @@ static void move(const kk_model *m, kk_simulator *s) {
 
 /// A number that is not one, by the name of its joint; −1 if all are good.
 static int first_bad(const kk_model *m, const kk_simulator *s) {
+    if (kki_are_finite(s->q, m->nq) && kki_are_finite(s->v, m->nv)) {
+        return -1;
+    }
     for (int i = 1; i < m->nbody; i++) {
         const kki_body *b = &m->body[i];
         double sum = 0;
