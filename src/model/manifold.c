@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "model/compile.h"
 #include "model/joint.h"
 
@@ -192,6 +193,10 @@ void kk_model_neutral(const kk_model *m, double *q) {
     }
 }
 
+static bool has_length_one(const kki_node *node, const double *q) {
+    return !has_quaternion(node) || __builtin_fabs(kk_sqrt(quat_square(load_quat(q + node->q_index))) - 1) <= 1e-6;
+}
+
 static kk_status check_node(const kk_model *m, int i, const double *q, kk_error *error) {
     const kki_node *node = &m->node[i];
     const kki_body *body = &m->body[m->node_body[i]];
@@ -204,8 +209,8 @@ static kk_status check_node(const kk_model *m, int i, const double *q, kk_error 
                                  KKI_NUMBER(x));
         }
     }
-    const double length = has_quaternion(node) ? kk_sqrt(quat_square(load_quat(q + node->q_index))) : 1;
-    if (__builtin_fabs(length - 1) > 1e-6) {
+    if (!has_length_one(node, q)) {
+        const double length = kk_sqrt(quat_square(load_quat(q + node->q_index)));
         return kki_error_set(error, KK_INVALID_ARGUMENT,
                              "joint \"%s\": its quaternion q[%d..%d] has length %s; it must be 1, see kk_normalize",
                              joint, (int)node->q_index, (int)node->q_index + 3, KKI_NUMBER(length));
@@ -215,7 +220,11 @@ static kk_status check_node(const kk_model *m, int i, const double *q, kk_error 
 
 kk_status kk_model_check_q(const kk_model *m, const double *q, kk_error *error) {
     kk_status status = KK_OK;
-    for (int i = 1; i < m->nnode && status == KK_OK; i++) {
+    bool all = kki_are_finite(q, m->nq);
+    for (int i = 1; i < m->nnode && all; i++) {
+        all = has_length_one(&m->node[i], q);
+    }
+    for (int i = 1; i < m->nnode && status == KK_OK && !all; i++) { // which one
         status = check_node(m, i, q, error);
     }
     return status;

@@ -67,8 +67,9 @@ static void find_loose(const kk_model *m, kki_loose *x) {
     for (int i = 1; i < m->nnode; i++) {
         if (x->is_loose[i]) {
             x->own[i] = own_of(&m->node[i]);
+            const double *k = x->own[i].inverse;
             // moments too small for their inverse to be a number
-            x->is_loose[i] = x->own[i].inverse[1] - x->own[i].inverse[1] == 0;
+            x->is_loose[i] = (int8_t)(k[1] - k[1] != 0 ? 0 : kki_is_round(k) ? 2 : 1);
         }
     }
 }
@@ -113,7 +114,7 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
         find_loose(m, &s->loose);
         s->loose.is_everything = 1;
         for (int i = 1; i < m->nnode; i++) {
-            s->loose.is_everything &= s->loose.is_loose[i];
+            s->loose.is_everything &= s->loose.is_loose[i] != 0;
         }
         s->only_touches = s->loose.is_everything && m->options.integrator != KK_INTEGRATOR_RK4 &&
                           m->nloop + m->ncoupling + m->ntendon + m->nactuator == 0;

@@ -17,14 +17,10 @@ static void put4(double *to, kk_vec3 a) {
     to[3] = 0;
 }
 
-static int is_round(const double *k) {
-    return k[1] == k[2] && k[1] == k[3] && k[4] == 0 && k[5] == 0 && k[6] == 0;
-}
-
 /// J in world axes: R J Rᵀ.
 static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to) {
     const double *k = own->inverse;
-    if (is_round(k)) {
+    if (kki_is_round(k)) {
         const double numbers[KKI_SWARM_BODY] = {k[0], k[1], k[1], k[1], 0, 0, 0, 1};
         memcpy(to, numbers, sizeof numbers);
         return;

@@ -24,6 +24,11 @@ kk_status kki_loose_report(const kk_model *m, kk_simulator *s, kk_error *error);
 
 // ---- small things of both ends
 
+/// Whether a body answers alike in all directions. @param k  1/m; xx, yy, zz, xy, xz, yz of I⁻¹
+static inline int kki_is_round(const double *k) {
+    return k[1] == k[2] && k[1] == k[3] && k[4] == 0 && k[5] == 0 && k[6] == 0;
+}
+
 /// y of a body's velocities in its own axes: B v.
 static inline void kki_scale_velocity(const kki_loose_body *own, kk_vec3 angular, kk_vec3 linear, double y[6]) {
     const double *B = own->turn;

@@ -48,7 +48,10 @@ static void list_face(const kk_model *m, kk_simulator *s, int first, int end) {
     const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
     const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
     if (loose && is_plain(s, &m->law[c->law])) {
-        x->face[x->nface++] = (kki_loose_face){.first = first, .count = end - first, .tree = {a, b}, .colour = -1};
+        const int round = (a < 0 || x->is_loose[c->node[0]] == 2) && (b < 0 || x->is_loose[c->node[1]] == 2);
+        const int count = end - first;
+        x->face[x->nface++] = (kki_loose_face){
+            .first = first, .count = count, .tree = {a, b}, .colour = -1, .sort = count == 1 && round ? 0 : count};
         if (a >= 0 && b >= 0) {
             kki_sets_unite(x->parent, a, b);
         }
@@ -187,21 +190,21 @@ static void sort_by_batch(kki_loose *x, int32_t *from) {
     from[0] = 0;
 }
 
-/// How many faces of each colour have how many points, then where each sort begins: the longest first.
+/// How many faces of each colour have how many points, then where each sort begins: the longest first, what may be balls last.
 static void sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     kki_swarm *w = &x->swarm;
     memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
     b->colours = 0;
     for (int i = b->face; i < b->face_end; i++) {
         const kki_loose_face *f = &x->face[x->order[i]];
-        at[f->colour][f->count]++;
+        at[f->colour][f->sort]++;
         b->colours = f->colour >= b->colours ? f->colour + 1 : b->colours;
     }
     int bundles = w->count;
     for (int c = 0; c < b->colours; c++) {
         int lane = KKI_SWARM_LANES * bundles;
         b->start[c] = bundles;
-        for (int n = KKI_SWARM_POINTS; n > 0; n--) {
+        for (int n = KKI_SWARM_POINTS; n >= 0; n--) {
             const int count = at[c][n];
             at[c][n] = lane;
             lane += count;
@@ -292,7 +295,7 @@ static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_CO
     sort_faces(x, c, at);
     for (int i = c->face; i < c->face_end; i++) {
         const kki_loose_face *f = &x->face[x->order[i]];
-        fill_lane(x, f, at[f->colour][f->count]++);
+        fill_lane(x, f, at[f->colour][f->sort]++);
     }
 }
 
