@@ -6,7 +6,7 @@
 #include "base/workers.h"
 
 /// Bundles, and bodies, that are worth a worker's while.
-enum { SWEEP_GRAIN = 2, PASS_GRAIN = 8, BODY_GRAIN = 64 };
+enum { SWEEP_GRAIN = 4, PASS_GRAIN = 16, BODY_GRAIN = 64 };
 
 typedef struct pass {
     kki_swarm *s;
@@ -30,7 +30,7 @@ static void visit(const pass *x, int bundle) {
 
 /// Bodies of a bundle a few further on, which are far from the processor where there are thousands. In line, or GCC takes it for a function that does nothing.
 static inline __attribute__((always_inline)) void fetch_bodies(const kki_swarm *s, const double *numbers, int bundle) {
-    enum { AHEAD = 2 };
+    enum { AHEAD = 3 };
     const int32_t(*at)[KKI_SWARM_LANES] = s->bundle[bundle + AHEAD < s->count ? bundle + AHEAD : bundle].at;
     for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
         __builtin_prefetch(numbers + at[0][lane]);

@@ -1,7 +1,7 @@
 /// Bodies that only touch: sweeps of a fixed budget in the bodies' own velocities.
 ///
 /// A *face* is what two bodies touch with along one normal, up to eight points. Faces get colours so that no two of a colour share a moving
-/// body; eight of a colour are a bundle, a face a lane. Within a colour the order does not matter, so lanes and workers take what comes, and
+/// body; four of a colour are a bundle, a face a lane. Within a colour the order does not matter, so lanes and workers take what comes, and
 /// the result depends on the list of faces alone.
 ///
 /// Rows are never formed. With the arms r of a point from both centres of mass, and the face's axes D = (n, t₁, t₂),
@@ -23,13 +23,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KKI_SWARM_LANES = 8, KKI_SWARM_COLOURS = 64, KKI_SWARM_POINTS = 8, KKI_SWARM_BODY = 8 };
+enum { KKI_SWARM_LANES = 4, KKI_SWARM_COLOURS = 64, KKI_SWARM_POINTS = 8, KKI_SWARM_BODY = 8 };
 
 /// Of each body, eight doubles: velocity of the centre and angular velocity, or force and moment about the centre, each padded to four. Behind the
 /// velocities that are swept stand 1/m and xx of J, so that who loads a body has them.
 /// What answers: 1/m, xx, yy, zz, xy, xz, yz of J = I⁻¹ in world axes, and 1 where that is one number times the identity, else 0.
 
-/// Eight faces.
+/// Four faces.
 typedef struct kki_swarm_bundle {
     _Alignas(64) double axis[3][3][KKI_SWARM_LANES]; ///< n, t₁, t₂ by components
     double friction[KKI_SWARM_LANES];
@@ -43,7 +43,7 @@ typedef struct kki_swarm_bundle {
     _Alignas(64) double answer[14][KKI_SWARM_LANES];
 } kki_swarm_bundle;
 
-/// One point of each of eight faces: what a sweep reads.
+/// One point of each of four faces: what a sweep reads.
 typedef struct kki_swarm_point {
     _Alignas(64) double arm
         [2][3][KKI_SWARM_LANES]; ///< from the centres of A and B; once prepared, of several points in the face's axes
@@ -57,7 +57,7 @@ typedef struct kki_swarm_point {
     double step[KKI_SWARM_LANES];      ///< 1 over the larger eigenvalue of the tangential 2 × 2
 } kki_swarm_point;
 
-/// Eight points that lie on the normal through the centres of both bodies, which answer alike in all directions: balls among each other, or on what
+/// Four points that lie on the normal through the centres of both bodies, which answer alike in all directions: balls among each other, or on what
 /// stands still. There Gnt = 0 and Gtt is a number, so friction is a vector across n in world axes and needs no axes of its own. A sweep reads two lines of
 /// memory a contact instead of five.
 typedef struct kki_swarm_ball {
@@ -148,15 +148,11 @@ typedef struct kki_swarm_kernels {
     void (*coast)(const kki_swarm *s, int first, int end);
 } kki_swarm_kernels;
 
-#ifdef KKI_HAVE_AVX512
-extern const kki_swarm_kernels kki_swarm_kernels_avx512;
-#endif
-
-/// index 0: baseline, and on with what build and CPU have besides: AVX2, AVX-512; NULL behind the last.
+/// index 0: baseline; 1: AVX2; NULL where build or CPU has none.
 const kki_swarm_kernels *kki_swarm_kernels_at(int index);
 const kki_swarm_kernels *kki_swarm_kernels_best(void);
 
-/// Most batches, chunks, bundles, and blocks of eight points, where each colour's faces are sorted by their number of points.
+/// Most batches, chunks, bundles, and blocks of four points, where each colour's faces are sorted by their number of points.
 static inline size_t kki_swarm_batches(int points) {
     return (size_t)points / KKI_SWARM_BATCH + 1;
 }

@@ -45,7 +45,7 @@ static inline kk_vec3 kki_vec_at(const double *x) {
 }
 
 /// Bundles ahead of which contacts are fetched.
-enum { KKI_LOOSE_AHEAD = 2 };
+enum { KKI_LOOSE_AHEAD = 3 };
 
 /// Contacts of a bundle are all over their list; from byte to byte. In line: GCC takes a function that does nothing but fetch for one that does nothing.
 static inline __attribute__((always_inline)) void kki_fetch_contacts(const kki_passing *p, int bundle, size_t from,
