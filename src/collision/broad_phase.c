@@ -6,7 +6,6 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/sort.h"
 
 enum { MOVING, STATIC, FORESTS };
 
@@ -77,7 +76,7 @@ kk_status kki_broad_phase_create(const kki_broad_phase_def *def, const kk_alloca
         return kki_error_set(error, KK_INVALID_ARGUMENT, "broad phase: capacities and margin must not be negative");
     }
     const kk_allocator owner = kki_allocator_or_default(allocator);
-    kki_broad_phase b = {.allocator = owner, .def = *def, .fat_room = 2 * (size_t)def->pair_capacity + 16};
+    kki_broad_phase b = {.allocator = owner, .def = *def, .fat_room = kki_broad_phase_fat_room(def->pair_capacity)};
     b.def.margin = def->margin > 0 ? def->margin : 0.1;
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof b);
@@ -454,10 +453,9 @@ static kk_status too_many(kki_broad_phase *b, int32_t *count, int64_t needed) {
     return KK_LIMIT_EXCEEDED;
 }
 
-kk_status kki_broad_phase_update(kki_broad_phase *b, const kki_pair **pair, int32_t *count) {
-    *pair = b->pair;
-    *count = 0;
+kk_status kki_broad_phase_refresh(kki_broad_phase *b, kki_fat_pairs *fat, int32_t *count) {
     const bool in_line = is_line_better(b);
+    *count = 0;
     if (!in_line) {
         build_where_due(b);
         refit(b);
@@ -469,6 +467,17 @@ kk_status kki_broad_phase_update(kki_broad_phase *b, const kki_pair **pair, int3
         }
     }
     forget_changes(b);
+    *fat = (kki_fat_pairs){b->fat_pair, b->box, (int32_t)b->fat_count};
+    return KK_OK;
+}
+
+kk_status kki_broad_phase_update(kki_broad_phase *b, const kki_pair **pair, int32_t *count) {
+    kki_fat_pairs fat;
+    const kk_status status = kki_broad_phase_refresh(b, &fat, count);
+    *pair = b->pair;
+    if (status != KK_OK) {
+        return status;
+    }
     *count = report_exact_pairs(b);
     return *count <= b->def.pair_capacity ? KK_OK : KK_LIMIT_EXCEEDED;
 }

@@ -10,6 +10,7 @@
 #ifndef KKI_COLLISION_BROAD_PHASE_H
 #define KKI_COLLISION_BROAD_PHASE_H
 
+#include "base/sort.h"
 #include "geometry/tree.h"
 
 typedef struct kki_pair {
@@ -53,6 +54,27 @@ void kki_broad_phase_refilter(kki_broad_phase *broad_phase);
 /// @return KK_LIMIT_EXCEEDED where there are more than pair_capacity; then there are none, and the count says how many
 ///         would have been needed at least
 kk_status kki_broad_phase_update(kki_broad_phase *broad_phase, const kki_pair **pair, int32_t *count);
+
+/// The list of fat pairs behind an update, for those who ask the boxes themselves, by several workers or with a test of their own: pairs whose boxes touch are
+/// among them. By key, a << 32 | b; the payload is the filter's answer.
+typedef struct kki_fat_pairs {
+    const kki_sort_item *pair;
+    const kki_aabb *box; ///< by id
+    int32_t count;
+} kki_fat_pairs;
+
+static inline kki_pair kki_fat_pair(const kki_fat_pairs *f, int32_t i) {
+    return (kki_pair){(int32_t)(f->pair[i].key >> 32), (int32_t)(f->pair[i].key & 0xffffffffu),
+                      (int32_t)f->pair[i].payload};
+}
+
+/// An update that reports no pairs of its own. @param count  where there are too many, how many would have been needed at least
+kk_status kki_broad_phase_refresh(kki_broad_phase *broad_phase, kki_fat_pairs *fat, int32_t *count);
+
+/// At most so many fat pairs.
+static inline size_t kki_broad_phase_fat_room(int32_t pair_capacity) {
+    return 2 * (size_t)pair_capacity + 16;
+}
 
 /// Ids whose boxes touch a box, in rising order where `room` is enough.
 /// @return how many there are, which may be more than `room`

@@ -19,7 +19,7 @@ BODY vec step_of(const kki_swarm_point *p, quad friction, vec u, vec l, bool in_
         return (vec){dn, d1, d2};
     }
     const mask closed = inside | ~(rim > zero);
-    const vec held = {dn, pick(inside, a1, zero) - l.y, pick(inside, a2, zero) - l.z};
+    const vec held = {dn, pick(inside, d1, zero - l.y), pick(inside, d2, zero - l.z)}; // as where all are inside
     if (is_everywhere(closed)) {
         return held; // a root and a division less
     }

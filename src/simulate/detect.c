@@ -9,8 +9,6 @@
 #include "simulate/simulator.h"
 
 enum { MOST_MANIFOLDS = 64 };
-/// Pairs that are worth a worker's while.
-enum { LOOK_GRAIN = 64 };
 
 static const double DEAD_BAND = KKI_DEAD_BAND;
 /// Where robots move, drift lifts their resting feet by some 1e-8 m a step, and tilts them; they would rise to the end of the band and
@@ -194,6 +192,19 @@ static memory_book open_book(const kk_simulator *s, const kk_state *state) {
     return book;
 }
 
+/// The first record, of `count` with `size` numbers each, whose two shapes, at `at` and behind it, are not before a pair.
+static int first_record(const double *record, int count, int size, int at, int first, int second) {
+    int low = 0, high = count;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        const double *r = record + (size_t)middle * (size_t)size + at;
+        const int is_before = r[0] < first || (r[0] == first && r[1] < second);
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    return low;
+}
+
 static kk_vec3 old_vec(const double *x) {
     return kk_vec3_make(x[0], x[1], x[2]);
 }
@@ -305,7 +316,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         manifold = &met->manifold;
         count = met->count;
     } else {
-        const double *record = met ? met->record : find_pair(book, m->shape[a].collider, m->shape[b].collider);
+        const double *record = find_pair(book, m->shape[a].collider, m->shape[b].collider);
         count = find_manifolds(m, s, near, record, &memory, many, MOST_MANIFOLDS);
     }
     count = count < 0 ? MOST_MANIFOLDS : count;
@@ -316,8 +327,8 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     if (s->ntouching == s->max_touching) {
         return too_many_pairs(s, error);
     }
-    s->touching[s->ntouching++] = (kki_touching){a, b, memory};
     const int from = s->ncontact;
+    s->touching[s->ntouching++] = (kki_touching){a, b, from, 0, count, memory};
     for (int k = 0; k < count; k++) {
         if (s->ncontact + manifold[k].count > s->max_contacts) {
             return too_many_points(m, s, a, b, error);
@@ -325,6 +336,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         fill_manifold(m, s, a, b, near->law, &manifold[k], s->ntouching - 1, s->ncontact, last);
         s->ncontact += manifold[k].count;
     }
+    s->touching[s->ntouching - 1].count = s->ncontact - from;
     if (s->ncontact > from) {
         const int old = find_contacts(book, m->shape[a].collider, m->shape[b].collider);
         inherit(s, from, s->ncontact, first_of(book, old), old);
@@ -345,80 +357,108 @@ static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, 
     __builtin_prefetch(&s->X_WS[b].p);
 }
 
+// ---- by several workers
+
 typedef struct looking {
     const kk_model *m;
     kk_simulator *s;
+    const memory_book *book;
+    int count; ///< near pairs
 } looking;
+
+static int end_of_meetings(const looking *x, int number) {
+    const int end = (number + 1) * KKI_MEETINGS;
+    return end < x->count ? end : x->count;
+}
+
+/// The book with its marks at the first of some pairs.
+static memory_book open_at(const looking *x, int pair) {
+    const kki_near_pair *p = &x->s->near.list[pair];
+    const int a = x->m->shape[p->first].collider, b = x->m->shape[p->second].collider;
+    memory_book book = *x->book;
+    book.next_pair = first_record(book.pair, book.pair_count, KKI_WARM_PAIR_SIZE, 0, a, b);
+    book.next_contact = first_record(book.contact, book.contact_count, KKI_WARM_CONTACT_SIZE, KKI_WARM_FIRST, a, b);
+    return book;
+}
 
 static void look_at_some(void *context, int first, int end, int worker) {
     const looking *x = context;
+    kk_simulator *s = x->s;
     (void)worker;
-    for (int i = first; i < end; i++) {
-        kki_meeting *met = &x->s->met[i];
-        fetch_pair(x->m, x->s, i, end);
-        met->count = find_manifolds(x->m, x->s, &x->s->near.list[i], met->record, &met->memory, &met->manifold, 1);
+    for (int n = first; n < end; n++) {
+        kki_meetings sum = {0, 0, 0};
+        memory_book book = open_at(x, n * KKI_MEETINGS);
+        for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
+            const kki_near_pair *p = &s->near.list[i];
+            kki_meeting *met = &s->met[i];
+            const double *record = find_pair(&book, x->m->shape[p->first].collider, x->m->shape[p->second].collider);
+            fetch_pair(x->m, s, i, x->count);
+            met->count = find_manifolds(x->m, s, p, record, &met->memory, &met->manifold, 1);
+            sum.several |= met->count < 0;
+            sum.pairs += met->count > 0;
+            sum.contacts += met->count > 0 ? met->manifold.count : 0;
+        }
+        s->meetings[n] = sum;
     }
 }
 
-/// The narrow phase by all workers, where there are enough pairs. What is found waits in s->met.
-static int look_together(const kk_model *m, kk_simulator *s, memory_book *book, int count) {
-    if (s->nworker < 2 || s->options.workers.count < 2 || count < 2 * LOOK_GRAIN) {
-        return 0;
-    }
-    for (int i = 0; i < count; i++) {
-        const kki_near_pair *p = &s->near.list[i];
-        s->met[i].record = find_pair(book, m->shape[p->first].collider, m->shape[p->second].collider);
-    }
-    looking x = {m, s};
-    kki_workers_share(&s->options.workers, count, LOOK_GRAIN, look_at_some, &x);
-    return 1;
-}
-
-/// Where each pair's contacts will stand, and where its old ones do. False where a pair has several manifolds, or there is no room: then one
-/// thread does it all, and says so.
-static int number_contacts(const kk_model *m, kk_simulator *s, memory_book *book, int count) {
-    int contacts = 0, touching = 0;
-    const int mark = book->next_contact;
-    for (int i = 0; i < count; i++) {
-        kki_meeting *met = &s->met[i];
-        if (met->count < 0 || contacts > s->max_contacts || touching > s->max_touching) {
-            book->next_contact = mark;
+/// Where each worker's contacts will stand. False where a pair has several manifolds, or there is no room: then one thread does it all, and says so.
+static int number_contacts(kk_simulator *s, int meetings) {
+    int64_t contacts = 0, pairs = 0;
+    int several = 0;
+    for (int i = 0; i < meetings; i++) {
+        const kki_meetings own = s->meetings[i];
+        s->meetings[i] = (kki_meetings){(int32_t)contacts, (int32_t)pairs, 0};
+        several |= own.several;
+        contacts += own.contacts;
+        pairs += own.pairs;
+        if (several || contacts > s->max_contacts || pairs > s->max_touching) {
             return 0;
         }
-        met->pair = touching;
-        met->from = contacts;
-        if (met->count > 0) {
-            const kki_near_pair *p = &s->near.list[i];
-            contacts += met->manifold.count;
-            touching++;
-            met->old_count = find_contacts(book, m->shape[p->first].collider, m->shape[p->second].collider);
-            met->old = first_of(book, met->old_count);
-        }
     }
-    if (contacts > s->max_contacts || touching > s->max_touching) {
-        book->next_contact = mark;
-        return 0;
-    }
-    s->ncontact = contacts;
-    s->ntouching = touching;
+    s->ncontact = (int32_t)contacts;
+    s->ntouching = (int32_t)pairs;
     return 1;
 }
 
 static void fill_some(void *context, int first, int end, int worker) {
     const looking *x = context;
+    kk_simulator *s = x->s;
     direction last = {{0, 0, 0}, {0, 0, 0}};
     (void)worker;
-    for (int i = first; i < end; i++) {
-        const kki_meeting *met = &x->s->met[i];
-        const kki_near_pair *p = &x->s->near.list[i];
-        fetch_pair(x->m, x->s, i, end);
-        if (met->count > 0) {
-            const int behind = met->from + met->manifold.count;
-            x->s->touching[met->pair] = (kki_touching){p->first, p->second, met->memory};
-            fill_manifold(x->m, x->s, p->first, p->second, p->law, &met->manifold, met->pair, met->from, &last);
-            inherit(x->s, met->from, behind, met->old, met->old_count);
+    for (int n = first; n < end; n++) {
+        memory_book book = open_at(x, n * KKI_MEETINGS);
+        int from = s->meetings[n].contacts, pair = s->meetings[n].pairs;
+        for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
+            const kki_meeting *met = &s->met[i];
+            const kki_near_pair *p = &s->near.list[i];
+            if (met->count > 0) {
+                const int count = met->manifold.count;
+                const int old = find_contacts(&book, x->m->shape[p->first].collider, x->m->shape[p->second].collider);
+                s->touching[pair] = (kki_touching){p->first, p->second, from, count, 1, met->memory};
+                fill_manifold(x->m, s, p->first, p->second, p->law, &met->manifold, pair++, from, &last);
+                inherit(s, from, from + count, first_of(&book, old), old);
+                from += count;
+            }
         }
     }
+}
+
+/// How far workers get: not at all where there are too few pairs, to what they find in s->met, or to the end.
+typedef enum progress { NOTHING_DONE, LOOKED_AT, ALL_DONE } progress;
+
+static progress look_together(const kk_model *m, kk_simulator *s, const memory_book *book, int count) {
+    const int meetings = (count + KKI_MEETINGS - 1) / KKI_MEETINGS;
+    looking x = {m, s, book, count};
+    if (s->nworker < 2 || s->options.workers.count < 2 || meetings < 4) {
+        return NOTHING_DONE;
+    }
+    kki_workers_share(&s->options.workers, meetings, 1, look_at_some, &x);
+    if (!number_contacts(s, meetings)) {
+        return LOOKED_AT;
+    }
+    kki_workers_share(&s->options.workers, meetings, 1, fill_some, &x);
+    return ALL_DONE;
 }
 
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
@@ -435,16 +475,14 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
             return KK_OK; // the step will be taken in parts
         }
     }
-    const int met = status == KK_OK && look_together(model, s, &book, count);
-    if (met && number_contacts(model, s, &book, count)) {
-        looking x = {model, s};
-        kki_workers_share(&s->options.workers, count, LOOK_GRAIN, fill_some, &x);
+    const progress done = status == KK_OK ? look_together(model, s, &book, count) : NOTHING_DONE;
+    if (done == ALL_DONE) {
         return KK_OK;
     }
     direction last = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < count && status == KK_OK; i++) {
         fetch_pair(model, s, i, count);
-        status = collide_pair(model, s, &book, i, met ? &s->met[i] : NULL, &last, error);
+        status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
     }
     return status;
 }

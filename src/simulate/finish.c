@@ -136,9 +136,17 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
 
 /// Kinetic energy of y: M̂ = M + impedance, so the impedance's share is taken off again.
 static double kinetic(const kk_model *m, const kk_simulator *s, const double *y, const double *v) {
+    const double *whole = s->diagonal, *own = m->dof_armature;
     double sum[4] = {0}; // one sum would wait for itself
-    for (int k = 0; k < m->nv; k++) {
-        sum[k & 3] += y[k] * y[k] - (s->diagonal[k] - m->dof_armature[k]) * v[k] * v[k];
+    int first = 0;
+    for (; first + 4 <= m->nv; first += 4) { // side by side
+        for (int k = 0; k < 4; k++) {
+            const int i = first + k;
+            sum[k] += y[i] * y[i] - (whole[i] - own[i]) * v[i] * v[i];
+        }
+    }
+    for (int k = first; k < m->nv; k++) {
+        sum[k & 3] += y[k] * y[k] - (whole[k] - own[k]) * v[k] * v[k];
     }
     return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
@@ -151,6 +159,9 @@ static void begin_forces(const kk_model *m, kk_simulator *s) {
     }
     for (int k = 0; k < m->nv && m->nactuator > 0; k++) {
         actuator[k] -= s->servo[k] * (s->h * s->acceleration[k]);
+    }
+    if (s->only_touches) {
+        return; // they are zero for ever
     }
     const size_t bytes = (size_t)m->nv * sizeof(double);
     memset(s->force[KK_FORCE_LIMIT], 0, bytes);

@@ -194,12 +194,15 @@ static kk_status add_wrenches(const kk_model *m, kk_simulator *s, const kk_force
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error) {
     static const kk_input nothing = {0};
     input = input ? input : &nothing;
-    for (int k = 0; k < model->nv; k++) {
-        s->tau[k] = 0;
-        s->diagonal[k] = model->dof_armature[k];
-        s->servo[k] = 0;
-        s->force[KK_FORCE_ACTUATOR][k] = s->force[KK_FORCE_APPLIED][k] = 0;
+    const size_t bytes = (size_t)model->nv * sizeof(double);
+    memset(s->tau, 0, bytes);
+    memset(s->force[KK_FORCE_APPLIED], 0, bytes);
+    if (!s->only_touches) { // else they are as they were made
+        memcpy(s->diagonal, model->dof_armature, bytes);
+        memset(s->servo, 0, bytes);
+        memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
     }
+    s->may_drive = !s->only_touches || input->tau;
     memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
     add_passive(model, s);
     if (s->has_spatial) {

@@ -19,13 +19,14 @@ typedef struct kki_loose_face {
     int32_t tree[2];      ///< of A and B; −1: the world
     int32_t set;          ///< of trees that touch, by its first
     int32_t colour;       ///< −1: not in the swarm
+    int32_t sort;         ///< points; 0: one, between bodies that answer alike in all directions, which may be balls
 } kki_loose_face;
 
 typedef struct kki_loose {
     kki_swarm swarm;
     int32_t room;             ///< contacts; 0: the model has no loose bodies
     int32_t is_everything;    ///< all bodies are loose
-    int8_t *is_loose;         ///< [nnode]
+    int8_t *is_loose;         ///< [nnode] 2: and answers alike in all directions
     kki_loose_body *own;      ///< [nnode] of loose ones
     int32_t nface, npoint;    ///< of this step; npoint: contacts in the swarm
     kki_loose_face *face;     ///< [room]

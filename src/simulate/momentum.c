@@ -253,7 +253,7 @@ static void note_part(const kk_model *m, kk_simulator *s, const kki_row_part *p)
 /// Whether the free joint itself has a spring, a motor or a force of the caller's: these act from outside, too.
 static int is_driven(const kk_simulator *s, int first) {
     int any = 0;
-    for (int k = first; k < first + 6; k++) {
+    for (int k = first; k < first + 6 && s->may_drive; k++) {
         any |= s->force[KK_FORCE_ACTUATOR][k] != 0 || s->force[KK_FORCE_PASSIVE][k] != 0 ||
                s->force[KK_FORCE_APPLIED][k] != 0;
     }

@@ -6,6 +6,8 @@
 /// through the broad phase. Either way the result depends on the present poses alone.
 #include "simulate/near.h"
 
+#include <string.h>
+
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -144,6 +146,9 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->box, boxes);
     KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
+    const size_t fat = boxes && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
+    KKI_LAYOUT_ARRAY(layout, n->candidate, fat + 1);
+    KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
     KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
     KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
 }
@@ -219,8 +224,12 @@ static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
     return status;
 }
 
-kk_status kki_near_create(kki_near *near, const kk_model *model, int most, const kk_allocator *allocator) {
-    *near = (kki_near){.allocator = *allocator, .most = model->has_pairs ? model->npair : most, .model = model};
+kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
+                          const kk_allocator *allocator) {
+    *near = (kki_near){.allocator = *allocator,
+                       .most = model->has_pairs ? model->npair : most,
+                       .has_workers = has_workers,
+                       .model = model};
     kki_layout layout = kki_layout_over(NULL);
     place(&layout, model, near);
     near->size = layout.size;
@@ -636,20 +645,33 @@ typedef struct listing {
     kk_simulator *s;
     double least;
     int count; ///< may be more than there is room for
+    kki_fat_pairs fat;
 } listing;
 
-/// Written in any case, so that nobody has to guess whether it counts. @param is_near  1: it does
-static void list_pair(listing *x, int a, int b, double reach, int law, int is_near) {
-    kki_near *n = &x->s->near;
-    n->list[x->count < n->most ? x->count : n->most] = (kki_near_pair){a, b, law, reach};
-    x->count += is_near;
+static kki_near_pair *next_of(listing *x) {
+    const kki_near *n = &x->s->near;
+    return &n->list[x->count < n->most ? x->count : n->most];
 }
 
-static void list_boxes(listing *x, const kki_pair *p) {
+/// Of fat pairs from number `from` to `end` − 1 those whose boxes touch. Each is written in any case, so that nobody has to guess whether it counts: half do.
+static int boxes_that_touch(const kki_fat_pairs *fat, int from, int end, int32_t touching[KKI_NEAR_PART + 1]) {
+    int count = 0;
+    for (int i = from; i < end; i++) {
+        const kki_pair p = kki_fat_pair(fat, i);
+        touching[count] = i;
+        count += kki_aabb_touch(&fat->box[p.a], &fat->box[p.b]);
+    }
+    return count;
+}
+
+/// A pair whose boxes touch, likewise: gives 1 where its balls do.
+static int list_fat_pair(const listing *x, int i, kki_near_pair *to) {
     const kk_simulator *s = x->s;
-    const int a = x->m->collider[p->a], b = x->m->collider[p->b];
+    const kki_pair p = kki_fat_pair(&x->fat, i);
+    const int a = x->m->collider[p.a], b = x->m->collider[p.b];
     const double reach = x->least + s->reach[a] + s->reach[b];
-    list_pair(x, a, b, reach, p->mark - 1, balls_of_shapes_meet(s, a, b, reach));
+    *to = (kki_near_pair){a, b, p.mark - 1, reach};
+    return balls_of_shapes_meet(s, a, b, reach);
 }
 
 /// All that moves and is near a plane.
@@ -666,7 +688,8 @@ static void list_plane(listing *x, int plane) {
         int law = 0;
         if (height <= outer_radius(&n->outline[b]) + reach && !(apart_from_plane(s, a, b, reach) > reach) &&
             kki_model_pair_may_touch(x->m, a, b, &law)) {
-            list_pair(x, a, b, reach, law, 1);
+            *next_of(x) = (kki_near_pair){a, b, law, reach};
+            x->count++;
         }
     }
 }
@@ -698,23 +721,76 @@ static void place_boxes(listing *x) {
     }
 }
 
+/// Parts of the list of fat pairs: what is near, each from where its part begins.
+static void look_at_parts(void *context, int first, int end, int worker) {
+    const listing *x = context;
+    kki_near *n = &x->s->near;
+    (void)worker;
+    for (int part = first; part < end; part++) {
+        const int from = part * KKI_NEAR_PART, left = x->fat.count - from;
+        int32_t touching[KKI_NEAR_PART + 1];
+        const int boxes =
+            boxes_that_touch(&x->fat, from, from + (left < KKI_NEAR_PART ? left : KKI_NEAR_PART), touching);
+        int count = 0;
+        for (int i = 0; i < boxes; i++) {
+            count += list_fat_pair(x, touching[i], &n->candidate[from + count]);
+        }
+        n->found_by[part] = count;
+    }
+}
+
+/// Fat pairs from number `from` to `end` − 1 behind what is listed.
+static void list_alone(listing *x, int from, int end) {
+    int32_t touching[KKI_NEAR_PART + 1];
+    for (; from < end; from += KKI_NEAR_PART) {
+        const int next = from + KKI_NEAR_PART < end ? from + KKI_NEAR_PART : end;
+        const int boxes = boxes_that_touch(&x->fat, from, next, touching);
+        for (int i = 0; i < boxes; i++) {
+            x->count += list_fat_pair(x, touching[i], next_of(x));
+        }
+    }
+}
+
+/// Where fat pairs whose first is before a collider end.
+static int fat_pairs_before(const listing *x, int from, int collider) {
+    while (from < x->fat.count && kki_fat_pair(&x->fat, from).a < collider) {
+        from++;
+    }
+    return from;
+}
+
+/// The same to the end by all workers.
+static void list_together(listing *x, int from) {
+    kki_near *n = &x->s->near;
+    const int parts = (x->fat.count + KKI_NEAR_PART - 1) / KKI_NEAR_PART;
+    if (!kki_crew_workers(x->s) || from > 0 || parts < 2) {
+        list_alone(x, from, x->fat.count);
+        return;
+    }
+    kki_workers_share(kki_crew_workers(x->s), parts, 1, look_at_parts, x);
+    for (int i = 0; i < parts; i++) {
+        const int room = n->most - x->count, count = n->found_by[i];
+        if (count <= room) {
+            memcpy(n->list + x->count, n->candidate + (size_t)i * KKI_NEAR_PART, (size_t)count * sizeof *n->list);
+        }
+        x->count += count;
+    }
+}
+
 static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
     kki_near *n = &s->near;
-    listing x = {m, s, always(m, s), 0};
+    listing x = {.m = m, .s = s, .least = always(m, s)};
+    int32_t found = 0, at = 0;
     place_boxes(&x);
-    const kki_pair *pair;
-    int32_t found, at = 0;
-    kk_status status = kki_broad_phase_update(n->broad, &pair, &found);
+    kk_status status = kki_broad_phase_refresh(n->broad, &x.fat, &found);
     if (status == KK_OK) {
         for (int k = 0; k < n->nplane; k++) { // sorted by the first of a pair
-            for (; at < found && pair[at].a < n->plane[k]; at++) {
-                list_boxes(&x, &pair[at]);
-            }
+            const int next = fat_pairs_before(&x, at, n->plane[k]);
+            list_alone(&x, at, next);
             list_plane(&x, n->plane[k]);
+            at = next;
         }
-        for (; at < found; at++) {
-            list_boxes(&x, &pair[at]);
-        }
+        list_together(&x, at);
         found = x.count;
         status = x.count > n->most ? KK_LIMIT_EXCEEDED : KK_OK;
     }

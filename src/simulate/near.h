@@ -61,6 +61,7 @@ typedef struct kki_near {
     void *block;
     size_t size;
     int32_t ngroup, npair, most;
+    bool has_workers;
     kki_group *group;       ///< [ngroup]
     kki_group_pair *pair;   ///< [npair]
     int32_t *order;         ///< [model's npair]
@@ -85,10 +86,16 @@ typedef struct kki_near {
     int32_t *plane, *mover; ///< [colliders] their places among the colliders
     kki_aabb *box;          ///< [colliders] where it may get to in the rest of the step
     int8_t *is_moved;       ///< [colliders] whether the broad phase must know
+    kki_near_pair *candidate; ///< [fat pairs of the broad phase + 1] what workers find, each from where its part begins
+    int32_t *found_by;        ///< [parts] how many
     const kk_model *model;
 } kki_near;
 
-kk_status kki_near_create(kki_near *near, const kk_model *model, int most, const kk_allocator *allocator);
+/// Fat pairs that a worker looks at in a row.
+enum { KKI_NEAR_PART = 512 };
+
+kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
+                          const kk_allocator *allocator);
 void kki_near_destroy(kki_near *near);
 
 #endif

@@ -198,8 +198,9 @@ static void place_workers(kki_layout *layout, const kk_model *m, kk_simulator *s
     KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
     KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
     KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
-    KKI_LAYOUT_ARRAY(layout, s->met,
-                     s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0);
+    const size_t met = s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0;
+    KKI_LAYOUT_ARRAY(layout, s->met, met);
+    KKI_LAYOUT_ARRAY(layout, s->meetings, met / KKI_MEETINGS + 2);
 }
 
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
@@ -316,7 +317,8 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
-    status = status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), &s->allocator);
+    status =
+        status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), s->nworker > 1, &s->allocator);
     status = status ? status : kki_simulator_make_solvers(m, s);
     kki_loose_fill(m, s);
     return status ? status : kki_crew_create(m, s);

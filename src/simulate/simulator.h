@@ -45,6 +45,8 @@ typedef struct kki_contact {
 /// Two shapes that touched, and what the narrow phase remembers of them.
 typedef struct kki_touching {
     int32_t first, second;
+    int32_t contact, count; ///< their first contact, and how many
+    int32_t manifolds;
     kki_pair_memory memory;
 } kki_touching;
 
@@ -165,14 +167,18 @@ typedef struct kki_outcome {
 
 /// What the narrow phase finds of a pair; several manifolds are looked for again.
 typedef struct kki_meeting {
-    const double *record; ///< what the state remembers of it
-    int32_t count;        ///< manifolds; below zero: several
-    int32_t pair, from;   ///< of those that touch, and its first contact
-    int32_t old_count;    ///< contacts that the state remembers
-    const double *old;    ///< the first of them
+    int32_t count; ///< manifolds; below zero: several
     kki_pair_memory memory;
     kki_manifold manifold;
 } kki_meeting;
+
+/// Near pairs that a worker looks at in a row: what it has found, and what stands before it in the lists.
+typedef struct kki_meetings {
+    int32_t contacts, pairs;
+    int32_t several; ///< some pair has more than one manifold
+} kki_meetings;
+
+enum { KKI_MEETINGS = 32 };
 
 /// Of repeat.c: whether the last step has changed nothing but the time. Then `trial` holds the state.
 typedef struct kki_still {
@@ -196,13 +202,15 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth;   ///< whether this step was one for Runge and Kutta
-    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
-    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
-    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
-    int has_dry;     ///< whether any joint has dry friction, and may slide through a kick (glide.c)
-    int has_spatial; ///< whether it has spatial tendons
-    int is_crowd;    ///< whether it is lone bodies and nothing else, without motors (crowd.c)
+    int is_smooth;    ///< whether this step was one for Runge and Kutta
+    int is_driven;    ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;    ///< of rk4.c: time since the start of the step at which forces are asked for
+    int has_springs;  ///< whether any joint or tendon of the model has a spring or a damper
+    int only_touches; ///< loose bodies and nothing else that could have a force: what is zero stays so
+    int may_drive;    ///< some force may act along joints in this step
+    int has_dry;      ///< whether any joint has dry friction, and may slide through a kick (glide.c)
+    int has_spatial;  ///< whether it has spatial tendons
+    int is_crowd;     ///< whether it is lone bodies and nothing else, without motors (crowd.c)
 
     // the moving copy of the state
     const kk_state *start; ///< the state itself, as long as a step lasts
@@ -282,6 +290,7 @@ struct kk_simulator {
     kk_simulator **mate;       ///< [nworker − 1]
     kki_outcome *outcome;      ///< [ntree] by island
     kki_meeting *met;          ///< [most near pairs] where there are several workers
+    kki_meetings *meetings;    ///< [one for so many of them, and one]
     const kk_workers *helpers; ///< who helps with the island at hand; NULL: nobody
     kk_error *fault;           ///< [nworker] of each worker's first island that failed
     int32_t *fault_island;     ///< [nworker] its number

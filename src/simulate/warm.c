@@ -85,6 +85,9 @@ void kki_warm_store(kk_simulator *s) {
         warm[w.contact_count] = s->ncontact; // the records follow when the step is proved
         warm[w.pair_count] = s->ntouching;
     }
+    if (s->only_touches) {
+        return; // all else is zero for ever
+    }
     const int end = s->is_smooth ? w.first_body : w.first_lone; // what follows momentum.c has written
     for (int i = w.first_dof; i < end; i++) {
         warm[i] = 0;
@@ -120,7 +123,9 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
         to[w.contact_count] = from[w.contact_count];
         to[w.pair_count] = from[w.pair_count];
     }
-    memcpy(to + w.first_dof, from + w.first_dof, (size_t)(w.first_body - w.first_dof) * sizeof *to);
+    const int zeros = s->only_touches ? w.first_lone : w.first_dof;
+    memset(to + w.first_dof, 0, (size_t)(zeros - w.first_dof) * sizeof *to);
+    memcpy(to + zeros, from + zeros, (size_t)(w.first_body - zeros) * sizeof *to);
     // places of bodies are there with springs for hinges only; the first number says so
     if (w.size > w.first_body && (from[w.first_body] != 0 || to[w.first_body] != 0)) {
         memcpy(to + w.first_body, from + w.first_body, (size_t)(w.size - w.first_body) * sizeof *to);

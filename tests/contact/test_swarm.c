@@ -173,6 +173,31 @@ KK_TEST(swarm_kernels_give_the_same_bits) {
     check_kernels(4);
 }
 
+/// What the first face of each bundle does to its bodies, with all others at rest on rough ground or sliding on ice.
+static flock solve_beside(unsigned seed, const kki_swarm_kernels *kernels, double others) {
+    flock f = make_flock(seed, kernels);
+    for (int k = 0; k < BUNDLES; k++) {
+        for (int l = 0; l < KKI_SWARM_LANES; l++) {
+            f.bundle[k].friction[l] = l == 0 ? 10 : others;
+        }
+    }
+    f.chunk.colours = 1;
+    return f;
+}
+
+// what a face does must not depend on which others are beside it
+KK_TEST(swarm_lanes_know_nothing_of_each_other) {
+    for (unsigned seed = 1; seed < 30; seed++) {
+        const kki_swarm_kernels *kernels = kki_swarm_kernels_best();
+        flock f = solve_beside(seed, kernels, 10), g = solve_beside(seed, kernels, 0.01);
+        link_up(&f, kernels);
+        link_up(&g, kernels);
+        solve(&f, 10);
+        solve(&g, 10);
+        KK_CHECK(memcmp(f.velocity, g.velocity, sizeof(double) * KKI_SWARM_BODY) == 0);
+    }
+}
+
 // ---- balls
 
 /// One point a face, on the normal through both centres: as any other point, and as balls.

@@ -12,9 +12,18 @@
 /// stay awake for a few tenths of a millisecond, longer than what a step does alone. And nobody waits for a thread that has taken nothing: where
 /// the machine has no processor for it, the others do its share. A thread that loses its processor with a piece in its hands is waited for, for
 /// milliseconds; where that happens the caller works alone for a while, and longer every time it happens again.
-enum { POOL_MOST = 64, POOL_SPINS = 20000, POOL_LEAST_ALONE = 4096, POOL_MOST_ALONE = 1 << 18 };
+///
+/// Each has a share of the pieces in a row that it takes first, round after round the same: what comes next most often has to do with what it did before, and
+/// is near its processor. Then it takes what others have left of theirs.
+enum { POOL_MOST = 64, POOL_SPINS = 20000, POOL_LEAST_ALONE = 256, POOL_MOST_ALONE = 1 << 18 };
 
 typedef struct pool pool;
+
+/// What threads write at the same time stands on lines of its own.
+typedef struct pool_share {
+    /// The next piece to take and where they end in one number, so that whoever takes a piece has one of a round that cannot end before it has done it.
+    _Alignas(64) atomic_ullong ticket;
+} pool_share;
 
 typedef struct pool_thread {
     pool *of;
@@ -22,14 +31,11 @@ typedef struct pool_thread {
     pthread_t thread;
 } pool_thread;
 
-/// What threads write at the same time stands on lines of its own.
 struct pool {
     pthread_mutex_t mutex;
     pthread_cond_t wakes;
     atomic_int asleep, ends; ///< threads that are; the pool is closing
-    /// Round, pieces and the next piece to take in one number, so that whoever takes a piece knows of which round: of a round that cannot end before it has
-    /// done it.
-    _Alignas(64) atomic_ullong ticket;
+    _Alignas(64) atomic_ullong round;
     _Alignas(64) atomic_int left; ///< pieces that are not done
     _Alignas(64) kk_task *task;
     void *context;
@@ -38,23 +44,27 @@ struct pool {
     int good;    ///< rounds in a row without a wait
     int threads; ///< beside the caller's
     pool_thread thread[POOL_MOST];
+    pool_share share[POOL_MOST + 1]; ///< of each worker
 };
 
-enum { POOL_BITS = 25 }; ///< of pieces, and of the next one; the rest is the round's
+enum { POOL_BITS = 32 }; ///< of the next piece
 
-static inline unsigned long long pool_round_of(unsigned long long ticket) {
-    return ticket >> (2 * POOL_BITS);
-}
-
-static inline void pool_take(pool *p, int worker) {
-    const unsigned long long all = (1ull << POOL_BITS) - 1;
+static inline void pool_take_from(pool *p, pool_share *share, int worker) {
     for (;;) {
-        const unsigned long long t = atomic_fetch_add(&p->ticket, 1);
-        if ((t & all) >= (t >> POOL_BITS & all)) {
+        const unsigned long long t = atomic_fetch_add(&share->ticket, 1);
+        const unsigned next = (unsigned)(t & 0xffffffffu), end = (unsigned)(t >> POOL_BITS);
+        if (next >= end) {
             return;
         }
-        p->task(p->context, (int)(t & all), worker);
+        p->task(p->context, (int)next, worker);
         atomic_fetch_sub(&p->left, 1);
+    }
+}
+
+/// Its own share, and then what others have left.
+static inline void pool_take(pool *p, int worker) {
+    for (int i = 0; i <= p->threads; i++) {
+        pool_take_from(p, &p->share[(worker + i) % (p->threads + 1)], worker);
     }
 }
 
@@ -66,17 +76,17 @@ static inline void pool_pause(void) {
 
 /// Waits for a round other than `seen`: awake for a moment, then asleep.
 static inline unsigned long long pool_await(pool *p, unsigned long long seen) {
-    unsigned long long round = pool_round_of(atomic_load(&p->ticket));
+    unsigned long long round = atomic_load(&p->round);
     for (int i = 0; i < POOL_SPINS && round == seen; i++) {
         pool_pause();
-        round = pool_round_of(atomic_load(&p->ticket));
+        round = atomic_load(&p->round);
     }
     if (round != seen) {
         return round;
     }
     pthread_mutex_lock(&p->mutex);
     atomic_fetch_add(&p->asleep, 1);
-    while ((round = pool_round_of(atomic_load(&p->ticket))) == seen) {
+    while ((round = atomic_load(&p->round)) == seen) {
         pthread_cond_wait(&p->wakes, &p->mutex);
     }
     atomic_fetch_sub(&p->asleep, 1);
@@ -98,8 +108,11 @@ static inline void *pool_work(void *user) {
 
 /// A new round; the lock is for those who sleep. Either they see the round before they do, or they are seen here.
 static inline void pool_call(pool *p, int count) {
-    const unsigned long long round = pool_round_of(atomic_load(&p->ticket)) + 1;
-    atomic_store(&p->ticket, round << (2 * POOL_BITS) | (unsigned long long)count << POOL_BITS);
+    const unsigned long long workers = (unsigned long long)p->threads + 1, all = (unsigned long long)count;
+    for (unsigned long long i = 0; i < workers; i++) {
+        atomic_store(&p->share[i].ticket, (all * (i + 1) / workers) << POOL_BITS | all * i / workers);
+    }
+    atomic_fetch_add(&p->round, 1);
     if (atomic_load(&p->asleep) > 0) {
         pthread_mutex_lock(&p->mutex);
         pthread_cond_broadcast(&p->wakes);
@@ -145,8 +158,8 @@ static inline void pool_learn(pool *p, int waited) {
 static inline void pool_run(void *user, kk_task *task, void *context, int count) {
     pool *p = user;
     const int is_alone = p->alone > 0;
-    for (; count > 0 && (is_alone || count >= 1 << (POOL_BITS - 1)); count--) { // or more than a ticket has room for
-        task(context, count - 1, 0);
+    for (int i = 0; i < count && is_alone; i++) {
+        task(context, i, 0);
     }
     if (is_alone) {
         p->alone--;

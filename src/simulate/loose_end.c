@@ -1,0 +1,211 @@
+/// What comes of the swarm: impulses and velocities of contacts, velocities of bodies and the wrenches on them, and the report.
+#include <karakuri/number.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "simulate/loose_parts.h"
+
+// ---- contacts and bodies
+
+static kk_vec3 get_lane(const double from[3][KKI_SWARM_LANES], int lane) {
+    return kk_vec3_make(from[0][lane], from[1][lane], from[2][lane]);
+}
+
+/// @param impulse  in world axes    @param velocity  in those of the contact
+static void finish_contact(const kki_passing *p, kki_contact *k, kk_vec3 impulse, kk_vec3 velocity) {
+    k->impulse = impulse;
+    k->kept = kk_vec3_scale(impulse, 1 / p->s->h);
+    k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
+    k->friction = p->m->law[k->law].friction;
+    k->velocity = velocity;
+}
+
+static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lane) {
+    const kki_loose *x = &p->s->loose;
+    for (int i = 0; i < b->count[lane]; i++) {
+        kki_contact *k = &p->s->contact[b->contact[lane] + i];
+        const kk_vec3 l = get_lane(x->swarm.point[b->first + i].total, lane);
+        finish_contact(p, k,
+                       kk_vec3_add(kk_vec3_scale(k->normal, l.x),
+                                   kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z))),
+                       get_lane(x->swarm.end[b->first + i].u, lane));
+    }
+}
+
+static void finish_ball_lane(const kki_passing *p, const kki_swarm_bundle *b, const kki_swarm_ball *from, int lane) {
+    if (b->count[lane] > 0) {
+        kki_contact *k = &p->s->contact[b->contact[lane]];
+        const kk_vec3 v = get_lane(p->s->loose.swarm.end[b->first].u, lane);
+        finish_contact(
+            p, k, get_lane(from->total, lane),
+            kk_vec3_make(kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])));
+    }
+}
+
+void kki_loose_finish_bundle(void *context, int bundle) {
+    const kki_passing *p = context;
+    const kk_simulator *s = p->s;
+    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, 0, sizeof(kki_contact));
+    for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+        const kki_swarm *w = &s->loose.swarm;
+        if (w->is_ball[bundle]) {
+            finish_ball_lane(p, &w->bundle[bundle], &w->ball[bundle], lane);
+        } else {
+            finish_lane(p, &w->bundle[bundle], lane);
+        }
+    }
+    s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
+}
+
+/// y += B Δ. @param angular, linear  Δ in the body's axes
+static void add_scaled(const kki_loose_body *own, kk_vec3 angular, kk_vec3 linear, double *y) {
+    double change[6];
+    kki_scale_velocity(own, angular, linear, change);
+    for (int k = 0; k < 6; k++) {
+        y[k] += change[k];
+    }
+}
+
+static void put_sum(const double *v, kk_vec3 angular, kk_vec3 linear, double *to) {
+    const double change[6] = {angular.x, angular.y, angular.z, linear.x, linear.y, linear.z};
+    for (int k = 0; k < 6; k++) {
+        to[k] = v[k] + change[k];
+    }
+}
+
+/// What a body's velocities have become, in its own axes; and the forces from outside, and the work of impulses: wrench times the mean of the
+/// velocities before and after.
+void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
+    const kki_passing *p = context;
+    kk_simulator *s = p->s;
+    kki_loose *x = &s->loose;
+    (void)worker;
+    for (int i = p->first + first; i < p->first + end; i++) {
+        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
+        const kki_rates *V = kki_rates_of(s->data, node);
+        const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i,
+                     *W = x->swarm.wrench + KKI_SWARM_BODY * (size_t)i;
+        const kk_vec3 F = kki_vec_at(W), N = kki_vec_at(W + 4), u0 = kki_vec3(V->u), w0 = kki_vec3(V->w);
+        const kk_vec3 u = kki_vec_at(v), w = kki_vec_at(v + 4);
+        const kk_vec3 linear = kk_mat3_tmul_vec(R, kk_vec3_sub(u, u0)),
+                      angular = kk_mat3_tmul_vec(R, kk_vec3_sub(w, w0));
+        memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
+        add_scaled(&x->own[node], angular, linear, s->y_end + dof);
+        if (s->is_crowd) {
+            put_sum(s->v + dof, angular, linear, s->v_kicked + dof);
+            memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
+        } else {
+            memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
+        }
+        const kk_force f = kk_force_make(kk_vec3_scale(N, 1 / s->h), kk_vec3_scale(F, 1 / s->h));
+        s->outside[node] = kk_force_add(s->outside[node], f);
+        x->work[i] = 0.5 * (kk_vec3_dot(F, kk_vec3_add(u, u0)) + kk_vec3_dot(N, kk_vec3_add(w, w0)));
+    }
+}
+
+void kki_loose_drift_bodies(void *context, int first, int end, int worker) {
+    const kki_passing *p = context;
+    kk_simulator *s = p->s;
+    const kki_loose *x = &s->loose;
+    (void)worker;
+    for (int i = p->first + first; i < p->first + end; i++) {
+        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
+        const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
+        const kk_vec3 linear = kk_mat3_tmul_vec(R, kki_vec_at(v)), angular = kk_mat3_tmul_vec(R, kki_vec_at(v + 4));
+        if (s->is_crowd) {
+            put_sum(s->drift + dof, angular, linear, s->drift + dof);
+        } else {
+            add_scaled(&x->own[node], angular, linear, s->y_drift + dof);
+        }
+    }
+}
+
+// ---- the report
+
+static double larger(double a, double b) {
+    return a >= b || a != a ? a : b;
+}
+
+/// The first contact with the largest residual.
+static int worst_contact(const kki_loose *x, double residual) {
+    int worst = -1;
+    for (int i = 0; i < x->swarm.count; i++) {
+        const kki_swarm_bundle *b = &x->swarm.bundle[i];
+        for (int lane = 0; lane < KKI_SWARM_LANES && x->swarm.proof[i].residual == residual; lane++) {
+            for (int k = 0; k < b->count[lane]; k++) {
+                const int contact = b->contact[lane] + k;
+                const int is_it = x->swarm.end[b->first + k].residual[lane] == residual;
+                worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
+            }
+        }
+    }
+    return worst;
+}
+
+/// Angle of a share (contact/swarm.h).
+static double angle_of(double turned) {
+    return kk_atan2(turned <= 1 ? turned : 2 - turned, 1 - turned);
+}
+
+typedef struct summary {
+    double residual, cone, signorini, turned, fastest, overlap; ///< residual: squared
+} summary;
+
+static summary sum_up(const kki_loose *x) {
+    summary p = {0};
+    for (int i = 0; i < x->swarm.count; i++) {
+        const kki_swarm_proof *b = &x->swarm.proof[i];
+        p.residual = larger(p.residual, b->residual);
+        p.cone = larger(p.cone, b->cone);
+        p.signorini = larger(p.signorini, b->signorini);
+        p.turned = larger(p.turned, b->turned);
+        p.fastest = larger(p.fastest, b->fastest);
+        p.overlap = larger(p.overlap, b->overlap);
+    }
+    return p;
+}
+
+static void report(const kk_model *m, kk_simulator *s, const summary *p) {
+    kk_report *r = &s->report;
+    const double residual = kk_sqrt(p->residual), angle = angle_of(p->turned), speed = p->fastest > 1 ? p->fastest : 1;
+    const int worst = worst_contact(&s->loose, p->residual);
+    if (residual > r->residual && worst >= 0) {
+        r->residual = residual;
+        r->worst_body[0] = m->shape[s->contact[worst].shape[0]].body;
+        r->worst_body[1] = m->shape[s->contact[worst].shape[1]].body;
+    }
+    r->penetration = p->overlap > r->penetration ? p->overlap : r->penetration;
+    r->cone = p->cone > r->cone ? p->cone : r->cone;
+    r->signorini = p->signorini > r->signorini ? p->signorini : r->signorini;
+    r->dissipation = angle > r->dissipation ? angle : r->dissipation;
+    r->sweeps += s->options.budget;
+    r->cut_short |= residual > s->options.tolerance * speed;
+    for (int i = 0; i < s->loose.swarm.nbody; i++) {
+        r->constraint_work += s->loose.work[i];
+    }
+}
+
+static kk_status refuse(const kk_model *m, const kk_simulator *s, kk_error *error) {
+    const kki_contact *k = &s->contact[0];
+    for (int i = 0; i < s->ncontact; i++) {
+        const double sum = s->contact[i].velocity.x + s->contact[i].velocity.y + s->contact[i].velocity.z;
+        if (kki_loose_has_contact(s, i) && sum - sum != 0) {
+            k = &s->contact[i];
+            break;
+        }
+    }
+    return kki_error_set(error, KK_NOT_FINITE, "solve: the contact between \"%s\" and \"%s\" has numbers out of range",
+                         kk_model_body_name(m, m->shape[k->shape[0]].body),
+                         kk_model_body_name(m, m->shape[k->shape[1]].body));
+}
+
+kk_status kki_loose_report(const kk_model *m, kk_simulator *s, kk_error *error) {
+    const summary proof = sum_up(&s->loose);
+    if ((proof.residual - proof.residual) + (proof.fastest - proof.fastest) != 0) {
+        return refuse(m, s, error);
+    }
+    report(m, s, &proof);
+    return KK_OK;
+}

@@ -1,0 +1,63 @@
+/// What the files of loose bodies have in common: loose.c tells the story, loose_begin.c and loose_end.c are its ends.
+#ifndef KKI_SIMULATE_LOOSE_PARTS_H
+#define KKI_SIMULATE_LOOSE_PARTS_H
+
+#include "simulate/simulator.h"
+
+typedef struct kki_passing {
+    const kk_model *m;
+    kk_simulator *s;
+    int first; ///< body of the batch
+} kki_passing;
+
+// ---- the stages: of some bodies (a kki_share), or of a bundle (a kki_swarm_visit); context is a kki_passing
+
+void kki_loose_begin_bodies(void *context, int first, int end, int worker);
+void kki_loose_begin_bundle(void *context, int bundle);
+/// And the position pass is posed.
+void kki_loose_finish_bundle(void *context, int bundle);
+void kki_loose_finish_bodies(void *context, int first, int end, int worker);
+/// Behind the position pass.
+void kki_loose_drift_bodies(void *context, int first, int end, int worker);
+/// The proof of all, into the report; an error where numbers are none.
+kk_status kki_loose_report(const kk_model *m, kk_simulator *s, kk_error *error);
+
+// ---- small things of both ends
+
+/// Whether a body answers alike in all directions. @param k  1/m; xx, yy, zz, xy, xz, yz of I⁻¹
+static inline int kki_is_round(const double *k) {
+    return k[1] == k[2] && k[1] == k[3] && k[4] == 0 && k[5] == 0 && k[6] == 0;
+}
+
+/// y of a body's velocities in its own axes: B v.
+static inline void kki_scale_velocity(const kki_loose_body *own, kk_vec3 angular, kk_vec3 linear, double y[6]) {
+    const double *B = own->turn;
+    y[0] = B[0] * angular.x;
+    y[1] = B[1] * angular.x + B[2] * angular.y;
+    y[2] = (B[3] * angular.x + B[4] * angular.y) + B[5] * angular.z;
+    y[3] = own->root * linear.x;
+    y[4] = own->root * linear.y;
+    y[5] = own->root * linear.z;
+}
+
+static inline kk_vec3 kki_vec_at(const double *x) {
+    return kk_vec3_make(x[0], x[1], x[2]);
+}
+
+/// Bundles ahead of which contacts are fetched.
+enum { KKI_LOOSE_AHEAD = 3 };
+
+/// Contacts of a bundle are all over their list; from byte to byte. In line: GCC takes a function that does nothing but fetch for one that does nothing.
+static inline __attribute__((always_inline)) void kki_fetch_contacts(const kki_passing *p, int bundle, size_t from,
+                                                                     size_t to) {
+    const kki_loose *x = &p->s->loose;
+    for (int lane = 0; lane < KKI_SWARM_LANES && bundle < x->swarm.count; lane++) {
+        const int first = x->swarm.bundle[bundle].contact[lane];
+        const char *at = (const char *)&p->s->contact[first < 0 ? 0 : first];
+        for (size_t k = from; k < to; k += 64) {
+            __builtin_prefetch(at + k);
+        }
+    }
+}
+
+#endif

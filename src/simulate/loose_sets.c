@@ -1,0 +1,348 @@
+/// Which contacts go to the swarm, and in what order: faces, the sets of bodies that touch, colours, batches of sets, and bundles of faces.
+#include <string.h>
+
+#include "base/sets.h"
+#include "simulate/simulator.h"
+
+// ---- faces and sets
+
+/// Rigid, without restitution, with one friction in all directions: what a sweep's step can do. It can bounce, too, where the instant does not matter.
+static int is_plain(const kk_simulator *s, const kki_contact_law *l) {
+    return l->ratio == 1 && !(l->torsion > 0) && !(l->rolling > 0) && !(l->adhesion > 0) &&
+           (!(l->restitution > 0) || kki_is_overlapping_only(s)) && !(l->stiffness < __builtin_inf()) &&
+           !(l->static_friction > l->friction);
+}
+
+static int same(kk_vec3 a, kk_vec3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static int tree_of(const kk_model *m, int node) {
+    return node == 0 ? -1 : m->node_tree[node];
+}
+
+/// Behind the last contact of the face that begins with one; of a pair's only manifold that is known.
+static int face_end(const kk_simulator *s, const kki_touching *t, int first) {
+    const int end = t->contact + t->count, most = first + KKI_SWARM_POINTS < end ? first + KKI_SWARM_POINTS : end;
+    int next = t->manifolds == 1 ? most : first + 1;
+    while (next < most && same(s->contact[next].normal, s->contact[first].normal)) {
+        next++;
+    }
+    return next;
+}
+
+/// Where nothing is known of what touches a tree yet.
+static void forget_sets(const kk_model *m, kki_loose *x) {
+    for (int t = 0; t < m->ntree; t++) {
+        x->parent[t] = t;
+        x->rows[t] = x->is_held[t] = 0;
+        x->taken[t] = 0;
+        x->body[t] = -1;
+    }
+}
+
+/// A face between loose bodies, or one and the world. What else touches a tree holds its set.
+static void list_face(const kk_model *m, kk_simulator *s, int first, int end) {
+    kki_loose *x = &s->loose;
+    const kki_contact *c = &s->contact[first];
+    const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
+    const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
+    if (loose && is_plain(s, &m->law[c->law])) {
+        const int round = (a < 0 || x->is_loose[c->node[0]] == 2) && (b < 0 || x->is_loose[c->node[1]] == 2);
+        const int count = end - first;
+        x->face[x->nface++] = (kki_loose_face){
+            .first = first, .count = count, .tree = {a, b}, .colour = -1, .sort = count == 1 && round ? 0 : count};
+        if (a >= 0 && b >= 0) {
+            kki_sets_unite(x->parent, a, b);
+        }
+        return;
+    }
+    if (a >= 0) {
+        x->is_held[a] = 1;
+    }
+    if (b >= 0) {
+        x->is_held[b] = 1;
+    }
+}
+
+static void list_faces(const kk_model *m, kk_simulator *s) {
+    enum { AHEAD = 8 };
+    forget_sets(m, &s->loose);
+    for (int i = 0; i < s->ntouching; i++) {
+        const kki_touching *t = &s->touching[i];
+        __builtin_prefetch(&s->contact[s->touching[i + AHEAD < s->ntouching ? i + AHEAD : i].contact]);
+        for (int k = t->contact, end = 0; k < t->contact + t->count; k = end) {
+            end = face_end(s, t, k);
+            list_face(m, s, k, end);
+        }
+    }
+}
+
+/// Rows of each set.
+static void measure_sets(const kk_model *m, kki_loose *x) {
+    for (int i = 0; i < x->nface; i++) {
+        kki_loose_face *f = &x->face[i];
+        f->set = kki_sets_find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
+        x->rows[f->set] += 3 * f->count;
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        x->is_held[kki_sets_find(x->parent, t)] |= x->is_held[t];
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        x->is_held[t] |= x->parent[t] == t && x->rows[t] == 0; // touches nothing
+    }
+}
+
+/// The first colour that neither tree has. A set in which there is none left is held.
+static void colour_faces(kki_loose *x) {
+    uint64_t world = 0;
+    for (int i = 0; i < x->nface; i++) {
+        kki_loose_face *f = &x->face[i];
+        const int set = f->set;
+        if (x->is_held[set]) {
+            continue;
+        }
+        uint64_t *a = f->tree[0] >= 0 ? &x->taken[f->tree[0]] : &world;
+        uint64_t *b = f->tree[1] >= 0 ? &x->taken[f->tree[1]] : &world;
+        world = 0; // it does not move
+        const uint64_t free = ~(*a | *b);
+        if (free == 0) {
+            x->is_held[set] = 1;
+            continue;
+        }
+        f->colour = __builtin_ctzll(free);
+        *a |= free & -free;
+        *b |= free & -free;
+    }
+}
+
+// ---- bodies and bundles
+
+/// Sets, in the order of their first trees, fill batches.
+static void make_batches(const kk_model *m, kki_loose *x) {
+    kki_swarm *w = &x->swarm;
+    w->nbatch = 0;
+    for (int t = 0; t < m->ntree; t++) {
+        if (x->parent[t] == t && !x->is_held[t]) {
+            if (w->nbatch == 0 || w->batch[w->nbatch - 1].points >= KKI_SWARM_BATCH) {
+                w->batch[w->nbatch++] = (kki_swarm_batch){.points = 0};
+            }
+            x->batch[t] = w->nbatch - 1;
+            w->batch[w->nbatch - 1].points += x->rows[t] / 3;
+        }
+    }
+}
+
+/// Bodies of a batch behind each other.
+static void number_bodies(const kk_model *m, kki_loose *x) {
+    kki_swarm *w = &x->swarm;
+    for (int t = 0; t < m->ntree; t++) {
+        const int set = kki_sets_find(x->parent, t);
+        w->batch[x->is_held[set] ? 0 : x->batch[set]].body_end += !x->is_held[set];
+    }
+    w->nbody = 0;
+    for (int i = 0; i < w->nbatch; i++) {
+        const int count = w->batch[i].body_end;
+        w->batch[i].body = w->batch[i].body_end = w->nbody;
+        w->nbody += count;
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        const int set = kki_sets_find(x->parent, t);
+        if (!x->is_held[set]) {
+            const int body = w->batch[x->batch[set]].body_end++;
+            x->node[body] = m->dof_node[m->tree_first_dof[t]];
+            x->body[t] = body;
+        }
+    }
+}
+
+static void count_sets(const kk_model *m, kki_loose *x) {
+    x->islands = x->largest = 0;
+    for (int t = 0; t < m->ntree; t++) {
+        if (x->parent[t] == t && !x->is_held[t]) {
+            x->islands++;
+            x->largest = x->rows[t] > x->largest ? x->rows[t] : x->largest;
+        }
+    }
+}
+
+/// The swarm's faces batch by batch; where each batch's begin. @param from [batches + 1], in x->work's place
+static void sort_by_batch(kki_loose *x, int32_t *from) {
+    memset(from, 0, sizeof *from * (size_t)(x->swarm.nbatch + 1));
+    for (int i = 0; i < x->nface; i++) {
+        kki_loose_face *f = &x->face[i];
+        f->colour = f->colour >= 0 && x->is_held[f->set] ? -1 : f->colour; // held when others had their colours
+        if (f->colour >= 0) {
+            from[x->batch[f->set] + 1]++;
+        }
+    }
+    for (int i = 0; i < x->swarm.nbatch; i++) {
+        from[i + 1] += from[i];
+    }
+    for (int i = 0; i < x->nface; i++) {
+        if (x->face[i].colour >= 0) {
+            x->order[from[x->batch[x->face[i].set]]++] = i;
+        }
+    }
+    for (int i = x->swarm.nbatch; i > 0; i--) {
+        from[i] = from[i - 1];
+    }
+    from[0] = 0;
+}
+
+/// How many faces of each colour have how many points, then where each sort begins: the longest first, what may be balls last.
+static void sort_faces(kki_loose *x, kki_swarm_chunk *b, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+    kki_swarm *w = &x->swarm;
+    memset(at, 0, sizeof(int32_t) * KKI_SWARM_COLOURS * (KKI_SWARM_POINTS + 1));
+    b->colours = 0;
+    for (int i = b->face; i < b->face_end; i++) {
+        const kki_loose_face *f = &x->face[x->order[i]];
+        at[f->colour][f->sort]++;
+        b->colours = f->colour >= b->colours ? f->colour + 1 : b->colours;
+    }
+    int bundles = w->count;
+    for (int c = 0; c < b->colours; c++) {
+        int lane = KKI_SWARM_LANES * bundles;
+        b->start[c] = bundles;
+        for (int n = KKI_SWARM_POINTS; n >= 0; n--) {
+            const int count = at[c][n];
+            at[c][n] = lane;
+            lane += count;
+        }
+        bundles = (lane + KKI_SWARM_LANES - 1) / KKI_SWARM_LANES;
+        for (int l = lane; l < KKI_SWARM_LANES * bundles; l++) { // of the last one some stay empty
+            kki_swarm_bundle *last = &w->bundle[bundles - 1];
+            last->contact[l % KKI_SWARM_LANES] = -1;
+            last->count[l % KKI_SWARM_LANES] = 0;
+            last->at[0][l % KKI_SWARM_LANES] = last->at[1][l % KKI_SWARM_LANES] = KKI_SWARM_BODY * w->nbody;
+        }
+    }
+    b->start[b->colours] = w->count = bundles;
+}
+
+/// Where a tree's numbers begin in the swarm.
+static int32_t place_of(const kki_loose *x, int tree) {
+    return KKI_SWARM_BODY * (tree < 0 ? x->swarm.nbody : x->body[tree]);
+}
+
+static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
+    kki_swarm_bundle *b = &x->swarm.bundle[lane / KKI_SWARM_LANES];
+    b->contact[lane % KKI_SWARM_LANES] = f->first;
+    b->count[lane % KKI_SWARM_LANES] = f->count;
+    b->at[0][lane % KKI_SWARM_LANES] = place_of(x, f->tree[0]);
+    b->at[1][lane % KKI_SWARM_LANES] = place_of(x, f->tree[1]);
+    x->npoint += f->count;
+    for (int i = f->first; i < f->first + f->count; i++) {
+        x->is_taken[i] = 1;
+    }
+}
+
+/// The first group that none of its trees has; the chunks before have theirs. Where there is none left it is alone.
+static int group_of(kki_loose *x, const kki_swarm_chunk *c, int number) {
+    uint64_t all = 0;
+    for (int i = c->face; i < c->face_end; i++) {
+        const int32_t *t = x->face[x->order[i]].tree;
+        all |= (t[0] >= 0 ? x->taken[t[0]] : 0) | (t[1] >= 0 ? x->taken[t[1]] : 0);
+    }
+    const uint64_t free = ~all & (all + 1);
+    for (int i = c->face; i < c->face_end; i++) {
+        const int32_t *t = x->face[x->order[i]].tree;
+        for (int side = 0; side < 2; side++) {
+            if (t[side] >= 0) {
+                x->taken[t[side]] |= free;
+            }
+        }
+    }
+    return free ? __builtin_ctzll(free) : KKI_SWARM_COLOURS + number;
+}
+
+/// Insertion, so that those of a group keep their order.
+static void sort_chunks(kki_swarm_chunk *c, int count) {
+    for (int i = 1; i < count; i++) {
+        const kki_swarm_chunk x = c[i];
+        int j = i;
+        for (; j > 0 && c[j - 1].group > x.group; j--) {
+            c[j] = c[j - 1];
+        }
+        c[j] = x;
+    }
+}
+
+/// @param first, end  the batch's faces
+static void cut_into_chunks(kki_loose *x, int trees, kki_swarm_batch *b, int first, int end) {
+    kki_swarm *w = &x->swarm;
+    b->chunk = w->nchunk;
+    for (int i = first, points = 0; i < end; i++) {
+        const int is_new = i == first || (b->points >= KKI_SWARM_LARGE && points >= KKI_SWARM_CHUNK);
+        if (is_new) {
+            w->chunk[w->nchunk++] = (kki_swarm_chunk){.face = i};
+            points = 0;
+        }
+        points += x->face[x->order[i]].count;
+        w->chunk[w->nchunk - 1].face_end = i + 1;
+    }
+    b->chunk_end = w->nchunk;
+    if (b->chunk_end > b->chunk + 1) {
+        memset(x->taken, 0, sizeof *x->taken * (size_t)trees); // colours have been given
+        for (int i = b->chunk; i < b->chunk_end; i++) {
+            w->chunk[i].group = group_of(x, &w->chunk[i], i);
+        }
+        sort_chunks(&w->chunk[b->chunk], b->chunk_end - b->chunk);
+    }
+}
+
+static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
+    sort_faces(x, c, at);
+    for (int i = c->face; i < c->face_end; i++) {
+        const kki_loose_face *f = &x->face[x->order[i]];
+        fill_lane(x, f, at[f->colour][f->sort]++);
+    }
+}
+
+static void make_bundles(kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1], *from = (int32_t *)x->work; // which is wanted at the end only
+    memset(x->is_taken, 0, (size_t)s->ncontact);
+    x->npoint = x->swarm.count = x->swarm.nchunk = 0;
+    sort_by_batch(x, from);
+    for (int k = 0; k < x->swarm.nbatch; k++) {
+        kki_swarm_batch *b = &x->swarm.batch[k];
+        b->bundle = x->swarm.count;
+        cut_into_chunks(x, s->model->ntree, b, from[k], from[k + 1]);
+        for (int i = b->chunk; i < b->chunk_end; i++) {
+            fill_chunk(x, &x->swarm.chunk[i], at);
+        }
+        b->bundle_end = x->swarm.count;
+    }
+    for (int i = 0, points = 0; i < x->swarm.count; i++) {
+        kki_swarm_bundle *b = &x->swarm.bundle[i];
+        b->first = points;
+        b->points = b->count[0]; // the longest
+        points += b->points;
+    }
+}
+
+void kki_loose_choose(const kk_model *m, kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    x->nface = x->npoint = x->islands = x->largest = 0;
+    if (x->room == 0 || s->options.budget <= 0 || s->paper || m->ntendon > 0 || s->ncontact == 0) {
+        return;
+    }
+    list_faces(m, s);
+    measure_sets(m, x);
+    colour_faces(x);
+    make_batches(m, x);
+    if (x->swarm.nbatch > 0) {
+        number_bodies(m, x);
+        make_bundles(s);
+        count_sets(m, x);
+    }
+}
+
+int kki_loose_has_contact(const kk_simulator *s, int contact) {
+    return s->loose.npoint > 0 && s->loose.is_taken[contact];
+}
+
+int kki_loose_has_tree(const kk_simulator *s, int tree) {
+    return s->loose.npoint > 0 && s->loose.body[tree] >= 0;
+}
