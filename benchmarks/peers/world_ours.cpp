@@ -133,9 +133,12 @@ world_of_ours::world_of_ours(const std::string &path, const start &s) {
     is_lenient = s.tolerance > 0;
     set_options(tolerance);
     place(s);
-    budget = s.settle > 0 ? 10 : s.budget; // what rolls and falls, cheaply; the last of it as it is to go on
+    // What rolls and falls, cheaply; the last of it as it is to go on, and long enough that what ten sweeps held up has come down: a pile gives way
+    // to Coulomb's law for some 40 ms, and a ball that this throws off falls for some tenths of a second.
+    constexpr int certified = 400;
+    budget = s.settle > 0 ? 10 : s.budget;
     for (int i = 0; i < s.settle; i++) {
-        budget = i < s.settle - 100 ? budget : s.budget;
+        budget = i < s.settle - certified ? budget : s.budget;
         set_options(tolerance);
         step(nullptr);
     }

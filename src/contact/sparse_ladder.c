@@ -37,10 +37,17 @@ enum {
     FACTORS_WORTH = 10,
     MOST_QUICK = 800,
     MOST_INSIDE = 40,
-    MOST_WALKS = 4,
+    MOST_WALKS = 2,
     BOUNDED_WALKS = 3,
-    SHORT_WALK = 10
+    SHORT_WALK = 10,
+    FLOW_FACTORS = 600,
+    FLOW_STEPS = 15
 };
+
+/// Weight of the first step of the flow, bounds of the others', share of the residual to which each is solved, and what becomes of the weight behind one
+/// that was not solved, that took up to two Newton steps, and up to four.
+static const double FLOW_START = 1e-2, FLOW_LEAST = 1e-7, FLOW_ACCURACY = 0.01, SLOWER = 3, MUCH_FASTER = 0.36,
+                    FASTER = 0.65;
 
 typedef struct climb {
     kki_sparse_scratch *w;
@@ -200,8 +207,8 @@ static void walk_inside(climb *c, double share, bool is_careful) {
     }
 }
 
-/// For few digits, L1½: walks inside all cones, each from further away than the one that failed. Of a hundred that the second one does not solve, the
-/// third solves twenty: where factors are bounded they are better spent on the next step.
+/// For few digits, L1½: walks inside all cones, each from further away than the one that failed. Their path is one and the same, and in a pile that
+/// gives way it may fold; without a bound on factors the flow behind them gets further than a third walk.
 static void rung_inside(climb *c) {
     const int most = c->factors != 0 ? BOUNDED_WALKS : MOST_WALKS;
     double further = 1;
@@ -215,7 +222,29 @@ static void rung_inside(climb *c) {
     }
 }
 
-/// Few digits of an island that is not too large for a factor: sweeps while they are cheap, then walks. True where nothing is to follow.
+/// For few digits, L2½: implicit steps of the flow that sweeps follow, λ' = −(natural map): proximal steps on Coulomb's law from where sweeps ended, as long as Newton
+/// solves them at once. Where the path of a walk folds, this goes over to the next branch, as sweeps do, in hundreds of factors instead of
+/// a hundred thousand sweeps (pseudo-transient continuation: Kelley & Keyes 1998).
+static void rung_flow(climb *c) {
+    const int first = c->stats->factorisations;
+    double epsilon = FLOW_START;
+    kki_sparse_copy(c->s, c->best, c->try); // where the flow is
+    while (c->best->residual > c->tolerance && c->stats->factorisations - first < FLOW_FACTORS && allowed(c, 1)) {
+        const int before = c->stats->factorisations;
+        kki_sparse_copy(c->s, c->try, c->now);
+        const bool solved = kki_sparse_proximal(c->w, c->now, epsilon, FLOW_ACCURACY * c->try->residual, 0,
+                                                allowed(c, FLOW_STEPS), c->stats);
+        const int steps = c->stats->factorisations - before;
+        if (solved) {
+            kki_sparse_copy(c->s, c->now, c->try);
+            keep(c, c->now, KKI_RUNG_PROXIMAL);
+        }
+        epsilon *= !solved ? SLOWER : steps <= 2 ? MUCH_FASTER : steps <= 4 ? FASTER : 1;
+        epsilon = kki_clamp(epsilon, FLOW_LEAST, 1);
+    }
+}
+
+/// Few digits of an island that is not too large for a factor: sweeps while they are cheap, walks, the flow. True where nothing is to follow.
 static bool climb_loosely(climb *c) {
     if (!is_cold(c)) {
         kki_sparse_anderson(c->w, c->now, c->best, UNSEARCHED * c->tolerance, affordable_sweeps(c), QUICK_TURN,
@@ -225,7 +254,10 @@ static bool climb_loosely(climb *c) {
     if (c->best->residual > c->tolerance && fits) {
         rung_inside(c);
     }
-    return c->best->residual <= c->tolerance || (fits && c->factors != 0);
+    if (c->best->residual > c->tolerance && fits && c->factors == 0) {
+        rung_flow(c);
+    }
+    return c->best->residual <= c->tolerance || fits;
 }
 
 /// L3: accelerated sweeps, which go round what Newton leaps into, and Newton from where they end. From the warm start first: what is best by then may

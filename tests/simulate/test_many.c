@@ -217,3 +217,67 @@ KK_TEST(wide_factors_are_bounded) {
     KK_CHECK(most > 0 && most <= MOST);
     stage_end(&s);
 }
+
+/// A bin with SIDE³ balls in columns that are not quite straight.
+enum { SIDE = 5 };
+
+static void add_wall(stage *s, double x, double y, int material) {
+    kk_shape_def def = kk_shape_def_default();
+    def.type = KK_SHAPE_BOX;
+    def.body = KK_WORLD;
+    def.size[0] = x == 0 ? 2 : 0.2;
+    def.size[1] = y == 0 ? 2 : 0.2;
+    def.size[2] = 3;
+    def.placement.p = kk_vec3_make(x, y, 1.5);
+    def.material = material;
+    KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &def, NULL, &s->error), KK_OK);
+}
+
+static double shake(uint32_t *seed) {
+    *seed = 1664525 * *seed + 1013904223;
+    return 1e-3 * ((*seed >> 8) / 8388608.0 - 1);
+}
+
+static stage bin(uint32_t seed) {
+    stage s = stage_begin(9.81);
+    const int material = stage_material(&s, 0.5, 0);
+    int ball[SIDE * SIDE * SIDE];
+    stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
+    for (int k = -1; k <= 1; k += 2) {
+        add_wall(&s, 0.745 * k, 0, material);
+        add_wall(&s, 0, 0.745 * k, material);
+    }
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        ball[i] = stage_ball(&s, 10, 0.1, material);
+    }
+    kk_spec_options(s.spec)->timestep = 0.002;
+    if (stage_ready(&s, NULL)) {
+        for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+            const double x = shake(&seed), y = shake(&seed);
+            stage_place(&s, ball[i], 0.21 * (i / SIDE % SIDE - 2) + x, 0.21 * (i / SIDE / SIDE - 2) + y,
+                        0.101 + 0.21 * (i % SIDE));
+        }
+    }
+    return s;
+}
+
+// a pile that ten sweeps a step held up gives way to Coulomb's law: dozens of contacts slip at once, the walks' path folds, and the flow behind them
+// solves the step as a whole
+KK_TEST(wide_piles_give_way_in_whole_steps) {
+    stage s = bin(2);
+    const kk_step_options sweeps = {.budget = 10, .discrete = 1}, proved = {.tolerance = 1e-6};
+    KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &sweeps, &s.error), KK_OK);
+    for (int k = 0; k < 900; k++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+    }
+    KK_CHECK_EQ_INT(kk_simulator_set_options(s.simulator, &proved, &s.error), KK_OK);
+    int parts = 0;
+    for (int k = 0; k < 30; k++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        const kk_report r = kk_simulator_report(s.simulator);
+        KK_CHECK(r.residual <= 1e-6);
+        parts += r.parts;
+    }
+    KK_CHECK(parts <= 32);
+    stage_end(&s);
+}
