@@ -42,6 +42,8 @@ typedef struct contact {
     kki_leaf_frames frames;
     pieces touched, x_touched;
     bool has_met; // triangles of two meshes are not proved to be farther apart than the reach
+    bool
+        is_over; // X reaches beyond a wall of the height field and is not clear of its columns: it may lean over the rim
     bool has_witness;
     kki_hit witness; // the shallowest overlap
     bool is_looked_for, has_way;
@@ -579,7 +581,9 @@ static void try_field(contact *c, const kki_aabb *box) {
     if (!kki_height_field_cells(f, box, row, column)) {
         return;
     }
-    c->x.clear = try_sides(c, box, row, column) ? clear_of_columns(c, box) : -__builtin_inf();
+    const bool is_beyond = try_sides(c, box, row, column);
+    c->x.clear = is_beyond ? clear_of_columns(c, box) : -__builtin_inf();
+    c->is_over = is_beyond && !(c->x.clear > c->x.radius);
     for (int32_t r = row[0]; r <= row[1]; r++) {
         for (int32_t k = column[0]; k <= column[1]; k++) {
             try_two(c, 2 * (r * (f->columns - 1) + k));
@@ -730,7 +734,7 @@ static kk_transform relative(const kk_transform *X_WA, const kk_transform *X_WB)
 // both margins are one radius, since the sum of balls is a ball
 static void begin(contact *c, const kki_shape *mesh, double reach) {
     c->count = c->weak = c->waiting = c->ways = 0;
-    c->has_witness = c->has_way = c->is_looked_for = c->has_met = false;
+    c->has_witness = c->has_way = c->is_looked_for = c->has_met = c->is_over = false;
     memset(&c->touched, 0, sizeof c->touched);
     memset(&c->x_touched, 0, sizeof c->x_touched);
     c->x.radius += mesh->margin;
@@ -766,7 +770,7 @@ static int finish(contact *c, const kki_shape *mesh, const kk_transform *X_WM, b
 // not inlined: of the two only one is to lie on the stack
 __attribute__((noinline)) static int collide_core(const kki_shape *mesh, const kk_transform *X_WM, const kki_probe *x,
                                                   const kk_transform *X_WX, bool is_swapped, double reach,
-                                                  kki_manifold *manifold, int room) {
+                                                  kki_manifold *manifold, int room, bool *is_over) {
     contact c;
     c.x_source = (kki_facets){0};
     if (!facets_of(mesh, &c.source)) {
@@ -776,6 +780,7 @@ __attribute__((noinline)) static int collide_core(const kki_shape *mesh, const k
     c.x.X_MX = relative(X_WM, X_WX);
     begin(&c, mesh, reach);
     try_near(&c);
+    *is_over = c.is_over;
     return finish(&c, mesh, X_WM, is_swapped, manifold, room);
 }
 
@@ -902,6 +907,35 @@ static int collide_two(const kki_shape *a, const kk_transform *X_WA, const kki_s
     return found == 0 && is_near && reach > 0 && room > 0 ? collide_nearest(a, X_WA, b, X_WB, reach, manifold) : found;
 }
 
+static bool any_overlaps(const kki_manifold *manifold, int count) {
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < manifold[i].count; k++) {
+            if (manifold[i].point[k].gap < 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// What leans over the rim of a height field is behind the planes of its triangles beside the wall, and beyond the field there: whether
+// they overlap the distance has to say.
+static int collide_convex(const kki_shape *mesh, const kk_transform *X_WM, const kki_shape *other,
+                          const kk_transform *X_WX, const kki_probe *x, bool is_swapped, double reach,
+                          kki_manifold *manifold, int room) {
+    bool is_over = false;
+    kki_separation d;
+    const int found = collide_core(mesh, X_WM, x, X_WX, is_swapped, reach, manifold, room, &is_over);
+    const kki_shape *a = is_swapped ? other : mesh, *b = is_swapped ? mesh : other;
+    const kk_transform *X_WA = is_swapped ? X_WX : X_WM, *X_WB = is_swapped ? X_WM : X_WX;
+    // a distance asks for contacts at no reach, and gets no further
+    if (!is_over || !(reach > 0) || room == 0 || !any_overlaps(manifold, found < 0 ? room : found) ||
+        !kki_distance(a, X_WA, b, X_WB, NULL, &d) || !(d.distance > 0)) {
+        return found;
+    }
+    return collide_nearest(a, X_WA, b, X_WB, reach, manifold);
+}
+
 int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                      double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
     (void)memory; // answers depend on the poses alone
@@ -916,10 +950,10 @@ int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_sha
     kk_vec3 corner[8];
     kki_probe x = {0};
     if (a_is && probe_of_shape(b, corner, &x)) {
-        return collide_core(a, X_WA, &x, X_WB, false, reach, manifold, room);
+        return collide_convex(a, X_WA, b, X_WB, &x, false, reach, manifold, room);
     }
     if (b_is && probe_of_shape(a, corner, &x)) {
-        return collide_core(b, X_WB, &x, X_WA, true, reach, manifold, room);
+        return collide_convex(b, X_WB, a, X_WA, &x, true, reach, manifold, room);
     }
     return 0;
 }

@@ -515,19 +515,21 @@ static bool check_contacts(const body *a, const body *b, double distance) {
 }
 
 // The rim of a sheet beside another mesh, within the reach, had no contact; nor had a cone in the wall of a height field, each of
-// whose triangles was explained by a way out that had no points.
+// whose triangles was explained by a way out that had no points. A cone that leaned over a rim from outside had a false one.
 KK_TEST(contacts_that_were_once_missing) {
     static const struct {
         uint64_t seed, counter;
         int a, b;
-    } CASE[] = {{13, 320044, KK_SHAPE_MESH, KK_SHAPE_MESH}, {5101, 503034, KK_SHAPE_CONE, KK_SHAPE_HEIGHT_FIELD}};
+    } CASE[] = {{13, 320044, KK_SHAPE_MESH, KK_SHAPE_MESH},
+                {5101, 503034, KK_SHAPE_CONE, KK_SHAPE_HEIGHT_FIELD},
+                {1802, 1378014, KK_SHAPE_CONE, KK_SHAPE_HEIGHT_FIELD}};
     static zoo z;
     zoo_open(&z);
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
         kk_random r = {CASE[i].seed, 43, CASE[i].counter};
         body a = draw_body(&z, &r, CASE[i].a, 0.5), b = draw_body(&z, &r, CASE[i].b, 2);
         const kki_separation d = bring_near(&a, &b, bodies_between(&r, -0.1, 0.1));
-        KK_CHECK(d.distance < 0.05 && check_contacts(&a, &b, d.distance) && check_contacts(&b, &a, d.distance));
+        KK_CHECK(d.distance < 0.1 && check_contacts(&a, &b, d.distance) && check_contacts(&b, &a, d.distance));
     }
     zoo_close(&z);
 }
