@@ -42,8 +42,7 @@ typedef struct contact {
     kki_leaf_frames frames;
     pieces touched, x_touched;
     bool has_met; // triangles of two meshes are not proved to be farther apart than the reach
-    bool
-        is_over; // X reaches beyond a wall of the height field and is not clear of its columns: it may lean over the rim
+    bool is_over; // X reaches beyond a wall of the height field, and is not clear of its columns: it may lean over
     bool has_witness;
     kki_hit witness; // the shallowest overlap
     bool is_looked_for, has_way;
@@ -883,28 +882,34 @@ __attribute__((noinline)) static int collide_meshes(const kki_shape *mesh, const
     return finish(&c, mesh, X_WM, is_swapped, manifold, room);
 }
 
-// Where no triangle has a direction that its neighbourhood allows, as of rims that pass beside each other, the nearest points
-// are the contact.
-static int collide_nearest(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
-                           double reach, kki_manifold *manifold) {
-    kki_separation s;
-    if (!kki_distance(a, X_WA, b, X_WB, NULL, &s) || !(s.distance > 0) || s.distance > reach) {
+// The nearest points of bodies that are apart, as their contact.
+static int write_nearest(const kki_separation *s, double reach, kki_manifold *manifold) {
+    if (s->distance > reach) {
         return 0;
     }
     memset(manifold, 0, sizeof *manifold);
-    manifold->normal = s.normal;
+    manifold->normal = s->normal;
     manifold->count = 1;
-    manifold->point[0] = (kki_contact_point){s.on_a, s.distance, ~(uint64_t)0};
+    manifold->point[0] = (kki_contact_point){s->on_a, s->distance, ~(uint64_t)0};
     return 1;
 }
 
+static bool are_apart(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                      kki_separation *s) {
+    return kki_distance(a, X_WA, b, X_WB, NULL, s) && s->distance > 0;
+}
+
+// Where no triangle has a direction that its neighbourhood allows, as of rims that pass beside each other, the nearest points
+// are the contact.
 static int collide_two(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                        bool is_swapped, double reach, kki_manifold *manifold, int room) {
     bool is_near = false;
+    kki_separation d;
     const int found = is_swapped ? collide_meshes(b, X_WB, a, X_WA, true, reach, manifold, room, &is_near)
                                  : collide_meshes(a, X_WA, b, X_WB, false, reach, manifold, room, &is_near);
     // a distance asks for contacts at no reach, and gets no further
-    return found == 0 && is_near && reach > 0 && room > 0 ? collide_nearest(a, X_WA, b, X_WB, reach, manifold) : found;
+    const bool is_missed = found == 0 && is_near && reach > 0 && room > 0 && are_apart(a, X_WA, b, X_WB, &d);
+    return is_missed ? write_nearest(&d, reach, manifold) : found;
 }
 
 static bool any_overlaps(const kki_manifold *manifold, int count) {
@@ -929,11 +934,9 @@ static int collide_convex(const kki_shape *mesh, const kk_transform *X_WM, const
     const kki_shape *a = is_swapped ? other : mesh, *b = is_swapped ? mesh : other;
     const kk_transform *X_WA = is_swapped ? X_WX : X_WM, *X_WB = is_swapped ? X_WM : X_WX;
     // a distance asks for contacts at no reach, and gets no further
-    if (!is_over || !(reach > 0) || room == 0 || !any_overlaps(manifold, found < 0 ? room : found) ||
-        !kki_distance(a, X_WA, b, X_WB, NULL, &d) || !(d.distance > 0)) {
-        return found;
-    }
-    return collide_nearest(a, X_WA, b, X_WB, reach, manifold);
+    const bool is_false = is_over && reach > 0 && room > 0 && any_overlaps(manifold, found < 0 ? room : found) &&
+                          are_apart(a, X_WA, b, X_WB, &d);
+    return is_false ? write_nearest(&d, reach, manifold) : found;
 }
 
 int kki_collide_mesh(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
