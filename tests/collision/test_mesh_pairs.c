@@ -253,71 +253,75 @@ KK_TEST(hulls_that_were_once_missed) {
     }
 }
 
-// a flat height field is a box: top, walls and base, their edges and corners
-KK_TEST(flat_height_fields_are_boxes) {
-    kki_height_field *field = meshes_field(4, 2, -1.5, meshes_flat);
+// A flat height field is a box: top, walls and base, their edges and corners.
+typedef struct flat_case {
+    kki_height_field *field;
+    kki_convex *convex;
+} flat_case;
+
+static flat_case open_flat(void) {
+    flat_case c = {meshes_field(4, 2, -1.5, meshes_flat), NULL};
     kki_mesh *box = shapes_box(2, 2, 1.5, kk_transform_translation(0, 0, -0.75));
-    kki_convex *convex = NULL;
-    KK_CHECK_EQ_INT(kki_convex_create(box, NULL, &convex, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kki_convex_create(box, NULL, &c.convex, NULL), KK_OK);
+    kki_mesh_free(box);
+    return c;
+}
+
+static void close_flat(flat_case *c) {
+    kki_convex_free(c->convex);
+    kki_height_field_free(c->field);
+}
+
+// X, at a random place near the field, touches it as its hull touches the box
+static void try_flat_case(const flat_case *c, long i, const kki_shape *x, const kki_shape *x_hull, kk_random *r,
+                          tally *t) {
+    const double margin = i % 5 == 0 ? 0.03 : 0;
+    const kki_shape flat = {.type = KK_SHAPE_HEIGHT_FIELD, .field = c->field, .margin = margin};
+    const kki_shape same = {.type = KK_SHAPE_HULL, .convex = c->convex, .margin = margin};
+    kk_transform X, Y;
+    random_places(r, &X, &Y);
+    bring_near(&same, X, x_hull, &Y, bodies_between(r, -0.03, 0.06));
+    if (i % 2) {
+        check_against_hulls(&flat, &same, X, x, x_hull, Y, t);
+    } else {
+        check_against_hulls(x, x_hull, Y, &flat, &same, X, t);
+    }
+}
+
+KK_TEST(flat_height_fields_are_boxes) {
+    flat_case c = open_flat();
     kk_random r = {29, 0, 0};
     kki_convex *few = bodies_hull(&r, 16), *many = bodies_hull(&r, 100), *hull[2] = {few, many};
     tally t = {0};
     for (int i = 0; i < (kk_test_is_quick() ? 1400 : 14000); i++) {
         const kki_shape x = bodies_shape(&r, 1 + i % KK_SHAPE_HULL, hull[i / 10 % 2]);
-        const double margin = i % 5 == 0 ? 0.03 : 0;
-        const kki_shape flat = {.type = KK_SHAPE_HEIGHT_FIELD, .field = field, .margin = margin};
-        const kki_shape same = {.type = KK_SHAPE_HULL, .convex = convex, .margin = margin};
-        kk_transform X, Y;
-        random_places(&r, &X, &Y);
-        bring_near(&same, X, &x, &Y, bodies_between(&r, -0.03, 0.06));
-        if (i % 2) {
-            check_against_hulls(&flat, &same, X, &x, &x, Y, &t);
-        } else {
-            check_against_hulls(&x, &x, Y, &flat, &same, X, &t);
-        }
+        try_flat_case(&c, i, &x, &x, &r, &t);
     }
     KK_CHECK(t.apart > 100 && t.overlapping > 100 && t.nearest < 1e-9);
-    kki_mesh_free(box);
-    kki_convex_free(convex);
     kki_convex_free(hull[0]);
     kki_convex_free(hull[1]);
-    kki_height_field_free(field);
+    close_flat(&c);
 }
 
 // and so it is to other meshes, at its rims too
 static long compare_fields(uint64_t seed, long count) {
-    kki_height_field *field = meshes_field(4, 2, -1.5, meshes_flat);
-    kki_mesh *box = shapes_box(2, 2, 1.5, kk_transform_translation(0, 0, -0.75));
-    kki_convex *convex = NULL;
-    KK_CHECK_EQ_INT(kki_convex_create(box, NULL, &convex, NULL), KK_OK);
+    flat_case c = open_flat();
     kki_surface *surface[2] = {meshes_surface(meshes_ball(6, 3, 0.6)),
                                meshes_surface(shapes_box(1, 0.8, 0.6, kk_transform_identity()))};
     kki_convex *hull[2] = {hull_of(surface[0]), hull_of(surface[1])};
     kk_random r = {seed, 0, 0};
     tally t = {0};
     for (long i = 0; i < count; i++) {
-        const double margin = i % 5 == 0 ? 0.03 : 0;
-        const kki_shape flat = {.type = KK_SHAPE_HEIGHT_FIELD, .field = field, .margin = margin};
-        const kki_shape same = {.type = KK_SHAPE_HULL, .convex = convex, .margin = margin};
         const kki_shape x = {.type = KK_SHAPE_MESH, .surface = surface[i / 2 % 2]};
-        const kki_shape x_same = {.type = KK_SHAPE_HULL, .convex = hull[i / 2 % 2]};
-        kk_transform X, Y;
-        random_places(&r, &X, &Y);
-        bring_near(&same, X, &x_same, &Y, bodies_between(&r, -0.03, 0.06));
-        if (i % 2) {
-            check_against_hulls(&flat, &same, X, &x, &x_same, Y, &t);
-        } else {
-            check_against_hulls(&x, &x_same, Y, &flat, &same, X, &t);
-        }
+        const kki_shape x_hull = {.type = KK_SHAPE_HULL, .convex = hull[i / 2 % 2]};
+        try_flat_case(&c, i, &x, &x_hull, &r, &t);
     }
     KK_CHECK(t.nearest < 1e-9);
     for (int k = 0; k < 2; k++) {
         kki_surface_free(surface[k]);
         kki_convex_free(hull[k]);
     }
-    kki_mesh_free(box);
-    kki_convex_free(convex);
-    kki_height_field_free(field);
+    close_flat(&c);
     return t.overlapping;
 }
 
