@@ -101,8 +101,12 @@ void put_body(std::string &x, const kk_spec *spec, int id, const soles &s) {
     if (is_free) {
         x += "<freejoint/>\n";
     } else if (b->joint.type == KK_JOINT_HINGE) {
-        put(x, "<joint name=\"%s\" type=\"hinge\" axis=\"%g %g %g\" range=\"%.17g %.17g\" armature=\"0.01\"/>\n",
-            b->name, b->joint.axis.x, b->joint.axis.y, b->joint.axis.z, b->joint.dof[0].lower, b->joint.dof[0].upper);
+        // damping is the joint's, not the servo's: MuJoCo's default integrator takes the joint's implicitly, and a servo's shakes a foot to pieces
+        const kk_dof_def &d = b->joint.dof[0];
+        put(x,
+            "<joint name=\"%s\" type=\"hinge\" axis=\"%g %g %g\" range=\"%.17g %.17g\" armature=\"0.01\" "
+            "damping=\"%g\"/>\n",
+            b->name, b->joint.axis.x, b->joint.axis.y, b->joint.axis.z, d.lower, d.upper, 0.3 * d.effort_limit);
     }
     if (name == "left_foot" || name == "right_foot") {
         x += sole_shapes(s, name[0] == 'l');
@@ -121,8 +125,8 @@ void put_servos(std::string &x, const kk_spec *spec) {
         const kk_body_def *b = kk_spec_body_const(spec, i);
         if (b->joint.type == KK_JOINT_HINGE) {
             const double effort = b->joint.dof[0].effort_limit;
-            put(x, "<position name=\"%s\" joint=\"%s\" kp=\"%g\" kv=\"%g\" forcerange=\"%g %g\"/>\n", b->name, b->name,
-                12 * effort, 0.3 * effort, -effort, effort);
+            put(x, "<position name=\"%s\" joint=\"%s\" kp=\"%g\" forcerange=\"%g %g\"/>\n", b->name, b->name, 12 * effort,
+                -effort, effort);
         }
     }
     x += "</actuator>\n";
