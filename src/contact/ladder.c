@@ -24,6 +24,8 @@ static const double CLEAR = 1e-6, CLEAREST = 1e-10;
 enum { LONGEST_WALK = 30 };
 /// Changes of mode on one path.
 enum { LONGEST_PATH = 40 };
+/// Proximal steps over velocities: for a hint before the path, for an attempt before the walk, and as the last resort.
+enum { HINT = 1, ATTEMPT = 2, RESORT = 8 };
 
 kki_solver_options kki_solver_options_default(void) {
     return (kki_solver_options){.tolerance = 1e-9,
@@ -196,8 +198,14 @@ static bool is_cold(const kki_system *s, const double *lambda) {
     return true;
 }
 
+/// So many more rows than coordinates that modes must change by the dozen: feet that stick while all joints turn round.
+static bool is_crowded(const climb *c) {
+    const kki_system *s = c->system;
+    return s->problem->Y && !s->low_rank && s->nrow > LAST_DIGITS && 3 * s->nrow >= 5 * s->problem->nv;
+}
+
 /// Velocities instead of impulses: gets there from anywhere, at the price of a few factors of their own.
-static bool climb_convex(climb *c) {
+static bool climb_convex(climb *c, int steps) {
     kki_iterate_copy(c->system, c->best, c->trial);
     if (is_cold(c->system, c->best->lambda)) {
         kki_rung_sweep(c->system, c->trial, 3, 1e300, c->stats);
@@ -208,7 +216,7 @@ static bool climb_convex(climb *c) {
     }
     const bool is_small = c->system->nrow <= LAST_DIGITS;
     const double enough = is_small ? last_digits(c) : SETTLED * c->options->tolerance;
-    const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, 8, enough, c->stats);
+    const bool settled = kki_rung_convex(c->system, c->scratch, c->trial, steps, enough, c->stats);
     keep(c, KKI_RUNG_PROXIMAL);
     c->settled = c->settled || (settled && c->best->residual <= enough);
     return arrived(c);
@@ -301,14 +309,18 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
         (!cold && fine(c))) {
         return true;
     }
+    if (!cold && is_crowded(c) && climb_convex(c, HINT)) {
+        return true;
+    }
     if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c, warm)) {
         return true;
     }
     if (brisk) {
         newton_from(c, c->best, (kki_newton_options){.limit = few, .careful = true, .stubborn = true});
     }
-    return arrived(c) || (!cold && fine(c)) || enough(c) || gives_up(c) || climb_interior(c) ||
-           (cold ? enough(c) : proven(c)) || climb_convex(c) || c->best->residual <= last_digits(c);
+    return arrived(c) || (!cold && fine(c)) || enough(c) || gives_up(c) ||
+           (is_crowded(c) && climb_convex(c, ATTEMPT)) || climb_interior(c) || (cold ? enough(c) : proven(c)) ||
+           climb_convex(c, RESORT) || c->best->residual <= last_digits(c);
 }
 
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {
