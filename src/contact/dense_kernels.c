@@ -347,23 +347,50 @@ BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double
 // Vectors start at the one that holds the diagonal: what stands left of it there is rubbish, which the solves meet only with zeros
 // or write where nothing is read any more.
 
-BODY bool ldl_body(int n, int stride, double *A, double *inverse) {
-    const int width = stride / 4;
-    for (int k = 0; k < n; k++) {
-        const double *pivot = A + k * stride;
-        if (!(pivot[k] > 1e-300)) {
+// Four rows at a time: first among themselves, then out of all below in one go, in the order of the rows.
+
+/// Rows k … k + count − 1 among themselves.
+BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
+    for (int j = k; j < k + count; j++) {
+        const double *pivot = A + j * stride;
+        if (!(pivot[j] > 1e-300)) {
             return false;
         }
-        inverse[k] = 1 / pivot[k];
-        for (int i = k + 1; i < n; i++) {
-            const double f = pivot[i] * inverse[k];
+        inverse[j] = 1 / pivot[j];
+        for (int i = j + 1; i < k + count; i++) {
+            const double f = pivot[i] * inverse[j];
             kki_quad *row = (kki_quad *)(A + i * stride);
-            for (int x = i / 4; x < width; x++) {
+            for (int x = k / 4; x < stride / 4; x++) {
                 row[x] -= f * ((const kki_quad *)pivot)[x];
             }
         }
     }
     return true;
+}
+
+/// Four rows from k on out of row i.
+BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) {
+    const double *p = A + k * stride, *q = p + stride, *r = q + stride, *s = r + stride;
+    const double fp = p[i] * inverse[k], fq = q[i] * inverse[k + 1], fr = r[i] * inverse[k + 2],
+                 fs = s[i] * inverse[k + 3];
+    kki_quad *row = (kki_quad *)(A + i * stride);
+    for (int x = i / 4; x < stride / 4; x++) {
+        const kki_quad two = (row[x] - fp * ((const kki_quad *)p)[x]) - fq * ((const kki_quad *)q)[x];
+        row[x] = (two - fr * ((const kki_quad *)r)[x]) - fs * ((const kki_quad *)s)[x];
+    }
+}
+
+BODY bool ldl_body(int n, int stride, double *A, double *inverse) {
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        if (!ldl_own(4, stride, A, k, inverse)) {
+            return false;
+        }
+        for (int i = k + 4; i < n; i++) {
+            ldl_below(stride, A, k, i, inverse);
+        }
+    }
+    return ldl_own(n - k, stride, A, k, inverse);
 }
 
 /// The products of four rows with x over whole vectors, side by side.
@@ -470,35 +497,87 @@ BODY void swap_rows(int stride, double *a, double *b) {
     }
 }
 
-BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) {
-    const int width = stride / 4;
-    for (int k = 0; k < n; k++) {
-        pivot[k] = choose_pivot(n, stride, A, k);
-        if (pivot[k] != k) {
-            swap_rows(stride, A + k * stride, A + pivot[k] * stride);
-        }
-        const double p = A[k * stride + k];
-        if (!(ABS(p) > 1e-300)) {
-            return false;
-        }
-        inverse[k] = 1 / p;
-        // a copy without what stands left of the diagonal, so that whole vectors leave the multipliers there alone
-        for (int x = k / 4; x < width; x++) {
-            ((kki_quad *)row)[x] = ((const kki_quad *)(A + k * stride))[x];
-        }
-        for (int j = k & ~3; j <= k; j++) {
-            row[j] = 0;
-        }
-        for (int i = k + 1; i < n; i++) {
-            const double f = A[i * stride + k] * inverse[k];
-            kki_quad *target = (kki_quad *)(A + i * stride);
-            for (int x = k / 4; x < width; x++) {
-                target[x] -= f * ((const kki_quad *)row)[x];
-            }
-            A[i * stride + k] = f;
-        }
+// By panels of four columns, which are one vector of each row: within a panel a column at a time, then all four out of the vectors behind
+// it in one go. Numbers are subtracted in the order of the columns, so the result is that of one column after the other.
+
+/// Zeros up to a lane.
+BODY kki_quad behind(kki_quad q, int lane) {
+    for (int j = 0; j <= lane; j++) {
+        q[j] = 0;
+    }
+    return q;
+}
+
+/// Column k, the panel's `lane`th: its pivot, and the multipliers in its place; out of the panel's columns behind it. A row's four are stored
+/// at once: a number stored into a vector that is read next makes the processor wait.
+BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inverse, int32_t *pivot) {
+    pivot[k] = choose_pivot(n, stride, A, k);
+    if (pivot[k] != k) {
+        swap_rows(stride, A + k * stride, A + pivot[k] * stride);
+    }
+    const double p = A[k * stride + k];
+    if (!(ABS(p) > 1e-300)) {
+        return false;
+    }
+    const double scale = inverse[k] = 1 / p;
+    const kki_quad from = behind(*(const kki_quad *)(A + k * stride + k - lane), lane);
+    for (int i = k + 1; i < n; i++) {
+        kki_quad *at = (kki_quad *)(A + i * stride + k - lane);
+        const double f = A[i * stride + k] * scale;
+        kki_quad rest = *at - f * from;
+        rest[lane] = f;
+        *at = rest;
     }
     return true;
+}
+
+/// Columns k … k + count − 1; lanes are constants.
+BODY bool take_panel(int n, int stride, double *A, int k, int count, double *inverse, int32_t *pivot) {
+    return (count < 1 || take_column(n, stride, A, k, 0, inverse, pivot)) &&
+           (count < 2 || take_column(n, stride, A, k + 1, 1, inverse, pivot)) &&
+           (count < 3 || take_column(n, stride, A, k + 2, 2, inverse, pivot)) &&
+           (count < 4 || take_column(n, stride, A, k + 3, 3, inverse, pivot));
+}
+
+/// Four pivots from k on out of `width` vectors of their own rows and of those below.
+BODY void take_out_panel(int n, int stride, double *A, int k, int first, int width) {
+    kki_quad from[4][2];
+    for (int c = 0; c < width; c++) {
+        for (int j = 0; j < 4; j++) {
+            const double *f = A + (k + j) * stride + k;
+            kki_quad *at = (kki_quad *)(A + (k + j) * stride) + first + c;
+            from[j][c] = *at;
+            for (int m = 0; m < j; m++) {
+                from[j][c] -= f[m] * from[m][c];
+            }
+            *at = from[j][c];
+        }
+    }
+    for (int i = k + 4; i < n; i++) {
+        const double *f = A + i * stride + k, f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3];
+        kki_quad *at = (kki_quad *)(A + i * stride) + first;
+        for (int c = 0; c < width; c++) {
+            at[c] = (((at[c] - f0 * from[0][c]) - f1 * from[1][c]) - f2 * from[2][c]) - f3 * from[3][c];
+        }
+    }
+}
+
+BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot) {
+    const int width = stride / 4;
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        if (!take_panel(n, stride, A, k, 4, inverse, pivot)) {
+            return false;
+        }
+        int x = k / 4 + 1;
+        for (; x + 2 <= width; x += 2) {
+            take_out_panel(n, stride, A, k, x, 2);
+        }
+        if (x < width) {
+            take_out_panel(n, stride, A, k, x, 1);
+        }
+    }
+    return take_panel(n, stride, A, k, n - k, inverse, pivot);
 }
 
 BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
@@ -665,8 +744,8 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
                                              double *y, double *x) {                                                   \
         ldl_solve_body(n, stride, A, inverse, b, y, x);                                                                \
     }                                                                                                                  \
-    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row) {    \
-        return lu_body(n, stride, A, inverse, pivot, row);                                                             \
+    attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot) {                 \
+        return lu_body(n, stride, A, inverse, pivot);                                                                  \
     }                                                                                                                  \
     attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,                 \
                                             const int32_t *pivot, double *b, double *y, double *x) {                   \

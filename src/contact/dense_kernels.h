@@ -32,8 +32,8 @@ typedef struct kki_dense_kernels {
     bool (*ldl)(int n, int stride, double *A, double *inverse);
     /// x = A⁻¹ b; all [stride]; y is scratch, b is destroyed.
     void (*ldl_solve)(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x);
-    /// P A = L U, partial pivoting. False at a zero pivot. @param row [stride] scratch
-    bool (*lu)(int n, int stride, double *A, double *inverse, int32_t *pivot, double *row);
+    /// P A = L U, partial pivoting. False at a zero pivot.
+    bool (*lu)(int n, int stride, double *A, double *inverse, int32_t *pivot);
     void (*lu_solve)(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
                      double *y, double *x);
     /// A⁻¹ in place, partial pivoting. False at a zero pivot. @param pivot [n]

@@ -313,7 +313,7 @@ static bool advance(walk *x, kki_solver_stats *stats) {
     fill_matrix(x);
     stats->newton++;
     stats->factorisations++;
-    if (!x->s->kernels->lu(x->s->nrow, x->s->stride, r->A, r->inverse, r->pivot, r->line)) {
+    if (!x->s->kernels->lu(x->s->nrow, x->s->stride, r->A, r->inverse, r->pivot)) {
         return false;
     }
     correct(x, 0);

@@ -96,7 +96,7 @@ bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
         r->W[t * width + t] += 1;
     }
     return r->symmetric ? s->kernels->ldl(nv, width, r->W, r->inverse)
-                        : s->kernels->lu(nv, width, r->W, r->inverse, r->pivot, r->line);
+                        : s->kernels->lu(nv, width, r->W, r->inverse, r->pivot);
 }
 
 static void solve_plain(const kki_system *s, kki_reduced *r) {

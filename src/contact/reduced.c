@@ -70,7 +70,7 @@ bool kki_reduced_factor(const kki_system *s, kki_reduced *r) {
     }
     assemble(s, r);
     return r->symmetric ? s->kernels->ldl(r->n, r->stride, r->A, r->inverse)
-                        : s->kernels->lu(r->n, r->stride, r->A, r->inverse, r->pivot, r->line);
+                        : s->kernels->lu(r->n, r->stride, r->A, r->inverse, r->pivot);
 }
 
 void kki_reduced_solve(const kki_system *s, kki_reduced *r) {

@@ -65,8 +65,7 @@ KK_TEST(one_disc_is_exact) {
 /// Largest |A x − b| of a random system; zero_diagonal: only pivoting can solve it.
 static double solve_error(const kki_dense_kernels *kernels, int n, bool symmetric, bool zero_diagonal, uint64_t seed) {
     enum { MOST = 32 };
-    static _Alignas(64) double A[MOST * MOST], F[MOST * MOST], b[MOST], right[MOST], x[MOST], y[MOST], inverse[MOST],
-        row[MOST];
+    static _Alignas(64) double A[MOST * MOST], F[MOST * MOST], b[MOST], right[MOST], x[MOST], y[MOST], inverse[MOST];
     int32_t pivot[MOST];
     kk_random r = {seed, 8, 0};
     const int stride = kki_round4(n);
@@ -89,7 +88,7 @@ static double solve_error(const kki_dense_kernels *kernels, int n, bool symmetri
         }
         kernels->ldl_solve(n, stride, F, inverse, right, y, x);
     } else {
-        if (!KK_CHECK(kernels->lu(n, stride, F, inverse, pivot, row))) {
+        if (!KK_CHECK(kernels->lu(n, stride, F, inverse, pivot))) {
             return INFINITY;
         }
         kernels->lu_solve(n, stride, F, inverse, pivot, right, y, x);
