@@ -223,7 +223,7 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     if (I->is_wide) {
         const kki_sparse_problem wide = kki_wide_problem(s, I);
         s->wide.solver.kernels->certify(&wide, s->lambda + I->first_row, s->local[PROVED], s->u + I->first_row, &proof);
-    } else if ((I->is_narrow || I->nrow > KKI_DENSE_ROWS) && is_far_off(s, I, &problem, 20 * floor)) {
+    } else if (is_far_off(s, I, &problem, 20 * floor)) {
         return 0;
     } else {
         s->solver.kernels->certify(&problem, s->lambda + I->first_row, s->u + I->first_row, &proof);
