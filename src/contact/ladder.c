@@ -24,6 +24,8 @@ static const double CLEAR = 1e-6, CLEAREST = 1e-10;
 enum { LONGEST_WALK = 30 };
 /// Changes of mode on one path.
 enum { LONGEST_PATH = 40 };
+/// Newton steps for what holds to go on holding.
+enum { FAITHFUL = 3 };
 /// Proximal steps over velocities: for a hint before the path, for an attempt before the walk, and as the last resort.
 enum { HINT = 1, ATTEMPT = 2, RESORT = 8 };
 
@@ -283,6 +285,19 @@ static bool gives_up(const climb *c) {
     return c->options->brief && c->contradicts && c->best->residual > c->options->tolerance;
 }
 
+/// Joints that dry friction holds go on being held: their bounds are so near each other that q = λ − u/g says more of the error of the warm
+/// start than of λ. That is right where a robot stands and wrong where it moves, so it is tried for a few steps.
+static bool climb_faithfully(climb *c, const kki_iterate *warm) {
+    kki_iterate_copy(c->system, warm, c->trial);
+    const kki_newton_options o = {
+        .target = c->system->floor, .limit = FAITHFUL, .slack = 30, .brisk = true, .faithful = true};
+    kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
+    if (c->trial->residual <= c->system->floor) {
+        keep(c, KKI_RUNG_NEWTON);
+    }
+    return arrived(c);
+}
+
 /// The warm start's modes, then the sure way.
 static bool climb_quickly(climb *c, kki_iterate *warm) {
     const bool cold = is_cold(c->system, warm->lambda);
@@ -301,6 +316,9 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     const int few = c->options->newton < 6 ? c->options->newton : 6;
     const bool brisk =
         !c->system->low_rank && c->system->nrow > LAST_DIGITS && !cold && warm->residual > NEAR * c->system->floor;
+    if (brisk && kki_newton_doubts(c->system, warm) && climb_faithfully(c, warm)) {
+        return true;
+    }
     newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
     if (arrived(c) || (brisk && c->best->residual == warm->residual && climb_kept(c, warm))) {
         return true;

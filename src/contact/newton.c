@@ -87,11 +87,14 @@ static int classify(const kki_system *s, int b, const int8_t *mode, const double
     }
 }
 
-/// True if any mode differs from the last time.
-static bool classify_all(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
+/// True if any mode differs from the last time. @param faithful  what held between bounds goes on holding
+static bool classify_all(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it, bool faithful) {
     bool changed = false;
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)classify(s, b, w->mode, it->lambda, it->u, w->direction + 2 * b);
+        if (faithful && s->problem->block[b].law == KKI_LAW_BOX && w->old_mode[b] == HELD) {
+            w->mode[b] = HELD;
+        }
         changed = changed || w->mode[b] != w->old_mode[b];
         w->old_mode[b] = w->mode[b];
     }
@@ -470,7 +473,7 @@ static bool go_on(search *x, int k, bool finite, bool old_factor) {
 static bool iterate(search *x, int k) {
     const kki_system *s = x->s;
     const kki_reduced *r = &x->w->reduced;
-    const bool changed = classify_all(s, x->w, x->it);
+    const bool changed = classify_all(s, x->w, x->it, k == 0 && x->o->faithful);
     // an old factor contracts about as the last step did: kept once, where that suffices
     const bool near = x->contraction * x->it->residual <= 0.1 * x->o->target && !s->low_rank;
     const bool reuse = !changed && k > 0 && (r->constant || near), old_factor = reuse && !r->constant;
@@ -556,6 +559,16 @@ void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const dou
     for (int b = 0; b < s->nblock; b++) {
         w->mode[b] = (int8_t)read_mode(s, b, lambda, w->direction + 2 * b, least);
     }
+}
+
+bool kki_newton_doubts(const kki_system *s, const kki_iterate *it) {
+    bool any = false;
+    for (int b = 0; b < s->nblock; b++) {
+        double none[2];
+        any = any || (s->problem->block[b].law == KKI_LAW_BOX && read_mode(s, b, it->lambda, none, 0) == HELD &&
+                      classify(s, b, NULL, it->lambda, it->u, none) != HELD);
+    }
+    return any;
 }
 
 void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double *lambda) {

@@ -139,6 +139,7 @@ typedef struct kki_newton_options {
     double slack;  ///< growth of the residual tolerated in the first steps
     bool restart;  ///< blocks that stick start from zero
     bool brisk;    ///< gives up where a step does not gain, or the modes hold more than there is to move
+    bool faithful; ///< brisk: what λ holds between bounds is held in the first step, whatever u says
     bool careful;  ///< steps that fail are tried again with a shift in proportion to the error
     bool stubborn; ///< and with larger ones, where that fails too
 } kki_newton_options;
@@ -148,6 +149,8 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_itera
 /// Modes read off λ into the scratch; OPEN is also: at the lower bound.
 enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
 void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
+/// Whether λ holds something between bounds that q = λ − u/g would let go.
+bool kki_newton_doubts(const kki_system *s, const kki_iterate *it);
 /// Moves λ onto the modes. True if it was not there.
 bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, double *lambda);
 /// Reads the directions in which it slides off λ; the modes stay.
