@@ -34,26 +34,28 @@ BODY double moved(const double *row, const double *lambda, int first, int end) {
     return (f[0] + f[1]) + (f[2] + f[3]);
 }
 
-enum { STRIP = 8 };
+/// So many vectors of G λ, from row i on, added to u; they stay in registers. G's rows are padded, u need not be: of the last vector `count` are there.
+BODY void add_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda, double *restrict u) {
+    quad sum[2] = {{0}, {0}};
+    const size_t bytes = sizeof(double) * (size_t)(4 * (vectors - 1) + count);
+    memcpy(sum, u + i, bytes);
+    for (int j = 0; j < p->nrow; j++) {
+        const quad *row = (const quad *)(p->G + j * p->stride + i);
+        for (int k = 0; k < vectors; k++) {
+            sum[k] += row[k] * lambda[j];
+        }
+    }
+    memcpy(u + i, sum, bytes);
+}
 
-/// G λ added to u, a strip at a time that stays in registers.
+/// G λ added to u.
 BODY void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
-    for (; i + STRIP <= p->nrow; i += STRIP) {
-        double sum[STRIP];
-        memcpy(sum, u + i, sizeof sum);
-        for (int j = 0; j < p->nrow; j++) {
-            const double *restrict row = p->G + j * p->stride + i;
-            for (int k = 0; k < STRIP; k++) {
-                sum[k] += row[k] * lambda[j];
-            }
-        }
-        memcpy(u + i, sum, sizeof sum);
+    for (; i + 8 <= p->nrow; i += 8) {
+        add_strip(p, i, 2, 4, lambda, u);
     }
-    for (; i < p->nrow; i++) {
-        for (int j = 0; j < p->nrow; j++) {
-            u[i] += p->G[j * p->stride + i] * lambda[j];
-        }
+    for (; i < p->nrow; i += 4) {
+        add_strip(p, i, 1, p->nrow - i < 4 ? p->nrow - i : 4, lambda, u);
     }
 }
 
