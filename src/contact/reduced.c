@@ -17,16 +17,19 @@ static const double *tested_row(const kki_system *s, const kki_reduced *r, int k
 }
 
 /// One row of A: first entries, nearly all there is, in one go, then what columns that slide have more.
-static void fill_row(const kki_reduced *r, const double *row, double *a) {
+static void fill_row(const kki_reduced *r, const double *restrict row, double *restrict a) {
+    const int32_t *restrict head = r->head, *restrict index = r->index, *restrict start = r->start;
+    const double *restrict weight = r->weight, *restrict value = r->value;
     for (int l = 0; l < r->n; l++) {
-        const int first = r->start[l];
-        a[l] = r->value[first] * row[r->index[first]];
+        a[l] = weight[l] * row[head[l]];
     }
     for (int k = 0; k < r->nlong; k++) {
         const int l = r->longer[k];
-        for (int e = r->start[l] + 1; e < r->start[l + 1]; e++) {
-            a[l] += r->value[e] * row[r->index[e]];
+        double sum = a[l];
+        for (int e = start[l] + 1; e < start[l + 1]; e++) {
+            sum += value[e] * row[index[e]];
         }
+        a[l] = sum;
     }
     for (int l = r->n; l < r->stride; l++) {
         a[l] = 0;
@@ -37,6 +40,8 @@ static void assemble(const kki_system *s, kki_reduced *r) {
     r->stride = kki_round4(r->n);
     r->nlong = 0;
     for (int l = 0; l < r->n; l++) {
+        r->head[l] = r->index[r->start[l]];
+        r->weight[l] = r->value[r->start[l]];
         r->longer[r->nlong] = l;
         r->nlong += r->start[l + 1] - r->start[l] > 1;
     }

@@ -43,6 +43,8 @@ typedef struct kki_reduced {
     double *turn;             ///< [2n] for a turn the two weights; 0, 0 for a plain row
     int32_t *start;           ///< [n + 1] column k: entries start[k] … start[k + 1] − 1
     int32_t nlong, *longer;   ///< [n] columns of more than one entry
+    int32_t *head;            ///< [n] each column's first entry, side by side
+    double *weight;           ///< [n]
     int32_t *index;           ///< [2 rows]
     double *value;            ///< [2 rows]
     double *diagonal;         ///< [n] added to the matrix

@@ -17,6 +17,8 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->turn, 2 * rows);
     KKI_LAYOUT_ARRAY(layout, r->start, rows + 1);
     KKI_LAYOUT_ARRAY(layout, r->longer, rows + 1);
+    KKI_LAYOUT_ARRAY(layout, r->head, rows);
+    KKI_LAYOUT_ARRAY(layout, r->weight, rows);
     KKI_LAYOUT_ARRAY(layout, r->index, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->value, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->diagonal, rows);
