@@ -316,10 +316,13 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     const int few = c->options->newton < 6 ? c->options->newton : 6;
     const bool brisk =
         !c->system->low_rank && c->system->nrow > LAST_DIGITS && !cold && warm->residual > NEAR * c->system->floor;
-    if (brisk && kki_newton_doubts(c->system, warm) && climb_faithfully(c, warm)) {
+    const kki_outlook outlook = brisk ? kki_newton_outlook(c->system, c->scratch, warm) : KKI_OUTLOOK_CLEAR;
+    if (outlook == KKI_OUTLOOK_DOUBTFUL && climb_faithfully(c, warm)) {
         return true;
     }
-    newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
+    if (outlook != KKI_OUTLOOK_STUCK) {
+        newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
+    }
     if (arrived(c) || (brisk && c->best->residual == warm->residual && climb_kept(c, warm))) {
         return true;
     }

@@ -561,14 +561,17 @@ void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const dou
     }
 }
 
-bool kki_newton_doubts(const kki_system *s, const kki_iterate *it) {
-    bool any = false;
+kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
+    kki_newton_read_modes(s, w, it->lambda);
+    memcpy(w->old_mode, w->mode, (size_t)s->nblock);
+    bool changed = false, lets_go = false;
     for (int b = 0; b < s->nblock; b++) {
-        double none[2];
-        any = any || (s->problem->block[b].law == KKI_LAW_BOX && read_mode(s, b, it->lambda, none, 0) == HELD &&
-                      classify(s, b, NULL, it->lambda, it->u, none) != HELD);
+        const int old = w->old_mode[b];
+        w->mode[b] = (int8_t)classify(s, b, w->mode, it->lambda, it->u, w->direction + 2 * b);
+        changed = changed || w->mode[b] != old;
+        lets_go = lets_go || (s->problem->block[b].law == KKI_LAW_BOX && old == HELD && w->mode[b] != HELD);
     }
-    return any;
+    return changed && holds_too_much(s, w) ? KKI_OUTLOOK_STUCK : lets_go ? KKI_OUTLOOK_DOUBTFUL : KKI_OUTLOOK_CLEAR;
 }
 
 void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double *lambda) {

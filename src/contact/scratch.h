@@ -151,8 +151,9 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_itera
 /// Modes read off λ into the scratch; OPEN is also: at the lower bound.
 enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
 void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
-/// Whether λ holds something between bounds that q = λ − u/g would let go.
-bool kki_newton_doubts(const kki_system *s, const kki_iterate *it);
+/// What a brisk Newton rung would find: modes that hold more than there is to move, or that let go of what λ holds between bounds.
+typedef enum kki_outlook { KKI_OUTLOOK_CLEAR, KKI_OUTLOOK_DOUBTFUL, KKI_OUTLOOK_STUCK } kki_outlook;
+kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *scratch, const kki_iterate *it);
 /// Moves λ onto the modes. True if it was not there.
 bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, double *lambda);
 /// Reads the directions in which it slides off λ; the modes stay.
