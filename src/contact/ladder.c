@@ -290,7 +290,7 @@ static bool gives_up(const climb *c) {
 static bool climb_faithfully(climb *c, const kki_iterate *warm) {
     kki_iterate_copy(c->system, warm, c->trial);
     const kki_newton_options o = {
-        .target = c->system->floor, .limit = FAITHFUL, .slack = 30, .brisk = true, .faithful = true};
+        .target = c->system->floor, .limit = FAITHFUL, .slack = 0.1, .brisk = true, .faithful = true};
     kki_rung_newton(c->system, c->scratch, c->trial, &o, c->stats);
     if (c->trial->residual <= c->system->floor) {
         keep(c, KKI_RUNG_NEWTON);
