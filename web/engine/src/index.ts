@@ -49,18 +49,10 @@ export class EngineError extends Error {
 
 type Native = Record<string, (...args: (number | bigint)[]) => number> & { memory: WebAssembly.Memory; _initialize(): void };
 
-const EBADF = 8;
-const ENOENT = 44;
-
-/** The few system calls that the C library names; there are no files but those handed over. */
+/** The few system calls that the C library names: there are no files but those handed over, and nothing is printed. */
 function wasi(): WebAssembly.ModuleImports {
-    const no = (code: number) => () => code;
-    return {
-        fd_close: no(EBADF), fd_fdstat_get: no(EBADF), fd_filestat_get: no(EBADF), fd_prestat_get: no(EBADF),
-        fd_prestat_dir_name: no(EBADF), fd_read: no(EBADF), fd_seek: no(EBADF), fd_write: no(EBADF),
-        path_filestat_get: no(ENOENT), path_open: no(ENOENT), path_readlink: no(ENOENT),
-        proc_exit: (code: number) => { throw new Error(`the engine ended itself (${code})`); },
-    };
+    const EBADF = 8, no = () => EBADF;
+    return { fd_close: no, fd_seek: no, fd_write: no };
 }
 
 /** Compiles the engine while it is being unpacked. The file is compressed, so that it is small from servers that do not compress, too; one that
