@@ -46,7 +46,7 @@ static bool find_way_from_field(const kki_facets *source, kk_vec3 point, way_fro
             try_way_through(source, 2 * cell + 1, point, way);
         }
     }
-    return true;
+    return way->length < __builtin_inf();
 }
 
 // What lies in the surface, as far as can be told, is not inside: its direction is rounding.

@@ -148,7 +148,7 @@ void kki_near_forget(kki_near *n) {
 }
 
 static kk_status make_groups(const kk_model *m, kki_near *n) {
-    const size_t keys = (size_t)(m->nnode + m->nshape), pairs = 2 * (size_t)m->npair;
+    const size_t keys = (size_t)m->nnode + (size_t)m->nshape, pairs = 2 * (size_t)m->npair;
     int32_t *group_of = kki_allocate_array(&n->allocator, keys, sizeof *group_of);
     kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
     const kk_status status = group_of && item ? KK_OK : KK_OUT_OF_MEMORY;
@@ -187,7 +187,7 @@ static void list_planes(const kk_model *m, kki_near *n) {
 
 static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
     const kki_broad_phase_def def = {
-        .capacity = m->ncollider, .pair_capacity = n->most, .filter = may_touch, .user = (void *)(uintptr_t)m};
+        .capacity = m->ncollider, .pair_capacity = n->most, .filter = may_touch, .user = (void *)m};
     const kk_status status = kki_broad_phase_create(&def, &n->allocator, &n->broad, NULL);
     list_planes(m, n);
     for (int i = 0, plane = 0; i < m->ncollider && status == KK_OK; i++) {
