@@ -26,7 +26,7 @@ if (isOlder(small, from)) {
 async function compress(bytes) {
     try {
         const { default: zopfli } = await import("@gfx/zopfli");
-        return await zopfli.gzipAsync(bytes, { numiterations: 5 });
+        return await zopfli.gzipAsync(bytes, { numiterations: 15, blocksplittingmax: 0 }); // as many blocks as pay
     } catch {
         return gzipSync(bytes, { level: 9 });
     }

@@ -3,8 +3,9 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "print.h"
 
 static bool is_continuation(char byte) {
     return ((unsigned char)byte & 0xc0) == 0x80;
@@ -41,9 +42,7 @@ static void copy_truncated(char *target, size_t size, const char *source) {
 static void fill(kk_error *error, kk_status status, const char *file, int line, int column, const char *format,
                  va_list arguments) {
     char text[KK_ERROR_TEXT_SIZE + 4]; // room that shows copy_truncated a cut character
-    if (vsnprintf(text, sizeof text, format, arguments) < 0) {
-        text[0] = '\0';
-    }
+    kki_print_list(text, sizeof text, format, arguments);
     copy_truncated(error->file, sizeof error->file, file ? file : "");
     copy_truncated(error->text, sizeof error->text, text);
     error->status = status;

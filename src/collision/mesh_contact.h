@@ -6,7 +6,7 @@
 // For each triangle near X
 //   1. mesh_axis.c finds the direction of greatest separation among those that the triangle's neighbourhood allows
 //      (facet.h), and a *hit*;
-//   2. mesh_collide.c drops hits that a shallower one explains: moving X out along that one's direction parts X from
+//   2. mesh_hits.c drops hits that a shallower one explains: moving X out along that one's direction parts X from
 //      this triangle as well (a box that overlaps the rim of a step by a hair is pushed sideways, not up);
 //   3. mesh_points.c clips and collects the points by direction, without those on flat inner edges, and keeps at most
 //      eight that carry the wrench.

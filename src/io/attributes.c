@@ -2,11 +2,11 @@
 #include "attributes.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <karakuri/number.h>
 
+#include "base/print.h"
 #include "text.h"
 
 enum { MESSAGE_SIZE = 384, MOST_NUMBERS = 64 };
@@ -54,14 +54,14 @@ __attribute__((format(printf, 5, 6))) static kk_status fail_at(const field *f, k
     char text[MESSAGE_SIZE], reason[MESSAGE_SIZE / 2];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
+    kki_print_list(reason, sizeof reason, format, arguments);
     va_end(arguments);
     if (is_text) {
-        snprintf(text, sizeof text, "text of <%s>: %s", field_owner(f).text, reason);
+        kki_print(text, sizeof text, "text of <%s>: %s", field_owner(f).text, reason);
     } else {
         const char *name = kki_xml_string(xml, xml->attribute[f->attribute].name);
-        snprintf(text, sizeof text, "attribute '%s' of <%s>: %s", kki_shorten_string(name).text, field_owner(f).text,
-                 reason);
+        kki_print(text, sizeof text, "attribute '%s' of <%s>: %s", kki_shorten_string(name).text, field_owner(f).text,
+                  reason);
     }
     kki_finding finding = {.severity = KKI_ERROR, .status = status, .text = text, .remedy = remedy};
     return report(f->r, &finding,
@@ -71,9 +71,9 @@ __attribute__((format(printf, 5, 6))) static kk_status fail_at(const field *f, k
 
 static kk_status report_absent(const kki_reader *r, int32_t node, const char *name) {
     char text[MESSAGE_SIZE], remedy[MESSAGE_SIZE];
-    snprintf(text, sizeof text, "<%s> has no attribute '%s'", kki_shorten_string(kki_xml_name(r->xml, node)).text,
-             name);
-    snprintf(remedy, sizeof remedy, "add %s=\"...\"", name);
+    kki_print(text, sizeof text, "<%s> has no attribute '%s'", kki_shorten_string(kki_xml_name(r->xml, node)).text,
+              name);
+    kki_print(remedy, sizeof remedy, "add %s=\"...\"", name);
     return kki_report_node(r, KKI_ERROR, KK_NOT_FOUND, node, text, remedy);
 }
 
@@ -284,7 +284,7 @@ static void list_words(const kki_keyword *words, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; words[i].word && used + strlen(words[i].word) + 3 < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", words[i].word);
+        used += kki_print(text + used, size - used, "%s%s", i ? ", " : "", words[i].word);
     }
 }
 
@@ -300,7 +300,7 @@ static kk_status parse_keyword(const field *f, const kki_keyword *words, int *va
     }
     char known[MESSAGE_SIZE / 2], remedy[MESSAGE_SIZE];
     list_words(words, known, sizeof known);
-    snprintf(remedy, sizeof remedy, "write one of %s", known);
+    kki_print(remedy, sizeof remedy, "write one of %s", known);
     return fail_at(f, KK_SYNTAX, (uint32_t)(word - f->text), remedy, "'%s' is not known",
                    kki_shorten(f->text, f->length).text);
 }
@@ -370,8 +370,8 @@ static bool is_of_another_vocabulary(const char *attribute) {
 
 static void report_unknown(const kki_reader *r, const char *kind, const char *owner, const char *name, uint32_t place) {
     char text[MESSAGE_SIZE];
-    snprintf(text, sizeof text, "unknown %s '%s' in <%s> is ignored", kind, kki_shorten_string(name).text,
-             kki_shorten_string(owner).text);
+    kki_print(text, sizeof text, "unknown %s '%s' in <%s> is ignored", kind, kki_shorten_string(name).text,
+              kki_shorten_string(owner).text);
     kki_finding finding = {.severity = KKI_WARNING,
                            .text = text,
                            .remedy = "check its spelling, or remove it",

@@ -3,10 +3,10 @@
 #include "io/doctor.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/print.h"
 #include "io/messages.h"
 #include "io/standing.h"
 
@@ -17,7 +17,7 @@ void kki_doctor_report(kki_doctor *doctor, kki_severity severity, bool has_repai
     char text[MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     if (has_repair && doctor->options->repair) {
         severity = severity == KKI_ERROR ? KKI_REPAIRED_ERROR : KKI_REPAIRED_WARNING;
@@ -31,7 +31,7 @@ void kki_doctor_report(kki_doctor *doctor, kki_severity severity, bool has_repai
                            .remedy = remedy};
     if (doctor->tells_once && origin->file && origin->line > 0) {
         char place[32];
-        snprintf(place, sizeof place, "%d:%d", origin->line, origin->column);
+        kki_print(place, sizeof place, "%d:%d", origin->line, origin->column);
         finding.key = kki_diagnostics_key(format, origin->file, place);
     }
     kki_diagnostics_add(doctor->list, &finding);

@@ -4,10 +4,10 @@
 /// about the plane y = 0 of their robot's root. Mirrored, a centre of mass changes the sign of its y, and moments of
 /// inertia those of xy and yz, in the root's axes. Real asymmetries stay when signs are changed; a forgotten sign goes
 /// away, and only that is told.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/doctor.h"
 #include "io/name_table.h"
 #include "io/text.h"
@@ -38,7 +38,7 @@ static bool twin_name(const char *name, int side, char *twin) {
     const size_t length = strlen(from), total = strlen(name);
     for (size_t i = 0; i + length <= total && total + 8 < MOST_NAME; i++) {
         if (strncmp(name + i, from, length) == 0 && is_word(name, i, length)) {
-            snprintf(twin, MOST_NAME, "%.*s%s%s", (int)i, name, to, name + i + length);
+            kki_print(twin, MOST_NAME, "%.*s%s%s", (int)i, name, to, name + i + length);
             return true;
         }
     }
@@ -107,7 +107,7 @@ static void tell(kki_doctor *d, int left, int right, int signs) {
     for (int k = 0; k < 6; k++) {
         if (signs >> k & 1) {
             const size_t used = strlen(list);
-            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[k]);
+            kki_print(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[k]);
         }
     }
     const kk_body_def *b = &d->spec->body[right];

@@ -1,5 +1,4 @@
 /// Names that stand twice, and things that nothing uses.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"

@@ -3,10 +3,10 @@
 /// A joint whose motion nothing resists gets an armature: a millionth of the robot's mass at a centimetre, which is what a
 /// link without inertia gets. A loop, coupling, tendon, actuator, sensor, pair or keyframe that cannot be made is left out.
 /// Each is found by the place that the compilation names; what has no place or is found twice stays as it is, and is told.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/doctor.h"
 #include "io/text.h"
 #include "model/compile.h"
@@ -36,7 +36,7 @@ static kk_body_def *find_joint(const kki_doctor *d, const kk_error *e) {
     for (int i = 1; i < d->spec->nbody; i++) {
         const kk_joint_def *j = &d->spec->body[i].joint;
         char name[KK_ERROR_TEXT_SIZE];
-        snprintf(name, sizeof name, "joint \"%.200s\": ", j->name ? j->name : "");
+        kki_print(name, sizeof name, "joint \"%.200s\": ", j->name ? j->name : "");
         if (strncmp(e->text, name, strlen(name)) == 0) {
             return &d->spec->body[i];
         }

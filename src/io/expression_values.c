@@ -1,12 +1,12 @@
 /// What the operators and functions of expressions do with values.
 #include "expression_values.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <karakuri/elementary.h>
 
 #include "base/float_bits.h"
+#include "base/print.h"
 #include "text.h"
 
 // ---- values
@@ -42,8 +42,8 @@ kki_value kki_value_no_memory(const kki_pool *pool) {
 kki_value kki_value_fault(kki_pool *pool, kk_status status, const char *before, const char *name, size_t length,
                           const char *after) {
     char text[256];
-    const int n = snprintf(text, sizeof text, "%s'%s'%s", before, kki_shorten(name, length).text, after);
-    const char *copy = kki_pool_copy(pool, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+    const size_t n = kki_print(text, sizeof text, "%s'%s'%s", before, kki_shorten(name, length).text, after);
+    const char *copy = kki_pool_copy(pool, text, n < sizeof text ? n : sizeof text - 1);
     return copy ? kki_value_error(status, copy) : kki_value_no_memory(pool);
 }
 

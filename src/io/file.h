@@ -49,8 +49,19 @@ typedef struct kki_memory_files {
 } kki_memory_files;
 
 /// Files in memory: a path is a file where it is one of theirs, and a directory where one of theirs is below it.
+/// NULL: none.
 kki_file_source kki_file_source_memory(kki_memory_files *files);
 
 void kki_file_release(kki_file_data *data, const kk_allocator *allocator);
+
+// ---- for sources of files
+
+/// A block for a file's bytes, with the zero byte after them.
+kk_status kki_file_block(size_t size, const char *path, const kk_allocator *allocator, kki_file_data *data,
+                         kk_error *error);
+kk_status kki_file_fail_large(size_t size, size_t most, const char *path, kk_error *error);
+/// "cannot <verb> <path>: <why>".
+kk_status kki_file_fail(const char *path, const char *verb, kk_status status, const char *why, kk_error *error);
+kk_status kki_file_fail_missing(const char *path, const char *verb, kk_error *error);
 
 #endif

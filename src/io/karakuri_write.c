@@ -2,9 +2,9 @@
 #include "io/karakuri_write.h"
 
 #include <karakuri/number.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "model/spec.h"
 
 kk_vec3 kki_rpy_of(kk_mat3 R) {
@@ -19,13 +19,13 @@ kk_vec3 kki_rpy_of(kk_mat3 R) {
 
 const char *kki_material_name(const kk_spec *spec, int id, char made[KKI_ITEM_NAME_SIZE]) {
     const char *name = spec->material[id].name;
-    snprintf(made, KKI_ITEM_NAME_SIZE, "material_%d", id);
+    kki_print(made, KKI_ITEM_NAME_SIZE, "material_%d", id);
     return id == 0 ? "default" : name && name[0] ? name : made;
 }
 
 const char *kki_shape_name(const kk_spec *spec, int id, char made[KKI_ITEM_NAME_SIZE]) {
     const char *name = spec->shape[id].name;
-    snprintf(made, KKI_ITEM_NAME_SIZE, "shape_%d", id);
+    kki_print(made, KKI_ITEM_NAME_SIZE, "shape_%d", id);
     return name && name[0] ? name : made;
 }
 

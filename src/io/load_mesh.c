@@ -1,9 +1,9 @@
 /// Meshes of robot files: found, read, scaled and kept in the spec, each once.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "base/print.h"
 #include "io/loader.h"
 #include "io/path.h"
 #include "io/text.h"
@@ -42,7 +42,7 @@ static void choose_name(const kk_spec *spec, const char *path, char name[MOST_NA
     memcpy(name, last, length);
     name[length] = 0;
     for (int n = 2; is_taken(spec, name); n++) {
-        snprintf(name + length, 16, "_%d", n);
+        kki_print(name + length, 16, "_%d", n);
     }
 }
 
@@ -103,7 +103,7 @@ static kk_status report(kki_loader *l, const kki_mesh_request *r, const kk_error
     const bool has_place = error->file[0] != 0, is_warning = r->is_optional && error->status != KK_OUT_OF_MEMORY;
     const kki_severity severity = error->status == KK_OUT_OF_MEMORY ? KKI_ERROR : kki_fault(l);
     char text[KK_ERROR_TEXT_SIZE + 40];
-    snprintf(text, sizeof text, "%s%s", is_warning ? "a shape is left out: " : "", error->text);
+    kki_print(text, sizeof text, "%s%s", is_warning ? "a shape is left out: " : "", error->text);
     const kki_finding finding = {.severity = is_warning ? kki_left_out(l) : severity,
                                  .status = is_warning ? KK_OK : error->status,
                                  .file = has_place ? error->file : r->origin.file,

@@ -2,9 +2,9 @@
 #include "mesh_input.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "io/text.h"
 #include <karakuri/number.h>
 
@@ -31,9 +31,7 @@ kk_status kki_mesh_error_in_text(const kki_mesh_input *in, size_t at, kk_status 
     int line, column;
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) < 0) {
-        text[0] = 0;
-    }
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     locate(in, at, &line, &column);
     return kki_error_at(in->error, status, in->file, line, column, "%s", text);
@@ -43,9 +41,7 @@ kk_status kki_mesh_error_in_binary(const kki_mesh_input *in, size_t at, kk_statu
     char text[KK_ERROR_TEXT_SIZE], place[KK_NUMBER_TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) < 0) {
-        text[0] = 0;
-    }
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     kk_number_format_int((int64_t)at, place);
     return kki_error_at(in->error, status, in->file, 0, 0, "byte %s: %s", place, text);

@@ -2,9 +2,8 @@
 //
 // The header describes elements and their properties; of these are read the vertices' x, y, z, the faces' list
 // vertex_indices (or vertex_index), and Stanford's tristrips. Everything else is passed over by its type.
-#include <stdio.h>
-
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/mesh_input.h"
 #include "io/text.h"
 
@@ -346,9 +345,9 @@ static kk_status read_corners(ply *p, const property *q, size_t count, double le
         }
         if (value >= (double)p->vertex_count) {
             char text[120];
-            (void)snprintf(text, sizeof text,
-                           "a face names vertex %d, and there are %d — correct the index or add the vertex", (int)value,
-                           (int)p->vertex_count);
+            kki_print(text, sizeof text,
+                      "a face names vertex %d, and there are %d — correct the index or add the vertex", (int)value,
+                      (int)p->vertex_count);
             return data_error(p, at, KK_INVALID_ARGUMENT, text);
         }
         p->corner[i] = (int32_t)value;

@@ -1,10 +1,9 @@
 // The table of mesh formats, and reading any of them.
 #include "mesh_read.h"
 
-#include <stdio.h>
-
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/print.h"
 #include "io/mesh_input.h"
 #include "io/meter.h"
 
@@ -64,8 +63,8 @@ static kk_status read_all(const kki_mesh_format *format, kki_mesh_input *in) {
     const kk_status status = format->read(in);
     if (status == KK_OK && in->builder->vertex_count == 0) {
         char text[100];
-        (void)snprintf(text, sizeof text, "the %s file has no vertices — check that it is complete and holds a mesh",
-                       format->name);
+        kki_print(text, sizeof text, "the %s file has no vertices — check that it is complete and holds a mesh",
+                  format->name);
         return error_of_file(in, KK_SYNTAX, text);
     }
     return status;
@@ -88,10 +87,10 @@ static kk_status make_mesh(kki_mesh_input *in, kki_meter *meter, const kk_alloca
 static kk_status conclude(const kki_mesh_input *in, const kki_meter *meter, kk_status status) {
     if (status == KK_OUT_OF_MEMORY && meter->has_refused) {
         char text[200];
-        (void)snprintf(text, sizeof text,
-                       "reading takes more than the limit of %d kB — the file repeats its content too often; simplify "
-                       "it or raise the limit",
-                       (int)(meter->limit >> 10 < INT32_MAX ? meter->limit >> 10 : INT32_MAX));
+        kki_print(text, sizeof text,
+                  "reading takes more than the limit of %d kB — the file repeats its content too often; simplify "
+                  "it or raise the limit",
+                  (int)(meter->limit >> 10 < INT32_MAX ? meter->limit >> 10 : INT32_MAX));
         return error_of_file(in, KK_LIMIT_EXCEEDED, text);
     }
     if (status == KK_OUT_OF_MEMORY) {

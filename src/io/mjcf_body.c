@@ -2,10 +2,11 @@
 ///
 /// A body with n joints becomes n bodies: NAME/1 … NAME/(n − 1) without mass, and NAME. All their frames lie on the body's
 /// own at the reference pose, so the i-th is at T(anchor) J(q) T(−anchor) from the one before.
-#include <stdio.h>
 #include <string.h>
 
 #include "io/mjcf.h"
+
+#include "base/print.h"
 
 // ---- inertia
 
@@ -124,7 +125,7 @@ static int add_link(kki_mjcf *m, kki_mjcf_item *item, const char *name, int pare
 
 static const char *link_name(kki_mjcf *m, const char *body, int number) {
     char suffix[16];
-    snprintf(suffix, sizeof suffix, "/%d", number);
+    kki_print(suffix, sizeof suffix, "/%d", number);
     return kki_mjcf_free_name(m, KKI_MJCF_FRAME_NAME, kki_mjcf_join(m, body, suffix));
 }
 
@@ -216,7 +217,7 @@ static void name_all(kki_mjcf *m) {
     for (int i = 1; i < m->body_count && m->status == KK_OK; i++) {
         if (!m->body[i].name) {
             char name[24];
-            snprintf(name, sizeof name, "body%d", i);
+            kki_print(name, sizeof name, "body%d", i);
             m->body[i].name = kki_mjcf_free_name(m, KKI_MJCF_FRAME_NAME, kki_mjcf_join(m, name, ""));
         }
     }

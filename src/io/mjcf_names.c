@@ -1,8 +1,8 @@
 /// Names of MJCF, in one hash table, and what refers to them.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/mjcf.h"
 #include "io/text.h"
 
@@ -113,7 +113,7 @@ const char *kki_mjcf_free_name(kki_mjcf *m, kki_mjcf_kind kind, const char *wish
     int n = kki_mjcf_name_get(m, (int)kind + KKI_MJCF_NUMBERED, wish);
     n = n < 2 ? 2 : n;
     while (m->status == KK_OK && kki_mjcf_name_get(m, (int)kind, name) >= 0) {
-        snprintf(number, sizeof number, "_%d", n++);
+        kki_print(number, sizeof number, "_%d", n++);
         name = kki_mjcf_join(m, wish, number);
     }
     if (n > 2) {

@@ -1,9 +1,9 @@
 /// Reading of MJCF's attributes, from the element or from its class; reports; growing arrays.
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/mjcf.h"
 #include "io/text.h"
 
@@ -158,13 +158,13 @@ kk_status kki_mjcf_report(kki_mjcf *m, kki_severity severity, kk_status status, 
         return status;
     }
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     const uint32_t place = place_of(m, node, attribute);
     kki_finding finding = {.severity = severity, .status = status, .text = text, .remedy = split_remedy(text)};
     if (m->copied > 0) { // once for all copies
         char number[16];
-        snprintf(number, sizeof number, "%u", (unsigned)place);
+        kki_print(number, sizeof number, "%u", (unsigned)place);
         finding.key = kki_diagnostics_key("copy", number, format);
     }
     return report_at(m, place, &finding);
@@ -175,8 +175,8 @@ static void report_level(kki_mjcf *m, uint32_t place, kki_mjcf_level level, cons
                          const char *note) {
     char text[MESSAGE_SIZE];
     const bool is_note = level == KKI_MJCF_IGNORED;
-    snprintf(text, sizeof text, "%s%s%s is %s: %s", owner, name[0] ? " " : "", name,
-             is_note ? "ignored" : "not supported", note);
+    kki_print(text, sizeof text, "%s%s%s is %s: %s", owner, name[0] ? " " : "", name,
+              is_note ? "ignored" : "not supported", note);
     kki_finding finding = {.severity = is_note ? KKI_NOTE : KKI_WARNING,
                            .text = text,
                            .remedy = "",
@@ -186,7 +186,7 @@ static void report_level(kki_mjcf *m, uint32_t place, kki_mjcf_level level, cons
 
 static void report_unknown(kki_mjcf *m, uint32_t place, const char *kind, const char *owner, const char *name) {
     char text[MESSAGE_SIZE];
-    snprintf(text, sizeof text, "unknown %s '%s' in <%s> is ignored", kind, kki_shorten_string(name).text, owner);
+    kki_print(text, sizeof text, "unknown %s '%s' in <%s> is ignored", kind, kki_shorten_string(name).text, owner);
     kki_finding finding = {.severity = KKI_WARNING,
                            .text = text,
                            .remedy = "check its spelling, or remove it",
@@ -204,7 +204,7 @@ void kki_mjcf_check_attributes(kki_mjcf *m, const kki_mjcf_element *element, int
             report_unknown(m, a->place, "attribute", kki_xml_name(m->xml, node), name);
         } else if (row && row->level >= KKI_MJCF_IGNORED) {
             char owner[64];
-            snprintf(owner, sizeof owner, "<%s>", kki_xml_name(m->xml, node));
+            kki_print(owner, sizeof owner, "<%s>", kki_xml_name(m->xml, node));
             report_level(m, a->place, row->level, owner, name, row->note);
         }
     }
@@ -219,8 +219,8 @@ bool kki_mjcf_is_read(kki_mjcf *m, const char *parent, int32_t node) {
     }
     if (element->level >= KKI_MJCF_IGNORED) {
         char owner[128];
-        snprintf(owner, sizeof owner, "<%s>%s%s", name, strcmp(parent, "mujoco") == 0 ? "" : " in ",
-                 strcmp(parent, "mujoco") == 0 ? "" : parent);
+        kki_print(owner, sizeof owner, "<%s>%s%s", name, strcmp(parent, "mujoco") == 0 ? "" : " in ",
+                  strcmp(parent, "mujoco") == 0 ? "" : parent);
         report_level(m, m->xml->node[node].place, element->level, owner, "", element->note);
         return false;
     }

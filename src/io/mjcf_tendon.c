@@ -1,8 +1,8 @@
 /// Tendons: sums of joint coordinates, and lines over sites.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/mjcf.h"
 
 typedef struct path {
@@ -138,7 +138,7 @@ static void read_tendon(kki_mjcf *m, int32_t node) {
     def.item_count = p.count;
     read_numbers(&at, &p, &def);
     def.origin = kki_origin_of_node(m->xml, node);
-    snprintf(number, sizeof number, "tendon%d", id);
+    kki_print(number, sizeof number, "tendon%d", id);
     kki_mjcf_name_put(m, KKI_MJCF_TENDON, name, id, node);
     if (m->suffix[0] && name) {
         kki_mjcf_add_copy(m, KKI_MJCF_TENDON, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);

@@ -2,10 +2,10 @@
 ///
 /// Frames and copies disappear here: every item knows the frame that it stands in and the suffix of its copy. The i-th
 /// copy of <replicate> stands at (offset, euler)ⁱ. The stack is one of our own, as deep as the file's elements.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/mjcf.h"
 #include "io/text.h"
 
@@ -181,7 +181,7 @@ static int digits_of(int64_t number) {
 static const char *copy_suffix(kki_mjcf *m, const level *at) {
     char number[32];
     const char *sep = kki_xml_value(m->xml, at->node, "sep");
-    snprintf(number, sizeof number, "%0*d", digits_of(at->count), (int)at->index);
+    kki_print(number, sizeof number, "%0*d", digits_of(at->count), (int)at->index);
     const char *own = sep && sep[0] ? kki_mjcf_join(m, sep, number) : NULL;
     return kki_mjcf_join(m, own ? own : number, at->outer_suffix);
 }

@@ -4,11 +4,11 @@
 /// seen from the body, is where it is at rest. A chain of massless bodies NAME/1, NAME/2 before NAME, as the reader makes of
 /// several joints, becomes one body again: joint i of it is seen through the rest poses of those after it.
 #include <karakuri/save.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/print.h"
 #include "io/mjcf.h"
 #include "io/mjcf_write.h"
 #include "io/path.h"
@@ -82,8 +82,8 @@ static void write_scalar(kki_mjcf_output *o, const kk_body_def *b, const char *e
     char name[MOST_TEXT];
     const bool has_name = b->joint.name && b->joint.name[0];
     const char *own = has_name ? b->joint.name : b->name;
-    snprintf(name, sizeof name, "%.*s%s%s", kki_whole_length(own, KKI_MOST_NAME), own, has_name ? "" : "_joint",
-             ending);
+    kki_print(name, sizeof name, "%.*s%s%s", kki_whole_length(own, KKI_MOST_NAME), own, has_name ? "" : "_joint",
+              ending);
     kki_xml_open(&o->w, "joint");
     kki_xml_put(&o->w, "name", name);
     kki_xml_put(&o->w, "type", is_slide ? "slide" : "hinge");

@@ -5,9 +5,8 @@
 /// the pairs say, priorities that say it are found as longest paths: each winner stands above all that it wins against.
 #include "io/mjcf_write_contact.h"
 
-#include <stdio.h>
-
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/mjcf.h"
 #include "io/text.h"
 
@@ -176,9 +175,9 @@ static void tell(kki_xml_writer *w, const kk_spec *s, int material, const char *
     char text[MOST_TEXT];
     const char *name = s->material[material].name;
     if (name && name[0]) {
-        snprintf(text, sizeof text, "contact material %s: %.300s", kki_shorten_string(name).text, what);
+        kki_print(text, sizeof text, "contact material %s: %.300s", kki_shorten_string(name).text, what);
     } else {
-        snprintf(text, sizeof text, "contact material %d: %.300s", material, what);
+        kki_print(text, sizeof text, "contact material %d: %.300s", material, what);
     }
     kki_xml_comment(w, text);
 }
@@ -227,10 +226,10 @@ void kki_mjcf_tell_contacts(const kki_mjcf_contacts *c, kki_xml_writer *w) {
     }
     for (int i = 0; i < s->nmaterial_pair && !c->has_priorities; i++) {
         char text[MOST_TEXT];
-        snprintf(text, sizeof text,
-                 "with contact material %d: what holds between the two has no counterpart in MJCF; "
-                 "MuJoCo combines them",
-                 s->material_pair[i].material[1]);
+        kki_print(text, sizeof text,
+                  "with contact material %d: what holds between the two has no counterpart in MJCF; "
+                  "MuJoCo combines them",
+                  s->material_pair[i].material[1]);
         tell(w, s, s->material_pair[i].material[0], text);
     }
 }

@@ -2,11 +2,11 @@
 #include "io/mjcf_write.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/print.h"
 #include "io/mjcf.h"
 
 enum { MOST_TEXT = 1200 };
@@ -15,7 +15,7 @@ enum { MOST_TEXT = 1200 };
 
 void kki_mjcf_put_word(kki_xml_writer *w, const char *name, const char *prefix, int number) {
     char text[64];
-    snprintf(text, sizeof text, "%s%d", prefix, number);
+    kki_print(text, sizeof text, "%s%d", prefix, number);
     kki_xml_put(w, name, text);
 }
 
@@ -45,7 +45,7 @@ void kki_mjcf_comment(kki_mjcf_output *o, const char *format, ...) {
     char text[MOST_TEXT];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     kki_xml_comment(&o->w, text);
 }

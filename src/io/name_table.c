@@ -1,12 +1,12 @@
 /// Open addressing with linear probing, at most half full.
 #include "io/name_table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <karakuri/hash.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/text.h"
 
 enum { FIRST_CAPACITY = 64 };
@@ -78,7 +78,7 @@ kk_status kki_name_table_choose(const kki_name_table *table, kki_name_table *num
     const int length = kki_whole_length(wish, KKI_MOST_NAME), last = kki_name_table_find(numbers, wish);
     int n = last < 2 ? 2 : last;
     do {
-        snprintf(name, KKI_NAME_SIZE, "%.*s_%d", length, wish, n++);
+        kki_print(name, KKI_NAME_SIZE, "%.*s_%d", length, wish, n++);
     } while (kki_name_table_find(table, name) >= 0);
     return kki_name_table_set(numbers, wish, n);
 }

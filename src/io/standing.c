@@ -8,10 +8,10 @@
 /// gain is too high for the time step. Forces stay within the joint's effort limit.
 #include "io/standing.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/name_table.h"
 #include "io/text.h"
 #include "model/joint.h"
@@ -235,9 +235,9 @@ static kk_status add_servo(kki_loader *l, const rest *r, int body, int dof, int 
     kk_actuator_def a = kk_actuator_def_default();
     const int length = kki_whole_length(b->joint.name, KKI_MOST_NAME);
     if (degrees > 1) {
-        snprintf(name, sizeof name, "%.*s_servo_%d", length, b->joint.name, dof);
+        kki_print(name, sizeof name, "%.*s_servo_%d", length, b->joint.name, dof);
     } else {
-        snprintf(name, sizeof name, "%.*s_servo", length, b->joint.name);
+        kki_print(name, sizeof name, "%.*s_servo", length, b->joint.name);
     }
     a.name = name;
     a.type = KK_ACTUATOR_POSITION;

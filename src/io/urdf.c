@@ -8,11 +8,11 @@
 #include "io/urdf.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/print.h"
 #include "io/text.h"
 
 enum { MESSAGE_SIZE = 400 };
@@ -24,7 +24,7 @@ kk_status kki_urdf_report(kki_urdf *u, kki_severity severity, kk_status status, 
     char text[MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     kki_report_node(&u->reader, severity, status, node, text, remedy);
     return KK_OK;
@@ -35,7 +35,7 @@ kk_status kki_urdf_report_value(kki_urdf *u, kki_severity severity, kk_status st
     char text[MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     kki_report_attribute(&u->reader, severity, status, attribute, text, remedy);
     return KK_OK;
@@ -68,9 +68,9 @@ kk_status kki_urdf_no_memory(kki_urdf *u) {
 /// What the root's free joint is called: a name that no joint has.
 static const char *root_joint_name(const kki_urdf *u, const char *root, char *name, size_t size) {
     const int length = kki_whole_length(root, KKI_MOST_NAME);
-    snprintf(name, size, "%.*s_joint", length, root);
+    kki_print(name, size, "%.*s_joint", length, root);
     for (int n = 2; kki_name_table_find(&u->joints, name) >= 0; n++) {
-        snprintf(name, size, "%.*s_joint_%d", length, root, n);
+        kki_print(name, size, "%.*s_joint_%d", length, root, n);
     }
     return name;
 }
@@ -80,9 +80,9 @@ static const char *body_name(kki_urdf *u, const kki_urdf_link *link, char *name,
     if (strcmp(link->name, "world") != 0) {
         return link->name;
     }
-    snprintf(name, size, "world_link");
+    kki_print(name, size, "world_link");
     for (int n = 2; kki_name_table_find(&u->links, name) >= 0; n++) {
-        snprintf(name, size, "world_link_%d", n);
+        kki_print(name, size, "world_link_%d", n);
     }
     kki_urdf_report(u, KKI_WARNING, KK_OK, link->node, "rename the link",
                     "link 'world' is not the root, so its body is called '%s'", name);

@@ -4,9 +4,9 @@
 /// is 1. The mechanical reduction is that of the rotor behind it and becomes the joint's gear ratio. Position and velocity
 /// interfaces get their gains by the rule of standing.c.
 #include <karakuri/number.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "io/text.h"
 #include "io/urdf.h"
 #include "model/joint.h"
@@ -50,7 +50,7 @@ static kk_actuator_type type_of(const char *interface) {
 
 /// A name that no actuator has yet, in a buffer.
 static kk_status choose_name(kki_urdf *u, const char *wish, char name[KKI_NAME_SIZE]) {
-    snprintf(name, KKI_NAME_SIZE, "%.*s", kki_whole_length(wish, KKI_MOST_NAME), wish);
+    kki_print(name, KKI_NAME_SIZE, "%.*s", kki_whole_length(wish, KKI_MOST_NAME), wish);
     return kki_name_table_find(&u->actuators, name) < 0
                ? KK_OK
                : kki_name_table_choose(&u->actuators, &u->actuator_numbers, wish, name);
@@ -201,7 +201,7 @@ static kk_status add_surface(kki_urdf *u, int32_t node, kki_urdf_link *link) {
         return KK_OK;
     }
     kk_status status = KK_OK;
-    snprintf(name, sizeof name, "%.*s_surface", kki_whole_length(link->name, KKI_MOST_NAME), link->name);
+    kki_print(name, sizeof name, "%.*s_surface", kki_whole_length(link->name, KKI_MOST_NAME), link->name);
     if (kki_name_table_find(&u->materials, name) >= 0) {
         status = kki_name_table_choose(&u->materials, &u->surface_numbers, link->name, name);
     }
@@ -224,7 +224,7 @@ static void note_gazebo(kki_urdf *u, int32_t node) {
         for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
             is_used = is_used || kki_xml_is(u->xml, n, used[i]);
         }
-        snprintf(text, sizeof text, "<%s> in <gazebo> is not used", kki_shorten_string(kki_xml_name(u->xml, n)).text);
+        kki_print(text, sizeof text, "<%s> in <gazebo> is not used", kki_shorten_string(kki_xml_name(u->xml, n)).text);
         if (!is_used) {
             kki_urdf_note_once(u, n, text, "");
         }

@@ -1,5 +1,4 @@
 /// Reading <karakuri>: generic over the tables of karakuri_fields.c, with a few lines for each kind of element.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"

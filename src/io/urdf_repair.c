@@ -8,9 +8,9 @@
 /// Links without inertia. URDF files use them for sensors and as dummies, also on joints that move, where they would make
 /// the inertia matrix singular. Such a link gets a millionth of the robot's mass, as a ball of 1 cm.
 #include <karakuri/elementary.h>
-#include <stdio.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "io/text.h"
 #include "io/urdf.h"
 #include "math/dense.h"
@@ -181,9 +181,9 @@ static void strengthen(kki_urdf *u, int body, double mass) {
                                            "with a fixed base (--base fixed)"
                                          : "give it an <inertial>, or make its joint fixed"};
     char text[256];
-    snprintf(text, sizeof text,
-             "link '%s' moves, but has no inertia about its joint; it gets a millionth of the robot's mass",
-             kki_shorten_string(b->name).text);
+    kki_print(text, sizeof text,
+              "link '%s' moves, but has no inertia about its joint; it gets a millionth of the robot's mass",
+              kki_shorten_string(b->name).text);
     finding.text = text;
     kki_diagnostics_add(u->loader->diagnostics, &finding);
 }

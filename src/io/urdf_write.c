@@ -3,11 +3,11 @@
 /// A URDF link's frame is that of its joint. A body whose frame is another (its offset) is written in the joint's, and the
 /// offset beside it. The world is written as a link where anything but one free robot at the origin hangs on it.
 #include <karakuri/save.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/print.h"
 #include "io/karakuri_write.h"
 #include "io/name_table.h"
 #include "io/path.h"
@@ -31,7 +31,7 @@ typedef struct output {
 // ---- names
 
 static const char *joint_name(const kk_body_def *b, char made[KKI_NAME_SIZE]) {
-    snprintf(made, KKI_NAME_SIZE, "%.*s_joint", kki_whole_length(b->name, KKI_MOST_NAME), b->name);
+    kki_print(made, KKI_NAME_SIZE, "%.*s_joint", kki_whole_length(b->name, KKI_MOST_NAME), b->name);
     return b->joint.name && b->joint.name[0] ? b->joint.name : made;
 }
 
@@ -173,7 +173,7 @@ static double short_float(float value) {
 static void write_look(kki_xml_writer *w, const kk_look_def *look, int id) {
     char made[KKI_ITEM_NAME_SIZE];
     double rgba[4];
-    snprintf(made, sizeof made, "look_%d", id);
+    kki_print(made, sizeof made, "look_%d", id);
     for (int i = 0; i < 4; i++) {
         rgba[i] = short_float(look->colour[i]);
     }
@@ -395,7 +395,7 @@ static bool needs_world(const output *o) {
         }
         roots++;
         is_plain_root = b->joint.type == KK_JOINT_FREE && is_identity(b->joint.placement) && is_identity(b->offset);
-        snprintf(made, sizeof made, "%.*s_joint", kki_whole_length(b->name, KKI_MOST_NAME), b->name);
+        kki_print(made, sizeof made, "%.*s_joint", kki_whole_length(b->name, KKI_MOST_NAME), b->name);
         is_plain_root = is_plain_root && (!b->joint.name || !b->joint.name[0] || strcmp(b->joint.name, made) == 0);
         for (int k = 0; k < KK_MAX_JOINT_DOFS; k++) {
             is_plain_root = is_plain_root && !dof_differs(&b->joint, k);

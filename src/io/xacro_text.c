@@ -6,10 +6,10 @@
 #include "xacro_text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
+#include "base/print.h"
 #include "path.h"
 #include "text.h"
 
@@ -31,7 +31,7 @@ kk_status kki_xacro_error(const kki_xacro *x, int32_t document, uint32_t place, 
     char text[KK_ERROR_TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     const kki_xml *xml = x->document[document].xml;
     const kki_xacro_frame *macro = macro_frame(x);

@@ -4,11 +4,11 @@
 /// many lines end before them and where the last one starts, so that no more than a block has to be looked through. A
 /// place inside a value is found by reading the value once more from the file's text.
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/print.h"
 #include "xml_build.h"
 #include "xml_characters.h"
 
@@ -446,10 +446,10 @@ kk_status kki_xml_error(const kki_xml *xml, uint32_t place, kk_error *error, kk_
         char text[KK_ERROR_TEXT_SIZE + 4]; // room that shows kki_error_at a cut character
         va_list arguments;
         va_start(arguments, format);
-        const int length = vsnprintf(text, sizeof text, format, arguments);
+        kki_print_list(text, sizeof text, format, arguments);
         va_end(arguments);
         const kki_xml_position p = kki_xml_locate(xml, place);
-        kki_error_at(error, status, p.file, p.line, p.column, "%s", length < 0 ? "" : text);
+        kki_error_at(error, status, p.file, p.line, p.column, "%s", text);
     }
     return status;
 }

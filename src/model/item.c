@@ -2,9 +2,9 @@
 #include "model/item.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/error.h"
+#include "base/print.h"
 
 kki_item kki_item_make(const char *kind, int id, const char *name, const kk_origin *origin) {
     return (kki_item){.kind = kind, .name = name ? name : "", .suffix = "", .id = id, .origin = *origin};
@@ -35,9 +35,7 @@ kk_status kki_item_error(kk_error *error, kk_status status, kki_item item, const
     char text[KK_ERROR_TEXT_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(text, sizeof text, format, arguments) < 0) {
-        text[0] = '\0';
-    }
+    kki_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
     const kk_origin *at = &item.origin;
     if (item.name[0] || item.id < 0) {

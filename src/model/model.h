@@ -244,17 +244,17 @@ struct kk_model {
     int32_t nexplicit, nexclude;
     int32_t has_pairs;              ///< 0: there are too many to list; npair is 0
     int32_t ntree;                  ///< trees of nodes on the world
+    int32_t has_armature;           ///< whether any degree of freedom has some
+    int32_t model_name;             ///< offset into `names`
     _Alignas(32) double gravity[4]; ///< padded, as kernels load it
     double total_mass;
     kk_options options;
-    int32_t model_name; ///< offset into `names`
 
     kki_node *node;         ///< [nnode]
     kki_body *body;         ///< [nbody]
     kki_frame *frame;       ///< [nframe]
     kki_coupling *coupling; ///< [ncoupling] leaders before followers
     kk_dof_def *dof;        ///< [nv] armature with the rotor's share added
-    int32_t has_armature;   ///< whether any degree of freedom has some
     double *dof_armature;   ///< [nv] the same armature once more, side by side for kernels
     int32_t *dof_node;      ///< [nv] node that owns the degree of freedom
     int32_t *dof_parent;    ///< [nv] the degree of freedom next towards the root, −1 at the root: the branches of M

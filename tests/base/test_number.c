@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/float_bits.h"
+#include "base/number/big_integer.h"
+#include "base/number/powers.h"
 
 static uint64_t next_bits(uint64_t *state) {
     *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
@@ -415,5 +417,33 @@ KK_TEST(number_reads_what_printf_writes) {
         char text[64];
         const int length = snprintf(text, sizeof text, "%.*g", 17 + i % 12, value);
         KK_CHECK(parse_all(text, (size_t)length) == kki_bits(value));
+    }
+}
+
+// t 2^64 + u as a whole number
+static kki_big big_of_words(kki_uint128 t) {
+    kki_big whole = kki_big_from(t.hi);
+    kki_big_shift_left(&whole, 64);
+    kki_big_multiply_add(&whole, 1, t.lo);
+    return whole;
+}
+
+// sign of t - 10^q 2^s, for a power with its highest bit at 127
+static int compare_with_power_of_ten(kki_big t, int q) {
+    const int shift = 127 - kki_log2_of_power_of_ten(q) + q;
+    kki_big power = kki_big_from(1);
+    kki_big_multiply_power_of_five(q < 0 ? &t : &power, q < 0 ? -q : q);
+    kki_big_shift_left(shift < 0 ? &t : &power, shift < 0 ? -shift : shift);
+    return kki_big_compare(&t, &power);
+}
+
+// every power of ten that is ever asked for, rounded down: t <= 10^q 2^s < t + 1
+KK_TEST(number_powers_of_ten_have_128_right_bits) {
+    for (int q = KKI_POWER_OF_TEN_FIRST; q <= KKI_POWER_OF_TEN_LAST; q++) {
+        kki_big t = big_of_words(kki_power_of_ten(q));
+        const int below = compare_with_power_of_ten(t, q);
+        kki_big_multiply_add(&t, 1, 1);
+        KK_CHECK(q >= 0 && q <= KKI_POWER_OF_TEN_LAST_EXACT ? below == 0 : below < 0);
+        KK_CHECK(compare_with_power_of_ten(t, q) > 0);
     }
 }

@@ -13,15 +13,15 @@ const BAR = 2;
 const rounds = Number(process.argv[2] ?? 5);
 const wanted = process.argv.slice(3);
 
-// models, and how many steps of each take a good part of a second
-const scenes = [["hrp2/hrp2.xml", 5000], ["h6/h6.xml", 2000], ["titan8/titan8.xml", 8000], ["crane/crane.urdf", 1000], ["boxes_on_slope/boxes_on_slope.xml", 2000],
+// models, and how many steps of each take a good part of a second; of the crane only until it rests, when steps are told by the last one
+const scenes = [["hrp2/hrp2.xml", 5000], ["h6/h6.xml", 2000], ["titan8/titan8.xml", 8000], ["crane/crane.urdf", 300], ["boxes_on_slope/boxes_on_slope.xml", 2000],
     ["closed_link/closed_link.xml", 30000], ["double_pendulum/double_pendulum.xml", 100000]].filter(([path]) => wanted.length === 0 || wanted.some((w) => path.includes(w)));
 
-/** CPU seconds of a process, without what its start takes. */
+/** CPU seconds of a process with what its start takes, and the seconds that it says its steps took, which are finer. */
 function nativeRun(path, key, time) {
     const args = ["run", path, "--time", String(time), "--quiet", ...(key ? ["-k", key] : [])].map((a) => `'${a}'`).join(" ");
     const text = execFileSync("bash", ["-c", `TIMEFORMAT='cpu %U'; { time '${native}' ${args}; } 2>&1`], { encoding: "utf8" });
-    return { seconds: Number(/cpu ([0-9.]+)/.exec(text)[1]), hash: /state +([0-9a-f]{16})/.exec(text)?.[1] };
+    return { seconds: Number(/cpu ([0-9.]+)/.exec(text)[1]), took: Number(/took +([0-9.e-]+) s/.exec(text)?.[1] ?? Infinity), hash: /state +([0-9a-f]{16})/.exec(text)?.[1] };
 }
 
 function wasmRun(engine, files, name, steps) {
@@ -45,20 +45,22 @@ for (const [path, steps] of scenes) {
     session.free();
     const key = keyframes[0]?.name;
     let start = Infinity, own = Infinity, theirs = Infinity, same = true;
-    wasmRun(engine, files, name, Math.ceil(steps / 4)); // until the optimising compiler has seen it
+    for (let warm = 0; warm < 3;) { // until the optimising compiler has seen it: of short runs it takes many
+        warm += wasmRun(engine, files, name, steps).seconds;
+    }
     for (let round = 0; round < rounds; round++) {
         start = Math.min(start, nativeRun(join(directory, name), key, options.timestep).seconds);
         const a = nativeRun(join(directory, name), key, steps * options.timestep);
         const b = wasmRun(engine, files, name, steps);
-        theirs = Math.min(theirs, a.seconds);
+        theirs = Math.min(theirs, a.took < 0.05 ? a.took : a.seconds - start);
         own = Math.min(own, b.seconds);
         same &&= a.hash === b.hash;
     }
     const micro = (seconds) => (1e6 * seconds) / steps;
-    const ratio = own / (theirs - start);
+    const ratio = own / theirs;
     worst = Math.max(worst, ratio);
     failed += same ? 0 : 1;
-    console.log(`| ${path} | ${steps} | ${micro(theirs - start).toFixed(1)} | ${micro(own).toFixed(1)} | ${ratio.toFixed(2)} | ${same ? "same" : "DIFFERS"} |`);
+    console.log(`| ${path} | ${steps} | ${micro(theirs).toFixed(1)} | ${micro(own).toFixed(1)} | ${ratio.toFixed(2)} | ${same ? "same" : "DIFFERS"} |`);
 }
 console.log(`worst ratio ${worst.toFixed(2)}, bar ${BAR}: ${worst <= BAR ? "held" : "missed"}`);
 process.exit(failed ? 1 : 0);

@@ -10,12 +10,8 @@ enum {
     KKI_POWER_OF_TEN_LAST_EXACT = 55 // 5^55 < 2^128: from 10^0 to here the bits are the whole power
 };
 
-extern const kki_uint128 kki_power_of_ten_bits[KKI_POWER_OF_TEN_LAST - KKI_POWER_OF_TEN_FIRST + 1];
-
-/// t with t <= 10^q 2^(127 - floor(log2 10^q)) < t + 1.
-static inline kki_uint128 kki_power_of_ten(int q) {
-    return kki_power_of_ten_bits[q - KKI_POWER_OF_TEN_FIRST];
-}
+/// t with t <= 10^q 2^(127 - floor(log2 10^q)) < t + 1, for q from the first to the last.
+kki_uint128 kki_power_of_ten(int q);
 
 /// floor(log2 10^q) for |q| <= 1233; 1741647 / 2^19 is log2 10 to 1e-7.
 static inline int kki_log2_of_power_of_ten(int q) {

@@ -49,20 +49,6 @@ export class EngineError extends Error {
 
 type Native = Record<string, (...args: (number | bigint)[]) => number> & { memory: WebAssembly.Memory; _initialize(): void };
 
-const EBADF = 8;
-const ENOENT = 44;
-
-/** The few system calls that the C library names; there are no files but those handed over. */
-function wasi(): WebAssembly.ModuleImports {
-    const no = (code: number) => () => code;
-    return {
-        fd_close: no(EBADF), fd_fdstat_get: no(EBADF), fd_filestat_get: no(EBADF), fd_prestat_get: no(EBADF),
-        fd_prestat_dir_name: no(EBADF), fd_read: no(EBADF), fd_seek: no(EBADF), fd_write: no(EBADF),
-        path_filestat_get: no(ENOENT), path_open: no(ENOENT), path_readlink: no(ENOENT),
-        proc_exit: (code: number) => { throw new Error(`the engine ended itself (${code})`); },
-    };
-}
-
 /** Compiles the engine while it is being unpacked. The file is compressed, so that it is small from servers that do not compress, too; one that
  * unpacks it on the way (Content-Encoding by the name's end) is noticed by the first bytes. */
 export async function compile(bytes: Uint8Array): Promise<WebAssembly.Module> {
@@ -96,7 +82,7 @@ export class Engine {
         } else if (!(module instanceof WebAssembly.Module)) {
             module = await compile(module instanceof ArrayBuffer ? new Uint8Array(module) : new Uint8Array((module as ArrayBufferView).buffer, (module as ArrayBufferView).byteOffset, (module as ArrayBufferView).byteLength));
         }
-        const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi() });
+        const instance = await WebAssembly.instantiate(module);
         const native = instance.exports as unknown as Native;
         native._initialize();
         return new Engine(native);

@@ -1,0 +1,230 @@
+/// What is made once for a model to find near pairs by: groups of shapes that move as one and all pairs between them; for too many pairs to list, a
+/// broad phase.
+#include "base/allocator.h"
+#include "base/arena.h"
+#include "base/sort.h"
+#include "simulate/near_shapes.h"
+
+// ---- groups, made once
+
+static int group_key(const kk_model *m, int shape) {
+    return m->shape[shape].node ? m->shape[shape].node : m->nnode + shape;
+}
+
+static int root_of(const kk_model *m, int node) {
+    while (node != 0 && m->node[node].parent != 0) {
+        node = m->node[node].parent;
+    }
+    return node;
+}
+
+/// group_of[key] for keys in use; −1 elsewhere.
+static int number_groups(const kk_model *m, int32_t *group_of, kki_group *group) {
+    int count = 0;
+    for (int i = 0; i < m->nnode + m->nshape; i++) {
+        group_of[i] = -1;
+    }
+    for (int i = 0; i < m->ncollider; i++) {
+        const int shape = m->collider[i], key = group_key(m, shape);
+        if (group_of[key] < 0) {
+            const int node = m->shape[shape].node;
+            group[count] = (kki_group){.node = node, .shape = node ? -1 : shape, .root = root_of(m, node)};
+            group_of[key] = count++;
+        }
+    }
+    return count;
+}
+
+static void outline_shapes(const kk_model *m, kki_near *n) {
+    for (int i = 0; i < m->nshape; i++) {
+        const kki_aabb *box = &m->shape[i].box;
+        const kk_vec3 size = kk_vec3_sub(box->upper, box->lower);
+        n->outline[i] = (kki_outline){.centre = kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5),
+                                      .radius = 0.5 * kk_vec3_norm(size),
+                                      .half = {0.5 * size.x, 0.5 * size.y, 0.5 * size.z},
+                                      .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
+                                      .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
+    }
+}
+
+/// A ball round two balls.
+static void enclose(kki_group *g, kk_vec3 centre, double radius, int is_first) {
+    if (is_first) {
+        g->centre = centre;
+        g->radius = radius;
+        return;
+    }
+    const kk_vec3 d = kk_vec3_sub(centre, g->centre);
+    const double distance = kk_vec3_norm(d);
+    if (distance + radius <= g->radius) {
+        return;
+    }
+    if (distance + g->radius <= radius) {
+        g->centre = centre;
+        g->radius = radius;
+        return;
+    }
+    const double size = 0.5 * (distance + g->radius + radius);
+    g->centre = kk_vec3_add(g->centre, kk_vec3_scale(d, (size - g->radius) / distance));
+    g->radius = size * (1 + 1e-12);
+}
+
+static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near *n) {
+    for (int i = 0; i < m->ncollider; i++) {
+        const int shape = m->collider[i];
+        kki_group *g = &n->group[group_of[group_key(m, shape)]];
+        const kk_vec3 centre = kk_transform_point(m->shape[shape].X_NS, n->outline[shape].centre);
+        enclose(g, centre, n->outline[shape].radius, g->radius == 0);
+    }
+}
+
+/// Sorts the model's pairs by groups and lists the pairs of groups.
+static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n, kki_sort_item *item) {
+    for (int i = 0; i < m->npair; i++) {
+        const uint64_t a = (uint64_t)group_of[group_key(m, m->pair[i].first)];
+        const uint64_t b = (uint64_t)group_of[group_key(m, m->pair[i].second)];
+        item[i] = (kki_sort_item){a << 32 | b, (uint64_t)i};
+    }
+    kki_sort(item, (size_t)m->npair, item + m->npair);
+    for (int i = 0; i < m->npair; i++) {
+        n->order[i] = (int32_t)item[i].payload;
+        if (i == 0 || item[i].key != item[i - 1].key) {
+            const int32_t a = (int32_t)(item[i].key >> 32), b = (int32_t)(item[i].key & 0xffffffffu);
+            const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root;
+            n->pair[n->npair++] =
+                (kki_group_pair){a, b, i, 0, kki_near_is_plane(n, a) || kki_near_is_plane(n, b), is_inner};
+        }
+        n->between[n->order[i]] = n->npair - 1;
+        n->pair[n->npair - 1].count++;
+    }
+    for (int i = m->npair - 1; i >= 0; i--) {
+        const int goes_on = i + 1 < m->npair && item[i].key == item[i + 1].key &&
+                            m->pair[n->order[i]].first == m->pair[n->order[i + 1]].first;
+        n->run_end[i] = goes_on ? n->run_end[i + 1] : i + 1;
+    }
+}
+
+static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
+    const size_t pairs = (size_t)m->npair, colliders = (size_t)m->ncollider;
+    KKI_LAYOUT_ARRAY(layout, n->group, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->pair, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->order, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->found, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
+    KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->track, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->group_key, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->key, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->limit, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->group_limit, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->close, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->used, 2 * colliders);
+    KKI_LAYOUT_ARRAY(layout, n->between, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
+    const size_t boxes = m->has_pairs ? 0 : colliders;
+    KKI_LAYOUT_ARRAY(layout, n->box, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
+    const size_t fat = boxes && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
+    KKI_LAYOUT_ARRAY(layout, n->candidate, fat + 1);
+    KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
+    KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
+}
+
+void kki_near_forget(kki_near *n) {
+    for (int i = 0; i < n->npair; i++) {
+        n->group_key[i] = -__builtin_inf();
+        n->close[i].count = 0;
+    }
+    for (int i = 0; i < n->model->npair; i++) {
+        n->key[i] = -__builtin_inf();
+    }
+    for (int i = 0; i < n->ngroup; i++) {
+        n->track[i].seen[0].moved = n->track[i].seen[1].moved = 0;
+    }
+}
+
+static kk_status make_groups(const kk_model *m, kki_near *n) {
+    const size_t keys = (size_t)m->nnode + (size_t)m->nshape, pairs = 2 * (size_t)m->npair;
+    int32_t *group_of = kki_allocate_array(&n->allocator, keys, sizeof *group_of);
+    kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
+    const kk_status status = group_of && item ? KK_OK : KK_OUT_OF_MEMORY;
+    if (status == KK_OK) {
+        n->ngroup = number_groups(m, group_of, n->group);
+        enclose_shapes(m, group_of, n);
+        pair_groups(m, group_of, n, item);
+        kki_near_forget(n);
+    }
+    kki_release_array(&n->allocator, group_of, keys, sizeof *group_of);
+    kki_release_array(&n->allocator, item, pairs, sizeof *item);
+    return status;
+}
+
+// ---- the broad phase, for many
+
+/// The pair's law and 1.
+static int32_t may_touch(void *user, int32_t a, int32_t b) {
+    const kk_model *m = user;
+    int law;
+    return kki_model_pair_may_touch(m, m->collider[a], m->collider[b], &law) ? law + 1 : 0;
+}
+
+/// The box of a plane is the world: its pairs with all that moves would fill the broad phase's list. They are looked at one by one instead, which
+/// costs less than a pair of the list does.
+static void list_planes(const kk_model *m, kki_near *n) {
+    for (int i = 0; i < m->ncollider; i++) {
+        const int shape = m->collider[i];
+        if (m->shape[shape].node) {
+            n->mover[n->nmover++] = i;
+        } else if (n->outline[shape].is_plane && n->nmover == 0) {
+            n->plane[n->nplane++] = i;
+        }
+    }
+}
+
+static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
+    const kki_broad_phase_def def = {
+        .capacity = m->ncollider, .pair_capacity = n->most, .filter = may_touch, .user = (void *)m};
+    const kk_status status = kki_broad_phase_create(&def, &n->allocator, &n->broad, NULL);
+    list_planes(m, n);
+    for (int i = 0, plane = 0; i < m->ncollider && status == KK_OK; i++) {
+        const kki_proxy proxy = {.box = m->shape[m->collider[i]].box,
+                                 .group = 1,
+                                 .mask = 1,
+                                 .is_static = m->shape[m->collider[i]].node == 0};
+        if (plane < n->nplane && n->plane[plane] == i) {
+            plane++;
+        } else {
+            kki_broad_phase_set(n->broad, i, &proxy);
+        }
+    }
+    return status;
+}
+
+kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
+                          const kk_allocator *allocator) {
+    *near = (kki_near){.allocator = *allocator,
+                       .most = model->has_pairs ? model->npair : most,
+                       .has_workers = has_workers,
+                       .model = model};
+    kki_layout layout = kki_layout_over(NULL);
+    place(&layout, model, near);
+    near->size = layout.size;
+    near->block = kki_allocate_zeroed(allocator, layout.size);
+    if (!near->block) {
+        return KK_OUT_OF_MEMORY;
+    }
+    layout = kki_layout_over(near->block);
+    place(&layout, model, near);
+    outline_shapes(model, near);
+    return model->has_pairs ? make_groups(model, near) : make_broad_phase(model, near);
+}
+
+void kki_near_destroy(kki_near *near) {
+    kki_broad_phase_free(near->broad);
+    kki_release(&near->allocator, near->block, near->size);
+    *near = (kki_near){.block = NULL};
+}
