@@ -34,26 +34,30 @@ BODY double moved(const double *row, const double *lambda, int first, int end) {
     return (f[0] + f[1]) + (f[2] + f[3]);
 }
 
-enum { STRIP = 8 };
+/// `width` of G λ added to u from number i on: a strip that stays in registers.
+BODY void add_strip(const kki_problem *p, const double *lambda, int i, int width, double *restrict u) {
+    double sum[8];
+    memcpy(sum, u + i, sizeof *sum * (size_t)width);
+    for (int j = 0; j < p->nrow; j++) {
+        const double *restrict row = p->G + j * p->stride + i;
+        for (int k = 0; k < width; k++) {
+            sum[k] += row[k] * lambda[j];
+        }
+    }
+    memcpy(u + i, sum, sizeof *sum * (size_t)width);
+}
 
-/// G λ added to u, a strip at a time that stays in registers.
+/// G λ added to u.
 BODY void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
-    for (; i + STRIP <= p->nrow; i += STRIP) {
-        double sum[STRIP];
-        memcpy(sum, u + i, sizeof sum);
-        for (int j = 0; j < p->nrow; j++) {
-            const double *restrict row = p->G + j * p->stride + i;
-            for (int k = 0; k < STRIP; k++) {
-                sum[k] += row[k] * lambda[j];
-            }
-        }
-        memcpy(u + i, sum, sizeof sum);
+    for (; i + 8 <= p->nrow; i += 8) {
+        add_strip(p, lambda, i, 8, u);
+    }
+    for (; i + 4 <= p->nrow; i += 4) {
+        add_strip(p, lambda, i, 4, u);
     }
     for (; i < p->nrow; i++) {
-        for (int j = 0; j < p->nrow; j++) {
-            u[i] += p->G[j * p->stride + i] * lambda[j];
-        }
+        add_strip(p, lambda, i, 1, u);
     }
 }
 
@@ -165,6 +169,13 @@ BODY double distance_to_set(const kki_block *block, double normal, const double 
     }
 }
 
+BODY void note_residual(double r2, int b, kki_certificate *c) {
+    if (c->worst < 0 || (!(r2 <= c->residual) && c->residual == c->residual)) { // a NaN stays
+        c->residual = r2;
+        c->worst = b;
+    }
+}
+
 /// One block: its share of the certificate; of the residual, its square. @param scale  the largest of its diagonal
 BODY void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u, kki_certificate *c) {
     const kki_block *block = &p->block[b];
@@ -172,9 +183,9 @@ BODY void judge(const kki_problem *p, int b, double scale, const double *lambda,
     double x[3] = {0};
     centred(block, lambda, x);
     const double r2 = kki_map_squared(block, scale, normal, x, ub);
-    if (c->worst < 0 || (!(r2 <= c->residual) && c->residual == c->residual)) { // a NaN stays
-        c->residual = r2;
-        c->worst = b;
+    note_residual(r2, b, c);
+    if (block->law == KKI_LAW_EQUALITY) {
+        return; // no set that λ could be away from
     }
     c->cone = larger(c->cone, scale * distance_to_set(block, normal, x));
     if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
