@@ -85,7 +85,9 @@ static double command(const kk_simulator *s, const kki_model_actuator *a, double
 /// A saturated actuator does not answer.
 typedef kki_drive drive;
 
-static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double u, double length, double rate) {
+/// Inlined: handed over in memory, the two numbers would be waited for.
+static inline __attribute__((always_inline)) drive drive_of(const kk_simulator *s, const kki_model_actuator *a,
+                                                            double u, double length, double rate) {
     const double half = 0.5 * s->h;
     const double b1 = a->bias[1], b2 = a->type == KK_ACTUATOR_DAMPER ? -a->gain * u : a->bias[2];
     const double constant = a->bias[0] + (a->type == KK_ACTUATOR_DAMPER ? 0 : a->gain * u);
@@ -100,7 +102,7 @@ static drive drive_of(const kk_simulator *s, const kki_model_actuator *a, double
 }
 
 /// What a servo gives here; one that is a row gives nothing.
-static drive settled(kk_simulator *s, int i, drive d) {
+static inline __attribute__((always_inline)) drive settled(kk_simulator *s, int i, drive d) {
     s->wanted[i].force = d.force; // one by one: as a whole the processor would wait for the two to be stored first
     s->wanted[i].slope = d.slope;
     const int is_row = s->settles && s->is_row[i];
