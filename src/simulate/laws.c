@@ -5,6 +5,8 @@
 /// dead band it is zero, so that what rests poses the same homogeneous problem in every step (contact.md, piles). A soft
 /// row with stiffness k and damping d is an implicit spring: λ = −h (k (gap + h u) + d u) is u + r λ + b = 0 with
 ///     r = 1/(h (h k + d)),   b = k gap/(h k + d).
+#include <string.h>
+
 #include "simulate/island.h"
 
 /// A loop in a plane has a row across it that no joint moves. Rounding leaves a trace of motion in it, and an impulse that
@@ -137,9 +139,6 @@ static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_const
 
 static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint *c, const kki_warm_layout *w,
                              const double *warm) {
-    for (int r = 0; r < c->nrow; r++) {
-        s->bias[c->row + r] = s->lambda[c->row + r] = s->compliance[c->row + r] = 0;
-    }
     if (c->kind == KKI_ON_CONTACT) {
         begin_contact(m, s, c);
     } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
@@ -176,10 +175,22 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
     I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING;
 }
 
-/// Blocks of all constraints with rows and contacts numbered in their island; padding of the rows is zeroed.
+/// Rows begin with zeros, and padding stays so.
+static void clear_rows(kk_simulator *s, const kki_island *I) {
+    const size_t bytes = (size_t)I->stride * sizeof(double);
+    memset(s->bias + I->first_row, 0, bytes);
+    memset(s->lambda + I->first_row, 0, bytes);
+    memset(s->compliance + I->first_row, 0, bytes);
+    for (int r = I->first_row + I->nrow; r < I->first_row + I->stride; r++) {
+        s->g[r] = s->u[r] = 0;
+    }
+}
+
+/// Blocks of all constraints with rows and contacts numbered in their island.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
     I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = I->repeats = I->has_matrix =
         I->factored = 0;
+    clear_rows(s, I);
     for (int i = 0; i < I->nconstraint; i++) {
         kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         begin_constraint(m, s, c, w, warm);
@@ -189,9 +200,6 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const k
             block->row += c->row - I->first_row;
             block->contact += c->block - I->first_block + (block->law == KKI_LAW_CONTACT ? 0 : b);
         }
-    }
-    for (int r = I->first_row + I->nrow; r < I->first_row + I->stride; r++) {
-        s->bias[r] = s->lambda[r] = s->compliance[r] = s->g[r] = s->u[r] = 0;
     }
 }
 
