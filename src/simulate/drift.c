@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) kk_quat turn_of(kk_vec3 theta) {
 static void drift_free(double h, const double *w, double *q, double *v) {
     const kk_quat R0 = load_quat(q);
     const kk_vec3 u = turn(R0, load3(w + 3));
-    const kk_quat turned = turn_of(kk_vec3_scale(load3(w), h));
+    const kk_quat turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
     store_quat(q, kk_quat_mul(R0, turned));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
