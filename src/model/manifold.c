@@ -154,18 +154,21 @@ void kk_integrate(const kk_model *m, const double *q, const double *v, double *q
     }
 }
 
+void kki_node_difference(const kki_node *node, const double *q0, const double *q1, double *v) {
+    const double *a = q0 + node->q_index, *b = q1 + node->q_index;
+    double *out = v + node->v_index;
+    if (node->type == KKI_NODE_FREE) {
+        difference_free(a, b, out);
+    } else if (node->type == KKI_NODE_BALL) {
+        store_vec(out, kk_quat_log(turn_between(load_quat(a), load_quat(b))));
+    } else {
+        out[0] = b[0] - a[0];
+    }
+}
+
 void kk_difference(const kk_model *m, const double *q0, const double *q1, double *v) {
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *node = &m->node[i];
-        const double *a = q0 + node->q_index, *b = q1 + node->q_index;
-        double *out = v + node->v_index;
-        if (node->type == KKI_NODE_FREE) {
-            difference_free(a, b, out);
-        } else if (node->type == KKI_NODE_BALL) {
-            store_vec(out, kk_quat_log(turn_between(load_quat(a), load_quat(b))));
-        } else {
-            out[0] = b[0] - a[0];
-        }
+        kki_node_difference(&m->node[i], q0, q1, v);
     }
 }
 

@@ -302,5 +302,7 @@ int kki_model_find(const kk_model *m, kki_named kind, const char *name);
 
 /// pairs.c: whether two different shapes may touch, and by which law (NULL: not asked). The law is that of first < second.
 bool kki_model_pair_may_touch(const kk_model *m, int a, int b, int *law);
+/// manifold.c: kk_difference of one node.
+void kki_node_difference(const kki_node *node, const double *q0, const double *q1, double *v);
 
 #endif

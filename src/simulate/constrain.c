@@ -258,6 +258,11 @@ static kk_transform loop_frame(const kk_model *m, const kk_simulator *s, const k
     return kk_transform_mul(kki_node_transform(s->data, l->node[end_of]), end_of ? l->X_NB : l->X_NA);
 }
 
+/// Its origin alone.
+static kk_vec3 loop_end(const kk_simulator *s, const kki_model_loop *l, int end_of) {
+    return kk_transform_point(kki_node_transform(s->data, l->node[end_of]), end_of ? l->X_NB.p : l->X_NA.p);
+}
+
 static void loop_row(kki_constraint *c, double gap) {
     c->gap[c->nrow] = gap;
     c->is_position[c->nrow] = 1;
@@ -266,11 +271,11 @@ static void loop_row(kki_constraint *c, double gap) {
 }
 
 /// B's origin stays on A's: three forces along A's axes. The force on A acts where B is, so that both balance.
-static void loop_point(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, kk_transform A, kk_transform B) {
-    const kk_vec3 d = kk_vec3_sub(B.p, A.p);
+static void loop_point(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, const kk_transform *A, kk_vec3 B) {
+    const kk_vec3 d = kk_vec3_sub(B, A->p);
+    const lever at = lever_of(s, l->node[1], l->node[0], B);
     for (int k = 0; k < 3; k++) {
-        const kk_vec3 e = kk_mat3_column(A.R, k);
-        const lever at = lever_of(s, l->node[1], l->node[0], B.p);
+        const kk_vec3 e = kk_mat3_column(A->R, k);
         force_part(s, c->nrow, &at, e);
         loop_row(c, kk_vec3_dot(e, d));
     }
@@ -308,12 +313,15 @@ static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
         return;
     }
     kki_constraint *c = begin(s, KKI_ON_LOOP, i);
-    const kk_transform A = loop_frame(m, s, l, 0), B = loop_frame(m, s, l, 1);
-    if (l->type == KK_LOOP_DISTANCE) {
-        loop_rod(s, c, l, A, B);
+    const kk_transform A = loop_frame(m, s, l, 0);
+    if (l->type == KK_LOOP_POINT) {
+        loop_point(s, c, l, &A, loop_end(s, l, 1));
     } else {
-        loop_point(s, c, l, A, B);
-        if (l->type != KK_LOOP_POINT) {
+        const kk_transform B = loop_frame(m, s, l, 1);
+        if (l->type == KK_LOOP_DISTANCE) {
+            loop_rod(s, c, l, A, B);
+        } else {
+            loop_point(s, c, l, &A, B.p);
             loop_turns(s, c, l, A, B, l->type == KK_LOOP_AXIS ? 2 : 3);
         }
     }
@@ -336,9 +344,7 @@ static void add_loops(const kk_model *m, kk_simulator *s) {
 /// How far a loop is open: not less than any of its rigid rows' gaps. Poses alone are needed.
 static double opening_of(const kk_model *m, const kk_simulator *s, const kki_model_loop *l) {
     if (l->type == KK_LOOP_POINT) {
-        const kk_vec3 a = kk_transform_point(kki_node_transform(s->data, l->node[0]), l->X_NA.p);
-        const kk_vec3 b = kk_transform_point(kki_node_transform(s->data, l->node[1]), l->X_NB.p);
-        return l->stiffness < __builtin_inf() ? 0 : kk_vec3_norm(kk_vec3_sub(b, a));
+        return l->stiffness < __builtin_inf() ? 0 : kk_vec3_norm(kk_vec3_sub(loop_end(s, l, 1), loop_end(s, l, 0)));
     }
     const kk_transform A = loop_frame(m, s, l, 0), B = loop_frame(m, s, l, 1);
     const double distance = kk_vec3_norm(kk_vec3_sub(B.p, A.p)) - (l->type == KK_LOOP_DISTANCE ? l->distance : 0);

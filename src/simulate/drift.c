@@ -252,10 +252,10 @@ static void drift_node(const kki_node *n, int nv, double h, int is_rough, const 
         }
     } else if (n->type == KKI_NODE_FREE) {
         const kk_vec3 u = turn(load_quat(q), load3(w + 3));
-        store_quat(q, kk_quat_mul(load_quat(q), kk_quat_exp(kk_vec3_scale(load3(w), h))));
+        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
         store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     } else {
-        store_quat(q, kk_quat_mul(load_quat(q), kk_quat_exp(kk_vec3_scale(load3(w), h))));
+        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
     }
 }
 

@@ -10,6 +10,8 @@
 enum { FEW = 16, VERY_FEW = 4 };
 /// Share of the tolerance that the result may be off by; else the ladder looks.
 static const double GOOD = 1e-3;
+/// Share of its diagonal's element that is left of a pivot.
+static const double CLEARLY = 1e-9;
 
 static int is_one_row(const kki_block *b) {
     return b->law == KKI_LAW_EQUALITY || b->law == KKI_LAW_LIMIT || b->law == KKI_LAW_BOX;
@@ -31,14 +33,14 @@ typedef struct few {
     double A[FEW][FEW], b[FEW];
 } few;
 
-/// Products of rows, own[i][k] for k ≤ i.
+/// Products of rows where there is no matrix of them.
 static void multiply(const kk_simulator *s, const kki_island *I, double own[FEW][FEW]) {
     for (int i = 0; i < I->nrow; i++) {
         for (int k = 0; k <= i; k++) {
-            own[i][k] = I->has_matrix ? s->G[i * I->stride + k] : 0;
+            own[i][k] = 0;
         }
     }
-    for (int t = 0; t < I->nv && !I->has_matrix; t++) {
+    for (int t = 0; t < I->nv; t++) {
         const double *y = s->Y + (size_t)t * (size_t)I->stride;
         for (int i = 0; i < I->nrow; i++) {
             for (int k = 0; k <= i; k++) {
@@ -46,60 +48,94 @@ static void multiply(const kk_simulator *s, const kki_island *I, double own[FEW]
             }
         }
     }
+    for (int i = 0; i < I->nrow; i++) {
+        for (int k = 0; k < i; k++) {
+            own[k][i] = own[i][k];
+        }
+    }
 }
 
-/// Rows that rest, and what the others leave for them to answer.
-static void pose(const kk_simulator *s, const kki_island *I, const double *lambda, few *x) {
-    double own[FEW][FEW];
-    int8_t is_free[FEW] = {0};
-    multiply(s, I, own);
-    for (int k = 0; k < x->n; k++) {
-        is_free[x->row[k]] = 1;
+/// What the rows that rest have to answer: g, and what those at a bound bear. @param G  products of rows, `stride` apart
+static void pose_right(const kk_simulator *s, const kki_island *I, const double *G, int stride, const double *lambda,
+                       few *x) {
+    for (int i = 0; i < x->n; i++) {
+        x->b[i] = -s->g[I->first_row + x->row[i]];
     }
+    for (int k = 0, next = 0; k < I->nrow; k++) {
+        const int rests = next < x->n && x->row[next] == k;
+        next += rests;
+        for (int i = 0; i < x->n && !rests && lambda[k] != 0; i++) {
+            x->b[i] -= G[x->row[i] * stride + k] * lambda[k];
+        }
+    }
+}
+
+static void pose_left(const kk_simulator *s, const kki_island *I, const double *G, int stride, few *x) {
     for (int i = 0; i < x->n; i++) {
         const int r = x->row[i];
-        x->b[i] = -s->g[I->first_row + r];
-        for (int k = 0; k < I->nrow && x->n < I->nrow; k++) {
-            x->b[i] -= is_free[k] ? 0 : (r > k ? own[r][k] : own[k][r]) * lambda[k];
-        }
         for (int k = 0; k <= i; k++) {
-            x->A[i][k] = own[r][x->row[k]];
+            x->A[i][k] = G[r * stride + x->row[k]];
         }
         x->A[i][i] += s->compliance[I->first_row + r];
     }
 }
 
-/// x = A⁻¹ b by Cholesky's square-root-free factor. False where A is not clearly positive.
-static int solve(few *x) {
-    double inverse[FEW];
-    for (int i = 0; i < x->n; i++) {
-        double *row = x->A[i], left = row[i];
+double kki_factor_few(int n, int stride, double *restrict A, double least) {
+    double product = 1;
+    for (int i = 0; i < n; i++) {
+        double *restrict row = A + i * stride, left = row[i];
         for (int k = 0; k < i; k++) { // D L on the way
             for (int j = 0; j < k; j++) {
-                row[k] -= row[j] * x->A[k][j];
+                row[k] -= row[j] * A[k * stride + j];
             }
         }
         for (int k = 0; k < i; k++) {
-            const double l = row[k] * inverse[k];
+            const double l = row[k] * A[k * stride + k];
             left -= row[k] * l;
             row[k] = l;
         }
-        if (!(left > 1e-9 * row[i])) {
+        if (!(left > least * row[i])) {
             return 0;
         }
-        inverse[i] = 1 / left;
+        product *= left / row[i];
+        row[i] = 1 / left;
     }
-    for (int i = 0; i < x->n; i++) {
+    return product;
+}
+
+/// b ← A⁻¹ b.
+static void solve(int n, int stride, const double *L, double *restrict b) {
+    for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) {
-            x->b[i] -= x->A[i][k] * x->b[k];
+            b[i] -= L[i * stride + k] * b[k];
         }
     }
-    for (int i = x->n - 1; i >= 0; i--) {
-        x->b[i] *= inverse[i];
-        for (int k = i + 1; k < x->n; k++) {
-            x->b[i] -= x->A[k][i] * x->b[k];
+    for (int i = n - 1; i >= 0; i--) {
+        b[i] *= L[i * stride + i];
+        for (int k = i + 1; k < n; k++) {
+            b[i] -= L[k * stride + i] * b[k];
         }
     }
+}
+
+/// b of the rows that rest, given what the others bear. False where their matrix is not clearly positive.
+static int answer(const kk_simulator *s, const kki_island *I, const double *lambda, few *x) {
+    double own[FEW][FEW];
+    const double *G = I->has_matrix ? s->G : own[0];
+    const int stride = I->has_matrix ? I->stride : FEW;
+    if (!I->has_matrix) {
+        multiply(s, I, own);
+    }
+    pose_right(s, I, G, stride, lambda, x);
+    if (I->factored == x->n && x->n > 0) { // the rigid equalities, which all rest: when dependent ones were looked for
+        solve(x->n, x->n, s->A, x->b);
+        return 1;
+    }
+    pose_left(s, I, G, stride, x);
+    if (kki_factor_few(x->n, FEW, x->A[0], CLEARLY) == 0) {
+        return 0;
+    }
+    solve(x->n, FEW, x->A[0], x->b);
     return 1;
 }
 
@@ -133,8 +169,7 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
     if (s->options.budget > 0 || !list_rows(s, I, lambda, &x)) {
         return 0;
     }
-    pose(s, I, lambda, &x);
-    if (!solve(&x)) {
+    if (!answer(s, I, lambda, &x)) {
         return 0;
     }
     for (int i = 0; i < x.n; i++) {
@@ -172,8 +207,7 @@ int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambd
             x.row[x.n++] = b;
         }
     }
-    pose(s, I, none, &x);
-    if (!solve(&x)) {
+    if (!answer(s, I, none, &x)) {
         return 0;
     }
     for (int r = 0; r < I->stride; r++) {

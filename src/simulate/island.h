@@ -83,6 +83,9 @@ void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *
                          double *bias);
 /// laws.c: whether a contact is the only one between two links that are part of robots, or the world.
 int kki_is_foot(const kk_model *m, const kk_simulator *s, int item);
+/// few.c: A = L D Lᵀ of a small matrix, [n × stride], by its lower triangle and in place, 1/D on the diagonal. Gives the product of what is left of the
+/// diagonal's elements, as shares of them; it ends with 0 where one is left with less than a share `least`.
+double kki_factor_few(int n, int stride, double *A, double least);
 /// few.c: whether the island has so few rows that its λ could be found directly; then s->lambda and s->u are that, and noted.
 int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// few.c: λ of equalities alone that takes s->g out of them, in an island without contacts. False where it has too many rows.

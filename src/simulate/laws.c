@@ -5,6 +5,8 @@
 /// dead band it is zero, so that what rests poses the same homogeneous problem in every step (contact.md, piles). A soft
 /// row with stiffness k and damping d is an implicit spring: λ = −h (k (gap + h u) + d u) is u + r λ + b = 0 with
 ///     r = 1/(h (h k + d)),   b = k gap/(h k + d).
+#include <string.h>
+
 #include "simulate/island.h"
 
 /// A loop in a plane has a row across it that no joint moves. Rounding leaves a trace of motion in it, and an impulse that
@@ -137,9 +139,6 @@ static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_const
 
 static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint *c, const kki_warm_layout *w,
                              const double *warm) {
-    for (int r = 0; r < c->nrow; r++) {
-        s->bias[c->row + r] = s->lambda[c->row + r] = s->compliance[c->row + r] = 0;
-    }
     if (c->kind == KKI_ON_CONTACT) {
         begin_contact(m, s, c);
     } else if (c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_FRICTION) {
@@ -176,10 +175,22 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
     I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING;
 }
 
-/// Blocks of all constraints with rows and contacts numbered in their island; padding of the rows is zeroed.
+/// Rows begin with zeros, and padding stays so.
+static void clear_rows(kk_simulator *s, const kki_island *I) {
+    const size_t bytes = (size_t)I->stride * sizeof(double);
+    memset(s->bias + I->first_row, 0, bytes);
+    memset(s->lambda + I->first_row, 0, bytes);
+    memset(s->compliance + I->first_row, 0, bytes);
+    for (int r = I->first_row + I->nrow; r < I->first_row + I->stride; r++) {
+        s->g[r] = s->u[r] = 0;
+    }
+}
+
+/// Blocks of all constraints with rows and contacts numbered in their island.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
     I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = I->repeats = I->has_matrix =
-        0;
+        I->factored = 0;
+    clear_rows(s, I);
     for (int i = 0; i < I->nconstraint; i++) {
         kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         begin_constraint(m, s, c, w, warm);
@@ -189,9 +200,6 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const k
             block->row += c->row - I->first_row;
             block->contact += c->block - I->first_block + (block->law == KKI_LAW_CONTACT ? 0 : b);
         }
-    }
-    for (int r = I->first_row + I->nrow; r < I->first_row + I->stride; r++) {
-        s->bias[r] = s->lambda[r] = s->compliance[r] = s->g[r] = s->u[r] = 0;
     }
 }
 
@@ -288,30 +296,21 @@ static void multiply_rows(const kk_simulator *s, const kki_island *I, const depe
 
 /// Whether rows are so different that none of them could be found to repeat others, in whatever order they are looked at. With rows of length
 /// one, all that is left of a row is at least the least eigenvalue of their products, and that is above the determinant over e, for
-/// the n − 1 others have the mean of at most n/(n − 1). The determinant is the product of the pivots in any order.
+/// the n − 1 others have the mean of at most n/(n − 1). The determinant is the product of the pivots in any order. A is a factor then.
 static int are_clearly_different(const kk_simulator *s, const kki_island *I, const dependence *x, double *restrict A) {
     const double e = 2.718281828459045;
     const int n = x->count;
-    double determinant = 1;
-    for (int i = 0; i < n && I->has_matrix; i++) {
-        const double *G = s->G + x->row[i] * I->stride;
-        double *restrict row = A + i * n, left = G[x->row[i]];
-        for (int k = 0; k < i; k++) {
-            row[k] = G[x->row[k]];
-            for (int j = 0; j < k; j++) {
-                row[k] -= row[j] * A[k * n + j];
-            }
-        }
-        for (int k = 0; k < i; k++) {
-            const double l = row[k] * A[k * n + k]; // 1/D stands on the diagonal
-            left -= row[k] * l;
-            row[k] = l;
-        }
-        determinant *= left > 0 ? left / G[x->row[i]] : 0;
-        row[i] = 1 / left;
+    if (!I->has_matrix) {
+        return 0;
     }
-    const double least = determinant / e;
-    return I->has_matrix && least * least > x->least;
+    for (int i = 0; i < n; i++) {
+        const double *G = s->G + x->row[i] * I->stride;
+        for (int k = 0; k <= i; k++) {
+            A[i * n + k] = G[x->row[k]];
+        }
+    }
+    const double least = kki_factor_few(n, n, A, 0) / e;
+    return least * least > x->least;
 }
 
 /// The listed rows' products, each row of length one.
@@ -402,7 +401,11 @@ void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, kki_isla
         return;
     }
     list_rows(m, s, I, &x);
-    if (x.count < 4 || (x.count <= FEW_DEPENDENT && are_clearly_different(s, I, &x, s->A))) {
+    if (x.count < 4) {
+        return;
+    }
+    if (x.count <= FEW_DEPENDENT && are_clearly_different(s, I, &x, s->A)) {
+        I->factored = (int8_t)x.count;
         return;
     }
     fill_products(s, I, &x, s->A);

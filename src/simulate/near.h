@@ -9,7 +9,7 @@
 typedef struct kki_group {
     int32_t node;   ///< 0: of the world
     int32_t shape;  ///< of the world's: the shape; −1 otherwise
-    int32_t root;   ///< of the node's tree; 0: of the world
+    int32_t root;   ///< of the node's tree where it floats; 0: of one that does not, or of the world
     kk_vec3 centre; ///< of a ball round them, in the node's frame
     double radius;
 } kki_group;
@@ -18,7 +18,7 @@ typedef struct kki_group {
 typedef struct kki_group_pair {
     int32_t a, b, first, count;
     int32_t has_plane; ///< one of the groups is a plane of the world
-    int32_t is_inner;  ///< both belong to one tree: what moves it as a whole parts nothing and joins nothing
+    int32_t is_inner; ///< both belong to one tree that floats: what moves it as a whole parts nothing and joins nothing
 } kki_group_pair;
 
 /// Of two groups that are near each other: the few pairs of shapes that are nearest, and how far all others are apart, as `key`. Most steps look at the

@@ -11,11 +11,12 @@ static int group_key(const kk_model *m, int shape) {
     return m->shape[shape].node ? m->shape[shape].node : m->nnode + shape;
 }
 
+/// The root of a tree that floats; 0 for others, whose root does not get far.
 static int root_of(const kk_model *m, int node) {
     while (node != 0 && m->node[node].parent != 0) {
         node = m->node[node].parent;
     }
-    return node;
+    return m->node[node].type == KKI_NODE_FREE ? node : 0;
 }
 
 /// group_of[key] for keys in use; −1 elsewhere.

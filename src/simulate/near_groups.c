@@ -98,7 +98,7 @@ static void track_group(kki_track *t, const kk_mat3 *R, kk_vec3 c, double radius
 
 /// The same as seen from the root of its tree, which itself does not move then.
 static void track_inside(const kk_simulator *s, const kki_group *g, const kk_transform *X, kk_vec3 c, kki_track *t) {
-    if (g->node != g->root) {
+    if (g->root != 0 && g->node != g->root) {
         const kk_transform root = kki_node_transform(s->data, g->root);
         const kk_mat3 R = kk_mat3_mul(kk_mat3_transpose(root.R), X->R);
         track_group(t, &R, kk_mat3_tmul_vec(root.R, kk_vec3_sub(c, root.p)), g->radius);

@@ -52,6 +52,9 @@ void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i
 
 // ---- which part of each row of Y is not zero
 
+/// Vectors of four in Y that are few.
+enum { FEW_VECTORS = 32 };
+
 /// For all degrees of freedom from this one to the root: what a row pushes on there, it feels.
 static void widen(const kk_model *m, kk_simulator *s, int dof, int first, int end) {
     if (dof < 0) {
@@ -65,11 +68,15 @@ static void widen(const kk_model *m, kk_simulator *s, int dof, int first, int en
     }
 }
 
-/// Vectors of four between a degree of freedom's first and last constraint.
+/// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS;
     for (int k = 0; k < I->nv; k++) {
-        s->span[2 * k] = I->stride / 4;
-        s->span[2 * k + 1] = 0;
+        s->span[2 * k] = all ? 0 : vectors;
+        s->span[2 * k + 1] = all ? vectors : 0;
+    }
+    if (all) {
+        return;
     }
     for (int i = 0, next; i < I->nconstraint; i = next) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]], *last = c;
@@ -162,10 +169,11 @@ static void add_wrench(const kk_model *m, climb *c, int node, const double wrenc
     while (e < c->count && c->node[e] != node) {
         e++;
     }
+    kki_quad *w = (kki_quad *)c->w[e];
     if (e == c->count) {
         c->node[e] = node;
         c->tree[e] = m->node_tree[node];
-        memset(c->w[e], 0, sizeof c->w[e]);
+        w[0] = w[1] = w[2] = w[3] = w[4] = w[5] = (kki_quad){0, 0, 0, 0};
         c->count++;
     }
     for (int k = 0; k < 6; k++) {

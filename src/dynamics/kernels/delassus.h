@@ -85,11 +85,17 @@ KKI_INLINE wrenches wrenches_load(const double w[6][4]) {
     return (wrenches){{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
 }
 
-/// Through one pivot: what it keeps is added to its row of Y.
-KKI_INLINE void climb_pivot(const pivot *k, wrenches *w, quad *Y) {
-    const vec3 Sa = k->Sa, Sl = k->Sl, Ua = k->Ua, Ul = k->Ul;
-    const quad y = ((w->n[0] * v_x(Sa) + w->n[1] * v_y(Sa)) + w->n[2] * v_z(Sa)) +
-                   ((w->f[0] * v_x(Sl) + w->f[1] * v_y(Sl)) + w->f[2] * v_z(Sl));
+/// Four vectors along an axis.
+KKI_INLINE quad along(const quad a[3], vec3 axis) {
+    return (a[0] * v_x(axis) + a[1] * v_y(axis)) + a[2] * v_z(axis);
+}
+
+/// Through one pivot: what it keeps is added to its row of Y. `turns` and `slides` say which halves of S are not zero and are constants at every call.
+KKI_INLINE void climb_pivot(const pivot *k, int turns, int slides, wrenches *w, quad *Y) {
+    const vec3 Ua = k->Ua, Ul = k->Ul;
+    const quad y = turns && slides ? along(w->n, k->Sa) + along(w->f, k->Sl)
+                   : turns         ? along(w->n, k->Sa)
+                                   : along(w->f, k->Sl);
     const quad t = y * k->inverse_D;
     *Y = *Y + y * k->e;
     w->n[0] = w->n[0] - t * v_x(Ua);
@@ -100,9 +106,22 @@ KKI_INLINE void climb_pivot(const pivot *k, wrenches *w, quad *Y) {
     w->f[2] = w->f[2] - t * v_z(Ul);
 }
 
-/// Four vectors along an axis.
-KKI_INLINE quad along(const quad a[3], vec3 axis) {
-    return (a[0] * v_x(axis) + a[1] * v_y(axis)) + a[2] * v_z(axis);
+/// Through those of a joint. @param Y  row of its first
+KKI_INLINE void climb_joint(const knode *b, const pivot *k, wrenches *w, double *Y, size_t stride) {
+    if (b->type == KKI_NODE_HINGE) {
+        climb_pivot(k, 1, 0, w, (quad *)Y);
+    } else if (b->type == KKI_NODE_SLIDE) {
+        climb_pivot(k, 0, 1, w, (quad *)Y);
+    } else if (b->type == KKI_NODE_SCREW) {
+        climb_pivot(k, 1, 1, w, (quad *)Y);
+    } else {
+        for (size_t j = b->type == KKI_NODE_FREE ? 6 : 3; j-- > 3;) {
+            climb_pivot(k + j, 0, 1, w, (quad *)(Y + j * stride));
+        }
+        for (size_t j = 3; j-- > 0;) {
+            climb_pivot(k + j, 1, 0, w, (quad *)(Y + j * stride));
+        }
+    }
 }
 
 /// Through all six pivots of a body on its own, in its own axes: what each takes from the moments behind it is all that there is to pass on.
@@ -130,8 +149,9 @@ KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
         climb_central(b, (const pivot *)S->pivot + first, w, Y + (first - base) * stride, stride);
         return 0;
     }
-    for (size_t k = first + (size_t)m->node_nv[i]; k-- > first;) {
-        climb_pivot((const pivot *)S->pivot + k, w, (quad *)(Y + (k - base) * stride));
+    climb_joint(b, (const pivot *)S->pivot + first, w, Y + (first - base) * stride, stride);
+    if (!b->has_arm) {
+        return b->parent;
     }
     const quad x = w->f[0], y = w->f[1], z = w->f[2];
     w->n[0] = w->n[0] + (z * v_y(r) - y * v_z(r));

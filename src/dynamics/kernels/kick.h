@@ -241,12 +241,30 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
     }
 }
 
-/// One axis of Δv, and what it adds to its node's motion.
-KKI_INLINE double kick_axis(const pivot *k, double dy, vec3 *w, vec3 *u) {
+/// One axis of Δv, and what it adds to its node's motion. `turns` and `slides` are constants at every call.
+KKI_INLINE double kick_axis(const pivot *k, int turns, int slides, double dy, vec3 *w, vec3 *u) {
     const double x = dy * k->e - (v_dot(k->Ua, *w) + v_dot(k->Ul, *u)) * k->inverse_D;
-    *w = v_add(*w, v_scale(k->Sa, x));
-    *u = v_add(*u, v_scale(k->Sl, x));
+    *w = turns ? v_add(*w, v_scale(k->Sa, x)) : *w;
+    *u = slides ? v_add(*u, v_scale(k->Sl, x)) : *u;
     return x;
+}
+
+/// Those of a joint, with V of its node before and behind it.
+KKI_INLINE void kick_joint(const knode *b, const pivot *k, const double *dy, double *dv, vec3 *w, vec3 *u) {
+    if (b->type == KKI_NODE_HINGE) {
+        dv[0] = kick_axis(k, 1, 0, dy[0], w, u);
+    } else if (b->type == KKI_NODE_SLIDE) {
+        dv[0] = kick_axis(k, 0, 1, dy[0], w, u);
+    } else if (b->type == KKI_NODE_SCREW) {
+        dv[0] = kick_axis(k, 1, 1, dy[0], w, u);
+    } else {
+        for (int j = 0; j < 3; j++) {
+            dv[j] = kick_axis(&k[j], 1, 0, dy[j], w, u);
+        }
+        for (int j = 3; j < (b->type == KKI_NODE_FREE ? 6 : 3); j++) {
+            dv[j] = kick_axis(&k[j], 0, 1, dy[j], w, u);
+        }
+    }
 }
 
 /// Δv of a central body. U's components in its own axes are those of kick_central.
@@ -275,11 +293,11 @@ KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *d
             continue;
         }
         vec3 w = P->al, u = b->has_arm ? v_add(P->a, v_cross(P->al, pose[i].r)) : P->a;
-        for (int j = 0; j < m->node_nv[i]; j++) {
-            dv[k + (size_t)j] = kick_axis(&axis[j], dy[k + (size_t)j], &w, &u);
+        kick_joint(b, axis, dy + k, dv + k, &w, &u);
+        if (!b->is_leaf) {
+            body[i].al = w;
+            body[i].a = u;
         }
-        body[i].al = w;
-        body[i].a = u;
     }
 }
 
