@@ -92,6 +92,36 @@ BODY void motion_body(const kki_sparse_problem *p, const double *lambda, double 
     }
 }
 
+/// x += |Y| f, as rows_push.
+BODY void rows_sizes(const quad *Y, int w, int count, const double *f, quad *x) {
+    const mask magnitude = (mask){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    for (int k = 0; k < w; k++) {
+        quad sum = x[k];
+        for (int r = 0; r < count; r++) {
+            sum += f[r] * (quad)((mask)Y[r * w + k] & magnitude);
+        }
+        x[k] = sum;
+    }
+}
+
+BODY void sizes_body(const kki_sparse_problem *p, const double *size, int first, int end, double *z, double *terms) {
+    for (int i = 0; i < 2 * p->ntie; i++) {
+        const kki_tie *t = &p->tie[i >> 1];
+        const int body = t->body[i & 1], at = body < 0 ? -1 : p->first[body];
+        if (at < first || at >= end) {
+            continue;
+        }
+        const int w = (p->first[body + 1] - at) / 4;
+        const quad *Y = (const quad *)(p->Y + t->side[i & 1]);
+        if (w == 2 && t->nrow == 3) {
+            rows_sizes(Y, 2, 3, size + t->row, (quad *)(z + at));
+        } else {
+            rows_sizes(Y, w, t->nrow, size + t->row, (quad *)(z + at));
+        }
+        terms[at] += t->nrow;
+    }
+}
+
 BODY void combine_body(const double *T, const double *w, size_t stride, int rows, double *Y) {
     const quad *t = (const quad *)T;
     for (int r = 0; r < rows; r++, w += stride) {
@@ -589,6 +619,10 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
     attribute static void motion_##suffix(const kki_sparse_problem *p, const double *l, double *z) {               \
         motion_body(p, l, z);                                                                                      \
     }                                                                                                              \
+    attribute static void sizes_##suffix(const kki_sparse_problem *p, const double *size, int first, int end,      \
+                                         double *z, double *terms) {                                               \
+        sizes_body(p, size, first, end, z, terms);                                                                 \
+    }                                                                                                              \
     attribute static void sweep_##suffix(const kki_sparse_system *s, double *lambda, double *z) {                  \
         sweep_body(s, lambda, z);                                                                                  \
     }                                                                                                              \
@@ -617,6 +651,7 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
     static const kki_sparse_kernels table_##suffix = {                                                             \
         .velocity = velocity_##suffix,                                                                             \
         .motion = motion_##suffix,                                                                                 \
+        .sizes = sizes_##suffix,                                                                                   \
         .combine = combine_##suffix,                                                                               \
         .sweep_listed = sweep_listed_##suffix,                                                                     \
         .sweep = sweep_##suffix,                                                                                   \
