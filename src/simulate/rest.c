@@ -96,9 +96,10 @@ static int is_rounding(const double *y, const double *bound, int first, int end)
 
 /// Coordinates of the tree, or the one of a few, that moves fastest.
 static void find_fastest(const kk_simulator *s, const kki_island *I, const double *y_end, int *first, int *end) {
+    const double most = kki_largest(I->nv, y_end);
     int fastest = 0;
-    for (int k = 1; k < I->nv; k++) {
-        fastest = __builtin_fabs(y_end[k]) > __builtin_fabs(y_end[fastest]) ? k : fastest;
+    while (fastest + 1 < I->nv && __builtin_fabs(y_end[fastest]) < most) {
+        fastest++;
     }
     *first = fastest;
     *end = fastest + 1;
