@@ -94,6 +94,7 @@ typedef struct kki_sparse_kernels {
     void (*motion)(const kki_sparse_problem *p, const double *lambda, double *z);
     /// z += |Y| size, and terms of each body's first coordinate += rows, of bodies whose coordinates begin in first … end − 1.
     void (*sizes)(const kki_sparse_problem *p, const double *size, int first, int end, double *z, double *terms);
+    /// Rows of a lone body: each is T w, T [6 × 8] by columns, its wrenches w [6] `stride` doubles apart. @param Y [rows × 8]
     void (*combine)(const double *T, const double *w, size_t stride, int rows, double *Y);
     /// One pass over all blocks in order; z follows λ, u is not kept.
     void (*sweep)(const kki_sparse_system *s, double *lambda, double *z);

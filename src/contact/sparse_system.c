@@ -136,11 +136,6 @@ void kki_sparse_motion(const kki_sparse_problem *p, const kki_sparse_work *work,
     work->kernels->motion(p, lambda, z);
 }
 
-void kki_sparse_combine(const kki_sparse_work *work, const double *T, const double *w, size_t stride, int rows,
-                        double *Y) {
-    work->kernels->combine(T, w, stride, rows, Y);
-}
-
 /// Σ over the body's velocities of two rows of a tie.
 static double row_product(const kki_sparse_problem *p, const kki_tie *t, int i, int j) {
     double sum = 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "contact/sparse_scratch.h"
 #include "simulate/island.h"
 
 static int tree_of(const kk_model *m, int dof) {
@@ -59,17 +60,18 @@ static int build_lone(const kk_model *m, kk_simulator *s, const kki_constraint *
     if ((i > 0 && !is_lone(m, i)) || (j > 0 && !is_lone(m, j)) || i == j) {
         return 0;
     }
-    for (int n = 0; n < k->nparts; n++) {
+    for (int n = 0; n < k->nparts && k->kind != KKI_ON_CONTACT; n++) { // a contact's are all between the same two
         if (p[n].i != i || p[n].j != j || p[n].row != n) {
             return 0;
         }
     }
+    const kki_sparse_kernels *kernels = s->wide.solver.kernels;
     for (int side = 0; side < 2; side++) {
         const int node = side ? j : i;
         if (node > 0) {
             const int body = s->wide.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
-            kki_sparse_combine(&s->wide.solver, s->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi,
-                               sizeof *p / sizeof(double), k->nparts, s->wide.Y + t->side[at]);
+            kernels->combine(s->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi, sizeof *p / sizeof(double),
+                             k->nparts, s->wide.Y + t->side[at]);
         }
     }
     return 1;
