@@ -35,20 +35,20 @@ static int is_lone(const kk_model *m, int node) {
 
 /// T [6 × 8]: column by column the answer to a unit of each wrench component.
 static void answer_units(const kk_model *m, kk_simulator *s, int tree, double *T) {
-    static const _Alignas(32) double none[6][4] = {{0}};
+    // constants: written here and read as vectors at once, they would be waited for
+    static const _Alignas(32) double none[6][4] = {{0}}, unit[2][6][4] = {{{1}, {0, 1}, {0, 0, 1}, {0}, {0}, {0}},
+                                                                          {{0}, {0}, {0}, {1}, {0, 1}, {0, 0, 1}}};
     const int node = m->dof_node[m->tree_first_dof[tree]];
-    memset(T, 0, 48 * sizeof *T);
     for (int half = 0; half < 2; half++) {
-        _Alignas(32) double unit[6][4] = {{0}}, out[6][4] = {{0}};
+        _Alignas(32) double out[6][4] = {{0}};
+        s->data->kernels->delassus_climb(m, &s->data->scratch, node, unit[half], 0, none, m->tree_first_dof[tree],
+                                         &out[0][0], 4);
         for (int lane = 0; lane < 3; lane++) {
-            unit[3 * half + lane][lane] = 1;
-        }
-        s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])unit, 0, none,
-                                         m->tree_first_dof[tree], &out[0][0], 4);
-        for (int lane = 0; lane < 3; lane++) {
+            double *column = T + 8 * (3 * half + lane);
             for (int k = 0; k < 6; k++) {
-                T[8 * (3 * half + lane) + k] = out[k][lane];
+                column[k] = out[k][lane];
             }
+            column[6] = column[7] = 0;
         }
     }
 }
