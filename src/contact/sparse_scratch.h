@@ -113,7 +113,7 @@ typedef struct kki_sparse_kernels {
     void (*certify)(const kki_sparse_problem *p, const double *lambda, double *z, double *u, kki_certificate *c);
 } kki_sparse_kernels;
 
-/// index 0: baseline; 1: AVX2, NULL where build or CPU has none.
+/// index 0: baseline; 1: AVX2; 2: AVX-512; NULL where build or CPU has none.
 const kki_sparse_kernels *kki_sparse_kernels_at(int index);
 const kki_sparse_kernels *kki_sparse_kernels_best(void);
 
