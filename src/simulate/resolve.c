@@ -18,8 +18,9 @@ static const double SLIPPING = 1e-8;
 static const double ALMOST = 0.99;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
-/// Rounds in which friction is kept from doing work on what turns.
-enum { MOST_PUMPING = 4 };
+/// Rounds in which friction is kept from doing work on what turns, and where few digits are asked for: one round in which all of it is taken over
+/// leaves as little energy behind as four that close in on it.
+enum { MOST_PUMPING = 4, FEW_PUMPING = 1 };
 /// Residual of a warm start, in tolerances, that what has many rows is left with: a hundred planks, or a robot on its feet, stir more digits
 /// than one box.
 static const double REST_OF_MANY = 5e-3;
@@ -516,8 +517,9 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     }
     problem->before = NULL;
     // what factors have run out for stays as it is
-    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && !has_run_out(s) &&
-                        kki_stop_pumping(m, s, I, round == MOST_PUMPING);
+    const int rounds = s->options.tolerance >= KKI_WIDE_LOOSE ? FEW_PUMPING : MOST_PUMPING;
+    for (int round = 1; round <= rounds && status == KK_OK && !has_run_out(s) &&
+                        kki_stop_pumping(m, s, I, round == rounds);
          round++) {
         proved = 0;
         status = solve(m, s, I, problem, error);
