@@ -134,6 +134,8 @@ void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernel
 double kki_sparse_residual(const kki_sparse_system *s, const double *lambda, const double *u);
 /// z, u and residual of it->lambda.
 void kki_sparse_judge(const kki_sparse_system *s, kki_sparse_iterate *it);
+/// u and residual alone, where z has followed λ.
+void kki_sparse_judge_motion(const kki_sparse_system *s, kki_sparse_iterate *it);
 /// Rounding errors of u at this λ: no method gets lower. @param z [width] scratch
 double kki_sparse_rounding(const kki_sparse_system *s, const kki_sparse_iterate *it, double *z);
 void kki_sparse_copy(const kki_sparse_system *s, const kki_sparse_iterate *from, kki_sparse_iterate *to);
