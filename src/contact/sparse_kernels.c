@@ -695,13 +695,42 @@ BODY void forward(const kki_sparse_factor *f, const int *start, int k, int form)
     }
 }
 
-BODY void backward(const kki_sparse_factor *f, const int *start, int k, int all_six) {
+/// Column e of a block times x, before the sum over lanes.
+BODY quad column_product(const quad *U, int e, const quad *x) {
+    return U[2 * e] * x[0] + U[2 * e + 1] * x[1];
+}
+
+/// `backward` of a lone body among lone bodies: four sums over lanes side by side, each in the order of sum4.
+BODY void backward_six(const kki_sparse_factor *f, const int *start, int k) {
     const kki_sparse_pattern *s = f->pattern;
-    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4;
+    quad *y = (quad *)(f->x + start[k]), t0 = y[0], t1 = y[1], c[4];
+    for (int q = s->column[k]; q < s->column[k + 1]; q++) {
+        const quad *x = (const quad *)(f->x + start[s->row[q]]), *U = (const quad *)f->U + 2 * s->at[q];
+        transpose(column_product(U, 0, x), column_product(U, 1, x), column_product(U, 2, x), column_product(U, 3, x),
+                  c);
+        t0 -= (c[0] + c[2]) + (c[1] + c[3]);
+        transpose(column_product(U, 4, x), column_product(U, 5, x), spread(0), spread(0), c);
+        t1 -= (c[0] + c[2]) + (c[1] + c[3]);
+    }
+    const quad *inverse = (const quad *)f->inverse + 2 * s->own[k];
+    for (int i = 0; i < 2; i++) {
+        quad sum = {0, 0, 0, 0};
+        for (int e = 0; e < 4; e++) {
+            sum += t0[e] * inverse[2 * e + i];
+        }
+        sum += t1[0] * inverse[8 + i];
+        sum += t1[1] * inverse[10 + i];
+        y[i] = sum;
+    }
+}
+
+BODY void backward(const kki_sparse_factor *f, const int *start, int k) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int m = s->nv[k], wk = s->width[k] / 4;
     double *y = f->x + start[k], *t = f->spare;
     memcpy(t, y, sizeof(double) * (size_t)(4 * wk));
     for (int q = s->column[k]; q < s->column[k + 1]; q++) {
-        const int i = s->row[q], w = all_six ? 2 : s->width[i] / 4;
+        const int i = s->row[q], w = s->width[i] / 4;
         const quad *x = (const quad *)(f->x + start[i]), *U = (const quad *)f->U + 2 * s->at[q];
         for (int e = 0; e < m; e++) {
             quad sum = U[e * w] * x[0];
@@ -740,9 +769,9 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     }
     for (int k = n - 1; k >= 0; k--) {
         if (six) {
-            backward(f, start, k, 1);
+            backward_six(f, start, k);
         } else {
-            backward(f, start, k, 0);
+            backward(f, start, k);
         }
         memcpy(x + p->first[s->order[k]], f->x + start[k], sizeof(double) * (size_t)s->width[k]);
     }
