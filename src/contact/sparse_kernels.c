@@ -15,8 +15,8 @@
 #include "dynamics/kernels/choose.h"
 
 /// A lone body's padded column, for processors that have such registers. Number by number the same operations in the same order.
-typedef double oct __attribute__((vector_size(64), may_alias));
-typedef int64_t oct_mask __attribute__((vector_size(64), may_alias));
+typedef double oct __attribute__((vector_size(64), aligned(32), may_alias));
+typedef int64_t oct_mask __attribute__((vector_size(64), aligned(32), may_alias));
 
 /// Loops of constant length over arrays that are to be registers.
 #define KKI_UNROLL _Pragma("GCC unroll 8")
@@ -130,7 +130,18 @@ BODY void rows_sizes(const quad *Y, int w, int count, const double *f, quad *x) 
     }
 }
 
-BODY void sizes_body(const kki_sparse_problem *p, const double *size, int first, int end, double *z, double *terms) {
+/// The same of three rows of a lone body.
+BODY void rows_sizes_oct(const oct *Y, const double *f, oct *x) {
+    const oct_mask magnitude = ~(oct_mask){0} ^ ((oct_mask){1, 1, 1, 1, 1, 1, 1, 1} << 63);
+    oct sum = *x;
+    for (int r = 0; r < 3; r++) {
+        sum += f[r] * (oct)((oct_mask)Y[r] & magnitude);
+    }
+    *x = sum;
+}
+
+BODY void sizes_body(const kki_sparse_problem *p, const double *size, int first, int end, double *z, double *terms,
+                     int form) {
     for (int i = 0; i < 2 * p->ntie; i++) {
         const kki_tie *t = &p->tie[i >> 1];
         const int body = t->body[i & 1], at = body < 0 ? -1 : p->first[body];
@@ -139,7 +150,9 @@ BODY void sizes_body(const kki_sparse_problem *p, const double *size, int first,
         }
         const int w = (p->first[body + 1] - at) / 4;
         const quad *Y = (const quad *)(p->Y + t->side[i & 1]);
-        if (w == 2 && t->nrow == 3) {
+        if (form == ONE_OCT && w == 2 && t->nrow == 3) {
+            rows_sizes_oct((const oct *)Y, size + t->row, (oct *)(z + at));
+        } else if (w == 2 && t->nrow == 3) {
             rows_sizes(Y, 2, 3, size + t->row, (quad *)(z + at));
         } else {
             rows_sizes(Y, w, t->nrow, size + t->row, (quad *)(z + at));
@@ -148,7 +161,24 @@ BODY void sizes_body(const kki_sparse_problem *p, const double *size, int first,
     }
 }
 
-BODY void combine_body(const double *T, const double *w, size_t stride, int rows, double *Y) {
+BODY void combine_oct(const oct *T, const double *w, size_t stride, int rows, oct *Y) {
+    const oct t0 = T[0], t1 = T[1], t2 = T[2], t3 = T[3], t4 = T[4], t5 = T[5];
+    for (int r = 0; r < rows; r++, w += stride) {
+        oct sum = w[0] * t0;
+        sum += w[1] * t1;
+        sum += w[2] * t2;
+        sum += w[3] * t3;
+        sum += w[4] * t4;
+        sum += w[5] * t5;
+        Y[r] = sum;
+    }
+}
+
+BODY void combine_body(const double *T, const double *w, size_t stride, int rows, double *Y, int form) {
+    if (form == ONE_OCT) {
+        combine_oct((const oct *)T, w, stride, rows, (oct *)Y);
+        return;
+    }
     const quad *t = (const quad *)T;
     for (int r = 0; r < rows; r++, w += stride) {
         quad a = w[0] * t[0], b = w[0] * t[1];
@@ -847,7 +877,7 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
     }                                                                                                              \
     attribute static void sizes_##suffix(const kki_sparse_problem *p, const double *size, int first, int end,      \
                                          double *z, double *terms) {                                               \
-        sizes_body(p, size, first, end, z, terms);                                                                 \
+        sizes_body(p, size, first, end, z, terms, form);                                                           \
     }                                                                                                              \
     attribute static void sweep_##suffix(const kki_sparse_system *s, double *lambda, double *z) {                  \
         sweep_body(s, lambda, z);                                                                                  \
@@ -866,7 +896,7 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
         solve_body(p, f, x, form);                                                                                 \
     }                                                                                                              \
     attribute static void combine_##suffix(const double *T, const double *w, size_t stride, int rows, double *Y) { \
-        combine_body(T, w, stride, rows, Y);                                                                       \
+        combine_body(T, w, stride, rows, Y, form);                                                                 \
     }                                                                                                              \
     attribute static void dots_##suffix(int n, int count, double *const *rows, const double *x, double *out) {     \
         dots_body(n, count, rows, x, out);                                                                         \

@@ -367,6 +367,30 @@ KK_TEST(sparse_sizes_are_those_of_loops) {
     case_free(c);
 }
 
+KK_TEST(sparse_rows_combine_alike) {
+    _Alignas(64) double T[48] = {0}, first[24], Y[24];
+    double w[3 * 14];
+    kk_random r = {13, 9, 0};
+    for (int i = 0; i < 48; i++) {
+        T[i] = i % 8 < 6 ? kk_random_next_normal(&r) : 0;
+    }
+    for (int i = 0; i < 3 * 14; i++) {
+        w[i] = kk_random_next_normal(&r);
+    }
+    for (int k = 0; k < 3; k++) {
+        const kki_sparse_kernels *kernels = kki_sparse_kernels_at(k);
+        if (kernels) {
+            kernels->combine(T, w, 14, 3, k == 0 ? first : Y);
+            KK_CHECK_BYTES(k == 0 ? first : Y, first, sizeof first);
+        }
+    }
+    double expected = 0;
+    for (int c = 0; c < 6; c++) {
+        expected += T[8 * c + 5] * w[2 * 14 + c];
+    }
+    KK_CHECK_NEAR(first[8 * 2 + 5], expected, 1e-13);
+}
+
 // all instruction sets give the same bits
 KK_TEST(sparse_kernels_agree) {
     contact_case *c = case_create();
