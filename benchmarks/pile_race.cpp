@@ -1,6 +1,6 @@
 /// Piles beside the peers: a hundred mixed bodies and 216 spheres in a bin.
 ///
-///   pile_race [--scene NAME] [--repeats N] [--settle SECONDS] [--work FOLDER] [--json FILE] [--stages] [--strict]
+///   pile_race [--scene NAME] [--repeats N] [--settle SECONDS] [--work FOLDER] [--json FILE] [--seed N] [--stages] [--strict]
 ///
 /// Settled: ours certified to 1e-6 beside each solver of MuJoCo, the fastest counts. Falling: the same with at most 60 factors an island (max_newton); what they
 /// leave above 1e-6 is taken as it is, and every such step is named.
@@ -28,6 +28,7 @@ constexpr int most_factors = 60; // of an island of a falling pile
 struct options {
     std::string only, work = ".", json;
     int repeats = 5;
+    unsigned seed = 1; ///< of the places that bodies fall from
     double settle = 6;
     bool strict = false, stages = false;
 };
@@ -192,11 +193,13 @@ options read_options(int argc, char **argv) {
             o.settle = std::atof(value.c_str());
         } else if (key == "--work") {
             o.work = value;
+        } else if (key == "--seed" && std::atoi(value.c_str()) > 0) {
+            o.seed = static_cast<unsigned>(std::atoi(value.c_str()));
         } else if (key == "--json") {
             o.json = value;
         } else {
             std::fprintf(stderr, "usage: pile_race [--scene NAME] [--repeats N] [--settle SECONDS] [--work FOLDER] "
-                                 "[--json FILE] [--stages] [--strict]\n");
+                                 "[--json FILE] [--seed N] [--stages] [--strict]\n");
             std::exit(2);
         }
     }
@@ -220,7 +223,7 @@ bool write_json(const std::string &path, const std::vector<verdict> &results) {
 
 int main(int argc, char **argv) {
     const options o = read_options(argc, argv);
-    const heap heaps[] = {{"pile100", pile100(), 1}, {"bin216", bin216(), 0.8}};
+    const heap heaps[] = {{"pile100", pile100(o.seed), 1}, {"bin216", bin216(o.seed), 0.8}};
     std::vector<verdict> results;
     try {
         for (const heap &h : heaps) {

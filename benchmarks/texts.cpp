@@ -200,13 +200,12 @@ double jitter(unsigned &seed) {
 
 } // namespace
 
-peers::bricks pile100() {
+peers::bricks pile100(unsigned seed) {
     using peers::solid;
     static const solid shapes[] = {{solid::sphere, {0.08, 0, 0}, {}, {}, 2.1},
                                    {solid::box, {0.07, 0.06, 0.05}, {}, {}, 1.7},
                                    {solid::capsule, {0.05, 0.06, 0}, {}, {}, 1.5}};
     peers::bricks s = bin(0.5, 0.6);
-    unsigned seed = 1;
     for (int i = 0; i < 100; i++) {
         solid one = shapes[i % 3];
         one.centre = {0.24 * (i / 4 % 4 - 1.5), 0.24 * (i % 4 - 1.5), 0.15 + 0.25 * (i / 16)};
@@ -221,9 +220,9 @@ peers::bricks pile100() {
     return s;
 }
 
-peers::bricks bin216() {
+peers::bricks bin216(unsigned seed) {
     peers::bricks s = bin(0.75, 0.5);
-    unsigned seed = 2;
+    seed++; // the first was made with 2
     for (int i = 0; i < 216; i++) {
         const double u = jitter(seed), v = jitter(seed);
         s.heap.push_back(

@@ -21,9 +21,9 @@ peers::bricks hinge_chain(int n);
 std::string mjcf_of(const peers::bricks &scene);
 
 /// A hundred boxes, spheres and capsules that fall into a bin, turned every way.
-peers::bricks pile100();
+peers::bricks pile100(unsigned seed = 1);
 /// 216 spheres that fall into a bin.
-peers::bricks bin216();
+peers::bricks bin216(unsigned seed = 1);
 
 /// What the humanoid touches the floor with.
 struct soles {

@@ -167,6 +167,14 @@ BODY double distance_to_set(const kki_block *block, double normal, const double 
     }
 }
 
+/// A block's residual, squared.
+BODY void note_residual(int b, double r2, kki_certificate *c) {
+    if (c->worst < 0 || (!(r2 <= c->residual) && c->residual == c->residual)) { // a NaN stays
+        c->residual = r2;
+        c->worst = b;
+    }
+}
+
 /// One block: its share of the certificate; of the residual, its square. @param scale  the largest of its diagonal
 BODY void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u, kki_certificate *c) {
     const kki_block *block = &p->block[b];
@@ -174,10 +182,7 @@ BODY void judge(const kki_problem *p, int b, double scale, const double *lambda,
     double x[3] = {0};
     centred(block, lambda, x);
     const double r2 = kki_map_squared(block, scale, normal, x, ub);
-    if (c->worst < 0 || (!(r2 <= c->residual) && c->residual == c->residual)) { // a NaN stays
-        c->residual = r2;
-        c->worst = b;
-    }
+    note_residual(b, r2, c);
     c->cone = larger(c->cone, scale * distance_to_set(block, normal, x));
     if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
         c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
@@ -206,12 +211,17 @@ enum { CHUNK = KKI_BODY_PAD };
 static const double WELL_INSIDE = 0.98;
 
 /// Σ a b over padded bodies, lane by lane.
-BODY double row_product(const double *a, const double *b, int width) {
+BODY quad row_products(const double *a, const double *b, int width) {
     quad sum = {0, 0, 0, 0};
     for (int k = 0; k < width; k += CHUNK) {
         const quad *x = (const quad *)(a + k), *y = (const quad *)(b + k);
         sum += x[0] * y[0] + x[1] * y[1];
     }
+    return sum;
+}
+
+BODY double row_product(const double *a, const double *b, int width) {
+    const quad sum = row_products(a, b, width);
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
@@ -219,23 +229,38 @@ BODY int width_of(const kki_sparse_problem *p, int body) {
     return p->first[body + 1] - p->first[body];
 }
 
+/// Whether a tie is a contact's three rows on lone bodies, as almost all are: their sizes are constants to the compiler.
+BODY bool is_plain(const kki_sparse_problem *p, const kki_tie *t) {
+    return t->nrow == 3 && t->nblock == 1 && width_of(p, t->body[0]) == CHUNK &&
+           (t->body[1] < 0 || width_of(p, t->body[1]) == CHUNK);
+}
+
+/// z += Y f of `rows` rows and one body.
+BODY void add_motion(const double *Y, const double *f, int rows, int width, double *restrict z) {
+    for (int k = 0; k < width; k += CHUNK) {
+        quad *x = (quad *)(z + k), x0 = x[0], x1 = x[1];
+        for (int r = 0; r < rows; r++) {
+            const quad *y = (const quad *)(Y + r * width + k);
+            x0 += f[r] * y[0];
+            x1 += f[r] * y[1];
+        }
+        x[0] = x0;
+        x[1] = x1;
+    }
+}
+
 /// z = Y λ.
 BODY void sparse_motion(const kki_sparse_problem *p, const double *lambda, double *restrict z) {
     memset(z, 0, sizeof *z * (size_t)p->first[p->nbody]);
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
+        const bool plain = is_plain(p, t);
         for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
-            const int w = width_of(p, t->body[side]);
-            const double *Y = p->Y + t->side[side], *f = lambda + t->row;
-            for (int k = 0; k < w; k += CHUNK) {
-                quad *x = (quad *)(z + p->first[t->body[side]] + k), x0 = x[0], x1 = x[1];
-                for (int r = 0; r < t->nrow; r++) {
-                    const quad *y = (const quad *)(Y + r * w + k);
-                    x0 += f[r] * y[0];
-                    x1 += f[r] * y[1];
-                }
-                x[0] = x0;
-                x[1] = x1;
+            double *x = z + p->first[t->body[side]];
+            if (plain) {
+                add_motion(p->Y + t->side[side], lambda + t->row, 3, CHUNK, x);
+            } else {
+                add_motion(p->Y + t->side[side], lambda + t->row, t->nrow, width_of(p, t->body[side]), x);
             }
         }
     }
@@ -255,11 +280,28 @@ BODY void sparse_rows(const kki_sparse_problem *p, const kki_tie *t, const doubl
     }
 }
 
-/// Diagonal of G and compliance.
-BODY double sparse_diagonal(const kki_sparse_problem *p, const kki_tie *t, int r) {
+/// The same of a plain one: the sums over lanes of its three rows are taken side by side, in the order of row_product.
+BODY void plain_rows(const kki_sparse_problem *p, const kki_tie *t, const double *lambda, const double *z, double *u) {
+    const int row = t->row;
+    for (int r = row; r < row + 3; r++) {
+        u[r] = p->rows.g[r] + compliance(&p->rows, r) * lambda[r];
+    }
+    for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+        const double *Y = p->Y + t->side[side], *x = z + p->first[t->body[side]];
+        const quad a = row_products(Y, x, CHUNK), b = row_products(Y + CHUNK, x, CHUNK);
+        const quad c = row_products(Y + 2 * CHUNK, x, CHUNK);
+        const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+        u[row] += ab[0] + ab[2];
+        u[row + 1] += ab[1] + ab[3];
+        u[row + 2] += (c[0] + c[1]) + (c[2] + c[3]);
+    }
+}
+
+/// Diagonal of G and compliance. @param width  of both bodies; 0: whatever it is
+BODY double sparse_diagonal(const kki_sparse_problem *p, const kki_tie *t, int r, int width) {
     double own = compliance(&p->rows, t->row + r);
     for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
-        const int w = width_of(p, t->body[side]);
+        const int w = width > 0 ? width : width_of(p, t->body[side]);
         const double *y = p->Y + t->side[side] + r * w;
         own += row_product(y, y, w);
     }
@@ -267,26 +309,38 @@ BODY double sparse_diagonal(const kki_sparse_problem *p, const kki_tie *t, int r
 }
 
 /// Whether a contact's residual is the same for this scale and all larger ones: λ and s λ − ũ both lie well inside the cone, and with them
-/// every S λ − ũ = (S − s) λ + (s λ − ũ), S ≥ s. The residual is |ũ| then.
-BODY bool holds_inside(const kki_block *block, double scale, const double *lambda, const double *u) {
-    const double mu = block->friction, *l = lambda + block->row, *v = u + block->row;
-    const double n = scale * l[0] - (v[0] + mu * kki_norm2(v[1], v[2])), rim = mu * l[0], bound = mu * n;
+/// every S λ − ũ = (S − s) λ + (s λ − ũ), S ≥ s. The residual is |ũ| then. @param shifted  ũn
+BODY bool holds_inside(const kki_block *block, double scale, const double *l, const double *v, double shifted) {
+    const double mu = block->friction, n = scale * l[0] - shifted, rim = mu * l[0], bound = mu * n;
     const double x = scale * l[1] - v[1], y = scale * l[2] - v[2];
     return block->law == KKI_LAW_CONTACT && block->adhesion == 0 && scale > 0 && l[0] > 0 && n > 0 &&
            l[1] * l[1] + l[2] * l[2] <= WELL_INSIDE * (rim * rim) && x * x + y * y <= WELL_INSIDE * (bound * bound);
 }
 
-/// The largest of the block's diagonal, or as much of it as decides.
-BODY double sparse_scale(const kki_sparse_problem *p, const kki_tie *t, const kki_block *block, const double *lambda,
-                         const double *u) {
-    double scale = sparse_diagonal(p, t, block->row - t->row);
-    if (!holds_inside(block, scale, lambda, u)) {
-        scale = larger(0, scale);
-        for (int r = block->row + 1; r < block->row + kki_law_rows(block->law); r++) {
-            scale = larger(scale, sparse_diagonal(p, t, r - t->row));
+/// What `judge` says of a contact that holds inside: neither λ nor its residual leave the cone, and slip is never above the residual.
+BODY void judge_inside(int b, const double *l, const double *v, double shifted, kki_certificate *c) {
+    note_residual(b, shifted * shifted + v[1] * v[1] + v[2] * v[2], c);
+    c->signorini = larger(c->signorini, ABS(l[0] * v[0]));
+}
+
+/// One block; its scale is the largest of the block's diagonal, or as much of it as decides.
+BODY void sparse_judge(const kki_sparse_problem *p, const kki_tie *t, int b, int width, const double *lambda,
+                       const double *u, kki_certificate *c) {
+    const kki_block *block = &p->rows.block[b];
+    double scale = sparse_diagonal(p, t, block->row - t->row, width);
+    if (block->law == KKI_LAW_CONTACT) {
+        const double *l = lambda + block->row, *v = u + block->row;
+        const double shifted = v[0] + block->friction * kki_norm2(v[1], v[2]);
+        if (holds_inside(block, scale, l, v, shifted)) {
+            judge_inside(b, l, v, shifted, c);
+            return;
         }
     }
-    return scale > 0 ? scale : 1;
+    scale = larger(0, scale);
+    for (int r = block->row + 1; r < block->row + kki_law_rows(block->law); r++) {
+        scale = larger(scale, sparse_diagonal(p, t, r - t->row, width));
+    }
+    judge(&p->rows, b, scale > 0 ? scale : 1, lambda, u, c);
 }
 
 BODY void sparse_certify_body(const kki_sparse_problem *p, const double *lambda, double *z, double *u,
@@ -295,9 +349,14 @@ BODY void sparse_certify_body(const kki_sparse_problem *p, const double *lambda,
     sparse_motion(p, lambda, z);
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
+        if (is_plain(p, t)) {
+            plain_rows(p, t, lambda, z, u);
+            sparse_judge(p, t, t->block, CHUNK, lambda, u, c);
+            continue;
+        }
         sparse_rows(p, t, lambda, z, u);
         for (int b = t->block; b < t->block + t->nblock; b++) {
-            judge(&p->rows, b, sparse_scale(p, t, &p->rows.block[b], lambda, u), lambda, u, c);
+            sparse_judge(p, t, b, 0, lambda, u, c);
         }
     }
     c->residual = __builtin_sqrt(c->residual);

@@ -93,9 +93,6 @@ void kki_sparse_certify_avx2(const kki_sparse_problem *problem, const double *la
 void kki_sparse_velocity(const kki_sparse_problem *problem, const kki_sparse_work *work, const double *z, double *u);
 /// z += Y λ.
 void kki_sparse_motion(const kki_sparse_problem *problem, const kki_sparse_work *work, const double *lambda, double *z);
-/// Rows of a lone body: each is T w, T [6 × 8] by columns, its wrenches w [6] `stride` doubles apart. @param Y [rows × 8]
-void kki_sparse_combine(const kki_sparse_work *work, const double *T, const double *w, size_t stride, int rows,
-                        double *Y);
 /// Packed upper triangle of a block's own part of G: contact nn, n1, n2, 11, 12, 22.
 void kki_sparse_own(const kki_sparse_problem *problem, const kki_tie *tie, int row, int rows, double *own);
 

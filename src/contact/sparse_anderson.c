@@ -123,7 +123,11 @@ void kki_sparse_anderson(kki_sparse_scratch *w, kki_sparse_iterate *it, kki_spar
         wait = is_leap && wait > LEAST_WAIT ? wait - 1 : wait;
         before = size;
         if (is_judged(k / length, k + length >= limit, best->residual, enough)) {
-            kki_sparse_judge(s, it);
+            if (enough >= FEW_DIGITS) { // sweeps keep z, but for rounding
+                kki_sparse_judge_motion(s, it);
+            } else {
+                kki_sparse_judge(s, it);
+            }
             if (it->residual < best->residual) {
                 kki_sparse_copy(s, it, best);
                 stats->rung = KKI_RUNG_ANDERSON;

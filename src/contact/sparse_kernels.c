@@ -14,6 +14,16 @@
 #include "contact/sparse_scratch.h"
 #include "dynamics/kernels/choose.h"
 
+/// A lone body's padded column, for processors that have such registers. Number by number the same operations in the same order.
+typedef double oct __attribute__((vector_size(64), aligned(32), may_alias));
+typedef int64_t oct_mask __attribute__((vector_size(64), aligned(32), may_alias));
+
+/// Loops of constant length over arrays that are to be registers.
+#define KKI_UNROLL _Pragma("GCC unroll 8")
+
+/// How a column of a lone body is held; constants to the compiler.
+enum { ANY_WIDTH, TWO_QUADS, ONE_OCT };
+
 BODY double sum4(quad a) {
     return (a[0] + a[2]) + (a[1] + a[3]);
 }
@@ -57,6 +67,11 @@ BODY void rows_push(const quad *Y, int w, int count, const double *f, quad *x) {
     }
 }
 
+/// The same of three rows of a lone body.
+BODY void rows_push_oct(const oct *Y, const double *f, oct *x) {
+    *x = ((*x + f[0] * Y[0]) + f[1] * Y[1]) + f[2] * Y[2];
+}
+
 /// z of both sides += Y f for rows `from` … `from + count − 1` of the tie.
 BODY void tie_push(const kki_sparse_problem *p, const kki_tie *t, int from, int count, const double *f, double *z) {
     for (int side = 0; side < 2; side++) {
@@ -75,16 +90,27 @@ BODY void tie_push(const kki_sparse_problem *p, const kki_tie *t, int from, int 
     }
 }
 
+/// Whether what a tie moves is lone bodies, by their width.
+BODY bool are_lone(const kki_sparse_problem *p, const kki_tie *t) {
+    return p->first[t->body[0] + 1] - p->first[t->body[0]] == 8 &&
+           (t->body[1] < 0 || p->first[t->body[1] + 1] - p->first[t->body[1]] == 8);
+}
+
 BODY void velocity_body(const kki_sparse_problem *p, const double *z, double *u) {
     for (int i = 0; i < p->ntie; i++) {
         tie_velocity(p, &p->tie[i], z, u + p->tie[i].row);
     }
 }
 
-BODY void motion_body(const kki_sparse_problem *p, const double *lambda, double *z) {
+BODY void motion_body(const kki_sparse_problem *p, const double *lambda, double *z, int form) {
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
-        if (t->nrow == 3) {
+        if (form == ONE_OCT && t->nrow == 3 && are_lone(p, t)) {
+            for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+                rows_push_oct((const oct *)(p->Y + t->side[side]), lambda + t->row,
+                              (oct *)(z + p->first[t->body[side]]));
+            }
+        } else if (t->nrow == 3) {
             tie_push(p, t, 0, 3, lambda + t->row, z);
         } else {
             tie_push(p, t, 0, t->nrow, lambda + t->row, z);
@@ -92,7 +118,67 @@ BODY void motion_body(const kki_sparse_problem *p, const double *lambda, double 
     }
 }
 
-BODY void combine_body(const double *T, const double *w, size_t stride, int rows, double *Y) {
+/// x += |Y| f, as rows_push.
+BODY void rows_sizes(const quad *Y, int w, int count, const double *f, quad *x) {
+    const mask magnitude = (mask){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    for (int k = 0; k < w; k++) {
+        quad sum = x[k];
+        for (int r = 0; r < count; r++) {
+            sum += f[r] * (quad)((mask)Y[r * w + k] & magnitude);
+        }
+        x[k] = sum;
+    }
+}
+
+/// The same of three rows of a lone body.
+BODY void rows_sizes_oct(const oct *Y, const double *f, oct *x) {
+    const oct_mask magnitude = ~(oct_mask){0} ^ ((oct_mask){1, 1, 1, 1, 1, 1, 1, 1} << 63);
+    oct sum = *x;
+    for (int r = 0; r < 3; r++) {
+        sum += f[r] * (oct)((oct_mask)Y[r] & magnitude);
+    }
+    *x = sum;
+}
+
+BODY void sizes_body(const kki_sparse_problem *p, const double *size, int first, int end, double *z, double *terms,
+                     int form) {
+    for (int i = 0; i < 2 * p->ntie; i++) {
+        const kki_tie *t = &p->tie[i >> 1];
+        const int body = t->body[i & 1], at = body < 0 ? -1 : p->first[body];
+        if (at < first || at >= end) {
+            continue;
+        }
+        const int w = (p->first[body + 1] - at) / 4;
+        const quad *Y = (const quad *)(p->Y + t->side[i & 1]);
+        if (form == ONE_OCT && w == 2 && t->nrow == 3) {
+            rows_sizes_oct((const oct *)Y, size + t->row, (oct *)(z + at));
+        } else if (w == 2 && t->nrow == 3) {
+            rows_sizes(Y, 2, 3, size + t->row, (quad *)(z + at));
+        } else {
+            rows_sizes(Y, w, t->nrow, size + t->row, (quad *)(z + at));
+        }
+        terms[at] += t->nrow;
+    }
+}
+
+BODY void combine_oct(const oct *T, const double *w, size_t stride, int rows, oct *Y) {
+    const oct t0 = T[0], t1 = T[1], t2 = T[2], t3 = T[3], t4 = T[4], t5 = T[5];
+    for (int r = 0; r < rows; r++, w += stride) {
+        oct sum = w[0] * t0;
+        sum += w[1] * t1;
+        sum += w[2] * t2;
+        sum += w[3] * t3;
+        sum += w[4] * t4;
+        sum += w[5] * t5;
+        Y[r] = sum;
+    }
+}
+
+BODY void combine_body(const double *T, const double *w, size_t stride, int rows, double *Y, int form) {
+    if (form == ONE_OCT) {
+        combine_oct((const oct *)T, w, stride, rows, (oct *)Y);
+        return;
+    }
     const quad *t = (const quad *)T;
     for (int r = 0; r < rows; r++, w += stride) {
         quad a = w[0] * t[0], b = w[0] * t[1];
@@ -223,6 +309,21 @@ BODY void add_outer(const quad *A, int wa, const double *B, int wb, int nb, int 
 
 enum { MOST_VECTORS = 6 }; // of a tie between lone bodies
 
+/// `answer` and `add_outer` for three rows of lone bodies.
+BODY void answer_oct(const double *R, const oct *Y, oct *out) {
+    const oct zero = {0};
+    for (int d = 0; d < 3; d++) {
+        out[d] = ((zero + R[6 * d] * Y[0]) + R[6 * d + 1] * Y[1]) + R[6 * d + 2] * Y[2];
+    }
+}
+
+BODY void add_outer_oct(const oct *A, const double *B, oct *block) {
+    const oct a0 = A[0], a1 = A[1], a2 = A[2];
+    for (int j = 0; j < 6; j++) {
+        block[j] = ((block[j] + B[j] * a0) + B[8 + j] * a1) + B[16 + j] * a2;
+    }
+}
+
 BODY bool is_idle(const double *R, int n) {
     for (int d = 0; d < n; d++) {
         for (int e = 0; e < n; e++) {
@@ -262,7 +363,36 @@ BODY void assemble_tie(const kki_sparse_problem *p, const kki_tie *t, int spot, 
     }
 }
 
-BODY void assemble_body(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) {
+/// assemble_tie for three rows of lone bodies.
+BODY void assemble_tie_oct(const kki_sparse_problem *p, const kki_tie *t, int spot, const double *R,
+                           kki_sparse_factor *f) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int a = s->place[t->body[0]];
+    const oct *A = (const oct *)(p->Y + t->side[0]), *B = (const oct *)(p->Y + t->side[1]);
+    oct ra[3], rb[3];
+    answer_oct(R, A, ra);
+    add_outer_oct(A, (const double *)ra, (oct *)f->D + s->own[a]);
+    if (spot < 0) {
+        return;
+    }
+    const int b = s->place[t->body[1]];
+    answer_oct(R, B, rb);
+    add_outer_oct(B, (const double *)rb, (oct *)f->D + s->own[b]);
+    oct *L = (oct *)f->L + s->at[spot], *U = (oct *)f->U + s->at[spot];
+    if (a > b) {
+        add_outer_oct(A, (const double *)rb, L);
+        if (!f->symmetric) {
+            add_outer_oct(ra, (const double *)B, U);
+        }
+    } else {
+        add_outer_oct(B, (const double *)ra, L);
+        if (!f->symmetric) {
+            add_outer_oct(rb, (const double *)A, U);
+        }
+    }
+}
+
+BODY void assemble_body(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f, int form) {
     const kki_sparse_pattern *s = f->pattern;
     const int n = s->nbody;
     const size_t room = (size_t)s->at[s->column[n]] * 8 * sizeof(double);
@@ -285,7 +415,9 @@ BODY void assemble_body(const kki_sparse_problem *p, const double *R, kki_sparse
         const int two = t->body[1] >= 0, na = p->nv[t->body[0]], nb = two ? p->nv[t->body[1]] : 6;
         const int wa = kki_round8(na) / 4, wb = kki_round8(nb) / 4;
         quad ra[MOST_VECTORS], rb[MOST_VECTORS];
-        if (t->nrow == 3 && na == 6 && nb == 6) {
+        if (form == ONE_OCT && t->nrow == 3 && na == 6 && nb == 6) {
+            assemble_tie_oct(p, t, f->spot[i], own, f);
+        } else if (t->nrow == 3 && na == 6 && nb == 6) {
             assemble_tie(p, t, f->spot[i], own, 3, 2, 6, 2, 6, ra, rb, f);
         } else {
             quad *spare = (quad *)f->spare;
@@ -396,13 +528,128 @@ BODY void multiply_right(quad *A, int wa, const double *X, int wx, int m, quad *
     }
 }
 
+// ---- the same for blocks of six columns, each in one register
+
+BODY oct_mask lane_oct(int k) {
+    return (oct_mask){k == 0, k == 1, k == 2, k == 3, k == 4, k == 5, k == 6, k == 7} != 0;
+}
+
+BODY oct pick_oct(oct_mask m, oct a, oct b) {
+    return (oct)(((oct_mask)a & m) | ((oct_mask)b & ~m));
+}
+
+/// Entry k of the largest pivot in column k from row k on; rows stay in registers, so that nothing waits for memory.
+BODY int best_pivot(const oct *a, int k) {
+    double most = __builtin_fabs(a[k][k]);
+    int best = k;
+    KKI_UNROLL for (int i = k + 1; i < 6; i++) {
+        const double size = __builtin_fabs(a[i][k]);
+        best = size > most ? i : best;
+        most = size > most ? size : most;
+    }
+    return best;
+}
+
+BODY bool invert_oct(const oct *A, double *out, int32_t *order) {
+    const oct zero = {0}, one = {1, 1, 1, 1, 1, 1, 1, 1};
+    oct a[6];
+    bool swapped = false;
+    KKI_UNROLL for (int i = 0; i < 6; i++) {
+        a[i] = A[i];
+    }
+    KKI_UNROLL for (int k = 0; k < 6; k++) {
+        const int best = best_pivot(a, k);
+        order[k] = best;
+        if (best != k) {
+            swapped = true;
+            const oct t = a[k];
+            KKI_UNROLL for (int i = k + 1; i < 6; i++) {
+                a[k] = i == best ? a[i] : a[k];
+                a[i] = i == best ? t : a[i];
+            }
+        }
+        const double pivot = a[k][k];
+        if (!(__builtin_fabs(pivot) > 1e-300)) {
+            return false;
+        }
+        a[k] = (1 / pivot) * pick_oct(lane_oct(k), one, a[k]);
+        KKI_UNROLL for (int i = 0; i < 6; i++) {
+            if (i != k) {
+                a[i] = pick_oct(lane_oct(k), zero, a[i]) - a[i][k] * a[k];
+            }
+        }
+    }
+    KKI_UNROLL for (int i = 0; i < 6; i++) {
+        ((oct *)out)[i] = a[i];
+    }
+    for (int k = 5; k >= 0 && swapped; k--) {
+        for (int i = 0; order[k] != k && i < 6; i++) {
+            const double t = out[8 * i + k];
+            out[8 * i + k] = out[8 * i + order[k]];
+            out[8 * i + order[k]] = t;
+        }
+    }
+    return true;
+}
+
+BODY void subtract_product_oct(const oct *A, const double *B, oct *C) {
+    const oct a0 = A[0], a1 = A[1], a2 = A[2], a3 = A[3], a4 = A[4], a5 = A[5];
+    for (int j = 0; j < 6; j++) {
+        oct s = C[j];
+        s -= B[j] * a0;
+        s -= B[8 + j] * a1;
+        s -= B[16 + j] * a2;
+        s -= B[24 + j] * a3;
+        s -= B[32 + j] * a4;
+        s -= B[40 + j] * a5;
+        C[j] = s;
+    }
+}
+
+BODY void multiply_right_oct(oct *A, const double *X) {
+    const oct a0 = A[0], a1 = A[1], a2 = A[2], a3 = A[3], a4 = A[4], a5 = A[5];
+    for (int j = 0; j < 6; j++) {
+        const double *x = X + 8 * j;
+        oct sum = x[0] * a0;
+        sum += x[1] * a1;
+        sum += x[2] * a2;
+        sum += x[3] * a3;
+        sum += x[4] * a4;
+        sum += x[5] * a5;
+        A[j] = sum;
+    }
+}
+
+// ---- columns
+
+BODY bool invert_block(const quad *A, double *out, int n, int w, int32_t *order, int form) {
+    return form == ONE_OCT ? invert_oct((const oct *)A, out, order) : invert(A, out, n, w, order);
+}
+
+BODY void subtract_block(const quad *A, int wa, const quad *B, int wb, int n, int m, quad *C, int form) {
+    if (form == ONE_OCT) {
+        subtract_product_oct((const oct *)A, (const double *)B, (oct *)C);
+    } else {
+        subtract_product(A, wa, (const double *)B, wb, n, m, C);
+    }
+}
+
+BODY void multiply_block(quad *A, int wa, const double *X, int wx, int m, quad *spare, int form) {
+    if (form == ONE_OCT) {
+        multiply_right_oct((oct *)A, X);
+    } else {
+        multiply_right(A, wa, X, wx, m, spare);
+    }
+}
+
 /// Column k of the factor, and what it takes off the columns behind it.
-BODY bool eliminate(kki_sparse_factor *f, int k, int all_six) {
+BODY bool eliminate(kki_sparse_factor *f, int k, int form) {
     const kki_sparse_pattern *s = f->pattern;
+    const bool all_six = form != ANY_WIDTH;
     const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4, from = s->column[k],
               end = s->column[k + 1];
     double *inverse = f->inverse + 8 * (size_t)s->own[k];
-    if (!invert((const quad *)f->D + 2 * (size_t)s->own[k], inverse, m, wk, (int32_t *)f->spare)) {
+    if (!invert_block((const quad *)f->D + 2 * (size_t)s->own[k], inverse, m, wk, (int32_t *)f->spare, form)) {
         return false;
     }
     for (int q = from; q < end; q++) {
@@ -411,12 +658,12 @@ BODY bool eliminate(kki_sparse_factor *f, int k, int all_six) {
         if (f->symmetric) {
             memcpy((quad *)f->U + 2 * s->at[q], L, sizeof(quad) * (size_t)(m * w));
         }
-        multiply_right(L, w, inverse, wk, m, (quad *)f->spare);
+        multiply_block(L, w, inverse, wk, m, (quad *)f->spare, form);
     }
     for (int q = from; q < end; q++) {
         const int j = s->row[q], wj = all_six ? 2 : s->width[j] / 4, nj = all_six ? 6 : s->nv[j];
         const quad *Lj = (const quad *)f->L + 2 * s->at[q], *Uj = (const quad *)f->U + 2 * s->at[q];
-        subtract_product(Lj, wj, (const double *)Uj, wj, nj, m, (quad *)f->D + 2 * s->own[j]);
+        subtract_block(Lj, wj, Uj, wj, nj, m, (quad *)f->D + 2 * s->own[j], form);
         int spot = s->column[j];
         for (int t = q + 1; t < end; t++) {
             const int i = s->row[t], wi = all_six ? 2 : s->width[i] / 4;
@@ -424,9 +671,9 @@ BODY bool eliminate(kki_sparse_factor *f, int k, int all_six) {
                 spot++;
             }
             const quad *Li = (const quad *)f->L + 2 * s->at[t], *Ui = (const quad *)f->U + 2 * s->at[t];
-            subtract_product(Li, wi, (const double *)Uj, wj, nj, m, (quad *)f->L + 2 * s->at[spot]);
+            subtract_block(Li, wi, Uj, wj, nj, m, (quad *)f->L + 2 * s->at[spot], form);
             if (!f->symmetric) {
-                subtract_product(Ui, wi, (const double *)Lj, wj, nj, m, (quad *)f->U + 2 * s->at[spot]);
+                subtract_block(Ui, wi, Lj, wj, nj, m, (quad *)f->U + 2 * s->at[spot], form);
             }
         }
     }
@@ -441,20 +688,30 @@ BODY bool is_all_six(const kki_sparse_pattern *s) {
     return six;
 }
 
-BODY bool factor_body(kki_sparse_factor *f) {
+/// @param form  of lone bodies' columns
+BODY bool factor_body(kki_sparse_factor *f, int form) {
     const bool six = is_all_six(f->pattern);
     bool good = true;
     for (int k = 0; k < f->pattern->nbody && good; k++) {
-        good = six ? eliminate(f, k, 1) : eliminate(f, k, 0);
+        good = six ? eliminate(f, k, form) : eliminate(f, k, ANY_WIDTH);
     }
     return good;
 }
 
-BODY void forward(const kki_sparse_factor *f, const int *start, int k, int all_six) {
+BODY void forward(const kki_sparse_factor *f, const int *start, int k, int form) {
     const kki_sparse_pattern *s = f->pattern;
+    const bool all_six = form != ANY_WIDTH;
     const int m = all_six ? 6 : s->nv[k];
     const double *b = f->x + start[k];
-    for (int q = s->column[k]; q < s->column[k + 1]; q++) {
+    for (int q = s->column[k]; q < s->column[k + 1] && form == ONE_OCT; q++) {
+        const oct *L = (const oct *)f->L + s->at[q];
+        oct *y = (oct *)(f->x + start[s->row[q]]), sum = *y;
+        for (int e = 0; e < 6; e++) {
+            sum -= b[e] * L[e];
+        }
+        *y = sum;
+    }
+    for (int q = s->column[k]; q < s->column[k + 1] && form != ONE_OCT; q++) {
         const int i = s->row[q], w = all_six ? 2 : s->width[i] / 4;
         quad *y = (quad *)(f->x + start[i]);
         const quad *L = (const quad *)f->L + 2 * s->at[q];
@@ -468,13 +725,42 @@ BODY void forward(const kki_sparse_factor *f, const int *start, int k, int all_s
     }
 }
 
-BODY void backward(const kki_sparse_factor *f, const int *start, int k, int all_six) {
+/// Column e of a block times x, before the sum over lanes.
+BODY quad column_product(const quad *U, int e, const quad *x) {
+    return U[2 * e] * x[0] + U[2 * e + 1] * x[1];
+}
+
+/// `backward` of a lone body among lone bodies: four sums over lanes side by side, each in the order of sum4.
+BODY void backward_six(const kki_sparse_factor *f, const int *start, int k) {
     const kki_sparse_pattern *s = f->pattern;
-    const int m = all_six ? 6 : s->nv[k], wk = all_six ? 2 : s->width[k] / 4;
+    quad *y = (quad *)(f->x + start[k]), t0 = y[0], t1 = y[1], c[4];
+    for (int q = s->column[k]; q < s->column[k + 1]; q++) {
+        const quad *x = (const quad *)(f->x + start[s->row[q]]), *U = (const quad *)f->U + 2 * s->at[q];
+        transpose(column_product(U, 0, x), column_product(U, 1, x), column_product(U, 2, x), column_product(U, 3, x),
+                  c);
+        t0 -= (c[0] + c[2]) + (c[1] + c[3]);
+        transpose(column_product(U, 4, x), column_product(U, 5, x), spread(0), spread(0), c);
+        t1 -= (c[0] + c[2]) + (c[1] + c[3]);
+    }
+    const quad *inverse = (const quad *)f->inverse + 2 * s->own[k];
+    for (int i = 0; i < 2; i++) {
+        quad sum = {0, 0, 0, 0};
+        for (int e = 0; e < 4; e++) {
+            sum += t0[e] * inverse[2 * e + i];
+        }
+        sum += t1[0] * inverse[8 + i];
+        sum += t1[1] * inverse[10 + i];
+        y[i] = sum;
+    }
+}
+
+BODY void backward(const kki_sparse_factor *f, const int *start, int k) {
+    const kki_sparse_pattern *s = f->pattern;
+    const int m = s->nv[k], wk = s->width[k] / 4;
     double *y = f->x + start[k], *t = f->spare;
     memcpy(t, y, sizeof(double) * (size_t)(4 * wk));
     for (int q = s->column[k]; q < s->column[k + 1]; q++) {
-        const int i = s->row[q], w = all_six ? 2 : s->width[i] / 4;
+        const int i = s->row[q], w = s->width[i] / 4;
         const quad *x = (const quad *)(f->x + start[i]), *U = (const quad *)f->U + 2 * s->at[q];
         for (int e = 0; e < m; e++) {
             quad sum = U[e * w] * x[0];
@@ -494,7 +780,7 @@ BODY void backward(const kki_sparse_factor *f, const int *start, int k, int all_
     }
 }
 
-BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *x) {
+BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *x, int form) {
     const kki_sparse_pattern *s = f->pattern;
     const int n = s->nbody;
     const bool six = is_all_six(s);
@@ -506,16 +792,16 @@ BODY void solve_body(const kki_sparse_problem *p, kki_sparse_factor *f, double *
     }
     for (int k = 0; k < n; k++) {
         if (six) {
-            forward(f, start, k, 1);
+            forward(f, start, k, form);
         } else {
-            forward(f, start, k, 0);
+            forward(f, start, k, ANY_WIDTH);
         }
     }
     for (int k = n - 1; k >= 0; k--) {
         if (six) {
-            backward(f, start, k, 1);
+            backward_six(f, start, k);
         } else {
-            backward(f, start, k, 0);
+            backward(f, start, k);
         }
         memcpy(x + p->first[s->order[k]], f->x + start[k], sizeof(double) * (size_t)s->width[k]);
     }
@@ -582,12 +868,16 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
 
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                                  \
+#define DEFINE(suffix, attribute, form)                                                                            \
     attribute static void velocity_##suffix(const kki_sparse_problem *p, const double *z, double *u) {             \
         velocity_body(p, z, u);                                                                                    \
     }                                                                                                              \
     attribute static void motion_##suffix(const kki_sparse_problem *p, const double *l, double *z) {               \
-        motion_body(p, l, z);                                                                                      \
+        motion_body(p, l, z, form);                                                                                \
+    }                                                                                                              \
+    attribute static void sizes_##suffix(const kki_sparse_problem *p, const double *size, int first, int end,      \
+                                         double *z, double *terms) {                                               \
+        sizes_body(p, size, first, end, z, terms, form);                                                           \
     }                                                                                                              \
     attribute static void sweep_##suffix(const kki_sparse_system *s, double *lambda, double *z) {                  \
         sweep_body(s, lambda, z);                                                                                  \
@@ -597,16 +887,16 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
         sweep_listed_body(s, tie, count, lambda, z);                                                               \
     }                                                                                                              \
     attribute static void assemble_##suffix(const kki_sparse_problem *p, const double *R, kki_sparse_factor *f) {  \
-        assemble_body(p, R, f);                                                                                    \
+        assemble_body(p, R, f, form);                                                                              \
     }                                                                                                              \
     attribute static bool factor_##suffix(kki_sparse_factor *f) {                                                  \
-        return factor_body(f);                                                                                     \
+        return factor_body(f, form);                                                                               \
     }                                                                                                              \
     attribute static void solve_##suffix(const kki_sparse_problem *p, kki_sparse_factor *f, double *x) {           \
-        solve_body(p, f, x);                                                                                       \
+        solve_body(p, f, x, form);                                                                                 \
     }                                                                                                              \
     attribute static void combine_##suffix(const double *T, const double *w, size_t stride, int rows, double *Y) { \
-        combine_body(T, w, stride, rows, Y);                                                                       \
+        combine_body(T, w, stride, rows, Y, form);                                                                 \
     }                                                                                                              \
     attribute static void dots_##suffix(int n, int count, double *const *rows, const double *x, double *out) {     \
         dots_body(n, count, rows, x, out);                                                                         \
@@ -617,6 +907,7 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
     static const kki_sparse_kernels table_##suffix = {                                                             \
         .velocity = velocity_##suffix,                                                                             \
         .motion = motion_##suffix,                                                                                 \
+        .sizes = sizes_##suffix,                                                                                   \
         .combine = combine_##suffix,                                                                               \
         .sweep_listed = sweep_listed_##suffix,                                                                     \
         .sweep = sweep_##suffix,                                                                                   \
@@ -625,12 +916,34 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
         .solve = solve_##suffix,                                                                                   \
         .dots = dots_##suffix,                                                                                     \
         .subtract = subtract_##suffix,                                                                             \
-        .certify = kki_sparse_certify_##suffix,                                                                    \
+        .certify = CERTIFY_##suffix,                                                                               \
     };
 
-DEFINE(baseline, )
+#define CERTIFY_baseline kki_sparse_certify_baseline
+#define CERTIFY_avx2 kki_sparse_certify_avx2
+#define CERTIFY_avx512 kki_sparse_certify_avx2
+
+DEFINE(baseline, , TWO_QUADS)
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, __attribute__((target("avx2"))), TWO_QUADS)
+#endif
+#if defined(KKI_HAVE_AVX2) && defined(KKI_HAVE_AVX512)
+DEFINE(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), ONE_OCT)
 #endif
 
-KKI_CHOOSE_KERNELS(kki_sparse_kernels)
+const kki_sparse_kernels *kki_sparse_kernels_at(int index) {
+#if defined(KKI_HAVE_AVX2) && defined(KKI_HAVE_AVX512)
+    if (index == 2 && kki_kernels_widest()->lanes == 8) {
+        return &table_avx512;
+    }
+#endif
+    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
+        return KKI_TABLE_AVX2;
+    }
+    return index == 0 ? &table_baseline : NULL;
+}
+
+const kki_sparse_kernels *kki_sparse_kernels_best(void) {
+    const kki_sparse_kernels *widest = kki_sparse_kernels_at(2), *wide = kki_sparse_kernels_at(1);
+    return widest ? widest : wide ? wide : &table_baseline;
+}

@@ -38,7 +38,6 @@ enum {
     MOST_QUICK = 800,
     MOST_INSIDE = 40,
     MOST_WALKS = 2,
-    BOUNDED_WALKS = 3,
     SHORT_WALK = 10,
     FLOW_FACTORS = 600,
     FLOW_STEPS = 15
@@ -208,11 +207,10 @@ static void walk_inside(climb *c, double share, bool is_careful) {
 }
 
 /// For few digits, L1½: walks inside all cones, each from further away than the one that failed. Their path is one and the same, and in a pile that
-/// gives way it may fold; without a bound on factors the flow behind them gets further than a third walk.
+/// gives way it may fold; the flow behind them gets further than a third walk.
 static void rung_inside(climb *c) {
-    const int most = c->factors != 0 ? BOUNDED_WALKS : MOST_WALKS;
     double further = 1;
-    for (int k = 0; k < most && c->best->residual > c->tolerance; k++, further *= FURTHER) {
+    for (int k = 0; k < MOST_WALKS && c->best->residual > c->tolerance; k++, further *= FURTHER) {
         const int least = k > 0 ? SHORT_WALK : 1;
         if (allowed(c, least) < least) {
             return;
@@ -254,7 +252,7 @@ static bool climb_loosely(climb *c) {
     if (c->best->residual > c->tolerance && fits) {
         rung_inside(c);
     }
-    if (c->best->residual > c->tolerance && fits && c->factors == 0) {
+    if (c->best->residual > c->tolerance && fits) {
         rung_flow(c);
     }
     return c->best->residual <= c->tolerance || fits;

@@ -92,6 +92,9 @@ typedef struct kki_sparse_scratch {
 typedef struct kki_sparse_kernels {
     void (*velocity)(const kki_sparse_problem *p, const double *z, double *u);
     void (*motion)(const kki_sparse_problem *p, const double *lambda, double *z);
+    /// z += |Y| size, and terms of each body's first coordinate += rows, of bodies whose coordinates begin in first … end − 1.
+    void (*sizes)(const kki_sparse_problem *p, const double *size, int first, int end, double *z, double *terms);
+    /// Rows of a lone body: each is T w, T [6 × 8] by columns, its wrenches w [6] `stride` doubles apart. @param Y [rows × 8]
     void (*combine)(const double *T, const double *w, size_t stride, int rows, double *Y);
     /// One pass over all blocks in order; z follows λ, u is not kept.
     void (*sweep)(const kki_sparse_system *s, double *lambda, double *z);
@@ -110,7 +113,7 @@ typedef struct kki_sparse_kernels {
     void (*certify)(const kki_sparse_problem *p, const double *lambda, double *z, double *u, kki_certificate *c);
 } kki_sparse_kernels;
 
-/// index 0: baseline; 1: AVX2, NULL where build or CPU has none.
+/// index 0: baseline; 1: AVX2; 2: AVX-512; NULL where build or CPU has none.
 const kki_sparse_kernels *kki_sparse_kernels_at(int index);
 const kki_sparse_kernels *kki_sparse_kernels_best(void);
 
@@ -131,6 +134,8 @@ void kki_sparse_system_make(const kki_sparse_problem *p, const kki_sparse_kernel
 double kki_sparse_residual(const kki_sparse_system *s, const double *lambda, const double *u);
 /// z, u and residual of it->lambda.
 void kki_sparse_judge(const kki_sparse_system *s, kki_sparse_iterate *it);
+/// u and residual alone, where z has followed λ.
+void kki_sparse_judge_motion(const kki_sparse_system *s, kki_sparse_iterate *it);
 /// Rounding errors of u at this λ: no method gets lower. @param z [width] scratch
 double kki_sparse_rounding(const kki_sparse_system *s, const kki_sparse_iterate *it, double *z);
 void kki_sparse_copy(const kki_sparse_system *s, const kki_sparse_iterate *from, kki_sparse_iterate *to);

@@ -136,11 +136,6 @@ void kki_sparse_motion(const kki_sparse_problem *p, const kki_sparse_work *work,
     work->kernels->motion(p, lambda, z);
 }
 
-void kki_sparse_combine(const kki_sparse_work *work, const double *T, const double *w, size_t stride, int rows,
-                        double *Y) {
-    work->kernels->combine(T, w, stride, rows, Y);
-}
-
 /// Σ over the body's velocities of two rows of a tie.
 static double row_product(const kki_sparse_problem *p, const kki_tie *t, int i, int j) {
     double sum = 0;
@@ -268,6 +263,10 @@ double kki_sparse_residual(const kki_sparse_system *s, const double *lambda, con
 void kki_sparse_judge(const kki_sparse_system *s, kki_sparse_iterate *it) {
     memset(it->z, 0, sizeof *it->z * (size_t)s->width);
     s->kernels->motion(s->problem, it->lambda, it->z);
+    kki_sparse_judge_motion(s, it);
+}
+
+void kki_sparse_judge_motion(const kki_sparse_system *s, kki_sparse_iterate *it) {
     s->kernels->velocity(s->problem, it->z, it->u);
     for (int i = 0; i < s->nrow; i++) {
         it->u[i] += s->g[i] + s->soft[i] * it->lambda[i];

@@ -40,6 +40,11 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], law->ratio == 1 ? across : across / law->ratio);
 }
 
+static void add_wrench(kk_simulator *s, int node, const double w[6]) {
+    const kk_force F = kk_force_make(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5]));
+    s->outside[node] = kk_force_add(s->outside[node], F);
+}
+
 /// The wrench that a constraint's parts from number `first` to `end` − 1 put on a side of theirs; what the world feels nobody asks.
 static void add_side(kk_simulator *s, const kki_constraint *c, int first, int end, int on_j, double rate) {
     const kki_row_part *p = &s->part[c->first_part];
@@ -52,8 +57,7 @@ static void add_side(kk_simulator *s, const kki_constraint *c, int first, int en
         }
     }
     if (node > 0) {
-        const kk_force F = kk_force_make(kk_vec3_make(w[0], w[1], w[2]), kk_vec3_make(w[3], w[4], w[5]));
-        s->outside[node] = kk_force_add(s->outside[node], F);
+        add_wrench(s, node, w);
     }
 }
 
@@ -65,6 +69,25 @@ static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
         }
         add_side(s, c, i, next, 0, rate);
         add_side(s, c, i, next, 1, rate);
+    }
+}
+
+/// The same of a contact, all of whose parts are between two nodes.
+static void add_contact_outside(kk_simulator *s, const kki_constraint *c, double rate) {
+    const kki_row_part *p = &s->part[c->first_part];
+    double wi[6] = {0}, wj[6] = {0};
+    for (int r = 0; r < c->nparts; r++) {
+        const double f = s->lambda[c->row + r] * rate;
+        for (int k = 0; k < 6; k++) {
+            wi[k] += f * p[r].wi[k];
+            wj[k] += f * p[r].wj[k];
+        }
+    }
+    if (p->i > 0) {
+        add_wrench(s, p->i, wi);
+    }
+    if (p->j > 0) {
+        add_wrench(s, p->j, wj);
     }
 }
 
@@ -100,7 +123,7 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
 
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
     if (c->kind == KKI_ON_CONTACT) { // most are
-        add_outside(s, c, rate);
+        add_contact_outside(s, c, rate);
         finish_contact(m, s, c, rate);
         return;
     }

@@ -7,12 +7,22 @@
 
 /// Of n numbers, by size.
 static inline double kki_largest(int n, const double *x) {
-    double most = 0;
-    for (int i = 0; i < n; i++) {
-        const double a = __builtin_fabs(x[i]);
-        most = a <= most ? most : a; // a NaN stays
+    double most[4] = {0}, all = 0; // one would wait for itself
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) {
+            const double a = __builtin_fabs(x[i + k]);
+            most[k] = a <= most[k] ? most[k] : a;
+        }
     }
-    return most;
+    for (; i < n; i++) {
+        const double a = __builtin_fabs(x[i]);
+        most[0] = a <= most[0] ? most[0] : a;
+    }
+    for (int k = 0; k < 4; k++) {
+        all = most[k] <= all ? all : most[k];
+    }
+    return all;
 }
 
 /// laws.c: blocks of all constraints with rows and contacts numbered in the island; bias, compliance, warm start.

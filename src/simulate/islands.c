@@ -46,10 +46,17 @@ static void number_islands(const kk_model *m, kk_simulator *s) {
     }
 }
 
+/// From how many rows on an island of several trees is one of many: fewer where few digits are asked for, or where next to nothing moves,
+/// so that no sliding that would have to stop inside the step is lost.
+static int many_rows(const kk_simulator *s, const kki_island *I) {
+    return s->options.tolerance >= KKI_WIDE_LOOSE ? KKI_WIDE_FEW_ROWS
+           : I->speed <= KKI_WIDE_STILL           ? KKI_WIDE_STILL_ROWS
+                                                  : KKI_WIDE_ROWS;
+}
+
 /// Whether the sparse solver takes it: many bodies, or sweeps alone, which are cheapest where rows are short.
 static int is_wide(const kk_simulator *s, const kki_island *I) {
-    const int many = I->ntree >= KKI_WIDE_TREES &&
-                     I->nrow > (s->options.tolerance >= KKI_WIDE_LOOSE ? KKI_WIDE_FEW_ROWS : KKI_WIDE_ROWS);
+    const int many = I->ntree >= KKI_WIDE_TREES && I->nrow > many_rows(s, I);
     const int sweeps = s->options.budget > 0 && I->ntree > 1 && I->nrow > KKI_WIDE_SWEPT;
     return s->wide.width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
 }
@@ -59,8 +66,11 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int t = 0; t < m->ntree; t++) {
         if (s->tree_island[t] >= 0) {
             kki_island *I = &s->island[s->tree_island[t]];
+            const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
+            const double speed = kki_largest(count, s->v + first);
             I->ntree++;
-            I->nv += m->tree_first_dof[t + 1] - m->tree_first_dof[t];
+            I->nv += count;
+            I->speed = speed > I->speed ? speed : I->speed;
         }
     }
     for (int i = 0; i < s->nconstraint; i++) {

@@ -161,14 +161,16 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
 
 /// What the island has of things that cost more than a look.
 static void take_note(const kk_model *m, const kk_simulator *s, const kki_constraint *c, kki_island *I) {
-    for (int r = 0; r < c->nrow; r++) {
-        I->is_soft |= s->compliance[c->row + r] != 0;
-    }
     if (c->kind == KKI_ON_CONTACT) {
         const kki_contact_law *law = &m->law[s->contact[c->item].law];
+        I->is_soft |= s->compliance[c->row] != 0;
         I->bounces |= law->restitution > 0;
         I->rubs |= law->friction > 0;
         I->grips |= law->static_friction > law->friction;
+        return;
+    }
+    for (int r = 0; r < c->nrow; r++) {
+        I->is_soft |= s->compliance[c->row + r] != 0;
     }
     I->rubs |= c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
     I->has_motor |= c->kind == KKI_ON_MOTOR;

@@ -102,10 +102,10 @@ static void reflect_foot(const kk_model *m, kk_simulator *s, const kki_constrain
 static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
     kki_contact *k = &s->contact[c->item];
     k->swing = 0;
-    const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
-    if (s->compliance[c->row] != 0) {
-        return;
+    if ((k->node[0] != 0 && k->node[1] != 0) || s->compliance[c->row] != 0) {
+        return; // between hands a body is held and does not pivot
     }
+    const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
     if (kki_is_foot(m, s, c->item)) {
         reflect_foot(m, s, c, k, u);
     } else if (may_turn && kki_may_swing(m, k, s->lambda[c->row])) {

@@ -36,6 +36,12 @@ static int same_state(const kk_model *m, const kk_simulator *s, const kk_state *
     return same_motion(m, a, b) && same_memory(&s->layout, kki_state_warm_const(a), kki_state_warm_const(b));
 }
 
+static void keep(double *to, const double *from, int count) {
+    if (count > 0) { // below zero where the records are of another form
+        memcpy(to, from, (size_t)count * sizeof *to);
+    }
+}
+
 /// What acts, as pointers; NULL is nothing, and not the same as zeros.
 typedef struct acting {
     const double *list[3];
@@ -61,8 +67,8 @@ static void keep_input(const kk_model *m, kk_simulator *s, const kk_input *input
     const acting x = acting_of(m, input);
     for (int i = 0; i < 3; i++) {
         s->still.has[i] = x.list[i] != NULL;
-        if (x.list[i] && x.count[i] > 0) {
-            memcpy(s->still.acting[i], x.list[i], (size_t)x.count[i] * sizeof(double));
+        if (x.list[i]) {
+            keep(s->still.acting[i], x.list[i], x.count[i]);
         }
     }
 }
@@ -71,10 +77,28 @@ int kki_repeats(const kk_model *m, const kk_simulator *s, const kk_state *state,
     return s->still.is_known && !s->probe && same_input(m, s, input) && same_state(m, s, state, s->trial);
 }
 
+/// What same_state looks at, and no more: the room for records may be a hundred times what is in use.
+static void keep_memory(const kki_warm_layout *w, const double *from, double *to) {
+    if (w->contacts > 0) {
+        const int contacts = (int)from[w->contact_count] * KKI_WARM_CONTACT_SIZE;
+        const int pairs = (int)from[w->pair_count] * KKI_WARM_PAIR_SIZE;
+        to[w->contact_count] = from[w->contact_count];
+        to[w->pair_count] = from[w->pair_count];
+        keep(to + w->first_contact, from + w->first_contact, contacts);
+        keep(to + w->first_pair, from + w->first_pair, pairs);
+    }
+    keep(to + w->first_dof, from + w->first_dof, w->size - w->first_dof);
+}
+
 void kki_still_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
     s->still.may_be = state != s->trial && !s->paper && !s->probe && same(s->q, kk_state_q_const(state), m->nq) &&
-                      same(s->v, kk_state_v_const(state), m->nv) && same(s->lag, kk_state_lag_const(state), m->nlag) &&
-                      kk_state_copy(s->trial, state) == KK_OK;
+                      same(s->v, kk_state_v_const(state), m->nv) && same(s->lag, kk_state_lag_const(state), m->nlag);
+    if (s->still.may_be) {
+        keep(kk_state_q(s->trial), s->q, m->nq);
+        keep(kk_state_v(s->trial), s->v, m->nv);
+        keep(kk_state_lag(s->trial), s->lag, m->nlag);
+        keep_memory(&s->layout, kki_state_warm_const(state), kki_state_warm(s->trial));
+    }
 }
 
 void kki_still_end(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input) {

@@ -18,8 +18,9 @@ static const double SLIPPING = 1e-8;
 static const double ALMOST = 0.99;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
-/// Rounds in which friction is kept from doing work on what turns.
-enum { MOST_PUMPING = 4 };
+/// Rounds in which friction is kept from doing work on what turns, and where few digits are asked for: one round in which all of it is taken over
+/// leaves as little energy behind as four that close in on it.
+enum { MOST_PUMPING = 4, FEW_PUMPING = 1 };
 /// Residual of a warm start, in tolerances, that what has many rows is left with: a hundred planks, or a robot on its feet, stir more digits
 /// than one box.
 static const double REST_OF_MANY = 5e-3;
@@ -140,11 +141,8 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
 
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
-    double fastest = 1;
-    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
-        fastest = __builtin_fabs(s->g[r]) > fastest ? __builtin_fabs(s->g[r]) : fastest;
-    }
-    o.tolerance = s->options.tolerance * fastest; // of what moves faster than 1 m/s, relative
+    const double fastest = kki_largest(I->nrow, s->g + I->first_row);
+    o.tolerance = s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
     if (s->options.max_newton > 0) { // of all that an island asks for in a step
@@ -284,36 +282,56 @@ static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
     }
 }
 
+/// What the position pass has to do: speeds of the rows that it repairs, and whether any is worth it.
+typedef struct repair {
+    double half, most, least; ///< half a step; fastest repair, m/s; overlap that is left alone, m
+    int needed, opens;        ///< some row asks for it; some loop is open by a trace
+} repair;
+
+/// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
+static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
+    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
+    if (!c->is_position[r] || s->compliance[c->row + r] != 0) {
+        return 0;
+    }
+    // what swings through the middle comes down by less than its speed there says
+    const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
+                         : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
+                                                   : 0;
+    const double rate = u + swing + c->gap[r] / x->half;
+    const double capped = rate < -x->most ? -x->most : both && rate > x->most ? x->most : rate;
+    x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
+    x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
+    return capped;
+}
+
+/// @param u  velocities of the rows as they drift    @param g  what the pass is asked for; may be u
+static void find_repair(const kk_simulator *s, const kki_island *I, const double *u, double *g, repair *x) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int row = c->row - I->first_row;
+        g[row] = wrong_rate(s, c, 0, u[row], x);
+        for (int r = 1; r < c->nrow; r++) { // of contacts only the first is a position
+            g[row + r] = c->kind == KKI_ON_CONTACT ? 0 : wrong_rate(s, c, r, u[row + r], x);
+        }
+    }
+}
+
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                          const double *y_end, double *y_drift) {
-    const double half = 0.5 * s->h, most = s->options.correction / half, least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
+    const double half = 0.5 * s->h;
+    repair x = {half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
-    int needed = 0, opens = 0;
+    const double *u = s->u2 + I->first_row; // known from the books
     (void)m;
-    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) {
-        memcpy(g, s->u2 + I->first_row, (size_t)I->stride * sizeof *g); // known from the books
-    } else {
+    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) != 0) {
         kki_rows_velocity(s, I, y_drift, g);
+        u = g;
     }
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
-        for (int r = 0; r < c->nrow; r++) {
-            const int row = c->row - I->first_row + r;
-            // what swings through the middle comes down by less than its speed there says
-            const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
-                                 : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
-                                                           : 0;
-            const double rate =
-                c->is_position[r] && s->compliance[c->row + r] == 0 ? g[row] + swing + c->gap[r] / half : 0;
-            const double capped = rate < -most ? -most : both && rate > most ? most : rate;
-            needed |= both ? __builtin_fabs(capped) * half > OPEN_LOOP : capped * half < -least;
-            opens |= both && __builtin_fabs(capped) * half > TRACE_OF_LOOP;
-            g[row] = capped;
-        }
-    }
+    find_repair(s, I, u, g, &x);
+    const int needed = x.needed, opens = x.opens;
     if (!needed) {
         if (opens && kki_few_rows_drawn(s, I, lambda)) {
             kki_rows_add(s, I, lambda, y_drift);
@@ -421,8 +439,11 @@ static int is_dense(const kk_simulator *s, const kki_island *I) {
 /// What slips bears friction at its bound. A normal that turns with its bodies takes the force that is kept off the rim, by a trace, and it
 /// would be taken to hold: it is put back. @param u  velocities at the step's start
 static void put_on_rim(const kki_block *block, const double *u, const double *bias, double *l) {
-    const double rim = block->friction * (l[0] + block->adhesion), force = kk_sqrt(l[1] * l[1] + l[2] * l[2]);
-    const double x = u[1] + bias[1], y = u[2] + bias[2], speed = kk_sqrt(x * x + y * y);
+    const double rim = block->friction * (l[0] + block->adhesion), x = u[1] + bias[1], y = u[2] + bias[2];
+    if (!(x * x + y * y > 0.5 * SLIPPING * SLIPPING)) { // mostly
+        return;
+    }
+    const double force = kk_sqrt(l[1] * l[1] + l[2] * l[2]), speed = kk_sqrt(x * x + y * y);
     if (force > ALMOST * rim && speed > SLIPPING && -(l[1] * x + l[2] * y) > 0.5 * force * speed) {
         l[1] *= rim / force;
         l[2] *= rim / force;
@@ -496,8 +517,9 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     }
     problem->before = NULL;
     // what factors have run out for stays as it is
-    for (int round = 1; round <= MOST_PUMPING && status == KK_OK && !has_run_out(s) &&
-                        kki_stop_pumping(m, s, I, round == MOST_PUMPING);
+    const int rounds = s->options.tolerance >= KKI_WIDE_LOOSE ? FEW_PUMPING : MOST_PUMPING;
+    for (int round = 1; round <= rounds && status == KK_OK && !has_run_out(s) &&
+                        kki_stop_pumping(m, s, I, round == rounds);
          round++) {
         proved = 0;
         status = solve(m, s, I, problem, error);

@@ -42,33 +42,14 @@ static void sizes_of(const kk_simulator *s, const kki_island *I, double *size) {
 
 /// Of coordinates first … end − 1 alone, here and below.
 static void add_wide_bounds(const kk_simulator *s, const kki_island *I, const double *size, int first, int end,
-                            double *restrict bound, double *restrict terms) {
+                            double *bound, double *terms) {
     const kki_wide *w = &s->wide;
-    for (int i = 0; i < 2 * I->nconstraint; i++) {
-        const kki_tie *t = &w->tie[i >> 1];
-        const int body = t->body[i & 1], at = body < 0 ? -1 : w->first[body];
-        if (at < first || at >= end) {
-            continue;
+    const kki_sparse_problem wide = kki_wide_problem(s, I);
+    w->solver.kernels->sizes(&wide, size, first, end, bound, terms);
+    for (int body = 0; body < I->ntree; body++) {
+        for (int k = w->first[body] + 1; k < w->first[body + 1] && k > first && k < end; k++) {
+            terms[k] = terms[w->first[body]];
         }
-        const int width = w->first[body + 1] - at;
-        const double *Y = w->Y + t->side[i & 1];
-        for (int k = 0; k < width; k += KKI_BODY_PAD) {
-            double sum[KKI_BODY_PAD];
-            memcpy(sum, bound + at + k, sizeof sum);
-            for (int r = 0; r < t->nrow; r++) {
-                for (int j = 0; j < KKI_BODY_PAD; j++) {
-                    sum[j] += __builtin_fabs(Y[r * width + k + j]) * size[t->row + r];
-                }
-            }
-            memcpy(bound + at + k, sum, sizeof sum);
-        }
-        terms[at] += t->nrow; // of all the body's
-    }
-    for (int k = first, body = 0; k < end; k++) {
-        while (w->first[body + 1] <= k) {
-            body++;
-        }
-        terms[k] = terms[w->first[body]];
     }
 }
 
@@ -115,9 +96,10 @@ static int is_rounding(const double *y, const double *bound, int first, int end)
 
 /// Coordinates of the tree, or the one of a few, that moves fastest.
 static void find_fastest(const kk_simulator *s, const kki_island *I, const double *y_end, int *first, int *end) {
+    const double most = kki_largest(I->nv, y_end);
     int fastest = 0;
-    for (int k = 1; k < I->nv; k++) {
-        fastest = __builtin_fabs(y_end[k]) > __builtin_fabs(y_end[fastest]) ? k : fastest;
+    while (fastest + 1 < I->nv && __builtin_fabs(y_end[fastest]) < most) {
+        fastest++;
     }
     *first = fastest;
     *end = fastest + 1;

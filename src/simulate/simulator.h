@@ -134,6 +134,7 @@ typedef struct kki_island {
     int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
     int32_t is_narrow; ///< coordinates are those of narrow.c
     int32_t full;      ///< narrow: degrees of freedom
+    double speed;      ///< of the fastest coordinate at the step's start
     // known behind kki_island_begin
     int8_t is_soft; ///< some row has compliance
     int8_t bounces; ///< some contact has restitution

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "contact/sparse_scratch.h"
 #include "simulate/island.h"
 
 static int tree_of(const kk_model *m, int dof) {
@@ -34,20 +35,20 @@ static int is_lone(const kk_model *m, int node) {
 
 /// T [6 × 8]: column by column the answer to a unit of each wrench component.
 static void answer_units(const kk_model *m, kk_simulator *s, int tree, double *T) {
-    static const _Alignas(32) double none[6][4] = {{0}};
+    // constants: written here and read as vectors at once, they would be waited for
+    static const _Alignas(32) double none[6][4] = {{0}}, unit[2][6][4] = {{{1}, {0, 1}, {0, 0, 1}, {0}, {0}, {0}},
+                                                                          {{0}, {0}, {0}, {1}, {0, 1}, {0, 0, 1}}};
     const int node = m->dof_node[m->tree_first_dof[tree]];
-    memset(T, 0, 48 * sizeof *T);
     for (int half = 0; half < 2; half++) {
-        _Alignas(32) double unit[6][4] = {{0}}, out[6][4] = {{0}};
+        _Alignas(32) double out[6][4] = {{0}};
+        s->data->kernels->delassus_climb(m, &s->data->scratch, node, unit[half], 0, none, m->tree_first_dof[tree],
+                                         &out[0][0], 4);
         for (int lane = 0; lane < 3; lane++) {
-            unit[3 * half + lane][lane] = 1;
-        }
-        s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])unit, 0, none,
-                                         m->tree_first_dof[tree], &out[0][0], 4);
-        for (int lane = 0; lane < 3; lane++) {
+            double *column = T + 8 * (3 * half + lane);
             for (int k = 0; k < 6; k++) {
-                T[8 * (3 * half + lane) + k] = out[k][lane];
+                column[k] = out[k][lane];
             }
+            column[6] = column[7] = 0;
         }
     }
 }
@@ -59,17 +60,18 @@ static int build_lone(const kk_model *m, kk_simulator *s, const kki_constraint *
     if ((i > 0 && !is_lone(m, i)) || (j > 0 && !is_lone(m, j)) || i == j) {
         return 0;
     }
-    for (int n = 0; n < k->nparts; n++) {
+    for (int n = 0; n < k->nparts && k->kind != KKI_ON_CONTACT; n++) { // a contact's are all between the same two
         if (p[n].i != i || p[n].j != j || p[n].row != n) {
             return 0;
         }
     }
+    const kki_sparse_kernels *kernels = s->wide.solver.kernels;
     for (int side = 0; side < 2; side++) {
         const int node = side ? j : i;
         if (node > 0) {
             const int body = s->wide.body_of_tree[m->node_tree[node]], at = t->body[1] == body;
-            kki_sparse_combine(&s->wide.solver, s->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi,
-                               sizeof *p / sizeof(double), k->nparts, s->wide.Y + t->side[at]);
+            kernels->combine(s->wide.unit + 48 * (size_t)body, side ? p->wj : p->wi, sizeof *p / sizeof(double),
+                             k->nparts, s->wide.Y + t->side[at]);
         }
     }
     return 1;

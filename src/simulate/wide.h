@@ -5,7 +5,9 @@
 #include "contact/sparse.h"
 
 /// An island of at least so many trees, and more rows than that, is wide: events.c has no use for its matrix any more.
-enum { KKI_WIDE_TREES = 4, KKI_WIDE_ROWS = 128, KKI_WIDE_FEW_ROWS = 48 };
+enum { KKI_WIDE_TREES = 4, KKI_WIDE_ROWS = 128, KKI_WIDE_STILL_ROWS = 96, KKI_WIDE_FEW_ROWS = 48 };
+/// Speed up to which fewer rows are enough, m/s and rad/s.
+static const double KKI_WIDE_STILL = 1e-8;
 /// Tolerance from which on fewer rows are enough, m/s: few digits are cheap there.
 static const double KKI_WIDE_LOOSE = 1e-7;
 /// With a budget of sweeps, islands of several trees and more rows than that are wide.

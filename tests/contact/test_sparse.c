@@ -313,7 +313,7 @@ KK_TEST(sparse_factor_solves_what_loops_multiply) {
     contact_case *c = case_create();
     sparse_case *s = sparse_create();
     kk_random r = {9, 9, 0};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         const kki_sparse_kernels *kernels = kki_sparse_kernels_at(k);
         for (int height = 1; height <= (kk_test_is_quick() ? 5 : 8) && kernels; height++) {
             wall(c, 8, height, &r);
@@ -324,6 +324,71 @@ KK_TEST(sparse_factor_solves_what_loops_multiply) {
     }
     sparse_free(s);
     case_free(c);
+}
+
+/// What kernels say of |Y| times sizes from coordinate `first` to `end` − 1, against plain loops.
+static void check_sizes(const sparse_case *s, const kki_sparse_kernels *kernels, const double *size, int first,
+                        int end) {
+    _Alignas(64) double z[8 * CASE_BODIES] = {0}, terms[8 * CASE_BODIES] = {0};
+    double expected[8 * CASE_BODIES] = {0}, rows[8 * CASE_BODIES] = {0};
+    for (int i = 0; i < 2 * s->p.ntie; i++) {
+        const kki_tie *t = &s->p.tie[i / 2];
+        const int at = t->body[i % 2] < 0 ? -1 : s->first[t->body[i % 2]];
+        for (int r = 0; r < t->nrow && at >= first && at < end; r++) {
+            rows[at]++;
+            for (int k = 0; k < 8; k++) {
+                expected[at + k] += fabs(s->Y[t->side[i % 2] + 8 * r + k]) * size[t->row + r];
+            }
+        }
+    }
+    kernels->sizes(&s->p, size, first, end, z, terms);
+    KK_CHECK_BYTES(z, expected, sizeof(double) * 8 * (size_t)s->p.nbody);
+    KK_CHECK_BYTES(terms, rows, sizeof(double) * 8 * (size_t)s->p.nbody);
+}
+
+KK_TEST(sparse_sizes_are_those_of_loops) {
+    contact_case *c = case_create();
+    sparse_case *s = sparse_create();
+    kk_random r = {12, 9, 0};
+    double size[CASE_ROWS];
+    wall(c, 6, 6, &r);
+    sparse_of(c, s);
+    for (int i = 0; i < c->p.nrow; i++) {
+        size[i] = fabs(kk_random_next_normal(&r));
+    }
+    for (int k = 0; k < 3; k++) {
+        const kki_sparse_kernels *kernels = kki_sparse_kernels_at(k);
+        if (kernels) {
+            check_sizes(s, kernels, size, 0, 8 * c->nbody);
+            check_sizes(s, kernels, size, 8, 16);
+        }
+    }
+    sparse_free(s);
+    case_free(c);
+}
+
+KK_TEST(sparse_rows_combine_alike) {
+    _Alignas(64) double T[48] = {0}, first[24], Y[24];
+    double w[3 * 14];
+    kk_random r = {13, 9, 0};
+    for (int i = 0; i < 48; i++) {
+        T[i] = i % 8 < 6 ? kk_random_next_normal(&r) : 0;
+    }
+    for (int i = 0; i < 3 * 14; i++) {
+        w[i] = kk_random_next_normal(&r);
+    }
+    for (int k = 0; k < 3; k++) {
+        const kki_sparse_kernels *kernels = kki_sparse_kernels_at(k);
+        if (kernels) {
+            kernels->combine(T, w, 14, 3, k == 0 ? first : Y);
+            KK_CHECK_BYTES(k == 0 ? first : Y, first, sizeof first);
+        }
+    }
+    double expected = 0;
+    for (int c = 0; c < 6; c++) {
+        expected += T[8 * c + 5] * w[2 * 14 + c];
+    }
+    KK_CHECK_NEAR(first[8 * 2 + 5], expected, 1e-13);
 }
 
 // all instruction sets give the same bits
@@ -337,7 +402,7 @@ KK_TEST(sparse_kernels_agree) {
         c->g[i] = kk_random_next_normal(&r);
     }
     sparse_of(c, s);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         kki_certificate proof;
         s->work.kernels = kki_sparse_kernels_at(k);
         if (!s->work.kernels) {

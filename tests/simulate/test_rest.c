@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BOXES = 16, MANY = 14, FEW = 5 };
+enum { MOST_BOXES = 16, MANY = 14, TEN = 10, FEW = 5 };
 
 /// A column of boxes, turned about the vertical so that no axis is one of the world's, each let go `drop` above the one below.
 static stage column(int boxes, double drop) {
@@ -93,6 +93,25 @@ KK_TEST(a_repeated_step_is_the_computed_one) {
     KK_CHECK(repeated > 100);
     stage_end(&known);
     stage_end(&computed);
+}
+
+// what stands still is cheaper among the islands of many bodies; what slides may have to stop inside a step, which only the dense solver looks for
+KK_TEST(ten_boxes_are_wide_only_while_they_rest) {
+    stage s = column(TEN, 0), dense = column(TEN, 0);
+    dense.simulator->wide.width = 0;
+    KK_CHECK(stage_run(&s, 20, NULL) && stage_run(&dense, 20, NULL));
+    KK_CHECK(s.simulator->nisland == 1 && s.simulator->island[0].is_wide);
+    KK_CHECK(all_zero(6 * TEN, kk_state_v(s.state)));
+    kk_state_v(s.state)[6 * TEN - 3] = kk_state_v(dense.state)[6 * TEN - 3] = 0.0123; // the uppermost slides
+    KK_CHECK(stage_run(&s, 1, NULL) && stage_run(&dense, 1, NULL));
+    KK_CHECK(s.simulator->nisland == 1 && !s.simulator->island[0].is_wide);
+    KK_CHECK(stage_run(&s, 20, NULL) && stage_run(&dense, 20, NULL));
+    KK_CHECK(s.simulator->island[0].is_wide && !dense.simulator->island[0].is_wide);
+    for (int i = 0; i < kk_model_nq(s.model); i++) {
+        KK_CHECK_NEAR(kk_state_q(s.state)[i], kk_state_q(dense.state)[i], 1e-12);
+    }
+    stage_end(&s);
+    stage_end(&dense);
 }
 
 /// One step of a column at rest after a change, against a simulator that knows nothing.
