@@ -92,10 +92,13 @@ static void fill_point(const kk_model *m, const kk_simulator *s, const kki_conta
     c->tangent[0] = like->tangent[0];
     c->tangent[1] = like->tangent[1];
     c->gap = p->gap;
-    c->open = c->surface[0] = c->surface[1] = 0;
-    c->kept = c->kept_moment = c->impulse = c->moment = none;
-    c->swing = c->friction = 0;
-    c->velocity = none;
+    c->open = c->swing = c->friction = 0;
+    c->kept = c->impulse = c->velocity = none;
+    if (s->has_plain_contacts) {
+        return;
+    }
+    c->moment = c->kept_moment = none;
+    c->surface[0] = c->surface[1] = 0;
     if (!is_moving) {
         return; // with the body alone
     }
@@ -271,11 +274,14 @@ static void inherit(kk_simulator *s, int from, int end, const double *old, int c
         if (!c) {
             continue; // so far away that distances are no numbers
         }
-        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE), moment = old_vec(old + KKI_WARM_MOMENT);
+        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
         c->kept = kk_vec3_add(c->kept, force);
-        c->kept_moment = kk_vec3_add(c->kept_moment, moment);
         c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
-        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+        if (!s->has_plain_contacts) {
+            const kk_vec3 moment = old_vec(old + KKI_WARM_MOMENT);
+            c->kept_moment = kk_vec3_add(c->kept_moment, moment);
+            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+        }
     }
 }
 

@@ -114,6 +114,15 @@ static double bounce(const kki_passing *p, const kki_contact *k, kk_vec3 ra, kk_
     return u < -least ? e * u : 0;
 }
 
+/// What turns about a contact with the world.
+static void reflect(const kki_passing *p, kki_contact *k, kk_vec3 ra, kk_vec3 rb, const double l[3], double bias[3]) {
+    if (kki_may_swing(p->m, k, l[0])) {
+        const kk_vec3 v = kk_vec3_sub(velocity_of(p->s, k->node[1], rb), velocity_of(p->s, k->node[0], ra));
+        const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
+        kki_reflect_contact(p->m, p->s, k, is_stuck(p->m->law[k->law].friction, l), u, bias);
+    }
+}
+
 /// What a point starts from.
 typedef struct start {
     kk_vec3 arm[2];
@@ -124,25 +133,28 @@ typedef struct start {
 
 static const start NOTHING = {.bounces = 0};
 
-/// In line, so that its numbers go straight to where they are wanted.
+/// In line, so that its numbers go straight to where they are wanted. Of the contact the first line is read, and of the face's first, f, what they share: there are
+/// thousands of them.
 static inline __attribute__((always_inline)) void start_of(const kki_passing *p, const kki_swarm_bundle *b,
-                                                           kki_contact *k, int lane, start *x) {
+                                                           const kki_contact *f, kki_contact *k, int lane, start *x) {
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(&s->loose, b->at[0][lane], k->point), rb = arm_of(&s->loose, b->at[1][lane], k->point);
     const double share = 1.0 / s->options.budget, gap = k->gap + SLOP * s->options.correction;
-    double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
-                   kk_vec3_dot(k->impulse, k->tangent[1])};
-    const double leaves = bounce(p, k, ra, rb, l);
+    double l[3] = {kk_vec3_dot(k->impulse, f->normal), kk_vec3_dot(k->impulse, f->tangent[0]),
+                   kk_vec3_dot(k->impulse, f->tangent[1])};
+    const double leaves = bounce(p, f, ra, rb, l);
     x->arm[0] = ra;
     x->arm[1] = rb;
     x->bounces = leaves < 0;
-    double bias[3] = {k->open / (0.5 * s->h) + leaves, k->surface[0], k->surface[1]};
+    double bias[3] = {k->open / (0.5 * s->h) + leaves, 0, 0};
+    if (!s->has_plain_contacts) {
+        bias[1] = k->surface[0];
+        bias[2] = k->surface[1];
+    }
     x->rate = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
-    k->swing = 0;
-    if (kki_may_swing(p->m, k, l[0])) {
-        const kk_vec3 v = kk_vec3_sub(velocity_of(s, k->node[1], rb), velocity_of(s, k->node[0], ra));
-        const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
-        kki_reflect_contact(p->m, s, k, is_stuck(p->m->law[k->law].friction, l), u, bias);
+    if (f->node[0] == 0 || f->node[1] == 0) {
+        k->swing = 0;
+        reflect(p, k, ra, rb, l, bias);
     }
     for (int i = 0; i < 3; i++) {
         x->l[i] = share * l[i];
@@ -179,7 +191,7 @@ static void begin_lane(const kki_passing *p, kki_swarm_bundle *b, int lane) {
         }
         kki_contact *c = &p->s->contact[first + i];
         start from;
-        start_of(p, b, c, lane, &from);
+        start_of(p, b, k, c, lane, &from);
         begin_point(&from, lane, to, end);
         *overlap = -c->gap > *overlap ? -c->gap : *overlap;
         b->bounces |= from.bounces;
@@ -210,7 +222,7 @@ static int begin_ball_lane(const kki_passing *p, kki_swarm_bundle *b, kki_swarm_
     }
     start from = NOTHING;
     if (k) {
-        start_of(p, b, k, lane, &from);
+        start_of(p, b, k, k, lane, &from);
     }
     put_lane(to->normal, lane, n);
     to->friction[lane] = k ? p->m->law[k->law].friction : 0;
@@ -249,7 +261,7 @@ void kki_loose_begin_bundle(void *context, int bundle) {
     const kki_passing *p = context;
     kki_swarm *w = &p->s->loose.swarm;
     kki_swarm_bundle *b = &w->bundle[bundle];
-    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, 0, offsetof(kki_contact, kept));
+    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, offsetof(kki_contact, velocity));
     __builtin_prefetch(w->bundle[bundle + 2 * KKI_LOOSE_AHEAD < w->count ? bundle + 2 * KKI_LOOSE_AHEAD : bundle].at);
     b->bounces = 0;
     w->proof[bundle].overlap = 0;

@@ -12,23 +12,26 @@ static kk_vec3 get_lane(const double from[3][KKI_SWARM_LANES], int lane) {
 }
 
 /// @param impulse  in world axes    @param velocity  in those of the contact
-static void finish_contact(const kki_passing *p, kki_contact *k, kk_vec3 impulse, kk_vec3 velocity) {
+static void finish_contact(const kki_passing *p, kki_contact *k, double friction, kk_vec3 impulse, kk_vec3 velocity) {
     k->impulse = impulse;
     k->kept = kk_vec3_scale(impulse, 1 / p->s->h);
-    k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
-    k->friction = p->m->law[k->law].friction;
+    k->friction = friction;
     k->velocity = velocity;
+    if (!p->s->has_plain_contacts) {
+        k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
+    }
 }
 
 static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lane) {
     const kki_loose *x = &p->s->loose;
+    const kk_vec3 n = get_lane(b->axis[0], lane), t1 = get_lane(b->axis[1], lane), t2 = get_lane(b->axis[2], lane);
     for (int i = 0; i < b->count[lane]; i++) {
         kki_contact *k = &p->s->contact[b->contact[lane] + i];
         const kk_vec3 l = get_lane(x->swarm.point[b->first + i].total, lane);
-        finish_contact(p, k,
-                       kk_vec3_add(kk_vec3_scale(k->normal, l.x),
-                                   kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z))),
-                       get_lane(x->swarm.end[b->first + i].u, lane));
+        finish_contact(
+            p, k, b->friction[lane],
+            kk_vec3_add(kk_vec3_scale(n, l.x), kk_vec3_add(kk_vec3_scale(t1, l.y), kk_vec3_scale(t2, l.z))),
+            get_lane(x->swarm.end[b->first + i].u, lane));
     }
 }
 
@@ -37,7 +40,7 @@ static void finish_ball_lane(const kki_passing *p, const kki_swarm_bundle *b, co
         kki_contact *k = &p->s->contact[b->contact[lane]];
         const kk_vec3 v = get_lane(p->s->loose.swarm.end[b->first].u, lane);
         finish_contact(
-            p, k, get_lane(from->total, lane),
+            p, k, from->friction[lane], get_lane(from->total, lane),
             kk_vec3_make(kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])));
     }
 }
@@ -45,7 +48,7 @@ static void finish_ball_lane(const kki_passing *p, const kki_swarm_bundle *b, co
 void kki_loose_finish_bundle(void *context, int bundle) {
     const kki_passing *p = context;
     const kk_simulator *s = p->s;
-    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, 0, sizeof(kki_contact));
+    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, offsetof(kki_contact, surface));
     for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
         const kki_swarm *w = &s->loose.swarm;
         if (w->is_ball[bundle]) {

@@ -144,12 +144,24 @@ static void measure_trees(const kk_model *m, kk_simulator *s) {
     }
 }
 
+static int has_plain_contacts(const kk_model *m) {
+    int plain = 1;
+    for (int i = 0; i < m->nlaw; i++) {
+        plain &= !(m->law[i].torsion > 0) && !(m->law[i].rolling > 0);
+    }
+    for (int i = 0; i < m->nshape; i++) {
+        plain &= !m->shape[i].runs;
+    }
+    return plain;
+}
+
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
     const int single =
         count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 3 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
+    s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m);
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0;

@@ -14,31 +14,34 @@
 #include "simulate/near.h"
 #include "simulate/wide.h"
 
-/// A contact point between two shapes. A is the first shape, n points from A to B. Five lines of memory: thousands of contacts are far from the processor,
-/// and are asked for in the order of colours.
 /// Gap up to which a manifold counts as closed, m.
 #define KKI_DEAD_BAND 1e-5
 
+/// A contact point between two shapes. A is the first shape, n points from A to B. Five lines of memory, each with what is wanted at the same time: thousands of
+/// contacts are far from the processor, and whoever goes through them reads whole lines.
 typedef struct kki_contact {
-    // three lines that sweeps begin with
-    _Alignas(64) int32_t node[2];
-    int32_t shape[2];
-    int32_t law;   ///< in the model
-    int32_t pair;  ///< in the simulator's list of touching pairs
-    kk_vec3 point; ///< where its rows act: in one plane for all points of a manifold
-    kk_vec3 normal, tangent[2];
+    // what a point of a face begins with
+    _Alignas(64) kk_vec3 point; ///< where its rows act: in one plane for all points of a manifold
+    kk_vec3 impulse;            ///< on B, in the world; in: warm start, out: result
     double gap;
-    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
-    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
-    kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
-    double swing;      ///< of the normal velocity what comes from turning about the contact (resolve.c)
-    uint64_t feature;
-    // two that they leave
-    kk_vec3 kept;     ///< force that the last step left, N, and what the next one starts from
+    double open; ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
+    // what all points of a manifold have in common
+    int32_t node[2];
+    int32_t law;  ///< in the model
+    int32_t pair; ///< in the simulator's list of touching pairs
+    kk_vec3 normal, tangent[2];
+    // what comes of it; the second tangent, n × t1, stands here
     kk_vec3 velocity; ///< at the end, in (n, t1, t2)
     double friction;  ///< that held: static or sliding
+    double swing;     ///< of the normal velocity what comes from turning about the contact (resolve.c)
+    // what the state keeps
     kk_vec3 position; ///< on A's surface, in the world
-    kk_vec3 moment;   ///< of torsion and rolling on B, as the impulse
+    kk_vec3 kept;     ///< force that the last step left, N, and what the next one starts from
+    uint64_t feature;
+    int32_t shape[2];
+    // what most models have nowhere; zero for ever where s->has_plain_contacts
+    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
+    kk_vec3 moment;    ///< of torsion and rolling on B, as the impulse
     kk_vec3 kept_moment;
 } kki_contact;
 
@@ -206,6 +209,7 @@ struct kk_simulator {
     int is_driven;    ///< of rk4.c: whether a force other than gravity acted in it
     double moment;    ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs;  ///< whether any joint or tendon of the model has a spring or a damper
+    int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
     int only_touches; ///< loose bodies and nothing else that could have a force: what is zero stays so
     int may_drive;    ///< some force may act along joints in this step
     int has_dry;      ///< whether any joint has dry friction, and may slide through a kick (glide.c)

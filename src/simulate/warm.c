@@ -19,7 +19,7 @@ static void store_contact(const kk_simulator *s, const kki_contact *c, double *t
     to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
     store_vec(to + KKI_WARM_FORCE, c->kept);
-    store_vec(to + KKI_WARM_MOMENT, c->kept_moment);
+    store_vec(to + KKI_WARM_MOMENT, s->has_plain_contacts ? kk_vec3_make(0, 0, 0) : c->kept_moment);
 }
 
 static void store_pair(const kk_model *m, const kki_touching *t, double *to) {
