@@ -134,8 +134,26 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
     }
 }
 
+/// Half of |y|², in the order of `kinetic`.
+static double half_of_squares(const double *y, int count) {
+    double sum[4] = {0};
+    int first = 0;
+    for (; first + 4 <= count; first += 4) {
+        for (int k = 0; k < 4; k++) {
+            sum[k] += y[first + k] * y[first + k];
+        }
+    }
+    for (int k = first; k < count; k++) {
+        sum[k & 3] += y[k] * y[k];
+    }
+    return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
 /// Kinetic energy of y: M̂ = M + impedance, so the impedance's share is taken off again.
 static double kinetic(const kk_model *m, const kk_simulator *s, const double *y, const double *v) {
+    if (s->only_touches) {
+        return half_of_squares(y, m->nv); // there is none
+    }
     const double *whole = s->diagonal, *own = m->dof_armature;
     double sum[4] = {0}; // one sum would wait for itself
     int first = 0;
@@ -154,11 +172,12 @@ static double kinetic(const kk_model *m, const kk_simulator *s, const double *y,
 /// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
 static void begin_forces(const kk_model *m, kk_simulator *s) {
     double *const passive = s->force[KK_FORCE_PASSIVE], *const actuator = s->force[KK_FORCE_ACTUATOR];
+    const double *acceleration = s->has_springs || m->nactuator > 0 ? kki_acceleration(s) : NULL;
     for (int k = 0; k < m->nv && s->has_springs; k++) {
-        passive[k] -= s->passive[k] * (s->h * s->acceleration[k]);
+        passive[k] -= s->passive[k] * (s->h * acceleration[k]);
     }
     for (int k = 0; k < m->nv && m->nactuator > 0; k++) {
-        actuator[k] -= s->servo[k] * (s->h * s->acceleration[k]);
+        actuator[k] -= s->servo[k] * (s->h * acceleration[k]);
     }
     if (s->only_touches) {
         return; // they are zero for ever

@@ -30,13 +30,17 @@ static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to
     memcpy(to, numbers, sizeof numbers);
 }
 
-/// y of a body's velocities in its own axes: B v.
 /// Velocities that forces add in the step: those of the caller, on the body and along its joint, and its weight. What the kick's factor would say of it.
 /// @param k  what answers, world axes
-static void free_change(const kki_passing *p, int node, const kk_mat3 *R, const double *k, kk_vec3 *linear,
+static void free_change(const kki_passing *p, int node, int dof, const kk_mat3 *R, const double *k, kk_vec3 *linear,
                         kk_vec3 *angular) {
     const kk_simulator *s = p->s;
-    const double *tau = s->tau + p->m->node[node].v_index;
+    if (s->no_tau && s->no_pushes) {
+        *linear = kk_vec3_scale(kki_vec_at(p->m->gravity), s->h);
+        *angular = kk_vec3_make(0, 0, 0);
+        return;
+    }
+    const double *tau = s->tau + dof;
     const kk_vec3 F = kk_vec3_add(s->outside[node].linear, kk_mat3_mul_vec(*R, kki_vec_at(tau + 3)));
     const kk_vec3 N = kk_vec3_add(s->outside[node].angular, kk_mat3_mul_vec(*R, kki_vec_at(tau)));
     const kk_vec3 a = kk_vec3_add(kki_vec_at(p->m->gravity), kk_vec3_scale(F, k[0]));
@@ -50,7 +54,7 @@ void kki_loose_begin_bodies(void *context, int first, int end, int worker) {
     const kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const int node = x->node[i], dof = x->dof[i];
         const kki_pose *pose = kki_pose_of(s->data, node);
         const kki_rates *V = kki_rates_of(s->data, node);
         const kk_mat3 R = kki_mat3(pose->R);
@@ -58,7 +62,7 @@ void kki_loose_begin_bodies(void *context, int first, int end, int worker) {
         kk_vec3 linear, angular;
         x->place[i] = kki_vec3(pose->p);
         turn_inverse(&x->own[node], &R, x->swarm.inverse + at);
-        free_change(p, node, &R, x->swarm.inverse + at, &linear, &angular);
+        free_change(p, node, dof, &R, x->swarm.inverse + at, &linear, &angular);
         put4(x->swarm.before + at, kki_vec3(V->u));
         put4(x->swarm.before + at + 4, kki_vec3(V->w));
         put4(x->swarm.free + at, kk_vec3_add(kki_vec3(V->u), linear));

@@ -28,10 +28,9 @@ static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lan
     for (int i = 0; i < b->count[lane]; i++) {
         kki_contact *k = &p->s->contact[b->contact[lane] + i];
         const kk_vec3 l = get_lane(x->swarm.point[b->first + i].total, lane);
-        finish_contact(
-            p, k, b->friction[lane],
-            kk_vec3_add(kk_vec3_scale(n, l.x), kk_vec3_add(kk_vec3_scale(t1, l.y), kk_vec3_scale(t2, l.z))),
-            get_lane(x->swarm.end[b->first + i].u, lane));
+        finish_contact(p, k, b->friction[lane],
+                       kk_vec3_add(kk_vec3_scale(n, l.x), kk_vec3_add(kk_vec3_scale(t1, l.y), kk_vec3_scale(t2, l.z))),
+                       get_lane(x->swarm.end[b->first + i].u, lane));
     }
 }
 
@@ -84,7 +83,7 @@ void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
     kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const int node = x->node[i], dof = x->dof[i];
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const kki_rates *V = kki_rates_of(s->data, node);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i,
@@ -102,7 +101,7 @@ void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
             memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
         }
         const kk_force f = kk_force_make(kk_vec3_scale(N, 1 / s->h), kk_vec3_scale(F, 1 / s->h));
-        s->outside[node] = kk_force_add(s->outside[node], f);
+        s->outside[node] = s->no_pushes ? f : kk_force_add(s->outside[node], f);
         x->work[i] = 0.5 * (kk_vec3_dot(F, kk_vec3_add(u, u0)) + kk_vec3_dot(N, kk_vec3_add(w, w0)));
     }
 }
@@ -113,7 +112,7 @@ void kki_loose_drift_bodies(void *context, int first, int end, int worker) {
     const kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const int node = x->node[i], dof = x->dof[i];
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kki_vec_at(v)), angular = kk_mat3_tmul_vec(R, kki_vec_at(v + 4));

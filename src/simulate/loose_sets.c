@@ -150,7 +150,8 @@ static void number_bodies(const kk_model *m, kki_loose *x) {
         const int set = kki_sets_find(x->parent, t);
         if (!x->is_held[set]) {
             const int body = w->batch[x->batch[set]].body_end++;
-            x->node[body] = m->dof_node[m->tree_first_dof[t]];
+            x->dof[body] = m->tree_first_dof[t];
+            x->node[body] = m->dof_node[x->dof[body]];
             x->body[t] = body;
         }
     }

@@ -205,16 +205,20 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth;    ///< whether this step was one for Runge and Kutta
-    int is_driven;    ///< of rk4.c: whether a force other than gravity acted in it
-    double moment;    ///< of rk4.c: time since the start of the step at which forces are asked for
-    int has_springs;  ///< whether any joint or tendon of the model has a spring or a damper
+    int is_smooth;   ///< whether this step was one for Runge and Kutta
+    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
+    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
     int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
     int only_touches; ///< loose bodies and nothing else that could have a force: what is zero stays so
     int may_drive;    ///< some force may act along joints in this step
     int has_dry;      ///< whether any joint has dry friction, and may slide through a kick (glide.c)
     int has_spatial;  ///< whether it has spatial tendons
-    int is_crowd;     ///< whether it is lone bodies and nothing else, without motors (crowd.c)
+    int is_crowd;     ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
+    int8_t *is_ball;  ///< [nnode] of a crowd: kki_drift_is_ball
+    double *fall;     ///< [nnode] of a crowd: kki_fall_of at the middle
+    int no_tau;       ///< s->tau and what the caller applied to joints are zero, as they have been left
+    int no_pushes; ///< of a crowd that only touches: no wrench acts; `outside` of the swarm's bodies is what their contacts add
 
     // the moving copy of the state
     const kk_state *start; ///< the state itself, as long as a step lasts
@@ -351,6 +355,9 @@ double kki_widest_opening(const kk_model *model, const kk_simulator *s);
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// crowd.c: stages of the step for models of lone bodies alone.
 int kki_is_crowd(const kk_model *model);
+void kki_crowd_fill(const kk_model *model, kk_simulator *s);
+/// [nv] mean acceleration of the last step; of a crowd made when somebody asks.
+const double *kki_acceleration(const kk_simulator *s);
 void kki_crowd_go_to_middle(const kk_model *model, kk_simulator *s);
 void kki_crowd_move_freely(const kk_model *model, kk_simulator *s);
 void kki_crowd_move(const kk_model *model, kk_simulator *s);
@@ -388,6 +395,8 @@ void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at
 void kki_fill_konig(const kk_model *m, kki_konig *konig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);
+/// Gravity times a node's first moment at the middle.
+double kki_fall_of(const kk_model *model, const kk_simulator *s, int node);
 /// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
 void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.

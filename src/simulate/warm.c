@@ -104,6 +104,23 @@ void kki_warm_store(kk_simulator *s) {
     kki_glide_store(s->model, s);
 }
 
+/// Zeros, written only where there are none: to look costs half as much, and most often all are.
+static void clear(double *to, int count) {
+    enum { SOME = 256 };
+    for (int first = 0; first < count; first += SOME) {
+        const int end = first + SOME < count ? first + SOME : count;
+        uint64_t any = 0;
+        for (int i = first; i < end; i++) {
+            uint64_t bits;
+            memcpy(&bits, &to[i], sizeof bits);
+            any |= bits;
+        }
+        if (any) {
+            memset(to + first, 0, (size_t)(end - first) * sizeof *to);
+        }
+    }
+}
+
 void kki_warm_commit(const kk_simulator *s, kk_state *state) {
     const kki_warm_layout w = s->layout;
     double *to = kki_state_warm(state);
@@ -124,7 +141,7 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
         to[w.pair_count] = from[w.pair_count];
     }
     const int zeros = s->only_touches ? w.first_lone : w.first_dof;
-    memset(to + w.first_dof, 0, (size_t)(zeros - w.first_dof) * sizeof *to);
+    clear(to + w.first_dof, zeros - w.first_dof);
     memcpy(to + zeros, from + zeros, (size_t)(w.first_body - zeros) * sizeof *to);
     // places of bodies are there with springs for hinges only; the first number says so
     if (w.size > w.first_body && (from[w.first_body] != 0 || to[w.first_body] != 0)) {

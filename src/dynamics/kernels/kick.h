@@ -47,12 +47,14 @@ KKI_INLINE void kick_velocity(const knode *b, const double *v, const world_node 
     }
 }
 
-/// The world, and what hangs on angles.
+/// The world, and what hangs on angles. @param q  NULL: nothing does
 KKI_INLINE void kick_world(const kk_model *m, kki_scratch *S, const double *q) {
     world_node *pose = S->pose;
     world_motion *motion = S->motion;
     world_rates *rates = S->rates;
-    trig_of_nodes(m, q, 1, S);
+    if (q) {
+        trig_of_nodes(m, q, 1, S);
+    }
     pose_of_world(&pose[0]);
     motion[0].w = motion[0].al = v_zero();
     motion[0].a = v_neg(v_of_doubles(m->gravity));
