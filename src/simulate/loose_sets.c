@@ -42,9 +42,8 @@ static void forget_sets(const kk_model *m, kki_loose *x) {
 }
 
 /// A face between loose bodies, or one and the world. What else touches a tree holds its set.
-static void list_face(const kk_model *m, kk_simulator *s, int first, int end) {
+static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c, int first, int end) {
     kki_loose *x = &s->loose;
-    const kki_contact *c = &s->contact[first];
     const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
     const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
     if (loose && is_plain(s, &m->law[c->law])) {
@@ -66,14 +65,12 @@ static void list_face(const kk_model *m, kk_simulator *s, int first, int end) {
 }
 
 static void list_faces(const kk_model *m, kk_simulator *s) {
-    enum { AHEAD = 8 };
     forget_sets(m, &s->loose);
     for (int i = 0; i < s->ntouching; i++) {
         const kki_touching *t = &s->touching[i];
-        __builtin_prefetch(&s->contact[s->touching[i + AHEAD < s->ntouching ? i + AHEAD : i].contact]);
         for (int k = t->contact, end = 0; k < t->contact + t->count; k = end) {
             end = face_end(s, t, k);
-            list_face(m, s, k, end);
+            list_face(m, s, t, k, end);
         }
     }
 }

@@ -59,6 +59,7 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .half = {0.5 * size.x, 0.5 * size.y, 0.5 * size.z},
                                       .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
+        n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider};
     }
 }
 
@@ -130,6 +131,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
     KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->owner, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
@@ -274,7 +276,7 @@ static void place_shape(const kk_model *m, kk_simulator *s, int i) {
 
 /// Shapes of the world stay where they are.
 static void want_shape(const kk_model *m, kk_simulator *s, int i) {
-    if (s->placed[i] != s->stamp && (m->shape[i].node || s->placed[i] == 0)) {
+    if (s->placed[i] != s->stamp && (s->near.owner[i].node || s->placed[i] == 0)) {
         place_shape(m, s, i);
     }
 }
@@ -613,14 +615,14 @@ void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
 
 // ---- by the broad phase
 
-static kki_aabb box_in_world(const kki_aabb *box, const kk_transform *X, double grow) {
-    const kk_vec3 c = kk_transform_point(*X, kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5));
-    const kk_vec3 h = kk_vec3_scale(kk_vec3_sub(box->upper, box->lower), 0.5);
-    const double *R = X->R.m;
+/// Of a shape that is placed: its box is about the centre of its ball.
+static kki_aabb box_in_world(const kk_simulator *s, int shape, double grow) {
+    const double *R = s->X_WS[shape].R.m, *h = s->near.outline[shape].half, *ball = s->ball + 4 * (size_t)shape;
+    const kk_vec3 c = kk_vec3_make(ball[0], ball[1], ball[2]);
     double e[3];
     for (int i = 0; i < 3; i++) {
-        e[i] = __builtin_fabs(R[3 * i]) * h.x + __builtin_fabs(R[3 * i + 1]) * h.y +
-               __builtin_fabs(R[3 * i + 2]) * h.z + grow;
+        e[i] = __builtin_fabs(R[3 * i]) * h[0] + __builtin_fabs(R[3 * i + 1]) * h[1] +
+               __builtin_fabs(R[3 * i + 2]) * h[2] + grow;
     }
     const kk_vec3 half = kk_vec3_make(e[0], e[1], e[2]);
     return (kki_aabb){kk_vec3_sub(c, half), kk_vec3_add(c, half)};
@@ -703,9 +705,9 @@ static void place_some(void *context, int first, int end, int worker) {
         const int shape = x->m->collider[i];
         const int is_new = s->placed[shape] == 0;
         want_shape(x->m, s, shape);
-        s->near.is_moved[i] = x->m->shape[shape].node || is_new;
+        s->near.is_moved[i] = s->near.owner[shape].node || is_new;
         if (s->near.is_moved[i]) {
-            s->near.box[i] = box_in_world(&x->m->shape[shape].box, &s->X_WS[shape], 0.5 * x->least + s->reach[shape]);
+            s->near.box[i] = box_in_world(s, shape, 0.5 * x->least + s->reach[shape]);
         }
     }
 }

@@ -50,6 +50,11 @@ typedef struct kki_outline {
     int32_t is_plane, is_ball; ///< is_ball: the ball is the shape
 } kki_outline;
 
+/// Of a shape what is asked for in thousands of pairs, apart from all the rest that the model has of it.
+typedef struct kki_owner {
+    int32_t node, collider;
+} kki_owner;
+
 typedef struct kki_near_pair {
     int32_t first, second, law;
     double reach; ///< how far a gap may be open and still close in the step
@@ -67,6 +72,7 @@ typedef struct kki_near {
     int32_t *order;         ///< [model's npair]
     int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline;   ///< [nshape]
+    kki_owner *owner;       ///< [nshape]
     int32_t *found;         ///< [model's npair] places of near pairs
     int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world

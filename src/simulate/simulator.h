@@ -45,12 +45,13 @@ typedef struct kki_contact {
     kk_vec3 kept_moment;
 } kki_contact;
 
-/// Two shapes that touched, and what the narrow phase remembers of them.
+/// Two shapes that touched, and what the narrow phase remembers of them. A line of memory.
 typedef struct kki_touching {
-    int32_t first, second;
+    _Alignas(64) int32_t first, second;
     int32_t contact, count; ///< their first contact, and how many
     int32_t manifolds;
     kki_pair_memory memory;
+    int32_t node[2], law; ///< of their contacts
 } kki_touching;
 
 typedef enum kki_constraint_kind {

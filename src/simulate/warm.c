@@ -13,8 +13,8 @@ static void store_vec(double *to, kk_vec3 a) {
 
 static void store_contact(const kk_simulator *s, const kki_contact *c, double *to) {
     const kk_transform *X = &s->X_WS[c->shape[0]];
-    to[KKI_WARM_FIRST] = s->model->shape[c->shape[0]].collider;
-    to[KKI_WARM_SECOND] = s->model->shape[c->shape[1]].collider;
+    to[KKI_WARM_FIRST] = s->near.owner[c->shape[0]].collider;
+    to[KKI_WARM_SECOND] = s->near.owner[c->shape[1]].collider;
     to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
     to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
@@ -22,9 +22,9 @@ static void store_contact(const kk_simulator *s, const kki_contact *c, double *t
     store_vec(to + KKI_WARM_MOMENT, s->has_plain_contacts ? kk_vec3_make(0, 0, 0) : c->kept_moment);
 }
 
-static void store_pair(const kk_model *m, const kki_touching *t, double *to) {
-    to[0] = m->shape[t->first].collider;
-    to[1] = m->shape[t->second].collider;
+static void store_pair(const kk_simulator *s, const kki_touching *t, double *to) {
+    to[0] = s->near.owner[t->first].collider;
+    to[1] = s->near.owner[t->second].collider;
     to[2] = t->memory.reference;
     for (int k = 0; k < 4; k++) {
         to[3 + k] = t->memory.feature[k];
@@ -52,7 +52,7 @@ static void store_some_pairs(void *context, int first, int end, int worker) {
     const storing *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_pair(x->s->model, &x->s->touching[i], x->to + (size_t)i * KKI_WARM_PAIR_SIZE);
+        store_pair(x->s, &x->s->touching[i], x->to + (size_t)i * KKI_WARM_PAIR_SIZE);
     }
 }
 
