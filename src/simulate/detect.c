@@ -312,8 +312,8 @@ static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_ne
 static kki_touching touching_of(const kk_simulator *s, const kki_near_pair *p, int from, int count, int manifolds,
                                 const kki_pair_memory *memory) {
     const int a = p->first, b = p->second;
-    return (kki_touching){
-        a, b, from, count, manifolds, *memory, {s->near.owner[a].node, s->near.owner[b].node}, p->law};
+    return (kki_touching){a,     b, from, count, manifolds, *memory, {s->near.owner[a].node, s->near.owner[b].node},
+                          p->law};
 }
 
 /// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked

@@ -44,6 +44,21 @@ static void finish_ball_lane(const kki_passing *p, const kki_swarm_bundle *b, co
     }
 }
 
+/// The first of a bundle's contacts with its largest residual.
+static int worst_of(const kki_swarm *w, int bundle) {
+    const kki_swarm_bundle *b = &w->bundle[bundle];
+    int worst = -1;
+    for (int k = 0; k < b->points; k++) {
+        const double *residual = w->end[b->first + k].residual;
+        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+            const int contact = b->contact[lane] + k;
+            const int is_it = k < b->count[lane] && residual[lane] == w->proof[bundle].residual;
+            worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
+        }
+    }
+    return worst;
+}
+
 void kki_loose_finish_bundle(void *context, int bundle) {
     const kki_passing *p = context;
     const kk_simulator *s = p->s;
@@ -56,6 +71,7 @@ void kki_loose_finish_bundle(void *context, int bundle) {
             finish_lane(p, &w->bundle[bundle], lane);
         }
     }
+    s->loose.swarm.proof[bundle].worst = worst_of(&s->loose.swarm, bundle);
     s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
 }
 
@@ -134,14 +150,8 @@ static double larger(double a, double b) {
 static int worst_contact(const kki_loose *x, double residual) {
     int worst = -1;
     for (int i = 0; i < x->swarm.count; i++) {
-        const kki_swarm_bundle *b = &x->swarm.bundle[i];
-        for (int lane = 0; lane < KKI_SWARM_LANES && x->swarm.proof[i].residual == residual; lane++) {
-            for (int k = 0; k < b->count[lane]; k++) {
-                const int contact = b->contact[lane] + k;
-                const int is_it = x->swarm.end[b->first + k].residual[lane] == residual;
-                worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
-            }
-        }
+        const kki_swarm_proof *b = &x->swarm.proof[i];
+        worst = b->residual == residual && b->worst >= 0 && (worst < 0 || b->worst < worst) ? b->worst : worst;
     }
     return worst;
 }

@@ -297,6 +297,29 @@ static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_CO
     }
 }
 
+/// Where points stand: from the beginning in each batch, if there is room for the largest as often as there are workers.
+static void number_points(kki_swarm *w, int workers) {
+    int32_t all = 0, most = 0;
+    for (int k = 0; k < w->nbatch; k++) {
+        int32_t points = 0;
+        for (int i = w->batch[k].bundle; i < w->batch[k].bundle_end; i++) {
+            kki_swarm_bundle *b = &w->bundle[i];
+            b->first = points;
+            b->points = b->count[0]; // the longest
+            points += b->points;
+        }
+        all += points;
+        most = points > most ? points : most;
+    }
+    w->stride = (int64_t)most * workers <= all ? most : 0;
+    for (int k = 0, points = 0; k < w->nbatch && w->stride == 0; k++) {
+        for (int i = w->batch[k].bundle; i < w->batch[k].bundle_end; i++) {
+            w->bundle[i].first = points;
+            points += w->bundle[i].points;
+        }
+    }
+}
+
 static void make_bundles(kk_simulator *s) {
     kki_loose *x = &s->loose;
     int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1], *from = (int32_t *)x->work; // which is wanted at the end only
@@ -312,12 +335,7 @@ static void make_bundles(kk_simulator *s) {
         }
         b->bundle_end = x->swarm.count;
     }
-    for (int i = 0, points = 0; i < x->swarm.count; i++) {
-        kki_swarm_bundle *b = &x->swarm.bundle[i];
-        b->first = points;
-        b->points = b->count[0]; // the longest
-        points += b->points;
-    }
+    number_points(&x->swarm, s->nworker);
 }
 
 void kki_loose_choose(const kk_model *m, kk_simulator *s) {
