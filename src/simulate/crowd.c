@@ -43,7 +43,7 @@ static void go_some(void *context, int first, int end, int worker) {
         const size_t count = (size_t)(next - first), at = 7 * (size_t)first;
         memcpy(s->q + at, q + at, 7 * count * sizeof *q);
         kki_drift_crowd(x->m, s->is_ball, 0.5 * s->h, s->options.budget > 0, v, v, s->q, s->v, first + 1, next + 1);
-        s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, first + 1, next + 1);
+        s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, first + 1, next + 1, !s->only_touches);
         memcpy(s->q_middle + at, s->q + at, 7 * count * sizeof *q);
         for (int i = first + 1; i <= next; i++) {
             s->fall[i] = kki_fall_of(x->m, s, i);
@@ -64,6 +64,7 @@ static void free_run(const crowding *x, int first, int end) {
     kk_simulator *s = x->s;
     if (s->no_pushes) {
         memset(s->outside + first, 0, (size_t)(end - first) * sizeof *s->outside);
+        s->data->kernels->kick_load_some(x->m, &s->data->scratch, first, end);
     }
     s->data->kernels->kick_factor_some(x->m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y, first, end);
     for (int i = first; i < end; i++) {
@@ -109,9 +110,10 @@ static void velocity_of(const kk_model *m, kk_simulator *s, int node, const doub
     }
 }
 
-/// After the kick, and those that it moves with.
+/// After the kick, and those that it moves with; and its energy.
 static void velocities_of(const kk_model *m, kk_simulator *s, int node) {
     const int dof = 6 * (node - 1);
+    s->kinetic[node] = (kki_kinetic){kki_half_square(s->y + dof), kki_half_square(s->y_end + dof)};
     velocity_of(m, s, node, s->y_end, s->v_kicked);
     if (memcmp(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y_end) == 0) {
         memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);

@@ -134,26 +134,8 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
     }
 }
 
-/// Half of |y|², in the order of `kinetic`.
-static double half_of_squares(const double *y, int count) {
-    double sum[4] = {0};
-    int first = 0;
-    for (; first + 4 <= count; first += 4) {
-        for (int k = 0; k < 4; k++) {
-            sum[k] += y[first + k] * y[first + k];
-        }
-    }
-    for (int k = first; k < count; k++) {
-        sum[k & 3] += y[k] * y[k];
-    }
-    return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
-}
-
 /// Kinetic energy of y: M̂ = M + impedance, so the impedance's share is taken off again.
 static double kinetic(const kk_model *m, const kk_simulator *s, const double *y, const double *v) {
-    if (s->only_touches) {
-        return half_of_squares(y, m->nv); // there is none
-    }
     const double *whole = s->diagonal, *own = m->dof_armature;
     double sum[4] = {0}; // one sum would wait for itself
     int first = 0;
@@ -167,6 +149,22 @@ static double kinetic(const kk_model *m, const kk_simulator *s, const double *y,
         sum[k & 3] += y[k] * y[k] - (whole[k] - own[k]) * v[k] * v[k];
     }
     return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+/// Kinetic energies before and after the kick; of a crowd they have been found body by body.
+static void report_kinetic(const kk_model *m, kk_simulator *s) {
+    if (!s->is_crowd || !s->only_touches) {
+        s->report.kinetic_before = kinetic(m, s, s->y, s->v_kick);
+        s->report.kinetic_after = kinetic(m, s, s->y_end, s->v_kicked);
+        return;
+    }
+    kki_kinetic sum = {0, 0};
+    for (int i = 1; i < m->nnode; i++) {
+        sum.before += s->kinetic[i].before;
+        sum.after += s->kinetic[i].after;
+    }
+    s->report.kinetic_before = sum.before;
+    s->report.kinetic_after = sum.after;
 }
 
 /// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
@@ -203,8 +201,7 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     }
     kki_glide_finish(model, s);
     if (!s->is_smooth) {
-        s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
-        s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
+        report_kinetic(model, s);
         s->report.potential_before = s->report.potential_after = kki_potential(model, s);
     }
 }

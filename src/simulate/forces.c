@@ -210,6 +210,9 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     if (!s->no_pushes) {
         memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
     }
+    if (!s->no_pushes && s->is_crowd && s->only_touches) {
+        s->data->kernels->kick_load_some(model, &s->data->scratch, 1, model->nnode);
+    }
     add_passive(model, s);
     if (s->has_spatial) {
         kk_kinematics_velocity(model, s->view, s->q, s->v);

@@ -67,9 +67,6 @@ void kki_loose_begin_bodies(void *context, int first, int end, int worker) {
         put4(x->swarm.before + at + 4, kki_vec3(V->w));
         put4(x->swarm.free + at, kk_vec3_add(kki_vec3(V->u), linear));
         put4(x->swarm.free + at + 4, kk_vec3_add(kki_vec3(V->w), angular));
-        if (s->is_crowd) { // where the kick leaves the swarm's bodies out
-            kki_scale_velocity(&x->own[node], kki_vec_at(s->v + dof), kki_vec_at(s->v + dof + 3), s->y + dof);
-        }
     }
 }
 

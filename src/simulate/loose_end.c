@@ -75,6 +75,18 @@ void kki_loose_finish_bundle(void *context, int bundle) {
     s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
 }
 
+/// Energies before and behind a change, of a body that the kick leaves out (crowd.c). @param angular, linear  the change
+static kki_kinetic kinetic_of(const kki_loose_body *own, const double *v, kk_vec3 angular, kk_vec3 linear) {
+    double y[6], change[6];
+    kki_scale_velocity(own, kki_vec_at(v), kki_vec_at(v + 3), y);
+    kki_scale_velocity(own, angular, linear, change);
+    const double before = kki_half_square(y);
+    for (int k = 0; k < 6; k++) {
+        y[k] += change[k];
+    }
+    return (kki_kinetic){before, kki_half_square(y)};
+}
+
 /// y += B Δ. @param angular, linear  Δ in the body's axes
 static void add_scaled(const kki_loose_body *own, kk_vec3 angular, kk_vec3 linear, double *y) {
     double change[6];
@@ -108,12 +120,13 @@ void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
         const kk_vec3 u = kki_vec_at(v), w = kki_vec_at(v + 4);
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kk_vec3_sub(u, u0)),
                       angular = kk_mat3_tmul_vec(R, kk_vec3_sub(w, w0));
-        memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
-        add_scaled(&x->own[node], angular, linear, s->y_end + dof);
         if (s->is_crowd) {
+            s->kinetic[node] = kinetic_of(&x->own[node], s->v + dof, angular, linear);
             put_sum(s->v + dof, angular, linear, s->v_kicked + dof);
             memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
         } else {
+            memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
+            add_scaled(&x->own[node], angular, linear, s->y_end + dof);
             memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
         }
         const kk_force f = kk_force_make(kk_vec3_scale(N, 1 / s->h), kk_vec3_scale(F, 1 / s->h));

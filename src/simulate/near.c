@@ -153,6 +153,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
     KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
     KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->outer, colliders);
 }
 
 /// All pairs are to be looked at.
@@ -187,6 +188,11 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
 
 // ---- the broad phase, for many
 
+/// Radius of the ball round a shape; of a ball the shape itself.
+static double outer_radius(const kki_outline *o) {
+    return o->is_ball ? o->half[0] : o->radius;
+}
+
 /// The pair's law and 1.
 static int32_t may_touch(void *user, int32_t a, int32_t b) {
     const kk_model *m = user;
@@ -200,6 +206,7 @@ static void list_planes(const kk_model *m, kki_near *n) {
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i];
         if (m->shape[shape].node) {
+            n->outer[n->nmover] = outer_radius(&n->outline[shape]);
             n->mover[n->nmover++] = i;
         } else if (n->outline[shape].is_plane && n->nmover == 0) {
             n->plane[n->nplane++] = i;
@@ -628,11 +635,6 @@ static kki_aabb box_in_world(const kk_simulator *s, int shape, double grow) {
     return (kki_aabb){kk_vec3_sub(c, half), kk_vec3_add(c, half)};
 }
 
-/// Radius of the ball round a shape; of a ball the shape itself.
-static double outer_radius(const kki_outline *o) {
-    return o->is_ball ? o->half[0] : o->radius;
-}
-
 /// Balls; planes that are in the broad phase all the same are left to the narrow phase.
 static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reach) {
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
@@ -688,7 +690,7 @@ static void list_plane(listing *x, int plane) {
         const double *ball = s->ball + 4 * (size_t)b, reach = least + s->reach[b];
         const double height = (up.x * ball[0] + up.y * ball[1]) + up.z * ball[2] - level;
         int law = 0;
-        if (height <= outer_radius(&n->outline[b]) + reach && !(apart_from_plane(s, a, b, reach) > reach) &&
+        if (height <= n->outer[i] + reach && !(apart_from_plane(s, a, b, reach) > reach) &&
             kki_model_pair_may_touch(x->m, a, b, &law)) {
             *next_of(x) = (kki_near_pair){a, b, law, reach};
             x->count++;

@@ -90,6 +90,7 @@ typedef struct kki_near {
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves
     int32_t *plane, *mover; ///< [colliders] their places among the colliders
+    double *outer;          ///< [colliders] radius of a ball round each that moves
     kki_aabb *box;          ///< [colliders] where it may get to in the rest of the step
     int8_t *is_moved;       ///< [colliders] whether the broad phase must know
     kki_near_pair *candidate; ///< [fat pairs of the broad phase + 1] what workers find, each from where its part begins

@@ -262,6 +262,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->glide, (size_t)m->nv);
     KKI_LAYOUT_ARRAY(layout, s->is_ball, s->is_crowd ? (size_t)m->nnode : 0);
     KKI_LAYOUT_ARRAY(layout, s->fall, s->is_crowd ? (size_t)m->nnode : 0);
+    KKI_LAYOUT_ARRAY(layout, s->kinetic, s->is_crowd ? (size_t)m->nnode : 0);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);

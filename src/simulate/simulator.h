@@ -108,6 +108,16 @@ typedef struct kki_energy {
     double kinetic, potential;
 } kki_energy;
 
+/// Of a body: kinetic energy before and after the kick.
+typedef struct kki_kinetic {
+    double before, after;
+} kki_kinetic;
+
+/// Half of |y|² of a body.
+static inline double kki_half_square(const double y[6]) {
+    return 0.5 * (((y[0] * y[0] + y[1] * y[1]) + y[2] * y[2]) + ((y[3] * y[3] + y[4] * y[4]) + y[5] * y[5]));
+}
+
 /// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
 typedef struct kki_flight {
     kk_force momentum;
@@ -211,14 +221,15 @@ struct kk_simulator {
     double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
     int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
-    int only_touches; ///< loose bodies and nothing else that could have a force: what is zero stays so
-    int may_drive;    ///< some force may act along joints in this step
-    int has_dry;      ///< whether any joint has dry friction, and may slide through a kick (glide.c)
-    int has_spatial;  ///< whether it has spatial tendons
-    int is_crowd;     ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
-    int8_t *is_ball;  ///< [nnode] of a crowd: kki_drift_is_ball
-    double *fall;     ///< [nnode] of a crowd: kki_fall_of at the middle
-    int no_tau;       ///< s->tau and what the caller applied to joints are zero, as they have been left
+    int only_touches;     ///< loose bodies and nothing else that could have a force: what is zero stays so
+    int may_drive;        ///< some force may act along joints in this step
+    int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
+    int has_spatial;      ///< whether it has spatial tendons
+    int is_crowd;         ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
+    int8_t *is_ball;      ///< [nnode] of a crowd: kki_drift_is_ball
+    double *fall;         ///< [nnode] of a crowd: kki_fall_of at the middle
+    kki_kinetic *kinetic; ///< [nnode] of a crowd that only touches
+    int no_tau;           ///< s->tau and what the caller applied to joints are zero, as they have been left
     int no_pushes; ///< of a crowd that only touches: no wrench acts; `outside` of the swarm's bodies is what their contacts add
 
     // the moving copy of the state
