@@ -41,8 +41,9 @@ static void free_change(const kki_passing *p, int node, int dof, const kk_mat3 *
         return;
     }
     const double *tau = s->tau + dof;
-    const kk_vec3 F = kk_vec3_add(s->outside[node].linear, kk_mat3_mul_vec(*R, kki_vec_at(tau + 3)));
-    const kk_vec3 N = kk_vec3_add(s->outside[node].angular, kk_mat3_mul_vec(*R, kki_vec_at(tau)));
+    const kk_force none = {{0, 0, 0}, {0, 0, 0}}, push = s->no_pushes ? none : s->outside[node];
+    const kk_vec3 F = kk_vec3_add(push.linear, kk_mat3_mul_vec(*R, kki_vec_at(tau + 3)));
+    const kk_vec3 N = kk_vec3_add(push.angular, kk_mat3_mul_vec(*R, kki_vec_at(tau)));
     const kk_vec3 a = kk_vec3_add(kki_vec_at(p->m->gravity), kk_vec3_scale(F, k[0]));
     *linear = kk_vec3_scale(a, s->h);
     *angular = kk_vec3_scale(kk_sym3_mul_vec((kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]}, N), s->h);
