@@ -14,7 +14,6 @@ static kk_vec3 get_lane(const double from[3][KKI_SWARM_LANES], int lane) {
 /// @param impulse  in world axes    @param velocity  in those of the contact
 static void finish_contact(const kki_passing *p, kki_contact *k, double friction, kk_vec3 impulse, kk_vec3 velocity) {
     k->impulse = impulse;
-    k->kept = kk_vec3_scale(impulse, 1 / p->s->h);
     k->friction = friction;
     k->velocity = velocity;
     if (!p->s->has_plain_contacts) {

@@ -60,6 +60,7 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
         n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider};
+        n->X_NS[i] = m->shape[i].X_NS;
     }
 }
 
@@ -132,6 +133,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->owner, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
@@ -146,8 +148,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->between, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
-    KKI_LAYOUT_ARRAY(layout, n->box, boxes);
-    KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
     const size_t fat = boxes && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
     KKI_LAYOUT_ARRAY(layout, n->candidate, fat + 1);
     KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
@@ -267,9 +268,9 @@ static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, doubl
     return __builtin_sqrt(kk_vec3_dot(u, u)) + __builtin_sqrt(kk_vec3_dot(w, w)) * radius;
 }
 
-static void place_shape(const kk_model *m, kk_simulator *s, int i) {
-    const kki_model_shape *shape = &m->shape[i];
-    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, shape->node), shape->X_NS);
+static void place_shape(kk_simulator *s, int i) {
+    const int node = s->near.owner[i].node;
+    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, node), s->near.X_NS[i]);
     const kk_vec3 c = kk_transform_point(s->X_WS[i], s->near.outline[i].centre);
     const double radius = s->near.outline[i].radius;
     double *ball = s->ball + 4 * (size_t)i;
@@ -277,14 +278,14 @@ static void place_shape(const kk_model *m, kk_simulator *s, int i) {
     ball[1] = c.y;
     ball[2] = c.z;
     ball[3] = radius;
-    s->reach[i] = shape->node && !kki_is_overlapping_only(s) ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
+    s->reach[i] = node && !kki_is_overlapping_only(s) ? 0.5 * s->h * speed_bound(s, node, c, radius) : 0;
     s->placed[i] = s->stamp;
 }
 
 /// Shapes of the world stay where they are.
-static void want_shape(const kk_model *m, kk_simulator *s, int i) {
+static void want_shape(kk_simulator *s, int i) {
     if (s->placed[i] != s->stamp && (s->near.owner[i].node || s->placed[i] == 0)) {
-        place_shape(m, s, i);
+        place_shape(s, i);
     }
 }
 
@@ -435,14 +436,14 @@ static void place_group(kk_simulator *s, int i) {
     n->used[2 * i + 1] = seen[1].moved + n->reach[i];
 }
 
-static void place_groups(const kk_model *m, kk_simulator *s) {
+static void place_groups(kk_simulator *s) {
     kki_near *n = &s->near;
     double all = 0;
     for (int i = 0; i < n->ngroup; i++) {
         place_group(s, i);
         all += n->used[2 * i] + n->used[2 * i + 1];
         if (n->group[i].node == 0) {
-            want_shape(m, s, n->group[i].shape);
+            want_shape(s, n->group[i].shape);
         }
     }
     if (!(all < 1e6)) { // sums are to stay small against a double's digits, and numbers
@@ -471,8 +472,8 @@ static double look_at(const kk_model *m, kk_simulator *s, between *x, int place,
         return n->key[place] - x->moved;
     }
     const int a = m->pair[place].first, b = m->pair[place].second;
-    want_shape(m, s, a);
-    want_shape(m, s, b);
+    want_shape(s, a);
+    want_shape(s, b);
     const double reach = x->least + s->reach[a] + s->reach[b], apart = shapes_apart(s, a, b, reach, &n->axis[place]);
     if (!(apart > reach)) {
         n->found[(*count)++] = place;
@@ -512,7 +513,7 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
         const int a = m->pair[n->order[i]].first;
         end = n->run_end[i];
         if (end > i + 4 && !p->has_plane && !n->outline[a].is_plane) {
-            want_shape(m, s, a);
+            want_shape(s, a);
             const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
             if (apart > x->least + s->reach[a] + n->reach[p->b]) {
                 c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
@@ -590,7 +591,7 @@ static int near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = always(m, s);
     int count = 0;
-    place_groups(m, s);
+    place_groups(s);
     for (int i = 0; i < n->npair; i++) {
         if (!is_known_apart(n, i, least)) {
             look_between(m, s, i, least, &count);
@@ -698,7 +699,7 @@ static void list_plane(listing *x, int plane) {
     }
 }
 
-/// Shapes that move, and new ones of the world; their boxes wait for the broad phase, which is one thread's.
+/// Shapes that move, and new ones of the world; those that have left their boxes wait for one thread to note it.
 static void place_some(void *context, int first, int end, int worker) {
     const listing *x = context;
     kk_simulator *s = x->s;
@@ -706,10 +707,11 @@ static void place_some(void *context, int first, int end, int worker) {
     for (int i = first; i < end; i++) {
         const int shape = x->m->collider[i];
         const int is_new = s->placed[shape] == 0;
-        want_shape(x->m, s, shape);
-        s->near.is_moved[i] = s->near.owner[shape].node || is_new;
-        if (s->near.is_moved[i]) {
-            s->near.box[i] = box_in_world(s, shape, 0.5 * x->least + s->reach[shape]);
+        want_shape(s, shape);
+        s->near.has_left[i] = 0;
+        if (s->near.owner[shape].node || is_new) {
+            const kki_aabb box = box_in_world(s, shape, 0.5 * x->least + s->reach[shape]);
+            s->near.has_left[i] = kki_broad_phase_put(s->near.broad, i, &box);
         }
     }
 }
@@ -719,8 +721,8 @@ static void place_boxes(listing *x) {
     kki_near *n = &x->s->near;
     kki_workers_share(kki_crew_workers(x->s), x->m->ncollider, GRAIN, place_some, x);
     for (int i = 0; i < x->m->ncollider; i++) {
-        if (n->is_moved[i]) {
-            kki_broad_phase_move(n->broad, i, &n->box[i]);
+        if (n->has_left[i]) {
+            kki_broad_phase_note(n->broad, i);
         }
     }
 }

@@ -73,6 +73,7 @@ typedef struct kki_near {
     int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline;   ///< [nshape]
     kki_owner *owner;       ///< [nshape]
+    kk_transform *X_NS;     ///< [nshape] in their nodes, side by side
     int32_t *found;         ///< [model's npair] places of near pairs
     int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
@@ -91,8 +92,7 @@ typedef struct kki_near {
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves
     int32_t *plane, *mover; ///< [colliders] their places among the colliders
     double *outer;          ///< [colliders] radius of a ball round each that moves
-    kki_aabb *box;          ///< [colliders] where it may get to in the rest of the step
-    int8_t *is_moved;       ///< [colliders] whether the broad phase must know
+    int8_t *has_left;       ///< [colliders] whether the broad phase must know that it has left its box
     kki_near_pair *candidate; ///< [fat pairs of the broad phase + 1] what workers find, each from where its part begins
     int32_t *found_by;        ///< [parts] how many
     const kk_model *model;

@@ -36,7 +36,8 @@ typedef struct kki_contact {
     double swing;     ///< of the normal velocity what comes from turning about the contact (resolve.c)
     // what the state keeps
     kk_vec3 position; ///< on A's surface, in the world
-    kk_vec3 kept;     ///< force that the last step left, N, and what the next one starts from
+    kk_vec3
+        kept; ///< force that the last step left, N, and what the next one starts from; of the swarm's contacts that is the impulse's
     uint64_t feature;
     int32_t shape[2];
     // what most models have nowhere; zero for ever where s->has_plain_contacts

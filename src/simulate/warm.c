@@ -11,14 +11,15 @@ static void store_vec(double *to, kk_vec3 a) {
     to[2] = a.z;
 }
 
-static void store_contact(const kk_simulator *s, const kki_contact *c, double *to) {
+/// @param force  that the next step starts from
+static void store_contact(const kk_simulator *s, const kki_contact *c, kk_vec3 force, double *to) {
     const kk_transform *X = &s->X_WS[c->shape[0]];
     to[KKI_WARM_FIRST] = s->near.owner[c->shape[0]].collider;
     to[KKI_WARM_SECOND] = s->near.owner[c->shape[1]].collider;
     to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
     to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
-    store_vec(to + KKI_WARM_FORCE, c->kept);
+    store_vec(to + KKI_WARM_FORCE, force);
     store_vec(to + KKI_WARM_MOMENT, s->has_plain_contacts ? kk_vec3_make(0, 0, 0) : c->kept_moment);
 }
 
@@ -42,9 +43,12 @@ typedef struct storing {
 
 static void store_some_contacts(void *context, int first, int end, int worker) {
     const storing *x = context;
+    const double rate = 1 / x->s->h;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_contact(x->s, &x->s->contact[i], x->to + (size_t)i * KKI_WARM_CONTACT_SIZE);
+        const kki_contact *c = &x->s->contact[i];
+        const kk_vec3 force = kki_loose_has_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
+        store_contact(x->s, c, force, x->to + (size_t)i * KKI_WARM_CONTACT_SIZE);
     }
 }
 
