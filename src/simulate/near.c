@@ -154,7 +154,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
     KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
     KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->outer, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->over, colliders);
 }
 
 /// All pairs are to be looked at.
@@ -207,7 +207,6 @@ static void list_planes(const kk_model *m, kki_near *n) {
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i];
         if (m->shape[shape].node) {
-            n->outer[n->nmover] = outer_radius(&n->outline[shape]);
             n->mover[n->nmover++] = i;
         } else if (n->outline[shape].is_plane && n->nmover == 0) {
             n->plane[n->nplane++] = i;
@@ -644,6 +643,24 @@ static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reac
     return (A->is_plane | B->is_plane | (dx * dx + dy * dy + dz * dz <= r * r)) != 0;
 }
 
+/// A plane of the world: its normal, how high it is along that, and what always counts.
+typedef struct level {
+    kk_vec3 up;
+    double height, least;
+} level;
+
+static level level_of(const kk_simulator *s, int shape, double least) {
+    const kk_vec3 up = kk_mat3_column(s->X_WS[shape].R, 2);
+    return (level){up, kk_vec3_dot(up, s->X_WS[shape].p), least + s->reach[shape]};
+}
+
+/// Whether the ball round a shape reaches it.
+static int is_over(const kk_simulator *s, const level *l, int shape) {
+    const double *ball = s->ball + 4 * (size_t)shape;
+    const double height = (l->up.x * ball[0] + l->up.y * ball[1]) + l->up.z * ball[2] - l->height;
+    return height <= outer_radius(&s->near.outline[shape]) + (l->least + s->reach[shape]);
+}
+
 /// A list with its bound.
 typedef struct listing {
     const kk_model *m;
@@ -651,6 +668,7 @@ typedef struct listing {
     double least;
     int count; ///< may be more than there is room for
     kki_fat_pairs fat;
+    level level[KKI_NEAR_PLANES]; ///< of the planes
 } listing;
 
 static kki_near_pair *next_of(listing *x) {
@@ -680,22 +698,41 @@ static int list_fat_pair(const listing *x, int i, kki_near_pair *to) {
 }
 
 /// All that moves and is near a plane.
-static void list_plane(listing *x, int plane) {
+static void list_plane(listing *x, int number) {
     const kk_simulator *s = x->s;
     const kki_near *n = &s->near;
-    const int a = x->m->collider[plane];
-    const kk_vec3 up = kk_mat3_column(s->X_WS[a].R, 2);
-    const double level = kk_vec3_dot(up, s->X_WS[a].p), least = x->least + s->reach[a];
+    const int a = x->m->collider[n->plane[number]];
+    const level own = level_of(s, a, x->least);
     for (int i = 0; i < n->nmover; i++) {
-        const int b = x->m->collider[n->mover[i]];
-        const double *ball = s->ball + 4 * (size_t)b, reach = least + s->reach[b];
-        const double height = (up.x * ball[0] + up.y * ball[1]) + up.z * ball[2] - level;
+        const int mover = n->mover[i], b = x->m->collider[mover];
+        if (number < KKI_NEAR_PLANES ? !(n->over[mover] >> number & 1) : !is_over(s, &own, b)) {
+            continue;
+        }
+        const double reach = own.least + s->reach[b];
         int law = 0;
-        if (height <= n->outer[i] + reach && !(apart_from_plane(s, a, b, reach) > reach) &&
-            kki_model_pair_may_touch(x->m, a, b, &law)) {
+        if (!(apart_from_plane(s, a, b, reach) > reach) && kki_model_pair_may_touch(x->m, a, b, &law)) {
             *next_of(x) = (kki_near_pair){a, b, law, reach};
             x->count++;
         }
+    }
+}
+
+static uint32_t planes_under(const listing *x, int shape) {
+    const int planes = x->s->near.nplane < KKI_NEAR_PLANES ? x->s->near.nplane : KKI_NEAR_PLANES;
+    uint32_t over = 0;
+    for (int k = 0; k < planes; k++) {
+        over |= (uint32_t)is_over(x->s, &x->level[k], shape) << k;
+    }
+    return over;
+}
+
+/// Planes before all that may be over them. Where they are new the broad phase does not know them.
+static void place_planes(listing *x) {
+    const kki_near *n = &x->s->near;
+    for (int k = 0; k < n->nplane && k < KKI_NEAR_PLANES; k++) {
+        const int shape = x->m->collider[n->plane[k]];
+        want_shape(x->s, shape);
+        x->level[k] = level_of(x->s, shape, x->least);
     }
 }
 
@@ -709,6 +746,7 @@ static void place_some(void *context, int first, int end, int worker) {
         const int is_new = s->placed[shape] == 0;
         want_shape(s, shape);
         s->near.has_left[i] = 0;
+        s->near.over[i] = s->near.owner[shape].node ? planes_under(x, shape) : 0;
         if (s->near.owner[shape].node || is_new) {
             const kki_aabb box = box_in_world(s, shape, 0.5 * x->least + s->reach[shape]);
             s->near.has_left[i] = kki_broad_phase_put(s->near.broad, i, &box);
@@ -719,6 +757,7 @@ static void place_some(void *context, int first, int end, int worker) {
 static void place_boxes(listing *x) {
     enum { GRAIN = 128 };
     kki_near *n = &x->s->near;
+    place_planes(x);
     kki_workers_share(kki_crew_workers(x->s), x->m->ncollider, GRAIN, place_some, x);
     for (int i = 0; i < x->m->ncollider; i++) {
         if (n->has_left[i]) {
@@ -785,7 +824,11 @@ static void list_together(listing *x, int from) {
 
 static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
     kki_near *n = &s->near;
-    listing x = {.m = m, .s = s, .least = always(m, s)};
+    listing x;
+    x.m = m;
+    x.s = s;
+    x.least = always(m, s);
+    x.count = 0;
     int32_t found = 0, at = 0;
     place_boxes(&x);
     kk_status status = kki_broad_phase_refresh(n->broad, &x.fat, &found);
@@ -793,7 +836,7 @@ static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, k
         for (int k = 0; k < n->nplane; k++) { // sorted by the first of a pair
             const int next = fat_pairs_before(&x, at, n->plane[k]);
             list_alone(&x, at, next);
-            list_plane(&x, n->plane[k]);
+            list_plane(&x, k);
             at = next;
         }
         list_together(&x, at);

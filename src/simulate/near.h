@@ -91,12 +91,15 @@ typedef struct kki_near {
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves
     int32_t *plane, *mover; ///< [colliders] their places among the colliders
-    double *outer;          ///< [colliders] radius of a ball round each that moves
+    uint32_t *over;         ///< [colliders] a bit for each of the first planes that its ball reaches
     int8_t *has_left;       ///< [colliders] whether the broad phase must know that it has left its box
     kki_near_pair *candidate; ///< [fat pairs of the broad phase + 1] what workers find, each from where its part begins
     int32_t *found_by;        ///< [parts] how many
     const kk_model *model;
 } kki_near;
+
+/// Planes that have a bit; what moves is asked for the others one by one.
+enum { KKI_NEAR_PLANES = 32 };
 
 /// Fat pairs that a worker looks at in a row.
 enum { KKI_NEAR_PART = 512 };
