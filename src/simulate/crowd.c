@@ -5,7 +5,7 @@
 #include "simulate/drift.h"
 #include "simulate/simulator.h"
 
-enum { BODY_GRAIN = 128 };
+enum { BODY_GRAIN = 64 };
 
 /// And nothing else has a number among theirs: body by body, seven coordinates and six velocities.
 int kki_is_crowd(const kk_model *m) {

@@ -755,7 +755,7 @@ static void place_some(void *context, int first, int end, int worker) {
 }
 
 static void place_boxes(listing *x) {
-    enum { GRAIN = 128 };
+    enum { GRAIN = 64 };
     kki_near *n = &x->s->near;
     place_planes(x);
     kki_workers_share(kki_crew_workers(x->s), x->m->ncollider, GRAIN, place_some, x);
