@@ -44,9 +44,11 @@ enum { KKI_HALF_ANGULAR = 1, KKI_HALF_LINEAR = 2, KKI_HALF_BOTH = 3 };
 /// Constants of one node, padded to whole SIMD registers: a 3-vector takes four doubles, the fourth is zero; a 3 × 3 matrix is its
 /// three columns. N is the node's frame, P the parent node's.
 typedef struct kki_node {
-    // four lines of memory that tell where it is, of thousands of bodies the only ones that every step reads
-    _Alignas(64) double R[3][4]; ///< columns of R_PN at q = 0
+    _Alignas(32) double R[3][4]; ///< columns of R_PN at q = 0
+    double Rt[3][4];             ///< columns of its transpose
     double p[4];                 ///< p_PN at q = 0
+    double inertia[3][4];        ///< moments about N's origin, in N
+    double inertia_root[3][4];   ///< lower triangular L with L Lᵀ = inertia
     double h[4];                 ///< mass × centre of mass, in N
     double mass;
     double pitch;    ///< screws; 0 otherwise
@@ -60,10 +62,6 @@ typedef struct kki_node {
     int32_t is_last; ///< of its parent's children the last, which is the first to hand over to it
     int32_t aligned; ///< hinges: KKI_ALIGNED_…, whether R is a turn about one axis of the parent
     int32_t is_bare; ///< one-degree nodes: no armature
-    // and four of what it is
-    _Alignas(32) double Rt[3][4]; ///< columns of R's transpose
-    double inertia[3][4];         ///< moments about N's origin, in N
-    double inertia_root[3][4];    ///< lower triangular L with L Lᵀ = inertia
 } kki_node;
 
 /// A body as the user named it, and where it rides.
