@@ -2,7 +2,7 @@
 #include "base/workers.h"
 
 /// Pieces for each worker: the last to finish is then not far behind the others.
-enum { PIECES = 4 };
+enum { PIECES = 8 };
 
 typedef struct loop {
     kki_share *share;

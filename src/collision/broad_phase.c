@@ -157,15 +157,21 @@ static void refit_path(forest *f, place at, const kki_aabb *fat) {
     }
 }
 
-void kki_broad_phase_move(kki_broad_phase *b, int32_t id, const kki_aabb *box) {
+bool kki_broad_phase_put(kki_broad_phase *b, int32_t id, const kki_aabb *box) {
     b->box[id] = *box;
-    if (b->kind[id] >= FORESTS || kki_aabb_contains(&b->fat[id], box)) {
-        return;
-    }
-    forest *f = &b->forest[b->kind[id]];
-    b->fat[id] = fattened(b, box);
+    return b->kind[id] < FORESTS && !kki_aabb_contains(&b->fat[id], box);
+}
+
+void kki_broad_phase_note(kki_broad_phase *b, int32_t id) {
+    b->fat[id] = fattened(b, &b->box[id]);
     mark_changed(b, id);
-    f->left++;
+    b->forest[b->kind[id]].left++;
+}
+
+void kki_broad_phase_move(kki_broad_phase *b, int32_t id, const kki_aabb *box) {
+    if (kki_broad_phase_put(b, id, box)) {
+        kki_broad_phase_note(b, id);
+    }
 }
 
 // Boxes that left theirs, where the tree is still worth it.

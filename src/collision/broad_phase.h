@@ -47,6 +47,9 @@ void kki_broad_phase_set(kki_broad_phase *broad_phase, int32_t id, const kki_pro
 void kki_broad_phase_remove(kki_broad_phase *broad_phase, int32_t id);
 /// Moves a box. Cheap; the work is done by the update.
 void kki_broad_phase_move(kki_broad_phase *broad_phase, int32_t id, const kki_aabb *box);
+/// The same in two parts. The first may be done for many boxes at a time by several threads; where it is true the second must follow.
+bool kki_broad_phase_put(kki_broad_phase *broad_phase, int32_t id, const kki_aabb *box);
+void kki_broad_phase_note(kki_broad_phase *broad_phase, int32_t id);
 /// To be called when the filter's answers have changed.
 void kki_broad_phase_refilter(kki_broad_phase *broad_phase);
 

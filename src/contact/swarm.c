@@ -154,11 +154,18 @@ typedef struct batches {
     void *context;
 } batches;
 
+/// A batch's points to where the worker has its own.
+static void place_points(kki_swarm *s, const kki_swarm_batch *b, int worker) {
+    for (int i = b->bundle; i < b->bundle_end && worker > 0 && s->stride > 0; i++) {
+        s->bundle[i].first += worker * s->stride;
+    }
+}
+
 static void work_some(void *context, int first, int end, int worker) {
     const batches *x = context;
-    (void)worker;
     for (int i = first; i < end; i++) {
         if (!is_large(x->s, &x->s->batch[i])) {
+            place_points(x->s, &x->s->batch[i], worker);
             x->work(x->context, &x->s->batch[i], NULL);
         }
     }

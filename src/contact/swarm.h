@@ -86,6 +86,7 @@ typedef struct kki_swarm_proof {
     double fastest; ///< |g + Dᵀ of the free velocities|
     double deepest; ///< the least rate
     double overlap; ///< the caller's
+    int32_t worst;  ///< the caller's: who has the residual
 } kki_swarm_proof;
 
 struct kki_swarm_kernels;
@@ -118,6 +119,9 @@ typedef struct kki_swarm {
     kki_swarm_batch *batch;
     int32_t nchunk;
     int32_t points; ///< of all batches
+    /// Points and their ends are wanted as long as their batch is worked on. Those of all batches stand in the same place where this is not 0, one beside the other for so many
+    /// points a worker, so that they are near the processor from the beginning.
+    int32_t stride;
     kki_swarm_chunk *chunk;
     kki_swarm_bundle *bundle;
     uint8_t *is_ball; ///< by bundle: its numbers are those of `ball`, not of axes and `point`; as the caller fills it

@@ -5,14 +5,21 @@
 #include "simulate/drift.h"
 #include "simulate/simulator.h"
 
-enum { BODY_GRAIN = 128 };
+enum { BODY_GRAIN = 64 };
 
+/// And nothing else has a number among theirs: body by body, seven coordinates and six velocities.
 int kki_is_crowd(const kk_model *m) {
     int lone = m->nnode > 2;
     for (int i = 1; i < m->nnode && lone; i++) {
-        lone = kki_is_lone(m, i);
+        lone = kki_is_lone(m, i) && m->node[i].q_index == 7 * (i - 1) && m->node[i].v_index == 6 * (i - 1);
     }
     return lone;
+}
+
+void kki_crowd_fill(const kk_model *m, kk_simulator *s) {
+    for (int i = 1; i < m->nnode && s->is_crowd; i++) {
+        s->is_ball[i] = (int8_t)kki_drift_is_ball(&m->node[i]);
+    }
 }
 
 typedef struct crowding {
@@ -25,16 +32,27 @@ static void share(const kk_model *m, kk_simulator *s, kki_share *some) {
     kki_workers_share(kki_crew_workers(s), m->nnode - 1, BODY_GRAIN, some, &x);
 }
 
+/// From the state to the middle of the step, some at a time that fit the first cache.
 static void go_some(void *context, int first, int end, int worker) {
     const crowding *x = context;
     kk_simulator *s = x->s;
+    const double *q = kk_state_q_const(s->start), *v = kk_state_v_const(s->start);
     (void)worker;
-    kki_drift_some(x->m, 0.5 * s->h, s->options.budget > 0, s->v, s->q, s->v, first + 1, end + 1);
-    s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, first + 1, end + 1);
+    for (int next = first; first < end; first = next) {
+        next = first + BODY_GRAIN < end ? first + BODY_GRAIN : end;
+        const size_t count = (size_t)(next - first), at = 7 * (size_t)first;
+        memcpy(s->q + at, q + at, 7 * count * sizeof *q);
+        kki_drift_crowd(x->m, s->is_ball, 0.5 * s->h, s->options.budget > 0, v, v, s->q, s->v, first + 1, next + 1);
+        s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, first + 1, next + 1, !s->only_touches);
+        memcpy(s->q_middle + at, s->q + at, 7 * count * sizeof *q);
+        for (int i = first + 1; i <= next; i++) {
+            s->fall[i] = kki_fall_of(x->m, s, i);
+        }
+    }
 }
 
 void kki_crowd_go_to_middle(const kk_model *m, kk_simulator *s) {
-    s->data->kernels->kick_begin(m, &s->data->scratch, s->q);
+    s->data->kernels->kick_begin(m, &s->data->scratch, NULL);
     share(m, s, go_some);
 }
 
@@ -44,9 +62,13 @@ static int is_in_swarm(const crowding *x, int node) {
 
 static void free_run(const crowding *x, int first, int end) {
     kk_simulator *s = x->s;
+    if (s->no_pushes) {
+        memset(s->outside + first, 0, (size_t)(end - first) * sizeof *s->outside);
+        s->data->kernels->kick_load_some(x->m, &s->data->scratch, first, end);
+    }
     s->data->kernels->kick_factor_some(x->m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y, first, end);
     for (int i = first; i < end; i++) {
-        const int dof = x->m->node[i].v_index;
+        const int dof = 6 * (i - 1);
         for (int k = dof; k < dof + 6; k++) {
             s->y_free[k] = s->y_end[k] = s->y_drift[k] = s->y[k] + s->h * s->E[k];
         }
@@ -74,7 +96,7 @@ void kki_crowd_move_freely(const kk_model *m, kk_simulator *s) {
 
 /// v + X (y − y₀) of one body; nothing where y is nothing.
 static void velocity_of(const kk_model *m, kk_simulator *s, int node, const double *y, double *v) {
-    const int dof = m->node[node].v_index;
+    const int dof = 6 * (node - 1);
     if (kki_is_zero(y + dof, 6)) {
         memset(v + dof, 0, 6 * sizeof *v);
         return;
@@ -84,13 +106,14 @@ static void velocity_of(const kk_model *m, kk_simulator *s, int node, const doub
     }
     s->data->kernels->kick_apply_some(m, &s->data->scratch, s->dv, s->dv, node, node + 1);
     for (int k = dof; k < dof + 6; k++) {
-        v[k] = s->v[k] + s->dv[k];
+        v[k] = s->v_kick[k] + s->dv[k];
     }
 }
 
-/// After the kick, and those that it moves with.
+/// After the kick, and those that it moves with; and its energy.
 static void velocities_of(const kk_model *m, kk_simulator *s, int node) {
-    const int dof = m->node[node].v_index;
+    const int dof = 6 * (node - 1);
+    s->kinetic[node] = (kki_kinetic){kki_half_square(s->y + dof), kki_half_square(s->y_end + dof)};
     velocity_of(m, s, node, s->y_end, s->v_kicked);
     if (memcmp(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y_end) == 0) {
         memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
@@ -104,19 +127,25 @@ static void move_some(void *context, int first, int end, int worker) {
     kk_simulator *s = x->s;
     (void)worker;
     for (int i = first + 1; i <= end; i++) {
-        const int dof = x->m->node[i].v_index;
         if (!is_in_swarm(x, i)) {
             velocities_of(x->m, s, i);
         }
-        for (int k = dof; k < dof + 6; k++) {
-            s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;
-            s->v_kick[k] = s->v[k];
-            s->v[k] = s->v_kicked[k];
-        }
-        kki_drift_some(x->m, 0.5 * s->h, s->options.budget > 0, s->drift, s->q, s->v, i, i + 1);
     }
+    kki_drift_crowd(x->m, s->is_ball, 0.5 * s->h, s->options.budget > 0, s->drift, s->v_kicked, s->q, s->v, first + 1,
+                    end + 1);
 }
 
+/// The velocities of the middle become those before the kick where they stand, and those after it are written over the ones of the last step.
 void kki_crowd_move(const kk_model *m, kk_simulator *s) {
+    double *before = s->v;
+    s->v = s->v_kick;
+    s->v_kick = before;
     share(m, s, move_some);
+}
+
+const double *kki_acceleration(const kk_simulator *s) {
+    for (int k = 0; k < s->model->nv && s->is_crowd && !s->is_smooth && s->h > 0; k++) {
+        s->acceleration[k] = (s->v_kicked[k] - s->v_kick[k]) / s->h;
+    }
+    return s->acceleration;
 }

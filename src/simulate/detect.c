@@ -92,10 +92,13 @@ static void fill_point(const kk_model *m, const kk_simulator *s, const kki_conta
     c->tangent[0] = like->tangent[0];
     c->tangent[1] = like->tangent[1];
     c->gap = p->gap;
-    c->open = c->surface[0] = c->surface[1] = 0;
-    c->kept = c->kept_moment = c->impulse = c->moment = none;
-    c->swing = c->friction = 0;
-    c->velocity = none;
+    c->open = c->swing = c->friction = 0;
+    c->kept = c->impulse = c->velocity = none;
+    if (s->has_plain_contacts) {
+        return;
+    }
+    c->moment = c->kept_moment = none;
+    c->surface[0] = c->surface[1] = 0;
     if (!is_moving) {
         return; // with the body alone
     }
@@ -144,14 +147,15 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
     kki_contact like; // of it all that points have in common
     like.shape[0] = a;
     like.shape[1] = b;
-    like.node[0] = m->shape[a].node;
-    like.node[1] = m->shape[b].node;
+    like.node[0] = s->near.owner[a].node;
+    like.node[1] = s->near.owner[b].node;
     like.law = law;
     like.pair = pair;
     like.normal = f->normal;
     like.tangent[0] = m->law[law].ratio == 1 ? tangent_of(f->normal, last) : friction_axis(s, a, f->normal);
     like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = acts_on_b(m, a, b, f), is_moving = m->shape[a].runs || m->shape[b].runs;
+    const int on_b = acts_on_b(m, a, b, f),
+              is_moving = !s->has_plain_contacts && (m->shape[a].runs || m->shape[b].runs);
     for (int i = 0; i < f->count; i++) {
         fill_point(m, s, &like, &f->point[i], on_b, is_moving, &s->contact[from + i]);
     }
@@ -271,11 +275,14 @@ static void inherit(kk_simulator *s, int from, int end, const double *old, int c
         if (!c) {
             continue; // so far away that distances are no numbers
         }
-        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE), moment = old_vec(old + KKI_WARM_MOMENT);
+        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
         c->kept = kk_vec3_add(c->kept, force);
-        c->kept_moment = kk_vec3_add(c->kept_moment, moment);
         c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
-        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+        if (!s->has_plain_contacts) {
+            const kk_vec3 moment = old_vec(old + KKI_WARM_MOMENT);
+            c->kept_moment = kk_vec3_add(c->kept_moment, moment);
+            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+        }
     }
 }
 
@@ -302,6 +309,13 @@ static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_ne
                        memory, manifold, room);
 }
 
+static kki_touching touching_of(const kk_simulator *s, const kki_near_pair *p, int from, int count, int manifolds,
+                                const kki_pair_memory *memory) {
+    const int a = p->first, b = p->second;
+    return (kki_touching){a,     b, from, count, manifolds, *memory, {s->near.owner[a].node, s->near.owner[b].node},
+                          p->law};
+}
+
 /// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked
 static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, int i, const kki_meeting *met,
                               direction *last, kk_error *error) {
@@ -316,7 +330,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         manifold = &met->manifold;
         count = met->count;
     } else {
-        const double *record = find_pair(book, m->shape[a].collider, m->shape[b].collider);
+        const double *record = find_pair(book, s->near.owner[a].collider, s->near.owner[b].collider);
         count = find_manifolds(m, s, near, record, &memory, many, MOST_MANIFOLDS);
     }
     count = count < 0 ? MOST_MANIFOLDS : count;
@@ -328,7 +342,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         return too_many_pairs(s, error);
     }
     const int from = s->ncontact;
-    s->touching[s->ntouching++] = (kki_touching){a, b, from, 0, count, memory};
+    s->touching[s->ntouching++] = touching_of(s, near, from, 0, count, &memory);
     for (int k = 0; k < count; k++) {
         if (s->ncontact + manifold[k].count > s->max_contacts) {
             return too_many_points(m, s, a, b, error);
@@ -338,7 +352,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     }
     s->touching[s->ntouching - 1].count = s->ncontact - from;
     if (s->ncontact > from) {
-        const int old = find_contacts(book, m->shape[a].collider, m->shape[b].collider);
+        const int old = find_contacts(book, s->near.owner[a].collider, s->near.owner[b].collider);
         inherit(s, from, s->ncontact, first_of(book, old), old);
     }
     return KK_OK;
@@ -351,8 +365,6 @@ static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, 
     enum { AHEAD = 6 };
     const int b = s->near.list[i + AHEAD < count ? i + AHEAD : i].second;
     __builtin_prefetch(&m->shape[b].shape);
-    __builtin_prefetch(&m->shape[b].surface);
-    __builtin_prefetch(&m->shape[b].body);
     __builtin_prefetch(&s->X_WS[b]);
     __builtin_prefetch(&s->X_WS[b].p);
 }
@@ -374,7 +386,7 @@ static int end_of_meetings(const looking *x, int number) {
 /// The book with its marks at the first of some pairs.
 static memory_book open_at(const looking *x, int pair) {
     const kki_near_pair *p = &x->s->near.list[pair];
-    const int a = x->m->shape[p->first].collider, b = x->m->shape[p->second].collider;
+    const int a = x->s->near.owner[p->first].collider, b = x->s->near.owner[p->second].collider;
     memory_book book = *x->book;
     book.next_pair = first_record(book.pair, book.pair_count, KKI_WARM_PAIR_SIZE, 0, a, b);
     book.next_contact = first_record(book.contact, book.contact_count, KKI_WARM_CONTACT_SIZE, KKI_WARM_FIRST, a, b);
@@ -391,7 +403,8 @@ static void look_at_some(void *context, int first, int end, int worker) {
         for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
             const kki_near_pair *p = &s->near.list[i];
             kki_meeting *met = &s->met[i];
-            const double *record = find_pair(&book, x->m->shape[p->first].collider, x->m->shape[p->second].collider);
+            const double *record =
+                find_pair(&book, s->near.owner[p->first].collider, s->near.owner[p->second].collider);
             fetch_pair(x->m, s, i, x->count);
             met->count = find_manifolds(x->m, s, p, record, &met->memory, &met->manifold, 1);
             sum.several |= met->count < 0;
@@ -434,8 +447,9 @@ static void fill_some(void *context, int first, int end, int worker) {
             const kki_near_pair *p = &s->near.list[i];
             if (met->count > 0) {
                 const int count = met->manifold.count;
-                const int old = find_contacts(&book, x->m->shape[p->first].collider, x->m->shape[p->second].collider);
-                s->touching[pair] = (kki_touching){p->first, p->second, from, count, 1, met->memory};
+                const int old =
+                    find_contacts(&book, s->near.owner[p->first].collider, s->near.owner[p->second].collider);
+                s->touching[pair] = touching_of(s, p, from, count, 1, &met->memory);
                 fill_manifold(x->m, s, p->first, p->second, p->law, &met->manifold, pair++, from, &last);
                 inherit(s, from, from + count, first_of(&book, old), old);
                 from += count;

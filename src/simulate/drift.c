@@ -9,6 +9,7 @@
 #include "simulate/drift.h"
 
 #include <karakuri/elementary.h>
+#include <string.h>
 
 // ---- quaternions and vectors inside q and v
 
@@ -182,8 +183,7 @@ static void spin(const lone *b, double h, int is_rough, spinner *x) {
     midpoint(b, outer * h, x);
 }
 
-/// Whether a lone body is a ball about its origin: its spin stays in the world, and in its own axes.
-static int is_ball(const kki_node *n) {
+int kki_drift_is_ball(const kki_node *n) {
     const double x = n->inertia[0][0];
     const double spread = __builtin_fabs(x - n->inertia[1][1]) + __builtin_fabs(x - n->inertia[2][2]) +
                           __builtin_fabs(n->inertia[1][0]) + __builtin_fabs(n->inertia[2][0]) +
@@ -191,15 +191,20 @@ static int is_ball(const kki_node *n) {
     return n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0 && spread <= 1e-14 * x;
 }
 
-/// drift_lone for such a body.
-static void drift_ball(double h, const double *w, double *q, double *v) {
+/// drift_lone for such a body. @param from  velocity to carry along; w and v may be the same
+static inline __attribute__((always_inline)) void drift_ball(double h, const double *w, const double *from, double *q,
+                                                             double *v) {
     const kk_quat R0 = load_quat(q), turned = turn_of(kk_vec3_scale(load3(w), h));
+    kk_vec3 spin = load3(from), u = load3(from + 3);
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
     store_quat(q, kk_quat_mul(R0, turned));
-    if (v[0] != w[0] || v[1] != w[1] || v[2] != w[2]) { // the spin that it carries along is not the one it moves with
-        store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
+    if (spin.x != w[0] || spin.y != w[1] ||
+        spin.z != w[2]) { // the spin that it carries along is not the one it moves with
+        spin = kk_vec3_add(spin, turned_away(turned, spin));
     }
-    store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
+    u = kk_vec3_add(u, turned_away(turned, u));
+    store3(v, spin);
+    store3(v + 3, u);
 }
 
 /// Centre of mass straight on, momentum kept.
@@ -209,8 +214,8 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
         store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(load_quat(q), load3(w + 3)), h)));
         return; // it does not turn
     }
-    if (is_ball(n)) {
-        drift_ball(h, w, q, v);
+    if (kki_drift_is_ball(n)) {
+        drift_ball(h, w, v, q, v);
         return;
     }
     const lone b = lone_of(n);
@@ -259,9 +264,22 @@ static void drift_node(const kki_node *n, int nv, double h, int is_rough, const 
     }
 }
 
-void kki_drift_some(const kk_model *model, double time, int is_rough, const double *w, double *q, double *v, int first,
-                    int end) {
+void kki_drift_crowd(const kk_model *model, const int8_t *is_ball, double time, int is_rough, const double *w,
+                     const double *from, double *q, double *v, int first, int end) {
     for (int i = first; i < end; i++) {
+        const size_t dof = 6 * (size_t)(i - 1);
+        double *at = q + 7 * (size_t)(i - 1);
+        if (is_ball[i] && !kki_is_zero(w + dof, 3)) {
+            drift_ball(time, w + dof, from + dof, at, v + dof);
+        } else {
+            memcpy(v + dof, from + dof, 6 * sizeof *v);
+            drift_node(&model->node[i], 6, time, is_rough, w + dof, at, v + dof);
+        }
+    }
+}
+
+void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
+    for (int i = 1; i < model->nnode; i++) {
         const kki_node *n = &model->node[i];
         if (model->node_nv[i] == 1) { // most are
             q[n->q_index] += time * w[n->v_index];
@@ -271,14 +289,10 @@ void kki_drift_some(const kk_model *model, double time, int is_rough, const doub
         for (int k = 0; k < model->node_nv[i]; k++) {
             own[k] = w[n->v_index + k];
         }
-        drift_node(n, model->node_nv[i], time, is_rough, own, q + n->q_index, v + n->v_index);
+        drift_node(n, model->node_nv[i], time, 0, own, q + n->q_index, v + n->v_index);
     }
 }
 
-void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    kki_drift_some(model, time, 0, w, q, v, 1, model->nnode);
-}
-
 void kki_drift(const kk_model *model, double time, double *q, double *v) {
-    kki_drift_some(model, time, 0, v, q, v, 1, model->nnode);
+    kki_drift_along(model, time, v, q, v);
 }

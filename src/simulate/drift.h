@@ -23,8 +23,12 @@ void kki_drift(const kk_model *model, double time, double *q, double *v);
 /// Moves q along the velocities `w` (in the axes of v at q) without touching v but for the turn of its axes: the last
 /// part of a step, where q goes on with a mean velocity that is not v itself.
 void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v);
-/// The same for nodes first … end − 1 alone; w may be v. @param is_rough  spins to second order even where they are fast
-void kki_drift_some(const kk_model *model, double time, int is_rough, const double *w, double *q, double *v, int first,
-                    int end);
+/// The same for nodes first … end − 1 of a model of lone bodies alone, where v becomes what `from` is then.
+/// @param is_rough  spins to second order even where they are fast
+/// @param is_ball  [nnode] of kki_drift_is_ball: where it says so the node, eight lines of memory, is not looked at
+void kki_drift_crowd(const kk_model *model, const int8_t *is_ball, double time, int is_rough, const double *w,
+                     const double *from, double *q, double *v, int first, int end);
+/// Whether a lone body is a ball about its origin: its spin stays in the world, and in its own axes.
+int kki_drift_is_ball(const kki_node *node);
 
 #endif

@@ -56,14 +56,18 @@ void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at
     }
 }
 
+double kki_fall_of(const kk_model *model, const kk_simulator *s, int node) {
+    const kki_node *n = &model->node[node];
+    const int is_central = n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0; // of these the kick keeps no first moment
+    const kk_vec3 p = kk_vec3_scale(kki_vec3(kki_pose_of(s->data, node)->p), n->mass);
+    return kk_vec3_dot(kki_vec3(model->gravity),
+                       is_central ? p : kk_vec3_add(p, kki_vec3(kki_bias_of(s->data, node)->h)));
+}
+
 double kki_potential(const kk_model *model, const kk_simulator *s) {
-    const kk_vec3 g = kki_vec3(model->gravity);
     double sum = 0;
     for (int i = 1; i < model->nnode; i++) {
-        const kki_node *n = &model->node[i];
-        const int is_central = n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0; // of these the kick keeps no first moment
-        const kk_vec3 p = kk_vec3_scale(kki_vec3(kki_pose_of(s->data, i)->p), n->mass);
-        sum += kk_vec3_dot(g, is_central ? p : kk_vec3_add(p, kki_vec3(kki_bias_of(s->data, i)->h)));
+        sum += s->is_crowd ? s->fall[i] : kki_fall_of(model, s, i);
     }
     return s->spring_energy - sum;
 }

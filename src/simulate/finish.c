@@ -174,14 +174,31 @@ static double kinetic(const kk_model *m, const kk_simulator *s, const double *y,
     return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
+/// Kinetic energies before and after the kick; of a crowd they have been found body by body.
+static void report_kinetic(const kk_model *m, kk_simulator *s) {
+    if (!s->is_crowd || !s->only_touches) {
+        s->report.kinetic_before = kinetic(m, s, s->y, s->v_kick);
+        s->report.kinetic_after = kinetic(m, s, s->y_end, s->v_kicked);
+        return;
+    }
+    kki_kinetic sum = {0, 0};
+    for (int i = 1; i < m->nnode; i++) {
+        sum.before += s->kinetic[i].before;
+        sum.after += s->kinetic[i].after;
+    }
+    s->report.kinetic_before = sum.before;
+    s->report.kinetic_after = sum.after;
+}
+
 /// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
 static void begin_forces(const kk_model *m, kk_simulator *s) {
     double *const passive = s->force[KK_FORCE_PASSIVE], *const actuator = s->force[KK_FORCE_ACTUATOR];
+    const double *acceleration = s->has_springs || m->nactuator > 0 ? kki_acceleration(s) : NULL;
     for (int k = 0; k < m->nv && s->has_springs; k++) {
-        passive[k] -= s->passive[k] * (s->h * s->acceleration[k]);
+        passive[k] -= s->passive[k] * (s->h * acceleration[k]);
     }
     for (int k = 0; k < m->nv && m->nactuator > 0; k++) {
-        actuator[k] -= s->servo[k] * (s->h * s->acceleration[k]);
+        actuator[k] -= s->servo[k] * (s->h * acceleration[k]);
     }
     if (s->only_touches) {
         return; // they are zero for ever
@@ -207,8 +224,7 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     }
     kki_glide_finish(model, s);
     if (!s->is_smooth) {
-        s->report.kinetic_before = kinetic(model, s, s->y, s->v_kick);
-        s->report.kinetic_after = kinetic(model, s, s->y_end, s->v_kicked);
+        report_kinetic(model, s);
         s->report.potential_before = s->report.potential_after = kki_potential(model, s);
     }
 }

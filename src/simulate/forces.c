@@ -216,15 +216,24 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     static const kk_input nothing = {0};
     input = input ? input : &nothing;
     const size_t bytes = (size_t)model->nv * sizeof(double);
-    memset(s->tau, 0, bytes);
-    memset(s->force[KK_FORCE_APPLIED], 0, bytes);
+    if (!s->no_tau) {
+        memset(s->tau, 0, bytes);
+        memset(s->force[KK_FORCE_APPLIED], 0, bytes);
+    }
+    s->no_tau = s->only_touches && !input->tau;
     if (!s->only_touches) { // else they are as they were made
         memcpy(s->diagonal, model->dof_armature, bytes);
         memset(s->servo, 0, bytes);
         memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
     }
     s->may_drive = !s->only_touches || input->tau;
-    memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
+    s->no_pushes = s->is_crowd && s->only_touches && !input->wrench; // then crowd.c and loose_end.c write them
+    if (!s->no_pushes) {
+        memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);
+    }
+    if (!s->no_pushes && s->is_crowd && s->only_touches) {
+        s->data->kernels->kick_load_some(model, &s->data->scratch, 1, model->nnode);
+    }
     add_passive(model, s);
     if (s->has_spatial) {
         kk_kinematics_velocity(model, s->view, s->q, s->v);

@@ -90,6 +90,7 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->taken, trees);
     KKI_LAYOUT_ARRAY(layout, x->body, trees);
     KKI_LAYOUT_ARRAY(layout, x->node, trees);
+    KKI_LAYOUT_ARRAY(layout, x->dof, trees);
     KKI_LAYOUT_ARRAY(layout, x->work, trees);
     KKI_LAYOUT_ARRAY(layout, x->place, trees);
     KKI_LAYOUT_ARRAY(layout, x->batch, trees);

@@ -38,7 +38,7 @@ typedef struct kki_loose {
     int32_t *order;           ///< [room] faces by batch
     uint64_t *taken;          ///< [ntree] colours of each tree's faces
     int32_t *body;            ///< [ntree] number in the swarm; −1: none
-    int32_t *node;            ///< [ntree] of each body
+    int32_t *node, *dof;      ///< [ntree] of each body: its node, and its first degree of freedom
     double *work;             ///< [ntree] of the impulses on each body
     kk_vec3 *place;           ///< [ntree] each body's centre of mass
     int32_t islands, largest; ///< sets, and rows of the largest

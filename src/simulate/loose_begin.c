@@ -30,15 +30,20 @@ static void turn_inverse(const kki_loose_body *own, const kk_mat3 *R, double *to
     memcpy(to, numbers, sizeof numbers);
 }
 
-/// y of a body's velocities in its own axes: B v.
 /// Velocities that forces add in the step: those of the caller, on the body and along its joint, and its weight. What the kick's factor would say of it.
 /// @param k  what answers, world axes
-static void free_change(const kki_passing *p, int node, const kk_mat3 *R, const double *k, kk_vec3 *linear,
+static void free_change(const kki_passing *p, int node, int dof, const kk_mat3 *R, const double *k, kk_vec3 *linear,
                         kk_vec3 *angular) {
     const kk_simulator *s = p->s;
-    const double *tau = s->tau + p->m->node[node].v_index;
-    const kk_vec3 F = kk_vec3_add(s->outside[node].linear, kk_mat3_mul_vec(*R, kki_vec_at(tau + 3)));
-    const kk_vec3 N = kk_vec3_add(s->outside[node].angular, kk_mat3_mul_vec(*R, kki_vec_at(tau)));
+    if (s->no_tau && s->no_pushes) {
+        *linear = kk_vec3_scale(kki_vec_at(p->m->gravity), s->h);
+        *angular = kk_vec3_make(0, 0, 0);
+        return;
+    }
+    const double *tau = s->tau + dof;
+    const kk_force none = {{0, 0, 0}, {0, 0, 0}}, push = s->no_pushes ? none : s->outside[node];
+    const kk_vec3 F = kk_vec3_add(push.linear, kk_mat3_mul_vec(*R, kki_vec_at(tau + 3)));
+    const kk_vec3 N = kk_vec3_add(push.angular, kk_mat3_mul_vec(*R, kki_vec_at(tau)));
     const kk_vec3 a = kk_vec3_add(kki_vec_at(p->m->gravity), kk_vec3_scale(F, k[0]));
     *linear = kk_vec3_scale(a, s->h);
     *angular = kk_vec3_scale(kk_sym3_mul_vec((kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]}, N), s->h);
@@ -50,7 +55,7 @@ void kki_loose_begin_bodies(void *context, int first, int end, int worker) {
     const kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const int node = x->node[i], dof = x->dof[i];
         const kki_pose *pose = kki_pose_of(s->data, node);
         const kki_rates *V = kki_rates_of(s->data, node);
         const kk_mat3 R = kki_mat3(pose->R);
@@ -58,14 +63,11 @@ void kki_loose_begin_bodies(void *context, int first, int end, int worker) {
         kk_vec3 linear, angular;
         x->place[i] = kki_vec3(pose->p);
         turn_inverse(&x->own[node], &R, x->swarm.inverse + at);
-        free_change(p, node, &R, x->swarm.inverse + at, &linear, &angular);
+        free_change(p, node, dof, &R, x->swarm.inverse + at, &linear, &angular);
         put4(x->swarm.before + at, kki_vec3(V->u));
         put4(x->swarm.before + at + 4, kki_vec3(V->w));
         put4(x->swarm.free + at, kk_vec3_add(kki_vec3(V->u), linear));
         put4(x->swarm.free + at + 4, kk_vec3_add(kki_vec3(V->w), angular));
-        if (s->is_crowd) { // where the kick leaves the swarm's bodies out
-            kki_scale_velocity(&x->own[node], kki_vec_at(s->v + dof), kki_vec_at(s->v + dof + 3), s->y + dof);
-        }
     }
 }
 
@@ -114,6 +116,15 @@ static double bounce(const kki_passing *p, const kki_contact *k, kk_vec3 ra, kk_
     return u < -least ? e * u : 0;
 }
 
+/// What turns about a contact with the world.
+static void reflect(const kki_passing *p, kki_contact *k, kk_vec3 ra, kk_vec3 rb, const double l[3], double bias[3]) {
+    if (kki_may_swing(p->m, k, l[0])) {
+        const kk_vec3 v = kk_vec3_sub(velocity_of(p->s, k->node[1], rb), velocity_of(p->s, k->node[0], ra));
+        const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
+        kki_reflect_contact(p->m, p->s, k, is_stuck(p->m->law[k->law].friction, l), u, bias);
+    }
+}
+
 /// What a point starts from.
 typedef struct start {
     kk_vec3 arm[2];
@@ -124,25 +135,28 @@ typedef struct start {
 
 static const start NOTHING = {.bounces = 0};
 
-/// In line, so that its numbers go straight to where they are wanted.
+/// In line, so that its numbers go straight to where they are wanted. Of the contact the first line is read, and of the face's first, f, what they share: there are
+/// thousands of them.
 static inline __attribute__((always_inline)) void start_of(const kki_passing *p, const kki_swarm_bundle *b,
-                                                           kki_contact *k, int lane, start *x) {
+                                                           const kki_contact *f, kki_contact *k, int lane, start *x) {
     const kk_simulator *s = p->s;
     const kk_vec3 ra = arm_of(&s->loose, b->at[0][lane], k->point), rb = arm_of(&s->loose, b->at[1][lane], k->point);
     const double share = 1.0 / s->options.budget, gap = k->gap + SLOP * s->options.correction;
-    double l[3] = {kk_vec3_dot(k->impulse, k->normal), kk_vec3_dot(k->impulse, k->tangent[0]),
-                   kk_vec3_dot(k->impulse, k->tangent[1])};
-    const double leaves = bounce(p, k, ra, rb, l);
+    double l[3] = {kk_vec3_dot(k->impulse, f->normal), kk_vec3_dot(k->impulse, f->tangent[0]),
+                   kk_vec3_dot(k->impulse, f->tangent[1])};
+    const double leaves = bounce(p, f, ra, rb, l);
     x->arm[0] = ra;
     x->arm[1] = rb;
     x->bounces = leaves < 0;
-    double bias[3] = {k->open / (0.5 * s->h) + leaves, k->surface[0], k->surface[1]};
+    double bias[3] = {k->open / (0.5 * s->h) + leaves, 0, 0};
+    if (!s->has_plain_contacts) {
+        bias[1] = k->surface[0];
+        bias[2] = k->surface[1];
+    }
     x->rate = gap < 0 ? REPAIR * gap / (0.5 * s->h) : gap / (0.5 * s->h);
-    k->swing = 0;
-    if (kki_may_swing(p->m, k, l[0])) {
-        const kk_vec3 v = kk_vec3_sub(velocity_of(s, k->node[1], rb), velocity_of(s, k->node[0], ra));
-        const double u[3] = {kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])};
-        kki_reflect_contact(p->m, s, k, is_stuck(p->m->law[k->law].friction, l), u, bias);
+    if (f->node[0] == 0 || f->node[1] == 0) {
+        k->swing = 0;
+        reflect(p, k, ra, rb, l, bias);
     }
     for (int i = 0; i < 3; i++) {
         x->l[i] = share * l[i];
@@ -179,7 +193,7 @@ static void begin_lane(const kki_passing *p, kki_swarm_bundle *b, int lane) {
         }
         kki_contact *c = &p->s->contact[first + i];
         start from;
-        start_of(p, b, c, lane, &from);
+        start_of(p, b, k, c, lane, &from);
         begin_point(&from, lane, to, end);
         *overlap = -c->gap > *overlap ? -c->gap : *overlap;
         b->bounces |= from.bounces;
@@ -210,7 +224,7 @@ static int begin_ball_lane(const kki_passing *p, kki_swarm_bundle *b, kki_swarm_
     }
     start from = NOTHING;
     if (k) {
-        start_of(p, b, k, lane, &from);
+        start_of(p, b, k, k, lane, &from);
     }
     put_lane(to->normal, lane, n);
     to->friction[lane] = k ? p->m->law[k->law].friction : 0;
@@ -249,7 +263,7 @@ void kki_loose_begin_bundle(void *context, int bundle) {
     const kki_passing *p = context;
     kki_swarm *w = &p->s->loose.swarm;
     kki_swarm_bundle *b = &w->bundle[bundle];
-    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, 0, offsetof(kki_contact, kept));
+    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, offsetof(kki_contact, velocity));
     __builtin_prefetch(w->bundle[bundle + 2 * KKI_LOOSE_AHEAD < w->count ? bundle + 2 * KKI_LOOSE_AHEAD : bundle].at);
     b->bounces = 0;
     w->proof[bundle].overlap = 0;

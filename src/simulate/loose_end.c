@@ -12,22 +12,23 @@ static kk_vec3 get_lane(const double from[3][KKI_SWARM_LANES], int lane) {
 }
 
 /// @param impulse  in world axes    @param velocity  in those of the contact
-static void finish_contact(const kki_passing *p, kki_contact *k, kk_vec3 impulse, kk_vec3 velocity) {
+static void finish_contact(const kki_passing *p, kki_contact *k, double friction, kk_vec3 impulse, kk_vec3 velocity) {
     k->impulse = impulse;
-    k->kept = kk_vec3_scale(impulse, 1 / p->s->h);
-    k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
-    k->friction = p->m->law[k->law].friction;
+    k->friction = friction;
     k->velocity = velocity;
+    if (!p->s->has_plain_contacts) {
+        k->moment = k->kept_moment = kk_vec3_make(0, 0, 0);
+    }
 }
 
 static void finish_lane(const kki_passing *p, const kki_swarm_bundle *b, int lane) {
     const kki_loose *x = &p->s->loose;
+    const kk_vec3 n = get_lane(b->axis[0], lane), t1 = get_lane(b->axis[1], lane), t2 = get_lane(b->axis[2], lane);
     for (int i = 0; i < b->count[lane]; i++) {
         kki_contact *k = &p->s->contact[b->contact[lane] + i];
         const kk_vec3 l = get_lane(x->swarm.point[b->first + i].total, lane);
-        finish_contact(p, k,
-                       kk_vec3_add(kk_vec3_scale(k->normal, l.x),
-                                   kk_vec3_add(kk_vec3_scale(k->tangent[0], l.y), kk_vec3_scale(k->tangent[1], l.z))),
+        finish_contact(p, k, b->friction[lane],
+                       kk_vec3_add(kk_vec3_scale(n, l.x), kk_vec3_add(kk_vec3_scale(t1, l.y), kk_vec3_scale(t2, l.z))),
                        get_lane(x->swarm.end[b->first + i].u, lane));
     }
 }
@@ -37,15 +38,30 @@ static void finish_ball_lane(const kki_passing *p, const kki_swarm_bundle *b, co
         kki_contact *k = &p->s->contact[b->contact[lane]];
         const kk_vec3 v = get_lane(p->s->loose.swarm.end[b->first].u, lane);
         finish_contact(
-            p, k, get_lane(from->total, lane),
+            p, k, from->friction[lane], get_lane(from->total, lane),
             kk_vec3_make(kk_vec3_dot(v, k->normal), kk_vec3_dot(v, k->tangent[0]), kk_vec3_dot(v, k->tangent[1])));
     }
+}
+
+/// The first of a bundle's contacts with its largest residual.
+static int worst_of(const kki_swarm *w, int bundle) {
+    const kki_swarm_bundle *b = &w->bundle[bundle];
+    int worst = -1;
+    for (int k = 0; k < b->points; k++) {
+        const double *residual = w->end[b->first + k].residual;
+        for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
+            const int contact = b->contact[lane] + k;
+            const int is_it = k < b->count[lane] && residual[lane] == w->proof[bundle].residual;
+            worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
+        }
+    }
+    return worst;
 }
 
 void kki_loose_finish_bundle(void *context, int bundle) {
     const kki_passing *p = context;
     const kk_simulator *s = p->s;
-    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, 0, sizeof(kki_contact));
+    kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, offsetof(kki_contact, surface));
     for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
         const kki_swarm *w = &s->loose.swarm;
         if (w->is_ball[bundle]) {
@@ -54,7 +70,20 @@ void kki_loose_finish_bundle(void *context, int bundle) {
             finish_lane(p, &w->bundle[bundle], lane);
         }
     }
+    s->loose.swarm.proof[bundle].worst = worst_of(&s->loose.swarm, bundle);
     s->loose.swarm.kernels->repose(&s->loose.swarm, bundle, s->options.correction / (0.5 * s->h));
+}
+
+/// Energies before and behind a change, of a body that the kick leaves out (crowd.c). @param angular, linear  the change
+static kki_kinetic kinetic_of(const kki_loose_body *own, const double *v, kk_vec3 angular, kk_vec3 linear) {
+    double y[6], change[6];
+    kki_scale_velocity(own, kki_vec_at(v), kki_vec_at(v + 3), y);
+    kki_scale_velocity(own, angular, linear, change);
+    const double before = kki_half_square(y);
+    for (int k = 0; k < 6; k++) {
+        y[k] += change[k];
+    }
+    return (kki_kinetic){before, kki_half_square(y)};
 }
 
 /// y += B Δ. @param angular, linear  Δ in the body's axes
@@ -81,7 +110,7 @@ void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
     kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const int node = x->node[i], dof = x->dof[i];
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const kki_rates *V = kki_rates_of(s->data, node);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i,
@@ -90,16 +119,17 @@ void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
         const kk_vec3 u = kki_vec_at(v), w = kki_vec_at(v + 4);
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kk_vec3_sub(u, u0)),
                       angular = kk_mat3_tmul_vec(R, kk_vec3_sub(w, w0));
-        memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
-        add_scaled(&x->own[node], angular, linear, s->y_end + dof);
         if (s->is_crowd) {
+            s->kinetic[node] = kinetic_of(&x->own[node], s->v + dof, angular, linear);
             put_sum(s->v + dof, angular, linear, s->v_kicked + dof);
             memcpy(s->drift + dof, s->v_kicked + dof, 6 * sizeof *s->drift);
         } else {
+            memcpy(s->y_end + dof, s->y + dof, 6 * sizeof *s->y);
+            add_scaled(&x->own[node], angular, linear, s->y_end + dof);
             memcpy(s->y_drift + dof, s->y_end + dof, 6 * sizeof *s->y);
         }
         const kk_force f = kk_force_make(kk_vec3_scale(N, 1 / s->h), kk_vec3_scale(F, 1 / s->h));
-        s->outside[node] = kk_force_add(s->outside[node], f);
+        s->outside[node] = s->no_pushes ? f : kk_force_add(s->outside[node], f);
         x->work[i] = 0.5 * (kk_vec3_dot(F, kk_vec3_add(u, u0)) + kk_vec3_dot(N, kk_vec3_add(w, w0)));
     }
 }
@@ -110,7 +140,7 @@ void kki_loose_drift_bodies(void *context, int first, int end, int worker) {
     const kki_loose *x = &s->loose;
     (void)worker;
     for (int i = p->first + first; i < p->first + end; i++) {
-        const int node = x->node[i], dof = p->m->node[node].v_index;
+        const int node = x->node[i], dof = x->dof[i];
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kki_vec_at(v)), angular = kk_mat3_tmul_vec(R, kki_vec_at(v + 4));
@@ -132,14 +162,8 @@ static double larger(double a, double b) {
 static int worst_contact(const kki_loose *x, double residual) {
     int worst = -1;
     for (int i = 0; i < x->swarm.count; i++) {
-        const kki_swarm_bundle *b = &x->swarm.bundle[i];
-        for (int lane = 0; lane < KKI_SWARM_LANES && x->swarm.proof[i].residual == residual; lane++) {
-            for (int k = 0; k < b->count[lane]; k++) {
-                const int contact = b->contact[lane] + k;
-                const int is_it = x->swarm.end[b->first + k].residual[lane] == residual;
-                worst = is_it && (worst < 0 || contact < worst) ? contact : worst;
-            }
-        }
+        const kki_swarm_proof *b = &x->swarm.proof[i];
+        worst = b->residual == residual && b->worst >= 0 && (worst < 0 || b->worst < worst) ? b->worst : worst;
     }
     return worst;
 }

@@ -47,14 +47,14 @@ static inline kk_vec3 kki_vec_at(const double *x) {
 /// Bundles ahead of which contacts are fetched.
 enum { KKI_LOOSE_AHEAD = 3 };
 
-/// Contacts of a bundle are all over their list; from byte to byte. In line: GCC takes a function that does nothing but fetch for one that does nothing.
-static inline __attribute__((always_inline)) void kki_fetch_contacts(const kki_passing *p, int bundle, size_t from,
-                                                                     size_t to) {
+/// Contacts of a bundle are all over their list: of each face's first, from its first byte to byte `to`. In line: GCC takes a function that does nothing but
+/// fetch for one that does nothing.
+static inline __attribute__((always_inline)) void kki_fetch_contacts(const kki_passing *p, int bundle, size_t to) {
     const kki_loose *x = &p->s->loose;
     for (int lane = 0; lane < KKI_SWARM_LANES && bundle < x->swarm.count; lane++) {
         const int first = x->swarm.bundle[bundle].contact[lane];
         const char *at = (const char *)&p->s->contact[first < 0 ? 0 : first];
-        for (size_t k = from; k < to; k += 64) {
+        for (size_t k = 0; k < to; k += 64) {
             __builtin_prefetch(at + k);
         }
     }

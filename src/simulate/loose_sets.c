@@ -42,9 +42,8 @@ static void forget_sets(const kk_model *m, kki_loose *x) {
 }
 
 /// A face between loose bodies, or one and the world. What else touches a tree holds its set.
-static void list_face(const kk_model *m, kk_simulator *s, int first, int end) {
+static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c, int first, int end) {
     kki_loose *x = &s->loose;
-    const kki_contact *c = &s->contact[first];
     const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
     const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
     if (loose && is_plain(s, &m->law[c->law])) {
@@ -66,14 +65,12 @@ static void list_face(const kk_model *m, kk_simulator *s, int first, int end) {
 }
 
 static void list_faces(const kk_model *m, kk_simulator *s) {
-    enum { AHEAD = 8 };
     forget_sets(m, &s->loose);
     for (int i = 0; i < s->ntouching; i++) {
         const kki_touching *t = &s->touching[i];
-        __builtin_prefetch(&s->contact[s->touching[i + AHEAD < s->ntouching ? i + AHEAD : i].contact]);
         for (int k = t->contact, end = 0; k < t->contact + t->count; k = end) {
             end = face_end(s, t, k);
-            list_face(m, s, k, end);
+            list_face(m, s, t, k, end);
         }
     }
 }
@@ -150,7 +147,8 @@ static void number_bodies(const kk_model *m, kki_loose *x) {
         const int set = kki_sets_find(x->parent, t);
         if (!x->is_held[set]) {
             const int body = w->batch[x->batch[set]].body_end++;
-            x->node[body] = m->dof_node[m->tree_first_dof[t]];
+            x->dof[body] = m->tree_first_dof[t];
+            x->node[body] = m->dof_node[x->dof[body]];
             x->body[t] = body;
         }
     }
@@ -299,6 +297,29 @@ static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_CO
     }
 }
 
+/// Where points stand: from the beginning in each batch, if there is room for the largest as often as there are workers.
+static void number_points(kki_swarm *w, int workers) {
+    int32_t all = 0, most = 0;
+    for (int k = 0; k < w->nbatch; k++) {
+        int32_t points = 0;
+        for (int i = w->batch[k].bundle; i < w->batch[k].bundle_end; i++) {
+            kki_swarm_bundle *b = &w->bundle[i];
+            b->first = points;
+            b->points = b->count[0]; // the longest
+            points += b->points;
+        }
+        all += points;
+        most = points > most ? points : most;
+    }
+    w->stride = (int64_t)most * workers <= all ? most : 0;
+    for (int k = 0, points = 0; k < w->nbatch && w->stride == 0; k++) {
+        for (int i = w->batch[k].bundle; i < w->batch[k].bundle_end; i++) {
+            w->bundle[i].first = points;
+            points += w->bundle[i].points;
+        }
+    }
+}
+
 static void make_bundles(kk_simulator *s) {
     kki_loose *x = &s->loose;
     int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1], *from = (int32_t *)x->work; // which is wanted at the end only
@@ -314,12 +335,7 @@ static void make_bundles(kk_simulator *s) {
         }
         b->bundle_end = x->swarm.count;
     }
-    for (int i = 0, points = 0; i < x->swarm.count; i++) {
-        kki_swarm_bundle *b = &x->swarm.bundle[i];
-        b->first = points;
-        b->points = b->count[0]; // the longest
-        points += b->points;
-    }
+    number_points(&x->swarm, s->nworker);
 }
 
 void kki_loose_choose(const kk_model *m, kk_simulator *s) {

@@ -20,9 +20,9 @@ typedef kki_whole whole;
 enum { TIED = 1, MEETS = 2 };         ///< of a tree: to the world, others
 enum { ON_GROUND, IN_FLIGHT, ALONE }; ///< of a root
 
-/// Nodes are sorted by depth: roots come first.
-static int is_root(const kk_model *m, int node) {
-    return node < m->nnode && m->node[node].parent == 0;
+/// Nodes are sorted by depth: roots come first. Of a crowd all are, and lone ones: there nodes are not looked at, which are many and large.
+static int is_root(const kk_model *m, const kk_simulator *s, int node) {
+    return node < m->nnode && (s->is_crowd || m->node[node].parent == 0);
 }
 
 static kk_sym3 moments_of(const kki_node *n) {
@@ -172,7 +172,7 @@ static void remember(const kk_model *m, const kk_simulator *s, int root, double 
 
 void kki_remember_flights(const kk_model *model, kk_simulator *s) {
     double *record = s->warm + s->layout.first_flight;
-    for (int i = 1; is_root(model, i); i++) {
+    for (int i = 1; is_root(model, s, i) && !s->is_crowd; i++) {
         if (kki_is_flyer(model, i)) {
             if (s->in_flight[i] == IN_FLIGHT) {
                 remember(model, s, i, record);
@@ -223,8 +223,8 @@ static void keep_lone(const kk_model *m, kk_simulator *s, const kk_state *state,
 static void keep_lone_bodies(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const double *old = kki_state_warm_const(state) + s->layout.first_lone;
     double *record = s->warm + s->layout.first_lone;
-    for (int i = 1; is_root(m, i); i++) {
-        if (kki_is_lone(m, i)) {
+    for (int i = 1; is_root(m, s, i); i++) {
+        if (s->is_crowd || kki_is_lone(m, i)) {
             memset(record, 0, KKI_WARM_LONE_SIZE * sizeof *record);
             if (s->in_flight[i] == ALONE) {
                 keep_lone(m, s, state, i, old, record);
@@ -293,21 +293,28 @@ static void find_ties(const kk_model *m, kk_simulator *s) {
     }
 }
 
-/// Which trees are in flight: floating ones that nothing ties to the world. Gives what there is. A lone body that touches nothing keeps
-/// its momentum by itself but for rounding; one that has met others may have been moved out of them, too.
+/// A lone body that touches nothing keeps its momentum by itself but for rounding; one that has met others may have been moved out of them, too.
+/// @param dof  its first
+static int flight_of(const kk_model *m, const kk_simulator *s, int root, int floats, int is_leaf, int dof) {
+    const int is_free = floats && !is_driven(s, dof);
+    const int island = is_free && s->nisland > 0 ? s->tree_island[m->node_tree[root]] : -1;
+    // rounding would stir what rests
+    const int piled = is_leaf && ((island >= 0 && s->island[island].is_wide) ||
+                                  (is_free && kki_loose_has_tree(s, m->node_tree[root])));
+    const int tie = is_free && !piled ? s->tie[m->node_tree[root]] : TIED,
+              alone = is_leaf && (!tie || is_still(s, dof));
+    return tie & TIED ? ON_GROUND : alone ? ALONE : IN_FLIGHT;
+}
+
+/// Which trees are in flight: floating ones that nothing ties to the world. Gives what there is.
 static int list_flying(const kk_model *m, kk_simulator *s) {
     int any = 0;
     find_ties(m, s);
-    for (int i = 1; is_root(m, i); i++) {
+    for (int i = 1; is_root(m, s, i); i++) {
         const kki_node *n = &m->node[i];
-        const int is_free = n->parent == 0 && n->type == KKI_NODE_FREE && !is_driven(s, n->v_index);
-        const int island = is_free && s->nisland > 0 ? s->tree_island[m->node_tree[i]] : -1;
-        // rounding would stir what rests
-        const int piled = n->is_leaf && ((island >= 0 && s->island[island].is_wide) ||
-                                         (is_free && kki_loose_has_tree(s, m->node_tree[i])));
-        const int tie = is_free && !piled ? s->tie[m->node_tree[i]] : TIED,
-                  alone = n->is_leaf && (!tie || is_still(s, n->v_index));
-        s->in_flight[i] = (int8_t)(tie & TIED ? ON_GROUND : alone ? ALONE : IN_FLIGHT);
+        s->in_flight[i] = (int8_t)(s->is_crowd ? flight_of(m, s, i, 1, 1, 6 * (i - 1))
+                                               : flight_of(m, s, i, n->parent == 0 && n->type == KKI_NODE_FREE,
+                                                           n->is_leaf, n->v_index));
         any |= s->in_flight[i];
     }
     return any;
@@ -317,7 +324,7 @@ static int list_flying(const kk_model *m, kk_simulator *s) {
 static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *state) {
     const double *record = kki_state_warm_const(state) + s->layout.first_flight;
     int is_placed = 0;
-    for (int i = 1; is_root(m, i); i++) {
+    for (int i = 1; is_root(m, s, i); i++) {
         const int flyer = kki_is_flyer(m, i);
         if (s->in_flight[i] == IN_FLIGHT && !(flyer && recall(m, state, i, record, &s->flight[i]))) {
             if (!is_placed) {
@@ -339,7 +346,7 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
     }
     find_starts(model, s, state);
     kk_kinematics_velocity(model, s->view, s->q, s->v);
-    for (int i = 1; is_root(model, i); i++) {
+    for (int i = 1; is_root(model, s, i); i++) {
         if (s->in_flight[i] == IN_FLIGHT) {
             whole w = gather(model, s->view, i);
             const kk_force want = momentum_after(model, s, i, &s->flight[i], w.mass);

@@ -14,9 +14,9 @@ static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, doubl
     return __builtin_sqrt(kk_vec3_dot(u, u)) + __builtin_sqrt(kk_vec3_dot(w, w)) * radius;
 }
 
-void kki_near_place(const kk_model *m, kk_simulator *s, int i) {
-    const kki_model_shape *shape = &m->shape[i];
-    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, shape->node), shape->X_NS);
+void kki_near_place(kk_simulator *s, int i) {
+    const int node = s->near.owner[i].node;
+    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, node), s->near.X_NS[i]);
     const kk_vec3 c = kk_transform_point(s->X_WS[i], s->near.outline[i].centre);
     const double radius = s->near.outline[i].radius;
     double *ball = s->ball + 4 * (size_t)i;
@@ -24,20 +24,20 @@ void kki_near_place(const kk_model *m, kk_simulator *s, int i) {
     ball[1] = c.y;
     ball[2] = c.z;
     ball[3] = radius;
-    s->reach[i] = shape->node && !kki_is_overlapping_only(s) ? 0.5 * s->h * speed_bound(s, shape->node, c, radius) : 0;
+    s->reach[i] = node && !kki_is_overlapping_only(s) ? 0.5 * s->h * speed_bound(s, node, c, radius) : 0;
     s->placed[i] = s->stamp;
 }
 
 // ---- by the broad phase
 
-static kki_aabb box_in_world(const kki_aabb *box, const kk_transform *X, double grow) {
-    const kk_vec3 c = kk_transform_point(*X, kk_vec3_scale(kk_vec3_add(box->lower, box->upper), 0.5));
-    const kk_vec3 h = kk_vec3_scale(kk_vec3_sub(box->upper, box->lower), 0.5);
-    const double *R = X->R.m;
+/// Of a shape that is placed: its box is about the centre of its ball.
+static kki_aabb box_in_world(const kk_simulator *s, int shape, double grow) {
+    const double *R = s->X_WS[shape].R.m, *h = s->near.outline[shape].half, *ball = s->ball + 4 * (size_t)shape;
+    const kk_vec3 c = kk_vec3_make(ball[0], ball[1], ball[2]);
     double e[3];
     for (int i = 0; i < 3; i++) {
-        e[i] = __builtin_fabs(R[3 * i]) * h.x + __builtin_fabs(R[3 * i + 1]) * h.y +
-               __builtin_fabs(R[3 * i + 2]) * h.z + grow;
+        e[i] = __builtin_fabs(R[3 * i]) * h[0] + __builtin_fabs(R[3 * i + 1]) * h[1] +
+               __builtin_fabs(R[3 * i + 2]) * h[2] + grow;
     }
     const kk_vec3 half = kk_vec3_make(e[0], e[1], e[2]);
     return (kki_aabb){kk_vec3_sub(c, half), kk_vec3_add(c, half)};
@@ -56,6 +56,24 @@ static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reac
     return (A->is_plane | B->is_plane | (dx * dx + dy * dy + dz * dz <= r * r)) != 0;
 }
 
+/// A plane of the world: its normal, how high it is along that, and what always counts.
+typedef struct level {
+    kk_vec3 up;
+    double height, least;
+} level;
+
+static level level_of(const kk_simulator *s, int shape, double least) {
+    const kk_vec3 up = kk_mat3_column(s->X_WS[shape].R, 2);
+    return (level){up, kk_vec3_dot(up, s->X_WS[shape].p), least + s->reach[shape]};
+}
+
+/// Whether the ball round a shape reaches it.
+static int is_over(const kk_simulator *s, const level *l, int shape) {
+    const double *ball = s->ball + 4 * (size_t)shape;
+    const double height = (l->up.x * ball[0] + l->up.y * ball[1]) + l->up.z * ball[2] - l->height;
+    return height <= outer_radius(&s->near.outline[shape]) + (l->least + s->reach[shape]);
+}
+
 /// A list with its bound.
 typedef struct listing {
     const kk_model *m;
@@ -63,6 +81,7 @@ typedef struct listing {
     double least;
     int count; ///< may be more than there is room for
     kki_fat_pairs fat;
+    level level[KKI_NEAR_PLANES]; ///< of the planes
 } listing;
 
 static kki_near_pair *next_of(listing *x) {
@@ -92,26 +111,45 @@ static int list_fat_pair(const listing *x, int i, kki_near_pair *to) {
 }
 
 /// All that moves and is near a plane.
-static void list_plane(listing *x, int plane) {
+static void list_plane(listing *x, int number) {
     const kk_simulator *s = x->s;
     const kki_near *n = &s->near;
-    const int a = x->m->collider[plane];
-    const kk_vec3 up = kk_mat3_column(s->X_WS[a].R, 2);
-    const double level = kk_vec3_dot(up, s->X_WS[a].p), least = x->least + s->reach[a];
+    const int a = x->m->collider[n->plane[number]];
+    const level own = level_of(s, a, x->least);
     for (int i = 0; i < n->nmover; i++) {
-        const int b = x->m->collider[n->mover[i]];
-        const double *ball = s->ball + 4 * (size_t)b, reach = least + s->reach[b];
-        const double height = (up.x * ball[0] + up.y * ball[1]) + up.z * ball[2] - level;
+        const int mover = n->mover[i], b = x->m->collider[mover];
+        if (number < KKI_NEAR_PLANES ? !(n->over[mover] >> number & 1) : !is_over(s, &own, b)) {
+            continue;
+        }
+        const double reach = own.least + s->reach[b];
         int law = 0;
-        if (height <= outer_radius(&n->outline[b]) + reach && !(kki_near_over_plane(s, a, b, reach) > reach) &&
-            kki_model_pair_may_touch(x->m, a, b, &law)) {
+        if (!(kki_near_over_plane(s, a, b, reach) > reach) && kki_model_pair_may_touch(x->m, a, b, &law)) {
             *next_of(x) = (kki_near_pair){a, b, law, reach};
             x->count++;
         }
     }
 }
 
-/// Shapes that move, and new ones of the world; their boxes wait for the broad phase, which is one thread's.
+static uint32_t planes_under(const listing *x, int shape) {
+    const int planes = x->s->near.nplane < KKI_NEAR_PLANES ? x->s->near.nplane : KKI_NEAR_PLANES;
+    uint32_t over = 0;
+    for (int k = 0; k < planes; k++) {
+        over |= (uint32_t)is_over(x->s, &x->level[k], shape) << k;
+    }
+    return over;
+}
+
+/// Planes before all that may be over them. Where they are new the broad phase does not know them.
+static void place_planes(listing *x) {
+    const kki_near *n = &x->s->near;
+    for (int k = 0; k < n->nplane && k < KKI_NEAR_PLANES; k++) {
+        const int shape = x->m->collider[n->plane[k]];
+        kki_near_want(x->s, shape);
+        x->level[k] = level_of(x->s, shape, x->least);
+    }
+}
+
+/// Shapes that move, and new ones of the world; those that have left their boxes wait for one thread to note it.
 static void place_some(void *context, int first, int end, int worker) {
     const listing *x = context;
     kk_simulator *s = x->s;
@@ -119,21 +157,24 @@ static void place_some(void *context, int first, int end, int worker) {
     for (int i = first; i < end; i++) {
         const int shape = x->m->collider[i];
         const int is_new = s->placed[shape] == 0;
-        kki_near_want(x->m, s, shape);
-        s->near.is_moved[i] = x->m->shape[shape].node || is_new;
-        if (s->near.is_moved[i]) {
-            s->near.box[i] = box_in_world(&x->m->shape[shape].box, &s->X_WS[shape], 0.5 * x->least + s->reach[shape]);
+        kki_near_want(s, shape);
+        s->near.has_left[i] = 0;
+        s->near.over[i] = s->near.owner[shape].node ? planes_under(x, shape) : 0;
+        if (s->near.owner[shape].node || is_new) {
+            const kki_aabb box = box_in_world(s, shape, 0.5 * x->least + s->reach[shape]);
+            s->near.has_left[i] = kki_broad_phase_put(s->near.broad, i, &box);
         }
     }
 }
 
 static void place_boxes(listing *x) {
-    enum { GRAIN = 128 };
+    enum { GRAIN = 64 };
     kki_near *n = &x->s->near;
+    place_planes(x);
     kki_workers_share(kki_crew_workers(x->s), x->m->ncollider, GRAIN, place_some, x);
     for (int i = 0; i < x->m->ncollider; i++) {
-        if (n->is_moved[i]) {
-            kki_broad_phase_move(n->broad, i, &n->box[i]);
+        if (n->has_left[i]) {
+            kki_broad_phase_note(n->broad, i);
         }
     }
 }
@@ -196,7 +237,11 @@ static void list_together(listing *x, int from) {
 
 static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
     kki_near *n = &s->near;
-    listing x = {.m = m, .s = s, .least = kki_near_always(m, s)};
+    listing x;
+    x.m = m;
+    x.s = s;
+    x.least = kki_near_always(m, s);
+    x.count = 0;
     int32_t found = 0, at = 0;
     place_boxes(&x);
     kk_status status = kki_broad_phase_refresh(n->broad, &x.fat, &found);
@@ -204,7 +249,7 @@ static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, k
         for (int k = 0; k < n->nplane; k++) { // sorted by the first of a pair
             const int next = fat_pairs_before(&x, at, n->plane[k]);
             list_alone(&x, at, next);
-            list_plane(&x, n->plane[k]);
+            list_plane(&x, k);
             at = next;
         }
         list_together(&x, at);

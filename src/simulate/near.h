@@ -50,6 +50,11 @@ typedef struct kki_outline {
     int32_t is_plane, is_ball; ///< is_ball: the ball is the shape
 } kki_outline;
 
+/// Of a shape what is asked for in thousands of pairs, apart from all the rest that the model has of it.
+typedef struct kki_owner {
+    int32_t node, collider;
+} kki_owner;
+
 typedef struct kki_near_pair {
     int32_t first, second, law;
     double reach; ///< how far a gap may be open and still close in the step
@@ -67,6 +72,8 @@ typedef struct kki_near {
     int32_t *order;         ///< [model's npair]
     int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline;   ///< [nshape]
+    kki_owner *owner;       ///< [nshape]
+    kk_transform *X_NS;     ///< [nshape] in their nodes, side by side
     int32_t *found;         ///< [model's npair] places of near pairs
     int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
@@ -84,12 +91,15 @@ typedef struct kki_near {
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves
     int32_t *plane, *mover; ///< [colliders] their places among the colliders
-    kki_aabb *box;          ///< [colliders] where it may get to in the rest of the step
-    int8_t *is_moved;       ///< [colliders] whether the broad phase must know
+    uint32_t *over;         ///< [colliders] a bit for each of the first planes that its ball reaches
+    int8_t *has_left;       ///< [colliders] whether the broad phase must know that it has left its box
     kki_near_pair *candidate; ///< [fat pairs of the broad phase + 1] what workers find, each from where its part begins
     int32_t *found_by;        ///< [parts] how many
     const kk_model *model;
 } kki_near;
+
+/// Planes that have a bit; what moves is asked for the others one by one.
+enum { KKI_NEAR_PLANES = 32 };
 
 /// Fat pairs that a worker looks at in a row.
 enum { KKI_NEAR_PART = 512 };

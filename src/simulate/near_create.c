@@ -45,6 +45,8 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .half = {0.5 * size.x, 0.5 * size.y, 0.5 * size.z},
                                       .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
+        n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider};
+        n->X_NS[i] = m->shape[i].X_NS;
     }
 }
 
@@ -112,6 +114,8 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
     KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->owner, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
@@ -126,13 +130,13 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->between, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
-    KKI_LAYOUT_ARRAY(layout, n->box, boxes);
-    KKI_LAYOUT_ARRAY(layout, n->is_moved, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
     const size_t fat = boxes && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
     KKI_LAYOUT_ARRAY(layout, n->candidate, fat + 1);
     KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
     KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
     KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->over, colliders);
 }
 
 void kki_near_forget(kki_near *n) {

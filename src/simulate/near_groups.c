@@ -131,14 +131,14 @@ static void place_group(kk_simulator *s, int i) {
     n->used[2 * i + 1] = seen[1].moved + n->reach[i];
 }
 
-static void place_groups(const kk_model *m, kk_simulator *s) {
+static void place_groups(kk_simulator *s) {
     kki_near *n = &s->near;
     double all = 0;
     for (int i = 0; i < n->ngroup; i++) {
         place_group(s, i);
         all += n->used[2 * i] + n->used[2 * i + 1];
         if (n->group[i].node == 0) {
-            kki_near_want(m, s, n->group[i].shape);
+            kki_near_want(s, n->group[i].shape);
         }
     }
     if (!(all < 1e6)) { // sums are to stay small against a double's digits, and numbers
@@ -167,8 +167,8 @@ static double look_at(const kk_model *m, kk_simulator *s, between *x, int place,
         return n->key[place] - x->moved;
     }
     const int a = m->pair[place].first, b = m->pair[place].second;
-    kki_near_want(m, s, a);
-    kki_near_want(m, s, b);
+    kki_near_want(s, a);
+    kki_near_want(s, b);
     const double reach = x->least + s->reach[a] + s->reach[b], apart = shapes_apart(s, a, b, reach, &n->axis[place]);
     if (!(apart > reach)) {
         n->found[(*count)++] = place;
@@ -208,7 +208,7 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
         const int a = m->pair[n->order[i]].first;
         end = n->run_end[i];
         if (end > i + 4 && !p->has_plane && !n->outline[a].is_plane) {
-            kki_near_want(m, s, a);
+            kki_near_want(s, a);
             const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
             if (apart > x->least + s->reach[a] + n->reach[p->b]) {
                 c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
@@ -286,7 +286,7 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = kki_near_always(m, s);
     int count = 0;
-    place_groups(m, s);
+    place_groups(s);
     for (int i = 0; i < n->npair; i++) {
         if (!is_known_apart(n, i, least)) {
             look_between(m, s, i, least, &count);

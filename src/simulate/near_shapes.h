@@ -17,12 +17,12 @@ void kki_near_forget(kki_near *n);
 int kki_near_by_groups(const kk_model *m, kk_simulator *s);
 
 /// Pose, ball and reach of a shape.
-void kki_near_place(const kk_model *m, kk_simulator *s, int i);
+void kki_near_place(kk_simulator *s, int i);
 
 /// Shapes of the world stay where they are.
-static inline void kki_near_want(const kk_model *m, kk_simulator *s, int i) {
-    if (s->placed[i] != s->stamp && (m->shape[i].node || s->placed[i] == 0)) {
-        kki_near_place(m, s, i);
+static inline void kki_near_want(kk_simulator *s, int i) {
+    if (s->placed[i] != s->stamp && (s->near.owner[i].node || s->placed[i] == 0)) {
+        kki_near_place(s, i);
     }
 }
 

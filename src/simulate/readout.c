@@ -11,7 +11,7 @@
 /// a lone body's spin is not felt by it.
 static void coordinates(const kk_model *m, const kk_simulator *s, double *v, double *a) {
     memcpy(v, s->v_kick, (size_t)m->nv * sizeof *v);
-    memcpy(a, s->acceleration, (size_t)m->nv * sizeof *a);
+    memcpy(a, kki_acceleration(s), (size_t)m->nv * sizeof *a);
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];
         if (n->type != KKI_NODE_FREE || n->parent != 0) {
@@ -71,6 +71,7 @@ static void look(kk_simulator *s) {
         return;
     }
     s->has_view = 1;
+    s->no_tau = 0; // from here on
     coordinates(m, s, s->view_v, s->view_a);
     kk_kinematics(m, s->view, s->q_middle);
     outside_on_bodies(m, s, s->body_force);

@@ -144,15 +144,27 @@ static void measure_trees(const kk_model *m, kk_simulator *s) {
     }
 }
 
+static int has_plain_contacts(const kk_model *m) {
+    int plain = 1;
+    for (int i = 0; i < m->nlaw; i++) {
+        plain &= !(m->law[i].torsion > 0) && !(m->law[i].rolling > 0);
+    }
+    for (int i = 0; i < m->nshape; i++) {
+        plain &= !m->shape[i].runs;
+    }
+    return plain;
+}
+
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
     const int single =
         count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 3 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
+    s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m);
-    s->is_crowd = kki_is_crowd(m) && m->nactuator == 0;
+    s->is_crowd = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
     s->max_contacts =
@@ -248,6 +260,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->glide, (size_t)m->nv);
+    KKI_LAYOUT_ARRAY(layout, s->is_ball, s->is_crowd ? (size_t)m->nnode : 0);
+    KKI_LAYOUT_ARRAY(layout, s->fall, s->is_crowd ? (size_t)m->nnode : 0);
+    KKI_LAYOUT_ARRAY(layout, s->kinetic, s->is_crowd ? (size_t)m->nnode : 0);
     KKI_LAYOUT_ARRAY(layout, s->in_flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->tie, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_energy, 2 * (size_t)m->ntree);
@@ -321,6 +336,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
         status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), s->nworker > 1, &s->allocator);
     status = status ? status : kki_simulator_make_solvers(m, s);
     kki_loose_fill(m, s);
+    kki_crowd_fill(m, s);
     return status ? status : kki_crew_create(m, s);
 }
 
@@ -434,5 +450,5 @@ kk_contact kk_simulator_contact(const kk_simulator *simulator, int index) {
 }
 
 const double *kk_simulator_acceleration(const kk_simulator *simulator) {
-    return simulator->acceleration;
+    return kki_acceleration(simulator);
 }

@@ -14,40 +14,45 @@
 #include "simulate/near.h"
 #include "simulate/wide.h"
 
-/// A contact point between two shapes. A is the first shape, n points from A to B. Five lines of memory: thousands of contacts are far from the processor,
-/// and are asked for in the order of colours.
 /// Gap up to which a manifold counts as closed, m.
 #define KKI_DEAD_BAND 1e-5
 
+/// A contact point between two shapes. A is the first shape, n points from A to B. Five lines of memory, each with what is wanted at the same time: thousands of
+/// contacts are far from the processor, and whoever goes through them reads whole lines.
 typedef struct kki_contact {
-    // three lines that sweeps begin with
-    _Alignas(64) int32_t node[2];
-    int32_t shape[2];
-    int32_t law;   ///< in the model
-    int32_t pair;  ///< in the simulator's list of touching pairs
-    kk_vec3 point; ///< where its rows act: in one plane for all points of a manifold
-    kk_vec3 normal, tangent[2];
+    // what a point of a face begins with
+    _Alignas(64) kk_vec3 point; ///< where its rows act: in one plane for all points of a manifold
+    kk_vec3 impulse;            ///< on B, in the world; in: warm start, out: result
     double gap;
-    double open;       ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
-    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
-    kk_vec3 impulse;   ///< on B, in the world; in: warm start, out: result
-    double swing;      ///< of the normal velocity what comes from turning about the contact (resolve.c)
-    uint64_t feature;
-    // two that they leave
-    kk_vec3 kept;     ///< force that the last step left, N, and what the next one starts from
+    double open; ///< gap that is left to close, ≥ 0; none within the dead band of its manifold
+    // what all points of a manifold have in common
+    int32_t node[2];
+    int32_t law;  ///< in the model
+    int32_t pair; ///< in the simulator's list of touching pairs
+    kk_vec3 normal, tangent[2];
+    // what comes of it; the second tangent, n × t1, stands here
     kk_vec3 velocity; ///< at the end, in (n, t1, t2)
     double friction;  ///< that held: static or sliding
+    double swing;     ///< of the normal velocity what comes from turning about the contact (resolve.c)
+    // what the state keeps
     kk_vec3 position; ///< on A's surface, in the world
-    kk_vec3 moment;   ///< of torsion and rolling on B, as the impulse
+    kk_vec3
+        kept; ///< force that the last step left, N, and what the next one starts from; of the swarm's contacts that is the impulse's
+    uint64_t feature;
+    int32_t shape[2];
+    // what most models have nowhere; zero for ever where s->has_plain_contacts
+    double surface[2]; ///< tangential velocity of B's surface against A's, from moving surfaces
+    kk_vec3 moment;    ///< of torsion and rolling on B, as the impulse
     kk_vec3 kept_moment;
 } kki_contact;
 
-/// Two shapes that touched, and what the narrow phase remembers of them.
+/// Two shapes that touched, and what the narrow phase remembers of them. A line of memory.
 typedef struct kki_touching {
-    int32_t first, second;
+    _Alignas(64) int32_t first, second;
     int32_t contact, count; ///< their first contact, and how many
     int32_t manifolds;
     kki_pair_memory memory;
+    int32_t node[2], law; ///< of their contacts
 } kki_touching;
 
 typedef enum kki_constraint_kind {
@@ -103,6 +108,16 @@ typedef struct kki_konig {
 typedef struct kki_energy {
     double kinetic, potential;
 } kki_energy;
+
+/// Of a body: kinetic energy before and after the kick.
+typedef struct kki_kinetic {
+    double before, after;
+} kki_kinetic;
+
+/// Half of |y|² of a body.
+static inline double kki_half_square(const double y[6]) {
+    return 0.5 * (((y[0] * y[0] + y[1] * y[1]) + y[2] * y[2]) + ((y[3] * y[3] + y[4] * y[4]) + y[5] * y[5]));
+}
 
 /// Momentum about the world's origin, and centre of mass, of a tree in flight (momentum.c).
 typedef struct kki_flight {
@@ -205,15 +220,21 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth;    ///< whether this step was one for Runge and Kutta
-    int is_driven;    ///< of rk4.c: whether a force other than gravity acted in it
-    double moment;    ///< of rk4.c: time since the start of the step at which forces are asked for
-    int has_springs;  ///< whether any joint or tendon of the model has a spring or a damper
-    int only_touches; ///< loose bodies and nothing else that could have a force: what is zero stays so
-    int may_drive;    ///< some force may act along joints in this step
-    int has_dry;      ///< whether any joint has dry friction, and may slide through a kick (glide.c)
-    int has_spatial;  ///< whether it has spatial tendons
-    int is_crowd;     ///< whether it is lone bodies and nothing else, without motors (crowd.c)
+    int is_smooth;   ///< whether this step was one for Runge and Kutta
+    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
+    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
+    int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
+    int only_touches;     ///< loose bodies and nothing else that could have a force: what is zero stays so
+    int may_drive;        ///< some force may act along joints in this step
+    int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
+    int has_spatial;      ///< whether it has spatial tendons
+    int is_crowd;         ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
+    int8_t *is_ball;      ///< [nnode] of a crowd: kki_drift_is_ball
+    double *fall;         ///< [nnode] of a crowd: kki_fall_of at the middle
+    kki_kinetic *kinetic; ///< [nnode] of a crowd that only touches
+    int no_tau;           ///< s->tau and what the caller applied to joints are zero, as they have been left
+    int no_pushes; ///< of a crowd that only touches: no wrench acts; `outside` of the swarm's bodies is what their contacts add
 
     // the moving copy of the state
     const kk_state *start; ///< the state itself, as long as a step lasts
@@ -350,6 +371,9 @@ double kki_widest_opening(const kk_model *model, const kk_simulator *s);
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// crowd.c: stages of the step for models of lone bodies alone.
 int kki_is_crowd(const kk_model *model);
+void kki_crowd_fill(const kk_model *model, kk_simulator *s);
+/// [nv] mean acceleration of the last step; of a crowd made when somebody asks.
+const double *kki_acceleration(const kk_simulator *s);
 void kki_crowd_go_to_middle(const kk_model *model, kk_simulator *s);
 void kki_crowd_move_freely(const kk_model *model, kk_simulator *s);
 void kki_crowd_move(const kk_model *model, kk_simulator *s);
@@ -387,6 +411,8 @@ void kki_tree_energies(const kk_model *model, kk_simulator *s, const kk_data *at
 void kki_fill_konig(const kk_model *m, kki_konig *konig);
 /// Potential energy of gravity and of joints' springs at the middle, behind the forces and the kick.
 double kki_potential(const kk_model *model, const kk_simulator *s);
+/// Gravity times a node's first moment at the middle.
+double kki_fall_of(const kk_model *model, const kk_simulator *s, int node);
 /// σ̇ = v + [σ, v]/2 + [σ, [σ, v]]/12 of every joint, for a configuration σ away from the start of a stage. @param slope [nv]
 void kki_rk4_slopes(const kk_model *m, const double *sigma, const double *v, double *slope);
 /// readout.c: kinematics with accelerations at the middle of the last step.

@@ -42,9 +42,15 @@ static kk_status check(const kk_model *m, const kk_simulator *s, const kk_state 
     return kk_state_check(m, state, error);
 }
 
-static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, double h) {
+static void copy_motion(const kk_model *m, kk_simulator *s, const kk_state *state) {
     memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
     memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
+}
+
+static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, double h) {
+    if (!s->is_crowd) { // which goes to the middle from the state itself
+        copy_motion(m, s, state);
+    }
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
     memcpy(s->loop_switch, kki_state_warm_const(state) + s->layout.first_switch,
            (size_t)m->nloop * sizeof *s->loop_switch);
@@ -241,12 +247,12 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
 static void go_to_middle(const kk_model *m, kk_simulator *s) {
     if (s->is_crowd) {
         kki_crowd_go_to_middle(m, s);
-    } else {
-        kki_drift(m, 0.5 * s->h, s->q, s->v);
-        // Runge and Kutta where nothing can ever hold anything: nobody asks for the poses of the middle
-        if (m->options.integrator != KK_INTEGRATOR_RK4 || s->max_constraints > 0) {
-            s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
-        }
+        return;
+    }
+    kki_drift(m, 0.5 * s->h, s->q, s->v);
+    // Runge and Kutta where nothing can ever hold anything: nobody asks for the poses of the middle
+    if (m->options.integrator != KK_INTEGRATOR_RK4 || s->max_constraints > 0) {
+        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
     }
     memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
 }
@@ -263,8 +269,7 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
         }
         s->is_smooth = 0;
         memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
-        memcpy(s->q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->q);
-        memcpy(s->v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->v);
+        copy_motion(m, s, state);
         go_to_middle(m, s);
     }
     return kick(m, s, state, input, t, error);

@@ -11,20 +11,21 @@ static void store_vec(double *to, kk_vec3 a) {
     to[2] = a.z;
 }
 
-static void store_contact(const kk_simulator *s, const kki_contact *c, double *to) {
+/// @param force  that the next step starts from
+static void store_contact(const kk_simulator *s, const kki_contact *c, kk_vec3 force, double *to) {
     const kk_transform *X = &s->X_WS[c->shape[0]];
-    to[KKI_WARM_FIRST] = s->model->shape[c->shape[0]].collider;
-    to[KKI_WARM_SECOND] = s->model->shape[c->shape[1]].collider;
+    to[KKI_WARM_FIRST] = s->near.owner[c->shape[0]].collider;
+    to[KKI_WARM_SECOND] = s->near.owner[c->shape[1]].collider;
     to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
     to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
-    store_vec(to + KKI_WARM_FORCE, c->kept);
-    store_vec(to + KKI_WARM_MOMENT, c->kept_moment);
+    store_vec(to + KKI_WARM_FORCE, force);
+    store_vec(to + KKI_WARM_MOMENT, s->has_plain_contacts ? kk_vec3_make(0, 0, 0) : c->kept_moment);
 }
 
-static void store_pair(const kk_model *m, const kki_touching *t, double *to) {
-    to[0] = m->shape[t->first].collider;
-    to[1] = m->shape[t->second].collider;
+static void store_pair(const kk_simulator *s, const kki_touching *t, double *to) {
+    to[0] = s->near.owner[t->first].collider;
+    to[1] = s->near.owner[t->second].collider;
     to[2] = t->memory.reference;
     for (int k = 0; k < 4; k++) {
         to[3 + k] = t->memory.feature[k];
@@ -42,9 +43,12 @@ typedef struct storing {
 
 static void store_some_contacts(void *context, int first, int end, int worker) {
     const storing *x = context;
+    const double rate = 1 / x->s->h;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_contact(x->s, &x->s->contact[i], x->to + (size_t)i * KKI_WARM_CONTACT_SIZE);
+        const kki_contact *c = &x->s->contact[i];
+        const kk_vec3 force = kki_loose_has_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
+        store_contact(x->s, c, force, x->to + (size_t)i * KKI_WARM_CONTACT_SIZE);
     }
 }
 
@@ -52,7 +56,7 @@ static void store_some_pairs(void *context, int first, int end, int worker) {
     const storing *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_pair(x->s->model, &x->s->touching[i], x->to + (size_t)i * KKI_WARM_PAIR_SIZE);
+        store_pair(x->s, &x->s->touching[i], x->to + (size_t)i * KKI_WARM_PAIR_SIZE);
     }
 }
 
@@ -104,6 +108,23 @@ void kki_warm_store(kk_simulator *s) {
     kki_glide_store(s->model, s);
 }
 
+/// Zeros, written only where there are none: to look costs half as much, and most often all are.
+static void clear(double *to, int count) {
+    enum { SOME = 256 };
+    for (int first = 0; first < count; first += SOME) {
+        const int end = first + SOME < count ? first + SOME : count;
+        uint64_t any = 0;
+        for (int i = first; i < end; i++) {
+            uint64_t bits;
+            memcpy(&bits, &to[i], sizeof bits);
+            any |= bits;
+        }
+        if (any) {
+            memset(to + first, 0, (size_t)(end - first) * sizeof *to);
+        }
+    }
+}
+
 void kki_warm_commit(const kk_simulator *s, kk_state *state) {
     const kki_warm_layout w = s->layout;
     double *to = kki_state_warm(state);
@@ -124,7 +145,7 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
         to[w.pair_count] = from[w.pair_count];
     }
     const int zeros = s->only_touches ? w.first_lone : w.first_dof;
-    memset(to + w.first_dof, 0, (size_t)(zeros - w.first_dof) * sizeof *to);
+    clear(to + w.first_dof, zeros - w.first_dof);
     memcpy(to + zeros, from + zeros, (size_t)(w.first_body - zeros) * sizeof *to);
     // places of bodies are there with springs for hinges only; the first number says so
     if (w.size > w.first_body && (from[w.first_body] != 0 || to[w.first_body] != 0)) {

@@ -1,4 +1,6 @@
 // Loose bodies with a budget of sweeps: columns stand, weights are borne, momentum stays, and what is not loose goes another way.
+#include <string.h>
+
 #include "simulate/simulator.h"
 #include "stage.h"
 
@@ -82,6 +84,54 @@ KK_TEST(loose_bodies_keep_the_books_of_energy) {
             }
         }
         KK_CHECK_NEAR(r.kinetic_after - r.kinetic_before, r.constraint_work + fall, 1e-12);
+    }
+    stage_end(&s);
+}
+
+// What a step leaves in the simulator must not be felt by the next: forces along joints, wrenches, and what readers make of them. Beside it a simulator that is new
+// in every step.
+KK_TEST(loose_bodies_forget_the_forces_of_the_last_step) {
+    const kk_step_options options = {.budget = 10};
+    stage s = column(&options, 0.5, 0), fresh = column(&options, 0.5, 0);
+    double tau[6 * HIGH] = {0};
+    kk_force wrench[HIGH + 1] = {0};
+    tau[6 * (HIGH - 1) + 3] = 3;
+    wrench[HIGH].linear.x = -2;
+    wrench[2].angular.z = 0.1;
+    for (int i = 0; i < 24; i++) {
+        const kk_input input = {.tau = i & 1 ? tau : NULL, .wrench = i & 2 ? wrench : NULL};
+        if (i == 12) { // the upper half flies from here on
+            for (int k = HIGH / 2; k < HIGH; k++) {
+                stage_q(&s, k + 1)[6] += 0.5;
+                stage_q(&fresh, k + 1)[6] += 0.5;
+            }
+        }
+        kk_simulator_free(fresh.simulator);
+        KK_CHECK_EQ_INT(kk_simulator_create(fresh.model, &options, NULL, &fresh.simulator, &fresh.error), KK_OK);
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, &input, &s.error), KK_OK);
+        KK_CHECK_EQ_INT(kk_step(fresh.model, fresh.state, fresh.simulator, &input, &fresh.error), KK_OK);
+        KK_CHECK(kk_state_hash(s.state) == kk_state_hash(fresh.state));
+        if (i % 3 == 0) {
+            const double *a = kk_simulator_force(s.simulator, KK_FORCE_CONTACT),
+                         *b = kk_simulator_force(fresh.simulator, KK_FORCE_CONTACT);
+            KK_CHECK(memcmp(a, b, 6 * HIGH * sizeof *a) == 0);
+        }
+    }
+    stage_end(&s);
+    stage_end(&fresh);
+}
+
+// accelerations of crowds are made when somebody asks
+KK_TEST(loose_bodies_have_accelerations) {
+    const kk_step_options options = {.budget = 10};
+    stage s = column(&options, 0.5, 0);
+    for (int i = 0; i < HIGH; i++) {
+        stage_q(&s, i + 1)[6] += 1;
+    }
+    KK_CHECK_BITS(kk_simulator_acceleration(s.simulator)[5], 0);
+    run(&s, 3);
+    for (int i = 0; i < HIGH; i++) {
+        KK_CHECK_NEAR(kk_simulator_acceleration(s.simulator)[6 * i + 5], -9.81, 1e-12);
     }
     stage_end(&s);
 }

@@ -91,8 +91,8 @@ KK_TEST(workers_share_exact_steps_bit_by_bit) {
 
 enum { SHEET = 30 };
 
-/// Boxes on the ground, edge to edge: four points below each, and four on every side.
-static stage sheet(const kk_step_options *options) {
+/// Boxes on the ground: four points below each; and, edge to edge, four on every side.
+static stage sheet(double pitch, const kk_step_options *options) {
     stage s = stage_begin(9.81);
     const int material = stage_material(&s, 0.5, 0);
     stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
@@ -104,7 +104,7 @@ static stage sheet(const kk_step_options *options) {
     kk_spec_options(s.spec)->max_contacts = 20 * SHEET * SHEET;
     if (stage_ready(&s, options)) {
         for (int i = 0; i < SHEET * SHEET; i++) {
-            stage_place(&s, body[i], 0.09999 * (i % SHEET), 0.09999 * (i / SHEET), 0.05);
+            stage_place(&s, body[i], pitch * (i % SHEET), pitch * (i / SHEET), 0.05);
             stage_v(&s, body[i])[3] = 0.1 * (i % 7 - 3);
         }
     }
@@ -133,7 +133,7 @@ KK_TEST(workers_share_a_large_island_chunk_by_chunk) {
         backwards order = {.workers = 3};
         const kk_step_options options = {.budget = 10,
                                          .workers = {.count = k ? 3 : 0, .run = run_backwards, .user = &order}};
-        stage s = sheet(&options);
+        stage s = sheet(0.09999, &options);
         for (int i = 0; i < 2; i++) {
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
         }
@@ -152,6 +152,33 @@ KK_TEST(workers_share_a_large_island_chunk_by_chunk) {
         stage_end(&s);
     }
     KK_CHECK(hash[0] == hash[1]);
+}
+
+// ---- several batches, each worker's points in a place of their own
+
+KK_TEST(workers_have_places_for_the_points_of_a_batch) {
+    uint64_t hash[3];
+    for (int k = 0; k < 3; k++) {
+        backwards order = {.workers = k + 1};
+        const kk_step_options options = {.budget = 10,
+                                         .workers = {.count = k ? k + 1 : 0, .run = run_backwards, .user = &order}};
+        stage s = sheet(0.15, &options);
+        const kki_swarm *w = &s.simulator->loose.swarm;
+        int last[3] = {0};
+        for (int i = 0; i < 3; i++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        }
+        KK_CHECK(w->nbatch > 3 && w->stride > 0);
+        for (int i = 0; i < w->count; i++) { // nobody reaches into another's
+            const int worker = w->bundle[i].first / w->stride;
+            KK_CHECK(worker <= k && w->bundle[i].first + w->bundle[i].points <= (worker + 1) * w->stride);
+            last[worker]++;
+        }
+        KK_CHECK(k == 0 || (last[0] > 0 && last[1] > 0));
+        hash[k] = kk_state_hash(s.state);
+        stage_end(&s);
+    }
+    KK_CHECK(hash[0] == hash[1] && hash[0] == hash[2]);
 }
 
 // of several islands that fail, the first one is named, whoever met it

@@ -239,8 +239,17 @@ static void kick_begin(const kk_model *m, kki_scratch *S, const double *q) {
     kick_world(m, S, q);
     body[0].al = body[0].a = v_zero();
 }
-static void kick_prepare_some(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end) {
-    kick_outward(m, S, q, v, first, end);
+static void kick_prepare_some(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
+                              int loads) {
+    kick_outward(m, S, q, v, first, end, loads);
+}
+static void kick_load_some(const kk_model *m, kki_scratch *S, int first, int end) {
+    for (int i = first; i < end; i++) {
+        const knode *b = node_of(m, S, i);
+        if (is_central(b)) {
+            kick_load(b, S->motion, (articulated *)S->articulated + i);
+        }
+    }
 }
 static void kick_factor_some(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
                              const double *v, double *E, double *y, int first, int end) {
@@ -251,7 +260,7 @@ static void kick_apply_some(const kk_model *m, kki_scratch *S, const double *dy,
 }
 static void kick_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
     kick_begin(m, S, q);
-    kick_prepare_some(m, S, q, v, 1, m->nnode);
+    kick_prepare_some(m, S, q, v, 1, m->nnode, 1);
 }
 static void kick_factor(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
                         double *E, double *y) {
@@ -303,6 +312,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .kick_apply = kick_apply,
     .kick_begin = kick_begin,
     .kick_prepare_some = kick_prepare_some,
+    .kick_load_some = kick_load_some,
     .kick_factor_some = kick_factor_some,
     .kick_apply_some = kick_apply_some,
 #endif

@@ -47,12 +47,14 @@ KKI_INLINE void kick_velocity(const knode *b, const double *v, const world_node 
     }
 }
 
-/// The world, and what hangs on angles.
+/// The world, and what hangs on angles. @param q  NULL: nothing does
 KKI_INLINE void kick_world(const kk_model *m, kki_scratch *S, const double *q) {
     world_node *pose = S->pose;
     world_motion *motion = S->motion;
     world_rates *rates = S->rates;
-    trig_of_nodes(m, q, 1, S);
+    if (q) {
+        trig_of_nodes(m, q, 1, S);
+    }
     pose_of_world(&pose[0]);
     motion[0].w = motion[0].al = v_zero();
     motion[0].a = v_neg(v_of_doubles(m->gravity));
@@ -60,8 +62,15 @@ KKI_INLINE void kick_world(const kk_model *m, kki_scratch *S, const double *q) {
     rates[0].w = rates[0].u = v_zero();
 }
 
-/// Roots to tips: poses, velocities, bias, inertias.
-KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end) {
+/// Weight of a central body.
+KKI_INLINE void kick_load(const knode *b, const world_motion *world, articulated *A) {
+    A->n = v_zero();
+    A->f = v_scale(world->a, b->mass);
+}
+
+/// Roots to tips: poses, velocities, bias, inertias. @param loads  false: no weights of central bodies
+KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
+                             int loads) {
     world_node *pose = S->pose;
     world_motion *motion = S->motion;
     world_rates *rates = S->rates;
@@ -78,8 +87,9 @@ KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
             pose[i] = x;
             rates[i].w = rate.w;
             rates[i].u = rate.u;
-            body[i].n = v_zero();
-            body[i].f = v_scale(motion[0].a, b->mass);
+            if (loads) {
+                kick_load(b, &motion[0], &body[i]);
+            }
             continue;
         }
         if (is_free_root(b)) {
