@@ -33,20 +33,35 @@ static int face_end(const kk_simulator *s, const kki_touching *t, int first) {
 
 /// Where nothing is known of what touches a tree yet.
 static void forget_sets(const kk_model *m, kki_loose *x) {
+    const size_t trees = (size_t)m->ntree;
+    int32_t *parent = x->parent;
     for (int t = 0; t < m->ntree; t++) {
-        x->parent[t] = t;
-        x->rows[t] = x->is_held[t] = 0;
-        x->taken[t] = 0;
-        x->body[t] = -1;
+        parent[t] = t;
     }
+    memset(x->rows, 0, trees * sizeof *x->rows);
+    memset(x->is_held, 0, trees * sizeof *x->is_held);
+    memset(x->taken, 0, trees * sizeof *x->taken);
+    memset(x->body, -1, trees * sizeof *x->body);
+}
+
+/// The law that was asked for last: most scenes have one.
+typedef struct asked {
+    int32_t law, is_plain;
+} asked;
+
+static int is_plain_law(const kk_model *m, const kk_simulator *s, int law, asked *last) {
+    if (law != last->law) {
+        *last = (asked){law, is_plain(s, &m->law[law])};
+    }
+    return last->is_plain;
 }
 
 /// A face between loose bodies, or one and the world. What else touches a tree holds its set.
-static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c, int first, int end) {
+static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c, int first, int end, asked *last) {
     kki_loose *x = &s->loose;
     const int a = tree_of(m, c->node[0]), b = tree_of(m, c->node[1]);
     const int loose = (a < 0 || x->is_loose[c->node[0]]) && (b < 0 || x->is_loose[c->node[1]]);
-    if (loose && is_plain(s, &m->law[c->law])) {
+    if (loose && is_plain_law(m, s, c->law, last)) {
         const int round = (a < 0 || x->is_loose[c->node[0]] == 2) && (b < 0 || x->is_loose[c->node[1]] == 2);
         const int count = end - first;
         x->face[x->nface++] = (kki_loose_face){
@@ -65,28 +80,33 @@ static void list_face(const kk_model *m, kk_simulator *s, const kki_touching *c,
 }
 
 static void list_faces(const kk_model *m, kk_simulator *s) {
+    asked last = {-1, 0};
     forget_sets(m, &s->loose);
     for (int i = 0; i < s->ntouching; i++) {
         const kki_touching *t = &s->touching[i];
         for (int k = t->contact, end = 0; k < t->contact + t->count; k = end) {
             end = face_end(s, t, k);
-            list_face(m, s, t, k, end);
+            list_face(m, s, t, k, end, &last);
         }
     }
 }
 
 /// Rows of each set.
 static void measure_sets(const kk_model *m, kki_loose *x) {
+    int32_t *parent = x->parent;
+    for (int t = 0; t < m->ntree; t++) { // to the set itself, its first tree: who comes before has been here
+        parent[t] = parent[parent[t]];
+    }
     for (int i = 0; i < x->nface; i++) {
         kki_loose_face *f = &x->face[i];
-        f->set = kki_sets_find(x->parent, f->tree[0] >= 0 ? f->tree[0] : f->tree[1]);
+        f->set = parent[f->tree[0] >= 0 ? f->tree[0] : f->tree[1]];
         x->rows[f->set] += 3 * f->count;
     }
     for (int t = 0; t < m->ntree; t++) {
-        x->is_held[kki_sets_find(x->parent, t)] |= x->is_held[t];
+        x->is_held[parent[t]] |= x->is_held[t];
     }
     for (int t = 0; t < m->ntree; t++) {
-        x->is_held[t] |= x->parent[t] == t && x->rows[t] == 0; // touches nothing
+        x->is_held[t] |= parent[t] == t && x->rows[t] == 0; // touches nothing
     }
 }
 
@@ -134,7 +154,7 @@ static void make_batches(const kk_model *m, kki_loose *x) {
 static void number_bodies(const kk_model *m, kki_loose *x) {
     kki_swarm *w = &x->swarm;
     for (int t = 0; t < m->ntree; t++) {
-        const int set = kki_sets_find(x->parent, t);
+        const int set = x->parent[t];
         w->batch[x->is_held[set] ? 0 : x->batch[set]].body_end += !x->is_held[set];
     }
     w->nbody = 0;
@@ -144,7 +164,7 @@ static void number_bodies(const kk_model *m, kki_loose *x) {
         w->nbody += count;
     }
     for (int t = 0; t < m->ntree; t++) {
-        const int set = kki_sets_find(x->parent, t);
+        const int set = x->parent[t];
         if (!x->is_held[set]) {
             const int body = w->batch[x->batch[set]].body_end++;
             x->dof[body] = m->tree_first_dof[t];
