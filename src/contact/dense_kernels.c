@@ -381,16 +381,15 @@ BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) 
 }
 
 BODY bool ldl_body(int n, int stride, double *A, double *inverse) {
-    int k = 0;
-    for (; k + 4 <= n; k += 4) {
-        if (!ldl_own(4, stride, A, k, inverse)) {
+    for (int k = 0; k < n; k += 4) {
+        if (!ldl_own(n - k < 4 ? n - k : 4, stride, A, k, inverse)) {
             return false;
         }
         for (int i = k + 4; i < n; i++) {
             ldl_below(stride, A, k, i, inverse);
         }
     }
-    return ldl_own(n - k, stride, A, k, inverse);
+    return true;
 }
 
 /// The products of four rows with x over whole vectors, side by side.
@@ -531,7 +530,7 @@ BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inv
     return true;
 }
 
-/// Columns k … k + count − 1; lanes are constants.
+/// Columns k … k + count − 1, or four where there are more; lanes are constants.
 BODY bool take_panel(int n, int stride, double *A, int k, int count, double *inverse, int32_t *pivot) {
     return (count < 1 || take_column(n, stride, A, k, 0, inverse, pivot)) &&
            (count < 2 || take_column(n, stride, A, k + 1, 1, inverse, pivot)) &&
@@ -564,9 +563,8 @@ BODY void take_out_panel(int n, int stride, double *A, int k, int first, int wid
 
 BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot) {
     const int width = stride / 4;
-    int k = 0;
-    for (; k + 4 <= n; k += 4) {
-        if (!take_panel(n, stride, A, k, 4, inverse, pivot)) {
+    for (int k = 0; k < n; k += 4) { // behind the last panel, which may have fewer columns, nothing is left
+        if (!take_panel(n, stride, A, k, n - k, inverse, pivot)) {
             return false;
         }
         int x = k / 4 + 1;
@@ -577,7 +575,7 @@ BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot)
             take_out_panel(n, stride, A, k, x, 1);
         }
     }
-    return take_panel(n, stride, A, k, n - k, inverse, pivot);
+    return true;
 }
 
 BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
