@@ -140,7 +140,7 @@ KKI_INLINE void climb_central(const knode *b, const pivot *k, const wrenches *w,
 
 /// Through a node's joint and on to the parent; gives the parent. `stride` separates rows of Y, whose first belongs to
 /// degree of freedom `base`.
-KKI_INLINE int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, size_t base, double *Y,
+KKI_SHARED int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, size_t base, double *Y,
                           size_t stride) {
     const knode *b = node_of(m, S, i);
     const vec3 r = ((const world_node *)S->pose)[i].r;

@@ -69,7 +69,7 @@ KKI_INLINE void kick_load(const knode *b, const world_motion *world, articulated
 }
 
 /// Roots to tips: poses, velocities, bias, inertias. @param loads  false: no weights of central bodies
-KKI_INLINE void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
+KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
                              int loads) {
     world_node *pose = S->pose;
     world_motion *motion = S->motion;
