@@ -161,6 +161,7 @@ BODY void sizes_body(const kki_sparse_problem *p, const double *size, int first,
     }
 }
 
+/// Rows of six numbers times six registers; the result may take their place.
 BODY void combine_oct(const oct *T, const double *w, size_t stride, int rows, oct *Y) {
     const oct t0 = T[0], t1 = T[1], t2 = T[2], t3 = T[3], t4 = T[4], t5 = T[5];
     for (int r = 0; r < rows; r++, w += stride) {
@@ -607,17 +608,7 @@ BODY void subtract_product_oct(const oct *A, const double *B, oct *C) {
 }
 
 BODY void multiply_right_oct(oct *A, const double *X) {
-    const oct a0 = A[0], a1 = A[1], a2 = A[2], a3 = A[3], a4 = A[4], a5 = A[5];
-    for (int j = 0; j < 6; j++) {
-        const double *x = X + 8 * j;
-        oct sum = x[0] * a0;
-        sum += x[1] * a1;
-        sum += x[2] * a2;
-        sum += x[3] * a3;
-        sum += x[4] * a4;
-        sum += x[5] * a5;
-        A[j] = sum;
-    }
+    combine_oct(A, X, 8, 6, A);
 }
 
 // ---- columns
