@@ -44,7 +44,7 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I);
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
 /// y += Y λ; λ's padding is zero.
 void kki_rows_add(const kk_simulator *s, const kki_island *I, const double *lambda, double *y);
-/// Packed upper triangle of `rows` rows of G, numbered in the island.
+/// Packed upper triangle of one row of G or of three, numbered in the island.
 void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
 /// y += Y λ and Yᵀ y of the three rows of one contact alone. @param i  constraint    @param row  its first, both numbered in the island
 void kki_rows_add_contact(const kk_simulator *s, const kki_island *I, int i, int row, const double l[3], double *y);
@@ -102,6 +102,8 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
 int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda);
 /// planted.c: the same for many points between few bodies that go on holding as they did. @param y_end  [nv] result: y_free + Y λ
 int kki_planted_solved(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end);
+/// kept.c: the same for what goes on holding as it did, and staying open or at its bounds. @pre  s->u is that of s->lambda
+int kki_kept_solved(const kk_model *m, kk_simulator *s, kki_island *I);
 /// rest.c: whether all that is left of the island's motion is rounding; y_end is zero then. @param may_refine  whether λ may be changed to that
 /// end; u and the report follow
 int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,

@@ -499,7 +499,8 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, start);
+    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, start) ||
+                      (is_dense(s, I) && kki_kept_solved(m, s, I));
     const int planted = !known && kki_planted_solved(m, s, I, y_end, s->local[PLANTED]);
     const int holds = (known || planted) && !break_loose(m, s, I);
     const int wants_matrix = !holds && is_dense(s, I);

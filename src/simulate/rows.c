@@ -261,16 +261,18 @@ void kki_rows_own(const kk_simulator *s, const kki_island *I, int row, int rows,
         kki_wide_own(s, I, row, rows, own);
         return;
     }
-    for (int i = 0, k = 0; i < rows; i++) {
-        for (int j = i; j < rows; j++) {
-            own[k] = 0;
-            for (size_t t = 0; t < (size_t)I->nv; t++) {
-                const double *y = s->Y + t * (size_t)I->stride + row;
-                own[k] += y[i] * y[j];
-            }
-            k++;
-        }
+    double sum[6] = {0};
+    for (size_t t = 0; t < (size_t)I->nv; t++) { // side by side: one sum would wait for itself
+        const double *y = s->Y + t * (size_t)I->stride + row;
+        const double a = y[0], b = rows > 1 ? y[1] : 0, c = rows > 1 ? y[2] : 0;
+        sum[0] += a * a;
+        sum[1] += a * b;
+        sum[2] += a * c;
+        sum[3] += b * b;
+        sum[4] += b * c;
+        sum[5] += c * c;
     }
+    memcpy(own, sum, (rows > 1 ? 6 : 1) * sizeof *own);
 }
 
 // ---- y of an island
