@@ -102,8 +102,13 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
 int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda);
 /// planted.c: the same for many points between few bodies that go on holding as they did. @param y_end  [nv] result: y_free + Y λ
 int kki_planted_solved(const kk_model *m, kk_simulator *s, const kki_island *I, const double *y_free, double *y_end);
-/// kept.c: the same for what goes on holding as it did, and staying open or at its bounds. @pre  s->u is that of s->lambda
-int kki_kept_solved(const kk_model *m, kk_simulator *s, kki_island *I);
+/// kept.c: the same for what goes on holding as it did, and staying open or at its bounds.
+typedef enum kki_kept {
+    KKI_KEPT_UNASKED, ///< not an island for this
+    KKI_KEPT_NOT,     ///< something changes; s->u is that of s->lambda, as far from a solution as it may be
+    KKI_KEPT_SOLVED,
+} kki_kept;
+kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I);
 /// rest.c: whether all that is left of the island's motion is rounding; y_end is zero then. @param may_refine  whether λ may be changed to that
 /// end; u and the report follow
 int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,

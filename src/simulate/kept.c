@@ -118,33 +118,31 @@ static int hold(const kk_simulator *s, const kki_island *I, kept *x, double floo
     return rounds;
 }
 
-/// u is that of λ already.
-int kki_kept_solved(const kk_model *m, kk_simulator *s, kki_island *I) {
+kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row;
     kept x;
-    if (I->nrow > MOST_ROWS || I->is_soft || I->closes || s->options.budget > 0) {
-        return 0;
+    if (I->nrow > MOST_ROWS || I->is_soft || I->closes || s->options.budget > 0 ||
+        !list_rows(s, I, s->lambda + I->first_row, &x)) {
+        return KKI_KEPT_UNASKED;
     }
-    if (!list_rows(s, I, s->lambda + I->first_row, &x)) {
-        return 0;
-    }
-    memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
-    memcpy(u, s->u + I->first_row, (size_t)I->stride * sizeof *u);
-    kki_rows_matrix(m, s, I);
     const kki_solver_options options = kki_island_solver_options(s, I);
     kki_solver_stats stats = {.factorisations = 1, .solved = true};
+    kki_rows_matrix(m, s, I);
+    memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
+    s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
+    memcpy(s->u + I->first_row, u, (size_t)I->nrow * sizeof *u);
     if (!factor(s, I, &x)) {
-        return 0;
+        return KKI_KEPT_NOT;
     }
     stats.newton = hold(s, I, &x, options.floor, lambda, u);
     const kki_problem problem = kki_island_problem(s, I, 1);
     kki_certificate proof;
     s->solver.kernels->certify(&problem, lambda, u, &proof);
     if (!(proof.residual <= GOOD * options.tolerance)) {
-        return 0;
+        return KKI_KEPT_NOT;
     }
     memcpy(s->lambda + I->first_row, lambda, (size_t)I->stride * sizeof *lambda);
     memcpy(s->u + I->first_row, u, (size_t)I->nrow * sizeof *u);
     kki_island_note(m, s, I, &proof, &stats);
-    return 1;
+    return KKI_KEPT_SOLVED;
 }

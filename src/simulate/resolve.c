@@ -16,6 +16,8 @@
 static const double SLIPPING = 1e-8;
 /// Share of its bound from which friction of what slips is at it.
 static const double ALMOST = 0.99;
+/// Speed, m/s or rad/s, above which impulses are never those of the last step.
+static const double MOVES = 1e-3;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
 /// Rounds in which friction is kept from doing work on what turns, and where few digits are asked for: one round in which all of it is taken over
@@ -492,6 +494,18 @@ static int has_run_out(const kk_simulator *s) {
     return s->options.max_newton > 0 && s->report.cut_short;
 }
 
+/// Whether λ could be found without the ladder. What moves is asked for its modes first, what rests whether it rests.
+static int is_solved(const kk_model *m, kk_simulator *s, kki_island *I, warm_start *start) {
+    if (kki_few_rows_solved(m, s, I)) {
+        return 1;
+    }
+    const kki_kept kept = is_dense(s, I) && I->speed > MOVES ? kki_kept_solve(m, s, I) : KKI_KEPT_UNASKED;
+    if (kept != KKI_KEPT_UNASKED) {
+        return kept == KKI_KEPT_SOLVED;
+    }
+    return warm_start_holds(m, s, I, start) || (is_dense(s, I) && kki_kept_solve(m, s, I) == KKI_KEPT_SOLVED);
+}
+
 /// λ of the whole step, and y_end += Y λ. @param problem  what was solved
 static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
                                warm_start *start, double *y_end, kk_error *error) {
@@ -499,8 +513,7 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     if (waits) {
         memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
     }
-    const int known = waits || kki_few_rows_solved(m, s, I) || warm_start_holds(m, s, I, start) ||
-                      (is_dense(s, I) && kki_kept_solved(m, s, I));
+    const int known = waits || is_solved(m, s, I, start);
     const int planted = !known && kki_planted_solved(m, s, I, y_end, s->local[PLANTED]);
     const int holds = (known || planted) && !break_loose(m, s, I);
     const int wants_matrix = !holds && is_dense(s, I);
