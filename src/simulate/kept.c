@@ -10,8 +10,9 @@
 #include "contact/dense_kernels.h"
 #include "simulate/island.h"
 
-/// Rows at most.
-enum { MOST_ROWS = 64, MOST_ROUNDS = 3 };
+/// Rows: of one contact alone the ladder makes as short work.
+enum { LEAST_ROWS = 4, MOST_ROWS = 64 };
+enum { MOST_ROUNDS = 3 };
 /// ε as a share of the diagonal.
 static const double SHIFT = 1e-10;
 /// Share of its bound that friction keeps clear of, and that of the tolerance the result may be off by; else the ladder looks.
@@ -121,7 +122,7 @@ static int hold(const kk_simulator *s, const kki_island *I, kept *x, double floo
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row;
     kept x;
-    if (I->nrow > MOST_ROWS || I->is_soft || I->closes || s->options.budget > 0 ||
+    if (I->nrow < LEAST_ROWS || I->nrow > MOST_ROWS || I->is_soft || I->closes || s->options.budget > 0 ||
         !list_rows(s, I, s->lambda + I->first_row, &x)) {
         return KKI_KEPT_UNASKED;
     }
