@@ -1,6 +1,9 @@
-// A foot on many points below a mast that sways: while all points hold, each step is one small system; when some slip or lift, they do.
+// A foot on points below a mast that sways: while all points hold, each step is one small system; when some slip or lift, they do.
 #include <math.h>
+#include <string.h>
 
+#include "contact/dense_kernels.h"
+#include "simulate/island.h"
 #include "stage.h"
 
 enum { LINKS = 4, SIDE = 3 };
@@ -22,19 +25,19 @@ static int add_link(stage *s, int parent, int number) {
     return id;
 }
 
-/// Balls below a sole of 0.2 m × 0.2 m, and a mast of hinges with springs on it. Gives the foot's number.
-static int build(stage *s) {
+/// So many rows of balls below a sole of 0.2 m × 0.2 m, and a mast of hinges with springs on it. Gives the foot's number.
+static int build_on(stage *s, int side) {
     *s = stage_begin(9.81);
     const int material = stage_material(s, FRICTION, 0);
     stage_shape(s, KK_SHAPE_PLANE, 0, 0, 0, 0, material);
     const int foot = stage_body(s, kk_inertia_solid_box(3, 0.2, 0.2, 0.04));
-    for (int i = 0; i < SIDE * SIDE; i++) {
+    for (int i = 0; i < side * side; i++) {
         kk_shape_def def = kk_shape_def_default();
         def.type = KK_SHAPE_SPHERE;
         def.body = foot;
         def.size[0] = 0.005;
         def.material = material;
-        def.placement.p = kk_vec3_make(0.1 * (i % SIDE - 1), 0.1 * (i / SIDE - 1), 0);
+        def.placement.p = kk_vec3_make(0.2 * (i % side) / (side - 1) - 0.1, 0.2 * (i / side) / (side - 1) - 0.1, 0);
         KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &def, NULL, &s->error), KK_OK);
     }
     for (int i = 0, parent = foot; i < LINKS; i++) {
@@ -47,6 +50,10 @@ static int build(stage *s) {
         stage_v(s, foot + 1 + i)[0] = 0.2;
     }
     return foot;
+}
+
+static int build(stage *s) {
+    return build_on(s, SIDE);
 }
 
 static kk_vec3 whole_force(const stage *s) {
@@ -106,5 +113,54 @@ KK_TEST(many_points_lift_when_tipped) {
     whole_force(&s);
     KK_CHECK(stage_q(&s, foot)[2] > 1e-3); // about y
     KK_CHECK(kk_simulator_contact_count(s.simulator) < SIDE * SIDE);
+    stage_end(&s);
+}
+
+// ---- four points, whose matrix is singular
+
+/// The island of the last step, with g as if the impulses found then were the answer. Gives what all normals bear.
+static double pose_anew(kk_simulator *x, kki_island *I) {
+    static const _Alignas(32) double none[64] = {0};
+    double sum = 0;
+    KK_CHECK_EQ_INT(I->nrow, 12);
+    KK_CHECK(I->has_matrix);
+    x->solver.kernels->multiply(I->nrow, I->stride, x->G, x->lambda + I->first_row, none, x->g + I->first_row);
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        x->g[r] = -x->g[r];
+        sum += (r - I->first_row) % 3 == 0 ? x->lambda[r] : 0;
+    }
+    return sum;
+}
+
+static void spoil(kk_simulator *x, const kki_island *I, double by) {
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        x->lambda[r] *= 1 + by * ((r & 3) + 1);
+    }
+}
+
+KK_TEST(few_points_that_hold_are_found_by_their_modes) {
+    stage s;
+    build_on(&s, 2);
+    KK_CHECK(stage_run(&s, 50, NULL));
+    kk_simulator *x = s.simulator;
+    kki_island *I = &x->island[0];
+    double *lambda = x->lambda + I->first_row, right[12], bears = 0;
+    memcpy(right, lambda, sizeof right);
+    const double weight = pose_anew(x, I);
+    spoil(x, I, 0.01);
+    KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_SOLVED);
+    for (int r = 0; r < I->nrow; r++) {
+        KK_CHECK(fabs(x->u[I->first_row + r]) <= 1e-12);
+        bears += r % 3 == 0 ? lambda[r] : 0;
+    }
+    KK_CHECK_REL(bears, weight, 1e-9);
+
+    memcpy(lambda, right, sizeof right);
+    lambda[1] = FRICTION * lambda[0]; // slides
+    KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_UNASKED);
+
+    memcpy(lambda, right, sizeof right);
+    memset(lambda, 0, 6 * sizeof *lambda); // open: the foot would tip over those that are left
+    KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_NOT);
     stage_end(&s);
 }
