@@ -57,6 +57,7 @@ typedef struct climb {
     double epsilon; ///< shift to begin with
     double enough;  ///< residual at which the search ends
     int factors;    ///< at most; 0: no limit; −1: none
+    bool brief;     ///< the slow rungs are for what the caller cannot pose anew
 } climb;
 
 static void sweeps(climb *c, kki_sparse_iterate *it, int count) {
@@ -206,11 +207,11 @@ static void walk_inside(climb *c, double share, bool is_careful) {
     }
 }
 
-/// For few digits, L1½: walks inside all cones, each from further away than the one that failed. Their path is one and the same, and in a pile that
+/// For few digits L1½, for many behind Newton: walks inside all cones, each from further away than the one that failed. Their path is one and the same, and in a pile that
 /// gives way it may fold; the flow behind them gets further than a third walk.
 static void rung_inside(climb *c) {
     double further = 1;
-    for (int k = 0; k < MOST_WALKS && c->best->residual > c->tolerance; k++, further *= FURTHER) {
+    for (int k = 0; k < (c->brief ? 1 : MOST_WALKS) && c->best->residual > c->tolerance; k++, further *= FURTHER) {
         const int least = k > 0 ? SHORT_WALK : 1;
         if (allowed(c, least) < least) {
             return;
@@ -220,7 +221,7 @@ static void rung_inside(climb *c) {
     }
 }
 
-/// For few digits, L2½: implicit steps of the flow that sweeps follow, λ' = −(natural map): proximal steps on Coulomb's law from where sweeps ended, as long as Newton
+/// For few digits L2½, for many the last: implicit steps of the flow that sweeps follow, λ' = −(natural map): proximal steps on Coulomb's law from where sweeps ended, as long as Newton
 /// solves them at once. Where the path of a walk folds, this goes over to the next branch, as sweeps do, in hundreds of factors instead of
 /// a hundred thousand sweeps (pseudo-transient continuation: Kelley & Keyes 1998).
 static void rung_flow(climb *c) {
@@ -252,7 +253,7 @@ static bool climb_loosely(climb *c) {
     if (c->best->residual > c->tolerance && fits) {
         rung_inside(c);
     }
-    if (c->best->residual > c->tolerance && fits) {
+    if (c->best->residual > c->tolerance && fits && !c->brief) {
         rung_flow(c);
     }
     return c->best->residual <= c->tolerance || fits;
@@ -265,6 +266,23 @@ static void rung_anderson(climb *c) {
         kki_sparse_anderson(c->w, c->now, c->best, UNFACTORED * c->tolerance, LAST_SWEEPS, TURN, c->stats);
         c->epsilon = 1e-5;
         rung_newton(c, 5, true);
+    }
+}
+
+/// Many digits: Newton, walks, and the slow rungs where there is nothing else.
+static void climb_tightly(climb *c, int newton) {
+    const bool fits = kki_sparse_inside_fits(c->s);
+    rung_newton(c, newton, true);
+    if (c->best->residual > c->tolerance && fits) {
+        rung_inside(c);
+    }
+    if (c->best->residual <= c->tolerance || c->brief) {
+        return;
+    }
+    rung_proximal(c, MOST_PROXIMAL, c->tolerance);
+    rung_anderson(c);
+    if (fits) {
+        rung_flow(c);
     }
 }
 
@@ -307,9 +325,7 @@ static void climb_all(climb *c, const kki_solver_options *o, kki_sparse_work *wo
     if (c->tolerance >= LOOSE && climb_loosely(c)) {
         return;
     }
-    rung_newton(c, o->newton, true);
-    rung_proximal(c, MOST_PROXIMAL, c->tolerance);
-    rung_anderson(c);
+    climb_tightly(c, o->newton);
     if (c->best->residual <= c->tolerance && c->tolerance < LOOSE) { // and on to the floor, but not at any price
         c->epsilon = 1e-5;
         rung_newton(c, 4, false);
@@ -402,9 +418,17 @@ kk_status kki_sparse_solve(const kki_sparse_problem *problem, const kki_solver_o
         return sweep_only(problem, options, work, lambda, u, certificate, stats);
     }
     kki_sparse_system_make(problem, work->kernels, options->floor, w);
-    climb c = {
-        w,    &w->system, stats,           &w->iterate[BEST], &w->iterate[NOW], &w->iterate[TRY], options->tolerance,
-        1e-5, 0,          options->factors};
+    climb c = {w,
+               &w->system,
+               stats,
+               &w->iterate[BEST],
+               &w->iterate[NOW],
+               &w->iterate[TRY],
+               options->tolerance,
+               1e-5,
+               0,
+               options->factors,
+               options->brief};
     memset(w->mode, -1, (size_t)problem->rows.nblock);
     shift(&problem->rows, lambda, 1, c.best->lambda);
     kki_sparse_judge(c.s, c.best);

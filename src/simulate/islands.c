@@ -86,6 +86,7 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
         kki_island *I = &s->island[i];
         I->stride = (I->nrow + 3) & ~3;
         I->is_wide = is_wide(s, I);
+        I->hovers = I->is_wide && s->options.budget == 0 && I->speed > KKI_MOVES;
         I->first_constraint = constraints;
         I->first_tree = trees;
         I->first_row = rows;

@@ -16,8 +16,6 @@
 static const double SLIPPING = 1e-8;
 /// Share of its bound from which friction of what slips is at it.
 static const double ALMOST = 0.99;
-/// Speed, m/s or rad/s, above which impulses are never those of the last step.
-static const double MOVES = 1e-3;
 /// Rounds in which one contact that breaks loose may tear others with it.
 enum { MOST_LOOSE = 8 };
 /// Rounds in which friction is kept from doing work on what turns, and where few digits are asked for: one round in which all of it is taken over
@@ -246,7 +244,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    options.brief = !I->is_wide && s->options.budget == 0 && s->options.max_newton == 0 && kki_island_comes_down(s, I);
+    options.brief = s->options.budget == 0 && s->options.max_newton == 0 && kki_island_comes_down(s, I);
     kk_status status = kki_island_solve(s, I, problem, &options, lambda, u, &proof, &stats);
     if (status == KK_OK && options.brief && !stats.solved) {
         const kki_solver_stats brief = stats;
@@ -499,7 +497,7 @@ static int is_solved(const kk_model *m, kk_simulator *s, kki_island *I, warm_sta
     if (kki_few_rows_solved(m, s, I)) {
         return 1;
     }
-    const kki_kept kept = is_dense(s, I) && I->speed > MOVES ? kki_kept_solve(m, s, I) : KKI_KEPT_UNASKED;
+    const kki_kept kept = is_dense(s, I) && I->speed > KKI_MOVES ? kki_kept_solve(m, s, I) : KKI_KEPT_UNASKED;
     if (kept != KKI_KEPT_UNASKED) {
         return kept == KKI_KEPT_SOLVED;
     }

@@ -16,6 +16,8 @@
 
 /// Gap up to which a manifold counts as closed, m.
 #define KKI_DEAD_BAND 1e-5
+/// Speed, m/s or rad/s, above which what hangs together is not at rest: impulses are never those of the last step.
+#define KKI_MOVES 1e-3
 
 /// A contact point between two shapes. A is the first shape, n points from A to B. Five lines of memory, each with what is wanted at the same time: thousands of
 /// contacts are far from the processor, and whoever goes through them reads whole lines.
@@ -149,6 +151,7 @@ typedef struct kki_island {
     int32_t is_wide;   ///< many trees: rows are stored constraint by constraint (wide.c)
     int32_t is_narrow; ///< coordinates are those of narrow.c
     int32_t full;      ///< narrow: degrees of freedom
+    int32_t hovers;    ///< what is open within the dead band stays so
     double speed;      ///< of the fastest coordinate at the step's start
     // known behind kki_island_begin
     int8_t is_soft; ///< some row has compliance
