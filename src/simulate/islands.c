@@ -61,6 +61,11 @@ static int is_wide(const kk_simulator *s, const kki_island *I) {
     return s->wide.width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
 }
 
+/// A pile, or a robot with far more rows than degrees of freedom.
+static int is_jammed(const kki_island *I) {
+    return I->is_wide || (kki_has_robot(I) && I->nrow > KKI_DENSE_ROWS && 5 * I->nrow >= 7 * I->nv);
+}
+
 /// Counts what each island has, then where it begins.
 static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int t = 0; t < m->ntree; t++) {
@@ -86,7 +91,7 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
         kki_island *I = &s->island[i];
         I->stride = (I->nrow + 3) & ~3;
         I->is_wide = is_wide(s, I);
-        I->hovers = I->is_wide && s->options.budget == 0 && I->speed > KKI_MOVES;
+        I->hovers = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
         I->first_constraint = constraints;
         I->first_tree = trees;
         I->first_row = rows;

@@ -43,8 +43,8 @@ int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
     return m->nloop == 0 && !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
 }
 
-/// How fast what is open may close in the step. In a pile that moves it does not have to: what closes the last micrometres here contradicts, by nanometres
-/// a second, what touches there, and of a hundred bodies some always do.
+/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometres here contradicts, by nanometres
+/// a second, what touches there, and of a hundred points some always do.
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
     const double open = s->contact[c->item].open;
     return open == 0 || s->island[c->island].hovers ? 0 : open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);

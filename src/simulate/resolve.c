@@ -432,8 +432,8 @@ static const double *velocities_before(kk_simulator *s, const kki_island *I) {
 
 /// Whether G is worth forming.
 static int is_dense(const kk_simulator *s, const kki_island *I) {
-    return !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows &&
-           !(I->nrow > KKI_DENSE_ROWS && I->nrow > I->nv);
+    const int most = kki_has_robot(I) ? KKI_ROBOT_ROWS : KKI_DENSE_ROWS;
+    return !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > most && I->nrow > I->nv);
 }
 
 /// What slips bears friction at its bound. A normal that turns with its bodies takes the force that is kept off the rim, by a trace, and it

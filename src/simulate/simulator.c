@@ -132,7 +132,7 @@ static kki_solver_size dense_size(const kk_model *m, const kk_simulator *s) {
         size.nv = few < s->wide.width ? (int32_t)few : s->wide.width;
     }
     size.blocks = size.blocks < size.rows ? size.blocks : size.rows;
-    size.dense = size.nv > KKI_DENSE_ROWS ? size.nv : KKI_DENSE_ROWS; // more rows than that are worked with as Yᵀ Y
+    size.dense = size.nv > KKI_ROBOT_ROWS ? size.nv : KKI_ROBOT_ROWS; // more rows than that are worked with as Yᵀ Y
     return size;
 }
 

@@ -168,6 +168,11 @@ typedef struct kki_island {
         factored; ///< of this many rows, the rigid equalities, s->A is a factor of G; behind kki_island_free_dependent_rows
 } kki_island;
 
+/// Not of lone bodies alone.
+static inline int kki_has_robot(const kki_island *I) {
+    return I->nv > 6 * I->ntree;
+}
+
 typedef struct kki_paper kki_paper;
 
 /// Of an island of many points between few bodies: its basis, of the island at hand. See narrow.c.
