@@ -34,28 +34,52 @@ BODY double moved(const double *row, const double *lambda, int first, int end) {
     return (f[0] + f[1]) + (f[2] + f[3]);
 }
 
+/// Up to four numbers as a vector, zeros behind them; and back.
+BODY quad load_some(const double *x, int count) {
+    return count >= 4 ? *(const quad *)x : (quad){x[0], count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0};
+}
+
+BODY void store_some(double *x, int count, quad a) {
+    if (count >= 4) {
+        *(quad *)x = a;
+        return;
+    }
+    x[0] = a[0];
+    if (count > 1) {
+        x[1] = a[1];
+    }
+    if (count > 2) {
+        x[2] = a[2];
+    }
+}
+
 /// So many vectors of G λ, from row i on, added to u; they stay in registers. G's rows are padded, u need not be: of the last vector `count` are there.
 BODY void add_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda, double *restrict u) {
     quad sum[2] = {{0}, {0}};
-    const size_t bytes = sizeof(double) * (size_t)(4 * (vectors - 1) + count);
-    memcpy(sum, u + i, bytes);
+    sum[0] = load_some(u + i, vectors > 1 ? 4 : count);
+    if (vectors > 1) {
+        sum[1] = load_some(u + i + 4, count);
+    }
     for (int j = 0; j < p->nrow; j++) {
         const quad *row = (const quad *)(p->G + j * p->stride + i);
         for (int k = 0; k < vectors; k++) {
             sum[k] += row[k] * lambda[j];
         }
     }
-    memcpy(u + i, sum, bytes);
+    store_some(u + i, vectors > 1 ? 4 : count, sum[0]);
+    if (vectors > 1) {
+        store_some(u + i + 4, count, sum[1]);
+    }
 }
 
 /// G λ added to u.
 BODY void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
-    for (; i + 8 <= p->nrow; i += 8) {
-        add_strip(p, i, 2, 4, lambda, u);
+    for (; i + 4 < p->nrow; i += 8) {
+        add_strip(p, i, 2, p->nrow - i - 4, lambda, u);
     }
-    for (; i < p->nrow; i += 4) {
-        add_strip(p, i, 1, p->nrow - i < 4 ? p->nrow - i : 4, lambda, u);
+    if (i < p->nrow) {
+        add_strip(p, i, 1, p->nrow - i, lambda, u);
     }
 }
 
@@ -199,7 +223,12 @@ BODY void certify_body(const kki_problem *p, const double *lambda, double *u, kk
     w.first = w.end = 0;
     velocities(p, lambda, u);
     for (int b = 0; b < p->nblock; b++) {
-        judge(p, b, scale_of(p, &p->block[b], &w), lambda, u, c);
+        const kki_block *block = &p->block[b];
+        if (block->law == KKI_LAW_EQUALITY) { // whatever it bears, and at any scale
+            note_residual(b, u[block->row] * u[block->row], c);
+        } else {
+            judge(p, b, scale_of(p, block, &w), lambda, u, c);
+        }
     }
     c->residual = __builtin_sqrt(c->residual);
 }
