@@ -7,7 +7,7 @@
 #include "simulate/island.h"
 
 /// Rows; and rows whose products are formed here, where nobody else has needed them.
-enum { FEW = 16, VERY_FEW = 4 };
+enum { FEW = KKI_FEW_ROWS, VERY_FEW = 4 };
 /// Share of the tolerance that the result may be off by; else the ladder looks.
 static const double GOOD = 1e-3;
 /// Share of its diagonal's element that is left of a pivot.
