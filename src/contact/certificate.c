@@ -53,12 +53,17 @@ BODY void store_some(double *x, int count, quad a) {
     }
 }
 
-/// So many vectors of G λ, from row i on, added to u; they stay in registers. G's rows are padded, u need not be: of the last vector `count` are there.
-BODY void add_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda, double *restrict u) {
-    quad sum[2] = {{0}, {0}};
-    sum[0] = load_some(u + i, vectors > 1 ? 4 : count);
-    if (vectors > 1) {
-        sum[1] = load_some(u + i + 4, count);
+/// So many vectors of u = G λ + g + r λ, from row i on; they stay in registers. Rows of G and g are padded, λ and u need not be: of the last vector `count` are
+/// there.
+BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda,
+                         double *restrict u) {
+    quad sum[2];
+    for (int k = 0; k < vectors; k++) {
+        const int there = k + 1 < vectors ? 4 : count;
+        sum[k] = *(const quad *)(p->g + i + 4 * k);
+        if (p->compliance) {
+            sum[k] += *(const quad *)(p->compliance + i + 4 * k) * load_some(lambda + i + 4 * k, there);
+        }
     }
     for (int j = 0; j < p->nrow; j++) {
         const quad *row = (const quad *)(p->G + j * p->stride + i);
@@ -66,32 +71,32 @@ BODY void add_strip(const kki_problem *p, int i, int vectors, int count, const d
             sum[k] += row[k] * lambda[j];
         }
     }
-    store_some(u + i, vectors > 1 ? 4 : count, sum[0]);
-    if (vectors > 1) {
-        store_some(u + i + 4, count, sum[1]);
+    for (int k = 0; k < vectors; k++) {
+        store_some(u + i + 4 * k, k + 1 < vectors ? 4 : count, sum[k]);
     }
 }
 
-/// G λ added to u.
-BODY void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
+/// u = G λ + g + r λ.
+BODY void multiply(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
     for (; i + 4 < p->nrow; i += 8) {
-        add_strip(p, i, 2, p->nrow - i - 4, lambda, u);
+        multiply_strip(p, i, 2, p->nrow - i - 4 < 4 ? p->nrow - i - 4 : 4, lambda, u);
     }
     if (i < p->nrow) {
-        add_strip(p, i, 1, p->nrow - i, lambda, u);
+        multiply_strip(p, i, 1, p->nrow - i, lambda, u);
     }
 }
 
-/// u = G λ + g + r λ, from Y only where there is no G.
+/// The same, from Y where there is no G.
 BODY void velocities(const kki_problem *p, const double *lambda, double *restrict u) {
+    if (p->G) {
+        multiply(p, lambda, u);
+        return;
+    }
     for (int i = 0; i < p->nrow; i++) {
         u[i] = p->g[i] + compliance(p, i) * lambda[i];
     }
-    if (p->G) {
-        add_products(p, lambda, u);
-    }
-    for (int t = 0; !p->G && t < p->nv; t++) {
+    for (int t = 0; t < p->nv; t++) {
         const double *restrict row = p->Y + t * p->stride;
         const int first = p->span ? 4 * p->span[2 * t] : 0, last = p->span ? 4 * p->span[2 * t + 1] : p->nrow;
         const int end = last < p->nrow ? last : p->nrow;
