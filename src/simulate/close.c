@@ -12,9 +12,9 @@
 
 enum { MOST_ROUNDS = 4 };
 
-/// Errors below this are rounding, m or rad; those of which a round, whose error is that of a square, leaves only rounding; and those that
-/// are left for a later step.
-static const double CLOSED = 1e-13, SMALL = 1e-8, NARROW = 2e-10;
+/// Errors below this are rounding, m or rad; those of which a round, whose error is that of a square, leaves only rounding; those that
+/// are left for a later step; and those of which rows that have turned by a twentieth leave no more than that.
+static const double CLOSED = 1e-13, SMALL = 1e-8, NARROW = 2e-10, LITTLE = 4e-9;
 /// Speed along a loop's rows that is left, m/s or rad/s.
 static const double STEADY = 1e-7;
 /// Of a matrix' largest, on its diagonal; and shares of an error at which rounds end, and that may be left.
@@ -264,7 +264,7 @@ static int draw_island(const kk_model *m, kk_simulator *s, kki_island *I) {
 
 /// Whether what the step left is but of third order, and its middle still at hand.
 static int may_draw(const kk_simulator *s, double gap, double least) {
-    return gap > least && least == NARROW && gap <= SMALL && !s->is_smooth && s->report.events == 0;
+    return gap > least && least == NARROW && gap <= LITTLE && !s->is_smooth && s->report.events == 0;
 }
 
 /// Small gaps e are closed by rows and factor of the step's middle, which have turned by less than h ω since: of e that share is left. The velocity along
