@@ -34,40 +34,69 @@ BODY double moved(const double *row, const double *lambda, int first, int end) {
     return (f[0] + f[1]) + (f[2] + f[3]);
 }
 
-/// So many vectors of G λ, from row i on, added to u; they stay in registers. G's rows are padded, u need not be: of the last vector `count` are there.
-BODY void add_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda, double *restrict u) {
-    quad sum[2] = {{0}, {0}};
-    const size_t bytes = sizeof(double) * (size_t)(4 * (vectors - 1) + count);
-    memcpy(sum, u + i, bytes);
+/// Up to four numbers as a vector, zeros behind them; and back.
+BODY quad load_some(const double *x, int count) {
+    return count >= 4 ? *(const quad *)x : (quad){x[0], count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0};
+}
+
+BODY void store_some(double *x, int count, quad a) {
+    if (count >= 4) {
+        *(quad *)x = a;
+        return;
+    }
+    x[0] = a[0];
+    if (count > 1) {
+        x[1] = a[1];
+    }
+    if (count > 2) {
+        x[2] = a[2];
+    }
+}
+
+/// So many vectors of u = G λ + g + r λ, from row i on; they stay in registers. Rows of G and g are padded, λ and u need not be: of the last vector `count` are
+/// there.
+BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda,
+                         double *restrict u) {
+    quad sum[2];
+    for (int k = 0; k < vectors; k++) {
+        const int there = k + 1 < vectors ? 4 : count;
+        sum[k] = *(const quad *)(p->g + i + 4 * k);
+        if (p->compliance) {
+            sum[k] += *(const quad *)(p->compliance + i + 4 * k) * load_some(lambda + i + 4 * k, there);
+        }
+    }
     for (int j = 0; j < p->nrow; j++) {
         const quad *row = (const quad *)(p->G + j * p->stride + i);
         for (int k = 0; k < vectors; k++) {
             sum[k] += row[k] * lambda[j];
         }
     }
-    memcpy(u + i, sum, bytes);
+    for (int k = 0; k < vectors; k++) {
+        store_some(u + i + 4 * k, k + 1 < vectors ? 4 : count, sum[k]);
+    }
 }
 
-/// G λ added to u.
-BODY void add_products(const kki_problem *p, const double *lambda, double *restrict u) {
+/// u = G λ + g + r λ.
+BODY void multiply(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
-    for (; i + 8 <= p->nrow; i += 8) {
-        add_strip(p, i, 2, 4, lambda, u);
+    for (; i + 4 < p->nrow; i += 8) {
+        multiply_strip(p, i, 2, p->nrow - i - 4 < 4 ? p->nrow - i - 4 : 4, lambda, u);
     }
-    for (; i < p->nrow; i += 4) {
-        add_strip(p, i, 1, p->nrow - i < 4 ? p->nrow - i : 4, lambda, u);
+    if (i < p->nrow) {
+        multiply_strip(p, i, 1, p->nrow - i, lambda, u);
     }
 }
 
-/// u = G λ + g + r λ, from Y only where there is no G.
+/// The same, from Y where there is no G.
 BODY void velocities(const kki_problem *p, const double *lambda, double *restrict u) {
+    if (p->G) {
+        multiply(p, lambda, u);
+        return;
+    }
     for (int i = 0; i < p->nrow; i++) {
         u[i] = p->g[i] + compliance(p, i) * lambda[i];
     }
-    if (p->G) {
-        add_products(p, lambda, u);
-    }
-    for (int t = 0; !p->G && t < p->nv; t++) {
+    for (int t = 0; t < p->nv; t++) {
         const double *restrict row = p->Y + t * p->stride;
         const int first = p->span ? 4 * p->span[2 * t] : 0, last = p->span ? 4 * p->span[2 * t + 1] : p->nrow;
         const int end = last < p->nrow ? last : p->nrow;
@@ -199,7 +228,12 @@ BODY void certify_body(const kki_problem *p, const double *lambda, double *u, kk
     w.first = w.end = 0;
     velocities(p, lambda, u);
     for (int b = 0; b < p->nblock; b++) {
-        judge(p, b, scale_of(p, &p->block[b], &w), lambda, u, c);
+        const kki_block *block = &p->block[b];
+        if (block->law == KKI_LAW_EQUALITY) { // whatever it bears, and at any scale
+            note_residual(b, u[block->row] * u[block->row], c);
+        } else {
+            judge(p, b, scale_of(p, block, &w), lambda, u, c);
+        }
     }
     c->residual = __builtin_sqrt(c->residual);
 }

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
+#include "contact/quads.h"
 #include "contact/solver.h"
 #include "dynamics/kernels/choose.h"
 
-#define BODY static inline __attribute__((always_inline))
 #define ABS(x) __builtin_fabs(x)
 
 BODY double sum4(kki_quad a) {
@@ -270,7 +270,23 @@ BODY void gather_ranges_body(const int32_t *range, int n, int stride, bool upper
     }
 }
 
+// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are.
+enum { SHORT = 4 };
+
+BODY void project_short(int nv, int stride, const double *Y, const double *y, double *r) {
+    switch (stride / 4) {
+    case 1: combine_strip(nv, stride, 0, 1, y, Y, r); break;
+    case 2: combine_strip(nv, stride, 0, 2, y, Y, r); break;
+    case 3: combine_strip(nv, stride, 0, 3, y, Y, r); break;
+    default: combine_strip(nv, stride, 0, 4, y, Y, r); break;
+    }
+}
+
 BODY void project_body(int nv, int stride, const int32_t *span, const double *Y, const double *y, double *r) {
+    if (stride > 0 && stride / 4 <= SHORT) {
+        project_short(nv, stride, Y, y, r);
+        return;
+    }
     memset(r, 0, sizeof(double) * (size_t)stride);
     for (int k = 0; k < nv; k++) {
         const kki_quad *row = (const kki_quad *)(Y + k * stride);
@@ -280,13 +296,52 @@ BODY void project_body(int nv, int stride, const int32_t *span, const double *Y,
     }
 }
 
+/// Σ of a row's vectors first … end − 1 times λ, lane by lane.
+BODY kki_quad lanes_of(const double *row, int first, int end, const double *lambda) {
+    kki_quad sum = {0, 0, 0, 0};
+    for (int c = first; c < end; c++) {
+        sum += ((const kki_quad *)row)[c] * ((const kki_quad *)lambda)[c];
+    }
+    return sum;
+}
+
+typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
+
+/// Four rows at a time: their lanes are added side by side, in the order of one row.
+BODY void spread_strip(int nv, int stride, int width, const double *Y, const double *lambda, double *y) {
+    int k = 0;
+    for (; k + 4 <= nv; k += 4) {
+        const double *row = Y + k * stride;
+        const kki_quad a = lanes_of(row, 0, width, lambda), b = lanes_of(row + stride, 0, width, lambda);
+        const kki_quad c = lanes_of(row + 2 * stride, 0, width, lambda),
+                       d = lanes_of(row + 3 * stride, 0, width, lambda);
+        const kki_quad ab = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        const kki_quad cd = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);
+        const kki_quad all = __builtin_shufflevector(ab, cd, 0, 2, 4, 6) + __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+        *(loose_quad *)(y + k) += all;
+    }
+    for (; k < nv; k++) {
+        const kki_quad sum = lanes_of(Y + k * stride, 0, width, lambda);
+        y[k] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+}
+
+BODY void spread_short(int nv, int stride, const double *Y, const double *lambda, double *y) {
+    switch (stride / 4) {
+    case 1: spread_strip(nv, stride, 1, Y, lambda, y); break;
+    case 2: spread_strip(nv, stride, 2, Y, lambda, y); break;
+    case 3: spread_strip(nv, stride, 3, Y, lambda, y); break;
+    default: spread_strip(nv, stride, 4, Y, lambda, y); break;
+    }
+}
+
 BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y) {
+    if (stride > 0 && stride / 4 <= SHORT) {
+        spread_short(nv, stride, Y, lambda, y);
+        return;
+    }
     for (int k = 0; k < nv; k++) {
-        const kki_quad *row = (const kki_quad *)(Y + k * stride);
-        kki_quad sum = {0, 0, 0, 0};
-        for (int c = span[2 * k]; c < span[2 * k + 1]; c++) {
-            sum += row[c] * ((const kki_quad *)lambda)[c];
-        }
+        const kki_quad sum = lanes_of(Y + k * stride, span[2 * k], span[2 * k + 1], lambda);
         y[k] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
     }
 }
@@ -327,9 +382,37 @@ BODY void gram_block(uint64_t rows, int stride, int row, int first, int width, i
     }
 }
 
+/// Five to eight rows, in one go: what is left and right of the diagonal's vectors, and between them.
+BODY void gram_of_eight(int nv, int n, const double *Y, double *G) {
+    kki_quad left[4] = {{0}, {0}, {0}, {0}}, right[4] = {{0}, {0}, {0}, {0}}, below[4] = {{0}, {0}, {0}, {0}},
+             mirror[4];
+    for (int k = 0; k < nv; k++) {
+        const double *y = Y + 8 * k;
+        const kki_quad a = *(const kki_quad *)y, b = *(const kki_quad *)(y + 4);
+        for (int i = 0; i < 4; i++) {
+            left[i] += y[i] * a;
+            right[i] += y[i] * b;
+            below[i] += y[4 + i] * b;
+        }
+    }
+    transpose(right[0], right[1], right[2], right[3], mirror);
+    for (int i = 0; i < 4; i++) {
+        ((kki_quad *)(G + 8 * i))[0] = left[i];
+        ((kki_quad *)(G + 8 * i))[1] = right[i];
+    }
+    for (int i = 4; i < n; i++) {
+        ((kki_quad *)(G + 8 * i))[0] = mirror[i - 4];
+        ((kki_quad *)(G + 8 * i))[1] = below[i - 4];
+    }
+}
+
 BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
     const int width = stride / 4;
     uint64_t at[KKI_GRAM_ROWS / 4];
+    if (width == 2) {
+        gram_of_eight(nv, n, Y, G);
+        return;
+    }
     list_rows(nv, width, span, at);
     for (int r = 0; r < (n + 3) / 4; r++) {
         int c = r;

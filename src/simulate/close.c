@@ -12,9 +12,9 @@
 
 enum { MOST_ROUNDS = 4 };
 
-/// Errors below this are rounding, m or rad; those of which a round, whose error is that of a square, leaves only rounding; and those that
-/// are left for a later step.
-static const double CLOSED = 1e-13, SMALL = 1e-8, NARROW = 2e-10;
+/// Errors below this are rounding, m or rad; those of which a round, whose error is that of a square, leaves only rounding; those that
+/// are left for a later step; and those of which rows that have turned by a twentieth leave no more than that.
+static const double CLOSED = 1e-13, SMALL = 1e-8, NARROW = 2e-10, LITTLE = 4e-9;
 /// Speed along a loop's rows that is left, m/s or rad/s.
 static const double STEADY = 1e-7;
 /// Of a matrix' largest, on its diagonal; and shares of an error at which rounds end, and that may be left.
@@ -213,13 +213,81 @@ static double left_open(const kk_simulator *s) {
     return repeats ? CLOSED : NARROW;
 }
 
-/// How far loops are open where the step has ended. Poses are all it takes; couplings are seen in q alone.
+/// How far loops are open where the step has ended. Poses are all it takes, and they are made beside the middle's; couplings are seen in q alone.
 static double widest(const kk_model *m, kk_simulator *s) {
     if (m->nloop > 0) {
-        s->data->kernels->kinematics(m, &s->data->scratch, s->q, 1);
+        s->view->kernels->kinematics(m, &s->view->scratch, s->q, 1);
     }
-    return kki_widest_opening(m, s);
+    return kki_widest_opening(m, s, s->view);
 }
+
+// ---- small gaps: by the rows of the middle
+
+/// Gaps of the step's end as g of the middle's rows.
+static void end_gaps(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    memset(s->g + I->first_row, 0, (size_t)I->stride * sizeof *s->g);
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        double gap[6];
+        if (c->kind == KKI_ON_LOOP) {
+            kki_loop_gaps(m, s->view, c->item, gap);
+        } else if (c->kind == KKI_ON_COUPLING) {
+            gap[0] = kki_coupling_gap(m, s, c->item);
+        } else {
+            continue;
+        }
+        for (int r = 0; r < c->nrow; r++) {
+            s->g[c->row + r] = s->compliance[c->row + r] == 0 ? gap[r] : 0;
+        }
+    }
+}
+
+/// What takes the island's gaps away, into y_drift. False where it has too many rows.
+static int draw_island(const kk_model *m, kk_simulator *s, kki_island *I) {
+    double *lambda = s->lambda2 + I->first_row, *dy = s->local[0];
+    if (I->is_wide || I->is_narrow || I->nrow > KKI_FEW_ROWS) {
+        return 0;
+    }
+    end_gaps(m, s, I);
+    kki_rows_build(m, s, I);
+    I->has_matrix = I->factored = 0; // those of another island by now
+    kki_rows_matrix(m, s, I);
+    const int drawn = kki_few_rows_drawn(s, I, lambda);
+    I->has_matrix = 0;
+    if (drawn) {
+        memset(dy, 0, (size_t)I->nv * sizeof *dy);
+        kki_rows_add(s, I, lambda, dy);
+        kki_island_scatter(m, s, I, dy, s->y_drift);
+    }
+    return drawn;
+}
+
+/// Whether what the step left is but of third order, and its middle still at hand.
+static int may_draw(const kk_simulator *s, double gap, double least) {
+    return gap > least && least == NARROW && gap <= LITTLE && !s->is_smooth && s->report.events == 0;
+}
+
+/// Small gaps e are closed by rows and factor of the step's middle, which have turned by less than h ω since: of e that share is left. The velocity along
+/// the rows needs no look. A loop that comes to the middle with its gap φ and the velocity u₀, is held at −u₀ and drawn by −φ/(h/2) − u₀/2, ends at
+///     e = h²/8 κ − h/4 u₀   with the velocity   h/2 κ − u₀ = 4/h e,   κ = J̇v behind the kick.
+static int draw_shut(const kk_model *m, kk_simulator *s) {
+    int drawn = 1;
+    memset(s->y_drift, 0, (size_t)m->nv * sizeof *s->y_drift);
+    for (int i = 0; i < s->nisland && drawn; i++) {
+        drawn = !s->island[i].closes || draw_island(m, s, &s->island[i]);
+    }
+    if (!drawn) {
+        return 0;
+    }
+    s->data->kernels->kick_apply(m, &s->data->scratch, s->y_drift, s->dv);
+    kk_integrate(m, s->q, s->dv, s->q);
+    for (int k = 0; k < m->nv; k++) {
+        s->v[k] += 4 / s->h * s->dv[k];
+    }
+    return 1;
+}
+
+// ---- all others: by rows of the end
 
 /// One round of Newton's method at an error of `gap`; true where another may be needed.
 static int close_once(const kk_model *m, kk_simulator *s, double gap) {
@@ -255,6 +323,9 @@ void kki_close_loops(const kk_model *model, kk_simulator *s) {
     }
     const int contacts = s->ncontact, constraints = s->nconstraint, islands = s->nisland;
     double least = left_open(s), gap = widest(model, s);
+    if (may_draw(s, gap, least) && draw_shut(model, s)) {
+        gap = widest(model, s);
+    }
     for (int round = 0; round < MOST_ROUNDS && gap > least && close_once(model, s, gap); round++) {
         least = CLOSED;
         gap = widest(model, s);

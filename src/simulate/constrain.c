@@ -3,6 +3,8 @@
 /// A row is a wrench on one node and the opposite one on another (contacts, loops), or on a node and its parent along a
 /// joint's axis (limits, dry friction, couplings): a unit force on a degree of freedom is a unit wrench along its axis on
 /// its node with the opposite on the node's parent.
+#include <string.h>
+
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
@@ -253,14 +255,13 @@ static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {
 
 // ---- loops
 
-static kk_transform loop_frame(const kk_model *m, const kk_simulator *s, const kki_model_loop *l, int end_of) {
-    (void)m;
-    return kk_transform_mul(kki_node_transform(s->data, l->node[end_of]), end_of ? l->X_NB : l->X_NA);
+static kk_transform loop_frame(const kk_data *d, const kki_model_loop *l, int end_of) {
+    return kk_transform_mul(kki_node_transform(d, l->node[end_of]), end_of ? l->X_NB : l->X_NA);
 }
 
 /// Its origin alone.
-static kk_vec3 loop_end(const kk_simulator *s, const kki_model_loop *l, int end_of) {
-    return kk_transform_point(kki_node_transform(s->data, l->node[end_of]), end_of ? l->X_NB.p : l->X_NA.p);
+static kk_vec3 loop_end(const kk_data *d, const kki_model_loop *l, int end_of) {
+    return kk_transform_point(kki_node_transform(d, l->node[end_of]), end_of ? l->X_NB.p : l->X_NA.p);
 }
 
 static void loop_row(kki_constraint *c, double gap) {
@@ -313,11 +314,11 @@ static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
         return;
     }
     kki_constraint *c = begin(s, KKI_ON_LOOP, i);
-    const kk_transform A = loop_frame(m, s, l, 0);
+    const kk_transform A = loop_frame(s->data, l, 0);
     if (l->type == KK_LOOP_POINT) {
-        loop_point(s, c, l, &A, loop_end(s, l, 1));
+        loop_point(s, c, l, &A, loop_end(s->data, l, 1));
     } else {
-        const kk_transform B = loop_frame(m, s, l, 1);
+        const kk_transform B = loop_frame(s->data, l, 1);
         if (l->type == KK_LOOP_DISTANCE) {
             loop_rod(s, c, l, A, B);
         } else {
@@ -342,11 +343,11 @@ static void add_loops(const kk_model *m, kk_simulator *s) {
 }
 
 /// How far a loop is open: not less than any of its rigid rows' gaps. Poses alone are needed.
-static double opening_of(const kk_model *m, const kk_simulator *s, const kki_model_loop *l) {
+static double opening_of(const kk_data *d, const kki_model_loop *l) {
     if (l->type == KK_LOOP_POINT) {
-        return l->stiffness < __builtin_inf() ? 0 : kk_vec3_norm(kk_vec3_sub(loop_end(s, l, 1), loop_end(s, l, 0)));
+        return l->stiffness < __builtin_inf() ? 0 : kk_vec3_norm(kk_vec3_sub(loop_end(d, l, 1), loop_end(d, l, 0)));
     }
-    const kk_transform A = loop_frame(m, s, l, 0), B = loop_frame(m, s, l, 1);
+    const kk_transform A = loop_frame(d, l, 0), B = loop_frame(d, l, 1);
     const double distance = kk_vec3_norm(kk_vec3_sub(B.p, A.p)) - (l->type == KK_LOOP_DISTANCE ? l->distance : 0);
     const double apart = l->stiffness < __builtin_inf() ? 0 : __builtin_fabs(distance);
     if (l->type == KK_LOOP_DISTANCE || l->angular_stiffness < __builtin_inf()) {
@@ -356,7 +357,7 @@ static double opening_of(const kk_model *m, const kk_simulator *s, const kki_mod
     return apart > turned ? apart : turned;
 }
 
-double kki_widest_opening(const kk_model *model, const kk_simulator *s) {
+double kki_widest_opening(const kk_model *model, const kk_simulator *s, const kk_data *poses) {
     double widest = 0;
     for (int i = 0; i < model->ncoupling; i++) {
         const double gap = __builtin_fabs(coupling_gap(s, &model->coupling[i]));
@@ -364,10 +365,30 @@ double kki_widest_opening(const kk_model *model, const kk_simulator *s) {
     }
     for (int i = 0; i < model->nloop; i++) {
         const kki_model_loop *l = &model->loop[i];
-        const double gap = kki_loop_is_on(l, s->loop_switch[i]) ? opening_of(model, s, l) : 0;
+        const double gap = kki_loop_is_on(l, s->loop_switch[i]) ? opening_of(poses, l) : 0;
         widest = gap > widest ? gap : widest;
     }
     return widest;
+}
+
+void kki_loop_gaps(const kk_model *model, const kk_data *poses, int loop, double gap[6]) {
+    const kki_model_loop *l = &model->loop[loop];
+    const kk_transform A = loop_frame(poses, l, 0), B = loop_frame(poses, l, 1);
+    const kk_vec3 d = kk_vec3_sub(B.p, A.p);
+    if (l->type == KK_LOOP_DISTANCE) {
+        gap[0] = kk_vec3_norm(d) - l->distance;
+        return;
+    }
+    const kk_vec3 along = kk_mat3_tmul_vec(A.R, d);
+    memcpy(gap, &along.x, 3 * sizeof *gap);
+    if (l->type != KK_LOOP_POINT) {
+        const kk_vec3 theta = turned_from(A, B, l->type == KK_LOOP_AXIS ? 2 : 3);
+        memcpy(gap + 3, &theta.x, 3 * sizeof *gap);
+    }
+}
+
+double kki_coupling_gap(const kk_model *model, const kk_simulator *s, int coupling) {
+    return coupling_gap(s, &model->coupling[coupling]);
 }
 
 void kki_constrain_loops(const kk_model *model, kk_simulator *s) {

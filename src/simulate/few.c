@@ -7,7 +7,7 @@
 #include "simulate/island.h"
 
 /// Rows; and rows whose products are formed here, where nobody else has needed them.
-enum { FEW = 16, VERY_FEW = 4 };
+enum { FEW = KKI_FEW_ROWS, VERY_FEW = 4 };
 /// Share of the tolerance that the result may be off by; else the ladder looks.
 static const double GOOD = 1e-3;
 /// Share of its diagonal's element that is left of a pivot.
@@ -28,10 +28,19 @@ static int rests(const kki_block *b, double *lambda) {
     return *lambda > lower && *lambda < upper;
 }
 
+/// The rows that rest, the others, and what the first have to answer.
 typedef struct few {
-    int n, row[FEW];
+    int n, row[FEW], other[FEW];
     double A[FEW][FEW], b[FEW];
 } few;
+
+static void note_row(few *x, int row, int rests) {
+    if (rests) {
+        x->row[x->n++] = row;
+    } else {
+        x->other[row - x->n] = row;
+    }
+}
 
 /// Products of rows where there is no matrix of them.
 static void multiply(const kk_simulator *s, const kki_island *I, double own[FEW][FEW]) {
@@ -61,10 +70,9 @@ static void pose_right(const kk_simulator *s, const kki_island *I, const double 
     for (int i = 0; i < x->n; i++) {
         x->b[i] = -s->g[I->first_row + x->row[i]];
     }
-    for (int k = 0, next = 0; k < I->nrow; k++) {
-        const int rests = next < x->n && x->row[next] == k;
-        next += rests;
-        for (int i = 0; i < x->n && !rests && lambda[k] != 0; i++) {
+    for (int j = 0; j < I->nrow - x->n; j++) {
+        const int k = x->other[j];
+        for (int i = 0; i < x->n && lambda[k] != 0; i++) {
             x->b[i] -= G[x->row[i] * stride + k] * lambda[k];
         }
     }
@@ -105,16 +113,22 @@ double kki_factor_few(int n, int stride, double *restrict A, double least) {
 
 /// b ← A⁻¹ b.
 static void solve(int n, int stride, const double *L, double *restrict b) {
-    for (int i = 0; i < n; i++) {
+    for (int i = 1; i < n; i++) {
+        const double *l = L + i * stride;
+        double x = b[i];
         for (int k = 0; k < i; k++) {
-            b[i] -= L[i * stride + k] * b[k];
+            x -= l[k] * b[k];
         }
+        b[i] = x;
     }
     for (int i = n - 1; i >= 0; i--) {
-        b[i] *= L[i * stride + i];
+        const double *l = L + i * stride + i;
+        double x = b[i] * *l;
         for (int k = i + 1; k < n; k++) {
-            b[i] -= L[k * stride + i] * b[k];
+            l += stride;
+            x -= *l * b[k];
         }
+        b[i] = x;
     }
 }
 
@@ -156,9 +170,7 @@ static int list_rows(const kk_simulator *s, const kki_island *I, double *lambda,
         if (!is_one_row(block)) {
             return 0;
         }
-        if (rests(block, &lambda[b])) {
-            x->row[x->n++] = b;
-        }
+        note_row(x, b, rests(block, &lambda[b]));
     }
     return 1;
 }
@@ -203,9 +215,7 @@ int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambd
     }
     x.n = 0;
     for (int b = 0; b < I->nblock; b++) {
-        if (s->block[I->first_block + b].law == KKI_LAW_EQUALITY) {
-            x.row[x.n++] = b;
-        }
+        note_row(&x, b, s->block[I->first_block + b].law == KKI_LAW_EQUALITY);
     }
     if (!answer(s, I, none, &x)) {
         return 0;

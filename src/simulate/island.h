@@ -98,6 +98,7 @@ int kki_is_foot(const kk_model *m, const kk_simulator *s, int item);
 double kki_factor_few(int n, int stride, double *A, double least);
 /// few.c: whether the island has so few rows that its λ could be found directly; then s->lambda and s->u are that, and noted.
 int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I);
+enum { KKI_FEW_ROWS = 16 };
 /// few.c: λ of equalities alone that takes s->g out of them, in an island without contacts. False where it has too many rows.
 int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda);
 /// planted.c: the same for many points between few bodies that go on holding as they did. @param y_end  [nv] result: y_free + Y λ

@@ -624,7 +624,7 @@ typedef struct resolving {
 /// On the worker's own simulator; its report is that of the island for so long.
 static void resolve_one(const resolving *x, kk_simulator *own, int island, int worker) {
     kk_simulator *s = x->s;
-    kk_error error = {0};
+    kk_error error; // long, and filled where there is one
     own->report = (kk_report){.worst_body = {-1, -1}};
     kki_outcome *outcome = &s->outcome[island];
     outcome->status = resolve_island(x->m, own, &s->island[island], &s->layout, x->warm, &error);

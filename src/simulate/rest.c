@@ -263,12 +263,22 @@ static int can_rest(const kk_simulator *s, const kki_island *I) {
     return can;
 }
 
+/// Whether any of n numbers is larger than `least`, as the first ones mostly are.
+static int moves(int n, const double *y, double least) {
+    int still = 1;
+    for (int k = 0; k < n && still; k++) {
+        still = __builtin_fabs(y[k]) <= least;
+    }
+    return !still;
+}
+
 int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,
                      double *y_end) {
-    const double all = kki_largest(I->nv, y_free), motion = kki_largest(I->nv, y_end);
-    if (!(motion <= NEARLY_NONE * all) || !can_rest(s, I)) {
+    const double all = kki_largest(I->nv, y_free);
+    if (moves(I->nv, y_end, NEARLY_NONE * all) || !can_rest(s, I)) {
         return 0;
     }
+    const double motion = kki_largest(I->nv, y_end);
     const int rests =
         (motion <= TRACE * all && is_rest(s, I, y_free, y_end)) || (may_refine && refine(m, s, I, y_free, y_end));
     if (rests) {

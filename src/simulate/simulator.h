@@ -373,8 +373,11 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
                                   double scale);
 /// The last degree of freedom of a node; −1 for the world.
 int kki_last_dof(const kk_model *model, int node);
-/// How far the rigid loops and couplings are open at most, by the poses at hand.
-double kki_widest_opening(const kk_model *model, const kk_simulator *s);
+/// How far the rigid loops and couplings are open at most.
+double kki_widest_opening(const kk_model *model, const kk_simulator *s, const kk_data *poses);
+/// Gaps of a loop's rows, and of a coupling's.
+void kki_loop_gaps(const kk_model *model, const kk_data *poses, int loop, double gap[6]);
+double kki_coupling_gap(const kk_model *model, const kk_simulator *s, int coupling);
 /// Loops and couplings alone.
 void kki_constrain_loops(const kk_model *model, kk_simulator *s);
 /// crowd.c: stages of the step for models of lone bodies alone.

@@ -79,14 +79,18 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
 
 // ---- move
 
-/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
-static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, double *v) {
+// Velocities of y are v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
+
+static void leave_start(const kk_model *m, const kk_simulator *s, const double *y, double *dy) {
     for (int k = 0; k < m->nv; k++) {
-        s->dv[k] = y[k] - s->y[k];
+        dy[k] = y[k] - s->y[k];
     }
-    s->data->kernels->kick_apply(m, &s->data->scratch, s->dv, s->dv);
+}
+
+/// @param v  Δv, then v
+static void add_start(const kk_model *m, const kk_simulator *s, const double *y, double *v) {
     for (int k = 0; k < m->nv; k++) {
-        v[k] = s->v[k] + s->dv[k];
+        v[k] += s->v[k];
     }
     for (int t = 0; t < m->ntree; t++) {
         const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
@@ -96,16 +100,28 @@ static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, d
     }
 }
 
+/// Velocities at the end of the step, and those that positions drift with, which are mostly the same.
+static void find_velocities(const kk_model *m, kk_simulator *s) {
+    const size_t bytes = (size_t)m->nv * sizeof(double);
+    const int same = memcmp(s->y_drift, s->y_end, bytes) == 0;
+    leave_start(m, s, s->y_end, s->v_kicked);
+    if (same) {
+        s->data->kernels->kick_apply(m, &s->data->scratch, s->v_kicked, s->v_kicked);
+    } else {
+        leave_start(m, s, s->y_drift, s->drift);
+        s->data->kernels->kick_apply_both(m, &s->data->scratch, s->v_kicked, s->v_kicked, s->drift, s->drift);
+        add_start(m, s, s->y_drift, s->drift);
+    }
+    add_start(m, s, s->y_end, s->v_kicked);
+    if (same) {
+        memcpy(s->drift, s->v_kicked, bytes);
+    }
+}
+
 static void move(const kk_model *m, kk_simulator *s) {
     if (s->is_crowd) {
         kki_crowd_move(m, s);
         return;
-    }
-    const size_t bytes = (size_t)m->nv * sizeof(double);
-    if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
-        memcpy(s->drift, s->v_kicked, bytes);
-    } else {
-        velocities_of(m, s, s->y_drift, s->drift);
     }
     for (int k = 0; k < m->nv; k++) {
         s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;
@@ -209,7 +225,7 @@ static kk_status kick_once(const kk_model *m, kk_simulator *s, const kk_state *s
     status = kki_resolve_islands(m, s, state, error);
     *t = book(s, KK_STAGE_SOLVE, *t);
     if (status == KK_OK && !s->is_crowd) { // no servos there that would have to know
-        velocities_of(m, s, s->y_end, s->v_kicked);
+        find_velocities(m, s);
     }
     return status;
 }
