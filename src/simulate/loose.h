@@ -19,6 +19,7 @@ typedef struct kki_loose_face {
     int32_t tree[2];      ///< of A and B; −1: the world
     int32_t set;          ///< of trees that touch, by its first
     int32_t colour;       ///< −1: not in the swarm
+    int32_t chunk;        ///< −1: not in the swarm
     int32_t sort;         ///< points; 0: one, between bodies that answer alike in all directions, which may be balls
 } kki_loose_face;
 
@@ -35,7 +36,8 @@ typedef struct kki_loose {
     int32_t *rows;            ///< [ntree] of each set, by its first tree
     int8_t *is_held;          ///< [ntree] the set has something else to it
     int32_t *batch;           ///< [ntree] of each set
-    int32_t *order;           ///< [room] faces by batch
+    int32_t *chunk;           ///< [ntree] of each tree's body; −1: none
+    int32_t *order;           ///< [room] faces by chunk
     uint64_t *taken;          ///< [ntree] colours of each tree's faces
     int32_t *body;            ///< [ntree] number in the swarm; −1: none
     int32_t *node, *dof;      ///< [ntree] of each body: its node, and its first degree of freedom
