@@ -329,6 +329,11 @@ static void make_bundles(kk_simulator *s) {
 
 void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     kki_loose *x = &s->loose;
+    const int is_done = x->is_chosen;
+    x->is_chosen = 0;
+    if (is_done) {
+        return;
+    }
     x->nface = x->npoint = x->islands = x->largest = 0;
     if (x->room == 0 || s->options.budget <= 0 || s->paper || m->ntendon > 0 || s->ncontact == 0) {
         return;
