@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/fetch.h"
 #include "base/workers.h"
 
 /// Bundles, and bodies, that are worth a worker's while.
@@ -12,9 +13,11 @@ typedef struct pass {
     kki_swarm *s;
     const kki_swarm_batch *batch;
     const kk_workers *workers; ///< of this batch
-    kki_swarm_visit *visit;    ///< the caller's, of a bundle
-    void *context;
-    int first; ///< bundle of the colour or the batch, or body of the batch
+    const kki_swarm_visits *visits;
+    kki_swarm_visit *visit; ///< of this pass
+    kki_swarm_body_visit *body_visit;
+    void *context; ///< the caller's
+    int first;     ///< bundle of the colour or the batch, or body of the batch
     int sweeps;
     bool backwards;
     bool total;  ///< wrenches of all sweeps so far
@@ -28,13 +31,13 @@ static void visit(const pass *x, int bundle) {
     }
 }
 
-/// Bodies of a bundle a few further on, which are far from the processor where there are thousands. In line, or GCC takes it for a function that does nothing.
+/// Bodies of a bundle a few further on, which are far from the processor where there are thousands. In line, as kki_fetch.
 static inline __attribute__((always_inline)) void fetch_bodies(const kki_swarm *s, const double *numbers, int bundle) {
     enum { AHEAD = 3 };
     const int32_t(*at)[KKI_SWARM_LANES] = s->bundle[bundle + AHEAD < s->count ? bundle + AHEAD : bundle].at;
     for (int lane = 0; lane < KKI_SWARM_LANES; lane++) {
-        __builtin_prefetch(numbers + at[0][lane]);
-        __builtin_prefetch(numbers + at[1][lane]);
+        kki_fetch(numbers + at[0][lane], KKI_LINE);
+        kki_fetch(numbers + at[1][lane], KKI_LINE);
     }
 }
 
@@ -75,6 +78,14 @@ static void judge_some(void *context, int first, int end, int worker) {
     }
 }
 
+static void visit_some(void *context, int first, int end, int worker) {
+    const pass *x = context;
+    (void)worker;
+    if (x->body_visit) {
+        x->body_visit(x->context, x->first + first, x->first + end);
+    }
+}
+
 static void answer_some(void *context, int first, int end, int worker) {
     const pass *x = context;
     (void)worker;
@@ -102,37 +113,34 @@ static void share_chunk(pass *x, const kki_swarm_chunk *chunk, kki_share *share)
     }
 }
 
-/// Chunks of a group, of which a worker does whole ones.
-typedef struct group {
+/// Every second chunk, of which a worker does whole ones.
+typedef struct every_second {
     const pass *x;
     kki_share *share;
-    int first; ///< chunk
-} group;
+    int first;
+} every_second;
 
 static void share_some_chunks(void *context, int first, int end, int worker) {
-    const group *g = context;
+    const every_second *c = context;
     (void)worker;
-    for (int i = g->first + first; i < g->first + end; i++) {
-        pass alone = *g->x;
+    for (int i = first; i < end; i++) {
+        pass alone = *c->x;
         alone.workers = NULL;
-        share_chunk(&alone, &g->x->s->chunk[i], g->share);
+        share_chunk(&alone, &c->x->s->chunk[c->first + 2 * i], c->share);
     }
 }
 
 /// All bundles of a batch: what writes to the same body comes one behind the other, in an order that does not depend on who does it.
 static void share_bundles(pass *x, kki_share *share) {
-    const kki_swarm_chunk *chunk = x->s->chunk;
-    const int first = x->batch->chunk, last = x->batch->chunk_end - 1, step = x->backwards ? -1 : 1;
-    for (int i = x->backwards ? last : first, next = 0; i >= first && i <= last; i = next) {
-        for (next = i + step; next >= first && next <= last && chunk[next].group == chunk[i].group;) {
-            next += step;
-        }
-        if (next == i + step) {
-            share_chunk(x, &chunk[i], share);
-            continue;
-        }
-        group g = {x, share, x->backwards ? next + 1 : i};
-        kki_workers_share(x->workers, next > i ? next - i : i - next, 1, share_some_chunks, &g);
+    const int first = x->batch->chunk, count = x->batch->chunk_end - first;
+    if (count == 1) {
+        share_chunk(x, &x->s->chunk[first], share);
+        return;
+    }
+    for (int k = 0; k < 2; k++) {
+        const int odd = k != (x->backwards ? 1 : 0);
+        every_second c = {x, share, first + odd};
+        kki_workers_share(x->workers, (count + 1 - odd) / 2, 1, share_some_chunks, &c);
     }
 }
 
@@ -199,14 +207,17 @@ void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context) {
 
 // ---- passes over one batch
 
-static void forget_wrenches(pass *x) {
-    const size_t first = KKI_SWARM_BODY * (size_t)x->batch->body, end = KKI_SWARM_BODY * (size_t)x->batch->body_end;
-    memset(x->s->wrench + first, 0, sizeof *x->s->wrench * (end - first));
+static void forget_wrenches(kki_swarm *s, int body, int end) {
+    memset(s->wrench + KKI_SWARM_BODY * (size_t)body, 0, sizeof *s->wrench * KKI_SWARM_BODY * (size_t)(end - body));
+}
+
+static void forget_all_wrenches(const pass *x) {
+    forget_wrenches(x->s, x->batch->body, x->batch->body_end);
 }
 
 static void push(pass *x, bool total) {
     x->total = total;
-    forget_wrenches(x);
+    forget_all_wrenches(x);
     share_bundles(x, push_some);
 }
 
@@ -265,20 +276,18 @@ static void solve_whole_step(pass *x) {
 /// The last sweep adds up what all have done.
 static void solve_in_shares(pass *x) {
     answer(x, 1.0 / x->sweeps);
+    forget_all_wrenches(x);
     for (int k = 0; k < x->sweeps; k++) {
         if (k > 0) {
             share_bodies(x, coast_some);
         }
-        if (k == x->sweeps - 1) {
-            forget_wrenches(x);
-            x->total = x->pushes = true;
-        }
+        x->total = x->pushes = k == x->sweeps - 1;
         sweep(x, false);
     }
 }
 
 static void solve_batch(pass *x) {
-    forget_wrenches(x);
+    forget_all_wrenches(x);
     share_bundles(x, begin_some);
     if (bounces(x->s, x->batch)) {
         solve_whole_step(x);
@@ -288,13 +297,98 @@ static void solve_batch(pass *x) {
 }
 
 static void judge_batch(pass *x) {
-    kki_swarm *s = x->s;
     const kki_swarm_batch *b = x->batch;
-    const size_t first = KKI_SWARM_BODY * (size_t)b->body, end = KKI_SWARM_BODY * (size_t)b->body_end;
-    memcpy(s->before + first, s->free + first, sizeof *s->free * (end - first));
     answer(x, 1);
     x->first = b->bundle;
     kki_workers_share(x->workers, b->bundle_end - b->bundle, PASS_GRAIN, judge_some, x);
+}
+
+// ---- the wave
+
+/// A large batch, pass by pass, would be read from afar in every one of them. But a chunk can be swept for the second time as soon as the one behind it has been swept once: passes
+/// go through the chunks like waves, one behind the other, and what lies between the first and the last of them stays near the processor (Lamport, The parallel execution of DO
+/// loops, 1974). What a body feels has the order of pass after pass through all chunks, whoever does it: one thread has its waves one chunk apart, several workers two,
+/// so that none of a front touches what another does.
+typedef struct wave {
+    const pass *x;
+    int front, apart;
+    int from;  ///< pass
+    int first; ///< behind that, of the passes that are at some chunk
+} wave;
+
+/// Passes: the beginning, sweeps, and the proof.
+static int passes_of(const pass *x) {
+    return x->sweeps + 2;
+}
+
+/// What happens to the bodies of a chunk before a pass.
+static void lead_on(const pass *x, int number, int level) {
+    pass own = *x;
+    const kki_swarm_chunk *c = &x->s->chunk[number];
+    const int count = c->body_end - c->body;
+    own.first = c->body;
+    own.share = level == 1 ? 1.0 / x->sweeps : 1;
+    own.body_visit = level == 0 ? x->visits->begin_bodies : x->visits->finish_bodies;
+    if (level == 1 || level > x->sweeps) {
+        answer_some(&own, 0, count, 0);
+    } else if (level > 1) {
+        coast_some(&own, 0, count, 0);
+    }
+    if (level == 0 || level > x->sweeps) {
+        visit_some(&own, 0, count, 0);
+    }
+    if (level <= 1) {
+        forget_wrenches(x->s, c->body, c->body_end);
+    }
+}
+
+/// One pass over a chunk. Its own bodies have been led on with the chunk before; those of the next are by now behind their last pass.
+static void pass_chunk(const pass *x, int number, int level) {
+    const kki_swarm_chunk *c = &x->s->chunk[number];
+    pass own = *x;
+    own.workers = NULL;
+    own.visit = level == 0 ? x->visits->begin : x->visits->finish;
+    own.pushes = own.total = level == x->sweeps;
+    if (number == x->batch->chunk) {
+        lead_on(x, number, level);
+    }
+    if (number + 1 < x->batch->chunk_end) {
+        lead_on(x, number + 1, level);
+    }
+    if (level <= x->sweeps) {
+        share_chunk(&own, c, level == 0 ? begin_some : sweep_some);
+    } else if (c->colours > 0) {
+        own.first = c->start[0];
+        judge_some(&own, 0, c->start[c->colours] - c->start[0], 0);
+    }
+}
+
+static void pass_front(void *context, int first, int end, int worker) {
+    const wave *w = context;
+    (void)worker;
+    for (int k = w->first + first; k < w->first + end; k++) {
+        pass_chunk(w->x, w->x->batch->chunk + w->front - k * w->apart, w->from + k);
+    }
+}
+
+/// Passes from number `from` on, `count` of them.
+static void run_waves(const pass *x, int from, int count) {
+    const int chunks = x->batch->chunk_end - x->batch->chunk;
+    wave w = {.x = x, .apart = x->workers ? 2 : 1, .from = from};
+    for (w.front = 0; w.front < chunks + (count - 1) * w.apart; w.front++) {
+        const int behind = w.front - (chunks - 1), last = w.front / w.apart;
+        w.first = behind > 0 ? (behind + w.apart - 1) / w.apart : 0;
+        kki_workers_share(x->workers, (last < count ? last + 1 : count) - w.first, 1, pass_front, &w);
+    }
+}
+
+/// One thread has no more waves on their way than their chunks fit the second cache.
+static void run_in_waves(const pass *x) {
+    enum { WAVES = 4 };
+    const int passes = passes_of(x), most = x->workers ? passes : WAVES;
+    for (int from = 0; from < passes; from += most) {
+        run_waves(x, from, from + most < passes ? most : passes - from);
+    }
 }
 
 /// Standing still, with what answers behind it.
@@ -315,16 +409,25 @@ static void repair_batch(pass *x) {
 
 // ---- for callers
 
-void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps,
-                     kki_swarm_visit *begin, void *context) {
-    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps, .visit = begin, .context = context};
-    solve_batch(&x);
+void kki_swarm_visit_bodies(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers,
+                            kki_swarm_body_visit *visits, void *context) {
+    pass x = {.s = s, .batch = batch, .workers = workers, .body_visit = visits, .context = context};
+    share_bodies(&x, visit_some);
 }
 
-void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, kki_swarm_visit *finish,
-                     void *context) {
-    pass x = {.s = s, .batch = batch, .workers = workers, .visit = finish, .context = context};
+void kki_swarm_run(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps,
+                   const kki_swarm_visits *visits, void *context) {
+    pass x = {.s = s, .batch = batch, .workers = workers, .sweeps = sweeps, .visits = visits, .context = context};
+    if (batch->chunk_end > batch->chunk + 1 && !s->may_bounce) {
+        run_in_waves(&x);
+        return;
+    }
+    kki_swarm_visit_bodies(s, batch, workers, visits->begin_bodies, context);
+    x.visit = visits->begin;
+    solve_batch(&x);
+    x.visit = visits->finish;
     judge_batch(&x);
+    kki_swarm_visit_bodies(s, batch, workers, visits->finish_bodies, context);
 }
 
 bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps) {

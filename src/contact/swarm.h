@@ -91,25 +91,25 @@ typedef struct kki_swarm_proof {
 
 struct kki_swarm_kernels;
 
-/// Faces that are swept colour by colour. Those of a large island are cut into several in the order they come, so that a chunk's numbers, its
-/// bodies' and the caller's are near each other; and chunks get groups as faces get colours: those of one share no moving body.
+/// Faces that are swept colour by colour. A large batch is cut into several, slabs of space one behind the other: faces of a chunk are between its own bodies and those of
+/// the next. So every second one shares no body with the others, and a chunk can be swept again as soon as the next has been swept once (swarm.c, "the wave").
 typedef struct kki_swarm_chunk {
-    int32_t group;
     int32_t colours, start[KKI_SWARM_COLOURS + 1]; ///< first bundle of each colour
+    int32_t body, body_end;                        ///< its own
     int32_t face, face_end;                        ///< the caller's
 } kki_swarm_chunk;
 
 /// Faces that share no body with those of other batches: islands, several where they are small. A batch is swept to its end before the next, so
 /// that its numbers stay near the processor; and workers take one each.
 typedef struct kki_swarm_batch {
-    int32_t chunk, chunk_end; ///< group by group
+    int32_t chunk, chunk_end;
     int32_t bundle, bundle_end;
     int32_t body, body_end;
     int32_t points;
 } kki_swarm_batch;
 
-/// Points from which on a batch is full, from which on it is cut into chunks, and of each of those.
-enum { KKI_SWARM_BATCH = 1024, KKI_SWARM_LARGE = 8192, KKI_SWARM_CHUNK = 2048 };
+/// Points from which on a batch is full, from which on it is cut into chunks, and of each of those or more.
+enum { KKI_SWARM_BATCH = 1024, KKI_SWARM_LARGE = 8192, KKI_SWARM_CHUNK = 1024 };
 
 typedef struct kki_swarm {
     const struct kki_swarm_kernels *kernels; ///< what this CPU runs
@@ -175,15 +175,24 @@ typedef void kki_swarm_work(void *context, const kki_swarm_batch *batch, const k
 /// All batches: a worker each, and large ones by all workers.
 void kki_swarm_each(kki_swarm *s, kki_swarm_work *work, void *context);
 
-/// What the caller does with a bundle.
+/// What the caller does with a bundle, and with bodies first … end − 1.
 typedef void kki_swarm_visit(void *context, int bundle);
+typedef void kki_swarm_body_visit(void *context, int first, int end);
 
-/// λ of the budget's sweeps, from each point's share in `lambda`: into `total`. @param begin  fills a bundle and its points; NULL: they are
-void kki_swarm_solve(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps,
-                     kki_swarm_visit *begin, void *context);
-/// The proof of `total`, at velocities made anew from it. @param finish  behind the proof of a bundle; NULL: nothing
-void kki_swarm_judge(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, kki_swarm_visit *finish,
-                     void *context);
+/// NULL: nothing.
+typedef struct kki_swarm_visits {
+    kki_swarm_body_visit *begin_bodies;  ///< velocities and what answers
+    kki_swarm_visit *begin;              ///< a bundle and its points are filled; NULL: they are
+    kki_swarm_visit *finish;             ///< behind the proof of a bundle
+    kki_swarm_body_visit *finish_bodies; ///< behind the last velocities, which the position pass will write over
+} kki_swarm_visits;
+
+/// λ of the budget's sweeps, from each point's share in `lambda`, into `total`; and its proof, at velocities made anew from it.
+void kki_swarm_run(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps,
+                   const kki_swarm_visits *visits, void *context);
+/// The caller's visit to all bodies of a batch.
+void kki_swarm_visit_bodies(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers,
+                            kki_swarm_body_visit *visit, void *context);
 /// The position pass over bundles that it has been posed for (kernels, repose); false where there is nothing to repair. Velocities are those it
 /// moves bodies with.
 bool kki_swarm_repair(kki_swarm *s, const kki_swarm_batch *batch, const kk_workers *workers, int sweeps);

@@ -1,5 +1,6 @@
 /// Passes over bundles of faces; see swarm.h. Written once over vectors of four and inlined for every instruction set; lanes do not meet, so all
 /// give the same bits.
+#include "base/fetch.h"
 #include "contact/swarm_balls.h"
 #include "dynamics/kernels/choose.h"
 
@@ -136,11 +137,23 @@ BODY void sweep_point(const kki_swarm *s, const kki_swarm_bundle *b) {
     twist_store(B, b->at[1], none, s->velocity);
 }
 
+/// Balls further on, and a little nearer than that their bodies: they have so little to do that a large island of them waits for memory.
+BODY void fetch_balls(const kki_swarm *s, int i) {
+    enum { BODIES_AHEAD = 4, AHEAD = 12 };
+    const kki_swarm_ball *p = &s->ball[i + BODIES_AHEAD < s->count ? i + BODIES_AHEAD : i];
+    for (int lane = 0; lane < LANES; lane++) {
+        kki_fetch(s->velocity + p->at[0][lane], KKI_LINE);
+        kki_fetch(s->velocity + p->at[1][lane], KKI_LINE);
+    }
+    kki_fetch(&s->ball[i + AHEAD], sizeof *p);
+}
+
 /// @param in_pairs  where there are registers for it
 BODY void sweep_body(const kki_swarm *s, int first, int end, bool backwards, bool in_pairs) {
     for (int i = first; i < end; i++) {
         const kki_swarm_bundle *b = &s->bundle[i];
         if (s->is_ball[i]) {
+            fetch_balls(s, i);
             sweep_ball(s, &s->ball[i]);
         } else if (b->points == 1) {
             sweep_point(s, b);
@@ -334,17 +347,23 @@ BODY void repose_body(const kki_swarm *s, int bundle, double most) {
 // ---- bodies, one after the other
 
 BODY void answer_body(const kki_swarm *s, double share, int first, int end) {
+    const bool is_end = share == 1; // where the velocities before it do not count
+    const double *start = is_end ? s->free : s->before;
     for (size_t i = KKI_SWARM_BODY * (size_t)first; i < KKI_SWARM_BODY * (size_t)end; i += KKI_SWARM_BODY) {
-        const double *W = s->wrench + i, *k = s->inverse + i, *to = s->free + i;
-        double *z = s->velocity + i, *from = s->before + i;
+        const double *W = s->wrench + i, *k = s->inverse + i, *to = s->free + i, *from = start + i;
+        double *z = s->velocity + i;
         const double w[3] = {(k[1] * W[4] + k[4] * W[5]) + k[5] * W[6], (k[4] * W[4] + k[2] * W[5]) + k[6] * W[6],
                              (k[5] * W[4] + k[6] * W[5]) + k[3] * W[6]};
         for (int c = 0; c < 3; c++) {
             z[c] = (from[c] + share * (to[c] - from[c])) + k[0] * W[c];
             z[4 + c] = (from[4 + c] + share * (to[4 + c] - from[4 + c])) + w[c];
         }
-        z[3] = from[3] = k[0]; // what answers stands behind velocities, and coasting leaves it alone
-        z[7] = from[7] = k[1];
+        z[3] = k[0]; // what answers stands behind velocities, and coasting leaves it alone
+        z[7] = k[1];
+        if (!is_end) {
+            s->before[i + 3] = k[0];
+            s->before[i + 7] = k[1];
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 /// several times, and workers share the bodies. The same operations as step.c's; bodies of the swarm (loose.c) need fewer.
 #include <string.h>
 
+#include "base/fetch.h"
 #include "simulate/drift.h"
 #include "simulate/simulator.h"
 
@@ -32,6 +33,23 @@ static void share(const kk_model *m, kk_simulator *s, kki_share *some) {
     kki_workers_share(kki_crew_workers(s), m->nnode - 1, BODY_GRAIN, some, &x);
 }
 
+/// Poses and velocities of nodes, with those a few further on fetched.
+static void prepare_some(const crowding *x, int first, int end) {
+    enum { AT_ONCE = 4, AHEAD = 8 };
+    kk_simulator *s = x->s;
+    for (int i = first, next = 0; i < end; i = next) {
+        next = i + AT_ONCE < end ? i + AT_ONCE : end;
+        for (int k = i + AHEAD; k < i + AHEAD + AT_ONCE; k++) {
+            const kki_node *n = &x->m->node[k];
+            kki_fetch(n->R, sizeof n->R);
+            kki_fetch(n->p, 1);
+            kki_fetch(n->h, 1);
+            kki_fetch(&n->type, 1);
+        }
+        s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, i, next, !s->only_touches);
+    }
+}
+
 /// From the state to the middle of the step, some at a time that fit the first cache.
 static void go_some(void *context, int first, int end, int worker) {
     const crowding *x = context;
@@ -43,7 +61,7 @@ static void go_some(void *context, int first, int end, int worker) {
         const size_t count = (size_t)(next - first), at = 7 * (size_t)first;
         memcpy(s->q + at, q + at, 7 * count * sizeof *q);
         kki_drift_crowd(x->m, s->is_ball, 0.5 * s->h, s->options.budget > 0, v, v, s->q, s->v, first + 1, next + 1);
-        s->data->kernels->kick_prepare_some(x->m, &s->data->scratch, s->q, s->v, first + 1, next + 1, !s->only_touches);
+        prepare_some(x, first + 1, next + 1);
         memcpy(s->q_middle + at, s->q + at, 7 * count * sizeof *q);
         for (int i = first + 1; i <= next; i++) {
             s->fall[i] = kki_fall_of(x->m, s, i);

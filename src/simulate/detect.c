@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fetch.h"
 #include "model/warm.h"
 #include "simulate/simulator.h"
 
@@ -358,15 +359,15 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     return KK_OK;
 }
 
-/// Of a pair a few further on, what is looked at of its second shape, which may be anywhere: thousands of shapes are far from the processor. In line, or
-/// GCC takes it for a function that does nothing.
+/// Of a pair a few further on, what is looked at of its second shape, which may be anywhere: thousands of shapes are far from the processor. In line, as
+/// kki_fetch.
 static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, const kk_simulator *s, int i,
                                                              int count) {
     enum { AHEAD = 6 };
     const int b = s->near.list[i + AHEAD < count ? i + AHEAD : i].second;
-    __builtin_prefetch(&m->shape[b].shape);
-    __builtin_prefetch(&s->X_WS[b]);
-    __builtin_prefetch(&s->X_WS[b].p);
+    kki_fetch(&m->shape[b].shape, KKI_LINE);
+    kki_fetch(&s->X_WS[b], KKI_LINE);
+    kki_fetch(&s->X_WS[b].p, sizeof s->X_WS[b].p);
 }
 
 // ---- by several workers
@@ -434,12 +435,32 @@ static int number_contacts(kk_simulator *s, int meetings) {
     return 1;
 }
 
+/// The list of pairs that touch, before their contacts are written.
+static void list_touching(const looking *x) {
+    kk_simulator *s = x->s;
+    int contacts = 0, pairs = 0;
+    for (int i = 0; i < x->count; i++) {
+        const kki_meeting *met = &s->met[i];
+        if (met->count > 0) {
+            s->touching[pairs++] =
+                touching_of(s, &s->near.list[i], contacts, met->manifold.count, met->count, &met->memory);
+            contacts += met->manifold.count;
+        }
+    }
+}
+
+/// What goes to the swarm can be said as soon as it is known what touches, which is one thread's work: it is a piece among the others, and the first.
 static void fill_some(void *context, int first, int end, int worker) {
     const looking *x = context;
     kk_simulator *s = x->s;
     direction last = {{0, 0, 0}, {0, 0, 0}};
     (void)worker;
-    for (int n = first; n < end; n++) {
+    if (first == 0) {
+        list_touching(x);
+        kki_loose_choose(x->m, s);
+        s->loose.is_chosen = 1;
+    }
+    for (int n = first > 0 ? first - 1 : 0; n < end - 1; n++) {
         memory_book book = open_at(x, n * KKI_MEETINGS);
         int from = s->meetings[n].contacts, pair = s->meetings[n].pairs;
         for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
@@ -449,7 +470,6 @@ static void fill_some(void *context, int first, int end, int worker) {
                 const int count = met->manifold.count;
                 const int old =
                     find_contacts(&book, s->near.owner[p->first].collider, s->near.owner[p->second].collider);
-                s->touching[pair] = touching_of(s, p, from, count, 1, &met->memory);
                 fill_manifold(x->m, s, p->first, p->second, p->law, &met->manifold, pair++, from, &last);
                 inherit(s, from, from + count, first_of(&book, old), old);
                 from += count;
@@ -471,12 +491,12 @@ static progress look_together(const kk_model *m, kk_simulator *s, const memory_b
     if (!number_contacts(s, meetings)) {
         return LOOKED_AT;
     }
-    kki_workers_share(&s->options.workers, meetings, 1, fill_some, &x);
+    kki_workers_share(&s->options.workers, meetings + 1, 1, fill_some, &x);
     return ALL_DONE;
 }
 
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
-    s->ncontact = s->ntouching = 0;
+    s->ncontact = s->ntouching = s->loose.is_chosen = 0;
     if (s->max_contacts == 0) {
         return KK_OK;
     }

@@ -8,8 +8,6 @@
 
 /// Of the budget's sweeps, one in so many repairs overlap.
 enum { REPAIRS = 5 };
-/// Bodies that are worth a worker's while.
-enum { BODY_GRAIN = 64 };
 
 // ---- what does not change
 
@@ -94,6 +92,7 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->work, trees);
     KKI_LAYOUT_ARRAY(layout, x->place, trees);
     KKI_LAYOUT_ARRAY(layout, x->batch, trees);
+    KKI_LAYOUT_ARRAY(layout, x->chunk, trees);
     KKI_LAYOUT_ARRAY(layout, x->order, contacts);
     KKI_LAYOUT_ARRAY(layout, x->swarm.batch, x->room ? kki_swarm_batches(x->room) : 0);
     KKI_LAYOUT_ARRAY(layout, x->swarm.chunk, x->room ? kki_swarm_chunks(x->room) : 0);
@@ -125,25 +124,18 @@ void kki_loose_fill(const kk_model *m, kk_simulator *s) {
 
 // ---- the story
 
-/// Bodies of a batch, shared among workers.
-static void share(kki_passing *p, const kk_workers *workers, int first, int end, kki_share *some) {
-    p->first = first;
-    kki_workers_share(workers, end - first, BODY_GRAIN, some, p);
-}
-
 /// A batch from its contacts to its forces, while its numbers are near the processor.
 static void resolve_batch(void *context, const kki_swarm_batch *b, const kk_workers *workers) {
-    const kki_passing *all = context;
-    kki_passing p = *all;
-    kk_simulator *s = p.s;
-    kki_swarm *w = &s->loose.swarm;
-    share(&p, workers, b->body, b->body_end, kki_loose_begin_bodies);
-    kki_swarm_solve(w, b, workers, s->options.budget, kki_loose_begin_bundle, &p);
-    kki_swarm_judge(w, b, workers, kki_loose_finish_bundle, &p);
-    share(&p, workers, b->body, b->body_end, kki_loose_finish_bodies);
-    const int repairs = (s->options.budget + REPAIRS - 1) / REPAIRS;
+    static const kki_swarm_visits visits = {.begin_bodies = kki_loose_begin_bodies,
+                                            .begin = kki_loose_begin_bundle,
+                                            .finish = kki_loose_finish_bundle,
+                                            .finish_bodies = kki_loose_finish_bodies};
+    const kki_passing *p = context;
+    kki_swarm *w = &p->s->loose.swarm;
+    const int sweeps = p->s->options.budget, repairs = (sweeps + REPAIRS - 1) / REPAIRS;
+    kki_swarm_run(w, b, workers, sweeps, &visits, context);
     if (kki_swarm_repair(w, b, workers, repairs)) {
-        share(&p, workers, b->body, b->body_end, kki_loose_drift_bodies);
+        kki_swarm_visit_bodies(w, b, workers, kki_loose_drift_bodies, context);
     }
 }
 
@@ -152,7 +144,7 @@ kk_status kki_loose_resolve(const kk_model *m, kk_simulator *s, kk_error *error)
     if (x->npoint == 0) {
         return KK_OK;
     }
-    kki_passing p = {m, s, 0};
+    kki_passing p = {m, s};
     x->swarm.workers = kki_crew_workers(s);
     x->swarm.may_bounce = kki_is_overlapping_only(s);
     kki_swarm_each(&x->swarm, resolve_batch, &p);

@@ -19,6 +19,7 @@ typedef struct kki_loose_face {
     int32_t tree[2];      ///< of A and B; −1: the world
     int32_t set;          ///< of trees that touch, by its first
     int32_t colour;       ///< −1: not in the swarm
+    int32_t chunk;        ///< −1: not in the swarm
     int32_t sort;         ///< points; 0: one, between bodies that answer alike in all directions, which may be balls
 } kki_loose_face;
 
@@ -26,6 +27,7 @@ typedef struct kki_loose {
     kki_swarm swarm;
     int32_t room;             ///< contacts; 0: the model has no loose bodies
     int32_t is_everything;    ///< all bodies are loose
+    int32_t is_chosen;        ///< for the contacts there are, when they were found (detect.c)
     int8_t *is_loose;         ///< [nnode] 2: and answers alike in all directions
     kki_loose_body *own;      ///< [nnode] of loose ones
     int32_t nface, npoint;    ///< of this step; npoint: contacts in the swarm
@@ -35,7 +37,8 @@ typedef struct kki_loose {
     int32_t *rows;            ///< [ntree] of each set, by its first tree
     int8_t *is_held;          ///< [ntree] the set has something else to it
     int32_t *batch;           ///< [ntree] of each set
-    int32_t *order;           ///< [room] faces by batch
+    int32_t *chunk;           ///< [ntree] of each tree's body; −1: none
+    int32_t *order;           ///< [room] faces by chunk
     uint64_t *taken;          ///< [ntree] colours of each tree's faces
     int32_t *body;            ///< [ntree] number in the swarm; −1: none
     int32_t *node, *dof;      ///< [ntree] of each body: its node, and its first degree of freedom

@@ -49,13 +49,13 @@ static void free_change(const kki_passing *p, int node, int dof, const kk_mat3 *
     *angular = kk_vec3_scale(kk_sym3_mul_vec((kk_sym3){k[1], k[2], k[3], k[4], k[5], k[6]}, N), s->h);
 }
 
-void kki_loose_begin_bodies(void *context, int first, int end, int worker) {
+void kki_loose_begin_bodies(void *context, int first, int end) {
     const kki_passing *p = context;
     const kk_simulator *s = p->s;
     const kki_loose *x = &s->loose;
-    (void)worker;
-    for (int i = p->first + first; i < p->first + end; i++) {
+    for (int i = first; i < end; i++) {
         const int node = x->node[i], dof = x->dof[i];
+        kki_fetch_body(s, node);
         const kki_pose *pose = kki_pose_of(s->data, node);
         const kki_rates *V = kki_rates_of(s->data, node);
         const kk_mat3 R = kki_mat3(pose->R);
@@ -264,7 +264,7 @@ void kki_loose_begin_bundle(void *context, int bundle) {
     kki_swarm *w = &p->s->loose.swarm;
     kki_swarm_bundle *b = &w->bundle[bundle];
     kki_fetch_contacts(p, bundle + KKI_LOOSE_AHEAD, offsetof(kki_contact, velocity));
-    __builtin_prefetch(w->bundle[bundle + 2 * KKI_LOOSE_AHEAD < w->count ? bundle + 2 * KKI_LOOSE_AHEAD : bundle].at);
+    kki_fetch(w->bundle[bundle + 2 * KKI_LOOSE_AHEAD].at, KKI_LINE);
     b->bounces = 0;
     w->proof[bundle].overlap = 0;
     w->is_ball[bundle] = (uint8_t)begin_balls(p, b, &w->ball[bundle]);

@@ -104,13 +104,13 @@ static void put_sum(const double *v, kk_vec3 angular, kk_vec3 linear, double *to
 
 /// What a body's velocities have become, in its own axes; and the forces from outside, and the work of impulses: wrench times the mean of the
 /// velocities before and after.
-void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
+void kki_loose_finish_bodies(void *context, int first, int end) {
     const kki_passing *p = context;
     kk_simulator *s = p->s;
     kki_loose *x = &s->loose;
-    (void)worker;
-    for (int i = p->first + first; i < p->first + end; i++) {
+    for (int i = first; i < end; i++) {
         const int node = x->node[i], dof = x->dof[i];
+        kki_fetch_body(s, node);
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const kki_rates *V = kki_rates_of(s->data, node);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i,
@@ -134,13 +134,13 @@ void kki_loose_finish_bodies(void *context, int first, int end, int worker) {
     }
 }
 
-void kki_loose_drift_bodies(void *context, int first, int end, int worker) {
+void kki_loose_drift_bodies(void *context, int first, int end) {
     const kki_passing *p = context;
     kk_simulator *s = p->s;
     const kki_loose *x = &s->loose;
-    (void)worker;
-    for (int i = p->first + first; i < p->first + end; i++) {
+    for (int i = first; i < end; i++) {
         const int node = x->node[i], dof = x->dof[i];
+        kki_fetch_body(s, node);
         const kk_mat3 R = kki_mat3(kki_pose_of(s->data, node)->R);
         const double *v = x->swarm.velocity + KKI_SWARM_BODY * (size_t)i;
         const kk_vec3 linear = kk_mat3_tmul_vec(R, kki_vec_at(v)), angular = kk_mat3_tmul_vec(R, kki_vec_at(v + 4));

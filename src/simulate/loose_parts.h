@@ -2,23 +2,23 @@
 #ifndef KKI_SIMULATE_LOOSE_PARTS_H
 #define KKI_SIMULATE_LOOSE_PARTS_H
 
+#include "base/fetch.h"
 #include "simulate/simulator.h"
 
 typedef struct kki_passing {
     const kk_model *m;
     kk_simulator *s;
-    int first; ///< body of the batch
 } kki_passing;
 
-// ---- the stages: of some bodies (a kki_share), or of a bundle (a kki_swarm_visit); context is a kki_passing
+// ---- the stages: of some bodies, or of a bundle, as kki_swarm_run visits them; context is a kki_passing
 
-void kki_loose_begin_bodies(void *context, int first, int end, int worker);
+void kki_loose_begin_bodies(void *context, int first, int end);
 void kki_loose_begin_bundle(void *context, int bundle);
 /// And the position pass is posed.
 void kki_loose_finish_bundle(void *context, int bundle);
-void kki_loose_finish_bodies(void *context, int first, int end, int worker);
+void kki_loose_finish_bodies(void *context, int first, int end);
 /// Behind the position pass.
-void kki_loose_drift_bodies(void *context, int first, int end, int worker);
+void kki_loose_drift_bodies(void *context, int first, int end);
 /// The proof of all, into the report; an error where numbers are none.
 kk_status kki_loose_report(const kk_model *m, kk_simulator *s, kk_error *error);
 
@@ -44,19 +44,24 @@ static inline kk_vec3 kki_vec_at(const double *x) {
     return kk_vec3_make(x[0], x[1], x[2]);
 }
 
+/// What is asked of a body a few further on: most often it is the next in the list of nodes, too. In line, as kki_fetch.
+static inline __attribute__((always_inline)) void kki_fetch_body(const kk_simulator *s, int node) {
+    enum { AHEAD = 4 };
+    kki_fetch(kki_pose_of(s->data, node + AHEAD), sizeof(kki_pose));
+    kki_fetch(kki_rates_of(s->data, node + AHEAD), KKI_LINE);
+    kki_fetch(&s->loose.own[node + AHEAD], sizeof(kki_loose_body));
+}
+
 /// Bundles ahead of which contacts are fetched.
 enum { KKI_LOOSE_AHEAD = 3 };
 
-/// Contacts of a bundle are all over their list: of each face's first, from its first byte to byte `to`. In line: GCC takes a function that does nothing but
-/// fetch for one that does nothing.
+/// Contacts of a bundle are all over their list: of each face's first, from its first byte to byte `to`. In line, as kki_fetch.
 static inline __attribute__((always_inline)) void kki_fetch_contacts(const kki_passing *p, int bundle, size_t to) {
     const kki_loose *x = &p->s->loose;
     for (int lane = 0; lane < KKI_SWARM_LANES && bundle < x->swarm.count; lane++) {
         const int first = x->swarm.bundle[bundle].contact[lane];
         const char *at = (const char *)&p->s->contact[first < 0 ? 0 : first];
-        for (size_t k = 0; k < to; k += 64) {
-            __builtin_prefetch(at + k);
-        }
+        kki_fetch(at, to);
     }
 }
 

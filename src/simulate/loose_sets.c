@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/sets.h"
-#include "simulate/simulator.h"
+#include "simulate/loose_slabs.h"
 
 // ---- faces and sets
 
@@ -150,27 +150,49 @@ static void make_batches(const kk_model *m, kki_loose *x) {
     }
 }
 
-/// Bodies of a batch behind each other.
+/// Chunks of each batch, and each tree's.
+static void make_chunks(const kk_model *m, kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    kki_swarm *w = &x->swarm;
+    w->nchunk = 0;
+    for (int k = 0; k < w->nbatch; k++) {
+        w->batch[k].chunk = w->nchunk;
+        w->nchunk += kki_loose_cut(m, s, k, w->nchunk);
+        w->batch[k].chunk_end = w->nchunk;
+    }
+    for (int t = 0; t < m->ntree; t++) {
+        const int set = x->parent[t];
+        const kki_swarm_batch *b = x->is_held[set] ? NULL : &w->batch[x->batch[set]];
+        x->chunk[t] = !b ? -1 : b->chunk_end == b->chunk + 1 ? b->chunk : x->chunk[t];
+    }
+    for (int i = 0; i < w->nchunk; i++) {
+        w->chunk[i].colours = w->chunk[i].body_end = w->chunk[i].face_end = 0;
+    }
+}
+
+/// Bodies of a chunk behind each other.
 static void number_bodies(const kk_model *m, kki_loose *x) {
     kki_swarm *w = &x->swarm;
     for (int t = 0; t < m->ntree; t++) {
-        const int set = x->parent[t];
-        w->batch[x->is_held[set] ? 0 : x->batch[set]].body_end += !x->is_held[set];
+        w->chunk[x->chunk[t] < 0 ? 0 : x->chunk[t]].body_end += x->chunk[t] >= 0;
     }
     w->nbody = 0;
-    for (int i = 0; i < w->nbatch; i++) {
-        const int count = w->batch[i].body_end;
-        w->batch[i].body = w->batch[i].body_end = w->nbody;
+    for (int i = 0; i < w->nchunk; i++) {
+        const int count = w->chunk[i].body_end;
+        w->chunk[i].body = w->chunk[i].body_end = w->nbody;
         w->nbody += count;
     }
     for (int t = 0; t < m->ntree; t++) {
-        const int set = x->parent[t];
-        if (!x->is_held[set]) {
-            const int body = w->batch[x->batch[set]].body_end++;
+        if (x->chunk[t] >= 0) {
+            const int body = w->chunk[x->chunk[t]].body_end++;
             x->dof[body] = m->tree_first_dof[t];
             x->node[body] = m->dof_node[x->dof[body]];
             x->body[t] = body;
         }
+    }
+    for (int i = 0; i < w->nbatch; i++) {
+        w->batch[i].body = w->chunk[w->batch[i].chunk].body;
+        w->batch[i].body_end = w->chunk[w->batch[i].chunk_end - 1].body_end;
     }
 }
 
@@ -184,28 +206,30 @@ static void count_sets(const kk_model *m, kki_loose *x) {
     }
 }
 
-/// The swarm's faces batch by batch; where each batch's begin. @param from [batches + 1], in x->work's place
-static void sort_by_batch(kki_loose *x, int32_t *from) {
-    memset(from, 0, sizeof *from * (size_t)(x->swarm.nbatch + 1));
+/// The first of its bodies' chunks; −1: not in the swarm.
+static int chunk_of(const kki_loose *x, const kki_loose_face *f) {
+    const int a = f->tree[0] < 0 ? -1 : x->chunk[f->tree[0]], b = f->tree[1] < 0 ? -1 : x->chunk[f->tree[1]];
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/// The swarm's faces chunk by chunk.
+static void sort_by_chunk(kki_loose *x) {
+    kki_swarm *w = &x->swarm;
     for (int i = 0; i < x->nface; i++) {
         kki_loose_face *f = &x->face[i];
-        f->colour = f->colour >= 0 && x->is_held[f->set] ? -1 : f->colour; // held when others had their colours
-        if (f->colour >= 0) {
-            from[x->batch[f->set] + 1]++;
-        }
+        f->chunk = f->colour >= 0 ? chunk_of(x, f) : -1; // none: held when others had their colours
+        w->chunk[f->chunk < 0 ? 0 : f->chunk].face_end += f->chunk >= 0;
     }
-    for (int i = 0; i < x->swarm.nbatch; i++) {
-        from[i + 1] += from[i];
+    for (int i = 0, faces = 0; i < w->nchunk; i++) {
+        const int count = w->chunk[i].face_end;
+        w->chunk[i].face = w->chunk[i].face_end = faces;
+        faces += count;
     }
     for (int i = 0; i < x->nface; i++) {
-        if (x->face[i].colour >= 0) {
-            x->order[from[x->batch[x->face[i].set]]++] = i;
+        if (x->face[i].chunk >= 0) {
+            x->order[w->chunk[x->face[i].chunk].face_end++] = i;
         }
     }
-    for (int i = x->swarm.nbatch; i > 0; i--) {
-        from[i] = from[i - 1];
-    }
-    from[0] = 0;
 }
 
 /// How many faces of each colour have how many points, then where each sort begins: the longest first, what may be balls last.
@@ -255,60 +279,6 @@ static void fill_lane(kki_loose *x, const kki_loose_face *f, int lane) {
     }
 }
 
-/// The first group that none of its trees has; the chunks before have theirs. Where there is none left it is alone.
-static int group_of(kki_loose *x, const kki_swarm_chunk *c, int number) {
-    uint64_t all = 0;
-    for (int i = c->face; i < c->face_end; i++) {
-        const int32_t *t = x->face[x->order[i]].tree;
-        all |= (t[0] >= 0 ? x->taken[t[0]] : 0) | (t[1] >= 0 ? x->taken[t[1]] : 0);
-    }
-    const uint64_t free = ~all & (all + 1);
-    for (int i = c->face; i < c->face_end; i++) {
-        const int32_t *t = x->face[x->order[i]].tree;
-        for (int side = 0; side < 2; side++) {
-            if (t[side] >= 0) {
-                x->taken[t[side]] |= free;
-            }
-        }
-    }
-    return free ? __builtin_ctzll(free) : KKI_SWARM_COLOURS + number;
-}
-
-/// Insertion, so that those of a group keep their order.
-static void sort_chunks(kki_swarm_chunk *c, int count) {
-    for (int i = 1; i < count; i++) {
-        const kki_swarm_chunk x = c[i];
-        int j = i;
-        for (; j > 0 && c[j - 1].group > x.group; j--) {
-            c[j] = c[j - 1];
-        }
-        c[j] = x;
-    }
-}
-
-/// @param first, end  the batch's faces
-static void cut_into_chunks(kki_loose *x, int trees, kki_swarm_batch *b, int first, int end) {
-    kki_swarm *w = &x->swarm;
-    b->chunk = w->nchunk;
-    for (int i = first, points = 0; i < end; i++) {
-        const int is_new = i == first || (b->points >= KKI_SWARM_LARGE && points >= KKI_SWARM_CHUNK);
-        if (is_new) {
-            w->chunk[w->nchunk++] = (kki_swarm_chunk){.face = i};
-            points = 0;
-        }
-        points += x->face[x->order[i]].count;
-        w->chunk[w->nchunk - 1].face_end = i + 1;
-    }
-    b->chunk_end = w->nchunk;
-    if (b->chunk_end > b->chunk + 1) {
-        memset(x->taken, 0, sizeof *x->taken * (size_t)trees); // colours have been given
-        for (int i = b->chunk; i < b->chunk_end; i++) {
-            w->chunk[i].group = group_of(x, &w->chunk[i], i);
-        }
-        sort_chunks(&w->chunk[b->chunk], b->chunk_end - b->chunk);
-    }
-}
-
 static void fill_chunk(kki_loose *x, kki_swarm_chunk *c, int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1]) {
     sort_faces(x, c, at);
     for (int i = c->face; i < c->face_end; i++) {
@@ -342,14 +312,13 @@ static void number_points(kki_swarm *w, int workers) {
 
 static void make_bundles(kk_simulator *s) {
     kki_loose *x = &s->loose;
-    int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1], *from = (int32_t *)x->work; // which is wanted at the end only
+    int32_t at[KKI_SWARM_COLOURS][KKI_SWARM_POINTS + 1];
     memset(x->is_taken, 0, (size_t)s->ncontact);
-    x->npoint = x->swarm.count = x->swarm.nchunk = 0;
-    sort_by_batch(x, from);
+    x->npoint = x->swarm.count = 0;
+    sort_by_chunk(x);
     for (int k = 0; k < x->swarm.nbatch; k++) {
         kki_swarm_batch *b = &x->swarm.batch[k];
         b->bundle = x->swarm.count;
-        cut_into_chunks(x, s->model->ntree, b, from[k], from[k + 1]);
         for (int i = b->chunk; i < b->chunk_end; i++) {
             fill_chunk(x, &x->swarm.chunk[i], at);
         }
@@ -360,6 +329,11 @@ static void make_bundles(kk_simulator *s) {
 
 void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     kki_loose *x = &s->loose;
+    const int is_done = x->is_chosen;
+    x->is_chosen = 0;
+    if (is_done) {
+        return;
+    }
     x->nface = x->npoint = x->islands = x->largest = 0;
     if (x->room == 0 || s->options.budget <= 0 || s->paper || m->ntendon > 0 || s->ncontact == 0) {
         return;
@@ -369,6 +343,7 @@ void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     colour_faces(x);
     make_batches(m, x);
     if (x->swarm.nbatch > 0) {
+        make_chunks(m, s);
         number_bodies(m, x);
         make_bundles(s);
         count_sets(m, x);

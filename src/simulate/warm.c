@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/fetch.h"
 #include "simulate/simulator.h"
 
 static void store_vec(double *to, kk_vec3 a) {
@@ -43,10 +44,13 @@ typedef struct storing {
 
 static void store_some_contacts(void *context, int first, int end, int worker) {
     const storing *x = context;
+    enum { AHEAD = 8 };
     const double rate = 1 / x->s->h;
     (void)worker;
     for (int i = first; i < end; i++) {
         const kki_contact *c = &x->s->contact[i];
+        kki_fetch(&c[AHEAD].point, sizeof c->point);
+        kki_fetch(&c[AHEAD].position, sizeof c->position);
         const kk_vec3 force = kki_loose_has_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
         store_contact(x->s, c, force, x->to + (size_t)i * KKI_WARM_CONTACT_SIZE);
     }

@@ -135,8 +135,7 @@ static flock make_flock(unsigned seed, const kki_swarm_kernels *kernels) {
 
 static void solve_one(void *context, const kki_swarm_batch *batch, const kk_workers *workers) {
     flock *f = context;
-    kki_swarm_solve(&f->s, batch, workers, f->sweeps, NULL, NULL);
-    kki_swarm_judge(&f->s, batch, workers, NULL, NULL);
+    kki_swarm_run(&f->s, batch, workers, f->sweeps, &(kki_swarm_visits){0}, NULL);
 }
 
 static void solve(flock *f, int sweeps) {

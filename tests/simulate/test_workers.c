@@ -111,47 +111,47 @@ static stage sheet(double pitch, const kk_step_options *options) {
     return s;
 }
 
-/// Marks the moving bodies of a chunk; how many of them another one of its group had marked.
-static int mark_bodies(const kki_swarm *w, int number, int32_t *marked) {
+/// Bodies of a chunk's faces that are neither its own nor the next one's.
+static int strangers_of(const kki_swarm *w, int number) {
     const kki_swarm_chunk *c = &w->chunk[number];
-    int shared = 0;
+    const int end = w->chunk[number + 1 < w->nchunk ? number + 1 : number].body_end;
+    int strangers = 0;
     for (int i = c->start[0]; i < c->start[c->colours]; i++) {
         for (int k = 0; k < 2 * KKI_SWARM_LANES; k++) {
             const int body = w->bundle[i].at[k % 2][k / 2] / KKI_SWARM_BODY;
-            if (body < w->nbody) {
-                shared += marked[body] / 1000 == c->group + 1 && marked[body] % 1000 != number;
-                marked[body] = 1000 * (c->group + 1) + number;
-            }
+            strangers += body < w->nbody && (body < c->body || body >= end);
         }
     }
-    return shared;
+    return strangers;
 }
 
-KK_TEST(workers_share_a_large_island_chunk_by_chunk) {
-    uint64_t hash[2];
-    for (int k = 0; k < 2; k++) {
-        backwards order = {.workers = 3};
+static void check_slabs(const kk_simulator *s) {
+    const kki_swarm *w = &s->loose.swarm;
+    KK_CHECK(w->nbatch == 1 && w->nchunk > 3 && w->chunk[w->nchunk - 1].body_end == w->nbody);
+    for (int i = 0, faces = 0; i < w->nchunk; i++) { // one behind the other, and each face once
+        KK_CHECK(w->chunk[i].body == (i == 0 ? 0 : w->chunk[i - 1].body_end));
+        KK_CHECK_EQ_INT(strangers_of(w, i), 0);
+        faces += w->chunk[i].face_end - w->chunk[i].face;
+        KK_CHECK(i + 1 < w->nchunk || faces == s->loose.nface);
+    }
+    KK_CHECK(s->loose.npoint == s->ncontact);
+}
+
+KK_TEST(workers_share_a_large_island_slab_by_slab) {
+    uint64_t hash[3];
+    for (int k = 0; k < 3; k++) {
+        backwards order = {.workers = k + 2};
         const kk_step_options options = {.budget = 10,
-                                         .workers = {.count = k ? 3 : 0, .run = run_backwards, .user = &order}};
+                                         .workers = {.count = k ? k + 2 : 0, .run = run_backwards, .user = &order}};
         stage s = sheet(0.09999, &options);
         for (int i = 0; i < 2; i++) {
             KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
         }
         hash[k] = kk_state_hash(s.state);
-        const kki_swarm *w = &s.simulator->loose.swarm;
-        static int32_t marked[SHEET * SHEET];
-        memset(marked, 0, sizeof marked);
-        KK_CHECK(w->nbatch == 1 && w->nchunk > 3 && w->chunk[w->nchunk - 1].group + 1 < w->nchunk);
-        for (int i = 0, faces = 0; i < w->nchunk; i++) { // group by group, and each face once
-            KK_CHECK(i == 0 || w->chunk[i - 1].group <= w->chunk[i].group);
-            KK_CHECK_EQ_INT(mark_bodies(w, i, marked), 0);
-            faces += w->chunk[i].face_end - w->chunk[i].face;
-            KK_CHECK(i + 1 < w->nchunk || faces == s.simulator->loose.nface);
-        }
-        KK_CHECK(s.simulator->loose.npoint == s.simulator->ncontact);
+        check_slabs(s.simulator);
         stage_end(&s);
     }
-    KK_CHECK(hash[0] == hash[1]);
+    KK_CHECK(hash[0] == hash[1] && hash[0] == hash[2]);
 }
 
 // ---- several batches, each worker's points in a place of their own
