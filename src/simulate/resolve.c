@@ -530,9 +530,8 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     problem->before = NULL;
     // what factors have run out for stays as it is
     const int rounds = s->options.tolerance >= KKI_WIDE_LOOSE ? FEW_PUMPING : MOST_PUMPING;
-    for (int round = 1; round <= rounds && status == KK_OK && !has_run_out(s) &&
-                        kki_stop_pumping(m, s, I, round == rounds);
-         round++) {
+    for (int round = 1;
+         round <= rounds && status == KK_OK && !has_run_out(s) && kki_stop_pumping(m, s, I, round == rounds); round++) {
         proved = 0;
         status = solve(m, s, I, problem, error);
     }
