@@ -270,8 +270,13 @@ BODY void gather_ranges_body(const int32_t *range, int n, int stride, bool upper
     }
 }
 
-// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are.
+// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are. Where the program must be
+// small they go the way of all rows, to the same bits.
+#ifdef KKI_SMALL
+enum { SHORT = 0 };
+#else
 enum { SHORT = 4 };
+#endif
 
 BODY void project_short(int nv, int stride, const double *Y, const double *y, double *r) {
     switch (stride / 4) {
@@ -409,7 +414,7 @@ BODY void gram_of_eight(int nv, int n, const double *Y, double *G) {
 BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
     const int width = stride / 4;
     uint64_t at[KKI_GRAM_ROWS / 4];
-    if (width == 2) {
+    if (width == 2 && width <= SHORT) {
         gram_of_eight(nv, n, Y, G);
         return;
     }

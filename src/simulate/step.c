@@ -79,16 +79,12 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
 
 // ---- move
 
-// Velocities of y are v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
-
-static void leave_start(const kk_model *m, const kk_simulator *s, const double *y, double *dy) {
+/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
+static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, double *v) {
     for (int k = 0; k < m->nv; k++) {
-        dy[k] = y[k] - s->y[k];
+        v[k] = y[k] - s->y[k];
     }
-}
-
-/// @param v  Δv, then v
-static void add_start(const kk_model *m, const kk_simulator *s, const double *y, double *v) {
+    s->data->kernels->kick_apply(m, &s->data->scratch, v, v);
     for (int k = 0; k < m->nv; k++) {
         v[k] += s->v[k];
     }
@@ -103,18 +99,11 @@ static void add_start(const kk_model *m, const kk_simulator *s, const double *y,
 /// Velocities at the end of the step, and those that positions drift with, which are mostly the same.
 static void find_velocities(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
-    const int same = memcmp(s->y_drift, s->y_end, bytes) == 0;
-    leave_start(m, s, s->y_end, s->v_kicked);
-    if (same) {
-        s->data->kernels->kick_apply(m, &s->data->scratch, s->v_kicked, s->v_kicked);
-    } else {
-        leave_start(m, s, s->y_drift, s->drift);
-        s->data->kernels->kick_apply_both(m, &s->data->scratch, s->v_kicked, s->v_kicked, s->drift, s->drift);
-        add_start(m, s, s->y_drift, s->drift);
-    }
-    add_start(m, s, s->y_end, s->v_kicked);
-    if (same) {
+    velocities_of(m, s, s->y_end, s->v_kicked);
+    if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
         memcpy(s->drift, s->v_kicked, bytes);
+    } else {
+        velocities_of(m, s, s->y_drift, s->drift);
     }
 }
 

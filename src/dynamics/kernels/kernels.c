@@ -269,10 +269,6 @@ static void kick_factor(const kk_model *m, kki_scratch *S, const double *diagona
 static void kick_apply(const kk_model *m, kki_scratch *S, const double *dy, double *dv) {
     kick_apply_some(m, S, dy, dv, 1, m->nnode);
 }
-static void kick_apply_both(const kk_model *m, kki_scratch *S, const double *dy, double *dv, const double *dy2,
-                            double *dv2) {
-    kick_apply_to_both(m, S, dy, dv, dy2, dv2);
-}
 
 #endif
 
@@ -314,7 +310,6 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .kick_prepare = kick_prepare,
     .kick_factor = kick_factor,
     .kick_apply = kick_apply,
-    .kick_apply_both = kick_apply_both,
     .kick_begin = kick_begin,
     .kick_prepare_some = kick_prepare_some,
     .kick_load_some = kick_load_some,

@@ -111,8 +111,6 @@ typedef struct kki_kernels {
     void (*kick_factor)(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
                         double *E, double *y);
     void (*kick_apply)(const kk_model *m, kki_scratch *S, const double *dy, double *dv);
-    void (*kick_apply_both)(const kk_model *m, kki_scratch *S, const double *dy, double *dv, const double *dy2,
-                            double *dv2); ///< of two Δy
     // the same for nodes first … end − 1, which neither need nor are needed by others; the first behind kick_begin, whose q may be NULL where no
     // node turns by an angle
     void (*kick_begin)(const kk_model *m, kki_scratch *S, const double *q);

@@ -311,39 +311,4 @@ KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *d
     }
 }
 
-/// The same of two at once, each of which would wait for itself. What forces left in n and f nobody needs any more.
-KKI_INLINE void kick_apply_to_both(const kk_model *m, kki_scratch *S, const double *dy, double *dv, const double *dy2,
-                                   double *dv2) {
-    const world_node *pose = S->pose;
-    articulated *body = S->articulated;
-    body[0].n = body[0].f = v_zero();
-    for (int i = 1; i < m->nnode; i++) {
-        const knode *b = node_of(m, S, i);
-        const articulated *P = &body[b->parent];
-        const pivot *axis = (const pivot *)S->pivot + b->v_index;
-        const size_t k = (size_t)b->v_index;
-        if (is_central(b)) {
-            kick_apply_central(b, axis, dy + k, dv + k);
-            kick_apply_central(b, axis, dy2 + k, dv2 + k);
-            continue;
-        }
-        const vec3 r = pose[i].r;
-        vec3 w = P->al, u = b->has_arm ? v_add(P->a, v_cross(P->al, r)) : P->a;
-        vec3 w2 = P->n, u2 = b->has_arm ? v_add(P->f, v_cross(P->n, r)) : P->f;
-        if (b->type == KKI_NODE_HINGE) { // most are: both side by side
-            dv[k] = kick_axis(axis, 1, 0, dy[k], &w, &u);
-            dv2[k] = kick_axis(axis, 1, 0, dy2[k], &w2, &u2);
-        } else {
-            kick_joint(b, axis, dy + k, dv + k, &w, &u);
-            kick_joint(b, axis, dy2 + k, dv2 + k, &w2, &u2);
-        }
-        if (!b->is_leaf) {
-            body[i].al = w;
-            body[i].a = u;
-            body[i].n = w2;
-            body[i].f = u2;
-        }
-    }
-}
-
 #endif
