@@ -47,6 +47,7 @@ static void follow(kk_simulator *mate, const kk_simulator *s) {
     mate->solver = own.solver;
     mate->narrow = own.narrow;
     mate->verdict = own.verdict;
+    mate->held = own.held;
     mate->waiting = own.waiting;
     mate->stopping = own.stopping;
     mate->A = own.A;

@@ -181,6 +181,30 @@ KK_TEST(workers_have_places_for_the_points_of_a_batch) {
     KK_CHECK(hash[0] == hash[1] && hash[0] == hash[2]);
 }
 
+/// The scratch of one island, as kki_simulator_place_scratch gives it out.
+static void list_scratch(const kk_simulator *s, const void *scratch[9]) {
+    const void *const all[9] = {s->narrow.Q, s->verdict, s->held, s->waiting, s->stopping,
+                                s->A,        s->Y,       s->G,    s->local[0]};
+    memcpy(scratch, all, sizeof all);
+}
+
+// threads that solve islands at the same time must not meet in it
+KK_TEST(workers_have_scratch_of_their_own) {
+    backwards order = {.workers = 3};
+    const kk_step_options options = {.workers = {.count = 3, .run = run_backwards, .user = &order}};
+    stage s = crowd(0, 0, &options);
+    const void *first[9], *other[9];
+    KK_CHECK(stage_run(&s, 2, NULL));
+    list_scratch(s.simulator, first);
+    for (int k = 0; k < 2; k++) {
+        list_scratch(s.simulator->mate[k], other);
+        for (int i = 0; i < 9; i++) {
+            KK_CHECK(other[i] != first[i]);
+        }
+    }
+    stage_end(&s);
+}
+
 // of several islands that fail, the first one is named, whoever met it
 KK_TEST(workers_name_the_first_fault) {
     char text[2][sizeof((kk_error *)0)->text];
