@@ -254,6 +254,18 @@ static kk_vec3 along(double length, double angle) {
     return kk_vec3_make(length * kk_cos(angle), 0, length * kk_sin(angle));
 }
 
+/// The stage with a step of 1 ms, a crank, its rod and the next crank at their angles from the x axis; and data for looking at it. NULL after a failed check.
+static kk_data *data_of_linkage(stage *s, const int body[3], const double *angle) {
+    kk_data *data = NULL;
+    const kk_step_options options = {.timestep = 1e-3};
+    if (stage_ready(s, &options) && KK_CHECK_EQ_INT(kk_data_create(s->model, NULL, &data), KK_OK)) {
+        stage_q(s, body[0])[0] = angle[0];
+        stage_q(s, body[1])[0] = angle[1] - angle[0];
+        stage_q(s, body[2])[0] = angle[2];
+    }
+    return data;
+}
+
 // two rods on three cranks swing in their plane: six rows of equalities are one small system and no search, and what a step leaves open the next
 // one takes back, so that it never adds up to what has to be closed
 KK_TEST(loops_that_swing_stay_closed) {
@@ -269,14 +281,10 @@ KK_TEST(loops_that_swing_stay_closed) {
     const int third = link_of(&s, KK_WORLD, kk_vec3_sub(last, along(crank, angle[4])), crank);
     close_by_ball(&s, rod, far, second, end);
     close_by_ball(&s, other, far, third, end);
-    kk_data *data = NULL;
-    const kk_step_options options = {.timestep = 1e-3};
-    if (!stage_ready(&s, &options) || !KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK)) {
+    kk_data *data = data_of_linkage(&s, (int[]){first, rod, second}, angle);
+    if (!data) {
         return;
     }
-    stage_q(&s, first)[0] = angle[0];
-    stage_q(&s, rod)[0] = angle[1] - angle[0];
-    stage_q(&s, second)[0] = angle[2];
     stage_q(&s, other)[0] = angle[3] - angle[1];
     stage_q(&s, third)[0] = angle[4];
     double widest = 0;
@@ -311,14 +319,10 @@ KK_TEST(loops_that_race_stay_closed_and_steady) {
     const int first = link_of(&s, KK_WORLD, kk_vec3_make(0, 0, 0), crank), rod = link_of(&s, first, end, 1);
     const int second = link_of(&s, KK_WORLD, kk_vec3_sub(tip, along(crank, angle[2])), crank);
     close_by_ball(&s, rod, far, second, end);
-    kk_data *data = NULL;
-    const kk_step_options options = {.timestep = 1e-3};
-    if (!stage_ready(&s, &options) || !KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK)) {
+    kk_data *data = data_of_linkage(&s, (int[]){first, rod, second}, angle);
+    if (!data) {
         return;
     }
-    stage_q(&s, first)[0] = angle[0];
-    stage_q(&s, rod)[0] = angle[1] - angle[0];
-    stage_q(&s, second)[0] = angle[2];
     stage_v(&s, first)[0] = 5;
     double widest = 0, fastest = 0;
     for (int i = 0; i < 500 && stage_run(&s, 1, NULL); i++) {
