@@ -468,9 +468,9 @@ BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) 
     }
 }
 
-BODY bool ldl_body(int n, int stride, double *A, double *inverse) {
-    for (int k = 0; k < n; k += 4) {
-        if (!ldl_own(n - k < 4 ? n - k : 4, stride, A, k, inverse)) {
+BODY bool ldl_body(int pivots, int n, int stride, double *A, double *inverse) {
+    for (int k = 0; k < pivots; k += 4) {
+        if (!ldl_own(pivots - k < 4 ? pivots - k : 4, stride, A, k, inverse)) {
             return false;
         }
         for (int i = k + 4; i < n; i++) {
@@ -542,22 +542,26 @@ BODY void backward(int v, int count, int stride, bool unit, const double *A, con
 
 BODY void backward_all(int n, int stride, bool unit, const double *A, const double *inverse, const double *y,
                        double *x) {
-    int v = stride / 4 - 1;
+    int v = n / 4;
     if (n % 4) {
-        backward(v--, n % 4, stride, unit, A, inverse, y, x);
+        backward(v, n % 4, stride, unit, A, inverse, y, x);
     }
-    for (; v >= 0; v--) {
+    while (--v >= 0) {
         backward(v, 4, stride, unit, A, inverse, y, x);
     }
 }
 
-BODY void ldl_solve_body(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x) {
+BODY void ldl_forward_all(int n, int stride, const double *A, const double *inverse, double *b, double *y) {
     for (int v = 0; v < n / 4; v++) {
         ldl_forward(v, 4, stride, A, inverse, b, y);
     }
     if (n % 4) {
         ldl_forward(n / 4, n % 4, stride, A, inverse, b, y);
     }
+}
+
+BODY void ldl_solve_body(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x) {
+    ldl_forward_all(n, stride, A, inverse, b, y);
     backward_all(n, stride, true, A, inverse, y, x);
 }
 
@@ -824,7 +828,18 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         blend_body(n, stride, R, width, wide, wrench, Y);                                                              \
     }                                                                                                                  \
     attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                                \
-        return ldl_body(n, stride, A, inverse);                                                                        \
+        return ldl_body(n, n, stride, A, inverse);                                                                     \
+    }                                                                                                                  \
+    attribute static bool ldl_part_##suffix(int pivots, int n, int stride, double *A, double *inverse) {               \
+        return ldl_body(pivots, n, stride, A, inverse);                                                                \
+    }                                                                                                                  \
+    attribute static void ldl_forward_##suffix(int pivots, int stride, const double *A, const double *inverse,         \
+                                               double *b, double *y) {                                                 \
+        ldl_forward_all(pivots, stride, A, inverse, b, y);                                                             \
+    }                                                                                                                  \
+    attribute static void ldl_backward_##suffix(int pivots, int stride, const double *A, const double *inverse,        \
+                                                const double *y, double *x) {                                          \
+        backward_all(pivots, stride, true, A, inverse, y, x);                                                          \
     }                                                                                                                  \
     attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,     \
                                              double *y, double *x) {                                                   \
@@ -877,6 +892,9 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .blend = blend_##suffix,                                                                                       \
         .ldl = ldl_##suffix,                                                                                           \
         .ldl_solve = ldl_solve_##suffix,                                                                               \
+        .ldl_part = ldl_part_##suffix,                                                                                 \
+        .ldl_forward = ldl_forward_##suffix,                                                                           \
+        .ldl_backward = ldl_backward_##suffix,                                                                         \
         .lu = lu_##suffix,                                                                                             \
         .lu_solve = lu_solve_##suffix,                                                                                 \
         .combine = combine_##suffix,                                                                                   \

@@ -32,6 +32,11 @@ typedef struct kki_dense_kernels {
     bool (*ldl)(int n, int stride, double *A, double *inverse);
     /// x = A⁻¹ b; all [stride]; y is scratch, b is destroyed.
     void (*ldl_solve)(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x);
+    /// The same for the first `pivots` of n rows, a multiple of 4; what is left of the others, their Schur complement, stands in A behind them, upper triangle.
+    bool (*ldl_part)(int pivots, int n, int stride, double *A, double *inverse);
+    /// y of the pivots, and b of the others less what the pivots take from it; then x of the pivots from x of the others.
+    void (*ldl_forward)(int pivots, int stride, const double *A, const double *inverse, double *b, double *y);
+    void (*ldl_backward)(int pivots, int stride, const double *A, const double *inverse, const double *y, double *x);
     /// P A = L U, partial pivoting. False at a zero pivot.
     bool (*lu)(int n, int stride, double *A, double *inverse, int32_t *pivot);
     void (*lu_solve)(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,

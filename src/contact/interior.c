@@ -331,6 +331,7 @@ void kki_interior_begin(kki_interior *x, const kki_system *s, kki_solver_scratch
     x->s = s;
     x->it = it;
     x->r = &w->reduced;
+    w->reduced.split.is_ready = false;
     x->nbound = x->ncone = x->steps = x->standing = 0;
     memset(x->is_dead, 0, sizeof x->is_dead);
     begin(x);

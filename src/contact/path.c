@@ -624,6 +624,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
                    kki_solver_stats *stats) {
     kki_iterate *at = &w->iterate[KKI_IT_PATH];
     double **const v = w->walk, weight = WEIGHT, last = 1e300;
+    w->reduced.split.is_ready = false;
     path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
     p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
     restart(s, w, it, at);

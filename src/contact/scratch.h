@@ -32,29 +32,42 @@ typedef struct kki_iterate {
     double residual;
 } kki_iterate;
 
+/// Of a system without low rank: columns that are rows of G are eliminated before those that are bound to a direction (reduced.c).
+typedef struct kki_split {
+    bool is_ready; ///< A holds the factor of these rows
+    int nplain,
+        nrow; ///< columns that are rows of G; rows: of these, padded to whole vectors, and those that the others move
+    int32_t *row;        ///< [nrow] in G
+    int32_t *place;      ///< [rows] of those that bound columns move, in `row`
+    int32_t *column;     ///< [n] the plain ones, then the others
+    int32_t *bound;      ///< [n] scratch
+    double *diagonal;    ///< [nplain] added to the plain ones
+    double *K, *inverse; ///< [bound × padded], [bound] what the others see of each other, and its factor
+    int32_t *pivot;      ///< [bound]
+    double *b, *x, *y;   ///< [nrow] scratch
+} kki_split;
+
 /// Reduced system of a Newton step: unknown k moves λ along column k and is tested against a row or a turn of two rows.
 typedef struct kki_reduced {
     int n, stride;
     double nudge;             ///< added to the diagonal, in the block's scale
     bool symmetric;           ///< every column equals its test
-    bool constant;            ///< no direction of sliding in it: equal modes, equal matrix
     bool plain;               ///< all rows of G, in order
+    bool constant;            ///< no direction of sliding in it: equal modes, equal matrix
     int32_t *row;             ///< [n] the tested row, the first of two for a turn
     double *turn;             ///< [2n] for a turn the two weights; 0, 0 for a plain row
     int32_t *start;           ///< [n + 1] column k: entries start[k] … start[k + 1] − 1
-    int32_t nlong, *longer;   ///< [n] columns of more than one entry
-    int32_t *head;            ///< [n] each column's first entry, side by side
-    double *weight;           ///< [n]
     int32_t *index;           ///< [2 rows]
     double *value;            ///< [2 rows]
     double *diagonal;         ///< [n] added to the matrix
     double *inverse;          ///< [stride] of the factor's diagonal
     int32_t *pivot;           ///< [n]
-    double *A;                ///< [n × stride] matrix and factor
+    double *A;                ///< [rows of the split × stride] matrix and factor
     double *R, *C;            ///< low rank: [n × padded nv] tests and columns times Yᵀ; C = R if symmetric
     double *W;                ///< low rank: [nv × padded nv] matrix and factor
     int32_t *range;           ///< low rank: [2 nv] unknowns that move each degree of freedom: first, end
     double *b, *x, *y, *line; ///< [stride] scratch; b: right-hand side, x: solution
+    kki_split split;          ///< not low rank
 } kki_reduced;
 
 /// One unknown of a path: what it moves, and the row, or turn of two rows, whose velocity stays zero.

@@ -81,6 +81,7 @@ static double largest_approach(const kki_system *s) {
 void kki_system_make(kki_system *s, const kki_problem *p, kki_solver_scratch *scratch, const kki_dense_kernels *kernels,
                      double floor) {
     const size_t bytes = sizeof(double) * (size_t)p->nrow, all = sizeof(double) * (size_t)p->stride;
+    scratch->reduced.split.is_ready = false;
     s->problem = p;
     s->kernels = kernels;
     s->nrow = p->nrow;

@@ -16,9 +16,6 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->row, rows);
     KKI_LAYOUT_ARRAY(layout, r->turn, 2 * rows);
     KKI_LAYOUT_ARRAY(layout, r->start, rows + 1);
-    KKI_LAYOUT_ARRAY(layout, r->longer, rows + 1);
-    KKI_LAYOUT_ARRAY(layout, r->head, rows);
-    KKI_LAYOUT_ARRAY(layout, r->weight, rows);
     KKI_LAYOUT_ARRAY(layout, r->index, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->value, 3 * rows);
     KKI_LAYOUT_ARRAY(layout, r->diagonal, rows);
@@ -33,6 +30,18 @@ static void place_reduced(kki_layout *layout, const kki_solver_size *size, kki_r
     KKI_LAYOUT_ARRAY(layout, r->x, rows);
     KKI_LAYOUT_ARRAY(layout, r->y, rows);
     KKI_LAYOUT_ARRAY(layout, r->line, rows + 3 * nv);
+    kki_split *p = &r->split;
+    KKI_LAYOUT_ARRAY(layout, p->row, rows + 4);
+    KKI_LAYOUT_ARRAY(layout, p->column, rows);
+    KKI_LAYOUT_ARRAY(layout, p->bound, rows);
+    KKI_LAYOUT_ARRAY(layout, p->place, rows);
+    KKI_LAYOUT_ARRAY(layout, p->diagonal, rows);
+    KKI_LAYOUT_ARRAY(layout, p->K, dense * dense);
+    KKI_LAYOUT_ARRAY(layout, p->inverse, dense);
+    KKI_LAYOUT_ARRAY(layout, p->pivot, dense);
+    KKI_LAYOUT_ARRAY(layout, p->b, rows + 4);
+    KKI_LAYOUT_ARRAY(layout, p->x, rows + 4);
+    KKI_LAYOUT_ARRAY(layout, p->y, rows + 4);
 }
 
 static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_scratch *w) {
