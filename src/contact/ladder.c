@@ -273,11 +273,12 @@ static bool climb_path(climb *c, const kki_iterate *warm) {
 }
 
 /// What has many rows and is a tenth of the tolerance from its law is not worth the slow rungs. The tolerance is that of the fastest row;
-/// here it is that of what approaches.
+/// here it is that of what approaches. Of what moves half of it is enough, but of the absolute one: it will not creep.
 static bool fine(const climb *c) {
     const kki_system *s = c->system;
     const double fastest = s->floor / c->options->floor, share = (s->size > 1 ? s->size : 1) / fastest;
-    return !s->low_rank && s->nrow > LAST_DIGITS && c->best->residual <= FINE * share * c->options->tolerance;
+    const double part = c->options->moves && FINE * share < PROVEN / fastest ? PROVEN / fastest : FINE * share;
+    return !s->low_rank && s->nrow > LAST_DIGITS && c->best->residual <= part * c->options->tolerance;
 }
 
 /// Rows that contradict each other are posed anew by a caller who can.

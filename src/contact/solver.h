@@ -33,6 +33,8 @@ typedef struct kki_solver_options {
     bool any;         ///< of several answers any will do; else a cold start finds the most even one
     bool
         brief; ///< gives up where rows turn out to contradict each other, and before the slow rungs: the caller can pose them anew
+    bool
+        moves; ///< nothing here is at rest: of many rows half the tolerance is enough wherever more digits would take a slower rung
     int32_t fixed_sweeps; ///< > 0: real-time mode, this many sweeps and nothing else
     bool unproven;        ///< with fixed sweeps: nobody looks at u and the certificate, which may stay as they were
     int32_t sweeps;       ///< L1, at most
