@@ -112,11 +112,12 @@ static void fill_point(const kk_model *m, const kk_simulator *s, const kki_conta
 /// What is left to close of the points of a manifold, from number `from` to `end` − 1. Within the dead band nothing is. Where one side of a
 /// face has landed and the other has not, all of its points count from the nearest: a band for each alone would ask the four
 /// corners of a rigid face for speeds that no motion has.
-static void measure_openings(kk_simulator *s, int from, int end) {
+void kki_measure_openings(kk_simulator *s, int from, int end) {
     double least = __builtin_inf(), most = -__builtin_inf();
     for (int i = from; i < end; i++) {
-        least = s->contact[i].gap < least ? s->contact[i].gap : least;
-        most = s->contact[i].gap > most ? s->contact[i].gap : most;
+        const double gap = kki_seen_gap(s, &s->contact[i]);
+        least = gap < least ? gap : least;
+        most = gap > most ? gap : most;
     }
     const double closed = least > DEAD_BAND ? 0 : least < -DEAD_BAND ? -DEAD_BAND : least;
     const double edge = 0.8 * DEAD_BAND, base = least < edge ? least : edge;
@@ -124,7 +125,7 @@ static void measure_openings(kk_simulator *s, int from, int end) {
     // a face that hovers as a whole comes down evenly; by the square of its height alone it would take seconds
     const double sinks = least > edge ? 0.5 * CLOSING * (least - edge) : 0;
     for (int i = from; i < end; i++) {
-        const double gap = s->contact[i].gap, open = gap - closed;
+        const double gap = kki_seen_gap(s, &s->contact[i]), open = gap - closed;
         s->contact[i].open = most <= DEAD_BAND ? share * (gap - base) + sinks : open > 0 ? open : 0;
     }
 }
@@ -160,7 +161,7 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
     for (int i = 0; i < f->count; i++) {
         fill_point(m, s, &like, &f->point[i], on_b, is_moving, &s->contact[from + i]);
     }
-    measure_openings(s, from, from + f->count);
+    kki_measure_openings(s, from, from + f->count);
 }
 
 // ---- what the state remembers

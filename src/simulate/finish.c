@@ -37,7 +37,9 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
         k->kept_moment = kk_vec3_scale(all ? k->moment : moment_of(law, k, kept), rate);
     }
     k->friction = s->block[c->block].friction;
-    k->velocity = kk_vec3_make(u[0] - bias[0], u[1] - bias[1], law->ratio == 1 ? across : across / law->ratio);
+    const kk_vec3 turning = k->velocity; // which the end of the step has no more
+    k->velocity = kk_vec3_add(
+        turning, kk_vec3_make(u[0] - bias[0], u[1] - bias[1], law->ratio == 1 ? across : across / law->ratio));
 }
 
 static void add_wrench(kk_simulator *s, int node, const double w[6]) {

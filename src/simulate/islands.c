@@ -61,9 +61,9 @@ static int is_wide(const kk_simulator *s, const kki_island *I) {
     return s->wide.width > 0 && !s->paper && (many || sweeps || I->nrow > KKI_WIDE_ALWAYS);
 }
 
-/// A pile, or a robot with far more rows than degrees of freedom.
+/// A pile, or a robot with more rows than degrees of freedom.
 static int is_jammed(const kki_island *I) {
-    return I->is_wide || (kki_has_robot(I) && I->nrow > KKI_DENSE_ROWS && 5 * I->nrow >= 7 * I->nv);
+    return I->is_wide || (kki_has_robot(I) && I->nrow > I->nv);
 }
 
 /// Counts what each island has, then where it begins.

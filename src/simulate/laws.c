@@ -31,23 +31,21 @@ static int is_above(const double *tangential, const kki_contact_law *law, double
            tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
 }
 
-static int same_nodes(const kki_contact *a, const kki_contact *b) {
-    return a->node[0] == b->node[0] && a->node[1] == b->node[1];
-}
-
 /// Whether a contact is the only one between two links that are part of robots, or the world. Not where chains are closed: their loops have
 /// reflections of their own, and with both a ring on the floor rocks for ever.
 int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
     const kki_contact *k = &s->contact[item];
-    const int has_others = (item > 0 && same_nodes(k - 1, k)) || (item + 1 < s->ncontact && same_nodes(k, k + 1));
+    const int has_others =
+        (item > 0 && kki_same_nodes(k - 1, k)) || (item + 1 < s->ncontact && kki_same_nodes(k, k + 1));
     return m->nloop == 0 && !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
 }
 
-/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometres here contradicts, by nanometres
-/// a second, what touches there, and of a hundred points some always do.
+/// How fast what is open may close in the step. Where a pile or a limp robot moves, what all but touches does not have to: what closes the last micrometres here
+/// contradicts, by nanometres a second, what touches there, and of dozens of points some always do.
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
-    const double open = s->contact[c->item].open;
-    return open == 0 || s->island[c->island].hovers ? 0 : open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
+    const kki_contact *k = &s->contact[c->item];
+    const int hovers = s->island[c->island].hovers && kki_seen_gap(s, k) <= KKI_DEAD_BAND;
+    return k->open == 0 || hovers ? 0 : k->open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
 }
 
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
@@ -366,7 +364,8 @@ static void eliminate(const dependence *x, int p, const int8_t *is_done, double 
 /// A face that touches, or all but does, and may close what is left.
 static int comes_down(const kk_simulator *s, const kki_constraint *c) {
     const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
-    return c->kind == KKI_ON_CONTACT && k->open > 0 && k->gap <= KKI_DEAD_BAND && s->compliance[c->row] == 0;
+    return c->kind == KKI_ON_CONTACT && k->open > 0 && kki_seen_gap(s, k) <= KKI_DEAD_BAND &&
+           s->compliance[c->row] == 0;
 }
 
 int kki_island_comes_down(const kk_simulator *s, const kki_island *I) {

@@ -70,47 +70,29 @@ int kki_may_swing(const kk_model *m, const kki_contact *k, double lambda) {
     return (k->node[0] == 0 || k->node[1] == 0) && m->law[k->law].restitution == 0 && !(k->open > 0) && lambda > 0;
 }
 
-/// What half a step adds to the velocity of a link's point while all joints keep their speeds.
-static kk_vec3 turning_of_link(const kk_model *m, const kk_simulator *s, int node, kk_vec3 point) {
-    const kki_bias *b = kki_bias_of(s->data, node);
-    const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
-    const kk_vec3 a = kk_vec3_add(kki_vec3(b->a), kk_mat3_mul_vec(kki_mat3(b->spin), arm));
-    return kk_vec3_scale(kk_vec3_add(a, kki_vec3(m->gravity)), 0.5 * s->h);
-}
-
-/// A foot about which a leg turns is lifted by every drift, as the foot of a lone body is. It is held in the mean of start and end, too, halfway
-/// between what is seen at the middle and what turning explains: all of what is seen would come back with the other sign in the next step, for ever.
-static void reflect_foot(const kk_model *m, kk_simulator *s, const kki_constraint *c, kki_contact *k, const double *u) {
-    const int side = k->node[0] == 0;
-    if (k->node[!side] != 0 || m->law[k->law].restitution != 0 || !(s->lambda[c->row] > 0)) {
-        return; // between hands a body is held and does not pivot
-    }
-    const kk_vec3 a = kk_vec3_scale(turning_of_link(m, s, k->node[side], k->point), side ? 1 : -1);
-    const double swing = 0.5 * (u[0] + kk_vec3_dot(a, k->normal)), most = 4 * k->gap / s->h;
+/// What stands is held in the mean of start and end (stand.c).
+static void reflect_standing(kk_simulator *s, const kki_constraint *c, const kki_contact *k) {
     double *bias = s->bias + c->row;
-    k->swing = swing < most ? swing : most;
-    if (!(k->swing > TURNING)) {
-        k->swing = 0;
-        return;
-    }
-    bias[0] += k->swing;
-    for (int t = 0; t < 2 && c->sticks && m->law[k->law].ratio == 1; t++) {
-        bias[1 + t] += 0.5 * (u[1 + t] + kk_vec3_dot(a, k->tangent[t]));
-    }
+    bias[0] += k->velocity.x;
+    bias[1] += k->velocity.y;
+    bias[2] += k->velocity.z;
 }
 
-static void reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+/// True where a lone body turns about it.
+static int8_t reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
     kki_contact *k = &s->contact[c->item];
-    k->swing = 0;
+    if (k->swing != 0) {
+        reflect_standing(s, c, k);
+        return 0;
+    }
     if ((k->node[0] != 0 && k->node[1] != 0) || s->compliance[c->row] != 0) {
-        return; // between hands a body is held and does not pivot
+        return 0; // between hands a body is held and does not pivot
     }
     const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
-    if (kki_is_foot(m, s, c->item)) {
-        reflect_foot(m, s, c, k, u);
-    } else if (may_turn && kki_may_swing(m, k, s->lambda[c->row])) {
+    if (may_turn && kki_may_swing(m, k, s->lambda[c->row])) {
         kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
     }
+    return k->swing > 0;
 }
 
 /// Friction on what turns about its contact does the work λt · (u_middle + u_end)/2, and Coulomb's law sees to it that λt · (u_end + bias) is
@@ -157,8 +139,7 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
-            reflect_contact(m, s, c, u_start + (c->row - I->first_row));
-            I->swings |= s->contact[c->item].swing > 0 && !kki_is_foot(m, s, c->item);
+            I->swings |= reflect_contact(m, s, c, u_start + (c->row - I->first_row));
         }
         const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {

@@ -33,9 +33,9 @@ typedef struct kki_contact {
     int32_t pair; ///< in the simulator's list of touching pairs
     kk_vec3 normal, tangent[2];
     // what comes of it; the second tangent, n × t1, stands here
-    kk_vec3 velocity; ///< at the end, in (n, t1, t2)
+    kk_vec3 velocity; ///< in (n, t1, t2); in: what comes from turning (stand.c), out: at the end
     double friction;  ///< that held: static or sliding
-    double swing;     ///< of the normal velocity what comes from turning about the contact (resolve.c)
+    double swing;     ///< of the normal velocity what comes from turning about the contact (stand.c, reflect.c)
     // what the state keeps
     kk_vec3 position; ///< on A's surface, in the world
     kk_vec3
@@ -366,6 +366,14 @@ double kki_thickness(const kk_model *m, int a, int b);
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
+/// Gap without what turning has added to it on the way to the middle: h/4 of the velocity that it has added.
+static inline double kki_seen_gap(const kk_simulator *s, const kki_contact *k) {
+    return k->gap - 0.25 * s->h * k->swing;
+}
+/// What is left to close of the points of a manifold, from number `from` to `end` − 1.
+void kki_measure_openings(kk_simulator *s, int from, int end);
+/// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
+void kki_find_standing(const kk_model *model, kk_simulator *s);
 /// constrain.c: lists the constraints of the step.
 void kki_constrain(const kk_model *model, kk_simulator *s);
 /// One more: a row on a degree of freedom.

@@ -183,6 +183,9 @@ static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
 /// What must not happen: constraints of what touches, sorted into islands, and their impulses.
 static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double *t, kk_error *error) {
     kk_status status = kki_detect(m, s, state, error);
+    if (status == KK_OK) {
+        kki_find_standing(m, s);
+    }
     *t = book(s, KK_STAGE_DETECT, *t);
     if (status == KK_OK) {
         kki_constrain(m, s);
