@@ -111,15 +111,18 @@ static void fill_point(const kk_model *m, const kk_simulator *s, const kki_conta
 
 /// What is left to close of the points of a manifold, from number `from` to `end` − 1. Within the dead band nothing is. Where one side of a
 /// face has landed and the other has not, all of its points count from the nearest: a band for each alone would ask the four
-/// corners of a rigid face for speeds that no motion has.
-void kki_measure_openings(kk_simulator *s, int from, int end) {
+/// corners of a rigid face for speeds that no motion has. What bore in the last step comes back to the band, and not through it: let go as a whole it would
+/// fall for a step, and land with a knock.
+void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
     double least = __builtin_inf(), most = -__builtin_inf();
     for (int i = from; i < end; i++) {
         const double gap = kki_seen_gap(s, &s->contact[i]);
         least = gap < least ? gap : least;
         most = gap > most ? gap : most;
     }
-    const double closed = least > DEAD_BAND ? 0 : least < -DEAD_BAND ? -DEAD_BAND : least;
+    const double beyond = bore ? DEAD_BAND : 0, closed = least > DEAD_BAND    ? beyond
+                                                         : least < -DEAD_BAND ? -DEAD_BAND
+                                                                              : least;
     const double edge = 0.8 * DEAD_BAND, base = least < edge ? least : edge;
     const double share = most > edge ? CLOSING * (most - edge) / (DEAD_BAND - edge) : 0;
     // a face that hovers as a whole comes down evenly; by the square of its height alone it would take seconds
@@ -161,7 +164,7 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
     for (int i = 0; i < f->count; i++) {
         fill_point(m, s, &like, &f->point[i], on_b, is_moving, &s->contact[from + i]);
     }
-    kki_measure_openings(s, from, from + f->count);
+    kki_measure_openings(s, from, from + f->count, 0);
 }
 
 // ---- what the state remembers

@@ -370,8 +370,8 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
 static inline double kki_seen_gap(const kk_simulator *s, const kki_contact *k) {
     return k->gap - 0.25 * s->h * k->swing;
 }
-/// What is left to close of the points of a manifold, from number `from` to `end` − 1.
-void kki_measure_openings(kk_simulator *s, int from, int end);
+/// What is left to close of the points of a manifold, from number `from` to `end` − 1. @param bore  whether it did in the last step
+void kki_measure_openings(kk_simulator *s, int from, int end, int bore);
 /// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
 void kki_find_standing(const kk_model *model, kk_simulator *s);
 /// constrain.c: lists the constraints of the step.

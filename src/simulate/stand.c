@@ -1,4 +1,4 @@
-/// Links that stand: feet about which legs turn, and whatever else of a robot bears on the world.
+/// Links that stand: feet about which legs turn, and whatever else of a robot bears on the world or on another link.
 ///
 /// A leg that turns about its foot lifts it, or presses it down, in every drift to the middle of the step, by h²/8 κ with the velocity h/2 κ, κ = J̇v of its points. That
 /// is no motion of the foot, and the second half of the step takes it back where it is let: u_end = −h/2 κ (reflect.c). So what stood is seen without it, its gaps
@@ -26,8 +26,7 @@ static int same_face(const kki_contact *a, const kki_contact *b) {
 /// Not where chains are closed: their loops have reflections of their own, and with both a ring on the floor rocks for ever.
 static int may_stand(const kk_model *m, const kki_contact *k) {
     const kki_contact_law *law = &m->law[k->law];
-    const int side = k->node[0] == 0;
-    return m->nloop == 0 && k->node[!side] == 0 && !kki_is_lone(m, k->node[side]) && law->restitution == 0 &&
+    return m->nloop == 0 && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]) && law->restitution == 0 &&
            !(law->stiffness < __builtin_inf());
 }
 
@@ -49,8 +48,11 @@ static int find_centre(const kk_model *m, const kk_simulator *s, int from, int e
     return sum > 0;
 }
 
-/// The spin's rate is the skew part of the matrix that accelerations of points go by.
+/// The spin's rate is the skew part of the matrix that accelerations of points go by. The world does not turn.
 static turning turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 centre) {
+    if (node == 0) {
+        return (turning){centre, {0, 0, 0}, {0, 0, 0}};
+    }
     const kki_bias *b = kki_bias_of(s->data, node);
     const kk_mat3 A = kki_mat3(b->spin);
     const kk_vec3 arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
@@ -79,13 +81,12 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
     for (int i = from; i < end; i++) {
         kki_contact *k = &s->contact[i];
         const kk_vec3 u = kk_vec3_add(t->velocity, kk_vec3_cross(t->spin, kk_vec3_sub(k->point, t->centre)));
-        const double sign = k->node[0] == 0 ? 1 : -1;
-        k->swing = sign * kk_vec3_dot(u, k->normal);
+        k->swing = kk_vec3_dot(u, k->normal);
         fastest = ABS(k->swing) > fastest ? ABS(k->swing) : fastest;
-        k->velocity = kk_vec3_make(k->swing, holds ? sign * kk_vec3_dot(u, k->tangent[0]) : 0,
-                                   holds ? sign * kk_vec3_dot(u, k->tangent[1]) : 0);
+        k->velocity = kk_vec3_make(k->swing, holds ? kk_vec3_dot(u, k->tangent[0]) : 0,
+                                   holds ? kk_vec3_dot(u, k->tangent[1]) : 0);
         if (i + 1 == end || !same_face(k, k + 1)) {
-            kki_measure_openings(s, first, i + 1);
+            kki_measure_openings(s, first, i + 1, 1);
             first = i + 1;
         }
     }
@@ -104,7 +105,8 @@ void kki_find_standing(const kk_model *m, kk_simulator *s) {
         for (end = from + 1; end < s->ncontact && kki_same_nodes(k, &s->contact[end]); end++) {
         }
         if (may_stand(m, k) && find_centre(m, s, from, end, &centre, &holds)) {
-            const turning t = turning_of(m, s, k->node[k->node[0] == 0], centre);
+            const turning a = turning_of(m, s, k->node[0], centre), b = turning_of(m, s, k->node[1], centre);
+            const turning t = {centre, kk_vec3_sub(b.velocity, a.velocity), kk_vec3_sub(b.spin, a.spin)};
             see_turning(s, from, end, &t, holds);
         }
     }
