@@ -143,7 +143,7 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     kki_solver_options o = kki_solver_options_default();
     const double fastest = kki_largest(I->nrow, s->g + I->first_row);
     o.tolerance = s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
-    o.moves = I->speed > KKI_MOVES;
+    o.moves = I->speed > KKI_MOVES && kki_has_robot(I);
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
     if (s->options.max_newton > 0) { // of all that an island asks for in a step
