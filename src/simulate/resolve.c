@@ -139,11 +139,15 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
     note(m, s, I, proof, stats);
 }
 
+/// Of a robot that moves, the share of the tolerance at which iterating stops: more digits would serve nothing.
+static const double DIGITS_OF_MOVING = 1e-2;
+
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
     const double fastest = kki_largest(I->nrow, s->g + I->first_row);
     o.tolerance = s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
     o.moves = I->speed > KKI_MOVES && kki_has_robot(I);
+    o.floor = o.moves ? DIGITS_OF_MOVING * s->options.tolerance : o.floor; // it will not creep
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
     if (s->options.max_newton > 0) { // of all that an island asks for in a step
