@@ -489,6 +489,9 @@ def check_run(bench):
                 scene["colliding_shapes"] == 4 and scene["timestep"] == 0.002, str(scene)[:300])
     bench.expect("for people", ["info", "scene.xml"], OK, out=["4 shapes (4 collide), 2 actuators", "keyframes           raised"])
     bench.expect("a summary", ["run", "scene.xml", "-t", "0.1"], OK, out=["real time", "residual", "contacts", "energy"])
+    bench.expect("a tolerance that shows", ["run", "scene.xml", "-t", "0.01", "--tolerance", "0.1"], OK, err=["creep"])
+    if os.cpu_count() < 64:
+        bench.expect("more workers than processors", ["run", "scene.xml", "-t", "0.01", "--workers", "64"], OK, err=["processors"])
     bench.expect("every tenth step", ["run", "scene.xml", "-t", "0.1", "-l", "few.csv", "--every", "10"], OK)
     bench.check("are 5 rows", len((bench.folder / "few.csv").read_text().splitlines()) == 6)
     held = bench.document("from a keyframe", ["run", "scene.xml", "-t", "0.002", "--keyframe", "raised", "-l", "key.csv"])

@@ -6,6 +6,7 @@
 #include "load.h"
 #include "motion.h"
 #include "pool.h"
+#include "render/parallel.h"
 #include "shared_options.h"
 #include "tape.h"
 
@@ -203,6 +204,22 @@ static double widest_loop(const job *j) {
         widest = gap > widest ? gap : widest;
     }
     return widest;
+}
+
+/// A residual above this, m/s, is one that can be seen.
+static const double COARSE = 1e-4;
+
+/// What is allowed, but hardly what was meant.
+static void remark(const job *j) {
+    const int processors = parallel_processors();
+    if (j->o->tolerance > COARSE) {
+        cli_note(j->c, "--tolerance %g lets what rests creep, sink and lean by up to %g m/s; %g does not show",
+                 j->o->tolerance, j->o->tolerance, 0.01 * COARSE);
+    }
+    if (j->o->workers > processors) {
+        cli_note(j->c, "--workers %lld on %d processors: they wait for each other, and %d are faster",
+                 (long long)j->o->workers, processors, processors);
+    }
 }
 
 static int make_ready(job *j) {
@@ -418,6 +435,7 @@ static int run(cli *c, const void *options) {
         return code;
     }
     code = check_time(&j);
+    remark(&j);
     code = code ? code : make_ready(&j);
     code = code ? code : step_on(&j, count_steps(&j));
     code = close_files(&j, code);

@@ -23,12 +23,16 @@ static void *take(void *user) {
     return NULL;
 }
 
+int parallel_processors(void) {
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (int)count;
+}
+
 void parallel_for(int count, parallel_work *work, void *context) {
     queue q = {.count = count, .work = work, .context = context};
     pthread_t thread[MOST_THREADS];
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int wanted = processors > MOST_THREADS ? MOST_THREADS : (int)processors, started = 0;
-    wanted = wanted > count ? count : wanted;
+    const int processors = parallel_processors(), wanted = processors > count ? count : processors;
+    int started = 0;
     // one that cannot be started leaves its share to the others
     for (int i = 1; i < wanted; i++) {
         started += pthread_create(&thread[started], NULL, take, &q) == 0;
