@@ -4,10 +4,17 @@
 /// that are near nothing are not even placed. A pair that was found apart is not looked at again before both have moved as
 /// far as that: their ways are summed up from pose to pose, so this too is a proof.
 #include "collision/distance.h"
+#include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
 /// Taken off distances that are kept, m: far more than rounding.
 static const double SLACK = 1e-7;
+/// Of its reach that a pair which turned out to be apart is measured to.
+static const double ENOUGH = 16;
+
+static double lesser(double a, double b) {
+    return a < b ? a : b;
+}
 
 // ---- how far apart
 
@@ -77,75 +84,14 @@ static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
 
 // ---- where groups are, and what is between them
 
-/// Not less than the length, without its root.
-static double at_most(kk_vec3 v) {
-    return __builtin_fabs(v.x) + __builtin_fabs(v.y) + __builtin_fabs(v.z);
-}
-
-/// Adds how far points of the group may have got since it was last looked at: its ball's centre by Δc, and those round it by |ΔR| r, where of two rotations
-/// |ΔR| = 2 sin(θ/2) is the root of half the sum of squares.
-static void track_group(kki_track *t, const kk_mat3 *R, kk_vec3 c, double radius) {
-    double turned = 0;
-    for (int k = 0; k < 9; k++) {
-        const double d = R->m[k] - t->R.m[k];
-        turned += d * d;
-    }
-    const kk_vec3 way = kk_vec3_sub(c, t->c);
-    t->moved += (__builtin_sqrt(kk_vec3_dot(way, way)) + __builtin_sqrt(0.5 * turned) * radius) * (1 + 1e-12);
-    t->R = *R;
-    t->c = c;
-}
-
-/// The same as seen from the root of its tree, which itself does not move then.
-static void track_inside(const kk_simulator *s, const kki_group *g, const kk_transform *X, kk_vec3 c, kki_track *t) {
-    if (g->root != 0 && g->node != g->root) {
-        const kk_transform root = kki_node_transform(s->data, g->root);
-        const kk_mat3 R = kk_mat3_mul(kk_mat3_transpose(root.R), X->R);
-        track_group(t, &R, kk_mat3_tmul_vec(root.R, kk_vec3_sub(c, root.p)), g->radius);
-    }
-}
-
-static void place_group(kk_simulator *s, int i) {
-    kki_near *n = &s->near;
-    const kki_group *g = &n->group[i];
-    double *ball = n->ball + 4 * (size_t)i;
-    const kk_transform X = kki_node_transform(s->data, g->node);
-    const kk_vec3 c = kk_transform_point(X, g->centre);
-    kki_track *seen = n->track[i].seen;
-    ball[0] = c.x;
-    ball[1] = c.y;
-    ball[2] = c.z;
-    ball[3] = g->radius;
-    n->reach[i] = 0;
-    if (g->node == 0) {
-        return;
-    }
-    if (!kki_is_overlapping_only(s)) {
-        const kki_rates *V = kki_rates_of(s->data, g->node);
-        const kk_vec3 w = kki_vec3(V->w), u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, kk_vec3_sub(c, X.p)));
-        n->reach[i] = 0.5 * s->h * (at_most(u) + at_most(w) * g->radius);
-    }
-    track_group(&seen[0], &X.R, c, g->radius);
-    track_inside(s, g, &X, c, &seen[1]);
-    n->used[2 * i] = seen[0].moved + n->reach[i];
-    n->used[2 * i + 1] = seen[1].moved + n->reach[i];
-}
-
 static void place_groups(kk_simulator *s) {
     kki_near *n = &s->near;
-    double all = 0;
-    for (int i = 0; i < n->ngroup; i++) {
-        place_group(s, i);
-        all += n->used[2 * i] + n->used[2 * i + 1];
-        if (n->group[i].node == 0) {
-            kki_near_want(s, n->group[i].shape);
-        }
+    n->kernels->track(n, s->data, kki_near_half(s));
+    for (int i = 0; i < n->nfixed; i++) {
+        kki_near_want(s, n->group[i].shape);
     }
-    if (!(all < 1e6)) { // sums are to stay small against a double's digits, and numbers
+    if (!(n->sum < 1e6)) { // sums are to stay small against a double's digits, and numbers
         kki_near_forget(n);
-        for (int i = 0; i < n->ngroup; i++) {
-            n->used[2 * i] = n->used[2 * i + 1] = n->reach[i];
-        }
     }
 }
 
@@ -154,30 +100,86 @@ typedef struct between {
     const kki_group_pair *p;
     double least; // gap that always counts
     double moved; // of both groups
-    double used;
     double reach;
     double limit; // the least of the keys that were believed
 } between;
 
+/// Whether a pair of shapes need not be measured again.
+static int is_far(const kki_near *n, const between *x, int place) {
+    return (n->key[place] > x->moved + (x->reach + x->least)) & (x->reach <= n->limit[place]);
+}
+
+/// Whether a distance is found at once.
+static int is_convex(const kk_model *m, int shape) {
+    return m->shape[shape].shape.type < KK_SHAPE_MESH;
+}
+
+/// Whether a distance that was good for slow ones alone still tells that a pair need not be looked at. It counts how fast the two shapes are, where their
+/// groups may be faster.
+static int is_parted(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
+    const kki_near *n = &s->near;
+    const double apart = n->key[place] - moved;
+    return n->limit[place] < __builtin_inf() && apart > reach &&
+           kki_passes_by(m, s, m->pair[place].first, m->pair[place].second, apart);
+}
+
+/// Measures two shapes themselves. What both can move in a few steps is far enough. What is fast is followed along its path (fast.c), whatever the distance: the
+/// key is good for slow ones only, so that this does not depend on what was measured before; or for those that are followed in vain.
+static void measure_shapes(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
+    const kki_near *n = &s->near;
+    const int a = m->pair[place].first, b = m->pair[place].second;
+    const double apart = kki_distance_at_least(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b],
+                                               ENOUGH * reach);
+    n->key[place] = apart - SLACK + moved;
+    n->limit[place] = n->calm[place];
+}
+
+/// Whether that is worth while before it is known that they do not touch: where they have just come near, and where they are fast.
+static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int place) {
+    const int a = m->pair[place].first, b = m->pair[place].second;
+    const kki_outline *o = s->near.outline;
+    return is_convex(m, a) && is_convex(m, b) && !o[a].is_plane && !o[b].is_plane &&
+           (s->near.key[place] > -__builtin_inf() || s->reach[a] + s->reach[b] > s->near.calm[place]);
+}
+
+/// Measures a pair of shapes that are placed; gives the new key.
+static double measure(const kk_model *m, kk_simulator *s, double moved, double least, int place, int *count) {
+    kki_near *n = &s->near;
+    const int a = m->pair[place].first, b = m->pair[place].second;
+    const double reach = least + s->reach[a] + s->reach[b];
+    if (is_parted(m, s, moved, reach, place)) {
+        return n->key[place];
+    }
+    const double apart = shapes_apart(s, a, b, reach, &n->axis[place]);
+    if (apart > reach) {
+        n->limit[place] = __builtin_inf();
+        return n->key[place] = apart - SLACK + moved;
+    }
+    if (is_worth_measuring(m, s, place)) {
+        measure_shapes(m, s, moved, reach, place);
+        if (is_parted(m, s, moved, reach, place)) {
+            return n->key[place];
+        }
+    }
+    n->found[(*count)++] = place;
+    n->limit[place] = __builtin_inf();
+    return n->key[place] = -__builtin_inf();
+}
+
+static void want_both(const kk_model *m, kk_simulator *s, int place) {
+    kki_near_want(s, m->pair[place].first);
+    kki_near_want(s, m->pair[place].second);
+}
+
 /// A pair of shapes: how far they are apart at least.
 static double look_at(const kk_model *m, kk_simulator *s, between *x, int place, int *count) {
-    kki_near *n = &s->near;
-    if (n->key[place] > x->used + x->least && x->reach <= n->limit[place]) {
-        x->limit = n->limit[place] < x->limit ? n->limit[place] : x->limit;
-        return n->key[place] - x->moved;
+    const kki_near *n = &s->near;
+    if (!is_far(n, x, place)) {
+        want_both(m, s, place);
+        (void)measure(m, s, x->moved, x->least, place, count);
     }
-    const int a = m->pair[place].first, b = m->pair[place].second;
-    kki_near_want(s, a);
-    kki_near_want(s, b);
-    const double reach = x->least + s->reach[a] + s->reach[b], apart = shapes_apart(s, a, b, reach, &n->axis[place]);
-    if (!(apart > reach)) {
-        n->found[(*count)++] = place;
-        n->key[place] = -__builtin_inf();
-        return -__builtin_inf();
-    }
-    n->key[place] = apart - SLACK + x->moved;
-    n->limit[place] = __builtin_inf();
-    return apart - SLACK;
+    x->limit = lesser(n->limit[place], x->limit);
+    return n->key[place] - x->moved;
 }
 
 /// Puts a pair among the nearest few, the nearest first; what it pushes out counts with the others.
@@ -225,49 +227,59 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
     return least;
 }
 
-/// The few pairs that were nearest when all were last looked at. Returns how far the groups' shapes are apart at least.
-static double look_again(const kk_model *m, kk_simulator *s, between *x, const kki_close *c, int *count) {
-    double least = c->key - x->moved;
-    x->limit = c->limit;
+/// Of the few pairs that were nearest when all were last looked at, lists those that are to be measured; what the others and all the rest are apart stands
+/// as the groups' key until then.
+static int list_close(kki_near *n, const between *x, int i, const kki_close *c, int listed) {
+    double key = c->key, limit = c->limit;
     for (int k = 0; k < c->count; k++) {
-        const double apart = look_at(m, s, x, c->place[k], count);
-        least = apart < least ? apart : least;
+        const int place = c->place[k], far = is_far(n, x, place);
+        const double own = far ? n->key[place] : __builtin_inf(), bound = far ? n->limit[place] : __builtin_inf();
+        key = lesser(own, key);
+        limit = lesser(bound, limit);
+        n->measured[listed] = place;
+        listed += !far;
     }
-    return least;
+    n->group_key[i] = key;
+    n->group_limit[i] = limit;
+    return listed;
 }
 
-/// All pairs between two groups, or the few that may be near.
-static double look_inside(const kk_model *m, kk_simulator *s, between *x, kki_close *c, int *count) {
-    const int is_known = c->count > 0 && c->key > x->used + x->least && x->reach <= c->limit;
-    return is_known ? look_again(m, s, x, c, count) : look_into(m, s, x, c, count);
+static between between_of(const kki_near *n, int i, double least) {
+    const kki_group_pair *p = &n->pair[i];
+    return (between){.p = p,
+                     .least = least,
+                     .moved = n->moved[p->way[0]] + n->moved[p->way[1]],
+                     .reach = n->reach[p->a] + n->reach[p->b],
+                     .limit = __builtin_inf()};
 }
 
-/// Two groups that have come near since they were last looked at.
-static void look_between(const kk_model *m, kk_simulator *s, int i, double least, int *count) {
+/// Two groups that have come near since they were last looked at: all their pairs, or a list of the few that may be near.
+static int look_between(const kk_model *m, kk_simulator *s, int i, double least, int listed, int *count) {
     kki_near *n = &s->near;
-    const kki_group_pair *p = &n->pair[i];
-    const kki_track *a = &n->track[p->a].seen[p->is_inner], *b = &n->track[p->b].seen[p->is_inner];
-    const double apart = groups_apart(s, p);
-    between x = {.p = p,
-                 .least = least,
-                 .moved = a->moved + b->moved,
-                 .used = n->used[2 * p->a + p->is_inner] + n->used[2 * p->b + p->is_inner],
-                 .reach = n->reach[p->a] + n->reach[p->b],
-                 .limit = __builtin_inf()};
-    n->group_key[i] = x.moved + (apart > least + x.reach ? apart - SLACK : look_inside(m, s, &x, &n->close[i], count));
+    kki_close *c = &n->close[i];
+    between x = between_of(n, i, least);
+    if (c->count > 0 && c->key > x.moved + (x.reach + least) && x.reach <= c->limit) {
+        return list_close(n, &x, i, c, listed);
+    }
+    const double apart = groups_apart(s, x.p);
+    n->group_key[i] = x.moved + (apart > least + x.reach ? apart - SLACK : look_into(m, s, &x, c, count));
     n->group_limit[i] = x.limit;
+    return listed;
 }
 
-/// Whether two groups cannot have come near since they were last looked at.
-static int is_known_apart(const kki_near *n, int i, double least) {
-    const kki_group_pair *p = &n->pair[i];
-    return n->group_key[i] > n->used[2 * p->a + p->is_inner] + n->used[2 * p->b + p->is_inner] + least &&
-           n->reach[p->a] + n->reach[p->b] <= n->group_limit[i];
-}
-
-/// Whether a distance is found at once.
-static int is_convex(const kk_model *m, int shape) {
-    return m->shape[shape].shape.type < KK_SHAPE_MESH;
+/// First all places, then all distances: nothing has to wait for one of them before it goes on.
+static void measure_listed(const kk_model *m, kk_simulator *s, double least, int listed, int *count) {
+    kki_near *n = &s->near;
+    for (int i = 0; i < listed; i++) {
+        want_both(m, s, n->measured[i]);
+    }
+    for (int i = 0; i < listed; i++) {
+        const int place = n->measured[i], own = n->between[place];
+        const kki_group_pair *p = &n->pair[own];
+        const double key = measure(m, s, n->moved[p->way[0]] + n->moved[p->way[1]], least, place, count);
+        n->group_key[own] = lesser(key, n->group_key[own]);
+        n->group_limit[own] = lesser(n->limit[place], n->group_limit[own]);
+    }
 }
 
 /// Insertion sort: the list is nearly sorted already, and short.
@@ -282,15 +294,51 @@ static void sort_found(int32_t *found, int count) {
     }
 }
 
+/// Lists pairs of groups that are due. Each is written in any case, so that nobody has to guess which are.
+static int list_due(kki_near *n, int first, int end, double now, int count) {
+    for (int i = first; i < end; i++) {
+        n->asked[count] = i;
+        count += !(n->due[i] > now);
+    }
+    return count;
+}
+
+/// Sets when two groups are to be asked for again: as soon as any two that are as far apart could be near. Where a distance counts for slow ones alone, in
+/// the next step. Tells whether they may be near now.
+static int ask_again(kki_near *n, int i, double least) {
+    const kki_group_pair *p = &n->pair[i];
+    const double apart = n->group_key[i] - (n->moved[p->way[0]] + n->moved[p->way[1]]), limit = n->group_limit[i];
+    const double reach = n->reach[p->a] + n->reach[p->b], due = n->passed[p->is_inner] + apart;
+    n->due[i] = limit < __builtin_inf() ? -__builtin_inf() : due;
+    return !((apart > reach + least) & (reach <= limit));
+}
+
+/// Of those that are due the ones that may be near.
+static int list_near(kki_near *n, double least, int asked) {
+    int count = 0;
+    for (int k = 0; k < asked; k++) {
+        const int i = n->asked[k];
+        n->asked[count] = i;
+        count += ask_again(n, i, least);
+    }
+    return count;
+}
+
 int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = kki_near_always(m, s);
     int count = 0;
     place_groups(s);
-    for (int i = 0; i < n->npair; i++) {
-        if (!is_known_apart(n, i, least)) {
-            look_between(m, s, i, least, &count);
-        }
+    const double gap = 2 * n->farthest + least;
+    const int outer = list_due(n, 0, n->nouter, n->passed[0] + gap, 0);
+    const int near = list_near(n, least, list_due(n, n->nouter, n->npair, n->passed[1] + gap, outer));
+    int listed = 0;
+    for (int i = 0; i < near; i++) {
+        listed = look_between(m, s, n->asked[i], least, listed, &count);
+    }
+    measure_listed(m, s, least, listed, &count);
+    for (int i = 0; i < near; i++) {
+        (void)ask_again(n, n->asked[i], least);
     }
     sort_found(n->found, count);
     for (int i = 0; i < count; i++) {
@@ -300,18 +348,13 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     return count;
 }
 
-/// What is fast is followed along its path (fast.c), whatever the distance: the key is good for slow ones only, so that this does not depend on what
-/// was measured before.
+/// What is fast has been measured before.
 void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
-    kki_near *n = &s->near;
-    const int a = n->list[i].first, b = n->list[i].second;
-    kki_separation apart;
-    if (n->broad || !is_convex(model, a) || !is_convex(model, b) ||
-        !kki_distance(&model->shape[a].shape, &s->X_WS[a], &model->shape[b].shape, &s->X_WS[b], NULL, &apart)) {
-        return;
+    const kki_near *n = &s->near;
+    const kki_near_pair *near = &n->list[i];
+    if (!n->broad && is_convex(model, near->first) && is_convex(model, near->second) &&
+        !(s->reach[near->first] + s->reach[near->second] > n->calm[n->found[i]])) {
+        const kki_group_pair *p = &n->pair[n->between[n->found[i]]];
+        measure_shapes(model, s, n->moved[p->way[0]] + n->moved[p->way[1]], near->reach, n->found[i]);
     }
-    const kki_group_pair *p = &n->pair[n->between[n->found[i]]];
-    n->key[n->found[i]] =
-        apart.distance - SLACK + (n->track[p->a].seen[p->is_inner].moved + n->track[p->b].seen[p->is_inner].moved);
-    n->limit[n->found[i]] = 0.25 * kki_thickness(model, a, b);
 }
