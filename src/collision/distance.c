@@ -154,7 +154,7 @@ int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *
 }
 
 double kki_distance_at_least(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
-                             double enough) {
+                             double enough, kki_pair_memory *memory) {
     if (a->type == KK_SHAPE_PLANE || b->type == KK_SHAPE_PLANE) {
         kki_separation r;
         (void)kki_distance(a, X_WA, b, X_WB, NULL, &r);
@@ -167,7 +167,7 @@ double kki_distance_at_least(const kki_shape *a, const kk_transform *X_WA, const
     kki_core_pair_turn_corners(&pair, &small);
     const double radii = pair.a.radius + pair.b.radius;
     if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
-        (void)kki_core_distance_find(&pair, enough + radii, NULL, &d);
+        (void)kki_core_distance_find(&pair, enough + radii, memory, &d);
     }
     return d.distance - radii;
 }

@@ -3,6 +3,7 @@
 #define KKI_SIMULATE_NEAR_H
 
 #include "collision/broad_phase.h"
+#include "collision/manifold.h"
 #include "model/model.h"
 
 /// Shapes that move as one: all of a node's, or one of the world's.
@@ -79,6 +80,7 @@ typedef struct kki_near {
     kk_transform *X_NS;     ///< [nshape] in their nodes, side by side
     int32_t *measured;      ///< [model's npair + 1] places of pairs that are to be measured
     int32_t *found;         ///< [model's npair] places of near pairs
+    kki_pair_memory *parted; ///< [pairs of the model] what parted shapes when last measured themselves: no result depends on it
     int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
     kki_group_track *track; ///< [ngroup]

@@ -135,6 +135,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->measured, pairs + 1);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
     KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);

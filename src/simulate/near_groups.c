@@ -10,7 +10,7 @@
 /// Taken off distances that are kept, m: far more than rounding.
 static const double SLACK = 1e-7;
 /// Of its reach that a pair which turned out to be apart is measured to.
-static const double ENOUGH = 16;
+static const double ENOUGH = 4;
 
 static double lesser(double a, double b) {
     return a < b ? a : b;
@@ -129,7 +129,7 @@ static void measure_shapes(const kk_model *m, const kk_simulator *s, double move
     const kki_near *n = &s->near;
     const int a = m->pair[place].first, b = m->pair[place].second;
     const double apart = kki_distance_at_least(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b],
-                                               ENOUGH * reach);
+                                               ENOUGH * reach, &n->parted[place]);
     n->key[place] = apart - SLACK + moved;
     n->limit[place] = n->calm[place];
 }
