@@ -21,7 +21,19 @@ typedef struct kki_group_pair {
     int32_t has_plane; ///< one of the groups is a plane of the world
     int32_t is_inner; ///< both belong to one tree that floats: what moves it as a whole parts nothing and joins nothing
     int32_t way[2];   ///< of both groups: places in `moved`
+    double key;       ///< all pairs between them are apart by this less what both groups have moved
+    double limit;     ///< reach of both up to which the key counts, m
 } kki_group_pair;
+
+/// A pair of shapes of the model, and how far they were apart when last measured: in one place, because few are asked for and they are far from each other.
+typedef struct kki_known {
+    _Alignas(64) double key; ///< apart by this less what both groups have moved
+    double limit;            ///< reach of both up to which the key counts, m
+    double calm;             ///< reach of both up to which nobody follows them along their paths, m
+    int32_t first, second;
+    int32_t between; ///< which pair of groups they belong to
+    int8_t axis;     ///< of their boxes that parted them when last asked: 1 … 6; 0: none
+} kki_known;
 
 /// Of two groups that are near each other: the few pairs of shapes that are nearest, and how far all others are apart, as `key`. Most steps look at the
 /// few alone.
@@ -80,16 +92,11 @@ typedef struct kki_near {
     kk_transform *X_NS;     ///< [nshape] in their nodes, side by side
     int32_t *measured;      ///< [model's npair + 1] places of pairs that are to be measured
     int32_t *found;         ///< [model's npair] places of near pairs
+    kki_known *known;       ///< [pairs of the model]
     kki_pair_memory *parted; ///< [pairs of the model] what parted shapes when last measured themselves: no result depends on it
-    int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
     double *ball;           ///< [4 ngroup] centre and radius in the world
     kki_group_track *track; ///< [ngroup]
-    double *group_key;      ///< [npair] as `key`, of all pairs between two groups
-    double *key;            ///< [pairs of the model] apart by this less what both groups have moved, when last measured
-    double *calm;           ///< [pairs of the model] reach of both up to which nobody follows them along their paths, m
-    double *limit;          ///< [pairs of the model] reach of both up to which the key counts, m
     kki_close *close;       ///< [npair]
-    double *group_limit;    ///< [npair] the same of `group_key`
     double *radius;         ///< [stride] of groups
     double *moved;          ///< [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
     double *due; ///< [npair] what `passed` must come to, reaches and the gap that always counts added, before two groups are asked whether they may be near
@@ -97,7 +104,6 @@ typedef struct kki_near {
     double passed[2]; ///< sums over all steps of twice the longest way of any group in it, m: seen from the world, from roots
     double farthest;  ///< of all reaches
     double sum;       ///< of all ways
-    int32_t *between;       ///< [pairs of the model] which of `pair` they belong to
     double *reach;          ///< [stride] how far a group gets in the half step, m
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups

@@ -95,7 +95,7 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
 static kki_group_pair pair_of(const kki_near *n, int a, int b, int first) {
     const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root, from = is_inner * n->stride;
     const int has_plane = kki_near_is_plane(n, a) || kki_near_is_plane(n, b);
-    return (kki_group_pair){a, b, first, 0, has_plane, is_inner, {from + a, from + b}};
+    return (kki_group_pair){a, b, first, 0, has_plane, is_inner, {from + a, from + b}, 0, 0};
 }
 
 /// Sorts the model's pairs by groups, inner ones last, and lists the pairs of groups.
@@ -114,7 +114,7 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
             n->pair[n->npair] = pair_of(n, a, b, i);
             n->nouter += !n->pair[n->npair++].is_inner;
         }
-        n->between[n->order[i]] = n->npair - 1;
+        n->known[n->order[i]].between = n->npair - 1;
         n->pair[n->npair - 1].count++;
     }
     for (int i = m->npair - 1; i >= 0; i--) {
@@ -135,8 +135,8 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->measured, pairs + 1);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->known, pairs);
     KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->reach, (size_t)n->stride);
@@ -144,13 +144,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->due, pairs);
     KKI_LAYOUT_ARRAY(layout, n->asked, pairs + 1);
     KKI_LAYOUT_ARRAY(layout, n->track, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->group_key, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->key, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->calm, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->limit, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->group_limit, pairs);
     KKI_LAYOUT_ARRAY(layout, n->close, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->between, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
@@ -164,11 +158,11 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
 
 void kki_near_forget(kki_near *n) {
     for (int i = 0; i < n->npair; i++) {
-        n->group_key[i] = n->due[i] = -__builtin_inf();
+        n->pair[i].key = n->due[i] = -__builtin_inf();
         n->close[i].count = 0;
     }
     for (int i = 0; i < n->model->npair; i++) {
-        n->key[i] = -__builtin_inf();
+        n->known[i].key = -__builtin_inf();
     }
     for (int i = 0; i < 2 * n->stride; i++) {
         n->moved[i] = 0;
@@ -186,7 +180,10 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
         enclose_shapes(m, group_of, n);
         pair_groups(m, group_of, n, item);
         for (int i = 0; i < m->npair; i++) {
-            n->calm[i] = 0.25 * kki_thickness(m, m->pair[i].first, m->pair[i].second);
+            kki_known *k = &n->known[i];
+            k->first = m->pair[i].first;
+            k->second = m->pair[i].second;
+            k->calm = 0.25 * kki_thickness(m, k->first, k->second);
         }
         kki_near_forget(n);
     }

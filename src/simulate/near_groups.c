@@ -106,7 +106,7 @@ typedef struct between {
 
 /// Whether a pair of shapes need not be measured again.
 static int is_far(const kki_near *n, const between *x, int place) {
-    return (n->key[place] > x->moved + (x->reach + x->least)) & (x->reach <= n->limit[place]);
+    return (n->known[place].key > x->moved + (x->reach + x->least)) & (x->reach <= n->known[place].limit);
 }
 
 /// Whether a distance is found at once.
@@ -118,68 +118,68 @@ static int is_convex(const kk_model *m, int shape) {
 /// groups may be faster.
 static int is_parted(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
     const kki_near *n = &s->near;
-    const double apart = n->key[place] - moved;
-    return n->limit[place] < __builtin_inf() && apart > reach &&
-           kki_passes_by(m, s, m->pair[place].first, m->pair[place].second, apart);
+    const double apart = n->known[place].key - moved;
+    return n->known[place].limit < __builtin_inf() && apart > reach &&
+           kki_passes_by(m, s, s->near.known[place].first, s->near.known[place].second, apart);
 }
 
 /// Measures two shapes themselves. What both can move in a few steps is far enough. What is fast is followed along its path (fast.c), whatever the distance: the
 /// key is good for slow ones only, so that this does not depend on what was measured before; or for those that are followed in vain.
 static void measure_shapes(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
     const kki_near *n = &s->near;
-    const int a = m->pair[place].first, b = m->pair[place].second;
+    const int a = s->near.known[place].first, b = s->near.known[place].second;
     const double apart = kki_distance_at_least(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b],
                                                ENOUGH * reach, &n->parted[place]);
-    n->key[place] = apart - SLACK + moved;
-    n->limit[place] = n->calm[place];
+    n->known[place].key = apart - SLACK + moved;
+    n->known[place].limit = n->known[place].calm;
 }
 
 /// Whether that is worth while before it is known that they do not touch: where they have just come near, and where they are fast.
 static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int place) {
-    const int a = m->pair[place].first, b = m->pair[place].second;
+    const int a = s->near.known[place].first, b = s->near.known[place].second;
     const kki_outline *o = s->near.outline;
     return is_convex(m, a) && is_convex(m, b) && !o[a].is_plane && !o[b].is_plane &&
-           (s->near.key[place] > -__builtin_inf() || s->reach[a] + s->reach[b] > s->near.calm[place]);
+           (s->near.known[place].key > -__builtin_inf() || s->reach[a] + s->reach[b] > s->near.known[place].calm);
 }
 
 /// Measures a pair of shapes that are placed; gives the new key.
 static double measure(const kk_model *m, kk_simulator *s, double moved, double least, int place, int *count) {
     kki_near *n = &s->near;
-    const int a = m->pair[place].first, b = m->pair[place].second;
+    const int a = s->near.known[place].first, b = s->near.known[place].second;
     const double reach = least + s->reach[a] + s->reach[b];
     if (is_parted(m, s, moved, reach, place)) {
-        return n->key[place];
+        return n->known[place].key;
     }
-    const double apart = shapes_apart(s, a, b, reach, &n->axis[place]);
+    const double apart = shapes_apart(s, a, b, reach, &n->known[place].axis);
     if (apart > reach) {
-        n->limit[place] = __builtin_inf();
-        return n->key[place] = apart - SLACK + moved;
+        n->known[place].limit = __builtin_inf();
+        return n->known[place].key = apart - SLACK + moved;
     }
     if (is_worth_measuring(m, s, place)) {
         measure_shapes(m, s, moved, reach, place);
         if (is_parted(m, s, moved, reach, place)) {
-            return n->key[place];
+            return n->known[place].key;
         }
     }
     n->found[(*count)++] = place;
-    n->limit[place] = __builtin_inf();
-    return n->key[place] = -__builtin_inf();
+    n->known[place].limit = __builtin_inf();
+    return n->known[place].key = -__builtin_inf();
 }
 
-static void want_both(const kk_model *m, kk_simulator *s, int place) {
-    kki_near_want(s, m->pair[place].first);
-    kki_near_want(s, m->pair[place].second);
+static void want_both(kk_simulator *s, int place) {
+    kki_near_want(s, s->near.known[place].first);
+    kki_near_want(s, s->near.known[place].second);
 }
 
 /// A pair of shapes: how far they are apart at least.
 static double look_at(const kk_model *m, kk_simulator *s, between *x, int place, int *count) {
     const kki_near *n = &s->near;
     if (!is_far(n, x, place)) {
-        want_both(m, s, place);
+        want_both(s, place);
         (void)measure(m, s, x->moved, x->least, place, count);
     }
-    x->limit = lesser(n->limit[place], x->limit);
-    return n->key[place] - x->moved;
+    x->limit = lesser(n->known[place].limit, x->limit);
+    return n->known[place].key - x->moved;
 }
 
 /// Puts a pair among the nearest few, the nearest first; what it pushes out counts with the others.
@@ -233,14 +233,14 @@ static int list_close(kki_near *n, const between *x, int i, const kki_close *c, 
     double key = c->key, limit = c->limit;
     for (int k = 0; k < c->count; k++) {
         const int place = c->place[k], far = is_far(n, x, place);
-        const double own = far ? n->key[place] : __builtin_inf(), bound = far ? n->limit[place] : __builtin_inf();
+        const double own = far ? n->known[place].key : __builtin_inf(), bound = far ? n->known[place].limit : __builtin_inf();
         key = lesser(own, key);
         limit = lesser(bound, limit);
         n->measured[listed] = place;
         listed += !far;
     }
-    n->group_key[i] = key;
-    n->group_limit[i] = limit;
+    n->pair[i].key = key;
+    n->pair[i].limit = limit;
     return listed;
 }
 
@@ -262,8 +262,8 @@ static int look_between(const kk_model *m, kk_simulator *s, int i, double least,
         return list_close(n, &x, i, c, listed);
     }
     const double apart = groups_apart(s, x.p);
-    n->group_key[i] = x.moved + (apart > least + x.reach ? apart - SLACK : look_into(m, s, &x, c, count));
-    n->group_limit[i] = x.limit;
+    n->pair[i].key = x.moved + (apart > least + x.reach ? apart - SLACK : look_into(m, s, &x, c, count));
+    n->pair[i].limit = x.limit;
     return listed;
 }
 
@@ -271,14 +271,14 @@ static int look_between(const kk_model *m, kk_simulator *s, int i, double least,
 static void measure_listed(const kk_model *m, kk_simulator *s, double least, int listed, int *count) {
     kki_near *n = &s->near;
     for (int i = 0; i < listed; i++) {
-        want_both(m, s, n->measured[i]);
+        want_both(s, n->measured[i]);
     }
     for (int i = 0; i < listed; i++) {
-        const int place = n->measured[i], own = n->between[place];
+        const int place = n->measured[i], own = n->known[place].between;
         const kki_group_pair *p = &n->pair[own];
         const double key = measure(m, s, n->moved[p->way[0]] + n->moved[p->way[1]], least, place, count);
-        n->group_key[own] = lesser(key, n->group_key[own]);
-        n->group_limit[own] = lesser(n->limit[place], n->group_limit[own]);
+        n->pair[own].key = lesser(key, n->pair[own].key);
+        n->pair[own].limit = lesser(n->known[place].limit, n->pair[own].limit);
     }
 }
 
@@ -303,14 +303,15 @@ static int list_due(kki_near *n, int first, int end, double now, int count) {
     return count;
 }
 
-/// Sets when two groups are to be asked for again: as soon as any two that are as far apart could be near. Where a distance counts for slow ones alone, in
-/// the next step. Tells whether they may be near now.
-static int ask_again(kki_near *n, int i, double least) {
+/// Whether two groups may be near. Sets when they are to be asked for again: as soon as any two that are as far apart could be near; in the next step where
+/// they may be now, or where a distance counts for slow ones alone.
+static int may_be_near(kki_near *n, int i, double least) {
     const kki_group_pair *p = &n->pair[i];
-    const double apart = n->group_key[i] - (n->moved[p->way[0]] + n->moved[p->way[1]]), limit = n->group_limit[i];
+    const double apart = n->pair[i].key - (n->moved[p->way[0]] + n->moved[p->way[1]]), limit = n->pair[i].limit;
     const double reach = n->reach[p->a] + n->reach[p->b], due = n->passed[p->is_inner] + apart;
-    n->due[i] = limit < __builtin_inf() ? -__builtin_inf() : due;
-    return !((apart > reach + least) & (reach <= limit));
+    const int is_near = !((apart > reach + least) & (reach <= limit));
+    n->due[i] = (limit < __builtin_inf()) | is_near ? -__builtin_inf() : due;
+    return is_near;
 }
 
 /// Of those that are due the ones that may be near.
@@ -319,7 +320,7 @@ static int list_near(kki_near *n, double least, int asked) {
     for (int k = 0; k < asked; k++) {
         const int i = n->asked[k];
         n->asked[count] = i;
-        count += ask_again(n, i, least);
+        count += may_be_near(n, i, least);
     }
     return count;
 }
@@ -337,9 +338,6 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
         listed = look_between(m, s, n->asked[i], least, listed, &count);
     }
     measure_listed(m, s, least, listed, &count);
-    for (int i = 0; i < near; i++) {
-        (void)ask_again(n, n->asked[i], least);
-    }
     sort_found(n->found, count);
     for (int i = 0; i < count; i++) {
         const kki_shape_pair *p = &m->pair[n->found[i]];
@@ -353,8 +351,8 @@ void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
     const kki_near *n = &s->near;
     const kki_near_pair *near = &n->list[i];
     if (!n->broad && is_convex(model, near->first) && is_convex(model, near->second) &&
-        !(s->reach[near->first] + s->reach[near->second] > n->calm[n->found[i]])) {
-        const kki_group_pair *p = &n->pair[n->between[n->found[i]]];
+        !(s->reach[near->first] + s->reach[near->second] > n->known[n->found[i]].calm)) {
+        const kki_group_pair *p = &n->pair[n->known[n->found[i]].between];
         measure_shapes(model, s, n->moved[p->way[0]] + n->moved[p->way[1]], near->reach, n->found[i]);
     }
 }
