@@ -32,7 +32,6 @@ typedef struct kki_known {
     double calm;             ///< reach of both up to which nobody follows them along their paths, m
     int32_t first, second;
     int32_t between; ///< which pair of groups they belong to
-    int8_t axis;     ///< of their boxes that parted them when last asked: 1 … 6; 0: none
 } kki_known;
 
 /// Of two groups that are near each other: the few pairs of shapes that are nearest, and how far all others are apart, as `key`. Most steps look at the
@@ -99,8 +98,8 @@ typedef struct kki_near {
     kki_close *close;       ///< [npair]
     double *radius;         ///< [stride] of groups
     double *moved;          ///< [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
-    double *due; ///< [npair] what `passed` must come to, reaches and the gap that always counts added, before two groups are asked whether they may be near
-    int32_t *asked;   ///< [npair + 1] pairs of groups that are due
+    double *due; ///< [npair, and one that nobody asks for] what `passed` must come to, reaches and the gap that always counts added, before two groups are asked whether they may be near
+    int32_t *asked;   ///< [npair] pairs of groups that are due
     double passed[2]; ///< sums over all steps of twice the longest way of any group in it, m: seen from the world, from roots
     double farthest;  ///< of all reaches
     double sum;       ///< of all ways

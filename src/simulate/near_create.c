@@ -141,8 +141,8 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->reach, (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->moved, 2 * (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->due, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->asked, pairs + 1);
+    KKI_LAYOUT_ARRAY(layout, n->due, pairs + 1);
+    KKI_LAYOUT_ARRAY(layout, n->asked, pairs);
     KKI_LAYOUT_ARRAY(layout, n->track, colliders);
     KKI_LAYOUT_ARRAY(layout, n->close, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);

@@ -4,6 +4,7 @@
 /// that are near nothing are not even placed. A pair that was found apart is not looked at again before both have moved as
 /// far as that: their ways are summed up from pose to pose, so this too is a proof.
 #include "collision/distance.h"
+#include "geometry/lanes.h"
 #include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
@@ -16,6 +17,10 @@ static double lesser(double a, double b) {
     return a < b ? a : b;
 }
 
+static double greater(double a, double b) {
+    return a > b ? a : b;
+}
+
 // ---- how far apart
 
 static double balls_apart(const double *x, const double *y) {
@@ -23,52 +28,34 @@ static double balls_apart(const double *x, const double *y) {
     return __builtin_sqrt(dx * dx + dy * dy + dz * dz) - (x[3] + y[3]);
 }
 
-static int balls_meet(const double *x, const double *y, double reach) {
-    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
-    return dx * dx + dy * dy + dz * dz <= r * r;
-}
-
-/// How far axis k of a's box parts it from b's; less than `reach` where it does not.
-static double apart_along(const kk_simulator *s, int a, int b, int k, kk_vec3 from_a_to_b, double reach) {
-    const kk_vec3 axis = kk_mat3_column(s->X_WS[a].R, k);
-    const double apart = __builtin_fabs(kk_vec3_dot(axis, from_a_to_b)) - s->near.outline[a].half[k];
-    return apart > reach ? apart - kki_near_half_width(s, b, axis) : apart;
-}
-
-/// The same of axis 1 … 3 of a's box, 4 … 6 of b's. Of a ball's no more than the ball itself.
-static double apart_by(const kk_simulator *s, int a, int b, int axis, kk_vec3 d, double reach) {
-    return axis <= 3 ? apart_along(s, a, b, axis - 1, d, reach) : apart_along(s, b, a, axis - 4, d, reach);
-}
-
-/// How far boxes are apart along an axis of one of them that parts them; not above `reach` where none does. Far cheaper than asking
-/// the shapes themselves; and the axis that did in the last step does most often in this.
-static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double reach, int8_t *last) {
-    const double again = *last > 0 ? apart_by(s, a, b, *last, d, reach) : reach;
-    if (again > reach) {
-        return again;
-    }
-    for (int axis = 1; axis <= 6; axis++) {
-        const double apart = s->near.outline[axis <= 3 ? a : b].is_ball ? reach : apart_by(s, a, b, axis, d, reach);
-        if (apart > reach) {
-            *last = (int8_t)axis;
-            return apart;
+/// How far boxes are apart along the axis that parts them most, or `least`. Of a ball's axes none says more than the ball itself.
+static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double least) {
+    const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
+    const kk_mat3 Ra = s->X_WS[a].R, Rb = s->X_WS[b].R, C = kk_mat3_mul(kk_mat3_transpose(Ra), Rb);
+    const kk_vec3 u = kk_mat3_tmul_vec(Ra, d), v = kk_mat3_tmul_vec(Rb, d);
+    const double da[3] = {u.x, u.y, u.z}, db[3] = {v.x, v.y, v.z};
+    double by_a = -__builtin_inf(), by_b = by_a;
+    for (int k = 0; k < 3; k++) {
+        double wa = 0, wb = 0; // half widths of the one along the other's axis
+        for (int l = 0; l < 3; l++) {
+            wb += __builtin_fabs(C.m[3 * k + l]) * B->half[l];
+            wa += __builtin_fabs(C.m[3 * l + k]) * A->half[l];
         }
+        by_a = greater(__builtin_fabs(da[k]) - A->half[k] - wb, by_a);
+        by_b = greater(__builtin_fabs(db[k]) - B->half[k] - wa, by_b);
     }
-    *last = 0;
-    return reach;
+    least = A->is_ball ? least : greater(by_a, least);
+    return B->is_ball ? least : greater(by_b, least);
 }
 
-/// How far two shapes are apart at least; not above `reach` where they may meet. Balls, then boxes; or a plane and a box.
-static double shapes_apart(const kk_simulator *s, int a, int b, double reach, int8_t *axis) {
+/// How far two shapes are apart at least; not above `reach` where they may meet. By balls and boxes, whichever tells more; or a plane and a box.
+static double shapes_apart(const kk_simulator *s, int a, int b, double reach) {
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
     if (A->is_plane || B->is_plane) {
         return A->is_plane ? kki_near_over_plane(s, a, b, reach) : kki_near_over_plane(s, b, a, reach);
     }
     const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
-    if (!balls_meet(x, y, reach)) {
-        return balls_apart(x, y);
-    }
-    return boxes_apart(s, a, b, kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]), reach, axis);
+    return boxes_apart(s, a, b, kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]), balls_apart(x, y));
 }
 
 static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
@@ -150,7 +137,7 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
     if (is_parted(m, s, moved, reach, place)) {
         return n->known[place].key;
     }
-    const double apart = shapes_apart(s, a, b, reach, &n->known[place].axis);
+    const double apart = shapes_apart(s, a, b, reach);
     if (apart > reach) {
         n->known[place].limit = __builtin_inf();
         return n->known[place].key = apart - SLACK + moved;
@@ -294,11 +281,25 @@ static void sort_found(int32_t *found, int count) {
     }
 }
 
-/// Lists pairs of groups that are due. Each is written in any case, so that nobody has to guess which are.
+/// A bit for each of up to 64 numbers that is not above a bound, two at a time: of hundreds a few, and nobody has to guess which.
+static uint64_t bits_of_due(const double *due, int count, double now) {
+    typedef double loose_lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    const kki_lanes bound = {now, now};
+    uint64_t bits = 0;
+    for (int k = 0; k < count; k += 2) {
+        const kki_lanes x = *(const loose_lanes *)(due + k);
+        bits |= kki_lanes_bits(~(x > bound)) << k;
+    }
+    return bits & ~(uint64_t)0 >> (64 - count);
+}
+
+/// Lists pairs of groups that are due.
 static int list_due(kki_near *n, int first, int end, double now, int count) {
-    for (int i = first; i < end; i++) {
-        n->asked[count] = i;
-        count += !(n->due[i] > now);
+    for (int i = first; i < end; i += 64) {
+        uint64_t bits = bits_of_due(n->due + i, end - i < 64 ? end - i : 64, now);
+        for (; bits; bits &= bits - 1) {
+            n->asked[count++] = i + __builtin_ctzll(bits);
+        }
     }
     return count;
 }

@@ -274,7 +274,7 @@ struct kk_simulator {
     kki_still still;
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
-    kki_touching *touching; ///< [max_touching] sorted by shapes
+    kki_touching *touching; ///< [max_touching + 1] sorted by shapes
 
     // constraints; rows and blocks through all islands
     int32_t paper_rows; ///< papers: room for linear rows of springs and servos
