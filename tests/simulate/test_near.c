@@ -222,3 +222,32 @@ KK_TEST(shapes_are_placed_alike) {
     }
     stage_end(&s);
 }
+
+// ways of links, too: a processor without vectors looks at the same pairs in the same steps
+KK_TEST(ways_are_the_same_for_all_instruction_sets) {
+    stage s;
+    build_robot(&s);
+    if (stage_ready(&s, NULL) && kki_near_kernels_at(1)) {
+        kk_random r = {13, 0, 0};
+        kk_simulator *other = NULL;
+        KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, NULL, &other, &s.error), KK_OK);
+        kki_near *a = &s.simulator->near, *b = &other->near;
+        a->kernels = kki_near_kernels_at(0);
+        b->kernels = kki_near_kernels_at(1);
+        for (int turn = 0; turn < 200; turn++) {
+            int here = 0, there = 0;
+            move_robot(&s, &r, turn);
+            look(&s, s.simulator, &here);
+            look(&s, other, &there);
+            KK_CHECK_EQ_INT(here, there);
+            for (int k = 0; k < 2; k++) {
+                check_same(a->moved + k * a->stride, b->moved + k * b->stride, (size_t)a->ngroup);
+            }
+            check_same(a->reach, b->reach, (size_t)a->ngroup);
+            check_same(a->ball, b->ball, 4 * (size_t)a->ngroup);
+            check_same(a->passed, b->passed, 2);
+        }
+        kk_simulator_free(other);
+    }
+    stage_end(&s);
+}
