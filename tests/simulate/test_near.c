@@ -4,6 +4,7 @@
 
 #include "collision/distance.h"
 #include "simulate/near_kernels.h"
+#include "simulate/near_shapes.h"
 #include "simulate/simulator.h"
 #include "stage.h"
 
@@ -42,7 +43,7 @@ static void move(stage *s, kk_random *r, int turn) {
         q[0] = turned.w, q[1] = turned.x, q[2] = turned.y, q[3] = turned.z;
         for (int k = 0; k < 3; k++) {
             q[4 + k] = is_jump ? any(r, 1) : q[4 + k] + any(r, step);
-            v[k] = any(r, 2), v[3 + k] = any(r, turn % 4 ? 2 : 20); // now and then so fast that they are followed
+            v[k] = any(r, turn % 16 ? 2 : 150), v[3 + k] = any(r, turn % 4 ? 2 : 20); // some are followed, some turn too fast for that
         }
     }
 }
@@ -101,6 +102,73 @@ KK_TEST(pairs_left_alone_are_apart) {
         }
         KK_CHECK(found > (kk_test_is_quick() ? 120 : 600));
         KK_CHECK(meetings > 10);
+    }
+    stage_end(&s);
+}
+
+/// A fast pair that is left alone is one that would be followed in vain. Counts those, and those that meet.
+static void follow(const stage *s, kk_simulator *x, const kki_shape_pair *p, int *vain, int *met) {
+    const kki_model_shape *a = &s->model->shape[p->first], *b = &s->model->shape[p->second];
+    const double reach = kki_near_always(s->model, x) + x->reach[p->first] + x->reach[p->second];
+    kki_separation apart;
+    KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
+    x->near.list[0] = (kki_near_pair){p->first, p->second, p->law, reach};
+    kki_first_meeting(s->model, x, 1);
+    if (apart.distance > reach && kki_passes_by(s->model, x, p->first, p->second, apart.distance)) {
+        KK_CHECK(x->meeting < 0);
+        *vain += 2 * (x->reach[p->first] + x->reach[p->second]) > 0.5 * kki_thickness(s->model, p->first, p->second);
+    }
+    *met += x->meeting >= 0;
+}
+
+/// A shape sent off, and how far it gets.
+static void send(kk_simulator *x, int shape, kk_vec3 velocity) {
+    kki_rates *V = (kki_rates *)x->data->scratch.rates + x->near.owner[shape].node;
+    V->w[0] = V->w[1] = V->w[2] = 0;
+    V->u[0] = velocity.x, V->u[1] = velocity.y, V->u[2] = velocity.z;
+    kki_near_place(x, shape);
+}
+
+/// Two that are sent at each other so that just before the end of the step they are as near as fast pairs have met; gives whether they are fast.
+static int aim(const stage *s, kk_simulator *x, const kki_shape_pair *p) {
+    const kki_model_shape *a = &s->model->shape[p->first], *b = &s->model->shape[p->second];
+    const double thick = kki_thickness(s->model, p->first, p->second);
+    kki_separation apart;
+    KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
+    if (!(a->node && b->node && apart.distance > 0.4 * thick)) {
+        return 0;
+    }
+    const double speed = (apart.distance - 0.1 * thick) / x->h;
+    send(x, p->first, kk_vec3_scale(apart.normal, speed));
+    send(x, p->second, kk_vec3_scale(apart.normal, -speed));
+    x->near.list[0] = (kki_near_pair){p->first, p->second, p->law, apart.distance};
+    kki_first_meeting(s->model, x, 1);
+    KK_CHECK(x->meeting >= 0);
+    KK_CHECK(!kki_passes_by(s->model, x, p->first, p->second, apart.distance));
+    return 1;
+}
+
+KK_TEST(what_passes_by_is_followed_in_vain) {
+    stage s;
+    build_crowd(&s);
+    if (stage_ready(&s, NULL)) {
+        kk_random r = {19, 0, 0};
+        int vain = 0, met = 0, aimed = 0;
+        for (int turn = 0; turn < 1600; turn += 4) { // the fast ones
+            int count = 0;
+            move(&s, &r, turn);
+            look(&s, s.simulator, &count);
+            for (int i = 0; i < s.model->nshape; i++) {
+                kki_near_want(s.simulator, i);
+            }
+            for (int i = 0; i < s.model->npair; i++) {
+                follow(&s, s.simulator, &s.model->pair[i], &vain, &met);
+            }
+            for (int i = turn % 13; i < s.model->npair; i += 13) {
+                aimed += aim(&s, s.simulator, &s.model->pair[i]);
+            }
+        }
+        KK_CHECK(vain > 100 && met > 100 && aimed > 100);
     }
     stage_end(&s);
 }
