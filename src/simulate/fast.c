@@ -166,9 +166,19 @@ static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_nea
     return hit.time > *instant || speed * s->h > 0.25 * thick ? hit.time : -1;
 }
 
+/// Whether a near pair is known to be slow without a look at its shapes, as nearly all are.
+static int is_calm(const kk_simulator *s, int i) {
+    const kki_near *n = &s->near;
+    const kki_near_pair *p = &n->list[i];
+    return !n->broad && s->reach[p->first] + s->reach[p->second] <= n->known[n->found[i]].calm;
+}
+
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
     s->meeting = -1;
     for (int i = 0; i < count; i++) {
+        if (is_calm(s, i)) {
+            continue;
+        }
         double instant = 0;
         const double time = meeting_of(model, s, &s->near.list[i], &instant);
         if (time >= 0 && (s->meeting < 0 || time < s->meeting)) {

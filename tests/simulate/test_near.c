@@ -106,19 +106,26 @@ KK_TEST(pairs_left_alone_are_apart) {
     stage_end(&s);
 }
 
+/// When a pair of the model meets, as if it were the only one that is near.
+static double meeting_of(const stage *s, kk_simulator *x, const kki_shape_pair *p, double reach) {
+    x->near.list[0] = (kki_near_pair){p->first, p->second, p->law, reach};
+    x->near.found[0] = (int32_t)(p - s->model->pair);
+    kki_first_meeting(s->model, x, 1);
+    return x->meeting;
+}
+
 /// A fast pair that is left alone is one that would be followed in vain. Counts those, and those that meet.
 static void follow(const stage *s, kk_simulator *x, const kki_shape_pair *p, int *vain, int *met) {
     const kki_model_shape *a = &s->model->shape[p->first], *b = &s->model->shape[p->second];
     const double reach = kki_near_always(s->model, x) + x->reach[p->first] + x->reach[p->second];
     kki_separation apart;
     KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
-    x->near.list[0] = (kki_near_pair){p->first, p->second, p->law, reach};
-    kki_first_meeting(s->model, x, 1);
+    const double meeting = meeting_of(s, x, p, reach);
     if (apart.distance > reach && kki_passes_by(s->model, x, p->first, p->second, apart.distance)) {
-        KK_CHECK(x->meeting < 0);
+        KK_CHECK(meeting < 0);
         *vain += 2 * (x->reach[p->first] + x->reach[p->second]) > 0.5 * kki_thickness(s->model, p->first, p->second);
     }
-    *met += x->meeting >= 0;
+    *met += meeting >= 0;
 }
 
 /// A shape sent off, and how far it gets.
@@ -141,9 +148,7 @@ static int aim(const stage *s, kk_simulator *x, const kki_shape_pair *p) {
     const double speed = (apart.distance - 0.1 * thick) / x->h;
     send(x, p->first, kk_vec3_scale(apart.normal, speed));
     send(x, p->second, kk_vec3_scale(apart.normal, -speed));
-    x->near.list[0] = (kki_near_pair){p->first, p->second, p->law, apart.distance};
-    kki_first_meeting(s->model, x, 1);
-    KK_CHECK(x->meeting >= 0);
+    KK_CHECK(meeting_of(s, x, p, apart.distance) >= 0);
     KK_CHECK(!kki_passes_by(s->model, x, p->first, p->second, apart.distance));
     return 1;
 }
