@@ -82,28 +82,33 @@ typedef struct kki_near {
     int32_t nouter; ///< pairs of groups that are not inner ones, which come first
     int32_t stride; ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
-    kki_group *group;       ///< [ngroup]
-    kki_group_pair *pair;   ///< [npair]
-    int32_t *order;         ///< [model's npair]
-    int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
-    kki_outline *outline;   ///< [nshape]
-    kki_owner *owner;       ///< [nshape]
-    kk_transform *X_NS;     ///< [nshape] in their nodes, side by side
-    int32_t *measured;      ///< [model's npair + 1] places of pairs that are to be measured
-    int32_t *found;         ///< [model's npair] places of near pairs
-    kki_known *known;       ///< [pairs of the model]
-    kki_pair_memory *parted; ///< [pairs of the model] what parted shapes when last measured themselves: no result depends on it
+    kki_group *group;     ///< [ngroup]
+    kki_group_pair *pair; ///< [npair]
+    int32_t *order;       ///< [model's npair]
+    int32_t *run_end;     ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
+    kki_outline *outline; ///< [nshape]
+    kki_owner *owner;     ///< [nshape]
+    kk_transform *X_NS;   ///< [nshape] in their nodes, side by side
+    int32_t *measured;    ///< [model's npair + 1] places of pairs that are to be measured
+    int32_t *found;       ///< [model's npair] places of near pairs
+    kki_known *known;     ///< [model's npair]
+    /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it
+    kki_pair_memory *parted;
     double *ball;           ///< [4 ngroup] centre and radius in the world
     kki_group_track *track; ///< [ngroup]
     kki_close *close;       ///< [npair]
     double *radius;         ///< [stride] of groups
-    double *moved;          ///< [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
-    double *due; ///< [npair, and one that nobody asks for] what `passed` must come to, reaches and the gap that always counts added, before two groups are asked whether they may be near
-    int32_t *asked;   ///< [npair] pairs of groups that are due
-    double passed[2]; ///< sums over all steps of twice the longest way of any group in it, m: seen from the world, from roots
-    double farthest;  ///< of all reaches
-    double sum;       ///< of all ways
     double *reach;          ///< [stride] how far a group gets in the half step, m
+    /// [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
+    double *moved;
+    /// Sums over all steps of twice the longest way of any group in it, m: seen from the world, from roots.
+    double passed[2];
+    /// [npair, and one that nobody asks for] what `passed` must come to, reaches and the gap that always counts added, before two groups are asked
+    /// whether they may be near
+    double *due;
+    int32_t *asked;         ///< [npair] pairs of groups that are due
+    double farthest;        ///< of all reaches
+    double sum;             ///< of all ways
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves

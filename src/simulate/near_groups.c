@@ -233,7 +233,8 @@ static int list_close(kki_near *n, const between *x, int i, const kki_close *c, 
     double key = c->key, limit = c->limit;
     for (int k = 0; k < c->count; k++) {
         const int place = c->place[k], far = is_far(n, x, place);
-        const double own = far ? n->known[place].key : __builtin_inf(), bound = far ? n->known[place].limit : __builtin_inf();
+        const double own = far ? n->known[place].key : __builtin_inf(),
+                     bound = far ? n->known[place].limit : __builtin_inf();
         key = lesser(own, key);
         limit = lesser(bound, limit);
         n->measured[listed] = place;

@@ -134,7 +134,8 @@ BODY void track_four(kki_near *n, const kk_data *d, double half, int first, view
             speeds(d, g->node, c - p, &u[l], &w[l]);
         }
     }
-    const quad radius = load(n->radius + first), reach = (half + 1e-12 * half) * (root(fold(u)) + root(fold(w)) * radius);
+    const quad radius = load(n->radius + first),
+               reach = (half + 1e-12 * half) * (root(fold(u)) + root(fold(w)) * radius);
     store(n->reach + first, reach);
     all->reach = greater(reach, all->reach);
     all->sum += reach;
@@ -202,14 +203,14 @@ BODY void place_body(const kki_near *n, const kk_data *d, int shape, double half
 
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                                \
-    attribute static void track_##suffix(kki_near *n, const kk_data *d, double half) {                           \
-        track_body(n, d, half);                                                                                  \
-    }                                                                                                            \
-    attribute static void place_##suffix(const kki_near *n, const kk_data *d, int shape, double half,            \
-                                         const kki_shape_place *to) {                                            \
-        place_body(n, d, shape, half, to);                                                                       \
-    }                                                                                                            \
+#define DEFINE(suffix, attribute)                                                                     \
+    attribute static void track_##suffix(kki_near *n, const kk_data *d, double half) {                \
+        track_body(n, d, half);                                                                       \
+    }                                                                                                 \
+    attribute static void place_##suffix(const kki_near *n, const kk_data *d, int shape, double half, \
+                                         const kki_shape_place *to) {                                 \
+        place_body(n, d, shape, half, to);                                                            \
+    }                                                                                                 \
     static const kki_near_kernels table_##suffix = {.track = track_##suffix, .place = place_##suffix};
 
 DEFINE(baseline, )

@@ -43,7 +43,8 @@ static void move(stage *s, kk_random *r, int turn) {
         q[0] = turned.w, q[1] = turned.x, q[2] = turned.y, q[3] = turned.z;
         for (int k = 0; k < 3; k++) {
             q[4 + k] = is_jump ? any(r, 1) : q[4 + k] + any(r, step);
-            v[k] = any(r, turn % 16 ? 2 : 150), v[3 + k] = any(r, turn % 4 ? 2 : 20); // some are followed, some turn too fast for that
+            v[k] = any(r, turn % 16 ? 2 : 150),
+            v[3 + k] = any(r, turn % 4 ? 2 : 20); // some are followed, some turn too fast for that
         }
     }
 }
@@ -275,8 +276,8 @@ KK_TEST(shapes_are_placed_alike) {
             move_robot(&s, &r, turn * 60);
             look(&s, s.simulator, &count);
             for (int i = 1; i < s.model->nshape; i++) {
-                const kk_transform X = kk_transform_mul(kki_node_transform(s.simulator->data, n->owner[i].node),
-                                                        s.model->shape[i].X_NS);
+                const kk_transform X =
+                    kk_transform_mul(kki_node_transform(s.simulator->data, n->owner[i].node), s.model->shape[i].X_NS);
                 const kk_vec3 c = kk_transform_point(X, n->outline[i].centre);
                 for (int k = 0; kki_near_kernels_at(k); k++) {
                     kk_transform at;
