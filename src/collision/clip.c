@@ -26,8 +26,8 @@ typedef struct spot {
 typedef struct outline {
     int count;
     spot spot[MOST];
-    double z0, zx, zy; // of polygons: z = z0 + zx x + zy y
-    double facing;     // |cosine| between its normal and the contact's
+    kk_vec3 normal; // of polygons: to a factor, in the frame
+    double facing;  // |cosine| between its normal and the contact's
     int32_t face;
 } outline;
 
@@ -46,12 +46,33 @@ static void frame_about(kk_vec3 n, frame *f) {
     f->n = n;
 }
 
+// The frame's axes seen from a core's frame, and that one's origin in the frame.
+typedef struct view {
+    kk_vec3 u, v, n, origin;
+} view;
+
+static view view_of_a(const frame *f) {
+    return (view){f->u, f->v, f->n, {0, 0, 0}};
+}
+
+static view view_of_b(const frame *f, const kk_transform *X) {
+    return (view){kk_mat3_tmul_vec(X->R, f->u),
+                  kk_mat3_tmul_vec(X->R, f->v),
+                  kk_mat3_tmul_vec(X->R, f->n),
+                  {kk_vec3_dot(f->u, X->p), kk_vec3_dot(f->v, X->p), kk_vec3_dot(f->n, X->p)}};
+}
+
+// The same where the frame is A's own.
+static view view_over_floor(const kk_transform *X) {
+    const double *m = X->R.m;
+    return (view){{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, {m[6], m[7], m[8]}, X->p};
+}
+
 // The face of a box that faces best, put down directly: boxes are most of what there is.
-static void outline_of_box(const kki_core *core, const kk_transform *X, const frame *f, bool is_b, outline *o) {
+static void outline_of_box(const kki_core *core, const view *w, bool is_b, outline *o) {
     static const int8_t CORNER[6][4] = {{0, 2, 6, 4}, {5, 7, 3, 1}, {0, 4, 5, 1},
                                         {3, 7, 6, 2}, {0, 1, 3, 2}, {6, 7, 5, 4}}; // as in patch.c
-    const kk_vec3 u = X ? kk_mat3_tmul_vec(X->R, f->u) : f->u, v = X ? kk_mat3_tmul_vec(X->R, f->v) : f->v;
-    const kk_vec3 n = X ? kk_mat3_tmul_vec(X->R, f->n) : f->n;
+    const kk_vec3 u = w->u, v = w->v, n = w->n;
     const double ax = n.x < 0 ? -n.x : n.x, ay = n.y < 0 ? -n.y : n.y, az = n.z < 0 ? -n.z : n.z;
     const int axis = ax >= ay ? (ax >= az ? 0 : 2) : (ay >= az ? 1 : 2);
     const double nu[3] = {u.x, u.y, u.z}, nv[3] = {v.x, v.y, v.z}, nn[3] = {n.x, n.y, n.z};
@@ -59,11 +80,7 @@ static void outline_of_box(const kki_core *core, const kk_transform *X, const fr
     // the face's middle and half edges
     const int i1 = axis == 2 ? 0 : axis + 1, i2 = axis == 0 ? 2 : axis - 1;
     const double h = below ? -core->half[axis] : core->half[axis], h1 = core->half[i1], h2 = core->half[i2];
-    kk_vec3 middle = {h * nu[axis], h * nv[axis], h * nn[axis]};
-    if (X) {
-        middle = kk_vec3_add(kk_vec3_make(kk_vec3_dot(f->u, X->p), kk_vec3_dot(f->v, X->p), kk_vec3_dot(f->n, X->p)),
-                             middle);
-    }
+    const kk_vec3 middle = kk_vec3_add(w->origin, kk_vec3_make(h * nu[axis], h * nv[axis], h * nn[axis]));
     const kk_vec3 e1 = {h1 * nu[i1], h1 * nv[i1], h1 * nn[i1]}, e2 = {h2 * nu[i2], h2 * nv[i2], h2 * nn[i2]};
     const kk_vec3 low = kk_vec3_sub(middle, e1), high = kk_vec3_add(middle, e1);
     o->count = 4;
@@ -75,46 +92,35 @@ static void outline_of_box(const kki_core *core, const kk_transform *X, const fr
         o->spot[i].id = o->spot[i].edge = (uint32_t)k;
     }
     o->facing = nn[axis] < 0 ? -nn[axis] : nn[axis];
-    o->zx = -nu[axis] / nn[axis];
-    o->zy = -nv[axis] / nn[axis];
-    o->z0 = o->spot[0].z - o->zx * o->spot[0].x - o->zy * o->spot[0].y;
+    o->normal = kk_vec3_make(nu[axis], nv[axis], nn[axis]);
 }
 
-static void make_outline(const kki_patch *p, const kk_transform *X, const frame *f, bool is_turned, outline *o) {
-    // the axes seen from the patch's own frame
-    const kk_vec3 u = X ? kk_mat3_tmul_vec(X->R, f->u) : f->u, v = X ? kk_mat3_tmul_vec(X->R, f->v) : f->v;
-    const kk_vec3 n = X ? kk_mat3_tmul_vec(X->R, f->n) : f->n;
-    const double x0 = X ? kk_vec3_dot(f->u, X->p) : 0, y0 = X ? kk_vec3_dot(f->v, X->p) : 0;
-    const double z0 = X ? kk_vec3_dot(f->n, X->p) : 0;
+static void make_outline(const kki_patch *p, const view *w, bool is_turned, outline *o) {
+    const kk_vec3 u = w->u, v = w->v, n = w->n;
     o->count = p->count;
     o->face = p->face;
     for (int i = 0; i < p->count; i++) {
         const int k = is_turned ? p->count - 1 - i : i; // counter-clockwise seen along −n
-        o->spot[i].x = x0 + kk_vec3_dot(u, p->point[k]);
-        o->spot[i].y = y0 + kk_vec3_dot(v, p->point[k]);
-        o->spot[i].z = z0 + kk_vec3_dot(n, p->point[k]);
+        o->spot[i].x = w->origin.x + kk_vec3_dot(u, p->point[k]);
+        o->spot[i].y = w->origin.y + kk_vec3_dot(v, p->point[k]);
+        o->spot[i].z = w->origin.z + kk_vec3_dot(n, p->point[k]);
         o->spot[i].id = o->spot[i].edge = (uint32_t)p->id[k] & 0x7fff;
     }
     o->facing = 0;
     if (p->count >= 3) {
-        const double c = kk_vec3_dot(p->normal, n);
-        o->facing = c < 0 ? -c : c;
-        if (o->facing > STEEP) {
-            o->zx = -kk_vec3_dot(p->normal, u) / c;
-            o->zy = -kk_vec3_dot(p->normal, v) / c;
-            o->z0 = o->spot[0].z - o->zx * o->spot[0].x - o->zy * o->spot[0].y;
-        }
+        o->normal = kk_vec3_make(kk_vec3_dot(p->normal, u), kk_vec3_dot(p->normal, v), kk_vec3_dot(p->normal, n));
+        o->facing = __builtin_fabs(o->normal.z);
     }
 }
 
-static void outline_of(const kki_core *core, const kk_transform *X, const frame *f, bool is_b, outline *o) {
+static void outline_of(const kki_core *core, const view *w, bool is_b, outline *o) {
     if (core->type == KKI_CORE_BOX) {
-        outline_of_box(core, X, f, is_b, o);
+        outline_of_box(core, w, is_b, o);
         return;
     }
     kki_patch patch;
-    kki_core_patch(core, is_b ? kk_vec3_neg(kk_mat3_tmul_vec(X->R, f->n)) : f->n, &patch);
-    make_outline(&patch, X, f, is_b && patch.count >= 3, o);
+    kki_core_patch(core, is_b ? kk_vec3_neg(w->n) : w->n, &patch);
+    make_outline(&patch, w, is_b && patch.count >= 3, o);
 }
 
 // ---- cutting
@@ -192,9 +198,12 @@ static uint64_t feature_of(bool reference_is_b, int32_t face, int32_t other, uin
 static void list_polygon(const outline *reference, const outline *cut_one, bool reference_is_b, double most,
                          point_list *list) {
     const uint64_t faces = feature_of(reference_is_b, reference->face, cut_one->face, 0);
+    const kk_vec3 n = reference->normal; // its plane: z = z0 + zx x + zy y
+    const double zx = -n.x / n.z, zy = -n.y / n.z;
+    const double z0 = reference->spot[0].z - zx * reference->spot[0].x - zy * reference->spot[0].y;
     for (int i = 0; i < cut_one->count; i++) {
         const spot *s = &cut_one->spot[i];
-        const double z = reference->z0 + reference->zx * s->x + reference->zy * s->y;
+        const double z = z0 + zx * s->x + zy * s->y;
         const double gap = reference_is_b ? z - s->z : s->z - z;
         if (gap <= most) {
             list->point[list->count].x = s->x, list->point[list->count].y = s->y;
@@ -332,26 +341,25 @@ static void reduce(point_list *l, double tolerance) {
 }
 
 // The deepest place may be on no corner of a patch: a rim, a round body, two edges that cross.
-static void add_witness(const kki_meeting *m, const frame *f, double most, point_list *list) {
-    if (m->distance > most) {
+static void add_witness(double distance, kk_vec3 on_a, double tolerance, double most, point_list *list) {
+    if (distance > most) {
         return;
     }
     for (int i = 0; i < list->count; i++) {
-        if (list->point[i].gap <= m->distance + MISSED * m->radius) {
+        if (list->point[i].gap <= distance + tolerance) {
             return;
         }
     }
-    list->point[list->count].x = kk_vec3_dot(f->u, m->on_a), list->point[list->count].y = kk_vec3_dot(f->v, m->on_a);
-    list->point[list->count].z = kk_vec3_dot(f->n, m->on_a);
-    list->point[list->count].gap = m->distance;
+    list->point[list->count].x = on_a.x, list->point[list->count].y = on_a.y, list->point[list->count].z = on_a.z;
+    list->point[list->count].gap = distance;
     list->point[list->count++].feature = ~(uint64_t)0;
 }
 
-static void write_manifold(const kki_meeting *m, const frame *f, const point_list *list, const kk_transform *X_WA,
+// The frame comes in world axes.
+static void write_manifold(const frame *f, double ra, double rb, const point_list *list, const kk_transform *X_WA,
                            kki_manifold *manifold) {
-    const double ra = m->pair->a.radius, rb = m->pair->b.radius;
-    const kk_vec3 u = kk_mat3_mul_vec(X_WA->R, f->u), v = kk_mat3_mul_vec(X_WA->R, f->v);
-    manifold->normal = kk_mat3_mul_vec(X_WA->R, f->n);
+    const kk_vec3 u = f->u, v = f->v;
+    manifold->normal = f->n;
     manifold->count = list->count;
     for (int i = 0; i < list->count; i++) {
         kki_contact_point *p = &manifold->point[i];
@@ -374,10 +382,11 @@ static bool choose_reference(const outline *a, const outline *b, const kki_pair_
 void kki_patches_meet(const kki_meeting *m, const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold) {
     frame f;
     frame_about(m->normal, &f);
-    const double slack = SLACK * m->radius, most = m->reach + m->pair->a.radius + m->pair->b.radius;
+    const double ra = m->pair->a.radius, rb = m->pair->b.radius, slack = SLACK * m->radius, most = m->reach + ra + rb;
+    const view from_a = view_of_a(&f), from_b = view_of_b(&f, &m->pair->X_AB);
     outline a, b;
-    outline_of(&m->pair->a, NULL, &f, false, &a);
-    outline_of(&m->pair->b, &m->pair->X_AB, &f, true, &b);
+    outline_of(&m->pair->a, &from_a, false, &a);
+    outline_of(&m->pair->b, &from_b, true, &b);
     point_list list;
     list.count = 0;
     const bool a_is_face = a.facing > STEEP, b_is_face = b.facing > STEEP;
@@ -392,25 +401,59 @@ void kki_patches_meet(const kki_meeting *m, const kk_transform *X_WA, kki_pair_m
     }
     merge_near(&list, MERGE * m->radius);
     reduce(&list, MISSED * m->radius);
-    add_witness(m, &f, most, &list);
-    write_manifold(m, &f, &list, X_WA, manifold);
+    const kk_vec3 on_a = {kk_vec3_dot(f.u, m->on_a), kk_vec3_dot(f.v, m->on_a), kk_vec3_dot(f.n, m->on_a)};
+    add_witness(m->distance, on_a, MISSED * m->radius, most, &list);
+    const frame world = {kk_mat3_mul_vec(X_WA->R, f.u), kk_mat3_mul_vec(X_WA->R, f.v), kk_mat3_mul_vec(X_WA->R, f.n)};
+    write_manifold(&world, ra, rb, &list, X_WA, manifold);
 }
 
-void kki_patch_meets_floor(const kki_meeting *m, const kk_transform *X_WA, kki_pair_memory *memory,
-                           kki_manifold *manifold) {
-    enum { UPPER_FACE = 4 }; // of the box that a floor would be
-    static const frame f = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    static const outline floor = {.face = UPPER_FACE};
+// ---- over a floor
+
+enum { UPPER_FACE = 4 }; // of the box that a floor would be
+
+static void list_over_floor(double x, double y, double z, uint64_t feature, double most, point_list *list) {
+    if (z <= most) {
+        list->point[list->count].x = x, list->point[list->count].y = y, list->point[list->count].z = 0;
+        list->point[list->count].gap = z;
+        list->point[list->count++].feature = feature;
+    }
+}
+
+static void write_over_floor(const kki_floor_meeting *m, double outer, double most, point_list *list,
+                             const kk_transform *X_WA, kki_manifold *manifold) {
+    merge_near(list, MERGE * outer);
+    reduce(list, MISSED * outer);
+    add_witness(m->low.z, kk_vec3_make(m->low.x, m->low.y, 0), MISSED * outer, most, list);
+    const frame world = {kk_mat3_column(X_WA->R, 0), kk_mat3_column(X_WA->R, 1), kk_mat3_column(X_WA->R, 2)};
+    write_manifold(&world, m->margin, m->radius, list, X_WA, manifold);
+}
+
+void kki_patch_meets_floor(const kki_floor_meeting *m, const kki_core *core, const kk_transform *X_AB,
+                           const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold) {
+    const double most = m->reach + m->margin + m->radius;
+    const view from_b = view_over_floor(X_AB);
     outline b;
     point_list list;
     list.count = 0;
-    outline_of(&m->pair->b, &m->pair->X_AB, &f, true, &b);
+    outline_of(core, &from_b, true, &b);
     if (b.count == 2 || b.facing > STEEP) {
-        list_polygon(&floor, &b, false, m->reach + m->pair->a.radius + m->pair->b.radius, &list);
+        const uint64_t faces = feature_of(false, UPPER_FACE, b.face, 0);
+        for (int i = 0; i < b.count; i++) {
+            list_over_floor(b.spot[i].x, b.spot[i].y, b.spot[i].z, faces | b.spot[i].id, most, &list);
+        }
         memory->reference = 1 + UPPER_FACE;
     }
-    merge_near(&list, MERGE * m->radius);
-    reduce(&list, MISSED * m->radius);
-    add_witness(m, &f, m->reach + m->pair->a.radius + m->pair->b.radius, &list);
-    write_manifold(m, &f, &list, X_WA, manifold);
+    write_over_floor(m, kki_core_outer(core), most, &list, X_WA, manifold);
+}
+
+void kki_line_meets_floor(const kki_floor_meeting *m, const kk_vec3 end[2], double half, bool lies,
+                          const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold) {
+    const double most = m->reach + m->margin + m->radius;
+    point_list list;
+    list.count = 0;
+    for (uint32_t i = 0; i < 2 && lies; i++) {
+        list_over_floor(end[i].x, end[i].y, end[i].z, feature_of(false, UPPER_FACE, 0, i), most, &list);
+    }
+    memory->reference = lies ? 1 + UPPER_FACE : 0;
+    write_over_floor(m, m->radius + half, most, &list, X_WA, manifold);
 }

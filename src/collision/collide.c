@@ -38,6 +38,9 @@ int kki_collide(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b
     if (!pair || room <= 0) {
         return 0;
     }
+    if (pair == PLANE && !is_turned) { // most contacts of robots: the processor need not guess where to go on
+        return PLANE(a, X_WA, b, X_WB, reach, memory, manifold, room);
+    }
     if (!is_turned) {
         return pair(a, X_WA, b, X_WB, reach, memory, manifold, room);
     }

@@ -153,6 +153,25 @@ int kki_distance(const kki_shape *a, const kk_transform *X_WA, const kki_shape *
     return 1;
 }
 
+double kki_distance_at_least(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                             double enough, kki_pair_memory *memory) {
+    if (a->type == KK_SHAPE_PLANE || b->type == KK_SHAPE_PLANE) {
+        kki_separation r;
+        (void)kki_distance(a, X_WA, b, X_WB, NULL, &r);
+        return r.distance;
+    }
+    kki_core_pair pair;
+    kki_small_hull small;
+    kki_core_distance d;
+    kki_core_pair_of(a, X_WA, b, X_WB, &pair);
+    kki_core_pair_turn_corners(&pair, &small);
+    const double radii = pair.a.radius + pair.b.radius;
+    if (!kki_core_closed_form(&pair.a, &pair.b, &pair.X_AB, &d)) {
+        (void)kki_core_distance_find(&pair, enough + radii, memory, &d);
+    }
+    return d.distance - radii;
+}
+
 static kk_vec3 middle_of(const kki_core *core, const kk_transform *X) {
     return core->type == KKI_CORE_HULL ? kk_transform_point(*X, core->convex->centroid) : X->p;
 }

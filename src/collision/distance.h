@@ -34,6 +34,11 @@ void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_cor
 /// The answer seen from the other body.
 void kki_separation_turn(kki_separation *separation);
 
+/// A bound on the distance from below: of two convex shapes, or one and a plane. The distance itself, or, which is cheaper to tell, something above `enough`.
+/// Which of them depends on `memory`, which may be NULL.
+double kki_distance_at_least(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                             double enough, kki_pair_memory *memory);
+
 /// Whether the distance is at most `reach`, which is cheaper to tell; the same pairs.
 int kki_overlap(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                 double reach, kki_pair_memory *memory);

@@ -20,11 +20,30 @@ static int collide_ball(const kki_shape *a, const kk_transform *X_WA, const kki_
     return 1;
 }
 
+// A line has its ends, or the lower one where it stands: no patch, and nothing that depends on the kind of shape.
+static int collide_capsule(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                           double reach, kki_pair_memory *memory, kki_manifold *manifold) {
+    const double half = b->half[1], radius = b->margin + b->half[0];
+    const kk_vec3 axis = kk_mat3_tmul_vec(X_WA->R, kk_mat3_column(X_WB->R, 2));
+    const kk_vec3 middle = kk_vec3_sub(kk_mat3_tmul_vec(X_WA->R, X_WB->p), kk_mat3_tmul_vec(X_WA->R, X_WA->p));
+    const kk_vec3 end[2] = {kk_vec3_add(middle, kk_vec3_scale(axis, -half)),
+                            kk_vec3_add(middle, kk_vec3_scale(axis, half))};
+    const kki_floor_meeting m = {end[!(axis.z > 0)], a->margin, radius, reach};
+    if (m.low.z - (a->margin + radius) > reach) {
+        return 0;
+    }
+    kki_line_meets_floor(&m, end, half, __builtin_fabs(axis.z) < KKI_PATCH_TILT, X_WA, memory, manifold);
+    return manifold->count > 0;
+}
+
 int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                              double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
     (void)room;
     if (b->type == KK_SHAPE_SPHERE) {
         return collide_ball(a, X_WA, b, X_WB->p, reach, memory, manifold);
+    }
+    if (b->type == KK_SHAPE_CAPSULE) {
+        return collide_capsule(a, X_WA, b, X_WB, reach, memory, manifold);
     }
     const kki_core cb = kki_core_of(b);
     const kk_transform X_AB = kk_transform_mul(kk_transform_inverse(*X_WA), *X_WB);
@@ -34,14 +53,8 @@ int kki_collide_plane_convex(const kki_shape *a, const kk_transform *X_WA, const
     if (low.z - (a->margin + cb.radius) > reach) {
         return 0;
     }
-    const kki_core_pair pair = {{.radius = a->margin}, cb, X_AB, NULL, 0};
-    const kki_meeting m = {.pair = &pair,
-                           .normal = {0, 0, 1},
-                           .distance = low.z,
-                           .on_a = {low.x, low.y, 0},
-                           .reach = reach,
-                           .radius = kki_core_outer(&cb)};
+    const kki_floor_meeting m = {low, a->margin, cb.radius, reach};
     memory->reference = 0;
-    kki_patch_meets_floor(&m, X_WA, memory, manifold);
+    kki_patch_meets_floor(&m, &cb, &X_AB, X_WA, memory, manifold);
     return manifold->count > 0;
 }

@@ -1,8 +1,7 @@
 // The part of a core's surface that faces a direction.
 #include "collision/patch.h"
 
-// Lines and round faces count as such up to 45° from facing the direction.
-static const double TILT = 0.70710678118654752440;
+static const double TILT = KKI_PATCH_TILT;
 
 static void take_point(const kki_core *core, kk_vec3 d, kki_patch *p) {
     p->count = 1;

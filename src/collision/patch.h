@@ -2,8 +2,13 @@
 #ifndef KKI_COLLISION_PATCH_H
 #define KKI_COLLISION_PATCH_H
 
+#include <stdbool.h>
+
 #include "collision/manifold.h"
 #include "collision/support.h"
+
+/// Lines and round faces count as such up to 45° from facing a direction: cosine and sine of that.
+#define KKI_PATCH_TILT 0.70710678118654752440
 
 /// Faces of more corners are thinned out evenly; round faces are octagons.
 enum { KKI_PATCH_POINTS = 32, KKI_PATCH_OCTAGON = 8 };
@@ -37,8 +42,20 @@ typedef struct kki_meeting {
 /// The manifold comes out in the world; its normal and count are set.
 void kki_patches_meet(const kki_meeting *meeting, const kk_transform *X_WA, kki_pair_memory *memory,
                       kki_manifold *manifold);
-/// The same where A is all that lies below its plane z = 0: nothing is cut off.
-void kki_patch_meets_floor(const kki_meeting *meeting, const kk_transform *X_WA, kki_pair_memory *memory,
-                           kki_manifold *manifold);
+
+/// A core over all that lies below the plane z = 0 of A's frame: what is known of it.
+typedef struct kki_floor_meeting {
+    kk_vec3 low;   ///< the core's lowest point, in A
+    double margin; ///< of the plane
+    double radius; ///< of the ball around the core
+    double reach;  ///< as in kki_meeting
+} kki_floor_meeting;
+
+/// The same over a floor, where nothing is cut off.
+void kki_patch_meets_floor(const kki_floor_meeting *meeting, const kki_core *core, const kk_transform *X_AB,
+                           const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold);
+/// The same of a segment by its ends in A, the lower end of its own frame first. @param lies  whether it faces the floor as a line
+void kki_line_meets_floor(const kki_floor_meeting *meeting, const kk_vec3 end[2], double half, bool lies,
+                          const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold);
 
 #endif

@@ -229,6 +229,13 @@ static const double *find_pair(memory_book *book, int first, int second) {
     return NULL;
 }
 
+/// Record of a near pair where it counts; contacts with a plane depend on nothing that was before.
+static const double *past_of(const kk_simulator *s, memory_book *book, const kki_near_pair *p) {
+    const kki_near *n = &s->near;
+    const int has_plane = n->outline[p->first].is_plane || n->outline[p->second].is_plane;
+    return has_plane ? NULL : find_pair(book, n->owner[p->first].collider, n->owner[p->second].collider);
+}
+
 static uint64_t feature_of(const double *old) {
     return (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
 }
@@ -314,11 +321,17 @@ static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_ne
                        memory, manifold, room);
 }
 
-static kki_touching touching_of(const kk_simulator *s, const kki_near_pair *p, int from, int count, int manifolds,
-                                const kki_pair_memory *memory) {
-    const int a = p->first, b = p->second;
-    return (kki_touching){a,     b, from, count, manifolds, *memory, {s->near.owner[a].node, s->near.owner[b].node},
-                          p->law};
+/// All but the memory, which stands there already.
+static void set_touching(const kk_simulator *s, const kki_near_pair *p, int from, int count, int manifolds,
+                         kki_touching *t) {
+    t->first = p->first;
+    t->second = p->second;
+    t->contact = from;
+    t->count = count;
+    t->manifolds = manifolds;
+    t->node[0] = s->near.owner[p->first].node;
+    t->node[1] = s->near.owner[p->second].node;
+    t->law = p->law;
 }
 
 /// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked
@@ -328,15 +341,14 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     const int a = near->first, b = near->second;
     kki_manifold many[MOST_MANIFOLDS];
     const kki_manifold *manifold = many;
-    kki_pair_memory memory;
+    kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
     int count = 0;
     if (met && met->count >= 0) {
-        memory = met->memory;
+        own->memory = met->memory;
         manifold = &met->manifold;
         count = met->count;
     } else {
-        const double *record = find_pair(book, s->near.owner[a].collider, s->near.owner[b].collider);
-        count = find_manifolds(m, s, near, record, &memory, many, MOST_MANIFOLDS);
+        count = find_manifolds(m, s, near, past_of(s, book, near), &own->memory, many, MOST_MANIFOLDS);
     }
     count = count < 0 ? MOST_MANIFOLDS : count;
     if (count == 0) {
@@ -347,7 +359,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         return too_many_pairs(s, error);
     }
     const int from = s->ncontact;
-    s->touching[s->ntouching++] = touching_of(s, near, from, 0, count, &memory);
+    s->ntouching++;
     for (int k = 0; k < count; k++) {
         if (s->ncontact + manifold[k].count > s->max_contacts) {
             return too_many_points(m, s, a, b, error);
@@ -355,7 +367,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         fill_manifold(m, s, a, b, near->law, &manifold[k], s->ntouching - 1, s->ncontact, last);
         s->ncontact += manifold[k].count;
     }
-    s->touching[s->ntouching - 1].count = s->ncontact - from;
+    set_touching(s, near, from, s->ncontact - from, count, own);
     if (s->ncontact > from) {
         const int old = find_contacts(book, s->near.owner[a].collider, s->near.owner[b].collider);
         inherit(s, from, s->ncontact, first_of(book, old), old);
@@ -408,8 +420,7 @@ static void look_at_some(void *context, int first, int end, int worker) {
         for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
             const kki_near_pair *p = &s->near.list[i];
             kki_meeting *met = &s->met[i];
-            const double *record =
-                find_pair(&book, s->near.owner[p->first].collider, s->near.owner[p->second].collider);
+            const double *record = past_of(s, &book, p);
             fetch_pair(x->m, s, i, x->count);
             met->count = find_manifolds(x->m, s, p, record, &met->memory, &met->manifold, 1);
             sum.several |= met->count < 0;
@@ -446,8 +457,9 @@ static void list_touching(const looking *x) {
     for (int i = 0; i < x->count; i++) {
         const kki_meeting *met = &s->met[i];
         if (met->count > 0) {
-            s->touching[pairs++] =
-                touching_of(s, &s->near.list[i], contacts, met->manifold.count, met->count, &met->memory);
+            kki_touching *own = &s->touching[pairs++];
+            own->memory = met->memory;
+            set_touching(s, &s->near.list[i], contacts, met->manifold.count, met->count, own);
             contacts += met->manifold.count;
         }
     }

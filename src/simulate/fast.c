@@ -78,16 +78,46 @@ static double approach(const kki_moving *a, const kki_moving *b, const kki_impac
 
 /// For how long a shape's path may be taken as straight: its origin goes round the centre of a lone body, or its joint, and leaves the
 /// tangent by ω² r t²/2.
-static double straight_for(const kk_model *m, const kk_simulator *s, const kki_moving *x, int shape, double slack) {
+static double straight_for(const kk_model *m, const kk_simulator *s, int shape, double slack) {
     const int node = m->shape[shape].node;
+    const kk_vec3 w = kki_vec3(kki_rates_of(s->data, node)->w);
     const kki_node *n = &m->node[node];
     const kki_pose *pose = kki_pose_of(s->data, node);
     const double im = n->is_leaf && n->mass > 0 && n->type == KKI_NODE_FREE ? 1 / n->mass : 0;
     const kk_vec3 h = kk_mat3_mul_vec(kki_mat3(pose->R), kki_vec3(n->h));
     const kk_vec3 centre = kk_vec3_add(kki_vec3(pose->p), kk_vec3_scale(h, im));
     const double arm = kk_vec3_norm(kk_vec3_sub(s->X_WS[shape].p, centre));
-    const double pull = kk_vec3_dot(x->velocity.angular, x->velocity.angular) * arm;
+    const double pull = kk_vec3_dot(w, w) * arm;
     return node && pull * s->h * s->h > 2 * slack ? kk_sqrt(2 * slack / pull) : s->h;
+}
+
+static double both_straight_for(const kk_model *m, const kk_simulator *s, int a, int b, double target) {
+    const double x = straight_for(m, s, a, 0.5 * target), y = straight_for(m, s, b, 0.5 * target);
+    return x < y ? x : y;
+}
+
+/// How near each other a fast pair has met.
+static double target_of(double thick) {
+    return 0.2 * thick;
+}
+
+static int is_fast(const kk_simulator *s, int a, int b, double thick) {
+    return 2 * (s->reach[a] + s->reach[b]) > 0.5 * thick;
+}
+
+/// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's centre.
+static double way_of(const kk_simulator *s, int shape) {
+    const kk_vec3 w = kki_vec3(kki_rates_of(s->data, s->near.owner[shape].node)->w);
+    const double off = kk_vec3_norm(s->near.outline[shape].centre);
+    return s->reach[shape] + (off > 0 && s->near.owner[shape].node ? s->h * kk_vec3_norm(w) * off : 0);
+}
+
+int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart) {
+    const double thick = kki_thickness(m, a, b), target = target_of(thick);
+    if (!is_fast(s, a, b, thick)) {
+        return 1; // nobody follows it
+    }
+    return apart > way_of(s, a) + way_of(s, b) + 1.01 * target && !(both_straight_for(m, s, a, b, target) < s->h);
 }
 
 /// Whether two balls that move on straight lines, their bodies turning about their centres, stay more than `target` apart all the step.
@@ -118,15 +148,12 @@ static int balls_pass(const kk_model *m, const kk_simulator *s, const kki_near_p
 
 /// When a pair meets fast, from the step's start; −1: it does not. *instant: how long it takes to cross what may be missed.
 static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double *instant) {
-    const double thick = kki_thickness(m, p->first, p->second), target = 0.2 * thick;
-    const double way = 2 * (s->reach[p->first] + s->reach[p->second]);
-    if (!(way > 0.5 * thick) || balls_pass(m, s, p, target)) {
+    const double thick = kki_thickness(m, p->first, p->second), target = target_of(thick);
+    if (!is_fast(s, p->first, p->second, thick) || balls_pass(m, s, p, target)) {
         return -1;
     }
     const kki_moving a = motion_of(m, s, p->first), b = motion_of(m, s, p->second);
-    const double x = straight_for(m, s, &a, p->first, 0.5 * target),
-                 y = straight_for(m, s, &b, p->second, 0.5 * target);
-    const double straight = x < y ? x : y;
+    const double straight = both_straight_for(m, s, p->first, p->second, target);
     kki_impact hit;
     if (!kki_impact_find(&a, &b, straight, target, &hit) || hit.kind == KKI_IMPACT_NONE) {
         *instant = straight;
@@ -139,9 +166,19 @@ static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_nea
     return hit.time > *instant || speed * s->h > 0.25 * thick ? hit.time : -1;
 }
 
+/// Whether a near pair is known to be slow without a look at its shapes, as nearly all are.
+static int is_calm(const kk_simulator *s, int i) {
+    const kki_near *n = &s->near;
+    const kki_near_pair *p = &n->list[i];
+    return !n->broad && s->reach[p->first] + s->reach[p->second] <= n->known[n->found[i]].calm;
+}
+
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
     s->meeting = -1;
     for (int i = 0; i < count; i++) {
+        if (is_calm(s, i)) {
+            continue;
+        }
         double instant = 0;
         const double time = meeting_of(model, s, &s->near.list[i], &instant);
         if (time >= 0 && (s->meeting < 0 || time < s->meeting)) {

@@ -5,26 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
-static double speed_bound(const kk_simulator *s, int node, kk_vec3 centre, double radius) {
-    const kki_rates *V = kki_rates_of(s->data, node);
-    const kk_vec3 w = kki_vec3(V->w), arm = kk_vec3_sub(centre, kki_vec3(kki_pose_of(s->data, node)->p));
-    const kk_vec3 u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, arm));
-    return __builtin_sqrt(kk_vec3_dot(u, u)) + __builtin_sqrt(kk_vec3_dot(w, w)) * radius;
-}
-
 void kki_near_place(kk_simulator *s, int i) {
-    const int node = s->near.owner[i].node;
-    s->X_WS[i] = kk_transform_mul(kki_node_transform(s->data, node), s->near.X_NS[i]);
-    const kk_vec3 c = kk_transform_point(s->X_WS[i], s->near.outline[i].centre);
-    const double radius = s->near.outline[i].radius;
-    double *ball = s->ball + 4 * (size_t)i;
-    ball[0] = c.x;
-    ball[1] = c.y;
-    ball[2] = c.z;
-    ball[3] = radius;
-    s->reach[i] = node && !kki_is_overlapping_only(s) ? 0.5 * s->h * speed_bound(s, node, c, radius) : 0;
+    const kki_shape_place to = {&s->X_WS[i], s->ball + 4 * (size_t)i, &s->reach[i]};
+    s->near.kernels->place(&s->near, s->data, i, kki_near_half(s), &to);
     s->placed[i] = s->stamp;
 }
 

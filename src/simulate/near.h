@@ -3,6 +3,7 @@
 #define KKI_SIMULATE_NEAR_H
 
 #include "collision/broad_phase.h"
+#include "collision/manifold.h"
 #include "model/model.h"
 
 /// Shapes that move as one: all of a node's, or one of the world's.
@@ -19,7 +20,19 @@ typedef struct kki_group_pair {
     int32_t a, b, first, count;
     int32_t has_plane; ///< one of the groups is a plane of the world
     int32_t is_inner; ///< both belong to one tree that floats: what moves it as a whole parts nothing and joins nothing
+    int32_t way[2];   ///< of both groups: places in `moved`
+    double key;       ///< all pairs between them are apart by this less what both groups have moved
+    double limit;     ///< reach of both up to which the key counts, m
 } kki_group_pair;
+
+/// A pair of shapes of the model, and how far they were apart when last measured: in one place, because few are asked for and they are far from each other.
+typedef struct kki_known {
+    _Alignas(64) double key; ///< apart by this less what both groups have moved
+    double limit;            ///< reach of both up to which the key counts, m
+    double calm;             ///< reach of both up to which nobody follows them along their paths, m
+    int32_t first, second;
+    int32_t between; ///< which pair of groups they belong to
+} kki_known;
 
 /// Of two groups that are near each other: the few pairs of shapes that are nearest, and how far all others are apart, as `key`. Most steps look at the
 /// few alone.
@@ -30,16 +43,15 @@ typedef struct kki_close {
     int32_t place[KKI_CLOSE_PAIRS];
 } kki_close;
 
-/// How far a group may have got, seen from some frame: two poses bound the way of all its points between them.
-typedef struct kki_track {
-    kk_mat3 R;    ///< when last looked at
-    kk_vec3 c;    ///< the ball's centre then
-    double moved; ///< sum of all ways since the start, m
-} kki_track;
+/// A group when last looked at, seen from some frame: two poses bound the way of all its points between them.
+typedef struct kki_seen {
+    _Alignas(32) double R[3][4]; ///< columns
+    double c[4];                 ///< the ball's centre
+} kki_seen;
 
 /// Seen from the world; and from the root of its tree, which is what counts between links of one robot.
 typedef struct kki_group_track {
-    kki_track seen[2];
+    kki_seen seen[2];
 } kki_group_track;
 
 /// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
@@ -66,27 +78,37 @@ typedef struct kki_near {
     void *block;
     size_t size;
     int32_t ngroup, npair, most;
+    int32_t nfixed; ///< groups of the world, which come first
+    int32_t nouter; ///< pairs of groups that are not inner ones, which come first
+    int32_t stride; ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
-    kki_group *group;       ///< [ngroup]
-    kki_group_pair *pair;   ///< [npair]
-    int32_t *order;         ///< [model's npair]
-    int32_t *run_end;       ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
-    kki_outline *outline;   ///< [nshape]
-    kki_owner *owner;       ///< [nshape]
-    kk_transform *X_NS;     ///< [nshape] in their nodes, side by side
-    int32_t *found;         ///< [model's npair] places of near pairs
-    int8_t *axis;           ///< [pairs of the model] of their boxes that parted them when last asked: 1 … 6; 0: none
+    kki_group *group;     ///< [ngroup]
+    kki_group_pair *pair; ///< [npair]
+    int32_t *order;       ///< [model's npair]
+    int32_t *run_end;     ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
+    kki_outline *outline; ///< [nshape]
+    kki_owner *owner;     ///< [nshape]
+    kk_transform *X_NS;   ///< [nshape] in their nodes, side by side
+    int32_t *measured;    ///< [model's npair + 1] places of pairs that are to be measured
+    int32_t *found;       ///< [model's npair] places of near pairs
+    kki_known *known;     ///< [model's npair]
+    /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it
+    kki_pair_memory *parted;
     double *ball;           ///< [4 ngroup] centre and radius in the world
     kki_group_track *track; ///< [ngroup]
-    double *group_key;      ///< [npair] as `key`, of all pairs between two groups
-    double *key;            ///< [pairs of the model] apart by this less what both groups have moved, when last measured
-    double *limit;          ///< [pairs of the model] reach of both up to which the key counts, m
     kki_close *close;       ///< [npair]
-    double *group_limit;    ///< [npair] the same of `group_key`
-    double
-        *used; ///< [2 ngroup] how far a group has moved, and gets in the half step: seen from the world, from its root
-    int32_t *between;       ///< [pairs of the model] which of `pair` they belong to
-    double *reach;          ///< [ngroup]
+    double *radius;         ///< [stride] of groups
+    double *reach;          ///< [stride] how far a group gets in the half step, m
+    /// [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
+    double *moved;
+    /// Sums over all steps of twice the longest way of any group in it, m: seen from the world, from roots.
+    double passed[2];
+    /// [npair, and one that nobody asks for] what `passed` must come to, reaches and the gap that always counts added, before two groups are asked
+    /// whether they may be near
+    double *due;
+    int32_t *asked;         ///< [npair] pairs of groups that are due
+    double farthest;        ///< of all reaches
+    double sum;             ///< of all ways
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves
@@ -95,6 +117,7 @@ typedef struct kki_near {
     int8_t *has_left;       ///< [colliders] whether the broad phase must know that it has left its box
     kki_near_pair *candidate; ///< [fat pairs of the broad phase + 1] what workers find, each from where its part begins
     int32_t *found_by;        ///< [parts] how many
+    const struct kki_near_kernels *kernels; ///< what this CPU runs
     const kk_model *model;
 } kki_near;
 

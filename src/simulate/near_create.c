@@ -3,6 +3,7 @@
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/sort.h"
+#include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
 // ---- groups, made once
@@ -19,21 +20,25 @@ static int root_of(const kk_model *m, int node) {
     return m->node[node].type == KKI_NODE_FREE ? node : 0;
 }
 
-/// group_of[key] for keys in use; −1 elsewhere.
-static int number_groups(const kk_model *m, int32_t *group_of, kki_group *group) {
-    int count = 0;
-    for (int i = 0; i < m->nnode + m->nshape; i++) {
-        group_of[i] = -1;
-    }
+/// Numbers groups that move, or those of the world, on from `count`.
+static int number_some(const kk_model *m, bool moves, int count, int32_t *group_of, kki_group *group) {
     for (int i = 0; i < m->ncollider; i++) {
-        const int shape = m->collider[i], key = group_key(m, shape);
-        if (group_of[key] < 0) {
-            const int node = m->shape[shape].node;
+        const int shape = m->collider[i], key = group_key(m, shape), node = m->shape[shape].node;
+        if ((node != 0) == moves && group_of[key] < 0) {
             group[count] = (kki_group){.node = node, .shape = node ? -1 : shape, .root = root_of(m, node)};
             group_of[key] = count++;
         }
     }
     return count;
+}
+
+/// group_of[key] for keys in use; −1 elsewhere.
+static void number_groups(const kk_model *m, int32_t *group_of, kki_near *n) {
+    for (int i = 0; i < m->nnode + m->nshape; i++) {
+        group_of[i] = -1;
+    }
+    n->nfixed = number_some(m, false, 0, group_of, n->group);
+    n->ngroup = number_some(m, true, n->nfixed, group_of, n->group);
 }
 
 static void outline_shapes(const kk_model *m, kki_near *n) {
@@ -79,25 +84,37 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
         const kk_vec3 centre = kk_transform_point(m->shape[shape].X_NS, n->outline[shape].centre);
         enclose(g, centre, n->outline[shape].radius, g->radius == 0);
     }
+    for (int i = 0; i < n->ngroup; i++) {
+        const kki_group *g = &n->group[i];
+        double *ball = n->ball + 4 * (size_t)i; // of the world's, for ever
+        ball[0] = g->centre.x, ball[1] = g->centre.y, ball[2] = g->centre.z;
+        ball[3] = n->radius[i] = g->radius;
+    }
 }
 
-/// Sorts the model's pairs by groups and lists the pairs of groups.
+static kki_group_pair pair_of(const kki_near *n, int a, int b, int first) {
+    const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root, from = is_inner * n->stride;
+    const int has_plane = kki_near_is_plane(n, a) || kki_near_is_plane(n, b);
+    return (kki_group_pair){a, b, first, 0, has_plane, is_inner, {from + a, from + b}, 0, 0};
+}
+
+/// Sorts the model's pairs by groups, inner ones last, and lists the pairs of groups.
 static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n, kki_sort_item *item) {
+    const uint64_t low = 0x7fffffffu;
     for (int i = 0; i < m->npair; i++) {
-        const uint64_t a = (uint64_t)group_of[group_key(m, m->pair[i].first)];
-        const uint64_t b = (uint64_t)group_of[group_key(m, m->pair[i].second)];
-        item[i] = (kki_sort_item){a << 32 | b, (uint64_t)i};
+        const int a = group_of[group_key(m, m->pair[i].first)], b = group_of[group_key(m, m->pair[i].second)];
+        const uint64_t is_inner = (uint64_t)pair_of(n, a, b, 0).is_inner;
+        item[i] = (kki_sort_item){is_inner << 62 | (uint64_t)a << 31 | (uint64_t)b, (uint64_t)i};
     }
     kki_sort(item, (size_t)m->npair, item + m->npair);
     for (int i = 0; i < m->npair; i++) {
         n->order[i] = (int32_t)item[i].payload;
         if (i == 0 || item[i].key != item[i - 1].key) {
-            const int32_t a = (int32_t)(item[i].key >> 32), b = (int32_t)(item[i].key & 0xffffffffu);
-            const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root;
-            n->pair[n->npair++] =
-                (kki_group_pair){a, b, i, 0, kki_near_is_plane(n, a) || kki_near_is_plane(n, b), is_inner};
+            const int a = (int)(item[i].key >> 31 & low), b = (int)(item[i].key & low);
+            n->pair[n->npair] = pair_of(n, a, b, i);
+            n->nouter += !n->pair[n->npair++].is_inner;
         }
-        n->between[n->order[i]] = n->npair - 1;
+        n->known[n->order[i]].between = n->npair - 1;
         n->pair[n->npair - 1].count++;
     }
     for (int i = m->npair - 1; i >= 0; i--) {
@@ -116,18 +133,18 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->owner, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->measured, pairs + 1);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->axis, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->known, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
     KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
-    KKI_LAYOUT_ARRAY(layout, n->reach, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);
+    KKI_LAYOUT_ARRAY(layout, n->reach, (size_t)n->stride);
+    KKI_LAYOUT_ARRAY(layout, n->moved, 2 * (size_t)n->stride);
+    KKI_LAYOUT_ARRAY(layout, n->due, pairs + 1);
+    KKI_LAYOUT_ARRAY(layout, n->asked, pairs);
     KKI_LAYOUT_ARRAY(layout, n->track, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->group_key, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->key, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->limit, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->group_limit, pairs);
     KKI_LAYOUT_ARRAY(layout, n->close, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->used, 2 * colliders);
-    KKI_LAYOUT_ARRAY(layout, n->between, pairs);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
@@ -141,15 +158,16 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
 
 void kki_near_forget(kki_near *n) {
     for (int i = 0; i < n->npair; i++) {
-        n->group_key[i] = -__builtin_inf();
+        n->pair[i].key = n->due[i] = -__builtin_inf();
         n->close[i].count = 0;
     }
     for (int i = 0; i < n->model->npair; i++) {
-        n->key[i] = -__builtin_inf();
+        n->known[i].key = -__builtin_inf();
     }
-    for (int i = 0; i < n->ngroup; i++) {
-        n->track[i].seen[0].moved = n->track[i].seen[1].moved = 0;
+    for (int i = 0; i < 2 * n->stride; i++) {
+        n->moved[i] = 0;
     }
+    n->passed[0] = n->passed[1] = n->sum = 0;
 }
 
 static kk_status make_groups(const kk_model *m, kki_near *n) {
@@ -158,9 +176,15 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
     kki_sort_item *item = kki_allocate_array(&n->allocator, pairs, sizeof *item);
     const kk_status status = group_of && item ? KK_OK : KK_OUT_OF_MEMORY;
     if (status == KK_OK) {
-        n->ngroup = number_groups(m, group_of, n->group);
+        number_groups(m, group_of, n);
         enclose_shapes(m, group_of, n);
         pair_groups(m, group_of, n, item);
+        for (int i = 0; i < m->npair; i++) {
+            kki_known *k = &n->known[i];
+            k->first = m->pair[i].first;
+            k->second = m->pair[i].second;
+            k->calm = 0.25 * kki_thickness(m, k->first, k->second);
+        }
         kki_near_forget(n);
     }
     kki_release_array(&n->allocator, group_of, keys, sizeof *group_of);
@@ -214,6 +238,8 @@ kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool 
     *near = (kki_near){.allocator = *allocator,
                        .most = model->has_pairs ? model->npair : most,
                        .has_workers = has_workers,
+                       .stride = model->ncollider + 3,
+                       .kernels = kki_near_kernels_best(),
                        .model = model};
     kki_layout layout = kki_layout_over(NULL);
     place(&layout, model, near);

@@ -4,10 +4,22 @@
 /// that are near nothing are not even placed. A pair that was found apart is not looked at again before both have moved as
 /// far as that: their ways are summed up from pose to pose, so this too is a proof.
 #include "collision/distance.h"
+#include "geometry/lanes.h"
+#include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
 /// Taken off distances that are kept, m: far more than rounding.
 static const double SLACK = 1e-7;
+/// Of its reach that a pair which turned out to be apart is measured to.
+static const double ENOUGH = 4;
+
+static double lesser(double a, double b) {
+    return a < b ? a : b;
+}
+
+static double greater(double a, double b) {
+    return a > b ? a : b;
+}
 
 // ---- how far apart
 
@@ -16,52 +28,34 @@ static double balls_apart(const double *x, const double *y) {
     return __builtin_sqrt(dx * dx + dy * dy + dz * dz) - (x[3] + y[3]);
 }
 
-static int balls_meet(const double *x, const double *y, double reach) {
-    const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = x[3] + y[3] + reach;
-    return dx * dx + dy * dy + dz * dz <= r * r;
-}
-
-/// How far axis k of a's box parts it from b's; less than `reach` where it does not.
-static double apart_along(const kk_simulator *s, int a, int b, int k, kk_vec3 from_a_to_b, double reach) {
-    const kk_vec3 axis = kk_mat3_column(s->X_WS[a].R, k);
-    const double apart = __builtin_fabs(kk_vec3_dot(axis, from_a_to_b)) - s->near.outline[a].half[k];
-    return apart > reach ? apart - kki_near_half_width(s, b, axis) : apart;
-}
-
-/// The same of axis 1 … 3 of a's box, 4 … 6 of b's. Of a ball's no more than the ball itself.
-static double apart_by(const kk_simulator *s, int a, int b, int axis, kk_vec3 d, double reach) {
-    return axis <= 3 ? apart_along(s, a, b, axis - 1, d, reach) : apart_along(s, b, a, axis - 4, d, reach);
-}
-
-/// How far boxes are apart along an axis of one of them that parts them; not above `reach` where none does. Far cheaper than asking
-/// the shapes themselves; and the axis that did in the last step does most often in this.
-static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double reach, int8_t *last) {
-    const double again = *last > 0 ? apart_by(s, a, b, *last, d, reach) : reach;
-    if (again > reach) {
-        return again;
-    }
-    for (int axis = 1; axis <= 6; axis++) {
-        const double apart = s->near.outline[axis <= 3 ? a : b].is_ball ? reach : apart_by(s, a, b, axis, d, reach);
-        if (apart > reach) {
-            *last = (int8_t)axis;
-            return apart;
+/// How far boxes are apart along the axis that parts them most, or `least`. Of a ball's axes none says more than the ball itself.
+static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double least) {
+    const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
+    const kk_mat3 Ra = s->X_WS[a].R, Rb = s->X_WS[b].R, C = kk_mat3_mul(kk_mat3_transpose(Ra), Rb);
+    const kk_vec3 u = kk_mat3_tmul_vec(Ra, d), v = kk_mat3_tmul_vec(Rb, d);
+    const double da[3] = {u.x, u.y, u.z}, db[3] = {v.x, v.y, v.z};
+    double by_a = -__builtin_inf(), by_b = by_a;
+    for (int k = 0; k < 3; k++) {
+        double wa = 0, wb = 0; // half widths of the one along the other's axis
+        for (int l = 0; l < 3; l++) {
+            wb += __builtin_fabs(C.m[3 * k + l]) * B->half[l];
+            wa += __builtin_fabs(C.m[3 * l + k]) * A->half[l];
         }
+        by_a = greater(__builtin_fabs(da[k]) - A->half[k] - wb, by_a);
+        by_b = greater(__builtin_fabs(db[k]) - B->half[k] - wa, by_b);
     }
-    *last = 0;
-    return reach;
+    least = A->is_ball ? least : greater(by_a, least);
+    return B->is_ball ? least : greater(by_b, least);
 }
 
-/// How far two shapes are apart at least; not above `reach` where they may meet. Balls, then boxes; or a plane and a box.
-static double shapes_apart(const kk_simulator *s, int a, int b, double reach, int8_t *axis) {
+/// How far two shapes are apart at least; not above `reach` where they may meet. By balls and boxes, whichever tells more; or a plane and a box.
+static double shapes_apart(const kk_simulator *s, int a, int b, double reach) {
     const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
     if (A->is_plane || B->is_plane) {
         return A->is_plane ? kki_near_over_plane(s, a, b, reach) : kki_near_over_plane(s, b, a, reach);
     }
     const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
-    if (!balls_meet(x, y, reach)) {
-        return balls_apart(x, y);
-    }
-    return boxes_apart(s, a, b, kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]), reach, axis);
+    return boxes_apart(s, a, b, kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]), balls_apart(x, y));
 }
 
 static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
@@ -77,75 +71,14 @@ static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
 
 // ---- where groups are, and what is between them
 
-/// Not less than the length, without its root.
-static double at_most(kk_vec3 v) {
-    return __builtin_fabs(v.x) + __builtin_fabs(v.y) + __builtin_fabs(v.z);
-}
-
-/// Adds how far points of the group may have got since it was last looked at: its ball's centre by Δc, and those round it by |ΔR| r, where of two rotations
-/// |ΔR| = 2 sin(θ/2) is the root of half the sum of squares.
-static void track_group(kki_track *t, const kk_mat3 *R, kk_vec3 c, double radius) {
-    double turned = 0;
-    for (int k = 0; k < 9; k++) {
-        const double d = R->m[k] - t->R.m[k];
-        turned += d * d;
-    }
-    const kk_vec3 way = kk_vec3_sub(c, t->c);
-    t->moved += (__builtin_sqrt(kk_vec3_dot(way, way)) + __builtin_sqrt(0.5 * turned) * radius) * (1 + 1e-12);
-    t->R = *R;
-    t->c = c;
-}
-
-/// The same as seen from the root of its tree, which itself does not move then.
-static void track_inside(const kk_simulator *s, const kki_group *g, const kk_transform *X, kk_vec3 c, kki_track *t) {
-    if (g->root != 0 && g->node != g->root) {
-        const kk_transform root = kki_node_transform(s->data, g->root);
-        const kk_mat3 R = kk_mat3_mul(kk_mat3_transpose(root.R), X->R);
-        track_group(t, &R, kk_mat3_tmul_vec(root.R, kk_vec3_sub(c, root.p)), g->radius);
-    }
-}
-
-static void place_group(kk_simulator *s, int i) {
-    kki_near *n = &s->near;
-    const kki_group *g = &n->group[i];
-    double *ball = n->ball + 4 * (size_t)i;
-    const kk_transform X = kki_node_transform(s->data, g->node);
-    const kk_vec3 c = kk_transform_point(X, g->centre);
-    kki_track *seen = n->track[i].seen;
-    ball[0] = c.x;
-    ball[1] = c.y;
-    ball[2] = c.z;
-    ball[3] = g->radius;
-    n->reach[i] = 0;
-    if (g->node == 0) {
-        return;
-    }
-    if (!kki_is_overlapping_only(s)) {
-        const kki_rates *V = kki_rates_of(s->data, g->node);
-        const kk_vec3 w = kki_vec3(V->w), u = kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(w, kk_vec3_sub(c, X.p)));
-        n->reach[i] = 0.5 * s->h * (at_most(u) + at_most(w) * g->radius);
-    }
-    track_group(&seen[0], &X.R, c, g->radius);
-    track_inside(s, g, &X, c, &seen[1]);
-    n->used[2 * i] = seen[0].moved + n->reach[i];
-    n->used[2 * i + 1] = seen[1].moved + n->reach[i];
-}
-
 static void place_groups(kk_simulator *s) {
     kki_near *n = &s->near;
-    double all = 0;
-    for (int i = 0; i < n->ngroup; i++) {
-        place_group(s, i);
-        all += n->used[2 * i] + n->used[2 * i + 1];
-        if (n->group[i].node == 0) {
-            kki_near_want(s, n->group[i].shape);
-        }
+    n->kernels->track(n, s->data, kki_near_half(s));
+    for (int i = 0; i < n->nfixed; i++) {
+        kki_near_want(s, n->group[i].shape);
     }
-    if (!(all < 1e6)) { // sums are to stay small against a double's digits, and numbers
+    if (!(n->sum < 1e6)) { // sums are to stay small against a double's digits, and numbers
         kki_near_forget(n);
-        for (int i = 0; i < n->ngroup; i++) {
-            n->used[2 * i] = n->used[2 * i + 1] = n->reach[i];
-        }
     }
 }
 
@@ -154,30 +87,99 @@ typedef struct between {
     const kki_group_pair *p;
     double least; // gap that always counts
     double moved; // of both groups
-    double used;
     double reach;
     double limit; // the least of the keys that were believed
 } between;
 
+/// Whether a pair of shapes need not be measured again.
+static int is_far(const kki_near *n, const between *x, int place) {
+    return (n->known[place].key > x->moved + (x->reach + x->least)) & (x->reach <= n->known[place].limit);
+}
+
+/// Whether a distance is found at once.
+static int is_convex(const kk_model *m, int shape) {
+    return m->shape[shape].shape.type < KK_SHAPE_MESH;
+}
+
+/// Whether a distance that was good for slow ones alone still tells that a pair need not be looked at. It counts how fast the two shapes are, where their
+/// groups may be faster.
+static int is_parted(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
+    const kki_near *n = &s->near;
+    const double apart = n->known[place].key - moved;
+    return n->known[place].limit < __builtin_inf() && apart > reach &&
+           kki_passes_by(m, s, s->near.known[place].first, s->near.known[place].second, apart);
+}
+
+/// Measures two shapes themselves. What both can move in a few steps is far enough. What is fast is followed along its path (fast.c), whatever the distance: the
+/// key is good for slow ones only, so that this does not depend on what was measured before; or for those that are followed in vain.
+static void measure_shapes(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
+    const kki_near *n = &s->near;
+    const int a = s->near.known[place].first, b = s->near.known[place].second;
+    const double apart = kki_distance_at_least(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b],
+                                               ENOUGH * reach, &n->parted[place]);
+    n->known[place].key = apart - SLACK + moved;
+    n->known[place].limit = n->known[place].calm;
+}
+
+/// Whether that is worth while although their boxes are apart: by so little that they would be asked again in the next step, and slow ones, for which it counts.
+static int is_told_little(const kk_model *m, const kk_simulator *s, int place, double apart, double reach) {
+    const kki_known *k = &s->near.known[place];
+    return apart < 3 * reach && reach < 0.7 * k->calm && k->calm < __builtin_inf() && is_convex(m, k->first) &&
+           is_convex(m, k->second);
+}
+
+/// Whether that is worth while before it is known that they do not touch: where they have just come near, and where they are fast.
+static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int place) {
+    const int a = s->near.known[place].first, b = s->near.known[place].second;
+    const kki_outline *o = s->near.outline;
+    return is_convex(m, a) && is_convex(m, b) && !o[a].is_plane && !o[b].is_plane &&
+           (s->near.known[place].key > -__builtin_inf() || s->reach[a] + s->reach[b] > s->near.known[place].calm);
+}
+
+/// Measures a pair of shapes that are placed; gives the new key.
+static double measure(const kk_model *m, kk_simulator *s, double moved, double least, int place, int *count) {
+    kki_near *n = &s->near;
+    const int a = s->near.known[place].first, b = s->near.known[place].second;
+    const double reach = least + s->reach[a] + s->reach[b];
+    if (is_parted(m, s, moved, reach, place)) {
+        return n->known[place].key;
+    }
+    const double apart = shapes_apart(s, a, b, reach);
+    if (apart > reach) {
+        if (is_told_little(m, s, place, apart, reach)) {
+            measure_shapes(m, s, moved, reach, place);
+            if (n->known[place].key > apart - SLACK + moved) {
+                return n->known[place].key;
+            }
+        }
+        n->known[place].limit = __builtin_inf();
+        return n->known[place].key = apart - SLACK + moved;
+    }
+    if (is_worth_measuring(m, s, place)) {
+        measure_shapes(m, s, moved, reach, place);
+        if (is_parted(m, s, moved, reach, place)) {
+            return n->known[place].key;
+        }
+    }
+    n->found[(*count)++] = place;
+    n->known[place].limit = __builtin_inf();
+    return n->known[place].key = -__builtin_inf();
+}
+
+static void want_both(kk_simulator *s, int place) {
+    kki_near_want(s, s->near.known[place].first);
+    kki_near_want(s, s->near.known[place].second);
+}
+
 /// A pair of shapes: how far they are apart at least.
 static double look_at(const kk_model *m, kk_simulator *s, between *x, int place, int *count) {
-    kki_near *n = &s->near;
-    if (n->key[place] > x->used + x->least && x->reach <= n->limit[place]) {
-        x->limit = n->limit[place] < x->limit ? n->limit[place] : x->limit;
-        return n->key[place] - x->moved;
+    const kki_near *n = &s->near;
+    if (!is_far(n, x, place)) {
+        want_both(s, place);
+        (void)measure(m, s, x->moved, x->least, place, count);
     }
-    const int a = m->pair[place].first, b = m->pair[place].second;
-    kki_near_want(s, a);
-    kki_near_want(s, b);
-    const double reach = x->least + s->reach[a] + s->reach[b], apart = shapes_apart(s, a, b, reach, &n->axis[place]);
-    if (!(apart > reach)) {
-        n->found[(*count)++] = place;
-        n->key[place] = -__builtin_inf();
-        return -__builtin_inf();
-    }
-    n->key[place] = apart - SLACK + x->moved;
-    n->limit[place] = __builtin_inf();
-    return apart - SLACK;
+    x->limit = lesser(n->known[place].limit, x->limit);
+    return n->known[place].key - x->moved;
 }
 
 /// Puts a pair among the nearest few, the nearest first; what it pushes out counts with the others.
@@ -225,49 +227,60 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
     return least;
 }
 
-/// The few pairs that were nearest when all were last looked at. Returns how far the groups' shapes are apart at least.
-static double look_again(const kk_model *m, kk_simulator *s, between *x, const kki_close *c, int *count) {
-    double least = c->key - x->moved;
-    x->limit = c->limit;
+/// Of the few pairs that were nearest when all were last looked at, lists those that are to be measured; what the others and all the rest are apart stands
+/// as the groups' key until then.
+static int list_close(kki_near *n, const between *x, int i, const kki_close *c, int listed) {
+    double key = c->key, limit = c->limit;
     for (int k = 0; k < c->count; k++) {
-        const double apart = look_at(m, s, x, c->place[k], count);
-        least = apart < least ? apart : least;
+        const int place = c->place[k], far = is_far(n, x, place);
+        const double own = far ? n->known[place].key : __builtin_inf(),
+                     bound = far ? n->known[place].limit : __builtin_inf();
+        key = lesser(own, key);
+        limit = lesser(bound, limit);
+        n->measured[listed] = place;
+        listed += !far;
     }
-    return least;
+    n->pair[i].key = key;
+    n->pair[i].limit = limit;
+    return listed;
 }
 
-/// All pairs between two groups, or the few that may be near.
-static double look_inside(const kk_model *m, kk_simulator *s, between *x, kki_close *c, int *count) {
-    const int is_known = c->count > 0 && c->key > x->used + x->least && x->reach <= c->limit;
-    return is_known ? look_again(m, s, x, c, count) : look_into(m, s, x, c, count);
+static between between_of(const kki_near *n, int i, double least) {
+    const kki_group_pair *p = &n->pair[i];
+    return (between){.p = p,
+                     .least = least,
+                     .moved = n->moved[p->way[0]] + n->moved[p->way[1]],
+                     .reach = n->reach[p->a] + n->reach[p->b],
+                     .limit = __builtin_inf()};
 }
 
-/// Two groups that have come near since they were last looked at.
-static void look_between(const kk_model *m, kk_simulator *s, int i, double least, int *count) {
+/// Two groups that have come near since they were last looked at: all their pairs, or a list of the few that may be near.
+static int look_between(const kk_model *m, kk_simulator *s, int i, double least, int listed, int *count) {
     kki_near *n = &s->near;
-    const kki_group_pair *p = &n->pair[i];
-    const kki_track *a = &n->track[p->a].seen[p->is_inner], *b = &n->track[p->b].seen[p->is_inner];
-    const double apart = groups_apart(s, p);
-    between x = {.p = p,
-                 .least = least,
-                 .moved = a->moved + b->moved,
-                 .used = n->used[2 * p->a + p->is_inner] + n->used[2 * p->b + p->is_inner],
-                 .reach = n->reach[p->a] + n->reach[p->b],
-                 .limit = __builtin_inf()};
-    n->group_key[i] = x.moved + (apart > least + x.reach ? apart - SLACK : look_inside(m, s, &x, &n->close[i], count));
-    n->group_limit[i] = x.limit;
+    kki_close *c = &n->close[i];
+    between x = between_of(n, i, least);
+    if (c->count > 0 && c->key > x.moved + (x.reach + least) && x.reach <= c->limit) {
+        return list_close(n, &x, i, c, listed);
+    }
+    const double apart = groups_apart(s, x.p);
+    n->pair[i].key = x.moved + (apart > least + x.reach ? apart - SLACK : look_into(m, s, &x, c, count));
+    n->pair[i].limit = x.limit;
+    return listed;
 }
 
-/// Whether two groups cannot have come near since they were last looked at.
-static int is_known_apart(const kki_near *n, int i, double least) {
-    const kki_group_pair *p = &n->pair[i];
-    return n->group_key[i] > n->used[2 * p->a + p->is_inner] + n->used[2 * p->b + p->is_inner] + least &&
-           n->reach[p->a] + n->reach[p->b] <= n->group_limit[i];
-}
-
-/// Whether a distance is found at once.
-static int is_convex(const kk_model *m, int shape) {
-    return m->shape[shape].shape.type < KK_SHAPE_MESH;
+/// First all places, then all distances: nothing has to wait for one of them before it goes on.
+static void measure_listed(const kk_model *m, kk_simulator *s, double least, int listed, int *count) {
+    kki_near *n = &s->near;
+    for (int i = 0; i < listed; i++) {
+        want_both(s, n->measured[i]);
+    }
+    for (int i = 0; i < listed; i++) {
+        const int place = n->measured[i], own = n->known[place].between;
+        const kki_group_pair *p = &n->pair[own];
+        const double key = measure(m, s, n->moved[p->way[0]] + n->moved[p->way[1]], least, place, count);
+        n->pair[own].key = lesser(key, n->pair[own].key);
+        n->pair[own].limit = lesser(n->known[place].limit, n->pair[own].limit);
+    }
 }
 
 /// Insertion sort: the list is nearly sorted already, and short.
@@ -282,16 +295,64 @@ static void sort_found(int32_t *found, int count) {
     }
 }
 
+/// A bit for each of up to 64 numbers that is not above a bound, two at a time: of hundreds a few, and nobody has to guess which.
+static uint64_t bits_of_due(const double *due, int count, double now) {
+    typedef double loose_lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    const kki_lanes bound = {now, now};
+    uint64_t bits = 0;
+    for (int k = 0; k < count; k += 2) {
+        const kki_lanes x = *(const loose_lanes *)(due + k);
+        bits |= kki_lanes_bits(~(x > bound)) << k;
+    }
+    return bits & ~(uint64_t)0 >> (64 - count);
+}
+
+/// Lists pairs of groups that are due.
+static int list_due(kki_near *n, int first, int end, double now, int count) {
+    for (int i = first; i < end; i += 64) {
+        uint64_t bits = bits_of_due(n->due + i, end - i < 64 ? end - i : 64, now);
+        for (; bits; bits &= bits - 1) {
+            n->asked[count++] = i + __builtin_ctzll(bits);
+        }
+    }
+    return count;
+}
+
+/// Whether two groups may be near. Sets when they are to be asked for again: as soon as any two that are as far apart could be near; in the next step where
+/// they may be now, or where a distance counts for slow ones alone.
+static int may_be_near(kki_near *n, int i, double least) {
+    const kki_group_pair *p = &n->pair[i];
+    const double apart = n->pair[i].key - (n->moved[p->way[0]] + n->moved[p->way[1]]), limit = n->pair[i].limit;
+    const double reach = n->reach[p->a] + n->reach[p->b], due = n->passed[p->is_inner] + apart;
+    const int is_near = !((apart > reach + least) & (reach <= limit));
+    n->due[i] = (limit < __builtin_inf()) | is_near ? -__builtin_inf() : due;
+    return is_near;
+}
+
+/// Of those that are due the ones that may be near.
+static int list_near(kki_near *n, double least, int asked) {
+    int count = 0;
+    for (int k = 0; k < asked; k++) {
+        const int i = n->asked[k];
+        n->asked[count] = i;
+        count += may_be_near(n, i, least);
+    }
+    return count;
+}
+
 int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = kki_near_always(m, s);
     int count = 0;
     place_groups(s);
-    for (int i = 0; i < n->npair; i++) {
-        if (!is_known_apart(n, i, least)) {
-            look_between(m, s, i, least, &count);
-        }
+    const double gap = 2 * n->farthest + least;
+    const int outer = list_due(n, 0, n->nouter, n->passed[0] + gap, 0);
+    const int near = list_near(n, least, list_due(n, n->nouter, n->npair, n->passed[1] + gap, outer));
+    int listed = 0;
+    for (int i = 0; i < near; i++) {
+        listed = look_between(m, s, n->asked[i], least, listed, &count);
     }
+    measure_listed(m, s, least, listed, &count);
     sort_found(n->found, count);
     for (int i = 0; i < count; i++) {
         const kki_shape_pair *p = &m->pair[n->found[i]];
@@ -300,18 +361,13 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     return count;
 }
 
-/// What is fast is followed along its path (fast.c), whatever the distance: the key is good for slow ones only, so that this does not depend on what
-/// was measured before.
+/// What is fast has been measured before.
 void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
-    kki_near *n = &s->near;
-    const int a = n->list[i].first, b = n->list[i].second;
-    kki_separation apart;
-    if (n->broad || !is_convex(model, a) || !is_convex(model, b) ||
-        !kki_distance(&model->shape[a].shape, &s->X_WS[a], &model->shape[b].shape, &s->X_WS[b], NULL, &apart)) {
-        return;
+    const kki_near *n = &s->near;
+    const kki_near_pair *near = &n->list[i];
+    if (!n->broad && is_convex(model, near->first) && is_convex(model, near->second) &&
+        !(s->reach[near->first] + s->reach[near->second] > n->known[n->found[i]].calm)) {
+        const kki_group_pair *p = &n->pair[n->known[n->found[i]].between];
+        measure_shapes(model, s, n->moved[p->way[0]] + n->moved[p->way[1]], near->reach, n->found[i]);
     }
-    const kki_group_pair *p = &n->pair[n->between[n->found[i]]];
-    n->key[n->found[i]] =
-        apart.distance - SLACK + (n->track[p->a].seen[p->is_inner].moved + n->track[p->b].seen[p->is_inner].moved);
-    n->limit[n->found[i]] = 0.25 * kki_thickness(model, a, b);
 }

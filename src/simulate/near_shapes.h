@@ -26,6 +26,11 @@ static inline void kki_near_want(kk_simulator *s, int i) {
     }
 }
 
+/// Time in which gaps may close, s.
+static inline double kki_near_half(const kk_simulator *s) {
+    return kki_is_overlapping_only(s) ? 0 : 0.5 * s->h;
+}
+
 /// Gap below which a pair always counts, m: contacts at rest must not come and go with rounding.
 static inline double kki_near_always(const kk_model *m, const kk_simulator *s) {
     const double kept = 1e-4, *g = m->gravity;

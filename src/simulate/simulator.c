@@ -234,7 +234,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
-    KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching);
+    KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching + 1);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);

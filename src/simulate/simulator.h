@@ -274,7 +274,7 @@ struct kk_simulator {
     kki_still still;
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
-    kki_touching *touching; ///< [max_touching] sorted by shapes
+    kki_touching *touching; ///< [max_touching + 1] sorted by shapes
 
     // constraints; rows and blocks through all islands
     int32_t paper_rows; ///< papers: room for linear rows of springs and servos
@@ -362,6 +362,9 @@ kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_e
 void kki_near_parted(const kk_model *model, kk_simulator *s, int i);
 /// fast.c: what a pair of shapes may move against each other before detection could miss it; infinite with a plane.
 double kki_thickness(const kk_model *m, int a, int b);
+/// Whether two shapes that are placed and `apart` by that much or more in the step's middle, and by more than they reach, are followed in vain, or not at all:
+/// they do not meet, and the step is not cut for them.
+int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart);
 /// s->meeting of the `count` near pairs.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.

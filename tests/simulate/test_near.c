@@ -1,5 +1,10 @@
 // Pairs that are left alone because they were apart: whatever a simulator has seen before, it finds what one finds that looks for the
 // first time.
+#include <string.h>
+
+#include "collision/distance.h"
+#include "simulate/near_kernels.h"
+#include "simulate/near_shapes.h"
 #include "simulate/simulator.h"
 #include "stage.h"
 
@@ -38,7 +43,8 @@ static void move(stage *s, kk_random *r, int turn) {
         q[0] = turned.w, q[1] = turned.x, q[2] = turned.y, q[3] = turned.z;
         for (int k = 0; k < 3; k++) {
             q[4 + k] = is_jump ? any(r, 1) : q[4 + k] + any(r, step);
-            v[k] = any(r, 2), v[3 + k] = any(r, 2);
+            v[k] = any(r, turn % 16 ? 2 : 150),
+            v[3 + k] = any(r, turn % 4 ? 2 : 20); // some are followed, some turn too fast for that
         }
     }
 }
@@ -49,12 +55,40 @@ static void look(stage *s, kk_simulator *x, int *count) {
     KK_CHECK_EQ_INT(kki_near_find(s->model, x, count, &s->error), KK_OK);
 }
 
+/// What both list is the same; what only the one lists that has seen nothing before is farther apart than it reaches.
+static void compare_lists(const kk_simulator *x, int count, const kk_simulator *fresh, int most) {
+    int i = 0;
+    for (int j = 0; j < most; j++) {
+        const kki_near_pair *p = &x->near.list[i], *q = &fresh->near.list[j];
+        const int a = q->first, b = q->second;
+        if (i < count && p->first == a && p->second == b) {
+            KK_CHECK(p->reach == q->reach);
+            i++;
+            continue;
+        }
+        const kki_model_shape *shape = x->near.model->shape;
+        kki_separation apart;
+        KK_CHECK(kki_distance(&shape[a].shape, &fresh->X_WS[a], &shape[b].shape, &fresh->X_WS[b], NULL, &apart));
+        KK_CHECK(apart.distance > q->reach);
+    }
+    KK_CHECK_EQ_INT(i, count);
+}
+
+/// Both take the step in the same parts.
+static void compare_meetings(const stage *s, kk_simulator *x, int count, kk_simulator *fresh, int most, int *meetings) {
+    kki_first_meeting(s->model, x, count);
+    kki_first_meeting(s->model, fresh, most);
+    KK_CHECK(x->meeting == fresh->meeting);
+    *meetings += x->meeting >= 0;
+}
+
 KK_TEST(pairs_left_alone_are_apart) {
     stage s;
     build_crowd(&s);
     if (stage_ready(&s, NULL) && KK_CHECK(s.model->has_pairs)) {
         kk_random r = {5, 0, 0};
         long found = 0;
+        int meetings = 0;
         for (int turn = 0; turn < (kk_test_is_quick() ? 120 : 600); turn++) {
             kk_simulator *fresh = NULL;
             int a = 0, b = 0;
@@ -62,15 +96,85 @@ KK_TEST(pairs_left_alone_are_apart) {
             KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, NULL, &fresh, &s.error), KK_OK);
             look(&s, s.simulator, &a);
             look(&s, fresh, &b);
-            KK_CHECK_EQ_INT(a, b);
-            for (int i = 0; i < a && i < b; i++) {
-                const kki_near_pair *p = &s.simulator->near.list[i], *q = &fresh->near.list[i];
-                KK_CHECK(p->first == q->first && p->second == q->second && p->reach == q->reach);
-            }
+            compare_lists(s.simulator, a, fresh, b);
+            compare_meetings(&s, s.simulator, a, fresh, b, &meetings);
             found += a;
             kk_simulator_free(fresh);
         }
         KK_CHECK(found > (kk_test_is_quick() ? 120 : 600));
+        KK_CHECK(meetings > 10);
+    }
+    stage_end(&s);
+}
+
+/// When a pair of the model meets, as if it were the only one that is near.
+static double meeting_of(const stage *s, kk_simulator *x, const kki_shape_pair *p, double reach) {
+    x->near.list[0] = (kki_near_pair){p->first, p->second, p->law, reach};
+    x->near.found[0] = (int32_t)(p - s->model->pair);
+    kki_first_meeting(s->model, x, 1);
+    return x->meeting;
+}
+
+/// A fast pair that is left alone is one that would be followed in vain. Counts those, and those that meet.
+static void follow(const stage *s, kk_simulator *x, const kki_shape_pair *p, int *vain, int *met) {
+    const kki_model_shape *a = &s->model->shape[p->first], *b = &s->model->shape[p->second];
+    const double reach = kki_near_always(s->model, x) + x->reach[p->first] + x->reach[p->second];
+    kki_separation apart;
+    KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
+    const double meeting = meeting_of(s, x, p, reach);
+    if (apart.distance > reach && kki_passes_by(s->model, x, p->first, p->second, apart.distance)) {
+        KK_CHECK(meeting < 0);
+        *vain += 2 * (x->reach[p->first] + x->reach[p->second]) > 0.5 * kki_thickness(s->model, p->first, p->second);
+    }
+    *met += meeting >= 0;
+}
+
+/// A shape sent off, and how far it gets.
+static void send(kk_simulator *x, int shape, kk_vec3 velocity) {
+    kki_rates *V = (kki_rates *)x->data->scratch.rates + x->near.owner[shape].node;
+    V->w[0] = V->w[1] = V->w[2] = 0;
+    V->u[0] = velocity.x, V->u[1] = velocity.y, V->u[2] = velocity.z;
+    kki_near_place(x, shape);
+}
+
+/// Two that are sent at each other so that just before the end of the step they are as near as fast pairs have met; gives whether they are fast.
+static int aim(const stage *s, kk_simulator *x, const kki_shape_pair *p) {
+    const kki_model_shape *a = &s->model->shape[p->first], *b = &s->model->shape[p->second];
+    const double thick = kki_thickness(s->model, p->first, p->second);
+    kki_separation apart;
+    KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
+    if (!(a->node && b->node && apart.distance > 0.4 * thick)) {
+        return 0;
+    }
+    const double speed = (apart.distance - 0.1 * thick) / x->h;
+    send(x, p->first, kk_vec3_scale(apart.normal, speed));
+    send(x, p->second, kk_vec3_scale(apart.normal, -speed));
+    KK_CHECK(meeting_of(s, x, p, apart.distance) >= 0);
+    KK_CHECK(!kki_passes_by(s->model, x, p->first, p->second, apart.distance));
+    return 1;
+}
+
+KK_TEST(what_passes_by_is_followed_in_vain) {
+    stage s;
+    build_crowd(&s);
+    if (stage_ready(&s, NULL)) {
+        kk_random r = {19, 0, 0};
+        int vain = 0, met = 0, aimed = 0;
+        for (int turn = 0; turn < 1600; turn += 4) { // the fast ones
+            int count = 0;
+            move(&s, &r, turn);
+            look(&s, s.simulator, &count);
+            for (int i = 0; i < s.model->nshape; i++) {
+                kki_near_want(s.simulator, i);
+            }
+            for (int i = 0; i < s.model->npair; i++) {
+                follow(&s, s.simulator, &s.model->pair[i], &vain, &met);
+            }
+            for (int i = turn % 13; i < s.model->npair; i += 13) {
+                aimed += aim(&s, s.simulator, &s.model->pair[i]);
+            }
+        }
+        KK_CHECK(vain > 100 && met > 100 && aimed > 100);
     }
     stage_end(&s);
 }
@@ -152,6 +256,72 @@ KK_TEST(links_left_alone_do_not_touch) {
         }
         KK_CHECK(touching > 100);
         KK_CHECK(asked < asked_by_fresh);
+    }
+    stage_end(&s);
+}
+
+static void check_same(const double *a, const double *b, size_t count) {
+    KK_CHECK(memcmp(a, b, count * sizeof *a) == 0);
+}
+
+// places of shapes are numbers of the step: the same bits from every instruction set, and those of plain arithmetic
+KK_TEST(shapes_are_placed_alike) {
+    stage s;
+    build_robot(&s);
+    if (stage_ready(&s, NULL)) {
+        kk_random r = {11, 0, 0};
+        const kki_near *n = &s.simulator->near;
+        for (int turn = 0; turn < 20; turn++) {
+            int count = 0;
+            move_robot(&s, &r, turn * 60);
+            look(&s, s.simulator, &count);
+            for (int i = 1; i < s.model->nshape; i++) {
+                const kk_transform X =
+                    kk_transform_mul(kki_node_transform(s.simulator->data, n->owner[i].node), s.model->shape[i].X_NS);
+                const kk_vec3 c = kk_transform_point(X, n->outline[i].centre);
+                for (int k = 0; kki_near_kernels_at(k); k++) {
+                    kk_transform at;
+                    _Alignas(32) double ball[4];
+                    double reach = 0, expected = 0;
+                    const kki_shape_place to = {&at, ball, &reach}, first = {&at, ball, &expected};
+                    kki_near_kernels_at(0)->place(n, s.simulator->data, i, 1e-3, &first);
+                    kki_near_kernels_at(k)->place(n, s.simulator->data, i, 1e-3, &to);
+                    check_same(at.R.m, X.R.m, 9);
+                    check_same((const double[]){at.p.x, at.p.y, at.p.z, ball[0], ball[1], ball[2]},
+                               (const double[]){X.p.x, X.p.y, X.p.z, c.x, c.y, c.z}, 6);
+                    KK_CHECK(reach == expected && reach > 0);
+                }
+            }
+        }
+    }
+    stage_end(&s);
+}
+
+// ways of links, too: a processor without vectors looks at the same pairs in the same steps
+KK_TEST(ways_are_the_same_for_all_instruction_sets) {
+    stage s;
+    build_robot(&s);
+    if (stage_ready(&s, NULL) && kki_near_kernels_at(1)) {
+        kk_random r = {13, 0, 0};
+        kk_simulator *other = NULL;
+        KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, NULL, &other, &s.error), KK_OK);
+        kki_near *a = &s.simulator->near, *b = &other->near;
+        a->kernels = kki_near_kernels_at(0);
+        b->kernels = kki_near_kernels_at(1);
+        for (int turn = 0; turn < 200; turn++) {
+            int here = 0, there = 0;
+            move_robot(&s, &r, turn);
+            look(&s, s.simulator, &here);
+            look(&s, other, &there);
+            KK_CHECK_EQ_INT(here, there);
+            for (int k = 0; k < 2; k++) {
+                check_same(a->moved + k * a->stride, b->moved + k * b->stride, (size_t)a->ngroup);
+            }
+            check_same(a->reach, b->reach, (size_t)a->ngroup);
+            check_same(a->ball, b->ball, 4 * (size_t)a->ngroup);
+            check_same(a->passed, b->passed, 2);
+        }
+        kk_simulator_free(other);
     }
     stage_end(&s);
 }

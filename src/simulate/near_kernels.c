@@ -1,0 +1,221 @@
+/// Places of links and shapes, and ways of links, in vectors of four: (x, y, z, unused), or one number of four links.
+#include "simulate/near_kernels.h"
+
+#include "contact/quads.h"
+#include "dynamics/kernels/choose.h"
+
+/// In memory of any alignment.
+typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
+
+BODY quad load(const double *x) {
+    return *(const loose_quad *)x;
+}
+
+BODY void store(double *x, quad a) {
+    *(loose_quad *)x = a;
+}
+
+BODY quad greater(quad a, quad b) {
+    return pick(a > b, a, b);
+}
+
+/// x + y + z of four vectors.
+BODY quad fold(const quad v[4]) {
+    quad t[4];
+    transpose(v[0], v[1], v[2], v[3], t);
+    return t[0] + t[1] + t[2];
+}
+
+BODY quad cross(quad a, quad b) {
+    const quad ay = __builtin_shufflevector(a, a, 1, 2, 0, 3), az = __builtin_shufflevector(a, a, 2, 0, 1, 3);
+    const quad by = __builtin_shufflevector(b, b, 1, 2, 0, 3), bz = __builtin_shufflevector(b, b, 2, 0, 1, 3);
+    return ay * bz - az * by;
+}
+
+/// A vector from its parts along three columns.
+BODY quad combine(const quad c[3], double x, double y, double z) {
+    return c[0] * x + c[1] * y + c[2] * z;
+}
+
+typedef struct axes {
+    quad c[3];
+} axes;
+
+BODY axes axes_of(const double R[3][4]) {
+    return (axes){{*(const quad *)R[0], *(const quad *)R[1], *(const quad *)R[2]}};
+}
+
+// ---- ways of links
+
+/// Squares of what four links have moved since they were last looked at, by parts: their balls' centres, and their axes, whose sum is |ΔR|².
+typedef struct squares {
+    quad way[4], turn[4];
+} squares;
+
+BODY void compare(kki_seen *old, const quad R[3], quad c, quad *way, quad *turn) {
+    const axes was = axes_of(old->R);
+    const quad x = R[0] - was.c[0], y = R[1] - was.c[1], z = R[2] - was.c[2], d = c - *(const quad *)old->c;
+    *way = d * d;
+    *turn = x * x + y * y + z * z;
+    *(quad *)old->R[0] = R[0], *(quad *)old->R[1] = R[1], *(quad *)old->R[2] = R[2];
+    *(quad *)old->c = c;
+}
+
+/// The root of a tree that floats: rows of its rotation, by which the world is turned into it.
+typedef struct viewpoint {
+    int32_t node;
+    quad row[4];
+    double p[3];
+} viewpoint;
+
+BODY void look_from(viewpoint *v, const kk_data *d, int node) {
+    if (v->node == node) {
+        return; // as for the link before
+    }
+    const kki_pose *X = kki_pose_of(d, node);
+    const axes R = axes_of(X->R);
+    v->node = node;
+    transpose(R.c[0], R.c[1], R.c[2], R.c[2], v->row);
+    v->p[0] = X->p[0], v->p[1] = X->p[1], v->p[2] = X->p[2];
+}
+
+/// As seen from the root of its tree, which itself does not move then.
+BODY void compare_inside(viewpoint *v, const kk_data *d, const kki_group *g, kki_seen *old, quad *way, quad *turn) {
+    if (g->root == 0 || g->node == g->root) {
+        return;
+    }
+    look_from(v, d, g->root);
+    const kki_pose *X = kki_pose_of(d, g->node);
+    quad R[3];
+    for (int k = 0; k < 3; k++) {
+        R[k] = combine(v->row, X->R[k][0], X->R[k][1], X->R[k][2]);
+    }
+    const quad p = combine(v->row, X->p[0] - v->p[0], X->p[1] - v->p[1], X->p[2] - v->p[2]);
+    compare(old, R, combine(R, g->centre.x, g->centre.y, g->centre.z) + p, way, turn);
+}
+
+/// Squares of a ball's angular velocity and of its centre's velocity, by parts.
+BODY void speeds(const kk_data *d, int node, quad arm, quad *u, quad *w) {
+    const kki_rates *V = kki_rates_of(d, node);
+    const quad turn = *(const quad *)V->w, way = *(const quad *)V->u + cross(turn, arm);
+    *w = turn * turn;
+    *u = way * way;
+}
+
+/// Adds how far points of four groups may have got since they were last looked at: their balls' centres by Δc, and those round them by |ΔR| r, where of two
+/// rotations |ΔR| = 2 sin(θ/2) is the root of half the sum of squares.
+BODY quad add_ways(const squares *s, quad radius, double *moved) {
+    const quad way = (root(fold(s->way)) + root(0.5 * fold(s->turn)) * radius) * (1 + 1e-12);
+    store(moved, load(moved) + way);
+    return way;
+}
+
+/// The longest of all ways since the last step, and what all of them come to.
+typedef struct summary {
+    quad longest[2], reach, sum;
+} summary;
+
+/// Groups `first` to `first` + 3; behind the last of all there are none, which do not move: they go into the arrays' padding.
+BODY void track_four(kki_near *n, const kk_data *d, double half, int first, viewpoint *v, summary *all) {
+    const quad none = spread(0);
+    squares seen[2] = {{{none, none, none, none}, {none, none, none, none}},
+                       {{none, none, none, none}, {none, none, none, none}}};
+    quad u[4] = {none, none, none, none}, w[4] = {none, none, none, none};
+    for (int l = 0; l < 4 && first + l < n->ngroup; l++) {
+        const int i = first + l;
+        const kki_group *g = &n->group[i];
+        const kki_pose *X = kki_pose_of(d, g->node);
+        const axes R = axes_of(X->R);
+        const quad p = *(const quad *)X->p, c = combine(R.c, g->centre.x, g->centre.y, g->centre.z) + p;
+        *(quad *)(n->ball + 4 * (size_t)i) = (quad){c[0], c[1], c[2], g->radius};
+        compare(&n->track[i].seen[0], R.c, c, &seen[0].way[l], &seen[0].turn[l]);
+        compare_inside(v, d, g, &n->track[i].seen[1], &seen[1].way[l], &seen[1].turn[l]);
+        if (half > 0) {
+            speeds(d, g->node, c - p, &u[l], &w[l]);
+        }
+    }
+    const quad radius = load(n->radius + first),
+               reach = (half + 1e-12 * half) * (root(fold(u)) + root(fold(w)) * radius);
+    store(n->reach + first, reach);
+    all->reach = greater(reach, all->reach);
+    all->sum += reach;
+    for (int k = 0; k < 2; k++) {
+        const quad way = add_ways(&seen[k], radius, n->moved + (size_t)k * (size_t)n->stride + (size_t)first);
+        all->longest[k] = greater(way, all->longest[k]);
+        all->sum += way;
+    }
+}
+
+BODY double greatest(quad a) {
+    const double x = a[0] > a[1] ? a[0] : a[1], y = a[2] > a[3] ? a[2] : a[3];
+    return x > y ? x : y;
+}
+
+BODY void track_body(kki_near *n, const kk_data *d, double half) {
+    const quad none = spread(0);
+    summary all = {{none, none}, none, none};
+    viewpoint v = {.node = 0};
+    for (int i = n->nfixed; i < n->ngroup; i += 4) {
+        track_four(n, d, half, i, &v, &all);
+    }
+    n->passed[0] += 2 * greatest(all.longest[0]);
+    n->passed[1] += 2 * greatest(all.longest[1]);
+    n->farthest = greatest(all.reach);
+    n->sum += (all.sum[0] + all.sum[1]) + (all.sum[2] + all.sum[3]);
+}
+
+// ---- places of shapes
+
+/// Rows of a matrix and a vector behind it: no more is written than belongs to it, and what a row writes too much the next one puts right.
+BODY void store_transform(const axes *R, quad p, kk_transform *X) {
+    quad row[4];
+    transpose(R->c[0], R->c[1], R->c[2], p, row);
+    store(X->R.m, row[0]);
+    store(X->R.m + 3, row[1]);
+    store(X->R.m + 5, __builtin_shufflevector(row[1], row[2], 2, 4, 5, 6));
+    X->p = kk_vec3_make(p[0], p[1], p[2]);
+}
+
+BODY double length(quad a) {
+    const quad s = a * a;
+    return __builtin_sqrt(s[0] + s[1] + s[2]);
+}
+
+BODY void place_body(const kki_near *n, const kk_data *d, int shape, double half, const kki_shape_place *to) {
+    const int node = n->owner[shape].node;
+    const kki_pose *X = kki_pose_of(d, node);
+    const kki_rates *V = kki_rates_of(d, node);
+    const kk_transform *own = &n->X_NS[shape];
+    const kki_outline *o = &n->outline[shape];
+    const double *m = own->R.m;
+    const axes N = axes_of(X->R);
+    const axes R = {{combine(N.c, m[0], m[3], m[6]), combine(N.c, m[1], m[4], m[7]), combine(N.c, m[2], m[5], m[8])}};
+    const quad at = *(const quad *)X->p, p = combine(N.c, own->p.x, own->p.y, own->p.z) + at;
+    const quad c = combine(R.c, o->centre.x, o->centre.y, o->centre.z) + p;
+    store_transform(&R, p, to->X_WS);
+    *(quad *)to->ball = (quad){c[0], c[1], c[2], o->radius};
+    *to->reach = 0;
+    if (node && half > 0) {
+        const quad w = *(const quad *)V->w, u = *(const quad *)V->u + cross(w, c - at);
+        *to->reach = half * (length(u) + length(w) * o->radius);
+    }
+}
+
+// ---- for every instruction set
+
+#define DEFINE(suffix, attribute)                                                                     \
+    attribute static void track_##suffix(kki_near *n, const kk_data *d, double half) {                \
+        track_body(n, d, half);                                                                       \
+    }                                                                                                 \
+    attribute static void place_##suffix(const kki_near *n, const kk_data *d, int shape, double half, \
+                                         const kki_shape_place *to) {                                 \
+        place_body(n, d, shape, half, to);                                                            \
+    }                                                                                                 \
+    static const kki_near_kernels table_##suffix = {.track = track_##suffix, .place = place_##suffix};
+
+DEFINE(baseline, )
+#ifdef KKI_HAVE_AVX2
+DEFINE(avx2, __attribute__((target("avx2"))))
+#endif
+
+KKI_CHOOSE_KERNELS(kki_near_kernels)

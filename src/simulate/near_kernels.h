@@ -1,0 +1,27 @@
+/// Where links and shapes are, how far they have got and how far they get: what a step asks of all of them, in vectors.
+#ifndef KKI_SIMULATE_NEAR_KERNELS_H
+#define KKI_SIMULATE_NEAR_KERNELS_H
+
+#include "dynamics/data.h"
+#include "simulate/near.h"
+
+/// Where a shape is and how far it gets in the rest of the step, m.
+typedef struct kki_shape_place {
+    kk_transform *X_WS;
+    double *ball; ///< [4] centre and radius
+    double *reach;
+} kki_shape_place;
+
+/// `half` is the time that is left, s; 0: nobody asks how far things get, and velocities are not known.
+typedef struct kki_near_kernels {
+    /// Of all groups that move: balls, reaches, and the ways added up.
+    void (*track)(kki_near *n, const kk_data *d, double half);
+    /// Of a shape on a node.
+    void (*place)(const kki_near *n, const kk_data *d, int shape, double half, const kki_shape_place *to);
+} kki_near_kernels;
+
+/// 0: what every processor has, 1: AVX2; NULL where there is none.
+const kki_near_kernels *kki_near_kernels_at(int index);
+const kki_near_kernels *kki_near_kernels_best(void);
+
+#endif
