@@ -126,16 +126,16 @@ void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[
     }
 }
 
-/// Four columns of Y climb together: the wrenches of their rows, node by node.
-enum { MOST_NODES = 16 };
+/// Four columns of Y, from any of them on, climb together: the wrenches of their rows, node by node.
+enum { MOST_NODES = 16, LANES = 4 };
 typedef struct climb {
-    _Alignas(32) double w[MOST_NODES][6][4];
+    _Alignas(32) double w[MOST_NODES][6][LANES];
     int32_t node[MOST_NODES], tree[MOST_NODES];
-    int count, quad;
+    int count, first; ///< row of the first lane
 } climb;
 
 static void swap_nodes(climb *c, int a, int b) {
-    _Alignas(32) double w[6][4];
+    _Alignas(32) double w[6][LANES];
     const int32_t node = c->node[a], tree = c->tree[a];
     memcpy(w, c->w[a], sizeof w);
     c->node[a] = c->node[b], c->tree[a] = c->tree[b];
@@ -144,9 +144,9 @@ static void swap_nodes(climb *c, int a, int b) {
     memcpy(c->w[b], w, sizeof w);
 }
 
-/// Tree by tree.
-static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
-    double *const Y = s->Y + (size_t)(4 * c->quad);
+/// Tree by tree. Lanes are those of `row` and what follows from now on.
+static void flush(const kk_model *m, kk_simulator *s, climb *c, int row, int stride) {
+    double *const Y = s->Y + c->first;
     for (int first = 0, end; first < c->count; first = end) {
         const int tree = c->tree[first], base = m->tree_first_dof[tree] - s->tree_local[tree];
         end = first + 1;
@@ -162,41 +162,74 @@ static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
                                              (size_t)stride);
     }
     c->count = 0;
+    c->first = row + LANES <= stride ? row : stride - LANES;
 }
 
-static void add_wrench(const kk_model *m, climb *c, int node, const double wrench[6], int lane) {
+/// The node's place in the list; behind its end where it is not in it.
+static int place_of(const climb *c, int node) {
     int e = 0;
     while (e < c->count && c->node[e] != node) {
         e++;
     }
-    kki_quad *w = (kki_quad *)c->w[e];
-    if (e == c->count) {
-        c->node[e] = node;
-        c->tree[e] = m->node_tree[node];
-        w[0] = w[1] = w[2] = w[3] = w[4] = w[5] = (kki_quad){0, 0, 0, 0};
-        c->count++;
-    }
-    for (int k = 0; k < 6; k++) {
-        c->w[e][k][lane] += wrench[k];
-    }
+    return e;
 }
 
-static void add_part(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
-    if (c->quad != row >> 2 || c->count + 2 > MOST_NODES) {
-        flush(m, s, c, stride);
-        c->quad = row >> 2;
+/// One side of `count` parts, whose rows follow one another from lane `lane` on. @param w  of the first; the others' are a part further each
+static void add_wrenches(const kk_model *m, const kk_simulator *s, climb *c, int node, const double *w, int count,
+                         int lane) {
+    enum { NEXT = sizeof(kki_row_part) / sizeof(double) };
+    static const double none[6] = {0};
+    const double *row[LANES];
+    const int e = place_of(c, node), is_new = e == c->count;
+    for (int k = 0; k < LANES; k++) {
+        row[k] = k >= lane && k < lane + count ? w + (k - lane) * NEXT : none;
     }
-    if (p->i > 0) {
-        add_wrench(m, c, p->i, p->wi, row & 3);
+    if (is_new) {
+        c->node[e] = node;
+        c->tree[e] = m->node_tree[node];
+        c->count++;
     }
-    if (p->j > 0) {
-        add_wrench(m, c, p->j, p->wj, row & 3);
+    s->data->kernels->delassus_lay(row, is_new, c->w[e]);
+}
+
+/// Parts between the same two nodes whose rows follow one another, as many as there are and lanes are left.
+static int run_of(const kki_row_part *p, int count, int lanes) {
+    int n = 1;
+    while (n < count && n < lanes && p[n].i == p->i && p[n].j == p->j && p[n].row == p[n - 1].row + 1) {
+        n++;
+    }
+    return n;
+}
+
+/// Rows that do not all fit into the lanes that are left begin anew, unless they act on nodes that climb anyway.
+static int begins_anew(const climb *c, const kki_constraint *k, const kki_row_part *p, int row) {
+    return row + k->nrow > c->first + LANES &&
+           ((p->i > 0 && place_of(c, p->i) == c->count) || (p->j > 0 && place_of(c, p->j) == c->count));
+}
+
+static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *k, int row, climb *c, int stride) {
+    const kki_row_part *part = &s->part[k->first_part];
+    if (begins_anew(c, k, part, row)) {
+        flush(m, s, c, row, stride);
+    }
+    for (int p = 0, run; p < k->nparts; p += run) {
+        const int at = row + part[p].row;
+        if (at >= c->first + LANES || c->count + 2 > MOST_NODES) {
+            flush(m, s, c, at, stride);
+        }
+        run = run_of(part + p, k->nparts - p, c->first + LANES - at);
+        if (part[p].i > 0) {
+            add_wrenches(m, s, c, part[p].i, part[p].wi, run, at - c->first);
+        }
+        if (part[p].j > 0) {
+            add_wrenches(m, s, c, part[p].j, part[p].wj, run, at - c->first);
+        }
     }
 }
 
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
-    c.count = c.quad = 0;
+    c.count = c.first = 0;
     if (I->is_wide) {
         kki_wide_build(m, s, I);
         return;
@@ -209,12 +242,9 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *k = &s->constraint[s->order[I->first_constraint + i]];
-        for (int p = 0; p < k->nparts; p++) {
-            const kki_row_part *part = &s->part[k->first_part + p];
-            add_part(m, s, &c, part, k->row - I->first_row + part->row, I->stride);
-        }
+        add_constraint(m, s, k, k->row - I->first_row, &c, I->stride);
     }
-    flush(m, s, &c, I->stride);
+    flush(m, s, &c, 0, I->stride);
 }
 
 // ---- G

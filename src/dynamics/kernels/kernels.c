@@ -222,6 +222,9 @@ static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const
                            const double wj[6][4], int base, double *Y, size_t stride) {
     climb_pair(m, S, i, wi, j, wj, (size_t)base, Y, stride);
 }
+static void delassus_lay(const double *const row[4], int is_new, double to[6][4]) {
+    wrenches_lay(row, is_new, to);
+}
 static void delassus_climb_set(const kk_model *m, const kki_scratch *S, int count, int32_t *node, double (*w)[6][4],
                                int base, double *Y, size_t stride) {
     climb_set(m, S, count, node, w, (size_t)base, Y, stride);
@@ -305,6 +308,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .inverse = inverse,
     .delassus_prepare = delassus_prepare,
     .delassus_climb = delassus_climb,
+    .delassus_lay = delassus_lay,
     .delassus_climb_set = delassus_climb_set,
     .delassus_row = delassus_row,
     .kick_prepare = kick_prepare,

@@ -112,7 +112,7 @@ KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
 KKI_INLINE void kick_scale(pivot *k, vec3 w, vec3 u, double v, double *E, double *y) {
     const double s = __builtin_sqrt(k->inverse_D);
     *E = k->e * s;
-    *y = v / s + (v_dot(k->Ua, w) + v_dot(k->Ul, u)) * s;
+    *y = v / s + v_dot2(k->Ua, w, k->Ul, u) * s;
     k->e = s;
 }
 
@@ -228,12 +228,16 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
         }
         articulated copy = body[i], *A = &copy;
         const world_rates *p = &rates[b->parent];
-        const vec3 r = pose[i].r, u = b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
+        const vec3 r = pose[i].r;
         aba_complete(b, (const world_motion *)S->motion + i, A);
         if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
             pivot_axes(b, &pose[i].R, axis);
             kick_eliminate_many(b, A, axis, &diagonal[k], &tau[k]);
-            kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
+            kick_scale_many(b, &v[k], p->w, b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u, axis, &E[k], &y[k]);
+            pivot_shift(axis, b->has_arm, r);
+            for (int j = 0; j < (b->type == KKI_NODE_FREE ? 6 : 3); j++) {
+                pivot_share(&axis[j]);
+            }
         } else {
             pivot_axis(b, pose[i].R.c[2], axis);
             if (b->type == KKI_NODE_HINGE) {
@@ -243,7 +247,9 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
             } else {
                 aba_eliminate(A, axis, 1, 1, diagonal[k], tau[k]);
             }
-            kick_scale(axis, p->w, u, v[k], &E[k], &y[k]);
+            pivot_shift(axis, b->has_arm, r);
+            kick_scale(axis, p->w, p->u, v[k], &E[k], &y[k]);
+            pivot_share(axis);
         }
         if (b->parent > 0) {
             aba_hand_over(A, b, r, &body[b->parent]);
@@ -251,28 +257,32 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
     }
 }
 
-/// One axis of Δv, and what it adds to its node's motion. `turns` and `slides` are constants at every call.
-KKI_INLINE double kick_axis(const pivot *k, int turns, int slides, double dy, vec3 *w, vec3 *u) {
-    const double x = dy * k->e - (v_dot(k->Ua, *w) + v_dot(k->Ul, *u)) * k->inverse_D;
+/// One axis of Δv, and what it adds to its node's motion. `turns` and `slides` are constants at every call. @param arm  from the parent's origin, where it is
+/// a joint's first: the motion is still that of the parent then; NULL: it is not, or there is none
+KKI_INLINE double kick_axis(const pivot *k, int turns, int slides, const vec3 *arm, double dy, vec3 *w, vec3 *u) {
+    const double x = dy * k->e - v_dot2(k->Ua, *w, k->Ul, *u);
+    *u = arm ? v_add(*u, v_cross(*w, *arm)) : *u;
     *w = turns ? v_add(*w, v_scale(k->Sa, x)) : *w;
     *u = slides ? v_add(*u, v_scale(k->Sl, x)) : *u;
     return x;
 }
 
 /// Those of a joint, with V of its node before and behind it.
-KKI_INLINE void kick_joint(const knode *b, const pivot *k, const double *dy, double *dv, vec3 *w, vec3 *u) {
+KKI_INLINE void kick_joint(const knode *b, const pivot *k, const vec3 *arm, const double *dy, double *dv, vec3 *w,
+                           vec3 *u) {
     if (b->type == KKI_NODE_HINGE) {
-        dv[0] = kick_axis(k, 1, 0, dy[0], w, u);
+        dv[0] = kick_axis(k, 1, 0, arm, dy[0], w, u);
     } else if (b->type == KKI_NODE_SLIDE) {
-        dv[0] = kick_axis(k, 0, 1, dy[0], w, u);
+        dv[0] = kick_axis(k, 0, 1, arm, dy[0], w, u);
     } else if (b->type == KKI_NODE_SCREW) {
-        dv[0] = kick_axis(k, 1, 1, dy[0], w, u);
+        dv[0] = kick_axis(k, 1, 1, arm, dy[0], w, u);
     } else {
-        for (int j = 0; j < 3; j++) {
-            dv[j] = kick_axis(&k[j], 1, 0, dy[j], w, u);
+        dv[0] = kick_axis(k, 1, 0, arm, dy[0], w, u);
+        for (int j = 1; j < 3; j++) {
+            dv[j] = kick_axis(&k[j], 1, 0, NULL, dy[j], w, u);
         }
         for (int j = 3; j < (b->type == KKI_NODE_FREE ? 6 : 3); j++) {
-            dv[j] = kick_axis(&k[j], 0, 1, dy[j], w, u);
+            dv[j] = kick_axis(&k[j], 0, 1, NULL, dy[j], w, u);
         }
     }
 }
@@ -302,8 +312,8 @@ KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *d
             kick_apply_central(b, axis, dy + k, dv + k);
             continue;
         }
-        vec3 w = P->al, u = b->has_arm ? v_add(P->a, v_cross(P->al, pose[i].r)) : P->a;
-        kick_joint(b, axis, dy + k, dv + k, &w, &u);
+        vec3 w = P->al, u = P->a;
+        kick_joint(b, axis, b->has_arm ? &pose[i].r : NULL, dy + k, dv + k, &w, &u);
         if (!b->is_leaf) {
             body[i].al = w;
             body[i].a = u;
