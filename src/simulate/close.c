@@ -294,6 +294,7 @@ static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
     memset(s->dv, 0, bytes);
     memset(s->y_drift, 0, bytes);
+    kki_settle_energies(s);
     memset(s->y_end, 0, bytes);
     s->ncontact = 0;
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);

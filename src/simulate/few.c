@@ -111,24 +111,22 @@ double kki_factor_few(int n, int stride, double *restrict A, double least) {
     return product;
 }
 
-/// b ← A⁻¹ b.
-static void solve(int n, int stride, const double *L, double *restrict b) {
-    for (int i = 1; i < n; i++) {
-        const double *l = L + i * stride;
-        double x = b[i];
-        for (int k = 0; k < i; k++) {
-            x -= l[k] * b[k];
+/// b ← A⁻¹ b. What is known is taken out of all that follow at once: a sum for each of them would wait for itself.
+static void solve(int n, int stride, const double *restrict L, double *restrict b) {
+    for (int k = 0; k < n; k++) {
+        const double x = b[k];
+        for (int i = k + 1; i < n; i++) {
+            b[i] -= L[i * stride + k] * x;
         }
-        b[i] = x;
     }
-    for (int i = n - 1; i >= 0; i--) {
-        const double *l = L + i * stride + i;
-        double x = b[i] * *l;
-        for (int k = i + 1; k < n; k++) {
-            l += stride;
-            x -= *l * b[k];
+    for (int k = 0; k < n; k++) {
+        b[k] *= L[k * stride + k];
+    }
+    for (int k = n - 1; k > 0; k--) {
+        const double x = b[k];
+        for (int i = 0; i < k; i++) {
+            b[i] -= L[k * stride + i] * x;
         }
-        b[i] = x;
     }
 }
 

@@ -104,6 +104,9 @@ static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint 
     const kki_model_loop *l = &m->loop[c->item];
     const int forces = c->nrow < 3 ? c->nrow : 3;
     const double *lambda = s->lambda + c->row;
+    if (l->break_force == __builtin_inf() && l->break_moment == __builtin_inf()) {
+        return;
+    }
     if (size_of(lambda, forces) > s->h * l->break_force ||
         size_of(lambda + forces, c->nrow - forces) > s->h * l->break_moment) {
         s->loop_switch[c->item] = KKI_SWITCH_OFF;
@@ -175,10 +178,10 @@ static double kinetic(const kk_model *m, const kk_simulator *s, const double *y,
 }
 
 /// Kinetic energies before and after the kick; of a crowd they have been found body by body.
-static void report_kinetic(const kk_model *m, kk_simulator *s) {
+static void report_kinetic(const kk_model *m, const kk_simulator *s, kk_report *report) {
     if (!s->is_crowd || !s->only_touches) {
-        s->report.kinetic_before = kinetic(m, s, s->y, s->v_kick);
-        s->report.kinetic_after = kinetic(m, s, s->y_end, s->v_kicked);
+        report->kinetic_before = kinetic(m, s, s->y, s->v_kick);
+        report->kinetic_after = kinetic(m, s, s->y_end, s->v_kicked);
         return;
     }
     kki_kinetic sum = {0, 0};
@@ -186,19 +189,38 @@ static void report_kinetic(const kk_model *m, kk_simulator *s) {
         sum.before += s->kinetic[i].before;
         sum.after += s->kinetic[i].after;
     }
-    s->report.kinetic_before = sum.before;
-    s->report.kinetic_after = sum.after;
+    report->kinetic_before = sum.before;
+    report->kinetic_after = sum.after;
+}
+
+/// They take two passes over all joints and one over all links, and most steps nobody asks.
+void kki_fill_energies(const kk_simulator *s, kk_report *report) {
+    if (s->owes_energy) {
+        report_kinetic(s->model, s, report);
+        report->potential_before = report->potential_after = kki_potential(s->model, s);
+    }
+}
+
+void kki_settle_energies(kk_simulator *s) {
+    kki_fill_energies(s, &s->report);
+    s->owes_energy = 0;
+}
+
+static void answer(int n, double h, const double *slope, const double *acceleration, double *restrict force) {
+    for (int k = 0; k < n; k++) {
+        force[k] -= slope[k] * (h * acceleration[k]);
+    }
 }
 
 /// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
 static void begin_forces(const kk_model *m, kk_simulator *s) {
     double *const passive = s->force[KK_FORCE_PASSIVE], *const actuator = s->force[KK_FORCE_ACTUATOR];
     const double *acceleration = s->has_springs || m->nactuator > 0 ? kki_acceleration(s) : NULL;
-    for (int k = 0; k < m->nv && s->has_springs; k++) {
-        passive[k] -= s->passive[k] * (s->h * acceleration[k]);
+    if (s->has_springs) {
+        answer(m->nv, s->h, s->passive, acceleration, passive);
     }
-    for (int k = 0; k < m->nv && m->nactuator > 0; k++) {
-        actuator[k] -= s->servo[k] * (s->h * acceleration[k]);
+    if (m->nactuator > 0) {
+        answer(m->nv, s->h, s->servo, acceleration, actuator);
     }
     if (s->only_touches) {
         return; // they are zero for ever
@@ -223,8 +245,8 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
         finish_constraint(model, s, &s->constraint[i], rate);
     }
     kki_glide_finish(model, s);
-    if (!s->is_smooth) {
-        report_kinetic(model, s);
-        s->report.potential_before = s->report.potential_after = kki_potential(model, s);
+    s->owes_energy = !s->is_smooth;
+    if (s->is_crowd || s->paper) { // which go on with what energies are made of
+        kki_settle_energies(s);
     }
 }

@@ -164,6 +164,9 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m);
+    for (int i = 1; i < m->nnode; i++) {
+        s->has_floating |= m->node[i].parent == 0 && m->node[i].type == KKI_NODE_FREE;
+    }
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
@@ -423,7 +426,9 @@ void kk_simulator_free(kk_simulator *simulator) {
 // ---- results
 
 kk_report kk_simulator_report(const kk_simulator *simulator) {
-    return simulator->report;
+    kk_report report = simulator->report;
+    kki_fill_energies(simulator, &report);
+    return report;
 }
 
 int kk_simulator_contact_count(const kk_simulator *simulator) {

@@ -237,6 +237,8 @@ struct kk_simulator {
     int may_drive;        ///< some force may act along joints in this step
     int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
     int has_spatial;      ///< whether it has spatial tendons
+    int has_floating;     ///< whether any tree hangs on a free joint (momentum.c)
+    int owes_energy;      ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
     int is_crowd;         ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
     int8_t *is_ball;      ///< [nnode] of a crowd: kki_drift_is_ball
     double *fall;         ///< [nnode] of a crowd: kki_fall_of at the middle
@@ -436,6 +438,9 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
 void kki_remember_flights(const kk_model *model, kk_simulator *s);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
+/// Energies that the report still owes, into a report; and into the simulator's own, before what they are made of is overwritten.
+void kki_fill_energies(const kk_simulator *s, kk_report *report);
+void kki_settle_energies(kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// repeat.c: whether a step from this state would be the last one again, which has left all as it was.
