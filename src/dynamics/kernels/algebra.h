@@ -258,6 +258,11 @@ KKI_INLINE void v_store(vec3 *a, vec3 x) {
 #endif
 }
 
+/// A component of a vector in memory: where it is to be spread, that is one load, and a shuffle less than of a vector in a register.
+KKI_INLINE real v_pick(const vec3 *a, int k) {
+    return ((const real *)a)[k];
+}
+
 KKI_INLINE void m_identity(mat3 *A) {
     const real o = r_const(0.0), i = r_const(1.0);
     *A = (mat3){{v_make(i, o, o), v_make(o, i, o), v_make(o, o, i)}};

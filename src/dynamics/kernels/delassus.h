@@ -113,31 +113,30 @@ KKI_INLINE void wrenches_lay(const double *const row[4], int is_new, double to[6
 }
 
 /// Four vectors along an axis.
-KKI_INLINE quad along(const quad a[3], vec3 axis) {
-    return (a[0] * v_x(axis) + a[1] * v_y(axis)) + a[2] * v_z(axis);
+KKI_INLINE quad along(const quad a[3], const vec3 *axis) {
+    return (a[0] * v_pick(axis, 0) + a[1] * v_pick(axis, 1)) + a[2] * v_pick(axis, 2);
 }
 
 /// Through one pivot: what it keeps is added to its row of Y. `turns` and `slides` say which halves of S are not zero and are constants at every call.
 /// @param arm  to the parent's origin, where it is a joint's last; NULL: it is not, or there is none
 KKI_INLINE void climb_pivot(const pivot *k, int turns, int slides, const vec3 *arm, wrenches *w, quad_anywhere *Y) {
-    const vec3 Ua = k->Ua, Ul = k->Ul;
-    const quad y = turns && slides ? along(w->n, k->Sa) + along(w->f, k->Sl)
-                   : turns         ? along(w->n, k->Sa)
-                                   : along(w->f, k->Sl);
+    const quad y = turns && slides ? along(w->n, &k->Sa) + along(w->f, &k->Sl)
+                   : turns         ? along(w->n, &k->Sa)
+                                   : along(w->f, &k->Sl);
     *Y = *Y + y * k->e;
     if (arm) {
-        const vec3 r = *arm;
+        const double rx = v_pick(arm, 0), ry = v_pick(arm, 1), rz = v_pick(arm, 2);
         const quad fx = w->f[0], fy = w->f[1], fz = w->f[2];
-        w->n[0] = w->n[0] + (fz * v_y(r) - fy * v_z(r));
-        w->n[1] = w->n[1] + (fx * v_z(r) - fz * v_x(r));
-        w->n[2] = w->n[2] + (fy * v_x(r) - fx * v_y(r));
+        w->n[0] = w->n[0] + (fz * ry - fy * rz);
+        w->n[1] = w->n[1] + (fx * rz - fz * rx);
+        w->n[2] = w->n[2] + (fy * rx - fx * ry);
     }
-    w->n[0] = w->n[0] - y * v_x(Ua);
-    w->n[1] = w->n[1] - y * v_y(Ua);
-    w->n[2] = w->n[2] - y * v_z(Ua);
-    w->f[0] = w->f[0] - y * v_x(Ul);
-    w->f[1] = w->f[1] - y * v_y(Ul);
-    w->f[2] = w->f[2] - y * v_z(Ul);
+    w->n[0] = w->n[0] - y * v_pick(&k->Ua, 0);
+    w->n[1] = w->n[1] - y * v_pick(&k->Ua, 1);
+    w->n[2] = w->n[2] - y * v_pick(&k->Ua, 2);
+    w->f[0] = w->f[0] - y * v_pick(&k->Ul, 0);
+    w->f[1] = w->f[1] - y * v_pick(&k->Ul, 1);
+    w->f[2] = w->f[2] - y * v_pick(&k->Ul, 2);
 }
 
 /// Through those of a joint. @param Y  row of its first
@@ -163,10 +162,10 @@ KKI_INLINE void climb_joint(const knode *b, const pivot *k, const vec3 *arm, wre
 KKI_INLINE void climb_central(const knode *b, const pivot *k, const wrenches *w, double *Y, size_t stride) {
     const double xz = b->inertia[0][2], yz = b->inertia[1][2];
     const double xy = b->inertia[0][1] - xz * yz * k[2].inverse_D;
-    const quad z = along(w->n, k[2].Sa), z_taken = z * k[2].inverse_D;
-    const quad y = along(w->n, k[1].Sa) - z_taken * yz;
-    const quad x = (along(w->n, k[0].Sa) - z_taken * xz) - y * k[1].inverse_D * xy;
-    const quad all[6] = {x, y, z, along(w->f, k[3].Sl), along(w->f, k[4].Sl), along(w->f, k[5].Sl)};
+    const quad z = along(w->n, &k[2].Sa), z_taken = z * k[2].inverse_D;
+    const quad y = along(w->n, &k[1].Sa) - z_taken * yz;
+    const quad x = (along(w->n, &k[0].Sa) - z_taken * xz) - y * k[1].inverse_D * xy;
+    const quad all[6] = {x, y, z, along(w->f, &k[3].Sl), along(w->f, &k[4].Sl), along(w->f, &k[5].Sl)};
     for (size_t j = 0; j < 6; j++) {
         quad_anywhere *row = (quad_anywhere *)(Y + j * stride);
         *row = *row + all[j] * k[j].e;
