@@ -29,7 +29,11 @@ static kk_quat load_quat(const double *q) {
 
 /// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
 static void store_quat(double *q, kk_quat a) {
-    const kk_quat r = kk_quat_normalize(a);
+    const double square = (a.w * a.w + a.x * a.x) + (a.y * a.y + a.z * a.z), off = square - 1;
+    // next to one, 1/√square is a straight line to rounding, and waits for no root and no division
+    const double f = 1 - 0.5 * off;
+    const kk_quat r =
+        off * off < 1e-17 ? (kk_quat){f * a.w, f * a.x, f * a.y, f * a.z} : kk_quat_normalize(a);
     q[0] = r.w;
     q[1] = r.x;
     q[2] = r.y;

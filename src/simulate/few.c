@@ -112,7 +112,8 @@ double kki_factor_few(int n, int stride, double *restrict A, double least) {
 }
 
 /// b ← A⁻¹ b. What is known is taken out of all that follow at once: a sum for each of them would wait for itself.
-static void solve(int n, int stride, const double *restrict L, double *restrict b) {
+static inline __attribute__((always_inline)) void solve_body(int n, int stride, const double *restrict L,
+                                                             double *restrict b) {
     for (int k = 0; k < n; k++) {
         const double x = b[k];
         for (int i = k + 1; i < n; i++) {
@@ -128,6 +129,17 @@ static void solve(int n, int stride, const double *restrict L, double *restrict 
             b[i] -= L[k * stride + i] * x;
         }
     }
+}
+
+/// Two loops that hold points, or one that holds all, stay in registers.
+static void solve(int n, int stride, const double *L, double *b) {
+#ifndef KKI_SMALL
+    if (n == 6) {
+        solve_body(6, stride, L, b);
+        return;
+    }
+#endif
+    solve_body(n, stride, L, b);
 }
 
 /// b of the rows that rest, given what the others bear. False where their matrix is not clearly positive.
@@ -186,7 +198,6 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
         lambda[x.row[i]] = x.b[i];
     }
     const kki_problem problem = kki_island_problem(s, I, I->has_matrix);
-    const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats stats = {.sweeps = 1, .solved = true};
     kki_certificate proof;
     double padded[FEW] = {0};
@@ -194,7 +205,7 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
         padded[r] = lambda[r] + 0.0; // no −0, which would come back as 0
     }
     s->solver.kernels->certify(&problem, padded, s->u + I->first_row, &proof);
-    if (!(proof.residual <= GOOD * options.tolerance)) {
+    if (!(proof.residual <= GOOD * kki_island_tolerance(s, I))) {
         return 0;
     }
     for (int r = 0; r < I->nrow; r++) {

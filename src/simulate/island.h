@@ -123,6 +123,8 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
 kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
                            const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
                            kki_solver_stats *stats);
+/// Its tolerance is that of the step, relative to what moves faster than 1 m/s.
+double kki_island_tolerance(const kk_simulator *s, const kki_island *I);
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I);
 
 #endif

@@ -139,10 +139,14 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
     note(m, s, I, proof, stats);
 }
 
+double kki_island_tolerance(const kk_simulator *s, const kki_island *I) {
+    const double fastest = kki_largest(I->nrow, s->g + I->first_row);
+    return s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
+}
+
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
-    const double fastest = kki_largest(I->nrow, s->g + I->first_row);
-    o.tolerance = s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
+    o.tolerance = kki_island_tolerance(s, I);
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
     if (s->options.max_newton > 0) { // of all that an island asks for in a step
@@ -460,9 +464,19 @@ static void put_on_rims(kk_simulator *s, const kki_island *I) {
     }
 }
 
-/// Rows, laws and velocities without impulses: u0 and g.
+/// Whether the island's coordinates are those of one tree, as they stand among all: nothing is gathered.
+static int is_one_tree(const kki_island *I) {
+    return I->ntree == 1 && !I->is_wide && !I->is_narrow;
+}
+
+/// Where an island has a vector of all degrees of freedom: in place, or in room of its own.
+static double *place_of(const kk_model *m, const kk_simulator *s, const kki_island *I, double *all, double *own) {
+    return is_one_tree(I) ? all + m->tree_first_dof[s->tree_order[I->first_tree]] : own;
+}
+
+/// Rows, laws and velocities without impulses: u0 and g; y_end begins as y_free.
 static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm,
-                        double *y, double *y_free) {
+                        double *y, double *y_free, double *y_end) {
     kki_island_begin(m, s, I, w, warm);
     kki_rows_build(m, s, I);
     if (I->closes && is_dense(s, I)) {
@@ -470,8 +484,11 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     }
     kki_island_free_dead_rows(s, I);
     kki_island_free_dependent_rows(m, s, I);
-    kki_island_gather(m, s, I, s->y, y);
-    kki_island_gather(m, s, I, s->y_free, y_free);
+    if (!is_one_tree(I)) {
+        kki_island_gather(m, s, I, s->y, y);
+        kki_island_gather(m, s, I, s->y_free, y_free);
+        memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    }
     if (kki_is_zero(y, I->nv)) {
         memset(s->u0 + I->first_row, 0, (size_t)I->stride * sizeof *s->u0);
     } else {
@@ -563,14 +580,24 @@ static int may_refine(const kk_simulator *s, const kki_island *I, const warm_sta
     return (is_solved || kki_is_zero(y, I->nv)) && (start->is_near || !overlaps(s, I));
 }
 
+static void put_back(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *y_end,
+                     const double *y_drift) {
+    kki_island_scatter(m, s, I, y_end, s->y_end);
+    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) { // as it mostly is
+        kki_island_copy(m, s, I, s->y_end, s->y_drift);
+    } else {
+        kki_island_scatter(m, s, I, y_drift, s->y_drift);
+    }
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
-    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
+    double *y_end = place_of(m, s, I, s->y_end, s->local[0]), *y_drift = place_of(m, s, I, s->y_drift, s->local[1]);
+    double *y_free = place_of(m, s, I, s->y_free, s->local[2]), *y = place_of(m, s, I, s->y, s->local[6]);
     warm_start start = {.share = 1};
     const int events = s->report.events;
     kki_problem problem;
-    pose_island(m, s, I, w, warm, y, y_free);
-    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    pose_island(m, s, I, w, warm, y, y_free, y_end);
     kk_status status = find_impulses(m, s, I, &problem, &start, y_end, error);
     if (status != KK_OK) {
         return status;
@@ -585,11 +612,8 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     keep(s, I, s->report.events == events ? start.share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = correct(m, s, I, &problem, y_end, y_drift);
-    kki_island_scatter(m, s, I, y_end, s->y_end);
-    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) { // as it mostly is
-        kki_island_copy(m, s, I, s->y_end, s->y_drift);
-    } else {
-        kki_island_scatter(m, s, I, y_drift, s->y_drift);
+    if (!is_one_tree(I)) {
+        put_back(m, s, I, y_end, y_drift);
     }
     return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
 }
@@ -620,14 +644,22 @@ typedef struct resolving {
     const double *warm;
 } resolving;
 
+/// What islands have a share in; the rest is as it was. (Whole, a report is cleared and copied by slow string instructions.)
+static void clear_report(kk_report *r) {
+    r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = 0;
+    r->worst_body[0] = r->worst_body[1] = -1;
+    r->sweeps = r->newton = r->factorisations = r->events = r->cut_short = 0;
+}
+
 /// On the worker's own simulator; its report is that of the island for so long.
 static void resolve_one(const resolving *x, kk_simulator *own, int island, int worker) {
     kk_simulator *s = x->s;
     kk_error error; // long, and filled where there is one
-    own->report = (kk_report){.worst_body = {-1, -1}};
     kki_outcome *outcome = &s->outcome[island];
+    clear_report(&own->report);
+    clear_report(&outcome->report);
     outcome->status = resolve_island(x->m, own, &s->island[island], &s->layout, x->warm, &error);
-    outcome->report = own->report;
+    add_report(&own->report, &outcome->report);
     outcome->is_done = 1;
     if (outcome->status != KK_OK && (s->fault_island[worker] < 0 || island < s->fault_island[worker])) {
         s->fault_island[worker] = island;

@@ -71,11 +71,11 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
         return;
     }
     s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
+    const double h = s->h, *y = s->y, *E = s->E;
+    double *restrict y_free = s->y_free, *restrict y_end = s->y_end, *restrict y_drift = s->y_drift;
     for (int k = 0; k < m->nv; k++) {
-        s->y_free[k] = s->y[k] + s->h * s->E[k];
+        y_free[k] = y_end[k] = y_drift[k] = y[k] + h * E[k];
     }
-    memcpy(s->y_end, s->y_free, (size_t)m->nv * sizeof *s->y_end);
-    memcpy(s->y_drift, s->y_free, (size_t)m->nv * sizeof *s->y_drift);
 }
 
 // ---- move
