@@ -31,17 +31,25 @@ enum { SWEEPS_OF_PILES = 10 };
 
 // ---- solving
 
+/// In place and member by member: a copy of the whole would wait for each of them to be stored.
+static void pose_problem(const kk_simulator *s, const kki_island *I, int has_matrix, kki_problem *p) {
+    p->nblock = I->nblock;
+    p->nrow = I->nrow;
+    p->stride = I->stride;
+    p->block = s->block + I->first_block;
+    p->G = has_matrix ? s->G : NULL;
+    p->Y = s->Y;
+    p->nv = I->nv;
+    p->span = s->span;
+    p->g = s->g + I->first_row;
+    p->compliance = I->is_soft ? s->compliance + I->first_row : NULL;
+    p->before = p->start = NULL;
+}
+
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
-    return (kki_problem){.nblock = I->nblock,
-                         .nrow = I->nrow,
-                         .stride = I->stride,
-                         .block = s->block + I->first_block,
-                         .G = has_matrix ? s->G : NULL,
-                         .Y = s->Y,
-                         .nv = I->nv,
-                         .span = s->span,
-                         .g = s->g + I->first_row,
-                         .compliance = I->is_soft ? s->compliance + I->first_row : NULL};
+    kki_problem p;
+    pose_problem(s, I, has_matrix, &p);
+    return p;
 }
 
 kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
@@ -536,7 +544,7 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
-    *problem = kki_island_problem(s, I, wants_matrix);
+    pose_problem(s, I, wants_matrix, problem);
     problem->before = holds ? NULL : velocities_before(s, I);
     problem->start = holds || waits || I->is_wide ? NULL : s->u + I->first_row; // the warm start was judged by it
     kk_status status = holds ? KK_OK : solve(m, s, I, problem, error);
