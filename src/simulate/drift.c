@@ -28,7 +28,7 @@ static kk_quat load_quat(const double *q) {
 }
 
 /// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
-static void store_quat(double *q, kk_quat a) {
+static inline __attribute__((always_inline)) void store_quat(double *q, kk_quat a) {
     const double square = (a.w * a.w + a.x * a.x) + (a.y * a.y + a.z * a.z), off = square - 1;
     // next to one, 1/√square is a straight line to rounding, and waits for no root and no division
     const double f = 1 - 0.5 * off;
@@ -247,24 +247,29 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
 
 // ---- all joints
 
-/// Free and ball joints.
-static void drift_node(const kki_node *n, int nv, double h, int is_rough, const double *w, double *q, double *v) {
+/// Axes alone turn; w stays as it is.
+static inline __attribute__((always_inline)) void drift_ball_joint(double h, const double *w, double *q) {
+    if (!kki_is_zero(w, 3)) { // what stands still keeps its bits
+        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
+    }
+}
+
+/// Free joints.
+static void drift_node(const kki_node *n, double h, int is_rough, const double *w, double *q, double *v) {
     // what stands still keeps its bits
-    if (kki_is_zero(w, nv)) {
+    if (kki_is_zero(w, 6)) {
         return;
     }
-    if (n->type == KKI_NODE_FREE && n->parent == 0) {
+    if (n->parent == 0) {
         if (n->is_leaf && n->mass > 0) {
             drift_lone(n, h, is_rough, w, q, v);
         } else {
             drift_free(h, w, q, v);
         }
-    } else if (n->type == KKI_NODE_FREE) {
-        const kk_vec3 u = turn(load_quat(q), load3(w + 3));
-        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
-        store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     } else {
-        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
+        const kk_vec3 u = turn(load_quat(q), load3(w + 3));
+        drift_ball_joint(h, w, q);
+        store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     }
 }
 
@@ -277,7 +282,7 @@ void kki_drift_crowd(const kk_model *model, const int8_t *is_ball, double time, 
             drift_ball(time, w + dof, from + dof, at, v + dof);
         } else {
             memcpy(v + dof, from + dof, 6 * sizeof *v);
-            drift_node(&model->node[i], 6, time, is_rough, w + dof, at, v + dof);
+            drift_node(&model->node[i], time, is_rough, w + dof, at, v + dof);
         }
     }
 }
@@ -289,11 +294,13 @@ void kki_drift_along(const kk_model *model, double time, const double *w, double
             q[n->q_index] += time * w[n->v_index];
             continue;
         }
-        double own[6]; // w may be v
-        for (int k = 0; k < model->node_nv[i]; k++) {
-            own[k] = w[n->v_index + k];
+        const double *x = w + n->v_index;
+        if (n->type == KKI_NODE_BALL) {
+            drift_ball_joint(time, x, q + n->q_index);
+            continue;
         }
-        drift_node(n, model->node_nv[i], time, 0, own, q + n->q_index, v + n->v_index);
+        const double own[6] = {x[0], x[1], x[2], x[3], x[4], x[5]}; // w may be v
+        drift_node(n, time, 0, own, q + n->q_index, v + n->v_index);
     }
 }
 

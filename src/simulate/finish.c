@@ -138,7 +138,9 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
     }
     if (c->kind == KKI_ON_LOOP) {
         break_loop(m, s, c);
+        return;
     }
+    s->has_bounded = 1;
     if (c->kind == KKI_ON_LIMIT) {
         s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
     } else if (c->kind == KKI_ON_FRICTION) {
@@ -222,13 +224,13 @@ static void begin_forces(const kk_model *m, kk_simulator *s) {
     if (m->nactuator > 0) {
         answer(m->nv, s->h, s->servo, acceleration, actuator);
     }
-    if (s->only_touches) {
-        return; // they are zero for ever
+    if (s->has_bounded) { // else they are zero
+        const size_t bytes = (size_t)m->nv * sizeof(double);
+        memset(s->force[KK_FORCE_LIMIT], 0, bytes);
+        memset(s->force[KK_FORCE_FRICTION], 0, bytes);
+        memset(s->force[KK_FORCE_CONSTRAINT], 0, bytes);
     }
-    const size_t bytes = (size_t)m->nv * sizeof(double);
-    memset(s->force[KK_FORCE_LIMIT], 0, bytes);
-    memset(s->force[KK_FORCE_FRICTION], 0, bytes);
-    memset(s->force[KK_FORCE_CONSTRAINT], 0, bytes);
+    s->has_bounded = s->has_dry || s->paper;
 }
 
 void kki_finish(const kk_model *model, kk_simulator *s) {

@@ -20,21 +20,23 @@ static double clamp(double x, double low, double high) {
 
 // ---- springs and dampers of joints
 
-/// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long.
+/// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long, and any number will do.
 static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
+    const double *q = s->q, *neutral = s->data->neutral;
+    for (int k = 0; k < m->nv; k++) {
+        way[k] = q[s->way_q[k]] - neutral[s->way_q[k]];
+    }
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *n = &m->node[i];
-        double stiffness = 0;
         if (m->node_nv[i] == 1) {
-            way[n->v_index] = s->q[n->q_index] - s->data->neutral[n->q_index];
             continue;
         }
+        const kki_node *n = &m->node[i];
+        double stiffness = 0;
         for (int k = n->v_index; k < n->v_index + m->node_nv[i]; k++) {
-            stiffness += m->dof[k].stiffness;
-            way[k] = 0;
+            stiffness += s->stiffness[k];
         }
         if (stiffness > 0) {
-            kki_node_difference(n, s->data->neutral, s->q, way);
+            kki_node_difference(n, neutral, q, way);
         }
     }
 }
@@ -43,21 +45,24 @@ static void add_passive(const kk_model *m, kk_simulator *s) {
     if (!s->has_springs) {
         return; // their forces are zero for ever
     }
-    double *way = s->dv; // free until the kick is applied
+    double *restrict way = s->dv; // free until the kick is applied
     find_ways(m, s, way);
-    const double half = 0.5 * s->h;
-    double energy = 0;
+    const double h = s->h, half = 0.5 * h, *stiffness = s->stiffness, *damping = s->damping, *rest = s->rest, *v = s->v;
+    double *restrict force = s->force[KK_FORCE_PASSIVE], *restrict tau = s->tau, *restrict passive = s->passive,
+                     *restrict diagonal = s->diagonal;
+    double energy[4] = {0}; // one sum would wait for itself
     for (int k = 0; k < m->nv; k++) {
-        const kk_dof_def *d = &m->dof[k];
-        const double stretch = way[k] - d->rest;
-        const double f = -d->stiffness * (way[k] + half * s->v[k] - d->rest) - d->damping * s->v[k];
-        energy += 0.5 * d->stiffness * (stretch * stretch);
-        s->force[KK_FORCE_PASSIVE][k] = f;
-        s->tau[k] += f;
-        s->passive[k] = half * d->stiffness + d->damping;
-        s->diagonal[k] += s->h * s->passive[k];
+        const double f = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
+        force[k] = f;
+        tau[k] += f;
+        passive[k] = half * stiffness[k] + damping[k];
+        diagonal[k] += h * passive[k];
     }
-    s->spring_energy = energy;
+    for (int k = 0; k < m->nv; k++) {
+        const double stretch = way[k] - rest[k];
+        energy[k & 3] += 0.5 * stiffness[k] * (stretch * stretch);
+    }
+    s->spring_energy = (energy[0] + energy[1]) + (energy[2] + energy[3]);
 }
 
 // ---- actuators
@@ -218,8 +223,11 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     const size_t bytes = (size_t)model->nv * sizeof(double);
     if (!s->no_tau) {
         memset(s->tau, 0, bytes);
+    }
+    if (s->has_applied) {
         memset(s->force[KK_FORCE_APPLIED], 0, bytes);
     }
+    s->has_applied = input->tau != NULL;
     s->no_tau = s->only_touches && !input->tau;
     if (!s->only_touches) { // else they are as they were made
         memcpy(s->diagonal, model->dof_armature, bytes);

@@ -232,6 +232,11 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < KK_FORCE_SOURCE_COUNT; i++) {
         KKI_LAYOUT_ARRAY(layout, s->force[i], padded);
     }
+    const size_t springs = s->has_springs ? padded : 0;
+    KKI_LAYOUT_ARRAY(layout, s->stiffness, springs);
+    KKI_LAYOUT_ARRAY(layout, s->damping, springs);
+    KKI_LAYOUT_ARRAY(layout, s->rest, springs);
+    KKI_LAYOUT_ARRAY(layout, s->way_q, springs);
     KKI_LAYOUT_ARRAY(layout, s->X_WS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->ball, 4 * (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
@@ -330,7 +335,17 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers
     return KK_OK;
 }
 
+static void fill_springs(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv && s->has_springs; k++) {
+        s->stiffness[k] = m->dof[k].stiffness;
+        s->damping[k] = m->dof[k].damping;
+        s->rest[k] = m->dof[k].rest;
+        s->way_q[k] = m->node[m->dof_node[k]].q_index;
+    }
+}
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
+    fill_springs(m, s);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);

@@ -238,6 +238,8 @@ struct kk_simulator {
     int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
     int has_spatial;      ///< whether it has spatial tendons
     int has_floating;     ///< whether any tree hangs on a free joint (momentum.c)
+    int has_applied;      ///< the caller's forces on joints are not all zero
+    int has_bounded;      ///< nor are those of limits, friction and couplings (finish.c)
     int owes_energy;      ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
     int is_crowd;         ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
     int8_t *is_ball;      ///< [nnode] of a crowd: kki_drift_is_ball
@@ -254,6 +256,8 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
+    double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other; where there are springs
+    int32_t *way_q;                 ///< [nv] coordinate that says how far a joint of one degree is; of others any
     double spring_energy;           ///< of joints' springs at the middle, J
     double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
     double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
