@@ -725,7 +725,9 @@ kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_s
     if (status != KK_OK) {
         return status;
     }
-    kk_report report = s->report;
+    kk_report report; // what islands have a share in
+    clear_report(&report);
+    add_report(&s->report, &report);
     for (int i = 0; i < s->nisland; i++) {
         s->outcome[i].is_done = 0;
     }
@@ -740,6 +742,7 @@ kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_s
     for (int i = 0; i < s->nisland; i++) { // in the order of islands: sums depend on it
         add_report(&s->outcome[i].report, &report);
     }
-    s->report = report;
+    clear_report(&s->report);
+    add_report(&report, &s->report);
     return first_fault(s, error);
 }
