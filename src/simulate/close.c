@@ -190,7 +190,7 @@ static int project(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     kki_island_free_dead_rows(s, I);
     if (gap > SMALL) {
-        kki_island_free_dependent_rows(m, s, I);
+        kki_island_free_dependent_rows(s, I);
     }
     const direct d = factor(m, s, I);
     if (!take_away(m, s, I, &d, gap, s->y_drift)) {

@@ -217,20 +217,29 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int dof, int sid
 }
 
 /// Limits that the rest of the step could reach.
-static void constrain_limits(const kk_model *m, kk_simulator *s, int node) {
-    const kki_node *n = &m->node[node];
-    if (n->type == KKI_NODE_BALL || n->type == KKI_NODE_FREE) {
-        return;
+static void constrain_limits(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < s->nlimited; i++) {
+        const kki_limited *d = &s->limited[i];
+        const double q = s->q[d->q], reach = 0.01 + 2 * s->h * __builtin_fabs(s->v[d->dof]);
+        if (q - d->lower < reach) {
+            constrain_limit(m, s, d->dof, 0, q - d->lower);
+        }
+        if (d->upper - q < reach) {
+            constrain_limit(m, s, d->dof, 1, d->upper - q);
+        }
     }
-    const int dof = n->v_index;
-    const kk_dof_def *d = &m->dof[dof];
-    const double q = s->q[n->q_index], reach = 0.01 + 2 * s->h * __builtin_fabs(s->v[dof]);
-    if (q - d->lower < reach) {
-        constrain_limit(m, s, dof, 0, q - d->lower);
+}
+
+int kki_list_limited(const kk_model *model, kki_limited *list) {
+    int count = 0;
+    for (int i = 1; i < model->nnode; i++) {
+        const kki_node *n = &model->node[i];
+        const kk_dof_def *d = &model->dof[n->v_index];
+        if (model->node_nv[i] == 1 && (d->lower > -__builtin_inf() || d->upper < __builtin_inf())) {
+            list[count++] = (kki_limited){n->v_index, n->q_index, d->lower, d->upper};
+        }
     }
-    if (d->upper - q < reach) {
-        constrain_limit(m, s, dof, 1, d->upper - q);
-    }
+    return count;
 }
 
 static void constrain_friction(const kk_model *m, kk_simulator *s, int dof) {
@@ -283,9 +292,13 @@ static kk_transform loop_frame(const kk_data *d, const kki_model_loop *l, int en
     return kk_transform_mul(kki_node_transform(d, l->node[end_of]), end_of ? l->X_NB : l->X_NA);
 }
 
-/// Its origin alone.
+/// Its origin alone, by columns as poses have them.
 static kk_vec3 loop_end(const kk_data *d, const kki_model_loop *l, int end_of) {
-    return kk_transform_point(kki_node_transform(d, l->node[end_of]), end_of ? l->X_NB.p : l->X_NA.p);
+    const kki_pose *x = kki_pose_of(d, l->node[end_of]);
+    const double *a = x->R[0], *b = x->R[1], *c = x->R[2], *o = x->p;
+    const kk_vec3 p = end_of ? l->X_NB.p : l->X_NA.p;
+    const pair xy = ((pair){a[0], a[1]} * p.x + (pair){b[0], b[1]} * p.y + (pair){c[0], c[1]} * p.z) + (pair){o[0], o[1]};
+    return kk_vec3_make(xy[0], xy[1], (a[2] * p.x + b[2] * p.y + c[2] * p.z) + o[2]);
 }
 
 static void loop_row(kki_constraint *c, double gap) {
@@ -440,9 +453,7 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
         }
     }
     if (!s->loose.is_everything) { // which have neither limits nor friction in their joints
-        for (int i = 1; i < model->nnode; i++) {
-            constrain_limits(model, s, i);
-        }
+        constrain_limits(model, s);
         for (int i = 0; i < model->nv && may_rub; i++) {
             constrain_friction(model, s, i);
         }

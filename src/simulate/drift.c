@@ -288,19 +288,19 @@ void kki_drift_crowd(const kk_model *model, const int8_t *is_ball, double time, 
 }
 
 void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    for (int i = 1; i < model->nnode; i++) {
-        const kki_node *n = &model->node[i];
-        if (model->node_nv[i] == 1) { // most are
-            q[n->q_index] += time * w[n->v_index];
-            continue;
+    for (int k = 0, nv; k < model->nv; k += nv) {
+        const int node = model->dof_node[k];
+        const double *x = w + k;
+        double *at = q + model->angle_index[node];
+        nv = model->node_nv[node];
+        if (nv == 1) { // most are
+            *at += time * *x;
+        } else if (nv == 3) {
+            drift_ball_joint(time, x, at);
+        } else {
+            const double own[6] = {x[0], x[1], x[2], x[3], x[4], x[5]}; // w may be v
+            drift_node(&model->node[node], time, 0, own, at, v + k);
         }
-        const double *x = w + n->v_index;
-        if (n->type == KKI_NODE_BALL) {
-            drift_ball_joint(time, x, q + n->q_index);
-            continue;
-        }
-        const double own[6] = {x[0], x[1], x[2], x[3], x[4], x[5]}; // w may be v
-        drift_node(n, time, 0, own, q + n->q_index, v + n->v_index);
     }
 }
 

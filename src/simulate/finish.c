@@ -45,39 +45,11 @@ static void add_wrench(kk_simulator *s, int node, const double w[6]) {
     s->outside[node] = kk_force_add(s->outside[node], F);
 }
 
-/// The wrench that a constraint's parts from number `first` to `end` − 1 put on a side of theirs; what the world feels nobody asks.
-static void add_side(kk_simulator *s, const kki_constraint *c, int first, int end, int on_j, double rate) {
-    const kki_row_part *p = &s->part[c->first_part];
-    const int node = on_j ? p[first].j : p[first].i;
-    double w[6] = {0};
-    for (int i = first; i < end && node > 0; i++) {
-        const double f = s->lambda[c->row + p[i].row] * rate, *unit = on_j ? p[i].wj : p[i].wi;
-        for (int k = 0; k < 6; k++) {
-            w[k] += f * unit[k];
-        }
-    }
-    if (node > 0) {
-        add_wrench(s, node, w);
-    }
-}
-
-/// Forces of contacts and loops on nodes, mean over the step: of all parts between the same two at once.
-static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
-    const kki_row_part *p = &s->part[c->first_part];
-    for (int i = 0, next = 0; i < c->nparts; i = next) {
-        for (next = i; next < c->nparts && p[next].i == p[i].i && p[next].j == p[i].j; next++) {
-        }
-        add_side(s, c, i, next, 0, rate);
-        add_side(s, c, i, next, 1, rate);
-    }
-}
-
-/// The same of a contact, all of whose parts are between two nodes.
-static void add_contact_outside(kk_simulator *s, const kki_constraint *c, double rate) {
-    const kki_row_part *p = &s->part[c->first_part];
+/// The wrenches of `count` parts between the same two nodes on both of them; what the world feels nobody asks.
+static void add_both(kk_simulator *s, const kki_row_part *p, int count, const double *lambda, double rate) {
     double wi[6] = {0}, wj[6] = {0};
-    for (int r = 0; r < c->nparts; r++) {
-        const double f = s->lambda[c->row + r] * rate;
+    for (int r = 0; r < count; r++) {
+        const double f = lambda[p[r].row] * rate;
         for (int k = 0; k < 6; k++) {
             wi[k] += f * p[r].wi[k];
             wj[k] += f * p[r].wj[k];
@@ -88,6 +60,19 @@ static void add_contact_outside(kk_simulator *s, const kki_constraint *c, double
     }
     if (p->j > 0) {
         add_wrench(s, p->j, wj);
+    }
+}
+
+/// Forces of contacts and loops on nodes, mean over the step: of all parts between the same two at once.
+static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
+    const kki_row_part *p = &s->part[c->first_part], *end = p + c->nparts;
+    while (p < end) {
+        int count = 1;
+        while (p + count < end && p[count].i == p->i && p[count].j == p->j) {
+            count++;
+        }
+        add_both(s, p, count, s->lambda + c->row, rate);
+        p += count;
     }
 }
 
@@ -126,7 +111,7 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
 
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
     if (c->kind == KKI_ON_CONTACT) { // most are
-        add_contact_outside(s, c, rate);
+        add_both(s, &s->part[c->first_part], c->nparts, s->lambda + c->row, rate); // all between two nodes
         finish_contact(m, s, c, rate);
         return;
     }

@@ -35,7 +35,7 @@ void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
 /// laws.c: nor do those that say again what others say, but for what an open gap turns them by.
-void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, kki_island *I);
+void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I);
 
 /// rows.c: Y of the island, and G = Yᵀ Y, exactly symmetric.
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);

@@ -491,7 +491,7 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
         kki_rows_matrix(m, s, I); // it shows what is dead and what is said twice
     }
     kki_island_free_dead_rows(s, I);
-    kki_island_free_dependent_rows(m, s, I);
+    kki_island_free_dependent_rows(s, I);
     if (!is_one_tree(I)) {
         kki_island_gather(m, s, I, s->y, y);
         kki_island_gather(m, s, I, s->y_free, y_free);

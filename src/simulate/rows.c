@@ -179,10 +179,10 @@ static void add_wrenches(const kk_model *m, const kk_simulator *s, climb *c, int
                          int lane) {
     enum { NEXT = sizeof(kki_row_part) / sizeof(double) };
     static const double none[6] = {0};
-    const double *row[LANES];
+    const double *row[LANES] = {none, none, none, none};
     const int e = place_of(c, node), is_new = e == c->count;
-    for (int k = 0; k < LANES; k++) {
-        row[k] = k >= lane && k < lane + count ? w + (k - lane) * NEXT : none;
+    for (int r = 0; r < count; r++) {
+        row[lane + r] = w + r * NEXT;
     }
     if (is_new) {
         c->node[e] = node;

@@ -243,6 +243,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching);
+    KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
+    KKI_LAYOUT_ARRAY(layout, s->loop_arm, (size_t)m->nloop);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
@@ -346,6 +348,8 @@ static void fill_springs(const kk_model *m, kk_simulator *s) {
 
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
+    kki_fill_arms(m, s->loop_arm);
+    s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);

@@ -79,6 +79,12 @@ typedef struct kki_row_part {
     double wi[6], wj[6];
 } kki_row_part;
 
+/// A joint with limits: its degree of freedom and coordinate.
+typedef struct kki_limited {
+    int32_t dof, q;
+    double lower, upper;
+} kki_limited;
+
 /// A constraint of this step: a few rows that belong together.
 typedef struct kki_constraint {
     int32_t kind; ///< kki_constraint_kind
@@ -285,6 +291,9 @@ struct kk_simulator {
     // constraints; rows and blocks through all islands
     int32_t paper_rows; ///< papers: room for linear rows of springs and servos
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
+    int32_t nlimited;
+    kki_limited *limited;       ///< [nlimited ≤ nv] by node
+    double *loop_arm;           ///< [nloop] of laws.c
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
     kki_row_part *part;         ///< [max_parts]
@@ -377,6 +386,10 @@ void kki_constrain(const kk_model *model, kk_simulator *s);
 /// One more: a row on a degree of freedom.
 kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
                                   double scale);
+/// Joints with limits, by node; gives how many. @param list  [nv] result
+int kki_list_limited(const kk_model *model, kki_limited *list);
+/// laws.c: distance of each loop's point from where its bodies turn; the shorter one. @param arm  [nloop] result
+void kki_fill_arms(const kk_model *model, double *arm);
 /// The last degree of freedom of a node; −1 for the world.
 int kki_last_dof(const kk_model *model, int node);
 /// How far the rigid loops and couplings are open at most.

@@ -82,11 +82,6 @@ KKI_INLINE int is_lone(const knode *b) {
     return is_free_root(b) && b->is_leaf;
 }
 
-/// And its centre of mass is at its origin: forces and moments do not mix.
-KKI_INLINE int is_central(const knode *b) {
-    return is_lone(b) && b->h[0] == 0 && b->h[1] == 0 && b->h[2] == 0;
-}
-
 // ---- climbing
 
 /// Four wrenches in world axes, a lane each.
@@ -179,7 +174,7 @@ KKI_SHARED int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
     const knode *b = node_of(m, S, i);
     const size_t first = (size_t)b->v_index;
     const vec3 *arm = b->has_arm ? &((const world_node *)S->pose)[i].r : NULL;
-    if (is_central(b)) {
+    if (b->is_central) {
         climb_central(b, (const pivot *)S->pivot + first, w, Y + (first - base) * stride, stride);
         return 0;
     }

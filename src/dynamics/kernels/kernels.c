@@ -249,7 +249,7 @@ static void kick_prepare_some(const kk_model *m, kki_scratch *S, const double *q
 static void kick_load_some(const kk_model *m, kki_scratch *S, int first, int end) {
     for (int i = first; i < end; i++) {
         const knode *b = node_of(m, S, i);
-        if (is_central(b)) {
+        if (b->is_central) {
             kick_load(b, S->motion, (articulated *)S->articulated + i);
         }
     }

@@ -83,7 +83,7 @@ KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
         articulated A;
         pose_of_node(b, q, 1, S->sine[i], S->cosine[i], &pose[b->parent], &x, POSE_OFFSET | POSE_POSITION);
         kick_velocity(b, v, &x, &rates[b->parent], &rate);
-        if (is_central(b)) {
+        if (b->is_central) {
             pose[i] = x;
             rates[i].w = rate.w;
             rates[i].u = rate.u;
@@ -222,7 +222,7 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
         const knode *b = node_of(m, S, i);
         const size_t k = (size_t)b->v_index;
         pivot *axis = (pivot *)S->pivot + k;
-        if (is_central(b)) {
+        if (b->is_central) {
             kick_central(b, &pose[i].R, &body[i], axis, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
             continue;
         }
@@ -308,7 +308,7 @@ KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *d
         const articulated *P = &body[b->parent];
         const pivot *axis = (const pivot *)S->pivot + b->v_index;
         const size_t k = (size_t)b->v_index;
-        if (is_central(b)) {
+        if (b->is_central) {
             kick_apply_central(b, axis, dy + k, dv + k);
             continue;
         }
