@@ -249,7 +249,7 @@ static int draw_island(const kk_model *m, kk_simulator *s, kki_island *I) {
         return 0;
     }
     end_gaps(m, s, I);
-    kki_rows_build(m, s, I);
+    kki_rows_recall(m, s, I);
     I->has_matrix = I->factored = 0; // those of another island by now
     kki_rows_matrix(m, s, I);
     const int drawn = kki_few_rows_drawn(s, I, lambda);

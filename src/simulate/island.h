@@ -39,6 +39,9 @@ void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I);
 
 /// rows.c: Y of the island, and G = Yᵀ Y, exactly symmetric.
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+/// The same behind those of the islands before, as far as there is room; and as they were then, or built anew where they are lost.
+void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I);
+void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I);
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);

@@ -486,7 +486,7 @@ static double *place_of(const kk_model *m, const kk_simulator *s, const kki_isla
 static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm,
                         double *y, double *y_free, double *y_end) {
     kki_island_begin(m, s, I, w, warm);
-    kki_rows_build(m, s, I);
+    kki_rows_build_kept(m, s, I);
     if (I->closes && is_dense(s, I)) {
         kki_rows_matrix(m, s, I); // it shows what is dead and what is said twice
     }
@@ -728,6 +728,8 @@ kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_s
     kk_report report; // what islands have a share in
     clear_report(&report);
     add_report(&s->report, &report);
+    s->rows.used = 0;
+    s->rows.is_lost = 0;
     for (int i = 0; i < s->nisland; i++) {
         s->outcome[i].is_done = 0;
     }

@@ -227,7 +227,7 @@ static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constra
     }
 }
 
-void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
     c.count = c.first = 0;
     if (I->is_wide) {
@@ -245,6 +245,31 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
         add_constraint(m, s, k, k->row - I->first_row, &c, I->stride);
     }
     flush(m, s, &c, 0, I->stride);
+}
+
+void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    s->Y = s->rows.Y;
+    s->rows.is_lost = 1;
+    build(m, s, I);
+}
+
+void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I) {
+    const size_t size = (size_t)I->nv * (size_t)I->stride;
+    const int fits = !I->is_wide && !I->is_narrow && !kki_crew_workers(s) && s->rows.used + size <= s->Y_room;
+    s->Y = s->rows.Y + (fits ? s->rows.used : 0);
+    s->rows.used += fits ? size : 0;
+    s->rows.is_lost |= !fits;
+    I->Y = s->Y;
+    build(m, s, I);
+}
+
+void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    if (s->rows.is_lost) {
+        kki_rows_build(m, s, I);
+        return;
+    }
+    s->Y = I->Y;
+    find_spans(m, s, I);
 }
 
 // ---- G

@@ -296,7 +296,8 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
     s->Y_room = island_nv * island_rows;
-    KKI_LAYOUT_ARRAY(layout, s->Y, s->Y_room);
+    KKI_LAYOUT_ARRAY(layout, s->rows.Y, s->Y_room);
+    s->Y = s->rows.Y;
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
     const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
     KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);

@@ -159,6 +159,7 @@ typedef struct kki_island {
     int32_t full;      ///< narrow: degrees of freedom
     int32_t hovers;    ///< what is open within the dead band stays so
     double speed;      ///< of the fastest coordinate at the step's start
+    double *Y;         ///< its rows, behind kki_rows_build_kept
     // known behind kki_island_begin
     int8_t is_soft; ///< some row has compliance
     int8_t bounces; ///< some contact has restitution
@@ -178,6 +179,13 @@ typedef struct kki_island {
 static inline int kki_has_robot(const kki_island *I) {
     return I->nv > 6 * I->ntree;
 }
+
+/// Room for Y, and what islands of this step have left in it (rows.c).
+typedef struct kki_kept_rows {
+    double *Y;
+    size_t used;
+    int is_lost; ///< not all of them are there any more
+} kki_kept_rows;
 
 typedef struct kki_paper kki_paper;
 
@@ -345,7 +353,8 @@ struct kk_simulator {
     kki_loose loose; ///< with a budget: what only touches (loose.c)
 
     // one island at a time
-    double *Y, *G;    ///< [nv × stride], [rows × stride]
+    double *Y, *G;    ///< [nv × stride], within `rows`; [rows × stride]
+    kki_kept_rows rows;
     int32_t *support; ///< [nv]
     int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
     double *local[7]; ///< [nv] y of the island
