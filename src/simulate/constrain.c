@@ -35,6 +35,7 @@ static kki_row_part *add_part(kk_simulator *s, int row, int i, int j) {
     p->row = row;
     p->i = i;
     p->j = j;
+    p->dof = -1;
     return p;
 }
 
@@ -140,6 +141,7 @@ static void dof_part(const kk_model *m, kk_simulator *s, int row, int dof, doubl
     int slides = 0;
     const kk_vec3 z = dof_axis(m, s, dof, &slides), none = kk_vec3_make(0, 0, 0);
     kki_row_part *p = add_part(s, row, node, m->node[node].parent);
+    p->dof = m->node_nv[node] == 1 ? dof : -1;
     if (slides) {
         put(p->wi, none, z, scale);
         put(p->wj, kk_vec3_cross(kki_vec3(kki_pose_of(s->data, node)->r), z), z, -scale);

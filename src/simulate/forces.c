@@ -41,28 +41,38 @@ static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
     }
 }
 
+/// Forces at the step's end with the velocities of its start, and how they answer a change of those. @param way  becomes twice the energy of each
+static void load_springs(int nv, double h, const double *restrict stiffness, const double *restrict damping,
+                         const double *restrict rest, const double *restrict v, double *restrict way,
+                         double *restrict force, double *restrict passive) {
+    const double half = 0.5 * h;
+    for (int k = 0; k < nv; k++) {
+        const double stretch = way[k] - rest[k];
+        force[k] = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
+        passive[k] = half * stiffness[k] + damping[k];
+        way[k] = stiffness[k] * (stretch * stretch);
+    }
+}
+
 static void add_passive(const kk_model *m, kk_simulator *s) {
     if (!s->has_springs) {
         return; // their forces are zero for ever
     }
-    double *restrict way = s->dv; // free until the kick is applied
+    double *way = s->dv; // free until the kick is applied
+    double *restrict tau = s->tau, *restrict diagonal = s->diagonal;
+    const double h = s->h, *force = s->force[KK_FORCE_PASSIVE], *passive = s->passive;
+    double even = 0, odd = 0; // one sum would wait for itself
     find_ways(m, s, way);
-    const double h = s->h, half = 0.5 * h, *stiffness = s->stiffness, *damping = s->damping, *rest = s->rest, *v = s->v;
-    double *restrict force = s->force[KK_FORCE_PASSIVE], *restrict tau = s->tau, *restrict passive = s->passive,
-                     *restrict diagonal = s->diagonal;
-    double energy[4] = {0}; // one sum would wait for itself
+    load_springs(m->nv, h, s->stiffness, s->damping, s->rest, s->v, way, s->force[KK_FORCE_PASSIVE], s->passive);
     for (int k = 0; k < m->nv; k++) {
-        const double f = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
-        force[k] = f;
-        tau[k] += f;
-        passive[k] = half * stiffness[k] + damping[k];
+        tau[k] += force[k];
         diagonal[k] += h * passive[k];
     }
-    for (int k = 0; k < m->nv; k++) {
-        const double stretch = way[k] - rest[k];
-        energy[k & 3] += 0.5 * stiffness[k] * (stretch * stretch);
+    for (int k = 0; k < m->nv; k += 2) { // padded with zeros
+        even += way[k];
+        odd += way[k + 1];
     }
-    s->spring_energy = (energy[0] + energy[1]) + (energy[2] + energy[3]);
+    s->spring_energy = 0.5 * (even + odd);
 }
 
 // ---- actuators

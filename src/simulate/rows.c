@@ -192,6 +192,24 @@ static void add_wrenches(const kk_model *m, const kk_simulator *s, climb *c, int
     s->data->kernels->delassus_lay(row, is_new, c->w[e]);
 }
 
+/// A force along the joint between two nodes: the joint takes all of it but what its pivot hands on to the parent. @param row  in the island
+static void add_joint(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
+    const kki_pivot *k = kki_pivot_of(s->data, p->dof);
+    const int tree = m->node_tree[p->i], local = p->dof - m->tree_first_dof[tree] + s->tree_local[tree];
+    const double *S[2] = {k->Sa, k->Sl}, *U[2] = {k->Ua, k->Ul};
+    double along = 0, w[6];
+    for (int x = 0; x < 6; x++) {
+        along += S[x / 3][x % 3] * p->wi[x];
+    }
+    for (int x = 0; x < 6; x++) {
+        w[x] = -along * U[x / 3][x % 3];
+    }
+    s->Y[(size_t)local * (size_t)stride + (size_t)row] += along * k->e;
+    if (p->j > 0) {
+        add_wrenches(m, s, c, p->j, w, 1, row - c->first);
+    }
+}
+
 /// Parts between the same two nodes whose rows follow one another, as many as there are and lanes are left.
 static int run_of(const kki_row_part *p, int count, int lanes) {
     int n = 1;
@@ -204,7 +222,7 @@ static int run_of(const kki_row_part *p, int count, int lanes) {
 /// Rows that do not all fit into the lanes that are left begin anew, unless they act on nodes that climb anyway.
 static int begins_anew(const climb *c, const kki_constraint *k, const kki_row_part *p, int row) {
     return row + k->nrow > c->first + LANES &&
-           ((p->i > 0 && place_of(c, p->i) == c->count) || (p->j > 0 && place_of(c, p->j) == c->count));
+           ((p->i > 0 && p->dof < 0 && place_of(c, p->i) == c->count) || (p->j > 0 && place_of(c, p->j) == c->count));
 }
 
 static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *k, int row, climb *c, int stride) {
@@ -217,7 +235,11 @@ static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constra
         if (at >= c->first + LANES || c->count + 2 > MOST_NODES) {
             flush(m, s, c, at, stride);
         }
-        run = run_of(part + p, k->nparts - p, c->first + LANES - at);
+        run = part[p].dof < 0 ? run_of(part + p, k->nparts - p, c->first + LANES - at) : 1;
+        if (part[p].dof >= 0) {
+            add_joint(m, s, c, &part[p], at, stride);
+            continue;
+        }
         if (part[p].i > 0) {
             add_wrenches(m, s, c, part[p].i, part[p].wi, run, at - c->first);
         }

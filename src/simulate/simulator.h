@@ -76,6 +76,7 @@ enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
 typedef struct kki_row_part {
     int32_t row; ///< in its island
     int32_t i, j;
+    int32_t dof; ///< the degree of freedom between both nodes that it acts along, of a joint of one; −1: none
     double wi[6], wj[6];
 } kki_row_part;
 

@@ -20,6 +20,10 @@
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
 
+#if KKI_LANES == 1
+_Static_assert(sizeof(pivot) == 20 * sizeof(double), "as kki_pivot of dynamics/data.h");
+#endif
+
 static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     const size_t lanes = KKI_LANES, nnode = (size_t)m->nnode, nv = (size_t)m->nv, padded = kki_padded(m->nv);
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
