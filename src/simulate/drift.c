@@ -27,17 +27,27 @@ static kk_quat load_quat(const double *q) {
     return (kk_quat){q[0], q[1], q[2], q[3]};
 }
 
-/// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
-static inline __attribute__((always_inline)) void store_quat(double *q, kk_quat a) {
-    const double square = (a.w * a.w + a.x * a.x) + (a.y * a.y + a.z * a.z), off = square - 1;
-    // next to one, 1/√square is a straight line to rounding, and waits for no root and no division
-    const double f = 1 - 0.5 * off;
-    const kk_quat r =
-        off * off < 1e-17 ? (kk_quat){f * a.w, f * a.x, f * a.y, f * a.z} : kk_quat_normalize(a);
+static inline __attribute__((always_inline)) void put_quat(double *q, kk_quat r) {
     q[0] = r.w;
     q[1] = r.x;
     q[2] = r.y;
     q[3] = r.z;
+}
+
+/// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
+static void store_quat(double *q, kk_quat a) {
+    put_quat(q, kk_quat_normalize(a));
+}
+
+/// The same for a robot's joints, which are many and wait for it: next to one, 1/√square is a straight line to rounding, and takes no root and no
+/// division.
+static inline __attribute__((always_inline)) void store_turned(double *q, kk_quat a) {
+    const double square = (a.w * a.w + a.x * a.x) + (a.y * a.y + a.z * a.z), off = square - 1, f = 1 - 0.5 * off;
+    if (off * off < 1e-17) {
+        put_quat(q, (kk_quat){f * a.w, f * a.x, f * a.y, f * a.z});
+    } else {
+        store_quat(q, a);
+    }
 }
 
 static inline __attribute__((always_inline)) kk_vec3 turn(kk_quat q, kk_vec3 a) {
@@ -80,7 +90,7 @@ static void drift_free(double h, const double *w, double *q, double *v) {
     const kk_quat R0 = load_quat(q);
     const kk_vec3 u = turn(R0, load3(w + 3));
     const kk_quat turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
-    store_quat(q, kk_quat_mul(R0, turned));
+    store_turned(q, kk_quat_mul(R0, turned));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
     store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
@@ -250,7 +260,7 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
 /// Axes alone turn; w stays as it is.
 static inline __attribute__((always_inline)) void drift_ball_joint(double h, const double *w, double *q) {
     if (!kki_is_zero(w, 3)) { // what stands still keeps its bits
-        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
+        store_turned(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
     }
 }
 
