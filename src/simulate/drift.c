@@ -27,7 +27,7 @@ static kk_quat load_quat(const double *q) {
     return (kk_quat){q[0], q[1], q[2], q[3]};
 }
 
-static inline __attribute__((always_inline)) void put_quat(double *q, kk_quat r) {
+static inline void put_quat(double *q, kk_quat r) {
     q[0] = r.w;
     q[1] = r.x;
     q[2] = r.y;
@@ -41,7 +41,7 @@ static void store_quat(double *q, kk_quat a) {
 
 /// The same for a robot's joints, which are many and wait for it: next to one, 1/√square is a straight line to rounding, and takes no root and no
 /// division.
-static inline __attribute__((always_inline)) void store_turned(double *q, kk_quat a) {
+static inline void store_turned(double *q, kk_quat a) {
     const double square = (a.w * a.w + a.x * a.x) + (a.y * a.y + a.z * a.z), off = square - 1, f = 1 - 0.5 * off;
     if (off * off < 1e-17) {
         put_quat(q, (kk_quat){f * a.w, f * a.x, f * a.y, f * a.z});
@@ -258,7 +258,7 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
 // ---- all joints
 
 /// Axes alone turn; w stays as it is.
-static inline __attribute__((always_inline)) void drift_ball_joint(double h, const double *w, double *q) {
+static inline void drift_ball_joint(double h, const double *w, double *q) {
     if (!kki_is_zero(w, 3)) { // what stands still keeps its bits
         store_turned(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
     }

@@ -130,33 +130,18 @@ void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[
 enum { MOST_NODES = 16, LANES = 4 };
 typedef struct climb {
     _Alignas(32) double w[MOST_NODES][6][LANES];
-    int32_t node[MOST_NODES], tree[MOST_NODES];
+    int32_t node[MOST_NODES];
     int count, first; ///< row of the first lane
 } climb;
 
-static void swap_nodes(climb *c, int a, int b) {
-    _Alignas(32) double w[6][LANES];
-    const int32_t node = c->node[a], tree = c->tree[a];
-    memcpy(w, c->w[a], sizeof w);
-    c->node[a] = c->node[b], c->tree[a] = c->tree[b];
-    memcpy(c->w[a], c->w[b], sizeof w);
-    c->node[b] = node, c->tree[b] = tree;
-    memcpy(c->w[b], w, sizeof w);
-}
-
-/// Tree by tree. Lanes are those of `row` and what follows from now on.
+/// Those of a tree that follow one another at once. Lanes are those of `row` and what follows from now on.
 static void flush(const kk_model *m, kk_simulator *s, climb *c, int row, int stride) {
     double *const Y = s->Y + c->first;
     for (int first = 0, end; first < c->count; first = end) {
-        const int tree = c->tree[first], base = m->tree_first_dof[tree] - s->tree_local[tree];
+        const int tree = m->node_tree[c->node[first]], base = m->tree_first_dof[tree] - s->tree_local[tree];
         end = first + 1;
-        for (int e = end; e < c->count; e++) {
-            if (c->tree[e] == tree) {
-                if (e != end) {
-                    swap_nodes(c, e, end);
-                }
-                end++;
-            }
+        while (end < c->count && m->node_tree[c->node[end]] == tree) {
+            end++;
         }
         s->data->kernels->delassus_climb_set(m, &s->data->scratch, end - first, c->node + first, c->w + first, base, Y,
                                              (size_t)stride);
@@ -175,8 +160,7 @@ static int place_of(const climb *c, int node) {
 }
 
 /// One side of `count` parts, whose rows follow one another from lane `lane` on. @param w  of the first; the others' are a part further each
-static void add_wrenches(const kk_model *m, const kk_simulator *s, climb *c, int node, const double *w, int count,
-                         int lane) {
+static void add_wrenches(const kk_simulator *s, climb *c, int node, const double *w, int count, int lane) {
     enum { NEXT = sizeof(kki_row_part) / sizeof(double) };
     static const double none[6] = {0};
     const double *row[LANES] = {none, none, none, none};
@@ -186,7 +170,6 @@ static void add_wrenches(const kk_model *m, const kk_simulator *s, climb *c, int
     }
     if (is_new) {
         c->node[e] = node;
-        c->tree[e] = m->node_tree[node];
         c->count++;
     }
     s->data->kernels->delassus_lay(row, is_new, c->w[e]);
@@ -206,7 +189,7 @@ static void add_joint(const kk_model *m, kk_simulator *s, climb *c, const kki_ro
     }
     s->Y[(size_t)local * (size_t)stride + (size_t)row] += along * k->e;
     if (p->j > 0) {
-        add_wrenches(m, s, c, p->j, w, 1, row - c->first);
+        add_wrenches(s, c, p->j, w, 1, row - c->first);
     }
 }
 
@@ -241,10 +224,10 @@ static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constra
             continue;
         }
         if (part[p].i > 0) {
-            add_wrenches(m, s, c, part[p].i, part[p].wi, run, at - c->first);
+            add_wrenches(s, c, part[p].i, part[p].wi, run, at - c->first);
         }
         if (part[p].j > 0) {
-            add_wrenches(m, s, c, part[p].j, part[p].wj, run, at - c->first);
+            add_wrenches(s, c, part[p].j, part[p].wj, run, at - c->first);
         }
     }
 }

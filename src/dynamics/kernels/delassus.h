@@ -112,13 +112,11 @@ KKI_INLINE quad along(const quad a[3], const vec3 *axis) {
     return (a[0] * v_pick(axis, 0) + a[1] * v_pick(axis, 1)) + a[2] * v_pick(axis, 2);
 }
 
-/// Through one pivot: what it keeps is added to its row of Y. `turns` and `slides` say which halves of S are not zero and are constants at every call.
-/// @param arm  to the parent's origin, where it is a joint's last; NULL: it is not, or there is none
-KKI_INLINE void climb_pivot(const pivot *k, int turns, int slides, const vec3 *arm, wrenches *w, quad_anywhere *Y) {
-    const quad y = turns && slides ? along(w->n, &k->Sa) + along(w->f, &k->Sl)
-                   : turns         ? along(w->n, &k->Sa)
-                                   : along(w->f, &k->Sl);
-    *Y = *Y + y * k->e;
+/// Through one pivot: what it keeps, y, is added to its row of Y. @param arm  to the parent's origin, where it is a joint's last; NULL: it is not, or there is
+/// none
+KKI_INLINE void climb_pivot(const pivot *k, quad y, const vec3 *arm, wrenches *w, double *Y) {
+    quad_anywhere *const row = (quad_anywhere *)Y;
+    *row = *row + y * k->e;
     if (arm) {
         const double rx = v_pick(arm, 0), ry = v_pick(arm, 1), rz = v_pick(arm, 2);
         const quad fx = w->f[0], fy = w->f[1], fz = w->f[2];
@@ -134,23 +132,24 @@ KKI_INLINE void climb_pivot(const pivot *k, int turns, int slides, const vec3 *a
     w->f[2] = w->f[2] - y * v_pick(&k->Ul, 2);
 }
 
-/// Through those of a joint. @param Y  row of its first
+/// Through those of a joint, through the halves of its axes that are not zero. @param Y  row of its first
 KKI_INLINE void climb_joint(const knode *b, const pivot *k, const vec3 *arm, wrenches *w, double *Y, size_t stride) {
-    if (b->type == KKI_NODE_HINGE) {
-        climb_pivot(k, 1, 0, arm, w, (quad_anywhere *)Y);
-    } else if (b->type == KKI_NODE_SLIDE) {
-        climb_pivot(k, 0, 1, arm, w, (quad_anywhere *)Y);
-    } else if (b->type == KKI_NODE_SCREW) {
-        climb_pivot(k, 1, 1, arm, w, (quad_anywhere *)Y);
-    } else {
-        for (size_t j = b->type == KKI_NODE_FREE ? 6 : 3; j-- > 3;) {
-            climb_pivot(k + j, 0, 1, NULL, w, (quad_anywhere *)(Y + j * stride));
+    if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
+        for (size_t j = b->type == KKI_NODE_FREE ? 6 : 3; j-- > 0;) {
+            const quad y = j < 3 ? along(w->n, &k[j].Sa) : along(w->f, &k[j].Sl);
+            climb_pivot(k + j, y, j > 0 ? NULL : arm, w, Y + j * stride);
         }
-        for (size_t j = 3; j-- > 1;) {
-            climb_pivot(k + j, 1, 0, NULL, w, (quad_anywhere *)(Y + j * stride));
-        }
-        climb_pivot(k, 1, 0, arm, w, (quad_anywhere *)Y);
+        return;
     }
+    quad y;
+    if (b->type == KKI_NODE_HINGE) {
+        y = along(w->n, &k->Sa);
+    } else if (b->type == KKI_NODE_SLIDE) {
+        y = along(w->f, &k->Sl);
+    } else {
+        y = along(w->n, &k->Sa) + along(w->f, &k->Sl);
+    }
+    climb_pivot(k, y, arm, w, Y);
 }
 
 /// Through all six pivots of a body on its own, in its own axes: what each takes from the moments behind it is all that there is to pass on.
@@ -183,7 +182,7 @@ KKI_SHARED int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
 }
 
 /// Up to a node on the way to the root.
-KKI_INLINE void climb_to(const kk_model *m, const kki_scratch *S, int i, int end, wrenches *w, size_t base, double *Y,
+KKI_SHARED void climb_to(const kk_model *m, const kki_scratch *S, int i, int end, wrenches *w, size_t base, double *Y,
                          size_t stride) {
     while (i != end) {
         i = climb_node(m, S, i, w, base, Y, stride);
@@ -204,7 +203,7 @@ KKI_INLINE int meeting_of(const kk_model *m, const kki_scratch *S, int i, int j)
 
 /// Four pairs of wrenches, each on a node about its origin: one climbs to where they meet, then the other, then both go on as one. (In turns, as deep
 /// as they are, they would drive each other out of the registers.) A wrench on the world is lost on it.
-KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
+KKI_SHARED void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], size_t base, double *Y, size_t stride) {
     const int meeting = meeting_of(m, S, i, j);
     wrenches a = wrenches_load(wi), b = wrenches_load(wj);
