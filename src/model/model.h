@@ -164,6 +164,7 @@ typedef struct kki_model_loop {
     int32_t name, body[2], node[2];
     kk_transform X_NA, X_NB; ///< frames A and B in their nodes' frames
     double distance, stiffness, damping, angular_stiffness, angular_damping, break_force, break_moment;
+    double arm; ///< distance of its point from where its bodies turn; the shorter one, +inf for none
     int32_t is_active;
 } kki_model_loop;
 

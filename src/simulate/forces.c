@@ -20,23 +20,20 @@ static double clamp(double x, double low, double high) {
 
 // ---- springs and dampers of joints
 
-/// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long, and any number will do.
+/// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long.
 static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
     const double *q = s->q, *neutral = s->data->neutral;
-    for (int k = 0; k < m->nv; k++) {
-        way[k] = q[s->way_q[k]] - neutral[s->way_q[k]];
+    for (int k = 0; k < m->nv; k++) { // of what has several any number will do where there is no spring
+        const int first = m->angle_index[m->dof_node[k]];
+        way[k] = q[first] - neutral[first];
     }
     for (int i = 1; i < m->nnode; i++) {
-        if (m->node_nv[i] == 1) {
-            continue;
-        }
-        const kki_node *n = &m->node[i];
         double stiffness = 0;
-        for (int k = n->v_index; k < n->v_index + m->node_nv[i]; k++) {
-            stiffness += s->stiffness[k];
+        for (int j = 0; j < m->node_nv[i] && m->node_nv[i] > 1; j++) {
+            stiffness += s->stiffness[m->node[i].v_index + j];
         }
         if (stiffness > 0) {
-            kki_node_difference(n, neutral, q, way);
+            kki_node_difference(&m->node[i], neutral, q, way);
         }
     }
 }

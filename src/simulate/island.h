@@ -71,7 +71,7 @@ void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_isla
 void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from, double *to);
 
 /// rows.c: four columns of Y, from the pair's column on, climb between two nodes.
-void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
+void kki_rows_climb(const kk_model *m, kk_simulator *s, const int32_t node[2], double w[2][6][4], int column,
                     int stride);
 
 /// narrow.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.

@@ -248,22 +248,6 @@ typedef struct dependence {
     double least;                                   ///< share of a row, squared, that is more than nothing new
 } dependence;
 
-static double arm_of(const kki_model_loop *l) {
-    double arm = __builtin_inf();
-    for (int side = 0; side < 2; side++) {
-        const kk_vec3 p = side ? l->X_NB.p : l->X_NA.p;
-        const double d = kk_sqrt(kk_vec3_dot(p, p));
-        arm = l->node[side] != 0 && d > 0 && d < arm ? d : arm;
-    }
-    return arm;
-}
-
-void kki_fill_arms(const kk_model *model, double *arm) {
-    for (int i = 0; i < model->nloop; i++) {
-        arm[i] = arm_of(&model->loop[i]);
-    }
-}
-
 /// Rigid rows of loops and couplings, and what the widest gap of all turns them by.
 static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x) {
     x->count = 0;
@@ -273,7 +257,7 @@ static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x)
         if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING) {
             continue;
         }
-        const double arm = c->kind == KKI_ON_LOOP ? s->loop_arm[c->item] : __builtin_inf();
+        const double arm = c->kind == KKI_ON_LOOP ? s->model->loop[c->item].arm : __builtin_inf();
         for (int r = 0; r < c->nrow && x->count < MOST_DEPENDENT; r++) {
             const double share = OPEN_SHARE * c->gap[r] / arm;
             if (s->block[c->block + r].law == KKI_LAW_EQUALITY && s->compliance[c->row + r] == 0) {

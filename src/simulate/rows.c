@@ -102,30 +102,6 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
 
 // ---- Y
 
-static void climb_side(const kk_model *m, kk_simulator *s, int node, double w[6][4], int column, int stride) {
-    static const _Alignas(32) double none[6][4] = {{0}};
-    const int tree = m->node_tree[node], base = m->tree_first_dof[tree] - s->tree_local[tree];
-    s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])w, 0, none, base, s->Y + column,
-                                     (size_t)stride);
-}
-
-void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
-                    int stride) {
-    const int ti = m->node_tree[i], tj = m->node_tree[j];
-    if (ti == tj) {
-        const int base = m->tree_first_dof[ti] - s->tree_local[ti];
-        s->data->kernels->delassus_climb(m, &s->data->scratch, i, (const double(*)[4])wi, j, (const double(*)[4])wj,
-                                         base, s->Y + column, (size_t)stride);
-        return;
-    }
-    if (ti >= 0) {
-        climb_side(m, s, i, wi, column, stride);
-    }
-    if (tj >= 0) {
-        climb_side(m, s, j, wj, column, stride);
-    }
-}
-
 /// Four columns of Y, from any of them on, climb together: the wrenches of their rows, node by node.
 enum { MOST_NODES = 16, LANES = 4 };
 typedef struct climb {
@@ -148,6 +124,20 @@ static void flush(const kk_model *m, kk_simulator *s, climb *c, int row, int str
     }
     c->count = 0;
     c->first = row + LANES <= stride ? row : stride - LANES;
+}
+
+void kki_rows_climb(const kk_model *m, kk_simulator *s, const int32_t node[2], double w[2][6][4], int column,
+                    int stride) {
+    climb c;
+    c.count = 0;
+    c.first = column;
+    for (int side = 0; side < 2; side++) {
+        if (node[side] > 0) {
+            c.node[c.count] = node[side];
+            memcpy(c.w[c.count++], w[side], sizeof c.w[0]);
+        }
+    }
+    flush(m, s, &c, 0, stride);
 }
 
 /// The node's place in the list; behind its end where it is not in it.

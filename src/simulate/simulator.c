@@ -164,9 +164,6 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m);
-    for (int i = 1; i < m->nnode; i++) {
-        s->has_floating |= m->node[i].parent == 0 && m->node[i].type == KKI_NODE_FREE;
-    }
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
@@ -232,11 +229,6 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < KK_FORCE_SOURCE_COUNT; i++) {
         KKI_LAYOUT_ARRAY(layout, s->force[i], padded);
     }
-    const size_t springs = s->has_springs ? padded : 0;
-    KKI_LAYOUT_ARRAY(layout, s->stiffness, springs);
-    KKI_LAYOUT_ARRAY(layout, s->damping, springs);
-    KKI_LAYOUT_ARRAY(layout, s->rest, springs);
-    KKI_LAYOUT_ARRAY(layout, s->way_q, springs);
     KKI_LAYOUT_ARRAY(layout, s->X_WS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->ball, 4 * (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
@@ -244,7 +236,6 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching);
     KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
-    KKI_LAYOUT_ARRAY(layout, s->loop_arm, (size_t)m->nloop);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
@@ -253,6 +244,10 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->tree_order, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
+    double **const springs[] = {&s->stiffness, &s->damping, &s->rest};
+    for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
+        KKI_LAYOUT_ARRAY(layout, *springs[i], padded);
+    }
     double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
                                     &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
@@ -339,17 +334,15 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers
 }
 
 static void fill_springs(const kk_model *m, kk_simulator *s) {
-    for (int k = 0; k < m->nv && s->has_springs; k++) {
+    for (int k = 0; k < m->nv; k++) {
         s->stiffness[k] = m->dof[k].stiffness;
         s->damping[k] = m->dof[k].damping;
         s->rest[k] = m->dof[k].rest;
-        s->way_q[k] = m->node[m->dof_node[k]].q_index;
     }
 }
 
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
-    kki_fill_arms(m, s->loop_arm);
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);

@@ -252,7 +252,6 @@ struct kk_simulator {
     int may_drive;        ///< some force may act along joints in this step
     int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
     int has_spatial;      ///< whether it has spatial tendons
-    int has_floating;     ///< whether any tree hangs on a free joint (momentum.c)
     int has_applied;      ///< the caller's forces on joints are not all zero
     int has_bounded;      ///< nor are those of limits, friction and couplings (finish.c)
     int owes_energy;      ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
@@ -271,8 +270,7 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
-    double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other; where there are springs
-    int32_t *way_q;                 ///< [nv] coordinate that says how far a joint of one degree is; of others any
+    double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
     double spring_energy;           ///< of joints' springs at the middle, J
     double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
     double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
@@ -302,7 +300,6 @@ struct kk_simulator {
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
     int32_t nlimited;
     kki_limited *limited;       ///< [nlimited ≤ nv] by node
-    double *loop_arm;           ///< [nloop] of laws.c
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
     kki_row_part *part;         ///< [max_parts]
@@ -398,8 +395,6 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
                                   double scale);
 /// Joints with limits, by node; gives how many. @param list  [nv] result
 int kki_list_limited(const kk_model *model, kki_limited *list);
-/// laws.c: distance of each loop's point from where its bodies turn; the shorter one. @param arm  [nloop] result
-void kki_fill_arms(const kk_model *model, double *arm);
 /// The last degree of freedom of a node; −1 for the world.
 int kki_last_dof(const kk_model *model, int node);
 /// How far the rigid loops and couplings are open at most.
