@@ -95,8 +95,8 @@ static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 a
         const pair size = size_of_pair(nx) + size_of_pair(ny) + size_of_pair(nz);
         const pair_bits felt = ~(pair_bits)(size <= rounding);
         const pair_bits none = (pair_bits){0, 0} - (node != 0);
-        const pair all[6] = {(pair)((pair_bits)nx & felt), (pair)((pair_bits)ny & felt), (pair)((pair_bits)nz & felt),
-                             x, y, z};
+        const pair all[6] = {
+            (pair)((pair_bits)nx & felt), (pair)((pair_bits)ny & felt), (pair)((pair_bits)nz & felt), x, y, z};
         for (int k = 0; k < 6; k++) {
             const pair a = (pair)((pair_bits)(all[k] * sign) & none);
             w[2 * h * NEXT + k] = a[0];
@@ -299,7 +299,8 @@ static kk_vec3 loop_end(const kk_data *d, const kki_model_loop *l, int end_of) {
     const kki_pose *x = kki_pose_of(d, l->node[end_of]);
     const double *a = x->R[0], *b = x->R[1], *c = x->R[2], *o = x->p;
     const kk_vec3 p = end_of ? l->X_NB.p : l->X_NA.p;
-    const pair xy = ((pair){a[0], a[1]} * p.x + (pair){b[0], b[1]} * p.y + (pair){c[0], c[1]} * p.z) + (pair){o[0], o[1]};
+    const pair xy =
+        ((pair){a[0], a[1]} * p.x + (pair){b[0], b[1]} * p.y + (pair){c[0], c[1]} * p.z) + (pair){o[0], o[1]};
     return kk_vec3_make(xy[0], xy[1], (a[2] * p.x + b[2] * p.y + c[2] * p.z) + o[2]);
 }
 

@@ -110,7 +110,7 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
 }
 
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
-    if (c->kind == KKI_ON_CONTACT) { // most are
+    if (c->kind == KKI_ON_CONTACT) {                                               // most are
         add_both(s, &s->part[c->first_part], c->nparts, s->lambda + c->row, rate); // all between two nodes
         finish_contact(m, s, c, rate);
         return;

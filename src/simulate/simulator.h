@@ -271,9 +271,9 @@ struct kk_simulator {
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
     double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
-    double spring_energy;           ///< of joints' springs at the middle, J
-    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
-    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
+    double spring_energy;               ///< of joints' springs at the middle, J
+    double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *slip, *v_part, *q_part;     ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts
@@ -351,7 +351,7 @@ struct kk_simulator {
     kki_loose loose; ///< with a budget: what only touches (loose.c)
 
     // one island at a time
-    double *Y, *G;    ///< [nv × stride], within `rows`; [rows × stride]
+    double *Y, *G; ///< [nv × stride], within `rows`; [rows × stride]
     kki_kept_rows rows;
     int32_t *support; ///< [nv]
     int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
