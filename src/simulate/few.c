@@ -200,9 +200,9 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
     const kki_problem problem = kki_island_problem(s, I, I->has_matrix);
     const kki_solver_stats stats = {.sweeps = 1, .solved = true};
     kki_certificate proof;
-    double padded[FEW] = {0};
-    for (int r = 0; r < I->nrow; r++) {
-        padded[r] = lambda[r] + 0.0; // no −0, which would come back as 0
+    double padded[FEW];
+    for (int r = 0; r < I->stride; r++) {
+        padded[r] = r < I->nrow ? lambda[r] + 0.0 : 0; // no −0, which would come back as 0
     }
     s->solver.kernels->certify(&problem, padded, s->u + I->first_row, &proof);
     if (!(proof.residual <= GOOD * kki_island_tolerance(s, I))) {
@@ -218,7 +218,7 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
 /// Limits and friction are left out: what is moved is far less than what they may be overrun by.
 int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda) {
     few x;
-    const double none[FEW] = {0};
+    static const double none[FEW] = {0};
     if (!is_small(I)) {
         return 0;
     }
