@@ -14,6 +14,14 @@ typedef struct kki_spatial {
     double a[4], l[4]; ///< angular, linear
 } kki_spatial;
 
+/// A degree of freedom behind the kick's factor, as pivot.
+typedef struct kki_pivot {
+    double Sa[4], Sl[4]; ///< axis, angular and linear
+    double Ua[4], Ul[4]; ///< U/D; of a joint's first about the parent's origin
+    double inverse_D, e; ///< e: 1/√D
+    double unused[2];
+} kki_pivot;
+
 /// A node's pose, as world_node.
 typedef struct kki_pose {
     double R[3][4]; ///< columns of R_WN
@@ -98,6 +106,9 @@ static inline kk_mat3 kki_mat3(const double c[3][4]) {
 }
 static inline const kki_pose *kki_pose_of(const kk_data *d, int node) {
     return (const kki_pose *)d->scratch.pose + node;
+}
+static inline const kki_pivot *kki_pivot_of(const kk_data *d, int dof) {
+    return (const kki_pivot *)d->scratch.pivot + dof;
 }
 static inline const kki_rates *kki_rates_of(const kk_data *d, int node) {
     return (const kki_rates *)d->scratch.rates + node;

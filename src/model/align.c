@@ -199,6 +199,8 @@ static void mark_shortcuts(kk_model *m, int32_t *seen) {
         n->is_bare = n->armature == 0;
         n->is_leaf = !seen[i];
         n->is_last = !seen[n->parent];
+        n->is_central =
+            n->type == KKI_NODE_FREE && n->parent == 0 && n->is_leaf && n->h[0] == 0 && n->h[1] == 0 && n->h[2] == 0;
         seen[n->parent] = 1;
     }
     for (int k = 0; k < m->nv; k++) {

@@ -1,6 +1,16 @@
 /// Loops: their two frames on the nodes.
 #include "model/compile.h"
 
+static double arm_of(const kki_model_loop *l) {
+    double arm = __builtin_inf();
+    for (int side = 0; side < 2; side++) {
+        const kk_vec3 p = side ? l->X_NB.p : l->X_NA.p;
+        const double d = kk_vec3_norm(p);
+        arm = l->node[side] != 0 && d > 0 && d < arm ? d : arm;
+    }
+    return arm;
+}
+
 static void compile_loop(const kk_model *m, const kk_loop_def *def, kki_model_loop *loop) {
     const kki_body *a = &m->body[def->body[0]], *b = &m->body[def->body[1]];
     *loop = (kki_model_loop){.type = def->type,
@@ -17,6 +27,7 @@ static void compile_loop(const kk_model *m, const kk_loop_def *def, kki_model_lo
                              .break_force = def->break_force,
                              .break_moment = def->break_moment,
                              .is_active = def->is_active != 0};
+    loop->arm = arm_of(loop);
 }
 
 kk_status kki_compile_loops(const kk_spec *spec, kk_model *m, kk_error *error) {

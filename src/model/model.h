@@ -62,6 +62,8 @@ typedef struct kki_node {
     int32_t is_last; ///< of its parent's children the last, which is the first to hand over to it
     int32_t aligned; ///< hinges: KKI_ALIGNED_…, whether R is a turn about one axis of the parent
     int32_t is_bare; ///< one-degree nodes: no armature
+    int32_t
+        is_central; ///< a body alone on a free joint with its centre of mass at its origin: forces and moments do not mix
 } kki_node;
 
 /// A body as the user named it, and where it rides.
@@ -163,6 +165,7 @@ typedef struct kki_model_loop {
     int32_t name, body[2], node[2];
     kk_transform X_NA, X_NB; ///< frames A and B in their nodes' frames
     double distance, stiffness, damping, angular_stiffness, angular_damping, break_force, break_moment;
+    double arm; ///< distance of its point from where its bodies turn; the shorter one, +inf for none
     int32_t is_active;
 } kki_model_loop;
 

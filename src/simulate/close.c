@@ -190,7 +190,7 @@ static int project(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     kki_island_free_dead_rows(s, I);
     if (gap > SMALL) {
-        kki_island_free_dependent_rows(m, s, I);
+        kki_island_free_dependent_rows(s, I);
     }
     const direct d = factor(m, s, I);
     if (!take_away(m, s, I, &d, gap, s->y_drift)) {
@@ -249,7 +249,7 @@ static int draw_island(const kk_model *m, kk_simulator *s, kki_island *I) {
         return 0;
     }
     end_gaps(m, s, I);
-    kki_rows_build(m, s, I);
+    kki_rows_recall(m, s, I);
     I->has_matrix = I->factored = 0; // those of another island by now
     kki_rows_matrix(m, s, I);
     const int drawn = kki_few_rows_drawn(s, I, lambda);
@@ -294,6 +294,7 @@ static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
     memset(s->dv, 0, bytes);
     memset(s->y_drift, 0, bytes);
+    kki_settle_energies(s);
     memset(s->y_end, 0, bytes);
     s->ncontact = 0;
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);

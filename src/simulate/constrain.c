@@ -35,6 +35,7 @@ static kki_row_part *add_part(kk_simulator *s, int row, int i, int j) {
     p->row = row;
     p->i = i;
     p->j = j;
+    p->dof = -1;
     return p;
 }
 
@@ -68,27 +69,52 @@ static lever lever_of(const kk_simulator *s, int i, int j, kk_vec3 point) {
     return (lever){i, j, kk_vec3_sub(point, origin(s, i)), kk_vec3_sub(point, origin(s, j)), 1e-15 * size_of(point)};
 }
 
-/// arm × d, or nothing where that is rounding: a ball that is pushed at its centre does not turn.
-static kk_vec3 moment_of(kk_vec3 arm, kk_vec3 d, double rounding) {
-    const kk_vec3 x = kk_vec3_cross(arm, d);
-    return size_of(x) <= rounding ? kk_vec3_make(0, 0, 0) : x; // what is no number stays none
+/// Three directions side by side, two and one of them, component by component: what acts at one point is found for all three at once.
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t pair_bits __attribute__((vector_size(16)));
+typedef struct triad {
+    pair c[3][2];
+} triad;
+
+static inline triad triad_of(kk_vec3 a, kk_vec3 b, kk_vec3 c) {
+    return (triad){{{{a.x, b.x}, {c.x, 0}}, {{a.y, b.y}, {c.y, 0}}, {{a.z, b.z}, {c.z, 0}}}};
 }
 
-/// One side of a force along d; what the world feels nobody asks.
-static inline void put_force(double w[6], int node, kk_vec3 arm, kk_vec3 d, double rounding, double sign) {
-    const kk_vec3 none = {0, 0, 0};
-    if (node == 0) {
-        put(w, none, none, 1);
-    } else {
-        put(w, moment_of(arm, d, rounding), d, sign);
+static inline pair size_of_pair(pair a) {
+    return (pair)((pair_bits)a & INT64_MAX);
+}
+
+/// One side of forces along d: arm × d, or nothing where that is rounding (a ball that is pushed at its centre does not turn; what is no number stays
+/// none), and d itself. What the world feels nobody asks. @param part  three of them    @param w  of the first the side's wrench
+static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 arm, const triad *d, double rounding,
+                              double sign) {
+    enum { NEXT = sizeof *part / sizeof *w };
+    for (int h = 0; h < 2; h++) {
+        const pair x = d->c[0][h], y = d->c[1][h], z = d->c[2][h];
+        const pair nx = arm.y * z - arm.z * y, ny = arm.z * x - arm.x * z, nz = arm.x * y - arm.y * x;
+        const pair size = size_of_pair(nx) + size_of_pair(ny) + size_of_pair(nz);
+        const pair_bits felt = ~(pair_bits)(size <= rounding);
+        const pair_bits none = (pair_bits){0, 0} - (node != 0);
+        const pair all[6] = {
+            (pair)((pair_bits)nx & felt), (pair)((pair_bits)ny & felt), (pair)((pair_bits)nz & felt), x, y, z};
+        for (int k = 0; k < 6; k++) {
+            const pair a = (pair)((pair_bits)(all[k] * sign) & none);
+            w[2 * h * NEXT + k] = a[0];
+            if (h == 0) {
+                w[NEXT + k] = a[1];
+            }
+        }
     }
 }
 
-/// A force along d: on node i, and its opposite on node j.
-static inline void force_part(kk_simulator *s, int row, const lever *at, kk_vec3 d) {
-    kki_row_part *p = add_part(s, row, at->i, at->j);
-    put_force(p->wi, at->i, at->arm_i, d, at->rounding, 1);
-    put_force(p->wj, at->j, at->arm_j, d, at->rounding, -1);
+/// Forces along three directions: on node i, and their opposites on node j.
+static void force_parts(kk_simulator *s, int row, const lever *at, const triad *d) {
+    kki_row_part *p = &s->part[s->nparts];
+    for (int r = 0; r < 3; r++) {
+        add_part(s, row + r, at->i, at->j);
+    }
+    put_forces(p, p->wi, at->i, at->arm_i, d, at->rounding, 1);
+    put_forces(p, p->wj, at->j, at->arm_j, d, at->rounding, -1);
 }
 
 /// A moment about d: on node i, and its opposite on node j.
@@ -115,6 +141,7 @@ static void dof_part(const kk_model *m, kk_simulator *s, int row, int dof, doubl
     int slides = 0;
     const kk_vec3 z = dof_axis(m, s, dof, &slides), none = kk_vec3_make(0, 0, 0);
     kki_row_part *p = add_part(s, row, node, m->node[node].parent);
+    p->dof = m->node_nv[node] == 1 ? dof : -1;
     if (slides) {
         put(p->wi, none, z, scale);
         put(p->wj, kk_vec3_cross(kki_vec3(kki_pose_of(s->data, node)->r), z), z, -scale);
@@ -156,9 +183,8 @@ static void constrain_contact(const kk_model *m, kk_simulator *s, int i) {
     kki_constraint *c = begin(s, KKI_ON_CONTACT, i);
     const int a = k->node[0], b = k->node[1];
     const lever at = lever_of(s, b, a, k->point);
-    force_part(s, 0, &at, k->normal);
-    force_part(s, 1, &at, k->tangent[0]);
-    force_part(s, 2, &at, kk_vec3_scale(k->tangent[1], law->ratio));
+    const triad d = triad_of(k->normal, k->tangent[0], kk_vec3_scale(k->tangent[1], law->ratio));
+    force_parts(s, 0, &at, &d);
     c->nrow = 3;
     c->nblock = 1;
     if (law->torsion > 0) {
@@ -193,20 +219,29 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int dof, int sid
 }
 
 /// Limits that the rest of the step could reach.
-static void constrain_limits(const kk_model *m, kk_simulator *s, int node) {
-    const kki_node *n = &m->node[node];
-    if (n->type == KKI_NODE_BALL || n->type == KKI_NODE_FREE) {
-        return;
+static void constrain_limits(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < s->nlimited; i++) {
+        const kki_limited *d = &s->limited[i];
+        const double q = s->q[d->q], reach = 0.01 + 2 * s->h * __builtin_fabs(s->v[d->dof]);
+        if (q - d->lower < reach) {
+            constrain_limit(m, s, d->dof, 0, q - d->lower);
+        }
+        if (d->upper - q < reach) {
+            constrain_limit(m, s, d->dof, 1, d->upper - q);
+        }
     }
-    const int dof = n->v_index;
-    const kk_dof_def *d = &m->dof[dof];
-    const double q = s->q[n->q_index], reach = 0.01 + 2 * s->h * __builtin_fabs(s->v[dof]);
-    if (q - d->lower < reach) {
-        constrain_limit(m, s, dof, 0, q - d->lower);
+}
+
+int kki_list_limited(const kk_model *model, kki_limited *list) {
+    int count = 0;
+    for (int i = 1; i < model->nnode; i++) {
+        const kki_node *n = &model->node[i];
+        const kk_dof_def *d = &model->dof[n->v_index];
+        if (model->node_nv[i] == 1 && (d->lower > -__builtin_inf() || d->upper < __builtin_inf())) {
+            list[count++] = (kki_limited){n->v_index, n->q_index, d->lower, d->upper};
+        }
     }
-    if (d->upper - q < reach) {
-        constrain_limit(m, s, dof, 1, d->upper - q);
-    }
+    return count;
 }
 
 static void constrain_friction(const kk_model *m, kk_simulator *s, int dof) {
@@ -259,9 +294,14 @@ static kk_transform loop_frame(const kk_data *d, const kki_model_loop *l, int en
     return kk_transform_mul(kki_node_transform(d, l->node[end_of]), end_of ? l->X_NB : l->X_NA);
 }
 
-/// Its origin alone.
+/// Its origin alone, by columns as poses have them.
 static kk_vec3 loop_end(const kk_data *d, const kki_model_loop *l, int end_of) {
-    return kk_transform_point(kki_node_transform(d, l->node[end_of]), end_of ? l->X_NB.p : l->X_NA.p);
+    const kki_pose *x = kki_pose_of(d, l->node[end_of]);
+    const double *a = x->R[0], *b = x->R[1], *c = x->R[2], *o = x->p;
+    const kk_vec3 p = end_of ? l->X_NB.p : l->X_NA.p;
+    const pair xy =
+        ((pair){a[0], a[1]} * p.x + (pair){b[0], b[1]} * p.y + (pair){c[0], c[1]} * p.z) + (pair){o[0], o[1]};
+    return kk_vec3_make(xy[0], xy[1], (a[2] * p.x + b[2] * p.y + c[2] * p.z) + o[2]);
 }
 
 static void loop_row(kki_constraint *c, double gap) {
@@ -271,15 +311,28 @@ static void loop_row(kki_constraint *c, double gap) {
     c->nblock++;
 }
 
-/// B's origin stays on A's: three forces along A's axes. The force on A acts where B is, so that both balance.
-static void loop_point(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, const kk_transform *A, kk_vec3 B) {
-    const kk_vec3 d = kk_vec3_sub(B, A->p);
-    const lever at = lever_of(s, l->node[1], l->node[0], B);
-    for (int k = 0; k < 3; k++) {
-        const kk_vec3 e = kk_mat3_column(A->R, k);
-        force_part(s, c->nrow, &at, e);
-        loop_row(c, kk_vec3_dot(e, d));
+/// A's axes in the world.
+static triad loop_axes(const kk_data *data, const kki_model_loop *l) {
+    const double(*R)[4] = kki_pose_of(data, l->node[0])->R, *m = l->X_NA.R.m;
+    triad e;
+    for (int c = 0; c < 3; c++) {
+        e.c[c][0] = R[0][c] * (pair){m[0], m[1]} + R[1][c] * (pair){m[3], m[4]} + R[2][c] * (pair){m[6], m[7]};
+        e.c[c][1] = R[0][c] * (pair){m[2], 0} + R[1][c] * (pair){m[5], 0} + R[2][c] * (pair){m[8], 0};
     }
+    return e;
+}
+
+/// B's origin stays on A's: three forces along A's axes. The force on A acts where B is, so that both balance.
+static void loop_point(kk_simulator *s, kki_constraint *c, const kki_model_loop *l) {
+    const kk_vec3 B = loop_end(s->data, l, 1), d = kk_vec3_sub(B, loop_end(s->data, l, 0));
+    const lever at = lever_of(s, l->node[1], l->node[0], B);
+    const triad e = loop_axes(s->data, l);
+    force_parts(s, c->nrow, &at, &e);
+    const pair two = e.c[0][0] * d.x + e.c[1][0] * d.y + e.c[2][0] * d.z;
+    const pair one = e.c[0][1] * d.x + e.c[1][1] * d.y + e.c[2][1] * d.z;
+    loop_row(c, two[0]);
+    loop_row(c, two[1]);
+    loop_row(c, one[0]);
 }
 
 /// How B is turned from A. Hinges: what turns B's z onto A's; welds: the whole rotation.
@@ -298,13 +351,13 @@ static void loop_turns(kk_simulator *s, kki_constraint *c, const kki_model_loop 
     }
 }
 
-static void loop_rod(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, kk_transform A, kk_transform B) {
-    const kk_vec3 d = kk_vec3_sub(B.p, A.p);
+static void loop_rod(kk_simulator *s, kki_constraint *c, const kki_model_loop *l, kk_vec3 A, kk_vec3 B) {
+    const kk_vec3 d = kk_vec3_sub(B, A);
     const double length = kk_vec3_norm(d);
     const kk_vec3 e = length > 0 ? kk_vec3_scale(d, 1 / length) : kk_vec3_make(0, 0, 1);
     kki_row_part *p = add_part(s, 0, l->node[1], l->node[0]);
-    put(p->wi, kk_vec3_cross(kk_vec3_sub(B.p, origin(s, l->node[1])), e), e, 1);
-    put(p->wj, kk_vec3_cross(kk_vec3_sub(A.p, origin(s, l->node[0])), e), e, -1);
+    put(p->wi, kk_vec3_cross(kk_vec3_sub(B, origin(s, l->node[1])), e), e, 1);
+    put(p->wj, kk_vec3_cross(kk_vec3_sub(A, origin(s, l->node[0])), e), e, -1);
     loop_row(c, length - l->distance);
 }
 
@@ -314,17 +367,13 @@ static void constrain_loop(const kk_model *m, kk_simulator *s, int i) {
         return;
     }
     kki_constraint *c = begin(s, KKI_ON_LOOP, i);
-    const kk_transform A = loop_frame(s->data, l, 0);
-    if (l->type == KK_LOOP_POINT) {
-        loop_point(s, c, l, &A, loop_end(s->data, l, 1));
+    if (l->type == KK_LOOP_DISTANCE) {
+        loop_rod(s, c, l, loop_end(s->data, l, 0), loop_end(s->data, l, 1));
     } else {
-        const kk_transform B = loop_frame(s->data, l, 1);
-        if (l->type == KK_LOOP_DISTANCE) {
-            loop_rod(s, c, l, A, B);
-        } else {
-            loop_point(s, c, l, &A, B.p);
-            loop_turns(s, c, l, A, B, l->type == KK_LOOP_AXIS ? 2 : 3);
-        }
+        loop_point(s, c, l);
+    }
+    if (l->type != KK_LOOP_DISTANCE && l->type != KK_LOOP_POINT) {
+        loop_turns(s, c, l, loop_frame(s->data, l, 0), loop_frame(s->data, l, 1), l->type == KK_LOOP_AXIS ? 2 : 3);
     }
     c->dof[0] = kki_last_dof(m, l->node[0]);
     c->dof[1] = kki_last_dof(m, l->node[1]);
@@ -407,9 +456,7 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
         }
     }
     if (!s->loose.is_everything) { // which have neither limits nor friction in their joints
-        for (int i = 1; i < model->nnode; i++) {
-            constrain_limits(model, s, i);
-        }
+        constrain_limits(model, s);
         for (int i = 0; i < model->nv && may_rub; i++) {
             constrain_friction(model, s, i);
         }

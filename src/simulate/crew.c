@@ -52,6 +52,7 @@ static void follow(kk_simulator *mate, const kk_simulator *s) {
     mate->stopping = own.stopping;
     mate->A = own.A;
     mate->Y = own.Y;
+    mate->rows = own.rows;
     mate->G = own.G;
     mate->support = own.support;
     mate->span = own.span;

@@ -27,13 +27,27 @@ static kk_quat load_quat(const double *q) {
     return (kk_quat){q[0], q[1], q[2], q[3]};
 }
 
-/// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
-static void store_quat(double *q, kk_quat a) {
-    const kk_quat r = kk_quat_normalize(a);
+static inline void put_quat(double *q, kk_quat r) {
     q[0] = r.w;
     q[1] = r.x;
     q[2] = r.y;
     q[3] = r.z;
+}
+
+/// Brought back to unit length every time: a length that is off by rounding would pump the momentum turned by it.
+static void store_quat(double *q, kk_quat a) {
+    put_quat(q, kk_quat_normalize(a));
+}
+
+/// The same for a robot's joints, which are many and wait for it: next to one, 1/√square is a straight line to rounding, and takes no root and no
+/// division.
+static inline void store_turned(double *q, kk_quat a) {
+    const double square = (a.w * a.w + a.x * a.x) + (a.y * a.y + a.z * a.z), off = square - 1, f = 1 - 0.5 * off;
+    if (off * off < 1e-17) {
+        put_quat(q, (kk_quat){f * a.w, f * a.x, f * a.y, f * a.z});
+    } else {
+        store_quat(q, a);
+    }
 }
 
 static inline __attribute__((always_inline)) kk_vec3 turn(kk_quat q, kk_vec3 a) {
@@ -76,7 +90,7 @@ static void drift_free(double h, const double *w, double *q, double *v) {
     const kk_quat R0 = load_quat(q);
     const kk_vec3 u = turn(R0, load3(w + 3));
     const kk_quat turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
-    store_quat(q, kk_quat_mul(R0, turned));
+    store_turned(q, kk_quat_mul(R0, turned));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
     store3(v + 3, kk_vec3_add(load3(v + 3), turned_away(turned, load3(v + 3))));
@@ -197,7 +211,7 @@ static inline __attribute__((always_inline)) void drift_ball(double h, const dou
     const kk_quat R0 = load_quat(q), turned = turn_of(kk_vec3_scale(load3(w), h));
     kk_vec3 spin = load3(from), u = load3(from + 3);
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
-    store_quat(q, kk_quat_mul(R0, turned));
+    store_turned(q, kk_quat_mul(R0, turned));
     if (spin.x != w[0] || spin.y != w[1] ||
         spin.z != w[2]) { // the spin that it carries along is not the one it moves with
         spin = kk_vec3_add(spin, turned_away(turned, spin));
@@ -243,24 +257,29 @@ static void drift_lone(const kki_node *n, double h, int is_rough, const double *
 
 // ---- all joints
 
-/// Free and ball joints.
-static void drift_node(const kki_node *n, int nv, double h, int is_rough, const double *w, double *q, double *v) {
+/// Axes alone turn; w stays as it is.
+static inline void drift_ball_joint(double h, const double *w, double *q) {
+    if (!kki_is_zero(w, 3)) { // what stands still keeps its bits
+        store_turned(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
+    }
+}
+
+/// Free joints.
+static void drift_node(const kki_node *n, double h, int is_rough, const double *w, double *q, double *v) {
     // what stands still keeps its bits
-    if (kki_is_zero(w, nv)) {
+    if (kki_is_zero(w, 6)) {
         return;
     }
-    if (n->type == KKI_NODE_FREE && n->parent == 0) {
+    if (n->parent == 0) {
         if (n->is_leaf && n->mass > 0) {
             drift_lone(n, h, is_rough, w, q, v);
         } else {
             drift_free(h, w, q, v);
         }
-    } else if (n->type == KKI_NODE_FREE) {
-        const kk_vec3 u = turn(load_quat(q), load3(w + 3));
-        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
-        store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     } else {
-        store_quat(q, kk_quat_mul(load_quat(q), turn_of(kk_vec3_scale(load3(w), h))));
+        const kk_vec3 u = turn(load_quat(q), load3(w + 3));
+        drift_ball_joint(h, w, q);
+        store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     }
 }
 
@@ -273,23 +292,25 @@ void kki_drift_crowd(const kk_model *model, const int8_t *is_ball, double time, 
             drift_ball(time, w + dof, from + dof, at, v + dof);
         } else {
             memcpy(v + dof, from + dof, 6 * sizeof *v);
-            drift_node(&model->node[i], 6, time, is_rough, w + dof, at, v + dof);
+            drift_node(&model->node[i], time, is_rough, w + dof, at, v + dof);
         }
     }
 }
 
 void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    for (int i = 1; i < model->nnode; i++) {
-        const kki_node *n = &model->node[i];
-        if (model->node_nv[i] == 1) { // most are
-            q[n->q_index] += time * w[n->v_index];
-            continue;
+    for (int k = 0, nv; k < model->nv; k += nv) {
+        const int node = model->dof_node[k];
+        const double *x = w + k;
+        double *at = q + model->angle_index[node];
+        nv = model->node_nv[node];
+        if (nv == 1) { // most are
+            *at += time * *x;
+        } else if (nv == 3) {
+            drift_ball_joint(time, x, at);
+        } else {
+            const double own[6] = {x[0], x[1], x[2], x[3], x[4], x[5]}; // w may be v
+            drift_node(&model->node[node], time, 0, own, at, v + k);
         }
-        double own[6]; // w may be v
-        for (int k = 0; k < model->node_nv[i]; k++) {
-            own[k] = w[n->v_index + k];
-        }
-        drift_node(n, model->node_nv[i], time, 0, own, q + n->q_index, v + n->v_index);
     }
 }
 

@@ -111,25 +111,35 @@ double kki_factor_few(int n, int stride, double *restrict A, double least) {
     return product;
 }
 
-/// b ← A⁻¹ b.
-static void solve(int n, int stride, const double *L, double *restrict b) {
-    for (int i = 1; i < n; i++) {
-        const double *l = L + i * stride;
-        double x = b[i];
-        for (int k = 0; k < i; k++) {
-            x -= l[k] * b[k];
+/// b ← A⁻¹ b. What is known is taken out of all that follow at once: a sum for each of them would wait for itself.
+static inline __attribute__((always_inline)) void solve_body(int n, int stride, const double *restrict L,
+                                                             double *restrict b) {
+    for (int k = 0; k < n; k++) {
+        const double x = b[k];
+        for (int i = k + 1; i < n; i++) {
+            b[i] -= L[i * stride + k] * x;
         }
-        b[i] = x;
     }
-    for (int i = n - 1; i >= 0; i--) {
-        const double *l = L + i * stride + i;
-        double x = b[i] * *l;
-        for (int k = i + 1; k < n; k++) {
-            l += stride;
-            x -= *l * b[k];
+    for (int k = 0; k < n; k++) {
+        b[k] *= L[k * stride + k];
+    }
+    for (int k = n - 1; k > 0; k--) {
+        const double x = b[k];
+        for (int i = 0; i < k; i++) {
+            b[i] -= L[k * stride + i] * x;
         }
-        b[i] = x;
     }
+}
+
+/// Two loops that hold points, or one that holds all, stay in registers.
+static void solve(int n, int stride, const double *L, double *b) {
+#ifndef KKI_SMALL
+    if (n == 6) {
+        solve_body(6, stride, L, b);
+        return;
+    }
+#endif
+    solve_body(n, stride, L, b);
 }
 
 /// b of the rows that rest, given what the others bear. False where their matrix is not clearly positive.
@@ -188,15 +198,14 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
         lambda[x.row[i]] = x.b[i];
     }
     const kki_problem problem = kki_island_problem(s, I, I->has_matrix);
-    const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_solver_stats stats = {.sweeps = 1, .solved = true};
     kki_certificate proof;
-    double padded[FEW] = {0};
-    for (int r = 0; r < I->nrow; r++) {
-        padded[r] = lambda[r] + 0.0; // no −0, which would come back as 0
+    double padded[FEW];
+    for (int r = 0; r < I->stride; r++) {
+        padded[r] = r < I->nrow ? lambda[r] + 0.0 : 0; // no −0, which would come back as 0
     }
     s->solver.kernels->certify(&problem, padded, s->u + I->first_row, &proof);
-    if (!(proof.residual <= GOOD * options.tolerance)) {
+    if (!(proof.residual <= GOOD * kki_island_tolerance(s, I))) {
         return 0;
     }
     for (int r = 0; r < I->nrow; r++) {
@@ -209,7 +218,7 @@ int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I)
 /// Limits and friction are left out: what is moved is far less than what they may be overrun by.
 int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambda) {
     few x;
-    const double none[FEW] = {0};
+    static const double none[FEW] = {0};
     if (!is_small(I)) {
         return 0;
     }

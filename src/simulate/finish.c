@@ -47,39 +47,11 @@ static void add_wrench(kk_simulator *s, int node, const double w[6]) {
     s->outside[node] = kk_force_add(s->outside[node], F);
 }
 
-/// The wrench that a constraint's parts from number `first` to `end` − 1 put on a side of theirs; what the world feels nobody asks.
-static void add_side(kk_simulator *s, const kki_constraint *c, int first, int end, int on_j, double rate) {
-    const kki_row_part *p = &s->part[c->first_part];
-    const int node = on_j ? p[first].j : p[first].i;
-    double w[6] = {0};
-    for (int i = first; i < end && node > 0; i++) {
-        const double f = s->lambda[c->row + p[i].row] * rate, *unit = on_j ? p[i].wj : p[i].wi;
-        for (int k = 0; k < 6; k++) {
-            w[k] += f * unit[k];
-        }
-    }
-    if (node > 0) {
-        add_wrench(s, node, w);
-    }
-}
-
-/// Forces of contacts and loops on nodes, mean over the step: of all parts between the same two at once.
-static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
-    const kki_row_part *p = &s->part[c->first_part];
-    for (int i = 0, next = 0; i < c->nparts; i = next) {
-        for (next = i; next < c->nparts && p[next].i == p[i].i && p[next].j == p[i].j; next++) {
-        }
-        add_side(s, c, i, next, 0, rate);
-        add_side(s, c, i, next, 1, rate);
-    }
-}
-
-/// The same of a contact, all of whose parts are between two nodes.
-static void add_contact_outside(kk_simulator *s, const kki_constraint *c, double rate) {
-    const kki_row_part *p = &s->part[c->first_part];
+/// The wrenches of `count` parts between the same two nodes on both of them; what the world feels nobody asks.
+static void add_both(kk_simulator *s, const kki_row_part *p, int count, const double *lambda, double rate) {
     double wi[6] = {0}, wj[6] = {0};
-    for (int r = 0; r < c->nparts; r++) {
-        const double f = s->lambda[c->row + r] * rate;
+    for (int r = 0; r < count; r++) {
+        const double f = lambda[p[r].row] * rate;
         for (int k = 0; k < 6; k++) {
             wi[k] += f * p[r].wi[k];
             wj[k] += f * p[r].wj[k];
@@ -90,6 +62,19 @@ static void add_contact_outside(kk_simulator *s, const kki_constraint *c, double
     }
     if (p->j > 0) {
         add_wrench(s, p->j, wj);
+    }
+}
+
+/// Forces of contacts and loops on nodes, mean over the step: of all parts between the same two at once.
+static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
+    const kki_row_part *p = &s->part[c->first_part], *end = p + c->nparts;
+    while (p < end) {
+        int count = 1;
+        while (p + count < end && p[count].i == p->i && p[count].j == p->j) {
+            count++;
+        }
+        add_both(s, p, count, s->lambda + c->row, rate);
+        p += count;
     }
 }
 
@@ -106,6 +91,9 @@ static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint 
     const kki_model_loop *l = &m->loop[c->item];
     const int forces = c->nrow < 3 ? c->nrow : 3;
     const double *lambda = s->lambda + c->row;
+    if (l->break_force == __builtin_inf() && l->break_moment == __builtin_inf()) {
+        return;
+    }
     if (size_of(lambda, forces) > s->h * l->break_force ||
         size_of(lambda + forces, c->nrow - forces) > s->h * l->break_moment) {
         s->loop_switch[c->item] = KKI_SWITCH_OFF;
@@ -124,8 +112,8 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
 }
 
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
-    if (c->kind == KKI_ON_CONTACT) { // most are
-        add_contact_outside(s, c, rate);
+    if (c->kind == KKI_ON_CONTACT) {                                               // most are
+        add_both(s, &s->part[c->first_part], c->nparts, s->lambda + c->row, rate); // all between two nodes
         finish_contact(m, s, c, rate);
         return;
     }
@@ -137,7 +125,9 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
     }
     if (c->kind == KKI_ON_LOOP) {
         break_loop(m, s, c);
+        return;
     }
+    s->has_bounded = 1;
     if (c->kind == KKI_ON_LIMIT) {
         s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
     } else if (c->kind == KKI_ON_FRICTION) {
@@ -177,10 +167,10 @@ static double kinetic(const kk_model *m, const kk_simulator *s, const double *y,
 }
 
 /// Kinetic energies before and after the kick; of a crowd they have been found body by body.
-static void report_kinetic(const kk_model *m, kk_simulator *s) {
+static void report_kinetic(const kk_model *m, const kk_simulator *s, kk_report *report) {
     if (!s->is_crowd || !s->only_touches) {
-        s->report.kinetic_before = kinetic(m, s, s->y, s->v_kick);
-        s->report.kinetic_after = kinetic(m, s, s->y_end, s->v_kicked);
+        report->kinetic_before = kinetic(m, s, s->y, s->v_kick);
+        report->kinetic_after = kinetic(m, s, s->y_end, s->v_kicked);
         return;
     }
     kki_kinetic sum = {0, 0};
@@ -188,27 +178,46 @@ static void report_kinetic(const kk_model *m, kk_simulator *s) {
         sum.before += s->kinetic[i].before;
         sum.after += s->kinetic[i].after;
     }
-    s->report.kinetic_before = sum.before;
-    s->report.kinetic_after = sum.after;
+    report->kinetic_before = sum.before;
+    report->kinetic_after = sum.after;
+}
+
+/// They take two passes over all joints and one over all links, and most steps nobody asks.
+void kki_fill_energies(const kk_simulator *s, kk_report *report) {
+    if (s->owes_energy) {
+        report_kinetic(s->model, s, report);
+        report->potential_before = report->potential_after = kki_potential(s->model, s);
+    }
+}
+
+void kki_settle_energies(kk_simulator *s) {
+    kki_fill_energies(s, &s->report);
+    s->owes_energy = 0;
+}
+
+static void answer(int n, double h, const double *slope, const double *acceleration, double *restrict force) {
+    for (int k = 0; k < n; k++) {
+        force[k] -= slope[k] * (h * acceleration[k]);
+    }
 }
 
 /// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
 static void begin_forces(const kk_model *m, kk_simulator *s) {
     double *const passive = s->force[KK_FORCE_PASSIVE], *const actuator = s->force[KK_FORCE_ACTUATOR];
     const double *acceleration = s->has_springs || m->nactuator > 0 ? kki_acceleration(s) : NULL;
-    for (int k = 0; k < m->nv && s->has_springs; k++) {
-        passive[k] -= s->passive[k] * (s->h * acceleration[k]);
+    if (s->has_springs) {
+        answer(m->nv, s->h, s->passive, acceleration, passive);
     }
-    for (int k = 0; k < m->nv && m->nactuator > 0; k++) {
-        actuator[k] -= s->servo[k] * (s->h * acceleration[k]);
+    if (m->nactuator > 0) {
+        answer(m->nv, s->h, s->servo, acceleration, actuator);
     }
-    if (s->only_touches) {
-        return; // they are zero for ever
+    if (s->has_bounded) { // else they are zero
+        const size_t bytes = (size_t)m->nv * sizeof(double);
+        memset(s->force[KK_FORCE_LIMIT], 0, bytes);
+        memset(s->force[KK_FORCE_FRICTION], 0, bytes);
+        memset(s->force[KK_FORCE_CONSTRAINT], 0, bytes);
     }
-    const size_t bytes = (size_t)m->nv * sizeof(double);
-    memset(s->force[KK_FORCE_LIMIT], 0, bytes);
-    memset(s->force[KK_FORCE_FRICTION], 0, bytes);
-    memset(s->force[KK_FORCE_CONSTRAINT], 0, bytes);
+    s->has_bounded = s->has_dry || s->paper;
 }
 
 void kki_finish(const kk_model *model, kk_simulator *s) {
@@ -225,8 +234,8 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
         finish_constraint(model, s, &s->constraint[i], rate);
     }
     kki_glide_finish(model, s);
-    if (!s->is_smooth) {
-        report_kinetic(model, s);
-        s->report.potential_before = s->report.potential_after = kki_potential(model, s);
+    s->owes_energy = !s->is_smooth;
+    if (s->is_crowd || s->paper) { // which go on with what energies are made of
+        kki_settle_energies(s);
     }
 }

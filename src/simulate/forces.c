@@ -22,20 +22,32 @@ static double clamp(double x, double low, double high) {
 
 /// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long.
 static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
+    const double *q = s->q, *neutral = s->data->neutral;
+    for (int k = 0; k < m->nv; k++) { // of what has several any number will do where there is no spring
+        const int first = m->angle_index[m->dof_node[k]];
+        way[k] = q[first] - neutral[first];
+    }
     for (int i = 1; i < m->nnode; i++) {
-        const kki_node *n = &m->node[i];
         double stiffness = 0;
-        if (m->node_nv[i] == 1) {
-            way[n->v_index] = s->q[n->q_index] - s->data->neutral[n->q_index];
-            continue;
-        }
-        for (int k = n->v_index; k < n->v_index + m->node_nv[i]; k++) {
-            stiffness += m->dof[k].stiffness;
-            way[k] = 0;
+        for (int j = 0; j < m->node_nv[i] && m->node_nv[i] > 1; j++) {
+            stiffness += s->stiffness[m->node[i].v_index + j];
         }
         if (stiffness > 0) {
-            kki_node_difference(n, s->data->neutral, s->q, way);
+            kki_node_difference(&m->node[i], neutral, q, way);
         }
+    }
+}
+
+/// Forces at the step's end with the velocities of its start, and how they answer a change of those. @param way  becomes twice the energy of each
+static void load_springs(int nv, double h, const double *restrict stiffness, const double *restrict damping,
+                         const double *restrict rest, const double *restrict v, double *restrict way,
+                         double *restrict force, double *restrict passive) {
+    const double half = 0.5 * h;
+    for (int k = 0; k < nv; k++) {
+        const double stretch = way[k] - rest[k];
+        force[k] = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
+        passive[k] = half * stiffness[k] + damping[k];
+        way[k] = stiffness[k] * (stretch * stretch);
     }
 }
 
@@ -44,20 +56,20 @@ static void add_passive(const kk_model *m, kk_simulator *s) {
         return; // their forces are zero for ever
     }
     double *way = s->dv; // free until the kick is applied
+    double *restrict tau = s->tau, *restrict diagonal = s->diagonal;
+    const double h = s->h, *force = s->force[KK_FORCE_PASSIVE], *passive = s->passive;
+    double even = 0, odd = 0; // one sum would wait for itself
     find_ways(m, s, way);
-    const double half = 0.5 * s->h;
-    double energy = 0;
+    load_springs(m->nv, h, s->stiffness, s->damping, s->rest, s->v, way, s->force[KK_FORCE_PASSIVE], s->passive);
     for (int k = 0; k < m->nv; k++) {
-        const kk_dof_def *d = &m->dof[k];
-        const double stretch = way[k] - d->rest;
-        const double f = -d->stiffness * (way[k] + half * s->v[k] - d->rest) - d->damping * s->v[k];
-        energy += 0.5 * d->stiffness * (stretch * stretch);
-        s->force[KK_FORCE_PASSIVE][k] = f;
-        s->tau[k] += f;
-        s->passive[k] = half * d->stiffness + d->damping;
-        s->diagonal[k] += s->h * s->passive[k];
+        tau[k] += force[k];
+        diagonal[k] += h * passive[k];
     }
-    s->spring_energy = energy;
+    for (int k = 0; k < m->nv; k += 2) { // padded with zeros
+        even += way[k];
+        odd += way[k + 1];
+    }
+    s->spring_energy = 0.5 * (even + odd);
 }
 
 // ---- actuators
@@ -218,8 +230,11 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     const size_t bytes = (size_t)model->nv * sizeof(double);
     if (!s->no_tau) {
         memset(s->tau, 0, bytes);
+    }
+    if (s->has_applied) {
         memset(s->force[KK_FORCE_APPLIED], 0, bytes);
     }
+    s->has_applied = input->tau != NULL;
     s->no_tau = s->only_touches && !input->tau;
     if (!s->only_touches) { // else they are as they were made
         memcpy(s->diagonal, model->dof_armature, bytes);

@@ -35,10 +35,13 @@ void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
 /// laws.c: nor do those that say again what others say, but for what an open gap turns them by.
-void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, kki_island *I);
+void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I);
 
 /// rows.c: Y of the island, and G = Yᵀ Y, exactly symmetric.
 void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I);
+/// The same behind those of the islands before, as far as there is room; and as they were then, or built anew where they are lost.
+void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I);
+void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I);
 void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I);
 /// r = Yᵀ y, [stride].
 void kki_rows_velocity(const kk_simulator *s, const kki_island *I, const double *y, double *r);
@@ -68,7 +71,7 @@ void kki_island_scatter(const kk_model *m, const kk_simulator *s, const kki_isla
 void kki_island_copy(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *from, double *to);
 
 /// rows.c: four columns of Y, from the pair's column on, climb between two nodes.
-void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
+void kki_rows_climb(const kk_model *m, kk_simulator *s, const int32_t node[2], double w[2][6][4], int column,
                     int stride);
 
 /// narrow.c: whether the island is one; its rows; z = Qᵀ y and y += Q z, y [full] in the island's numbers, padded with zeros.
@@ -127,6 +130,8 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
 kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
                            const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
                            kki_solver_stats *stats);
+/// Its tolerance is that of the step, relative to what moves faster than 1 m/s.
+double kki_island_tolerance(const kk_simulator *s, const kki_island *I);
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I);
 
 #endif

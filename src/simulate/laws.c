@@ -119,20 +119,28 @@ static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint
     s->lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
 }
 
-static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
+/// A loop that gives way.
+static void soften(kk_simulator *s, const kki_constraint *c, const kki_model_loop *l) {
     for (int r = 0; r < c->nrow; r++) {
-        s->block[c->block + r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
-        s->lambda[c->row + r] = s->h * warm[r];
-    }
-    if (c->kind == KKI_ON_LOOP) {
-        const kki_model_loop *l = &m->loop[c->item];
-        for (int r = 0; r < c->nrow; r++) {
-            const double k = r < 3 ? l->stiffness : l->angular_stiffness, d = r < 3 ? l->damping : l->angular_damping;
-            if (k < __builtin_inf()) {
-                s->compliance[c->row + r] = 1 / (s->h * (s->h * k + d));
-                s->bias[c->row + r] = k * c->gap[r] / (s->h * k + d);
-            }
+        const double k = r < 3 ? l->stiffness : l->angular_stiffness, d = r < 3 ? l->damping : l->angular_damping;
+        if (k < __builtin_inf()) {
+            s->compliance[c->row + r] = 1 / (s->h * (s->h * k + d));
+            s->bias[c->row + r] = k * c->gap[r] / (s->h * k + d);
         }
+    }
+}
+
+static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
+    const kki_model_loop *l = c->kind == KKI_ON_LOOP ? &m->loop[c->item] : NULL;
+    kki_block *block = s->block + c->block;
+    double *lambda = s->lambda + c->row;
+    const double h = s->h;
+    for (int r = 0; r < c->nrow; r++) {
+        block[r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
+        lambda[r] = h * warm[r];
+    }
+    if (l && (l->stiffness < __builtin_inf() || l->angular_stiffness < __builtin_inf())) {
+        soften(s, c, l);
     }
 }
 
@@ -238,20 +246,8 @@ typedef struct dependence {
     double least;                                   ///< share of a row, squared, that is more than nothing new
 } dependence;
 
-/// Distance of the loop's point from where its bodies turn; the shorter one.
-static double arm_of(const kk_model *m, const kki_constraint *c) {
-    double arm = __builtin_inf();
-    for (int side = 0; side < 2 && c->kind == KKI_ON_LOOP; side++) {
-        const kki_model_loop *l = &m->loop[c->item];
-        const kk_vec3 p = side ? l->X_NB.p : l->X_NA.p;
-        const double d = kk_sqrt(kk_vec3_dot(p, p));
-        arm = l->node[side] != 0 && d > 0 && d < arm ? d : arm;
-    }
-    return arm;
-}
-
 /// Rigid rows of loops and couplings, and what the widest gap of all turns them by.
-static void list_rows(const kk_model *m, const kk_simulator *s, const kki_island *I, dependence *x) {
+static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x) {
     x->count = 0;
     x->least = LEAST_SHARE;
     for (int i = 0; i < I->nconstraint; i++) {
@@ -259,7 +255,7 @@ static void list_rows(const kk_model *m, const kk_simulator *s, const kki_island
         if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING) {
             continue;
         }
-        const double arm = arm_of(m, c);
+        const double arm = c->kind == KKI_ON_LOOP ? s->model->loop[c->item].arm : __builtin_inf();
         for (int r = 0; r < c->nrow && x->count < MOST_DEPENDENT; r++) {
             const double share = OPEN_SHARE * c->gap[r] / arm;
             if (s->block[c->block + r].law == KKI_LAW_EQUALITY && s->compliance[c->row + r] == 0) {
@@ -396,13 +392,13 @@ void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I) {
     }
 }
 
-void kki_island_free_dependent_rows(const kk_model *m, kk_simulator *s, kki_island *I) {
+void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I) {
     dependence x;
     int8_t is_done[MOST_DEPENDENT] = {0};
     if (I->is_wide || !I->closes) {
         return;
     }
-    list_rows(m, s, I, &x);
+    list_rows(s, I, &x);
     if (x.count < 4) {
         return;
     }

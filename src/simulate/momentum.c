@@ -339,6 +339,9 @@ static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *stat
 }
 
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state) {
+    if (s->layout.first_flight == s->layout.first_body) {
+        return; // nothing ever flies
+    }
     const int any = list_flying(model, s);
     keep_lone_bodies(model, s, state);
     if (!(any & IN_FLIGHT)) {

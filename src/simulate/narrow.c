@@ -96,11 +96,11 @@ static void climb_units(const kk_model *m, kk_simulator *s, const kki_island *I,
     for (int p = 0; p < n->npair; p++) {
         for (int first = UNITS * p; first < UNITS * (p + 1);) {
             const int quad = first / 4, end = 4 * quad + 4 < UNITS * (p + 1) ? 4 * quad + 4 : UNITS * (p + 1);
-            _Alignas(32) double wi[6][4] = {{0}}, wj[6][4] = {{0}};
+            _Alignas(32) double w[2][6][4] = {{{0}}};
             for (int c = first; c < end; c++) {
-                unit_wrench(s, n->pair[p], c - UNITS * p, c & 3, wi, wj);
+                unit_wrench(s, n->pair[p], c - UNITS * p, c & 3, w[0], w[1]);
             }
-            kki_rows_climb(m, s, n->pair[p][0], n->pair[p][1], wi, wj, 4 * quad, stride);
+            kki_rows_climb(m, s, n->pair[p], w, 4 * quad, stride);
             first = end;
         }
     }

@@ -31,17 +31,25 @@ enum { SWEEPS_OF_PILES = 10 };
 
 // ---- solving
 
+/// In place and member by member: a copy of the whole would wait for each of them to be stored.
+static void pose_problem(const kk_simulator *s, const kki_island *I, int has_matrix, kki_problem *p) {
+    p->nblock = I->nblock;
+    p->nrow = I->nrow;
+    p->stride = I->stride;
+    p->block = s->block + I->first_block;
+    p->G = has_matrix ? s->G : NULL;
+    p->Y = s->Y;
+    p->nv = I->nv;
+    p->span = s->span;
+    p->g = s->g + I->first_row;
+    p->compliance = I->is_soft ? s->compliance + I->first_row : NULL;
+    p->before = p->start = NULL;
+}
+
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
-    return (kki_problem){.nblock = I->nblock,
-                         .nrow = I->nrow,
-                         .stride = I->stride,
-                         .block = s->block + I->first_block,
-                         .G = has_matrix ? s->G : NULL,
-                         .Y = s->Y,
-                         .nv = I->nv,
-                         .span = s->span,
-                         .g = s->g + I->first_row,
-                         .compliance = I->is_soft ? s->compliance + I->first_row : NULL};
+    kki_problem p;
+    pose_problem(s, I, has_matrix, &p);
+    return p;
 }
 
 kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
@@ -142,10 +150,14 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
 /// Of a robot that moves, the share of the tolerance at which iterating stops: more digits would serve nothing.
 static const double DIGITS_OF_MOVING = 1e-2;
 
+double kki_island_tolerance(const kk_simulator *s, const kki_island *I) {
+    const double fastest = kki_largest(I->nrow, s->g + I->first_row);
+    return s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
+}
+
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
-    const double fastest = kki_largest(I->nrow, s->g + I->first_row);
-    o.tolerance = s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
+    o.tolerance = kki_island_tolerance(s, I);
     o.moves = I->speed > KKI_MOVES && kki_has_robot(I);
     o.floor = o.moves ? DIGITS_OF_MOVING * s->options.tolerance : o.floor; // it will not creep
     o.fixed_sweeps = s->options.budget;
@@ -465,18 +477,31 @@ static void put_on_rims(kk_simulator *s, const kki_island *I) {
     }
 }
 
-/// Rows, laws and velocities without impulses: u0 and g.
+/// Whether the island's coordinates are those of one tree, as they stand among all: nothing is gathered.
+static int is_one_tree(const kki_island *I) {
+    return I->ntree == 1 && !I->is_wide && !I->is_narrow;
+}
+
+/// Where an island has a vector of all degrees of freedom: in place, or in room of its own.
+static double *place_of(const kk_model *m, const kk_simulator *s, const kki_island *I, double *all, double *own) {
+    return is_one_tree(I) ? all + m->tree_first_dof[s->tree_order[I->first_tree]] : own;
+}
+
+/// Rows, laws and velocities without impulses: u0 and g; y_end begins as y_free.
 static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm,
-                        double *y, double *y_free) {
+                        double *y, double *y_free, double *y_end) {
     kki_island_begin(m, s, I, w, warm);
-    kki_rows_build(m, s, I);
+    kki_rows_build_kept(m, s, I);
     if (I->closes && is_dense(s, I)) {
         kki_rows_matrix(m, s, I); // it shows what is dead and what is said twice
     }
     kki_island_free_dead_rows(s, I);
-    kki_island_free_dependent_rows(m, s, I);
-    kki_island_gather(m, s, I, s->y, y);
-    kki_island_gather(m, s, I, s->y_free, y_free);
+    kki_island_free_dependent_rows(s, I);
+    if (!is_one_tree(I)) {
+        kki_island_gather(m, s, I, s->y, y);
+        kki_island_gather(m, s, I, s->y_free, y_free);
+        memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    }
     if (kki_is_zero(y, I->nv)) {
         memset(s->u0 + I->first_row, 0, (size_t)I->stride * sizeof *s->u0);
     } else {
@@ -524,7 +549,7 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
-    *problem = kki_island_problem(s, I, wants_matrix);
+    pose_problem(s, I, wants_matrix, problem);
     problem->before = holds ? NULL : velocities_before(s, I);
     problem->start = holds || waits || I->is_wide ? NULL : s->u + I->first_row; // the warm start was judged by it
     kk_status status = holds ? KK_OK : solve(m, s, I, problem, error);
@@ -568,14 +593,24 @@ static int may_refine(const kk_simulator *s, const kki_island *I, const warm_sta
     return (is_solved || kki_is_zero(y, I->nv)) && (start->is_near || !overlaps(s, I));
 }
 
+static void put_back(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *y_end,
+                     const double *y_drift) {
+    kki_island_scatter(m, s, I, y_end, s->y_end);
+    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) { // as it mostly is
+        kki_island_copy(m, s, I, s->y_end, s->y_drift);
+    } else {
+        kki_island_scatter(m, s, I, y_drift, s->y_drift);
+    }
+}
+
 static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
                                 const double *warm, kk_error *error) {
-    double *y_end = s->local[0], *y_drift = s->local[1], *y_free = s->local[2], *y = s->local[6];
+    double *y_end = place_of(m, s, I, s->y_end, s->local[0]), *y_drift = place_of(m, s, I, s->y_drift, s->local[1]);
+    double *y_free = place_of(m, s, I, s->y_free, s->local[2]), *y = place_of(m, s, I, s->y, s->local[6]);
     warm_start start = {.share = 1};
     const int events = s->report.events;
     kki_problem problem;
-    pose_island(m, s, I, w, warm, y, y_free);
-    memcpy(y_end, y_free, (size_t)I->nv * sizeof *y_end);
+    pose_island(m, s, I, w, warm, y, y_free, y_end);
     kk_status status = find_impulses(m, s, I, &problem, &start, y_end, error);
     if (status != KK_OK) {
         return status;
@@ -590,11 +625,8 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     keep(s, I, s->report.events == events ? start.share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = correct(m, s, I, &problem, y_end, y_drift);
-    kki_island_scatter(m, s, I, y_end, s->y_end);
-    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) == 0) { // as it mostly is
-        kki_island_copy(m, s, I, s->y_end, s->y_drift);
-    } else {
-        kki_island_scatter(m, s, I, y_drift, s->y_drift);
+    if (!is_one_tree(I)) {
+        put_back(m, s, I, y_end, y_drift);
     }
     return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
 }
@@ -625,14 +657,22 @@ typedef struct resolving {
     const double *warm;
 } resolving;
 
+/// What islands have a share in; the rest is as it was. (Whole, a report is cleared and copied by slow string instructions.)
+static void clear_report(kk_report *r) {
+    r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = 0;
+    r->worst_body[0] = r->worst_body[1] = -1;
+    r->sweeps = r->newton = r->factorisations = r->events = r->cut_short = 0;
+}
+
 /// On the worker's own simulator; its report is that of the island for so long.
 static void resolve_one(const resolving *x, kk_simulator *own, int island, int worker) {
     kk_simulator *s = x->s;
     kk_error error; // long, and filled where there is one
-    own->report = (kk_report){.worst_body = {-1, -1}};
     kki_outcome *outcome = &s->outcome[island];
+    clear_report(&own->report);
+    clear_report(&outcome->report);
     outcome->status = resolve_island(x->m, own, &s->island[island], &s->layout, x->warm, &error);
-    outcome->report = own->report;
+    add_report(&own->report, &outcome->report);
     outcome->is_done = 1;
     if (outcome->status != KK_OK && (s->fault_island[worker] < 0 || island < s->fault_island[worker])) {
         s->fault_island[worker] = island;
@@ -690,7 +730,11 @@ kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_s
     if (status != KK_OK) {
         return status;
     }
-    kk_report report = s->report;
+    kk_report report; // what islands have a share in
+    clear_report(&report);
+    add_report(&s->report, &report);
+    s->rows.used = 0;
+    s->rows.is_lost = 0;
     for (int i = 0; i < s->nisland; i++) {
         s->outcome[i].is_done = 0;
     }
@@ -705,6 +749,7 @@ kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_s
     for (int i = 0; i < s->nisland; i++) { // in the order of islands: sums depend on it
         add_report(&s->outcome[i].report, &report);
     }
-    s->report = report;
+    clear_report(&s->report);
+    add_report(&report, &s->report);
     return first_fault(s, error);
 }

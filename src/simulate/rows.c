@@ -102,101 +102,129 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
 
 // ---- Y
 
-static void climb_side(const kk_model *m, kk_simulator *s, int node, double w[6][4], int column, int stride) {
-    static const _Alignas(32) double none[6][4] = {{0}};
-    const int tree = m->node_tree[node], base = m->tree_first_dof[tree] - s->tree_local[tree];
-    s->data->kernels->delassus_climb(m, &s->data->scratch, node, (const double(*)[4])w, 0, none, base, s->Y + column,
-                                     (size_t)stride);
-}
-
-void kki_rows_climb(const kk_model *m, kk_simulator *s, int i, int j, double wi[6][4], double wj[6][4], int column,
-                    int stride) {
-    const int ti = m->node_tree[i], tj = m->node_tree[j];
-    if (ti == tj) {
-        const int base = m->tree_first_dof[ti] - s->tree_local[ti];
-        s->data->kernels->delassus_climb(m, &s->data->scratch, i, (const double(*)[4])wi, j, (const double(*)[4])wj,
-                                         base, s->Y + column, (size_t)stride);
-        return;
-    }
-    if (ti >= 0) {
-        climb_side(m, s, i, wi, column, stride);
-    }
-    if (tj >= 0) {
-        climb_side(m, s, j, wj, column, stride);
-    }
-}
-
-/// Four columns of Y climb together: the wrenches of their rows, node by node.
-enum { MOST_NODES = 16 };
+/// Four columns of Y, from any of them on, climb together: the wrenches of their rows, node by node.
+enum { MOST_NODES = 16, LANES = 4 };
 typedef struct climb {
-    _Alignas(32) double w[MOST_NODES][6][4];
-    int32_t node[MOST_NODES], tree[MOST_NODES];
-    int count, quad;
+    _Alignas(32) double w[MOST_NODES][6][LANES];
+    int32_t node[MOST_NODES];
+    int count, first; ///< row of the first lane
 } climb;
 
-static void swap_nodes(climb *c, int a, int b) {
-    _Alignas(32) double w[6][4];
-    const int32_t node = c->node[a], tree = c->tree[a];
-    memcpy(w, c->w[a], sizeof w);
-    c->node[a] = c->node[b], c->tree[a] = c->tree[b];
-    memcpy(c->w[a], c->w[b], sizeof w);
-    c->node[b] = node, c->tree[b] = tree;
-    memcpy(c->w[b], w, sizeof w);
-}
-
-/// Tree by tree.
-static void flush(const kk_model *m, kk_simulator *s, climb *c, int stride) {
-    double *const Y = s->Y + (size_t)(4 * c->quad);
+/// Those of a tree that follow one another at once. Lanes are those of `row` and what follows from now on.
+static void flush(const kk_model *m, kk_simulator *s, climb *c, int row, int stride) {
+    double *const Y = s->Y + c->first;
     for (int first = 0, end; first < c->count; first = end) {
-        const int tree = c->tree[first], base = m->tree_first_dof[tree] - s->tree_local[tree];
+        const int tree = m->node_tree[c->node[first]], base = m->tree_first_dof[tree] - s->tree_local[tree];
         end = first + 1;
-        for (int e = end; e < c->count; e++) {
-            if (c->tree[e] == tree) {
-                if (e != end) {
-                    swap_nodes(c, e, end);
-                }
-                end++;
-            }
+        while (end < c->count && m->node_tree[c->node[end]] == tree) {
+            end++;
         }
         s->data->kernels->delassus_climb_set(m, &s->data->scratch, end - first, c->node + first, c->w + first, base, Y,
                                              (size_t)stride);
     }
     c->count = 0;
+    c->first = row + LANES <= stride ? row : stride - LANES;
 }
 
-static void add_wrench(const kk_model *m, climb *c, int node, const double wrench[6], int lane) {
+void kki_rows_climb(const kk_model *m, kk_simulator *s, const int32_t node[2], double w[2][6][4], int column,
+                    int stride) {
+    climb c;
+    c.count = 0;
+    c.first = column;
+    for (int side = 0; side < 2; side++) {
+        if (node[side] > 0) {
+            c.node[c.count] = node[side];
+            memcpy(c.w[c.count++], w[side], sizeof c.w[0]);
+        }
+    }
+    flush(m, s, &c, 0, stride);
+}
+
+/// The node's place in the list; behind its end where it is not in it.
+static int place_of(const climb *c, int node) {
     int e = 0;
     while (e < c->count && c->node[e] != node) {
         e++;
     }
-    kki_quad *w = (kki_quad *)c->w[e];
-    if (e == c->count) {
+    return e;
+}
+
+/// One side of `count` parts, whose rows follow one another from lane `lane` on. @param w  of the first; the others' are a part further each
+static void add_wrenches(const kk_simulator *s, climb *c, int node, const double *w, int count, int lane) {
+    enum { NEXT = sizeof(kki_row_part) / sizeof(double) };
+    static const double none[6] = {0};
+    const double *row[LANES] = {none, none, none, none};
+    const int e = place_of(c, node), is_new = e == c->count;
+    for (int r = 0; r < count; r++) {
+        row[lane + r] = w + r * NEXT;
+    }
+    if (is_new) {
         c->node[e] = node;
-        c->tree[e] = m->node_tree[node];
-        w[0] = w[1] = w[2] = w[3] = w[4] = w[5] = (kki_quad){0, 0, 0, 0};
         c->count++;
     }
-    for (int k = 0; k < 6; k++) {
-        c->w[e][k][lane] += wrench[k];
-    }
+    s->data->kernels->delassus_lay(row, is_new, c->w[e]);
 }
 
-static void add_part(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
-    if (c->quad != row >> 2 || c->count + 2 > MOST_NODES) {
-        flush(m, s, c, stride);
-        c->quad = row >> 2;
+/// A force along the joint between two nodes: the joint takes all of it but what its pivot hands on to the parent. @param row  in the island
+static void add_joint(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
+    const kki_pivot *k = kki_pivot_of(s->data, p->dof);
+    const int tree = m->node_tree[p->i], local = p->dof - m->tree_first_dof[tree] + s->tree_local[tree];
+    const double *S[2] = {k->Sa, k->Sl}, *U[2] = {k->Ua, k->Ul};
+    double along = 0, w[6];
+    for (int x = 0; x < 6; x++) {
+        along += S[x / 3][x % 3] * p->wi[x];
     }
-    if (p->i > 0) {
-        add_wrench(m, c, p->i, p->wi, row & 3);
+    for (int x = 0; x < 6; x++) {
+        w[x] = -along * U[x / 3][x % 3];
     }
+    s->Y[(size_t)local * (size_t)stride + (size_t)row] += along * k->e;
     if (p->j > 0) {
-        add_wrench(m, c, p->j, p->wj, row & 3);
+        add_wrenches(s, c, p->j, w, 1, row - c->first);
     }
 }
 
-void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+/// Parts between the same two nodes whose rows follow one another, as many as there are and lanes are left.
+static int run_of(const kki_row_part *p, int count, int lanes) {
+    int n = 1;
+    while (n < count && n < lanes && p[n].i == p->i && p[n].j == p->j && p[n].row == p[n - 1].row + 1) {
+        n++;
+    }
+    return n;
+}
+
+/// Rows that do not all fit into the lanes that are left begin anew, unless they act on nodes that climb anyway.
+static int begins_anew(const climb *c, const kki_constraint *k, const kki_row_part *p, int row) {
+    return row + k->nrow > c->first + LANES &&
+           ((p->i > 0 && p->dof < 0 && place_of(c, p->i) == c->count) || (p->j > 0 && place_of(c, p->j) == c->count));
+}
+
+static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *k, int row, climb *c, int stride) {
+    const kki_row_part *part = &s->part[k->first_part];
+    if (begins_anew(c, k, part, row)) {
+        flush(m, s, c, row, stride);
+    }
+    for (int p = 0, run; p < k->nparts; p += run) {
+        const int at = row + part[p].row;
+        if (at >= c->first + LANES || c->count + 2 > MOST_NODES) {
+            flush(m, s, c, at, stride);
+        }
+        run = part[p].dof < 0 ? run_of(part + p, k->nparts - p, c->first + LANES - at) : 1;
+        if (part[p].dof >= 0) {
+            add_joint(m, s, c, &part[p], at, stride);
+            continue;
+        }
+        if (part[p].i > 0) {
+            add_wrenches(s, c, part[p].i, part[p].wi, run, at - c->first);
+        }
+        if (part[p].j > 0) {
+            add_wrenches(s, c, part[p].j, part[p].wj, run, at - c->first);
+        }
+    }
+}
+
+static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
-    c.count = c.quad = 0;
+    c.count = c.first = 0;
     if (I->is_wide) {
         kki_wide_build(m, s, I);
         return;
@@ -209,12 +237,34 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *k = &s->constraint[s->order[I->first_constraint + i]];
-        for (int p = 0; p < k->nparts; p++) {
-            const kki_row_part *part = &s->part[k->first_part + p];
-            add_part(m, s, &c, part, k->row - I->first_row + part->row, I->stride);
-        }
+        add_constraint(m, s, k, k->row - I->first_row, &c, I->stride);
     }
-    flush(m, s, &c, I->stride);
+    flush(m, s, &c, 0, I->stride);
+}
+
+void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    s->Y = s->rows.Y;
+    s->rows.is_lost = 1;
+    build(m, s, I);
+}
+
+void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I) {
+    const size_t size = (size_t)I->nv * (size_t)I->stride;
+    const int fits = !I->is_wide && !I->is_narrow && !kki_crew_workers(s) && s->rows.used + size <= s->Y_room;
+    s->Y = s->rows.Y + (fits ? s->rows.used : 0);
+    s->rows.used += fits ? size : 0;
+    s->rows.is_lost |= !fits;
+    I->Y = s->Y;
+    build(m, s, I);
+}
+
+void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    if (s->rows.is_lost) {
+        kki_rows_build(m, s, I);
+        return;
+    }
+    s->Y = I->Y;
+    find_spans(m, s, I);
 }
 
 // ---- G

@@ -245,6 +245,7 @@ kk_status kk_simulator_read_sensors(kk_simulator *simulator, const kk_state *sta
     if (!state || !readings) {
         return kki_error_set(error, KK_INVALID_ARGUMENT, "the state or the place for the readings is NULL");
     }
+    kki_settle_energies(s);
     kk_kinematics_velocity(m, s->data, kk_state_q_const(state), kk_state_v_const(state));
     const source x = {m, s, state, s->data, kki_simulator_view(s)};
     const uint64_t step = (uint64_t)(kk_state_time(state) / s->h + 0.5);

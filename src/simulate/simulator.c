@@ -235,6 +235,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching + 1);
+    KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
@@ -243,6 +244,10 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->tree_order, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
+    double **const springs[] = {&s->stiffness, &s->damping, &s->rest};
+    for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
+        KKI_LAYOUT_ARRAY(layout, *springs[i], padded);
+    }
     double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
                                     &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
@@ -286,7 +291,8 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     KKI_LAYOUT_ARRAY(layout, s->stopping, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->A, 128 * 128);
     s->Y_room = island_nv * island_rows;
-    KKI_LAYOUT_ARRAY(layout, s->Y, s->Y_room);
+    KKI_LAYOUT_ARRAY(layout, s->rows.Y, s->Y_room);
+    s->Y = s->rows.Y;
     KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
     const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
     KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
@@ -327,7 +333,17 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers
     return KK_OK;
 }
 
+static void fill_springs(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv; k++) {
+        s->stiffness[k] = m->dof[k].stiffness;
+        s->damping[k] = m->dof[k].damping;
+        s->rest[k] = m->dof[k].rest;
+    }
+}
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
+    fill_springs(m, s);
+    s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
@@ -423,7 +439,9 @@ void kk_simulator_free(kk_simulator *simulator) {
 // ---- results
 
 kk_report kk_simulator_report(const kk_simulator *simulator) {
-    return simulator->report;
+    kk_report report = simulator->report;
+    kki_fill_energies(simulator, &report);
+    return report;
 }
 
 int kk_simulator_contact_count(const kk_simulator *simulator) {

@@ -76,8 +76,15 @@ enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
 typedef struct kki_row_part {
     int32_t row; ///< in its island
     int32_t i, j;
+    int32_t dof; ///< the degree of freedom between both nodes that it acts along, of a joint of one; −1: none
     double wi[6], wj[6];
 } kki_row_part;
+
+/// A joint with limits: its degree of freedom and coordinate.
+typedef struct kki_limited {
+    int32_t dof, q;
+    double lower, upper;
+} kki_limited;
 
 /// A constraint of this step: a few rows that belong together.
 typedef struct kki_constraint {
@@ -153,6 +160,7 @@ typedef struct kki_island {
     int32_t full;      ///< narrow: degrees of freedom
     int32_t hovers;    ///< what is open within the dead band stays so
     double speed;      ///< of the fastest coordinate at the step's start
+    double *Y;         ///< its rows, behind kki_rows_build_kept
     // known behind kki_island_begin
     int8_t is_soft; ///< some row has compliance
     int8_t bounces; ///< some contact has restitution
@@ -172,6 +180,13 @@ typedef struct kki_island {
 static inline int kki_has_robot(const kki_island *I) {
     return I->nv > 6 * I->ntree;
 }
+
+/// Room for Y, and what islands of this step have left in it (rows.c).
+typedef struct kki_kept_rows {
+    double *Y;
+    size_t used;
+    int is_lost; ///< not all of them are there any more
+} kki_kept_rows;
 
 typedef struct kki_paper kki_paper;
 
@@ -237,6 +252,9 @@ struct kk_simulator {
     int may_drive;        ///< some force may act along joints in this step
     int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
     int has_spatial;      ///< whether it has spatial tendons
+    int has_applied;      ///< the caller's forces on joints are not all zero
+    int has_bounded;      ///< nor are those of limits, friction and couplings (finish.c)
+    int owes_energy;      ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
     int is_crowd;         ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
     int8_t *is_ball;      ///< [nnode] of a crowd: kki_drift_is_ball
     double *fall;         ///< [nnode] of a crowd: kki_fall_of at the middle
@@ -252,9 +270,10 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
-    double spring_energy;           ///< of joints' springs at the middle, J
-    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
-    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
+    double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
+    double spring_energy;               ///< of joints' springs at the middle, J
+    double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
+    double *slip, *v_part, *q_part;     ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts
@@ -279,6 +298,8 @@ struct kk_simulator {
     // constraints; rows and blocks through all islands
     int32_t paper_rows; ///< papers: room for linear rows of springs and servos
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
+    int32_t nlimited;
+    kki_limited *limited;       ///< [nlimited ≤ nv] by node
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
     kki_row_part *part;         ///< [max_parts]
@@ -330,7 +351,8 @@ struct kk_simulator {
     kki_loose loose; ///< with a budget: what only touches (loose.c)
 
     // one island at a time
-    double *Y, *G;    ///< [nv × stride], [rows × stride]
+    double *Y, *G; ///< [nv × stride], within `rows`; [rows × stride]
+    kki_kept_rows rows;
     int32_t *support; ///< [nv]
     int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
     double *local[7]; ///< [nv] y of the island
@@ -382,6 +404,8 @@ void kki_constrain(const kk_model *model, kk_simulator *s);
 /// One more: a row on a degree of freedom.
 kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
                                   double scale);
+/// Joints with limits, by node; gives how many. @param list  [nv] result
+int kki_list_limited(const kk_model *model, kki_limited *list);
 /// The last degree of freedom of a node; −1 for the world.
 int kki_last_dof(const kk_model *model, int node);
 /// How far the rigid loops and couplings are open at most.
@@ -447,6 +471,9 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
 void kki_remember_flights(const kk_model *model, kk_simulator *s);
 /// finish.c: impulses to contacts, forces by source, the energy's books.
 void kki_finish(const kk_model *model, kk_simulator *s);
+/// Energies that the report still owes, into a report; and into the simulator's own, before what they are made of is overwritten.
+void kki_fill_energies(const kk_simulator *s, kk_report *report);
+void kki_settle_energies(kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// repeat.c: whether a step from this state would be the last one again, which has left all as it was.

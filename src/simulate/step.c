@@ -59,6 +59,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     s->loose.npoint = s->loose.islands = s->loose.largest = 0;
     s->meeting = -1;
     s->start = state;
+    s->owes_energy = 0;
     s->h = h;
 }
 
@@ -70,23 +71,25 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
         return;
     }
     s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
+    const double h = s->h, *y = s->y, *E = s->E;
+    double *restrict y_free = s->y_free, *restrict y_end = s->y_end, *restrict y_drift = s->y_drift;
     for (int k = 0; k < m->nv; k++) {
-        s->y_free[k] = s->y[k] + s->h * s->E[k];
+        y_free[k] = y_end[k] = y_drift[k] = y[k] + h * E[k];
     }
-    memcpy(s->y_end, s->y_free, (size_t)m->nv * sizeof *s->y_end);
-    memcpy(s->y_drift, s->y_free, (size_t)m->nv * sizeof *s->y_drift);
 }
 
 // ---- move
 
 /// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
 static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, double *v) {
+    const double *restrict y0 = s->y, *restrict v0 = s->v;
+    double *restrict dv = v;
     for (int k = 0; k < m->nv; k++) {
-        v[k] = y[k] - s->y[k];
+        dv[k] = y[k] - y0[k];
     }
-    s->data->kernels->kick_apply(m, &s->data->scratch, v, v);
+    s->data->kernels->kick_apply(m, &s->data->scratch, dv, dv);
     for (int k = 0; k < m->nv; k++) {
-        v[k] += s->v[k];
+        dv[k] += v0[k];
     }
     for (int t = 0; t < m->ntree; t++) {
         const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
@@ -112,10 +115,12 @@ static void move(const kk_model *m, kk_simulator *s) {
         kki_crowd_move(m, s);
         return;
     }
+    const double h = s->h, *kicked = s->v_kicked;
+    double *restrict acceleration = s->acceleration, *restrict kick = s->v_kick, *restrict v = s->v;
     for (int k = 0; k < m->nv; k++) {
-        s->acceleration[k] = (s->v_kicked[k] - s->v[k]) / s->h;
-        s->v_kick[k] = s->v[k];
-        s->v[k] = s->v_kicked[k];
+        acceleration[k] = (kicked[k] - v[k]) / h;
+        kick[k] = v[k];
+        v[k] = kicked[k];
     }
     kki_drift_along(m, 0.5 * s->h, s->drift, s->q, s->v);
 }

@@ -111,6 +111,88 @@ KK_TEST(rows_of_y_give_velocities) {
     WORST_CHECK(w, 1e-12);
 }
 
+/// Velocity of a joint of one degree, by the row of a unit force along it: what its pivot keeps, and what that hands on to the parent.
+static void check_joint(scene *s, int dof, worst *w) {
+    const size_t nv = (size_t)s->nv;
+    double *E = scene_take(s, nv), *y = scene_take(s, nv), *Y = scene_take(s, 4 * nv + 8);
+    const kki_pivot *k = kki_pivot_of(s->data, dof);
+    _Alignas(32) double w1[6][4] = {{0}}, w0[6][4] = {{0}};
+    kick(s, E, y);
+    Y = (double *)(((uintptr_t)Y + 31) & ~(uintptr_t)31);
+    for (int c = 0; c < 3; c++) {
+        w1[c][0] = -k->Ua[c];
+        w1[c + 3][0] = -k->Ul[c];
+    }
+    s->data->kernels->delassus_climb(s->model, &s->data->scratch, s->model->node[s->model->dof_node[dof]].parent, w1, 0,
+                                     w0, 0, Y, 4);
+    double u = k->e * y[dof], scale = k->e * k->e;
+    for (size_t i = 0; i < nv; i++) {
+        u += Y[4 * i] * y[i];
+        scale += Y[4 * i] * Y[4 * i];
+    }
+    worst_compare(w, s, &u, &s->v[dof], 1, kk_sqrt(scale * dot(y, y, nv)));
+}
+
+// a force along a joint acts on its link and the opposite on the parent, and all of that is in the joint's pivot
+KK_TEST(pivots_are_the_rows_of_joints) {
+    worst w = {0};
+    for (int i = 0; i < scene_count(); i++) {
+        scene s = scene_forest((uint64_t)i);
+        for (int dof = 0; dof < s.nv; dof++) {
+            if (s.model->node_nv[s.model->dof_node[dof]] == 1) {
+                check_joint(&s, dof, &w);
+            }
+        }
+        scene_free(&s);
+    }
+    WORST_CHECK(w, 1e-12);
+}
+
+enum { MOST_SET = 5 };
+
+/// Up to so many different nodes of the tree of the last one.
+static int nodes_of_a_tree(const kk_model *m, int32_t node[MOST_SET]) {
+    int count = 0;
+    for (int i = m->nnode - 1; i > 0 && count < MOST_SET; i--) {
+        if (m->node_tree[i] == m->node_tree[m->nnode - 1]) {
+            node[count++] = i;
+        }
+    }
+    return count;
+}
+
+// wrenches on several nodes climb together as they do one by one, into four columns that begin anywhere
+KK_TEST(sets_of_wrenches_climb_as_one) {
+    worst worst_of_all = {0};
+    for (int i = 0; i < scene_count(); i++) {
+        scene s = scene_forest((uint64_t)i);
+        const size_t nv = (size_t)s.nv;
+        double *E = scene_take(&s, nv), *y = scene_take(&s, nv), *one = scene_take(&s, 8 * nv + 8),
+               *set = scene_take(&s, 8 * nv + 8);
+        const double none[6] = {0}, *r = scene_take_random(&s, 6 * 4 * MOST_SET, 1, 5);
+        _Alignas(32) double w[MOST_SET][6][4], w0[6][4] = {{0}};
+        int32_t node[MOST_SET];
+        const int count = nodes_of_a_tree(s.model, node);
+        kick(&s, E, y);
+        for (int e = 0; e < count; e++) {
+            const double *const row[4] = {r + 24 * e, none, none, r + 24 * e + 6}, *const more[4] = {none,
+                                                                                                     r + 24 * e + 12,
+                                                                                                     none, none};
+            s.data->kernels->delassus_lay(row, 1, w[e]);
+            s.data->kernels->delassus_lay(more, 0, w[e]);
+            KK_CHECK(w[e][2][0] == r[24 * e + 2] && w[e][5][1] == r[24 * e + 17] && w[e][1][2] == 0);
+            s.data->kernels->delassus_climb(s.model, &s.data->scratch, node[e], (const double(*)[4])w[e], 0, w0, 0,
+                                            one + 3, 8);
+        }
+        if (count > 0) {
+            s.data->kernels->delassus_climb_set(s.model, &s.data->scratch, count, node, w, 0, set + 3, 8);
+        }
+        worst_compare(&worst_of_all, &s, set, one, 8 * nv, 0);
+        scene_free(&s);
+    }
+    WORST_CHECK(worst_of_all, 1e-9); // light links behind heavy ones
+}
+
 /// Bodies on their own that turn about their centres of mass, and not about their axes.
 static scene central_bodies(uint64_t seed) {
     kk_spec *spec = NULL;

@@ -124,6 +124,21 @@ KK_TEST(report_has_the_energy_of_springs) {
     stage_end(&s);
 }
 
+// energies are found when somebody asks: twice the same, and behind what overwrites what they are made of
+KK_TEST(report_keeps_its_energies) {
+    stage s = flying_robot(KK_INTEGRATOR_MIDPOINT, 9.81);
+    double readings[1] = {0};
+    for (int i = 0; i < 20; i++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        const kk_report r = kk_simulator_report(s.simulator);
+        KK_CHECK(r.kinetic_after > 0 && r.potential_after == r.potential_before);
+        KK_CHECK_EQ_INT(kk_simulator_read_sensors(s.simulator, s.state, 0, readings, &s.error), KK_OK);
+        const kk_report again = kk_simulator_report(s.simulator);
+        KK_CHECK_EQ_INT(memcmp(&r, &again, sizeof r), 0);
+    }
+    stage_end(&s);
+}
+
 // a rod that stands on its end and falls pivots about it: the contact does no work on it
 KK_TEST(pivot_does_no_work) {
     stage s = stage_begin(9.81);

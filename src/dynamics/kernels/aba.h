@@ -146,7 +146,7 @@ KKI_INLINE void aba_give(const articulated *A, const mat3 *B, vec3 r, int has_ar
 }
 
 /// Hands a child's articulated inertia and force, about the child's origin at r, over to its parent. J, n and f add to the parent's rigid ones.
-KKI_INLINE void aba_hand_over(const articulated *A, const knode *b, vec3 r, articulated *P) {
+KKI_SHARED void aba_hand_over(const articulated *A, const knode *b, vec3 r, articulated *P) {
     const vec3 half = v_scale(r, r_const(0.5));
     mat3 B;
     aba_give_column(A->G.c[0], s_mul_skew_x(&A->M, half), r, b->has_arm, b->is_last, &B.c[0], &P->G.c[0]);

@@ -155,6 +155,11 @@ KKI_INLINE real v_dot(vec3 a, vec3 b) {
     const vec3 t = a * b;
     return (t[0] + t[1]) + t[2];
 }
+/// a · b + c · d, component by component.
+KKI_INLINE real v_dot2(vec3 a, vec3 b, vec3 c, vec3 d) {
+    const vec3 t = a * b + c * d;
+    return (t[0] + t[1]) + t[2];
+}
 KKI_INLINE vec3 v_cross(vec3 a, vec3 b) {
     return V_PICK(a * V_PICK(b, 1, 2, 0) - V_PICK(a, 1, 2, 0) * b, 1, 2, 0);
 }
@@ -213,6 +218,9 @@ KKI_INLINE vec3 v_hadamard(vec3 a, vec3 b) {
 KKI_INLINE real v_dot(vec3 a, vec3 b) {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
+KKI_INLINE real v_dot2(vec3 a, vec3 b, vec3 c, vec3 d) {
+    return ((a.x * b.x + c.x * d.x) + (a.y * b.y + c.y * d.y)) + (a.z * b.z + c.z * d.z);
+}
 KKI_INLINE vec3 v_cross(vec3 a, vec3 b) {
     return v_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
@@ -248,6 +256,11 @@ KKI_INLINE void v_store(vec3 *a, vec3 x) {
     a->y = x.y;
     a->z = x.z;
 #endif
+}
+
+/// A component of a vector in memory: where it is to be spread, that is one load, and a shuffle less than of a vector in a register.
+KKI_INLINE real v_pick(const vec3 *a, int k) {
+    return ((const real *)a)[k];
 }
 
 KKI_INLINE void m_identity(mat3 *A) {

@@ -2,8 +2,9 @@
 ///
 /// The articulated-body elimination is a factor of M⁻¹: with pivots U, D of every degree of freedom, a wrench w on a
 /// node climbs to the root by
-///     y_k = S_k · w,   Y_k = y_k / √D_k,   w ← w − U_k y_k / D_k,   then to the parent's origin, n ← n + r × f,
-/// and two wrenches answer each other with G = Yᵀ Y = J M⁻¹ Jᵀ (S0 builds the same matrix column by column, from
+///     y_k = S_k · w,   Y_k = y_k / √D_k,   w ← w − U_k y_k / D_k,   then to the parent's origin, n ← n + r × f.
+/// Kept are U/D, and of a joint's last pivot about the parent's origin, U_a + r × U_l: then w goes there while y is still being found, and a climb
+/// is but one sum and one product a node long. Two wrenches answer each other with G = Yᵀ Y = J M⁻¹ Jᵀ (S0 builds the same matrix column by column, from
 /// accelerations). Four forces climb side by side, one a lane. Free roots are eliminated axis by axis here, too, so
 /// that they have pivots.
 #ifndef KKI_DYNAMICS_KERNELS_DELASSUS_H
@@ -31,6 +32,15 @@ KKI_INLINE void pivot_axes(const knode *b, const mat3 *R, pivot *k) {
     }
 }
 
+/// From now on in U what a climb takes and a motion leaves, U/D; of a joint's first pivot about the origin of the parent.
+KKI_INLINE void pivot_shift(pivot *k, int has_arm, vec3 r) {
+    k->Ua = has_arm ? v_add(k->Ua, v_cross(r, k->Ul)) : k->Ua;
+}
+KKI_INLINE void pivot_share(pivot *k) {
+    k->Ua = v_scale(k->Ua, k->inverse_D);
+    k->Ul = v_scale(k->Ul, k->inverse_D);
+}
+
 /// Tips to roots, behind aba_prepare: every degree of freedom becomes a pivot. @param zero  [nv] torques
 KKI_INLINE void delassus_pivots(const kk_model *m, kki_scratch *S, const double *zero) {
     const world_node *pose = S->pose;
@@ -55,6 +65,10 @@ KKI_INLINE void delassus_pivots(const kk_model *m, kki_scratch *S, const double 
         for (int j = 0; j < m->node_nv[i]; j++) {
             axis[j].e = __builtin_sqrt(axis[j].inverse_D); // nobody needs the torques' share here
         }
+        pivot_shift(axis, b->has_arm, pose[i].r);
+        for (int j = 0; j < m->node_nv[i]; j++) {
+            pivot_share(&axis[j]);
+        }
         if (b->parent > 0) {
             aba_hand_over(&body[i], b, pose[i].r, &body[b->parent]);
         }
@@ -68,11 +82,6 @@ KKI_INLINE int is_lone(const knode *b) {
     return is_free_root(b) && b->is_leaf;
 }
 
-/// And its centre of mass is at its origin: forces and moments do not mix.
-KKI_INLINE int is_central(const knode *b) {
-    return is_lone(b) && b->h[0] == 0 && b->h[1] == 0 && b->h[2] == 0;
-}
-
 // ---- climbing
 
 /// Four wrenches in world axes, a lane each.
@@ -80,60 +89,79 @@ typedef struct {
     quad n[3], f[3];
 } wrenches;
 
+/// Four columns of Y, which may begin at any of them.
+typedef double quad_anywhere __attribute__((vector_size(32), aligned(8)));
+
 KKI_INLINE wrenches wrenches_load(const double w[6][4]) {
     const quad *x = (const quad *)w;
     return (wrenches){{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
 }
 
-/// Four vectors along an axis.
-KKI_INLINE quad along(const quad a[3], vec3 axis) {
-    return (a[0] * v_x(axis) + a[1] * v_y(axis)) + a[2] * v_z(axis);
-}
-
-/// Through one pivot: what it keeps is added to its row of Y. `turns` and `slides` say which halves of S are not zero and are constants at every call.
-KKI_INLINE void climb_pivot(const pivot *k, int turns, int slides, wrenches *w, quad *Y) {
-    const vec3 Ua = k->Ua, Ul = k->Ul;
-    const quad y = turns && slides ? along(w->n, k->Sa) + along(w->f, k->Sl)
-                   : turns         ? along(w->n, k->Sa)
-                                   : along(w->f, k->Sl);
-    const quad t = y * k->inverse_D;
-    *Y = *Y + y * k->e;
-    w->n[0] = w->n[0] - t * v_x(Ua);
-    w->n[1] = w->n[1] - t * v_y(Ua);
-    w->n[2] = w->n[2] - t * v_z(Ua);
-    w->f[0] = w->f[0] - t * v_x(Ul);
-    w->f[1] = w->f[1] - t * v_y(Ul);
-    w->f[2] = w->f[2] - t * v_z(Ul);
-}
-
-/// Through those of a joint. @param Y  row of its first
-KKI_INLINE void climb_joint(const knode *b, const pivot *k, wrenches *w, double *Y, size_t stride) {
-    if (b->type == KKI_NODE_HINGE) {
-        climb_pivot(k, 1, 0, w, (quad *)Y);
-    } else if (b->type == KKI_NODE_SLIDE) {
-        climb_pivot(k, 0, 1, w, (quad *)Y);
-    } else if (b->type == KKI_NODE_SCREW) {
-        climb_pivot(k, 1, 1, w, (quad *)Y);
-    } else {
-        for (size_t j = b->type == KKI_NODE_FREE ? 6 : 3; j-- > 3;) {
-            climb_pivot(k + j, 0, 1, w, (quad *)(Y + j * stride));
-        }
-        for (size_t j = 3; j-- > 0;) {
-            climb_pivot(k + j, 1, 0, w, (quad *)(Y + j * stride));
-        }
+/// Four wrenches from anywhere side by side, instead of or on top of what is there. Written as climbs read them: what is put together from smaller pieces
+/// a load would wait for.
+KKI_INLINE void wrenches_lay(const double *const row[4], int is_new, double to[6][4]) {
+    quad *const w = (quad *)to;
+    for (int k = 0; k < 6; k++) {
+        const quad x = {row[0][k], row[1][k], row[2][k], row[3][k]};
+        w[k] = is_new ? x : w[k] + x;
     }
+}
+
+/// Four vectors along an axis.
+KKI_INLINE quad along(const quad a[3], const vec3 *axis) {
+    return (a[0] * v_pick(axis, 0) + a[1] * v_pick(axis, 1)) + a[2] * v_pick(axis, 2);
+}
+
+/// Through one pivot: what it keeps, y, is added to its row of Y. @param arm  to the parent's origin, where it is a joint's last; NULL: it is not, or there is
+/// none
+KKI_INLINE void climb_pivot(const pivot *k, quad y, const vec3 *arm, wrenches *w, double *Y) {
+    quad_anywhere *const row = (quad_anywhere *)Y;
+    *row = *row + y * k->e;
+    if (arm) {
+        const double rx = v_pick(arm, 0), ry = v_pick(arm, 1), rz = v_pick(arm, 2);
+        const quad fx = w->f[0], fy = w->f[1], fz = w->f[2];
+        w->n[0] = w->n[0] + (fz * ry - fy * rz);
+        w->n[1] = w->n[1] + (fx * rz - fz * rx);
+        w->n[2] = w->n[2] + (fy * rx - fx * ry);
+    }
+    w->n[0] = w->n[0] - y * v_pick(&k->Ua, 0);
+    w->n[1] = w->n[1] - y * v_pick(&k->Ua, 1);
+    w->n[2] = w->n[2] - y * v_pick(&k->Ua, 2);
+    w->f[0] = w->f[0] - y * v_pick(&k->Ul, 0);
+    w->f[1] = w->f[1] - y * v_pick(&k->Ul, 1);
+    w->f[2] = w->f[2] - y * v_pick(&k->Ul, 2);
+}
+
+/// Through those of a joint, through the halves of its axes that are not zero. @param Y  row of its first
+KKI_INLINE void climb_joint(const knode *b, const pivot *k, const vec3 *arm, wrenches *w, double *Y, size_t stride) {
+    if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
+        for (size_t j = b->type == KKI_NODE_FREE ? 6 : 3; j-- > 0;) {
+            const quad y = j < 3 ? along(w->n, &k[j].Sa) : along(w->f, &k[j].Sl);
+            climb_pivot(k + j, y, j > 0 ? NULL : arm, w, Y + j * stride);
+        }
+        return;
+    }
+    quad y;
+    if (b->type == KKI_NODE_HINGE) {
+        y = along(w->n, &k->Sa);
+    } else if (b->type == KKI_NODE_SLIDE) {
+        y = along(w->f, &k->Sl);
+    } else {
+        y = along(w->n, &k->Sa) + along(w->f, &k->Sl);
+    }
+    climb_pivot(k, y, arm, w, Y);
 }
 
 /// Through all six pivots of a body on its own, in its own axes: what each takes from the moments behind it is all that there is to pass on.
 KKI_INLINE void climb_central(const knode *b, const pivot *k, const wrenches *w, double *Y, size_t stride) {
     const double xz = b->inertia[0][2], yz = b->inertia[1][2];
     const double xy = b->inertia[0][1] - xz * yz * k[2].inverse_D;
-    const quad z = along(w->n, k[2].Sa), z_taken = z * k[2].inverse_D;
-    const quad y = along(w->n, k[1].Sa) - z_taken * yz;
-    const quad x = (along(w->n, k[0].Sa) - z_taken * xz) - y * k[1].inverse_D * xy;
-    const quad all[6] = {x, y, z, along(w->f, k[3].Sl), along(w->f, k[4].Sl), along(w->f, k[5].Sl)};
+    const quad z = along(w->n, &k[2].Sa), z_taken = z * k[2].inverse_D;
+    const quad y = along(w->n, &k[1].Sa) - z_taken * yz;
+    const quad x = (along(w->n, &k[0].Sa) - z_taken * xz) - y * k[1].inverse_D * xy;
+    const quad all[6] = {x, y, z, along(w->f, &k[3].Sl), along(w->f, &k[4].Sl), along(w->f, &k[5].Sl)};
     for (size_t j = 0; j < 6; j++) {
-        quad *row = (quad *)(Y + j * stride);
+        quad_anywhere *row = (quad_anywhere *)(Y + j * stride);
         *row = *row + all[j] * k[j].e;
     }
 }
@@ -143,42 +171,49 @@ KKI_INLINE void climb_central(const knode *b, const pivot *k, const wrenches *w,
 KKI_SHARED int climb_node(const kk_model *m, const kki_scratch *S, int i, wrenches *w, size_t base, double *Y,
                           size_t stride) {
     const knode *b = node_of(m, S, i);
-    const vec3 r = ((const world_node *)S->pose)[i].r;
     const size_t first = (size_t)b->v_index;
-    if (is_central(b)) {
+    const vec3 *arm = b->has_arm ? &((const world_node *)S->pose)[i].r : NULL;
+    if (b->is_central) {
         climb_central(b, (const pivot *)S->pivot + first, w, Y + (first - base) * stride, stride);
         return 0;
     }
-    climb_joint(b, (const pivot *)S->pivot + first, w, Y + (first - base) * stride, stride);
-    if (!b->has_arm) {
-        return b->parent;
-    }
-    const quad x = w->f[0], y = w->f[1], z = w->f[2];
-    w->n[0] = w->n[0] + (z * v_y(r) - y * v_z(r));
-    w->n[1] = w->n[1] + (x * v_z(r) - z * v_x(r));
-    w->n[2] = w->n[2] + (y * v_x(r) - x * v_y(r));
+    climb_joint(b, (const pivot *)S->pivot + first, arm, w, Y + (first - base) * stride, stride);
     return b->parent;
 }
 
-/// Four pairs of wrenches, each on a node about its origin: the deeper climbs (nodes are ordered by depth) until they
-/// meet, then both go on as one. A wrench on the world is lost on it.
-KKI_INLINE void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
-                           const double wj[6][4], size_t base, double *Y, size_t stride) {
-    wrenches a = wrenches_load(wi), b = wrenches_load(wj);
+/// Up to a node on the way to the root.
+KKI_SHARED void climb_to(const kk_model *m, const kki_scratch *S, int i, int end, wrenches *w, size_t base, double *Y,
+                         size_t stride) {
+    while (i != end) {
+        i = climb_node(m, S, i, w, base, Y, stride);
+    }
+}
+
+/// Where two branches meet: nodes are ordered by depth.
+KKI_INLINE int meeting_of(const kk_model *m, const kki_scratch *S, int i, int j) {
     while (i != j) {
         if (i > j) {
-            i = climb_node(m, S, i, &a, base, Y, stride);
+            i = node_of(m, S, i)->parent;
         } else {
-            j = climb_node(m, S, j, &b, base, Y, stride);
+            j = node_of(m, S, j)->parent;
         }
     }
+    return i;
+}
+
+/// Four pairs of wrenches, each on a node about its origin: one climbs to where they meet, then the other, then both go on as one. (In turns, as deep
+/// as they are, they would drive each other out of the registers.) A wrench on the world is lost on it.
+KKI_SHARED void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
+                           const double wj[6][4], size_t base, double *Y, size_t stride) {
+    const int meeting = meeting_of(m, S, i, j);
+    wrenches a = wrenches_load(wi), b = wrenches_load(wj);
+    climb_to(m, S, i, meeting, &a, base, Y, stride);
+    climb_to(m, S, j, meeting, &b, base, Y, stride);
     for (int c = 0; c < 3; c++) {
         a.n[c] = a.n[c] + b.n[c];
         a.f[c] = a.f[c] + b.f[c];
     }
-    while (i > 0) {
-        i = climb_node(m, S, i, &a, base, Y, stride);
-    }
+    climb_to(m, S, meeting, 0, &a, base, Y, stride);
 }
 
 /// Which of several nodes is deepest, and which comes next. @param count  at least two
@@ -199,7 +234,7 @@ KKI_INLINE void deepest_two(int count, const int32_t *node, int *first, int *sec
 /// Overwrites `node` and `w`.
 KKI_INLINE void climb_set(const kk_model *m, const kki_scratch *S, int count, int32_t *node, double (*w)[6][4],
                           size_t base, double *Y, size_t stride) {
-    while (count > 1) {
+    while (count > 2) {
         int top, next;
         deepest_two(count, node, &top, &next);
         wrenches a = wrenches_load((const double(*)[4])w[top]);
@@ -221,10 +256,9 @@ KKI_INLINE void climb_set(const kk_model *m, const kki_scratch *S, int count, in
             }
         }
     }
-    wrenches a = wrenches_load((const double(*)[4])w[0]);
-    for (int i = node[0]; i > 0;) {
-        i = climb_node(m, S, i, &a, base, Y, stride);
-    }
+    static const _Alignas(32) double none[6][4] = {{0}};
+    const double(*const second)[4] = count > 1 ? (const double(*)[4])w[1] : none;
+    climb_pair(m, S, node[0], (const double(*)[4])w[0], count > 1 ? node[1] : 0, second, base, Y, stride);
 }
 
 // ---- the product

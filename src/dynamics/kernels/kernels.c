@@ -20,6 +20,10 @@
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
 
+#if KKI_LANES == 1
+_Static_assert(sizeof(pivot) == 20 * sizeof(double), "as kki_pivot of dynamics/data.h");
+#endif
+
 static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     const size_t lanes = KKI_LANES, nnode = (size_t)m->nnode, nv = (size_t)m->nv, padded = kki_padded(m->nv);
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
@@ -222,6 +226,9 @@ static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const
                            const double wj[6][4], int base, double *Y, size_t stride) {
     climb_pair(m, S, i, wi, j, wj, (size_t)base, Y, stride);
 }
+static void delassus_lay(const double *const row[4], int is_new, double to[6][4]) {
+    wrenches_lay(row, is_new, to);
+}
 static void delassus_climb_set(const kk_model *m, const kki_scratch *S, int count, int32_t *node, double (*w)[6][4],
                                int base, double *Y, size_t stride) {
     climb_set(m, S, count, node, w, (size_t)base, Y, stride);
@@ -246,7 +253,7 @@ static void kick_prepare_some(const kk_model *m, kki_scratch *S, const double *q
 static void kick_load_some(const kk_model *m, kki_scratch *S, int first, int end) {
     for (int i = first; i < end; i++) {
         const knode *b = node_of(m, S, i);
-        if (is_central(b)) {
+        if (b->is_central) {
             kick_load(b, S->motion, (articulated *)S->articulated + i);
         }
     }
@@ -305,6 +312,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .inverse = inverse,
     .delassus_prepare = delassus_prepare,
     .delassus_climb = delassus_climb,
+    .delassus_lay = delassus_lay,
     .delassus_climb_set = delassus_climb_set,
     .delassus_row = delassus_row,
     .kick_prepare = kick_prepare,

@@ -99,6 +99,8 @@ typedef struct kki_kernels {
     void (*delassus_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *zero);
     void (*delassus_climb)(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], int base, double *Y, size_t stride);
+    // four wrenches of six numbers side by side: a new one of the next, or on top of what it holds
+    void (*delassus_lay)(const double *const row[4], int is_new, double to[6][4]);
     // wrenches on several nodes of one tree, no node twice; overwrites `node` and `w`
     void (*delassus_climb_set)(const kk_model *m, const kki_scratch *S, int count, int32_t *node, double (*w)[6][4],
                                int base, double *Y, size_t stride);

@@ -83,7 +83,7 @@ KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
         articulated A;
         pose_of_node(b, q, 1, S->sine[i], S->cosine[i], &pose[b->parent], &x, POSE_OFFSET | POSE_POSITION);
         kick_velocity(b, v, &x, &rates[b->parent], &rate);
-        if (is_central(b)) {
+        if (b->is_central) {
             pose[i] = x;
             rates[i].w = rate.w;
             rates[i].u = rate.u;
@@ -112,20 +112,22 @@ KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
 KKI_INLINE void kick_scale(pivot *k, vec3 w, vec3 u, double v, double *E, double *y) {
     const double s = __builtin_sqrt(k->inverse_D);
     *E = k->e * s;
-    *y = v / s + (v_dot(k->Ua, w) + v_dot(k->Ul, u)) * s;
+    *y = v / s + v_dot2(k->Ua, w, k->Ul, u) * s;
     k->e = s;
 }
 
-/// Ball and free joints: velocities V of the axes nearer to the root are added one after the other.
+/// The axes of ball and free joints behind the first: velocities V of those nearer to the root are added one after the other.
+/// @param w, u  V without any of them, at the node's origin
 KKI_INLINE void kick_scale_many(const knode *b, const double *v, vec3 w, vec3 u, pivot *axis, double *E, double *y) {
     const int n = b->type == KKI_NODE_FREE ? 6 : 3;
-    for (int j = 0; j < n; j++) {
-        kick_scale(&axis[j], w, u, v[j], &E[j], &y[j]);
-        if (j < 3) {
-            w = v_add(w, v_scale(axis[j].Sa, v[j]));
+    for (int j = 1; j < n; j++) {
+        if (j <= 3) {
+            w = v_add(w, v_scale(axis[j - 1].Sa, v[j - 1]));
         } else {
-            u = v_add(u, v_scale(axis[j].Sl, v[j]));
+            u = v_add(u, v_scale(axis[j - 1].Sl, v[j - 1]));
         }
+        kick_scale(&axis[j], w, u, v[j], &E[j], &y[j]);
+        pivot_share(&axis[j]);
     }
 }
 
@@ -222,18 +224,18 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
         const knode *b = node_of(m, S, i);
         const size_t k = (size_t)b->v_index;
         pivot *axis = (pivot *)S->pivot + k;
-        if (is_central(b)) {
+        if (b->is_central) {
             kick_central(b, &pose[i].R, &body[i], axis, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
             continue;
         }
         articulated copy = body[i], *A = &copy;
         const world_rates *p = &rates[b->parent];
-        const vec3 r = pose[i].r, u = b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
+        const vec3 r = pose[i].r;
         aba_complete(b, (const world_motion *)S->motion + i, A);
-        if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
+        const int many = b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE;
+        if (many) {
             pivot_axes(b, &pose[i].R, axis);
             kick_eliminate_many(b, A, axis, &diagonal[k], &tau[k]);
-            kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
         } else {
             pivot_axis(b, pose[i].R.c[2], axis);
             if (b->type == KKI_NODE_HINGE) {
@@ -243,7 +245,13 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
             } else {
                 aba_eliminate(A, axis, 1, 1, diagonal[k], tau[k]);
             }
-            kick_scale(axis, p->w, u, v[k], &E[k], &y[k]);
+        }
+        pivot_shift(axis, b->has_arm, r);
+        kick_scale(axis, p->w, p->u, v[k], &E[k], &y[k]);
+        pivot_share(axis);
+        if (many) {
+            const vec3 u = b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
+            kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
         }
         if (b->parent > 0) {
             aba_hand_over(A, b, r, &body[b->parent]);
@@ -251,28 +259,19 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
     }
 }
 
-/// One axis of Δv, and what it adds to its node's motion. `turns` and `slides` are constants at every call.
-KKI_INLINE double kick_axis(const pivot *k, int turns, int slides, double dy, vec3 *w, vec3 *u) {
-    const double x = dy * k->e - (v_dot(k->Ua, *w) + v_dot(k->Ul, *u)) * k->inverse_D;
-    *w = turns ? v_add(*w, v_scale(k->Sa, x)) : *w;
-    *u = slides ? v_add(*u, v_scale(k->Sl, x)) : *u;
-    return x;
+/// One axis of Δv.
+KKI_INLINE double kick_axis(const pivot *k, double dy, vec3 w, vec3 u) {
+    return dy * k->e - v_dot2(k->Ua, w, k->Ul, u);
 }
 
-/// Those of a joint, with V of its node before and behind it.
-KKI_INLINE void kick_joint(const knode *b, const pivot *k, const double *dy, double *dv, vec3 *w, vec3 *u) {
-    if (b->type == KKI_NODE_HINGE) {
-        dv[0] = kick_axis(k, 1, 0, dy[0], w, u);
-    } else if (b->type == KKI_NODE_SLIDE) {
-        dv[0] = kick_axis(k, 0, 1, dy[0], w, u);
-    } else if (b->type == KKI_NODE_SCREW) {
-        dv[0] = kick_axis(k, 1, 1, dy[0], w, u);
-    } else {
-        for (int j = 0; j < 3; j++) {
-            dv[j] = kick_axis(&k[j], 1, 0, dy[j], w, u);
-        }
-        for (int j = 3; j < (b->type == KKI_NODE_FREE ? 6 : 3); j++) {
-            dv[j] = kick_axis(&k[j], 0, 1, dy[j], w, u);
+/// Those of a ball or free joint behind the first, with V of its node before and behind them.
+KKI_INLINE void kick_axes(const knode *b, const pivot *k, const double *dy, double *dv, vec3 *w, vec3 *u) {
+    for (int j = 1; j < (b->type == KKI_NODE_FREE ? 6 : 3); j++) {
+        dv[j] = kick_axis(&k[j], dy[j], *w, *u);
+        if (j < 3) {
+            *w = v_add(*w, v_scale(k[j].Sa, dv[j]));
+        } else {
+            *u = v_add(*u, v_scale(k[j].Sl, dv[j]));
         }
     }
 }
@@ -298,12 +297,23 @@ KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *d
         const articulated *P = &body[b->parent];
         const pivot *axis = (const pivot *)S->pivot + b->v_index;
         const size_t k = (size_t)b->v_index;
-        if (is_central(b)) {
+        if (b->is_central) {
             kick_apply_central(b, axis, dy + k, dv + k);
             continue;
         }
-        vec3 w = P->al, u = b->has_arm ? v_add(P->a, v_cross(P->al, pose[i].r)) : P->a;
-        kick_joint(b, axis, dy + k, dv + k, &w, &u);
+        vec3 w = P->al, u = P->a; // of the parent, about whose origin the first axis is
+        const double x = kick_axis(axis, dy[k], w, u);
+        dv[k] = x;
+        u = b->has_arm ? v_add(u, v_cross(w, pose[i].r)) : u;
+        if (b->type != KKI_NODE_SLIDE) {
+            w = v_add(w, v_scale(axis->Sa, x));
+        }
+        if (b->type == KKI_NODE_SLIDE || b->type == KKI_NODE_SCREW) {
+            u = v_add(u, v_scale(axis->Sl, x));
+        }
+        if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
+            kick_axes(b, axis, dy + k, dv + k, &w, &u);
+        }
         if (!b->is_leaf) {
             body[i].al = w;
             body[i].a = u;

@@ -21,7 +21,7 @@ typedef struct {
     konst R[3][3], p[3];
     konst inertia[3][3], inertia_root[3][3], h[3], mass;
     konst pitch, armature;
-    int32_t type, parent, q_index, v_index, has_arm, is_leaf, is_last, aligned, is_bare;
+    int32_t type, parent, q_index, v_index, has_arm, is_leaf, is_last, aligned, is_bare, is_central;
 } knode;
 
 KKI_INLINE const knode *node_of(const kk_model *m, const kki_scratch *S, int i) {
@@ -55,6 +55,7 @@ KKI_INLINE void spread_node(knode *out, const kki_node *in) {
     out->is_leaf = in->is_leaf;
     out->is_last = in->is_last;
     out->is_bare = in->is_bare;
+    out->is_central = in->is_central;
 }
 
 #endif

@@ -75,6 +75,9 @@ typedef struct {
     vec3 Ua, Ul;
     real inverse_D;
     real e;
+#if KKI_LANES == 1
+    real unused[2]; // so that it lies the same in both shapes, and kki_pivot reads it
+#endif
 } pivot;
 
 #endif
