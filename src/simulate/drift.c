@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) void drift_ball(double h, const dou
     const kk_quat R0 = load_quat(q), turned = turn_of(kk_vec3_scale(load3(w), h));
     kk_vec3 spin = load3(from), u = load3(from + 3);
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
-    store_turned(q, kk_quat_mul(R0, turned));
+    store_quat(q, kk_quat_mul(R0, turned));
     if (spin.x != w[0] || spin.y != w[1] ||
         spin.z != w[2]) { // the spin that it carries along is not the one it moves with
         spin = kk_vec3_add(spin, turned_away(turned, spin));

@@ -146,6 +146,7 @@ void kki_push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
     if (node > 0) {
         s->data->kernels->aba_push(&s->data->scratch, node, f);
         s->outside[node] = kk_force_add(s->outside[node], f);
+        s->is_pushed = 1;
     }
 }
 
@@ -242,6 +243,7 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
         memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
     }
     s->may_drive = !s->only_touches || input->tau;
+    s->is_pushed = 0;
     s->no_pushes = s->is_crowd && s->only_touches && !input->wrench; // then crowd.c and loose_end.c write them
     if (!s->no_pushes) {
         memset(s->outside, 0, (size_t)model->nnode * sizeof *s->outside);

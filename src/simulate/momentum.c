@@ -17,8 +17,8 @@
 
 typedef kki_whole whole;
 
-enum { TIED = 1, MEETS = 2 };         ///< of a tree: to the world, others
-enum { ON_GROUND, IN_FLIGHT, ALONE }; ///< of a root
+enum { TIED = 1, MEETS = 2, SETTLED = 4 }; ///< of a tree: to the world, others; with those that it meets
+enum { ON_GROUND, IN_FLIGHT, ALONE };      ///< of a root
 
 /// Nodes are sorted by depth: roots come first. Of a crowd all are, and lone ones: there nodes are not looked at, which are many and large.
 static int is_root(const kk_model *m, const kk_simulator *s, int node) {
@@ -126,15 +126,19 @@ static int correct_velocity(const kk_model *m, kk_simulator *s, int root, kk_for
     return 1;
 }
 
-/// Momentum at the end of the step. Gravity acts where the centre of mass is on its parabola, of which only the straight
-/// part has a moment.
-static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int root, const kki_flight *start,
-                               double mass) {
+/// What gravity adds to a tree's momentum in the step. It acts where the centre of mass is on its parabola, of which only the straight part has a moment.
+static kk_force gravity_adds(const kk_model *m, const kk_simulator *s, const kki_flight *start, double mass) {
     const kk_vec3 weight = kk_vec3_scale(kk_vec3_make(m->gravity[0], m->gravity[1], m->gravity[2]), mass);
     const kk_vec3 centre = kk_vec3_add(start->centre, kk_vec3_scale(start->momentum.linear, 0.5 * s->h / mass));
-    const kk_force f = kk_force_add(outside_of(m, s, root), kk_force_make(kk_vec3_cross(centre, weight), weight));
-    return kk_force_make(kk_vec3_add(start->momentum.angular, kk_vec3_scale(f.angular, s->h)),
-                         kk_vec3_add(start->momentum.linear, kk_vec3_scale(f.linear, s->h)));
+    return kk_force_make(kk_vec3_scale(kk_vec3_cross(centre, weight), s->h), kk_vec3_scale(weight, s->h));
+}
+
+/// Momentum of a tree at the end of the step.
+static kk_force momentum_after(const kk_model *m, const kk_simulator *s, int root, const kki_flight *start,
+                               double mass) {
+    const kk_force f = outside_of(m, s, root);
+    const kk_force gain = kk_force_make(kk_vec3_scale(f.angular, s->h), kk_vec3_scale(f.linear, s->h));
+    return kk_force_add(start->momentum, kk_force_add(gain, gravity_adds(m, s, start, mass)));
 }
 
 // ---- what the state remembers
@@ -338,6 +342,57 @@ static void find_starts(const kk_model *m, kk_simulator *s, const kk_state *stat
     }
 }
 
+/// Sets a tree's base so that the tree has this momentum.
+static void settle(const kk_model *m, kk_simulator *s, int root, kk_force want, whole *w) {
+    // where an impact has cut the step, the way moved is not that of a mean velocity
+    if (s->report.events == 0 && !m->node[root].is_leaf) {
+        correct_position(m, s, root, &s->flight[root], want.linear, w);
+    }
+    s->in_flight[root] = (int8_t)correct_velocity(m, s, root, want, w);
+    s->flight[root] = (kki_flight){want, centre_of(w)};
+}
+
+static int root_of(const kk_model *m, int tree) {
+    return m->dof_node[m->tree_first_dof[tree]];
+}
+
+/// Of trees in flight that meet each other and nothing else, the last one whose momentum the state remembers; 0: there is none.
+static int closer_of(const kk_model *m, const kk_simulator *s, const kki_island *I) {
+    int closer = 0;
+    for (int i = 0; i < I->ntree && I->ntree > 1 && !s->is_pushed; i++) {
+        const int root = root_of(m, s->tree_order[I->first_tree + i]);
+        if (s->in_flight[root] != IN_FLIGHT) {
+            return 0;
+        }
+        closer = kki_is_flyer(m, root) ? root : closer;
+    }
+    return closer;
+}
+
+/// What trees give each other is the same to the last bit, but each adds it to its own momentum and rounds. A robot that a ball has leaned against for a hundred
+/// steps would be off by a hundred such roundings, so it takes what the others have left of the momentum of all: their sum then rounds to the very same
+/// number in every step.
+static void keep_together(const kk_model *m, kk_simulator *s, const kki_island *I, int closer) {
+    kk_force left = {{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < I->ntree; i++) {
+        const int root = root_of(m, s->tree_order[I->first_tree + i]);
+        whole w = gather(m, s->view, root);
+        left = kk_force_add(left, s->flight[root].momentum);
+        left = kk_force_add(left, gravity_adds(m, s, &s->flight[root], w.mass));
+        s->tie[m->node_tree[root]] |= SETTLED;
+        if (root != closer) {
+            settle(m, s, root, momentum_after(m, s, root, &s->flight[root], w.mass), &w);
+        }
+    }
+    kk_kinematics_velocity(m, s->view, s->q, s->v);
+    for (int i = 0; i < I->ntree; i++) {
+        const int root = root_of(m, s->tree_order[I->first_tree + i]);
+        left = root == closer ? left : kk_force_sub(left, gather(m, s->view, root).momentum);
+    }
+    whole w = gather(m, s->view, closer);
+    settle(m, s, closer, left, &w);
+}
+
 void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *state) {
     if (s->layout.first_flight == s->layout.first_body) {
         return; // nothing ever flies
@@ -349,16 +404,16 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
     }
     find_starts(model, s, state);
     kk_kinematics_velocity(model, s->view, s->q, s->v);
+    for (int i = 0; i < s->nisland; i++) {
+        const int closer = closer_of(model, s, &s->island[i]);
+        if (closer) {
+            keep_together(model, s, &s->island[i], closer);
+        }
+    }
     for (int i = 1; is_root(model, s, i); i++) {
-        if (s->in_flight[i] == IN_FLIGHT) {
+        if (s->in_flight[i] == IN_FLIGHT && !(s->tie[model->node_tree[i]] & SETTLED)) {
             whole w = gather(model, s->view, i);
-            const kk_force want = momentum_after(model, s, i, &s->flight[i], w.mass);
-            // where an impact has cut the step, the way moved is not that of a mean velocity
-            if (s->report.events == 0 && !model->node[i].is_leaf) {
-                correct_position(model, s, i, &s->flight[i], want.linear, &w);
-            }
-            s->in_flight[i] = (int8_t)correct_velocity(model, s, i, want, &w);
-            s->flight[i] = (kki_flight){want, centre_of(&w)};
+            settle(model, s, i, momentum_after(model, s, i, &s->flight[i], w.mass), &w);
         }
     }
 }

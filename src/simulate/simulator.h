@@ -250,6 +250,7 @@ struct kk_simulator {
     int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
     int only_touches;     ///< loose bodies and nothing else that could have a force: what is zero stays so
     int may_drive;        ///< some force may act along joints in this step
+    int is_pushed;        ///< some force on a node is no constraint's: the caller's, a thruster's, a tendon's
     int has_dry;          ///< whether any joint has dry friction, and may slide through a kick (glide.c)
     int has_spatial;      ///< whether it has spatial tendons
     int has_applied;      ///< the caller's forces on joints are not all zero
