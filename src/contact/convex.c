@@ -149,7 +149,7 @@ static bool direction(convex *c, kki_solver_stats *stats) {
     }
     stats->factorisations++;
     stats->newton++;
-    if (!k->ldl(c->nv, c->width, r->W, r->inverse)) {
+    if (!k->ldl(c->nv, c->nv, c->width, r->W, r->inverse)) {
         return false;
     }
     double *right = r->line, *scratch = right + c->width;

@@ -505,7 +505,7 @@ BODY void dot4(int count, int first, int end, int stride, const double *A, const
 // many rows of the four there are, is a constant in all calls but the last, so that their loops vanish.
 
 /// y of vector v, and what it takes from those behind it.
-BODY void ldl_forward(int v, int count, int stride, const double *A, const double *inverse, double *b, double *y) {
+LONG_BODY void ldl_forward(int v, int count, int stride, const double *A, const double *inverse, double *b, double *y) {
     const double *a = A + 4 * v * stride;
     double t[4] = {0, 0, 0, 0};
     for (int i = 0; i < count; i++) {
@@ -526,8 +526,8 @@ BODY void ldl_forward(int v, int count, int stride, const double *A, const doubl
 }
 
 /// x of vector v from those behind it: (y − A x)/D, where `unit` says that y has been divided already.
-BODY void backward(int v, int count, int stride, bool unit, const double *A, const double *inverse, const double *y,
-                   double *x) {
+LONG_BODY void backward(int v, int count, int stride, bool unit, const double *A, const double *inverse,
+                        const double *y, double *x) {
     const double *a = A + 4 * v * stride;
     double sum[4], own[4] = {0, 0, 0, 0};
     dot4(count, v + 1, stride / 4, stride, a, x, sum);
@@ -558,11 +558,6 @@ BODY void ldl_forward_all(int n, int stride, const double *A, const double *inve
     if (n % 4) {
         ldl_forward(n / 4, n % 4, stride, A, inverse, b, y);
     }
-}
-
-BODY void ldl_solve_body(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x) {
-    ldl_forward_all(n, stride, A, inverse, b, y);
-    backward_all(n, stride, true, A, inverse, y, x);
 }
 
 // ---- L U
@@ -827,10 +822,7 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
                                          const double *wrench, double *Y) {                                            \
         blend_body(n, stride, R, width, wide, wrench, Y);                                                              \
     }                                                                                                                  \
-    attribute static bool ldl_##suffix(int n, int stride, double *A, double *inverse) {                                \
-        return ldl_body(n, n, stride, A, inverse);                                                                     \
-    }                                                                                                                  \
-    attribute static bool ldl_part_##suffix(int pivots, int n, int stride, double *A, double *inverse) {               \
+    attribute static bool ldl_##suffix(int pivots, int n, int stride, double *A, double *inverse) {                    \
         return ldl_body(pivots, n, stride, A, inverse);                                                                \
     }                                                                                                                  \
     attribute static void ldl_forward_##suffix(int pivots, int stride, const double *A, const double *inverse,         \
@@ -843,7 +835,8 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
     }                                                                                                                  \
     attribute static void ldl_solve_##suffix(int n, int stride, const double *A, const double *inverse, double *b,     \
                                              double *y, double *x) {                                                   \
-        ldl_solve_body(n, stride, A, inverse, b, y, x);                                                                \
+        ldl_forward_##suffix(n, stride, A, inverse, b, y);                                                             \
+        ldl_backward_##suffix(n, stride, A, inverse, y, x);                                                            \
     }                                                                                                                  \
     attribute static bool lu_##suffix(int n, int stride, double *A, double *inverse, int32_t *pivot) {                 \
         return lu_body(n, stride, A, inverse, pivot);                                                                  \
@@ -892,7 +885,6 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .blend = blend_##suffix,                                                                                       \
         .ldl = ldl_##suffix,                                                                                           \
         .ldl_solve = ldl_solve_##suffix,                                                                               \
-        .ldl_part = ldl_part_##suffix,                                                                                 \
         .ldl_forward = ldl_forward_##suffix,                                                                           \
         .ldl_backward = ldl_backward_##suffix,                                                                         \
         .lu = lu_##suffix,                                                                                             \

@@ -28,15 +28,14 @@ typedef struct kki_dense_kernels {
                               const double *b, double *y);
     /// y += f x, [stride].
     void (*add)(int stride, double f, const double *x, double *y);
-    /// A = L D Lᵀ without pivoting: upper triangle only, L(i, k) = A(k, i) inverse(k). False at a pivot that is not positive.
-    bool (*ldl)(int n, int stride, double *A, double *inverse);
-    /// x = A⁻¹ b; all [stride]; y is scratch, b is destroyed.
-    void (*ldl_solve)(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x);
-    /// The same for the first `pivots` of n rows, a multiple of 4; what is left of the others, their Schur complement, stands in A behind them, upper triangle.
-    bool (*ldl_part)(int pivots, int n, int stride, double *A, double *inverse);
+    /// A = L D Lᵀ without pivoting: upper triangle only, L(i, k) = A(k, i) inverse(k). False at a pivot that is not positive. Of the first `pivots` of n rows: all, or a
+    /// multiple of 4; what is left of the others, their Schur complement, stands behind them.
+    bool (*ldl)(int pivots, int n, int stride, double *A, double *inverse);
     /// y of the pivots, and b of the others less what the pivots take from it; then x of the pivots from x of the others.
     void (*ldl_forward)(int pivots, int stride, const double *A, const double *inverse, double *b, double *y);
     void (*ldl_backward)(int pivots, int stride, const double *A, const double *inverse, const double *y, double *x);
+    /// x = A⁻¹ b; all [stride]; y is scratch, b is destroyed.
+    void (*ldl_solve)(int n, int stride, const double *A, const double *inverse, double *b, double *y, double *x);
     /// P A = L U, partial pivoting. False at a zero pivot.
     bool (*lu)(int n, int stride, double *A, double *inverse, int32_t *pivot);
     void (*lu_solve)(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,

@@ -68,7 +68,7 @@ static bool factor_plain(const kki_system *s, kki_reduced *r) {
         r->y[k] = k < r->n ? 1 / r->diagonal[k] : 0;
     }
     s->kernels->weigh(nv, s->stride, s->problem->span, s->Y, r->y, s->width, r->line, r->W);
-    return s->kernels->ldl(nv, s->width, r->W, r->inverse);
+    return s->kernels->ldl(nv, nv, s->width, r->W, r->inverse);
 }
 
 static bool is_plain(const kki_system *s, const kki_reduced *r) {
@@ -95,7 +95,7 @@ bool kki_low_rank_factor(const kki_system *s, kki_reduced *r) {
     for (int t = 0; t < nv; t++) {
         r->W[t * width + t] += 1;
     }
-    return r->symmetric ? s->kernels->ldl(nv, width, r->W, r->inverse)
+    return r->symmetric ? s->kernels->ldl(nv, nv, width, r->W, r->inverse)
                         : s->kernels->lu(nv, width, r->W, r->inverse, r->pivot);
 }
 

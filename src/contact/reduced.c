@@ -148,7 +148,7 @@ bool kki_reduced_factor(const kki_system *s, kki_reduced *r) {
     }
     if (!split_columns(r)) {
         fill_split(s, r);
-        p->is_ready = s->kernels->ldl_part(first_bound(r), p->nrow, r->stride, r->A, r->inverse);
+        p->is_ready = s->kernels->ldl(first_bound(r), p->nrow, r->stride, r->A, r->inverse);
         mirror(first_bound(r), p->nrow, r->stride, r->A);
     }
     return p->is_ready && factor_bound(s, r);

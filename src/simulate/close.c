@@ -106,7 +106,7 @@ static direct factor(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     leave_out_free(s, I);
     I->has_matrix = 0;
-    d.is_ready = s->solver.kernels->ldl(I->nrow, I->stride, s->G, d.inverse);
+    d.is_ready = s->solver.kernels->ldl(I->nrow, I->nrow, I->stride, s->G, d.inverse);
     return d;
 }
 

@@ -88,7 +88,7 @@ static int factor(kk_simulator *s, const kki_island *I, kept *x) {
         }
         A[i] += SHIFT * A[i];
     }
-    return s->solver.kernels->ldl(x->n, x->stride, s->A, x->inverse);
+    return s->solver.kernels->ldl(x->n, x->n, x->stride, s->A, x->inverse);
 }
 
 /// The right side −u of the rows that hold; the fastest of them.

@@ -57,7 +57,7 @@ static int plant(kk_simulator *s, const kki_island *I, double *weight, double fl
         weight[r] *= f;
     }
     kernels->weigh(I->nv, I->stride, s->span, s->Y, weight, width, change, s->A);
-    if (!kernels->ldl(I->nv, width, s->A, inverse)) {
+    if (!kernels->ldl(I->nv, I->nv, width, s->A, inverse)) {
         return 0;
     }
     double last = __builtin_inf();

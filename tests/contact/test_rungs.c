@@ -83,7 +83,7 @@ static double solve_error(const kki_dense_kernels *kernels, int n, bool symmetri
     }
     memcpy(F, A, sizeof A);
     if (symmetric) {
-        if (!KK_CHECK(kernels->ldl(n, stride, F, inverse))) {
+        if (!KK_CHECK(kernels->ldl(n, n, stride, F, inverse))) {
             return INFINITY;
         }
         kernels->ldl_solve(n, stride, F, inverse, right, y, x);
