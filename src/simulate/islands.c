@@ -63,7 +63,7 @@ static int is_wide(const kk_simulator *s, const kki_island *I) {
 
 /// A pile, or a robot with more rows than degrees of freedom.
 static int is_jammed(const kki_island *I) {
-    return I->is_wide || (kki_has_robot(I) && I->nrow > I->nv);
+    return I->is_wide || (I->has_robot && I->nrow > I->nv);
 }
 
 /// Counts what each island has, then where it begins.
@@ -75,6 +75,7 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
             const double speed = kki_largest(count, s->v + first);
             I->ntree++;
             I->nv += count;
+            I->has_robot |= count != 6 || !kki_is_lone(m, m->dof_node[first]);
             I->speed = speed > I->speed ? speed : I->speed;
         }
     }

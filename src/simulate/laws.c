@@ -40,11 +40,12 @@ int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
     return m->nloop == 0 && !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
 }
 
-/// How fast what is open may close in the step. Where a pile or a limp robot moves, what all but touches does not have to: what closes the last micrometres here
-/// contradicts, by nanometres a second, what touches there, and of dozens of points some always do.
+/// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometres here contradicts, by nanometres
+/// a second, what touches there, and of dozens of points some always do. A robot's links land all the same.
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
-    const int hovers = s->island[c->island].hovers && kki_seen_gap(s, k) <= KKI_DEAD_BAND;
+    const kki_island *I = &s->island[c->island];
+    const int hovers = I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND);
     return k->open == 0 || hovers ? 0 : k->open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
 }
 

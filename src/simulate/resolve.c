@@ -150,15 +150,28 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
 /// Of a robot that moves, the share of the tolerance at which iterating stops: more digits would serve nothing.
 static const double DIGITS_OF_MOVING = 1e-2;
 
+/// Of rows without impulses. A contact or limit that parts, or is still far away, does not say how fast things are here; of wide islands nobody asks each.
+static double fastest_row(const kk_simulator *s, const kki_island *I) {
+    const double *g = s->g + I->first_row;
+    double fastest = I->is_wide ? kki_largest(I->nrow, g) : 0;
+    for (int b = I->first_block; b < I->first_block + I->nblock && !I->is_wide; b++) {
+        const kki_block *block = &s->block[b];
+        const int parts = (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) && g[block->row] > 0;
+        const double own = parts ? 0 : kki_largest(kki_law_rows(block->law), g + block->row);
+        fastest = own > fastest ? own : fastest;
+    }
+    return fastest;
+}
+
 double kki_island_tolerance(const kk_simulator *s, const kki_island *I) {
-    const double fastest = kki_largest(I->nrow, s->g + I->first_row);
+    const double all = kki_largest(I->nrow, s->g + I->first_row), fastest = all > 1 ? fastest_row(s, I) : all;
     return s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
 }
 
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
     o.tolerance = kki_island_tolerance(s, I);
-    o.moves = I->speed > KKI_MOVES && kki_has_robot(I);
+    o.moves = I->speed > KKI_MOVES && I->has_robot && !I->closes; // loops that say the same twice need every digit
     o.floor = o.moves ? DIGITS_OF_MOVING * s->options.tolerance : o.floor; // it will not creep
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
@@ -449,7 +462,7 @@ static const double *velocities_before(kk_simulator *s, const kki_island *I) {
 
 /// Whether G is worth forming.
 static int is_dense(const kk_simulator *s, const kki_island *I) {
-    const int most = kki_has_robot(I) ? KKI_ROBOT_ROWS : KKI_DENSE_ROWS;
+    const int most = I->has_robot ? KKI_ROBOT_ROWS : KKI_DENSE_ROWS;
     return !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > most && I->nrow > I->nv);
 }
 

@@ -159,6 +159,7 @@ typedef struct kki_island {
     int32_t is_narrow; ///< coordinates are those of narrow.c
     int32_t full;      ///< narrow: degrees of freedom
     int32_t hovers;    ///< what is open within the dead band stays so
+    int32_t has_robot; ///< not of lone bodies alone
     double speed;      ///< of the fastest coordinate at the step's start
     double *Y;         ///< its rows, behind kki_rows_build_kept
     // known behind kki_island_begin
@@ -175,11 +176,6 @@ typedef struct kki_island {
     int8_t
         factored; ///< of this many rows, the rigid equalities, s->A is a factor of G; behind kki_island_free_dependent_rows
 } kki_island;
-
-/// Not of lone bodies alone.
-static inline int kki_has_robot(const kki_island *I) {
-    return I->nv > 6 * I->ntree;
-}
 
 /// Room for Y, and what islands of this step have left in it (rows.c).
 typedef struct kki_kept_rows {
@@ -392,9 +388,9 @@ int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
-/// Gap without what turning has added to it on the way to the middle: h/4 of the velocity that it has added.
+/// Gap without what turning about a link that stands has added to it on the way to the middle: h/4 of the velocity that it has added.
 static inline double kki_seen_gap(const kk_simulator *s, const kki_contact *k) {
-    return k->gap - 0.25 * s->h * k->swing;
+    return k->gap - 0.25 * s->h * k->velocity.x;
 }
 /// What is left to close of the points of a manifold, from number `from` to `end` − 1. @param bore  whether it did in the last step
 void kki_measure_openings(kk_simulator *s, int from, int end, int bore);
