@@ -125,8 +125,8 @@ void put_servos(std::string &x, const kk_spec *spec) {
         const kk_body_def *b = kk_spec_body_const(spec, i);
         if (b->joint.type == KK_JOINT_HINGE) {
             const double effort = b->joint.dof[0].effort_limit;
-            put(x, "<position name=\"%s\" joint=\"%s\" kp=\"%g\" forcerange=\"%g %g\"/>\n", b->name, b->name, 12 * effort,
-                -effort, effort);
+            put(x, "<position name=\"%s\" joint=\"%s\" kp=\"%g\" forcerange=\"%g %g\"/>\n", b->name, b->name,
+                12 * effort, -effort, effort);
         }
     }
     x += "</actuator>\n";
