@@ -120,9 +120,8 @@ void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
         least = gap < least ? gap : least;
         most = gap > most ? gap : most;
     }
-    const double beyond = bore ? DEAD_BAND : 0, closed = least > DEAD_BAND    ? beyond
-                                                         : least < -DEAD_BAND ? -DEAD_BAND
-                                                                              : least;
+    const double beyond = bore ? DEAD_BAND : 0;
+    const double closed = least > DEAD_BAND ? beyond : least < -DEAD_BAND ? -DEAD_BAND : least;
     const double edge = 0.8 * DEAD_BAND, base = least < edge ? least : edge;
     const double share = most > edge ? CLOSING * (most - edge) / (DEAD_BAND - edge) : 0;
     // a face that hovers as a whole comes down evenly; by the square of its height alone it would take seconds
