@@ -1,8 +1,10 @@
-/// Islands in which all goes on as it did, as under a robot that shifts its weight: no ladder is needed.
+/// Islands in which all goes on as it did, as under a robot that shifts its weight or slides along: no ladder is needed.
 ///
-/// What held in the last step, inside its cone or between its bounds, is taken to hold in this one; what was open or at a bound to stay there. That leaves
-///     (G + ε) Δλ = −u    over the rows that hold.
-/// ε makes rows that say together what others say (four corners of a sole) regular; rounds take it out again. The certificate says whether the
+/// What held in the last step, inside its cone or between its bounds, is taken to hold in this one; what was open or at a bound to stay there; and contacts that
+/// slid to slide on. Rows that hold are eliminated,
+///     (G + ε) Δλ = −u    over them,
+/// and leave to the few that slide a small problem, u = S λ + …, S the Schur complement: u·n = 0 and u ∥ −d, with λ = λn (n + μ d), by Newton's method in λn and the
+/// turn of d. ε makes rows that say together what others say (four corners of a sole) regular; rounds take it out again. The certificate says whether the
 /// result is a solution.
 #include <string.h>
 
@@ -11,20 +13,29 @@
 #include "simulate/island.h"
 
 /// Rows: of one contact alone the ladder makes as short work.
-enum { LEAST_ROWS = 4, MOST_ROWS = 64 };
-enum { MOST_ROUNDS = 3 };
+enum { LEAST_ROWS = 4, MOST_ROWS = 64, MOST_SLIDING = 8 };
+enum { MOST_ROUNDS = 3, MOST_TURNS = 8 };
 /// ε as a share of the diagonal.
 static const double SHIFT = 1e-10;
 /// Share of its bound that friction keeps clear of, and that of the tolerance the result may be off by; else the ladder looks.
 static const double CLEAR = 1e-9, GOOD = 1e-3;
 
+/// A contact that slides: its rows, and the direction of its friction.
+typedef struct sliding {
+    int row;
+    double friction, normal, d[2], u[3], shift; ///< shift: ε of its normal
+} sliding;
+
+enum { ROOM = MOST_ROWS + 4 };
 typedef struct kept {
-    int n, row[MOST_ROWS]; ///< rows that hold
-    int stride;
-    _Alignas(32) double b[MOST_ROWS], x[MOST_ROWS], scratch[MOST_ROWS], inverse[MOST_ROWS];
+    int n, row[ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
+    int nheld, first, nsliding, stride;
+    sliding slides[MOST_SLIDING];
+    double S[3 * MOST_SLIDING][3 * MOST_SLIDING];
+    _Alignas(32) double b[ROOM], x[ROOM], y[ROOM], inverse[ROOM];
 } kept;
 
-enum { HOLDS, STAYS, UNKNOWN };
+enum { HOLDS, STAYS, SLIDES, UNKNOWN };
 
 /// A number between bounds, or at one.
 static int mode_between(double lower, double upper, double l) {
@@ -32,14 +43,11 @@ static int mode_between(double lower, double upper, double l) {
 }
 
 static int mode_of_contact(const kki_block *block, const double *l) {
-    const double rim = (1 - CLEAR) * block->friction * l[0];
-    if (block->adhesion != 0) {
-        return UNKNOWN;
+    const double rim = block->friction * l[0], least = (1 - CLEAR) * rim, t2 = l[1] * l[1] + l[2] * l[2];
+    if (block->adhesion != 0 || !(l[0] > 0)) {
+        return block->adhesion == 0 && l[0] == 0 && t2 == 0 ? STAYS : UNKNOWN;
     }
-    if (l[0] > 0 && l[1] * l[1] + l[2] * l[2] < rim * rim) {
-        return HOLDS;
-    }
-    return l[0] == 0 && l[1] == 0 && l[2] == 0 ? STAYS : UNKNOWN;
+    return t2 < least * least ? HOLDS : rim > 0 && t2 < 4 * rim * rim ? SLIDES : UNKNOWN;
 }
 
 /// What a block did, by what it bore. @param lambda  of the island
@@ -58,65 +66,263 @@ static int mode_of(const kki_block *all, const kki_block *block, const double *l
     }
 }
 
-/// Rows that hold. False where there are none, or something slides.
+static void list_sliding(kept *x, const kki_block *block, const double *l) {
+    const double size = kki_norm2(l[1], l[2]);
+    sliding *c = &x->slides[x->nsliding++];
+    c->row = block->row;
+    c->friction = block->friction;
+    c->normal = l[0];
+    c->d[0] = l[1] / size;
+    c->d[1] = l[2] / size;
+}
+
+/// Rows that hold, and contacts that slide. False where there are none, or nobody knows.
 static int list_rows(const kk_simulator *s, const kki_island *I, const double *lambda, kept *x) {
     const kki_block *all = s->block + I->first_block;
-    x->n = 0;
+    x->n = x->nsliding = 0;
     for (int b = 0; b < I->nblock; b++) {
         const int mode = mode_of(all, &all[b], lambda), count = kki_law_rows(all[b].law);
-        if (mode == UNKNOWN) {
+        if (mode == UNKNOWN || (mode == SLIDES && x->nsliding == MOST_SLIDING)) {
             return 0;
         }
         for (int k = 0; k < count && mode == HOLDS; k++) {
             x->row[x->n++] = all[b].row + k;
         }
+        if (mode == SLIDES) {
+            list_sliding(x, &all[b], lambda + all[b].row);
+        }
     }
+    x->nheld = x->n;
+    x->first = x->nsliding > 0 ? kki_round4(x->n) : x->n;
+    x->n = x->first;
+    for (int c = 0; c < x->nsliding; c++) {
+        for (int k = 0; k < 3; k++) {
+            x->row[x->n++] = x->slides[c].row + k;
+        }
+    }
+    x->stride = kki_round4(x->n);
     return x->n > 0;
 }
 
-/// A = G + ε of the rows that hold; its factor.
-static int factor(kk_simulator *s, const kki_island *I, kept *x) {
-    x->stride = kki_round4(x->n);
-    for (int i = 0; i < x->n; i++) {
-        const double *G = s->G + (size_t)x->row[i] * (size_t)I->stride;
-        double *A = s->A + i * x->stride;
-        for (int k = 0; k < x->n; k++) {
-            A[k] = G[x->row[k]];
-        }
-        for (int k = x->n; k < x->stride; k++) {
-            A[k] = 0;
-        }
-        A[i] += SHIFT * A[i];
+/// Part of a row of G, where its listed columns stand in a row again.
+static void pick(const int *row, int from, int to, const double *restrict G, double *restrict A) {
+    for (int k = from; k < to; k++) {
+        A[k] = G[row[k]];
     }
-    return s->solver.kernels->ldl(x->n, x->n, x->stride, s->A, x->inverse);
 }
 
-/// The right side −u of the rows that hold; the fastest of them.
+/// A = G + ε of the rows that hold, and its factor; S of what slides.
+static int factor(kk_simulator *s, const kki_island *I, kept *x) {
+    for (int i = 0; i < x->n; i++) {
+        double *A = s->A + i * x->stride;
+        const int from = i & ~3, pads = i >= x->nheld && i < x->first;
+        memset(A + from, 0, (size_t)(x->stride - from) * sizeof *A);
+        if (pads) {
+            A[i] = 1;
+            continue;
+        }
+        const double *G = s->G + (size_t)x->row[i] * (size_t)I->stride;
+        pick(x->row, from, x->nheld, G, A);
+        pick(x->row, from > x->first ? from : x->first, x->n, G, A);
+        A[i] += i < x->nheld ? SHIFT * A[i] : 0;
+    }
+    if (!s->solver.kernels->ldl(x->first, x->n, x->stride, s->A, x->inverse)) {
+        return 0;
+    }
+    for (int i = 0; i < x->nsliding; i++) {
+        x->slides[i].shift = SHIFT * s->G[(size_t)x->slides[i].row * (size_t)(I->stride + 1)];
+    }
+    for (int i = 0; i < 3 * x->nsliding; i++) {
+        const double *A = s->A + (x->first + i) * x->stride + x->first;
+        for (int k = i; k < 3 * x->nsliding; k++) {
+            x->S[i][k] = x->S[k][i] = A[k];
+        }
+    }
+    return 1;
+}
+
+// ---- what slides
+
+enum { UNKNOWNS = 2 * MOST_SLIDING };
+
+/// What is left of un = 0 and p · ut = 0, p = d turned by a right angle.
+static double left_over(const kept *x, double *r) {
+    double most = 0;
+    for (int c = 0; c < x->nsliding; c++) {
+        const sliding *a = &x->slides[c];
+        r[2 * c] = a->u[0];
+        r[2 * c + 1] = a->d[0] * a->u[2] - a->d[1] * a->u[1];
+        const double one = __builtin_fabs(r[2 * c]), two = __builtin_fabs(r[2 * c + 1]);
+        most = one > most ? one : most;
+        most = two > most ? two : most;
+    }
+    return most;
+}
+
+/// Rows n and p of contact a against columns n + μ d and p of contact b.
+static void put_pair(const kept *x, int a, int b, double K[UNKNOWNS][UNKNOWNS]) {
+    const sliding *i = &x->slides[a], *k = &x->slides[b];
+    const double f = k->friction, d0 = k->d[0], d1 = k->d[1];
+    double along[3], across[3];
+    for (int r = 0; r < 3; r++) {
+        const double *S = &x->S[3 * a + r][3 * b];
+        along[r] = S[0] + f * (S[1] * d0 + S[2] * d1);
+        across[r] = S[2] * d0 - S[1] * d1;
+    }
+    K[2 * a][2 * b] = along[0];
+    K[2 * a][2 * b + 1] = across[0];
+    K[2 * a + 1][2 * b] = along[2] * i->d[0] - along[1] * i->d[1];
+    K[2 * a + 1][2 * b + 1] = across[2] * i->d[0] - across[1] * i->d[1];
+}
+
+/// K x = r in place of r, without pivoting: diagonals are masses. False where one is not.
+static int eliminate(int n, double K[UNKNOWNS][UNKNOWNS], double *r) {
+    for (int k = 0; k < n; k++) {
+        if (!(K[k][k] > 0)) {
+            return 0;
+        }
+        const double inverse = 1 / K[k][k];
+        for (int i = k + 1; i < n; i++) {
+            const double f = K[i][k] * inverse;
+            for (int j = k + 1; j < n; j++) {
+                K[i][j] -= f * K[k][j];
+            }
+            r[i] -= f * r[k];
+        }
+        K[k][k] = inverse;
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) {
+            r[k] -= K[k][j] * r[j];
+        }
+        r[k] *= K[k][k];
+    }
+    return 1;
+}
+
+/// One step of Newton's. False where a contact lifts off or is pushed back the way it came. @param r  what is left, destroyed
+static int turn(kept *x, double *r) {
+    const int n = x->nsliding;
+    double K[UNKNOWNS][UNKNOWNS], change[3 * MOST_SLIDING];
+    for (int a = 0; a < n; a++) {
+        const sliding *c = &x->slides[a];
+        const double against = -(c->d[0] * c->u[1] + c->d[1] * c->u[2]);
+        for (int b = 0; b < n; b++) {
+            put_pair(x, a, b, K);
+        }
+        K[2 * a][2 * a] += c->shift;
+        K[2 * a + 1][2 * a + 1] += c->shift + (against > 0 ? against / (c->friction * c->normal) : 0);
+    }
+    if (!eliminate(2 * n, K, r)) {
+        return 0;
+    }
+    for (int a = 0; a < n; a++) {
+        sliding *c = &x->slides[a];
+        const double normal = c->normal - r[2 * a], angle = -r[2 * a + 1] / (c->friction * normal);
+        if (!(normal > 0 && angle < 1 && angle > -1)) {
+            return 0;
+        }
+        const double d0 = c->d[0] - angle * c->d[1], d1 = c->d[1] + angle * c->d[0], f = 1 / kki_norm2(d0, d1);
+        change[3 * a] = normal - c->normal;
+        change[3 * a + 1] = c->friction * (normal * f * d0 - c->normal * c->d[0]);
+        change[3 * a + 2] = c->friction * (normal * f * d1 - c->normal * c->d[1]);
+        c->normal = normal;
+        c->d[0] = f * d0;
+        c->d[1] = f * d1;
+    }
+    for (int i = 0; i < 3 * n; i++) {
+        for (int k = 0; k < 3 * n; k++) {
+            x->slides[i / 3].u[i % 3] += x->S[i][k] * change[k];
+        }
+    }
+    return 1;
+}
+
+/// λ of what slides; what that changes, behind those that hold in x->x. False where it does not go on sliding.
+static int slide(kept *x, double floor, double *lambda) {
+    double r[UNKNOWNS], last = __builtin_inf();
+    for (int c = 0; c < x->nsliding; c++) {
+        for (int k = 0; k < 3; k++) {
+            x->slides[c].u[k] = -x->b[x->first + 3 * c + k];
+        }
+    }
+    for (int k = 0; k < MOST_TURNS; k++) {
+        const double size = left_over(x, r);
+        if (size <= floor || (k > 1 && size > 0.5 * last)) {
+            break;
+        }
+        last = size;
+        if (!turn(x, r)) {
+            return 0;
+        }
+    }
+    for (int c = 0; c < x->nsliding; c++) {
+        const sliding *a = &x->slides[c];
+        const double now[3] = {a->normal, a->friction * a->normal * a->d[0], a->friction * a->normal * a->d[1]};
+        for (int k = 0; k < 3; k++) {
+            x->x[x->first + 3 * c + k] = now[k] - lambda[a->row + k];
+            lambda[a->row + k] = now[k];
+        }
+    }
+    return 1;
+}
+
+// ---- all of it
+
+/// The right side −u of the listed rows; the fastest of what holds.
 static double right_side(kept *x, const double *u) {
     for (int i = 0; i < x->n; i++) {
-        x->b[i] = -u[x->row[i]];
+        x->b[i] = i < x->nheld || i >= x->first ? -u[x->row[i]] : 0;
     }
     for (int i = x->n; i < x->stride; i++) {
         x->b[i] = 0;
     }
-    return kki_largest(x->n, x->b);
+    return kki_largest(x->nheld, x->b);
 }
 
-/// λ and u at which what holds is at rest, from what they were; gives the rounds it took.
-static int hold(const kk_simulator *s, const kki_island *I, kept *x, double floor, double *lambda, double *u) {
-    const kki_dense_kernels *kernels = s->solver.kernels;
-    double size = right_side(x, u), last = __builtin_inf();
-    int rounds = 0;
-    for (; size > floor && size < 0.5 * last && rounds < MOST_ROUNDS; rounds++) {
-        kernels->ldl_solve(x->n, x->stride, s->A, x->inverse, x->b, x->scratch, x->x);
-        for (int i = 0; i < x->n; i++) {
-            lambda[x->row[i]] += x->x[i];
-        }
-        kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
-        last = size;
-        size = right_side(x, u);
+/// What is off: of what holds, and of what slides.
+static double off_by(kept *x, const double *u) {
+    double r[UNKNOWNS];
+    const double held = right_side(x, u);
+    for (int c = 0; c < x->nsliding; c++) {
+        memcpy(x->slides[c].u, u + x->slides[c].row, sizeof x->slides[c].u);
     }
-    return rounds;
+    const double slid = left_over(x, r);
+    return held > slid ? held : slid;
+}
+
+/// One round: λ at which what holds is at rest, but for ε, and what slides goes on. False where it does not.
+static int hold(const kk_simulator *s, kept *x, double floor, double *lambda) {
+    const kki_dense_kernels *kernels = s->solver.kernels;
+    kernels->ldl_forward(x->first, x->stride, s->A, x->inverse, x->b, x->y);
+    memset(x->x, 0, (size_t)x->stride * sizeof *x->x);
+    if (!slide(x, 0.1 * floor, lambda)) {
+        return 0;
+    }
+    kernels->ldl_backward(x->first, x->stride, s->A, x->inverse, x->y, x->x);
+    for (int i = 0; i < x->nheld; i++) {
+        lambda[x->row[i]] += x->x[i];
+    }
+    return 1;
+}
+
+/// Rounds to the floor, and whether the certificate is good then. @param u  velocities of λ, and of the result    @param most  residual that is good
+static int is_proved(kk_simulator *s, const kki_island *I, kept *x, double floor, double most, double *lambda,
+                     double *u, kki_certificate *proof, kki_solver_stats *stats) {
+    const kki_problem problem = kki_island_problem(s, I, 1);
+    double size = off_by(x, u), last = __builtin_inf();
+    for (; size > floor && size < 0.5 * last && stats->newton < MOST_ROUNDS; stats->newton++) {
+        if (!hold(s, x, floor, lambda)) {
+            return 0;
+        }
+        s->solver.kernels->certify(&problem, lambda, u, proof);
+        last = size;
+        size = off_by(x, u);
+    }
+    if (stats->newton == 0) {
+        s->solver.kernels->certify(&problem, lambda, u, proof);
+    }
+    return proof->residual <= most;
 }
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
@@ -132,14 +338,9 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
     s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
     memcpy(s->u + I->first_row, u, (size_t)I->nrow * sizeof *u);
-    if (!factor(s, I, &x)) {
-        return KKI_KEPT_NOT;
-    }
-    stats.newton = hold(s, I, &x, options.floor, lambda, u);
-    const kki_problem problem = kki_island_problem(s, I, 1);
+    const double good = GOOD * options.tolerance, most = good > options.floor ? good : options.floor;
     kki_certificate proof;
-    s->solver.kernels->certify(&problem, lambda, u, &proof);
-    if (!(proof.residual <= GOOD * options.tolerance)) {
+    if (!factor(s, I, &x) || !is_proved(s, I, &x, options.floor, most, lambda, u, &proof, &stats)) {
         return KKI_KEPT_NOT;
     }
     memcpy(s->lambda + I->first_row, lambda, (size_t)I->stride * sizeof *lambda);
