@@ -61,16 +61,6 @@ BODY void combine_strip(int n, int stride, int first, int width, const double *x
     }
 }
 
-BODY void combine_body(int n, int width, int stride, const double *x, const double *A, double *y) {
-    int k = 0;
-    for (; k + 3 <= width / 4; k += 3) {
-        combine_strip(n, stride, k, 3, x, A, y);
-    }
-    for (; k < width / 4; k++) {
-        combine_strip(n, stride, k, 1, x, A, y);
-    }
-}
-
 BODY void add_body(int stride, double f, const double *x, double *y) {
     for (int k = 0; k < stride / 4; k++) {
         ((kki_quad *)y)[k] += f * ((const kki_quad *)x)[k];
@@ -430,6 +420,29 @@ BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double
     }
 }
 
+// ---- some rows of a symmetric matrix
+
+BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+    for (int i = 0; i < n; i++) {
+        double *a = A + i * stride;
+        const double *g = G + row[i] * wide;
+        int k = i & ~3;
+        for (; k + 4 <= n; k += 4) {
+            *(kki_quad *)(a + k) = (kki_quad){g[row[k]], g[row[k + 1]], g[row[k + 2]], g[row[k + 3]]};
+        }
+        for (; k < stride; k++) {
+            a[k] = k < n ? g[row[k]] : 0;
+        }
+        for (k = i < first ? held : first; k < first; k++) {
+            a[k] = 0;
+        }
+        if (i >= held && i < first) {
+            memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
+            a[i] = 1;
+        }
+    }
+}
+
 // ---- L D Lᵀ
 //
 // Vectors start at the one that holds the diagonal: what stands left of it there is rubbish, which the solves meet only with zeros
@@ -537,7 +550,7 @@ LONG_BODY void backward(int v, int count, int stride, bool unit, const double *A
         }
         own[i] = unit ? y[4 * v + i] - inverse[4 * v + i] * sum[i] : (y[4 * v + i] - sum[i]) * inverse[4 * v + i];
     }
-    memcpy(x + 4 * v, own, sizeof own);
+    *(kki_quad *)(x + 4 * v) = (kki_quad){own[0], own[1], own[2], own[3]}; // at once: it is read next
 }
 
 BODY void backward_all(int n, int stride, bool unit, const double *A, const double *inverse, const double *y,
@@ -675,7 +688,7 @@ BODY void lu_forward(int v, int count, int stride, const double *A, const double
         }
         own[i] = b[4 * v + i] - sum[i];
     }
-    memcpy(y + 4 * v, own, sizeof own);
+    *(kki_quad *)(y + 4 * v) = (kki_quad){own[0], own[1], own[2], own[3]};
 }
 
 BODY void lu_solve_body(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
@@ -692,101 +705,6 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
         lu_forward(n / 4, n % 4, stride, A, b, y);
     }
     backward_all(n, stride, false, A, inverse, y, x);
-}
-
-// ---- inverse
-
-BODY void swap_columns(int n, int stride, double *A, int i, int j) {
-    for (int k = 0; k < n; k++) {
-        const double t = A[k * stride + i];
-        A[k * stride + i] = A[k * stride + j];
-        A[k * stride + j] = t;
-    }
-}
-
-BODY void scale_row(int width, double f, double *row) {
-    for (int x = 0; x < width; x++) {
-        ((kki_quad *)row)[x] *= f;
-    }
-}
-
-BODY void subtract_row(int width, double f, const double *from, double *row) {
-    for (int x = 0; x < width; x++) {
-        ((kki_quad *)row)[x] -= f * ((const kki_quad *)from)[x];
-    }
-}
-
-/// The row from k on that is largest in column k once `above` has been taken out of it (column k − 1); without it where that is NULL.
-BODY int choose_after(int n, int stride, const double *A, int k, const double *above) {
-    int best = k;
-    double largest = -1;
-    for (int i = k; i < n; i++) {
-        const double *row = A + i * stride, x = ABS(above ? row[k] - row[k - 1] * above[k] : row[k]);
-        if (x > largest) {
-            largest = x;
-            best = i;
-        }
-    }
-    return best;
-}
-
-/// Takes column k out of a row, whose pivot row is `from`.
-BODY void clear_column(int width, int k, const double *from, double *row) {
-    const double f = row[k];
-    row[k] = 0;
-    subtract_row(width, f, from, row);
-}
-
-/// Row k becomes the pivot row of column k, `above` that of the column before.
-BODY bool pivot_row(int n, int stride, double *A, int k, const double *above, int32_t *pivot) {
-    const int width = kki_round4(n) / 4;
-    double *row = A + k * stride;
-    pivot[k] = choose_after(n, stride, A, k, above);
-    if (pivot[k] != k) {
-        swap_rows(4 * width, row, A + pivot[k] * stride);
-    }
-    if (above) {
-        clear_column(width, k - 1, above, row);
-    }
-    const double p = row[k];
-    row[k] = 1;
-    scale_row(width, 1 / p, row);
-    return ABS(p) > 1e-300;
-}
-
-/// Gauss and Jordan, two columns at a time: a pair of pivots clears both columns from all other rows in one go.
-BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
-    const int width = kki_round4(n) / 4;
-    for (int k = 0; k < n; k += 2) {
-        const bool pair = k + 1 < n;
-        double *a = A + k * stride, *b = pair ? a + stride : a;
-        if (!pivot_row(n, stride, A, k, NULL, pivot) || (pair && !pivot_row(n, stride, A, k + 1, a, pivot))) {
-            return false;
-        }
-        if (pair) {
-            clear_column(width, k + 1, b, a);
-        }
-        for (int i = 0; i < n; i++) {
-            kki_quad *row = (kki_quad *)(A + i * stride);
-            const double f = A[i * stride + k], g = pair ? A[i * stride + k + 1] : 0;
-            if (i == k || (pair && i == k + 1)) {
-                continue;
-            }
-            A[i * stride + k] = 0;
-            if (pair) {
-                A[i * stride + k + 1] = 0;
-            }
-            for (int x = 0; x < width; x++) {
-                row[x] -= f * ((const kki_quad *)a)[x] + g * ((const kki_quad *)b)[x];
-            }
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        if (pivot[k] != k) {
-            swap_columns(n, stride, A, k, pivot[k]);
-        }
-    }
-    return true;
 }
 
 // ---- one function of each for every instruction set
@@ -822,6 +740,10 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
                                          const double *wrench, double *Y) {                                            \
         blend_body(n, stride, R, width, wide, wrench, Y);                                                              \
     }                                                                                                                  \
+    attribute static void pick_##suffix(int n, int held, int first, int stride, const int32_t *row, const double *G,   \
+                                        int wide, double *A) {                                                         \
+        pick_body(n, held, first, stride, row, G, wide, A);                                                            \
+    }                                                                                                                  \
     attribute static bool ldl_##suffix(int pivots, int n, int stride, double *A, double *inverse) {                    \
         return ldl_body(pivots, n, stride, A, inverse);                                                                \
     }                                                                                                                  \
@@ -844,13 +766,6 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
     attribute static void lu_solve_##suffix(int n, int stride, const double *A, const double *inverse,                 \
                                             const int32_t *pivot, double *b, double *y, double *x) {                   \
         lu_solve_body(n, stride, A, inverse, pivot, b, y, x);                                                          \
-    }                                                                                                                  \
-    attribute static bool invert_##suffix(int n, int stride, double *A, int32_t *pivot) {                              \
-        return invert_body(n, stride, A, pivot);                                                                       \
-    }                                                                                                                  \
-    attribute static void combine_##suffix(int n, int width, int stride, const double *x, const double *A,             \
-                                           double *y) {                                                                \
-        combine_body(n, width, stride, x, A, y);                                                                       \
     }                                                                                                                  \
     attribute static void gather_##suffix(int m, int n, int stride, bool upper, const double *C, const double *R,      \
                                           double *W) {                                                                 \
@@ -889,8 +804,7 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .ldl_backward = ldl_backward_##suffix,                                                                         \
         .lu = lu_##suffix,                                                                                             \
         .lu_solve = lu_solve_##suffix,                                                                                 \
-        .combine = combine_##suffix,                                                                                   \
-        .invert = invert_##suffix,                                                                                     \
+        .pick = pick_##suffix,                                                                                         \
         .gather_ranges = gather_ranges_##suffix,                                                                       \
         .gather = gather_##suffix,                                                                                     \
         .project = project_##suffix,                                                                                   \

@@ -77,22 +77,15 @@ static bool split_columns(kki_reduced *r) {
     return list_bound(r, p) && same;
 }
 
-/// Padding between the two parts is a one on the diagonal.
 static void fill_split(const kki_system *s, kki_reduced *r) {
-    const kki_split *p = &r->split;
+    kki_split *p = &r->split;
     const int first = first_bound(r), stride = r->stride = kki_round4(p->nrow);
-    for (int i = 0; i < p->nrow; i++) {
-        const bool is_padding = i >= p->nplain && i < first;
-        const double *restrict from = s->G + (is_padding ? 0 : p->row[i]) * s->stride;
-        double *restrict a = r->A + i * stride;
-        memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
-        for (int j = i & ~3; j < p->nplain && !is_padding; j++) {
-            a[j] = from[p->row[j]];
-        }
-        for (int j = i < first ? first : i & ~3; j < p->nrow && !is_padding; j++) {
-            a[j] = from[p->row[j]];
-        }
-        a[i] = is_padding ? 1 : i < p->nplain ? a[i] + p->diagonal[i] : a[i];
+    for (int i = p->nplain; i < first; i++) {
+        p->row[i] = 0;
+    }
+    s->kernels->pick(p->nrow, p->nplain, first, stride, p->row, s->G, s->stride, r->A);
+    for (int i = 0; i < p->nplain; i++) {
+        r->A[i * (stride + 1)] += p->diagonal[i];
     }
 }
 

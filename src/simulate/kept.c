@@ -28,7 +28,8 @@ typedef struct sliding {
 
 enum { ROOM = MOST_ROWS + 4 };
 typedef struct kept {
-    int n, row[ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
+    int n;
+    int32_t row[ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
     int nheld, first, nsliding, stride;
     sliding slides[MOST_SLIDING];
     double S[3 * MOST_SLIDING][3 * MOST_SLIDING];
@@ -94,7 +95,9 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
     }
     x->nheld = x->n;
     x->first = x->nsliding > 0 ? kki_round4(x->n) : x->n;
-    x->n = x->first;
+    while (x->n < x->first) {
+        x->row[x->n++] = 0;
+    }
     for (int c = 0; c < x->nsliding; c++) {
         for (int k = 0; k < 3; k++) {
             x->row[x->n++] = x->slides[c].row + k;
@@ -104,29 +107,14 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
     return x->n > 0;
 }
 
-/// Part of a row of G, where its listed columns stand in a row again.
-static void pick(const int *row, int from, int to, const double *restrict G, double *restrict A) {
-    for (int k = from; k < to; k++) {
-        A[k] = G[row[k]];
-    }
-}
-
 /// A = G + ε of the rows that hold, and its factor; S of what slides.
 static int factor(kk_simulator *s, const kki_island *I, kept *x) {
-    for (int i = 0; i < x->n; i++) {
-        double *A = s->A + i * x->stride;
-        const int from = i & ~3, pads = i >= x->nheld && i < x->first;
-        memset(A + from, 0, (size_t)(x->stride - from) * sizeof *A);
-        if (pads) {
-            A[i] = 1;
-            continue;
-        }
-        const double *G = s->G + (size_t)x->row[i] * (size_t)I->stride;
-        pick(x->row, from, x->nheld, G, A);
-        pick(x->row, from > x->first ? from : x->first, x->n, G, A);
-        A[i] += i < x->nheld ? SHIFT * A[i] : 0;
+    const kki_dense_kernels *kernels = s->solver.kernels;
+    kernels->pick(x->n, x->nheld, x->first, x->stride, x->row, s->G, I->stride, s->A);
+    for (int i = 0; i < x->nheld; i++) {
+        s->A[i * (x->stride + 1)] *= 1 + SHIFT;
     }
-    if (!s->solver.kernels->ldl(x->first, x->n, x->stride, s->A, x->inverse)) {
+    if (!kernels->ldl(x->first, x->n, x->stride, s->A, x->inverse)) {
         return 0;
     }
     for (int i = 0; i < x->nsliding; i++) {
