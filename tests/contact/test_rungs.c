@@ -202,6 +202,34 @@ KK_TEST(products_with_spans) {
     }
 }
 
+// some rows of a matrix, padded between two parts and at the end; from the vector of the diagonal on, and nothing behind
+KK_TEST(rows_are_picked) {
+    enum { N = 23, STRIDE = 24, MOST = 20 };
+    static _Alignas(32) double G[N * STRIDE], A[(MOST + 1) * MOST];
+    for (int i = 0; i < N * STRIDE; i++) {
+        G[i] = 1 + i;
+    }
+    for (int v = 0; v < 2 && kki_dense_kernels_at(v); v++) {
+        for (int held = 0; held <= 9; held++) {
+            const int first = kki_round4(held), n = first + 1 + held % 5, stride = kki_round4(n);
+            int32_t row[MOST];
+            for (int i = 0; i < n; i++) {
+                row[i] = (7 * i) % N;
+            }
+            memset(A, 0xee, sizeof A);
+            A[n * stride] = -7;
+            kki_dense_kernels_at(v)->pick(n, held, first, stride, row, G, STRIDE, A);
+            for (int i = 0; i < n; i++) {
+                for (int j = i & ~3; j < stride; j++) {
+                    const bool pads = (i >= held && i < first) || (j >= held && j < first) || j >= n;
+                    KK_CHECK(A[i * stride + j] == (pads ? i == j : G[row[i] * STRIDE + row[j]]));
+                }
+            }
+            KK_CHECK(A[n * stride] == -7);
+        }
+    }
+}
+
 KK_TEST(newton_converges_quadratically) {
     contact_case *c = case_create();
     for (int k = 0; k < 2; k++) {
