@@ -302,6 +302,9 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 /// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
 static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
 
+/// Share of the overlap that is left alone to which it is repaired.
+static const double ENOUGH = 1e-2;
+
 /// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
 static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
@@ -374,6 +377,8 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
     options.any = options.unproven = true;
+    options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
+    options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
