@@ -317,8 +317,8 @@ static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
 
 /// What the position pass has to do: speeds of the rows that it repairs, and whether any is worth it.
 typedef struct repair {
-    double half, most, least; ///< half a step; fastest repair, m/s; overlap that is left alone, m
-    int needed, opens;        ///< some row asks for it; some loop is open by a trace
+    double half, rate, most, least; ///< half a step and its inverse; fastest repair, m/s; overlap that is left alone, m
+    int needed, opens;              ///< some row asks for it; some loop is open by a trace
 } repair;
 
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
@@ -331,7 +331,7 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
     const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
                          : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
                                                    : 0;
-    const double rate = u + swing + c->gap[r] / x->half;
+    const double rate = u + swing + c->gap[r] * x->rate;
     const double capped = rate < -x->most ? -x->most : both && rate > x->most ? x->most : rate;
     x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
     x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
@@ -355,7 +355,7 @@ static void find_repair(const kk_simulator *s, const kki_island *I, const double
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                          const double *y_end, double *y_drift) {
     const double half = 0.5 * s->h;
-    repair x = {half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
+    repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
     const double *u = s->u2 + I->first_row; // known from the books
     (void)m;
