@@ -213,8 +213,7 @@ int kki_drift_is_ball(const kki_node *n) {
 }
 
 /// drift_lone for such a body. @param from  velocity to carry along; w and v may be the same
-static inline __attribute__((always_inline)) void drift_ball(double h, const double *w, const double *from, double *q,
-                                                             double *v) {
+QUICK void drift_ball(double h, const double *w, const double *from, double *q, double *v) {
     const kk_quat R0 = load_quat(q), turned = turn_of(kk_vec3_scale(load3(w), h));
     kk_vec3 spin = load3(from), u = load3(from + 3);
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
