@@ -11,6 +11,13 @@
 #include <karakuri/elementary.h>
 #include <string.h>
 
+/// Made anew wherever it is called, or once where the program must be small.
+#ifdef KKI_SMALL
+#define QUICK static
+#else
+#define QUICK static inline __attribute__((always_inline))
+#endif
+
 // ---- quaternions and vectors inside q and v
 
 static kk_vec3 load3(const double *x) {
@@ -50,7 +57,7 @@ static inline void store_turned(double *q, kk_quat a) {
     }
 }
 
-static inline __attribute__((always_inline)) kk_vec3 turn(kk_quat q, kk_vec3 a) {
+QUICK kk_vec3 turn(kk_quat q, kk_vec3 a) {
     return kk_mat3_mul_vec(kk_quat_to_mat3(q), a);
 }
 
@@ -64,7 +71,7 @@ static kk_vec3 turned_away(kk_quat q, kk_vec3 a) {
 
 /// kk_quat_exp; angles below a quarter of a radian, as those of a step are, by the series of cosine and sine, whose first neglected
 /// terms are below rounding.
-static inline __attribute__((always_inline)) kk_quat turn_of(kk_vec3 theta) {
+QUICK kk_quat turn_of(kk_vec3 theta) {
     const double x = 0.25 * kk_vec3_dot(theta, theta); // half the angle, squared
     if (!(x < 1.0 / 64)) {
         return kk_quat_exp(theta);
@@ -89,7 +96,7 @@ static inline __attribute__((always_inline)) kk_quat turn_of(kk_vec3 theta) {
 static void drift_free(double h, const double *w, double *q, double *v) {
     const kk_quat R0 = load_quat(q);
     const kk_vec3 u = turn(R0, load3(w + 3));
-    const kk_quat turned = kk_quat_exp(kk_vec3_scale(load3(w), h));
+    const kk_quat turned = turn_of(kk_vec3_scale(load3(w), h));
     store_turned(q, kk_quat_mul(R0, turned));
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(u, h)));
     store3(v, kk_vec3_add(load3(v), turned_away(turned, load3(v))));
@@ -206,8 +213,7 @@ int kki_drift_is_ball(const kki_node *n) {
 }
 
 /// drift_lone for such a body. @param from  velocity to carry along; w and v may be the same
-static inline __attribute__((always_inline)) void drift_ball(double h, const double *w, const double *from, double *q,
-                                                             double *v) {
+QUICK void drift_ball(double h, const double *w, const double *from, double *q, double *v) {
     const kk_quat R0 = load_quat(q), turned = turn_of(kk_vec3_scale(load3(w), h));
     kk_vec3 spin = load3(from), u = load3(from + 3);
     store3(q + 4, kk_vec3_add(load3(q + 4), kk_vec3_scale(turn(R0, load3(w + 3)), h)));
@@ -298,18 +304,20 @@ void kki_drift_crowd(const kk_model *model, const int8_t *is_ball, double time, 
 }
 
 void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    for (int k = 0, nv; k < model->nv; k += nv) {
-        const int node = model->dof_node[k];
+    for (int k = 0; k < model->nv;) { // on by a number that is no load's: the next joint would wait for it
+        const int node = model->dof_node[k], nv = model->node_nv[node];
         const double *x = w + k;
         double *at = q + model->angle_index[node];
-        nv = model->node_nv[node];
         if (nv == 1) { // most are
             *at += time * *x;
+            k += 1;
         } else if (nv == 3) {
             drift_ball_joint(time, x, at);
+            k += 3;
         } else {
             const double own[6] = {x[0], x[1], x[2], x[3], x[4], x[5]}; // w may be v
             drift_node(&model->node[node], time, 0, own, at, v + k);
+            k += 6;
         }
     }
 }

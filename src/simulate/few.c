@@ -1,13 +1,16 @@
 /// Islands of a few rows and no contact, as the coupled fingers of a gripper with their limits, or the loops of a leg: no ladder is needed.
 ///
 /// The modes of the last step are tried: rows that bore, and equalities, end at rest; the others bear what they bore at their bounds. That is one
-/// small linear system, G a λ = −g, and the certificate says whether its solution is one. The same system takes gaps out of loops.
+/// small linear system, G a λ = −g, and the certificate says whether its solution is one. Where it is not, the modes that λ − u/G shows are tried.
+/// The same system takes gaps out of loops.
+#include <string.h>
+
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "simulate/island.h"
 
-/// Rows; and rows whose products are formed here, where nobody else has needed them.
-enum { FEW = KKI_FEW_ROWS, VERY_FEW = 4 };
+/// Rows; rows whose products are formed here, where nobody else has needed them; and modes that are tried.
+enum { FEW = KKI_FEW_ROWS, VERY_FEW = 4, MOST_ROUNDS = 3 };
 /// Share of the tolerance that the result may be off by; else the ladder looks.
 static const double GOOD = 1e-3;
 /// Share of its diagonal's element that is left of a pivot.
@@ -168,15 +171,11 @@ static int is_small(const kki_island *I) {
     return I->nrow <= (I->has_matrix ? FEW : VERY_FEW) && I->nrow == I->nblock && !I->is_wide && !I->is_narrow;
 }
 
-/// Whether the island is one for this file, and which of its rows rest. @param lambda  what they bear, those at a bound exactly
+/// Which rows rest. False where there are others than of this file's laws. @param lambda  what they bear, those at a bound exactly
 static int list_rows(const kk_simulator *s, const kki_island *I, double *lambda, few *x) {
     x->n = 0;
-    if (!is_small(I)) {
-        return 0;
-    }
     for (int b = 0; b < I->nblock; b++) {
         const kki_block *block = &s->block[I->first_block + b];
-        lambda[b] = s->lambda[I->first_row + b];
         if (!is_one_row(block)) {
             return 0;
         }
@@ -185,34 +184,52 @@ static int list_rows(const kk_simulator *s, const kki_island *I, double *lambda,
     return 1;
 }
 
-int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
+/// Whether what rows did by λ solves the island; λ is then its solution, and proven. @param lambda  [stride]
+static int is_solution(kk_simulator *s, const kki_island *I, double *lambda, kki_certificate *proof) {
     few x;
-    double lambda[FEW];
-    if (s->options.budget > 0 || !list_rows(s, I, lambda, &x)) {
-        return 0;
-    }
-    if (!answer(s, I, lambda, &x)) {
+    if (!list_rows(s, I, lambda, &x) || !answer(s, I, lambda, &x)) {
+        *proof = (kki_certificate){.residual = __builtin_inf()};
         return 0;
     }
     for (int i = 0; i < x.n; i++) {
-        lambda[x.row[i]] = x.b[i];
+        lambda[x.row[i]] = x.b[i] + 0.0; // no −0, which would come back as 0
     }
     const kki_problem problem = kki_island_problem(s, I, I->has_matrix);
-    const kki_solver_stats stats = {.sweeps = 1, .solved = true};
-    kki_certificate proof;
-    double padded[FEW];
-    for (int r = 0; r < I->stride; r++) {
-        padded[r] = r < I->nrow ? lambda[r] + 0.0 : 0; // no −0, which would come back as 0
+    s->solver.kernels->certify(&problem, lambda, s->u + I->first_row, proof);
+    return proof->residual <= GOOD * s->options.tolerance || proof->residual <= GOOD * kki_island_tolerance(s, I);
+}
+
+/// λ whose bounds tell what rows would do that were off: one that pulled lets go, one that was overrun bears.
+static void change_modes(const kk_simulator *s, const kki_island *I, double *lambda) {
+    for (int r = 0; r < I->nrow; r++) {
+        const double own = s->G[r * I->stride + r] + s->compliance[I->first_row + r];
+        lambda[r] -= own > 0 ? s->u[I->first_row + r] / own : 0;
     }
-    s->solver.kernels->certify(&problem, padded, s->u + I->first_row, &proof);
-    if (!(proof.residual <= GOOD * kki_island_tolerance(s, I))) {
+}
+
+int kki_few_rows_solved(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const kki_solver_stats stats = {.sweeps = 1, .solved = true};
+    double lambda[FEW], *const out = s->lambda + I->first_row;
+    kki_certificate proof;
+    int solved = 0;
+    if (s->options.budget > 0 || !is_small(I)) {
         return 0;
     }
-    for (int r = 0; r < I->nrow; r++) {
-        s->lambda[I->first_row + r] = padded[r];
+    memcpy(lambda, out, (size_t)I->stride * sizeof *lambda);
+    for (int round = 0; round < MOST_ROUNDS && !solved; round++) {
+        if (round > 0) {
+            change_modes(s, I, lambda);
+        }
+        solved = is_solution(s, I, lambda, &proof);
+        if (!I->has_matrix || proof.residual == __builtin_inf()) {
+            break;
+        }
     }
-    kki_island_note(m, s, I, &proof, &stats);
-    return 1;
+    if (solved) {
+        memcpy(out, lambda, (size_t)I->nrow * sizeof *lambda);
+        kki_island_note(m, s, I, &proof, &stats);
+    }
+    return solved;
 }
 
 /// Limits and friction are left out: what is moved is far less than what they may be overrun by.

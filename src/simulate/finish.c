@@ -204,11 +204,11 @@ static void answer(int n, double h, const double *slope, const double *accelerat
 /// What implicit forces answered to the change of velocity; the other sources are gathered from the constraints.
 static void begin_forces(const kk_model *m, kk_simulator *s) {
     double *const passive = s->force[KK_FORCE_PASSIVE], *const actuator = s->force[KK_FORCE_ACTUATOR];
-    const double *acceleration = s->has_springs || m->nactuator > 0 ? kki_acceleration(s) : NULL;
+    const double *acceleration = s->has_springs || s->has_servos ? kki_acceleration(s) : NULL;
     if (s->has_springs) {
         answer(m->nv, s->h, s->passive, acceleration, passive);
     }
-    if (m->nactuator > 0) {
+    if (s->has_servos) {
         answer(m->nv, s->h, s->servo, acceleration, actuator);
     }
     if (s->has_bounded) { // else they are zero
@@ -222,7 +222,7 @@ static void begin_forces(const kk_model *m, kk_simulator *s) {
 
 void kki_finish(const kk_model *model, kk_simulator *s) {
     begin_forces(model, s);
-    for (int i = 0; i < model->nactuator; i++) {
+    for (int i = 0; i < model->nactuator && s->has_servos; i++) {
         const kki_model_actuator *a = &model->actuator[i];
         if (a->transmission == KK_TRANSMISSION_JOINT && s->servo[a->v_index] != 0) {
             s->drive[i] = s->force[KK_FORCE_ACTUATOR][a->v_index] / a->gear; // one actuator a joint

@@ -27,12 +27,9 @@ static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
         const int first = m->angle_index[m->dof_node[k]];
         way[k] = q[first] - neutral[first];
     }
-    for (int i = 1; i < m->nnode; i++) {
-        double stiffness = 0;
-        for (int j = 0; j < m->node_nv[i] && m->node_nv[i] > 1; j++) {
-            stiffness += s->stiffness[m->node[i].v_index + j];
-        }
-        if (stiffness > 0) {
+    for (int k = 0; k < m->nv && s->turns_springs; k++) {
+        const int i = m->dof_node[k];
+        if (m->node_nv[i] > 1 && s->stiffness[k] > 0) {
             kki_node_difference(&m->node[i], neutral, q, way);
         }
     }
@@ -128,8 +125,11 @@ static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actu
     s->drive[i] = d.force;
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
-    s->servo[k] -= a->gear * a->gear * d.slope;
-    s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
+    if (d.slope != 0) {
+        s->servo[k] -= a->gear * a->gear * d.slope;
+        s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
+    }
+    s->has_servos |= s->wanted[i].slope != 0;
 }
 
 /// A tendon pulls on what it runs over; without the diagonal, so explicitly.
@@ -242,6 +242,7 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
         memset(s->servo, 0, bytes);
         memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
     }
+    s->has_servos = 0;
     s->may_drive = !s->only_touches || input->tau;
     s->is_pushed = 0;
     s->no_pushes = s->is_crowd && s->only_touches && !input->wrench; // then crowd.c and loose_end.c write them
@@ -278,7 +279,7 @@ static int is_beyond(const kk_simulator *s, const kki_model_actuator *a, int i) 
 
 int kki_find_saturated(const kk_model *m, kk_simulator *s) {
     int more = 0;
-    for (int i = 0; i < m->nactuator; i++) {
+    for (int i = 0; i < m->nactuator && s->has_servos; i++) {
         const kki_model_actuator *a = &m->actuator[i];
         if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0 && !s->is_row[i] &&
             is_beyond(s, a, i)) {

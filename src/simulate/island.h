@@ -12,15 +12,15 @@ static inline double kki_largest(int n, const double *x) {
     for (; i + 4 <= n; i += 4) {
         for (int k = 0; k < 4; k++) {
             const double a = __builtin_fabs(x[i + k]);
-            most[k] = a <= most[k] ? most[k] : a;
+            most[k] = most[k] > a ? most[k] : a; // in this order one instruction
         }
     }
     for (; i < n; i++) {
         const double a = __builtin_fabs(x[i]);
-        most[0] = a <= most[0] ? most[0] : a;
+        most[0] = most[0] > a ? most[0] : a;
     }
     for (int k = 0; k < 4; k++) {
-        all = most[k] <= all ? all : most[k];
+        all = all > most[k] ? all : most[k];
     }
     return all;
 }

@@ -120,7 +120,10 @@ static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint
     s->lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
 }
 
-/// A loop that gives way.
+static int gives_way(const kki_model_loop *l) {
+    return l->stiffness < __builtin_inf() || l->angular_stiffness < __builtin_inf();
+}
+
 static void soften(kk_simulator *s, const kki_constraint *c, const kki_model_loop *l) {
     for (int r = 0; r < c->nrow; r++) {
         const double k = r < 3 ? l->stiffness : l->angular_stiffness, d = r < 3 ? l->damping : l->angular_damping;
@@ -132,7 +135,6 @@ static void soften(kk_simulator *s, const kki_constraint *c, const kki_model_loo
 }
 
 static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *warm) {
-    const kki_model_loop *l = c->kind == KKI_ON_LOOP ? &m->loop[c->item] : NULL;
     kki_block *block = s->block + c->block;
     double *lambda = s->lambda + c->row;
     const double h = s->h;
@@ -140,8 +142,8 @@ static void begin_equalities(const kk_model *m, kk_simulator *s, const kki_const
         block[r] = (kki_block){.law = KKI_LAW_EQUALITY, .row = r};
         lambda[r] = h * warm[r];
     }
-    if (l && (l->stiffness < __builtin_inf() || l->angular_stiffness < __builtin_inf())) {
-        soften(s, c, l);
+    if (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item])) {
+        soften(s, c, &m->loop[c->item]);
     }
 }
 
@@ -177,9 +179,7 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
         I->grips |= law->static_friction > law->friction;
         return;
     }
-    for (int r = 0; r < c->nrow; r++) {
-        I->is_soft |= s->compliance[c->row + r] != 0;
-    }
+    I->is_soft |= c->kind == KKI_ON_MOTOR || (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
     I->rubs |= c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
     I->has_motor |= c->kind == KKI_ON_MOTOR;
     I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING;

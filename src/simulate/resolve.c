@@ -306,6 +306,9 @@ static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, 
 /// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
 static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
 
+/// Share of the overlap that is left alone to which it is repaired.
+static const double ENOUGH = 1e-2;
+
 /// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
 static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
     for (int i = 0; i < I->nconstraint; i++) {
@@ -318,8 +321,8 @@ static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
 
 /// What the position pass has to do: speeds of the rows that it repairs, and whether any is worth it.
 typedef struct repair {
-    double half, most, least; ///< half a step; fastest repair, m/s; overlap that is left alone, m
-    int needed, opens;        ///< some row asks for it; some loop is open by a trace
+    double half, rate, most, least; ///< half a step and its inverse; fastest repair, m/s; overlap that is left alone, m
+    int needed, opens;              ///< some row asks for it; some loop is open by a trace
 } repair;
 
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
@@ -332,7 +335,7 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
     const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
                          : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
                                                    : 0;
-    const double rate = u + swing + c->gap[r] / x->half;
+    const double rate = u + swing + c->gap[r] * x->rate;
     const double capped = rate < -x->most ? -x->most : both && rate > x->most ? x->most : rate;
     x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
     x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
@@ -356,7 +359,7 @@ static void find_repair(const kk_simulator *s, const kki_island *I, const double
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
                          const double *y_end, double *y_drift) {
     const double half = 0.5 * s->h;
-    repair x = {half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
+    repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
     const double *u = s->u2 + I->first_row; // known from the books
     (void)m;
@@ -378,6 +381,8 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
     options.any = options.unproven = true;
+    options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
+    options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {

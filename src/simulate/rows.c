@@ -55,16 +55,40 @@ void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i
 /// Vectors of four in Y that are few.
 enum { FEW_VECTORS = 32 };
 
-/// For all degrees of freedom from this one to the root: what a row pushes on there, it feels.
-static void widen(const kk_model *m, kk_simulator *s, int dof, int first, int end) {
-    if (dof < 0) {
-        return;
+static void widen(int32_t *span, int first, int end) {
+    span[0] = first < span[0] ? first : span[0];
+    span[1] = end > span[1] ? end : span[1];
+}
+
+/// Where a degree of freedom stands in its island.
+static int local_dof(const kk_model *m, const kk_simulator *s, int dof) {
+    const int tree = m->node_tree[m->dof_node[dof]];
+    return dof + s->tree_local[tree] - m->tree_first_dof[tree];
+}
+
+static void widen_at(const kk_model *m, const kk_simulator *s, int dof, int first, int end) {
+    if (dof >= 0) {
+        widen(s->span + 2 * local_dof(m, s, dof), first, end);
     }
-    const int tree = m->node_tree[m->dof_node[dof]], shift = s->tree_local[tree] - m->tree_first_dof[tree];
-    for (int d = dof; d >= 0; d = m->dof_parent[d]) {
-        int32_t *span = s->span + 2 * (shift + d);
-        span[0] = first < span[0] ? first : span[0];
-        span[1] = end > span[1] ? end : span[1];
+}
+
+/// What a row pushes on, all feel from there to the root. Degrees of freedom are numbered depth first, so most follow their parent, which need not wait for
+/// what its child has stored.
+static void widen_towards_root(const kk_model *m, const kk_simulator *s, int tree) {
+    const int first = m->tree_first_dof[tree], none = INT32_MAX;
+    int32_t *const span = s->span + 2 * (s->tree_local[tree] - first);
+    int32_t own[2] = {none, 0};
+    for (int d = m->tree_first_dof[tree + 1] - 1; d >= first; d--) {
+        widen(own, span[2 * d], span[2 * d + 1]);
+        span[2 * d] = own[0];
+        span[2 * d + 1] = own[1];
+        if (m->dof_parent[d] != d - 1) {
+            if (m->dof_parent[d] >= 0) {
+                widen(span + 2 * m->dof_parent[d], own[0], own[1]);
+            }
+            own[0] = none;
+            own[1] = 0;
+        }
     }
 }
 
@@ -89,11 +113,14 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
             last = d;
         }
         const int end = (last->row - I->first_row + last->nrow + 3) / 4;
-        widen(m, s, c->dof[0], first, end);
-        widen(m, s, c->dof[1], first, end);
+        widen_at(m, s, c->dof[0], first, end);
+        widen_at(m, s, c->dof[1], first, end);
         for (int p = 0; c->nparts > 2 * c->nrow && p < c->nparts; p++) { // a row over more than two joints
-            widen(m, s, kki_last_dof(m, s->part[c->first_part + p].i), first, end);
+            widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].i), first, end);
         }
+    }
+    for (int t = 0; t < I->ntree; t++) {
+        widen_towards_root(m, s, s->tree_order[I->first_tree + t]);
     }
     for (int k = 0; k < I->nv; k++) { // an empty span begins where it ends
         s->span[2 * k] = s->span[2 * k + 1] > 0 ? s->span[2 * k] : 0;
@@ -168,7 +195,7 @@ static void add_wrenches(const kk_simulator *s, climb *c, int node, const double
 /// A force along the joint between two nodes: the joint takes all of it but what its pivot hands on to the parent. @param row  in the island
 static void add_joint(const kk_model *m, kk_simulator *s, climb *c, const kki_row_part *p, int row, int stride) {
     const kki_pivot *k = kki_pivot_of(s->data, p->dof);
-    const int tree = m->node_tree[p->i], local = p->dof - m->tree_first_dof[tree] + s->tree_local[tree];
+    const int local = local_dof(m, s, p->dof);
     const double *S[2] = {k->Sa, k->Sl}, *U[2] = {k->Ua, k->Ul};
     double along = 0, w[6];
     for (int x = 0; x < 6; x++) {
@@ -273,8 +300,7 @@ void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I) {
 static int support_of(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const int count = kki_union_of_branches(m, c->dof[0], c->dof[1], s->support);
     for (int i = 0; i < count; i++) {
-        const int tree = m->node_tree[m->dof_node[s->support[i]]];
-        s->support[i] += s->tree_local[tree] - m->tree_first_dof[tree];
+        s->support[i] = local_dof(m, s, s->support[i]);
     }
     return count;
 }

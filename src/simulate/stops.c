@@ -33,6 +33,11 @@ static verdict sliding_along(const double t[2]) {
     return (verdict){SLIDE, {-t[0] / size, -t[1] / size}};
 }
 
+/// Whether a contact bears from the piece's start on. What has yet to land has friction from then on only, and its slide ends there.
+static int is_closed(const kki_piece *p, const kki_constraint *c) {
+    return __builtin_fabs(p->u_s[kki_piece_row(p, c)]) < RESTING && !(p->s->bias[c->row] > RESTING);
+}
+
 /// Reads a contact; *stops becomes 1 where its sliding ended inside the piece.
 static verdict judge_contact(const kki_piece *p, const kki_constraint *c, const double *lambda, int *stops) {
     const double *l = lambda + kki_piece_row(p, c), friction = p->s->block[c->block].friction;
@@ -46,7 +51,7 @@ static verdict judge_contact(const kki_piece *p, const kki_constraint *c, const 
     const int at_bound = length(l + 1) >= friction * l[0] * (1 - 1e-12);
     const int goes_on = at_bound && before[0] * after[0] + before[1] * after[1] > 0;
     if (start > SLIDING && !goes_on && !c->sticks) {
-        *stops = __builtin_fabs(p->u_s[kki_piece_row(p, c)]) < RESTING;
+        *stops = is_closed(p, c);
         return sliding_along(before);
     }
     return at_bound && end > SLIDING ? sliding_along(after) : (verdict){STICK, {0, 0}};

@@ -105,8 +105,9 @@ void kki_warm_store(kk_simulator *s) {
         const kki_constraint *c = &s->constraint[i];
         const int is_kept =
             c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO && c->kind != KKI_ON_MOTOR;
+        double *const to = warm + (is_kept ? slot_of(&w, c) : 0);
         for (int r = 0; r < c->nrow && is_kept; r++) {
-            warm[slot_of(&w, c) + r] = s->kept[c->row + r] / s->h;
+            to[r] = s->kept[c->row + r] / s->h;
         }
     }
     kki_glide_store(s->model, s);

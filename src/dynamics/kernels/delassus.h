@@ -113,10 +113,13 @@ KKI_INLINE quad along(const quad a[3], const vec3 *axis) {
 }
 
 /// Through one pivot: what it keeps, y, is added to its row of Y. @param arm  to the parent's origin, where it is a joint's last; NULL: it is not, or there is
-/// none
-KKI_INLINE void climb_pivot(const pivot *k, quad y, const vec3 *arm, wrenches *w, double *Y) {
+/// none    @param goes_on  whether there are pivots above
+KKI_INLINE void climb_pivot(const pivot *k, quad y, const vec3 *arm, int goes_on, wrenches *w, double *Y) {
     quad_anywhere *const row = (quad_anywhere *)Y;
     *row = *row + y * k->e;
+    if (!goes_on) {
+        return;
+    }
     if (arm) {
         const double rx = v_pick(arm, 0), ry = v_pick(arm, 1), rz = v_pick(arm, 2);
         const quad fx = w->f[0], fy = w->f[1], fz = w->f[2];
@@ -137,7 +140,7 @@ KKI_INLINE void climb_joint(const knode *b, const pivot *k, const vec3 *arm, wre
     if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
         for (size_t j = b->type == KKI_NODE_FREE ? 6 : 3; j-- > 0;) {
             const quad y = j < 3 ? along(w->n, &k[j].Sa) : along(w->f, &k[j].Sl);
-            climb_pivot(k + j, y, j > 0 ? NULL : arm, w, Y + j * stride);
+            climb_pivot(k + j, y, j > 0 ? NULL : arm, j > 0 || b->parent > 0, w, Y + j * stride);
         }
         return;
     }
@@ -149,7 +152,7 @@ KKI_INLINE void climb_joint(const knode *b, const pivot *k, const vec3 *arm, wre
     } else {
         y = along(w->n, &k->Sa) + along(w->f, &k->Sl);
     }
-    climb_pivot(k, y, arm, w, Y);
+    climb_pivot(k, y, arm, b->parent > 0, w, Y);
 }
 
 /// Through all six pivots of a body on its own, in its own axes: what each takes from the moments behind it is all that there is to pass on.

@@ -16,35 +16,29 @@
 
 #include "delassus.h"
 
+/// Angular velocity of a free root.
+KKI_INLINE vec3 kick_spin(const knode *b, const double *v, const world_node *x) {
+    return m_mul(&x->R, load3(v, (size_t)b->v_index, 1));
+}
+
 /// Bias acceleration of a free root whose velocity stays as it is in world axes; a lone body's spin is not felt.
-KKI_INLINE void kick_free_root(const knode *b, const double *v, const world_node *x, const world_motion *p,
-                               world_motion *s) {
-    s->w = is_lone(b) ? v_zero() : m_mul(&x->R, load3(v, (size_t)b->v_index, 1));
+KKI_INLINE void kick_free_root(const knode *b, vec3 w, const world_motion *p, world_motion *s) {
+    s->w = is_lone(b) ? v_zero() : w;
     s->al = v_zero();
     s->a = p->a;
 }
 
-/// Velocity of a node, behind its pose.
-KKI_INLINE void kick_velocity(const knode *b, const double *v, const world_node *x, const world_rates *p,
-                              world_rates *s) {
+/// Velocity of a node's origin, behind its pose.
+KKI_INLINE vec3 kick_velocity(const knode *b, const double *v, const world_node *x, const world_rates *p) {
     const size_t i = (size_t)b->v_index;
-    const vec3 z = x->R.c[2];
-    s->w = p->w;
-    s->u = b->has_arm ? v_add(p->u, v_cross(p->w, x->r)) : p->u;
-    if (b->type == KKI_NODE_HINGE) {
-        s->w = v_add(s->w, v_scale(z, v[i]));
-    } else if (b->type == KKI_NODE_SLIDE) {
-        s->u = v_add(s->u, v_scale(z, v[i]));
-    } else if (b->type == KKI_NODE_SCREW) {
-        const vec3 w = v_scale(z, v[i]);
-        s->w = v_add(s->w, w);
-        s->u = v_add(s->u, v_scale(w, b->pitch));
-    } else {
-        s->w = v_add(s->w, m_mul(&x->R, load3(v, i, 1)));
-        if (b->type == KKI_NODE_FREE) {
-            s->u = v_add(s->u, m_mul(&x->R, load3(v, i + 3, 1)));
-        }
+    const vec3 z = x->R.c[2], u = b->has_arm ? v_add(p->u, v_cross(p->w, x->r)) : p->u;
+    if (b->type == KKI_NODE_SLIDE) {
+        return v_add(u, v_scale(z, v[i]));
     }
+    if (b->type == KKI_NODE_SCREW) {
+        return v_add(u, v_scale(v_scale(z, v[i]), b->pitch));
+    }
+    return b->type == KKI_NODE_FREE ? v_add(u, m_mul(&x->R, load3(v, i + 3, 1))) : u;
 }
 
 /// The world, and what hangs on angles. @param q  NULL: nothing does
@@ -79,29 +73,29 @@ KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
         const knode *b = node_of(m, S, i);
         world_node x;
         world_motion bias;
-        world_rates rate;
         articulated A;
         pose_of_node(b, q, 1, S->sine[i], S->cosine[i], &pose[b->parent], &x, POSE_OFFSET | POSE_POSITION);
-        kick_velocity(b, v, &x, &rates[b->parent], &rate);
+        const vec3 u = kick_velocity(b, v, &x, &rates[b->parent]);
         if (b->is_central) {
             pose[i] = x;
-            rates[i].w = rate.w;
-            rates[i].u = rate.u;
+            rates[i].w = kick_spin(b, v, &x);
+            rates[i].u = u;
             if (loads) {
                 kick_load(b, &motion[0], &body[i]);
             }
             continue;
         }
         if (is_free_root(b)) {
-            kick_free_root(b, v, &x, &motion[0], &bias);
+            rates[i].w = kick_spin(b, v, &x);
+            kick_free_root(b, rates[i].w, &motion[0], &bias);
         } else {
             aba_motion(b, v, 1, &x, &motion[b->parent], &bias, (pivot *)S->pivot + b->v_index);
+            rates[i].w = bias.w;
         }
         aba_load(b, &x, &bias, &A);
         pose[i] = x;
         motion[i] = bias;
-        rates[i].w = rate.w;
-        rates[i].u = rate.u;
+        rates[i].u = u;
         body[i].J = A.J;
         body[i].n = A.n;
         body[i].f = A.f;
