@@ -169,21 +169,22 @@ static int eliminate(int n, double K[UNKNOWNS][UNKNOWNS], double *r) {
         if (!(K[k][k] > 0)) {
             return 0;
         }
-        const double inverse = 1 / K[k][k];
+        const double inverse = 1 / K[k][k], own = r[k];
         for (int i = k + 1; i < n; i++) {
             const double f = K[i][k] * inverse;
             for (int j = k + 1; j < n; j++) {
                 K[i][j] -= f * K[k][j];
             }
-            r[i] -= f * r[k];
+            r[i] -= f * own;
         }
         K[k][k] = inverse;
     }
     for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) {
-            r[k] -= K[k][j] * r[j];
+        double sum = r[k];
+        for (int j = n - 1; j > k; j--) {
+            sum -= K[k][j] * r[j];
         }
-        r[k] *= K[k][k];
+        r[k] = sum * K[k][k];
     }
     return 1;
 }
@@ -218,9 +219,15 @@ static int turn(kept *x, double *r) {
         c->d[0] = f * d0;
         c->d[1] = f * d1;
     }
-    for (int i = 0; i < 3 * n; i++) {
+    for (int a = 0; a < n; a++) {
+        double u[3] = {0, 0, 0};
         for (int k = 0; k < 3 * n; k++) {
-            x->slides[i / 3].u[i % 3] += x->S[i][k] * change[k];
+            for (int i = 0; i < 3; i++) {
+                u[i] += x->S[k][3 * a + i] * change[k];
+            }
+        }
+        for (int i = 0; i < 3; i++) {
+            x->slides[a].u[i] += u[i];
         }
     }
     return 1;
