@@ -38,8 +38,8 @@ typedef struct kki_proxy {
 
 typedef struct kki_broad_phase kki_broad_phase;
 
-kk_status kki_broad_phase_create(const kki_broad_phase_def *def, const kk_allocator *allocator,
-                                 kki_broad_phase **broad_phase, kk_error *error);
+kk_status kki_broad_phase_create(const kki_broad_phase_def *def, const kk_allocator *allocator, kki_broad_phase **out,
+                                 kk_error *error);
 void kki_broad_phase_free(kki_broad_phase *broad_phase);
 
 /// Puts a proxy in, or replaces the one of that id: group, mask and kind may change. The next update builds a tree.

@@ -32,7 +32,7 @@ int kki_core_separation_within(const kki_core *a, const kk_transform *X_WA, cons
 void kki_plane_separation(const kk_transform *X_WA, double margin, const kki_core *b, const kk_transform *X_WB,
                           kki_separation *result);
 /// The answer seen from the other body.
-void kki_separation_turn(kki_separation *separation);
+void kki_separation_turn(kki_separation *r);
 
 /// A bound on the distance from below: of two convex shapes, or one and a plane. The distance itself, or, which is cheaper to tell, something above `enough`.
 /// Which of them depends on `memory`, which may be NULL.

@@ -264,12 +264,12 @@ static void search_ordered(search *s) {
 static void over_plane(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                        kki_separation *r) {
     const kki_height_field *f = b->field;
-    const int32_t count = b->surface ? b->surface->vertex_count : f->rows * f->columns + 4;
+    const int32_t count = f ? f->rows * f->columns + 4 : b->surface->vertex_count;
     const kk_vec3 n = kk_mat3_column(X_WA->R, 2);
     r->distance = __builtin_inf();
     for (int32_t i = 0; i < count; i++) {
         const int32_t foot = f ? i - f->rows * f->columns : -1;
-        const kk_vec3 p = b->surface  ? b->surface->vertex[i]
+        const kk_vec3 p = !f          ? b->surface->vertex[i]
                           : foot >= 0 ? kk_vec3_make((foot & 1 ? 0.5 : -0.5) * f->size[0],
                                                      (foot & 2 ? 0.5 : -0.5) * f->size[1], f->base)
                                       : kki_height_field_vertex(f, i / f->columns, i % f->columns);

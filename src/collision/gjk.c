@@ -475,7 +475,8 @@ static bool step_newton(const kki_core_pair *pair, kki_core_distance *result) {
         return false;
     }
     const kk_vec3 turn = kk_vec3_add(kk_vec3_scale(u, x[0]), kk_vec3_scale(v, x[1]));
-    for (double share = 1; share > 0.1; share *= 0.5) { // less of it where the valley bends
+    double share = 1;
+    for (int i = 0; i < 4; i++) { // less of it where the valley bends
         const kk_vec3 g = kk_vec3_add(n, kk_vec3_scale(turn, share)), guess = kk_vec3_scale(g, 1 / kk_vec3_norm(g));
         const double distance = kki_core_separation(pair, guess);
         if (distance > result->distance) {
@@ -483,6 +484,7 @@ static bool step_newton(const kki_core_pair *pair, kki_core_distance *result) {
             result->distance = distance; // the witness points follow with the next step
             return true;
         }
+        share *= 0.5;
     }
     return false;
 }

@@ -134,15 +134,14 @@ static inline void kki_clusters_begin(kki_clusters *clusters, double reach) {
 static inline kki_cluster_point *kki_cluster_point_at(kki_clusters *clusters, const kki_cluster *cluster, int i) {
     return &clusters->pool[cluster->at[i]];
 }
-void kki_clusters_add_point(kki_clusters *clusters, kk_vec3 d, bool is_face_normal, kki_cluster_point point);
+void kki_clusters_add_point(kki_clusters *all, kk_vec3 d, bool is_face_normal, kki_cluster_point point);
 /// The points of a hit; false where no part of triangle and face that is within reach lies over the other, seen along
 /// the direction.
 bool kki_clusters_add(kki_clusters *clusters, const kki_facet *f, const kki_probe *x, const kki_hit *hit);
 
 /// Manifolds in the world, the deepest first; returns as kki_collide does.
 /// @param is_swapped  the mesh is B
-int kki_clusters_write(kki_clusters *clusters, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold,
-                       int room);
+int kki_clusters_write(kki_clusters *all, const kk_transform *X_WM, bool is_swapped, kki_manifold *manifold, int room);
 
 // ---- entries
 

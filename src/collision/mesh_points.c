@@ -178,7 +178,7 @@ static void keep_deepest(const kki_clusters *all, const kki_cluster *p, uint64_t
         *kept |= (uint64_t)1 << deep;
         return;
     }
-    int nearest = -1;
+    int nearest = __builtin_ctzll(*kept); // any, where no distance is a number
     double least = __builtin_inf();
     for (int i = 0; i < p->count; i++) {
         const kk_vec3 r = kk_vec3_sub(all->pool[p->at[i]].on_mesh, all->pool[p->at[deep]].on_mesh);

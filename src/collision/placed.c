@@ -37,7 +37,8 @@ static kk_status make_model(const kk_shape_def *shape, const kk_mesh_def *mesh, 
     kk_spec *spec = NULL;
     kk_status status = kk_spec_create(allocator, &spec);
     if (status) {
-        return kki_error_set(error, status, "geometry: out of memory");
+        (void)kki_error_set(error, status, "geometry: out of memory");
+        return status;
     }
     status = fill_spec(spec, shape, mesh, field, error);
     status = status ? status : kk_model_compile(spec, allocator, model, error);

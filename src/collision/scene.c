@@ -34,7 +34,7 @@ static void count_shapes(const kk_model *m, kk_scene *s) {
 }
 
 static void place_arrays(kki_layout *layout, kk_scene *s) {
-    const size_t count = (size_t)(s->bounded + s->planes);
+    const size_t count = (size_t)s->bounded + (size_t)s->planes;
     KKI_LAYOUT_ARRAY(layout, s->shape, count);
     KKI_LAYOUT_ARRAY(layout, s->place, count);
     KKI_LAYOUT_ARRAY(layout, s->box, (size_t)s->bounded);

@@ -168,11 +168,12 @@ void kki_core_pair_climb(const kki_core_pair *pair, kk_vec3 d, kk_vec3 d_B, kki_
     if (a) {
         const double enough = pair->a.enough * kk_vec3_norm(d) + kk_vec3_dot(d, pair->X_AB.p);
         kki_surface_climb(a, d, b, d_B, KKI_CLIMB_STEPS, enough, out->id);
+        out->a = a->vertex[out->id[0]];
     } else {
         out->id[0] = kki_height_field_climb(pair->a.field, d, out->id[0], KKI_CLIMB_STEPS);
         out->id[1] = kki_surface_climb_one(b, d_B, out->id[1], KKI_CLIMB_STEPS);
+        out->a = kki_height_field_corner(pair->a.field, out->id[0]);
     }
-    out->a = kki_core_corner(&pair->a, out->id[0]);
     out->b = kk_transform_point(pair->X_AB, b->vertex[out->id[1]]);
     out->w = kk_vec3_sub(out->a, out->b);
 }
