@@ -404,7 +404,7 @@ BODY void gram_of_eight(int nv, int n, const double *Y, double *G) {
 BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
     const int width = stride / 4;
     uint64_t at[KKI_GRAM_ROWS / 4];
-    if (width == 2 && width <= SHORT) {
+    if (SHORT >= 2 && width == 2) {
         gram_of_eight(nv, n, Y, G);
         return;
     }

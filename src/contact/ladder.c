@@ -243,9 +243,11 @@ static bool climb_interior(climb *c) {
     kki_iterate *inside = &c->scratch->iterate[KKI_IT_PATH];
     kki_interior_begin(&walk, c->system, c->scratch, inside);
     bool goes_on = true;
-    for (double share = CLEAR; share >= CLEAREST && goes_on && !arrived(c) && !enough(c); share *= 1e-2) {
+    double share = CLEAR;
+    while (share >= CLEAREST && goes_on && !arrived(c) && !enough(c)) {
         goes_on = kki_interior_walk(&walk, LONGEST_WALK, share, c->stats);
         newton_from(c, inside, (kki_newton_options){.limit = 6, .careful = true});
+        share *= 1e-2;
     }
     return arrived(c);
 }

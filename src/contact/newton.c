@@ -364,7 +364,8 @@ static void swap(kki_iterate *a, kki_iterate *b) {
 /// Halves the step until the residual falls. The result is left in `trial`.
 static bool backtrack(const kki_system *s, const kki_iterate *base, const kki_iterate *full, double residual,
                       kki_iterate *trial) {
-    for (double a = 0.5; a > 0.03; a *= 0.5) {
+    double a = 0.5;
+    for (int k = 0; k < 5; k++) {
         for (int i = 0; i < s->nrow; i++) {
             trial->lambda[i] = base->lambda[i] + a * (full->lambda[i] - base->lambda[i]);
         }
@@ -373,6 +374,7 @@ static bool backtrack(const kki_system *s, const kki_iterate *base, const kki_it
         if (trial->residual < (1 - 0.1 * a) * residual) {
             return true;
         }
+        a *= 0.5;
     }
     return false;
 }
@@ -437,9 +439,10 @@ static bool take_step(search *x, bool reuse) {
     bool finite = step(s, x->w, x->base, reuse, x->full, x->stats);
     const int tries = x->o->stubborn ? MOST_NUDGES : x->o->careful && !careful ? 1 : 0;
     double nudge = careful ? LARGER * cautious : cautious;
-    for (int k = 0; k < tries && strays(x, finite); k++, nudge *= LARGER) {
+    for (int k = 0; k < tries && strays(x, finite); k++) {
         r->nudge = nudge < LARGEST_NUDGE ? nudge : LARGEST_NUDGE;
         finite = step(s, x->w, x->base, false, x->full, x->stats);
+        nudge *= LARGER;
     }
     return finite;
 }

@@ -106,7 +106,7 @@ void kki_system_judge(const kki_system *s, kki_iterate *it);
 /// The residual alone, u being current.
 double kki_system_residual(const kki_system *s, const double *lambda, const double *u);
 /// Rounding errors of u at this λ: no method gets lower.
-double kki_system_rounding(const kki_system *s, const double *lambda, double *scratch);
+double kki_system_rounding(const kki_system *s, const double *lambda, double *size);
 /// λ of the caller in the solver's variables, judged; and back.
 void kki_system_load(const kki_system *s, const double *lambda, kki_iterate *it);
 void kki_system_store(const kki_system *s, const kki_iterate *it, double *lambda);
@@ -154,38 +154,36 @@ bool kki_rung_newton(const kki_system *s, kki_solver_scratch *scratch, kki_itera
                      const kki_newton_options *options, kki_solver_stats *stats);
 /// Modes read off λ into the scratch; OPEN is also: at the lower bound.
 enum { KKI_MODE_OPEN, KKI_MODE_HELD, KKI_MODE_SLIDING, KKI_MODE_UPPER };
-void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
+void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const double *lambda);
 /// What a brisk Newton rung would find: modes that hold more than there is to move, or that let go of what λ holds between bounds.
 typedef enum kki_outlook { KKI_OUTLOOK_CLEAR, KKI_OUTLOOK_DOUBTFUL, KKI_OUTLOOK_STUCK } kki_outlook;
-kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *scratch, const kki_iterate *it);
+kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it);
 /// Columns, tests and diagonal of the modes in the scratch, from λ and u; and right sides, what the tests see of u turned round.
-void kki_newton_describe(const kki_system *s, kki_solver_scratch *scratch, const kki_iterate *it);
+void kki_newton_describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it);
 void kki_newton_tests(const kki_reduced *r, const double *u);
 /// Moves λ onto the modes. True if it was not there.
 bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, double *lambda);
 /// Reads the directions in which it slides off λ; the modes stay.
-void kki_newton_follow(const kki_system *s, kki_solver_scratch *scratch, const double *lambda);
+void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double *lambda);
 /// Along lines of problems, one change of mode at a time, at most `limit` a pass; needs G.
 /// @param before  u of the problem that λ has answered; NULL: not known
-void kki_rung_path(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, const double *before, int limit,
+void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const double *before, int limit,
                    kki_solver_stats *stats);
 /// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
 /// @param nudge  the shift otherwise; 0: the least
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, bool careful, double nudge,
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful, double nudge,
                       kki_solver_stats *stats);
 /// At the edge of friction points of one face may slip for want of a common direction, with next to no residual. All that is at its bound is
 /// made to slide as one; what that pushes back sticks. `it` need not come out better: the caller looks.
 bool kki_newton_stick(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats);
 
-void kki_rung_proximal(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it,
-                       const kki_solver_options *options, kki_solver_stats *stats);
+void kki_rung_proximal(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_solver_options *options,
+                       kki_solver_stats *stats);
 /// Velocities instead of impulses; needs Y.
 /// True if it ended below `settled` with modes that stand and a residual that no step lowers.
 bool kki_rung_convex(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit, double settled,
                      kki_solver_stats *stats);
-void kki_rung_anderson(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
-                       kki_solver_stats *stats);
-void kki_rung_admm(const kki_system *s, kki_solver_scratch *scratch, kki_iterate *it, int limit,
-                   kki_solver_stats *stats);
+void kki_rung_anderson(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats);
+void kki_rung_admm(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, kki_solver_stats *stats);
 
 #endif

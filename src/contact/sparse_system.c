@@ -274,26 +274,32 @@ void kki_sparse_judge_motion(const kki_sparse_system *s, kki_sparse_iterate *it)
     it->residual = kki_sparse_residual(s, it->lambda, it->u);
 }
 
-/// |Y| times x, by tie: to rows or to bodies.
+/// A row of |Y| times what bodies have, or to them. @param pass  0: to bodies
+static double absolute_row(const kki_sparse_problem *p, const kki_tie *t, int r, int pass, double lambda, double *z) {
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        const int body = t->body[side], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
+        const double *Y = p->Y + t->side[side] + r * w;
+        double *x = z + (body < 0 ? 0 : p->first[body]);
+        for (int k = 0; k < w; k++) {
+            if (pass) {
+                sum += ABS(Y[k]) * x[k];
+            } else {
+                x[k] += ABS(Y[k]) * ABS(lambda);
+            }
+        }
+    }
+    return sum;
+}
+
+/// |Y| times x, by tie: to bodies, then to rows.
 static double absolute_products(const kki_sparse_problem *p, const double *lambda, double *z) {
     double most = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < p->ntie; i++) {
             const kki_tie *t = &p->tie[i];
             for (int r = 0; r < t->nrow; r++) {
-                double sum = 0;
-                for (int side = 0; side < 2; side++) {
-                    const int body = t->body[side], w = body < 0 ? 0 : p->first[body + 1] - p->first[body];
-                    const double *Y = p->Y + t->side[side] + r * w;
-                    double *x = z + (body < 0 ? 0 : p->first[body]);
-                    for (int k = 0; k < w; k++) {
-                        if (pass) {
-                            sum += ABS(Y[k]) * x[k];
-                        } else {
-                            x[k] += ABS(Y[k]) * ABS(lambda[t->row + r]);
-                        }
-                    }
-                }
+                const double sum = absolute_row(p, t, r, pass, lambda[t->row + r], z);
                 most = sum > most ? sum : most;
             }
         }
