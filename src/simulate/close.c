@@ -228,7 +228,7 @@ static void end_gaps(const kk_model *m, kk_simulator *s, const kki_island *I) {
     memset(s->g + I->first_row, 0, (size_t)I->stride * sizeof *s->g);
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        double gap[6];
+        double gap[6] = {0};
         if (c->kind == KKI_ON_LOOP) {
             kki_loop_gaps(m, s->view, c->item, gap);
         } else if (c->kind == KKI_ON_COUPLING) {

@@ -74,6 +74,7 @@ static void pose_right(const kk_simulator *s, const kki_island *I, const double 
         x->b[i] = -s->g[I->first_row + x->row[i]];
     }
     for (int j = 0; j < I->nrow - x->n; j++) {
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): every row is noted, in one list or the other
         const int k = x->other[j];
         for (int i = 0; i < x->n && lambda[k] != 0; i++) {
             x->b[i] -= G[x->row[i] * stride + k] * lambda[k];

@@ -177,12 +177,13 @@ static inline __attribute__((always_inline)) void begin_point(const start *x, in
 static void begin_lane(const kki_passing *p, kki_swarm_bundle *b, int lane) {
     kki_loose *x = &p->s->loose;
     const int first = b->contact[lane];
-    const kki_contact *k = first < 0 ? NULL : &p->s->contact[first];
+    const bool is_none = first < 0;
+    const kki_contact *k = &p->s->contact[is_none ? 0 : first];
     const kk_vec3 none = kk_vec3_make(0, 0, 0);
-    put_lane(b->axis[0], lane, k ? k->normal : none);
-    put_lane(b->axis[1], lane, k ? k->tangent[0] : none);
-    put_lane(b->axis[2], lane, k ? k->tangent[1] : none);
-    b->friction[lane] = k ? p->m->law[k->law].friction : 0;
+    put_lane(b->axis[0], lane, is_none ? none : k->normal);
+    put_lane(b->axis[1], lane, is_none ? none : k->tangent[0]);
+    put_lane(b->axis[2], lane, is_none ? none : k->tangent[1]);
+    b->friction[lane] = is_none ? 0 : p->m->law[k->law].friction;
     double *overlap = &x->swarm.proof[b - x->swarm.bundle].overlap;
     for (int i = 0; i < b->points; i++) {
         kki_swarm_point *to = &x->swarm.point[b->first + i];

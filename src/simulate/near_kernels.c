@@ -63,9 +63,9 @@ BODY void compare(kki_seen *old, const quad R[3], quad c, quad *way, quad *turn)
 
 /// The root of a tree that floats: rows of its rotation, by which the world is turned into it.
 typedef struct viewpoint {
-    int32_t node;
     quad row[4];
     double p[3];
+    int32_t node;
 } viewpoint;
 
 BODY void look_from(viewpoint *v, const kk_data *d, int node) {

@@ -230,7 +230,7 @@ static void read_sensor(const source *x, const kki_model_sensor *k, double *out)
 static void finish(const kki_model_sensor *k, uint64_t seed, uint64_t step, double *out) {
     for (int i = 0; i < k->count; i++) {
         if (k->noise > 0) {
-            out[i] += k->noise * kk_random_normal_at(seed, (uint64_t)(k->first + i), step);
+            out[i] += k->noise * kk_random_normal_at(seed, (uint64_t)k->first + (uint64_t)i, step);
         }
         if (k->cutoff > 0) {
             out[i] = out[i] > k->cutoff ? k->cutoff : out[i] < -k->cutoff ? -k->cutoff : out[i];

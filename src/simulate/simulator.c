@@ -207,6 +207,7 @@ static void place_acting(kki_layout *layout, const kk_model *m, kk_simulator *s)
 /// What workers find, island by island and pair by pair.
 static void place_workers(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers
     KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
     KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
     KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
