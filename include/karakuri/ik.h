@@ -27,14 +27,14 @@ typedef enum kk_ik_type {
 
 typedef struct kk_ik_task {
     kk_ik_type type;
-    int body;  ///< frames: id of a body, where `frame` is −1
-    int frame; ///< frames: id of a frame; −1: the body itself
+    int body;     ///< frames: id of a body, where `frame` is −1
+    int frame;    ///< frames: id of a frame; −1: the body itself
+    int priority; ///< 0 first, below KK_IK_MAX_LEVELS
     kk_transform goal;
     kk_force momentum;     ///< of KK_IK_MOMENTUM
     const double *posture; ///< [nq] of KK_IK_POSTURE
     double
         weight[6]; ///< of [angular; linear]; 0: left free. Centre of mass: the last three; posture: the first for all
-    int priority;  ///< 0 first, below KK_IK_MAX_LEVELS
 } kk_ik_task;
 
 /// Zero-initialised means: the defaults.

@@ -48,15 +48,15 @@ static const kki_keyword integrator_words[] = {
 
 #define AT(type, member) offsetof(type, member)
 #define NUMBER(name, type, member, meaning) \
-    { name, KKI_FIELD_NUMBER, AT(type, member), NULL, false, meaning }
+    { name, KKI_FIELD_NUMBER, false, AT(type, member), NULL, meaning }
 #define TEXT(name, type, member, need, meaning) \
-    { name, KKI_FIELD_TEXT, AT(type, member), NULL, need, meaning }
+    { name, KKI_FIELD_TEXT, need, AT(type, member), NULL, meaning }
 #define WORD(name, type, member, words, need, meaning) \
-    { name, KKI_FIELD_WORD, AT(type, member), words, need, meaning }
+    { name, KKI_FIELD_WORD, need, AT(type, member), words, meaning }
 #define OTHER(name, kind, type, member, need, meaning) \
-    { name, kind, AT(type, member), NULL, need, meaning }
+    { name, kind, need, AT(type, member), NULL, meaning }
 #define END \
-    { NULL, KKI_FIELD_NUMBER, 0, NULL, false, NULL }
+    { NULL, KKI_FIELD_NUMBER, false, 0, NULL, NULL }
 
 static const kki_field option_fields[] = {
     OTHER("gravity", KKI_FIELD_VEC3, kk_options, gravity, false, "m/s²"),

@@ -29,9 +29,9 @@ typedef enum kki_field_kind {
 typedef struct kki_field {
     const char *name;
     kki_field_kind kind;
+    bool is_required;
     size_t offset; ///< in the definition
     const kki_keyword *words;
-    bool is_required;
     const char *meaning; ///< for the documentation
 } kki_field;
 

@@ -342,8 +342,8 @@ void kki_mjcf_bodies(kki_mjcf *m);
 /// In a check: reads a body that has been opened, an item of it, and what there is to say at its end. What has no name is
 /// forgotten.
 void kki_mjcf_try_body(kki_mjcf *m, int body);
-void kki_mjcf_try_item(kki_mjcf *m, int body, int item, int what);
-void kki_mjcf_try_end(kki_mjcf *m, int body);
+void kki_mjcf_try_item(kki_mjcf *m, int body, int index, int what);
+void kki_mjcf_try_end(kki_mjcf *m, int index);
 /// What a joint is; its placement is that on the body at rest.
 void kki_mjcf_joint_read(kki_mjcf *m, const kki_mjcf_item *item, kki_mjcf_joint *joint, kk_joint_def *def,
                          kk_vec3 *anchor);
@@ -351,8 +351,8 @@ void kki_mjcf_joint_read(kki_mjcf *m, const kki_mjcf_item *item, kki_mjcf_joint 
 void kki_mjcf_geom_read(kki_mjcf *m, kki_mjcf_item *item, int body, bool needs_inertia, kk_inertia *inertia);
 /// Of a primitive of MuJoCo's sizes, of density 1, as solid or as shell.
 kki_mass kki_mjcf_primitive_mass(kk_shape_type type, const double size[3], bool is_shell);
-/// Principal moments and axes, in falling order: moment = axes · diag · axesᵀ.
-kk_mat3 kki_mjcf_principal(kk_sym3 moment, double values[3]);
+/// Principal moments and axes, in falling order: s = axes · diag · axesᵀ.
+kk_mat3 kki_mjcf_principal(kk_sym3 s, double values[3]);
 
 // ---- mjcf_contact.c and the sections after it
 

@@ -48,16 +48,17 @@ static kk_status add_others(kki_urdf *u) {
 }
 
 static kk_status read_with(kki_mjcf *m, kki_urdf *u) {
-    kki_name_table *const tables[] = {&u->links,  &u->joints,        &u->looks,    &u->materials,
-                                      &u->shapes, &u->height_fields, &u->actuators};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    enum { TABLES = 7 };
+    kki_name_table *const tables[TABLES] = {&u->links,  &u->joints,        &u->looks,    &u->materials,
+                                            &u->shapes, &u->height_fields, &u->actuators};
+    for (int i = 0; i < TABLES; i++) {
         kki_name_table_create(tables[i], &m->loader->allocator);
     }
     kk_status status = add_bodies(m, u);
     status = status ? status : add_others(u);
     status = status ? status : kki_urdf_karakuri_first(u);
     status = status ? status : kki_urdf_karakuri_rest(u);
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    for (int i = 0; i < TABLES; i++) {
         kki_name_table_destroy(tables[i]);
     }
     return status;

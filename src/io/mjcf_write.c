@@ -325,7 +325,8 @@ static void write_mesh(kki_mjcf_output *o, const kk_mesh_def *mesh) {
     } else {
         double *faces = kki_allocate_array(&w->allocator, 3 * (size_t)mesh->face_count, sizeof *faces);
         for (int i = 0; faces && i < 3 * mesh->face_count; i++) {
-            faces[i] = mesh->face[i / 3][i % 3];
+            const int32_t *corner = mesh->face[i / 3];
+            faces[i] = corner[i % 3];
         }
         kki_xml_put_numbers(w, "vertex", (const double *)mesh->vertex, 3 * mesh->vertex_count);
         if (faces) {

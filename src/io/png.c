@@ -163,7 +163,7 @@ static kk_status read_part(png *p, const chunk *c, bool is_after_pixels) {
 }
 
 static kk_status read_chunks(png *p) {
-    chunk c;
+    chunk c = {.size = 0};
     kk_status status = read_chunk(p, SIGNATURE, &c);
     status = status ? status : read_header(p, &c);
     bool is_after_pixels = false;
@@ -204,7 +204,7 @@ static int rows_down(const png *p, const pass *s) {
 
 /// Bytes of a row without its filter byte.
 static size_t row_size(const png *p, int across) {
-    return ((size_t)across * (size_t)(channels_of(p->kind) * p->depth) + 7) / 8;
+    return ((size_t)across * (size_t)channels_of(p->kind) * (size_t)p->depth + 7) / 8;
 }
 
 static size_t unpacked_size(const png *p) {
@@ -270,7 +270,7 @@ static kk_status place_row(const png *p, const pass *s, const unsigned char *row
 
 static kk_status place_pass(const png *p, const pass *s, unsigned char **at, kki_picture *picture) {
     const int across = pixels_across(p, s), down = across ? rows_down(p, s) : 0;
-    const size_t size = row_size(p, across), bits = (size_t)(channels_of(p->kind) * p->depth);
+    const size_t size = row_size(p, across), bits = (size_t)channels_of(p->kind) * (size_t)p->depth;
     const unsigned char *above = NULL;
     for (int y = 0; y < down; y++) {
         unsigned char *row = *at + 1;

@@ -133,10 +133,10 @@ kk_status kk_sequence_from_table(const kk_model *model, const kk_table *table, c
                  .columns = (int)columns,
                  .coordinate = coordinate,
                  .times = block};
-    kk_status status =
-        block && coordinate ? KK_OK : kki_error_set(error, KK_OUT_OF_MEMORY, "motion: no memory for the table's rows");
-    status = status ? status : match(&r, options->ignore_extra, error);
-    if (!status) {
+    const bool has_room = block && coordinate;
+    kk_status status = has_room ? match(&r, options->ignore_extra, error)
+                                : kki_error_set(error, KK_OUT_OF_MEMORY, "motion: no memory for the table's rows");
+    if (has_room && !status) {
         r.row = block + rows;
         fill(&r, rest);
         const kk_sequence_def def = {.model = model,

@@ -101,14 +101,14 @@ static kk_status find_look(kki_urdf *u, int32_t visual, int *id) {
 typedef struct geometry {
     const char *element;
     kk_shape_type type;
-    const char *attribute[2]; ///< numbers in order; the first of a box or an ellipsoid has three
-    int count;
+    int count;                ///< of numbers of an attribute
+    const char *attribute[2]; ///< in order
 } geometry;
 
 static const geometry geometries[] = {
-    {"box", KK_SHAPE_BOX, {"size", NULL}, 3},         {"cylinder", KK_SHAPE_CYLINDER, {"radius", "length"}, 1},
-    {"sphere", KK_SHAPE_SPHERE, {"radius", NULL}, 1}, {"capsule", KK_SHAPE_CAPSULE, {"radius", "length"}, 1},
-    {"cone", KK_SHAPE_CONE, {"radius", "length"}, 1}, {"ellipsoid", KK_SHAPE_ELLIPSOID, {"radii", NULL}, 3}};
+    {"box", KK_SHAPE_BOX, 3, {"size", NULL}},         {"cylinder", KK_SHAPE_CYLINDER, 1, {"radius", "length"}},
+    {"sphere", KK_SHAPE_SPHERE, 1, {"radius", NULL}}, {"capsule", KK_SHAPE_CAPSULE, 1, {"radius", "length"}},
+    {"cone", KK_SHAPE_CONE, 1, {"radius", "length"}}, {"ellipsoid", KK_SHAPE_ELLIPSOID, 3, {"radii", NULL}}};
 
 /// A shape that is being read, and whether it is to be kept.
 typedef struct reading {

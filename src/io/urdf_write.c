@@ -161,11 +161,12 @@ static fallback write_geometry(output *o, const kk_shape_def *shape) {
 /// The fewest decimals that give the same float.
 static double short_float(float value) {
     double scale = 10;
-    for (int digits = 1; digits < 9; digits++, scale *= 10) {
+    for (int digits = 1; digits < 9; digits++) {
         const double rounded = kk_round((double)value * scale) / scale;
         if ((float)rounded == value) {
             return rounded;
         }
+        scale *= 10;
     }
     return (double)value;
 }

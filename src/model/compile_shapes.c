@@ -25,7 +25,7 @@ static void copy_mesh(const kk_mesh_def *def, kki_model_mesh *mesh) {
 /// The heights' place is the model's.
 static void copy_field(const kk_height_field_def *def, kki_model_field *field) {
     double *height = (double *)(uintptr_t)field->def.height;
-    memcpy(height, def->height, (size_t)(def->rows * def->columns) * sizeof *height);
+    memcpy(height, def->height, (size_t)def->rows * (size_t)def->columns * sizeof *height);
     field->def = *def;
     field->def.height = height;
     field->def.origin = (kk_origin){0};

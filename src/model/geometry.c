@@ -41,7 +41,7 @@ static kk_status weld(const kk_model *m, const kki_model_mesh *mesh, kki_mesh **
 static kk_status make_surface(const kk_model *m, kki_model_mesh *mesh, kk_error *error) {
     kki_mesh *welded = NULL;
     kk_status status = weld(m, mesh, &welded, error);
-    if (status == KK_OK && welded->face_count == 0) {
+    if (welded && welded->face_count == 0) {
         status =
             kki_error_set(error, KK_SINGULAR, "every face names a vertex twice; use KK_SHAPE_HULL for points alone");
     }
@@ -71,16 +71,17 @@ static void free_field(kki_model_field *field) {
 // ---- for every shape that collides
 
 static kk_status make_for(kk_model *m, kki_model_shape *s, kk_error *error) {
-    kki_model_mesh *mesh = s->mesh >= 0 ? &m->mesh[s->mesh] : NULL;
-    kki_model_field *field = s->field >= 0 ? &m->field[s->field] : NULL;
     kk_status status = KK_OK;
     if (s->shape.type == KK_SHAPE_HULL) {
+        kki_model_mesh *mesh = &m->mesh[s->mesh];
         status = mesh->convex ? KK_OK : make_convex(m, mesh, error);
         s->shape.convex = mesh->convex;
     } else if (s->shape.type == KK_SHAPE_MESH) {
+        kki_model_mesh *mesh = &m->mesh[s->mesh];
         status = mesh->surface ? KK_OK : make_surface(m, mesh, error);
         s->shape.surface = mesh->surface;
     } else if (s->shape.type == KK_SHAPE_HEIGHT_FIELD) {
+        kki_model_field *field = &m->field[s->field];
         status = field->field ? KK_OK : make_field(m, field, error);
         s->shape.field = field->field;
     }

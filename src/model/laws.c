@@ -185,7 +185,7 @@ static void find_representatives(const kk_model *m, int32_t *representative) {
 }
 
 void kki_fill_laws(const kk_spec *spec, kk_model *m) {
-    int32_t material[MAX_CLASSES];
+    int32_t material[MAX_CLASSES] = {0};
     find_representatives(m, material);
     for (int32_t a = 0; a < m->nmaterial_class; a++) {
         for (int32_t b = 0; b < m->nmaterial_class; b++) {

@@ -97,7 +97,7 @@ static void place_meshes(kki_layout *layout, const kk_spec *spec, kk_model *m) {
 static void place_fields(kki_layout *layout, const kk_spec *spec, kk_model *m) {
     for (int i = 0; i < m->nfield; i++) {
         const kk_height_field_def *def = &spec->height_field[i];
-        double *height = kki_layout_take(layout, (size_t)(def->rows * def->columns), sizeof *height);
+        double *height = kki_layout_take(layout, (size_t)def->rows * (size_t)def->columns, sizeof *height);
         if (m->field) {
             m->field[i].def.height = height;
         }

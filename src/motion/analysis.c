@@ -100,7 +100,7 @@ kk_status kk_analysis_create(const kk_model *model, const kk_analysis_def *def, 
     layout = kki_layout_over(x);
     place(&layout, &plan);
     *x = plan;
-    for (int i = 0; i < x->support_count; i++) {
+    for (int i = 0; i < def->support_count; i++) {
         x->support[i] = def->support[i];
     }
     kk_analysis_reset(x);

@@ -145,10 +145,11 @@ static kk_status check_tasks(const kk_model *m, kk_ik *ik, const kk_ik_task *tas
 /// What a posture is worth: errors, each level counting a hundredth of the one before.
 static double merit(const kk_ik *ik) {
     double sum = 0, share = 1;
-    for (int level = 0; level < ik->levels; level++, share *= 1e-2) {
+    for (int level = 0; level < ik->levels; level++) {
         for (int i = ik->first[level]; i < ik->first[level + 1]; i++) {
             sum += 0.5 * share * ik->weight[i] * ik->e[i] * ik->e[i];
         }
+        share *= 1e-2;
     }
     return sum;
 }

@@ -17,16 +17,16 @@ static const kki_keyword solver_words[] = {{"exact", KK_SOLVER_EXACT},
                                            {NULL, 0}};
 
 static const kki_field step_fields[] = {
-    {"solver", KKI_FIELD_WORD, AT(solver), solver_words, false, "how forces of contact are found"},
-    {"tolerance", KKI_FIELD_NUMBER, AT(tolerance), NULL, false, "m/s"},
-    {"max_sweeps", KKI_FIELD_COUNT, AT(max_sweeps), NULL, false, ""},
-    {"max_newton", KKI_FIELD_COUNT, AT(max_newton), NULL, false, ""},
-    {"budget", KKI_FIELD_COUNT, AT(budget), NULL, false, "sweeps and nothing else; 0: to the tolerance"},
-    {"restitution_speed", KKI_FIELD_NUMBER, AT(restitution_speed), NULL, false, "m/s"},
-    {"correction", KKI_FIELD_NUMBER, AT(correction), NULL, false, "m"},
-    {"discrete", KKI_FIELD_FLAG, AT(discrete), NULL, false, ""},
-    {"explicit_servos", KKI_FIELD_FLAG, AT(explicit_servos), NULL, false, ""},
-    {NULL, KKI_FIELD_NUMBER, 0, NULL, false, NULL}};
+    {"solver", KKI_FIELD_WORD, false, AT(solver), solver_words, "how forces of contact are found"},
+    {"tolerance", KKI_FIELD_NUMBER, false, AT(tolerance), NULL, "m/s"},
+    {"max_sweeps", KKI_FIELD_COUNT, false, AT(max_sweeps), NULL, ""},
+    {"max_newton", KKI_FIELD_COUNT, false, AT(max_newton), NULL, ""},
+    {"budget", KKI_FIELD_COUNT, false, AT(budget), NULL, "sweeps and nothing else; 0: to the tolerance"},
+    {"restitution_speed", KKI_FIELD_NUMBER, false, AT(restitution_speed), NULL, "m/s"},
+    {"correction", KKI_FIELD_NUMBER, false, AT(correction), NULL, "m"},
+    {"discrete", KKI_FIELD_FLAG, false, AT(discrete), NULL, ""},
+    {"explicit_servos", KKI_FIELD_FLAG, false, AT(explicit_servos), NULL, ""},
+    {NULL, KKI_FIELD_NUMBER, false, 0, NULL, NULL}};
 
 const kki_field *kki_step_fields(void) {
     return step_fields;
