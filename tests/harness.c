@@ -1,6 +1,7 @@
 // The test harness: a list of tests sorted by file and line, a runner that prints one line a file, and an optional JUnit report.
 #include "harness.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -118,13 +119,6 @@ void kk_test_fail(const char *file, int line, const char *format, ...) {
     } else if (current_failures == MAX_PRINTED_FAILURES + 1) {
         printf("  (further failures of this test are counted, not printed)\n");
     }
-}
-
-int kk_test_check(const char *file, int line, const char *text, int holds) {
-    if (!holds) {
-        kk_test_fail(file, line, "%s does not hold", text);
-    }
-    return holds;
 }
 
 int kk_test_check_int(const char *file, int line, const char *text_a, const char *text_b, long long a, long long b) {
@@ -344,7 +338,14 @@ static void print_help(const char *program) {
 }
 
 static int parse_shard(const char *text, options *opt) {
-    return sscanf(text, "%d/%d", &opt->shard, &opt->shards) == 2 && opt->shard >= 0 && opt->shard < opt->shards;
+    char *end = NULL;
+    const long shard = strtol(text, &end, 10), shards = end > text && *end == '/' ? strtol(end + 1, NULL, 10) : 0;
+    if (shard < 0 || shard >= shards || shards > INT_MAX) {
+        return 0;
+    }
+    opt->shard = (int)shard;
+    opt->shards = (int)shards;
+    return 1;
 }
 
 static int parse_options(int argc, char **argv, options *opt) {

@@ -54,7 +54,6 @@ typedef struct kk_test {
     } while (0)
 
 void kk_test_register(kk_test *test);
-int kk_test_check(const char *file, int line, const char *text, int holds);
 int kk_test_check_int(const char *file, int line, const char *text_a, const char *text_b, long long a, long long b);
 int kk_test_check_near(const char *file, int line, const char *text_a, const char *text_b, double a, double b,
                        double tolerance);
@@ -65,6 +64,13 @@ int kk_test_check_str(const char *file, int line, const char *text_a, const char
 int kk_test_check_bytes(const char *file, int line, const char *text_a, const char *text_b, const void *a,
                         const void *b, size_t size);
 __attribute__((format(printf, 3, 4))) void kk_test_fail(const char *file, int line, const char *format, ...);
+/// In line, so that the analyser sees what a check guards.
+static inline int kk_test_check(const char *file, int line, const char *text, int holds) {
+    if (!holds) {
+        kk_test_fail(file, line, "%s does not hold", text);
+    }
+    return holds;
+}
 void kk_test_skip(const char *reason);
 
 /// 1 where the runner got --quick (sanitizers, WebAssembly): a long test may do a tenth of its work.

@@ -21,7 +21,7 @@
 
 static long asked_for(const char *name, long quick, long usual) {
     const char *text = getenv(name);
-    return text ? atol(text) : kk_test_is_quick() ? quick : usual;
+    return text ? strtol(text, NULL, 10) : kk_test_is_quick() ? quick : usual;
 }
 
 static uint64_t seed_of(void) {

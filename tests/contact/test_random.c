@@ -108,7 +108,7 @@ static void reference_project(long double mu, long double *x) {
 /// λ ← P(λ − ũ / trace) until it stands still. False if it does not within reason.
 static bool reference_solve(const contact_case *c, long double *lambda) {
     const int n = c->p.nrow;
-    long double trace = 0, u[CASE_ROWS];
+    long double trace = 0, u[CASE_ROWS] = {0};
     for (int i = 0; i < n; i++) {
         trace += c->G[i * c->p.stride + i];
         lambda[i] = 0;

@@ -140,9 +140,10 @@ static void coupled_case(contact_case *c, double friction) {
 // the columns and turns of the Newton step are the derivative: it converges within a few steps and no higher rung is asked
 /// Y with spans that begin and end anywhere, some of them empty, and zero outside.
 static void fill_spans(kk_random *r, int nv, int stride, double *Y, int32_t *span) {
+    const int width = stride / 4;
     for (int k = 0; k < nv; k++) {
-        const int a = (int)kk_random_next_between(r, 0, stride / 4 + 0.999);
-        const int b = (int)kk_random_next_between(r, 0, stride / 4 + 0.999);
+        const int a = (int)kk_random_next_between(r, 0, width + 0.999);
+        const int b = (int)kk_random_next_between(r, 0, width + 0.999);
         span[2 * k] = a < b ? a : b;
         span[2 * k + 1] = a < b ? b : a;
         for (int i = 0; i < stride; i++) {
@@ -150,6 +151,14 @@ static void fill_spans(kk_random *r, int nv, int stride, double *Y, int32_t *spa
             Y[k * stride + i] = inside ? kk_random_next_normal(r) : 0;
         }
     }
+}
+
+/// Σ a[k·step] b[k·step] from `sum` on.
+static double plain_sum(int n, double sum, const double *a, int a_step, const double *b, int b_step) {
+    for (int k = 0; k < n; k++) {
+        sum += a[k * a_step] * b[k * b_step];
+    }
+    return sum;
 }
 
 // rows that end within a vector: what stands behind them is not written; products against plain sums over everything
@@ -175,28 +184,16 @@ KK_TEST(products_with_spans) {
             kernels->spread(NV, STRIDE, span, Y, x, moved);
             for (int i = 0; i < ROWS; i++) {
                 for (int j = 0; j < ROWS; j++) {
-                    double sum = 0;
-                    for (int k = 0; k < NV; k++) {
-                        sum += Y[k * STRIDE + i] * Y[k * STRIDE + j];
-                    }
-                    KK_CHECK_NEAR(G[i * STRIDE + j], sum, 1e-13);
+                    KK_CHECK_NEAR(G[i * STRIDE + j], plain_sum(NV, 0, Y + i, STRIDE, Y + j, STRIDE), 1e-13);
                     KK_CHECK(G[i * STRIDE + j] == G[j * STRIDE + i]);
                 }
             }
             for (int i = 0; i < STRIDE; i++) {
-                double sum = 0;
-                for (int k = 0; k < NV; k++) {
-                    sum += Y[k * STRIDE + i] * y[k];
-                }
-                KK_CHECK_NEAR(out[i], sum, 1e-13);
+                KK_CHECK_NEAR(out[i], plain_sum(NV, 0, Y + i, STRIDE, y, 1), 1e-13);
                 KK_CHECK(G[ROWS * STRIDE + i] == -7);
             }
             for (int k = 0; k < NV; k++) {
-                double sum = y[k];
-                for (int i = 0; i < STRIDE; i++) {
-                    sum += Y[k * STRIDE + i] * x[i];
-                }
-                KK_CHECK_NEAR(moved[k], sum, 1e-12);
+                KK_CHECK_NEAR(moved[k], plain_sum(STRIDE, y[k], Y + k * STRIDE, 1, x, 1), 1e-12);
             }
         }
     }

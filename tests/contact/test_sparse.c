@@ -274,11 +274,13 @@ static void multiply(const kki_sparse_problem *p, const double *R, const double 
 static void wall(contact_case *c, int width, int height, kk_random *r) {
     case_clear(c);
     for (int b = 0; b < width * height; b++) {
-        const double p[3] = {b % width, b / width, 0};
+        const int row = b / width;
+        const double p[3] = {b % width, row, 0};
         case_body(c, kk_random_next_between(r, 0.5, 2), 0.1, 0.2, 0.3, p);
     }
     for (int b = 0; b < width * height; b++) {
-        const double n[3] = {0, 1, 0}, m[3] = {1, 0, 0}, p[3] = {b % width + 0.3, b / width - 0.5, 0.1};
+        const int row = b / width;
+        const double n[3] = {0, 1, 0}, m[3] = {1, 0, 0}, p[3] = {b % width + 0.3, row - 0.5, 0.1};
         case_contact(c, b, b - width >= 0 ? b - width : -1, p, n, 0.5);
         if (b % width > 0) {
             case_contact(c, b, b - 1, p, m, 0.5);

@@ -10,18 +10,18 @@
 enum { BODIES = 12, BUNDLES = 6, BLOCKS = BUNDLES * 4, NUMBERS = KKI_SWARM_BODY * (BODIES + 1) };
 
 typedef struct flock {
-    kki_swarm s;
-    kki_swarm_batch batch;
-    kki_swarm_chunk chunk;
-    int sweeps;
-    kki_swarm_bundle bundle[BUNDLES];
-    uint8_t is_ball[BUNDLES];
+    _Alignas(64) double velocity[NUMBERS], wrench[NUMBERS], before[NUMBERS], free[NUMBERS], inverse[NUMBERS];
+    kki_swarm_proof proof[BUNDLES];
     kki_swarm_ball ball[BUNDLES];
+    kki_swarm_end end[BLOCKS];
+    kki_swarm_bundle bundle[BUNDLES];
     kki_swarm_point point[BLOCKS];
     kki_swarm_point world[BLOCKS]; ///< as they were made: arms in world axes
-    kki_swarm_end end[BLOCKS];
-    kki_swarm_proof proof[BUNDLES];
-    _Alignas(64) double velocity[NUMBERS], wrench[NUMBERS], before[NUMBERS], free[NUMBERS], inverse[NUMBERS];
+    kki_swarm s;
+    int sweeps;
+    kki_swarm_batch batch;
+    kki_swarm_chunk chunk;
+    uint8_t is_ball[BUNDLES];
 } flock;
 
 static void link_up(flock *f, const kki_swarm_kernels *kernels) {
@@ -319,6 +319,27 @@ static kk_vec3 velocity_at(const double *v, kk_vec3 arm) {
     return kk_vec3_add(kk_vec3_make(v[0], v[1], v[2]), kk_vec3_cross(kk_vec3_make(v[4], v[5], v[6]), arm));
 }
 
+/// Of a point of a bundle in lane l, squared. @param z  velocities
+static double residual_at(const flock *f, const double *z, const kki_swarm_bundle *b, int l, int point) {
+    const kki_swarm_point *p = &f->point[point], *world = &f->world[point];
+    const kk_vec3 v = kk_vec3_sub(velocity_at(z + b->at[1][l], take(world->arm[1], l)),
+                                  velocity_at(z + b->at[0][l], take(world->arm[0], l)));
+    double u[3], scale = 0;
+    for (int r = 0; r < 3; r++) {
+        const kk_vec3 d = take(b->axis[r], l);
+        double own = 0;
+        for (int side = 0; side < 2; side++) {
+            const double *inverse = f->inverse + b->at[side][l];
+            const kk_vec3 x = kk_vec3_cross(take(world->arm[side], l), d);
+            own += inverse[0] + kk_vec3_dot(x, turned_by(inverse, x));
+        }
+        scale = own > scale ? own : scale;
+        u[r] = kk_vec3_dot(d, v) + p->g[r][l];
+    }
+    const double l3[3] = {p->total[0][l], p->total[1][l], p->total[2][l]};
+    return kki_contact_map_squared(b->friction[l], scale, l3, u);
+}
+
 /// The largest residual of all points that there are.
 static double residual_of(const flock *f) {
     double z[NUMBERS], worst = 0;
@@ -327,23 +348,7 @@ static double residual_of(const flock *f) {
         const kki_swarm_bundle *b = &f->bundle[i];
         for (int l = 0; l < KKI_SWARM_LANES; l++) {
             for (int k = 0; k < b->count[l]; k++) {
-                const kki_swarm_point *p = &f->point[b->first + k];
-                const kk_vec3 v = kk_vec3_sub(velocity_at(z + b->at[1][l], take(f->world[b->first + k].arm[1], l)),
-                                              velocity_at(z + b->at[0][l], take(f->world[b->first + k].arm[0], l)));
-                double u[3], scale = 0;
-                for (int r = 0; r < 3; r++) {
-                    const kk_vec3 d = take(b->axis[r], l);
-                    double own = 0;
-                    for (int side = 0; side < 2; side++) {
-                        const double *inverse = f->inverse + b->at[side][l];
-                        const kk_vec3 x = kk_vec3_cross(take(f->world[b->first + k].arm[side], l), d);
-                        own += inverse[0] + kk_vec3_dot(x, turned_by(inverse, x));
-                    }
-                    scale = own > scale ? own : scale;
-                    u[r] = kk_vec3_dot(d, v) + p->g[r][l];
-                }
-                const double l3[3] = {p->total[0][l], p->total[1][l], p->total[2][l]};
-                const double r = kki_contact_map_squared(b->friction[l], scale, l3, u);
+                const double r = residual_at(f, z, b, l, b->first + k);
                 worst = r > worst ? r : worst;
             }
         }

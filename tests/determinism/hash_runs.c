@@ -133,8 +133,9 @@ static void build_marbles(kk_spec *spec) {
 
 static void place_marbles(const kk_model *model, double *q, double *v) {
     for (int i = 0; i < kk_model_nbody(model) - 1; i++) {
+        const int row = i / 4;
         q[7 * i + 4] = 0.09 * (i % 4);
-        q[7 * i + 5] = 0.08 * (i / 4);
+        q[7 * i + 5] = 0.08 * row;
         q[7 * i + 6] = 0.06 + 0.1 * (i % 2);
         v[6 * i + 2] = 3.0 * i;
         v[6 * i + 3] = 0.4 * (i % 3) - 0.3;
@@ -152,10 +153,11 @@ static void build_tower(kk_spec *spec) {
 
 static void place_tower(const kk_model *model, double *q, double *v) {
     for (int i = 0; i < kk_model_nbody(model) - 1; i++) {
-        const double across = 0.09 * (i % 3 - 1) + 0.003 * (i / 3);
-        q[7 * i + 4] = i / 3 % 2 ? across : 0;
-        q[7 * i + 5] = i / 3 % 2 ? 0 : across;
-        q[7 * i + 6] = 0.02 + 0.04 * (i / 3);
+        const int layer = i / 3;
+        const double across = 0.09 * (i % 3 - 1) + 0.003 * layer;
+        q[7 * i + 4] = layer % 2 ? across : 0;
+        q[7 * i + 5] = layer % 2 ? 0 : across;
+        q[7 * i + 6] = 0.02 + 0.04 * layer;
         v[6 * i + 3] = i == 14 ? 0.02 : 0;
     }
 }
@@ -164,8 +166,9 @@ static void place_tower(const kk_model *model, double *q, double *v) {
 static void build_slabs(kk_spec *spec) {
     const int material = add_floor(spec, 0.5, 0);
     double mass = 1;
-    for (int i = 0; i < 4; i++, mass *= 10) {
+    for (int i = 0; i < 4; i++) {
         add_free(spec, KK_SHAPE_BOX, mass, kk_vec3_make(1, 1, 0.1), material);
+        mass *= 10;
     }
 }
 
@@ -247,8 +250,8 @@ static void build_foot(kk_spec *spec) {
     const kk_vec3 x = {1, 0, 0}, y = {0, 1, 0}, none = {0, 0, 0}, up = {0, 0, 0.1};
     const int foot = add_body(spec, KK_WORLD, KK_JOINT_FREE, x, none, kk_inertia_solid_box(3, 0.2, 0.2, 0.04));
     for (int i = 0; i < 9; i++) {
-        const int ball = add_shape(spec, KK_SHAPE_SPHERE, foot, kk_vec3_make(0.005, 0, 0), material);
-        kk_spec_shape(spec, ball)->placement.p = kk_vec3_make(0.1 * (i % 3 - 1), 0.1 * (i / 3 - 1), 0);
+        const int ball = add_shape(spec, KK_SHAPE_SPHERE, foot, kk_vec3_make(0.005, 0, 0), material), row = i / 3;
+        kk_spec_shape(spec, ball)->placement.p = kk_vec3_make(0.1 * (i % 3 - 1), 0.1 * (row - 1), 0);
     }
     for (int i = 0, parent = foot; i < 4; i++) {
         parent = add_body(spec, parent, KK_JOINT_HINGE, i & 1 ? x : y, up, kk_inertia_solid_box(0.5, 0.05, 0.05, 0.1));
@@ -473,7 +476,7 @@ static int run_on_threads(int steps, int count) {
 #endif
 
 int main(int argc, char **argv) {
-    const int steps = argc > 1 ? atoi(argv[1]) : 40;
+    const int steps = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 40;
     int good = 1;
     for (int i = 0; i < RUNS; i++) {
         good &= print(&runs[i], "plain", hash_of(&runs[i], steps, 0, NULL));

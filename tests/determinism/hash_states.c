@@ -312,10 +312,11 @@ static uint64_t scene_kuroda(void) {
 
 static void place_tower(const kk_model *model, double *q, double *v) {
     for (int i = 0; i < kk_model_nbody(model) - 1; i++) {
-        const double across = 0.09 * (i % 3 - 1) + 0.003 * (i / 3);
-        q[7 * i + 4] = i / 3 % 2 ? across : 0;
-        q[7 * i + 5] = i / 3 % 2 ? 0 : across;
-        q[7 * i + 6] = 0.02 + 0.04 * (i / 3);
+        const int layer = i / 3;
+        const double across = 0.09 * (i % 3 - 1) + 0.003 * layer;
+        q[7 * i + 4] = layer % 2 ? across : 0;
+        q[7 * i + 5] = layer % 2 ? 0 : across;
+        q[7 * i + 6] = 0.02 + 0.04 * layer;
         v[6 * i + 3] = i == 17 ? 0.02 : 0;
     }
 }

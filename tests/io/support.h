@@ -53,9 +53,12 @@ typedef struct builder {
 } builder;
 
 static inline void build_bytes(builder *b, const char *bytes, size_t size) {
-    if (b->size + size + 1 > b->capacity) {
+    if (!b->text || b->size + size + 1 > b->capacity) {
         b->capacity = 2 * (b->size + size + 1);
         b->text = realloc(b->text, b->capacity);
+        if (!b->text) {
+            abort();
+        }
     }
     memcpy(b->text + b->size, bytes, size);
     b->size += size;

@@ -80,7 +80,7 @@ static const char *const IN_WORLD[] = {
     "<body x=''/>",
     "<body><joint/></body>",
     "<body><joint name='#'/></body>",
-    "<body><joint name='#'/>" G "</body>",
+    ("<body><joint name='#'/>" G "</body>"),
     "<body><freejoint/></body>",
     "<body><inertial mass='1' pos='0 0 0'/></body>",
     "<body><body/></body>",

@@ -118,6 +118,7 @@ KK_TEST(karakuri_element_is_documented) {
     char *text = read_whole(path);
     const char *begin = text ? strstr(text, BEGIN) : NULL, *end = begin ? strstr(begin, END) : NULL;
     if (!KK_CHECK(end != NULL)) {
+        free(text);
         return;
     }
     begin += sizeof BEGIN - 1;

@@ -393,12 +393,12 @@ static void check_traversal(tally *mjcf) {
                                         "x\ty.stl"};
     for (int i = 0; i < COUNT_OF(PATHS); i++) {
         char text[500];
-        int n = snprintf(text, sizeof text,
-                         "<robot name='r'><link name='a'><collision><geometry>\n<mesh "
-                         "filename='%s'/></geometry></collision></link></robot>",
-                         PATHS[i]);
+        snprintf(text, sizeof text,
+                 "<robot name='r'><link name='a'><collision><geometry>\n<mesh "
+                 "filename='%s'/></geometry></collision></link></robot>",
+                 PATHS[i]);
         check_left_out(text);
-        n = snprintf(text, sizeof text, "<mujoco>\n<asset><mesh name='m' file='%s'/></asset></mujoco>", PATHS[i]);
+        int n = snprintf(text, sizeof text, "<mujoco>\n<asset><mesh name='m' file='%s'/></asset></mujoco>", PATHS[i]);
         KK_CHECK(check_robot("bad.xml", text, (size_t)n, 0, mjcf));
         n = snprintf(text, sizeof text, "<mujoco>\n<include file='%s'/></mujoco>", PATHS[i]);
         KK_CHECK(check_robot("bad.xml", text, (size_t)n, 0, mjcf));
@@ -434,8 +434,8 @@ static void check_bombs(tally *xml, tally *mjcf) {
         ("<mujoco><worldbody><replicate count='9'><replicate count='99'><replicate count='99'><body><geom "
          "size='x'/></body>"
          "</replicate></replicate></replicate></worldbody></mujoco>"),
-        "<mujoco><worldbody><replicate count='80000'><body><joint range='2 "
-        "1'/></body></replicate></worldbody></mujoco>",
+        ("<mujoco><worldbody><replicate count='80000'><body><joint range='2 "
+         "1'/></body></replicate></worldbody></mujoco>"),
         ("<mujoco><worldbody><replicate count='80000'><geom "
          "size='1'/></replicate></worldbody><actuator><motor/></actuator>"
          "</mujoco>"),

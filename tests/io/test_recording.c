@@ -225,7 +225,7 @@ static size_t draw(uint64_t *drawn, size_t below) {
 KK_TEST(recording_tells_every_mutation) {
     show s = show_make();
     tape t = show_record(&s, STEPS);
-    uint64_t hashes[STEPS], drawn = 0;
+    uint64_t hashes[STEPS] = {0}, drawn = 0;
     kk_recording *r = open_tape(&t, t.size);
     for (int i = 0; r && i < STEPS; i++) {
         kk_recording_frame f;

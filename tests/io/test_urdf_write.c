@@ -140,7 +140,9 @@ KK_TEST(urdf_round_trip) {
             count++;
         }
     }
-    closedir(d);
+    if (d) {
+        closedir(d);
+    }
     KK_CHECK(count >= 60);
 }
 
@@ -162,9 +164,10 @@ KK_TEST(urdf_write_angles_of_any_rotation) {
     double worst = 0;
     for (int i = 0; i < 6 * 8 * 8 * 2; i++) {
         const double pitch = (i % 2 ? 1 : -1) * (1.5707963267948966 - tilt[i / 2 % 6]);
+        const int yaw = i / 96;
         const kk_quat x = kk_quat_exp(kk_vec3_make(0.9 * (i / 12 % 8) - 3, 0, 0));
         const kk_quat y = kk_quat_exp(kk_vec3_make(0, pitch, 0));
-        const kk_quat z = kk_quat_exp(kk_vec3_make(0, 0, 0.7 * (i / 96) - 2));
+        const kk_quat z = kk_quat_exp(kk_vec3_make(0, 0, 0.7 * yaw - 2));
         const kk_transform X = {kk_quat_to_mat3(kk_quat_mul(z, kk_quat_mul(y, x))), {0, 0, 0}};
         const kk_vec3 a = kki_rpy_of(X.R);
         const double d = distance(X, kk_transform_make(kk_mat3_from_rpy(a.x, a.y, a.z), X.p));

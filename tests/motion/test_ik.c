@@ -320,7 +320,8 @@ static void two_arms(fixture *f, kk_loop_type type, kk_transform AB) {
     for (int k = 0; k < 8; k++) {
         const kk_vec3 axis = {axes[k][0], axes[k][1], axes[k][2]};
         char name[8] = {'a', (char)('0' + k), 0};
-        arm[k / 4] = add_hinge(spec, arm[k / 4], kk_vec3_make(0.1 * (k % 3), 0.2, 0.1 * (k / 4)), axis, name);
+        const int side = k / 4;
+        arm[side] = add_hinge(spec, arm[side], kk_vec3_make(0.1 * (k % 3), 0.2, 0.1 * side), axis, name);
     }
     finish(f, spec);
     kk_loop_def loop = kk_loop_def_default();

@@ -24,12 +24,14 @@ KK_TEST(sequence_keeps_straight_lines) {
     const double time[5] = {0, 0.1, 0.4, 0.45, 1}, value[5] = {1, 1.2, 1.8, 1.9, 3};
     for (int kind = KK_INTERPOLATE_LINEAR; kind <= KK_INTERPOLATE_QUINTIC; kind++) {
         kk_sequence *s = make((kk_interpolation)kind, KK_ENDS_FREE, 5, 1, time, value);
-        for (double t = 0; t <= 1; t += 0.013) {
+        double t = 0;
+        while (t <= 1) {
             double p, v, a;
             kk_sequence_sample(s, t, &p, &v, &a);
             KK_CHECK_NEAR(p, 1 + 2 * t, 1e-13);
             KK_CHECK_NEAR(v, 2, 1e-11);
             KK_CHECK_NEAR(a, 0, 1e-9);
+            t += 0.013;
         }
         kk_sequence_free(s);
     }
@@ -43,12 +45,14 @@ KK_TEST(sequence_quintic_is_least_jerk) {
         value[i] = 0.5 - time[i] + 3 * time[i] * time[i];
     }
     kk_sequence *s = make(KK_INTERPOLATE_QUINTIC, KK_ENDS_FREE, 7, 1, time, value);
-    for (double t = time[0]; t <= time[6]; t += 0.01) {
+    double t = time[0];
+    while (t <= time[6]) {
         double p, v, a;
         kk_sequence_sample(s, t, &p, &v, &a);
         KK_CHECK_NEAR(p, 0.5 - t + 3 * t * t, 1e-12);
         KK_CHECK_NEAR(v, 6 * t - 1, 1e-10);
         KK_CHECK_NEAR(a, 6, 1e-8);
+        t += 0.01;
     }
     kk_sequence_free(s);
 }
@@ -61,12 +65,14 @@ KK_TEST(sequence_cubic_is_the_cubic) {
         value[i] = time[i] * time[i] * (3 - 2 * time[i]);
     }
     kk_sequence *s = make(KK_INTERPOLATE_CUBIC, KK_ENDS_AT_REST, 4, 1, time, value);
-    for (double t = 0; t <= 1; t += 0.01) {
+    double t = 0;
+    while (t <= 1) {
         double p, v, a;
         kk_sequence_sample(s, t, &p, &v, &a);
         KK_CHECK_NEAR(p, t * t * (3 - 2 * t), 1e-14);
         KK_CHECK_NEAR(v, 6 * t - 6 * t * t, 1e-13);
         KK_CHECK_NEAR(a, 6 - 12 * t, 1e-11);
+        t += 0.01;
     }
     kk_sequence_free(s);
 }
@@ -76,13 +82,15 @@ KK_TEST(sequence_minimum_jerk_closed_form) {
     const double time[2] = {1, 3}, value[2] = {2, 5};
     for (int kind = KK_INTERPOLATE_QUINTIC; kind <= KK_INTERPOLATE_MINIMUM_JERK; kind++) {
         kk_sequence *s = make((kk_interpolation)kind, KK_ENDS_AT_REST, 2, 1, time, value);
-        for (double t = 1; t <= 3; t += 0.01) {
+        double t = 1;
+        while (t <= 3) {
             const double u = (t - 1) / 2;
             double p, v, a;
             kk_sequence_sample(s, t, &p, &v, &a);
             KK_CHECK_NEAR(p, 2 + 3 * u * u * u * (10 - 15 * u + 6 * u * u), 1e-13);
             KK_CHECK_NEAR(v, 1.5 * 30 * u * u * (1 - u) * (1 - u), 1e-13);
             KK_CHECK_NEAR(a, 0.75 * 60 * u * (1 - u) * (1 - 2 * u), 1e-12);
+            t += 0.01;
         }
         double p, v, a;
         kk_sequence_sample(s, 0, &p, &v, &a);
@@ -136,12 +144,12 @@ KK_TEST(sequence_state_derivatives) {
             continue;
         }
         double time[ROWS];
-        double *value = scene_take(&f, (size_t)(ROWS * f.nq)), *moved = scene_take(&f, (size_t)f.nv);
+        double *value = scene_take(&f, ROWS * (size_t)f.nq), *moved = scene_take(&f, (size_t)f.nv);
         kk_model_neutral(f.model, value);
         for (int i = 0; i < ROWS; i++) {
             time[i] = i;
             for (int k = 0; k < f.nv; k++) {
-                moved[k] = 0.4 * kk_random_normal_at(seed, 7, (uint64_t)(i * f.nv + k));
+                moved[k] = 0.4 * kk_random_normal_at(seed, 7, (uint64_t)i * (uint64_t)f.nv + (uint64_t)k);
             }
             if (i > 0) {
                 kk_integrate(f.model, value + (i - 1) * f.nq, moved, value + i * f.nq);
@@ -158,7 +166,8 @@ KK_TEST(sequence_state_derivatives) {
         const double h = 1e-4;
         double *q[2] = {scene_take(&f, (size_t)f.nq), scene_take(&f, (size_t)f.nq)};
         double *v[2] = {scene_take(&f, (size_t)f.nv), scene_take(&f, (size_t)f.nv)};
-        for (double t = 0.37; t < 5; t += 0.61) {
+        double t = 0.37;
+        while (t < 5) {
             kk_sequence_state(s, t, f.q, f.v, f.a);
             KK_CHECK_EQ_INT(kk_model_check_q(f.model, f.q, NULL), KK_OK);
             kk_sequence_state(s, t - h, q[0], v[0], NULL);
@@ -169,6 +178,7 @@ KK_TEST(sequence_state_derivatives) {
                 KK_CHECK_NEAR(moved[k] / (2 * h), f.v[k], 1e-5);
                 KK_CHECK_NEAR((v[1][k] - v[0][k]) / (2 * h), f.a[k], 1e-5);
             }
+            t += 0.61;
         }
         kk_sequence_free(s);
         scene_free(&f);

@@ -343,8 +343,8 @@ KK_TEST(crawl_poses_of_titan8) {
         KK_CHECK_EQ_INT(kk_data_create(m, NULL, &data), KK_OK)) {
         const int toe[4] = {kk_model_find_frame(m, "left_fore_toe"), kk_model_find_frame(m, "right_fore_toe"),
                             kk_model_find_frame(m, "left_hind_toe"), kk_model_find_frame(m, "right_hind_toe")};
-        for (char posture = 'A'; posture <= 'D'; posture++) {
-            const kk_crawl c = kk_crawl_titan8(posture);
+        for (int posture = 'A'; posture <= 'D'; posture++) {
+            const kk_crawl c = kk_crawl_titan8((char)posture);
             double q[32];
             kk_vec3 foot[4];
             kk_model_neutral(m, q);

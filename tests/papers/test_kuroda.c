@@ -85,7 +85,7 @@ KK_TEST(kuroda_slips_below_the_threshold) {
 
 // Euler's equations: a box that spins about no axis of its own turns as the exact solver has it
 KK_TEST(kuroda_spins_by_eulers_equations) {
-    double q[2][7];
+    double q[2][7] = {{0}};
     for (int i = 0; i < 2; i++) {
         stage s = stage_begin(0);
         const int box = stage_box(&s, 1, 0.3, 0.6, 1, 0);

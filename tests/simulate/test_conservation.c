@@ -168,9 +168,9 @@ KK_TEST(pivot_does_no_work) {
 
 // a rod that slides, jams and falls over its foot (Painlevé): contact takes energy or leaves it, also in the step in which the slide ends
 KK_TEST(contact_never_adds_energy_to_a_falling_rod) {
-    for (double friction = 1.5; friction < 3.1; friction += 0.5) {
+    for (int i = 3; i <= 6; i++) {
         stage s = stage_begin(9.81);
-        const int material = stage_material(&s, friction, 0);
+        const int material = stage_material(&s, 0.5 * i, 0);
         stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
         const int rod = stage_box(&s, 1, 0.002, 0.05, 1, material);
         if (!stage_ready(&s, NULL)) {
@@ -183,7 +183,7 @@ KK_TEST(contact_never_adds_energy_to_a_falling_rod) {
         stage_place(&s, rod, 0, 0, 0.5 * c + 0.001 * t);
         v[3] = 3 * c;
         v[5] = 3 * t;
-        for (int i = 0; i < 700 && stage_run(&s, 1, NULL); i++) {
+        for (int k = 0; k < 700 && stage_run(&s, 1, NULL); k++) {
             const double work = kk_simulator_report(s.simulator).constraint_work;
             growth = work > growth ? work : growth;
         }

@@ -192,8 +192,9 @@ static stage balls(int wide) {
     if (stage_ready(&s, NULL)) {
         for (int n = wide, k = 0; n > 0; n--) {
             for (int i = 0; i < n * n; i++, k++) {
+                const int row = i / n;
                 const double off = 0.1 * (1 - n);
-                stage_place(&s, ball[k], off + 0.2 * (i % n), off + 0.2 * (i / n), 0.1 + 0.1415 * (wide - n));
+                stage_place(&s, ball[k], off + 0.2 * (i % n), off + 0.2 * row, 0.1 + 0.1415 * (wide - n));
                 stage_v(&s, ball[k])[0] = 5 * (k % 3 - 1);
                 stage_v(&s, ball[k])[1] = 4 * (k % 2);
             }
@@ -253,8 +254,9 @@ static stage bin(uint32_t seed) {
     kk_spec_options(s.spec)->timestep = 0.002;
     if (stage_ready(&s, NULL)) {
         for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+            const int slice = i / (SIDE * SIDE);
             const double x = shake(&seed), y = shake(&seed);
-            stage_place(&s, ball[i], 0.21 * (i / SIDE % SIDE - 2) + x, 0.21 * (i / SIDE / SIDE - 2) + y,
+            stage_place(&s, ball[i], 0.21 * (i / SIDE % SIDE - 2) + x, 0.21 * (slice - 2) + y,
                         0.101 + 0.21 * (i % SIDE));
         }
     }
@@ -294,9 +296,10 @@ static void throw_in(stage *s, int box, int number, uint32_t *seed) {
     q[1] = f * x;
     q[2] = f * y;
     q[3] = f * z;
+    const int layer = number / 9;
     q[4] = 0.16 * (number % 3 - 1);
     q[5] = 0.16 * (number / 3 % 3 - 1);
-    q[6] = 0.12 + 0.17 * (number / 9);
+    q[6] = 0.12 + 0.17 * layer;
 }
 
 static stage crate(uint32_t seed) {

@@ -37,7 +37,8 @@ static int build_on(stage *s, int side) {
         def.body = foot;
         def.size[0] = 0.005;
         def.material = material;
-        def.placement.p = kk_vec3_make(0.2 * (i % side) / (side - 1) - 0.1, 0.2 * (i / side) / (side - 1) - 0.1, 0);
+        const int row = i / side;
+        def.placement.p = kk_vec3_make(0.2 * (i % side) / (side - 1) - 0.1, 0.2 * row / (side - 1) - 0.1, 0);
         KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &def, NULL, &s->error), KK_OK);
     }
     for (int i = 0, parent = foot; i < LINKS; i++) {

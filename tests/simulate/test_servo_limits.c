@@ -61,7 +61,8 @@ KK_TEST(velocity_servo_reaches_its_target_and_stays) {
         for (int k = 0; k < 3; k++) {
             const kk_actuator_def a = velocity_servo(gains[g], 2);
             wheel w = wheel_make(&a, steps[k]);
-            for (double t = 0; t < 4; t += steps[k]) {
+            double t = 0;
+            while (t < 4) {
                 const double force = wheel_step(&w, 10);
                 KK_CHECK(force <= 2 && force >= -1e-6);
                 KK_CHECK(kk_state_v(w.state)[0] <= 10 * (1 + 1e-12));
@@ -69,6 +70,7 @@ KK_TEST(velocity_servo_reaches_its_target_and_stays) {
                     KK_CHECK_NEAR(force, 2, 1e-9);
                     KK_CHECK_NEAR(kk_state_v(w.state)[0], 4 * kk_state_time(w.state), 1e-9);
                 }
+                t += steps[k];
             }
             KK_CHECK_NEAR(kk_state_v(w.state)[0], 10, 1e-6);
             wheel_free(&w);

@@ -24,7 +24,8 @@ static void add_sheet(kk_spec *spec, kk_shape_def *shape) {
     static kk_vec3 vertex[LINE * LINE];
     static int32_t face[2 * CELLS * CELLS][3];
     for (int i = 0; i < LINE * LINE; i++) {
-        vertex[i] = kk_vec3_make(0.17 * (i % LINE - CELLS / 2), 0.13 * (i / LINE - CELLS / 2), 0);
+        const int column = i % LINE - CELLS / 2, row = i / LINE - CELLS / 2;
+        vertex[i] = kk_vec3_make(0.17 * column, 0.13 * row, 0);
     }
     for (int i = 0; i < CELLS * CELLS; i++) {
         const int32_t a = i / CELLS * LINE + i % CELLS, b = a + 1, c = b + LINE, d = a + LINE;

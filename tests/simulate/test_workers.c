@@ -34,7 +34,8 @@ static stage crowd(int heap, double speed, const kk_step_options *options) {
     kk_spec_options(s.spec)->max_contacts = 3000;
     if (stage_ready(&s, options)) {
         for (int i = 0; i < STACKS * HIGH; i++) {
-            stage_place(&s, body[i], 0.4 * (i / HIGH), -1, 0.05 + 0.1 * (i % HIGH));
+            const int stack = i / HIGH;
+            stage_place(&s, body[i], 0.4 * stack, -1, 0.05 + 0.1 * (i % HIGH));
         }
         for (int k = 0; k < heap; k++) {
             const int layer = k / (SIDE * SIDE);
@@ -104,7 +105,8 @@ static stage sheet(double pitch, const kk_step_options *options) {
     kk_spec_options(s.spec)->max_contacts = 20 * SHEET * SHEET;
     if (stage_ready(&s, options)) {
         for (int i = 0; i < SHEET * SHEET; i++) {
-            stage_place(&s, body[i], pitch * (i % SHEET), pitch * (i / SHEET), 0.05);
+            const int row = i / SHEET;
+            stage_place(&s, body[i], pitch * (i % SHEET), pitch * row, 0.05);
             stage_v(&s, body[i])[3] = 0.1 * (i % 7 - 3);
         }
     }

@@ -61,6 +61,7 @@ static kk_vec3 farthest_of_triangle(const kk_vec3 corner[3], kk_vec3 n) {
 }
 
 static kk_vec3 farthest_of_core(const kki_shape *s, const kk_transform *X, kk_vec3 n) {
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a problem without a triangle has A and its pose
     return kk_transform_point(*X, farthest_core(s, kk_mat3_tmul_vec(X->R, n)));
 }
 
