@@ -66,7 +66,8 @@ static int32_t hill_face[2 * CELLS * CELLS][3];
 
 static void make_hills(void) {
     for (int i = 0; i < LINE * LINE; i++) {
-        const double x = 0.3 * (i % LINE - CELLS / 2), y = 0.3 * (i / LINE - CELLS / 2);
+        const int column = i % LINE - CELLS / 2, row = i / LINE - CELLS / 2;
+        const double x = 0.3 * column, y = 0.3 * row;
         hill_vertex[i] = kk_vec3_make(x, y, 0.2 * cos(5 * x) * cos(5 * y));
     }
     for (int i = 0; i < CELLS * CELLS; i++) {
@@ -237,7 +238,8 @@ static int draw_pair(FILE *file, int number) {
         let_down(&a, &b);
     }
     const int manifolds = lower && upper ? kk_placed_manifolds(&a, &b, 6e-3, m, ROOM) : 0;
-    canvas c = {file, WIDTH * (number % COLUMNS + 0.5), HEIGHT * (number / COLUMNS + 0.5) + 14, a.pose};
+    const int column = number % COLUMNS, row = number / COLUMNS;
+    canvas c = {file, WIDTH * (column + 0.5), HEIGHT * (row + 0.5) + 14, a.pose};
     draw(&c, &p->lower, "#888");
     c.pose = b.pose;
     draw(&c, &p->upper, "#2a5db0");

@@ -186,9 +186,9 @@ static void add_tick_y(cli_text *svg, const frame *f, double value) {
 }
 
 /// Pixels that a tick's text may need: letters of the widest usual font, where a minus is wider than a digit.
-static double width_of(const cli_text *label) {
-    double wide = LETTER * (double)text_width(label->bytes);
-    for (const char *at = label->bytes; (at = strstr(at, "−")); at++) {
+static double width_of(const char *label) {
+    double wide = LETTER * (double)text_width(label);
+    for (const char *at = label; (at = strstr(at, "−")); at++) {
         wide += MINUS - LETTER;
     }
     return wide;
@@ -200,8 +200,7 @@ static void make_room(frame *f) {
     for (int i = 0; i < f->y.count; i++) {
         cli_text label = {0};
         format_tick(&f->y, f->y_is_log, f->y.at[i], &label);
-        text_string(&label);
-        const double wide = width_of(&label);
+        const double wide = width_of(text_string(&label));
         widest = wide > widest ? wide : widest;
         text_free(&label);
     }

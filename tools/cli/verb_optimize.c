@@ -199,16 +199,16 @@ static int find_goal(job *j) {
     }
     char *copy = cli_copy(text), *name = NULL, *part = NULL;
     j->goal = (goal){.body = -1, .frame = -1, .q_index = -1, .v_index = -1, .sign = j->o->maximize ? -1 : 1};
-    int code = split_goal(copy, &j->goal, &name, &part)
-                   ? 0
-                   : cli_fail(j->c, CLI_EXIT_USAGE,
-                              "'%s' is no goal — write end:, max:, min: or mean: and BODY.z or JOINT.q", text);
-    if (!code && strchr("xyz", *part)) {
+    const bool is_goal = split_goal(copy, &j->goal, &name, &part);
+    int code = is_goal ? 0
+                       : cli_fail(j->c, CLI_EXIT_USAGE,
+                                  "'%s' is no goal — write end:, max:, min: or mean: and BODY.z or JOINT.q", text);
+    if (is_goal && strchr("xyz", *part)) {
         j->goal.axis = *part - 'x';
         j->goal.body = kk_model_find_body(m, name);
         j->goal.frame = j->goal.body < 0 ? kk_model_find_frame(m, name) : -1;
         code = j->goal.body < 0 && j->goal.frame < 0 ? fail_goal(j, text, name) : 0;
-    } else if (!code) {
+    } else if (is_goal) {
         const int body = kk_model_find_joint(m, name);
         const kk_joint_info joint = kk_model_joint(m, body < 0 ? 0 : body);
         *(*part == 'q' ? &j->goal.q_index : &j->goal.v_index) = *part == 'q' ? joint.q_index : joint.v_index;

@@ -28,9 +28,9 @@ static void add_bin(scene *s, int material) {
 /// Layers of SIDE² and (SIDE − 1)² in turn, with a little disorder.
 static kk_vec3 place_of(int i, kk_random *random) {
     const int pair = SIDE * SIDE + (SIDE - 1) * (SIDE - 1), is_odd = i % pair >= SIDE * SIDE, side = SIDE - is_odd;
-    const int layer = 2 * (i / pair) + is_odd, at = i % pair - (is_odd ? SIDE * SIDE : 0);
+    const int layer = 2 * (i / pair) + is_odd, at = i % pair - (is_odd ? SIDE * SIDE : 0), row = at / side;
     const double gap = PITCH - 2 * RADIUS, height = kk_sqrt(4 * RADIUS * RADIUS - 0.5 * PITCH * PITCH);
-    const double x = at % side + 0.5 * (is_odd - SIDE + 1), y = at / side + 0.5 * (is_odd - SIDE + 1);
+    const double x = at % side + 0.5 * (is_odd - SIDE + 1), y = row + 0.5 * (is_odd - SIDE + 1);
     const double dx = kk_random_next_between(random, -0.5, 0.5), dy = kk_random_next_between(random, -0.5, 0.5);
     return kk_vec3_make(PITCH * x + gap * dx, PITCH * y + gap * dy, RADIUS + 1e-3 + layer * height);
 }

@@ -194,7 +194,8 @@ static void run_rolling(exam *e) {
     scene_ready_dt(&s, 1e-3);
     scene_place(&s, box, 0, 0, 0.5);
     for (int i = 0; i < BALLS; i++) {
-        scene_place(&s, ball[i], 2.0 * (i % 5) - 4, 2.0 * (i / 5) - 4, 1.5);
+        const int row = i / 5;
+        scene_place(&s, ball[i], 2.0 * (i % 5) - 4, 2.0 * row - 4, 1.5);
     }
     const double part = kk_sqrt(0.5), a_box = (150 - 0.4 * 35 * 9.81) / 60 * 3.5, a_ball = a_box / 3.5;
     scene_push(&s, box, kk_vec3_make(150 * part, 150 * part, 0));

@@ -12,7 +12,8 @@ static int add_sheet(scene *s, double cell, int material) {
     kk_vec3 *vertex = cli_allocate((size_t)across * (ROWS + 1), sizeof *vertex);
     int32_t(*face)[3] = cli_allocate((size_t)2 * COLUMNS * ROWS, sizeof *face);
     for (int i = 0; i < across * (ROWS + 1); i++) {
-        vertex[i] = kk_vec3_make(cell * (i % across), cell * (i / across), 0);
+        const int row = i / across;
+        vertex[i] = kk_vec3_make(cell * (i % across), cell * row, 0);
     }
     for (int i = 0; i < COLUMNS * ROWS; i++) {
         const int32_t a = (i / COLUMNS) * across + i % COLUMNS, b = a + 1, c = a + across, d = c + 1;

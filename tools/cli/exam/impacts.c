@@ -19,7 +19,8 @@ static void bounce_for_ever(exam *e) {
     }
     scene_ready_dt(&s, 0.01);
     for (int i = 0; i < BALLS; i++) {
-        scene_place(&s, ball[i], 2 * (i % 7), 2 * (i / 7), 5);
+        const int row = i / 7;
+        scene_place(&s, ball[i], 2 * (i % 7), 2 * row, 5);
     }
     const double start = scene_energy(&s);
     const int panel = exam_plot(e, "energy of 49 balls", "time [s]", "E/E0 - 1", false);

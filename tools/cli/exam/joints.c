@@ -174,8 +174,10 @@ static void servo(exam *e, double K, int panel) {
 static void run_servo(exam *e) {
     const int panel =
         exam_plot(e, "a servo lifts a pendulum, dt 0.1 s", "time [s]", "angle below the target [rad]", false);
-    for (double K = 2; K < 3e6; K *= 10) {
+    double K = 2;
+    for (int power = 0; power <= 6; power++) {
         servo(e, K, panel);
+        K *= 10;
     }
 }
 

@@ -290,7 +290,8 @@ static void plan_cards(cards *h) {
         const int tents = LEVELS - level;
         const double z = level * (storey + h->thickness);
         for (int i = 0; i < 2 * tents; i++) {
-            const double x = (i / 2 - 0.5 * (tents - 1)) * spacing;
+            const int tent = i / 2;
+            const double x = (tent - 0.5 * (tents - 1)) * spacing;
             h->card[h->count++] = (card){.sign = i % 2 ? -1 : 1, .x = x, .z = z, .length = h->length};
         }
         for (int i = 0; i + 1 < tents; i++) {

@@ -175,7 +175,7 @@ static double energy_lost(study *s, double h) {
 static double taken_by_step(setup *t, const double *v, double h) {
     const kk_model *m = t->m.model;
     const int nv = kk_model_nv(m), nq = kk_model_nq(m);
-    double *all = cli_allocate((size_t)(nq + 4 * nv), sizeof *all), power = 0;
+    double *all = cli_allocate((size_t)nq + 4 * (size_t)nv, sizeof *all), power = 0;
     double *q = all, *w = q + nq, *none = w + nv, *at_start = none + nv, *at_mean = at_start + nv;
     for (int i = 0; i < nv; i++) {
         w[i] = (v[i] + kk_state_v_const(t->state)[i]) / 2;

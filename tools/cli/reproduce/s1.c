@@ -86,8 +86,10 @@ static void run_sliding(study *s) {
                 exam_point(&s->exam, errors, "the thesis's method", dt, other);
             }
         }
-        for (double t = 0; t < speeds[i] / (MU * G) + 1; t += 0.05) {
+        double t = 0;
+        while (t < speeds[i] / (MU * G) + 1) {
             exam_point(&s->exam, panel, theory, t, theory_of_sliding(speeds[i], t));
+            t += 0.05;
         }
     }
     study_at_most(s, "largest distance from x = v₀ t − μ g t²/2, all speeds and steps",
@@ -370,7 +372,7 @@ static void run_pendulum(study *s) {
     const int panel = exam_plot(&s->exam, "angle of the lower joint, Δt = 0.02 s", "time / s", "angle / rad", false);
     const int errors = exam_plot(&s->exam, "largest difference in 10 s", "step / s", "difference / rad", true);
     double error[3], first[3], thesis[3], dt = 0.02;
-    for (int i = 0; i < 3; i++, dt /= 2) {
+    for (int i = 0; i < 3; i++) {
         const int drawn = i == 0 ? panel : -1;
         error[i] = compare_pendulum(s, &m, OURS_RK4, dt, 0, drawn, "ours, Runge and Kutta");
         first[i] = compare_pendulum(s, &plain, OURS, dt, 0, drawn, "ours, the step of contacts");
@@ -378,6 +380,7 @@ static void run_pendulum(study *s) {
         exam_point(&s->exam, errors, "ours, Runge and Kutta", dt, error[i]);
         exam_point(&s->exam, errors, "ours, the step of contacts", dt, first[i]);
         exam_point(&s->exam, errors, "the thesis's method, w = 0.05 m", dt, thesis[i]);
+        dt /= 2;
     }
     tabulate_pendulum(s, &plain, error, first, thesis);
     study_at_most(s, "Δt = 0.02 s: largest difference of an angle in 10 s", "visibly off", error[0], "rad", 1e-5);
@@ -448,7 +451,8 @@ static bool take_frame(crane *c, const kk_input *input, double dt, int depth) {
     status = status ? status : kk_step(c->m.model, c->state, c->simulator, input, &error);
     if (status == KK_NOT_CONVERGED && depth > 0) {
         c->halved += 1;
-        return take_frame(c, input, 0.5 * dt, depth - 1) && take_frame(c, input, 0.5 * dt, depth - 1);
+        const bool is_half = take_frame(c, input, 0.5 * dt, depth - 1);
+        return is_half && take_frame(c, input, 0.5 * dt, depth - 1);
     }
     c->residual = exam_max(c->residual, kk_simulator_report(c->simulator).residual);
     return study_ok(c->s, status, &error);

@@ -134,7 +134,7 @@ static double torque_by_forces(titan *t, int leg, int k) {
         beyond = kk_force_add(beyond, kk_simulator_contact_wrench(t->r.simulator, t->body[leg][k], -1));
     }
     const kk_vec3 moment = kk_vec3_sub(beyond.angular, kk_vec3_cross(X.p, beyond.linear));
-    double *J = cli_allocate((size_t)(6 * kk_model_nv(m)), sizeof *J);
+    double *J = cli_allocate(6 * (size_t)kk_model_nv(m), sizeof *J);
     kk_jacobians(m, t->r.m.data, kk_state_q(t->r.state));
     kk_body_jacobian(m, t->r.m.data, t->body[leg][k], KK_WORLD_ALIGNED, J);
     const int nv = kk_model_nv(m), at = t->dof[leg][k];
@@ -147,7 +147,7 @@ static double torque_by_forces(titan *t, int leg, int k) {
 static void torques_by_jacobian(titan *t, double *tau) {
     const kk_model *m = t->r.m.model;
     const int nv = kk_model_nv(m);
-    double *J = cli_allocate((size_t)(6 * nv), sizeof *J);
+    double *J = cli_allocate(6 * (size_t)nv, sizeof *J);
     kk_gravity_force(m, t->r.m.data, kk_state_q(t->r.state), tau);
     kk_jacobians(m, t->r.m.data, kk_state_q(t->r.state));
     for (int leg = 0; leg < LEGS; leg++) {
@@ -281,7 +281,9 @@ static kk_sequence *make_gait(titan *t, const kk_crawl *crawl) {
     }
     const kk_sequence_def def = {
         .model = m, .interpolation = KK_INTERPOLATE_CUBIC, .count = rows, .width = nq, .time = time, .value = value};
-    is_good = is_good && study_ok(t->r.s, kk_sequence_create(&def, NULL, &gait, &error), &error);
+    if (is_good) {
+        study_ok(t->r.s, kk_sequence_create(&def, NULL, &gait, &error), &error);
+    }
     kk_ik_free(ik);
     free(time);
     free(value);
@@ -315,7 +317,8 @@ static void share_weight(const kk_vec3 *foot, const int *is_bearing, kk_vec3 com
 static kk_sequence *make_load(titan *t, const kk_crawl *crawl, const kk_sequence *gait, const double lean[2]) {
     const kk_model *m = t->r.m.model;
     const int nv = kk_model_nv(m), rows = 3 * TABLE + 1;
-    double *time = cli_allocate((size_t)rows, sizeof *time), *tau = cli_allocate((size_t)(rows * nv), sizeof *tau);
+    double *time = cli_allocate((size_t)rows, sizeof *time),
+           *tau = cli_allocate((size_t)rows * (size_t)nv, sizeof *tau);
     double *q = cli_allocate((size_t)kk_model_nq(m), sizeof *q), *rest = cli_allocate((size_t)nv, sizeof *rest);
     kk_force *floor = cli_allocate((size_t)kk_model_nbody(m), sizeof *floor);
     kk_sequence *load = NULL;
@@ -601,7 +604,7 @@ static double damper_factor(titan *t) {
 /// at rest: 2 · (τ_max − τ_min)/2 / kp.
 static void spring_gives(titan *t, const kk_crawl *c, const kk_sequence *gait, double *give) {
     static const double lean[5][2] = {{0, 0}, {FRICTION, 0}, {-FRICTION, 0}, {0, FRICTION}, {0, -FRICTION}};
-    double low[LEG_JOINTS], high[LEG_JOINTS];
+    double low[LEG_JOINTS] = {0}, high[LEG_JOINTS] = {0};
     double *tau = cli_allocate((size_t)kk_model_nv(t->r.m.model), sizeof *tau);
     for (int way = 0; way < 5; way++) {
         kk_sequence *load = make_load(t, c, gait, lean[way]);

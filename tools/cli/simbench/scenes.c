@@ -57,7 +57,8 @@ static void build_bouncing(simbench_scene *s) {
     s->seconds = 20;
     s->restitution = 1;
     for (int i = 0; i < 49; i++) {
-        add_ball(s, 0.1, 10, 2 * (i % 7), 2 * (i / 7), 5);
+        const int row = i / 7;
+        add_ball(s, 0.1, 10, 2 * (i % 7), 2 * row, 5);
     }
 }
 
@@ -219,5 +220,6 @@ void simbench_robot_place(const simbench_scene *scene, int i, double position[3]
     while (side * side < scene->robots) {
         side++;
     }
-    set3(position, 2 * (i / side), 2 * (i % side), scene->robot_height);
+    const int row = i / side;
+    set3(position, 2 * row, 2 * (i % side), scene->robot_height);
 }
