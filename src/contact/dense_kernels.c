@@ -213,8 +213,8 @@ BODY void blend_body(int n, int stride, const double *R, int width, int wide, co
     }
 }
 
-BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
-                       double *W) {
+LONG_BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
+                            double *W) {
     kki_quad sum[4] = {{0}, {0}, {0}, {0}};
     for (int k = from; k < to; k++) {
         const double f = C[k * stride + t];
@@ -619,7 +619,7 @@ BODY kki_quad behind(kki_quad q, int lane) {
 
 /// Column k, the panel's `lane`th: its pivot, and the multipliers in its place; out of the panel's columns behind it. A row's four are stored
 /// at once: a number stored into a vector that is read next makes the processor wait.
-BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inverse, int32_t *pivot) {
+LONG_BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inverse, int32_t *pivot) {
     pivot[k] = choose_pivot(n, stride, A, k);
     if (pivot[k] != k) {
         swap_rows(stride, A + k * stride, A + pivot[k] * stride);
@@ -649,7 +649,7 @@ BODY bool take_panel(int n, int stride, double *A, int k, int count, double *inv
 }
 
 /// Four pivots from k on out of `width` vectors of their own rows and of those below.
-BODY void take_out_panel(int n, int stride, double *A, int k, int first, int width) {
+LONG_BODY void take_out_panel(int n, int stride, double *A, int k, int first, int width) {
     kki_quad from[4][2];
     for (int c = 0; c < width; c++) {
         for (int j = 0; j < 4; j++) {
@@ -769,7 +769,7 @@ BODY void clear_column(int width, int k, const double *from, double *row) {
 }
 
 /// Row k becomes the pivot row of column k, `above` that of the column before.
-BODY bool pivot_row(int n, int stride, double *A, int k, const double *above, int32_t *pivot) {
+LONG_BODY bool pivot_row(int n, int stride, double *A, int k, const double *above, int32_t *pivot) {
     const int width = kki_round4(n) / 4;
     double *row = A + k * stride;
     pivot[k] = choose_after(n, stride, A, k, above);
