@@ -61,6 +61,16 @@ BODY void combine_strip(int n, int stride, int first, int width, const double *x
     }
 }
 
+BODY void combine_body(int n, int width, int stride, const double *x, const double *A, double *y) {
+    int k = 0;
+    for (; k + 3 <= width / 4; k += 3) {
+        combine_strip(n, stride, k, 3, x, A, y);
+    }
+    for (; k < width / 4; k++) {
+        combine_strip(n, stride, k, 1, x, A, y);
+    }
+}
+
 BODY void add_body(int stride, double f, const double *x, double *y) {
     for (int k = 0; k < stride / 4; k++) {
         ((kki_quad *)y)[k] += f * ((const kki_quad *)x)[k];
@@ -203,8 +213,8 @@ BODY void blend_body(int n, int stride, const double *R, int width, int wide, co
     }
 }
 
-BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
-                       double *W) {
+LONG_BODY void gather_strip(int from, int to, int stride, int t, int first, int width, const double *C, const double *R,
+                            double *W) {
     kki_quad sum[4] = {{0}, {0}, {0}, {0}};
     for (int k = from; k < to; k++) {
         const double f = C[k * stride + t];
@@ -609,7 +619,7 @@ BODY kki_quad behind(kki_quad q, int lane) {
 
 /// Column k, the panel's `lane`th: its pivot, and the multipliers in its place; out of the panel's columns behind it. A row's four are stored
 /// at once: a number stored into a vector that is read next makes the processor wait.
-BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inverse, int32_t *pivot) {
+LONG_BODY bool take_column(int n, int stride, double *A, int k, int lane, double *inverse, int32_t *pivot) {
     pivot[k] = choose_pivot(n, stride, A, k);
     if (pivot[k] != k) {
         swap_rows(stride, A + k * stride, A + pivot[k] * stride);
@@ -639,7 +649,7 @@ BODY bool take_panel(int n, int stride, double *A, int k, int count, double *inv
 }
 
 /// Four pivots from k on out of `width` vectors of their own rows and of those below.
-BODY void take_out_panel(int n, int stride, double *A, int k, int first, int width) {
+LONG_BODY void take_out_panel(int n, int stride, double *A, int k, int first, int width) {
     kki_quad from[4][2];
     for (int c = 0; c < width; c++) {
         for (int j = 0; j < 4; j++) {
@@ -707,6 +717,109 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
     backward_all(n, stride, false, A, inverse, y, x);
 }
 
+// ---- inverse
+
+BODY void swap_columns(int n, int stride, double *A, int i, int j) {
+    for (int k = 0; k < n; k++) {
+        const double t = A[k * stride + i];
+        A[k * stride + i] = A[k * stride + j];
+        A[k * stride + j] = t;
+    }
+}
+
+BODY void scale_row(int width, double f, double *row) {
+    for (int x = 0; x < width; x++) {
+        ((kki_quad *)row)[x] *= f;
+    }
+}
+
+BODY void subtract_row(int width, double f, const double *from, double *row) {
+    for (int x = 0; x < width; x++) {
+        ((kki_quad *)row)[x] -= f * ((const kki_quad *)from)[x];
+    }
+}
+
+/// The row from k on that is largest in column k once `above` has been taken out of it (column k − 1); without it where that is NULL.
+BODY int choose_after(int n, int stride, const double *A, int k, const double *above) {
+    int best = k;
+    double largest = -1;
+    for (int i = k; i < n; i++) {
+        const double *row = A + i * stride, x = ABS(above ? row[k] - row[k - 1] * above[k] : row[k]);
+        if (x > largest) {
+            largest = x;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/// All but one lane of a vector.
+static const _Alignas(32) double OTHERS[4][4] = {{0, 1, 1, 1}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 0}};
+
+/// A zero in its vector, whose four are stored at once: they are read next.
+BODY void put_zero(double *row, int k) {
+    ((kki_quad *)row)[k / 4] *= *(const kki_quad *)OTHERS[k % 4];
+}
+
+/// Takes column k out of a row, whose pivot row is `from`.
+BODY void clear_column(int width, int k, const double *from, double *row) {
+    const double f = row[k];
+    put_zero(row, k);
+    subtract_row(width, f, from, row);
+}
+
+/// Row k becomes the pivot row of column k, `above` that of the column before.
+LONG_BODY bool pivot_row(int n, int stride, double *A, int k, const double *above, int32_t *pivot) {
+    const int width = kki_round4(n) / 4;
+    double *row = A + k * stride;
+    pivot[k] = choose_after(n, stride, A, k, above);
+    if (pivot[k] != k) {
+        swap_rows(4 * width, row, A + pivot[k] * stride);
+    }
+    if (above) {
+        clear_column(width, k - 1, above, row);
+    }
+    const double p = row[k];
+    row[k] = 1;
+    scale_row(width, 1 / p, row);
+    return ABS(p) > 1e-300;
+}
+
+/// Gauss and Jordan, two columns at a time: a pair of pivots clears both columns from all other rows in one go.
+BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
+    const int width = kki_round4(n) / 4;
+    for (int k = 0; k < n; k += 2) {
+        const bool pair = k + 1 < n;
+        double *a = A + k * stride, *b = pair ? a + stride : a;
+        if (!pivot_row(n, stride, A, k, NULL, pivot) || (pair && !pivot_row(n, stride, A, k + 1, a, pivot))) {
+            return false;
+        }
+        if (pair) {
+            clear_column(width, k + 1, b, a);
+        }
+        for (int i = 0; i < n; i++) {
+            kki_quad *row = (kki_quad *)(A + i * stride);
+            const double f = A[i * stride + k], g = pair ? A[i * stride + k + 1] : 0;
+            if (i == k || (pair && i == k + 1)) {
+                continue;
+            }
+            put_zero(A + i * stride, k);
+            if (pair) {
+                put_zero(A + i * stride, k + 1);
+            }
+            for (int x = 0; x < width; x++) {
+                row[x] -= f * ((const kki_quad *)a)[x] + g * ((const kki_quad *)b)[x];
+            }
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        if (pivot[k] != k) {
+            swap_columns(n, stride, A, k, pivot[k]);
+        }
+    }
+    return true;
+}
+
 // ---- one function of each for every instruction set
 
 #define DEFINE(suffix, attribute)                                                                                      \
@@ -739,6 +852,13 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
     attribute static void blend_##suffix(int n, int stride, const double *R, int width, int wide,                      \
                                          const double *wrench, double *Y) {                                            \
         blend_body(n, stride, R, width, wide, wrench, Y);                                                              \
+    }                                                                                                                  \
+    attribute static bool invert_##suffix(int n, int stride, double *A, int32_t *pivot) {                              \
+        return invert_body(n, stride, A, pivot);                                                                       \
+    }                                                                                                                  \
+    attribute static void combine_##suffix(int n, int width, int stride, const double *x, const double *A,             \
+                                           double *y) {                                                                \
+        combine_body(n, width, stride, x, A, y);                                                                       \
     }                                                                                                                  \
     attribute static void pick_##suffix(int n, int held, int first, int stride, const int32_t *row, const double *G,   \
                                         int wide, double *A) {                                                         \
@@ -805,6 +925,8 @@ BODY void lu_solve_body(int n, int stride, const double *A, const double *invers
         .lu = lu_##suffix,                                                                                             \
         .lu_solve = lu_solve_##suffix,                                                                                 \
         .pick = pick_##suffix,                                                                                         \
+        .combine = combine_##suffix,                                                                                   \
+        .invert = invert_##suffix,                                                                                     \
         .gather_ranges = gather_ranges_##suffix,                                                                       \
         .gather = gather_##suffix,                                                                                     \
         .project = project_##suffix,                                                                                   \

@@ -43,6 +43,10 @@ typedef struct kki_dense_kernels {
     /// The listed rows and columns of G [wide apart] in A [n × stride], from the diagonal's vector on. Those from `held` to `first` are padding, a one on the diagonal, and
     /// their `row` is any.
     void (*pick)(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A);
+    /// A⁻¹ in place, partial pivoting. False at a zero pivot. @param pivot [n]
+    bool (*invert)(int n, int stride, double *A, int32_t *pivot);
+    /// y = Σ xⱼ Aⱼ over n rows, the first `width` of each.
+    void (*combine)(int n, int width, int stride, const double *x, const double *A, double *y);
     /// W = Σₖ cₖ rₖᵀ over m rows of C and R [m × stride]; W [n × stride]. upper: nothing left of the diagonal's vector is written.
     void (*gather)(int m, int n, int stride, bool upper, const double *C, const double *R, double *W);
     /// The same where column t is zero but for rows range[2t] … range[2t + 1] − 1. @param range [2n]

@@ -254,7 +254,7 @@ static bool holds_too_much(const kki_system *s, const kki_solver_scratch *w) {
     return s->problem->Y && held > s->problem->nv;
 }
 
-void kki_newton_describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
+static void describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it) {
     kki_reduced *r = &w->reduced;
     r->n = 0;
     r->start[0] = 0;
@@ -265,7 +265,7 @@ void kki_newton_describe(const kki_system *s, kki_solver_scratch *w, const kki_i
     r->plain = r->n == s->nrow && r->symmetric && r->constant;
 }
 
-void kki_newton_tests(const kki_reduced *r, const double *u) {
+static void right_side(const kki_reduced *r, const double *u) {
     for (int k = 0; k < r->n; k++) {
         const double a = r->turn[2 * k], b = r->turn[2 * k + 1], *v = u + r->row[k];
         r->b[k] = a == 0 && b == 0 ? -v[0] : -(a * v[0] + b * v[1]);
@@ -325,7 +325,7 @@ static bool refactor(const kki_system *s, kki_solver_scratch *w, const kki_itera
         return true;
     }
     const int n = r->n;
-    kki_newton_describe(s, w, base);
+    describe(s, w, base);
     if (reuse && n == r->n) {
         return true;
     }
@@ -345,7 +345,7 @@ static bool step(const kki_system *s, kki_solver_scratch *w, kki_iterate *base, 
         return false;
     }
     if (r->n > 0) {
-        kki_newton_tests(r, base->u);
+        right_side(r, base->u);
         kki_reduced_solve(s, r);
     }
     apply(s, w, base->lambda, out->lambda);
@@ -632,7 +632,7 @@ static bool is_at_edge(const kki_system *s, const kki_solver_scratch *w, int b, 
 /// What the equations of the modes are still off by.
 static double left_over(const kki_reduced *r, const double *u) {
     double most = 0;
-    kki_newton_tests(r, u);
+    right_side(r, u);
     for (int k = 0; k < r->n; k++) {
         const double x = __builtin_fabs(r->b[k]);
         most = x > most ? x : most;

@@ -2,12 +2,11 @@
 ///
 /// Any λ answers *some* problem: with u₀ a velocity that agrees with λ's modes, the one of g₀ = u₀ − G λ. From g₀ a straight line
 /// leads to g, g − (1 − τ) r with r = G λ + g − u₀, and along it the answer moves in straight pieces,
-///     (T G C) x = −T r,    dλ = C x,    du₀ = G dλ + r,
-/// each as far as the first block that leaves its mode. That one changes, and on until τ = 1. C and T are those of a Newton step: what moves,
-/// and what is tested (newton.c, reduced.c).
+///     x = −B T r,    dλ = C x,    du₀ = G dλ + r,    B = (T G C)⁻¹,
+/// each as far as the first block that leaves its mode. That one changes, B follows by a bordering step, and on until τ = 1.
 ///
 /// A Newton step that changes all modes at once holds too much where rows say almost the same thing (feet that stick, in joints that
-/// stick), and then leaps; here a row comes in only where its own velocity gets to zero. So that rows that say exactly the same leave the matrix
+/// stick), and then leaps; here a row comes in only where its own velocity gets to zero. So that rows that say exactly the same leave B
 /// regular, G carries a proximal term w (λ − λ̄) around the pass's start: a pass ends with an error of w times what λ has moved, and the next
 /// pass, from there, takes most of that away. Discs that slide are linearised, their direction stays for a pass, a turn is a straight line.
 ///
@@ -23,7 +22,7 @@ enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, U
 
 /// The proximal weight, in the block's scale: to begin with, where a pass fails, where passes stand still, and the most that is tried.
 static const double WEIGHT = 1e-7, RAISED = 100, LOWERED = 0.1, HEAVIEST = 0.1;
-/// Share of the residual to which a pass must come down for its factor to serve the next one.
+/// Share of the residual to which a pass must come down for its inverse to serve the next one.
 static const double GAIN = 0.01;
 /// Changes of mode without progress; passes; passes that gain little.
 enum { MOST_IDLE = 4, MOST_PASSES = 12, MOST_STALE = 3 };
@@ -31,8 +30,13 @@ enum { MOST_IDLE = 4, MOST_PASSES = 12, MOST_STALE = 3 };
 typedef struct path {
     const kki_system *s;
     kki_solver_scratch *w;
-    kki_iterate at;      ///< the point on the path: λ, and u₀ in the place of u
-    double *r, *dl, *du; ///< [stride]
+    kki_unknown *unknown;
+    int n;
+    bool incomplete;                ///< a disc slides that had no friction to turn when it was listed
+    double *B;                      ///< [n × s->stride] transposed: B[l × stride + k] is B(k, l)
+    double *lambda, *u0;            ///< [stride] the point on the path
+    double *r, *dl, *du;            ///< [stride]
+    double *b, *x, *column, *along; ///< [stride] scratch
 } path;
 
 // ---- blocks
@@ -62,11 +66,257 @@ static int disc_row(const kki_block *block) {
     return block->law == KKI_LAW_CONTACT ? block->row + 1 : block->law == KKI_LAW_ROLLING ? block->row : -1;
 }
 
+static double normal_of(const path *p, int b) {
+    return p->lambda[p->s->problem->block[leader_of(p, b)].row];
+}
+
 /// How fast a disc slides against its friction.
 static double speed_of(const path *p, int b, const double *velocity) {
     const int row = disc_row(&p->s->problem->block[b]);
     const double *d = p->w->direction + 2 * b;
     return -(d[0] * velocity[row] + d[1] * velocity[row + 1]);
+}
+
+// ---- unknowns: what moves, and the row or turn that stays zero
+
+static kki_unknown *open_unknown(path *p, int b, int row) {
+    kki_unknown *x = &p->unknown[p->n];
+    *x = (kki_unknown){.block = b, .row = row, .count = 1, .index = {row}, .value = {1}};
+    return x;
+}
+
+static void extend(kki_unknown *x, int row, double value) {
+    x->index[x->count] = row;
+    x->value[x->count++] = value;
+}
+
+/// The part of the normal's column that friction at its bound adds.
+static void add_rider(const path *p, int b, kki_unknown *x) {
+    const kki_block *block = &p->s->problem->block[b];
+    const int mode = p->w->mode[b], row = disc_row(block);
+    const double f = block->friction, *d = p->w->direction + 2 * b;
+    if (mode == HELD || f == 0 || x->count + 2 > KKI_UNKNOWN_ENTRIES) {
+        return;
+    }
+    if (block->law == KKI_LAW_TORSION) {
+        extend(x, block->row, mode == OPEN ? -f : f);
+    } else if (mode == SLIDING) {
+        extend(x, row, f * d[0]);
+        extend(x, row + 1, f * d[1]);
+    }
+}
+
+static bool is_turn(const kki_unknown *x) {
+    return x->turn[0] != 0 || x->turn[1] != 0;
+}
+
+static void point_turn(const path *p, kki_unknown *x) {
+    const double *d = p->w->direction + 2 * x->block;
+    x->turn[0] = x->value[0] = -d[1];
+    x->turn[1] = x->value[1] = d[0];
+}
+
+/// A contact's normal, with all that goes with it where it slides.
+static void point_normal(const path *p, kki_unknown *x) {
+    const kki_block *block = &p->s->problem->block[x->block];
+    const double *d = p->w->direction + 2 * x->block;
+    x->count = 1;
+    if (block->law == KKI_LAW_CONTACT && p->w->mode[x->block] == SLIDING && block->friction > 0) {
+        extend(x, block->row + 1, block->friction * d[0]);
+        extend(x, block->row + 2, block->friction * d[1]);
+    }
+    for (int b = x->block + 1; b < end_of_group(p, x->block); b++) {
+        add_rider(p, b, x);
+    }
+}
+
+/// The directions of sliding as they are now.
+static void point_all(path *p) {
+    for (int k = 0; k < p->n; k++) {
+        kki_unknown *x = &p->unknown[k];
+        if (is_turn(x)) {
+            point_turn(p, x);
+        } else if (x->row == p->s->problem->block[x->block].row && leader_of(p, x->block) == x->block) {
+            point_normal(p, x);
+        }
+    }
+}
+
+/// The turn of a disc that slides; none while its friction is still zero and any direction would do.
+static bool open_turn(path *p, int b) {
+    const kki_block *block = &p->s->problem->block[b];
+    const double rim = block->friction * normal_of(p, b), speed = speed_of(p, b, p->u0);
+    if (!(rim > 0) || speed > 1e12 * rim * p->s->scale[b]) {
+        p->incomplete = true;
+        return false;
+    }
+    kki_unknown *x = open_unknown(p, b, disc_row(block));
+    extend(x, x->row + 1, 0);
+    point_turn(p, x);
+    x->diagonal = speed > 0 ? speed / rim : 0;
+    return true;
+}
+
+// ---- the inverse
+
+/// G times an unknown's column, the proximal term included.
+static const double *times_column(const path *p, const kki_unknown *x, double *out) {
+    const kki_system *s = p->s;
+    memcpy(out, s->G + x->index[0] * s->stride, sizeof(double) * (size_t)s->stride);
+    for (int i = 0; i < s->stride && x->value[0] != 1; i++) {
+        out[i] *= x->value[0];
+    }
+    for (int e = 1; e < x->count; e++) {
+        s->kernels->add(s->stride, x->value[e], s->G + x->index[e] * s->stride, out);
+    }
+    for (int e = 0; e < x->count; e++) {
+        out[x->index[e]] += s->shift[x->index[e]] * x->value[e];
+    }
+    return out;
+}
+
+static double test(const kki_unknown *x, const double *v) {
+    return is_turn(x) ? x->turn[0] * v[x->row] + x->turn[1] * v[x->row + 1] : v[x->row];
+}
+
+static double along_column(const kki_unknown *x, const double *v) {
+    double sum = 0;
+    for (int e = 0; e < x->count; e++) {
+        sum += x->value[e] * v[x->index[e]];
+    }
+    return sum;
+}
+
+/// The test as a column of its own: the row of the matrix is that times G.
+static kki_unknown test_of(const kki_unknown *x) {
+    kki_unknown t = {.row = x->row, .count = 1, .index = {x->row, x->row + 1}, .value = {1}};
+    if (is_turn(x)) {
+        t.count = 2;
+        t.value[0] = x->turn[0];
+        t.value[1] = x->turn[1];
+    }
+    return t;
+}
+
+/// Takes the unknown behind the last one into the inverse.
+static bool border(path *p) {
+    const kki_system *s = p->s;
+    const int n = p->n, stride = s->stride, width = kki_round4(n + 1);
+    const kki_unknown *x = &p->unknown[n], t = test_of(x);
+    double *a = p->b, *Ba = p->x, *c = p->along;
+    const double *v = times_column(p, x, p->column);
+    for (int k = 0; k < n; k++) {
+        a[k] = test(&p->unknown[k], v);
+    }
+    double left = test(x, v) + x->diagonal;
+    s->kernels->combine(n, width, stride, a, p->B, Ba);
+    v = times_column(p, &t, p->column);
+    memset(c, 0, sizeof(double) * (size_t)width);
+    for (int k = 0; k < n; k++) {
+        c[k] = along_column(&p->unknown[k], v);
+        left -= c[k] * Ba[k];
+    }
+    if (!(__builtin_fabs(left) > 1e-300)) {
+        return false;
+    }
+    const double f = 1 / left;
+    double *last = p->B + n * stride;
+    memset(last, 0, sizeof(double) * (size_t)stride);
+    for (int k = 0; k < n; k++) {
+        const double cB = s->kernels->dot(width, p->B + k * stride, c);
+        s->kernels->add(width, f * cB, Ba, p->B + k * stride);
+        p->B[k * stride + n] = -f * cB;
+        last[k] = -f * Ba[k];
+    }
+    last[n] = f;
+    p->n++;
+    return true;
+}
+
+/// Takes unknown k out of the inverse; the last one takes its place.
+static bool unborder(path *p, int k) {
+    const int stride = p->s->stride, width = kki_round4(p->n), last = p->n - 1;
+    const double *row = p->B + k * stride, own = row[k];
+    if (!(__builtin_fabs(own) > 1e-300)) {
+        return false;
+    }
+    for (int l = 0; l < p->n; l++) {
+        if (l != k) {
+            p->s->kernels->add(width, -p->B[l * stride + k] / own, row, p->B + l * stride);
+        }
+    }
+    if (k != last) {
+        memcpy(p->B + k * stride, p->B + last * stride, sizeof(double) * (size_t)width);
+        p->unknown[k] = p->unknown[last];
+    }
+    for (int l = 0; l < last; l++) {
+        p->B[l * stride + k] = p->B[l * stride + last];
+        p->B[l * stride + last] = 0;
+    }
+    p->n--;
+    return true;
+}
+
+/// A leader's first row; it is handed to `take`, as all unknowns that are listed.
+static bool list_normal(path *p, int leader, bool (*take)(path *)) {
+    point_normal(p, open_unknown(p, leader, p->s->problem->block[leader].row));
+    return take(p);
+}
+
+/// Rows from `first` on where the block is held, or the turn where it slides.
+static bool list_rows(path *p, int b, int first, bool (*take)(path *)) {
+    const kki_block *block = &p->s->problem->block[b];
+    bool good = true;
+    if (disc_row(block) >= 0 && p->w->mode[b] == SLIDING && block->friction > 0) {
+        good = !open_turn(p, b) || take(p);
+    }
+    for (int k = first; p->w->mode[b] == HELD && k < kki_law_rows(block->law) && good; k++) {
+        open_unknown(p, b, block->row + k);
+        good = take(p);
+    }
+    return good;
+}
+
+static bool is_active(const path *p, int leader) {
+    return p->w->mode[leader] == HELD || p->w->mode[leader] == SLIDING;
+}
+
+static bool list_leader(path *p, int leader, bool (*take)(path *)) {
+    return !is_active(p, leader) || (list_normal(p, leader, take) && list_rows(p, leader, 1, take));
+}
+
+static bool list_riders(path *p, int leader, bool (*take)(path *)) {
+    bool good = true;
+    for (int b = leader + 1; b < end_of_group(p, leader) && is_active(p, leader) && good; b++) {
+        good = list_rows(p, b, 0, take);
+    }
+    return good;
+}
+
+static bool count(path *p) {
+    p->n++;
+    return true;
+}
+
+/// All unknowns, their matrix and its inverse.
+static bool begin(path *p) {
+    const kki_system *s = p->s;
+    p->n = 0;
+    p->incomplete = false;
+    for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
+        list_leader(p, b, count);
+        list_riders(p, b, count);
+    }
+    for (int l = 0; l < p->n; l++) {
+        const double *v = times_column(p, &p->unknown[l], p->column);
+        double *out = p->B + l * s->stride;
+        memset(out, 0, sizeof(double) * (size_t)s->stride);
+        for (int k = 0; k < p->n; k++) {
+            out[k] = test(&p->unknown[k], v);
+        }
+        out[l] += p->unknown[l].diagonal;
+    }
+    return s->kernels->invert(p->n, s->stride, p->B, p->w->reduced.pivot);
 }
 
 // ---- u₀
@@ -82,20 +332,20 @@ static void start_block(path *p, int b, const double *u, const double *before) {
     const int row = block->row, mode = p->w->mode[b], disc = disc_row(block);
     const double *d = p->w->direction + 2 * b;
     for (int k = 0; k < kki_law_rows(block->law); k++) {
-        p->at.u[row + k] = mode == HELD ? 0 : u[row + k];
+        p->u0[row + k] = mode == HELD ? 0 : u[row + k];
     }
     if (mode == HELD || (rides(block) && (block->friction == 0 || p->w->mode[block->contact] == OPEN))) {
         return;
     }
     if (block->law == KKI_LAW_CONTACT) {
-        p->at.u[row] = mode == OPEN ? agreeing(u[row], before[row], 1) : 0;
+        p->u0[row] = mode == OPEN ? agreeing(u[row], before[row], 1) : 0;
     }
     if (disc < 0) {
-        p->at.u[row] = agreeing(u[row], before[row], mode == UPPER ? -1 : 1);
+        p->u0[row] = agreeing(u[row], before[row], mode == UPPER ? -1 : 1);
     } else if (mode == SLIDING && block->friction > 0) {
         const double speed = agreeing(speed_of(p, b, u), speed_of(p, b, before), 1);
-        p->at.u[disc] = -speed * d[0];
-        p->at.u[disc + 1] = -speed * d[1];
+        p->u0[disc] = -speed * d[0];
+        p->u0[disc + 1] = -speed * d[1];
     }
 }
 
@@ -135,37 +385,37 @@ static double leaves_disc(const double *t, const double *dt, double rim, double 
 static void limit_disc(const path *p, int b, double rim, double drim, double noise, change *c) {
     const int row = disc_row(&p->s->problem->block[b]), mode = p->w->mode[b];
     if (mode == HELD) {
-        propose(c, leaves_disc(p->at.lambda + row, p->dl + row, rim, drim), b, SLIDING);
+        propose(c, leaves_disc(p->lambda + row, p->dl + row, rim, drim), b, SLIDING);
     } else if (mode == SLIDING) {
-        propose(c, falls(speed_of(p, b, p->at.u), speed_of(p, b, p->du), noise), b, HELD);
+        propose(c, falls(speed_of(p, b, p->u0), speed_of(p, b, p->du), noise), b, HELD);
     }
 }
 
 static void limit_interval(const path *p, int b, const double bound[2], const double rate[2], double noise, change *c) {
     const int row = p->s->problem->block[b].row, mode = p->w->mode[b];
     if (mode == HELD) {
-        propose(c, falls(p->at.lambda[row] - bound[0], p->dl[row] - rate[0], 0), b, OPEN);
-        propose(c, falls(bound[1] - p->at.lambda[row], rate[1] - p->dl[row], 0), b, UPPER);
+        propose(c, falls(p->lambda[row] - bound[0], p->dl[row] - rate[0], 0), b, OPEN);
+        propose(c, falls(bound[1] - p->lambda[row], rate[1] - p->dl[row], 0), b, UPPER);
     } else {
         const double sign = mode == UPPER ? -1 : 1;
-        propose(c, falls(sign * p->at.u[row], sign * p->du[row], noise), b, HELD);
+        propose(c, falls(sign * p->u0[row], sign * p->du[row], noise), b, HELD);
     }
 }
 
 static void limit_block(const path *p, int b, double noise, change *c) {
     const kki_block *block = &p->s->problem->block[b];
     const int row = block->row, mode = p->w->mode[b], normal = p->s->problem->block[leader_of(p, b)].row;
-    const double rim = block->friction * p->at.lambda[normal], drim = block->friction * p->dl[normal];
+    const double rim = block->friction * p->lambda[normal], drim = block->friction * p->dl[normal];
     switch (block->law) {
     case KKI_LAW_CONTACT:
         if (mode == OPEN) {
-            propose(c, falls(p->at.u[row], p->du[row], noise), b, SLIDING);
+            propose(c, falls(p->u0[row], p->du[row], noise), b, SLIDING);
             return;
         }
         if (block->friction > 0) {
             limit_disc(p, b, rim, drim, noise, c);
         }
-        propose(c, falls(p->at.lambda[row], p->dl[row], 0), b, OPEN);
+        propose(c, falls(p->lambda[row], p->dl[row], 0), b, OPEN);
         return;
     case KKI_LAW_LIMIT:
     case KKI_LAW_BOX: {
@@ -191,10 +441,10 @@ static void limit_block(const path *p, int b, double noise, change *c) {
 
 /// Velocities of held rows should not move at all: by how much they do is how much can be believed of the others.
 static double noise_of(const path *p) {
-    const kki_reduced *r = &p->w->reduced;
     double noise = 1e-14 * p->s->size;
-    for (int k = 0; k < r->n; k++) {
-        const double e = r->turn[2 * k] != 0 || r->turn[2 * k + 1] != 0 ? 0 : 10 * __builtin_fabs(p->du[r->row[k]]);
+    for (int k = 0; k < p->n; k++) {
+        const kki_unknown *x = &p->unknown[k];
+        const double e = is_turn(x) ? 0 : 10 * __builtin_fabs(p->du[x->row]);
         noise = e > noise ? e : noise;
     }
     return noise;
@@ -211,26 +461,17 @@ static change next_change(const path *p) {
 
 // ---- on the way
 
-/// The matrix of the modes as they are.
-static bool factor(path *p, kki_solver_stats *stats) {
-    kki_reduced *r = &p->w->reduced;
-    stats->factorisations++;
-    r->nudge = 0;
-    kki_newton_describe(p->s, p->w, &p->at);
-    return r->n == 0 || kki_reduced_factor(p->s, r);
-}
-
 static void direction(path *p) {
     const kki_system *s = p->s;
-    kki_reduced *r = &p->w->reduced;
-    memset(p->dl, 0, sizeof(double) * (size_t)s->stride);
-    if (r->n > 0) {
-        kki_newton_tests(r, p->r);
-        kki_reduced_solve(s, r);
+    for (int k = 0; k < p->n; k++) {
+        p->b[k] = -test(&p->unknown[k], p->r);
     }
-    for (int k = 0; k < r->n; k++) {
-        for (int e = r->start[k]; e < r->start[k + 1]; e++) {
-            p->dl[r->index[e]] += r->value[e] * r->x[k];
+    s->kernels->combine(p->n, kki_round4(p->n), s->stride, p->b, p->B, p->x);
+    memset(p->dl, 0, sizeof(double) * (size_t)s->stride);
+    for (int k = 0; k < p->n; k++) {
+        const kki_unknown *x = &p->unknown[k];
+        for (int e = 0; e < x->count; e++) {
+            p->dl[x->index[e]] += x->value[e] * p->x[k];
         }
     }
     s->kernels->multiply(s->nrow, s->stride, s->G, p->dl, p->r, p->du);
@@ -241,22 +482,22 @@ static void direction(path *p) {
 
 static void advance(path *p, double a) {
     for (int i = 0; i < p->s->nrow; i++) {
-        p->at.lambda[i] += a * p->dl[i];
-        p->at.u[i] += a * p->du[i];
+        p->lambda[i] += a * p->dl[i];
+        p->u0[i] += a * p->du[i];
         p->r[i] *= 1 - a;
     }
 }
 
 /// u₀ of a row takes this value; what it loses, r gains.
 static void set_velocity(path *p, int row, double value) {
-    p->r[row] += p->at.u[row] - value;
-    p->at.u[row] = value;
+    p->r[row] += p->u0[row] - value;
+    p->u0[row] = value;
 }
 
 /// Where a disc begins to slide: along its friction, or where that would leave to; against its velocity where it comes from nothing.
 static bool point_disc(path *p, int b, bool from_open) {
     const int row = disc_row(&p->s->problem->block[b]);
-    const double *l = p->at.lambda + row, *v = p->at.u + row, *dl = p->dl + row;
+    const double *l = p->lambda + row, *v = p->u0 + row, *dl = p->dl + row;
     const double sign = from_open ? -1 : 1, *of = from_open ? v : l[0] != 0 || l[1] != 0 ? l : dl;
     const double size = kki_norm2(of[0], of[1]);
     p->w->direction[2 * b] = size > 0 ? sign * of[0] / size : 0;
@@ -268,7 +509,7 @@ static bool point_disc(path *p, int b, bool from_open) {
 static void close_riders(path *p, int leader) {
     for (int b = leader + 1; b < end_of_group(p, leader); b++) {
         const kki_block *block = &p->s->problem->block[b];
-        const double u = p->at.u[block->row];
+        const double u = p->u0[block->row];
         if (block->friction == 0) {
             continue;
         }
@@ -301,6 +542,33 @@ static void set_mode(path *p, int b, int to) {
     }
 }
 
+/// Takes out the unknowns of blocks first … end − 1, and the normal of a leader among whose riders they are.
+static bool take_out(path *p, int leader, int first, int end) {
+    const int normal = p->s->problem->block[leader].row;
+    for (int k = p->n - 1; k >= 0; k--) {
+        const kki_unknown *x = &p->unknown[k];
+        const bool goes = (x->block >= first && x->block < end) || (x->row == normal && x->block == leader);
+        if (goes && !unborder(p, k)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Unknowns whose column or test stays are left in the inverse.
+static bool apply_change(path *p, const change *c) {
+    const int leader = leader_of(p, c->block), end = end_of_group(p, leader);
+    const bool rides = c->block != leader, all = !rides && (c->mode == OPEN || p->w->mode[leader] == OPEN);
+    if (!take_out(p, leader, rides ? c->block : leader, all ? end : c->block + 1)) {
+        return false;
+    }
+    set_mode(p, c->block, c->mode);
+    if (rides) {
+        return list_normal(p, leader, border) && list_rows(p, c->block, 0, border);
+    }
+    return list_leader(p, leader, border) && (!all || list_riders(p, leader, border));
+}
+
 static bool walk(path *p, int limit, kki_solver_stats *stats) {
     for (int k = 0, idle = 0; k < limit && idle <= MOST_IDLE; k++) {
         stats->path++;
@@ -314,27 +582,31 @@ static bool walk(path *p, int limit, kki_solver_stats *stats) {
             return true;
         }
         idle = c.at == 0 ? idle + 1 : 0;
-        set_mode(p, c.block, c.mode);
-        if (!factor(p, stats)) {
+        if (!apply_change(p, &c)) {
             return false;
         }
     }
     return false;
 }
 
-/// From λ to the answer of the problem with the proximal term around λ and the directions of sliding as they are. The factor of the
+/// From λ to the answer of the problem with the proximal term around λ and the directions of sliding as they are. The inverse of the
 /// last pass will do where that gained much: it belongs to the modes that it ended with, and directions have turned little since.
 static bool pass(path *p, const kki_system *s, bool again, kki_iterate *at, const double *before, int limit,
                  kki_solver_stats *stats) {
-    memset(p->at.u, 0, sizeof(double) * (size_t)s->stride);
+    memset(p->u0, 0, sizeof(double) * (size_t)s->stride);
     for (int b = 0; b < s->nblock; b++) {
         start_block(p, b, at->u, before ? before : at->u);
     }
     for (int i = 0; i < s->stride; i++) {
-        p->r[i] = at->u[i] - p->at.u[i];
+        p->r[i] = at->u[i] - p->u0[i];
     }
     stats->newton++;
-    return (again || factor(p, stats)) && walk(p, limit, stats);
+    if (again && !p->incomplete) {
+        point_all(p);
+        return walk(p, limit, stats);
+    }
+    stats->factorisations++;
+    return begin(p) && walk(p, limit, stats);
 }
 
 static void put_on_modes(const kki_system *s, kki_solver_scratch *w, kki_iterate *at) {
@@ -352,8 +624,9 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
                    kki_solver_stats *stats) {
     kki_iterate *at = &w->iterate[KKI_IT_PATH];
     double **const v = w->walk, weight = WEIGHT, last = 1e300;
-    path p = {.s = &w->proximal, .w = w, .at = {at->lambda, v[0], 0}, .r = v[1], .dl = v[2], .du = v[3]};
     w->reduced.split.is_ready = false;
+    path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
+    p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
     restart(s, w, it, at);
     bool again = false;
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > s->floor && stale <= MOST_STALE; k++) {

@@ -70,19 +70,28 @@ typedef struct kki_reduced {
     kki_split split;          ///< not low rank
 } kki_reduced;
 
-enum { KKI_ITERATES = 10, KKI_VECTORS = 8, KKI_WALK = 4, KKI_HISTORY = 6 };
+/// One unknown of a path: what it moves, and the row, or turn of two rows, whose velocity stays zero.
+enum { KKI_UNKNOWN_ENTRIES = 6 };
+typedef struct kki_unknown {
+    int32_t block, row, count;
+    int32_t index[KKI_UNKNOWN_ENTRIES];
+    double value[KKI_UNKNOWN_ENTRIES], turn[2], diagonal;
+} kki_unknown;
+
+enum { KKI_ITERATES = 10, KKI_VECTORS = 8, KKI_HISTORY = 6 };
 
 typedef struct kki_solver_scratch {
     kki_system system, proximal;
     kki_reduced reduced;
     double *G;               ///< formed from Y
     int8_t *mode, *old_mode; ///< [nblock]
+    kki_unknown *unknown;    ///< [nrow]
     double *direction;       ///< [2 × nblock]
     double *radius;          ///< [nblock]
     double *motion[3];       ///< [padded nv]
     kki_iterate iterate[KKI_ITERATES];
     double *vector[KKI_VECTORS];          ///< [stride]
-    double *walk[KKI_WALK];               ///< [stride] of the path
+    double *walk[KKI_VECTORS];            ///< [stride] of the path
     double *history[2 * KKI_HISTORY + 2]; ///< [stride] of Anderson's acceleration
 } kki_solver_scratch;
 
@@ -158,9 +167,6 @@ void kki_newton_read_modes(const kki_system *s, kki_solver_scratch *w, const dou
 /// What a brisk Newton rung would find: modes that hold more than there is to move, or that let go of what λ holds between bounds.
 typedef enum kki_outlook { KKI_OUTLOOK_CLEAR, KKI_OUTLOOK_DOUBTFUL, KKI_OUTLOOK_STUCK } kki_outlook;
 kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it);
-/// Columns, tests and diagonal of the modes in the scratch, from λ and u; and right sides, what the tests see of u turned round.
-void kki_newton_describe(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it);
-void kki_newton_tests(const kki_reduced *r, const double *u);
 /// Moves λ onto the modes. True if it was not there.
 bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, double *lambda);
 /// Reads the directions in which it slides off λ; the modes stay.

@@ -53,6 +53,7 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     KKI_LAYOUT_ARRAY(layout, w->G, (size_t)size->dense * (size_t)size->dense);
     KKI_LAYOUT_ARRAY(layout, w->mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->old_mode, (size_t)size->blocks);
+    KKI_LAYOUT_ARRAY(layout, w->unknown, rows);
     KKI_LAYOUT_ARRAY(layout, w->direction, 2 * (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->radius, (size_t)size->blocks);
     for (int k = 0; k < 3; k++) {
@@ -64,8 +65,6 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     }
     for (int k = 0; k < KKI_VECTORS; k++) {
         KKI_LAYOUT_ARRAY(layout, w->vector[k], rows);
-    }
-    for (int k = 0; k < KKI_WALK; k++) {
         KKI_LAYOUT_ARRAY(layout, w->walk[k], rows);
     }
     for (int k = 0; k < 2 * KKI_HISTORY + 2; k++) {

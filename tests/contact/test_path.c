@@ -1,7 +1,39 @@
-// The path by itself.
+// The path by itself, and the inverse that it keeps.
 #include "contact/dense_kernels.h"
 #include "contact/scratch.h"
 #include "problems.h"
+
+// by pairs of columns and the odd one; both instruction sets to the same bits
+KK_TEST(path_inverse) {
+    enum { N = 21, STRIDE = 24 };
+    _Alignas(32) double A[N * STRIDE], B[N * STRIDE], C[N * STRIDE];
+    kk_random r = {5, 6, 7};
+    for (int n = 1; n <= N; n++) {
+        int32_t pivot[N];
+        memset(A, 0, sizeof A);
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                A[i * STRIDE + j] = kk_random_next_normal(&r);
+            }
+            A[i * STRIDE + i] *= n % 3 ? 1 : 0; // a zero diagonal needs its pivots elsewhere
+        }
+        memcpy(B, A, sizeof A);
+        memcpy(C, A, sizeof A);
+        const kki_dense_kernels *plain = kki_dense_kernels_at(0);
+        KK_CHECK(plain->invert(n, STRIDE, B, pivot));
+        KK_CHECK(kki_dense_kernels_best()->invert(n, STRIDE, C, pivot));
+        KK_CHECK_BYTES(B, C, sizeof B);
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                double sum = 0;
+                for (int k = 0; k < n; k++) {
+                    sum += A[i * STRIDE + k] * B[k * STRIDE + j];
+                }
+                KK_CHECK_NEAR(sum, i == j, 1e-9);
+            }
+        }
+    }
+}
 
 /// The path alone, from λ as it is. The residual it leaves.
 static double walk(contact_case *c, double *lambda) {
