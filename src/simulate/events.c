@@ -293,8 +293,7 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     double *u_first = kki_piece_rows(&p, s->u0);
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
-    const int most =
-        I->has_robot && !I->bounces ? PIECES_OF_ROBOTS : LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
+    const int most = I->has_robot && !I->bounces ? PIECES_OF_ROBOTS : LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;
     int goes_on = 1, pieces = 0;
     for (; goes_on && status == KK_OK; pieces++) {
         status = advance(&p, u_first, pieces == most, pieces == 0, &goes_on);
