@@ -323,7 +323,7 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (outlook == KKI_OUTLOOK_DOUBTFUL && climb_faithfully(c, warm)) {
         return true;
     }
-    const bool glances = brisk && c->options->fast; // the warm start's modes have been tried
+    const bool glances = brisk && c->options->fast; // the warm start's modes have mostly been tried by the caller
     if (glances) {
         kki_rung_sweep(c->system, warm, GLANCE, 1e300, c->stats);
     }
