@@ -261,13 +261,17 @@ kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_co
     return c;
 }
 
-/// A servo beyond its limits: its own joint, as far as the limits go.
+/// A servo beyond its limits: its own joint, as far as the limits go. A weak one would ask for speeds that nothing has, r λ with r many times what its
+/// joint gives way by, and all that touches would be judged by them; so the row is divided by what the two are to each other. 1/D is what the last kick has found.
 static void constrain_motor(const kk_model *m, kk_simulator *s, int actuator) {
-    const int dof = m->actuator[actuator].v_index;
+    const kki_model_actuator *a = &m->actuator[actuator];
+    const double own = 1 / kki_pivot_of(s->data, a->v_index)->inverse_D;
+    const double weight = own / -(s->h * a->gear * a->gear * s->wanted[actuator].slope);
     kki_constraint *c = begin(s, KKI_ON_MOTOR, actuator);
     c->nrow = c->nblock = 1;
-    c->dof[0] = dof;
-    dof_part(m, s, 0, dof, 1);
+    c->dof[0] = a->v_index;
+    c->weight = weight > 1 ? weight : 1;
+    dof_part(m, s, 0, a->v_index, 1 / c->weight);
     end(s, c);
 }
 
@@ -463,7 +467,7 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
     }
     kki_constrain_tendons(model, s);
     for (int i = 0; i < model->nactuator; i++) {
-        if (s->is_row[i]) {
+        if (s->servo_mode[i] == KKI_SERVO_ROW) {
             constrain_motor(model, s, i);
         }
     }

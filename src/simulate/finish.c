@@ -135,8 +135,9 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
     } else if (is_tendon && !is_spatial) {
         finish_tendon(m, s, c, c->kind == KKI_ON_TENDON && c->side ? -f : f);
     } else if (c->kind == KKI_ON_MOTOR) {
-        s->force[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += f;
-        s->drive[c->item] = f / m->actuator[c->item].gear;
+        const double torque = f / c->weight;
+        s->force[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += torque;
+        s->drive[c->item] = torque / m->actuator[c->item].gear;
     } else if (c->kind == KKI_ON_SPRING) {
         s->force[KK_FORCE_PASSIVE][c->item] += f;
     } else if (c->kind == KKI_ON_SERVO) {

@@ -5,8 +5,9 @@
 /// whose part in Δv goes to the diagonal of the kick, −h gear² (h/2 b₁ + b₂), and the rest is a force. The contacts then
 /// see the same operator. Stable for any stiffness: the kick's determinant is 1/(1 + h² k/2m) (S3 3.2, S4 2.3).
 ///
-/// A limit of force holds at the step's end, too: a servo that turns out to be beyond it becomes a row with bounds, which the
-/// contact solver settles with everything else, and the kick is taken again (step.c).
+/// A limit of force holds at the step's end, too. A servo that seems to stay beyond it is taken to give its limit, and one that turns out to be beyond gives it
+/// when the kick is taken again (step.c). Alone, a joint that its servo pushes less lags behind more, so that is the answer; among others it may be that a
+/// servo at its limit would have to be inside. Then it becomes a row with bounds, which the contact solver settles with everything else.
 #include <karakuri/elementary.h>
 #include <string.h>
 
@@ -110,18 +111,49 @@ static inline __attribute__((always_inline)) drive drive_of(const kk_simulator *
     return (drive){f, implicit};
 }
 
+/// How much more than its own body a joint moves, or leans on, when it is asked whether its servo stays beyond its limit. Measured over thrown quadrupeds and
+/// humanoids: 5, 20 and 100 times as much take 0.78, 0.71 and 0.68 of the time that 1 does; the answer does not depend on it.
+static const double CARRIES = 100;
+
+static double carried(const kk_model *m, int dof) {
+    const kki_node *n = &m->node[m->dof_node[dof]];
+    const double body = n->type == KKI_NODE_SLIDE ? n->mass : n->type == KKI_NODE_HINGE ? n->inertia[2][2] : 0;
+    return CARRIES * (body + m->dof_armature[dof]);
+}
+
+static kki_servo_mode mode_of(const kki_model_actuator *a, double force) {
+    return force > a->force_upper ? KKI_SERVO_AT_UPPER : force < a->force_lower ? KKI_SERVO_AT_LOWER : KKI_SERVO_FREE;
+}
+
+/// Where a servo begins whose force is beyond its limits with the velocity of the step's start.
+static kki_servo_mode first_mode(const kk_model *m, const kk_simulator *s, const kki_model_actuator *a, drive d) {
+    const double own = carried(m, a->v_index), yields = s->h * a->gear * a->gear * d.slope;
+    return mode_of(a, d.force * (own / (own - yields)));
+}
+
 /// What a servo gives here; one that is a row gives nothing.
-static inline __attribute__((always_inline)) drive settled(kk_simulator *s, int i, drive d) {
+static inline __attribute__((always_inline)) drive settled(const kk_model *m, kk_simulator *s, int i, drive d) {
+    const kki_model_actuator *a = &m->actuator[i];
     s->wanted[i].force = d.force; // one by one: as a whole the processor would wait for the two to be stored first
     s->wanted[i].slope = d.slope;
-    const int is_row = s->settles && s->is_row[i];
-    return (drive){is_row ? 0 : d.force, is_row ? 0 : d.slope};
+    if (!s->settles || d.slope == 0) {
+        return d;
+    }
+    if (s->servo_mode[i] == KKI_SERVO_NEW) {
+        s->servo_mode[i] = (int8_t)(mode_of(a, d.force) == KKI_SERVO_FREE ? KKI_SERVO_FREE : first_mode(m, s, a, d));
+    }
+    switch (s->servo_mode[i]) {
+    case KKI_SERVO_FREE: return d;
+    case KKI_SERVO_AT_LOWER: return (drive){a->force_lower, 0};
+    case KKI_SERVO_AT_UPPER: return (drive){a->force_upper, 0};
+    default: return (drive){0, 0};
+    }
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const int k = a->v_index;
     const int i = (int)(a - m->actuator);
-    const drive d = settled(s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]));
+    const drive d = settled(m, s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]));
     s->drive[i] = d.force;
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
@@ -270,21 +302,26 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
 
 // ---- limits of servos
 
-/// Whether an actuator is beyond its limits with the velocities after the kick.
-static int is_beyond(const kk_simulator *s, const kki_model_actuator *a, int i) {
+/// What a servo is, with the velocities after the kick: as it was where it gave what it must.
+static kki_servo_mode next_mode(const kk_simulator *s, const kki_model_actuator *a, int i) {
     const drive d = s->wanted[i];
     const double f = d.force + d.slope * a->gear * (s->v_kicked[a->v_index] - s->v[a->v_index]);
-    return f > a->force_upper || f < a->force_lower;
+    switch (s->servo_mode[i]) {
+    case KKI_SERVO_FREE: return mode_of(a, f);
+    case KKI_SERVO_AT_LOWER: return f <= a->force_lower ? KKI_SERVO_AT_LOWER : KKI_SERVO_ROW;
+    case KKI_SERVO_AT_UPPER: return f >= a->force_upper ? KKI_SERVO_AT_UPPER : KKI_SERVO_ROW;
+    default: return KKI_SERVO_ROW;
+    }
 }
 
 int kki_find_saturated(const kk_model *m, kk_simulator *s) {
     int more = 0;
     for (int i = 0; i < m->nactuator && s->has_servos; i++) {
         const kki_model_actuator *a = &m->actuator[i];
-        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0 && !s->is_row[i] &&
-            is_beyond(s, a, i)) {
-            s->is_row[i] = 1;
-            more = 1;
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0) {
+            const kki_servo_mode next = next_mode(s, a, i);
+            more |= (int)next != s->servo_mode[i];
+            s->servo_mode[i] = (int8_t)next;
         }
     }
     return more;

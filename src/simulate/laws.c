@@ -108,15 +108,16 @@ static void begin_rubbing(const kk_model *m, kk_simulator *s, kki_constraint *c,
 }
 
 /// A servo of force f = F + S gear (v' − v), within its limits. With λ = h gear f that is v' + r λ + b = 0,
-///     r = −1/(h gear² S),   b = F/(S gear) − v.
+///     r = −1/(h gear² S),   b = F/(S gear) − v;
+/// the row divided by a weight w, λ is w times that, b/w and r/w².
 static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
     const kki_model_actuator *a = &m->actuator[c->item];
     const kki_drive d = s->wanted[c->item];
-    const double scale = s->h * a->gear, low = scale * a->force_lower, high = scale * a->force_upper;
+    const double scale = c->weight * s->h * a->gear, low = scale * a->force_lower, high = scale * a->force_upper;
     s->block[c->block] =
         (kki_block){.law = KKI_LAW_BOX, .lower = low < high ? low : high, .upper = low < high ? high : low};
-    s->compliance[c->row] = -1 / (s->h * a->gear * a->gear * d.slope);
-    s->bias[c->row] = d.force / (d.slope * a->gear) - s->v[a->v_index];
+    s->compliance[c->row] = -1 / (s->h * a->gear * a->gear * d.slope) / (c->weight * c->weight);
+    s->bias[c->row] = (d.force / (d.slope * a->gear) - s->v[a->v_index]) / c->weight;
     s->lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
 }
 

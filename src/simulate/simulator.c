@@ -264,7 +264,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->loop_switch, (size_t)m->nloop);
     KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
-    KKI_LAYOUT_ARRAY(layout, s->is_row, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->servo_mode, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->glide, (size_t)m->nv);
     KKI_LAYOUT_ARRAY(layout, s->is_ball, s->is_crowd ? (size_t)m->nnode : 0);
     KKI_LAYOUT_ARRAY(layout, s->fall, s->is_crowd ? (size_t)m->nnode : 0);

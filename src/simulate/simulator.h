@@ -99,6 +99,7 @@ typedef struct kki_constraint {
     double gap[KKI_MOST_ROWS];          ///< position error of each row at the step's middle
     int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
     int32_t sticks; ///< contacts, dry friction: the last step ended with the impulse inside its bounds
+    double weight;  ///< servos: what the row has been divided by
 } kki_constraint;
 
 /// What stops.c thinks of a constraint: open, sticking or sliding, and the direction of its friction.
@@ -147,6 +148,15 @@ typedef struct kki_whole {
 typedef struct kki_drive {
     double force, slope;
 } kki_drive;
+
+/// A servo in this step: not looked at yet, within its limits of force, at one of them, or a row that finds out.
+typedef enum kki_servo_mode {
+    KKI_SERVO_NEW,
+    KKI_SERVO_FREE,
+    KKI_SERVO_AT_LOWER,
+    KKI_SERVO_AT_UPPER,
+    KKI_SERVO_ROW
+} kki_servo_mode;
 
 /// Trees tied together by constraints, solved apart from all others.
 typedef struct kki_island {
@@ -330,7 +340,7 @@ struct kk_simulator {
     kki_flight *flight;      ///< [nnode] likewise, at the start of the step, then at its end
     double *drive;           ///< [nactuator] force of each actuator
     kki_drive *wanted;       ///< [nactuator] before limits
-    int8_t *is_row;          ///< [nactuator] 1: a servo beyond its limits, taken as a row
+    int8_t *servo_mode;      ///< [nactuator] kki_servo_mode
     double *glide; ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
     int settles;   ///< whether limits of servos are found from the solution
 
@@ -437,7 +447,7 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
-/// Makes rows of the servos that are beyond their limits with the velocities after the kick; 1 where there are any new ones.
+/// Looks at servos with the velocities after the kick: who is beyond its limits, or at one and should not be; 1 where the kick must be taken again.
 int kki_find_saturated(const kk_model *model, kk_simulator *s);
 /// glide.c: which joints are taken to slide on, from the state that the step starts from.
 void kki_glide_begin(const kk_model *model, kk_simulator *s, const kk_state *state);

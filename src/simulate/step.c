@@ -54,7 +54,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
     memcpy(s->loop_switch, kki_state_warm_const(state) + s->layout.first_switch,
            (size_t)m->nloop * sizeof *s->loop_switch);
-    memset(s->is_row, 0, (size_t)m->nactuator * sizeof *s->is_row);
+    memset(s->servo_mode, KKI_SERVO_NEW, (size_t)m->nactuator * sizeof *s->servo_mode);
     s->nconstraint = s->nparts = s->ncontact = s->ntouching = s->nisland = 0;
     s->loose.npoint = s->loose.islands = s->loose.largest = 0;
     s->meeting = -1;

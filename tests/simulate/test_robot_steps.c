@@ -1,6 +1,7 @@
 // Steps of small robots: friction that stops and turns round inside a step, feet that stand with torsion and rolling, loops in a plane.
 #include <karakuri/karakuri.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "harness.h"
 #include "model/warm.h"
@@ -135,6 +136,58 @@ KK_TEST(standing_quadruped_costs_little) {
     }
     KK_CHECK_REL(fabs(weight), 9.81 * kk_model_mass(w.model), 1e-2);
     end(&w);
+}
+
+static double noise(unsigned *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return (double)(*seed >> 8) / (1 << 23) - 1;
+}
+
+/// Every hinge by a servo of 100 N m/rad that gives 20 N m.
+static void add_weak_servos(world *w) {
+    for (int body = 2; body < kk_spec_body_count(w->spec); body++) {
+        kk_actuator_def a = kk_actuator_def_default();
+        char joint[32];
+        snprintf(joint, sizeof joint, "%s_joint", kk_spec_body(w->spec, body)->name);
+        a.type = KK_ACTUATOR_POSITION;
+        a.target = joint;
+        a.gain = 100;
+        a.bias[1] = -100;
+        a.force_lower = -20;
+        a.force_upper = 20;
+        KK_CHECK_EQ_INT(kk_spec_add_actuator(w->spec, &a, NULL, NULL), KK_OK);
+    }
+}
+
+// what servos beyond their limits would have asked for is no speed of anything: contacts beside them are as exact as ever
+KK_TEST(thrown_quadruped_with_servos_at_their_limits) {
+    for (unsigned k = 0; k < 6; k++) {
+        unsigned seed = k;
+        double target[12], fastest = 0, worst = 0;
+        world w = begin();
+        build_quadruped(&w);
+        add_weak_servos(&w);
+        finish(&w, 0.002);
+        kk_state_q(w.state)[6] = 0.6;
+        for (int i = 0; i < 18; i++) {
+            kk_state_v(w.state)[i] = 3 * noise(&seed);
+        }
+        for (int i = 0; i < 12; i++) {
+            target[i] = 2 * noise(&seed);
+        }
+        const kk_input input = {.control = target};
+        for (int i = 0; i < 500; i++) {
+            KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, &input, NULL), KK_OK);
+            const double r = kk_simulator_report(w.simulator).residual;
+            worst = r > worst ? r : worst;
+            for (int j = 0; j < 18; j++) {
+                fastest = fmax(fastest, fabs(kk_state_v(w.state)[j]));
+            }
+        }
+        KK_CHECK(fastest < 100);
+        KK_CHECK(worst <= 1e-9 * fastest);
+        end(&w);
+    }
 }
 
 // legs turn about their feet and the body bobs: feet do not rise with every drift, to be put down again with a knock

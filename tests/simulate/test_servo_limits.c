@@ -105,3 +105,32 @@ KK_TEST(position_servo_does_not_chatter) {
     KK_CHECK_NEAR(kk_state_v(w.state)[0], 0, 1e-9);
     wheel_free(&w);
 }
+
+// at its limit a servo is a force that is known, and no row
+KK_TEST(servo_at_its_limit_is_no_row) {
+    const kk_actuator_def a = velocity_servo(10, 2);
+    wheel w = wheel_make(&a, 1e-3);
+    for (int i = 0; i < 2000; i++) { // 8 rad/s of 10: it would give 20 N m and more
+        KK_CHECK(wheel_step(&w, 10) == 2);
+        KK_CHECK_EQ_INT(kk_simulator_report(w.simulator).rows, 0);
+    }
+    wheel_free(&w);
+}
+
+// a servo so weak that it gets back inside its limit by a trace of its force: a row that asks for 2 · 10⁸ rad/s, and is as exact as any
+KK_TEST(weak_servo_that_comes_off_its_limit) {
+    const double gain = 1e-5, h = 0.1, wanted = 100;
+    kk_actuator_def a = velocity_servo(0, 0);
+    a.type = KK_ACTUATOR_POSITION;
+    a.gain = gain;
+    a.bias[1] = -gain;
+    a.force_lower = -wanted;
+    a.force_upper = wanted - 2.5e-6;
+    wheel w = wheel_make(&a, h);
+    const double force = wheel_step(&w, wanted / gain), answers = gain * 0.5 * h * h / 0.5;
+    KK_CHECK_EQ_INT(kk_simulator_report(w.simulator).rows, 1);
+    KK_CHECK(kk_simulator_report(w.simulator).residual <= 1e-12);
+    KK_CHECK_NEAR(force, wanted / (1 + answers), 1e-11);
+    KK_CHECK_NEAR(kk_state_v(w.state)[0], h * force / 0.5, 1e-12);
+    wheel_free(&w);
+}
