@@ -13,8 +13,8 @@
 enum { MOST_ROUNDS = 4 };
 
 /// Errors below this are rounding, m or rad; those of which a round, whose error is that of a square, leaves only rounding; those that
-/// are left for a later step; and those of which rows that have turned by a twentieth leave no more than that.
-static const double CLOSED = 1e-13, SMALL = 1e-8, NARROW = 2e-10, LITTLE = 4e-9;
+/// are left for a later step; and those of which rows that have turned by a hundredth leave no more than that.
+static const double CLOSED = 1e-13, SMALL = 1e-8, NARROW = 2e-10, LITTLE = 2e-8;
 /// Speed along a loop's rows that is left, m/s or rad/s.
 static const double STEADY = 1e-7;
 /// Of a matrix' largest, on its diagonal; and shares of an error at which rounds end, and that may be left.
@@ -287,6 +287,16 @@ static int draw_shut(const kk_model *m, kk_simulator *s) {
     return 1;
 }
 
+/// What a gap that has been drawn shut leaves at most: the share by which rows have turned since the middle of the step. Levers of a quarter of a metre are
+/// what sliding joints turn them by.
+static double rest_of(const kk_model *m, const kk_simulator *s, double gap) {
+    double sum = 0;
+    for (int k = 0; k < m->nv; k++) {
+        sum += __builtin_fabs(s->v[k]);
+    }
+    return 4 * s->h * sum * gap;
+}
+
 // ---- all others: by rows of the end
 
 /// One round of Newton's method at an error of `gap`; true where another may be needed.
@@ -295,6 +305,7 @@ static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     memset(s->dv, 0, bytes);
     memset(s->y_drift, 0, bytes);
     kki_settle_energies(s);
+    kki_settle_outside(s);
     memset(s->y_end, 0, bytes);
     s->ncontact = 0;
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
@@ -325,7 +336,8 @@ void kki_close_loops(const kk_model *model, kk_simulator *s) {
     const int contacts = s->ncontact, constraints = s->nconstraint, islands = s->nisland;
     double least = left_open(s), gap = widest(model, s);
     if (may_draw(s, gap, least) && draw_shut(model, s)) {
-        gap = widest(model, s);
+        const double rest = rest_of(model, s, gap);
+        gap = rest <= least ? rest : widest(model, s);
     }
     for (int round = 0; round < MOST_ROUNDS && gap > least && close_once(model, s, gap); round++) {
         least = CLOSED;

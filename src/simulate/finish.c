@@ -78,6 +78,20 @@ static void add_outside(kk_simulator *s, const kki_constraint *c, double rate) {
     }
 }
 
+void kki_settle_outside(kk_simulator *s) {
+    const double rate = 1 / s->h;
+    for (int i = 0; i < s->nconstraint && s->owes_outside; i++) {
+        const kki_constraint *c = &s->constraint[i];
+        const int is_tendon = c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING;
+        if (c->kind == KKI_ON_CONTACT) { // all between two nodes
+            add_both(s, &s->part[c->first_part], c->nparts, s->lambda + c->row, rate);
+        } else if (c->kind == KKI_ON_LOOP || (is_tendon && s->model->tendon[c->item].type == KK_TENDON_SPATIAL)) {
+            add_outside(s, c, rate);
+        }
+    }
+    s->owes_outside = 0;
+}
+
 static double size_of(const double *lambda, int count) {
     double sum = 0;
     for (int k = 0; k < count; k++) {
@@ -112,17 +126,13 @@ static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constrai
 }
 
 static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
-    if (c->kind == KKI_ON_CONTACT) {                                               // most are
-        add_both(s, &s->part[c->first_part], c->nparts, s->lambda + c->row, rate); // all between two nodes
+    if (c->kind == KKI_ON_CONTACT) { // most are
         finish_contact(m, s, c, rate);
         return;
     }
     const double f = s->lambda[c->row] / s->h;
     const int is_tendon = c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING;
     const int is_spatial = is_tendon && m->tendon[c->item].type == KK_TENDON_SPATIAL;
-    if (c->kind == KKI_ON_LOOP || is_spatial) {
-        add_outside(s, c, rate);
-    }
     if (c->kind == KKI_ON_LOOP) {
         break_loop(m, s, c);
         return;
@@ -236,7 +246,9 @@ void kki_finish(const kk_model *model, kk_simulator *s) {
     }
     kki_glide_finish(model, s);
     s->owes_energy = !s->is_smooth;
-    if (s->is_crowd || s->paper) { // which go on with what energies are made of
+    s->owes_outside = 1;
+    if (s->is_crowd || s->paper) { // which go on with what these are made of
         kki_settle_energies(s);
+        kki_settle_outside(s);
     }
 }

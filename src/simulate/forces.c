@@ -161,7 +161,9 @@ static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actu
         s->servo[k] -= a->gear * a->gear * d.slope;
         s->diagonal[k] -= s->h * a->gear * a->gear * d.slope;
     }
-    s->has_servos |= s->wanted[i].slope != 0;
+    if (s->wanted[i].slope != 0) {
+        s->has_servos = 1;
+    }
 }
 
 /// A tendon pulls on what it runs over; without the diagonal, so explicitly.

@@ -36,7 +36,7 @@ typedef struct kept {
     _Alignas(32) double b[ROOM], x[ROOM], y[ROOM], inverse[ROOM];
 } kept;
 
-enum { HOLDS, STAYS, SLIDES, UNKNOWN };
+enum { HOLDS, STAYS, SLIDES, GLIDES, UNKNOWN };
 
 /// A number between bounds, or at one.
 static int mode_between(double lower, double upper, double l) {
@@ -47,6 +47,9 @@ static int mode_of_contact(const kki_block *block, const double *l) {
     const double rim = block->friction * l[0], least = (1 - CLEAR) * rim, t2 = l[1] * l[1] + l[2] * l[2];
     if (block->adhesion != 0 || !(l[0] > 0)) {
         return block->adhesion == 0 && l[0] == 0 && t2 == 0 ? STAYS : UNKNOWN;
+    }
+    if (block->friction == 0) {
+        return t2 == 0 ? GLIDES : UNKNOWN;
     }
     return t2 < least * least ? HOLDS : rim > 0 && t2 < 4 * rim * rim ? SLIDES : UNKNOWN;
 }
@@ -82,11 +85,12 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
     const kki_block *all = s->block + I->first_block;
     x->n = x->nsliding = 0;
     for (int b = 0; b < I->nblock; b++) {
-        const int mode = mode_of(all, &all[b], lambda), count = kki_law_rows(all[b].law);
+        const int mode = mode_of(all, &all[b], lambda);
+        const int count = mode == HOLDS ? kki_law_rows(all[b].law) : mode == GLIDES; // without friction the normal alone
         if (mode == UNKNOWN || (mode == SLIDES && x->nsliding == MOST_SLIDING)) {
             return 0;
         }
-        for (int k = 0; k < count && mode == HOLDS; k++) {
+        for (int k = 0; k < count; k++) {
             x->row[x->n++] = all[b].row + k;
         }
         if (mode == SLIDES) {
@@ -323,7 +327,7 @@ static int is_proved(kk_simulator *s, const kki_island *I, kept *x, double floor
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row;
     kept x;
-    if (I->nrow < LEAST_ROWS || I->nrow > MOST_ROWS || I->is_soft || I->closes || s->options.budget > 0 ||
+    if (I->nrow < LEAST_ROWS || I->nrow > MOST_ROWS || I->is_soft || I->repeats || s->options.budget > 0 ||
         !list_rows(s, I, s->lambda + I->first_row, &x)) {
         return KKI_KEPT_UNASKED;
     }

@@ -398,6 +398,9 @@ void kki_keep_momentum(const kk_model *model, kk_simulator *s, const kk_state *s
         return; // nothing ever flies
     }
     const int any = list_flying(model, s);
+    if (any) {
+        kki_settle_outside(s);
+    }
     keep_lone_bodies(model, s, state);
     if (!(any & IN_FLIGHT)) {
         return;

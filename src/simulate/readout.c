@@ -72,6 +72,7 @@ static void look(kk_simulator *s) {
     }
     s->has_view = 1;
     s->no_tau = 0; // from here on
+    kki_settle_outside(s);
     coordinates(m, s, s->view_v, s->view_a);
     kk_kinematics(m, s->view, s->q_middle);
     outside_on_bodies(m, s, s->body_force);

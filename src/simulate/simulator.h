@@ -263,6 +263,7 @@ struct kk_simulator {
     int has_spatial;      ///< whether it has spatial tendons
     int has_applied;      ///< the caller's forces on joints are not all zero
     int has_bounded;      ///< nor are those of limits, friction and couplings (finish.c)
+    int owes_outside;     ///< contacts and loops of this step are not among the forces from outside yet (finish.c)
     int owes_energy;      ///< the report has no energies yet: what they are made of is as the step left it (finish.c)
     int is_crowd;         ///< whether it is lone bodies and nothing else, without motors and dry friction (crowd.c)
     int8_t *is_ball;      ///< [nnode] of a crowd: kki_drift_is_ball
@@ -483,6 +484,8 @@ void kki_finish(const kk_model *model, kk_simulator *s);
 /// Energies that the report still owes, into a report; and into the simulator's own, before what they are made of is overwritten.
 void kki_fill_energies(const kk_simulator *s, kk_report *report);
 void kki_settle_energies(kk_simulator *s);
+/// finish.c: adds contacts and loops of this step to s->outside, for readers and for what flies.
+void kki_settle_outside(kk_simulator *s);
 /// close.c: loops and couplings closed to rounding at s->q. Overwrites the list of constraints.
 void kki_close_loops(const kk_model *model, kk_simulator *s);
 /// repeat.c: whether a step from this state would be the last one again, which has left all as it was.

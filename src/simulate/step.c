@@ -59,7 +59,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     s->loose.npoint = s->loose.islands = s->loose.largest = 0;
     s->meeting = -1;
     s->start = state;
-    s->owes_energy = 0;
+    s->owes_energy = s->owes_outside = 0;
     s->h = h;
 }
 
