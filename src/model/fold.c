@@ -141,6 +141,9 @@ static void finish_nodes(kk_model *m) {
     for (int n = 1; n < m->nnode; n++) {
         m->angle_index[n] = m->node[n].q_index;
         m->node[n].armature = m->node_nv[n] == 1 ? m->dof_armature[m->node[n].v_index] : 0;
+        if (m->node_nv[n] > 1) {
+            m->broad[m->nbroad++] = n;
+        }
     }
 }
 

@@ -221,8 +221,8 @@ static kk_status check_node(const kk_model *m, int i, const double *q, kk_error 
 /// be thousands.
 static int is_good(const kk_model *m, const double *q) {
     int good = kki_are_finite(q, m->nq);
-    for (int i = 1; i < m->nnode; i++) {
-        good &= m->node_nv[i] == 1 || __builtin_fabs(quat_square(load_quat(q + m->angle_index[i])) - 1) <= 1.9e-6;
+    for (int i = 0; i < m->nbroad; i++) {
+        good &= __builtin_fabs(quat_square(load_quat(q + m->angle_index[m->broad[i]])) - 1) <= 1.9e-6;
     }
     return good;
 }

@@ -246,6 +246,7 @@ struct kk_model {
     int32_t nmaterial_class; ///< materials that differ, among those of shapes that collide
     int32_t nexplicit, nexclude;
     int32_t has_pairs;              ///< 0: there are too many to list; npair is 0
+    int32_t nbroad;                 ///< nodes with several degrees of freedom: ball and free joints
     int32_t ntree;                  ///< trees of nodes on the world
     int32_t has_armature;           ///< whether any degree of freedom has some
     int32_t model_name;             ///< offset into `names`
@@ -268,6 +269,7 @@ struct kk_model {
     double *turn_rest;      ///< [nnode, padded] where a node's angle starts: a rest, rad, …
     int64_t *turn_quarters; ///< [nnode, padded] … and whole quarter turns
     int32_t *node_nv;       ///< [nnode] degrees of freedom of the node
+    int32_t *broad;         ///< [nbroad] nodes with several, rising; between them q and v go on side by side
     int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
     int32_t *
         node_mount; ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world

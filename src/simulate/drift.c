@@ -303,23 +303,33 @@ void kki_drift_crowd(const kk_model *model, const int8_t *is_ball, double time, 
     }
 }
 
-void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    for (int k = 0; k < model->nv;) { // on by a number that is no load's: the next joint would wait for it
-        const int node = model->dof_node[k], nv = model->node_nv[node];
-        const double *x = w + k;
-        double *at = q + model->angle_index[node];
-        if (nv == 1) { // most are
-            *at += time * *x;
-            k += 1;
-        } else if (nv == 3) {
-            drift_ball_joint(time, x, at);
-            k += 3;
-        } else {
-            const double own[6] = {x[0], x[1], x[2], x[3], x[4], x[5]}; // w may be v
-            drift_node(&model->node[node], time, 0, own, at, v + k);
-            k += 6;
-        }
+/// Joints of one degree of freedom, side by side.
+static void drift_along_line(int count, double time, const double *restrict w, double *restrict q) {
+    for (int k = 0; k < count; k++) {
+        q[k] += time * w[k];
     }
+}
+
+static void drift_broad(const kk_model *m, int node, double time, const double *w, double *q, double *v) {
+    const int k = m->node[node].v_index;
+    double *at = q + m->angle_index[node];
+    if (m->node_nv[node] == 3) {
+        drift_ball_joint(time, w + k, at);
+    } else {
+        const double own[6] = {w[k], w[k + 1], w[k + 2], w[k + 3], w[k + 4], w[k + 5]}; // w may be v
+        drift_node(&m->node[node], time, 0, own, at, v + k);
+    }
+}
+
+void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
+    int next = 0; // degree of freedom
+    for (int i = 0; i < model->nbroad; i++) {
+        const int node = model->broad[i], k = model->node[node].v_index;
+        drift_along_line(k - next, time, w + next, q + (model->angle_index[node] - (k - next)));
+        drift_broad(model, node, time, w, q, v);
+        next = k + model->node_nv[node];
+    }
+    drift_along_line(model->nv - next, time, w + next, q + (model->nq - (model->nv - next)));
 }
 
 void kki_drift(const kk_model *model, double time, double *q, double *v) {

@@ -21,19 +21,33 @@ static double clamp(double x, double low, double high) {
 
 // ---- springs and dampers of joints
 
+static void find_ways_along_line(int count, const double *restrict q, const double *restrict neutral,
+                                 double *restrict way) {
+    for (int k = 0; k < count; k++) {
+        way[k] = q[k] - neutral[k];
+    }
+}
+
 /// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long.
 static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
     const double *q = s->q, *neutral = s->data->neutral;
-    for (int k = 0; k < m->nv; k++) { // of what has several any number will do where there is no spring
-        const int first = m->angle_index[m->dof_node[k]];
-        way[k] = q[first] - neutral[first];
-    }
-    for (int k = 0; k < m->nv && s->turns_springs; k++) {
-        const int i = m->dof_node[k];
-        if (m->node_nv[i] > 1 && s->stiffness[k] > 0) {
-            kki_node_difference(&m->node[i], neutral, q, way);
+    int next = 0; // degree of freedom
+    for (int i = 0; i < m->nbroad; i++) {
+        const kki_node *n = &m->node[m->broad[i]];
+        const int first = n->q_index - (n->v_index - next);
+        find_ways_along_line(n->v_index - next, q + first, neutral + first, way + next);
+        next = n->v_index + m->node_nv[m->broad[i]];
+        for (int k = n->v_index; k < next; k++) { // any number will do where there is no spring
+            way[k] = 0;
+        }
+        for (int k = n->v_index; k < next && s->turns_springs; k++) {
+            if (s->stiffness[k] > 0) {
+                kki_node_difference(n, neutral, q, way);
+            }
         }
     }
+    const int first = m->nq - (m->nv - next);
+    find_ways_along_line(m->nv - next, q + first, neutral + first, way + next);
 }
 
 /// Forces at the step's end with the velocities of its start, and how they answer a change of those. @param way  becomes twice the energy of each

@@ -80,16 +80,19 @@ static void move_freely(const kk_model *m, kk_simulator *s) {
 
 // ---- move
 
-/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
-static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, double *v) {
-    const double *restrict y0 = s->y, *restrict v0 = s->v;
-    double *restrict dv = v;
+/// What y differs by from the step's start.
+static void change_of(const kk_model *m, const kk_simulator *s, const double *y, double *restrict dv) {
+    const double *restrict y0 = s->y;
     for (int k = 0; k < m->nv; k++) {
         dv[k] = y[k] - y0[k];
     }
-    s->data->kernels->kick_apply(m, &s->data->scratch, dv, dv);
+}
+
+/// Velocities of y, as v + X (y − y₀): what feels no force keeps its bits, and a tree whose y is nothing stands still.
+static void add_velocities(const kk_model *m, const kk_simulator *s, const double *y, double *restrict v) {
+    const double *restrict v0 = s->v;
     for (int k = 0; k < m->nv; k++) {
-        dv[k] += v0[k];
+        v[k] += v0[k];
     }
     for (int t = 0; t < m->ntree; t++) {
         const int first = m->tree_first_dof[t], count = m->tree_first_dof[t + 1] - first;
@@ -102,11 +105,19 @@ static void velocities_of(const kk_model *m, kk_simulator *s, const double *y, d
 /// Velocities at the end of the step, and those that positions drift with, which are mostly the same.
 static void find_velocities(const kk_model *m, kk_simulator *s) {
     const size_t bytes = (size_t)m->nv * sizeof(double);
-    velocities_of(m, s, s->y_end, s->v_kicked);
-    if (memcmp(s->y_drift, s->y_end, bytes) == 0) {
+    const int same = memcmp(s->y_drift, s->y_end, bytes) == 0;
+    change_of(m, s, s->y_end, s->v_kicked);
+    if (same) {
+        s->data->kernels->kick_apply(m, &s->data->scratch, s->v_kicked, s->v_kicked);
+    } else {
+        change_of(m, s, s->y_drift, s->drift);
+        s->data->kernels->kick_apply_both(m, &s->data->scratch, s->v_kicked, s->drift);
+    }
+    add_velocities(m, s, s->y_end, s->v_kicked);
+    if (same) {
         memcpy(s->drift, s->v_kicked, bytes);
     } else {
-        velocities_of(m, s, s->y_drift, s->drift);
+        add_velocities(m, s, s->y_drift, s->drift);
     }
 }
 

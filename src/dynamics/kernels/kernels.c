@@ -263,7 +263,7 @@ static void kick_factor_some(const kk_model *m, kki_scratch *S, const double *di
     kick_inward(m, S, diagonal, tau, v, E, y, first, end);
 }
 static void kick_apply_some(const kk_model *m, kki_scratch *S, const double *dy, double *dv, int first, int end) {
-    kick_apply_to(m, S, dy, dv, first, end);
+    kick_apply_to(m, S, dy, dv, NULL, first, end);
 }
 static void kick_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
     kick_begin(m, S, q);
@@ -275,6 +275,9 @@ static void kick_factor(const kk_model *m, kki_scratch *S, const double *diagona
 }
 static void kick_apply(const kk_model *m, kki_scratch *S, const double *dy, double *dv) {
     kick_apply_some(m, S, dy, dv, 1, m->nnode);
+}
+static void kick_apply_both(const kk_model *m, kki_scratch *S, double *one, double *other) {
+    kick_apply_to(m, S, one, one, other, 1, m->nnode);
 }
 
 #endif
@@ -318,6 +321,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .kick_prepare = kick_prepare,
     .kick_factor = kick_factor,
     .kick_apply = kick_apply,
+    .kick_apply_both = kick_apply_both,
     .kick_begin = kick_begin,
     .kick_prepare_some = kick_prepare_some,
     .kick_load_some = kick_load_some,

@@ -113,6 +113,7 @@ typedef struct kki_kernels {
     void (*kick_factor)(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
                         double *E, double *y);
     void (*kick_apply)(const kk_model *m, kki_scratch *S, const double *dy, double *dv);
+    void (*kick_apply_both)(const kk_model *m, kki_scratch *S, double *one, double *other); // in place, of two at once
     // the same for nodes first … end − 1, which neither need nor are needed by others; the first behind kick_begin, whose q may be NULL where no
     // node turns by an angle
     void (*kick_begin)(const kk_model *m, kki_scratch *S, const double *q);

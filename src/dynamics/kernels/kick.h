@@ -282,10 +282,32 @@ KKI_INLINE void kick_apply_central(const knode *b, const pivot *axis, const doub
     dv[5] = dy[5] * axis[5].e;
 }
 
-/// Roots to tips: Δv of Δy. @param dy [nv]    @param dv [nv] result, may alias dy
-KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *dy, double *dv, int first, int end) {
+/// Δv of one joint, and V of its node from its parent's.
+KKI_INLINE void kick_apply_node(const knode *b, const pivot *axis, vec3 r, const double *dy, double *dv, vec3 *w,
+                                vec3 *u) {
+    const double x = kick_axis(axis, dy[0], *w, *u); // about the parent's origin
+    dv[0] = x;
+    *u = b->has_arm ? v_add(*u, v_cross(*w, r)) : *u;
+    if (b->type != KKI_NODE_SLIDE) {
+        *w = v_add(*w, v_scale(axis->Sa, x));
+    }
+    if (b->type == KKI_NODE_SLIDE || b->type == KKI_NODE_SCREW) {
+        *u = v_add(*u, v_scale(axis->Sl, x));
+    }
+    if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
+        kick_axes(b, axis, dy, dv, w, u);
+    }
+}
+
+/// Roots to tips: Δv of Δy. @param dy [nv]    @param dv [nv] result, may alias dy    @param other  NULL, or another Δy that becomes its Δv on the way; V of
+/// its nodes is kept where forces were
+KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *dy, double *dv, double *other, int first,
+                              int end) {
     const world_node *pose = S->pose;
     articulated *body = S->articulated;
+    if (other) {
+        body[0].n = body[0].f = v_zero();
+    }
     for (int i = first; i < end; i++) {
         const knode *b = node_of(m, S, i);
         const articulated *P = &body[b->parent];
@@ -293,24 +315,23 @@ KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *d
         const size_t k = (size_t)b->v_index;
         if (b->is_central) {
             kick_apply_central(b, axis, dy + k, dv + k);
+            if (other) {
+                kick_apply_central(b, axis, other + k, other + k);
+            }
             continue;
         }
-        vec3 w = P->al, u = P->a; // of the parent, about whose origin the first axis is
-        const double x = kick_axis(axis, dy[k], w, u);
-        dv[k] = x;
-        u = b->has_arm ? v_add(u, v_cross(w, pose[i].r)) : u;
-        if (b->type != KKI_NODE_SLIDE) {
-            w = v_add(w, v_scale(axis->Sa, x));
-        }
-        if (b->type == KKI_NODE_SLIDE || b->type == KKI_NODE_SCREW) {
-            u = v_add(u, v_scale(axis->Sl, x));
-        }
-        if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
-            kick_axes(b, axis, dy + k, dv + k, &w, &u);
-        }
+        vec3 w = P->al, u = P->a;
+        kick_apply_node(b, axis, pose[i].r, dy + k, dv + k, &w, &u);
         if (!b->is_leaf) {
             body[i].al = w;
             body[i].a = u;
+        }
+        if (other) {
+            w = P->n;
+            u = P->f;
+            kick_apply_node(b, axis, pose[i].r, other + k, other + k, &w, &u);
+            body[i].n = w;
+            body[i].f = u;
         }
     }
 }
