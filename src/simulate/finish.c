@@ -27,7 +27,7 @@ static kk_vec3 force_of(const kki_contact_law *law, const kki_contact *k, const 
 static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
     kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
-    const double *u = s->u + c->row, *bias = s->bias + c->row, across = u[2] - bias[2];
+    const double *u = s->u + c->row, across = u[2] - k->surface[1] * law->ratio;
     const double *lambda = s->lambda + c->row, *kept = s->kept + c->row;
     k->impulse = force_of(law, k, lambda);
     k->moment = moment_of(law, k, lambda);
@@ -37,9 +37,9 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
         k->kept_moment = kk_vec3_scale(all ? k->moment : moment_of(law, k, kept), rate);
     }
     k->friction = s->block[c->block].friction;
-    const kk_vec3 turning = k->velocity; // which the end of the step has no more
-    k->velocity = kk_vec3_add(
-        turning, kk_vec3_make(u[0] - bias[0], u[1] - bias[1], law->ratio == 1 ? across : across / law->ratio));
+    // without what is asked of a gap, and what a spring gives way by; with what turning about the contact takes back in the second half of the step (reflect.c)
+    const double asked = s->bias[c->row] - k->swing + s->compliance[c->row] * lambda[0];
+    k->velocity = kk_vec3_make(u[0] - asked, u[1] - k->surface[0], law->ratio == 1 ? across : across / law->ratio);
 }
 
 static void add_wrench(kk_simulator *s, int node, const double w[6]) {

@@ -86,7 +86,8 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
     x->n = x->nsliding = 0;
     for (int b = 0; b < I->nblock; b++) {
         const int mode = mode_of(all, &all[b], lambda);
-        const int count = mode == HOLDS ? kki_law_rows(all[b].law) : mode == GLIDES; // without friction the normal alone
+        const int count =
+            mode == HOLDS ? kki_law_rows(all[b].law) : mode == GLIDES; // without friction the normal alone
         if (mode == UNKNOWN || (mode == SLIDES && x->nsliding == MOST_SLIDING)) {
             return 0;
         }
@@ -112,8 +113,9 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
 }
 
 /// A = G + ε of the rows that hold, and its factor; S of what slides.
-static int factor(kk_simulator *s, const kki_island *I, kept *x) {
+static int factor(kk_simulator *s, kki_island *I, kept *x) {
     const kki_dense_kernels *kernels = s->solver.kernels;
+    I->factored = 0; // what stood in A
     kernels->pick(x->n, x->nheld, x->first, x->stride, x->row, s->G, I->stride, s->A);
     for (int i = 0; i < x->nheld; i++) {
         s->A[i * (x->stride + 1)] *= 1 + SHIFT;
@@ -327,7 +329,8 @@ static int is_proved(kk_simulator *s, const kki_island *I, kept *x, double floor
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row;
     kept x;
-    if (I->nrow < LEAST_ROWS || I->nrow > MOST_ROWS || I->is_soft || I->repeats || s->options.budget > 0 ||
+    if (I->nrow < LEAST_ROWS || I->nrow > MOST_ROWS || I->is_soft || I->repeats ||
+        (I->closes && I->nrow == I->nblock) || s->options.budget > 0 ||
         !list_rows(s, I, s->lambda + I->first_row, &x)) {
         return KKI_KEPT_UNASKED;
     }
