@@ -234,23 +234,23 @@ typedef enum kki_named {
 enum { KKI_NAMED_COUNT = KKI_NAMED_KEYFRAME + 1 };
 
 struct kk_model {
+    _Alignas(32) double gravity[4]; ///< padded, as kernels load it
     kk_allocator allocator;
     size_t size;   ///< bytes of the one block that holds everything but collision geometry, laws and the list of pairs
     void *contact; ///< block of laws and the list of pairs, whose sizes are known only once the rest is compiled
     size_t contact_size;
-    uint64_t hash; ///< of everything below
+    uint64_t hash; ///< of gravity and everything below
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
     int32_t nshape, nmesh, nfield, nlook, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
     int32_t nkeyframe, nlag, nreading;
     int32_t ncollider;       ///< shapes that collide
     int32_t nmaterial_class; ///< materials that differ, among those of shapes that collide
     int32_t nexplicit, nexclude;
-    int32_t has_pairs;              ///< 0: there are too many to list; npair is 0
-    int32_t nbroad;                 ///< nodes with several degrees of freedom: ball and free joints
-    int32_t ntree;                  ///< trees of nodes on the world
-    int32_t has_armature;           ///< whether any degree of freedom has some
-    int32_t model_name;             ///< offset into `names`
-    _Alignas(32) double gravity[4]; ///< padded, as kernels load it
+    int32_t has_pairs;    ///< 0: there are too many to list; npair is 0
+    int32_t nbroad;       ///< nodes with several degrees of freedom: ball and free joints
+    int32_t ntree;        ///< trees of nodes on the world
+    int32_t has_armature; ///< whether any degree of freedom has some
+    int32_t model_name;   ///< offset into `names`
     double total_mass;
     kk_options options;
 
