@@ -380,7 +380,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
-    options.any = options.unproven = true;
+    options.any = options.unproven = options.brief = true; // overlap on all sides has no answer: what is found soon will do
     options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
     options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
