@@ -125,6 +125,12 @@ static kk_status complain(const kk_model *m, const kk_simulator *s, const kki_is
                          kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]));
 }
 
+static void note_work(kk_simulator *s, const kki_solver_stats *stats) {
+    s->report.sweeps += stats->sweeps;
+    s->report.newton += stats->newton;
+    s->report.factorisations += stats->factorisations;
+}
+
 static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
                  const kki_solver_stats *stats) {
     kk_report *r = &s->report;
@@ -137,9 +143,7 @@ static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const 
     r->cone = proof->cone > r->cone ? proof->cone : r->cone;
     r->signorini = proof->signorini > r->signorini ? proof->signorini : r->signorini;
     r->dissipation = proof->dissipation > r->dissipation ? proof->dissipation : r->dissipation;
-    r->sweeps += stats->sweeps;
-    r->newton += stats->newton;
-    r->factorisations += stats->factorisations;
+    note_work(s, stats);
 }
 
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
@@ -380,13 +384,15 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
     options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
-    options.any = options.unproven = options.brief = true; // overlap on all sides has no answer: what is found soon will do
+    options.any = options.unproven = options.brief =
+        true; // overlap on all sides has no answer: what is found soon will do
     options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
     options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
         kki_rows_add(s, I, lambda, y_drift);
+        note_work(s, &stats);
     }
     return status;
 }

@@ -138,6 +138,38 @@ KK_TEST(standing_quadruped_costs_little) {
     end(&w);
 }
 
+/// A box on an arm, between two walls that it overlaps by 2 mm each.
+static void build_wedge(world *w) {
+    const int upper = add_link(w, "upper", 0, KK_JOINT_HINGE, kk_vec3_make(0, 0, 0), kk_vec3_make(0, 1, 0), 1);
+    const int hand = add_link(w, "hand", upper, KK_JOINT_SLIDE, kk_vec3_make(0.3, 0, 0), kk_vec3_make(1, 0, 0), 1);
+    for (int i = 0; i < 3; i++) {
+        kk_shape_def s = kk_shape_def_default();
+        s.type = KK_SHAPE_BOX;
+        s.body = i < 2 ? KK_WORLD : hand;
+        s.size[0] = s.size[1] = 0.2;
+        s.size[2] = 0.1;
+        s.placement.p = i < 2 ? kk_vec3_make(0.3, 0, i ? 0.098 : -0.098) : kk_vec3_make(0, 0, 0);
+        KK_CHECK_EQ_INT(kk_spec_add_shape(w->spec, &s, NULL, NULL), KK_OK);
+    }
+}
+
+// what overlaps on both sides cannot be put right, and is not tried for long
+KK_TEST(wedged_hand_costs_little) {
+    world w = begin();
+    build_wedge(&w);
+    finish(&w, 0.002);
+    int most = 0;
+    for (int i = 0; i < 20; i++) {
+        KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, NULL, NULL), KK_OK);
+        const kk_report r = kk_simulator_report(w.simulator);
+        KK_CHECK(r.residual <= 1e-9);
+        most = r.factorisations > most ? r.factorisations : most;
+    }
+    KK_CHECK(kk_simulator_contact_count(w.simulator) >= 8);
+    KK_CHECK(most <= 20); // 3682 by all rungs
+    end(&w);
+}
+
 static double noise(unsigned *seed) {
     *seed = *seed * 1664525u + 1013904223u;
     return (double)(*seed >> 8) / (1 << 23) - 1;
