@@ -351,6 +351,22 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
            climb_convex(c, RESORT) || c->best->residual <= last_digits(c);
 }
 
+/// Once more from nothing: a warm start may lie where the edge of friction leads nowhere. It is forgotten by that.
+static bool climb_anew(climb *c, kki_iterate *warm, kki_iterate *saved) {
+    if (is_cold(c->system, warm->lambda)) {
+        return false;
+    }
+    kki_iterate_copy(c->system, c->best, saved);
+    memset(c->best->lambda, 0, sizeof(double) * (size_t)c->system->stride);
+    kki_system_judge(c->system, c->best);
+    kki_iterate_copy(c->system, c->best, warm);
+    const bool arrives = climb_quickly(c, warm);
+    if (saved->residual < c->best->residual) {
+        kki_iterate_copy(c->system, saved, c->best);
+    }
+    return arrives;
+}
+
 static bool climb_newton(climb *c, kki_iterate *warm, kki_iterate *zero) {
     const bool cold = is_cold(c->system, warm->lambda);
     newton_from(c, warm, (kki_newton_options){0});
@@ -416,6 +432,9 @@ static bool climb_all(climb *c) {
     }
     if (c->options->brief) {
         return false;
+    }
+    if ((rungs & KKI_RUNG_NEWTON) && has_convex(c) && climb_anew(c, warm, zero)) {
+        return true;
     }
     if ((rungs & KKI_RUNG_NEWTON) && climb_newton(c, warm, zero)) {
         return true;
