@@ -108,8 +108,8 @@ typedef struct kk_contact {
     kk_vec3 normal;   ///< world, from the first to the second
     kk_vec3 force;    ///< N, on the second, world: mean over the step
     double gap;       ///< m; negative: overlap
-    kk_vec3
-        velocity; ///< of the second against the first at the end of the step, world; zero of what sticks, though it may turn about the point
+    /// Of the second against the first at the end of the step, world; zero of what sticks, though it may turn about the point.
+    kk_vec3 velocity;
     double friction; ///< μ that held, static or sliding
 } kk_contact;
 

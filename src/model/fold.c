@@ -137,12 +137,26 @@ static void link_bodies(kk_model *m) {
     }
 }
 
+/// A node of one degree of freedom goes on with the stretch before it where no other lies between them.
+static void stretch_to(kk_model *m, const kki_node *n) {
+    kki_stretch *last = m->nstretch > 0 ? &m->stretch[m->nstretch - 1] : NULL;
+    if (last && last->q_index + last->count == n->q_index && last->v_index + last->count == n->v_index) {
+        last->count++;
+    } else {
+        m->stretch[m->nstretch++] = (kki_stretch){n->q_index, n->v_index, 1};
+    }
+}
+
 static void finish_nodes(kk_model *m) {
-    for (int n = 1; n < m->nnode; n++) {
-        m->angle_index[n] = m->node[n].q_index;
-        m->node[n].armature = m->node_nv[n] == 1 ? m->dof_armature[m->node[n].v_index] : 0;
-        if (m->node_nv[n] > 1) {
-            m->broad[m->nbroad++] = n;
+    for (int i = 1; i < m->nnode; i++) {
+        kki_node *n = &m->node[i];
+        m->angle_index[i] = n->q_index;
+        if (m->node_nv[i] == 1) {
+            n->armature = m->dof_armature[n->v_index];
+            stretch_to(m, n);
+        } else {
+            n->armature = 0;
+            m->broad[m->nbroad++] = i;
         }
     }
 }

@@ -233,6 +233,11 @@ typedef enum kki_named {
 
 enum { KKI_NAMED_COUNT = KKI_NAMED_KEYFRAME + 1 };
 
+/// Nodes of one degree of freedom that follow one another: so many numbers of q and v.
+typedef struct kki_stretch {
+    int32_t q_index, v_index, count;
+} kki_stretch;
+
 struct kk_model {
     _Alignas(32) double gravity[4]; ///< padded, as kernels load it
     kk_allocator allocator;
@@ -248,6 +253,7 @@ struct kk_model {
     int32_t nexplicit, nexclude;
     int32_t has_pairs;    ///< 0: there are too many to list; npair is 0
     int32_t nbroad;       ///< nodes with several degrees of freedom: ball and free joints
+    int32_t nstretch;     ///< runs of all others
     int32_t ntree;        ///< trees of nodes on the world
     int32_t has_armature; ///< whether any degree of freedom has some
     int32_t model_name;   ///< offset into `names`
@@ -269,7 +275,8 @@ struct kk_model {
     double *turn_rest;      ///< [nnode, padded] where a node's angle starts: a rest, rad, …
     int64_t *turn_quarters; ///< [nnode, padded] … and whole quarter turns
     int32_t *node_nv;       ///< [nnode] degrees of freedom of the node
-    int32_t *broad;         ///< [nbroad] nodes with several, rising; between them q and v go on side by side
+    int32_t *broad;         ///< [nbroad] nodes with several, rising
+    kki_stretch *stretch;   ///< [nstretch] all others, by where they lie side by side
     int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
     int32_t *
         node_mount; ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world

@@ -322,14 +322,13 @@ static void drift_broad(const kk_model *m, int node, double time, const double *
 }
 
 void kki_drift_along(const kk_model *model, double time, const double *w, double *q, double *v) {
-    int next = 0; // degree of freedom
-    for (int i = 0; i < model->nbroad; i++) {
-        const int node = model->broad[i], k = model->node[node].v_index;
-        drift_along_line(k - next, time, w + next, q + (model->angle_index[node] - (k - next)));
-        drift_broad(model, node, time, w, q, v);
-        next = k + model->node_nv[node];
+    for (int i = 0; i < model->nstretch; i++) {
+        const kki_stretch *s = &model->stretch[i];
+        drift_along_line(s->count, time, w + s->v_index, q + s->q_index);
     }
-    drift_along_line(model->nv - next, time, w + next, q + (model->nq - (model->nv - next)));
+    for (int i = 0; i < model->nbroad; i++) {
+        drift_broad(model, model->broad[i], time, w, q, v);
+    }
 }
 
 void kki_drift(const kk_model *model, double time, double *q, double *v) {

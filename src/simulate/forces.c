@@ -31,23 +31,21 @@ static void find_ways_along_line(int count, const double *restrict q, const doub
 /// How far joints are from their neutral places. Turns are not asked for where no spring asks: their logarithms take long.
 static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
     const double *q = s->q, *neutral = s->data->neutral;
-    int next = 0; // degree of freedom
+    for (int i = 0; i < m->nstretch; i++) {
+        const kki_stretch *x = &m->stretch[i];
+        find_ways_along_line(x->count, q + x->q_index, neutral + x->q_index, way + x->v_index);
+    }
     for (int i = 0; i < m->nbroad; i++) {
         const kki_node *n = &m->node[m->broad[i]];
-        const int first = n->q_index - (n->v_index - next);
-        find_ways_along_line(n->v_index - next, q + first, neutral + first, way + next);
-        next = n->v_index + m->node_nv[m->broad[i]];
-        for (int k = n->v_index; k < next; k++) { // any number will do where there is no spring
-            way[k] = 0;
+        double stiffest = 0;
+        for (int k = n->v_index; k < n->v_index + m->node_nv[m->broad[i]]; k++) {
+            way[k] = 0; // any number will do where there is no spring
+            stiffest = s->stiffness[k] > stiffest ? s->stiffness[k] : stiffest;
         }
-        for (int k = n->v_index; k < next && s->turns_springs; k++) {
-            if (s->stiffness[k] > 0) {
-                kki_node_difference(n, neutral, q, way);
-            }
+        if (stiffest > 0) {
+            kki_node_difference(n, neutral, q, way);
         }
     }
-    const int first = m->nq - (m->nv - next);
-    find_ways_along_line(m->nv - next, q + first, neutral + first, way + next);
 }
 
 /// Forces at the step's end with the velocities of its start, and how they answer a change of those. @param way  becomes twice the energy of each

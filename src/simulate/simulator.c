@@ -339,7 +339,6 @@ static void fill_springs(const kk_model *m, kk_simulator *s) {
         s->stiffness[k] = m->dof[k].stiffness;
         s->damping[k] = m->dof[k].damping;
         s->rest[k] = m->dof[k].rest;
-        s->turns_springs |= m->node_nv[m->dof_node[k]] > 1 && m->dof[k].stiffness > 0;
     }
 }
 
