@@ -139,8 +139,8 @@ static void link_bodies(kk_model *m) {
 
 /// A node of one degree of freedom goes on with the stretch before it where no other lies between them.
 static void stretch_to(kk_model *m, const kki_node *n) {
-    kki_stretch *last = m->nstretch > 0 ? &m->stretch[m->nstretch - 1] : NULL;
-    if (last && last->q_index + last->count == n->q_index && last->v_index + last->count == n->v_index) {
+    kki_stretch *last = m->stretch + (m->nstretch > 0 ? m->nstretch - 1 : 0);
+    if (m->nstretch > 0 && last->q_index + last->count == n->q_index && last->v_index + last->count == n->v_index) {
         last->count++;
     } else {
         m->stretch[m->nstretch++] = (kki_stretch){n->q_index, n->v_index, 1};
