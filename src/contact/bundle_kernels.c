@@ -186,7 +186,7 @@ BODY void pack_body(const kki_sparse_problem *p, const double *soft, kki_bundle 
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, KKI_TARGET_AVX2)
 #endif
 
-KKI_CHOOSE_KERNELS(kki_bundle_kernels)
+KKI_CHOOSE_KERNELS(kki_bundle_kernels, NULL)

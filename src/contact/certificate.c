@@ -7,6 +7,7 @@
 #include "contact/quads.h"
 #include "contact/solver.h"
 #include "contact/sparse.h"
+#include "dynamics/kernels/choose.h"
 
 #define ABS(x) __builtin_fabs(x)
 
@@ -413,5 +414,8 @@ BODY void sparse_certify_body(const kki_sparse_problem *p, const double *lambda,
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, KKI_TARGET_AVX2)
+#endif
+#ifdef KKI_HAVE_AVX512
+DEFINE(avx512, KKI_TARGET_AVX512)
 #endif

@@ -938,7 +938,10 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, KKI_TARGET_AVX2)
+#endif
+#ifdef KKI_HAVE_AVX512
+DEFINE(avx512, KKI_TARGET_AVX512)
 #endif
 
-KKI_CHOOSE_KERNELS(kki_dense_kernels)
+KKI_CHOOSE_KERNELS(kki_dense_kernels, KKI_TABLE_AVX512)

@@ -214,7 +214,7 @@ BODY void go_body(kki_inside_four *four, int count, double share, double *lambda
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, KKI_TARGET_AVX2)
 #endif
 
-KKI_CHOOSE_KERNELS(kki_inside_kernels)
+KKI_CHOOSE_KERNELS(kki_inside_kernels, NULL)

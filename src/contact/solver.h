@@ -107,7 +107,8 @@ bool kki_contact_hold(const kki_problem *problem, kki_solver_work *work, int n, 
 /// Judges any λ, however it was found, with plain loops of its own; u = G λ + g + r λ comes back as well.
 /// @param lambda  [nrow]    @param u  [nrow]
 void kki_certify_baseline(const kki_problem *problem, const double *lambda, double *u, kki_certificate *certificate);
-/// The same bits, for processors with AVX2; in the tables of kernels.
+/// The same bits, for processors with AVX2 and with AVX-512; in the tables of kernels.
 void kki_certify_avx2(const kki_problem *problem, const double *lambda, double *u, kki_certificate *certificate);
+void kki_certify_avx512(const kki_problem *problem, const double *lambda, double *u, kki_certificate *certificate);
 
 #endif

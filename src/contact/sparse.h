@@ -88,6 +88,8 @@ void kki_sparse_certify_baseline(const kki_sparse_problem *problem, const double
                                  kki_certificate *certificate);
 void kki_sparse_certify_avx2(const kki_sparse_problem *problem, const double *lambda, double *z, double *u,
                              kki_certificate *certificate);
+void kki_sparse_certify_avx512(const kki_sparse_problem *problem, const double *lambda, double *z, double *u,
+                               kki_certificate *certificate);
 
 /// u = Yᵀ z, [nrow].
 void kki_sparse_velocity(const kki_sparse_problem *problem, const kki_sparse_work *work, const double *z, double *u);

@@ -908,34 +908,15 @@ BODY void subtract_body(int n, int count, double *const *rows, const double *f, 
         .solve = solve_##suffix,                                                                                   \
         .dots = dots_##suffix,                                                                                     \
         .subtract = subtract_##suffix,                                                                             \
-        .certify = CERTIFY_##suffix,                                                                               \
+        .certify = kki_sparse_certify_##suffix,                                                                    \
     };
-
-#define CERTIFY_baseline kki_sparse_certify_baseline
-#define CERTIFY_avx2 kki_sparse_certify_avx2
-#define CERTIFY_avx512 kki_sparse_certify_avx2
 
 DEFINE(baseline, , TWO_QUADS)
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))), TWO_QUADS)
+DEFINE(avx2, KKI_TARGET_AVX2, TWO_QUADS)
 #endif
-#if defined(KKI_HAVE_AVX2) && defined(KKI_HAVE_AVX512)
-DEFINE(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), ONE_OCT)
+#ifdef KKI_HAVE_AVX512
+DEFINE(avx512, KKI_TARGET_AVX512, ONE_OCT)
 #endif
 
-const kki_sparse_kernels *kki_sparse_kernels_at(int index) {
-#if defined(KKI_HAVE_AVX2) && defined(KKI_HAVE_AVX512)
-    if (index == 2 && kki_kernels_widest()->lanes == 8) {
-        return &table_avx512;
-    }
-#endif
-    if (index == 1 && kki_kernels_one() != kki_kernels_at(0)) {
-        return KKI_TABLE_AVX2;
-    }
-    return index == 0 ? &table_baseline : NULL;
-}
-
-const kki_sparse_kernels *kki_sparse_kernels_best(void) {
-    const kki_sparse_kernels *widest = kki_sparse_kernels_at(2), *wide = kki_sparse_kernels_at(1);
-    return widest ? widest : wide ? wide : &table_baseline;
-}
+KKI_CHOOSE_KERNELS(kki_sparse_kernels, KKI_TABLE_AVX512)

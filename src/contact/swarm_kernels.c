@@ -410,7 +410,7 @@ BODY void coast_body(const kki_swarm *s, int first, int end) {
 
 DEFINE(baseline, , false)
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))), true)
+DEFINE(avx2, KKI_TARGET_AVX2, true)
 #endif
 
-KKI_CHOOSE_KERNELS(kki_swarm_kernels)
+KKI_CHOOSE_KERNELS(kki_swarm_kernels, NULL)

@@ -215,7 +215,10 @@ BODY void place_body(const kki_near *n, const kk_data *d, int shape, double half
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2
-DEFINE(avx2, __attribute__((target("avx2"))))
+DEFINE(avx2, KKI_TARGET_AVX2)
+#endif
+#ifdef KKI_HAVE_AVX512
+DEFINE(avx512, KKI_TARGET_AVX512)
 #endif
 
-KKI_CHOOSE_KERNELS(kki_near_kernels)
+KKI_CHOOSE_KERNELS(kki_near_kernels, KKI_TABLE_AVX512)

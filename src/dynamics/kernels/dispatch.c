@@ -16,7 +16,7 @@ enum { BASELINE_COUNT = 3 };
 extern const kki_kernels kki_kernels_scalar_avx2, kki_kernels_lanes4_avx2;
 #endif
 #ifdef KKI_HAVE_AVX512
-extern const kki_kernels kki_kernels_lanes8_avx512;
+extern const kki_kernels kki_kernels_scalar_avx512, kki_kernels_lanes8_avx512;
 #endif
 
 #if defined(KKI_HAVE_AVX2) || defined(KKI_HAVE_AVX512)
@@ -54,7 +54,7 @@ static int has_avx512(void) {
 #endif
 
 const kki_kernels *kki_kernels_at(int index) {
-    const kki_kernels *found[6] = {BASELINE};
+    const kki_kernels *found[7] = {BASELINE};
     int n = BASELINE_COUNT;
 #ifdef KKI_HAVE_AVX2
     if (has_avx2()) {
@@ -64,6 +64,7 @@ const kki_kernels *kki_kernels_at(int index) {
 #endif
 #ifdef KKI_HAVE_AVX512
     if (has_avx512()) {
+        found[n++] = &kki_kernels_scalar_avx512;
         found[n++] = &kki_kernels_lanes8_avx512;
     }
 #endif
@@ -71,6 +72,11 @@ const kki_kernels *kki_kernels_at(int index) {
 }
 
 const kki_kernels *kki_kernels_one(void) {
+#ifdef KKI_HAVE_AVX512
+    if (has_avx512()) {
+        return &kki_kernels_scalar_avx512;
+    }
+#endif
 #ifdef KKI_HAVE_AVX2
     if (has_avx2()) {
         return &kki_kernels_scalar_avx2;
