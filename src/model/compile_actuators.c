@@ -62,6 +62,11 @@ static kki_model_actuator copy_numbers(const kk_actuator_def *def) {
                                 .lag_upper = def->lag_upper};
 }
 
+static int is_motor(const kki_model_actuator *a) {
+    return a->transmission == KK_TRANSMISSION_JOINT && a->type != KK_ACTUATOR_DAMPER && a->lag == KK_LAG_NONE &&
+           a->bias[0] == 0 && a->bias[1] == 0 && a->bias[2] == 0;
+}
+
 kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *error) {
     kk_status status = KK_OK;
     m->nlag = 0;
@@ -71,6 +76,7 @@ kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *erro
         const int32_t name = a->name;
         *a = copy_numbers(def);
         a->name = name;
+        a->is_motor = is_motor(a);
         a->lag_index = def->lag == KK_LAG_NONE ? -1 : m->nlag++;
         status = find_target(KKI_ITEM(spec, actuator, "actuator", i), m, def, a, error);
     }

@@ -190,6 +190,7 @@ typedef struct kki_model_actuator {
     int32_t frame, reference; ///< frames; reference −1: the frame itself
     int32_t lag_index;        ///< in the state; −1: none
     kk_lag lag;
+    int32_t is_motor; ///< on a joint, its force the gain times the control of now and nothing else
     double gear;
     kk_force direction;
     double gain, bias[3];
