@@ -30,6 +30,31 @@ static void compile_loop(const kk_model *m, const kk_loop_def *def, kki_model_lo
     loop->arm = arm_of(loop);
 }
 
+/// How a loop is open depends on its ends and the nodes between them and where their branches meet. What lies beyond moves both ends alike.
+static void mark_between(kk_model *m, int a, int b) {
+    m->loop_from[a] = m->loop_from[b] = 0;
+    while (a != b) { // a node comes behind its parent
+        int *const deeper = a > b ? &a : &b;
+        m->loop_from[*deeper] = 0;
+        *deeper = m->node[*deeper].parent;
+    }
+}
+
+static void find_between(kk_model *m) {
+    for (int i = 0; i < m->nnode; i++) {
+        m->loop_from[i] = -1;
+    }
+    for (int i = 0; i < m->nloop; i++) {
+        mark_between(m, m->loop[i].node[0], m->loop[i].node[1]);
+    }
+    for (int i = 1; i < m->nnode; i++) {
+        const int parent = m->node[i].parent;
+        if (m->loop_from[i] >= 0 && m->loop_from[parent] >= 0) {
+            m->loop_from[i] = parent;
+        }
+    }
+}
+
 kk_status kki_compile_loops(const kk_spec *spec, kk_model *m, kk_error *error) {
     for (int i = 0; i < m->nloop; i++) {
         compile_loop(m, &spec->loop[i], &m->loop[i]);
@@ -40,5 +65,6 @@ kk_status kki_compile_loops(const kk_spec *spec, kk_model *m, kk_error *error) {
                 spec->body[spec->loop[i].body[0]].name, spec->body[spec->loop[i].body[1]].name);
         }
     }
+    find_between(m);
     return KK_OK;
 }

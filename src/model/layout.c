@@ -78,6 +78,7 @@ static void place_tree(kki_layout *layout, kk_model *m) {
     KKI_LAYOUT_ARRAY(layout, m->node_nv, nnode);
     KKI_LAYOUT_ARRAY(layout, m->broad, nnode);
     KKI_LAYOUT_ARRAY(layout, m->stretch, nnode);
+    KKI_LAYOUT_ARRAY(layout, m->loop_from, nnode);
     KKI_LAYOUT_ARRAY(layout, m->node_body, nnode);
     KKI_LAYOUT_ARRAY(layout, m->node_mount, nnode);
     KKI_LAYOUT_ARRAY(layout, m->node_tree, nnode);

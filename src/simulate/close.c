@@ -213,10 +213,11 @@ static double left_open(const kk_simulator *s) {
     return repeats ? CLOSED : NARROW;
 }
 
-/// How far loops are open where the step has ended. Poses are all it takes, and they are made beside the middle's; couplings are seen in q alone.
+/// How far loops are open where the step has ended. Poses are all it takes, of the nodes between their ends against each other, and they are made beside the
+/// middle's; couplings are seen in q alone.
 static double widest(const kk_model *m, kk_simulator *s) {
     if (m->nloop > 0) {
-        s->view->kernels->kinematics(m, &s->view->scratch, s->q, 1);
+        s->view->kernels->kinematics_from(m, &s->view->scratch, s->q, m->loop_from);
     }
     return kki_widest_opening(m, s, s->view);
 }

@@ -147,6 +147,10 @@ STAGE rates(const kk_model *m, kki_scratch *S, const double *v, const double *a)
     rates_of_nodes(m, S, v, a, 1);
 }
 
+STAGE kinematics_from(const kk_model *m, kki_scratch *S, const double *q, const int32_t *from) {
+    poses_from(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, from);
+}
+
 static void axes(const kk_model *m, kki_scratch *S, const double *q) {
     kinematics(m, S, q, 1);
     jacobian_axes(m, S);
@@ -296,6 +300,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .read_poses = read_poses,
 #if KKI_LANES == 1
     .angles = angles,
+    .kinematics_from = kinematics_from,
     .axes = axes,
     .axes_rates = axes_rates,
     .center_of_mass = center,

@@ -69,8 +69,10 @@ typedef struct kki_kernels {
     void (*read_inertia)(const kk_model *m, const kki_scratch *S, double *M, size_t stride);
     void (*read_poses)(const kk_model *m, const kki_scratch *S, double *poses, size_t stride);
 
-    // one robot only: sines and cosines of angles alone; axes and their rates, behind the poses
+    // one robot only: sines and cosines of angles alone; poses of some nodes; axes and their rates, behind the poses
     void (*angles)(const kk_model *m, kki_scratch *S, const double *q);
+    // poses of nodes with from[i] ≥ 0 as if that one were their parent
+    void (*kinematics_from)(const kk_model *m, kki_scratch *S, const double *q, const int32_t *from);
     void (*axes)(const kk_model *m, kki_scratch *S, const double *q);
     void (*axes_rates)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero);
     kk_vec3 (*center_of_mass)(const kk_model *m, kki_scratch *S, const double *q, double *J);

@@ -113,6 +113,19 @@ KKI_SHARED void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x,
     }
 }
 
+/// The same of nodes with from[i] ≥ 0, as if that one were their parent. It is one of them, or the world.
+KKI_INLINE void poses_from(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
+                           const int32_t *from) {
+    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
+    trig_of_nodes(m, q, 1, S);
+    pose_of_world(&x[0]);
+    for (int i = 1; i < m->nnode; i++) {
+        if (from[i] >= 0) {
+            pose_of_node(node_of(m, S, i), q, 1, sine[i], cosine[i], &x[from[i]], &x[i], wanted);
+        }
+    }
+}
+
 /// The joint's own velocity and acceleration, in the node's frame.
 typedef struct {
     vec3 w, al; ///< angular
