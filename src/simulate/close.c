@@ -250,9 +250,12 @@ static int draw_island(const kk_model *m, kk_simulator *s, kki_island *I) {
         return 0;
     }
     end_gaps(m, s, I);
+    I->factored = s->rows.is_lost ? 0 : I->factored;
+    I->has_matrix = 0; // that of another island by now
     kki_rows_recall(m, s, I);
-    I->has_matrix = I->factored = 0; // those of another island by now
-    kki_rows_matrix(m, s, I);
+    if (!I->factored) {
+        kki_rows_matrix(m, s, I);
+    }
     const int drawn = kki_few_rows_drawn(s, I, lambda);
     I->has_matrix = 0;
     if (drawn) {

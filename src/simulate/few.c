@@ -180,6 +180,11 @@ static void solve(int n, int stride, const double *L, double *b) {
     }
 }
 
+/// Whether the rows that rest are the rigid equalities, factored when dependent ones were looked for.
+static int is_factored(const kki_island *I, const few *x) {
+    return I->factored == x->n && x->n > 0;
+}
+
 /// b of the rows that rest, given what the others bear. False where their matrix is not clearly positive.
 static int answer(const kk_simulator *s, const kki_island *I, const double *lambda, few *x) {
     double own[FEW][FEW];
@@ -189,8 +194,8 @@ static int answer(const kk_simulator *s, const kki_island *I, const double *lamb
         multiply(s, I, own);
     }
     pose_right(s, I, G, stride, lambda, x);
-    if (I->factored == x->n && x->n > 0) { // the rigid equalities, which all rest: when dependent ones were looked for
-        solve(x->n, x->n, s->A, x->b);
+    if (is_factored(I, x)) {
+        solve(x->n, x->n, I->factor, x->b);
         return 1;
     }
     pose_left(s, I, G, stride, x);
@@ -203,7 +208,8 @@ static int answer(const kk_simulator *s, const kki_island *I, const double *lamb
 
 /// Whether the island has few rows, each of a law of its own.
 static int is_small(const kki_island *I) {
-    return I->nrow <= (I->has_matrix ? FEW : VERY_FEW) && I->nrow == I->nblock && !I->is_wide && !I->is_narrow;
+    const int most = I->has_matrix || I->factored ? FEW : VERY_FEW;
+    return I->nrow <= most && I->nrow == I->nblock && !I->is_wide && !I->is_narrow;
 }
 
 /// Which rows rest. False where there are others than of this file's laws. @param lambda  what they bear, those at a bound exactly
@@ -278,7 +284,10 @@ int kki_few_rows_drawn(const kk_simulator *s, const kki_island *I, double *lambd
     for (int b = 0; b < I->nblock; b++) {
         note_row(&x, b, s->block[I->first_block + b].law == KKI_LAW_EQUALITY);
     }
-    if (!answer(s, I, none, &x)) {
+    if (is_factored(I, &x)) {
+        pose_right(s, I, NULL, 0, none, &x);
+        solve(x.n, x.n, I->factor, x.b);
+    } else if (!answer(s, I, none, &x)) {
         return 0;
     }
     for (int r = 0; r < I->stride; r++) {

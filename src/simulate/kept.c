@@ -115,7 +115,7 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
 /// A = G + ε of the rows that hold, and its factor; S of what slides.
 static int factor(kk_simulator *s, kki_island *I, kept *x) {
     const kki_dense_kernels *kernels = s->solver.kernels;
-    I->factored = 0; // what stood in A
+    I->factored = I->factor == s->A ? 0 : I->factored;
     kernels->pick(x->n, x->nheld, x->first, x->stride, x->row, s->G, I->stride, s->A);
     for (int i = 0; i < x->nheld; i++) {
         s->A[i * (x->stride + 1)] *= 1 + SHIFT;

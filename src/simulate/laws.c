@@ -201,6 +201,7 @@ static void clear_rows(kk_simulator *s, const kki_island *I) {
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
     I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = I->repeats = I->has_matrix =
         I->factored = 0;
+    I->factor = s->A;
     clear_rows(s, I);
     for (int i = 0; i < I->nconstraint; i++) {
         kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
@@ -404,7 +405,7 @@ void kki_island_free_dependent_rows(kk_simulator *s, kki_island *I) {
     if (x.count < 4) {
         return;
     }
-    if (x.count <= FEW_DEPENDENT && are_clearly_different(s, I, &x, s->A)) {
+    if (x.count <= FEW_DEPENDENT && are_clearly_different(s, I, &x, I->factor)) {
         I->factored = (int8_t)x.count;
         return;
     }

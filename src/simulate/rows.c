@@ -276,12 +276,14 @@ void kki_rows_build(const kk_model *m, kk_simulator *s, const kki_island *I) {
 }
 
 void kki_rows_build_kept(const kk_model *m, kk_simulator *s, kki_island *I) {
-    const size_t size = (size_t)I->nv * (size_t)I->stride;
+    const size_t own = (size_t)I->nv * (size_t)I->stride;
+    const size_t size = own + (I->closes && I->nrow <= KKI_FEW_ROWS ? (size_t)(I->stride * I->stride) : 0);
     const int fits = !I->is_wide && !I->is_narrow && !kki_crew_workers(s) && s->rows.used + size <= s->Y_room;
     s->Y = s->rows.Y + (fits ? s->rows.used : 0);
     s->rows.used += fits ? size : 0;
     s->rows.is_lost |= !fits;
     I->Y = s->Y;
+    I->factor = fits && size > own ? s->Y + own : s->A;
     build(m, s, I);
 }
 
