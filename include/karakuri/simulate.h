@@ -89,6 +89,8 @@ typedef struct kk_report {
     /// J; of gravity and of joints' springs, at the step's middle. Where RK4 took the step all four are those of its start and its end.
     double potential_before, potential_after;
     double constraint_work; ///< J; of contacts, limits, friction and loops: ≤ 0 up to rounding, but for moving surfaces
+    /// m/s; 0, or how fast contacts gave way in a step that had no other answer: where links are wedged, a force that cannot move them may answer nanometres with tonnes
+    double given;
     int contacts, rows, islands, largest_island; ///< rows of the largest island
     int worst_body[2];                           ///< bodies of the constraint with the worst residual; −1: none
     int sweeps, newton, factorisations;          ///< iterations a rung

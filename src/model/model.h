@@ -278,8 +278,9 @@ struct kk_model {
     int32_t *node_nv;       ///< [nnode] degrees of freedom of the node
     int32_t *broad;         ///< [nbroad] nodes with several, rising
     kki_stretch *stretch;   ///< [nstretch] all others, by where they lie side by side
-    int32_t *loop_from;     ///< [nnode] for those between the ends of loops: the parent if it is one of them, else the world; −1: none of them
-    int32_t *node_body;     ///< [nnode] body whose joint the node belongs to
+    int32_t *
+        loop_from; ///< [nnode] for those between the ends of loops: the parent if it is one of them, else the world; −1: none of them
+    int32_t *node_body; ///< [nnode] body whose joint the node belongs to
     int32_t *
         node_mount; ///< [nnode] body on which the node's joint is mounted (the parent body of node_body); 0 for the world
     int32_t

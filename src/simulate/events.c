@@ -114,8 +114,9 @@ static void pose(kki_piece *p, const double *u_first, const int8_t *waiting) {
 kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     kki_certificate proof;
     kki_solver_stats stats;
-    const kki_solver_options options = kki_island_solver_options(p->s, p->I);
+    kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
+    options.brief = p->may_be_posed_anew;
     const kk_status status =
         kki_island_solve(s, p->I, p->problem, &options, lambda, kki_piece_rows(p, s->u), &proof, &stats);
     if (status != KK_OK) {
@@ -124,6 +125,9 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     s->report.newton += stats.newton;
     s->report.sweeps += stats.sweeps;
     s->report.factorisations += stats.factorisations;
+    if (!stats.solved && p->may_be_posed_anew) {
+        return KK_NOT_CONVERGED;
+    }
     s->report.residual = proof.residual > s->report.residual ? proof.residual : s->report.residual;
     s->report.cut_short |= !stats.solved;
     return stats.solved || s->options.budget > 0 || s->options.max_newton > 0 ? KK_OK : KK_NOT_CONVERGED;
@@ -166,6 +170,22 @@ static kk_status solve(kki_piece *p) {
     kki_rows_add(s, p->I, lambda, p->y_e);
     kki_rows_velocity(p->s, p->I, p->y_e, p->u_e);
     return KK_OK;
+}
+
+/// What turns about its contacts may contradict the rest, as in the whole step (resolve.c): then it is held at the piece's end.
+static kk_status pose_and_solve(kki_piece *p, const double *u_first, const int8_t *waiting) {
+    p->may_be_posed_anew =
+        p->s->options.budget == 0 && p->s->options.max_newton == 0 && kki_island_turns(p->m, p->s, p->I);
+    pose(p, u_first, waiting);
+    kk_status status = solve(p);
+    if (status == KK_NOT_CONVERGED && p->may_be_posed_anew) {
+        p->may_be_posed_anew = 0;
+        kki_island_turns_not(p->m, p->s, p->I);
+        pose(p, u_first, waiting);
+        status = solve(p);
+    }
+    p->may_be_posed_anew = 0;
+    return status;
 }
 
 // ---- the story of an island
@@ -217,8 +237,7 @@ static kk_status advance(kki_piece *p, const double *u_first, int is_last, int i
             find_gain(p);
         }
         p->has_gain = 1;
-        pose(p, u_first, any ? s->waiting : NULL);
-        status = solve(p);
+        status = pose_and_solve(p, u_first, any ? s->waiting : NULL);
     }
     *goes_on = 0;
     if (status != KK_OK || is_last) {
@@ -253,9 +272,10 @@ static void begin_pieces(kki_piece *p, const double *u_first) {
 }
 
 /// Nothing happens inside a step where nothing rubs and nothing bounces. Servos at their limits bring a law of their own to each piece: a
-/// step with one is taken whole, too, unless something bounces; and so is that of a pile, whose slides are not stopped inside it.
-static int is_taken_whole(const kki_island *I) {
-    return !I->bounces && (I->has_motor || I->is_wide || !I->rubs);
+/// step with one is taken whole, too, unless something bounces; and so is that of a pile, whose slides are not stopped inside it, and one that has no other answer than
+/// that contacts give way.
+static int is_taken_whole(const kk_simulator *s, const kki_island *I) {
+    return !I->bounces && (s->may_yield || I->has_motor || I->is_wide || !I->rubs);
 }
 
 int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
@@ -277,7 +297,7 @@ int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
 kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
-    if (I->nrow == 0 || is_taken_whole(I)) {
+    if (I->nrow == 0 || is_taken_whole(s, I)) {
         return KK_OK;
     }
     kki_piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};

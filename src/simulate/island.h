@@ -32,6 +32,9 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const k
 int kki_island_comes_down(const kk_simulator *s, const kki_island *I);
 /// Faces within the dead band close nothing in this step; g follows.
 void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I);
+/// Whether some contact or loop is held in the mean of the step, because what it holds turns; and holds all of them at its end alone, g follows.
+int kki_island_turns(const kk_model *m, const kk_simulator *s, const kki_island *I);
+void kki_island_turns_not(const kk_model *m, kk_simulator *s, const kki_island *I);
 /// laws.c: rows of loops along which nothing can move take no part; after the rows have been built.
 void kki_island_free_dead_rows(kk_simulator *s, const kki_island *I);
 /// laws.c: nor do those that say again what others say, but for what an open gap turns them by.

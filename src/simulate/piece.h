@@ -19,6 +19,7 @@ typedef struct kki_piece {
     int has_gain, has_rows;   ///< whether `gain` is known, and `travel` that of I
     double *total;            ///< λ so far
     int all_bounce;           ///< contacts without restitution, too
+    int may_be_posed_anew;    ///< where it cannot be solved: not worth the slow rungs
 } kki_piece;
 
 /// An island's part of an array over all rows.

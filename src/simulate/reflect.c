@@ -124,6 +124,47 @@ int kki_stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, in
 
 // ---- all of an island
 
+/// The bias of a row as it is without the reflection. @param r  row of the constraint
+static double plain_bias(const kk_model *m, const kk_simulator *s, const kki_constraint *c, int r) {
+    const double bias = s->bias[c->row + r];
+    if (s->compliance[c->row + r] != 0) {
+        return bias;
+    }
+    if (c->kind == KKI_ON_LOOP) {
+        return 0;
+    }
+    const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+    if (c->kind != KKI_ON_CONTACT || k->swing == 0 || r > 2) {
+        return bias;
+    }
+    return r == 0 ? bias - k->swing : r == 1 ? k->surface[0] : k->surface[1] * m->law[k->law].ratio;
+}
+
+int kki_island_turns(const kk_model *m, const kk_simulator *s, const kki_island *I) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint && !any; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        for (int r = 0; r < c->nrow && !any; r++) {
+            any = plain_bias(m, s, c, r) != s->bias[c->row + r];
+        }
+    }
+    return any;
+}
+
+void kki_island_turns_not(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        for (int r = 0; r < c->nrow; r++) {
+            const double plain = plain_bias(m, s, c, r);
+            s->g[c->row + r] += plain - s->bias[c->row + r];
+            s->bias[c->row + r] = plain;
+        }
+        if (c->kind == KKI_ON_CONTACT && s->compliance[c->row] == 0) {
+            s->contact[c->item].swing = 0;
+        }
+    }
+}
+
 /// Whether the constraint did anything in the last step: one that has just been switched on catches what moves.
 static int has_force(const kk_simulator *s, const kki_constraint *c) {
     int any = 0;

@@ -274,26 +274,102 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     return 1;
 }
 
-/// What closes within the dead band may contradict what touches elsewhere, by nanometres a second: feet that tilt down to the floor
-/// would press each other apart with all the friction they have. Where the ladder finds that out, they stay as they are for this step.
-static kk_status solve(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
-                       kk_error *error) {
+/// Compliance of contacts that give way, as a share of their largest own element of G, step by step; and how fast they may: by this share of the fastest that one of
+/// them stops, or by this many m/s.
+static const double GIVES = 1e-7, GIVES_MORE = 30, MOST_GIVEN = 1e-2, GIVEN_ANYWAY = 1e-4;
+
+/// All rigid contacts of the island give way; those that do already, more.
+static void soften(kk_simulator *s, kki_island *I) {
+    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
+        const int row = s->block[b].row;
+        double own[6], *const r = &s->compliance[I->first_row + row];
+        if (s->block[b].law == KKI_LAW_CONTACT) {
+            kki_rows_own(s, I, row, 3, own);
+            const double across = own[3] > own[5] ? own[3] : own[5];
+            *r = *r > 0 ? GIVES_MORE * *r : GIVES * (own[0] > across ? own[0] : across);
+            I->is_soft = 1;
+        }
+    }
+}
+
+/// How fast they do; infinitely, where that is too fast.
+static double given(const kk_simulator *s, const kki_island *I) {
+    double most = 0, stopped = 0;
+    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
+        const int row = I->first_row + s->block[b].row, is_contact = s->block[b].law == KKI_LAW_CONTACT;
+        const double speed = is_contact ? s->compliance[row] * s->lambda[row] : 0;
+        most = speed > most ? speed : most;
+        stopped = is_contact && -s->g[row] > stopped ? -s->g[row] : stopped;
+    }
+    return most <= GIVEN_ANYWAY || most <= MOST_GIVEN * stopped ? most : __builtin_inf();
+}
+
+/// A problem is posed with all that makes a step good, and some of it may contradict the rest, by nanometres or micrometres a second. Where the ladder finds that out,
+/// the step goes without it.
+typedef enum posing {
+    ALL, ///< as it is posed
+    /// Without what closes within the dead band: feet that tilt down to the floor would press each other apart with all the friction they have. They stay as they are.
+    STAYS_UP,
+    /// Without what turns about its contacts: a link that is wedged so that friction locks it cannot go the way that its joints' turning asks for, however hard it is
+    /// pressed (the force that does nothing lies inside its cone). It is held at the end of the step; there rest is an answer.
+    TURNS_NOT,
+    /// Rows that are all but locked answer micrometres a second with thousands of newton seconds. Where shorter steps have not helped either, contacts give way, and
+    /// impulses that have run away begin anew.
+    GIVES_WAY,
+    GIVES_MOST = GIVES_WAY + 2,
+    POSINGS
+} posing;
+
+/// Which posings an island has.
+static void list_posings(const kk_model *m, const kk_simulator *s, const kki_island *I, int8_t has[POSINGS]) {
+    const int is_exact = s->options.budget == 0 && s->options.max_newton == 0;
+    has[ALL] = 1;
+    has[STAYS_UP] = (int8_t)(is_exact && kki_island_comes_down(s, I));
+    has[TURNS_NOT] = (int8_t)(is_exact && kki_island_turns(m, s, I));
+    for (int k = GIVES_WAY; k <= GIVES_MOST; k++) {
+        has[k] = (int8_t)(is_exact && s->may_yield && !I->is_wide && !I->is_soft);
+    }
+}
+
+static void pose_anew(const kk_model *m, kk_simulator *s, kki_island *I, posing which, kki_problem *problem) {
+    problem->start = which == ALL ? problem->start : NULL;
+    if (which == STAYS_UP) {
+        kki_island_stays_up(m, s, I);
+    } else if (which == TURNS_NOT) {
+        kki_island_turns_not(m, s, I);
+    } else if (which >= GIVES_WAY) {
+        soften(s, I);
+        problem->compliance = s->compliance + I->first_row;
+        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
+        problem->before = NULL;
+    }
+}
+
+static kk_status solve(const kk_model *m, kk_simulator *s, kki_island *I, const kki_problem *problem, kk_error *error) {
     kki_certificate proof;
-    kki_solver_stats stats;
+    kki_solver_stats stats = {0};
     kki_solver_options options = kki_island_solver_options(s, I);
     double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    options.brief = s->options.budget == 0 && s->options.max_newton == 0 && kki_island_comes_down(s, I);
-    kk_status status = kki_island_solve(s, I, problem, &options, lambda, u, &proof, &stats);
-    if (status == KK_OK && options.brief && !stats.solved) {
-        const kki_solver_stats brief = stats;
-        kki_problem anew = *problem;
-        anew.start = NULL;
-        kki_island_stays_up(m, s, I);
-        options.brief = false;
-        status = kki_island_solve(s, I, &anew, &options, lambda, u, &proof, &stats);
-        stats.sweeps += brief.sweeps;
-        stats.newton += brief.newton;
-        stats.factorisations += brief.factorisations;
+    kki_problem posed = *problem;
+    int8_t has[POSINGS];
+    kk_status status = KK_OK;
+    list_posings(m, s, I, has);
+    for (int which = ALL; which < POSINGS && status == KK_OK && !stats.solved; which++) {
+        if (!has[which]) {
+            continue;
+        }
+        const kki_solver_stats before = stats;
+        pose_anew(m, s, I, (posing)which, &posed);
+        options.brief = (which < STAYS_UP && has[STAYS_UP]) || (which < TURNS_NOT && has[TURNS_NOT]);
+        status = kki_island_solve(s, I, &posed, &options, lambda, u, &proof, &stats);
+        stats.sweeps += before.sweeps;
+        stats.newton += before.newton;
+        stats.factorisations += before.factorisations;
+        if (which >= GIVES_WAY && status == KK_OK && stats.solved) {
+            const double speed = given(s, I);
+            stats.solved = speed < __builtin_inf();
+            s->report.given = stats.solved && speed > s->report.given ? speed : s->report.given;
+        }
     }
     if (status != KK_OK) {
         return complain(m, s, I, stats.block, status, 0, error);
@@ -677,6 +753,7 @@ static void add_report(const kk_report *from, kk_report *to) {
     to->factorisations += from->factorisations;
     to->events += from->events;
     to->cut_short |= from->cut_short;
+    to->given = from->given > to->given ? from->given : to->given;
 }
 
 typedef struct resolving {
@@ -687,7 +764,7 @@ typedef struct resolving {
 
 /// What islands have a share in; the rest is as it was. (Whole, a report is cleared and copied by slow string instructions.)
 static void clear_report(kk_report *r) {
-    r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = 0;
+    r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = r->given = 0;
     r->worst_body[0] = r->worst_body[1] = -1;
     r->sweeps = r->newton = r->factorisations = r->events = r->cut_short = 0;
 }
@@ -762,7 +839,7 @@ kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_s
     clear_report(&report);
     add_report(&s->report, &report);
     s->rows.used = 0;
-    s->rows.is_lost = 0;
+    s->rows.is_lost = workers != NULL; // each worker has its own
     for (int i = 0; i < s->nisland; i++) {
         s->outcome[i].is_done = 0;
     }

@@ -183,8 +183,9 @@ typedef struct kki_island {
     int8_t stands;     ///< impulses are those of the last step; behind resolve.c
     int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
     int8_t has_matrix; ///< G is that of these rows
-    int8_t factored; ///< of this many rows, the rigid equalities, `factor` is one of G; behind kki_island_free_dependent_rows
-    double *factor;  ///< behind its Y, or s->A
+    int8_t
+        factored; ///< of this many rows, the rigid equalities, `factor` is one of G; behind kki_island_free_dependent_rows
+    double *factor; ///< behind its Y, or s->A
 } kki_island;
 
 /// Room for Y, and what islands of this step have left in it (rows.c).
@@ -343,6 +344,7 @@ struct kk_simulator {
     int8_t *servo_mode;      ///< [nactuator] kki_servo_mode
     double *glide; ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
     int settles;   ///< whether limits of servos are found from the solution
+    int may_yield; ///< whether contacts may give way where there is no other answer
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there

@@ -398,6 +398,16 @@ static kk_status step_in_halves(const kk_model *m, kk_simulator *s, kk_state *st
     return status;
 }
 
+/// What cannot be proved in shares either may be when contacts give way a little; the report says by how much.
+static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                               kk_error *error) {
+    s->report = blank_report();
+    s->may_yield = 1;
+    const kk_status status = step_in_parts(m, s, state, input, h, h, error);
+    s->may_yield = 0;
+    return status;
+}
+
 /// A step as a paper has it: between our checks and our commit.
 static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input,
                                kk_error *error) {
@@ -450,5 +460,6 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     } else if (status == KK_OK) {
         kki_still_end(model, s, state, input);
     }
-    return status == KK_NOT_CONVERGED ? step_in_halves(model, s, state, input, h, error) : status;
+    status = status == KK_NOT_CONVERGED ? step_in_halves(model, s, state, input, h, error) : status;
+    return status == KK_NOT_CONVERGED ? step_yielding(model, s, state, input, h, error) : status;
 }

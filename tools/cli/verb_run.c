@@ -106,9 +106,9 @@ static const cli_option options_table[] = {
 /// The worst of all steps.
 typedef struct figures {
     double residual, residual_time, penetration, wall;
-    double energy_before, energy_after, constraint_work;
+    double energy_before, energy_after, constraint_work, given;
     int contacts;
-    int64_t steps, cut_short;
+    int64_t steps, cut_short, gave_way;
 } figures;
 
 typedef struct job {
@@ -240,6 +240,8 @@ static void take_figures(figures *f, const kk_report *r, double time) {
     f->penetration = r->penetration > f->penetration ? r->penetration : f->penetration;
     f->contacts = r->contacts > f->contacts ? r->contacts : f->contacts;
     f->cut_short += r->cut_short != 0;
+    f->gave_way += r->given > 0;
+    f->given = r->given > f->given ? r->given : f->given;
     if (r->residual > f->residual) {
         f->residual = r->residual;
         f->residual_time = time;
@@ -373,6 +375,10 @@ static void print_summary(const job *j, double dt, cli_text *out) {
         text_format(out, "  cut short     %lld steps, by the %s\n", (long long)f->cut_short,
                     j->o->solver && !j->o->budget ? "solver's own bounds" : "budget");
     }
+    if (f->gave_way) {
+        text_format(out, "  gave way      %lld steps: wedged links left contacts no other answer, at most %.3g m/s\n",
+                    (long long)f->gave_way, f->given);
+    }
     text_format(out, "  contacts      at most %d, penetration %.3g m\n", f->contacts, f->penetration);
     text_format(out, "  energy        %.6g J before, %.6g J after; contacts, limits and friction did %.4g J\n",
                 f->energy_before, f->energy_after, f->constraint_work);
@@ -397,6 +403,8 @@ static int write_summary(const job *j, double dt) {
     json_number(&json, "worst_penetration", f->penetration);
     json_integer(&json, "most_contacts", f->contacts);
     json_integer(&json, "cut_short", f->cut_short);
+    json_integer(&json, "gave_way", f->gave_way);
+    json_number(&json, "fastest_given", f->given);
     json_number(&json, "energy_before", f->energy_before);
     json_number(&json, "energy_after", f->energy_after);
     json_number(&json, "constraint_work", f->constraint_work);
