@@ -182,7 +182,8 @@ void world_of_ours::set_options(double within) {
 
 bool world_of_ours::watch() {
     const kk_report r = kk_simulator_report(simulator);
-    worst_residual = r.residual > worst_residual ? r.residual : worst_residual;
+    const double off = r.given > r.residual ? r.given : r.residual; // what gave way is told as what is left
+    worst_residual = off > worst_residual ? off : worst_residual;
     worst_penetration = r.penetration > worst_penetration ? r.penetration : worst_penetration;
     sweeps += r.sweeps;
     newton += r.newton;
