@@ -140,6 +140,7 @@ static inline __attribute__((always_inline)) void divide(int n, int stride, cons
     }
 }
 
+#ifndef KKI_SMALL
 /// Number by number, so that all of them stay in registers; `six` says whether they are six or five and is a constant at every call.
 static inline __attribute__((always_inline)) void solve_in_registers(int six, int stride, const double *L, double *b) {
     const int n = six ? 6 : 5;
@@ -159,6 +160,7 @@ static inline __attribute__((always_inline)) void solve_in_registers(int six, in
     take_from_earlier(1, stride, L, x);
     memcpy(b, x, (size_t)n * sizeof *x);
 }
+#endif
 
 static void solve(int n, int stride, const double *L, double *b) {
 #ifndef KKI_SMALL
