@@ -24,6 +24,15 @@
 
 /// name_at(0): baseline, name_at(1): AVX2, name_at(2): `widest`, which is KKI_TABLE_AVX512 or NULL; NULL where build or processor has none. name_best: the
 /// fastest of them. The dynamics' dispatch asks the processor, which takes long: not in a step.
+#ifdef KKI_ONE_VARIANT
+#define KKI_CHOOSE_KERNELS(name, widest)            \
+    const name *name##_at(int index) {              \
+        return index == 0 ? &table_baseline : NULL; \
+    }                                               \
+    const name *name##_best(void) {                 \
+        return &table_baseline;                     \
+    }
+#else
 #define KKI_CHOOSE_KERNELS(name, widest)                            \
     const name *name##_at(int index) {                              \
         if (index == 2 && kki_kernels_widest()->lanes == 8) {       \
@@ -39,5 +48,7 @@
         const name *const wide = wider ? wider : name##_at(1);      \
         return wide ? wide : &table_baseline;                       \
     }
+
+#endif
 
 #endif

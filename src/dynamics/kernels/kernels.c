@@ -76,7 +76,7 @@ static void fill(const kk_model *m, kki_scratch *S) {
 #define STAGE static __attribute__((noinline)) void
 
 STAGE kinematics(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
-    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, stride);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, stride, NULL);
 }
 
 static void rnea(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a, double *tau,
@@ -103,7 +103,7 @@ static void aba(const kk_model *m, kki_scratch *S, const double *q, const double
 }
 
 static void crba(const kk_model *m, kki_scratch *S, const double *q, size_t stride) {
-    poses_of_nodes(m, S, S->work_pose, POSE_OFFSET, q, stride);
+    poses_of_nodes(m, S, S->work_pose, POSE_OFFSET, q, stride, NULL);
     crba_gather(m, S, S->work_pose);
     crba_rows(m, S);
 }
@@ -148,7 +148,7 @@ STAGE rates(const kk_model *m, kki_scratch *S, const double *v, const double *a)
 }
 
 STAGE kinematics_from(const kk_model *m, kki_scratch *S, const double *q, const int32_t *from) {
-    poses_from(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, from);
+    poses_of_nodes(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, 1, from);
 }
 
 static void axes(const kk_model *m, kki_scratch *S, const double *q) {

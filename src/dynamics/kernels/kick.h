@@ -301,7 +301,7 @@ KKI_INLINE void kick_apply_node(const knode *b, const pivot *axis, vec3 r, const
 
 /// Roots to tips: Δv of Δy. @param dy [nv]    @param dv [nv] result, may alias dy    @param other  NULL, or another Δy that becomes its Δv on the way; V of
 /// its nodes is kept where forces were
-KKI_INLINE void kick_apply_to(const kk_model *m, kki_scratch *S, const double *dy, double *dv, double *other, int first,
+KKI_SHARED void kick_apply_to(const kk_model *m, kki_scratch *S, const double *dy, double *dv, double *other, int first,
                               int end) {
     const world_node *pose = S->pose;
     articulated *body = S->articulated;

@@ -102,26 +102,17 @@ KKI_INLINE void pose_of_node(const knode *b, const double *q, size_t stride, rea
     }
 }
 
+/// @param from  NULL, or poses only of nodes with from[i] ≥ 0, as if that one were their parent: another of them, or the world
 KKI_SHARED void poses_of_nodes(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
-                               size_t stride) {
+                               size_t stride, const int32_t *from) {
     const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
     trig_of_nodes(m, q, stride, S);
     pose_of_world(&x[0]);
     for (int i = 1; i < m->nnode; i++) {
         const knode *b = node_of(m, S, i);
-        pose_of_node(b, q, stride, sine[i], cosine[i], &x[b->parent], &x[i], wanted);
-    }
-}
-
-/// The same of nodes with from[i] ≥ 0, as if that one were their parent. It is one of them, or the world.
-KKI_INLINE void poses_from(const kk_model *m, kki_scratch *S, world_node *x, int wanted, const double *q,
-                           const int32_t *from) {
-    const real *sine = (const real *)S->sine, *cosine = (const real *)S->cosine;
-    trig_of_nodes(m, q, 1, S);
-    pose_of_world(&x[0]);
-    for (int i = 1; i < m->nnode; i++) {
-        if (from[i] >= 0) {
-            pose_of_node(node_of(m, S, i), q, 1, sine[i], cosine[i], &x[from[i]], &x[i], wanted);
+        const int parent = from ? from[i] : b->parent;
+        if (parent >= 0) {
+            pose_of_node(b, q, stride, sine[i], cosine[i], &x[parent], &x[i], wanted);
         }
     }
 }
