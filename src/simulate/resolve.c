@@ -345,7 +345,8 @@ static void pose_anew(const kk_model *m, kk_simulator *s, kki_island *I, posing 
     }
 }
 
-static kk_status solve(const kk_model *m, kk_simulator *s, kki_island *I, const kki_problem *problem, kk_error *error) {
+/// @param problem  knows of contacts that give way from then on
+static kk_status solve(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error) {
     kki_certificate proof;
     kki_solver_stats stats = {0};
     kki_solver_options options = kki_island_solver_options(s, I);
@@ -371,6 +372,7 @@ static kk_status solve(const kk_model *m, kk_simulator *s, kki_island *I, const 
             s->report.given = stats.solved && speed > s->report.given ? speed : s->report.given;
         }
     }
+    problem->compliance = posed.compliance;
     if (status != KK_OK) {
         return complain(m, s, I, stats.block, status, 0, error);
     }
