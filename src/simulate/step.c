@@ -344,8 +344,8 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     return status;
 }
 
-/// Parts of a step, and shares that a step which cannot be proved is taken in.
-enum { MOST_PARTS = 4000, MOST_SHARES = 32 };
+/// Parts of a step, and shares that a step which cannot be proved is taken in: before contacts give way, and behind that.
+enum { MOST_PARTS = 4000, FEW_SHARES = 4, MOST_SHARES = 32 };
 
 static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_error *error) {
     return kki_error_set(error, KK_NOT_CONVERGED,
@@ -388,17 +388,17 @@ static kk_report blank_report(void) {
 }
 
 /// What cannot be proved in one go often can in two: points that lose and find each other are then in other places.
-static kk_status step_in_halves(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                                kk_error *error) {
+static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                                int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
-    for (int n = 2; status == KK_NOT_CONVERGED && n <= MOST_SHARES; n *= 2) {
+    for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         s->report = blank_report();
         status = step_in_parts(m, s, state, input, h, h / n, error);
     }
     return status;
 }
 
-/// What cannot be proved in shares either may be when contacts give way a little; the report says by how much.
+/// What cannot be proved in a few shares either may be when contacts give way a little; the report says by how much.
 static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                kk_error *error) {
     s->report = blank_report();
@@ -406,6 +406,14 @@ static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *sta
     const kk_status status = step_in_parts(m, s, state, input, h, h, error);
     s->may_yield = 0;
     return status;
+}
+
+static kk_status step_otherwise(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                                kk_error *error) {
+    kk_status status = step_in_shares(m, s, state, input, h, 2, FEW_SHARES, error);
+    status = status == KK_NOT_CONVERGED ? step_yielding(m, s, state, input, h, error) : status;
+    return status == KK_NOT_CONVERGED ? step_in_shares(m, s, state, input, h, 2 * FEW_SHARES, MOST_SHARES, error)
+                                      : status;
 }
 
 /// A step as a paper has it: between our checks and our commit.
@@ -460,6 +468,5 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     } else if (status == KK_OK) {
         kki_still_end(model, s, state, input);
     }
-    status = status == KK_NOT_CONVERGED ? step_in_halves(model, s, state, input, h, error) : status;
-    return status == KK_NOT_CONVERGED ? step_yielding(model, s, state, input, h, error) : status;
+    return status == KK_NOT_CONVERGED ? step_otherwise(model, s, state, input, h, error) : status;
 }
