@@ -333,6 +333,11 @@ static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     return changed && gap > SMALL;
 }
 
+static void copy_motion(const kk_model *m, const double *q, const double *v, double *q_to, double *v_to) {
+    memcpy(q_to, q, (size_t)m->nq * sizeof *q);
+    memcpy(v_to, v, (size_t)m->nv * sizeof *v);
+}
+
 void kki_close_loops(const kk_model *model, kk_simulator *s) {
     if (!is_held(model)) {
         return;
@@ -343,9 +348,21 @@ void kki_close_loops(const kk_model *model, kk_simulator *s) {
         const double rest = rest_of(model, s, gap);
         gap = rest <= least ? rest : widest(model, s);
     }
-    for (int round = 0; round < MOST_ROUNDS && gap > least && close_once(model, s, gap); round++) {
+    double best = __builtin_inf();
+    for (int round = 0; round < MOST_ROUNDS && gap > least; round++) {
+        if (gap < best) {
+            copy_motion(model, s->q, s->v, s->shut.q, s->shut.v);
+            best = gap;
+        }
+        if (!close_once(model, s, gap)) {
+            best = __builtin_inf(); // it was small
+            break;
+        }
         least = CLOSED;
         gap = widest(model, s);
+    }
+    if (gap > best) { // loops that cannot be closed are not thrown about
+        copy_motion(model, s->shut.q, s->shut.v, s->q, s->v);
     }
     s->ncontact = contacts;
     s->nconstraint = constraints;

@@ -14,7 +14,7 @@ static kki_constraint *begin(kk_simulator *s, kki_constraint_kind kind, int item
     kki_constraint *c = &s->constraint[s->nconstraint];
     c->kind = (int32_t)kind; // member by member: whole, it would be zeroed by a slow string instruction
     c->item = item;
-    c->side = c->nrow = c->nblock = c->island = c->row = c->block = c->sticks = 0;
+    c->side = c->nrow = c->nblock = c->island = c->row = c->block = c->sticks = c->gives = 0;
     c->first_part = s->nparts;
     c->dof[0] = c->dof[1] = -1;
     for (int r = 0; r < KKI_MOST_ROWS; r++) {

@@ -174,8 +174,8 @@ static kk_status solve(kki_piece *p) {
 
 /// What turns about its contacts may contradict the rest, as in the whole step (resolve.c): then it is held at the piece's end.
 static kk_status pose_and_solve(kki_piece *p, const double *u_first, const int8_t *waiting) {
-    p->may_be_posed_anew =
-        p->s->options.budget == 0 && p->s->options.max_newton == 0 && kki_island_turns(p->m, p->s, p->I);
+    p->may_be_posed_anew = p->s->options.budget == 0 && p->s->options.max_newton == 0 && p->I->has_robot &&
+                           kki_island_turns(p->m, p->s, p->I);
     pose(p, u_first, waiting);
     kk_status status = solve(p);
     if (status == KK_NOT_CONVERGED && p->may_be_posed_anew) {
@@ -275,11 +275,11 @@ static void begin_pieces(kki_piece *p, const double *u_first) {
 /// step with one is taken whole, too, unless something bounces; and so is that of a pile, whose slides are not stopped inside it, and one that has no other answer than
 /// that contacts give way.
 static int is_taken_whole(const kk_simulator *s, const kki_island *I) {
-    return !I->bounces && (s->may_yield || I->has_motor || I->is_wide || !I->rubs);
+    return s->may_yield || (!I->bounces && (I->has_motor || I->is_wide || !I->rubs));
 }
 
 int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    if (!I->bounces) {
+    if (!I->bounces || s->may_yield) {
         return 0;
     }
     kki_piece p = {.m = m, .s = s, .I = I};

@@ -382,6 +382,7 @@ void kki_island_stays_up(const kk_model *m, kk_simulator *s, const kki_island *I
             const double closing = closing_of(m, s, c);
             s->bias[c->row] -= closing;
             s->g[c->row] -= closing;
+            s->contact[c->item].open = 0; // and not once more
         }
     }
 }

@@ -81,15 +81,17 @@ static void reflect_standing(kk_simulator *s, const kki_constraint *c, const kki
 /// True where a lone body turns about it.
 static int8_t reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
     kki_contact *k = &s->contact[c->item];
-    if (k->swing != 0) {
-        reflect_standing(s, c, k);
+    if (!kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1])) {
+        if (k->swing != 0) {
+            reflect_standing(s, c, k);
+        }
         return 0;
     }
+    k->swing = 0; // that of a kick before this one
     if ((k->node[0] != 0 && k->node[1] != 0) || s->compliance[c->row] != 0) {
         return 0; // between hands a body is held and does not pivot
     }
-    const int may_turn = kki_is_lone(m, k->node[0]) || kki_is_lone(m, k->node[1]);
-    if (may_turn && kki_may_swing(m, k, s->lambda[c->row])) {
+    if (kki_may_swing(m, k, s->lambda[c->row])) {
         kki_reflect_contact(m, s, k, c->sticks, u, s->bias + c->row);
     }
     return k->swing > 0;

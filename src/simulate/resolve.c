@@ -280,26 +280,27 @@ static const double GIVES = 1e-7, GIVES_MORE = 30, MOST_GIVEN = 1e-2, GIVEN_ANYW
 
 /// All rigid contacts of the island give way; those that do already, more.
 static void soften(kk_simulator *s, kki_island *I) {
-    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
-        const int row = s->block[b].row;
-        double own[6], *const r = &s->compliance[I->first_row + row];
-        if (s->block[b].law == KKI_LAW_CONTACT) {
-            kki_rows_own(s, I, row, 3, own);
-            const double across = own[3] > own[5] ? own[3] : own[5];
-            *r = *r > 0 ? GIVES_MORE * *r : GIVES * (own[0] > across ? own[0] : across);
-            I->is_soft = 1;
+    for (int i = 0; i < I->nconstraint; i++) {
+        kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        double own[6], *const r = &s->compliance[c->row];
+        if (c->kind != KKI_ON_CONTACT || (!c->gives && *r != 0)) {
+            continue;
         }
+        kki_rows_own(s, I, c->row - I->first_row, 3, own);
+        const double across = own[3] > own[5] ? own[3] : own[5];
+        *r = c->gives ? GIVES_MORE * *r : GIVES * (own[0] > across ? own[0] : across);
+        c->gives = I->is_soft = 1;
     }
 }
 
 /// How fast they do; infinitely, where that is too fast.
 static double given(const kk_simulator *s, const kki_island *I) {
     double most = 0, stopped = 0;
-    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
-        const int row = I->first_row + s->block[b].row, is_contact = s->block[b].law == KKI_LAW_CONTACT;
-        const double speed = is_contact ? s->compliance[row] * s->lambda[row] : 0;
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const double speed = c->gives ? s->compliance[c->row] * s->lambda[c->row] : 0;
         most = speed > most ? speed : most;
-        stopped = is_contact && -s->g[row] > stopped ? -s->g[row] : stopped;
+        stopped = c->kind == KKI_ON_CONTACT && -s->g[c->row] > stopped ? -s->g[c->row] : stopped;
     }
     return most <= GIVEN_ANYWAY || most <= MOST_GIVEN * stopped ? most : __builtin_inf();
 }
@@ -325,9 +326,9 @@ static void list_posings(const kk_model *m, const kk_simulator *s, const kki_isl
     const int is_exact = s->options.budget == 0 && s->options.max_newton == 0;
     has[ALL] = 1;
     has[STAYS_UP] = (int8_t)(is_exact && kki_island_comes_down(s, I));
-    has[TURNS_NOT] = (int8_t)(is_exact && kki_island_turns(m, s, I));
+    has[TURNS_NOT] = (int8_t)(is_exact && I->has_robot && kki_island_turns(m, s, I)); // joints lock, nothing else does
     for (int k = GIVES_WAY; k <= GIVES_MOST; k++) {
-        has[k] = (int8_t)(is_exact && s->may_yield && !I->is_wide && !I->is_soft);
+        has[k] = (int8_t)(is_exact && s->may_yield && !I->is_wide);
     }
 }
 
@@ -436,6 +437,31 @@ static void find_repair(const kk_simulator *s, const kki_island *I, const double
     }
 }
 
+/// How many times as far as its rows ask for, one by one, a repair may move things.
+static const double FARTHEST = 100;
+
+/// Rows that say almost the same of a mechanism near a dead point ask it to go metres for millimetres: it goes that way, but not that far.
+static void add_repair(const kk_simulator *s, const kki_island *I, double *lambda, double *y_drift) {
+    double *dy = s->local[3], way = 0, asked = 0;
+    memset(dy, 0, (size_t)I->nv * sizeof *dy);
+    kki_rows_add(s, I, lambda, dy);
+    for (int k = 0; k < I->nv; k++) {
+        way += dy[k] * dy[k];
+    }
+    for (int r = 0; r < I->nrow; r++) {
+        const double g = s->g[I->first_row + r];
+        double own = 0;
+        if (lambda[r] != 0 && g != 0) {
+            kki_rows_own(s, I, r, 1, &own);
+            asked += own > 0 ? g * g / own : 0;
+        }
+    }
+    const double most = FARTHEST * FARTHEST * asked, share = way > most ? __builtin_sqrt(most / way) : 1;
+    for (int k = 0; k < I->nv; k++) {
+        y_drift[k] += share * dy[k];
+    }
+}
+
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
 static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
@@ -469,7 +495,7 @@ static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {
-        kki_rows_add(s, I, lambda, y_drift);
+        add_repair(s, I, lambda, y_drift);
         note_work(s, &stats);
     }
     return status;

@@ -256,6 +256,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     }
     KKI_LAYOUT_ARRAY(layout, s->q_part, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->shut.q, (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->shut.v, (size_t)m->nv);
     KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
     KKI_LAYOUT_ARRAY(layout, s->view_a, padded);
     KKI_LAYOUT_ARRAY(layout, s->outside, (size_t)m->nnode);

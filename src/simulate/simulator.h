@@ -99,6 +99,7 @@ typedef struct kki_constraint {
     double gap[KKI_MOST_ROWS];          ///< position error of each row at the step's middle
     int32_t is_position[KKI_MOST_ROWS]; ///< whether the position pass repairs the row
     int32_t sticks; ///< contacts, dry friction: the last step ended with the impulse inside its bounds
+    int32_t gives;  ///< contacts: it gives way, because nothing else helped
     double weight;  ///< servos: what the row has been divided by
 } kki_constraint;
 
@@ -328,8 +329,11 @@ struct kk_simulator {
 
     // for readers (readout.c): made when somebody asks
     int has_view;
-    kk_data *view;           ///< kinematics and loads at the middle of the last step
-    double *q_middle;        ///< [nq]
+    kk_data *view;    ///< kinematics and loads at the middle of the last step
+    double *q_middle; ///< [nq]
+    struct {
+        double *q, *v;       ///< [nq], [nv]
+    } shut;                  ///< where loops were open least, while they are closed
     double *view_v, *view_a; ///< [nv] the kick's, in the coordinates of v
     kk_force *outside;       ///< [nnode] mean forces from contacts, loops and the caller, world axes about the node
     kk_force *body_force;    ///< [nbody] the same on bodies, in their frames
