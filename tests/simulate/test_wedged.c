@@ -31,7 +31,8 @@ static void add_part(stage *s, kk_shape_type type, int body, const double size[3
 static stage thrown_head(unsigned seed) {
     stage s = stage_begin(9.81);
     const int material = stage_material(&s, 0.8, 0);
-    kk_spec_material(s.spec, material)->static_friction = seed % 2 ? 1 : 0.8; // then it breaks loose, and is solved again
+    kk_spec_material(s.spec, material)->static_friction =
+        seed % 2 ? 1 : 0.8; // then it breaks loose, and is solved again
     const double head[3] = {0.12, 0.1, 0.08}, ball[3] = {0.03, 0, 0};
     stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
     const int trunk = stage_box(&s, 10, 0.3, 0.2, 0.4, material);
