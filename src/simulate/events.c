@@ -122,9 +122,7 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     if (status != KK_OK) {
         return status;
     }
-    s->report.newton += stats.newton;
-    s->report.sweeps += stats.sweeps;
-    s->report.factorisations += stats.factorisations;
+    kki_note_work(s, &stats);
     if (!stats.solved && p->may_be_posed_anew) {
         return KK_NOT_CONVERGED;
     }

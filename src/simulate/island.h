@@ -124,9 +124,18 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I);
 /// end; u and the report follow
 int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,
                      double *y_end);
-/// resolve.c: a certificate and what it cost, into the report.
+/// resolve.c: a certificate and what it cost, or the cost alone, into the report; and the error of a constraint. @param block  of the island; −1: any
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
                      const kki_solver_stats *stats);
+void kki_note_work(kk_simulator *s, const kki_solver_stats *stats);
+kk_status kki_island_complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block,
+                              kk_status status, double residual, kk_error *error);
+/// posing.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
+kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
+/// repair.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
+kk_status kki_island_repair(kk_simulator *s, const kki_island *I, const kki_problem *problem, const double *y_end,
+                            double *y_drift);
+int kki_island_overlaps(const kk_simulator *s, const kki_island *I);
 /// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix);
 /// The solver for the island's kind.

@@ -25,9 +25,6 @@ enum { MOST_PUMPING = 4, FEW_PUMPING = 1 };
 /// than one box.
 static const double REST_OF_MANY = 5e-3;
 enum { MANY_ROWS = 18 };
-/// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
-static const double LEAST_OF_PILES = 1e-8;
-enum { SWEEPS_OF_PILES = 10 };
 
 // ---- solving
 
@@ -107,8 +104,8 @@ static const kki_constraint *constraint_of_block(const kk_simulator *s, const kk
     return &s->constraint[s->order[I->first_constraint]];
 }
 
-static kk_status complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block, kk_status status,
-                          double residual, kk_error *error) {
+kk_status kki_island_complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block,
+                              kk_status status, double residual, kk_error *error) {
     int body[2];
     const kki_constraint *c = constraint_of_block(s, I, block < 0 ? 0 : block);
     bodies_of(m, s, c, body);
@@ -125,7 +122,7 @@ static kk_status complain(const kk_model *m, const kk_simulator *s, const kki_is
                          kind_name(c->kind), kk_model_body_name(m, body[0]), kk_model_body_name(m, body[1]));
 }
 
-static void note_work(kk_simulator *s, const kki_solver_stats *stats) {
+void kki_note_work(kk_simulator *s, const kki_solver_stats *stats) {
     s->report.sweeps += stats->sweeps;
     s->report.newton += stats->newton;
     s->report.factorisations += stats->factorisations;
@@ -143,7 +140,7 @@ static void note(const kk_model *m, kk_simulator *s, const kki_island *I, const 
     r->cone = proof->cone > r->cone ? proof->cone : r->cone;
     r->signorini = proof->signorini > r->signorini ? proof->signorini : r->signorini;
     r->dissipation = proof->dissipation > r->dissipation ? proof->dissipation : r->dissipation;
-    note_work(s, stats);
+    kki_note_work(s, stats);
 }
 
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
@@ -272,233 +269,6 @@ static int warm_start_holds(const kk_model *m, kk_simulator *s, const kki_island
     }
     note(m, s, I, &proof, &none);
     return 1;
-}
-
-/// Compliance of contacts that give way, as a share of their largest own element of G, step by step; and how fast they may: by this share of the fastest that one of
-/// them stops, or by this many m/s.
-static const double GIVES = 1e-7, GIVES_MORE = 30, MOST_GIVEN = 1e-2, GIVEN_ANYWAY = 1e-4;
-
-/// All rigid contacts of the island give way; those that do already, more.
-static void soften(kk_simulator *s, kki_island *I) {
-    for (int i = 0; i < I->nconstraint; i++) {
-        kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        double own[6], *const r = &s->compliance[c->row];
-        if (c->kind != KKI_ON_CONTACT || (!c->gives && *r != 0)) {
-            continue;
-        }
-        kki_rows_own(s, I, c->row - I->first_row, 3, own);
-        const double across = own[3] > own[5] ? own[3] : own[5];
-        *r = c->gives ? GIVES_MORE * *r : GIVES * (own[0] > across ? own[0] : across);
-        c->gives = I->is_soft = 1;
-    }
-}
-
-/// How fast they do; infinitely, where that is too fast.
-static double given(const kk_simulator *s, const kki_island *I) {
-    double most = 0, stopped = 0;
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const double speed = c->gives ? s->compliance[c->row] * s->lambda[c->row] : 0;
-        most = speed > most ? speed : most;
-        stopped = c->kind == KKI_ON_CONTACT && -s->g[c->row] > stopped ? -s->g[c->row] : stopped;
-    }
-    return most <= GIVEN_ANYWAY || most <= MOST_GIVEN * stopped ? most : __builtin_inf();
-}
-
-/// A problem is posed with all that makes a step good, and some of it may contradict the rest, by nanometres or micrometres a second. Where the ladder finds that out,
-/// the step goes without it.
-typedef enum posing {
-    ALL, ///< as it is posed
-    /// Without what closes within the dead band: feet that tilt down to the floor would press each other apart with all the friction they have. They stay as they are.
-    STAYS_UP,
-    /// Without what turns about its contacts: a link that is wedged so that friction locks it cannot go the way that its joints' turning asks for, however hard it is
-    /// pressed (the force that does nothing lies inside its cone). It is held at the end of the step; there rest is an answer.
-    TURNS_NOT,
-    /// Rows that are all but locked answer micrometres a second with thousands of newton seconds. Where shorter steps have not helped either, contacts give way, and
-    /// impulses that have run away begin anew.
-    GIVES_WAY,
-    GIVES_MOST = GIVES_WAY + 2,
-    POSINGS
-} posing;
-
-/// Which posings an island has.
-static void list_posings(const kk_model *m, const kk_simulator *s, const kki_island *I, int8_t has[POSINGS]) {
-    const int is_exact = s->options.budget == 0 && s->options.max_newton == 0;
-    has[ALL] = 1;
-    has[STAYS_UP] = (int8_t)(is_exact && kki_island_comes_down(s, I));
-    has[TURNS_NOT] = (int8_t)(is_exact && I->has_robot && kki_island_turns(m, s, I)); // joints lock, nothing else does
-    for (int k = GIVES_WAY; k <= GIVES_MOST; k++) {
-        has[k] = (int8_t)(is_exact && s->may_yield && !I->is_wide);
-    }
-}
-
-static void pose_anew(const kk_model *m, kk_simulator *s, kki_island *I, posing which, kki_problem *problem) {
-    problem->start = which == ALL ? problem->start : NULL;
-    if (which == STAYS_UP) {
-        kki_island_stays_up(m, s, I);
-    } else if (which == TURNS_NOT) {
-        kki_island_turns_not(m, s, I);
-    } else if (which >= GIVES_WAY) {
-        soften(s, I);
-        problem->compliance = s->compliance + I->first_row;
-        memset(s->lambda + I->first_row, 0, (size_t)I->stride * sizeof *s->lambda);
-        problem->before = NULL;
-    }
-}
-
-/// @param problem  knows of contacts that give way from then on
-static kk_status solve(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error) {
-    kki_certificate proof;
-    kki_solver_stats stats = {0};
-    kki_solver_options options = kki_island_solver_options(s, I);
-    double *lambda = s->lambda + I->first_row, *u = s->u + I->first_row;
-    kki_problem posed = *problem;
-    int8_t has[POSINGS];
-    kk_status status = KK_OK;
-    list_posings(m, s, I, has);
-    for (int which = ALL; which < POSINGS && status == KK_OK && !stats.solved; which++) {
-        if (!has[which]) {
-            continue;
-        }
-        const kki_solver_stats before = stats;
-        pose_anew(m, s, I, (posing)which, &posed);
-        options.brief = (which < STAYS_UP && has[STAYS_UP]) || (which < TURNS_NOT && has[TURNS_NOT]);
-        status = kki_island_solve(s, I, &posed, &options, lambda, u, &proof, &stats);
-        stats.sweeps += before.sweeps;
-        stats.newton += before.newton;
-        stats.factorisations += before.factorisations;
-        if (which >= GIVES_WAY && status == KK_OK && stats.solved) {
-            const double speed = given(s, I);
-            stats.solved = speed < __builtin_inf();
-            s->report.given = stats.solved && speed > s->report.given ? speed : s->report.given;
-        }
-    }
-    problem->compliance = posed.compliance;
-    if (status != KK_OK) {
-        return complain(m, s, I, stats.block, status, 0, error);
-    }
-    note(m, s, I, &proof, &stats);
-    if (!stats.solved && s->options.budget == 0 && s->options.max_newton == 0) {
-        return complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
-    }
-    s->report.cut_short |= !stats.solved;
-    return KK_OK;
-}
-
-/// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later. Where that takes no
-/// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
-static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
-
-/// Share of the overlap that is left alone to which it is repaired.
-static const double ENOUGH = 1e-2;
-
-/// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
-static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
-            s->block[c->block].lower = s->block[c->block].upper = 0;
-        }
-    }
-}
-
-/// What the position pass has to do: speeds of the rows that it repairs, and whether any is worth it.
-typedef struct repair {
-    double half, rate, most, least; ///< half a step and its inverse; fastest repair, m/s; overlap that is left alone, m
-    int needed, opens;              ///< some row asks for it; some loop is open by a trace
-} repair;
-
-/// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
-static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
-    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
-    if (!c->is_position[r] || s->compliance[c->row + r] != 0) {
-        return 0;
-    }
-    // what swings through the middle comes down by less than its speed there says
-    const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
-                         : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
-                                                   : 0;
-    const double rate = u + swing + c->gap[r] * x->rate;
-    const double capped = rate < -x->most ? -x->most : both && rate > x->most ? x->most : rate;
-    x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
-    x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
-    return capped;
-}
-
-/// @param u  velocities of the rows as they drift    @param g  what the pass is asked for; may be u
-static void find_repair(const kk_simulator *s, const kki_island *I, const double *u, double *g, repair *x) {
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int row = c->row - I->first_row;
-        g[row] = wrong_rate(s, c, 0, u[row], x);
-        for (int r = 1; r < c->nrow; r++) { // of contacts only the first is a position
-            g[row + r] = c->kind == KKI_ON_CONTACT ? 0 : wrong_rate(s, c, r, u[row + r], x);
-        }
-    }
-}
-
-/// How many times as far as its rows ask for, one by one, a repair may move things.
-static const double FARTHEST = 100;
-
-/// Rows that say almost the same of a mechanism near a dead point ask it to go metres for millimetres: it goes that way, but not that far.
-static void add_repair(const kk_simulator *s, const kki_island *I, double *lambda, double *y_drift) {
-    double *dy = s->local[3], way = 0, asked = 0;
-    memset(dy, 0, (size_t)I->nv * sizeof *dy);
-    kki_rows_add(s, I, lambda, dy);
-    for (int k = 0; k < I->nv; k++) {
-        way += dy[k] * dy[k];
-    }
-    for (int r = 0; r < I->nrow; r++) {
-        const double g = s->g[I->first_row + r];
-        double own = 0;
-        if (lambda[r] != 0 && g != 0) {
-            kki_rows_own(s, I, r, 1, &own);
-            asked += own > 0 ? g * g / own : 0;
-        }
-    }
-    const double most = FARTHEST * FARTHEST * asked, share = way > most ? __builtin_sqrt(most / way) : 1;
-    for (int k = 0; k < I->nv; k++) {
-        y_drift[k] += share * dy[k];
-    }
-}
-
-/// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
-/// positions alone and is then thrown away.
-static kk_status correct(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_problem *problem,
-                         const double *y_end, double *y_drift) {
-    const double half = 0.5 * s->h;
-    repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
-    double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
-    const double *u = s->u2 + I->first_row; // known from the books
-    (void)m;
-    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) != 0) {
-        kki_rows_velocity(s, I, y_drift, g);
-        u = g;
-    }
-    find_repair(s, I, u, g, &x);
-    const int needed = x.needed, opens = x.opens;
-    if (!needed) {
-        if (opens && kki_few_rows_drawn(s, I, lambda)) {
-            kki_rows_add(s, I, lambda, y_drift);
-        }
-        return KK_OK;
-    }
-    forget_dry_friction(s, I);
-    kki_certificate proof;
-    kki_solver_stats stats;
-    kki_solver_options options = kki_island_solver_options(s, I);
-    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
-    options.any = options.unproven = options.brief =
-        true; // overlap on all sides has no answer: what is found soon will do
-    options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
-    options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
-    memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
-    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
-    if (status == KK_OK) {
-        add_repair(s, I, lambda, y_drift);
-        note_work(s, &stats);
-    }
-    return status;
 }
 
 /// Which friction a contact that sticks by more than it slides begins with: static where it does not slip, or where its last force was
@@ -684,10 +454,10 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     pose_problem(s, I, wants_matrix, problem);
     problem->before = holds ? NULL : velocities_before(s, I);
     problem->start = holds || waits || I->is_wide ? NULL : s->u + I->first_row; // the warm start was judged by it
-    kk_status status = holds ? KK_OK : solve(m, s, I, problem, error);
+    kk_status status = holds ? KK_OK : kki_island_settle(m, s, I, problem, error);
     problem->start = NULL;
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
-        status = solve(m, s, I, problem, error);
+        status = kki_island_settle(m, s, I, problem, error);
     }
     problem->before = NULL;
     // what factors have run out for stays as it is
@@ -695,7 +465,7 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     for (int round = 1;
          round <= rounds && status == KK_OK && !has_run_out(s) && kki_stop_pumping(m, s, I, round == rounds); round++) {
         proved = 0;
-        status = solve(m, s, I, problem, error);
+        status = kki_island_settle(m, s, I, problem, error);
     }
     for (int k = 0; k < I->nv && proved; k++) {
         y_end[k] = planted ? s->local[PLANTED][k] : y_end[k] + s->local[PROVED][k];
@@ -706,23 +476,12 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     return status;
 }
 
-/// Whether a contact overlaps by so much that the position pass will move it.
-static int overlaps(const kk_simulator *s, const kki_island *I) {
-    const double least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
-    int any = 0;
-    for (int i = 0; i < I->nconstraint && !any; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        any = c->kind == KKI_ON_CONTACT && c->gap[0] < -least;
-    }
-    return any;
-}
-
 /// Whether λ is worth its last digits: what starts at rest, or was solved for a trace of motion, may stay at rest then. What will be moved out of
 /// each other poses another problem in the next step. @param y  at the step's start
 static int may_refine(const kk_simulator *s, const kki_island *I, const warm_start *start, const double *y) {
     const size_t bytes = (size_t)I->nrow * sizeof *y;
     const int is_solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, bytes) != 0;
-    return (is_solved || kki_is_zero(y, I->nv)) && (start->is_near || !overlaps(s, I));
+    return (is_solved || kki_is_zero(y, I->nv)) && (start->is_near || !kki_island_overlaps(s, I));
 }
 
 static void put_back(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *y_end,
@@ -751,16 +510,16 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
-        return complain(m, s, I, -1, status, s->report.residual, error);
+        return kki_island_complain(m, s, I, -1, status, s->report.residual, error);
     }
     I->stands = memcmp(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
     keep(s, I, s->report.events == events ? start.share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
-    status = correct(m, s, I, &problem, y_end, y_drift);
+    status = kki_island_repair(s, I, &problem, y_end, y_drift);
     if (!is_one_tree(I)) {
         put_back(m, s, I, y_end, y_drift);
     }
-    return status == KK_OK ? KK_OK : complain(m, s, I, -1, status, s->report.residual, error);
+    return status == KK_OK ? KK_OK : kki_island_complain(m, s, I, -1, status, s->report.residual, error);
 }
 
 // ---- all of them

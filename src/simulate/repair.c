@@ -1,0 +1,133 @@
+/// The position pass: overlap and open loops are repaired by a second solution that moves positions alone (docs/maths/step.md).
+#include <string.h>
+
+#include "simulate/island.h"
+
+/// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
+static const double LEAST_OF_PILES = 1e-8;
+enum { SWEEPS_OF_PILES = 10 };
+/// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later. Where that takes no
+/// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
+static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
+
+/// Share of the overlap that is left alone to which it is repaired.
+static const double ENOUGH = 1e-2;
+
+/// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
+static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
+            s->block[c->block].lower = s->block[c->block].upper = 0;
+        }
+    }
+}
+
+/// What the position pass has to do: speeds of the rows that it repairs, and whether any is worth it.
+typedef struct repair {
+    double half, rate, most, least; ///< half a step and its inverse; fastest repair, m/s; overlap that is left alone, m
+    int needed, opens;              ///< some row asks for it; some loop is open by a trace
+} repair;
+
+/// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
+static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
+    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
+    if (!c->is_position[r] || s->compliance[c->row + r] != 0) {
+        return 0;
+    }
+    // what swings through the middle comes down by less than its speed there says
+    const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
+                         : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
+                                                   : 0;
+    const double rate = u + swing + c->gap[r] * x->rate;
+    const double capped = rate < -x->most ? -x->most : both && rate > x->most ? x->most : rate;
+    x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
+    x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
+    return capped;
+}
+
+/// @param u  velocities of the rows as they drift    @param g  what the pass is asked for; may be u
+static void find_repair(const kk_simulator *s, const kki_island *I, const double *u, double *g, repair *x) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        const int row = c->row - I->first_row;
+        g[row] = wrong_rate(s, c, 0, u[row], x);
+        for (int r = 1; r < c->nrow; r++) { // of contacts only the first is a position
+            g[row + r] = c->kind == KKI_ON_CONTACT ? 0 : wrong_rate(s, c, r, u[row + r], x);
+        }
+    }
+}
+
+/// How many times as far as its rows ask for, one by one, a repair may move things.
+static const double FARTHEST = 100;
+
+/// Rows that say almost the same of a mechanism near a dead point ask it to go metres for millimetres: it goes that way, but not that far.
+static void add_repair(const kk_simulator *s, const kki_island *I, double *lambda, double *y_drift) {
+    double *dy = s->local[3], way = 0, asked = 0;
+    memset(dy, 0, (size_t)I->nv * sizeof *dy);
+    kki_rows_add(s, I, lambda, dy);
+    for (int k = 0; k < I->nv; k++) {
+        way += dy[k] * dy[k];
+    }
+    for (int r = 0; r < I->nrow; r++) {
+        const double g = s->g[I->first_row + r];
+        double own = 0;
+        if (lambda[r] != 0 && g != 0) {
+            kki_rows_own(s, I, r, 1, &own);
+            asked += own > 0 ? g * g / own : 0;
+        }
+    }
+    const double most = FARTHEST * FARTHEST * asked, share = way > most ? __builtin_sqrt(most / way) : 1;
+    for (int k = 0; k < I->nv; k++) {
+        y_drift[k] += share * dy[k];
+    }
+}
+
+/// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
+/// positions alone and is then thrown away.
+kk_status kki_island_repair(kk_simulator *s, const kki_island *I, const kki_problem *problem, const double *y_end,
+                            double *y_drift) {
+    const double half = 0.5 * s->h;
+    repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
+    double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
+    const double *u = s->u2 + I->first_row; // known from the books
+    if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) != 0) {
+        kki_rows_velocity(s, I, y_drift, g);
+        u = g;
+    }
+    find_repair(s, I, u, g, &x);
+    const int needed = x.needed, opens = x.opens;
+    if (!needed) {
+        if (opens && kki_few_rows_drawn(s, I, lambda)) {
+            kki_rows_add(s, I, lambda, y_drift);
+        }
+        return KK_OK;
+    }
+    forget_dry_friction(s, I);
+    kki_certificate proof;
+    kki_solver_stats stats;
+    kki_solver_options options = kki_island_solver_options(s, I);
+    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
+    options.any = options.unproven = options.brief =
+        true; // overlap on all sides has no answer: what is found soon will do
+    options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
+    options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
+    memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
+    const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
+    if (status == KK_OK) {
+        add_repair(s, I, lambda, y_drift);
+        kki_note_work(s, &stats);
+    }
+    return status;
+}
+
+/// Whether a contact overlaps by so much that the position pass will move it.
+int kki_island_overlaps(const kk_simulator *s, const kki_island *I) {
+    const double least = I->is_wide ? LEAST_OF_PILES : OVERLAP;
+    int any = 0;
+    for (int i = 0; i < I->nconstraint && !any; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        any = c->kind == KKI_ON_CONTACT && c->gap[0] < -least;
+    }
+    return any;
+}
