@@ -18,7 +18,7 @@
 #include "kinematics.h"
 
 /// Velocity and bias acceleration of a node; its joint's axes into the pivots.
-KKI_INLINE void aba_motion(const knode *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
+KKI_SHARED void aba_motion(const knode *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
                            world_motion *s, pivot *axis) {
     const size_t i = (size_t)b->v_index;
     const vec3 z = x->R.c[2];
@@ -54,7 +54,7 @@ KKI_INLINE void aba_motion(const knode *b, const double *v, size_t stride, const
 }
 
 /// Rigid inertia and bias force of a node alone. What hangs on the node arrives in G, M and `children` later.
-KKI_INLINE void aba_load(const knode *b, const world_node *x, world_motion *s, articulated *A) {
+KKI_SHARED void aba_load(const knode *b, const world_node *x, world_motion *s, articulated *A) {
     const vec3 h = m_mul_const(&x->R, b->h);
     s->spin = m_spin(s->w, s->al);
     s->h = h;
