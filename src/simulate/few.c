@@ -115,70 +115,22 @@ double kki_factor_few(int n, int stride, double *restrict A, double least) {
     return product;
 }
 
-// b ← A⁻¹ b. What is known is taken out of all that follow at once: a sum for each of them would wait for itself.
-
-static inline __attribute__((always_inline)) void take_from_later(int n, int k, int stride, const double *restrict L,
-                                                                  double *restrict b) {
-    const double x = b[k];
-    for (int i = k + 1; i < n; i++) {
-        b[i] -= L[i * stride + k] * x;
+/// b ← A⁻¹ b. What is known is taken out of all that follow at once: a sum for each of them would wait for itself.
+static void solve(int n, int stride, const double *restrict L, double *restrict b) {
+    for (int k = 0; k < n; k++) {
+        const double x = b[k];
+        for (int i = k + 1; i < n; i++) {
+            b[i] -= L[i * stride + k] * x;
+        }
     }
-}
-
-static inline __attribute__((always_inline)) void take_from_earlier(int k, int stride, const double *restrict L,
-                                                                    double *restrict b) {
-    const double x = b[k];
-    for (int i = 0; i < k; i++) {
-        b[i] -= L[k * stride + i] * x;
-    }
-}
-
-static inline __attribute__((always_inline)) void divide(int n, int stride, const double *restrict L,
-                                                         double *restrict b) {
     for (int k = 0; k < n; k++) {
         b[k] *= L[k * stride + k];
     }
-}
-
-#ifndef KKI_SMALL
-/// Number by number, so that all of them stay in registers; `six` says whether they are six or five and is a constant at every call.
-static inline __attribute__((always_inline)) void solve_in_registers(int six, int stride, const double *L, double *b) {
-    const int n = six ? 6 : 5;
-    double x[6] = {b[0], b[1], b[2], b[3], b[4], b[n - 1]};
-    take_from_later(n, 0, stride, L, x);
-    take_from_later(n, 1, stride, L, x);
-    take_from_later(n, 2, stride, L, x);
-    take_from_later(n, 3, stride, L, x);
-    take_from_later(n, 4, stride, L, x);
-    divide(n, stride, L, x);
-    if (six) {
-        take_from_earlier(5, stride, L, x);
-    }
-    take_from_earlier(4, stride, L, x);
-    take_from_earlier(3, stride, L, x);
-    take_from_earlier(2, stride, L, x);
-    take_from_earlier(1, stride, L, x);
-    memcpy(b, x, (size_t)n * sizeof *x);
-}
-#endif
-
-static void solve(int n, int stride, const double *L, double *b) {
-#ifndef KKI_SMALL
-    if (n == 6) { // one loop that holds all, or two that hold points
-        solve_in_registers(1, stride, L, b);
-        return;
-    }
-    if (n == 5) { // two in a plane
-        solve_in_registers(0, stride, L, b);
-        return;
-    }
-#endif
-    for (int k = 0; k < n; k++) {
-        take_from_later(n, k, stride, L, b);
-    }
-    divide(n, stride, L, b);
     for (int k = n - 1; k > 0; k--) {
-        take_from_earlier(k, stride, L, b);
+        const double x = b[k];
+        for (int i = 0; i < k; i++) {
+            b[i] -= L[k * stride + i] * x;
+        }
     }
 }
 
