@@ -128,7 +128,7 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     }
     s->report.residual = proof.residual > s->report.residual ? proof.residual : s->report.residual;
     s->report.cut_short |= !stats.solved;
-    return stats.solved || s->options.budget > 0 || s->options.max_newton > 0 ? KK_OK : KK_NOT_CONVERGED;
+    return stats.solved || !kki_is_exact(s) ? KK_OK : KK_NOT_CONVERGED;
 }
 
 /// Whether nothing has to act: no contact, limit or tendon closes, and there is nothing else.
@@ -172,8 +172,7 @@ static kk_status solve(kki_piece *p) {
 
 /// What turns about its contacts may contradict the rest, as in the whole step (resolve.c): then it is held at the piece's end.
 static kk_status pose_and_solve(kki_piece *p, const double *u_first, const int8_t *waiting) {
-    p->may_be_posed_anew = p->s->options.budget == 0 && p->s->options.max_newton == 0 && p->I->has_robot &&
-                           kki_island_turns(p->m, p->s, p->I);
+    p->may_be_posed_anew = kki_is_exact(p->s) && p->I->has_robot && kki_island_turns(p->m, p->s, p->I);
     pose(p, u_first, waiting);
     kk_status status = solve(p);
     if (status == KK_NOT_CONVERGED && p->may_be_posed_anew) {

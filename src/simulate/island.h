@@ -130,6 +130,10 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
 void kki_note_work(kk_simulator *s, const kki_solver_stats *stats);
 kk_status kki_island_complain(const kk_model *m, const kk_simulator *s, const kki_island *I, int block,
                               kk_status status, double residual, kk_error *error);
+/// Whether a step has to be proved: nothing bounds its work.
+static inline int kki_is_exact(const kk_simulator *s) {
+    return s->options.budget == 0 && s->options.max_newton == 0;
+}
 /// posing.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
 /// repair.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.

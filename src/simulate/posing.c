@@ -52,7 +52,7 @@ typedef enum posing {
 
 /// Which posings an island has.
 static void list_posings(const kk_model *m, const kk_simulator *s, const kki_island *I, int8_t has[POSINGS]) {
-    const int is_exact = s->options.budget == 0 && s->options.max_newton == 0;
+    const int is_exact = kki_is_exact(s);
     has[ALL] = 1;
     has[STAYS_UP] = (int8_t)(is_exact && kki_island_comes_down(s, I));
     has[TURNS_NOT] = (int8_t)(is_exact && I->has_robot && kki_island_turns(m, s, I)); // joints lock, nothing else does
@@ -106,7 +106,7 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
         return kki_island_complain(m, s, I, stats.block, status, 0, error);
     }
     kki_island_note(m, s, I, &proof, &stats);
-    if (!stats.solved && s->options.budget == 0 && s->options.max_newton == 0) {
+    if (!stats.solved && kki_is_exact(s)) {
         return kki_island_complain(m, s, I, proof.worst, KK_NOT_CONVERGED, proof.residual, error);
     }
     s->report.cut_short |= !stats.solved;
