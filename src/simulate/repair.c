@@ -64,6 +64,10 @@ static const double FARTHEST = 100;
 /// Rows that say almost the same of a mechanism near a dead point ask it to go metres for millimetres: it goes that way, but not that far.
 static void add_repair(const kk_simulator *s, const kki_island *I, double *lambda, double *y_drift) {
     double *dy = s->local[3], way = 0, asked = 0;
+    if (I->is_wide) { // of bodies without joints
+        kki_rows_add(s, I, lambda, y_drift);
+        return;
+    }
     memset(dy, 0, (size_t)I->nv * sizeof *dy);
     kki_rows_add(s, I, lambda, dy);
     for (int k = 0; k < I->nv; k++) {
