@@ -216,6 +216,17 @@ static void place_workers(kki_layout *layout, const kk_model *m, kk_simulator *s
     KKI_LAYOUT_ARRAY(layout, s->meetings, met / KKI_MEETINGS + 2);
 }
 
+/// What readers ask for (readout.c).
+static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3;
+    KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
+    KKI_LAYOUT_ARRAY(layout, s->view_a, padded);
+    KKI_LAYOUT_ARRAY(layout, s->outside, (size_t)m->nnode);
+    KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
+    KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
+    KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+}
+
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
@@ -258,12 +269,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->shut.q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->shut.v, (size_t)m->nv);
-    KKI_LAYOUT_ARRAY(layout, s->view_v, padded);
-    KKI_LAYOUT_ARRAY(layout, s->view_a, padded);
-    KKI_LAYOUT_ARRAY(layout, s->outside, (size_t)m->nnode);
-    KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
-    KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
-    KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    place_readings(layout, m, s);
     KKI_LAYOUT_ARRAY(layout, s->loop_switch, (size_t)m->nloop);
     KKI_LAYOUT_ARRAY(layout, s->wanted, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->servo_mode, (size_t)m->nactuator);
