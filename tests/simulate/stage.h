@@ -64,6 +64,20 @@ static inline int stage_body(stage *s, kk_inertia inertia) {
     return id;
 }
 
+/// A link on a hinge.
+static inline int stage_hinge(stage *s, const char *name, int parent, kk_vec3 place, kk_vec3 axis, kk_inertia inertia) {
+    kk_body_def def = kk_body_def_default();
+    def.name = name;
+    def.parent = parent;
+    def.joint.type = KK_JOINT_HINGE;
+    def.joint.axis = axis;
+    def.joint.placement.p = place;
+    def.inertia = inertia;
+    int id = 0;
+    KK_CHECK_EQ_INT(kk_spec_add_body(s->spec, &def, &id, &s->error), KK_OK);
+    return id;
+}
+
 static inline int stage_box(stage *s, double mass, double x, double y, double z, int material) {
     const int body = stage_body(s, kk_inertia_solid_box(mass, x, y, z));
     stage_shape(s, KK_SHAPE_BOX, body, x, y, z, material);

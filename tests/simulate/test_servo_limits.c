@@ -141,16 +141,12 @@ static uint64_t box_beside_servo(double limit) {
     const int material = stage_material(&s, 1, 0);
     stage_shape(&s, KK_SHAPE_PLANE, KK_WORLD, 0, 0, 0, material);
     const int box = stage_box(&s, 1, 0.2, 0.2, 0.2, material);
-    kk_body_def arm = kk_body_def_default();
-    arm.name = "wheel";
-    arm.joint.axis = kk_vec3_make(0, 1, 0);
-    arm.joint.placement.p = kk_vec3_make(5, 0, 5);
-    arm.inertia = kk_inertia_solid_box(1, 0.1, 0.1, 1);
+    stage_hinge(&s, "wheel", KK_WORLD, kk_vec3_make(5, 0, 5), kk_vec3_make(0, 1, 0),
+                kk_inertia_solid_box(1, 0.1, 0.1, 1));
     kk_actuator_def servo = velocity_servo(100, limit);
     servo.type = KK_ACTUATOR_POSITION;
     servo.bias[1] = -100;
     servo.bias[2] = -1;
-    KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &arm, NULL, &s.error), KK_OK);
     KK_CHECK_EQ_INT(kk_spec_add_actuator(s.spec, &servo, NULL, &s.error), KK_OK);
     kk_spec_options(s.spec)->timestep = 0.002;
     uint64_t hash = 0;

@@ -237,16 +237,8 @@ KK_TEST(workers_beyond_the_room_are_refused) {
 // ---- loops, drawn shut behind the step by rows and factors of its islands
 
 static int add_bar(stage *s, const char *name, int parent, double x, double z) {
-    kk_body_def b = kk_body_def_default();
-    int id = -1;
-    b.name = name;
-    b.parent = parent;
-    b.joint.type = KK_JOINT_HINGE;
-    b.joint.axis = kk_vec3_make(0, 1, 0);
-    b.joint.placement.p = kk_vec3_make(x, 0, z);
-    b.inertia = kk_inertia_solid_box(1, 0.1, 0.1, 0.1);
-    KK_CHECK_EQ_INT(kk_spec_add_body(s->spec, &b, &id, &s->error), KK_OK);
-    return id;
+    return stage_hinge(s, name, parent, kk_vec3_make(x, 0, z), kk_vec3_make(0, 1, 0),
+                       kk_inertia_solid_box(1, 0.1, 0.1, 0.1));
 }
 
 /// Two bars on a post and a rod between their ends.
