@@ -275,15 +275,20 @@ BODY void gather_ranges_body(const int32_t *range, int n, int stride, bool upper
 #ifdef KKI_SMALL
 enum { SHORT = 0 };
 #else
-enum { SHORT = 4 };
+enum { SHORT = 12 };
 #endif
 
 BODY void project_short(int nv, int stride, const double *Y, const double *y, double *r) {
-    switch (stride / 4) {
-    case 1: combine_strip(nv, stride, 0, 1, y, Y, r); break;
-    case 2: combine_strip(nv, stride, 0, 2, y, Y, r); break;
-    case 3: combine_strip(nv, stride, 0, 3, y, Y, r); break;
-    default: combine_strip(nv, stride, 0, 4, y, Y, r); break;
+    const int width = stride / 4;
+    int c = 0;
+    for (; c + 4 < width; c += 4) {
+        combine_strip(nv, stride, c, 4, y, Y, r);
+    }
+    switch (width - c) {
+    case 1: combine_strip(nv, stride, c, 1, y, Y, r); break;
+    case 2: combine_strip(nv, stride, c, 2, y, Y, r); break;
+    case 3: combine_strip(nv, stride, c, 3, y, Y, r); break;
+    default: combine_strip(nv, stride, c, 4, y, Y, r); break;
     }
 }
 
@@ -336,12 +341,13 @@ BODY void spread_short(int nv, int stride, const double *Y, const double *lambda
     case 1: spread_strip(nv, stride, 1, Y, lambda, y); break;
     case 2: spread_strip(nv, stride, 2, Y, lambda, y); break;
     case 3: spread_strip(nv, stride, 3, Y, lambda, y); break;
-    default: spread_strip(nv, stride, 4, Y, lambda, y); break;
+    case 4: spread_strip(nv, stride, 4, Y, lambda, y); break;
+    default: spread_strip(nv, stride, stride / 4, Y, lambda, y); break;
     }
 }
 
 BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y) {
-    if (stride > 0 && stride / 4 <= SHORT) {
+    if (stride > 0 && stride / 4 <= SHORT / 2) {
         spread_short(nv, stride, Y, lambda, y);
         return;
     }
@@ -380,9 +386,10 @@ BODY void gram_block(uint64_t rows, int stride, int row, int first, int width, i
         }
     }
     for (int c = row / 4 == first ? 1 : 0; c < width; c++) {
+        kki_quad mirror[4];
+        transpose(sum[0][c], sum[1][c], sum[2][c], sum[3][c], mirror);
         for (int j = 0; j < 4 && 4 * (first + c) + j < n; j++) {
-            const kki_quad column = {sum[0][c][j], sum[1][c][j], sum[2][c][j], sum[3][c][j]};
-            *(kki_quad *)(G + (4 * (first + c) + j) * stride + row) = column;
+            *(kki_quad *)(G + (4 * (first + c) + j) * stride + row) = mirror[j];
         }
     }
 }

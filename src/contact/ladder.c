@@ -340,7 +340,7 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (!cold && is_crowded(c) && climb_convex(c, HINT)) {
         return true;
     }
-    if (!c->system->low_rank && (!cold || c->options->any) && climb_path(c, warm)) {
+    if (!c->system->low_rank && (!cold || c->options->any) && (climb_path(c, warm) || (!cold && fine(c)))) {
         return true;
     }
     if (brisk) {

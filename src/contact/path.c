@@ -631,6 +631,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     bool again = false;
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > s->floor && stale <= MOST_STALE; k++) {
         const double start = at->residual;
+        const bool is_old = again;
         kki_system_regularise(s, weight, at->lambda, &w->proximal);
         if (!pass(&p, s, again, at, before, limit, stats)) {
             weight *= RAISED;
@@ -648,7 +649,9 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
             kki_iterate_copy(s, at, it);
         }
         again = at->residual <= GAIN * start;
-        if (at->residual > 0.5 * last) {
+        if (at->residual > 0.5 * last && is_old) { // too old, and no fault of the weight's
+            restart(s, w, it, at);
+        } else if (at->residual > 0.5 * last) {
             weight *= LOWERED;
             stale++;
         }
