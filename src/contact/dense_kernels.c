@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "contact/quads.h"
+#include "contact/slides.h"
 #include "contact/solver.h"
 #include "dynamics/kernels/choose.h"
 
@@ -941,6 +942,7 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .gram = gram_##suffix,                                                                                         \
         .dot = dot_##suffix,                                                                                           \
         .certify = kki_certify_##suffix,                                                                               \
+        .slide = kki_slide_##suffix,                                                                                   \
     };
 
 DEFINE(baseline, )

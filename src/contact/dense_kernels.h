@@ -19,6 +19,7 @@ enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512, KKI_BASIS_ROWS = 128 };
 
 struct kki_problem;
 struct kki_certificate;
+struct kki_slides;
 
 typedef struct kki_dense_kernels {
     /// y = b + A x, A symmetric [n × stride]; y, b [stride]; x [n].
@@ -73,6 +74,8 @@ typedef struct kki_dense_kernels {
     double (*dot)(int stride, const double *a, const double *b);
     /// kki_certify.
     void (*certify)(const struct kki_problem *p, const double *lambda, double *u, struct kki_certificate *c);
+    /// kki_slide.
+    int (*slide)(struct kki_slides *x, double floor);
 } kki_dense_kernels;
 
 /// index 0: baseline; 1: AVX2, NULL where build or CPU has none.

@@ -10,29 +10,23 @@
 
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
+#include "contact/slides.h"
 #include "simulate/island.h"
 
 /// Rows: of one contact alone the ladder makes as short work.
-enum { LEAST_ROWS = 4, MOST_ROWS = 64, MOST_SLIDING = 8 };
-enum { MOST_ROUNDS = 3, MOST_TURNS = 8 };
+enum { LEAST_ROWS = 4, MOST_ROWS = 64, MOST_ROUNDS = 3 };
 /// ε as a share of the diagonal.
 static const double SHIFT = 1e-10;
 /// Share of its bound that friction keeps clear of, and that of the tolerance the result may be off by; else the ladder looks.
 static const double CLEAR = 1e-9, GOOD = 1e-3;
 
-/// A contact that slides: its rows, and the direction of its friction.
-typedef struct sliding {
-    int row;
-    double friction, normal, d[2], u[3], shift; ///< shift: ε of its normal
-} sliding;
-
 enum { ROOM = MOST_ROWS + 4 };
 typedef struct kept {
     int n;
     int32_t row[ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
-    int nheld, first, nsliding, stride;
-    sliding slides[MOST_SLIDING];
-    double S[3 * MOST_SLIDING][3 * MOST_SLIDING];
+    int nheld, first, stride;
+    int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals
+    kki_slides slides;
     _Alignas(32) double b[ROOM], x[ROOM], y[ROOM], inverse[ROOM];
 } kept;
 
@@ -71,24 +65,25 @@ static int mode_of(const kki_block *all, const kki_block *block, const double *l
 }
 
 static void list_sliding(kept *x, const kki_block *block, const double *l) {
+    kki_slides *y = &x->slides;
     const double size = kki_norm2(l[1], l[2]);
-    sliding *c = &x->slides[x->nsliding++];
-    c->row = block->row;
-    c->friction = block->friction;
-    c->normal = l[0];
-    c->d[0] = l[1] / size;
-    c->d[1] = l[2] / size;
+    const int c = y->n++;
+    x->slide_row[c] = block->row;
+    y->friction[c] = block->friction;
+    y->normal[c] = l[0];
+    y->d[0][c] = l[1] / size;
+    y->d[1][c] = l[2] / size;
 }
 
 /// Rows that hold, and contacts that slide. False where there are none, or nobody knows.
 static int list_rows(const kk_simulator *s, const kki_island *I, const double *lambda, kept *x) {
     const kki_block *all = s->block + I->first_block;
-    x->n = x->nsliding = 0;
+    x->n = x->slides.n = 0;
     for (int b = 0; b < I->nblock; b++) {
         const int mode = mode_of(all, &all[b], lambda);
         const int count =
             mode == HOLDS ? kki_law_rows(all[b].law) : mode == GLIDES; // without friction the normal alone
-        if (mode == UNKNOWN || (mode == SLIDES && x->nsliding == MOST_SLIDING)) {
+        if (mode == UNKNOWN || (mode == SLIDES && x->slides.n == KKI_MOST_SLIDES)) {
             return 0;
         }
         for (int k = 0; k < count; k++) {
@@ -99,17 +94,39 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
         }
     }
     x->nheld = x->n;
-    x->first = x->nsliding > 0 ? kki_round4(x->n) : x->n;
+    x->first = x->slides.n > 0 ? kki_round4(x->n) : x->n;
     while (x->n < x->first) {
         x->row[x->n++] = 0;
     }
-    for (int c = 0; c < x->nsliding; c++) {
+    for (int c = 0; c < x->slides.n; c++) {
         for (int k = 0; k < 3; k++) {
-            x->row[x->n++] = x->slides[c].row + k;
+            x->row[x->n++] = x->slide_row[c] + k;
         }
     }
     x->stride = kki_round4(x->n);
     return x->n > 0;
+}
+
+/// S of what slides, lane by lane.
+static void fill_slides(const kk_simulator *s, const kki_island *I, kept *x) {
+    kki_slides *y = &x->slides;
+    const int lanes = kki_round4(y->n);
+    for (int k = 0; k < 3 * y->n; k++) {
+        for (int a = 0; a < lanes; a++) {
+            for (int i = 0; i < 3; i++) {
+                const int r = 3 * a + i, low = r < k ? r : k, high = r < k ? k : r;
+                y->S[k][i][a] = a < y->n ? s->A[(x->first + low) * x->stride + x->first + high] : 0;
+            }
+        }
+    }
+    for (int a = 0; a < lanes; a++) {
+        const int there = a < y->n;
+        y->shift[a] = there ? SHIFT * s->G[(size_t)x->slide_row[a] * (size_t)(I->stride + 1)] : 0;
+        y->d[0][a] = there ? y->d[0][a] : 1;
+        y->d[1][a] = there ? y->d[1][a] : 0;
+        y->friction[a] = there ? y->friction[a] : 1;
+        y->normal[a] = there ? y->normal[a] : 1;
+    }
 }
 
 /// A = G + ε of the rows that hold, and its factor; S of what slides.
@@ -123,146 +140,30 @@ static int factor(kk_simulator *s, kki_island *I, kept *x) {
     if (!kernels->ldl(x->first, x->n, x->stride, s->A, x->inverse)) {
         return 0;
     }
-    for (int i = 0; i < x->nsliding; i++) {
-        x->slides[i].shift = SHIFT * s->G[(size_t)x->slides[i].row * (size_t)(I->stride + 1)];
-    }
-    for (int i = 0; i < 3 * x->nsliding; i++) {
-        const double *A = s->A + (x->first + i) * x->stride + x->first;
-        for (int k = i; k < 3 * x->nsliding; k++) {
-            x->S[i][k] = x->S[k][i] = A[k];
-        }
-    }
+    fill_slides(s, I, x);
     return 1;
 }
 
 // ---- what slides
 
-enum { UNKNOWNS = 2 * MOST_SLIDING };
-
-/// What is left of un = 0 and p · ut = 0, p = d turned by a right angle.
-static double left_over(const kept *x, double *r) {
-    double most = 0;
-    for (int c = 0; c < x->nsliding; c++) {
-        const sliding *a = &x->slides[c];
-        r[2 * c] = a->u[0];
-        r[2 * c + 1] = a->d[0] * a->u[2] - a->d[1] * a->u[1];
-        const double one = __builtin_fabs(r[2 * c]), two = __builtin_fabs(r[2 * c + 1]);
-        most = one > most ? one : most;
-        most = two > most ? two : most;
-    }
-    return most;
-}
-
-/// Rows n and p of contact a against columns n + μ d and p of contact b.
-static void put_pair(const kept *x, int a, int b, double K[UNKNOWNS][UNKNOWNS]) {
-    const sliding *i = &x->slides[a], *k = &x->slides[b];
-    const double f = k->friction, d0 = k->d[0], d1 = k->d[1];
-    double along[3], across[3];
-    for (int r = 0; r < 3; r++) {
-        const double *S = &x->S[3 * a + r][3 * b];
-        along[r] = S[0] + f * (S[1] * d0 + S[2] * d1);
-        across[r] = S[2] * d0 - S[1] * d1;
-    }
-    K[2 * a][2 * b] = along[0];
-    K[2 * a][2 * b + 1] = across[0];
-    K[2 * a + 1][2 * b] = along[2] * i->d[0] - along[1] * i->d[1];
-    K[2 * a + 1][2 * b + 1] = across[2] * i->d[0] - across[1] * i->d[1];
-}
-
-/// K x = r in place of r, without pivoting: diagonals are masses. False where one is not.
-static int eliminate(int n, double K[UNKNOWNS][UNKNOWNS], double *r) {
-    for (int k = 0; k < n; k++) {
-        if (!(K[k][k] > 0)) {
-            return 0;
+/// λ of what slides; what that changes, behind those that hold in x->x. False where it does not go on sliding.
+static int slide(const kk_simulator *s, kept *x, double floor, double *lambda) {
+    kki_slides *y = &x->slides;
+    const int lanes = kki_round4(y->n);
+    for (int a = 0; a < lanes; a++) {
+        for (int i = 0; i < 3; i++) {
+            y->u[i][a] = a < y->n ? -x->b[x->first + 3 * a + i] : 0;
         }
-        const double inverse = 1 / K[k][k], own = r[k];
-        for (int i = k + 1; i < n; i++) {
-            const double f = K[i][k] * inverse;
-            for (int j = k + 1; j < n; j++) {
-                K[i][j] -= f * K[k][j];
-            }
-            r[i] -= f * own;
-        }
-        K[k][k] = inverse;
     }
-    for (int k = n - 1; k >= 0; k--) {
-        double sum = r[k];
-        for (int j = n - 1; j > k; j--) {
-            sum -= K[k][j] * r[j];
-        }
-        r[k] = sum * K[k][k];
-    }
-    return 1;
-}
-
-/// One step of Newton's. False where a contact lifts off or is pushed back the way it came. @param r  what is left, destroyed
-static int turn(kept *x, double *r) {
-    const int n = x->nsliding;
-    double K[UNKNOWNS][UNKNOWNS], change[3 * MOST_SLIDING];
-    for (int a = 0; a < n; a++) {
-        const sliding *c = &x->slides[a];
-        const double against = -(c->d[0] * c->u[1] + c->d[1] * c->u[2]);
-        for (int b = 0; b < n; b++) {
-            put_pair(x, a, b, K);
-        }
-        K[2 * a][2 * a] += c->shift;
-        K[2 * a + 1][2 * a + 1] += c->shift + (against > 0 ? against / (c->friction * c->normal) : 0);
-    }
-    if (!eliminate(2 * n, K, r)) {
+    if (y->n > 0 && !s->solver.kernels->slide(y, floor)) {
         return 0;
     }
-    for (int a = 0; a < n; a++) {
-        sliding *c = &x->slides[a];
-        const double normal = c->normal - r[2 * a], angle = -r[2 * a + 1] / (c->friction * normal);
-        if (!(normal > 0 && angle < 1 && angle > -1)) {
-            return 0;
-        }
-        const double d0 = c->d[0] - angle * c->d[1], d1 = c->d[1] + angle * c->d[0], f = 1 / kki_norm2(d0, d1);
-        change[3 * a] = normal - c->normal;
-        change[3 * a + 1] = c->friction * (normal * f * d0 - c->normal * c->d[0]);
-        change[3 * a + 2] = c->friction * (normal * f * d1 - c->normal * c->d[1]);
-        c->normal = normal;
-        c->d[0] = f * d0;
-        c->d[1] = f * d1;
-    }
-    for (int a = 0; a < n; a++) {
-        double u[3] = {0, 0, 0};
-        for (int k = 0; k < 3 * n; k++) {
-            for (int i = 0; i < 3; i++) {
-                u[i] += x->S[k][3 * a + i] * change[k];
-            }
-        }
-        for (int i = 0; i < 3; i++) {
-            x->slides[a].u[i] += u[i];
-        }
-    }
-    return 1;
-}
-
-/// λ of what slides; what that changes, behind those that hold in x->x. False where it does not go on sliding.
-static int slide(kept *x, double floor, double *lambda) {
-    double r[UNKNOWNS], last = __builtin_inf();
-    for (int c = 0; c < x->nsliding; c++) {
+    for (int c = 0; c < y->n; c++) {
+        const double bound = y->friction[c] * y->normal[c];
+        const double now[3] = {y->normal[c], bound * y->d[0][c], bound * y->d[1][c]};
         for (int k = 0; k < 3; k++) {
-            x->slides[c].u[k] = -x->b[x->first + 3 * c + k];
-        }
-    }
-    for (int k = 0; k < MOST_TURNS; k++) {
-        const double size = left_over(x, r);
-        if (size <= floor || (k > 1 && size > 0.5 * last)) {
-            break;
-        }
-        last = size;
-        if (!turn(x, r)) {
-            return 0;
-        }
-    }
-    for (int c = 0; c < x->nsliding; c++) {
-        const sliding *a = &x->slides[c];
-        const double now[3] = {a->normal, a->friction * a->normal * a->d[0], a->friction * a->normal * a->d[1]};
-        for (int k = 0; k < 3; k++) {
-            x->x[x->first + 3 * c + k] = now[k] - lambda[a->row + k];
-            lambda[a->row + k] = now[k];
+            x->x[x->first + 3 * c + k] = now[k] - lambda[x->slide_row[c] + k];
+            lambda[x->slide_row[c] + k] = now[k];
         }
     }
     return 1;
@@ -283,13 +184,14 @@ static double right_side(kept *x, const double *u) {
 
 /// What is off: of what holds, and of what slides.
 static double off_by(kept *x, const double *u) {
-    double r[UNKNOWNS];
-    const double held = right_side(x, u);
-    for (int c = 0; c < x->nsliding; c++) {
-        memcpy(x->slides[c].u, u + x->slides[c].row, sizeof x->slides[c].u);
+    double most = right_side(x, u);
+    for (int c = 0; c < x->slides.n; c++) {
+        const double *v = u + x->slide_row[c], across = x->slides.d[0][c] * v[2] - x->slides.d[1][c] * v[1];
+        const double off =
+            __builtin_fabs(v[0]) > __builtin_fabs(across) ? __builtin_fabs(v[0]) : __builtin_fabs(across);
+        most = off > most ? off : most;
     }
-    const double slid = left_over(x, r);
-    return held > slid ? held : slid;
+    return most;
 }
 
 /// One round: λ at which what holds is at rest, but for ε, and what slides goes on. False where it does not.
@@ -297,7 +199,7 @@ static int hold(const kk_simulator *s, kept *x, double floor, double *lambda) {
     const kki_dense_kernels *kernels = s->solver.kernels;
     kernels->ldl_forward(x->first, x->stride, s->A, x->inverse, x->b, x->y);
     memset(x->x, 0, (size_t)x->stride * sizeof *x->x);
-    if (!slide(x, 0.1 * floor, lambda)) {
+    if (!slide(s, x, 0.1 * floor, lambda)) {
         return 0;
     }
     kernels->ldl_backward(x->first, x->stride, s->A, x->inverse, x->y, x->x);

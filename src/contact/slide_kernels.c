@@ -1,0 +1,169 @@
+/// Contacts that slide, four a vector; see slides.h. Written once and inlined for every instruction set.
+///
+/// Unknowns are the normals, moving λ along n + μ d, and the turns, along p ⊥ d; rows are n and p of all. Gauss and Jordan's elimination takes a contact's two unknowns at a time.
+#include "contact/slides.h"
+
+#include "contact/quads.h"
+#include "dynamics/kernels/choose.h"
+
+#define ABS(x) __builtin_fabs(x)
+
+enum { LANES = KKI_MOST_SLIDES, WIDTH = LANES / 4, MOST_TURNS = 8 };
+
+/// A column of the matrix, or the right side: rows n, then rows p.
+typedef struct column {
+    quad n[WIDTH], p[WIDTH];
+} column;
+
+BODY quad *quads(double *x) {
+    return (quad *)x;
+}
+
+BODY double at(const quad *x, int lane) {
+    return ((const double *)x)[lane];
+}
+
+/// What is left of un = 0 and p · ut = 0.
+BODY double left_over(const kki_slides *x, int width, column *r) {
+    double most = 0;
+    for (int w = 0; w < width; w++) {
+        const quad d0 = ((const quad *)x->d[0])[w], d1 = ((const quad *)x->d[1])[w];
+        r->n[w] = ((const quad *)x->u[0])[w];
+        r->p[w] = d0 * ((const quad *)x->u[2])[w] - d1 * ((const quad *)x->u[1])[w];
+        for (int k = 0; k < 4; k++) {
+            most = ABS(r->n[w][k]) > most ? ABS(r->n[w][k]) : most;
+            most = ABS(r->p[w][k]) > most ? ABS(r->p[w][k]) : most;
+        }
+    }
+    return most;
+}
+
+/// Columns n + μ d and p of contact b.
+BODY void put_columns(const kki_slides *x, int width, int b, column *normal, column *turn) {
+    const double d0 = x->d[0][b], d1 = x->d[1][b], f0 = x->friction[b] * d0, f1 = x->friction[b] * d1;
+    for (int w = 0; w < width; w++) {
+        quad along[3], across[3];
+        for (int i = 0; i < 3; i++) {
+            const quad n = ((const quad *)x->S[3 * b][i])[w], s = ((const quad *)x->S[3 * b + 1][i])[w];
+            const quad t = ((const quad *)x->S[3 * b + 2][i])[w];
+            along[i] = n + (f0 * s + f1 * t);
+            across[i] = d0 * t - d1 * s;
+        }
+        const quad p0 = ((const quad *)x->d[0])[w], p1 = ((const quad *)x->d[1])[w];
+        normal->n[w] = along[0];
+        normal->p[w] = p0 * along[2] - p1 * along[1];
+        turn->n[w] = across[0];
+        turn->p[w] = p0 * across[2] - p1 * across[1];
+    }
+    const double against = -(d0 * x->u[1][b] + d1 * x->u[2][b]);
+    ((double *)normal->n)[b] += x->shift[b];
+    ((double *)turn->p)[b] += x->shift[b] + (against > 0 ? against / (x->friction[b] * x->normal[b]) : 0);
+}
+
+/// The two unknowns of contact b out of all columns behind its own, and out of the right side. False where its own matrix is none of masses.
+BODY int take_contact(int n, int width, int b, column *K, column *r) {
+    column *P = &K[2 * b], *Q = P + 1;
+    const double a = at(P->n, b), c = at(P->p, b), e = at(Q->n, b), f = at(Q->p, b), det = a * f - e * c;
+    if (!(a > 0 && det > 0)) {
+        return 0;
+    }
+    const double inverse = 1 / det;
+    ((double *)P->n)[b] -= 1; // so that what is left in its own rows is the solution
+    ((double *)Q->p)[b] -= 1;
+    for (int j = 2 * b + 2; j <= 2 * n; j++) {
+        column *to = j < 2 * n ? &K[j] : r;
+        const double vn = at(to->n, b), vp = at(to->p, b);
+        const double x = (f * vn - e * vp) * inverse, y = (a * vp - c * vn) * inverse;
+        for (int w = 0; w < width; w++) {
+            to->n[w] -= x * P->n[w] + y * Q->n[w];
+            to->p[w] -= x * P->p[w] + y * Q->p[w];
+        }
+    }
+    return 1;
+}
+
+/// λn and d follow the solution; u follows λ. False where a contact lifts off, or turns too far.
+BODY int follow(kki_slides *x, int width, const column *r) {
+    quad change[3][WIDTH], u[3][WIDTH];
+    int good = 1;
+    for (int w = 0; w < width; w++) {
+        const quad mu = quads(x->friction)[w], d0 = quads(x->d[0])[w], d1 = quads(x->d[1])[w],
+                   old = quads(x->normal)[w];
+        const quad normal = old - r->n[w], angle = -r->p[w] / (mu * normal);
+        const quad e0 = d0 - angle * d1, e1 = d1 + angle * d0, f = 1 / root(e0 * e0 + e1 * e1);
+        change[0][w] = normal - old;
+        change[1][w] = mu * (normal * f * e0 - old * d0);
+        change[2][w] = mu * (normal * f * e1 - old * d1);
+        quads(x->normal)[w] = normal;
+        quads(x->d[0])[w] = f * e0;
+        quads(x->d[1])[w] = f * e1;
+        for (int k = 0; k < 4; k++) {
+            good &= normal[k] > 0 && angle[k] < 1 && angle[k] > -1;
+        }
+        for (int i = 0; i < 3; i++) {
+            u[i][w] = quads(x->u[i])[w];
+        }
+    }
+    for (int k = 0; k < 3 * x->n; k++) {
+        const double f = at(change[k % 3], k / 3);
+        for (int i = 0; i < 3; i++) {
+            for (int w = 0; w < width; w++) {
+                u[i][w] += f * quads(x->S[k][i])[w];
+            }
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int w = 0; w < width; w++) {
+            quads(x->u[i])[w] = u[i][w];
+        }
+    }
+    return good;
+}
+
+LONG_BODY int slide(kki_slides *x, int width, double floor) {
+    column K[2 * LANES], r;
+    double last = __builtin_inf();
+    for (int k = 0; k < MOST_TURNS; k++) {
+        const double size = left_over(x, width, &r);
+        if (size <= floor || (k > 1 && size > 0.5 * last)) {
+            break;
+        }
+        last = size;
+        for (int b = 0; b < x->n; b++) {
+            put_columns(x, width, b, &K[2 * b], &K[2 * b + 1]);
+        }
+        for (int b = 0; b < x->n; b++) {
+            if (!take_contact(x->n, width, b, K, &r)) {
+                return 0;
+            }
+        }
+        if (!follow(x, width, &r)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+BODY int slide_body(kki_slides *x, double floor) {
+#ifndef KKI_SMALL
+    if (x->n <= 4) {
+        return slide(x, 1, floor);
+    }
+#endif
+    return slide(x, WIDTH, floor);
+}
+
+// ---- for every instruction set
+
+#define DEFINE(suffix, attribute)                                   \
+    attribute int kki_slide_##suffix(kki_slides *x, double floor) { \
+        return slide_body(x, floor);                                \
+    }
+
+DEFINE(baseline, )
+#ifdef KKI_HAVE_AVX2
+DEFINE(avx2, KKI_TARGET_AVX2)
+#endif
+#ifdef KKI_HAVE_AVX512
+DEFINE(avx512, KKI_TARGET_AVX512)
+#endif
