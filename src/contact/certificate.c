@@ -147,14 +147,24 @@ BODY double scale_of(const kki_problem *p, const kki_block *block, window *w) {
     return scale > 0 ? scale : 1;
 }
 
-/// Angle between λt and −ut of a contact that slides by more than rounding. @param r2  its residual, squared
-BODY double slip_angle(const double *lambda, const double *u, double r2) {
-    if (u[1] * u[1] + u[2] * u[2] <= 1e-18 || kki_norm2(u[1], u[2]) <= 1e-9 + 10 * __builtin_sqrt(r2) ||
-        kki_norm2(lambda[1], lambda[2]) == 0) {
-        return 0;
+/// An angle from 0 to π, by numbers in proportion to its sine and cosine: the worst of many is found without any, and turned into one at the end.
+typedef struct angle {
+    double sine, cosine;
+} angle;
+
+/// Angle between λt and −ut of a contact that slides by more than rounding, if it is the largest so far. @param r2  its residual, squared
+BODY void note_slip(const double *lambda, const double *u, double r2, angle *worst) {
+    if (u[1] * u[1] + u[2] * u[2] <= 1e-18 || kki_norm2(u[1], u[2]) <= 1e-9 + 10 * __builtin_sqrt(r2)) {
+        return;
     }
     const double cross = lambda[1] * u[2] - lambda[2] * u[1], dot = -(lambda[1] * u[1] + lambda[2] * u[2]);
-    return kk_atan2(ABS(cross), dot);
+    if (ABS(cross) * worst->cosine > worst->sine * dot) {
+        *worst = (angle){ABS(cross), dot};
+    }
+}
+
+BODY double angle_of(const angle *a) {
+    return a->sine > 0 ? kk_atan2(a->sine, a->cosine) : 0;
 }
 
 /// λ of a block with the cone's tip at zero.
@@ -179,16 +189,12 @@ BODY double interval_distance(double x, double lower, double upper) {
 BODY double distance_to_set(const kki_block *block, double normal, const double *x) {
     const double bound = block->friction * (normal > 0 ? normal : 0);
     if (block->law == KKI_LAW_CONTACT) {
-        const double rim = block->friction * x[0];
-        double nearest[3] = {x[0], x[1], x[2]};
-        if (x[0] >= 0 && x[1] * x[1] + x[2] * x[2] <= rim * rim) {
+        const double mu = block->friction, rim = mu * x[0], t2 = x[1] * x[1] + x[2] * x[2];
+        if (x[0] >= 0 && t2 <= rim * rim) {
             return 0;
         }
-        if (!kki_project_cone(block->friction, nearest)) {
-            return 0;
-        }
-        const double d[3] = {x[0] - nearest[0], x[1] - nearest[1], x[2] - nearest[2]};
-        return __builtin_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        const double t = __builtin_sqrt(t2), off = t - rim;
+        return mu * t <= -x[0] ? __builtin_sqrt(x[0] * x[0] + t2) : off <= 0 ? 0 : off / __builtin_sqrt(1 + mu * mu);
     }
     switch (block->law) {
     case KKI_LAW_ROLLING: return interval_distance(kki_norm2(x[0], x[1]), 0, bound);
@@ -209,7 +215,7 @@ BODY void note_residual(int b, double r2, kki_certificate *c) {
 
 /// One block: its share of the certificate; of the residual, its square. @param scale  the largest of its diagonal
 LONG_BODY void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u,
-                     kki_certificate *c) {
+                     kki_certificate *c, angle *slip) {
     const kki_block *block = &p->block[b];
     const double normal = normal_of(p, block, lambda), *ub = u + block->row;
     double x[3] = {0};
@@ -221,7 +227,7 @@ LONG_BODY void judge(const kki_problem *p, int b, double scale, const double *la
         c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
     }
     if (block->law == KKI_LAW_CONTACT) {
-        c->dissipation = larger(c->dissipation, slip_angle(x, ub, r2));
+        note_slip(x, ub, r2, slip);
         c->creep = larger(c->creep, kki_creep(block->friction, x, ub));
     }
 }
@@ -229,6 +235,7 @@ LONG_BODY void judge(const kki_problem *p, int b, double scale, const double *la
 BODY void certify_body(const kki_problem *p, const double *lambda, double *u, kki_certificate *proof) {
     kki_certificate own = {.worst = -1}, *c = &own; // in registers: nobody else sees it until it is done
     window w;
+    angle slip = {0, 1};
     w.first = w.end = 0;
     velocities(p, lambda, u);
     for (int b = 0; b < p->nblock; b++) {
@@ -236,10 +243,11 @@ BODY void certify_body(const kki_problem *p, const double *lambda, double *u, kk
         if (block->law == KKI_LAW_EQUALITY) { // whatever it bears, and at any scale
             note_residual(b, u[block->row] * u[block->row], c);
         } else {
-            judge(p, b, scale_of(p, block, &w), lambda, u, c);
+            judge(p, b, scale_of(p, block, &w), lambda, u, c, &slip);
         }
     }
     own.residual = __builtin_sqrt(own.residual);
+    own.dissipation = angle_of(&slip);
     *proof = own;
 }
 
@@ -364,7 +372,7 @@ BODY void judge_inside(int b, const double *l, const double *v, double shifted, 
 
 /// One block; its scale is the largest of the block's diagonal, or as much of it as decides.
 BODY void sparse_judge(const kki_sparse_problem *p, const kki_tie *t, int b, int width, const double *lambda,
-                       const double *u, kki_certificate *c) {
+                       const double *u, kki_certificate *c, angle *slip) {
     const kki_block *block = &p->rows.block[b];
     double scale = sparse_diagonal(p, t, block->row - t->row, width);
     if (block->law == KKI_LAW_CONTACT) {
@@ -379,26 +387,28 @@ BODY void sparse_judge(const kki_sparse_problem *p, const kki_tie *t, int b, int
     for (int r = block->row + 1; r < block->row + kki_law_rows(block->law); r++) {
         scale = larger(scale, sparse_diagonal(p, t, r - t->row, width));
     }
-    judge(&p->rows, b, scale > 0 ? scale : 1, lambda, u, c);
+    judge(&p->rows, b, scale > 0 ? scale : 1, lambda, u, c, slip);
 }
 
 BODY void sparse_certify_body(const kki_sparse_problem *p, const double *lambda, double *z, double *u,
                               kki_certificate *c) {
+    angle slip = {0, 1};
     *c = (kki_certificate){.worst = -1};
     sparse_motion(p, lambda, z);
     for (int i = 0; i < p->ntie; i++) {
         const kki_tie *t = &p->tie[i];
         if (is_plain(p, t)) {
             plain_rows(p, t, lambda, z, u);
-            sparse_judge(p, t, t->block, CHUNK, lambda, u, c);
+            sparse_judge(p, t, t->block, CHUNK, lambda, u, c, &slip);
             continue;
         }
         sparse_rows(p, t, lambda, z, u);
         for (int b = t->block; b < t->block + t->nblock; b++) {
-            sparse_judge(p, t, b, 0, lambda, u, c);
+            sparse_judge(p, t, b, 0, lambda, u, c, &slip);
         }
     }
     c->residual = __builtin_sqrt(c->residual);
+    c->dissipation = angle_of(&slip);
 }
 
 // ---- for every instruction set
