@@ -120,6 +120,8 @@ typedef enum kki_kept {
     KKI_KEPT_SOLVED,
 } kki_kept;
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I);
+/// kept.c: impulses of the position pass, by which what overlaps, in s->g as m/s, comes out while all that bears stays where it is. False where that is not to `floor`.
+int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda);
 /// rest.c: whether all that is left of the island's motion is rounding; y_end is zero then. @param may_refine  whether λ may be changed to that
 /// end; u and the report follow
 int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,
@@ -137,7 +139,7 @@ static inline int kki_is_exact(const kk_simulator *s) {
 /// posing.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);
 /// repair.c: what moves positions out of each other, onto y_drift; and whether a contact overlaps by so much that it will.
-kk_status kki_island_repair(kk_simulator *s, const kki_island *I, const kki_problem *problem, const double *y_end,
+kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *problem, const double *y_end,
                             double *y_drift);
 int kki_island_overlaps(const kk_simulator *s, const kki_island *I);
 /// resolve.c: the island's problem over Y, G and g; the solver with the options of the step.

@@ -252,3 +252,64 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     kki_island_note(m, s, I, &proof, &stats);
     return KKI_KEPT_SOLVED;
 }
+
+// ---- what has to come out of each other
+
+/// Contacts and limits that bear, or overlap without; their first rows. False where there are none, or more to it than these.
+static int list_bearing(const kk_simulator *s, const kki_island *I, double floor, kept *x) {
+    x->n = x->slides.n = 0;
+    for (int b = 0; b < I->nblock; b++) {
+        const kki_block *block = &s->block[I->first_block + b];
+        const int row = I->first_row + block->row, is_free = block->lower == 0 && block->upper == 0;
+        if (block->law == KKI_LAW_EQUALITY || (block->law == KKI_LAW_BOX && !is_free)) {
+            return 0;
+        }
+        if ((block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) &&
+            (s->lambda[row] > 0 || s->g[row] < -floor)) {
+            x->row[x->n++] = block->row;
+        }
+    }
+    x->nheld = x->first = x->n;
+    x->stride = kki_round4(x->n);
+    return x->n > 0;
+}
+
+/// Whether all that was listed is where it has to be, drawn there by no more than what it bears, and nothing else has got into overlap.
+/// @param v  velocities of the pass, g included
+static int is_repaired(const kk_simulator *s, const kki_island *I, const kept *x, double floor, const double *lambda,
+                       const double *v) {
+    double most = 0;
+    for (int i = 0; i < x->n; i++) {
+        const int r = x->row[i], row = I->first_row + r;
+        const double off = __builtin_fabs(v[r] - (s->g[row] > 0 ? s->g[row] : 0));
+        most = !(s->lambda[row] + lambda[r] >= 0) ? __builtin_inf() : off > most ? off : most;
+    }
+    for (int b = 0; b < I->nblock; b++) {
+        const kki_block *block = &s->block[I->first_block + b];
+        const int one_sided = block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT;
+        most = one_sided && -v[block->row] > most ? -v[block->row] : most;
+    }
+    return most <= floor;
+}
+
+int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda) {
+    const kki_dense_kernels *kernels = s->solver.kernels;
+    double *v = s->u2 + I->first_row;
+    const double *g = s->g + I->first_row;
+    kept x;
+    if (!I->has_robot || !I->has_matrix || I->nrow > MOST_ROWS || I->is_soft || s->options.budget > 0 ||
+        !list_bearing(s, I, floor, &x) || !factor(s, I, &x)) {
+        return 0;
+    }
+    for (int i = 0; i < x.stride; i++) {
+        x.b[i] = i < x.n && g[x.row[i]] < 0 ? -g[x.row[i]] : 0;
+    }
+    memset(x.x, 0, (size_t)x.stride * sizeof *x.x);
+    kernels->ldl_solve(x.n, x.stride, s->A, x.inverse, x.b, x.y, x.x);
+    memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
+    for (int i = 0; i < x.n; i++) {
+        lambda[x.row[i]] = x.x[i];
+    }
+    kernels->multiply(I->nrow, I->stride, s->G, lambda, g, v);
+    return is_repaired(s, I, &x, floor, lambda, v);
+}

@@ -89,7 +89,7 @@ static void add_repair(const kk_simulator *s, const kki_island *I, double *lambd
 
 /// The second half drift must not leave overlap or open loops: the same operator and laws, for a velocity that moves
 /// positions alone and is then thrown away.
-kk_status kki_island_repair(kk_simulator *s, const kki_island *I, const kki_problem *problem, const double *y_end,
+kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *problem, const double *y_end,
                             double *y_drift) {
     const double half = 0.5 * s->h;
     repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
@@ -116,6 +116,10 @@ kk_status kki_island_repair(kk_simulator *s, const kki_island *I, const kki_prob
         true; // overlap on all sides has no answer: what is found soon will do
     options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone
     options.tolerance = options.tolerance > options.floor ? options.tolerance : options.floor;
+    if (kki_kept_repair(s, I, options.floor, lambda)) {
+        add_repair(s, I, lambda, y_drift);
+        return KK_OK;
+    }
     memset(lambda, 0, (size_t)I->stride * sizeof *lambda);
     const kk_status status = kki_island_solve(s, I, problem, &options, lambda, s->u2 + I->first_row, &proof, &stats);
     if (status == KK_OK) {

@@ -49,17 +49,19 @@ KK_TEST(heads_that_friction_locks_go_on) {
     int yielding = 0;
     for (int k = 0; k < throws; k++) {
         stage s = thrown_head((unsigned)k);
+        int gives = 0;
         for (int i = 0; i < 300 && s.simulator; i++) {
             if (!KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK)) {
                 KK_FAIL("throw %d, step %d: %s", k, i, s.error.text);
                 break;
             }
             const kk_report r = kk_simulator_report(s.simulator);
-            yielding += r.given > 0;
+            gives |= r.given > 0;
             KK_CHECK(r.given < 0.01);
             KK_CHECK(r.residual <= 1e-8); // at 10 m/s and less
         }
+        yielding += gives; // a head that stays locked gives way in every step
         stage_end(&s);
     }
-    KK_CHECK(yielding > 0 && yielding <= throws); // 300 steps each
+    KK_CHECK(yielding > 0 && yielding <= throws / 8);
 }
