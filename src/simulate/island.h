@@ -101,8 +101,6 @@ void kki_reflect_contact(const kk_model *m, const kk_simulator *s, kki_contact *
 static inline int kki_same_nodes(const kki_contact *a, const kki_contact *b) {
     return a->node[0] == b->node[0] && a->node[1] == b->node[1];
 }
-/// laws.c: whether a contact is the only one between two links that are part of robots, or the world.
-int kki_is_foot(const kk_model *m, const kk_simulator *s, int item);
 /// few.c: A = L D Lᵀ of a small matrix, [n × stride], by its lower triangle and in place, 1/D on the diagonal. Gives the product of what is left of the
 /// diagonal's elements, as shares of them; it ends with 0 where one is left with less than a share `least`.
 double kki_factor_few(int n, int stride, double *A, double least);

@@ -31,22 +31,14 @@ static int is_above(const double *tangential, const kki_contact_law *law, double
            tangential[0] * tangential[0] + tangential[1] * tangential[1] > slides * slides;
 }
 
-/// Whether a contact is the only one between two links that are part of robots, or the world. Not where chains are closed: their loops have
-/// reflections of their own, and with both a ring on the floor rocks for ever.
-int kki_is_foot(const kk_model *m, const kk_simulator *s, int item) {
-    const kki_contact *k = &s->contact[item];
-    const int has_others =
-        (item > 0 && kki_same_nodes(k - 1, k)) || (item + 1 < s->ncontact && kki_same_nodes(k, k + 1));
-    return m->nloop == 0 && !has_others && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]);
-}
-
 /// How fast what is open may close in the step. Where a pile or a limp robot moves it does not have to: what closes the last micrometres here contradicts, by nanometres
 /// a second, what touches there, and of dozens of points some always do. A robot's links land all the same.
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_island *I = &s->island[c->island];
     const int hovers = I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND);
-    return k->open == 0 || hovers ? 0 : k->open / (kki_is_foot(m, s, c->item) ? s->h : 0.5 * s->h);
+    const int lands = kki_may_land(m, k->node[0]) && kki_may_land(m, k->node[1]);
+    return k->open == 0 || hovers ? 0 : k->open / (lands ? s->h : 0.5 * s->h);
 }
 
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {

@@ -53,11 +53,16 @@ static level level_of(const kk_simulator *s, int shape, double least) {
     return (level){up, kk_vec3_dot(up, s->X_WS[shape].p), least + s->reach[shape]};
 }
 
+/// Of a shape that moves, towards the world.
+static double own_reach(const kk_simulator *s, int shape) {
+    return s->near.owner[shape].is_link ? 2 * s->reach[shape] : s->reach[shape];
+}
+
 /// Whether the ball round a shape reaches it.
 static int is_over(const kk_simulator *s, const level *l, int shape) {
     const double *ball = s->ball + 4 * (size_t)shape;
     const double height = (l->up.x * ball[0] + l->up.y * ball[1]) + l->up.z * ball[2] - l->height;
-    return height <= outer_radius(&s->near.outline[shape]) + (l->least + s->reach[shape]);
+    return height <= outer_radius(&s->near.outline[shape]) + (l->least + own_reach(s, shape));
 }
 
 /// A list with its bound.
@@ -91,7 +96,7 @@ static int list_fat_pair(const listing *x, int i, kki_near_pair *to) {
     const kk_simulator *s = x->s;
     const kki_pair p = kki_fat_pair(&x->fat, i);
     const int a = x->m->collider[p.a], b = x->m->collider[p.b];
-    const double reach = x->least + s->reach[a] + s->reach[b];
+    const double reach = x->least + kki_near_reach(s, a, b);
     *to = (kki_near_pair){a, b, p.mark - 1, reach};
     return balls_of_shapes_meet(s, a, b, reach);
 }
@@ -107,7 +112,7 @@ static void list_plane(listing *x, int number) {
         if (number < KKI_NEAR_PLANES ? !(n->over[mover] >> number & 1) : !is_over(s, &own, b)) {
             continue;
         }
-        const double reach = own.least + s->reach[b];
+        const double reach = x->least + kki_near_reach(s, a, b);
         int law = 0;
         if (!(kki_near_over_plane(s, a, b, reach) > reach) && kki_model_pair_may_touch(x->m, a, b, &law)) {
             *next_of(x) = (kki_near_pair){a, b, law, reach};
@@ -147,7 +152,7 @@ static void place_some(void *context, int first, int end, int worker) {
         s->near.has_left[i] = 0;
         s->near.over[i] = s->near.owner[shape].node ? planes_under(x, shape) : 0;
         if (s->near.owner[shape].node || is_new) {
-            const kki_aabb box = box_in_world(s, shape, 0.5 * x->least + s->reach[shape]);
+            const kki_aabb box = box_in_world(s, shape, 0.5 * x->least + own_reach(s, shape));
             s->near.has_left[i] = kki_broad_phase_put(s->near.broad, i, &box);
         }
     }

@@ -21,6 +21,7 @@ typedef struct kki_group_pair {
     int32_t has_plane; ///< one of the groups is a plane of the world
     int32_t is_inner; ///< both belong to one tree that floats: what moves it as a whole parts nothing and joins nothing
     int32_t way[2];   ///< of both groups: places in `moved`
+    double halves;    ///< half steps in which a gap between them may close
     double key;       ///< all pairs between them are apart by this less what both groups have moved
     double limit;     ///< reach of both up to which the key counts, m
 } kki_group_pair;
@@ -65,6 +66,7 @@ typedef struct kki_outline {
 /// Of a shape what is asked for in thousands of pairs, apart from all the rest that the model has of it.
 typedef struct kki_owner {
     int32_t node, collider;
+    int32_t is_link; ///< of a robot, which lands when contacts are looked at next
 } kki_owner;
 
 typedef struct kki_near_pair {

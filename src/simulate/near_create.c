@@ -50,7 +50,8 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .half = {0.5 * size.x, 0.5 * size.y, 0.5 * size.z},
                                       .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
-        n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider};
+        const int node = m->shape[i].node;
+        n->owner[i] = (kki_owner){node, m->shape[i].collider, node != 0 && kki_may_land(m, node)};
         n->X_NS[i] = m->shape[i].X_NS;
     }
 }
@@ -92,10 +93,12 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
     }
 }
 
-static kki_group_pair pair_of(const kki_near *n, int a, int b, int first) {
+static kki_group_pair pair_of(const kk_model *m, const kki_near *n, int a, int b, int first) {
+    const int i = n->group[a].node, j = n->group[b].node;
     const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root, from = is_inner * n->stride;
     const int has_plane = kki_near_is_plane(n, a) || kki_near_is_plane(n, b);
-    return (kki_group_pair){a, b, first, 0, has_plane, is_inner, {from + a, from + b}, 0, 0};
+    const double halves = kki_near_halves(i, i != 0 && kki_may_land(m, i), j, j != 0 && kki_may_land(m, j));
+    return (kki_group_pair){a, b, first, 0, has_plane, is_inner, {from + a, from + b}, halves, 0, 0};
 }
 
 /// Sorts the model's pairs by groups, inner ones last, and lists the pairs of groups.
@@ -103,7 +106,7 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
     const uint64_t low = 0x7fffffffu;
     for (int i = 0; i < m->npair; i++) {
         const int a = group_of[group_key(m, m->pair[i].first)], b = group_of[group_key(m, m->pair[i].second)];
-        const uint64_t is_inner = (uint64_t)pair_of(n, a, b, 0).is_inner;
+        const uint64_t is_inner = (uint64_t)pair_of(m, n, a, b, 0).is_inner;
         item[i] = (kki_sort_item){is_inner << 62 | (uint64_t)a << 31 | (uint64_t)b, (uint64_t)i};
     }
     kki_sort(item, (size_t)m->npair, item + m->npair);
@@ -111,7 +114,7 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
         n->order[i] = (int32_t)item[i].payload;
         if (i == 0 || item[i].key != item[i - 1].key) {
             const int a = (int)(item[i].key >> 31 & low), b = (int)(item[i].key & low);
-            n->pair[n->npair] = pair_of(n, a, b, i);
+            n->pair[n->npair] = pair_of(m, n, a, b, i);
             n->nouter += !n->pair[n->npair++].is_inner;
         }
         n->known[n->order[i]].between = n->npair - 1;

@@ -87,13 +87,14 @@ typedef struct between {
     const kki_group_pair *p;
     double least; // gap that always counts
     double moved; // of both groups
-    double reach;
+    double reach; // of both groups, in half a step
+    double apart; // as which they need not be looked at
     double limit; // the least of the keys that were believed
 } between;
 
 /// Whether a pair of shapes need not be measured again.
 static int is_far(const kki_near *n, const between *x, int place) {
-    return (n->known[place].key > x->moved + (x->reach + x->least)) & (x->reach <= n->known[place].limit);
+    return (n->known[place].key > x->moved + x->apart) & (x->reach <= n->known[place].limit);
 }
 
 /// Whether a distance is found at once.
@@ -140,7 +141,7 @@ static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int plac
 static double measure(const kk_model *m, kk_simulator *s, double moved, double least, int place, int *count) {
     kki_near *n = &s->near;
     const int a = s->near.known[place].first, b = s->near.known[place].second;
-    const double reach = least + s->reach[a] + s->reach[b];
+    const double reach = least + kki_near_reach(s, a, b);
     if (is_parted(m, s, moved, reach, place)) {
         return n->known[place].key;
     }
@@ -212,7 +213,7 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
         if (end > i + 4 && !p->has_plane && !n->outline[a].is_plane) {
             kki_near_want(s, a);
             const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
-            if (apart > x->least + s->reach[a] + n->reach[p->b]) {
+            if (apart > x->least + p->halves * (s->reach[a] + n->reach[p->b])) {
                 c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
                 continue;
             }
@@ -247,10 +248,12 @@ static int list_close(kki_near *n, const between *x, int i, const kki_close *c, 
 
 static between between_of(const kki_near *n, int i, double least) {
     const kki_group_pair *p = &n->pair[i];
+    const double reach = n->reach[p->a] + n->reach[p->b];
     return (between){.p = p,
                      .least = least,
                      .moved = n->moved[p->way[0]] + n->moved[p->way[1]],
-                     .reach = n->reach[p->a] + n->reach[p->b],
+                     .reach = reach,
+                     .apart = least + p->halves * reach,
                      .limit = __builtin_inf()};
 }
 
@@ -259,11 +262,11 @@ static int look_between(const kk_model *m, kk_simulator *s, int i, double least,
     kki_near *n = &s->near;
     kki_close *c = &n->close[i];
     between x = between_of(n, i, least);
-    if (c->count > 0 && c->key > x.moved + (x.reach + least) && x.reach <= c->limit) {
+    if (c->count > 0 && c->key > x.moved + x.apart && x.reach <= c->limit) {
         return list_close(n, &x, i, c, listed);
     }
     const double apart = groups_apart(s, x.p);
-    n->pair[i].key = x.moved + (apart > least + x.reach ? apart - SLACK : look_into(m, s, &x, c, count));
+    n->pair[i].key = x.moved + (apart > x.apart ? apart - SLACK : look_into(m, s, &x, c, count));
     n->pair[i].limit = x.limit;
     return listed;
 }
@@ -324,7 +327,7 @@ static int may_be_near(kki_near *n, int i, double least) {
     const kki_group_pair *p = &n->pair[i];
     const double apart = n->pair[i].key - (n->moved[p->way[0]] + n->moved[p->way[1]]), limit = n->pair[i].limit;
     const double reach = n->reach[p->a] + n->reach[p->b], due = n->passed[p->is_inner] + apart;
-    const int is_near = !((apart > reach + least) & (reach <= limit));
+    const int is_near = !((apart > p->halves * reach + least) & (reach <= limit));
     n->due[i] = (limit < __builtin_inf()) | is_near ? -__builtin_inf() : due;
     return is_near;
 }
@@ -356,7 +359,7 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     sort_found(n->found, count);
     for (int i = 0; i < count; i++) {
         const kki_shape_pair *p = &m->pair[n->found[i]];
-        n->list[i] = (kki_near_pair){p->first, p->second, p->law, least + s->reach[p->first] + s->reach[p->second]};
+        n->list[i] = (kki_near_pair){p->first, p->second, p->law, least + kki_near_reach(s, p->first, p->second)};
     }
     return count;
 }

@@ -26,7 +26,19 @@ static inline void kki_near_want(kk_simulator *s, int i) {
     }
 }
 
-/// Time in which gaps may close, s.
+/// Half steps in which gaps may close: two where a link comes down on the world. Links among themselves are as fast as their robot, though not against each other: they are
+/// looked at within half a step.
+static inline double kki_near_halves(int node_a, int is_link_a, int node_b, int is_link_b) {
+    return (node_a == 0 && is_link_b) || (node_b == 0 && is_link_a) ? 2 : 1;
+}
+
+/// How far apart two shapes that are placed may be and still meet before contacts are looked at next, m.
+static inline double kki_near_reach(const kk_simulator *s, int a, int b) {
+    const kki_owner *A = &s->near.owner[a], *B = &s->near.owner[b];
+    return kki_near_halves(A->node, A->is_link, B->node, B->is_link) * (s->reach[a] + s->reach[b]);
+}
+
+/// Time in which gaps may close, s, or half of it.
 static inline double kki_near_half(const kk_simulator *s) {
     return kki_is_overlapping_only(s) ? 0 : 0.5 * s->h;
 }

@@ -406,6 +406,12 @@ int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
+/// Whether a node, or the world, comes down on others when contacts are looked at next, in the middle of the next step, and not half a step earlier to be half a step too deep
+/// by then: links of robots do. Not where chains are closed: their loops have reflections of their own, and with both a ring on the floor rocks for ever.
+static inline int kki_may_land(const kk_model *m, int node) {
+    return m->nloop == 0 && !kki_is_lone(m, node);
+}
+
 /// Gap without what turning about a link that stands has added to it on the way to the middle: h/4 of the velocity that it has added.
 static inline double kki_seen_gap(const kk_simulator *s, const kki_contact *k) {
     return k->gap - 0.25 * s->h * k->velocity.x;
