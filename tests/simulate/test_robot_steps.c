@@ -329,3 +329,23 @@ KK_TEST(flat_foot_of_a_folding_leg_stays_down) {
     KK_CHECK(highest < 1e-5);
     end(&w);
 }
+
+// a robot that comes down at 2.4 m/s lands when contacts are looked at, wherever in its step that is: half a step later its sole would be 2.4 mm deep
+KK_TEST(flat_foot_lands_without_digging_in) {
+    for (int k = 0; k < 10; k++) {
+        world w = begin();
+        build_leg(&w);
+        finish(&w, 0.002);
+        double *q = kk_state_q(w.state), deepest = 0;
+        int lands = 0;
+        q[6] = 0.06 + 0.8 + 0.3 + 0.0005 * k;
+        for (int i = 0; i < 140; i++) {
+            KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, NULL, NULL), KK_OK);
+            deepest = fmax(deepest, kk_simulator_report(w.simulator).penetration);
+            lands |= kk_simulator_contact_count(w.simulator) == 4 && kk_simulator_contact(w.simulator, 0).force.z != 0;
+        }
+        KK_CHECK(lands);
+        KK_CHECK(deepest < 2e-5); // g h²/2
+        end(&w);
+    }
+}
