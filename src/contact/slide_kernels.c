@@ -30,10 +30,11 @@ BODY double left_over(const kki_slides *x, int width, column *r) {
         const quad d0 = ((const quad *)x->d[0])[w], d1 = ((const quad *)x->d[1])[w];
         r->n[w] = ((const quad *)x->u[0])[w];
         r->p[w] = d0 * ((const quad *)x->u[2])[w] - d1 * ((const quad *)x->u[1])[w];
-        for (int k = 0; k < 4; k++) {
-            most = ABS(r->n[w][k]) > most ? ABS(r->n[w][k]) : most;
-            most = ABS(r->p[w][k]) > most ? ABS(r->p[w][k]) : most;
-        }
+    }
+    for (int k = 0; k < x->n; k++) {
+        const double n = ABS(at(r->n, k)), p = ABS(at(r->p, k));
+        most = n > most ? n : most;
+        most = p > most ? p : most;
     }
     return most;
 }
@@ -84,25 +85,26 @@ BODY int take_contact(int n, int width, int b, column *K, column *r) {
 
 /// λn and d follow the solution; u follows λ. False where a contact lifts off, or turns too far.
 BODY int follow(kki_slides *x, int width, const column *r) {
-    quad change[3][WIDTH], u[3][WIDTH];
+    quad change[3][WIDTH], angle[WIDTH], u[3][WIDTH];
     int good = 1;
     for (int w = 0; w < width; w++) {
         const quad mu = quads(x->friction)[w], d0 = quads(x->d[0])[w], d1 = quads(x->d[1])[w],
                    old = quads(x->normal)[w];
-        const quad normal = old - r->n[w], angle = -r->p[w] / (mu * normal);
-        const quad e0 = d0 - angle * d1, e1 = d1 + angle * d0, f = 1 / root(e0 * e0 + e1 * e1);
+        const quad normal = old - r->n[w], turn = -r->p[w] / (mu * normal);
+        const quad e0 = d0 - turn * d1, e1 = d1 + turn * d0, f = 1 / root(e0 * e0 + e1 * e1);
         change[0][w] = normal - old;
         change[1][w] = mu * (normal * f * e0 - old * d0);
         change[2][w] = mu * (normal * f * e1 - old * d1);
         quads(x->normal)[w] = normal;
         quads(x->d[0])[w] = f * e0;
         quads(x->d[1])[w] = f * e1;
-        for (int k = 0; k < 4; k++) {
-            good &= normal[k] > 0 && angle[k] < 1 && angle[k] > -1;
-        }
+        angle[w] = turn;
         for (int i = 0; i < 3; i++) {
             u[i][w] = quads(x->u[i])[w];
         }
+    }
+    for (int k = 0; k < x->n; k++) {
+        good &= x->normal[k] > 0 && ABS(at(angle, k)) < 1;
     }
     for (int k = 0; k < 3 * x->n; k++) {
         const double f = at(change[k % 3], k / 3);
