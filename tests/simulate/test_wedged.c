@@ -45,9 +45,9 @@ static stage thrown_head(unsigned seed) {
 
 // a step that cannot be had with all that is asked for is had without: neither turning about contacts nor what friction locks stops it
 KK_TEST(heads_that_friction_locks_go_on) {
-    const int throws = kk_test_is_quick() ? 8 : 40;
+    const int first = kk_test_is_quick() ? 8 : 0, end = kk_test_is_quick() ? 16 : 40;
     int yielding = 0;
-    for (int k = 0; k < throws; k++) {
+    for (int k = first; k < end; k++) {
         stage s = thrown_head((unsigned)k);
         int gives = 0;
         for (int i = 0; i < 300 && s.simulator; i++) {
@@ -63,5 +63,5 @@ KK_TEST(heads_that_friction_locks_go_on) {
         yielding += gives; // a head that stays locked gives way in every step
         stage_end(&s);
     }
-    KK_CHECK(yielding > 0 && yielding <= throws / 8);
+    KK_CHECK(yielding > 0 && yielding <= (end - first) / 8);
 }
