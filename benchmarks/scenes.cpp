@@ -151,13 +151,13 @@ start from_keyframe(const std::string &name) {
     return s;
 }
 
-/// H1's start, every joint off by up to 0.05 rad: falls are chaotic, and one of them may take a seventh more or less than another.
+/// H1's start, every joint off by up to 0.05 rad: falls are chaotic, and one of them may take a fifth more or less than another.
 start fall(int number) {
     start s = from_keyframe("home");
-    s.lift = number > 1 ? 0.02 : 0; // feet must not begin in the floor
+    s.lift = 0.02; // feet must not begin in the floor
     double phase = number;
     const auto put = [&](const std::string &name, double angle) {
-        s.joint.push_back({name, angle + (number > 1 ? 0.05 * std::sin(phase *= 1.7) : 0)});
+        s.joint.push_back({name, angle + 0.05 * std::sin(phase *= 1.7)});
     };
     put("torso", 0);
     for (const std::string side : {"left_", "right_"}) {

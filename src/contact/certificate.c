@@ -147,7 +147,7 @@ BODY double scale_of(const kki_problem *p, const kki_block *block, window *w) {
     return scale > 0 ? scale : 1;
 }
 
-/// An angle from 0 to π, by numbers in proportion to its sine and cosine: the worst of many is found without any, and turned into one at the end.
+/// An angle from 0 to π, by numbers in proportion to its sine and cosine: the worst of many takes one arctangent, at the end.
 typedef struct angle {
     double sine, cosine;
 } angle;

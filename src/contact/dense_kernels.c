@@ -348,7 +348,7 @@ BODY void spread_short(int nv, int stride, const double *Y, const double *lambda
 }
 
 BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y) {
-    if (stride > 0 && stride / 4 <= SHORT / 2) {
+    if (stride > 0 && stride / 4 <= SHORT / 2) { // longer rows have more zeros than a sum over lanes saves
         spread_short(nv, stride, Y, lambda, y);
         return;
     }

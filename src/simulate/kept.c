@@ -295,6 +295,7 @@ int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda
         !list_bearing(s, I, floor, &x) || !factor(s, I, &x)) {
         return 0;
     }
+    s->report.factorisations++;
     for (int i = 0; i < x.stride; i++) {
         x.b[i] = i < x.n && g[x.row[i]] < 0 ? -g[x.row[i]] : 0;
     }

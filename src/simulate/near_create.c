@@ -41,6 +41,10 @@ static void number_groups(const kk_model *m, int32_t *group_of, kki_near *n) {
     n->ngroup = number_some(m, true, n->nfixed, group_of, n->group);
 }
 
+static int is_link(const kk_model *m, int node) {
+    return node != 0 && kki_may_land(m, node);
+}
+
 static void outline_shapes(const kk_model *m, kki_near *n) {
     for (int i = 0; i < m->nshape; i++) {
         const kki_aabb *box = &m->shape[i].box;
@@ -50,8 +54,7 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .half = {0.5 * size.x, 0.5 * size.y, 0.5 * size.z},
                                       .is_plane = m->shape[i].shape.type == KK_SHAPE_PLANE,
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
-        const int node = m->shape[i].node;
-        n->owner[i] = (kki_owner){node, m->shape[i].collider, node != 0 && kki_may_land(m, node)};
+        n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider, is_link(m, m->shape[i].node)};
         n->X_NS[i] = m->shape[i].X_NS;
     }
 }
@@ -97,7 +100,7 @@ static kki_group_pair pair_of(const kk_model *m, const kki_near *n, int a, int b
     const int i = n->group[a].node, j = n->group[b].node;
     const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root, from = is_inner * n->stride;
     const int has_plane = kki_near_is_plane(n, a) || kki_near_is_plane(n, b);
-    const double halves = kki_near_halves(i, i != 0 && kki_may_land(m, i), j, j != 0 && kki_may_land(m, j));
+    const double halves = kki_near_halves(i, is_link(m, i), j, is_link(m, j));
     return (kki_group_pair){a, b, first, 0, has_plane, is_inner, {from + a, from + b}, halves, 0, 0};
 }
 

@@ -9,7 +9,7 @@
 
 enum { N = 3 * KKI_MOST_SLIDES };
 
-/// n contacts that press and slip, S = 1 + B Bᵀ/4 with rows that see little of each other; g so that they begin near an answer.
+/// n contacts that press and slip, S = 1 + B Bᵀ/20, whose rows see little of each other: they begin near an answer.
 static kki_slides some_slides(int n, uint64_t seed) {
     kki_slides x = {.n = n};
     double B[N][N];
