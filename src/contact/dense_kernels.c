@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "contact/glance.h"
 #include "contact/quads.h"
 #include "contact/slides.h"
 #include "contact/solver.h"
@@ -943,6 +944,7 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .dot = dot_##suffix,                                                                                           \
         .certify = kki_certify_##suffix,                                                                               \
         .slide = kki_slide_##suffix,                                                                                   \
+        .glance = kki_glance_##suffix,                                                                                 \
     };
 
 DEFINE(baseline, )

@@ -76,6 +76,8 @@ typedef struct kki_dense_kernels {
     void (*certify)(const struct kki_problem *p, const double *lambda, double *u, struct kki_certificate *c);
     /// kki_slide.
     int (*slide)(struct kki_slides *x, double floor);
+    /// kki_glance.
+    void (*glance)(const struct kki_problem *p, int sweeps, double *lambda, double *u);
 } kki_dense_kernels;
 
 /// index 0: baseline; 1: AVX2, NULL where build or CPU has none.

@@ -6,6 +6,9 @@
 /// and leave to the few that slide a small problem, u = S λ + …, S the Schur complement: u·n = 0 and u ∥ −d, with λ = λn (n + μ d), by Newton's method in λn and the
 /// turn of d. ε makes rows that say together what others say (four corners of a sole) regular; rounds take it out again. The certificate says whether the
 /// result is a solution.
+///
+/// Where it is none and a robot moves, something has landed, slipped or come to rest. A few sweeps (contact/glance.h) show what, and the modes they end in are tried
+/// likewise, a few times; what is left then is the ladder's, which begins where they ended.
 #include <string.h>
 
 #include "contact/cones.h"
@@ -15,16 +18,22 @@
 
 /// Rows: of one contact alone the ladder makes as short work.
 enum { LEAST_ROWS = 4, MOST_ROWS = 64, MOST_ROUNDS = 3 };
-/// ε as a share of the diagonal.
-static const double SHIFT = 1e-10;
+/// ε as a share of the diagonal; and where sweeps have found the modes, which may hold rows that contradict each other.
+static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 /// Share of its bound that friction keeps clear of, and that of the tolerance the result may be off by; else the ladder looks.
 static const double CLEAR = 1e-9, GOOD = 1e-3;
+/// Modes tried behind sweeps, and sweeps before the first and the later ones.
+enum { MOST_REVISIONS = 3, GLANCE = 3, LONGER_GLANCE = 6 };
+/// Impulses of modes that were none are where the next sweeps begin, unless they are so many times as large as before. And so many times what is left of
+/// velocities may be off the laws before the modes are not worth another round.
+static const double LEAP = 10, BROKEN = 1e3;
 
 enum { ROOM = MOST_ROWS + 4 };
 typedef struct kept {
     int n;
     int32_t row[ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
     int nheld, first, stride;
+    double shift;                       ///< ε
     int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals
     kki_slides slides;
     _Alignas(32) double b[ROOM], x[ROOM], y[ROOM], inverse[ROOM];
@@ -121,7 +130,7 @@ static void fill_slides(const kk_simulator *s, const kki_island *I, kept *x) {
     }
     for (int a = 0; a < lanes; a++) {
         const int there = a < y->n;
-        y->shift[a] = there ? SHIFT * s->G[(size_t)x->slide_row[a] * (size_t)(I->stride + 1)] : 0;
+        y->shift[a] = there ? x->shift * s->G[(size_t)x->slide_row[a] * (size_t)(I->stride + 1)] : 0;
         y->d[0][a] = there ? y->d[0][a] : 1;
         y->d[1][a] = there ? y->d[1][a] : 0;
         y->friction[a] = there ? y->friction[a] : 1;
@@ -135,7 +144,7 @@ static int factor(kk_simulator *s, kki_island *I, kept *x) {
     I->factored = I->factor == s->A ? 0 : I->factored;
     kernels->pick(x->n, x->nheld, x->first, x->stride, x->row, s->G, I->stride, s->A);
     for (int i = 0; i < x->nheld; i++) {
-        s->A[i * (x->stride + 1)] *= 1 + SHIFT;
+        s->A[i * (x->stride + 1)] *= 1 + x->shift;
     }
     if (!kernels->ldl(x->first, x->n, x->stride, s->A, x->inverse)) {
         return 0;
@@ -214,37 +223,101 @@ static int is_proved(kk_simulator *s, const kki_island *I, kept *x, double floor
                      double *u, kki_certificate *proof, kki_solver_stats *stats) {
     const kki_problem problem = kki_island_problem(s, I, 1);
     double size = off_by(x, u), last = __builtin_inf();
-    for (; size > floor && size < 0.5 * last && stats->newton < MOST_ROUNDS; stats->newton++) {
+    int rounds = 0;
+    for (; size > floor && size < 0.5 * last && rounds < MOST_ROUNDS; rounds++) {
         if (!hold(s, x, floor, lambda)) {
             return 0;
         }
         s->solver.kernels->certify(&problem, lambda, u, proof);
         last = size;
         size = off_by(x, u);
+        if (proof->residual > BROKEN * (size + floor)) {
+            return 0;
+        }
     }
-    if (stats->newton == 0) {
+    if (rounds == 0) {
         s->solver.kernels->certify(&problem, lambda, u, proof);
     }
+    stats->newton += rounds;
     return proof->residual <= most;
+}
+
+// ---- what does not go on
+
+/// Whether sweeps are worth it: what rests would only be stirred, and loops that say the same twice need every digit. And whether they know all laws.
+static int may_revise(const kk_simulator *s, const kki_island *I, const kki_solver_options *options) {
+    int plain = options->moves && s->options.max_newton == 0;
+    for (int b = I->first_block; b < I->first_block + I->nblock && plain; b++) {
+        const kki_block *block = &s->block[b];
+        plain = block->law < KKI_LAW_TORSION && !(block->law == KKI_LAW_CONTACT && block->adhesion != 0);
+    }
+    return plain;
+}
+
+/// What sweeps go on from behind modes that were none: their impulses, unless these have run away.
+static void go_on_from(kk_simulator *s, const kki_island *I, const double *lambda) {
+    double *l = s->lambda + I->first_row;
+    if (!(kki_largest(I->nrow, lambda) <= LEAP * kki_largest(I->nrow, l))) {
+        return;
+    }
+    memcpy(l, lambda, (size_t)I->stride * sizeof *l);
+    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
+        kki_project_block(&s->block[b], 1, 0, l + s->block[b].row);
+    }
+    s->solver.kernels->multiply(I->nrow, I->stride, s->G, l, s->g + I->first_row, s->u + I->first_row);
+}
+
+/// Other modes than the last step's, by sweeps. @param good  residual that is good    @param lambda, u  as far as one got
+static int revise(kk_simulator *s, kki_island *I, kept *x, double floor, double good, double *lambda, double *u,
+                  kki_certificate *proof, kki_solver_stats *stats) {
+    const kki_problem problem = kki_island_problem(s, I, 1);
+    const kki_dense_kernels *kernels = s->solver.kernels;
+    double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
+    int solved = 0;
+    I->is_revised = 1;
+    x->shift = REVISED_SHIFT;
+    for (int k = 0; k < MOST_REVISIONS && !solved; k++) {
+        const int sweeps = k == 0 ? GLANCE : LONGER_GLANCE;
+        kernels->glance(&problem, sweeps, l, v);
+        stats->sweeps += sweeps;
+        if (!list_rows(s, I, l, x) || !factor(s, I, x)) {
+            return 0;
+        }
+        stats->factorisations++;
+        memcpy(lambda, l, (size_t)I->stride * sizeof *lambda);
+        kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
+        solved = is_proved(s, I, x, floor, good, lambda, u, proof, stats);
+        if (!solved) {
+            go_on_from(s, I, lambda);
+        }
+    }
+    return solved;
 }
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row;
     kept x;
+    x.shift = SHIFT;
     if (I->nrow < LEAST_ROWS || I->nrow > MOST_ROWS || I->is_soft || I->repeats ||
-        (I->closes && I->nrow == I->nblock) || s->options.budget > 0 ||
-        !list_rows(s, I, s->lambda + I->first_row, &x)) {
+        (I->closes && I->nrow == I->nblock) || s->options.budget > 0) {
         return KKI_KEPT_UNASKED;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
-    kki_solver_stats stats = {.factorisations = 1, .solved = true};
+    const int is_known = list_rows(s, I, s->lambda + I->first_row, &x), may = may_revise(s, I, &options);
+    if (!is_known && !may) {
+        return KKI_KEPT_UNASKED;
+    }
+    kki_solver_stats stats = {.factorisations = is_known, .solved = true};
     kki_rows_matrix(m, s, I);
     memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
     s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
-    memcpy(s->u + I->first_row, u, (size_t)I->nrow * sizeof *u);
-    const double good = GOOD * options.tolerance, most = good > options.floor ? good : options.floor;
+    memcpy(s->u + I->first_row, u, (size_t)I->stride * sizeof *u);
+    const double share = GOOD * options.tolerance, good = share > options.floor ? share : options.floor;
     kki_certificate proof;
-    if (!factor(s, I, &x) || !is_proved(s, I, &x, options.floor, most, lambda, u, &proof, &stats)) {
+    const int goes_on =
+        is_known && factor(s, I, &x) && is_proved(s, I, &x, options.floor, good, lambda, u, &proof, &stats);
+    if (!goes_on && !(may && revise(s, I, &x, options.floor, good, lambda, u, &proof, &stats))) {
+        kki_note_work(s, &stats);
         return KKI_KEPT_NOT;
     }
     memcpy(s->lambda + I->first_row, lambda, (size_t)I->stride * sizeof *lambda);
@@ -291,6 +364,7 @@ int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda
     double *v = s->u2 + I->first_row;
     const double *g = s->g + I->first_row;
     kept x;
+    x.shift = SHIFT;
     if (!I->has_robot || !I->has_matrix || I->nrow > MOST_ROWS || I->is_soft || s->options.budget > 0 ||
         !list_bearing(s, I, floor, &x) || !factor(s, I, &x)) {
         return 0;

@@ -192,7 +192,7 @@ static void clear_rows(kk_simulator *s, const kki_island *I) {
 /// Blocks of all constraints with rows and contacts numbered in their island.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm) {
     I->is_soft = I->bounces = I->rubs = I->has_motor = I->closes = I->grips = I->swings = I->repeats = I->has_matrix =
-        I->factored = 0;
+        I->is_revised = I->factored = 0;
     I->factor = s->A;
     clear_rows(s, I);
     for (int i = 0; i < I->nconstraint; i++) {

@@ -184,6 +184,7 @@ typedef struct kki_island {
     int8_t stands;     ///< impulses are those of the last step; behind resolve.c
     int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
     int8_t has_matrix; ///< G is that of these rows
+    int8_t is_revised; ///< λ is what sweeps made of the warm start; behind kki_kept_solve
     int8_t
         factored; ///< of this many rows, the rigid equalities, `factor` is one of G; behind kki_island_free_dependent_rows
     double *factor; ///< behind its Y, or s->A

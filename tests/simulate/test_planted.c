@@ -157,8 +157,14 @@ KK_TEST(few_points_that_hold_are_found_by_their_modes) {
     KK_CHECK_REL(bears, weight, 1e-9);
 
     memcpy(lambda, right, sizeof right);
-    memset(lambda, 0, 6 * sizeof *lambda); // open: the foot would tip over those that are left
-    KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_NOT);
+    memset(lambda, 0, 6 * sizeof *lambda); // open: the foot would tip over those that are left, and sweeps see it
+    KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_SOLVED);
+    bears = 0;
+    for (int r = 0; r < I->nrow; r += 3) {
+        KK_CHECK(lambda[r] > 0 && fabs(x->u[I->first_row + r]) <= 1e-11);
+        bears += lambda[r];
+    }
+    KK_CHECK_REL(bears, weight, 1e-9);
     stage_end(&s);
 }
 
