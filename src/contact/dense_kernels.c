@@ -777,11 +777,24 @@ BODY void clear_column(int width, int k, const double *from, double *row) {
     subtract_row(width, f, from, row);
 }
 
+/// Whether nothing in row k, from the diagonal's vector on, is many times as large as the diagonal; `above` is still to be taken out of it. Rows that say what others say
+/// are small there, and another one is looked for.
+BODY bool is_sound(int width, const double *row, int k, const double *above) {
+    const double f = above ? row[k - 1] : 0, *from = above ? above : row;
+    const kki_quad most = spread(8 * ABS(row[k] - f * from[k])), least = -most;
+    mask large = {0, 0, 0, 0};
+    for (int x = k / 4; x < width; x++) {
+        const kki_quad v = ((const kki_quad *)row)[x] - f * ((const kki_quad *)from)[x];
+        large |= (mask)(v > most) | (mask)(v < least);
+    }
+    return !(large[0] | large[1] | large[2] | large[3]);
+}
+
 /// Row k becomes the pivot row of column k, `above` that of the column before.
-LONG_BODY bool pivot_row(int n, int stride, double *A, int k, const double *above, int32_t *pivot) {
+LONG_BODY bool pivot_row(int n, int sure, int stride, double *A, int k, const double *above, int32_t *pivot) {
     const int width = kki_round4(n) / 4;
     double *row = A + k * stride;
-    pivot[k] = choose_after(n, stride, A, k, above);
+    pivot[k] = k < sure && is_sound(width, row, k, above) ? k : choose_after(n, stride, A, k, above);
     if (pivot[k] != k) {
         swap_rows(4 * width, row, A + pivot[k] * stride);
     }
@@ -795,12 +808,13 @@ LONG_BODY bool pivot_row(int n, int stride, double *A, int k, const double *abov
 }
 
 /// Gauss and Jordan, two columns at a time: a pair of pivots clears both columns from all other rows in one go.
-BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
+BODY bool invert_body(int n, int sure, int stride, double *A, int32_t *pivot) {
     const int width = kki_round4(n) / 4;
     for (int k = 0; k < n; k += 2) {
         const bool pair = k + 1 < n;
         double *a = A + k * stride, *b = pair ? a + stride : a;
-        if (!pivot_row(n, stride, A, k, NULL, pivot) || (pair && !pivot_row(n, stride, A, k + 1, a, pivot))) {
+        if (!pivot_row(n, sure, stride, A, k, NULL, pivot) ||
+            (pair && !pivot_row(n, sure, stride, A, k + 1, a, pivot))) {
             return false;
         }
         if (pair) {
@@ -827,6 +841,15 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         }
     }
     return true;
+}
+
+BODY void rank_one_body(int n, int width, int stride, double f, const double *c, int k, const double *a, double *A,
+                        double *s) {
+    for (int l = 0; l < n; l++) {
+        double *row = A + l * stride;
+        s[l] = c ? dot_body(0, width / 4, row, c) : row[k];
+        add_body(width, f * s[l], a, row);
+    }
 }
 
 // ---- one function of each for every instruction set
@@ -862,8 +885,12 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
                                          const double *wrench, double *Y) {                                            \
         blend_body(n, stride, R, width, wide, wrench, Y);                                                              \
     }                                                                                                                  \
-    attribute static bool invert_##suffix(int n, int stride, double *A, int32_t *pivot) {                              \
-        return invert_body(n, stride, A, pivot);                                                                       \
+    attribute static bool invert_##suffix(int n, int sure, int stride, double *A, int32_t *pivot) {                    \
+        return invert_body(n, sure, stride, A, pivot);                                                                 \
+    }                                                                                                                  \
+    attribute static void rank_one_##suffix(int n, int width, int stride, double f, const double *c, int k,            \
+                                            const double *a, double *A, double *s) {                                   \
+        rank_one_body(n, width, stride, f, c, k, a, A, s);                                                             \
     }                                                                                                                  \
     attribute static void combine_##suffix(int n, int width, int stride, const double *x, const double *A,             \
                                            double *y) {                                                                \
@@ -934,6 +961,7 @@ BODY bool invert_body(int n, int stride, double *A, int32_t *pivot) {
         .lu = lu_##suffix,                                                                                             \
         .lu_solve = lu_solve_##suffix,                                                                                 \
         .pick = pick_##suffix,                                                                                         \
+        .rank_one = rank_one_##suffix,                                                                                 \
         .combine = combine_##suffix,                                                                                   \
         .invert = invert_##suffix,                                                                                     \
         .gather_ranges = gather_ranges_##suffix,                                                                       \

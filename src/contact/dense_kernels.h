@@ -44,8 +44,11 @@ typedef struct kki_dense_kernels {
     /// The listed rows and columns of G [wide apart] in A [n × stride], from the diagonal's vector on. Those from `held` to `first` are padding, a one on the diagonal, and
     /// their `row` is any.
     void (*pick)(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A);
-    /// A⁻¹ in place, partial pivoting. False at a zero pivot. @param pivot [n]
-    bool (*invert)(int n, int stride, double *A, int32_t *pivot);
+    /// A⁻¹ in place, partial pivoting; of the first `sure` columns, whose own part of A is symmetric and positive, only where the diagonal is small. False at a zero pivot. @param pivot [n]
+    bool (*invert)(int n, int sure, int stride, double *A, int32_t *pivot);
+    /// Aₗ += f sₗ a for n rows, the first `width` of each, s = A c; or, where c is NULL, A's column k.
+    void (*rank_one)(int n, int width, int stride, double f, const double *c, int k, const double *a, double *A,
+                     double *s);
     /// y = Σ xⱼ Aⱼ over n rows, the first `width` of each.
     void (*combine)(int n, int width, int stride, const double *x, const double *A, double *y);
     /// W = Σₖ cₖ rₖᵀ over m rows of C and R [m × stride]; W [n × stride]. upper: nothing left of the diagonal's vector is written.

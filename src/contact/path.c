@@ -220,12 +220,11 @@ static bool border(path *p) {
         return false;
     }
     const double f = 1 / left;
-    double *last = p->B + n * stride;
+    double *last = p->B + n * stride, *cB = p->column; // whose G is no longer needed
+    s->kernels->rank_one(n, width, stride, f, c, 0, Ba, p->B, cB);
     memset(last, 0, sizeof(double) * (size_t)stride);
     for (int k = 0; k < n; k++) {
-        const double cB = s->kernels->dot(width, p->B + k * stride, c);
-        s->kernels->add(width, f * cB, Ba, p->B + k * stride);
-        p->B[k * stride + n] = -f * cB;
+        p->B[k * stride + n] = -f * cB[k];
         last[k] = -f * Ba[k];
     }
     last[n] = f;
@@ -240,11 +239,8 @@ static bool unborder(path *p, int k) {
     if (!(__builtin_fabs(own) > 1e-300)) {
         return false;
     }
-    for (int l = 0; l < p->n; l++) {
-        if (l != k) {
-            p->s->kernels->add(width, -p->B[l * stride + k] / own, row, p->B + l * stride);
-        }
-    }
+    memcpy(p->along, row, sizeof(double) * (size_t)width);
+    p->s->kernels->rank_one(p->n, width, stride, -1 / own, NULL, k, p->along, p->B, p->column);
     if (k != last) {
         memcpy(p->B + k * stride, p->B + last * stride, sizeof(double) * (size_t)width);
         p->unknown[k] = p->unknown[last];
@@ -298,25 +294,58 @@ static bool count(path *p) {
     return true;
 }
 
-/// All unknowns, their matrix and its inverse.
-static bool begin(path *p) {
+/// Whether a leader holds and nothing rides on it: its columns are its tests.
+static bool is_plain(const path *p, int leader) {
+    return p->w->mode[leader] == HELD && end_of_group(p, leader) == leader + 1;
+}
+
+/// All unknowns, those of plain leaders first. Gives how many these are: of their part of the matrix, which is symmetric and positive, no pivot has to be looked for.
+static int list_all(path *p) {
     const kki_system *s = p->s;
     p->n = 0;
     p->incomplete = false;
     for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
-        list_leader(p, b, count);
-        list_riders(p, b, count);
+        if (is_plain(p, b)) {
+            list_leader(p, b, count);
+        }
+    }
+    const int sure = p->n;
+    for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
+        if (!is_plain(p, b)) {
+            list_leader(p, b, count);
+            list_riders(p, b, count);
+        }
+    }
+    return sure;
+}
+
+/// Column l of the matrix, the tests of all unknowns: rows of G picked, and put together for turns.
+static void fill_column(const path *p, int sure, const int32_t *row, int l) {
+    const kki_unknown *x = &p->unknown[l];
+    const int stride = p->s->stride, is_single = x->count == 1 && x->value[0] == 1;
+    const double *v = is_single ? p->s->G + x->index[0] * stride : times_column(p, x, p->column);
+    double *out = p->B + l * stride;
+    for (int k = 0; k < p->n; k++) {
+        out[k] = v[row[k]];
+    }
+    memset(out + p->n, 0, sizeof(double) * (size_t)(stride - p->n));
+    for (int k = sure; k < p->n; k++) {
+        out[k] = is_turn(&p->unknown[k]) ? test(&p->unknown[k], v) : out[k];
+    }
+    out[l] += x->diagonal + (is_single ? p->s->shift[x->index[0]] : 0);
+}
+
+/// All unknowns, their matrix and its inverse.
+static bool begin(path *p) {
+    const int sure = list_all(p);
+    int32_t *row = p->w->reduced.row;
+    for (int k = 0; k < p->n; k++) {
+        row[k] = p->unknown[k].row;
     }
     for (int l = 0; l < p->n; l++) {
-        const double *v = times_column(p, &p->unknown[l], p->column);
-        double *out = p->B + l * s->stride;
-        memset(out, 0, sizeof(double) * (size_t)s->stride);
-        for (int k = 0; k < p->n; k++) {
-            out[k] = test(&p->unknown[k], v);
-        }
-        out[l] += p->unknown[l].diagonal;
+        fill_column(p, sure, row, l);
     }
-    return s->kernels->invert(p->n, s->stride, p->B, p->w->reduced.pivot);
+    return p->s->kernels->invert(p->n, sure, p->s->stride, p->B, p->w->reduced.pivot);
 }
 
 // ---- u₀

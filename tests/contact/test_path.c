@@ -20,8 +20,8 @@ KK_TEST(path_inverse) {
         memcpy(B, A, sizeof A);
         memcpy(C, A, sizeof A);
         const kki_dense_kernels *plain = kki_dense_kernels_at(0);
-        KK_CHECK(plain->invert(n, STRIDE, B, pivot));
-        KK_CHECK(kki_dense_kernels_best()->invert(n, STRIDE, C, pivot));
+        KK_CHECK(plain->invert(n, 0, STRIDE, B, pivot));
+        KK_CHECK(kki_dense_kernels_best()->invert(n, 0, STRIDE, C, pivot));
         KK_CHECK_BYTES(B, C, sizeof B);
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
