@@ -109,12 +109,12 @@ BODY void velocities(const kki_problem *p, const double *lambda, double *restric
     }
 }
 
-/// Diagonal of G and compliance for rows first … end − 1.
+/// Diagonal of G and compliance for rows first … end − 1, from Y.
 BODY void diagonal(const kki_problem *p, int first, int end, double *restrict own) {
     for (int i = first; i < end; i++) {
-        own[i - first] = compliance(p, i) + (p->G ? p->G[i * p->stride + i] : 0);
+        own[i - first] = compliance(p, i);
     }
-    for (int t = 0; !p->G && t < p->nv; t++) {
+    for (int t = 0; t < p->nv; t++) {
         const double *restrict row = p->Y + t * p->stride;
         const int from = p->span && 4 * p->span[2 * t] > first ? 4 * p->span[2 * t] : first;
         const int to = p->span && 4 * p->span[2 * t + 1] < end ? 4 * p->span[2 * t + 1] : end;
@@ -124,7 +124,7 @@ BODY void diagonal(const kki_problem *p, int first, int end, double *restrict ow
     }
 }
 
-/// Diagonals of a few rows at a time.
+/// Diagonals of a few rows at a time, where there is no G.
 enum { WINDOW = 96 };
 typedef struct window {
     int first, end;
@@ -134,15 +134,16 @@ typedef struct window {
 /// The largest of the block's diagonal: the natural map grows with its scale, so this is the strictest.
 BODY double scale_of(const kki_problem *p, const kki_block *block, window *w) {
     const int n = kki_law_rows(block->law);
-    if (block->row + n > w->end) {
+    if (!p->G && block->row + n > w->end) {
         w->first = block->row;
         w->end = p->nrow - w->first < WINDOW ? p->nrow : w->first + WINDOW;
         diagonal(p, w->first, w->end, w->own);
     }
     double scale = 0;
-    for (int k = 0; k < n; k++) {
+    for (int i = block->row; i < block->row + n; i++) {
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the window holds all rows of the block, as w->end ≥ row + n
-        scale = larger(scale, w->own[block->row + k - w->first]);
+        const double own = p->G ? compliance(p, i) + p->G[i * (p->stride + 1)] : w->own[i - w->first];
+        scale = larger(scale, own);
     }
     return scale > 0 ? scale : 1;
 }
@@ -169,8 +170,11 @@ BODY double angle_of(const angle *a) {
 
 /// λ of a block with the cone's tip at zero.
 BODY void centred(const kki_block *block, const double *lambda, double *x) {
-    memcpy(x, lambda + block->row, sizeof(double) * (size_t)kki_law_rows(block->law));
-    x[0] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
+    const double *l = lambda + block->row;
+    const int n = kki_law_rows(block->law);
+    x[0] = l[0] + (block->law == KKI_LAW_CONTACT ? block->adhesion : 0);
+    x[1] = n > 1 ? l[1] : 0;
+    x[2] = n > 2 ? l[2] : 0;
 }
 
 BODY double normal_of(const kki_problem *p, const kki_block *block, const double *lambda) {
@@ -218,7 +222,7 @@ LONG_BODY void judge(const kki_problem *p, int b, double scale, const double *la
                      kki_certificate *c, angle *slip) {
     const kki_block *block = &p->block[b];
     const double normal = normal_of(p, block, lambda), *ub = u + block->row;
-    double x[3] = {0};
+    double x[3];
     centred(block, lambda, x);
     const double r2 = kki_map_squared(block, scale, normal, x, ub);
     note_residual(b, r2, c);
