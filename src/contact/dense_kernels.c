@@ -358,15 +358,18 @@ BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, 
     }
 }
 
-/// Rows of Y whose span holds a vector, a bit each. @param at [vectors]
+/// Rows of Y whose span holds a vector, a bit each: it is turned where a span begins and where it ends. @param at [vectors + 1]
 BODY void list_rows(int nv, int vectors, const int32_t *span, uint64_t *at) {
-    for (int c = 0; c < vectors; c++) {
+    uint64_t all = 0;
+    for (int c = 0; c <= vectors; c++) {
         at[c] = 0;
     }
     for (int k = 0; k < nv; k++) {
-        for (int c = span[2 * k]; c < span[2 * k + 1]; c++) {
-            at[c] |= (uint64_t)1 << k;
-        }
+        at[span[2 * k]] ^= (uint64_t)1 << k;
+        at[span[2 * k + 1]] ^= (uint64_t)1 << k;
+    }
+    for (int c = 0; c < vectors; c++) {
+        at[c] = all ^= at[c];
     }
 }
 
@@ -421,7 +424,7 @@ BODY void gram_of_eight(int nv, int n, const double *Y, double *G) {
 
 BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
     const int width = stride / 4;
-    uint64_t at[KKI_GRAM_ROWS / 4];
+    uint64_t at[KKI_GRAM_ROWS / 4 + 1];
     if (SHORT >= 2 && width == 2) {
         gram_of_eight(nv, n, Y, G);
         return;
