@@ -59,7 +59,9 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda);
 /// number would.
 double kki_piece_beyond_reach(const kki_piece *p, const double *g);
 
-/// stops.c: looks for a stop inside the solved piece. True where there is one: the piece is then cut there.
+/// stops.c: whether the solved piece shows the sliding of some constraint to end inside it; by u_s and u_e alone.
+int kki_stops_any(const kki_piece *p);
+/// Looks for a stop inside the solved piece. True where there is one: the piece is then cut there.
 int kki_stop_inside(kki_piece *p);
 
 /// impacts.c: share of the piece at which the first of the contacts that wait closes; 2: none does.
