@@ -14,13 +14,10 @@ static kki_constraint *begin(kk_simulator *s, kki_constraint_kind kind, int item
     kki_constraint *c = &s->constraint[s->nconstraint];
     c->kind = (int32_t)kind; // member by member: whole, it would be zeroed by a slow string instruction
     c->item = item;
-    c->side = c->nrow = c->nblock = c->island = c->row = c->block = c->sticks = c->gives = 0;
+    c->side = c->nrow = c->nblock = c->npositions = c->sticks = c->gives = 0;
     c->first_part = s->nparts;
     c->dof[0] = c->dof[1] = -1;
-    for (int r = 0; r < KKI_MOST_ROWS; r++) {
-        c->gap[r] = 0;
-        c->is_position[r] = 0;
-    }
+    c->gap[0] = 0;
     return c;
 }
 
@@ -199,7 +196,7 @@ static void constrain_contact(const kk_model *m, kk_simulator *s, int i) {
         c->nblock += 1;
     }
     c->gap[0] = k->gap;
-    c->is_position[0] = 1;
+    c->npositions = 1;
     c->dof[0] = kki_last_dof(m, a);
     c->dof[1] = kki_last_dof(m, b);
     end(s, c);
@@ -212,7 +209,7 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int dof, int sid
     c->side = side;
     c->nrow = c->nblock = 1;
     c->gap[0] = gap;
-    c->is_position[0] = 1;
+    c->npositions = 1;
     c->dof[0] = dof;
     dof_part(m, s, 0, dof, side ? -1 : 1);
     end(s, c);
@@ -284,7 +281,7 @@ static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {
     kki_constraint *c = begin(s, KKI_ON_COUPLING, i);
     c->nrow = c->nblock = 1;
     c->gap[0] = coupling_gap(s, k);
-    c->is_position[0] = 1;
+    c->npositions = 1;
     c->dof[0] = k->follower_v;
     c->dof[1] = k->leader_v;
     dof_part(m, s, 0, k->follower_v, 1);
@@ -310,7 +307,7 @@ static kk_vec3 loop_end(const kk_data *d, const kki_model_loop *l, int end_of) {
 
 static void loop_row(kki_constraint *c, double gap) {
     c->gap[c->nrow] = gap;
-    c->is_position[c->nrow] = 1;
+    c->npositions++;
     c->nrow++;
     c->nblock++;
 }
