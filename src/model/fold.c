@@ -153,10 +153,14 @@ static void finish_nodes(kk_model *m) {
         m->angle_index[i] = n->q_index;
         if (m->node_nv[i] == 1) {
             n->armature = m->dof_armature[n->v_index];
-            stretch_to(m, n);
         } else {
             n->armature = 0;
             m->broad[m->nbroad++] = i;
+        }
+    }
+    for (int k = 0; k < m->nv; k++) { // in this order: nodes are sorted by depth, and those of a branch lie apart
+        if (m->node_nv[m->dof_node[k]] == 1) {
+            stretch_to(m, &m->node[m->dof_node[k]]);
         }
     }
 }

@@ -163,11 +163,11 @@ static inline __attribute__((always_inline)) drive settled(const kk_model *m, kk
 }
 
 /// As drive_joint, of all that is left of it where there is no bias; of what it wants nobody asks.
-static void drive_motor(const kki_model_actuator *a, double control, double *drive, double *force, double *tau) {
+static void drive_motor(const kki_model_actuator *a, double control, double *given, double *force, double *tau) {
     const int k = a->v_index;
     const double u = clamp(control, a->control_lower, a->control_upper);
     const double f = clamp(0.0 + a->gain * u, a->force_lower, a->force_upper), torque = a->gear * f; // no −0
-    *drive = f;
+    *given = f;
     force[k] += torque;
     tau[k] += torque;
 }
