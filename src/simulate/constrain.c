@@ -86,16 +86,18 @@ static inline pair size_of_pair(pair a) {
 static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 arm, const triad *d, double rounding,
                               double sign) {
     enum { NEXT = sizeof *part / sizeof *w };
-    for (int h = 0; h < 2; h++) {
+    for (int k = 0; k < 3 * 6 && node == 0; k++) {
+        w[k / 6 * NEXT + k % 6] = 0;
+    }
+    for (int h = 0; h < 2 && node != 0; h++) {
         const pair x = d->c[0][h], y = d->c[1][h], z = d->c[2][h];
         const pair nx = arm.y * z - arm.z * y, ny = arm.z * x - arm.x * z, nz = arm.x * y - arm.y * x;
         const pair size = size_of_pair(nx) + size_of_pair(ny) + size_of_pair(nz);
         const pair_bits felt = ~(pair_bits)(size <= rounding);
-        const pair_bits none = (pair_bits){0, 0} - (node != 0);
         const pair all[6] = {
             (pair)((pair_bits)nx & felt), (pair)((pair_bits)ny & felt), (pair)((pair_bits)nz & felt), x, y, z};
         for (int k = 0; k < 6; k++) {
-            const pair a = (pair)((pair_bits)(all[k] * sign) & none);
+            const pair a = all[k] * sign;
             w[2 * h * NEXT + k] = a[0];
             if (h == 0) {
                 w[NEXT + k] = a[1];

@@ -36,9 +36,11 @@ static int is_above(const double *tangential, const kki_contact_law *law, double
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_island *I = &s->island[c->island];
-    const int hovers = I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND);
+    if (k->open == 0 || (I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND))) {
+        return 0;
+    }
     const int lands = kki_may_land(m, k->node[0]) && kki_may_land(m, k->node[1]);
-    return k->open == 0 || hovers ? 0 : k->open / (lands ? s->h : 0.5 * s->h);
+    return k->open / (lands ? s->h : 0.5 * s->h);
 }
 
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
