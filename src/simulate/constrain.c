@@ -86,8 +86,8 @@ static inline pair size_of_pair(pair a) {
 static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 arm, const triad *d, double rounding,
                               double sign) {
     enum { NEXT = sizeof *part / sizeof *w };
-    for (int k = 0; k < 3 * 6 && node == 0; k++) {
-        w[k / 6 * NEXT + k % 6] = 0;
+    for (int r = 0; r < 3 && node == 0; r++) {
+        memset(w + r * NEXT, 0, sizeof part->wi);
     }
     for (int h = 0; h < 2 && node != 0; h++) {
         const pair x = d->c[0][h], y = d->c[1][h], z = d->c[2][h];
