@@ -81,11 +81,8 @@ static verdict judge(const kki_piece *p, const kki_constraint *c, const double *
     }
 }
 
+#ifndef KKI_SMALL
 int kki_stops_any(const kki_piece *p) {
-#ifdef KKI_SMALL
-    (void)p;
-    return 1; // found out with everything else
-#else
     const double *lambda = kki_piece_rows(p, p->s->lambda);
     int stops = 0;
     for (int i = 0; i < p->I->nconstraint && !stops; i++) {
@@ -96,8 +93,8 @@ int kki_stops_any(const kki_piece *p) {
         }
     }
     return stops;
-#endif
 }
+#endif
 
 static void add_held(kki_held *held, int *count, int row, double d1, double d2) {
     held[(*count)++] = (kki_held){row, {d1, d2}};
