@@ -50,8 +50,10 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
     bias[0] = closing_of(m, s, c);
-    bias[1] = k->surface[0];
-    bias[2] = k->surface[1] * law->ratio;
+    if (!s->has_plain_contacts) { // else zero
+        bias[1] = k->surface[0];
+        bias[2] = k->surface[1] * law->ratio;
+    }
     if (law->stiffness < __builtin_inf()) {
         const double hk = s->h * law->stiffness;
         soft[0] = 1 / (s->h * (hk + law->damping));

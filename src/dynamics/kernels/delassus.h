@@ -216,7 +216,7 @@ KKI_INLINE int meeting_of(const kk_model *m, const kki_scratch *S, int i, int j)
 /// as they are, they would drive each other out of the registers.) A wrench on the world is lost on it.
 KKI_SHARED void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], size_t base, double *Y, size_t stride) {
-    const int meeting = meeting_of(m, S, i, j);
+    const int meeting = j == 0 ? 0 : meeting_of(m, S, i, j);
     wrenches a = wrenches_load(wi), b = wrenches_load(wj);
     climb_to(m, S, i, meeting, &a, base, Y, stride);
     climb_to(m, S, j, meeting, &b, base, Y, stride);
