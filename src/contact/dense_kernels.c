@@ -337,7 +337,8 @@ BODY void spread_short(int nv, int stride, const double *Y, const double *lambda
     case 2: spread_strip(nv, stride, 2, Y, lambda, y); break;
     case 3: spread_strip(nv, stride, 3, Y, lambda, y); break;
     case 4: spread_strip(nv, stride, 4, Y, lambda, y); break;
-    default: spread_strip(nv, stride, stride / 4, Y, lambda, y); break;
+    case 5: spread_strip(nv, stride, 5, Y, lambda, y); break;
+    default: spread_strip(nv, stride, SHORT / 2, Y, lambda, y); break;
     }
 }
 
