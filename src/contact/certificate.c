@@ -109,12 +109,12 @@ BODY void velocities(const kki_problem *p, const double *lambda, double *restric
     }
 }
 
-/// Diagonal of G and compliance for rows first … end − 1.
+/// Diagonal of G and compliance for rows first … end − 1, from Y.
 BODY void diagonal(const kki_problem *p, int first, int end, double *restrict own) {
     for (int i = first; i < end; i++) {
-        own[i - first] = compliance(p, i) + (p->G ? p->G[i * p->stride + i] : 0);
+        own[i - first] = compliance(p, i);
     }
-    for (int t = 0; !p->G && t < p->nv; t++) {
+    for (int t = 0; t < p->nv; t++) {
         const double *restrict row = p->Y + t * p->stride;
         const int from = p->span && 4 * p->span[2 * t] > first ? 4 * p->span[2 * t] : first;
         const int to = p->span && 4 * p->span[2 * t + 1] < end ? 4 * p->span[2 * t + 1] : end;
@@ -124,7 +124,7 @@ BODY void diagonal(const kki_problem *p, int first, int end, double *restrict ow
     }
 }
 
-/// Diagonals of a few rows at a time.
+/// Diagonals of a few rows at a time, where there is no G.
 enum { WINDOW = 96 };
 typedef struct window {
     int first, end;
@@ -134,15 +134,16 @@ typedef struct window {
 /// The largest of the block's diagonal: the natural map grows with its scale, so this is the strictest.
 BODY double scale_of(const kki_problem *p, const kki_block *block, window *w) {
     const int n = kki_law_rows(block->law);
-    if (block->row + n > w->end) {
+    if (!p->G && block->row + n > w->end) {
         w->first = block->row;
         w->end = p->nrow - w->first < WINDOW ? p->nrow : w->first + WINDOW;
         diagonal(p, w->first, w->end, w->own);
     }
     double scale = 0;
-    for (int k = 0; k < n; k++) {
+    for (int i = block->row; i < block->row + n; i++) {
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the window holds all rows of the block, as w->end ≥ row + n
-        scale = larger(scale, w->own[block->row + k - w->first]);
+        const double own = p->G ? compliance(p, i) + p->G[i * (p->stride + 1)] : w->own[i - w->first];
+        scale = larger(scale, own);
     }
     return scale > 0 ? scale : 1;
 }
@@ -167,12 +168,7 @@ BODY double angle_of(const angle *a) {
     return a->sine > 0 ? kk_atan2(a->sine, a->cosine) : 0;
 }
 
-/// λ of a block with the cone's tip at zero.
-BODY void centred(const kki_block *block, const double *lambda, double *x) {
-    memcpy(x, lambda + block->row, sizeof(double) * (size_t)kki_law_rows(block->law));
-    x[0] += block->law == KKI_LAW_CONTACT ? block->adhesion : 0;
-}
-
+/// λn of the contact that turning is part of, with the cone's tip at zero.
 BODY double normal_of(const kki_problem *p, const kki_block *block, const double *lambda) {
     if (block->law != KKI_LAW_TORSION && block->law != KKI_LAW_ROLLING) {
         return 0;
@@ -185,17 +181,18 @@ BODY double interval_distance(double x, double lower, double upper) {
     return x < lower ? lower - x : x > upper ? x - upper : x != x ? x : 0;
 }
 
-/// How far λ is from its set.
+/// How far λ is from its set: a contact's, with the cone's tip at zero, and any other's.
+BODY double distance_to_cone(double mu, const double *x) {
+    const double rim = mu * x[0], t2 = x[1] * x[1] + x[2] * x[2];
+    if (x[0] >= 0 && t2 <= rim * rim) {
+        return 0;
+    }
+    const double t = __builtin_sqrt(t2), off = t - rim;
+    return mu * t <= -x[0] ? __builtin_sqrt(x[0] * x[0] + t2) : off <= 0 ? 0 : off / __builtin_sqrt(1 + mu * mu);
+}
+
 BODY double distance_to_set(const kki_block *block, double normal, const double *x) {
     const double bound = block->friction * (normal > 0 ? normal : 0);
-    if (block->law == KKI_LAW_CONTACT) {
-        const double mu = block->friction, rim = mu * x[0], t2 = x[1] * x[1] + x[2] * x[2];
-        if (x[0] >= 0 && t2 <= rim * rim) {
-            return 0;
-        }
-        const double t = __builtin_sqrt(t2), off = t - rim;
-        return mu * t <= -x[0] ? __builtin_sqrt(x[0] * x[0] + t2) : off <= 0 ? 0 : off / __builtin_sqrt(1 + mu * mu);
-    }
     switch (block->law) {
     case KKI_LAW_ROLLING: return interval_distance(kki_norm2(x[0], x[1]), 0, bound);
     case KKI_LAW_LIMIT: return interval_distance(x[0], 0, __builtin_inf());
@@ -213,22 +210,31 @@ BODY void note_residual(int b, double r2, kki_certificate *c) {
     }
 }
 
+BODY void judge_contact(const kki_block *block, int b, double scale, const double *l, const double *u,
+                        kki_certificate *c, angle *slip) {
+    const double x[3] = {l[0] + block->adhesion, l[1], l[2]}, mu = block->friction;
+    const double r2 = kki_contact_map_squared(mu, scale, x, u);
+    note_residual(b, r2, c);
+    c->cone = larger(c->cone, scale * distance_to_cone(mu, x));
+    c->signorini = larger(c->signorini, ABS(x[0] * u[0]));
+    note_slip(x, u, r2, slip);
+    c->creep = larger(c->creep, kki_creep(mu, x, u));
+}
+
 /// One block: its share of the certificate; of the residual, its square. @param scale  the largest of its diagonal
 LONG_BODY void judge(const kki_problem *p, int b, double scale, const double *lambda, const double *u,
                      kki_certificate *c, angle *slip) {
     const kki_block *block = &p->block[b];
-    const double normal = normal_of(p, block, lambda), *ub = u + block->row;
-    double x[3] = {0};
-    centred(block, lambda, x);
-    const double r2 = kki_map_squared(block, scale, normal, x, ub);
-    note_residual(b, r2, c);
-    c->cone = larger(c->cone, scale * distance_to_set(block, normal, x));
-    if (block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) {
-        c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
-    }
+    const double *x = lambda + block->row, *ub = u + block->row;
     if (block->law == KKI_LAW_CONTACT) {
-        note_slip(x, ub, r2, slip);
-        c->creep = larger(c->creep, kki_creep(block->friction, x, ub));
+        judge_contact(block, b, scale, x, ub, c, slip);
+        return;
+    }
+    const double normal = normal_of(p, block, lambda);
+    note_residual(b, kki_map_squared(block, scale, normal, x, ub), c);
+    c->cone = larger(c->cone, scale * distance_to_set(block, normal, x));
+    if (block->law == KKI_LAW_LIMIT) {
+        c->signorini = larger(c->signorini, ABS(x[0] * ub[0]));
     }
 }
 

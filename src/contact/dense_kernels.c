@@ -20,6 +20,19 @@ BODY double sum4(kki_quad a) {
 
 // ---- products
 
+// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are. Where the program must be
+// small they go the way of all rows, to the same bits.
+#ifdef KKI_SMALL
+enum { SHORT = 0 };
+#else
+enum { SHORT = 12 };
+#endif
+
+/// Vectors that are summed at once: three or four do not wait for each other, and a strip of one would for itself.
+BODY int strip_of(int left) {
+    return SHORT == 0 ? (left < 3 ? 1 : 3) : left > 6 || left == 4 ? 4 : left > 4 ? 3 : left;
+}
+
 /// `width` vectors of the product at once, so that they stay in registers.
 BODY void multiply_strip(int n, int stride, int first, int width, const double *A, const double *x, const double *b,
                          double *y) {
@@ -39,13 +52,14 @@ BODY void multiply_strip(int n, int stride, int first, int width, const double *
 }
 
 BODY void multiply_body(int n, int stride, const double *A, const double *x, const double *b, double *y) {
-    const int width = stride / 4;
-    int k = 0;
-    for (; k + 3 <= width; k += 3) {
-        multiply_strip(n, stride, k, 3, A, x, b, y);
-    }
-    for (; k < width; k++) {
-        multiply_strip(n, stride, k, 1, A, x, b, y);
+    for (int k = 0, w = 0; k < stride / 4; k += w) {
+        w = strip_of(stride / 4 - k);
+        switch (w) {
+        case 1: multiply_strip(n, stride, k, 1, A, x, b, y); break;
+        case 3: multiply_strip(n, stride, k, 3, A, x, b, y); break;
+        case 2: multiply_strip(n, stride, k, SHORT > 0 ? 2 : 1, A, x, b, y); break;
+        default: multiply_strip(n, stride, k, SHORT > 0 ? 4 : 1, A, x, b, y); break;
+        }
     }
 }
 
@@ -64,12 +78,14 @@ BODY void combine_strip(int n, int stride, int first, int width, const double *x
 }
 
 BODY void combine_body(int n, int width, int stride, const double *x, const double *A, double *y) {
-    int k = 0;
-    for (; k + 3 <= width / 4; k += 3) {
-        combine_strip(n, stride, k, 3, x, A, y);
-    }
-    for (; k < width / 4; k++) {
-        combine_strip(n, stride, k, 1, x, A, y);
+    for (int k = 0, w = 0; k < width / 4; k += w) {
+        w = strip_of(width / 4 - k);
+        switch (w) {
+        case 1: combine_strip(n, stride, k, 1, x, A, y); break;
+        case 3: combine_strip(n, stride, k, 3, x, A, y); break;
+        case 2: combine_strip(n, stride, k, SHORT > 0 ? 2 : 1, x, A, y); break;
+        default: combine_strip(n, stride, k, SHORT > 0 ? 4 : 1, x, A, y); break;
+        }
     }
 }
 
@@ -272,31 +288,9 @@ BODY void gather_ranges_body(const int32_t *range, int n, int stride, bool upper
     }
 }
 
-// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are. Where the program must be
-// small they go the way of all rows, to the same bits.
-#ifdef KKI_SMALL
-enum { SHORT = 0 };
-#else
-enum { SHORT = 12 };
-#endif
-
-BODY void project_short(int nv, int stride, const double *Y, const double *y, double *r) {
-    const int width = stride / 4;
-    int c = 0;
-    for (; c + 4 < width; c += 4) {
-        combine_strip(nv, stride, c, 4, y, Y, r);
-    }
-    switch (width - c) {
-    case 1: combine_strip(nv, stride, c, 1, y, Y, r); break;
-    case 2: combine_strip(nv, stride, c, 2, y, Y, r); break;
-    case 3: combine_strip(nv, stride, c, 3, y, Y, r); break;
-    default: combine_strip(nv, stride, c, 4, y, Y, r); break;
-    }
-}
-
 BODY void project_body(int nv, int stride, const int32_t *span, const double *Y, const double *y, double *r) {
     if (stride > 0 && stride / 4 <= SHORT) {
-        project_short(nv, stride, Y, y, r);
+        combine_body(nv, stride, stride, y, Y, r);
         return;
     }
     memset(r, 0, sizeof(double) * (size_t)stride);
@@ -344,7 +338,8 @@ BODY void spread_short(int nv, int stride, const double *Y, const double *lambda
     case 2: spread_strip(nv, stride, 2, Y, lambda, y); break;
     case 3: spread_strip(nv, stride, 3, Y, lambda, y); break;
     case 4: spread_strip(nv, stride, 4, Y, lambda, y); break;
-    default: spread_strip(nv, stride, stride / 4, Y, lambda, y); break;
+    case 5: spread_strip(nv, stride, 5, Y, lambda, y); break;
+    default: spread_strip(nv, stride, SHORT / 2, Y, lambda, y); break;
     }
 }
 
@@ -359,15 +354,18 @@ BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, 
     }
 }
 
-/// Rows of Y whose span holds a vector, a bit each. @param at [vectors]
+/// Rows of Y whose span holds a vector, a bit each: it is turned where a span begins and where it ends. @param at [vectors + 1]
 BODY void list_rows(int nv, int vectors, const int32_t *span, uint64_t *at) {
-    for (int c = 0; c < vectors; c++) {
+    uint64_t all = 0;
+    for (int c = 0; c <= vectors; c++) {
         at[c] = 0;
     }
     for (int k = 0; k < nv; k++) {
-        for (int c = span[2 * k]; c < span[2 * k + 1]; c++) {
-            at[c] |= (uint64_t)1 << k;
-        }
+        at[span[2 * k]] ^= (uint64_t)1 << k;
+        at[span[2 * k + 1]] ^= (uint64_t)1 << k;
+    }
+    for (int c = 0; c < vectors; c++) {
+        at[c] = all ^= at[c];
     }
 }
 
@@ -422,7 +420,7 @@ BODY void gram_of_eight(int nv, int n, const double *Y, double *G) {
 
 BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
     const int width = stride / 4;
-    uint64_t at[KKI_GRAM_ROWS / 4];
+    uint64_t at[KKI_GRAM_ROWS / 4 + 1];
     if (SHORT >= 2 && width == 2) {
         gram_of_eight(nv, n, Y, G);
         return;

@@ -151,12 +151,16 @@ static void finish_nodes(kk_model *m) {
     for (int i = 1; i < m->nnode; i++) {
         kki_node *n = &m->node[i];
         m->angle_index[i] = n->q_index;
-        if (m->node_nv[i] == 1) {
-            n->armature = m->dof_armature[n->v_index];
-            stretch_to(m, n);
-        } else {
-            n->armature = 0;
+        n->armature = 0;
+        if (m->node_nv[i] != 1) {
             m->broad[m->nbroad++] = i;
+        }
+    }
+    for (int k = 0; k < m->nv; k++) { // in this order: nodes are sorted by depth, and those of a branch lie apart
+        const int i = m->dof_node[k];
+        if (m->node_nv[i] == 1) {
+            m->node[i].armature = m->dof_armature[k];
+            stretch_to(m, &m->node[i]);
         }
     }
 }

@@ -182,19 +182,23 @@ typedef struct kki_model_tendon {
 } kki_model_tendon;
 
 typedef struct kki_model_actuator {
+    // what a motor asks for, side by side
+    int32_t is_motor; ///< on a joint, its force the gain times the control of now and nothing else
+    int32_t v_index;  ///< joints
+    double gear, gain;
+    double control_lower, control_upper, force_lower, force_upper;
+    // what others do as well
     kk_actuator_type type;
     kk_transmission transmission;
     int32_t name;
-    int32_t q_index, v_index; ///< joints
+    int32_t q_index;          ///< joints
     int32_t tendon;           ///< tendons
     int32_t frame, reference; ///< frames; reference −1: the frame itself
     int32_t lag_index;        ///< in the state; −1: none
     kk_lag lag;
-    int32_t is_motor; ///< on a joint, its force the gain times the control of now and nothing else
-    double gear;
     kk_force direction;
-    double gain, bias[3];
-    double control_lower, control_upper, force_lower, force_upper, time_constant, lag_lower, lag_upper;
+    double bias[3];
+    double time_constant, lag_lower, lag_upper;
 } kki_model_actuator;
 
 typedef struct kki_model_sensor {

@@ -14,13 +14,10 @@ static kki_constraint *begin(kk_simulator *s, kki_constraint_kind kind, int item
     kki_constraint *c = &s->constraint[s->nconstraint];
     c->kind = (int32_t)kind; // member by member: whole, it would be zeroed by a slow string instruction
     c->item = item;
-    c->side = c->nrow = c->nblock = c->island = c->row = c->block = c->sticks = c->gives = 0;
+    c->side = c->nrow = c->nblock = c->npositions = c->sticks = c->gives = 0;
     c->first_part = s->nparts;
     c->dof[0] = c->dof[1] = -1;
-    for (int r = 0; r < KKI_MOST_ROWS; r++) {
-        c->gap[r] = 0;
-        c->is_position[r] = 0;
-    }
+    c->gap[0] = 0;
     return c;
 }
 
@@ -89,16 +86,18 @@ static inline pair size_of_pair(pair a) {
 static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 arm, const triad *d, double rounding,
                               double sign) {
     enum { NEXT = sizeof *part / sizeof *w };
-    for (int h = 0; h < 2; h++) {
+    for (int r = 0; r < 3 && node == 0; r++) {
+        memset(w + r * NEXT, 0, sizeof part->wi);
+    }
+    for (int h = 0; h < 2 && node != 0; h++) {
         const pair x = d->c[0][h], y = d->c[1][h], z = d->c[2][h];
         const pair nx = arm.y * z - arm.z * y, ny = arm.z * x - arm.x * z, nz = arm.x * y - arm.y * x;
         const pair size = size_of_pair(nx) + size_of_pair(ny) + size_of_pair(nz);
         const pair_bits felt = ~(pair_bits)(size <= rounding);
-        const pair_bits none = (pair_bits){0, 0} - (node != 0);
         const pair all[6] = {
             (pair)((pair_bits)nx & felt), (pair)((pair_bits)ny & felt), (pair)((pair_bits)nz & felt), x, y, z};
         for (int k = 0; k < 6; k++) {
-            const pair a = (pair)((pair_bits)(all[k] * sign) & none);
+            const pair a = all[k] * sign;
             w[2 * h * NEXT + k] = a[0];
             if (h == 0) {
                 w[NEXT + k] = a[1];
@@ -199,7 +198,7 @@ static void constrain_contact(const kk_model *m, kk_simulator *s, int i) {
         c->nblock += 1;
     }
     c->gap[0] = k->gap;
-    c->is_position[0] = 1;
+    c->npositions = 1;
     c->dof[0] = kki_last_dof(m, a);
     c->dof[1] = kki_last_dof(m, b);
     end(s, c);
@@ -212,7 +211,7 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int dof, int sid
     c->side = side;
     c->nrow = c->nblock = 1;
     c->gap[0] = gap;
-    c->is_position[0] = 1;
+    c->npositions = 1;
     c->dof[0] = dof;
     dof_part(m, s, 0, dof, side ? -1 : 1);
     end(s, c);
@@ -284,7 +283,7 @@ static void constrain_coupling(const kk_model *m, kk_simulator *s, int i) {
     kki_constraint *c = begin(s, KKI_ON_COUPLING, i);
     c->nrow = c->nblock = 1;
     c->gap[0] = coupling_gap(s, k);
-    c->is_position[0] = 1;
+    c->npositions = 1;
     c->dof[0] = k->follower_v;
     c->dof[1] = k->leader_v;
     dof_part(m, s, 0, k->follower_v, 1);
@@ -310,7 +309,7 @@ static kk_vec3 loop_end(const kk_data *d, const kki_model_loop *l, int end_of) {
 
 static void loop_row(kki_constraint *c, double gap) {
     c->gap[c->nrow] = gap;
-    c->is_position[c->nrow] = 1;
+    c->npositions++;
     c->nrow++;
     c->nblock++;
 }

@@ -255,17 +255,21 @@ static kk_status advance(kki_piece *p, const double *u_first, int is_last, int i
 }
 
 /// The first piece is the whole step; its velocities are known from the solution: u = Yᵀ y_e + bias + r λ.
-static void begin_pieces(kki_piece *p, const double *u_first) {
+static void find_ends(const kki_piece *p) {
     const kk_simulator *s = p->s;
+    for (int r = p->I->first_row; r < p->I->first_row + p->I->nrow; r++) {
+        p->u_e[r - p->I->first_row] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
+    }
+}
+
+static void begin_pieces(kki_piece *p, const double *u_first) {
     const size_t rows_size = (size_t)p->I->stride * sizeof(double);
     memcpy(p->y_s, p->y, (size_t)p->I->nv * sizeof *p->y);
     memset(p->sum, 0, (size_t)p->I->nv * sizeof *p->sum);
     memset(p->total, 0, rows_size);
     memset(p->travel, 0, rows_size);
+    p->u_s = kki_piece_rows(p, p->s->u_start);
     memcpy(p->u_s, u_first, rows_size);
-    for (int r = p->I->first_row; r < p->I->first_row + p->I->nrow; r++) {
-        p->u_e[r - p->I->first_row] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
-    }
 }
 
 /// Nothing happens inside a step where nothing rubs and nothing bounces. Servos at their limits bring a law of their own to each piece: a
@@ -298,16 +302,19 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
         return KK_OK;
     }
     kki_piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
+    double *u_first = p.u_s = kki_piece_rows(&p, s->u0);
+    p.u_e = kki_piece_rows(&p, s->u_end);
+    find_ends(&p);
+    if (!I->bounces && !kki_stops_any(&p)) {
+        return KK_OK; // as in most steps: y_drift is y_end
+    }
     p.y_s = s->local[3];
     p.y_e = y_end;
     p.sum = s->local[4];
-    p.u_s = kki_piece_rows(&p, s->u_start);
-    p.u_e = kki_piece_rows(&p, s->u_end);
     p.total = kki_piece_rows(&p, s->total);
     p.gain = kki_piece_rows(&p, s->gain);
     p.travel = kki_piece_rows(&p, s->travel);
     p.all_bounce = all_bounce(&p);
-    double *u_first = kki_piece_rows(&p, s->u0);
     begin_pieces(&p, u_first);
     kk_status status = KK_OK;
     const int most = I->has_robot && !I->bounces ? PIECES_OF_ROBOTS : LEAST_PIECES + PIECES_A_CONTACT * I->nconstraint;

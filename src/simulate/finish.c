@@ -27,19 +27,24 @@ static kk_vec3 force_of(const kki_contact_law *law, const kki_contact *k, const 
 static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, double rate) {
     kki_contact *k = &s->contact[c->item];
     const kki_contact_law *law = &m->law[k->law];
-    const double *u = s->u + c->row, across = u[2] - k->surface[1] * law->ratio;
-    const double *lambda = s->lambda + c->row, *kept = s->kept + c->row;
+    const int is_plain = s->has_plain_contacts; // then there is one line of memory less to look at
+    const double *u = s->u + c->row, *lambda = s->lambda + c->row, *kept = s->kept + c->row;
+    const double surface[2] = {is_plain ? 0 : k->surface[0], is_plain ? 0 : k->surface[1]};
+    const double across = u[2] - surface[1] * law->ratio;
     k->impulse = force_of(law, k, lambda);
-    k->moment = moment_of(law, k, lambda);
     if (!s->island[c->island].stands) { // else the force of the last step, to the bit
-        const int all = memcmp(kept, lambda, (size_t)c->nrow * sizeof *kept) == 0;
+        const int all = memcmp(kept, lambda, 3 * sizeof *kept) == 0;
         k->kept = kk_vec3_scale(all ? k->impulse : force_of(law, k, kept), rate);
-        k->kept_moment = kk_vec3_scale(all ? k->moment : moment_of(law, k, kept), rate);
+    }
+    if (!is_plain) {
+        k->moment = moment_of(law, k, lambda);
+        k->kept_moment =
+            s->island[c->island].stands ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
     }
     k->friction = s->block[c->block].friction;
     // without what is asked of a gap, and what a spring gives way by; with what turning about the contact takes back in the second half of the step (reflect.c)
     const double asked = s->bias[c->row] - k->swing + s->compliance[c->row] * lambda[0];
-    k->velocity = kk_vec3_make(u[0] - asked, u[1] - k->surface[0], law->ratio == 1 ? across : across / law->ratio);
+    k->velocity = kk_vec3_make(u[0] - asked, u[1] - surface[0], law->ratio == 1 ? across : across / law->ratio);
 }
 
 static void add_wrench(kk_simulator *s, int node, const double w[6]) {

@@ -162,15 +162,14 @@ static inline __attribute__((always_inline)) drive settled(const kk_model *m, kk
     }
 }
 
-/// As drive_joint, of all that is left of it where there is no bias.
-static void drive_motor(const kk_simulator *s, int i, const kki_model_actuator *a, double control) {
+/// As drive_joint, of all that is left of it where there is no bias; of what it wants nobody asks.
+static void drive_motor(const kki_model_actuator *a, double control, double *given, double *force, double *tau) {
     const int k = a->v_index;
     const double u = clamp(control, a->control_lower, a->control_upper);
-    const double force = clamp(0.0 + a->gain * u, a->force_lower, a->force_upper), torque = a->gear * force; // no −0
-    s->wanted[i].force = s->drive[i] = force;
-    s->wanted[i].slope = 0;
-    s->force[KK_FORCE_ACTUATOR][k] += torque;
-    s->tau[k] += torque;
+    const double f = clamp(0.0 + a->gain * u, a->force_lower, a->force_upper), torque = a->gear * f; // no −0
+    *given = f;
+    force[k] += torque;
+    tau[k] += torque;
 }
 
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
@@ -225,7 +224,7 @@ static kk_status drive_actuator(const kk_model *m, kk_simulator *s, int i, doubl
                              kki_model_name(m, a->name), i);
     }
     if (a->is_motor) {
-        drive_motor(s, i, a, control);
+        drive_motor(a, control, &s->drive[i], s->force[KK_FORCE_ACTUATOR], s->tau);
         return KK_OK;
     }
     const double u = command(s, a, control);

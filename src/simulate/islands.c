@@ -66,6 +66,34 @@ static int is_jammed(const kki_island *I) {
     return I->is_wide || (I->has_robot && I->nrow > I->nv);
 }
 
+/// What its rows make of an island.
+static void judge_rows(const kk_simulator *s, kki_island *I) {
+    I->stride = (I->nrow + 3) & ~3;
+    I->is_wide = is_wide(s, I);
+    I->hovers = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
+}
+
+/// A robot alone in the world: one island, in the order of its constraints.
+static void take_all(const kk_model *m, kk_simulator *s) {
+    const int alone = m->nv == 6 && kki_is_lone(m, m->dof_node[0]);
+    kki_island *I = &s->island[0];
+    *I = (kki_island){.ntree = 1, .nv = m->nv, .has_robot = !alone, .speed = kki_largest(m->nv, s->v)};
+    for (int i = 0; i < s->nconstraint; i++) {
+        kki_constraint *c = &s->constraint[i];
+        s->order[i] = i;
+        c->island = 0;
+        c->row = I->nrow;
+        c->block = I->nblock;
+        I->nrow += c->nrow;
+        I->nblock += c->nblock;
+    }
+    I->nconstraint = s->nconstraint;
+    judge_rows(s, I);
+    I->nv = I->is_wide ? kki_round8(m->nv) : m->nv;
+    s->tree_island[0] = s->tree_order[0] = s->tree_local[0] = 0;
+    s->nisland = 1;
+}
+
 /// Counts what each island has, then where it begins.
 static void measure_islands(const kk_model *m, kk_simulator *s) {
     for (int t = 0; t < m->ntree; t++) {
@@ -90,9 +118,7 @@ static void measure_islands(const kk_model *m, kk_simulator *s) {
     int constraints = 0, trees = 0, rows = 0, blocks = 0;
     for (int i = 0; i < s->nisland; i++) {
         kki_island *I = &s->island[i];
-        I->stride = (I->nrow + 3) & ~3;
-        I->is_wide = is_wide(s, I);
-        I->hovers = is_jammed(I) && s->options.budget == 0 && I->speed > KKI_MOVES;
+        judge_rows(s, I);
         I->first_constraint = constraints;
         I->first_tree = trees;
         I->first_row = rows;
@@ -135,9 +161,18 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
     if (s->nconstraint == 0) {
         return KK_OK;
     }
-    number_islands(model, s);
-    measure_islands(model, s);
-    fill_islands(model, s);
+#ifdef KKI_SMALL
+    const int is_one = 0; // goes the way of many
+#else
+    const int is_one = model->ntree == 1;
+#endif
+    if (is_one) {
+        take_all(model, s);
+    } else {
+        number_islands(model, s);
+        measure_islands(model, s);
+        fill_islands(model, s);
+    }
     for (int i = 0; i < s->nisland; i++) {
         if (!s->island[i].is_wide && !s->paper) { // papers know bodies, and no coordinates made of wrenches
             kki_narrow_choose(s, &s->island[i]);

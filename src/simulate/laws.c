@@ -36,9 +36,11 @@ static int is_above(const double *tangential, const kki_contact_law *law, double
 static double closing_of(const kk_model *m, const kk_simulator *s, const kki_constraint *c) {
     const kki_contact *k = &s->contact[c->item];
     const kki_island *I = &s->island[c->island];
-    const int hovers = I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND);
+    if (k->open == 0 || (I->hovers && (I->is_wide || kki_seen_gap(s, k) <= KKI_DEAD_BAND))) {
+        return 0;
+    }
     const int lands = kki_may_land(m, k->node[0]) && kki_may_land(m, k->node[1]);
-    return k->open == 0 || hovers ? 0 : k->open / (lands ? s->h : 0.5 * s->h);
+    return k->open / (lands ? s->h : 0.5 * s->h);
 }
 
 static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c) {
@@ -48,8 +50,10 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
     *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
     bias[0] = closing_of(m, s, c);
-    bias[1] = k->surface[0];
-    bias[2] = k->surface[1] * law->ratio;
+    if (!s->has_plain_contacts) { // else zero
+        bias[1] = k->surface[0];
+        bias[2] = k->surface[1] * law->ratio;
+    }
     if (law->stiffness < __builtin_inf()) {
         const double hk = s->h * law->stiffness;
         soft[0] = 1 / (s->h * (hk + law->damping));

@@ -286,7 +286,7 @@ static void spread_ties(kk_simulator *s, const kki_island *I) {
 
 static void find_ties(const kk_model *m, kk_simulator *s) {
     memset(s->tie, 0, (size_t)m->ntree * sizeof *s->tie);
-    for (int i = 0; i < s->nparts; i++) {
+    for (int i = 0; i < s->nparts && !(m->ntree == 1 && s->tie[0] & TIED); i++) { // all of it is said then
         const kki_row_part *p = &s->part[i];
         if (i == 0 || p->i != p[-1].i || p->j != p[-1].j) { // rows between the same two follow one another
             note_part(m, s, p);
@@ -300,6 +300,9 @@ static void find_ties(const kk_model *m, kk_simulator *s) {
 /// A lone body that touches nothing keeps its momentum by itself but for rounding; one that has met others may have been moved out of them, too.
 /// @param dof  its first
 static int flight_of(const kk_model *m, const kk_simulator *s, int root, int floats, int is_leaf, int dof) {
+    if (s->tie[m->node_tree[root]] & TIED) {
+        return ON_GROUND;
+    }
     const int is_free = floats && !is_driven(s, dof);
     const int island = is_free && s->nisland > 0 ? s->tree_island[m->node_tree[root]] : -1;
     // rounding would stir what rests

@@ -32,7 +32,7 @@ typedef struct repair {
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
     const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
-    if (!c->is_position[r] || s->compliance[c->row + r] != 0) {
+    if (r >= c->npositions || s->compliance[c->row + r] != 0) {
         return 0;
     }
     // what swings through the middle comes down by less than its speed there says

@@ -73,18 +73,20 @@ static void widen_at(const kk_model *m, const kk_simulator *s, int dof, int firs
 }
 
 /// What a row pushes on, all feel from there to the root. Degrees of freedom are numbered depth first, so most follow their parent, which need not wait for
-/// what its child has stored.
+/// what its child has stored. An empty span ends where it begins.
 static void widen_towards_root(const kk_model *m, const kk_simulator *s, int tree) {
     const int first = m->tree_first_dof[tree], none = INT32_MAX;
+    const int32_t *const above = m->dof_parent;
     int32_t *const span = s->span + 2 * (s->tree_local[tree] - first);
     int32_t own[2] = {none, 0};
     for (int d = m->tree_first_dof[tree + 1] - 1; d >= first; d--) {
         widen(own, span[2 * d], span[2 * d + 1]);
-        span[2 * d] = own[0];
+        span[2 * d] = own[1] > 0 ? own[0] : 0;
         span[2 * d + 1] = own[1];
-        if (m->dof_parent[d] != d - 1) {
-            if (m->dof_parent[d] >= 0) {
-                widen(span + 2 * m->dof_parent[d], own[0], own[1]);
+        const int parent = above[d];
+        if (parent != d - 1) {
+            if (parent >= 0) {
+                widen(span + 2 * parent, own[0], own[1]);
             }
             own[0] = none;
             own[1] = 0;
@@ -94,19 +96,21 @@ static void widen_towards_root(const kk_model *m, const kk_simulator *s, int tre
 
 /// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS;
-    for (int k = 0; k < I->nv; k++) {
-        s->span[2 * k] = all ? 0 : vectors;
-        s->span[2 * k + 1] = all ? vectors : 0;
+    const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
+    const int32_t *const order = s->order + I->first_constraint, nconstraint = I->nconstraint;
+    int32_t *const span = s->span;
+    for (int k = 0; k < nv; k++) {
+        span[2 * k] = all ? 0 : vectors;
+        span[2 * k + 1] = all ? vectors : 0;
     }
     if (all) {
         return;
     }
-    for (int i = 0, next; i < I->nconstraint; i = next) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]], *last = c;
+    for (int i = 0, next; i < nconstraint; i = next) {
+        const kki_constraint *c = &s->constraint[order[i]], *last = c;
         const int first = (c->row - I->first_row) / 4;
-        for (next = i + 1; next < I->nconstraint; next++) { // points between the same bodies follow one another
-            const kki_constraint *d = &s->constraint[s->order[I->first_constraint + next]];
+        for (next = i + 1; next < nconstraint; next++) { // points between the same bodies follow one another
+            const kki_constraint *d = &s->constraint[order[next]];
             if (d->dof[0] != c->dof[0] || d->dof[1] != c->dof[1] || d->kind != KKI_ON_CONTACT) {
                 break;
             }
@@ -121,9 +125,6 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
     }
     for (int t = 0; t < I->ntree; t++) {
         widen_towards_root(m, s, s->tree_order[I->first_tree + t]);
-    }
-    for (int k = 0; k < I->nv; k++) { // an empty span begins where it ends
-        s->span[2 * k] = s->span[2 * k + 1] > 0 ? s->span[2 * k] : 0;
     }
 }
 
@@ -249,6 +250,14 @@ static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constra
     }
 }
 
+/// In pieces: beyond 2 kB memset takes a string instruction, which is slow to begin.
+static void clear(double *Y, size_t count) {
+    enum { PIECE = 240 };
+    for (size_t i = 0; i < count; i += PIECE) {
+        memset(Y + i, 0, (count - i < PIECE ? count - i : PIECE) * sizeof *Y);
+    }
+}
+
 static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
     c.count = c.first = 0;
@@ -261,7 +270,7 @@ static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
         return;
     }
     find_spans(m, s, I);
-    memset(s->Y, 0, (size_t)I->nv * (size_t)I->stride * sizeof *s->Y);
+    clear(s->Y, (size_t)I->nv * (size_t)I->stride);
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *k = &s->constraint[s->order[I->first_constraint + i]];
         add_constraint(m, s, k, k->row - I->first_row, &c, I->stride);

@@ -81,6 +81,21 @@ static verdict judge(const kki_piece *p, const kki_constraint *c, const double *
     }
 }
 
+#ifndef KKI_SMALL
+int kki_stops_any(const kki_piece *p) {
+    const double *lambda = kki_piece_rows(p, p->s->lambda);
+    int stops = 0;
+    for (int i = 0; i < p->I->nconstraint && !stops; i++) {
+        const kki_constraint *c = kki_piece_constraint(p, i);
+        const int bears = c->kind == KKI_ON_CONTACT && lambda[kki_piece_row(p, c)] > 0 && is_closed(p, c);
+        if (!c->sticks && (bears || kki_is_dry(c))) {
+            judge(p, c, lambda, &stops);
+        }
+    }
+    return stops;
+}
+#endif
+
 static void add_held(kki_held *held, int *count, int row, double d1, double d2) {
     held[(*count)++] = (kki_held){row, {d1, d2}};
 }

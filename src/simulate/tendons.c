@@ -192,7 +192,7 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int tendon, int 
     c->side = side;
     c->nrow = c->nblock = 1;
     c->gap[0] = gap;
-    c->is_position[0] = 1;
+    c->npositions = 1;
     c->dof[0] = branch[0];
     c->dof[1] = branch[1];
     add_rows(m, s, &m->tendon[tendon], side ? -1 : 1);

@@ -147,12 +147,13 @@ KKI_INLINE void aba_give(const articulated *A, const mat3 *B, vec3 r, int has_ar
 
 /// Hands a child's articulated inertia and force, about the child's origin at r, over to its parent. J, n and f add to the parent's rigid ones.
 KKI_SHARED void aba_hand_over(const articulated *A, const knode *b, vec3 r, articulated *P) {
+    const int has_arm = b->has_arm, is_last = b->is_last; // between stores they would be looked up again
     const vec3 half = v_scale(r, r_const(0.5));
     mat3 B;
-    aba_give_column(A->G.c[0], s_mul_skew_x(&A->M, half), r, b->has_arm, b->is_last, &B.c[0], &P->G.c[0]);
-    aba_give_column(A->G.c[1], s_mul_skew_y(&A->M, half), r, b->has_arm, b->is_last, &B.c[1], &P->G.c[1]);
-    aba_give_column(A->G.c[2], s_mul_skew_z(&A->M, half), r, b->has_arm, b->is_last, &B.c[2], &P->G.c[2]);
-    aba_give(A, &B, r, b->has_arm, b->is_last, P);
+    aba_give_column(A->G.c[0], s_mul_skew_x(&A->M, half), r, has_arm, is_last, &B.c[0], &P->G.c[0]);
+    aba_give_column(A->G.c[1], s_mul_skew_y(&A->M, half), r, has_arm, is_last, &B.c[1], &P->G.c[1]);
+    aba_give_column(A->G.c[2], s_mul_skew_z(&A->M, half), r, has_arm, is_last, &B.c[2], &P->G.c[2]);
+    aba_give(A, &B, r, has_arm, is_last, P);
 }
 
 /// The same with the pivot taken out on the way, column by column, so that a column never leaves the registers in between. The flags are

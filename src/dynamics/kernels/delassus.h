@@ -40,6 +40,14 @@ KKI_INLINE void pivot_share(pivot *k) {
     k->Ua = v_scale(k->Ua, k->inverse_D);
     k->Ul = v_scale(k->Ul, k->inverse_D);
 }
+KKI_INLINE void pivot_store(pivot *to, const pivot *k) {
+    v_store(&to->Sa, k->Sa);
+    v_store(&to->Sl, k->Sl);
+    v_store(&to->Ua, k->Ua);
+    v_store(&to->Ul, k->Ul);
+    to->inverse_D = k->inverse_D;
+    to->e = k->e;
+}
 
 /// Tips to roots, behind aba_prepare: every degree of freedom becomes a pivot. @param zero  [nv] torques
 KKI_INLINE void delassus_pivots(const kk_model *m, kki_scratch *S, const double *zero) {
@@ -208,7 +216,7 @@ KKI_INLINE int meeting_of(const kk_model *m, const kki_scratch *S, int i, int j)
 /// as they are, they would drive each other out of the registers.) A wrench on the world is lost on it.
 KKI_SHARED void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], size_t base, double *Y, size_t stride) {
-    const int meeting = meeting_of(m, S, i, j);
+    const int meeting = j == 0 ? 0 : meeting_of(m, S, i, j);
     wrenches a = wrenches_load(wi), b = wrenches_load(wj);
     climb_to(m, S, i, meeting, &a, base, Y, stride);
     climb_to(m, S, j, meeting, &b, base, Y, stride);

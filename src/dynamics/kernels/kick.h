@@ -227,22 +227,27 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
         const vec3 r = pose[i].r;
         aba_complete(b, (const world_motion *)S->motion + i, A);
         const int many = b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE;
+        pivot own; // stored when it is done
         if (many) {
             pivot_axes(b, &pose[i].R, axis);
             kick_eliminate_many(b, A, axis, &diagonal[k], &tau[k]);
+            own = axis[0];
+        } else if (b->type == KKI_NODE_HINGE) { // most are
+            own.Sa = pose[i].R.c[2];
+            own.Sl = v_zero();
+            aba_eliminate(A, &own, 1, 0, diagonal[k], tau[k]);
         } else {
-            pivot_axis(b, pose[i].R.c[2], axis);
-            if (b->type == KKI_NODE_HINGE) {
-                aba_eliminate(A, axis, 1, 0, diagonal[k], tau[k]);
-            } else if (b->type == KKI_NODE_SLIDE) {
-                aba_eliminate(A, axis, 0, 1, diagonal[k], tau[k]);
+            pivot_axis(b, pose[i].R.c[2], &own);
+            if (b->type == KKI_NODE_SLIDE) {
+                aba_eliminate(A, &own, 0, 1, diagonal[k], tau[k]);
             } else {
-                aba_eliminate(A, axis, 1, 1, diagonal[k], tau[k]);
+                aba_eliminate(A, &own, 1, 1, diagonal[k], tau[k]);
             }
         }
-        pivot_shift(axis, b->has_arm, r);
-        kick_scale(axis, p->w, p->u, v[k], &E[k], &y[k]);
-        pivot_share(axis);
+        pivot_shift(&own, b->has_arm, r);
+        kick_scale(&own, p->w, p->u, v[k], &E[k], &y[k]);
+        pivot_share(&own);
+        pivot_store(axis, &own);
         if (many) {
             const vec3 u = b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
             kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
