@@ -38,8 +38,7 @@ static void finish_contact(const kk_model *m, kk_simulator *s, const kki_constra
     }
     if (!is_plain) {
         k->moment = moment_of(law, k, lambda);
-        k->kept_moment =
-            s->island[c->island].stands ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
+        k->kept_moment = s->island[c->island].stands ? k->kept_moment : kk_vec3_scale(moment_of(law, k, kept), rate);
     }
     k->friction = s->block[c->block].friction;
     // without what is asked of a gap, and what a spring gives way by; with what turning about the contact takes back in the second half of the step (reflect.c)

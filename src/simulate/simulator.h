@@ -95,11 +95,11 @@ typedef struct kki_constraint {
     int32_t island;
     int32_t row, block; ///< first, counted through all islands
     int32_t first_part, nparts;
-    int32_t dof[2];                     ///< ends of the branches that feel it; −1: none
-    int32_t npositions; ///< rows, from the first on, that the position pass repairs
-    int32_t sticks;     ///< contacts, dry friction: the last step ended with the impulse inside its bounds
-    int32_t gives;      ///< contacts: it gives way, because nothing else helped
-    double weight;      ///< servos: what the row has been divided by
+    int32_t dof[2];            ///< ends of the branches that feel it; −1: none
+    int32_t npositions;        ///< rows, from the first on, that the position pass repairs
+    int32_t sticks;            ///< contacts, dry friction: the last step ended with the impulse inside its bounds
+    int32_t gives;             ///< contacts: it gives way, because nothing else helped
+    double weight;             ///< servos: what the row has been divided by
     double gap[KKI_MOST_ROWS]; ///< position error of these rows at the step's middle; of the first in any case
 } kki_constraint;
 
