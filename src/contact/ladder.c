@@ -24,8 +24,8 @@ static const double CLEAR = 1e-6, CLEAREST = 1e-10;
 enum { LONGEST_WALK = 30 };
 /// Changes of mode on one path.
 enum { LONGEST_PATH = 40 };
-/// Newton steps for what holds to go on holding; sweeps for a glance at what does not.
-enum { FAITHFUL = 3, GLANCE = 2 };
+/// Newton steps for what holds to go on holding.
+enum { FAITHFUL = 3 };
 /// Proximal steps over velocities: for a hint before the path, for an attempt before the walk, and as the last resort.
 enum { HINT = 1, ATTEMPT = 2, RESORT = 8 };
 
@@ -323,14 +323,11 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (outlook == KKI_OUTLOOK_DOUBTFUL && climb_faithfully(c, warm)) {
         return true;
     }
-    const bool glances = brisk && c->options->fast; // the warm start's modes have mostly been tried by the caller
-    if (glances) {
-        kki_rung_sweep(c->system, warm, GLANCE, 1e300, c->stats);
-    }
-    if (outlook != KKI_OUTLOOK_STUCK) {
+    const bool tried = brisk && c->options->tried;
+    if (outlook != KKI_OUTLOOK_STUCK && !tried) {
         newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
     }
-    if (arrived(c) || (brisk && !glances && c->best->residual == warm->residual && climb_kept(c, warm))) {
+    if (arrived(c) || (brisk && !tried && c->best->residual == warm->residual && climb_kept(c, warm))) {
         return true;
     }
     if (((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) ||

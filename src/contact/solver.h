@@ -35,7 +35,7 @@ typedef struct kki_solver_options {
         brief; ///< gives up where rows turn out to contradict each other, and before the slow rungs: the caller can pose them anew
     bool
         moves; ///< nothing here is at rest: of many rows half the tolerance is enough wherever more digits would take a slower rung
-    bool fast;            ///< far from rest: modes change, and sweeps may stir impulses that move nothing
+    bool tried;           ///< the modes that λ shows have been tried, and lead nowhere by themselves
     int32_t fixed_sweeps; ///< > 0: real-time mode, this many sweeps and nothing else
     bool unproven;        ///< with fixed sweeps: nobody looks at u and the certificate, which may stay as they were
     int32_t sweeps;       ///< L1, at most

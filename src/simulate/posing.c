@@ -90,6 +90,7 @@ kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, k
         }
         const kki_solver_stats before = stats;
         pose_anew(m, s, I, (posing)which, &posed);
+        options.tried = which == ALL && I->is_revised;
         options.brief = (which < STAYS_UP && has[STAYS_UP]) || (which < TURNS_NOT && has[TURNS_NOT]);
         status = kki_island_solve(s, I, &posed, &options, lambda, u, &proof, &stats);
         stats.sweeps += before.sweeps;

@@ -151,9 +151,6 @@ void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, co
 /// Of a robot that moves, the share of the tolerance at which iterating stops: more digits would serve nothing.
 static const double DIGITS_OF_MOVING = 1e-2;
 
-/// Faster than this, m/s or rad/s, a robot does not come to rest in the next steps.
-static const double FAST = 0.3;
-
 /// Of rows without impulses. A contact or limit that parts, or is still far away, does not say how fast things are here; of wide islands nobody asks each.
 static double fastest_row(const kk_simulator *s, const kki_island *I) {
     const double *g = s->g + I->first_row;
@@ -176,7 +173,6 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     kki_solver_options o = kki_solver_options_default();
     o.tolerance = kki_island_tolerance(s, I);
     o.moves = I->speed > KKI_MOVES && I->has_robot && !I->closes; // loops that say the same twice need every digit
-    o.fast = o.moves && I->speed > FAST;
     o.floor = o.moves ? DIGITS_OF_MOVING * s->options.tolerance : o.floor; // it will not creep
     o.fixed_sweeps = s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
@@ -456,6 +452,7 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     problem->start = holds || waits || I->is_wide ? NULL : s->u + I->first_row; // the warm start was judged by it
     kk_status status = holds ? KK_OK : kki_island_settle(m, s, I, problem, error);
     problem->start = NULL;
+    I->is_revised = 0;
     for (int round = 0; round < MOST_LOOSE && status == KK_OK && !holds && break_loose(m, s, I); round++) {
         status = kki_island_settle(m, s, I, problem, error);
     }
