@@ -3,6 +3,7 @@
 
 #include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
+#include "geometry/lanes.h"
 
 /// In memory of any alignment.
 typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
@@ -13,10 +14,6 @@ BODY quad load(const double *x) {
 
 BODY void store(double *x, quad a) {
     *(loose_quad *)x = a;
-}
-
-BODY quad greater(quad a, quad b) {
-    return pick(a > b, a, b);
 }
 
 /// x + y + z of four vectors.
@@ -110,13 +107,8 @@ BODY quad add_ways(const squares *s, quad radius, double *moved) {
     return way;
 }
 
-/// The longest of all ways since the last step, and what all of them come to.
-typedef struct summary {
-    quad longest[2], reach, sum;
-} summary;
-
 /// Groups `first` to `first` + 3; behind the last of all there are none, which do not move: they go into the arrays' padding.
-BODY void track_four(kki_near *n, const kk_data *d, double half, int first, viewpoint *v, summary *all) {
+BODY void track_four(kki_near *n, const kk_data *d, double half, int first, viewpoint *v, quad *sum) {
     const quad none = spread(0);
     squares seen[2] = {{{none, none, none, none}, {none, none, none, none}},
                        {{none, none, none, none}, {none, none, none, none}}};
@@ -137,31 +129,51 @@ BODY void track_four(kki_near *n, const kk_data *d, double half, int first, view
     const quad radius = load(n->radius + first),
                reach = (half + 1e-12 * half) * (root(fold(u)) + root(fold(w)) * radius);
     store(n->reach + first, reach);
-    all->reach = greater(reach, all->reach);
-    all->sum += reach;
+    *sum += reach;
     for (int k = 0; k < 2; k++) {
-        const quad way = add_ways(&seen[k], radius, n->moved + (size_t)k * (size_t)n->stride + (size_t)first);
-        all->longest[k] = greater(way, all->longest[k]);
-        all->sum += way;
+        *sum += add_ways(&seen[k], radius, n->moved + (size_t)k * (size_t)n->stride + (size_t)first);
     }
-}
-
-BODY double greatest(quad a) {
-    const double x = a[0] > a[1] ? a[0] : a[1], y = a[2] > a[3] ? a[2] : a[3];
-    return x > y ? x : y;
 }
 
 BODY void track_body(kki_near *n, const kk_data *d, double half) {
-    const quad none = spread(0);
-    summary all = {{none, none}, none, none};
+    quad sum = spread(0);
     viewpoint v = {.node = 0};
     for (int i = n->nfixed; i < n->ngroup; i += 4) {
-        track_four(n, d, half, i, &v, &all);
+        track_four(n, d, half, i, &v, &sum);
     }
-    n->passed[0] += 2 * greatest(all.longest[0]);
-    n->passed[1] += 2 * greatest(all.longest[1]);
-    n->farthest = greatest(all.reach);
-    n->sum += (all.sum[0] + all.sum[1]) + (all.sum[2] + all.sum[3]);
+    n->sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// ---- which may be near
+
+/// A bit for each of four.
+BODY unsigned bits_of(mask m) {
+    return (unsigned)(kki_lanes_bits(__builtin_shufflevector(m, m, 0, 1)) |
+                      kki_lanes_bits(__builtin_shufflevector(m, m, 2, 3)) << 2);
+}
+
+BODY unsigned near_of_four(const kki_near *n, int i, double least) {
+    const kki_group_four *x = &n->four[i];
+    const quad reach = spread(n->reach[x->a]) + load(n->reach + x->b);
+    const quad way = spread(n->moved[x->way[0]]) + load(n->moved + x->way[1]);
+    const mask is_far = (load(n->key + 4 * (size_t)i) - way > x->halves * reach + least) &
+                        (reach <= load(n->limit + 4 * (size_t)i));
+    return bits_of(~is_far);
+}
+
+/// Sixteen fours at a time, so that the processor need not guess where the few are that count.
+BODY int ask_body(const kki_near *n, double least) {
+    int count = 0;
+    for (int first = 0; first < n->nfour; first += 16) {
+        uint64_t bits = 0;
+        for (int i = first; i < first + 16 && i < n->nfour; i++) {
+            bits |= (uint64_t)near_of_four(n, i, least) << 4 * (i - first);
+        }
+        for (; bits; bits &= bits - 1) {
+            n->asked[count++] = 4 * first + __builtin_ctzll(bits);
+        }
+    }
+    return count;
 }
 
 // ---- places of shapes
@@ -211,7 +223,11 @@ BODY void place_body(const kki_near *n, const kk_data *d, int shape, double half
                                          const kki_shape_place *to) {                                 \
         place_body(n, d, shape, half, to);                                                            \
     }                                                                                                 \
-    static const kki_near_kernels table_##suffix = {.track = track_##suffix, .place = place_##suffix};
+    attribute static int ask_##suffix(const kki_near *n, double least) {                              \
+        return ask_body(n, least);                                                                    \
+    }                                                                                                 \
+    static const kki_near_kernels table_##suffix = {                                                  \
+        .track = track_##suffix, .ask = ask_##suffix, .place = place_##suffix};
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2
