@@ -11,6 +11,7 @@ typedef struct kki_group {
     int32_t node;   ///< 0: of the world
     int32_t shape;  ///< of the world's: the shape; −1 otherwise
     int32_t root;   ///< of the node's tree where it floats; 0: of one that does not, or of the world
+    int32_t view;   ///< from which it is seen
     kk_vec3 centre; ///< of a ball round them, in the node's frame
     double radius;
 } kki_group;
@@ -48,16 +49,19 @@ typedef struct kki_known {
     int32_t between; ///< which pair of groups they belong to
 } kki_known;
 
-/// A group when last looked at, seen from some frame: two poses bound the way of all its points between them.
+/// A group when last looked at: two poses bound the way of all its points between them.
 typedef struct kki_seen {
     _Alignas(32) double R[3][4]; ///< columns
     double c[4];                 ///< the ball's centre
 } kki_seen;
 
-/// Seen from the world; and from the root of its tree, which is what counts between links of one robot.
-typedef struct kki_group_track {
-    kki_seen seen[2];
-} kki_group_track;
+/// The root of a tree that floats, or the world, where it was last looked at, and the motion that took it there. What goes with it does not move as seen from there,
+/// which is what counts between links of one robot.
+typedef struct kki_view {
+    _Alignas(32) double R[3][4], p[4]; ///< columns
+    double Q[3][4], from[4];           ///< x goes to Q x + from
+    int32_t node;
+} kki_view;
 
 /// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
 typedef struct kki_outline {
@@ -85,6 +89,7 @@ typedef struct kki_near {
     size_t size;
     int32_t ngroup, most;
     int32_t nfour; ///< fours of pairs of groups
+    int32_t nview; ///< roots from which groups are seen
     int32_t nfixed; ///< groups of the world, which come first
     int32_t stride; ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
@@ -102,7 +107,8 @@ typedef struct kki_near {
     /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it
     kki_pair_memory *parted;
     double *ball;           ///< [4 ngroup] centre and radius in the world
-    kki_group_track *track; ///< [ngroup]
+    kki_seen *seen;         ///< [ngroup]
+    kki_view *view;         ///< [nview]
     double *radius;         ///< [stride] of groups
     double *reach;          ///< [stride] how far a group gets in the half step, m
     /// [2 stride] sums of a group's ways since the start, m: seen from the world, from its root

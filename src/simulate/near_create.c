@@ -20,12 +20,25 @@ static int root_of(const kk_model *m, int node) {
     return m->node[node].type == KKI_NODE_FREE ? node : 0;
 }
 
+/// Which of the views is from a node; one more where none is.
+static int view_from(kki_near *n, int node) {
+    int i = 0;
+    while (i < n->nview && n->view[i].node != node) {
+        i++;
+    }
+    n->nview += i == n->nview;
+    n->view[i].node = node;
+    return i;
+}
+
 /// Numbers groups that move, or those of the world, on from `count`.
-static int number_some(const kk_model *m, bool moves, int count, int32_t *group_of, kki_group *group) {
+static int number_some(const kk_model *m, bool moves, int count, int32_t *group_of, kki_near *n) {
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i], key = group_key(m, shape), node = m->shape[shape].node;
         if ((node != 0) == moves && group_of[key] < 0) {
-            group[count] = (kki_group){.node = node, .shape = node ? -1 : shape, .root = root_of(m, node)};
+            const int root = root_of(m, node);
+            n->group[count] = (kki_group){
+                .node = node, .shape = node ? -1 : shape, .root = root, .view = moves ? view_from(n, root) : 0};
             group_of[key] = count++;
         }
     }
@@ -37,8 +50,8 @@ static void number_groups(const kk_model *m, int32_t *group_of, kki_near *n) {
     for (int i = 0; i < m->nnode + m->nshape; i++) {
         group_of[i] = -1;
     }
-    n->nfixed = number_some(m, false, 0, group_of, n->group);
-    n->ngroup = number_some(m, true, n->nfixed, group_of, n->group);
+    n->nfixed = number_some(m, false, 0, group_of, n);
+    n->ngroup = number_some(m, true, n->nfixed, group_of, n);
 }
 
 static int is_link(const kk_model *m, int node) {
@@ -159,7 +172,8 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->key, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->limit, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->asked, 4 * pairs);
-    KKI_LAYOUT_ARRAY(layout, n->track, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->seen, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->view, colliders);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);

@@ -44,51 +44,41 @@ BODY axes axes_of(const double R[3][4]) {
 
 // ---- ways of links
 
+/// Goes to where the root of a tree is now; gives a measure of how far from the origin that is.
+BODY double look_from(kki_view *v, const kk_data *d) {
+    const kki_pose *X = kki_pose_of(d, v->node);
+    const axes R = axes_of(X->R);
+    quad Q[3];
+    for (int k = 0; k < 3; k++) {
+        *(quad *)v->Q[k] = Q[k] = combine(R.c, v->R[0][k], v->R[1][k], v->R[2][k]);
+    }
+    *(quad *)v->from = *(const quad *)X->p - combine(Q, v->p[0], v->p[1], v->p[2]);
+    *(quad *)v->R[0] = R.c[0], *(quad *)v->R[1] = R.c[1], *(quad *)v->R[2] = R.c[2];
+    *(quad *)v->p = *(const quad *)X->p;
+    return __builtin_fabs(v->p[0]) + __builtin_fabs(v->p[1]) + __builtin_fabs(v->p[2]);
+}
+
 /// Squares of what four links have moved since they were last looked at, by parts: their balls' centres, and their axes, whose sum is |ΔR|².
 typedef struct squares {
     quad way[4], turn[4];
 } squares;
 
-BODY void compare(kki_seen *old, const quad R[3], quad c, quad *way, quad *turn) {
-    const axes was = axes_of(old->R);
-    const quad x = R[0] - was.c[0], y = R[1] - was.c[1], z = R[2] - was.c[2], d = c - *(const quad *)old->c;
-    *way = d * d;
-    *turn = x * x + y * y + z * z;
-    *(quad *)old->R[0] = R[0], *(quad *)old->R[1] = R[1], *(quad *)old->R[2] = R[2];
-    *(quad *)old->c = c;
-}
-
-/// The root of a tree that floats: rows of its rotation, by which the world is turned into it.
-typedef struct viewpoint {
-    quad row[4];
-    double p[3];
-    int32_t node;
-} viewpoint;
-
-BODY void look_from(viewpoint *v, const kk_data *d, int node) {
-    if (v->node == node) {
-        return; // as for the link before
-    }
-    const kki_pose *X = kki_pose_of(d, node);
-    const axes R = axes_of(X->R);
-    v->node = node;
-    transpose(R.c[0], R.c[1], R.c[2], R.c[2], v->row);
-    v->p[0] = X->p[0], v->p[1] = X->p[1], v->p[2] = X->p[2];
-}
-
-/// As seen from the root of its tree, which itself does not move then.
-BODY void compare_inside(viewpoint *v, const kk_data *d, const kki_group *g, kki_seen *old, quad *way, quad *turn) {
-    if (g->root == 0 || g->node == g->root) {
-        return;
-    }
-    look_from(v, d, g->root);
-    const kki_pose *X = kki_pose_of(d, g->node);
-    quad R[3];
+/// Seen from the world, and from the root of its tree: against where it would be had it gone with that. @param c  the ball's centre
+BODY void compare(const kki_view *v, const axes *R, quad c, kki_seen *old, squares s[2], int l) {
+    const axes Q = axes_of(v->Q);
+    const quad a = c - *(const quad *)old->c;
+    const quad b = c - (combine(Q.c, old->c[0], old->c[1], old->c[2]) + *(const quad *)v->from);
+    quad turn[2] = {spread(0), spread(0)};
     for (int k = 0; k < 3; k++) {
-        R[k] = combine(v->row, X->R[k][0], X->R[k][1], X->R[k][2]);
+        const quad x = R->c[k] - *(const quad *)old->R[k];
+        const quad y = R->c[k] - combine(Q.c, old->R[k][0], old->R[k][1], old->R[k][2]);
+        turn[0] += x * x;
+        turn[1] += y * y;
+        *(quad *)old->R[k] = R->c[k];
     }
-    const quad p = combine(v->row, X->p[0] - v->p[0], X->p[1] - v->p[1], X->p[2] - v->p[2]);
-    compare(old, R, combine(R, g->centre.x, g->centre.y, g->centre.z) + p, way, turn);
+    *(quad *)old->c = c;
+    s[0].way[l] = a * a, s[0].turn[l] = turn[0];
+    s[1].way[l] = b * b, s[1].turn[l] = turn[1];
 }
 
 /// Squares of a ball's angular velocity and of its centre's velocity, by parts.
@@ -108,38 +98,37 @@ BODY quad add_ways(const squares *s, quad radius, double *moved) {
 }
 
 /// Groups `first` to `first` + 3; behind the last of all there are none, which do not move: they go into the arrays' padding.
-BODY void track_four(kki_near *n, const kk_data *d, double half, int first, viewpoint *v, quad *sum) {
+BODY quad track_four(kki_near *n, const kk_data *d, double half, int first) {
     const quad none = spread(0);
-    squares seen[2] = {{{none, none, none, none}, {none, none, none, none}},
-                       {{none, none, none, none}, {none, none, none, none}}};
+    squares s[2] = {{{none, none, none, none}, {none, none, none, none}},
+                    {{none, none, none, none}, {none, none, none, none}}};
     quad u[4] = {none, none, none, none}, w[4] = {none, none, none, none};
     for (int l = 0; l < 4 && first + l < n->ngroup; l++) {
         const int i = first + l;
         const kki_group *g = &n->group[i];
         const kki_pose *X = kki_pose_of(d, g->node);
         const axes R = axes_of(X->R);
-        const quad p = *(const quad *)X->p, c = combine(R.c, g->centre.x, g->centre.y, g->centre.z) + p;
+        const quad arm = combine(R.c, g->centre.x, g->centre.y, g->centre.z), c = arm + *(const quad *)X->p;
         *(quad *)(n->ball + 4 * (size_t)i) = (quad){c[0], c[1], c[2], g->radius};
-        compare(&n->track[i].seen[0], R.c, c, &seen[0].way[l], &seen[0].turn[l]);
-        compare_inside(v, d, g, &n->track[i].seen[1], &seen[1].way[l], &seen[1].turn[l]);
+        compare(&n->view[g->view], &R, c, &n->seen[i], s, l);
         if (half > 0) {
-            speeds(d, g->node, c - p, &u[l], &w[l]);
+            speeds(d, g->node, arm, &u[l], &w[l]);
         }
     }
     const quad radius = load(n->radius + first),
                reach = (half + 1e-12 * half) * (root(fold(u)) + root(fold(w)) * radius);
     store(n->reach + first, reach);
-    *sum += reach;
-    for (int k = 0; k < 2; k++) {
-        *sum += add_ways(&seen[k], radius, n->moved + (size_t)k * (size_t)n->stride + (size_t)first);
-    }
+    return reach + add_ways(&s[0], radius, n->moved + first) + add_ways(&s[1], radius, n->moved + n->stride + first);
 }
 
+/// What rounding of places that are far away takes from ways counts with the sum of all ways: it is to stay far below what is taken off distances.
 BODY void track_body(kki_near *n, const kk_data *d, double half) {
     quad sum = spread(0);
-    viewpoint v = {.node = 0};
+    for (int i = 0; i < n->nview; i++) {
+        n->sum += 0.02 * look_from(&n->view[i], d);
+    }
     for (int i = n->nfixed; i < n->ngroup; i += 4) {
-        track_four(n, d, half, i, &v, &sum);
+        sum += track_four(n, d, half, i);
     }
     n->sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
