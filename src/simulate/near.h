@@ -52,7 +52,7 @@ typedef struct kki_known {
 /// A group when last looked at: two poses bound the way of all its points between them.
 typedef struct kki_seen {
     _Alignas(32) double R[3][4]; ///< columns
-    double c[4];                 ///< the ball's centre
+    double c[4];                 ///< the ball: centre and radius
 } kki_seen;
 
 /// The root of a tree that floats, or the world, where it was last looked at, and the motion that took it there. What goes with it does not move as seen from there,
@@ -106,7 +106,6 @@ typedef struct kki_near {
     kki_known *known;     ///< [model's npair]
     /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it
     kki_pair_memory *parted;
-    double *ball;           ///< [4 ngroup] centre and radius in the world
     kki_seen *seen;         ///< [ngroup]
     kki_view *view;         ///< [nview]
     double *radius;         ///< [stride] of groups

@@ -103,7 +103,7 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
     }
     for (int i = 0; i < n->ngroup; i++) {
         const kki_group *g = &n->group[i];
-        double *ball = n->ball + 4 * (size_t)i; // of the world's, for ever
+        double *ball = n->seen[i].c; // of the world's, for ever
         ball[0] = g->centre.x, ball[1] = g->centre.y, ball[2] = g->centre.z;
         ball[3] = n->radius[i] = g->radius;
     }
@@ -165,7 +165,6 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->known, pairs);
     KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->reach, (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->moved, 2 * (size_t)n->stride);

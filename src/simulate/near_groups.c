@@ -59,7 +59,7 @@ static double shapes_apart(const kk_simulator *s, int a, int b, double reach) {
 
 static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
     const kki_near *n = &s->near;
-    const double *x = n->ball + 4 * (size_t)p->a, *y = n->ball + 4 * (size_t)p->b;
+    const double *x = n->seen[p->a].c, *y = n->seen[p->b].c;
     const int is_a = kki_near_is_plane(n, p->a);
     if (is_a || kki_near_is_plane(n, p->b)) {
         const double *ball = is_a ? y : x;
@@ -217,7 +217,7 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
         end = n->run_end[i];
         if (end > i + 4 && !kki_near_is_plane(n, p->b) && !n->outline[a].is_plane) {
             kki_near_want(s, a);
-            const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
+            const double apart = balls_apart(s->ball + 4 * (size_t)a, n->seen[p->b].c);
             if (apart > x->least + p->halves * (s->reach[a] + n->reach[p->b])) {
                 c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
                 continue;

@@ -63,7 +63,7 @@ typedef struct squares {
     quad way[4], turn[4];
 } squares;
 
-/// Seen from the world, and from the root of its tree: against where it would be had it gone with that. @param c  the ball's centre
+/// Seen from the world, and from the root of its tree: against where it would be had it gone with that. @param c  the ball
 BODY void compare(const kki_view *v, const axes *R, quad c, kki_seen *old, squares s[2], int l) {
     const axes Q = axes_of(v->Q);
     const quad a = c - *(const quad *)old->c;
@@ -109,8 +109,7 @@ BODY quad track_four(kki_near *n, const kk_data *d, double half, int first) {
         const kki_pose *X = kki_pose_of(d, g->node);
         const axes R = axes_of(X->R);
         const quad arm = combine(R.c, g->centre.x, g->centre.y, g->centre.z), c = arm + *(const quad *)X->p;
-        *(quad *)(n->ball + 4 * (size_t)i) = (quad){c[0], c[1], c[2], g->radius};
-        compare(&n->view[g->view], &R, c, &n->seen[i], s, l);
+        compare(&n->view[g->view], &R, (quad){c[0], c[1], c[2], g->radius}, &n->seen[i], s, l);
         if (half > 0) {
             speeds(d, g->node, arm, &u[l], &w[l]);
         }
