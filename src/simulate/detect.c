@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/fetch.h"
 #include "model/warm.h"
-#include "simulate/near_shapes.h"
+#include "simulate/simulator.h"
 
 enum { MOST_MANIFOLDS = 64 };
 
@@ -145,10 +145,9 @@ static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
                          (int)s->max_touching);
 }
 
-/// The points of a manifold as contacts from number `from` on. Of links it is told later how they are seen (stand.c), unless they have several manifolds.
-/// @param pair  in the list of those that touch
+/// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
 static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
-                          int from, int is_single, direction *last) {
+                          int from, direction *last) {
     kki_contact like; // of it all that points have in common
     like.shape[0] = a;
     like.shape[1] = b;
@@ -164,9 +163,7 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
     for (int i = 0; i < f->count; i++) {
         fill_point(m, s, &like, &f->point[i], on_b, is_moving, &s->contact[from + i]);
     }
-    if (!is_single || !kki_near_are_links(s, a, b)) {
-        kki_measure_openings(s, from, from + f->count, 0);
-    }
+    kki_measure_openings(s, from, from + f->count, 0);
 }
 
 // ---- what the state remembers
@@ -366,7 +363,7 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         if (s->ncontact + manifold[k].count > s->max_contacts) {
             return too_many_points(m, s, a, b, error);
         }
-        fill_manifold(m, s, a, b, near->law, &manifold[k], s->ntouching - 1, s->ncontact, count == 1, last);
+        fill_manifold(m, s, a, b, near->law, &manifold[k], s->ntouching - 1, s->ncontact, last);
         s->ncontact += manifold[k].count;
     }
     set_touching(s, near, from, s->ncontact - from, count, own);
@@ -488,7 +485,7 @@ static void fill_some(void *context, int first, int end, int worker) {
                 const int count = met->manifold.count;
                 const int old =
                     find_contacts(&book, s->near.owner[p->first].collider, s->near.owner[p->second].collider);
-                fill_manifold(x->m, s, p->first, p->second, p->law, &met->manifold, pair++, from, 1, &last);
+                fill_manifold(x->m, s, p->first, p->second, p->law, &met->manifold, pair++, from, &last);
                 inherit(s, from, from + count, first_of(&book, old), old);
                 from += count;
             }

@@ -10,7 +10,7 @@
 /// Taken off distances that are kept, m: far more than rounding.
 static const double SLACK = 1e-7;
 /// Of its reach that a pair which turned out to be apart is measured to.
-static const double ENOUGH = 4;
+static const double ENOUGH = 2;
 
 static double lesser(double a, double b) {
     return a < b ? a : b;
@@ -127,13 +127,6 @@ static void measure_shapes(const kk_model *m, const kk_simulator *s, double move
     n->known[place].limit = n->known[place].calm;
 }
 
-/// Whether that is worth while although their boxes are apart: by so little that they would be asked again in the next step, and slow ones, for which it counts.
-static int is_told_little(const kk_model *m, const kk_simulator *s, int place, double apart, double reach) {
-    const kki_known *k = &s->near.known[place];
-    return apart < 3 * reach && reach < 0.7 * k->calm && k->calm < __builtin_inf() && is_convex(m, k->first) &&
-           is_convex(m, k->second);
-}
-
 /// Whether that is worth while before it is known that they do not touch: where they have just come near, and where they are fast.
 static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int place) {
     const int a = s->near.known[place].first, b = s->near.known[place].second;
@@ -152,12 +145,6 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
     }
     const double apart = shapes_apart(s, a, b, reach);
     if (apart > reach) {
-        if (is_told_little(m, s, place, apart, reach)) {
-            measure_shapes(m, s, moved, reach, place);
-            if (n->known[place].key > apart - SLACK + moved) {
-                return n->known[place].key;
-            }
-        }
         n->known[place].limit = __builtin_inf();
         return n->known[place].key = apart - SLACK + moved;
     }

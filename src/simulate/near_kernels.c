@@ -17,7 +17,7 @@ BODY void store(double *x, quad a) {
 }
 
 /// x + y + z of four vectors.
-BODY quad fold(const quad v[4]) {
+LONG_BODY quad fold(const quad v[4]) {
     quad t[4];
     transpose(v[0], v[1], v[2], v[3], t);
     return t[0] + t[1] + t[2];
@@ -91,7 +91,7 @@ BODY void speeds(const kk_data *d, int node, quad arm, quad *u, quad *w) {
 
 /// Adds how far points of four groups may have got since they were last looked at: their balls' centres by Δc, and those round them by |ΔR| r, where of two
 /// rotations |ΔR| = 2 sin(θ/2) is the root of half the sum of squares.
-BODY quad add_ways(const squares *s, quad radius, double *moved) {
+LONG_BODY quad add_ways(const squares *s, quad radius, double *moved) {
     const quad way = (root(fold(s->way)) + root(0.5 * fold(s->turn)) * radius) * (1 + 1e-12);
     store(moved, load(moved) + way);
     return way;

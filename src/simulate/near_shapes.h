@@ -26,12 +26,6 @@ static inline void kki_near_want(kk_simulator *s, int i) {
     }
 }
 
-/// Whether two shapes that meet are those of links of robots, or of one and the world.
-static inline int kki_near_are_links(const kk_simulator *s, int a, int b) {
-    const kki_owner *A = &s->near.owner[a], *B = &s->near.owner[b];
-    return (A->node == 0) + A->is_link + (B->node == 0) + B->is_link == 2;
-}
-
 /// Half steps in which gaps may close: two where a link comes down on the world. Links among themselves are as fast as their robot, though not against each other: they are
 /// looked at within half a step.
 static inline double kki_near_halves(int node_a, int is_link_a, int node_b, int is_link_b) {

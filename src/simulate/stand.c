@@ -8,7 +8,6 @@
 /// centre of pressure, and the change of its spin. (A point's own κ has the centripetal part about that, too; asked for of two points of a sole it would strain the sole,
 /// and friction would brace them against each other until one slips.)
 #include "simulate/island.h"
-#include "simulate/near_shapes.h"
 
 #define ABS(x) __builtin_fabs(x)
 
@@ -24,8 +23,12 @@ static int same_face(const kki_contact *a, const kki_contact *b) {
     return a->pair == b->pair && a->normal.x == b->normal.x && a->normal.y == b->normal.y && a->normal.z == b->normal.z;
 }
 
-static int may_stand(const kki_contact_law *law) {
-    return law->restitution == 0 && !(law->stiffness < __builtin_inf());
+/// Links, and the world they stand on.
+static int may_stand(const kk_model *m, const kk_simulator *s, const kki_contact *k) {
+    const kki_contact_law *law = &m->law[k->law];
+    const kki_owner *a = &s->near.owner[k->shape[0]], *b = &s->near.owner[k->shape[1]];
+    return (a->node == 0) + a->is_link + (b->node == 0) + b->is_link == 2 && law->restitution == 0 &&
+           !(law->stiffness < __builtin_inf());
 }
 
 /// Where the link bore in the last step; false where it did not. `holds` says whether some point did inside its cone.
@@ -95,18 +98,6 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
     }
 }
 
-/// Openings of a link that does not stand, where that was left open (detect.c).
-static void see_as_it_is(kk_simulator *s, int from, int end) {
-    for (int first = from, i = from + 1; i <= end; i++) {
-        if (i == end || s->contact[i].pair != s->contact[first].pair) {
-            if (s->touching[s->contact[first].pair].manifolds == 1) {
-                kki_measure_openings(s, first, i, 0);
-            }
-            first = i;
-        }
-    }
-}
-
 void kki_find_standing(const kk_model *m, kk_simulator *s) {
     for (int from = 0, end = 0; from < s->ncontact; from = end) {
         const kki_contact *k = &s->contact[from];
@@ -114,10 +105,7 @@ void kki_find_standing(const kk_model *m, kk_simulator *s) {
         int holds;
         for (end = from + 1; end < s->ncontact && kki_same_nodes(k, &s->contact[end]); end++) {
         }
-        if (!kki_near_are_links(s, k->shape[0], k->shape[1])) {
-            continue;
-        }
-        if (may_stand(&m->law[k->law]) && find_centre(m, s, from, end, &centre, &holds)) {
+        if (may_stand(m, s, k) && find_centre(m, s, from, end, &centre, &holds)) {
             turning t = turning_of(m, s, k->node[1], centre);
             if (k->node[0]) { // the world does not turn
                 const turning a = turning_of(m, s, k->node[0], centre);
@@ -125,8 +113,6 @@ void kki_find_standing(const kk_model *m, kk_simulator *s) {
                 t.spin = kk_vec3_sub(t.spin, a.spin);
             }
             see_turning(s, from, end, &t, holds);
-        } else {
-            see_as_it_is(s, from, end);
         }
     }
 }
