@@ -28,7 +28,8 @@ typedef struct kki_close {
 /// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list. A line of memory.
 typedef struct kki_group_pair {
     _Alignas(64) int32_t a, b, first, count;
-    int32_t way;  ///< where in `moved` the ways that count begin: seen from the root where both belong to one tree that floats
+    int32_t
+        way; ///< where in `moved` the ways that count begin: seen from the root where both belong to one tree that floats
     float halves; ///< half steps in which a gap between them may close
     kki_close close;
 } kki_group_pair;
@@ -88,8 +89,8 @@ typedef struct kki_near {
     void *block;
     size_t size;
     int32_t ngroup, most;
-    int32_t nfour; ///< fours of pairs of groups
-    int32_t nview; ///< roots from which groups are seen
+    int32_t nfour;  ///< fours of pairs of groups
+    int32_t nview;  ///< roots from which groups are seen
     int32_t nfixed; ///< groups of the world, which come first
     int32_t stride; ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
@@ -106,16 +107,16 @@ typedef struct kki_near {
     kki_known *known;     ///< [model's npair]
     /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it
     kki_pair_memory *parted;
-    kki_seen *seen;         ///< [ngroup]
-    kki_view *view;         ///< [nview]
-    double *radius;         ///< [stride] of groups
-    double *reach;          ///< [stride] how far a group gets in the half step, m
+    kki_seen *seen; ///< [ngroup]
+    kki_view *view; ///< [nview]
+    double *radius; ///< [stride] of groups
+    double *reach;  ///< [stride] how far a group gets in the half step, m
     /// [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
     double *moved;
-    double *key;            ///< [4 nfour] all pairs of shapes between two groups are apart by this less what both have moved
-    double *limit;          ///< [4 nfour] reach of both up to which the key counts, m
-    int32_t *asked;         ///< [4 nfour] pairs of groups that may be near
-    double sum;             ///< of all ways
+    double *key;    ///< [4 nfour] all pairs of shapes between two groups are apart by this less what both have moved
+    double *limit;  ///< [4 nfour] reach of both up to which the key counts, m
+    int32_t *asked; ///< [4 nfour] pairs of groups that may be near
+    double sum;     ///< of all ways
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves

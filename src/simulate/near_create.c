@@ -138,8 +138,8 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
             const int a = (int)(item[i].key >> 31 & low), b = (int)(item[i].key & low);
             pair = number_pair(m, n, a, b);
             const kki_group_four *x = &n->four[pair / 4];
-            n->pair[pair] = (kki_group_pair){
-                .a = a, .b = b, .first = i, .way = x->way[0] - a, .halves = (float)x->halves};
+            n->pair[pair] =
+                (kki_group_pair){.a = a, .b = b, .first = i, .way = x->way[0] - a, .halves = (float)x->halves};
         }
         n->known[n->order[i]].between = pair;
         n->pair[pair].count++;

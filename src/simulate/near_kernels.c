@@ -144,8 +144,8 @@ BODY unsigned near_of_four(const kki_near *n, int i, double least) {
     const kki_group_four *x = &n->four[i];
     const quad reach = spread(n->reach[x->a]) + load(n->reach + x->b);
     const quad way = spread(n->moved[x->way[0]]) + load(n->moved + x->way[1]);
-    const mask is_far = (load(n->key + 4 * (size_t)i) - way > x->halves * reach + least) &
-                        (reach <= load(n->limit + 4 * (size_t)i));
+    const mask is_far =
+        (load(n->key + 4 * (size_t)i) - way > x->halves * reach + least) & (reach <= load(n->limit + 4 * (size_t)i));
     return bits_of(~is_far);
 }
 
