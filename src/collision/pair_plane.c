@@ -28,7 +28,9 @@ static int collide_capsule(const kki_shape *a, const kk_transform *X_WA, const k
     const kk_vec3 middle = kk_vec3_sub(kk_mat3_tmul_vec(X_WA->R, X_WB->p), kk_mat3_tmul_vec(X_WA->R, X_WA->p));
     const kk_vec3 end[2] = {kk_vec3_add(middle, kk_vec3_scale(axis, -half)),
                             kk_vec3_add(middle, kk_vec3_scale(axis, half))};
-    const kki_floor_meeting m = {end[!(axis.z > 0)], a->margin, radius, reach};
+    const kk_vec3 low =
+        kk_vec3_add(middle, kk_vec3_scale(axis, axis.z > 0 ? -half : half)); // not from memory just written
+    const kki_floor_meeting m = {low, a->margin, radius, reach};
     if (m.low.z - (a->margin + radius) > reach) {
         return 0;
     }

@@ -11,29 +11,10 @@ typedef struct kki_group {
     int32_t node;   ///< 0: of the world
     int32_t shape;  ///< of the world's: the shape; −1 otherwise
     int32_t root;   ///< of the node's tree where it floats; 0: of one that does not, or of the world
+    int32_t view;   ///< from which it is seen
     kk_vec3 centre; ///< of a ball round them, in the node's frame
     double radius;
 } kki_group;
-
-/// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list.
-typedef struct kki_group_pair {
-    int32_t a, b, first, count;
-    int32_t has_plane; ///< one of the groups is a plane of the world
-    int32_t is_inner; ///< both belong to one tree that floats: what moves it as a whole parts nothing and joins nothing
-    int32_t way[2];   ///< of both groups: places in `moved`
-    double halves;    ///< half steps in which a gap between them may close
-    double key;       ///< all pairs between them are apart by this less what both groups have moved
-    double limit;     ///< reach of both up to which the key counts, m
-} kki_group_pair;
-
-/// A pair of shapes of the model, and how far they were apart when last measured: in one place, because few are asked for and they are far from each other.
-typedef struct kki_known {
-    _Alignas(64) double key; ///< apart by this less what both groups have moved
-    double limit;            ///< reach of both up to which the key counts, m
-    double calm;             ///< reach of both up to which nobody follows them along their paths, m
-    int32_t first, second;
-    int32_t between; ///< which pair of groups they belong to
-} kki_known;
 
 /// Of two groups that are near each other: the few pairs of shapes that are nearest, and how far all others are apart, as `key`. Most steps look at the
 /// few alone.
@@ -44,16 +25,44 @@ typedef struct kki_close {
     int32_t place[KKI_CLOSE_PAIRS];
 } kki_close;
 
-/// A group when last looked at, seen from some frame: two poses bound the way of all its points between them.
+/// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list. A line of memory.
+typedef struct kki_group_pair {
+    _Alignas(64) int32_t a, b, first, count;
+    int32_t
+        way; ///< where in `moved` the ways that count begin: seen from the root where both belong to one tree that floats
+    float halves; ///< half steps in which a gap between them may close
+    kki_close close;
+} kki_group_pair;
+
+/// Four pairs of one group, a, with groups from b on, as far as there are such: all are asked at once whether they may be near.
+typedef struct kki_group_four {
+    int32_t a, b;
+    int32_t way[2]; ///< of both: places in `moved`
+    double halves;  ///< as of each pair
+} kki_group_four;
+
+/// A pair of shapes of the model, and how far they were apart when last measured: in one place, because few are asked for and they are far from each other.
+typedef struct kki_known {
+    _Alignas(64) double key; ///< apart by this less what both groups have moved
+    double limit;            ///< reach of both up to which the key counts, m
+    double calm;             ///< reach of both up to which nobody follows them along their paths, m
+    int32_t first, second;
+    int32_t between; ///< which pair of groups they belong to
+} kki_known;
+
+/// A group when last looked at: two poses bound the way of all its points between them.
 typedef struct kki_seen {
     _Alignas(32) double R[3][4]; ///< columns
-    double c[4];                 ///< the ball's centre
+    double c[4];                 ///< the ball: centre and radius
 } kki_seen;
 
-/// Seen from the world; and from the root of its tree, which is what counts between links of one robot.
-typedef struct kki_group_track {
-    kki_seen seen[2];
-} kki_group_track;
+/// The root of a tree that floats, or the world, where it was last looked at, and the motion that took it there. What goes with it does not move as seen from there,
+/// which is what counts between links of one robot.
+typedef struct kki_view {
+    _Alignas(32) double R[3][4], p[4]; ///< columns
+    double Q[3][4], from[4];           ///< x goes to Q x + from
+    int32_t node;
+} kki_view;
 
 /// What does not change about a shape: a ball and a box round it, and whether it is a plane, which has neither.
 typedef struct kki_outline {
@@ -79,13 +88,15 @@ typedef struct kki_near {
     kk_allocator allocator;
     void *block;
     size_t size;
-    int32_t ngroup, npair, most;
+    int32_t ngroup, most;
+    int32_t nfour;  ///< fours of pairs of groups
+    int32_t nview;  ///< roots from which groups are seen
     int32_t nfixed; ///< groups of the world, which come first
-    int32_t nouter; ///< pairs of groups that are not inner ones, which come first
     int32_t stride; ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
     kki_group *group;     ///< [ngroup]
-    kki_group_pair *pair; ///< [npair]
+    kki_group_pair *pair; ///< [4 nfour] those of each four one behind the other; `count` is 0 where there is none
+    kki_group_four *four; ///< [nfour]
     int32_t *order;       ///< [model's npair]
     int32_t *run_end;     ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline; ///< [nshape]
@@ -96,21 +107,16 @@ typedef struct kki_near {
     kki_known *known;     ///< [model's npair]
     /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it
     kki_pair_memory *parted;
-    double *ball;           ///< [4 ngroup] centre and radius in the world
-    kki_group_track *track; ///< [ngroup]
-    kki_close *close;       ///< [npair]
-    double *radius;         ///< [stride] of groups
-    double *reach;          ///< [stride] how far a group gets in the half step, m
+    kki_seen *seen; ///< [ngroup]
+    kki_view *view; ///< [nview]
+    double *radius; ///< [stride] of groups
+    double *reach;  ///< [stride] how far a group gets in the half step, m
     /// [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
     double *moved;
-    /// Sums over all steps of twice the longest way of any group in it, m: seen from the world, from roots.
-    double passed[2];
-    /// [npair, and one that nobody asks for] what `passed` must come to, reaches and the gap that always counts added, before two groups are asked
-    /// whether they may be near
-    double *due;
-    int32_t *asked;         ///< [npair] pairs of groups that are due
-    double farthest;        ///< of all reaches
-    double sum;             ///< of all ways
+    double *key;    ///< [4 nfour] all pairs of shapes between two groups are apart by this less what both have moved
+    double *limit;  ///< [4 nfour] reach of both up to which the key counts, m
+    int32_t *asked; ///< [4 nfour] pairs of groups that may be near
+    double sum;     ///< of all ways
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves

@@ -20,12 +20,25 @@ static int root_of(const kk_model *m, int node) {
     return m->node[node].type == KKI_NODE_FREE ? node : 0;
 }
 
+/// Which of the views is from a node; one more where none is.
+static int view_from(kki_near *n, int node) {
+    int i = 0;
+    while (i < n->nview && n->view[i].node != node) {
+        i++;
+    }
+    n->nview += i == n->nview;
+    n->view[i].node = node;
+    return i;
+}
+
 /// Numbers groups that move, or those of the world, on from `count`.
-static int number_some(const kk_model *m, bool moves, int count, int32_t *group_of, kki_group *group) {
+static int number_some(const kk_model *m, bool moves, int count, int32_t *group_of, kki_near *n) {
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i], key = group_key(m, shape), node = m->shape[shape].node;
         if ((node != 0) == moves && group_of[key] < 0) {
-            group[count] = (kki_group){.node = node, .shape = node ? -1 : shape, .root = root_of(m, node)};
+            const int root = root_of(m, node);
+            n->group[count] = (kki_group){
+                .node = node, .shape = node ? -1 : shape, .root = root, .view = moves ? view_from(n, root) : 0};
             group_of[key] = count++;
         }
     }
@@ -37,8 +50,8 @@ static void number_groups(const kk_model *m, int32_t *group_of, kki_near *n) {
     for (int i = 0; i < m->nnode + m->nshape; i++) {
         group_of[i] = -1;
     }
-    n->nfixed = number_some(m, false, 0, group_of, n->group);
-    n->ngroup = number_some(m, true, n->nfixed, group_of, n->group);
+    n->nfixed = number_some(m, false, 0, group_of, n);
+    n->ngroup = number_some(m, true, n->nfixed, group_of, n);
 }
 
 static int is_link(const kk_model *m, int node) {
@@ -90,18 +103,25 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
     }
     for (int i = 0; i < n->ngroup; i++) {
         const kki_group *g = &n->group[i];
-        double *ball = n->ball + 4 * (size_t)i; // of the world's, for ever
+        double *ball = n->seen[i].c; // of the world's, for ever
         ball[0] = g->centre.x, ball[1] = g->centre.y, ball[2] = g->centre.z;
         ball[3] = n->radius[i] = g->radius;
     }
 }
 
-static kki_group_pair pair_of(const kk_model *m, const kki_near *n, int a, int b, int first) {
-    const int i = n->group[a].node, j = n->group[b].node;
-    const int is_inner = n->group[a].root != 0 && n->group[a].root == n->group[b].root, from = is_inner * n->stride;
-    const int has_plane = kki_near_is_plane(n, a) || kki_near_is_plane(n, b);
+static int is_inner(const kki_near *n, int a, int b) {
+    return n->group[a].root != 0 && n->group[a].root == n->group[b].root;
+}
+
+/// Where a pair of groups stands that comes behind all others: in the last four, or in one of its own.
+static int number_pair(const kk_model *m, kki_near *n, int a, int b) {
+    const int i = n->group[a].node, j = n->group[b].node, way = is_inner(n, a, b) * n->stride;
     const double halves = kki_near_halves(i, is_link(m, i), j, is_link(m, j));
-    return (kki_group_pair){a, b, first, 0, has_plane, is_inner, {from + a, from + b}, halves, 0, 0};
+    kki_group_four *last = &n->four[n->nfour - 1];
+    if (n->nfour == 0 || last->a != a || last->b + 3 < b || last->way[0] != way + a || last->halves != halves) {
+        n->four[n->nfour++] = (kki_group_four){a, b, {way + a, way + b}, halves};
+    }
+    return 4 * (n->nfour - 1) + b - n->four[n->nfour - 1].b;
 }
 
 /// Sorts the model's pairs by groups, inner ones last, and lists the pairs of groups.
@@ -109,19 +129,20 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
     const uint64_t low = 0x7fffffffu;
     for (int i = 0; i < m->npair; i++) {
         const int a = group_of[group_key(m, m->pair[i].first)], b = group_of[group_key(m, m->pair[i].second)];
-        const uint64_t is_inner = (uint64_t)pair_of(m, n, a, b, 0).is_inner;
-        item[i] = (kki_sort_item){is_inner << 62 | (uint64_t)a << 31 | (uint64_t)b, (uint64_t)i};
+        item[i] = (kki_sort_item){(uint64_t)is_inner(n, a, b) << 62 | (uint64_t)a << 31 | (uint64_t)b, (uint64_t)i};
     }
     kki_sort(item, (size_t)m->npair, item + m->npair);
-    for (int i = 0; i < m->npair; i++) {
+    for (int i = 0, pair = 0; i < m->npair; i++) {
         n->order[i] = (int32_t)item[i].payload;
         if (i == 0 || item[i].key != item[i - 1].key) {
             const int a = (int)(item[i].key >> 31 & low), b = (int)(item[i].key & low);
-            n->pair[n->npair] = pair_of(m, n, a, b, i);
-            n->nouter += !n->pair[n->npair++].is_inner;
+            pair = number_pair(m, n, a, b);
+            const kki_group_four *x = &n->four[pair / 4];
+            n->pair[pair] =
+                (kki_group_pair){.a = a, .b = b, .first = i, .way = x->way[0] - a, .halves = (float)x->halves};
         }
-        n->known[n->order[i]].between = n->npair - 1;
-        n->pair[n->npair - 1].count++;
+        n->known[n->order[i]].between = pair;
+        n->pair[pair].count++;
     }
     for (int i = m->npair - 1; i >= 0; i--) {
         const int goes_on = i + 1 < m->npair && item[i].key == item[i + 1].key &&
@@ -133,7 +154,8 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
 static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     const size_t pairs = (size_t)m->npair, colliders = (size_t)m->ncollider;
     KKI_LAYOUT_ARRAY(layout, n->group, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->pair, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->pair, 4 * pairs);
+    KKI_LAYOUT_ARRAY(layout, n->four, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
     KKI_LAYOUT_ARRAY(layout, n->run_end, pairs);
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
@@ -143,14 +165,14 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->known, pairs);
     KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->ball, 4 * colliders);
     KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->reach, (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->moved, 2 * (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->due, pairs + 1);
-    KKI_LAYOUT_ARRAY(layout, n->asked, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->track, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->close, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->key, 4 * pairs);
+    KKI_LAYOUT_ARRAY(layout, n->limit, 4 * pairs);
+    KKI_LAYOUT_ARRAY(layout, n->asked, 4 * pairs);
+    KKI_LAYOUT_ARRAY(layout, n->seen, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->view, colliders);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
@@ -163,9 +185,10 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
 }
 
 void kki_near_forget(kki_near *n) {
-    for (int i = 0; i < n->npair; i++) {
-        n->pair[i].key = n->due[i] = -__builtin_inf();
-        n->close[i].count = 0;
+    for (int i = 0; i < 4 * n->nfour; i++) {
+        n->key[i] = n->pair[i].count ? -__builtin_inf() : __builtin_inf();
+        n->limit[i] = __builtin_inf();
+        n->pair[i].close.count = 0;
     }
     for (int i = 0; i < n->model->npair; i++) {
         n->known[i].key = -__builtin_inf();
@@ -173,7 +196,7 @@ void kki_near_forget(kki_near *n) {
     for (int i = 0; i < 2 * n->stride; i++) {
         n->moved[i] = 0;
     }
-    n->passed[0] = n->passed[1] = n->sum = 0;
+    n->sum = 0;
 }
 
 static kk_status make_groups(const kk_model *m, kki_near *n) {

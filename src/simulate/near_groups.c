@@ -4,14 +4,13 @@
 /// that are near nothing are not even placed. A pair that was found apart is not looked at again before both have moved as
 /// far as that: their ways are summed up from pose to pose, so this too is a proof.
 #include "collision/distance.h"
-#include "geometry/lanes.h"
 #include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
 /// Taken off distances that are kept, m: far more than rounding.
 static const double SLACK = 1e-7;
 /// Of its reach that a pair which turned out to be apart is measured to.
-static const double ENOUGH = 4;
+static const double ENOUGH = 2;
 
 static double lesser(double a, double b) {
     return a < b ? a : b;
@@ -60,9 +59,9 @@ static double shapes_apart(const kk_simulator *s, int a, int b, double reach) {
 
 static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
     const kki_near *n = &s->near;
-    const double *x = n->ball + 4 * (size_t)p->a, *y = n->ball + 4 * (size_t)p->b;
-    if (p->has_plane) {
-        const int is_a = kki_near_is_plane(n, p->a);
+    const double *x = n->seen[p->a].c, *y = n->seen[p->b].c;
+    const int is_a = kki_near_is_plane(n, p->a);
+    if (is_a || kki_near_is_plane(n, p->b)) {
         const double *ball = is_a ? y : x;
         return kki_near_height(&s->X_WS[n->group[is_a ? p->a : p->b].shape], ball) - ball[3];
     }
@@ -80,6 +79,12 @@ static void place_groups(kk_simulator *s) {
     if (!(n->sum < 1e6)) { // sums are to stay small against a double's digits, and numbers
         kki_near_forget(n);
     }
+}
+
+/// What both groups of a pair have moved.
+static double moved_between(const kki_near *n, const kki_group_pair *p) {
+    const double *moved = n->moved + p->way;
+    return moved[p->a] + moved[p->b];
 }
 
 /// Between two groups that are near each other.
@@ -122,13 +127,6 @@ static void measure_shapes(const kk_model *m, const kk_simulator *s, double move
     n->known[place].limit = n->known[place].calm;
 }
 
-/// Whether that is worth while although their boxes are apart: by so little that they would be asked again in the next step, and slow ones, for which it counts.
-static int is_told_little(const kk_model *m, const kk_simulator *s, int place, double apart, double reach) {
-    const kki_known *k = &s->near.known[place];
-    return apart < 3 * reach && reach < 0.7 * k->calm && k->calm < __builtin_inf() && is_convex(m, k->first) &&
-           is_convex(m, k->second);
-}
-
 /// Whether that is worth while before it is known that they do not touch: where they have just come near, and where they are fast.
 static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int place) {
     const int a = s->near.known[place].first, b = s->near.known[place].second;
@@ -147,12 +145,6 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
     }
     const double apart = shapes_apart(s, a, b, reach);
     if (apart > reach) {
-        if (is_told_little(m, s, place, apart, reach)) {
-            measure_shapes(m, s, moved, reach, place);
-            if (n->known[place].key > apart - SLACK + moved) {
-                return n->known[place].key;
-            }
-        }
         n->known[place].limit = __builtin_inf();
         return n->known[place].key = apart - SLACK + moved;
     }
@@ -210,9 +202,9 @@ static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_clos
     for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
         const int a = m->pair[n->order[i]].first;
         end = n->run_end[i];
-        if (end > i + 4 && !p->has_plane && !n->outline[a].is_plane) {
+        if (end > i + 4 && !kki_near_is_plane(n, p->b) && !n->outline[a].is_plane) {
             kki_near_want(s, a);
-            const double apart = balls_apart(s->ball + 4 * (size_t)a, n->ball + 4 * (size_t)p->b);
+            const double apart = balls_apart(s->ball + 4 * (size_t)a, n->seen[p->b].c);
             if (apart > x->least + p->halves * (s->reach[a] + n->reach[p->b])) {
                 c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
                 continue;
@@ -241,8 +233,8 @@ static int list_close(kki_near *n, const between *x, int i, const kki_close *c, 
         n->measured[listed] = place;
         listed += !far;
     }
-    n->pair[i].key = key;
-    n->pair[i].limit = limit;
+    n->key[i] = key;
+    n->limit[i] = limit;
     return listed;
 }
 
@@ -251,7 +243,7 @@ static between between_of(const kki_near *n, int i, double least) {
     const double reach = n->reach[p->a] + n->reach[p->b];
     return (between){.p = p,
                      .least = least,
-                     .moved = n->moved[p->way[0]] + n->moved[p->way[1]],
+                     .moved = moved_between(n, p),
                      .reach = reach,
                      .apart = least + p->halves * reach,
                      .limit = __builtin_inf()};
@@ -260,14 +252,14 @@ static between between_of(const kki_near *n, int i, double least) {
 /// Two groups that have come near since they were last looked at: all their pairs, or a list of the few that may be near.
 static int look_between(const kk_model *m, kk_simulator *s, int i, double least, int listed, int *count) {
     kki_near *n = &s->near;
-    kki_close *c = &n->close[i];
+    kki_close *c = &n->pair[i].close;
     between x = between_of(n, i, least);
     if (c->count > 0 && c->key > x.moved + x.apart && x.reach <= c->limit) {
         return list_close(n, &x, i, c, listed);
     }
     const double apart = groups_apart(s, x.p);
-    n->pair[i].key = x.moved + (apart > x.apart ? apart - SLACK : look_into(m, s, &x, c, count));
-    n->pair[i].limit = x.limit;
+    n->key[i] = x.moved + (apart > x.apart ? apart - SLACK : look_into(m, s, &x, c, count));
+    n->limit[i] = x.limit;
     return listed;
 }
 
@@ -280,9 +272,9 @@ static void measure_listed(const kk_model *m, kk_simulator *s, double least, int
     for (int i = 0; i < listed; i++) {
         const int place = n->measured[i], own = n->known[place].between;
         const kki_group_pair *p = &n->pair[own];
-        const double key = measure(m, s, n->moved[p->way[0]] + n->moved[p->way[1]], least, place, count);
-        n->pair[own].key = lesser(key, n->pair[own].key);
-        n->pair[own].limit = lesser(n->known[place].limit, n->pair[own].limit);
+        const double key = measure(m, s, moved_between(n, p), least, place, count);
+        n->key[own] = lesser(key, n->key[own]);
+        n->limit[own] = lesser(n->known[place].limit, n->limit[own]);
     }
 }
 
@@ -298,59 +290,12 @@ static void sort_found(int32_t *found, int count) {
     }
 }
 
-/// A bit for each of up to 64 numbers that is not above a bound, two at a time: of hundreds a few, and nobody has to guess which.
-static uint64_t bits_of_due(const double *due, int count, double now) {
-    typedef double loose_lanes __attribute__((vector_size(16), aligned(8), may_alias));
-    const kki_lanes bound = {now, now};
-    uint64_t bits = 0;
-    for (int k = 0; k < count; k += 2) {
-        const kki_lanes x = *(const loose_lanes *)(due + k);
-        bits |= kki_lanes_bits(~(x > bound)) << k;
-    }
-    return bits & ~(uint64_t)0 >> (64 - count);
-}
-
-/// Lists pairs of groups that are due.
-static int list_due(kki_near *n, int first, int end, double now, int count) {
-    for (int i = first; i < end; i += 64) {
-        uint64_t bits = bits_of_due(n->due + i, end - i < 64 ? end - i : 64, now);
-        for (; bits; bits &= bits - 1) {
-            n->asked[count++] = i + __builtin_ctzll(bits);
-        }
-    }
-    return count;
-}
-
-/// Whether two groups may be near. Sets when they are to be asked for again: as soon as any two that are as far apart could be near; in the next step where
-/// they may be now, or where a distance counts for slow ones alone.
-static int may_be_near(kki_near *n, int i, double least) {
-    const kki_group_pair *p = &n->pair[i];
-    const double apart = n->pair[i].key - (n->moved[p->way[0]] + n->moved[p->way[1]]), limit = n->pair[i].limit;
-    const double reach = n->reach[p->a] + n->reach[p->b], due = n->passed[p->is_inner] + apart;
-    const int is_near = !((apart > p->halves * reach + least) & (reach <= limit));
-    n->due[i] = (limit < __builtin_inf()) | is_near ? -__builtin_inf() : due;
-    return is_near;
-}
-
-/// Of those that are due the ones that may be near.
-static int list_near(kki_near *n, double least, int asked) {
-    int count = 0;
-    for (int k = 0; k < asked; k++) {
-        const int i = n->asked[k];
-        n->asked[count] = i;
-        count += may_be_near(n, i, least);
-    }
-    return count;
-}
-
 int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = kki_near_always(m, s);
     int count = 0;
     place_groups(s);
-    const double gap = 2 * n->farthest + least;
-    const int outer = list_due(n, 0, n->nouter, n->passed[0] + gap, 0);
-    const int near = list_near(n, least, list_due(n, n->nouter, n->npair, n->passed[1] + gap, outer));
+    const int near = n->kernels->ask(n, least);
     int listed = 0;
     for (int i = 0; i < near; i++) {
         listed = look_between(m, s, n->asked[i], least, listed, &count);
@@ -371,6 +316,6 @@ void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
     if (!n->broad && is_convex(model, near->first) && is_convex(model, near->second) &&
         !(s->reach[near->first] + s->reach[near->second] > n->known[n->found[i]].calm)) {
         const kki_group_pair *p = &n->pair[n->known[n->found[i]].between];
-        measure_shapes(model, s, n->moved[p->way[0]] + n->moved[p->way[1]], near->reach, n->found[i]);
+        measure_shapes(model, s, moved_between(n, p), near->reach, n->found[i]);
     }
 }

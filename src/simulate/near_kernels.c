@@ -3,6 +3,7 @@
 
 #include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
+#include "geometry/lanes.h"
 
 /// In memory of any alignment.
 typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
@@ -15,12 +16,8 @@ BODY void store(double *x, quad a) {
     *(loose_quad *)x = a;
 }
 
-BODY quad greater(quad a, quad b) {
-    return pick(a > b, a, b);
-}
-
 /// x + y + z of four vectors.
-BODY quad fold(const quad v[4]) {
+LONG_BODY quad fold(const quad v[4]) {
     quad t[4];
     transpose(v[0], v[1], v[2], v[3], t);
     return t[0] + t[1] + t[2];
@@ -47,51 +44,41 @@ BODY axes axes_of(const double R[3][4]) {
 
 // ---- ways of links
 
+/// Goes to where the root of a tree is now; gives a measure of how far from the origin that is.
+BODY double look_from(kki_view *v, const kk_data *d) {
+    const kki_pose *X = kki_pose_of(d, v->node);
+    const axes R = axes_of(X->R);
+    quad Q[3];
+    for (int k = 0; k < 3; k++) {
+        *(quad *)v->Q[k] = Q[k] = combine(R.c, v->R[0][k], v->R[1][k], v->R[2][k]);
+    }
+    *(quad *)v->from = *(const quad *)X->p - combine(Q, v->p[0], v->p[1], v->p[2]);
+    *(quad *)v->R[0] = R.c[0], *(quad *)v->R[1] = R.c[1], *(quad *)v->R[2] = R.c[2];
+    *(quad *)v->p = *(const quad *)X->p;
+    return __builtin_fabs(v->p[0]) + __builtin_fabs(v->p[1]) + __builtin_fabs(v->p[2]);
+}
+
 /// Squares of what four links have moved since they were last looked at, by parts: their balls' centres, and their axes, whose sum is |ΔR|².
 typedef struct squares {
     quad way[4], turn[4];
 } squares;
 
-BODY void compare(kki_seen *old, const quad R[3], quad c, quad *way, quad *turn) {
-    const axes was = axes_of(old->R);
-    const quad x = R[0] - was.c[0], y = R[1] - was.c[1], z = R[2] - was.c[2], d = c - *(const quad *)old->c;
-    *way = d * d;
-    *turn = x * x + y * y + z * z;
-    *(quad *)old->R[0] = R[0], *(quad *)old->R[1] = R[1], *(quad *)old->R[2] = R[2];
-    *(quad *)old->c = c;
-}
-
-/// The root of a tree that floats: rows of its rotation, by which the world is turned into it.
-typedef struct viewpoint {
-    quad row[4];
-    double p[3];
-    int32_t node;
-} viewpoint;
-
-BODY void look_from(viewpoint *v, const kk_data *d, int node) {
-    if (v->node == node) {
-        return; // as for the link before
-    }
-    const kki_pose *X = kki_pose_of(d, node);
-    const axes R = axes_of(X->R);
-    v->node = node;
-    transpose(R.c[0], R.c[1], R.c[2], R.c[2], v->row);
-    v->p[0] = X->p[0], v->p[1] = X->p[1], v->p[2] = X->p[2];
-}
-
-/// As seen from the root of its tree, which itself does not move then.
-BODY void compare_inside(viewpoint *v, const kk_data *d, const kki_group *g, kki_seen *old, quad *way, quad *turn) {
-    if (g->root == 0 || g->node == g->root) {
-        return;
-    }
-    look_from(v, d, g->root);
-    const kki_pose *X = kki_pose_of(d, g->node);
-    quad R[3];
+/// Seen from the world, and from the root of its tree: against where it would be had it gone with that. @param c  the ball
+BODY void compare(const kki_view *v, const axes *R, quad c, kki_seen *old, squares s[2], int l) {
+    const axes Q = axes_of(v->Q);
+    const quad a = c - *(const quad *)old->c;
+    const quad b = c - (combine(Q.c, old->c[0], old->c[1], old->c[2]) + *(const quad *)v->from);
+    quad turn[2] = {spread(0), spread(0)};
     for (int k = 0; k < 3; k++) {
-        R[k] = combine(v->row, X->R[k][0], X->R[k][1], X->R[k][2]);
+        const quad x = R->c[k] - *(const quad *)old->R[k];
+        const quad y = R->c[k] - combine(Q.c, old->R[k][0], old->R[k][1], old->R[k][2]);
+        turn[0] += x * x;
+        turn[1] += y * y;
+        *(quad *)old->R[k] = R->c[k];
     }
-    const quad p = combine(v->row, X->p[0] - v->p[0], X->p[1] - v->p[1], X->p[2] - v->p[2]);
-    compare(old, R, combine(R, g->centre.x, g->centre.y, g->centre.z) + p, way, turn);
+    *(quad *)old->c = c;
+    s[0].way[l] = a * a, s[0].turn[l] = turn[0];
+    s[1].way[l] = b * b, s[1].turn[l] = turn[1];
 }
 
 /// Squares of a ball's angular velocity and of its centre's velocity, by parts.
@@ -104,64 +91,77 @@ BODY void speeds(const kk_data *d, int node, quad arm, quad *u, quad *w) {
 
 /// Adds how far points of four groups may have got since they were last looked at: their balls' centres by Δc, and those round them by |ΔR| r, where of two
 /// rotations |ΔR| = 2 sin(θ/2) is the root of half the sum of squares.
-BODY quad add_ways(const squares *s, quad radius, double *moved) {
+LONG_BODY quad add_ways(const squares *s, quad radius, double *moved) {
     const quad way = (root(fold(s->way)) + root(0.5 * fold(s->turn)) * radius) * (1 + 1e-12);
     store(moved, load(moved) + way);
     return way;
 }
 
-/// The longest of all ways since the last step, and what all of them come to.
-typedef struct summary {
-    quad longest[2], reach, sum;
-} summary;
-
 /// Groups `first` to `first` + 3; behind the last of all there are none, which do not move: they go into the arrays' padding.
-BODY void track_four(kki_near *n, const kk_data *d, double half, int first, viewpoint *v, summary *all) {
+BODY quad track_four(kki_near *n, const kk_data *d, double half, int first) {
     const quad none = spread(0);
-    squares seen[2] = {{{none, none, none, none}, {none, none, none, none}},
-                       {{none, none, none, none}, {none, none, none, none}}};
+    squares s[2] = {{{none, none, none, none}, {none, none, none, none}},
+                    {{none, none, none, none}, {none, none, none, none}}};
     quad u[4] = {none, none, none, none}, w[4] = {none, none, none, none};
     for (int l = 0; l < 4 && first + l < n->ngroup; l++) {
         const int i = first + l;
         const kki_group *g = &n->group[i];
         const kki_pose *X = kki_pose_of(d, g->node);
         const axes R = axes_of(X->R);
-        const quad p = *(const quad *)X->p, c = combine(R.c, g->centre.x, g->centre.y, g->centre.z) + p;
-        *(quad *)(n->ball + 4 * (size_t)i) = (quad){c[0], c[1], c[2], g->radius};
-        compare(&n->track[i].seen[0], R.c, c, &seen[0].way[l], &seen[0].turn[l]);
-        compare_inside(v, d, g, &n->track[i].seen[1], &seen[1].way[l], &seen[1].turn[l]);
+        const quad arm = combine(R.c, g->centre.x, g->centre.y, g->centre.z), c = arm + *(const quad *)X->p;
+        compare(&n->view[g->view], &R, (quad){c[0], c[1], c[2], g->radius}, &n->seen[i], s, l);
         if (half > 0) {
-            speeds(d, g->node, c - p, &u[l], &w[l]);
+            speeds(d, g->node, arm, &u[l], &w[l]);
         }
     }
     const quad radius = load(n->radius + first),
                reach = (half + 1e-12 * half) * (root(fold(u)) + root(fold(w)) * radius);
     store(n->reach + first, reach);
-    all->reach = greater(reach, all->reach);
-    all->sum += reach;
-    for (int k = 0; k < 2; k++) {
-        const quad way = add_ways(&seen[k], radius, n->moved + (size_t)k * (size_t)n->stride + (size_t)first);
-        all->longest[k] = greater(way, all->longest[k]);
-        all->sum += way;
-    }
+    return reach + add_ways(&s[0], radius, n->moved + first) + add_ways(&s[1], radius, n->moved + n->stride + first);
 }
 
-BODY double greatest(quad a) {
-    const double x = a[0] > a[1] ? a[0] : a[1], y = a[2] > a[3] ? a[2] : a[3];
-    return x > y ? x : y;
-}
-
+/// What rounding of places that are far away takes from ways counts with the sum of all ways: it is to stay far below what is taken off distances.
 BODY void track_body(kki_near *n, const kk_data *d, double half) {
-    const quad none = spread(0);
-    summary all = {{none, none}, none, none};
-    viewpoint v = {.node = 0};
-    for (int i = n->nfixed; i < n->ngroup; i += 4) {
-        track_four(n, d, half, i, &v, &all);
+    quad sum = spread(0);
+    for (int i = 0; i < n->nview; i++) {
+        n->sum += 0.02 * look_from(&n->view[i], d);
     }
-    n->passed[0] += 2 * greatest(all.longest[0]);
-    n->passed[1] += 2 * greatest(all.longest[1]);
-    n->farthest = greatest(all.reach);
-    n->sum += (all.sum[0] + all.sum[1]) + (all.sum[2] + all.sum[3]);
+    for (int i = n->nfixed; i < n->ngroup; i += 4) {
+        sum += track_four(n, d, half, i);
+    }
+    n->sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// ---- which may be near
+
+/// A bit for each of four.
+BODY unsigned bits_of(mask m) {
+    return (unsigned)(kki_lanes_bits(__builtin_shufflevector(m, m, 0, 1)) |
+                      kki_lanes_bits(__builtin_shufflevector(m, m, 2, 3)) << 2);
+}
+
+BODY unsigned near_of_four(const kki_near *n, int i, double least) {
+    const kki_group_four *x = &n->four[i];
+    const quad reach = spread(n->reach[x->a]) + load(n->reach + x->b);
+    const quad way = spread(n->moved[x->way[0]]) + load(n->moved + x->way[1]);
+    const mask is_far =
+        (load(n->key + 4 * (size_t)i) - way > x->halves * reach + least) & (reach <= load(n->limit + 4 * (size_t)i));
+    return bits_of(~is_far);
+}
+
+/// Sixteen fours at a time, so that the processor need not guess where the few are that count.
+BODY int ask_body(const kki_near *n, double least) {
+    int count = 0;
+    for (int first = 0; first < n->nfour; first += 16) {
+        uint64_t bits = 0;
+        for (int i = first; i < first + 16 && i < n->nfour; i++) {
+            bits |= (uint64_t)near_of_four(n, i, least) << 4 * (i - first);
+        }
+        for (; bits; bits &= bits - 1) {
+            n->asked[count++] = 4 * first + __builtin_ctzll(bits);
+        }
+    }
+    return count;
 }
 
 // ---- places of shapes
@@ -211,7 +211,11 @@ BODY void place_body(const kki_near *n, const kk_data *d, int shape, double half
                                          const kki_shape_place *to) {                                 \
         place_body(n, d, shape, half, to);                                                            \
     }                                                                                                 \
-    static const kki_near_kernels table_##suffix = {.track = track_##suffix, .place = place_##suffix};
+    attribute static int ask_##suffix(const kki_near *n, double least) {                              \
+        return ask_body(n, least);                                                                    \
+    }                                                                                                 \
+    static const kki_near_kernels table_##suffix = {                                                  \
+        .track = track_##suffix, .ask = ask_##suffix, .place = place_##suffix};
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2

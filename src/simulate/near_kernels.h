@@ -16,6 +16,8 @@ typedef struct kki_shape_place {
 typedef struct kki_near_kernels {
     /// Of all groups that move: balls, reaches, and the ways added up.
     void (*track)(kki_near *n, const kk_data *d, double half);
+    /// Pairs of groups that may be less apart than `least` and what both reach, into `asked`; gives how many.
+    int (*ask)(const kki_near *n, double least);
     /// Of a shape on a node.
     void (*place)(const kki_near *n, const kk_data *d, int shape, double half, const kki_shape_place *to);
 } kki_near_kernels;

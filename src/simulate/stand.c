@@ -23,10 +23,11 @@ static int same_face(const kki_contact *a, const kki_contact *b) {
     return a->pair == b->pair && a->normal.x == b->normal.x && a->normal.y == b->normal.y && a->normal.z == b->normal.z;
 }
 
-/// Not where chains are closed: their loops have reflections of their own, and with both a ring on the floor rocks for ever.
-static int may_stand(const kk_model *m, const kki_contact *k) {
+/// Links, and the world they stand on.
+static int may_stand(const kk_model *m, const kk_simulator *s, const kki_contact *k) {
     const kki_contact_law *law = &m->law[k->law];
-    return m->nloop == 0 && !kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]) && law->restitution == 0 &&
+    const kki_owner *a = &s->near.owner[k->shape[0]], *b = &s->near.owner[k->shape[1]];
+    return (a->node == 0) + a->is_link + (b->node == 0) + b->is_link == 2 && law->restitution == 0 &&
            !(law->stiffness < __builtin_inf());
 }
 
@@ -48,7 +49,7 @@ static int find_centre(const kk_model *m, const kk_simulator *s, int from, int e
     return sum > 0;
 }
 
-/// The spin's rate is the skew part of the matrix that accelerations of points go by. The world does not turn.
+/// The spin's rate is the skew part of the matrix that accelerations of points go by.
 static turning turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 centre) {
     if (node == 0) {
         return (turning){centre, {0, 0, 0}, {0, 0, 0}};
@@ -104,9 +105,13 @@ void kki_find_standing(const kk_model *m, kk_simulator *s) {
         int holds;
         for (end = from + 1; end < s->ncontact && kki_same_nodes(k, &s->contact[end]); end++) {
         }
-        if (may_stand(m, k) && find_centre(m, s, from, end, &centre, &holds)) {
-            const turning a = turning_of(m, s, k->node[0], centre), b = turning_of(m, s, k->node[1], centre);
-            const turning t = {centre, kk_vec3_sub(b.velocity, a.velocity), kk_vec3_sub(b.spin, a.spin)};
+        if (may_stand(m, s, k) && find_centre(m, s, from, end, &centre, &holds)) {
+            turning t = turning_of(m, s, k->node[1], centre);
+            if (k->node[0]) { // the world does not turn
+                const turning a = turning_of(m, s, k->node[0], centre);
+                t.velocity = kk_vec3_sub(t.velocity, a.velocity);
+                t.spin = kk_vec3_sub(t.spin, a.spin);
+            }
             see_turning(s, from, end, &t, holds);
         }
     }
