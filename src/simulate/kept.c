@@ -303,8 +303,8 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
         return KKI_KEPT_UNASKED;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
-    const int is_known = list_rows(s, I, s->lambda + I->first_row, &x), may = may_revise(s, I, &options);
-    if (!is_known && !may) {
+    const int is_known = list_rows(s, I, s->lambda + I->first_row, &x);
+    if (!is_known && !may_revise(s, I, &options)) {
         return KKI_KEPT_UNASKED;
     }
     kki_solver_stats stats = {.factorisations = is_known, .solved = true};
@@ -316,7 +316,7 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     kki_certificate proof;
     const int goes_on =
         is_known && factor(s, I, &x) && is_proved(s, I, &x, options.floor, good, lambda, u, &proof, &stats);
-    if (!goes_on && !(may && revise(s, I, &x, options.floor, good, lambda, u, &proof, &stats))) {
+    if (!goes_on && !(may_revise(s, I, &options) && revise(s, I, &x, options.floor, good, lambda, u, &proof, &stats))) {
         kki_note_work(s, &stats);
         return KKI_KEPT_NOT;
     }
