@@ -320,7 +320,7 @@ static bool polish(const convex *c, kki_solver_scratch *w, kki_iterate *now, dou
     kki_system_judge(s, now);
     *residual = now->residual;
     if (changed) { // modes that have failed once are not tried again
-        kki_newton_fixed(s, w, now, slides, 0, stats);
+        kki_newton_fixed(s, w, now, slides, stats);
     }
     return changed;
 }
@@ -348,7 +348,7 @@ bool kki_rung_convex(const kki_system *s, kki_solver_scratch *w, kki_iterate *it
         // the same modes again, and nothing gained: the rows contradict each other by this much
         if (!changed && it->residual <= settled) {
             const double before = it->residual;
-            kki_newton_fixed(s, w, it, false, 0, stats);
+            kki_newton_fixed(s, w, it, false, stats);
             if (it->residual > 0.9 * before) {
                 return true;
             }

@@ -1,17 +1,15 @@
 /// Sweeps that find modes; see glance.h. Written once and inlined for every instruction set.
 ///
-/// A contact that sticks is solved exactly, B x = −b with the inverse of its own block; of one that slides λn is exact, and its direction comes nearer by Newton's steps
-/// (one_contact.c), one or two a sweep: the next sweep turns it on, and whoever asks solves what slides to the end.
+/// A contact that sticks is solved exactly, B x = −b with the inverse of its own block; the direction of one that slides comes nearer by two of Newton's steps
+/// (one_contact.c) a sweep: the next sweep turns it on, and whoever asks solves what slides to the end.
 #include "contact/glance.h"
 
+#include "contact/one_contact.h"
 #include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
 
-#define ABS(x) __builtin_fabs(x)
-
-/// Steps of a direction in a sweep, and the turn below which it is left.
+/// Steps of a direction in a sweep.
 enum { MOST_TURNS = 2 };
-static const double SMALL_TURN = 0.02;
 
 /// A contact's own block of G, nn, n1, n2, 11, 12, 22, and its inverse; of a single row 1/G.
 typedef struct own {
@@ -44,36 +42,6 @@ BODY void read_own(const kki_problem *p, const kki_block *block, own *o) {
     }
 }
 
-/// What slides: λn = −bn/(Bnn + μ Bnt·d), and p · ut = 0 for the turn of d.
-BODY void slide(const double B[6], const double b[3], double mu, double dx, double dy, double *x) {
-    double normal = -b[0] / B[0];
-    for (int k = 0; k < MOST_TURNS; k++) {
-        const double pole = B[0] + mu * (B[1] * dx + B[2] * dy);
-        if (!(pole > 1e-9 * B[0])) {
-            break;
-        }
-        const double inverse = 1 / pole, n = -b[0] * inverse, m = mu * n, px = -dy, py = dx;
-        const double w1 = B[1] + mu * (B[3] * dx + B[4] * dy), w2 = B[2] + mu * (B[4] * dx + B[5] * dy);
-        const double u1 = b[1] + n * w1, u2 = b[2] + n * w2, across = px * u1 + py * u2, along = dx * u1 + dy * u2;
-        const double dn = -m * (B[1] * px + B[2] * py) * inverse;
-        const double v1 = dn * w1 + m * (B[3] * px + B[4] * py), v2 = dn * w2 + m * (B[4] * px + B[5] * py);
-        const double slope = px * v1 + py * v2 - along;
-        double turn = slope > 0 ? -across / slope : across > 0 ? -0.3 : 0.3;
-        turn = turn < -0.7 ? -0.7 : turn > 0.7 ? 0.7 : turn;
-        const double c = 1 / __builtin_sqrt(1 + turn * turn), old = dx;
-        dx = c * (old - turn * dy);
-        dy = c * (dy + turn * old);
-        const double next = B[0] + mu * (B[1] * dx + B[2] * dy);
-        normal = next > 1e-9 * B[0] ? -b[0] / next : n;
-        if (ABS(turn) < SMALL_TURN) {
-            break;
-        }
-    }
-    x[0] = normal;
-    x[1] = mu * normal * dx;
-    x[2] = mu * normal * dy;
-}
-
 /// One contact with all others held: x = λ − B⁻¹ u where it sticks.
 BODY void solve_contact(const own *o, double mu, const double *l, const double *v, double *x) {
     const double *B = o->B, *C = o->inverse;
@@ -100,7 +68,11 @@ BODY void solve_contact(const own *o, double mu, const double *l, const double *
         dx = x[1], dy = x[2];
     }
     const double size2 = dx * dx + dy * dy, f = size2 > 0 ? 1 / __builtin_sqrt(size2) : 0;
-    slide(B, b, mu, size2 > 0 ? f * dx : 1, f * dy, x);
+    double d[2] = {size2 > 0 ? f * dx : 1, f * dy}, normal = -b0 / B[0];
+    kki_turn_slide(B, b, mu, MOST_TURNS, d, &normal);
+    x[0] = normal;
+    x[1] = mu * normal * d[0];
+    x[2] = mu * normal * d[1];
 }
 
 BODY double solve_row(const kki_block *block, double inverse, double l, double v) {

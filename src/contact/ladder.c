@@ -15,8 +15,6 @@ static const double SETTLED = 0.2;
 static const double FINE = 0.1;
 /// The same behind the walk inside all bounds.
 static const double PROVEN = 0.5;
-/// Shift of a step that keeps its modes, however many rows they hold.
-static const double KEPT = 1e-7;
 /// Rows up to which the last digits are always worth their price.
 enum { LAST_DIGITS = 18 };
 /// Residual, as a share of the speeds, at which the walk inside the bounds hands over; and the last that is tried.
@@ -252,19 +250,6 @@ static bool climb_interior(climb *c) {
     return arrived(c);
 }
 
-/// The modes that λ was solved with, as they are: what stands, stands in the next step by other forces only. Not with many points on few
-/// coordinates, whose modes are anyone's guess.
-static bool climb_kept(climb *c, const kki_iterate *warm) {
-    if (c->system->problem->Y && c->system->nrow >= 3 * c->system->problem->nv) {
-        return false;
-    }
-    kki_iterate_copy(c->system, warm, c->trial);
-    kki_newton_read_modes(c->system, c->scratch, c->trial->lambda);
-    kki_newton_fixed(c->system, c->scratch, c->trial, false, KEPT, c->stats);
-    keep(c, KKI_RUNG_NEWTON);
-    return arrived(c);
-}
-
 /// Modes found one by one, from where Newton's steps got to.
 static bool climb_path(climb *c, const kki_iterate *warm) {
     const bool is_warm = c->best->residual == warm->residual;
@@ -323,11 +308,10 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (outlook == KKI_OUTLOOK_DOUBTFUL && climb_faithfully(c, warm)) {
         return true;
     }
-    const bool tried = brisk && c->options->tried;
-    if (outlook != KKI_OUTLOOK_STUCK && !tried) {
+    if (outlook != KKI_OUTLOOK_STUCK && !(brisk && c->options->tried)) {
         newton_from(c, warm, (kki_newton_options){.limit = few, .brisk = brisk, .careful = !brisk});
     }
-    if (arrived(c) || (brisk && !tried && c->best->residual == warm->residual && climb_kept(c, warm))) {
+    if (arrived(c)) {
         return true;
     }
     if (((cold ? c->options->any : c->system->low_rank && c->best->residual <= 1e-3) && climb_sweep(c)) ||

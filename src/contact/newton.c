@@ -590,7 +590,7 @@ void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double 
 /// Steps after which modes that have gained nothing are given up.
 enum { MOST_VAIN = 2 };
 
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful, double nudge,
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,
                       kki_solver_stats *stats) {
     kki_iterate *base = &w->iterate[KKI_IT_NEWTON], *full = base + 1;
     const double start = it->residual;
@@ -598,7 +598,7 @@ void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *i
     kki_iterate_copy(s, it, base);
     for (int k = 0; k < 6 && it->residual > s->floor; k++) {
         const bool reuse = k > 0 && w->reduced.constant && !careful;
-        w->reduced.nudge = careful ? careful_nudge(s, base->residual) : nudge > 0 ? nudge : least_nudge(s);
+        w->reduced.nudge = careful ? careful_nudge(s, base->residual) : least_nudge(s);
         if (!step(s, w, base, reuse, full, stats) || (full->residual > last && careful) || full->residual > 1e3) {
             break;
         }

@@ -4,11 +4,11 @@
 /// Newton in the angle of d, and where it fails (several solutions or a pole, Painlevé's case) a scan of the circle with bisection.
 #include "contact/one_contact.h"
 
-#include <stdbool.h>
-
 #include "contact/cones.h"
 
 #define ABS(x) __builtin_fabs(x)
+
+enum { MOST_TURNS = 25 };
 
 /// B λ = −b by cofactors. False if B is singular.
 static bool solve_stick(const double B[6], const double b[3], double lambda[3]) {
@@ -58,8 +58,8 @@ static void turn(double tangent, double d[2]) {
     d[1] = c * (y + tangent * x);
 }
 
-static bool newton_angle(const double B[6], const double b[3], double mu, double d[2], double *normal) {
-    for (int it = 0; it < 25; it++) {
+bool kki_turn_slide(const double B[6], const double b[3], double mu, int limit, double d[2], double *normal) {
+    for (int it = 0; it < limit; it++) {
         const slide s = slide_along(B, b, mu, d[0], d[1]);
         if (!(s.pole > 1e-9 * B[0])) {
             return false;
@@ -137,7 +137,7 @@ void kki_solve_contact(const double B[6], const double b[3], double friction, do
     const double length = kki_norm2(d[0], d[1]);
     d[0] = length > 0 ? d[0] / length : 1;
     d[1] = length > 0 ? d[1] / length : 0;
-    if (friction > 0 && !newton_angle(B, b, friction, d, &normal)) {
+    if (friction > 0 && !kki_turn_slide(B, b, friction, MOST_TURNS, d, &normal)) {
         scan_circle(B, b, friction, d, &normal);
     } else if (friction <= 0) {
         normal = -b[0] / B[0];

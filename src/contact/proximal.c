@@ -29,7 +29,7 @@ static void polish(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
                    kki_solver_stats *stats) {
     kki_iterate_copy(s, it, trial);
     kki_newton_read_modes(s, w, trial->lambda);
-    kki_newton_fixed(s, w, trial, false, 0, stats);
+    kki_newton_fixed(s, w, trial, false, stats);
     if (trial->residual < 0.5 * it->residual) {
         kki_iterate_copy(s, trial, it);
     }

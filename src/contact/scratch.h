@@ -176,8 +176,7 @@ void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double 
 void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const double *before, int limit,
                    kki_solver_stats *stats);
 /// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
-/// @param nudge  the shift otherwise; 0: the least
-void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful, double nudge,
+void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,
                       kki_solver_stats *stats);
 /// At the edge of friction points of one face may slip for want of a common direction, with next to no residual. All that is at its bound is
 /// made to slide as one; what that pushes back sticks. `it` need not come out better: the caller looks.
