@@ -141,7 +141,7 @@ BODY double scale_of(const kki_problem *p, const kki_block *block, window *w) {
     }
     double scale = 0;
     for (int i = block->row; i < block->row + n; i++) {
-        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the window holds all rows of the block, as w->end ≥ row + n
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): the window holds all rows of the block, as w->end ≥ row + n
         const double own = p->G ? compliance(p, i) + p->G[i * (p->stride + 1)] : w->own[i - w->first];
         scale = larger(scale, own);
     }
