@@ -45,7 +45,7 @@ static stage thrown_head(unsigned seed) {
 
 // a step that cannot be had with all that is asked for is had without: neither turning about contacts nor what friction locks stops it
 KK_TEST(heads_that_friction_locks_go_on) {
-    const int first = kk_test_is_quick() ? 86 : 80, end = kk_test_is_quick() ? 94 : 120; // number 90 locks
+    const int first = kk_test_is_quick() ? 108 : 80, end = kk_test_is_quick() ? 116 : 120; // number 115 locks
     int yielding = 0;
     for (int k = first; k < end; k++) {
         stage s = thrown_head((unsigned)k);
