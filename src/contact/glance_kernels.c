@@ -46,7 +46,7 @@ BODY void read_own(const kki_problem *p, const kki_block *block, own *o) {
 BODY void solve_contact(const own *o, double mu, const double *l, const double *v, double *x) {
     const double *B = o->B, *C = o->inverse;
     const double b0 = v[0] - (B[0] * l[0] + (B[1] * l[1] + B[2] * l[2]));
-    if (b0 >= 0) {
+    if (b0 >= 0 || !(B[0] > 0)) { // or nothing moves it
         x[0] = x[1] = x[2] = 0;
         return;
     }

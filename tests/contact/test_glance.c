@@ -83,3 +83,25 @@ KK_TEST(glances_end_on_all_laws_by_all_kernels) {
     }
     KK_CHECK(open > 50 && hold > 10 && slide > 50);
 }
+
+// what no impulse moves gets none, and everything stays finite
+KK_TEST(glances_leave_dead_contacts_alone) {
+    static scene x;
+    make(&x, 3);
+    const int row = x.block[2].row, stride = x.p.stride;
+    for (int i = row; i < row + 3; i++) {
+        for (int k = 0; k < x.p.nrow; k++) {
+            x.G[i * stride + k] = x.G[k * stride + i] = 0;
+        }
+        x.g[i] = -1;
+    }
+    for (int k = 0; kki_dense_kernels_at(k); k++) {
+        _Alignas(64) double lambda[MOST] = {0}, u[MOST];
+        memcpy(u, x.g, sizeof u);
+        kki_dense_kernels_at(k)->glance(&x.p, 10, lambda, u);
+        for (int i = 0; i < x.p.nrow; i++) {
+            KK_CHECK(isfinite(lambda[i]) && isfinite(u[i]));
+        }
+        KK_CHECK(lambda[row] == 0 && lambda[row + 1] == 0 && lambda[row + 2] == 0);
+    }
+}
