@@ -250,22 +250,27 @@ static bool climb_interior(climb *c) {
     return arrived(c);
 }
 
-/// Modes found one by one, from where Newton's steps got to.
-static bool climb_path(climb *c, const kki_iterate *warm) {
-    const bool is_warm = c->best->residual == warm->residual;
-    kki_iterate_copy(c->system, c->best, c->trial);
-    kki_rung_path(c->system, c->scratch, c->trial, is_warm ? c->system->problem->before : NULL, LONGEST_PATH, c->stats);
-    keep(c, KKI_RUNG_NEWTON);
-    return arrived(c);
-}
-
 /// What has many rows and is a tenth of the tolerance from its law is not worth the slow rungs. The tolerance is that of the fastest row;
 /// here it is that of what approaches. Of what moves half of it is enough, but of the absolute one: it will not creep.
-static bool fine(const climb *c) {
+static double fine_residual(const climb *c) {
     const kki_system *s = c->system;
     const double fastest = s->floor / c->options->floor, share = (s->size > 1 ? s->size : 1) / fastest;
     const double part = c->options->moves && FINE * share < PROVEN / fastest ? PROVEN / fastest : FINE * share;
-    return !s->low_rank && s->nrow > LAST_DIGITS && c->best->residual <= part * c->options->tolerance;
+    return !s->low_rank && s->nrow > LAST_DIGITS ? part * c->options->tolerance : 0;
+}
+
+static bool fine(const climb *c) {
+    return c->best->residual <= fine_residual(c);
+}
+
+/// Modes found one by one, from where Newton's steps got to.
+static bool climb_path(climb *c, const kki_iterate *warm, double fine) {
+    const bool is_warm = c->best->residual == warm->residual;
+    kki_iterate_copy(c->system, c->best, c->trial);
+    const kki_path_options o = {is_warm ? c->system->problem->before : NULL, fine, LONGEST_PATH};
+    kki_rung_path(c->system, c->scratch, c->trial, &o, c->stats);
+    keep(c, KKI_RUNG_NEWTON);
+    return arrived(c);
 }
 
 /// Rows that contradict each other are posed anew by a caller who can.
@@ -321,7 +326,8 @@ static bool climb_quickly(climb *c, kki_iterate *warm) {
     if (!cold && is_crowded(c) && climb_convex(c, HINT)) {
         return true;
     }
-    if (!c->system->low_rank && (!cold || c->options->any) && (climb_path(c, warm) || (!cold && fine(c)))) {
+    if (!c->system->low_rank && (!cold || c->options->any) &&
+        (climb_path(c, warm, cold ? 0 : fine_residual(c)) || (!cold && fine(c)))) {
         return true;
     }
     if (brisk) {

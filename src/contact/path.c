@@ -649,20 +649,23 @@ static void restart(const kki_system *s, kki_solver_scratch *w, const kki_iterat
     put_on_modes(s, w, at);
 }
 
-void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const double *before, int limit,
+void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
                    kki_solver_stats *stats) {
+    const double *before = options->before;
     kki_iterate *at = &w->iterate[KKI_IT_PATH];
     double **const v = w->walk, weight = WEIGHT, last = 1e300;
     w->reduced.split.is_ready = false;
     path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
     p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
     restart(s, w, it, at);
+    const double enough = options->fine > s->floor ? options->fine : s->floor;
     bool again = false;
-    for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > s->floor && stale <= MOST_STALE; k++) {
+    for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > (again ? s->floor : enough) && stale <= MOST_STALE;
+         k++) {
         const double start = at->residual;
         const bool is_old = again;
         kki_system_regularise(s, weight, at->lambda, &w->proximal);
-        if (!pass(&p, s, again, at, before, limit, stats)) {
+        if (!pass(&p, s, again, at, before, options->limit, stats)) {
             weight *= RAISED;
             if (weight > HEAVIEST) {
                 break;

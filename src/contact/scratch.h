@@ -171,9 +171,13 @@ kki_outlook kki_newton_outlook(const kki_system *s, kki_solver_scratch *w, const
 bool kki_newton_enforce(const kki_system *s, const kki_solver_scratch *scratch, double *lambda);
 /// Reads the directions in which it slides off λ; the modes stay.
 void kki_newton_follow(const kki_system *s, kki_solver_scratch *w, const double *lambda);
-/// Along lines of problems, one change of mode at a time, at most `limit` a pass; needs G.
-/// @param before  u of the problem that λ has answered; NULL: not known
-void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const double *before, int limit,
+typedef struct kki_path_options {
+    const double *before; ///< u of the problem that λ has answered; NULL: not known
+    double fine;          ///< residual below which no pass is made that needs an inverse of its own
+    int limit;            ///< changes of mode a pass
+} kki_path_options;
+/// Along lines of problems, one change of mode at a time; needs G.
+void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
                    kki_solver_stats *stats);
 /// Newton with the modes and directions in the scratch kept. @param careful  with a shift in proportion to the error
 void kki_newton_fixed(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, bool careful,

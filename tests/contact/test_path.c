@@ -44,7 +44,8 @@ static double walk(contact_case *c, double *lambda) {
     memset(it->lambda, 0, sizeof(double) * (size_t)c->p.stride);
     memcpy(it->lambda, lambda, sizeof(double) * (size_t)c->p.nrow);
     kki_system_judge(&w->system, it);
-    kki_rung_path(&w->system, w, it, NULL, 40, &stats);
+    const kki_path_options options = {.limit = 40};
+    kki_rung_path(&w->system, w, it, &options, &stats);
     memcpy(lambda, it->lambda, sizeof(double) * (size_t)c->p.nrow);
     kki_certify_baseline(&c->p, lambda, c->u, &c->certificate);
     return c->certificate.residual;
