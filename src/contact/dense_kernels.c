@@ -14,6 +14,9 @@
 
 #define ABS(x) __builtin_fabs(x)
 
+/// Four numbers that stand anywhere.
+typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
+
 BODY double sum4(kki_quad a) {
     return (a[0] + a[1]) + (a[2] + a[3]);
 }
@@ -311,8 +314,6 @@ BODY kki_quad lanes_of(const double *row, int first, int end, const double *lamb
     return sum;
 }
 
-typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
-
 /// Four rows at a time: their lanes are added side by side, in the order of one row.
 BODY void spread_strip(int nv, int stride, int width, const double *Y, const double *lambda, double *y) {
     int k = 0;
@@ -467,20 +468,33 @@ BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, 
 
 // Four rows at a time: first among themselves, then out of all below in one go, in the order of the rows.
 
-/// Rows k … k + count − 1 among themselves.
+/// Rows k … k + count − 1 among themselves: first in the diagonal's vectors, where each pivot waits for the one before, then in all behind it.
 BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
-    for (int j = k; j < k + count; j++) {
-        const double *pivot = A + j * stride;
-        if (!(pivot[j] > 1e-300)) {
+    kki_quad *row[4], d[4];
+    double f[4][4];
+    for (int i = 0; i < count; i++) {
+        row[i] = (kki_quad *)(A + (k + i) * stride);
+        d[i] = row[i][k / 4];
+    }
+    for (int j = 0; j < count; j++) {
+        const double pivot = d[j][j];
+        if (!(pivot > 1e-300)) {
             return false;
         }
-        inverse[j] = 1 / pivot[j];
-        for (int i = j + 1; i < k + count; i++) {
-            const double f = pivot[i] * inverse[j];
-            kki_quad *row = (kki_quad *)(A + i * stride);
-            for (int x = k / 4; x < stride / 4; x++) {
-                row[x] -= f * ((const kki_quad *)pivot)[x];
+        inverse[k + j] = 1 / pivot;
+        for (int i = j + 1; i < count; i++) {
+            f[j][i] = d[j][i] * inverse[k + j];
+            d[i] -= f[j][i] * d[j];
+        }
+        row[j][k / 4] = d[j];
+    }
+    for (int x = k / 4 + 1; x < stride / 4; x++) {
+        for (int i = 0; i < count; i++) {
+            d[i] = row[i][x];
+            for (int j = 0; j < i; j++) {
+                d[i] -= f[j][i] * d[j];
             }
+            row[i][x] = d[i];
         }
     }
     return true;
@@ -498,37 +512,44 @@ BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) 
     }
 }
 
+BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
+    return left >= 4 ? ldl_own(4, stride, A, k, inverse) : ldl_own(left, stride, A, k, inverse);
+}
+
+/// The next four rows come first, and then the pivots among them: while these wait for each other, the other rows are done.
 BODY bool ldl_body(int pivots, int n, int stride, double *A, double *inverse) {
-    for (int k = 0; k < pivots; k += 4) {
-        if (!ldl_own(pivots - k < 4 ? pivots - k : 4, stride, A, k, inverse)) {
-            return false;
+    bool good = pivots <= 0 || ldl_panel(pivots, stride, A, 0, inverse);
+    for (int k = 0; k < pivots && good; k += 4) {
+        const int next = k + 8 < n ? k + 8 : n;
+        for (int i = k + 4; i < next; i++) {
+            ldl_below(stride, A, k, i, inverse);
         }
-        for (int i = k + 4; i < n; i++) {
+        good = k + 4 >= pivots || ldl_panel(pivots - k - 4, stride, A, k + 4, inverse);
+        for (int i = next; i < n; i++) {
             ldl_below(stride, A, k, i, inverse);
         }
     }
-    return true;
+    return good;
 }
 
-/// The products of four rows with x over whole vectors, side by side.
-BODY void dot4(int count, int first, int end, int stride, const double *A, const double *x, double sum[4]) {
-    kki_quad s[4] = {{0}, {0}, {0}, {0}};
-    if (count == 4) {
-        for (int k = first; k < end; k++) {
-            for (int i = 0; i < 4; i++) {
-                s[i] += ((const kki_quad *)(A + i * stride))[k] * ((const kki_quad *)x)[k];
-            }
-        }
-    } else {
+/// The products of `count` of four rows with vectors of x, side by side: from one on, forward or back, so that what has just been found comes last.
+BODY kki_quad dot4(int count, int from, int way, int vectors, int stride, const double *A, const double *x) {
+    kki_quad s[4] = {{0}, {0}, {0}, {0}}, column[4];
+    for (int k = from; vectors > 0; k += way, vectors--) {
         for (int i = 0; i < count; i++) {
-            for (int k = first; k < end; k++) {
-                s[i] += ((const kki_quad *)(A + i * stride))[k] * ((const kki_quad *)x)[k];
-            }
+            s[i] += ((const kki_quad *)(A + i * stride))[k] * ((const kki_quad *)x)[k];
         }
     }
-    for (int i = 0; i < 4; i++) {
-        sum[i] = sum4(s[i]);
+    transpose(s[0], s[1], s[2], s[3], column);
+    return (column[0] + column[1]) + (column[2] + column[3]);
+}
+
+/// The first `count` of four numbers, and zeros.
+BODY kki_quad some_of(int count, const double *x) {
+    if (count == 4) {
+        return *(const loose_quad *)x;
     }
+    return (kki_quad){x[0], count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0};
 }
 
 // The solves go by fours: what a vector takes from other vectors first, then its own triangle in scalars, then one store. `count`, how
@@ -555,19 +576,20 @@ LONG_BODY void ldl_forward(int v, int count, int stride, const double *A, const 
     }
 }
 
-/// x of vector v from those behind it: (y − A x)/D, where `unit` says that y has been divided already.
+/// x of vector v from those behind it: (y − A x)/D, where `unit` says that y has been divided already. Of its own triangle each number waits for one product and one
+/// difference alone.
 LONG_BODY void backward(int v, int count, int stride, bool unit, const double *A, const double *inverse,
                         const double *y, double *x) {
-    const double *a = A + 4 * v * stride;
-    double sum[4], own[4] = {0, 0, 0, 0};
-    dot4(count, v + 1, stride / 4, stride, a, x, sum);
-    for (int i = count - 1; i >= 0; i--) {
-        for (int k = i + 1; k < count; k++) {
-            sum[i] += a[i * stride + 4 * v + k] * own[k];
-        }
-        own[i] = unit ? y[4 * v + i] - inverse[4 * v + i] * sum[i] : (y[4 * v + i] - sum[i]) * inverse[4 * v + i];
+    const double *a = A + 4 * v * stride, *own = a + 4 * v;
+    const int behind = stride / 4 - 1 - v;
+    const kki_quad sum = dot4(count, v + behind, -1, behind, stride, a, x);
+    const kki_quad over = some_of(count, inverse + 4 * v), from = some_of(count, y + 4 * v);
+    kki_quad t = unit ? from - over * sum : (from - sum) * over;
+    for (int k = count - 1; k > 0; k--) {
+        const kki_quad column = {own[k], k > 1 ? own[stride + k] : 0, k > 2 ? own[2 * stride + k] : 0, 0};
+        t -= (over * column) * t[k];
     }
-    *(kki_quad *)(x + 4 * v) = (kki_quad){own[0], own[1], own[2], own[3]}; // at once: it is read next
+    *(kki_quad *)(x + 4 * v) = t; // at once: it is read next
 }
 
 BODY void backward_all(int n, int stride, bool unit, const double *A, const double *inverse, const double *y,
@@ -696,16 +718,14 @@ BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot)
 }
 
 BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
-    const double *a = A + 4 * v * stride;
-    double sum[4], own[4] = {0, 0, 0, 0};
-    dot4(count, 0, v, stride, a, y, sum);
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < i; k++) {
-            sum[i] += a[i * stride + 4 * v + k] * own[k];
-        }
-        own[i] = b[4 * v + i] - sum[i];
+    const double *a = A + 4 * v * stride, *own = a + 4 * v;
+    kki_quad t = some_of(count, b + 4 * v) - dot4(count, 0, 1, v, stride, a, y);
+    for (int k = 0; k < count - 1; k++) {
+        const kki_quad column = {0, k < 1 ? own[stride] : 0, k < 2 && count > 2 ? own[2 * stride + k] : 0,
+                                 count > 3 ? own[3 * stride + k] : 0};
+        t -= column * t[k];
     }
-    *(kki_quad *)(y + 4 * v) = (kki_quad){own[0], own[1], own[2], own[3]};
+    *(kki_quad *)(y + 4 * v) = t;
 }
 
 BODY void lu_solve_body(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
