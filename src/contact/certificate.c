@@ -59,7 +59,7 @@ BODY void store_some(double *x, int count, loose a) {
 /// there.
 BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda,
                          double *restrict u) {
-    loose sum[2];
+    loose sum[3];
     for (int k = 0; k < vectors; k++) {
         const int there = k + 1 < vectors ? 4 : count;
         sum[k] = *(const loose *)(p->g + i + 4 * k);
@@ -81,6 +81,9 @@ BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, co
 /// u = G λ + g + r λ.
 BODY void multiply(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
+    for (; i + 8 < p->nrow; i += 12) {
+        multiply_strip(p, i, 3, p->nrow - i - 8 < 4 ? p->nrow - i - 8 : 4, lambda, u);
+    }
     for (; i + 4 < p->nrow; i += 8) {
         multiply_strip(p, i, 2, p->nrow - i - 4 < 4 ? p->nrow - i - 4 : 4, lambda, u);
     }

@@ -30,12 +30,14 @@ typedef struct slide {
     double normal, across, along;
     double w1, w2; ///< velocity a unit of normal impulse
     double pole;   ///< Bnn + μ Bnt·d
+    double per;    ///< 1/pole
 } slide;
 
 static slide slide_along(const double B[6], const double b[3], double mu, double dx, double dy) {
     slide s;
     s.pole = B[0] + mu * (B[1] * dx + B[2] * dy);
-    s.normal = -b[0] / s.pole;
+    s.per = 1 / s.pole;
+    s.normal = -b[0] * s.per;
     s.w1 = B[1] + mu * (B[3] * dx + B[4] * dy);
     s.w2 = B[2] + mu * (B[4] * dx + B[5] * dy);
     const double u1 = b[1] + s.normal * s.w1, u2 = b[2] + s.normal * s.w2;
@@ -47,15 +49,16 @@ static slide slide_along(const double B[6], const double b[3], double mu, double
 /// d(across)/d(angle).
 static double slide_slope(const double B[6], double mu, double dx, double dy, const slide *s) {
     const double px = -dy, py = dx, m = mu * s->normal;
-    const double dn = -m * (B[1] * px + B[2] * py) / s->pole;
+    const double dn = -m * (B[1] * px + B[2] * py) * s->per;
     const double v1 = dn * s->w1 + m * (B[3] * px + B[4] * py), v2 = dn * s->w2 + m * (B[4] * px + B[5] * py);
     return -s->along + px * v1 + py * v2;
 }
 
-static void turn(double tangent, double d[2]) {
-    const double c = 1 / __builtin_sqrt(1 + tangent * tangent), x = d[0], y = d[1];
-    d[0] = c * (x - tangent * y);
-    d[1] = c * (y + tangent * x);
+/// By an angle of which 2 h is a little more, cos = (1 − h²)/(1 + h²) and sin = 2 h/(1 + h²): no root has to be waited for.
+static void turn(double angle, double d[2]) {
+    const double h = 0.5 * angle, f = 1 / (1 + h * h), c = f * (1 - h * h), s = f * angle, x = d[0], y = d[1];
+    d[0] = c * x - s * y;
+    d[1] = c * y + s * x;
 }
 
 bool kki_turn_slide(const double B[6], const double b[3], double mu, int limit, double d[2], double *normal) {
