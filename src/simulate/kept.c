@@ -33,6 +33,7 @@ typedef struct kept {
     int n;
     int32_t row[ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
     int nheld, first, stride;
+    uint64_t modes;                     ///< all blocks' in one number
     double shift;                       ///< ε
     int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals
     kki_slides slides;
@@ -88,8 +89,10 @@ static void list_sliding(kept *x, const kki_block *block, const double *l) {
 static int list_rows(const kk_simulator *s, const kki_island *I, const double *lambda, kept *x) {
     const kki_block *all = s->block + I->first_block;
     x->n = x->slides.n = 0;
+    x->modes = 0;
     for (int b = 0; b < I->nblock; b++) {
         const int mode = mode_of(all, &all[b], lambda);
+        x->modes = 5 * x->modes + (uint64_t)mode;
         const int count =
             mode == HOLDS ? kki_law_rows(all[b].law) : mode == GLIDES; // without friction the normal alone
         if (mode == UNKNOWN || (mode == SLIDES && x->slides.n == KKI_MOST_SLIDES)) {
@@ -218,11 +221,12 @@ static int hold(const kk_simulator *s, kept *x, double floor, double *lambda) {
     return 1;
 }
 
-/// Rounds to the floor, and whether the certificate is good then. @param u  velocities of λ, and of the result    @param most  residual that is good
-static int is_proved(kk_simulator *s, const kki_island *I, kept *x, double floor, double most, double *lambda,
-                     double *u, kki_certificate *proof, kki_solver_stats *stats) {
+/// Rounds to the floor, and whether the certificate is good then. @param size  what is off    @param u  velocities of λ, and of the result    @param most  residual that is
+/// good
+static int is_proved(kk_simulator *s, const kki_island *I, kept *x, double size, double floor, double most,
+                     double *lambda, double *u, kki_certificate *proof, kki_solver_stats *stats) {
     const kki_problem problem = kki_island_problem(s, I, 1);
-    double size = off_by(x, u), last = __builtin_inf();
+    double last = __builtin_inf();
     int rounds = 0;
     for (; size > floor && size < 0.5 * last && rounds < MOST_ROUNDS; rounds++) {
         if (!hold(s, x, floor, lambda)) {
@@ -254,6 +258,18 @@ static int may_revise(const kk_simulator *s, const kki_island *I, const kki_solv
     return plain;
 }
 
+/// Whether something that is open comes nearer, faster than all that holds or slides is off: then it lands, whatever becomes of the others.
+static int lands(const kk_simulator *s, const kki_island *I, double off, const double *lambda, const double *u) {
+    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
+        const kki_block *block = &s->block[b];
+        if ((block->law == KKI_LAW_CONTACT || block->law == KKI_LAW_LIMIT) && lambda[block->row] == 0 &&
+            -u[block->row] > off) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /// What sweeps go on from behind modes that were none: their impulses, unless these have run away.
 static void go_on_from(kk_simulator *s, const kki_island *I, const double *lambda) {
     double *l = s->lambda + I->first_row;
@@ -280,13 +296,14 @@ static int revise(kk_simulator *s, kki_island *I, kept *x, double floor, double 
         const int sweeps = k == 0 ? GLANCE : LONGER_GLANCE;
         kernels->glance(&problem, sweeps, l, v);
         stats->sweeps += sweeps;
-        if (!list_rows(s, I, l, x) || !factor(s, I, x)) {
-            return 0;
+        const uint64_t tried = x->modes;
+        if (!list_rows(s, I, l, x) || (k > 0 && x->modes == tried) || !factor(s, I, x)) {
+            return 0; // what has just failed would fail again
         }
         stats->factorisations++;
         memcpy(lambda, l, (size_t)I->stride * sizeof *lambda);
         kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
-        solved = is_proved(s, I, x, floor, good, lambda, u, proof, stats);
+        solved = is_proved(s, I, x, off_by(x, u), floor, good, lambda, u, proof, stats);
         if (!solved) {
             go_on_from(s, I, lambda);
         }
@@ -303,20 +320,23 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
         return KKI_KEPT_UNASKED;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
-    const int is_known = list_rows(s, I, s->lambda + I->first_row, &x);
-    if (!is_known && !may_revise(s, I, &options)) {
+    const int is_known = list_rows(s, I, s->lambda + I->first_row, &x), may = may_revise(s, I, &options);
+    if (!is_known && !may) {
         return KKI_KEPT_UNASKED;
     }
-    kki_solver_stats stats = {.factorisations = is_known, .solved = true};
+    kki_solver_stats stats = {.solved = true};
     kki_rows_matrix(m, s, I);
     memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
     s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
     memcpy(s->u + I->first_row, u, (size_t)I->stride * sizeof *u);
     const double share = GOOD * options.tolerance, good = share > options.floor ? share : options.floor;
     kki_certificate proof;
+    const double off = is_known ? off_by(&x, u) : 0;
+    const int may_go_on = is_known && !(may && lands(s, I, off, lambda, u));
+    stats.factorisations = may_go_on;
     const int goes_on =
-        is_known && factor(s, I, &x) && is_proved(s, I, &x, options.floor, good, lambda, u, &proof, &stats);
-    if (!goes_on && !(may_revise(s, I, &options) && revise(s, I, &x, options.floor, good, lambda, u, &proof, &stats))) {
+        may_go_on && factor(s, I, &x) && is_proved(s, I, &x, off, options.floor, good, lambda, u, &proof, &stats);
+    if (!goes_on && !(may && revise(s, I, &x, options.floor, good, lambda, u, &proof, &stats))) {
         kki_note_work(s, &stats);
         return KKI_KEPT_NOT;
     }
