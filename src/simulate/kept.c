@@ -185,10 +185,17 @@ static int slide(const kk_simulator *s, kept *x, double floor, double *lambda) {
 
 /// The right side −u of the listed rows; the fastest of what holds.
 static double right_side(kept *x, const double *u) {
-    for (int i = 0; i < x->n; i++) {
-        x->b[i] = i < x->nheld || i >= x->first ? -u[x->row[i]] : 0;
+    int i = 0;
+    for (; i < x->nheld; i++) {
+        x->b[i] = -u[x->row[i]];
     }
-    for (int i = x->n; i < x->stride; i++) {
+    for (; i < x->first; i++) {
+        x->b[i] = 0;
+    }
+    for (; i < x->n; i++) {
+        x->b[i] = -u[x->row[i]];
+    }
+    for (; i < x->stride; i++) {
         x->b[i] = 0;
     }
     return kki_largest(x->nheld, x->b);
