@@ -17,9 +17,9 @@
 #include "kernels.h"
 #include "kinematics.h"
 
-/// Velocity and bias acceleration of a node; its joint's axes into the pivots.
+/// Velocity and bias acceleration of a node.
 KKI_SHARED void aba_motion(const knode *b, const double *v, size_t stride, const world_node *x, const world_motion *p,
-                           world_motion *s, pivot *axis) {
+                           world_motion *s) {
     const size_t i = (size_t)b->v_index;
     const vec3 z = x->R.c[2];
     s->w = p->w;
@@ -29,19 +29,15 @@ KKI_SHARED void aba_motion(const knode *b, const double *v, size_t stride, const
         const vec3 w = v_scale(z, r_load(v, i, stride));
         s->al = v_add(s->al, v_cross(p->w, w));
         s->w = v_add(s->w, w);
-        axis[0].Sa = z;
     } else if (b->type == KKI_NODE_SLIDE) {
         const vec3 u = v_scale(z, r_load(v, i, stride));
         s->a = v_add(s->a, v_cross(v_add(p->w, p->w), u));
-        axis[0].Sl = z;
     } else if (b->type == KKI_NODE_SCREW) {
         const vec3 w = v_scale(z, r_load(v, i, stride));
         const vec3 u = v_scale(w, b->pitch);
         s->a = v_add(s->a, v_cross(v_add(p->w, p->w), u));
         s->al = v_add(s->al, v_cross(p->w, w));
         s->w = v_add(s->w, w);
-        axis[0].Sa = z;
-        axis[0].Sl = v_scale(z, b->pitch);
     } else {
         const vec3 w = m_mul(&x->R, load3(v, i, stride));
         if (b->type == KKI_NODE_FREE) {
@@ -274,11 +270,16 @@ KKI_SHARED void aba_inward(const kk_model *m, kki_scratch *S, const world_node *
         pivot *axis = (pivot *)S->pivot + k;
         aba_complete(b, &motion[i], A);
         articulated *P = &body[b->parent];
+        const vec3 z = pose[i].R.c[2];
         if (b->type == KKI_NODE_HINGE) {
+            axis->Sa = z;
             aba_one_degree(A, axis, 1, 0, b, r_load(tau, k, stride), pose[i].r, P);
         } else if (b->type == KKI_NODE_SLIDE) {
+            axis->Sl = z;
             aba_one_degree(A, axis, 0, 1, b, r_load(tau, k, stride), pose[i].r, P);
         } else if (b->type == KKI_NODE_SCREW) {
+            axis->Sa = z;
+            axis->Sl = v_scale(z, b->pitch);
             aba_one_degree(A, axis, 1, 1, b, r_load(tau, k, stride), pose[i].r, P);
         } else if (is_free_root(b)) {
             const mat3 *R = &pose[i].R;
@@ -359,7 +360,7 @@ KKI_SHARED void aba_prepare(const kk_model *m, kki_scratch *S, world_node *pose,
         world_motion v_i;
         articulated A;
         pose_of_node(b, q, stride, sine[i], cosine[i], &pose[b->parent], &x, wanted);
-        aba_motion(b, v, stride, &x, &motion[b->parent], &v_i, (pivot *)S->pivot + b->v_index);
+        aba_motion(b, v, stride, &x, &motion[b->parent], &v_i);
         aba_load(b, &x, &v_i, &A);
         pose[i] = x;
         motion[i] = v_i;

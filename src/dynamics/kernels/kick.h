@@ -62,43 +62,54 @@ KKI_INLINE void kick_load(const knode *b, const world_motion *world, articulated
     A->f = v_scale(world->a, b->mass);
 }
 
-/// Roots to tips: poses, velocities, bias, inertias. @param loads  false: no weights of central bodies
-KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
-                             int loads) {
-    world_node *pose = S->pose;
-    world_motion *motion = S->motion;
+/// One node from its parent. @param is_hinge  it is one: known where it is called, nothing else need be asked for
+KKI_INLINE void kick_out(const knode *b, int is_hinge, kki_scratch *S, int i, const double *q, const double *v,
+                         int loads) {
+    world_node *pose = S->pose, x;
+    world_motion *motion = S->motion, bias;
     world_rates *rates = S->rates;
-    articulated *body = S->articulated;
-    for (int i = first; i < end; i++) {
-        const knode *b = node_of(m, S, i);
-        world_node x;
-        world_motion bias;
-        articulated A;
-        pose_of_node(b, q, 1, S->sine[i], S->cosine[i], &pose[b->parent], &x, POSE_OFFSET | POSE_POSITION);
-        const vec3 u = kick_velocity(b, v, &x, &rates[b->parent]);
-        if (b->is_central) {
-            pose[i] = x;
-            rates[i].w = kick_spin(b, v, &x);
-            rates[i].u = u;
-            if (loads) {
-                kick_load(b, &motion[0], &body[i]);
-            }
-            continue;
-        }
-        if (is_free_root(b)) {
-            rates[i].w = kick_spin(b, v, &x);
-            kick_free_root(b, rates[i].w, &motion[0], &bias);
-        } else {
-            aba_motion(b, v, 1, &x, &motion[b->parent], &bias, (pivot *)S->pivot + b->v_index);
-            rates[i].w = bias.w;
-        }
+    articulated *body = S->articulated, A;
+    if (is_hinge && (b->type != KKI_NODE_HINGE || b->is_central)) {
+        __builtin_unreachable();
+    }
+    pose_of_node(b, q, 1, S->sine[i], S->cosine[i], &pose[b->parent], &x, POSE_POSITION);
+    const vec3 u = kick_velocity(b, v, &x, &rates[b->parent]);
+    vec3 w;
+    if (is_free_root(b)) {
+        w = kick_spin(b, v, &x);
+        kick_free_root(b, w, &motion[0], &bias);
+    } else {
+        aba_motion(b, v, 1, &x, &motion[b->parent], &bias);
+        w = bias.w;
+    }
+    if (!b->is_central) {
         aba_load(b, &x, &bias, &A);
-        pose[i] = x;
         motion[i] = bias;
-        rates[i].u = u;
         body[i].J = A.J;
         body[i].n = A.n;
         body[i].f = A.f;
+    } else if (loads) {
+        kick_load(b, &motion[0], &body[i]);
+    }
+    pose[i].R = x.R;
+    pose[i].r = x.r;
+    pose[i].p = x.p;
+    rates[i].w = w;
+    rates[i].u = u;
+}
+
+/// Roots to tips: poses, velocities, bias, inertias. @param loads  false: no weights of central bodies
+KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
+                             int loads) {
+    for (int i = first; i < end; i++) {
+        const knode *b = node_of(m, S, i);
+#ifndef KKI_SMALL
+        if (b->type == KKI_NODE_HINGE) { // most are
+            kick_out(b, 1, S, i, q, v, loads);
+            continue;
+        }
+#endif
+        kick_out(b, 0, S, i, q, v, loads);
     }
 }
 
@@ -207,54 +218,65 @@ KKI_INLINE void kick_central(const knode *b, const mat3 *R, const articulated *A
     kick_slides(b, diagonal + 3, R, m_tmul(R, A->f), tau + 3, v + 3, axis + 3, E + 3, y + 3);
 }
 
+/// One node's pivots, scaled forces and velocities, and what is left of it to its parent. @param is_hinge  as kick_out
+KKI_INLINE void kick_in(const knode *b, int is_hinge, kki_scratch *S, int i, const double *diagonal, const double *tau,
+                        const double *v, double *E, double *y) {
+    const world_node *pose = S->pose;
+    articulated *body = S->articulated;
+    const size_t k = (size_t)b->v_index;
+    pivot *axis = (pivot *)S->pivot + k;
+    if (b->is_central && !is_hinge) {
+        kick_central(b, &pose[i].R, &body[i], axis, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
+        return;
+    }
+    articulated copy = body[i], *A = &copy;
+    const world_rates *p = (const world_rates *)S->rates + b->parent;
+    const vec3 r = pose[i].r;
+    const int many = !is_hinge && (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE), has_arm = b->has_arm;
+    aba_complete(b, (const world_motion *)S->motion + i, A);
+    pivot own; // stored when it is done
+    if (many) {
+        pivot_axes(b, &pose[i].R, axis);
+        kick_eliminate_many(b, A, axis, &diagonal[k], &tau[k]);
+        own = axis[0];
+    } else if (is_hinge || b->type == KKI_NODE_HINGE) {
+        own.Sa = pose[i].R.c[2];
+        own.Sl = v_zero();
+        aba_eliminate(A, &own, 1, 0, diagonal[k], tau[k]);
+    } else {
+        pivot_axis(b, pose[i].R.c[2], &own);
+        if (b->type == KKI_NODE_SLIDE) {
+            aba_eliminate(A, &own, 0, 1, diagonal[k], tau[k]);
+        } else {
+            aba_eliminate(A, &own, 1, 1, diagonal[k], tau[k]);
+        }
+    }
+    pivot_shift(&own, has_arm, r);
+    kick_scale(&own, p->w, p->u, v[k], &E[k], &y[k]);
+    pivot_share(&own);
+    pivot_store(axis, &own);
+    if (many) {
+        const vec3 u = has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
+        kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
+    }
+    if (b->parent > 0) {
+        aba_hand_over(A, b, r, &body[b->parent]);
+    }
+}
+
 /// Tips to roots: pivots, scaled forces E and velocities y.
 /// @param diagonal  [nv] armature and impedance    @param tau, v  [nv]    @param E, y  [nv] results
 KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau,
                             const double *v, double *E, double *y, int first, int end) {
-    const world_node *pose = S->pose;
-    const world_rates *rates = S->rates;
-    articulated *body = S->articulated;
     for (int i = end - 1; i >= first; i--) {
         const knode *b = node_of(m, S, i);
-        const size_t k = (size_t)b->v_index;
-        pivot *axis = (pivot *)S->pivot + k;
-        if (b->is_central) {
-            kick_central(b, &pose[i].R, &body[i], axis, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
+#ifndef KKI_SMALL
+        if (b->type == KKI_NODE_HINGE) {
+            kick_in(b, 1, S, i, diagonal, tau, v, E, y);
             continue;
         }
-        articulated copy = body[i], *A = &copy;
-        const world_rates *p = &rates[b->parent];
-        const vec3 r = pose[i].r;
-        aba_complete(b, (const world_motion *)S->motion + i, A);
-        const int many = b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE;
-        pivot own; // stored when it is done
-        if (many) {
-            pivot_axes(b, &pose[i].R, axis);
-            kick_eliminate_many(b, A, axis, &diagonal[k], &tau[k]);
-            own = axis[0];
-        } else if (b->type == KKI_NODE_HINGE) { // most are
-            own.Sa = pose[i].R.c[2];
-            own.Sl = v_zero();
-            aba_eliminate(A, &own, 1, 0, diagonal[k], tau[k]);
-        } else {
-            pivot_axis(b, pose[i].R.c[2], &own);
-            if (b->type == KKI_NODE_SLIDE) {
-                aba_eliminate(A, &own, 0, 1, diagonal[k], tau[k]);
-            } else {
-                aba_eliminate(A, &own, 1, 1, diagonal[k], tau[k]);
-            }
-        }
-        pivot_shift(&own, b->has_arm, r);
-        kick_scale(&own, p->w, p->u, v[k], &E[k], &y[k]);
-        pivot_share(&own);
-        pivot_store(axis, &own);
-        if (many) {
-            const vec3 u = b->has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
-            kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
-        }
-        if (b->parent > 0) {
-            aba_hand_over(A, b, r, &body[b->parent]);
-        }
+#endif
+        kick_in(b, 0, S, i, diagonal, tau, v, E, y);
     }
 }
 
