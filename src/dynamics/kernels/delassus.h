@@ -120,47 +120,72 @@ KKI_INLINE quad along(const quad a[3], const vec3 *axis) {
     return (a[0] * v_pick(axis, 0) + a[1] * v_pick(axis, 1)) + a[2] * v_pick(axis, 2);
 }
 
-/// Through one pivot: what it keeps, y, is added to its row of Y. @param arm  to the parent's origin, where it is a joint's last; NULL: it is not, or there is
-/// none    @param goes_on  whether there are pivots above
-KKI_INLINE void climb_pivot(const pivot *k, quad y, const vec3 *arm, int goes_on, wrenches *w, double *Y) {
+/// What a pivot keeps, y, is added to its row of Y.
+KKI_INLINE void climb_keep(const pivot *k, quad y, double *Y) {
     quad_anywhere *const row = (quad_anywhere *)Y;
     *row = *row + y * k->e;
-    if (!goes_on) {
-        return;
-    }
-    if (arm) {
-        const double rx = v_pick(arm, 0), ry = v_pick(arm, 1), rz = v_pick(arm, 2);
-        const quad fx = w->f[0], fy = w->f[1], fz = w->f[2];
-        w->n[0] = w->n[0] + (fz * ry - fy * rz);
-        w->n[1] = w->n[1] + (fx * rz - fz * rx);
-        w->n[2] = w->n[2] + (fy * rx - fx * ry);
-    }
-    w->n[0] = w->n[0] - y * v_pick(&k->Ua, 0);
-    w->n[1] = w->n[1] - y * v_pick(&k->Ua, 1);
-    w->n[2] = w->n[2] - y * v_pick(&k->Ua, 2);
-    w->f[0] = w->f[0] - y * v_pick(&k->Ul, 0);
-    w->f[1] = w->f[1] - y * v_pick(&k->Ul, 1);
-    w->f[2] = w->f[2] - y * v_pick(&k->Ul, 2);
 }
 
-/// Through those of a joint, through the halves of its axes that are not zero. @param Y  row of its first
-KKI_INLINE void climb_joint(const knode *b, const pivot *k, const vec3 *arm, wrenches *w, double *Y, size_t stride) {
-    if (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE) {
-        for (size_t j = b->type == KKI_NODE_FREE ? 6 : 3; j-- > 0;) {
-            const quad y = j < 3 ? along(w->n, &k[j].Sa) : along(w->f, &k[j].Sl);
-            climb_pivot(k + j, y, j > 0 ? NULL : arm, j > 0 || b->parent > 0, w, Y + j * stride);
+/// Moments about another origin. @param arm  from there to this one
+KKI_INLINE void climb_arm(const vec3 *arm, wrenches *w) {
+    const double rx = v_pick(arm, 0), ry = v_pick(arm, 1), rz = v_pick(arm, 2);
+    const quad fx = w->f[0], fy = w->f[1], fz = w->f[2];
+    w->n[0] = w->n[0] + (fz * ry - fy * rz);
+    w->n[1] = w->n[1] + (fx * rz - fz * rx);
+    w->n[2] = w->n[2] + (fy * rx - fx * ry);
+}
+
+/// What a pivot leaves of three moments or forces.
+KKI_INLINE void climb_take(const vec3 *U, quad y, quad w[3]) {
+    w[0] = w[0] - y * v_pick(U, 0);
+    w[1] = w[1] - y * v_pick(U, 1);
+    w[2] = w[2] - y * v_pick(U, 2);
+}
+
+/// Through a root's free joint: nobody asks for forces behind its slides, nor for anything behind its last.
+KKI_INLINE void climb_root(const pivot *k, wrenches *w, double *Y, size_t stride) {
+    for (size_t j = 6; j-- > 3;) {
+        const quad y = along(w->f, &k[j].Sl);
+        climb_keep(k + j, y, Y + j * stride);
+        climb_take(&k[j].Ua, y, w->n);
+        if (j > 3) {
+            climb_take(&k[j].Ul, y, w->f);
         }
-        return;
     }
+    for (size_t j = 3; j-- > 0;) {
+        const quad y = along(w->n, &k[j].Sa);
+        climb_keep(k + j, y, Y + j * stride);
+        if (j > 0) {
+            climb_take(&k[j].Ua, y, w->n);
+        }
+    }
+}
+
+/// Through the pivots of a joint, through the halves of their axes that are not zero. @param arm  from the parent's origin    @param Y  row of its first
+KKI_INLINE void climb_joint(const knode *b, const pivot *k, const vec3 *arm, wrenches *w, double *Y, size_t stride) {
+    size_t j = b->type == KKI_NODE_FREE ? 5 : b->type == KKI_NODE_BALL ? 2 : 0;
     quad y;
-    if (b->type == KKI_NODE_HINGE) {
-        y = along(w->n, &k->Sa);
-    } else if (b->type == KKI_NODE_SLIDE) {
-        y = along(w->f, &k->Sl);
-    } else {
-        y = along(w->n, &k->Sa) + along(w->f, &k->Sl);
+    for (; j > 0; j--) {
+        y = j < 3 ? along(w->n, &k[j].Sa) : along(w->f, &k[j].Sl);
+        climb_keep(k + j, y, Y + j * stride);
+        climb_take(&k[j].Ua, y, w->n);
+        climb_take(&k[j].Ul, y, w->f);
     }
-    climb_pivot(k, y, arm, b->parent > 0, w, Y);
+    if (b->type == KKI_NODE_SLIDE) {
+        y = along(w->f, &k->Sl);
+    } else if (b->type == KKI_NODE_SCREW) {
+        y = along(w->n, &k->Sa) + along(w->f, &k->Sl);
+    } else {
+        y = along(w->n, &k->Sa);
+    }
+    climb_keep(k, y, Y);
+    if (b->parent > 0) {
+        if (b->has_arm) {
+            climb_arm(arm, w);
+        }
+        climb_take(&k->Ua, y, w->n);
+        climb_take(&k->Ul, y, w->f);
+    }
 }
 
 /// Through all six pivots of a body on its own, in its own axes: what each takes from the moments behind it is all that there is to pass on.
@@ -183,12 +208,22 @@ KKI_SHARED int climb_node(const kk_model *m, const kki_scratch *S, int i, wrench
                           size_t stride) {
     const knode *b = node_of(m, S, i);
     const size_t first = (size_t)b->v_index;
-    const vec3 *arm = b->has_arm ? &((const world_node *)S->pose)[i].r : NULL;
-    if (b->is_central) {
-        climb_central(b, (const pivot *)S->pivot + first, w, Y + (first - base) * stride, stride);
-        return 0;
+    const pivot *k = (const pivot *)S->pivot + first;
+    const vec3 *arm = &((const world_node *)S->pose)[i].r;
+    double *const row = Y + (first - base) * stride;
+    if (b->type == KKI_NODE_FREE) {
+        if (b->is_central) {
+            climb_central(b, k, w, row, stride);
+            return 0;
+        }
+#ifndef KKI_SMALL
+        if (b->parent == 0) {
+            climb_root(k, w, row, stride);
+            return 0;
+        }
+#endif
     }
-    climb_joint(b, (const pivot *)S->pivot + first, arm, w, Y + (first - base) * stride, stride);
+    climb_joint(b, k, arm, w, row, stride);
     return b->parent;
 }
 
@@ -213,18 +248,22 @@ KKI_INLINE int meeting_of(const kk_model *m, const kki_scratch *S, int i, int j)
 }
 
 /// Four pairs of wrenches, each on a node about its origin: one climbs to where they meet, then the other, then both go on as one. (In turns, as deep
-/// as they are, they would drive each other out of the registers.) A wrench on the world is lost on it.
+/// as they are, they would drive each other out of the registers.) A wrench on the world is lost on it. @param j  0: there is only one
 KKI_SHARED void climb_pair(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], size_t base, double *Y, size_t stride) {
-    const int meeting = j == 0 ? 0 : meeting_of(m, S, i, j);
-    wrenches a = wrenches_load(wi), b = wrenches_load(wj);
-    climb_to(m, S, i, meeting, &a, base, Y, stride);
-    climb_to(m, S, j, meeting, &b, base, Y, stride);
-    for (int c = 0; c < 3; c++) {
-        a.n[c] = a.n[c] + b.n[c];
-        a.f[c] = a.f[c] + b.f[c];
+    wrenches a = wrenches_load(wi);
+    if (j > 0) {
+        const int meeting = meeting_of(m, S, i, j);
+        climb_to(m, S, i, meeting, &a, base, Y, stride);
+        wrenches b = wrenches_load(wj);
+        climb_to(m, S, j, meeting, &b, base, Y, stride);
+        for (int c = 0; c < 3; c++) {
+            a.n[c] = a.n[c] + b.n[c];
+            a.f[c] = a.f[c] + b.f[c];
+        }
+        i = meeting;
     }
-    climb_to(m, S, meeting, 0, &a, base, Y, stride);
+    climb_to(m, S, i, 0, &a, base, Y, stride);
 }
 
 /// Which of several nodes is deepest, and which comes next. @param count  at least two
@@ -267,9 +306,8 @@ KKI_INLINE void climb_set(const kk_model *m, const kki_scratch *S, int count, in
             }
         }
     }
-    static const _Alignas(32) double none[6][4] = {{0}};
-    const double(*const second)[4] = count > 1 ? (const double(*)[4])w[1] : none;
-    climb_pair(m, S, node[0], (const double(*)[4])w[0], count > 1 ? node[1] : 0, second, base, Y, stride);
+    climb_pair(m, S, node[0], (const double(*)[4])w[0], count > 1 ? node[1] : 0, (const double(*)[4])w[1], base, Y,
+               stride);
 }
 
 // ---- the product
