@@ -16,7 +16,8 @@
 #include "simulate/tendons.h"
 
 static double clamp(double x, double low, double high) {
-    return x < low ? low : x > high ? high : x;
+    const double most = x > high ? high : x; // one after the other: that is two instructions
+    return most < low ? low : most;
 }
 
 // ---- springs and dampers of joints
@@ -48,33 +49,30 @@ static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
     }
 }
 
-/// Forces at the step's end with the velocities of its start, and how they answer a change of those. @param way  becomes twice the energy of each
+/// Forces at the step's end with the velocities of its start, and how they answer a change of those; nothing else has a part in τ and the diagonal yet.
+/// @param way  becomes twice the energy of each
 static void load_springs(int nv, double h, const double *restrict stiffness, const double *restrict damping,
-                         const double *restrict rest, const double *restrict v, double *restrict way,
-                         double *restrict force, double *restrict passive) {
+                         const double *restrict rest, const double *restrict armature, const double *restrict v,
+                         double *restrict way, double *restrict force, double *restrict passive, double *restrict tau,
+                         double *restrict diagonal) {
     const double half = 0.5 * h;
     for (int k = 0; k < nv; k++) {
-        const double stretch = way[k] - rest[k];
-        force[k] = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
-        passive[k] = half * stiffness[k] + damping[k];
+        const double stretch = way[k] - rest[k], slope = half * stiffness[k] + damping[k];
+        const double f = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
+        force[k] = f;
+        passive[k] = slope;
+        tau[k] = 0.0 + f; // no −0
+        diagonal[k] = armature[k] + h * slope;
         way[k] = stiffness[k] * (stretch * stretch);
     }
 }
 
-static void add_passive(const kk_model *m, kk_simulator *s) {
-    if (!s->has_springs) {
-        return; // their forces are zero for ever
-    }
-    double *way = s->dv; // free until the kick is applied
-    double *restrict tau = s->tau, *restrict diagonal = s->diagonal;
-    const double h = s->h, *force = s->force[KK_FORCE_PASSIVE], *passive = s->passive;
+static void begin_with_springs(const kk_model *m, kk_simulator *s) {
+    double *way = s->dv;      // free until the kick is applied
     double even = 0, odd = 0; // one sum would wait for itself
     find_ways(m, s, way);
-    load_springs(m->nv, h, s->stiffness, s->damping, s->rest, s->v, way, s->force[KK_FORCE_PASSIVE], s->passive);
-    for (int k = 0; k < m->nv; k++) {
-        tau[k] += force[k];
-        diagonal[k] += h * passive[k];
-    }
+    load_springs(m->nv, s->h, s->stiffness, s->damping, s->rest, m->dof_armature, s->v, way, s->force[KK_FORCE_PASSIVE],
+                 s->passive, s->tau, s->diagonal);
     for (int k = 0; k < m->nv; k += 2) { // padded with zeros
         even += way[k];
         odd += way[k + 1];
@@ -217,16 +215,7 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
     kki_push(s, b->node, X.p, wrench);
 }
 
-static kk_status drive_actuator(const kk_model *m, kk_simulator *s, int i, double control, kk_error *error) {
-    const kki_model_actuator *a = &m->actuator[i];
-    if (!__builtin_isfinite(control)) {
-        return kki_error_set(error, KK_NOT_FINITE, "forces: the control of actuator \"%s\" (number %d) is not a number",
-                             kki_model_name(m, a->name), i);
-    }
-    if (a->is_motor) {
-        drive_motor(a, control, &s->drive[i], s->force[KK_FORCE_ACTUATOR], s->tau);
-        return KK_OK;
-    }
+static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double control) {
     const double u = command(s, a, control);
     if (a->transmission == KK_TRANSMISSION_JOINT) {
         drive_joint(m, s, a, u);
@@ -234,6 +223,25 @@ static kk_status drive_actuator(const kk_model *m, kk_simulator *s, int i, doubl
         drive_tendon(m, s, a, u);
     } else {
         drive_frame(m, s, a, u);
+    }
+}
+
+/// @param control  NULL: all zero
+static kk_status drive_actuators(const kk_model *m, kk_simulator *s, const double *control, kk_error *error) {
+    double *const given = s->drive, *const force = s->force[KK_FORCE_ACTUATOR], *const tau = s->tau;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        const double u = control ? control[i] : 0;
+        if (!__builtin_isfinite(u)) {
+            return kki_error_set(error, KK_NOT_FINITE,
+                                 "forces: the control of actuator \"%s\" (number %d) is not a number",
+                                 kki_model_name(m, a->name), i);
+        }
+        if (a->is_motor) {
+            drive_motor(a, u, &given[i], force, tau);
+        } else {
+            drive_other(m, s, a, u);
+        }
     }
     return KK_OK;
 }
@@ -289,7 +297,9 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     static const kk_input nothing = {0};
     input = input ? input : &nothing;
     const size_t bytes = (size_t)model->nv * sizeof(double);
-    if (!s->no_tau) {
+    if (s->has_springs) {
+        begin_with_springs(model, s);
+    } else if (!s->no_tau) { // forces of springs are zero for ever
         memset(s->tau, 0, bytes);
     }
     if (s->has_applied) {
@@ -298,7 +308,9 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     s->has_applied = input->tau != NULL;
     s->no_tau = s->only_touches && !input->tau;
     if (!s->only_touches) { // else they are as they were made
-        memcpy(s->diagonal, model->dof_armature, bytes);
+        if (!s->has_springs) {
+            memcpy(s->diagonal, model->dof_armature, bytes);
+        }
         memset(s->servo, 0, bytes);
         memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
     }
@@ -312,15 +324,11 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     if (!s->no_pushes && s->is_crowd && s->only_touches) {
         s->data->kernels->kick_load_some(model, &s->data->scratch, 1, model->nnode);
     }
-    add_passive(model, s);
     if (s->has_spatial) {
         kk_kinematics_velocity(model, s->view, s->q, s->v);
     }
     kki_tendon_springs(model, s);
-    kk_status status = KK_OK;
-    for (int i = 0; i < model->nactuator && status == KK_OK; i++) {
-        status = drive_actuator(model, s, i, input->control ? input->control[i] : 0, error);
-    }
+    kk_status status = drive_actuators(model, s, input->control, error);
     for (int k = 0; k < model->nv && s->has_dry; k++) {
         s->tau[k] += s->glide[k];
     }
