@@ -154,10 +154,10 @@ static int place_of(const climb *c, int node) {
 static void add_wrenches(const kk_simulator *s, climb *c, int node, const double *w, int count, int lane) {
     enum { NEXT = sizeof(kki_row_part) / sizeof(double) };
     static const double none[6] = {0};
-    const double *row[LANES] = {none, none, none, none};
+    const double *row[LANES];
     const int e = place_of(c, node), is_new = e == c->count;
-    for (int r = 0; r < count; r++) {
-        row[lane + r] = w + r * NEXT;
+    for (int k = 0, r = -lane; k < LANES; k++, r++) {
+        row[k] = (unsigned)r < (unsigned)count ? w + r * NEXT : none; // from zero on
     }
     if (is_new) {
         c->node[e] = node;
@@ -184,10 +184,11 @@ static void add_joint(const kk_model *m, kk_simulator *s, climb *c, const kki_ro
     }
 }
 
-/// Parts between the same two nodes whose rows follow one another, as many as there are and lanes are left.
-static int run_of(const kki_row_part *p, int count, int lanes) {
-    int n = 1;
-    while (n < count && n < lanes && p[n].i == p->i && p[n].j == p->j && p[n].row == p[n - 1].row + 1) {
+/// Parts between the same two nodes whose rows follow one another, as many as there are and lanes are left: all of a contact are such.
+static int run_of(const kki_row_part *p, int is_contact, int count, int lanes) {
+    const int most = count < lanes ? count : lanes;
+    int n = is_contact ? most : 1;
+    while (n < most && p[n].i == p->i && p[n].j == p->j && p[n].row == p[n - 1].row + 1) {
         n++;
     }
     return n;
@@ -209,11 +210,12 @@ static void add_constraint(const kk_model *m, kk_simulator *s, const kki_constra
         if (at >= c->first + LANES || c->count + 2 > MOST_NODES) {
             flush(m, s, c, at, stride);
         }
-        run = part[p].dof < 0 ? run_of(part + p, k->nparts - p, c->first + LANES - at) : 1;
         if (part[p].dof >= 0) {
             add_joint(m, s, c, &part[p], at, stride);
+            run = 1;
             continue;
         }
+        run = run_of(part + p, k->kind == KKI_ON_CONTACT, k->nparts - p, c->first + LANES - at);
         if (part[p].i > 0) {
             add_wrenches(s, c, part[p].i, part[p].wi, run, at - c->first);
         }
