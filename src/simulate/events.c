@@ -254,14 +254,6 @@ static kk_status advance(kki_piece *p, const double *u_first, int is_last, int i
     return KK_OK;
 }
 
-/// The first piece is the whole step; its velocities are known from the solution: u = Yᵀ y_e + bias + r λ.
-static void find_ends(const kki_piece *p) {
-    const kk_simulator *s = p->s;
-    for (int r = p->I->first_row; r < p->I->first_row + p->I->nrow; r++) {
-        p->u_e[r - p->I->first_row] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
-    }
-}
-
 static void begin_pieces(kki_piece *p, const double *u_first) {
     const size_t rows_size = (size_t)p->I->stride * sizeof(double);
     memcpy(p->y_s, p->y, (size_t)p->I->nv * sizeof *p->y);
@@ -303,8 +295,7 @@ kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island
     }
     kki_piece p = {.m = m, .s = s, .I = I, .problem = problem, .y = y, .y_free = y_free, .w = 1};
     double *u_first = p.u_s = kki_piece_rows(&p, s->u0);
-    p.u_e = kki_piece_rows(&p, s->u_end);
-    find_ends(&p);
+    p.u_e = kki_piece_rows(&p, s->u_end); // the first piece is the whole step
     if (!I->bounces && !kki_stops_any(&p)) {
         return KK_OK; // as in most steps: y_drift is y_end
     }

@@ -120,10 +120,10 @@ typedef enum kki_kept {
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I);
 /// kept.c: impulses of the position pass, by which what overlaps, in s->g as m/s, comes out while all that bears stays where it is. False where that is not to `floor`.
 int kki_kept_repair(kk_simulator *s, kki_island *I, double floor, double *lambda);
-/// rest.c: whether all that is left of the island's motion is rounding; y_end is zero then. @param may_refine  whether λ may be changed to that
-/// end; u and the report follow
-int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,
-                     double *y_end);
+/// rest.c: whether all that is left of the island's motion is rounding; y_end is zero then. λ may be changed to that end; u and the report
+/// follow. @param is_near  the warm start all but held    @param y  at the step's start
+int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int is_near, const double *y,
+                     const double *y_free, double *y_end);
 /// resolve.c: a certificate and what it cost, or the cost alone, into the report; and the error of a constraint. @param block  of the island; −1: any
 void kki_island_note(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_certificate *proof,
                      const kki_solver_stats *stats);

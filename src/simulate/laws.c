@@ -64,6 +64,9 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     lambda[2] = kk_vec3_dot(k->impulse, k->tangent[1]);
     lambda[2] = law->ratio == 1 ? lambda[2] : lambda[2] / law->ratio;
     c->sticks = stuck(lambda + 1, law->friction * (lambda[0] + b->adhesion)) || is_above(lambda + 1, law, lambda[0]);
+    if (s->has_plain_contacts) {
+        return;
+    }
     int next = 1;
     if (law->torsion > 0) {
         b[next] = (kki_block){.law = KKI_LAW_TORSION, .row = 3, .contact = -next, .friction = law->torsion};
@@ -166,14 +169,18 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
     }
 }
 
-/// What the island has of things that cost more than a look.
-static void take_note(const kk_model *m, const kk_simulator *s, const kki_constraint *c, kki_island *I) {
+/// What the island has of things that cost more than a look. @param law  of the contact before; what it has is noted
+static void take_note(const kk_model *m, const kk_simulator *s, const kki_constraint *c, kki_island *I, int *law) {
     if (c->kind == KKI_ON_CONTACT) {
-        const kki_contact_law *law = &m->law[s->contact[c->item].law];
-        I->is_soft |= s->compliance[c->row] != 0;
-        I->bounces |= law->restitution > 0;
-        I->rubs |= law->friction > 0;
-        I->grips |= law->static_friction > law->friction;
+        const int own = s->contact[c->item].law;
+        if (own != *law) {
+            const kki_contact_law *l = &m->law[own];
+            I->is_soft |= s->compliance[c->row] != 0;
+            I->bounces |= l->restitution > 0;
+            I->rubs |= l->friction > 0;
+            I->grips |= l->static_friction > l->friction;
+            *law = own;
+        }
         return;
     }
     I->is_soft |= c->kind == KKI_ON_MOTOR || (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
@@ -199,14 +206,15 @@ void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const k
         I->is_revised = I->factored = 0;
     I->factor = s->A;
     clear_rows(s, I);
+    int law = -1;
     for (int i = 0; i < I->nconstraint; i++) {
         kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         begin_constraint(m, s, c, w, warm);
-        take_note(m, s, c, I);
-        for (int b = 0; b < c->nblock; b++) {
+        take_note(m, s, c, I, &law);
+        for (int b = 0; b < c->nblock; b++) { // a contact comes first
             kki_block *block = &s->block[c->block + b];
             block->row += c->row - I->first_row;
-            block->contact += c->block - I->first_block + (block->law == KKI_LAW_CONTACT ? 0 : b);
+            block->contact += c->block - I->first_block + b;
         }
     }
 }

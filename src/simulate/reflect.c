@@ -78,10 +78,11 @@ static void reflect_standing(kk_simulator *s, const kki_constraint *c, const kki
     bias[2] += k->velocity.z;
 }
 
-/// True where a lone body turns about it.
-static int8_t reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, const double *u) {
+/// True where a lone body turns about it. @param may_be_lone  false: there is none in its island
+static int reflect_contact(const kk_model *m, kk_simulator *s, const kki_constraint *c, int may_be_lone,
+                           const double *u) {
     kki_contact *k = &s->contact[c->item];
-    if (!kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1])) {
+    if (!may_be_lone || (!kki_is_lone(m, k->node[0]) && !kki_is_lone(m, k->node[1]))) {
         if (k->swing != 0) {
             reflect_standing(s, c, k);
         }
@@ -179,10 +180,12 @@ static int has_force(const kk_simulator *s, const kki_constraint *c) {
 /// Rigid loops hold in the mean of the step's start and end: the curvature of their path then costs no energy, as it does where only the
 /// end is held. (The path of a coupling is straight.)
 void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const double *u_start) {
+    const int may_be_lone = I->ntree > 1 || !I->has_robot;
+    int swings = 0;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
-            I->swings |= reflect_contact(m, s, c, u_start + (c->row - I->first_row));
+            swings |= reflect_contact(m, s, c, may_be_lone, u_start + (c->row - I->first_row));
         }
         const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {
@@ -191,4 +194,5 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
             }
         }
     }
+    I->swings = (int8_t)swings;
 }

@@ -13,16 +13,6 @@ static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
 /// Share of the overlap that is left alone to which it is repaired.
 static const double ENOUGH = 1e-2;
 
-/// What moves positions meets no friction in joints: they are pushed to where they have to be. (Nobody asks for these bounds again in this step.)
-static void forget_dry_friction(kk_simulator *s, const kki_island *I) {
-    for (int i = 0; i < I->nconstraint; i++) {
-        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
-            s->block[c->block].lower = s->block[c->block].upper = 0;
-        }
-    }
-}
-
 /// What the position pass has to do: speeds of the rows that it repairs, and whether any is worth it.
 typedef struct repair {
     double half, rate, most, least; ///< half a step and its inverse; fastest repair, m/s; overlap that is left alone, m
@@ -50,10 +40,22 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
 static void find_repair(const kk_simulator *s, const kki_island *I, const double *u, double *g, repair *x) {
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int row = c->row - I->first_row;
-        g[row] = wrong_rate(s, c, 0, u[row], x);
-        for (int r = 1; r < c->nrow; r++) { // of contacts only the first is a position
-            g[row + r] = c->kind == KKI_ON_CONTACT ? 0 : wrong_rate(s, c, r, u[row + r], x);
+        const int row = c->row - I->first_row, count = c->kind == KKI_ON_CONTACT ? 1 : c->nrow;
+        for (int r = 0; r < count; r++) {
+            g[row + r] = wrong_rate(s, c, r, u[row + r], x);
+        }
+    }
+}
+
+/// Of contacts only the first row is a position, and of what moves positions nothing meets friction in joints: they are pushed to where they have to be. (Nobody
+/// asks for these bounds again in this step.)
+static void forget_friction(kk_simulator *s, const kki_island *I) {
+    for (int i = 0; i < I->nconstraint; i++) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        if (c->kind == KKI_ON_CONTACT) {
+            memset(s->g + c->row + 1, 0, (size_t)(c->nrow - 1) * sizeof *s->g);
+        } else if (c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING) {
+            s->block[c->block].lower = s->block[c->block].upper = 0;
         }
     }
 }
@@ -94,7 +96,7 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
     const double half = 0.5 * s->h;
     repair x = {half, 1 / half, s->options.correction / half, I->is_wide ? LEAST_OF_PILES : OVERLAP, 0, 0};
     double *g = s->g + I->first_row, *lambda = s->lambda2 + I->first_row;
-    const double *u = s->u2 + I->first_row; // known from the books
+    const double *u = s->u_end + I->first_row; // known from the books
     if (memcmp(y_drift, y_end, (size_t)I->nv * sizeof *y_end) != 0) {
         kki_rows_velocity(s, I, y_drift, g);
         u = g;
@@ -107,7 +109,7 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
         }
         return KK_OK;
     }
-    forget_dry_friction(s, I);
+    forget_friction(s, I);
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);

@@ -306,16 +306,18 @@ static int break_loose(const kk_model *m, kk_simulator *s, const kki_island *I) 
     return any;
 }
 
+/// The rows' velocities at the end, from those of λ over the whole step: u = Yᵀ y_end + bias + r λ.
+static void find_ends(kk_simulator *s, const kki_island *I) {
+    for (int r = I->first_row; r < I->first_row + I->nrow; r++) {
+        s->u_end[r] = s->u[r] - s->bias[r] - s->compliance[r] * s->lambda[r];
+    }
+}
+
 /// Work of the island's impulses: λ times the mean of the rows' velocities before and after.
-/// @param solved  whether s->u is that of λ over the whole step: u = Yᵀ y_end + bias + r λ
+/// @param solved  whether s->u_end is that of the step's end
 static void book_work(kk_simulator *s, const kki_island *I, const double *y_end, int solved) {
-    double *u = s->u2 + I->first_row, sum = 0;
-    if (solved) {
-        for (int r = 0; r < I->nrow; r++) {
-            const int row = I->first_row + r;
-            u[r] = s->u[row] - s->bias[row] - s->compliance[row] * s->lambda[row];
-        }
-    } else {
+    double *u = s->u_end + I->first_row, sum = 0;
+    if (!solved) {
         kki_rows_velocity(s, I, y_end, u);
     }
     for (int r = 0; r < I->nrow; r++) {
@@ -473,14 +475,6 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     return status;
 }
 
-/// Whether λ is worth its last digits: what starts at rest, or was solved for a trace of motion, may stay at rest then. What will be moved out of
-/// each other poses another problem in the next step. @param y  at the step's start
-static int may_refine(const kk_simulator *s, const kki_island *I, const warm_start *start, const double *y) {
-    const size_t bytes = (size_t)I->nrow * sizeof *y;
-    const int is_solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, bytes) != 0;
-    return (is_solved || kki_is_zero(y, I->nv)) && (start->is_near || !kki_island_overlaps(s, I));
-}
-
 static void put_back(const kk_model *m, const kk_simulator *s, const kki_island *I, const double *y_end,
                      const double *y_drift) {
     kki_island_scatter(m, s, I, y_end, s->y_end);
@@ -503,8 +497,9 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     if (status != KK_OK) {
         return status;
     }
-    kki_island_rests(m, s, I, may_refine(s, I, &start, y), y_free, y_end);
+    kki_island_rests(m, s, I, start.is_near, y, y_free, y_end);
     memcpy(y_drift, y_end, (size_t)I->nv * sizeof *y_drift);
+    find_ends(s, I);
     status = kki_island_events(m, s, I, &problem, y, y_free, y_end, y_drift);
     if (status != KK_OK) {
         return kki_island_complain(m, s, I, -1, status, s->report.residual, error);

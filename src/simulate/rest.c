@@ -13,6 +13,7 @@
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "contact/sparse_scratch.h"
+#include "simulate/drift.h"
 #include "simulate/island.h"
 
 /// Motion, as a share of what forces would give, that may be nothing but rounding; and that refinement may make so.
@@ -272,15 +273,23 @@ static int moves(int n, const double *y, double least) {
     return !still;
 }
 
-int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int may_refine, const double *y_free,
-                     double *y_end) {
+/// Whether λ is worth its last digits: what starts at rest, or was solved for a trace of motion, may stay at rest then. What will be moved out of
+/// each other poses another problem in the next step. @param y  at the step's start
+static int may_refine(const kk_simulator *s, const kki_island *I, int is_near, const double *y) {
+    const size_t bytes = (size_t)I->nrow * sizeof *y;
+    const int is_solved = memcmp(s->kept + I->first_row, s->lambda + I->first_row, bytes) != 0;
+    return (is_solved || kki_is_zero(y, I->nv)) && (is_near || !kki_island_overlaps(s, I));
+}
+
+int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, int is_near, const double *y,
+                     const double *y_free, double *y_end) {
     const double all = kki_largest(I->nv, y_free);
     if (moves(I->nv, y_end, NEARLY_NONE * all) || !can_rest(s, I)) {
         return 0;
     }
     const double motion = kki_largest(I->nv, y_end);
-    const int rests =
-        (motion <= TRACE * all && is_rest(s, I, y_free, y_end)) || (may_refine && refine(m, s, I, y_free, y_end));
+    const int rests = (motion <= TRACE * all && is_rest(s, I, y_free, y_end)) ||
+                      (may_refine(s, I, is_near, y) && refine(m, s, I, y_free, y_end));
     if (rests) {
         memset(y_end, 0, (size_t)I->nv * sizeof *y_end);
     }

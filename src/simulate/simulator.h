@@ -322,7 +322,7 @@ struct kk_simulator {
     kki_block *block;           ///< [max_blocks]
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
     double *kept;                                              ///< [max_rows] λ for the next step to start from
-    double *u0, *u_start, *u_end, *travel, *total, *gain;      ///< [max_rows] of events.c
+    double *u0, *u_start, *u_end, *travel, *total, *gain;      ///< [max_rows] of events.c; u_end as the solution has it
     kki_verdict *verdict;                                      ///< [max_constraints]
     kki_held *held;                                            ///< [rows of an island that is not wide]
     int8_t *waiting, *stopping;                                ///< [max_constraints]
