@@ -40,13 +40,13 @@ KKI_INLINE void pivot_share(pivot *k) {
     k->Ua = v_scale(k->Ua, k->inverse_D);
     k->Ul = v_scale(k->Ul, k->inverse_D);
 }
+/// All but `e`.
 KKI_INLINE void pivot_store(pivot *to, const pivot *k) {
     v_store(&to->Sa, k->Sa);
     v_store(&to->Sl, k->Sl);
     v_store(&to->Ua, k->Ua);
     v_store(&to->Ul, k->Ul);
     to->inverse_D = k->inverse_D;
-    to->e = k->e;
 }
 
 /// Tips to roots, behind aba_prepare: every degree of freedom becomes a pivot. @param zero  [nv] torques

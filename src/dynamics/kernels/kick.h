@@ -113,17 +113,32 @@ KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q,
     }
 }
 
-/// The pivot is made: its scaled force and velocity, and in `e` from now on 1/√D.
-KKI_INLINE void kick_scale(pivot *k, vec3 w, vec3 u, double v, double *E, double *y) {
-    const double s = __builtin_sqrt(k->inverse_D);
-    *E = k->e * s;
-    *y = v / s + v_dot2(k->Ua, w, k->Ul, u) * s;
-    k->e = s;
+/// The pivot is made: what kick_scale goes on with.
+KKI_INLINE void kick_note(const pivot *k, vec3 w, vec3 u, double *E, double *y, double *root) {
+    *E = k->e;
+    *y = v_dot2(k->Ua, w, k->Ul, u);
+    *root = k->inverse_D;
+}
+
+/// Scaled forces and velocities of the pivots of a tree, and in `e` from now on 1/√D. Of all at once: next to its pivot everything behind would wait for a root and
+/// a quotient that nobody needs yet.
+KKI_INLINE void kick_scale(int first, int end, const double *restrict v, double *restrict E, double *restrict y,
+                           double *restrict root, pivot *k) {
+    for (int j = first; j < end; j++) {
+        const double s = __builtin_sqrt(root[j]);
+        E[j] = E[j] * s;
+        y[j] = v[j] / s + y[j] * s;
+        root[j] = s;
+    }
+    for (int j = first; j < end; j++) {
+        k[j].e = root[j];
+    }
 }
 
 /// The axes of ball and free joints behind the first: velocities V of those nearer to the root are added one after the other.
 /// @param w, u  V without any of them, at the node's origin
-KKI_INLINE void kick_scale_many(const knode *b, const double *v, vec3 w, vec3 u, pivot *axis, double *E, double *y) {
+KKI_INLINE void kick_note_many(const knode *b, const double *v, vec3 w, vec3 u, pivot *axis, double *E, double *y,
+                               double *root) {
     const int n = b->type == KKI_NODE_FREE ? 6 : 3;
     for (int j = 1; j < n; j++) {
         if (j <= 3) {
@@ -131,7 +146,7 @@ KKI_INLINE void kick_scale_many(const knode *b, const double *v, vec3 w, vec3 u,
         } else {
             u = v_add(u, v_scale(axis[j - 1].Sl, v[j - 1]));
         }
-        kick_scale(&axis[j], w, u, v[j], &E[j], &y[j]);
+        kick_note(&axis[j], w, u, &E[j], &y[j], &root[j]);
         pivot_share(&axis[j]);
     }
 }
@@ -225,6 +240,7 @@ KKI_INLINE void kick_in(const knode *b, int is_hinge, kki_scratch *S, int i, con
     articulated *body = S->articulated;
     const size_t k = (size_t)b->v_index;
     pivot *axis = (pivot *)S->pivot + k;
+    double *root = S->load_rows; // free in a step
     if (b->is_central && !is_hinge) {
         kick_central(b, &pose[i].R, &body[i], axis, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
         return;
@@ -252,12 +268,12 @@ KKI_INLINE void kick_in(const knode *b, int is_hinge, kki_scratch *S, int i, con
         }
     }
     pivot_shift(&own, has_arm, r);
-    kick_scale(&own, p->w, p->u, v[k], &E[k], &y[k]);
+    kick_note(&own, p->w, p->u, &E[k], &y[k], &root[k]);
     pivot_share(&own);
     pivot_store(axis, &own);
     if (many) {
         const vec3 u = has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
-        kick_scale_many(b, &v[k], p->w, u, axis, &E[k], &y[k]);
+        kick_note_many(b, &v[k], p->w, u, axis, &E[k], &y[k], &root[k]);
     }
     if (b->parent > 0) {
         aba_hand_over(A, b, r, &body[b->parent]);
@@ -277,6 +293,12 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
         }
 #endif
         kick_in(b, 0, S, i, diagonal, tau, v, E, y);
+    }
+    for (int i = first; i < end && node_of(m, S, i)->parent == 0; i++) { // roots come first
+        const knode *b = node_of(m, S, i);
+        if (!b->is_central) {
+            kick_scale(b->v_index, m->dof_subtree[b->v_index], v, E, y, S->load_rows, S->pivot);
+        }
     }
 }
 
