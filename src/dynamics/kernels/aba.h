@@ -102,13 +102,18 @@ KKI_INLINE void aba_take_force(articulated *A, const pivot *k) {
     A->f = v_add(A->f, v_scale(k->Ul, c));
 }
 
-/// Takes one degree of freedom out, in place: one of several of a joint.
-KKI_INLINE void aba_eliminate(articulated *A, pivot *k, int turns, int slides, real armature, real tau) {
-    aba_pivot(A, k, turns, slides, armature, tau);
+/// Takes a pivot out, in place.
+KKI_INLINE void aba_take(articulated *A, const pivot *k) {
     s_take_square(&A->J, k->Ua, k->inverse_D);
     s_take_square(&A->M, k->Ul, k->inverse_D);
     m_take_outer(&A->G, k->Ul, k->Ua, k->inverse_D);
     aba_take_force(A, k);
+}
+
+/// One of several degrees of freedom of a joint.
+KKI_INLINE void aba_eliminate(articulated *A, pivot *k, int turns, int slides, real armature, real tau) {
+    aba_pivot(A, k, turns, slides, armature, tau);
+    aba_take(A, k);
 }
 
 /// Column k of G about the parent's origin, and of B. Of G and M the first child to come (the last of the children) makes the parent's, the

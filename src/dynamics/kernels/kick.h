@@ -151,7 +151,7 @@ KKI_INLINE void kick_note_many(const knode *b, const double *v, vec3 w, vec3 u, 
     }
 }
 
-/// Axes of a ball or free joint with the diagonal's armature and impedance.
+/// Axes of a ball or free joint behind the first, with the diagonal's armature and impedance.
 KKI_INLINE void kick_eliminate_many(const knode *b, articulated *A, pivot *axis, const double *diagonal,
                                     const double *tau) {
     if (b->type == KKI_NODE_FREE) {
@@ -159,7 +159,7 @@ KKI_INLINE void kick_eliminate_many(const knode *b, articulated *A, pivot *axis,
             aba_eliminate(A, &axis[k], 0, 1, diagonal[k], tau[k]);
         }
     }
-    for (size_t k = 3; k-- > 0;) {
+    for (size_t k = 3; k-- > 1;) {
         aba_eliminate(A, &axis[k], 1, 0, diagonal[k], tau[k]);
     }
 }
@@ -233,51 +233,71 @@ KKI_INLINE void kick_central(const knode *b, const mat3 *R, const articulated *A
     kick_slides(b, diagonal + 3, R, m_tmul(R, A->f), tau + 3, v + 3, axis + 3, E + 3, y + 3);
 }
 
-/// One node's pivots, scaled forces and velocities, and what is left of it to its parent. @param is_hinge  as kick_out
-KKI_INLINE void kick_in(const knode *b, int is_hinge, kki_scratch *S, int i, const double *diagonal, const double *tau,
-                        const double *v, double *E, double *y) {
-    const world_node *pose = S->pose;
-    articulated *body = S->articulated;
+/// A node on its way inward: what its children have left of it, and its joint's first pivot.
+typedef struct {
+    articulated A;
+    pivot own;
+} kicked;
+
+/// The pivots of a joint, up to the first, which is not taken out yet. @param is_hinge  as kick_out
+KKI_INLINE void kick_pivot(const knode *b, int is_hinge, kki_scratch *S, int i, const double *diagonal,
+                           const double *tau, kicked *x) {
+    const world_node *pose = (const world_node *)S->pose + i;
+    const size_t k = (size_t)b->v_index;
+    const double d = diagonal[k], t = tau[k];
+    x->A = ((articulated *)S->articulated)[i];
+    aba_complete(b, (const world_motion *)S->motion + i, &x->A);
+    if (is_hinge || b->type == KKI_NODE_HINGE) {
+        x->own.Sa = pose->R.c[2];
+        x->own.Sl = v_zero();
+        aba_pivot(&x->A, &x->own, 1, 0, d, t);
+    } else if (b->type == KKI_NODE_SLIDE) {
+        pivot_axis(b, pose->R.c[2], &x->own);
+        aba_pivot(&x->A, &x->own, 0, 1, d, t);
+    } else if (b->type == KKI_NODE_SCREW) {
+        pivot_axis(b, pose->R.c[2], &x->own);
+        aba_pivot(&x->A, &x->own, 1, 1, d, t);
+    } else {
+        pivot *axis = (pivot *)S->pivot + k;
+        pivot_axes(b, &pose->R, axis);
+        kick_eliminate_many(b, &x->A, axis, &diagonal[k], &tau[k]);
+        x->own.Sa = axis->Sa;
+        x->own.Sl = axis->Sl;
+        aba_pivot(&x->A, &x->own, 1, 0, d, t);
+    }
+}
+
+/// What is left of the node behind its first pivot, to its parent; the pivots as they are wanted from now on.
+KKI_INLINE void kick_pass(const knode *b, int is_hinge, kki_scratch *S, int i, const double *v, double *E, double *y,
+                          kicked *x) {
+    const world_rates *p = (const world_rates *)S->rates + b->parent;
+    const vec3 r = ((const world_node *)S->pose)[i].r;
     const size_t k = (size_t)b->v_index;
     pivot *axis = (pivot *)S->pivot + k;
     double *root = S->load_rows; // free in a step
-    if (b->is_central && !is_hinge) {
-        kick_central(b, &pose[i].R, &body[i], axis, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
-        return;
-    }
-    articulated copy = body[i], *A = &copy;
-    const world_rates *p = (const world_rates *)S->rates + b->parent;
-    const vec3 r = pose[i].r;
-    const int many = !is_hinge && (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE), has_arm = b->has_arm;
-    aba_complete(b, (const world_motion *)S->motion + i, A);
-    pivot own; // stored when it is done
-    if (many) {
-        pivot_axes(b, &pose[i].R, axis);
-        kick_eliminate_many(b, A, axis, &diagonal[k], &tau[k]);
-        own = axis[0];
-    } else if (is_hinge || b->type == KKI_NODE_HINGE) {
-        own.Sa = pose[i].R.c[2];
-        own.Sl = v_zero();
-        aba_eliminate(A, &own, 1, 0, diagonal[k], tau[k]);
-    } else {
-        pivot_axis(b, pose[i].R.c[2], &own);
-        if (b->type == KKI_NODE_SLIDE) {
-            aba_eliminate(A, &own, 0, 1, diagonal[k], tau[k]);
-        } else {
-            aba_eliminate(A, &own, 1, 1, diagonal[k], tau[k]);
-        }
-    }
-    pivot_shift(&own, has_arm, r);
-    kick_note(&own, p->w, p->u, &E[k], &y[k], &root[k]);
-    pivot_share(&own);
-    pivot_store(axis, &own);
-    if (many) {
+    const int has_arm = b->has_arm;
+    aba_take(&x->A, &x->own);
+    pivot_shift(&x->own, has_arm, r);
+    kick_note(&x->own, p->w, p->u, &E[k], &y[k], &root[k]);
+    pivot_share(&x->own);
+    pivot_store(axis, &x->own);
+    if (!is_hinge && (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE)) {
         const vec3 u = has_arm ? v_add(p->u, v_cross(p->w, r)) : p->u;
         kick_note_many(b, &v[k], p->w, u, axis, &E[k], &y[k], &root[k]);
     }
     if (b->parent > 0) {
-        aba_hand_over(A, b, r, &body[b->parent]);
+        aba_hand_over(&x->A, b, r, (articulated *)S->articulated + b->parent);
     }
+}
+
+/// Two hinges, of which none hangs on the other, side by side: the processor does not look as far ahead as to the next one.
+KKI_INLINE void kick_two(const knode *b, kki_scratch *S, int i, const double *diagonal, const double *tau,
+                         const double *v, double *E, double *y) {
+    kicked x[2];
+    kick_pivot(b, 1, S, i, diagonal, tau, &x[0]);
+    kick_pivot(b - 1, 1, S, i - 1, diagonal, tau, &x[1]);
+    kick_pass(b, 1, S, i, v, E, y, &x[0]);
+    kick_pass(b - 1, 1, S, i - 1, v, E, y, &x[1]);
 }
 
 /// Tips to roots: pivots, scaled forces E and velocities y.
@@ -286,13 +306,21 @@ KKI_INLINE void kick_inward(const kk_model *m, kki_scratch *S, const double *dia
                             const double *v, double *E, double *y, int first, int end) {
     for (int i = end - 1; i >= first; i--) {
         const knode *b = node_of(m, S, i);
+        kicked x;
 #ifndef KKI_SMALL
-        if (b->type == KKI_NODE_HINGE) {
-            kick_in(b, 1, S, i, diagonal, tau, v, E, y);
+        if (b->type == KKI_NODE_HINGE && i > first && b[-1].type == KKI_NODE_HINGE && b->parent != i - 1) {
+            kick_two(b, S, i--, diagonal, tau, v, E, y);
             continue;
         }
 #endif
-        kick_in(b, 0, S, i, diagonal, tau, v, E, y);
+        if (b->is_central) {
+            const size_t k = (size_t)b->v_index;
+            kick_central(b, &((const world_node *)S->pose)[i].R, (const articulated *)S->articulated + i,
+                         (pivot *)S->pivot + k, &diagonal[k], &tau[k], &v[k], &E[k], &y[k]);
+            continue;
+        }
+        kick_pivot(b, 0, S, i, diagonal, tau, &x);
+        kick_pass(b, 0, S, i, v, E, y, &x);
     }
     for (int i = first; i < end && node_of(m, S, i)->parent == 0; i++) { // roots come first
         const knode *b = node_of(m, S, i);
