@@ -40,8 +40,9 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
 static void find_repair(const kk_simulator *s, const kki_island *I, const double *u, double *g, repair *x) {
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        const int row = c->row - I->first_row, count = c->kind == KKI_ON_CONTACT ? 1 : c->nrow;
-        for (int r = 0; r < count; r++) {
+        const int row = c->row - I->first_row;
+        g[row] = wrong_rate(s, c, 0, u[row], x);
+        for (int r = 1; c->kind != KKI_ON_CONTACT && r < c->nrow; r++) {
             g[row + r] = wrong_rate(s, c, r, u[row + r], x);
         }
     }

@@ -55,34 +55,58 @@ void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i
 /// Vectors of four in Y that are few.
 enum { FEW_VECTORS = 32 };
 
+static void widen(int32_t *span, int first, int end) {
+    span[0] = first < span[0] ? first : span[0];
+    span[1] = end > span[1] ? end : span[1];
+}
+
 /// Where a degree of freedom stands in its island.
 static int local_dof(const kk_model *m, const kk_simulator *s, int dof) {
     const int tree = m->node_tree[m->dof_node[dof]];
     return dof + s->tree_local[tree] - m->tree_first_dof[tree];
 }
 
-/// What a row pushes on, all feel from there to the root. Rows come in their order: a span begins with the first that there is and ends with the last, and what
-/// ends there already does so up to the root.
-static void widen(const kk_model *m, const kk_simulator *s, int dof, int first, int end) {
+static void widen_at(const kk_model *m, const kk_simulator *s, int dof, int first, int end) {
+    if (dof >= 0) {
+        widen(s->span + 2 * local_dof(m, s, dof), first, end);
+    }
+}
+
+/// What a row pushes on, all feel from there to the root. Degrees of freedom are numbered depth first, so most follow their parent, which need not wait for
+/// what its child has stored. An empty span ends where it begins.
+static void widen_towards_root(const kk_model *m, const kk_simulator *s, int tree) {
+    const int first = m->tree_first_dof[tree], none = INT32_MAX;
     const int32_t *const above = m->dof_parent;
-    int32_t(*const span)[2] = (int32_t(*)[2])s->span + (dof < 0 ? 0 : local_dof(m, s, dof) - dof);
-    for (ptrdiff_t d = dof; d >= 0 && span[d][1] != end; d = above[d]) {
-        const int32_t own = span[d][0];
-        span[d][0] = span[d][1] ? own : first;
-        span[d][1] = end;
+    int32_t *const span = s->span + 2 * (s->tree_local[tree] - first);
+    int32_t own[2] = {none, 0};
+    for (int d = m->tree_first_dof[tree + 1] - 1; d >= first; d--) {
+        widen(own, span[2 * d], span[2 * d + 1]);
+        span[2 * d] = own[1] > 0 ? own[0] : 0;
+        span[2 * d + 1] = own[1];
+        const int parent = above[d];
+        if (parent != d - 1) {
+            if (parent >= 0) {
+                widen(span + 2 * parent, own[0], own[1]);
+            }
+            own[0] = none;
+            own[1] = 0;
+        }
     }
 }
 
 /// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
-    const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS;
+    const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
     const int32_t *const order = s->order + I->first_constraint, nconstraint = I->nconstraint;
-    int32_t *const span = s->span, nv = I->nv;
+    int32_t *const span = s->span;
     for (int k = 0; k < nv; k++) {
-        span[2 * k] = 0;
+        span[2 * k] = all ? 0 : vectors;
         span[2 * k + 1] = all ? vectors : 0;
     }
-    for (int i = 0, next; i < nconstraint && !all; i = next) {
+    if (all) {
+        return;
+    }
+    for (int i = 0, next; i < nconstraint; i = next) {
         const kki_constraint *c = &s->constraint[order[i]], *last = c;
         const int first = (c->row - I->first_row) / 4;
         for (next = i + 1; next < nconstraint; next++) { // points between the same bodies follow one another
@@ -93,11 +117,14 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
             last = d;
         }
         const int end = (last->row - I->first_row + last->nrow + 3) / 4;
-        widen(m, s, c->dof[0], first, end);
-        widen(m, s, c->dof[1], first, end);
+        widen_at(m, s, c->dof[0], first, end);
+        widen_at(m, s, c->dof[1], first, end);
         for (int p = 0; c->nparts > 2 * c->nrow && p < c->nparts; p++) { // a row over more than two joints
-            widen(m, s, kki_last_dof(m, s->part[c->first_part + p].i), first, end);
+            widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].i), first, end);
         }
+    }
+    for (int t = 0; t < I->ntree; t++) {
+        widen_towards_root(m, s, s->tree_order[I->first_tree + t]);
     }
 }
 
