@@ -245,25 +245,25 @@ KKI_INLINE void kick_pivot(const knode *b, int is_hinge, kki_scratch *S, int i, 
     const world_node *pose = (const world_node *)S->pose + i;
     const size_t k = (size_t)b->v_index;
     const double d = diagonal[k], t = tau[k];
+    const int many = !is_hinge && (b->type == KKI_NODE_BALL || b->type == KKI_NODE_FREE);
     x->A = ((articulated *)S->articulated)[i];
     aba_complete(b, (const world_motion *)S->motion + i, &x->A);
-    if (is_hinge || b->type == KKI_NODE_HINGE) {
-        x->own.Sa = pose->R.c[2];
-        x->own.Sl = v_zero();
-        aba_pivot(&x->A, &x->own, 1, 0, d, t);
-    } else if (b->type == KKI_NODE_SLIDE) {
-        pivot_axis(b, pose->R.c[2], &x->own);
-        aba_pivot(&x->A, &x->own, 0, 1, d, t);
-    } else if (b->type == KKI_NODE_SCREW) {
-        pivot_axis(b, pose->R.c[2], &x->own);
-        aba_pivot(&x->A, &x->own, 1, 1, d, t);
-    } else {
+    if (many) {
         pivot *axis = (pivot *)S->pivot + k;
         pivot_axes(b, &pose->R, axis);
         kick_eliminate_many(b, &x->A, axis, &diagonal[k], &tau[k]);
-        x->own.Sa = axis->Sa;
-        x->own.Sl = axis->Sl;
+    }
+    if (is_hinge || many || b->type == KKI_NODE_HINGE) {
+        x->own.Sa = pose->R.c[many ? 0 : 2];
+        x->own.Sl = v_zero();
         aba_pivot(&x->A, &x->own, 1, 0, d, t);
+        return;
+    }
+    pivot_axis(b, pose->R.c[2], &x->own);
+    if (b->type == KKI_NODE_SLIDE) {
+        aba_pivot(&x->A, &x->own, 0, 1, d, t);
+    } else {
+        aba_pivot(&x->A, &x->own, 1, 1, d, t);
     }
 }
 
