@@ -8,10 +8,9 @@
 #include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
-void kki_near_place(kk_simulator *s, int i) {
-    const kki_shape_place to = {&s->X_WS[i], s->ball + 4 * (size_t)i, &s->reach[i]};
-    s->near.kernels->place(&s->near, s->data, i, kki_near_half(s), &to);
-    s->placed[i] = s->stamp;
+void kki_near_place(kk_simulator *s, const int32_t *shape, int count) {
+    const kki_shape_place to = {s->X_WS, s->ball, s->reach};
+    s->near.kernels->place(&s->near, s->data, shape, count, kki_near_half(s), &to);
 }
 
 // ---- by the broad phase
@@ -40,6 +39,29 @@ static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reac
     const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
     const double dx = x[0] - y[0], dy = x[1] - y[1], dz = x[2] - y[2], r = outer_radius(A) + outer_radius(B) + reach;
     return (A->is_plane | B->is_plane | (dx * dx + dy * dy + dz * dz <= r * r)) != 0;
+}
+
+/// Of a ball's centre over a plane.
+static double height_over(const kk_transform *plane, const double *ball) {
+    const kk_vec3 n = kk_mat3_column(plane->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
+    return kk_vec3_dot(n, kk_vec3_sub(c, plane->p));
+}
+
+/// Half the width of a shape's box along a direction of the world.
+static double half_width(const kk_simulator *s, int shape, kk_vec3 d) {
+    const kk_vec3 t = kk_mat3_tmul_vec(s->X_WS[shape].R, d);
+    const double *h = s->near.outline[shape].half;
+    return __builtin_fabs(t.x) * h[0] + __builtin_fabs(t.y) * h[1] + __builtin_fabs(t.z) * h[2];
+}
+
+/// How far a shape is over a plane at least; not above `reach` where they may meet.
+static double over_plane(const kk_simulator *s, int plane, int shape, double reach) {
+    const double *ball = s->ball + 4 * (size_t)shape;
+    const double height = height_over(&s->X_WS[plane], ball);
+    if (height > ball[3] + reach || s->near.outline[shape].is_ball || height <= reach) {
+        return height - ball[3];
+    }
+    return height - half_width(s, shape, kk_mat3_column(s->X_WS[plane].R, 2));
 }
 
 /// A plane of the world: its normal, how high it is along that, and what always counts.
@@ -114,7 +136,7 @@ static void list_plane(listing *x, int number) {
         }
         const double reach = x->least + kki_near_reach(s, a, b);
         int law = 0;
-        if (!(kki_near_over_plane(s, a, b, reach) > reach) && kki_model_pair_may_touch(x->m, a, b, &law)) {
+        if (!(over_plane(s, a, b, reach) > reach) && kki_model_pair_may_touch(x->m, a, b, &law)) {
             *next_of(x) = (kki_near_pair){a, b, law, reach};
             x->count++;
         }

@@ -34,6 +34,22 @@ typedef struct kki_group_pair {
     kki_close close;
 } kki_group_pair;
 
+/// A shape that moves and a plane of the world: a ball that goes along a line and has the shape within it tells how high it is before it is placed. A line of
+/// memory.
+typedef struct kki_above {
+    _Alignas(64) kk_vec3 centre, along; ///< of the line: its middle and from there to one end, in the node's frame
+    double radius;
+    int32_t shape;
+    int32_t place; ///< in the model's list of pairs
+} kki_above;
+
+/// All such shapes of a group: above[first] … above[end − 1].
+typedef struct kki_above_group {
+    int32_t at; ///< in `over_by`
+    int32_t first, end;
+    int32_t plane, group, node; ///< groups, and the second's node
+} kki_above_group;
+
 /// Four pairs of one group, a, with groups from b on, as far as there are such: all are asked at once whether they may be near.
 typedef struct kki_group_four {
     int32_t a, b;
@@ -50,17 +66,20 @@ typedef struct kki_known {
     int32_t between; ///< which pair of groups they belong to
 } kki_known;
 
-/// A group when last looked at: two poses bound the way of all its points between them.
+/// Four groups that move, a number of each side by side, when last looked at: two poses bound the way of all their points between them. Behind the last group
+/// there are copies of its four's first.
 typedef struct kki_seen {
-    _Alignas(32) double R[3][4]; ///< columns
-    double c[4];                 ///< the ball: centre and radius
+    _Alignas(64) double at[3][3][4]; ///< centres of their balls, and two of their axes
+    double centre[3][4];             ///< of their balls, in their nodes
+    int32_t node[4], view[4];
+    int32_t goes_on; ///< as the four before they are all seen from one view
 } kki_seen;
 
 /// The root of a tree that floats, or the world, where it was last looked at, and the motion that took it there. What goes with it does not move as seen from there,
 /// which is what counts between links of one robot.
 typedef struct kki_view {
     _Alignas(32) double R[3][4], p[4]; ///< columns
-    double Q[3][4], from[4];           ///< x goes to Q x + from
+    double Q[4][4];                    ///< x goes to Q x + Q[3]
     int32_t node;
 } kki_view;
 
@@ -89,15 +108,20 @@ typedef struct kki_near {
     void *block;
     size_t size;
     int32_t ngroup, most;
-    int32_t nfour;  ///< fours of pairs of groups
-    int32_t nview;  ///< roots from which groups are seen
-    int32_t nfixed; ///< groups of the world, which come first
-    int32_t stride; ///< of arrays with a number for each group: there is room for three more
+    int32_t nfour;       ///< fours of pairs of groups
+    int32_t nview;       ///< roots from which groups are seen
+    int32_t nfixed;      ///< groups of the world, which come first
+    int32_t nlevel;      ///< planes among them, before all others
+    int32_t nabove;      ///< groups over planes
+    int32_t has_ways[2]; ///< whether some pair of groups asks for ways as seen from the world, from a root
+    int32_t stride;      ///< of arrays with a number for each group: there is room for three more
     bool has_workers;
     kki_group *group;     ///< [ngroup]
     kki_group_pair *pair; ///< [4 nfour] those of each four one behind the other; `count` is 0 where there is none
     kki_group_four *four; ///< [nfour]
-    int32_t *order;       ///< [model's npair]
+    kki_above *above;     ///< [model's npair]
+    kki_above_group *above_group; ///< [nabove]
+    int32_t *order;               ///< [model's npair]
     int32_t *run_end;     ///< [model's npair] of order: behind the last of a pair of groups with the same first shape
     kki_outline *outline; ///< [nshape]
     kki_owner *owner;     ///< [nshape]
@@ -107,16 +131,17 @@ typedef struct kki_near {
     kki_known *known;     ///< [model's npair]
     /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it
     kki_pair_memory *parted;
-    kki_seen *seen; ///< [ngroup]
+    kki_seen *seen; ///< [groups that move, by fours]
     kki_view *view; ///< [nview]
     double *radius; ///< [stride] of groups
     double *reach;  ///< [stride] how far a group gets in the half step, m
     /// [2 stride] sums of a group's ways since the start, m: seen from the world, from its root
     double *moved;
-    double *key;    ///< [4 nfour] all pairs of shapes between two groups are apart by this less what both have moved
-    double *limit;  ///< [4 nfour] reach of both up to which the key counts, m
-    int32_t *asked; ///< [4 nfour] pairs of groups that may be near
-    double sum;     ///< of all ways
+    double *over_by; ///< [nlevel × stride] how high groups are over planes at least, less what may close of it, m
+    double *key;     ///< [4 nfour] all pairs of shapes between two groups are apart by this less what both have moved
+    double *limit;   ///< [4 nfour] reach of both up to which the key counts, m
+    int32_t *asked;  ///< [4 model's npair] pairs of groups that may be near; before that and behind it, shapes to place
+    double sum;      ///< of all ways
     kki_near_pair *list;    ///< [most + 1] result, sorted by shapes
     kki_broad_phase *broad; ///< NULL: groups
     int32_t nplane, nmover; ///< with a broad phase: planes of the world that come before all that moves, and what moves

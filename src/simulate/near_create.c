@@ -1,5 +1,7 @@
 /// What is made once for a model to find near pairs by: groups of shapes that move as one and all pairs between them; for too many pairs to list, a
 /// broad phase.
+#include <string.h>
+
 #include "base/allocator.h"
 #include "base/arena.h"
 #include "base/sort.h"
@@ -31,14 +33,19 @@ static int view_from(kki_near *n, int node) {
     return i;
 }
 
-/// Numbers groups that move, or those of the world, on from `count`.
-static int number_some(const kk_model *m, bool moves, int count, int32_t *group_of, kki_near *n) {
+/// What comes first among groups: planes of the world, what else stands in it, and what moves.
+static int kind_of(const kk_model *m, int shape) {
+    return m->shape[shape].node ? 2 : m->shape[shape].shape.type != KK_SHAPE_PLANE;
+}
+
+/// Numbers groups of a kind on from `count`.
+static int number_some(const kk_model *m, int kind, int count, int32_t *group_of, kki_near *n) {
     for (int i = 0; i < m->ncollider; i++) {
         const int shape = m->collider[i], key = group_key(m, shape), node = m->shape[shape].node;
-        if ((node != 0) == moves && group_of[key] < 0) {
+        if (kind_of(m, shape) == kind && group_of[key] < 0) {
             const int root = root_of(m, node);
             n->group[count] = (kki_group){
-                .node = node, .shape = node ? -1 : shape, .root = root, .view = moves ? view_from(n, root) : 0};
+                .node = node, .shape = node ? -1 : shape, .root = root, .view = node ? view_from(n, root) : 0};
             group_of[key] = count++;
         }
     }
@@ -50,8 +57,9 @@ static void number_groups(const kk_model *m, int32_t *group_of, kki_near *n) {
     for (int i = 0; i < m->nnode + m->nshape; i++) {
         group_of[i] = -1;
     }
-    n->nfixed = number_some(m, false, 0, group_of, n);
-    n->ngroup = number_some(m, true, n->nfixed, group_of, n);
+    n->nlevel = number_some(m, 0, 0, group_of, n);
+    n->nfixed = number_some(m, 1, n->nlevel, group_of, n);
+    n->ngroup = number_some(m, 2, n->nfixed, group_of, n);
 }
 
 static int is_link(const kk_model *m, int node) {
@@ -101,11 +109,22 @@ static void enclose_shapes(const kk_model *m, const int32_t *group_of, kki_near 
         const kk_vec3 centre = kk_transform_point(m->shape[shape].X_NS, n->outline[shape].centre);
         enclose(g, centre, n->outline[shape].radius, g->radius == 0);
     }
-    for (int i = 0; i < n->ngroup; i++) {
-        const kki_group *g = &n->group[i];
-        double *ball = n->seen[i].c; // of the world's, for ever
-        ball[0] = g->centre.x, ball[1] = g->centre.y, ball[2] = g->centre.z;
-        ball[3] = n->radius[i] = g->radius;
+}
+
+/// Groups that move by fours.
+static void seat_groups(kki_near *n) {
+    for (int i = n->nfixed; i < n->ngroup; i += 4) {
+        kki_seen *x = &n->seen[(i - n->nfixed) / 4];
+        for (int l = 0; l < 4; l++) {
+            const kki_group *g = &n->group[i + l < n->ngroup ? i + l : i];
+            x->node[l] = g->node;
+            x->view[l] = g->view;
+            n->radius[i + l] = g->radius;
+            for (int k = 0; k < 3; k++) {
+                x->centre[k][l] = kk_vec3_get(g->centre, k);
+            }
+        }
+        x->goes_on = i > n->nfixed && memcmp(x->view, x[-1].view, sizeof x->view) == 0;
     }
 }
 
@@ -124,22 +143,63 @@ static int number_pair(const kk_model *m, kki_near *n, int a, int b) {
     return 4 * (n->nfour - 1) + b - n->four[n->nfour - 1].b;
 }
 
-/// Sorts the model's pairs by groups, inner ones last, and lists the pairs of groups.
+/// A ball that goes along a line and has a shape within it: along z what is round, and anything else along the longest side of its box.
+static void sweep(const kk_model *m, const kki_near *n, int shape, kki_above *o) {
+    const kki_outline *x = &n->outline[shape];
+    const kk_transform *X = &n->X_NS[shape];
+    const double *h = x->half;
+    const int type = m->shape[shape].shape.type, is_round = type <= KK_SHAPE_CYLINDER, longer = h[1] > h[0];
+    const int k = is_round || h[2] >= h[longer] ? 2 : longer;
+    const double a = h[(k + 1) % 3], b = is_round ? 0 : h[(k + 2) % 3];
+    o->radius = __builtin_sqrt(a * a + b * b);
+    o->centre = kk_transform_point(*X, x->centre);
+    o->along = kk_vec3_scale(kk_mat3_column(X->R, k), h[k] - (type <= KK_SHAPE_CAPSULE ? o->radius : 0));
+    o->shape = shape;
+}
+
+/// A pair of a shape that moves and a plane of the world, behind all others.
+static void add_above(const kk_model *m, kki_near *n, int plane, int group, int place) {
+    const int at = plane * n->stride + group;
+    const kki_shape_pair *p = &m->pair[place];
+    kki_above_group *g = &n->above_group[n->nabove - 1];
+    const int end = n->nabove > 0 ? g->end : 0;
+    if (n->nabove == 0 || g->at != at) {
+        g = &n->above_group[n->nabove++];
+        *g = (kki_above_group){at, end, end, plane, group, n->group[group].node};
+    }
+    sweep(m, n, p->first == n->group[plane].shape ? p->second : p->first, &n->above[end]);
+    n->above[end].place = place;
+    g->end++;
+}
+
+/// By which pairs of shapes are sorted: groups, inner ones behind others, and last those of a plane, which comes first in them, and what moves.
+static uint64_t pair_key(const kki_near *n, int a, int b) {
+    const int is_turned = b < n->nlevel, first = is_turned ? b : a, second = is_turned ? a : b;
+    return (uint64_t)(first < n->nlevel) << 63 | (uint64_t)is_inner(n, a, b) << 62 | (uint64_t)first << 31 |
+           (uint64_t)second;
+}
+
+/// Sorts the model's pairs and lists the pairs of groups, and what is over planes.
 static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n, kki_sort_item *item) {
     const uint64_t low = 0x7fffffffu;
     for (int i = 0; i < m->npair; i++) {
         const int a = group_of[group_key(m, m->pair[i].first)], b = group_of[group_key(m, m->pair[i].second)];
-        item[i] = (kki_sort_item){(uint64_t)is_inner(n, a, b) << 62 | (uint64_t)a << 31 | (uint64_t)b, (uint64_t)i};
+        item[i] = (kki_sort_item){pair_key(n, a, b), (uint64_t)i};
     }
     kki_sort(item, (size_t)m->npair, item + m->npair);
     for (int i = 0, pair = 0; i < m->npair; i++) {
+        const int a = (int)(item[i].key >> 31 & low), b = (int)(item[i].key & low);
         n->order[i] = (int32_t)item[i].payload;
+        if (item[i].key >> 63) {
+            add_above(m, n, a, b, n->order[i]);
+            continue;
+        }
         if (i == 0 || item[i].key != item[i - 1].key) {
-            const int a = (int)(item[i].key >> 31 & low), b = (int)(item[i].key & low);
             pair = number_pair(m, n, a, b);
             const kki_group_four *x = &n->four[pair / 4];
             n->pair[pair] =
                 (kki_group_pair){.a = a, .b = b, .first = i, .way = x->way[0] - a, .halves = (float)x->halves};
+            n->has_ways[is_inner(n, a, b)] = 1;
         }
         n->known[n->order[i]].between = pair;
         n->pair[pair].count++;
@@ -153,6 +213,10 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
 
 static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     const size_t pairs = (size_t)m->npair, colliders = (size_t)m->ncollider;
+    size_t planes = 0;
+    for (int i = 0; i < m->nshape; i++) {
+        planes += kind_of(m, i) == 0;
+    }
     KKI_LAYOUT_ARRAY(layout, n->group, colliders);
     KKI_LAYOUT_ARRAY(layout, n->pair, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->four, pairs);
@@ -171,7 +235,10 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->key, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->limit, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->asked, 4 * pairs);
-    KKI_LAYOUT_ARRAY(layout, n->seen, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->seen, colliders / 4 + 1);
+    KKI_LAYOUT_ARRAY(layout, n->above, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->above_group, pairs);
+    KKI_LAYOUT_ARRAY(layout, n->over_by, planes * (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->view, colliders);
     KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
@@ -207,6 +274,7 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
     if (status == KK_OK) {
         number_groups(m, group_of, n);
         enclose_shapes(m, group_of, n);
+        seat_groups(n);
         pair_groups(m, group_of, n, item);
         for (int i = 0; i < m->npair; i++) {
             kki_known *k = &n->known[i];

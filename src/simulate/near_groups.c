@@ -47,24 +47,31 @@ static double boxes_apart(const kk_simulator *s, int a, int b, kk_vec3 d, double
     return B->is_ball ? least : greater(by_b, least);
 }
 
-/// How far two shapes are apart at least; not above `reach` where they may meet. By balls and boxes, whichever tells more; or a plane and a box.
-static double shapes_apart(const kk_simulator *s, int a, int b, double reach) {
-    const kki_outline *A = &s->near.outline[a], *B = &s->near.outline[b];
-    if (A->is_plane || B->is_plane) {
-        return A->is_plane ? kki_near_over_plane(s, a, b, reach) : kki_near_over_plane(s, b, a, reach);
-    }
+/// How far two shapes are apart at least: by balls and boxes, whichever tells more. Planes that move may meet anything.
+static double shapes_apart(const kk_simulator *s, int a, int b) {
     const double *x = s->ball + 4 * (size_t)a, *y = s->ball + 4 * (size_t)b;
+    if (s->near.outline[a].is_plane | s->near.outline[b].is_plane) {
+        return -__builtin_inf();
+    }
     return boxes_apart(s, a, b, kk_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]), balls_apart(x, y));
 }
 
-static double groups_apart(const kk_simulator *s, const kki_group_pair *p) {
-    const kki_near *n = &s->near;
-    const double *x = n->seen[p->a].c, *y = n->seen[p->b].c;
-    const int is_a = kki_near_is_plane(n, p->a);
-    if (is_a || kki_near_is_plane(n, p->b)) {
-        const double *ball = is_a ? y : x;
-        return kki_near_height(&s->X_WS[n->group[is_a ? p->a : p->b].shape], ball) - ball[3];
+/// The ball round a group.
+static void ball_of(const kki_near *n, int i, double ball[4]) {
+    const kki_group *g = &n->group[i];
+    const int at = i - n->nfixed;
+    const kki_seen *x = &n->seen[at / 4];
+    const double c[3] = {g->centre.x, g->centre.y, g->centre.z};
+    for (int k = 0; k < 3; k++) {
+        ball[k] = at < 0 ? c[k] : x->at[0][k][at % 4];
     }
+    ball[3] = g->radius;
+}
+
+static double groups_apart(const kki_near *n, const kki_group_pair *p) {
+    double x[4], y[4];
+    ball_of(n, p->a, x);
+    ball_of(n, p->b, y);
     return balls_apart(x, y);
 }
 
@@ -143,7 +150,7 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
     if (is_parted(m, s, moved, reach, place)) {
         return n->known[place].key;
     }
-    const double apart = shapes_apart(s, a, b, reach);
+    const double apart = shapes_apart(s, a, b);
     if (apart > reach) {
         n->known[place].limit = __builtin_inf();
         return n->known[place].key = apart - SLACK + moved;
@@ -159,16 +166,12 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
     return n->known[place].key = -__builtin_inf();
 }
 
-static void want_both(kk_simulator *s, int place) {
-    kki_near_want(s, s->near.known[place].first);
-    kki_near_want(s, s->near.known[place].second);
-}
-
 /// A pair of shapes: how far they are apart at least.
 static double look_at(const kk_model *m, kk_simulator *s, between *x, int place, int *count) {
     const kki_near *n = &s->near;
     if (!is_far(n, x, place)) {
-        want_both(s, place);
+        kki_near_want(s, n->known[place].first);
+        kki_near_want(s, n->known[place].second);
         (void)measure(m, s, x->moved, x->least, place, count);
     }
     x->limit = lesser(n->known[place].limit, x->limit);
@@ -196,15 +199,16 @@ static void note_close(kki_close *c, double *apart, int place, double distance) 
 static double look_into(const kk_model *m, kk_simulator *s, between *x, kki_close *c, int *count) {
     const kki_near *n = &s->near;
     const kki_group_pair *p = x->p;
-    double nearest[KKI_CLOSE_PAIRS];
+    double nearest[KKI_CLOSE_PAIRS], ball[4];
+    ball_of(n, p->b, ball);
     nearest[0] = c->key = __builtin_inf();
     c->count = 0;
     for (int i = p->first, end = 0; i < p->first + p->count; i = end) {
         const int a = m->pair[n->order[i]].first;
         end = n->run_end[i];
-        if (end > i + 4 && !kki_near_is_plane(n, p->b) && !n->outline[a].is_plane) {
+        if (end > i + 4 && !n->outline[a].is_plane) {
             kki_near_want(s, a);
-            const double apart = balls_apart(s->ball + 4 * (size_t)a, n->seen[p->b].c);
+            const double apart = balls_apart(s->ball + 4 * (size_t)a, ball);
             if (apart > x->least + p->halves * (s->reach[a] + n->reach[p->b])) {
                 c->key = apart - SLACK < c->key ? apart - SLACK : c->key;
                 continue;
@@ -257,7 +261,7 @@ static int look_between(const kk_model *m, kk_simulator *s, int i, double least,
     if (c->count > 0 && c->key > x.moved + x.apart && x.reach <= c->limit) {
         return list_close(n, &x, i, c, listed);
     }
-    const double apart = groups_apart(s, x.p);
+    const double apart = groups_apart(n, x.p);
     n->key[i] = x.moved + (apart > x.apart ? apart - SLACK : look_into(m, s, &x, c, count));
     n->limit[i] = x.limit;
     return listed;
@@ -266,9 +270,12 @@ static int look_between(const kk_model *m, kk_simulator *s, int i, double least,
 /// First all places, then all distances: nothing has to wait for one of them before it goes on.
 static void measure_listed(const kk_model *m, kk_simulator *s, double least, int listed, int *count) {
     kki_near *n = &s->near;
+    int wanted = 0;
     for (int i = 0; i < listed; i++) {
-        want_both(s, n->measured[i]);
+        wanted = kki_near_add(s, n->known[n->measured[i]].first, n->asked, wanted);
+        wanted = kki_near_add(s, n->known[n->measured[i]].second, n->asked, wanted);
     }
+    kki_near_place(s, n->asked, wanted);
     for (int i = 0; i < listed; i++) {
         const int place = n->measured[i], own = n->known[place].between;
         const kki_group_pair *p = &n->pair[own];
@@ -276,6 +283,39 @@ static void measure_listed(const kk_model *m, kk_simulator *s, double least, int
         n->key[own] = lesser(key, n->key[own]);
         n->limit[own] = lesser(n->known[place].limit, n->limit[own]);
     }
+}
+
+// ---- over planes of the world
+
+/// Lists shapes of a group that is near a plane behind `count` others; gives how many there are then.
+static int look_over(kk_simulator *s, const kki_above_group *g, double least, int *wanted, int count) {
+    const kki_near *n = &s->near;
+    const kk_transform *P = &n->X_NS[n->group[g->plane].shape];
+    const kki_pose *X = kki_pose_of(s->data, g->node);
+    const kk_vec3 z_W = kk_mat3_column(P->R, 2);
+    const kk_vec3 up = kk_vec3_make(kk_vec3_dot(kki_vec3(X->R[0]), z_W), kk_vec3_dot(kki_vec3(X->R[1]), z_W),
+                                    kk_vec3_dot(kki_vec3(X->R[2]), z_W)); // in the node
+    const double most = least + 2 * n->reach[g->group] - kk_vec3_dot(z_W, kk_vec3_sub(kki_vec3(X->p), P->p));
+    for (const kki_above *o = n->above + g->first, *end = n->above + g->end; o < end; o++) {
+        if (!(kk_vec3_dot(o->centre, up) - (__builtin_fabs(kk_vec3_dot(o->along, up)) + o->radius) > most)) {
+            *wanted = kki_near_add(s, o->shape, n->asked, *wanted);
+            n->found[count++] = o->place;
+        }
+    }
+    return count;
+}
+
+static int look_over_planes(kk_simulator *s, double least) {
+    const kki_near *n = &s->near;
+    const double *by = n->over_by, most = least + SLACK;
+    int count = 0, wanted = 0;
+    for (const kki_above_group *g = n->above_group, *end = g + n->nabove; g < end; g++) {
+        if (!(by[g->at] > most)) {
+            count = look_over(s, g, most, &wanted, count);
+        }
+    }
+    kki_near_place(s, n->asked, wanted);
+    return count;
 }
 
 /// Insertion sort: the list is nearly sorted already, and short.
@@ -293,10 +333,9 @@ static void sort_found(int32_t *found, int count) {
 int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     kki_near *n = &s->near;
     const double least = kki_near_always(m, s);
-    int count = 0;
     place_groups(s);
+    int count = look_over_planes(s, least), listed = 0;
     const int near = n->kernels->ask(n, least);
-    int listed = 0;
     for (int i = 0; i < near; i++) {
         listed = look_between(m, s, n->asked[i], least, listed, &count);
     }
@@ -309,11 +348,12 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     return count;
 }
 
-/// What is fast has been measured before.
+/// What is fast has been measured before; over planes nothing is.
 void kki_near_parted(const kk_model *model, kk_simulator *s, int i) {
     const kki_near *n = &s->near;
     const kki_near_pair *near = &n->list[i];
-    if (!n->broad && is_convex(model, near->first) && is_convex(model, near->second) &&
+    if (!n->broad && n->known[n->found[i]].calm < __builtin_inf() && is_convex(model, near->first) &&
+        is_convex(model, near->second) &&
         !(s->reach[near->first] + s->reach[near->second] > n->known[n->found[i]].calm)) {
         const kki_group_pair *p = &n->pair[n->known[n->found[i]].between];
         measure_shapes(model, s, moved_between(n, p), near->reach, n->found[i]);

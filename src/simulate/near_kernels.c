@@ -1,9 +1,10 @@
 /// Places of links and shapes, and ways of links, in vectors of four: (x, y, z, unused), or one number of four links.
 #include "simulate/near_kernels.h"
 
+#include <stddef.h>
+
 #include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
-#include "geometry/lanes.h"
 
 /// In memory of any alignment.
 typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
@@ -14,13 +15,6 @@ BODY quad load(const double *x) {
 
 BODY void store(double *x, quad a) {
     *(loose_quad *)x = a;
-}
-
-/// x + y + z of four vectors.
-LONG_BODY quad fold(const quad v[4]) {
-    quad t[4];
-    transpose(v[0], v[1], v[2], v[3], t);
-    return t[0] + t[1] + t[2];
 }
 
 BODY quad cross(quad a, quad b) {
@@ -52,113 +46,173 @@ BODY double look_from(kki_view *v, const kk_data *d) {
     for (int k = 0; k < 3; k++) {
         *(quad *)v->Q[k] = Q[k] = combine(R.c, v->R[0][k], v->R[1][k], v->R[2][k]);
     }
-    *(quad *)v->from = *(const quad *)X->p - combine(Q, v->p[0], v->p[1], v->p[2]);
+    *(quad *)v->Q[3] = *(const quad *)X->p - combine(Q, v->p[0], v->p[1], v->p[2]);
     *(quad *)v->R[0] = R.c[0], *(quad *)v->R[1] = R.c[1], *(quad *)v->R[2] = R.c[2];
     *(quad *)v->p = *(const quad *)X->p;
     return __builtin_fabs(v->p[0]) + __builtin_fabs(v->p[1]) + __builtin_fabs(v->p[2]);
 }
 
-/// Squares of what four links have moved since they were last looked at, by parts: their balls' centres, and their axes, whose sum is |ΔR|².
-typedef struct squares {
-    quad way[4], turn[4];
-} squares;
+/// A vector of each of four, component by component.
+typedef struct vectors {
+    quad c[3];
+} vectors;
 
-/// Seen from the world, and from the root of its tree: against where it would be had it gone with that. @param c  the ball
-BODY void compare(const kki_view *v, const axes *R, quad c, kki_seen *old, squares s[2], int l) {
-    const axes Q = axes_of(v->Q);
-    const quad a = c - *(const quad *)old->c;
-    const quad b = c - (combine(Q.c, old->c[0], old->c[1], old->c[2]) + *(const quad *)v->from);
-    quad turn[2] = {spread(0), spread(0)};
+/// From where they stand in memory.
+LONG_BODY vectors side_by_side(const double *const at[4], size_t offset) {
+    quad t[4];
+    transpose(*(const quad *)(at[0] + offset), *(const quad *)(at[1] + offset), *(const quad *)(at[2] + offset),
+              *(const quad *)(at[3] + offset), t);
+    return (vectors){{t[0], t[1], t[2]}};
+}
+
+BODY vectors load_vectors(const double x[3][4]) {
+    return (vectors){{*(const quad *)x[0], *(const quad *)x[1], *(const quad *)x[2]}};
+}
+
+BODY void store_vectors(vectors a, double x[3][4]) {
+    *(quad *)x[0] = a.c[0], *(quad *)x[1] = a.c[1], *(quad *)x[2] = a.c[2];
+}
+
+BODY vectors plus(vectors a, vectors b) {
+    return (vectors){{a.c[0] + b.c[0], a.c[1] + b.c[1], a.c[2] + b.c[2]}};
+}
+
+BODY vectors minus(vectors a, vectors b) {
+    return (vectors){{a.c[0] - b.c[0], a.c[1] - b.c[1], a.c[2] - b.c[2]}};
+}
+
+/// By matrices of which columns are given.
+LONG_BODY vectors turned(const vectors R[3], vectors a) {
+    vectors x;
     for (int k = 0; k < 3; k++) {
-        const quad x = R->c[k] - *(const quad *)old->R[k];
-        const quad y = R->c[k] - combine(Q.c, old->R[k][0], old->R[k][1], old->R[k][2]);
-        turn[0] += x * x;
-        turn[1] += y * y;
-        *(quad *)old->R[k] = R->c[k];
+        x.c[k] = R[0].c[k] * a.c[0] + R[1].c[k] * a.c[1] + R[2].c[k] * a.c[2];
     }
-    *(quad *)old->c = c;
-    s[0].way[l] = a * a, s[0].turn[l] = turn[0];
-    s[1].way[l] = b * b, s[1].turn[l] = turn[1];
+    return x;
 }
 
-/// Squares of a ball's angular velocity and of its centre's velocity, by parts.
-BODY void speeds(const kk_data *d, int node, quad arm, quad *u, quad *w) {
-    const kki_rates *V = kki_rates_of(d, node);
-    const quad turn = *(const quad *)V->w, way = *(const quad *)V->u + cross(turn, arm);
-    *w = turn * turn;
-    *u = way * way;
+BODY vectors crossed(vectors a, vectors b) {
+    return (vectors){
+        {a.c[1] * b.c[2] - a.c[2] * b.c[1], a.c[2] * b.c[0] - a.c[0] * b.c[2], a.c[0] * b.c[1] - a.c[1] * b.c[0]}};
 }
 
-/// Adds how far points of four groups may have got since they were last looked at: their balls' centres by Δc, and those round them by |ΔR| r, where of two
-/// rotations |ΔR| = 2 sin(θ/2) is the root of half the sum of squares.
-LONG_BODY quad add_ways(const squares *s, quad radius, double *moved) {
-    const quad way = (root(fold(s->way)) + root(0.5 * fold(s->turn)) * radius) * (1 + 1e-12);
-    store(moved, load(moved) + way);
-    return way;
+BODY quad squares(vectors a) {
+    return a.c[0] * a.c[0] + a.c[1] * a.c[1] + a.c[2] * a.c[2];
 }
 
-/// Groups `first` to `first` + 3; behind the last of all there are none, which do not move: they go into the arrays' padding.
-BODY quad track_four(kki_near *n, const kk_data *d, double half, int first) {
-    const quad none = spread(0);
-    squares s[2] = {{{none, none, none, none}, {none, none, none, none}},
-                    {{none, none, none, none}, {none, none, none, none}}};
-    quad u[4] = {none, none, none, none}, w[4] = {none, none, none, none};
-    for (int l = 0; l < 4 && first + l < n->ngroup; l++) {
-        const int i = first + l;
-        const kki_group *g = &n->group[i];
-        const kki_pose *X = kki_pose_of(d, g->node);
-        const axes R = axes_of(X->R);
-        const quad arm = combine(R.c, g->centre.x, g->centre.y, g->centre.z), c = arm + *(const quad *)X->p;
-        compare(&n->view[g->view], &R, (quad){c[0], c[1], c[2], g->radius}, &n->seen[i], s, l);
-        if (half > 0) {
-            speeds(d, g->node, arm, &u[l], &w[l]);
+/// Adds how far points of four groups may have got since they were last looked at: their balls' centres by Δc, and those round them by 2 sin(θ/2) r, which two
+/// perpendicular axes together move at least when turned by θ. @param way  of c, x and z: how far each is from where it would be had it gone with the view
+BODY quad add_ways(const vectors way[3], quad radius, double *moved) {
+    const quad all = (root(squares(way[0])) + root(squares(way[1]) + squares(way[2])) * radius) * (1 + 1e-12);
+    store(moved, load(moved) + all);
+    return all;
+}
+
+/// Views of four groups: Q by columns, and what is added.
+BODY void load_views(const kki_near *n, const int32_t view[4], vectors Q[4]) {
+    const double *at[4];
+    for (int l = 0; l < 4; l++) {
+        at[l] = n->view[view[l]].Q[0];
+    }
+    for (int k = 0; k < 4; k++) {
+        Q[k] = side_by_side(at, 4 * (size_t)k);
+    }
+}
+
+/// Ways of four groups seen from the world, and from the roots of their trees. @param now  c, x and z
+BODY quad compare(kki_near *n, const vectors Q[4], const vectors now[3], kki_seen *old, int first, quad radius) {
+    quad sum = spread(0);
+    for (int v = 0; v < 2; v++) {
+        if (!n->has_ways[v]) {
+            continue;
         }
+        vectors way[3];
+        for (int k = 0; k < 3; k++) {
+            const vectors was = load_vectors(old->at[k]), gone = v ? turned(Q, was) : was;
+            way[k] = minus(now[k], v && k == 0 ? plus(gone, Q[3]) : gone);
+        }
+        sum += add_ways(way, radius, n->moved + v * n->stride + first);
     }
-    const quad radius = load(n->radius + first),
-               reach = (half + 1e-12 * half) * (root(fold(u)) + root(fold(w)) * radius);
+    for (int k = 0; k < 3; k++) {
+        store_vectors(now[k], old->at[k]);
+    }
+    return sum;
+}
+
+/// How far the balls of four groups get.
+BODY quad reaches(const kk_data *d, const int32_t node[4], vectors arm, double half, quad radius) {
+    const double *at[4];
+    if (!(half > 0)) {
+        return spread(0);
+    }
+    for (int l = 0; l < 4; l++) {
+        at[l] = kki_rates_of(d, node[l])->w;
+    }
+    const vectors w = side_by_side(at, 0), u = plus(side_by_side(at, 4), crossed(w, arm));
+    return (half + 1e-12 * half) * (root(squares(u)) + root(squares(w)) * radius);
+}
+
+/// The four that begins with group `first`.
+BODY quad track_four(kki_near *n, const kk_data *d, double half, kki_seen *x, int first, const vectors Q[4]) {
+    const double *at[4];
+    for (int l = 0; l < 4; l++) {
+        at[l] = kki_pose_of(d, x->node[l])->R[0];
+    }
+    enum { PLACE = offsetof(kki_pose, p) / sizeof(double) };
+    const vectors R[3] = {side_by_side(at, 0), side_by_side(at, 4), side_by_side(at, 8)};
+    const vectors arm = turned(R, load_vectors(x->centre)), c = plus(arm, side_by_side(at, PLACE));
+    const quad radius = load(n->radius + first), reach = reaches(d, x->node, arm, half, radius);
     store(n->reach + first, reach);
-    return reach + add_ways(&s[0], radius, n->moved + first) + add_ways(&s[1], radius, n->moved + n->stride + first);
+    for (int i = 0; i < n->nlevel; i++) {
+        const kk_transform *X = &n->X_NS[n->group[i].shape];
+        const double *m = X->R.m;
+        const quad height = (c.c[0] - X->p.x) * m[2] + (c.c[1] - X->p.y) * m[5] + (c.c[2] - X->p.z) * m[8];
+        store(n->over_by + i * n->stride + first, height - radius - 2 * reach);
+    }
+    return reach + compare(n, Q, (const vectors[3]){c, R[0], R[2]}, x, first, radius);
 }
 
 /// What rounding of places that are far away takes from ways counts with the sum of all ways: it is to stay far below what is taken off distances.
 BODY void track_body(kki_near *n, const kk_data *d, double half) {
     quad sum = spread(0);
+    vectors Q[4];
     for (int i = 0; i < n->nview; i++) {
         n->sum += 0.02 * look_from(&n->view[i], d);
     }
-    for (int i = n->nfixed; i < n->ngroup; i += 4) {
-        sum += track_four(n, d, half, i);
+    for (int i = n->nfixed, k = 0; i < n->ngroup;) {
+        load_views(n, n->seen[k].view, Q);
+        do {
+            sum += track_four(n, d, half, &n->seen[k++], i, Q);
+            i += 4;
+        } while (i < n->ngroup && n->seen[k].goes_on);
     }
     n->sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 // ---- which may be near
 
-/// A bit for each of four.
-BODY unsigned bits_of(mask m) {
-    return (unsigned)(kki_lanes_bits(__builtin_shufflevector(m, m, 0, 1)) |
-                      kki_lanes_bits(__builtin_shufflevector(m, m, 2, 3)) << 2);
-}
-
-BODY unsigned near_of_four(const kki_near *n, int i, double least) {
+BODY mask is_far(const kki_near *n, int i, double least) {
     const kki_group_four *x = &n->four[i];
     const quad reach = spread(n->reach[x->a]) + load(n->reach + x->b);
     const quad way = spread(n->moved[x->way[0]]) + load(n->moved + x->way[1]);
-    const mask is_far =
-        (load(n->key + 4 * (size_t)i) - way > x->halves * reach + least) & (reach <= load(n->limit + 4 * (size_t)i));
-    return bits_of(~is_far);
+    return (load(n->key + 4 * (size_t)i) - way > x->halves * reach + least) & (reach <= load(n->limit + 4 * (size_t)i));
 }
 
-/// Sixteen fours at a time, so that the processor need not guess where the few are that count.
+/// Without signs.
+typedef uint64_t bits_of_four __attribute__((vector_size(32), may_alias));
+
+/// Up to 64 fours at a time, a bit of each in every lane, so that the processor need not guess where the few are that count.
 BODY int ask_body(const kki_near *n, double least) {
     int count = 0;
-    for (int first = 0; first < n->nfour; first += 16) {
-        uint64_t bits = 0;
-        for (int i = first; i < first + 16 && i < n->nfour; i++) {
-            bits |= (uint64_t)near_of_four(n, i, least) << 4 * (i - first);
+    for (int first = 0; first < n->nfour; first += 64) {
+        const int end = first + 64 < n->nfour ? first + 64 : n->nfour;
+        bits_of_four near = {0, 0, 0, 0}, bit = {1, 1, 1, 1};
+        for (int i = first; i < end; i++, bit += bit) {
+            near |= bit & ~(bits_of_four)is_far(n, i, least);
         }
-        for (; bits; bits &= bits - 1) {
-            n->asked[count++] = 4 * first + __builtin_ctzll(bits);
+        for (int l = 0; l < 4; l++) {
+            for (uint64_t bits = near[l]; bits; bits &= bits - 1) {
+                n->asked[count++] = 4 * (first + __builtin_ctzll(bits)) + l;
+            }
         }
     }
     return count;
@@ -181,7 +235,7 @@ BODY double length(quad a) {
     return __builtin_sqrt(s[0] + s[1] + s[2]);
 }
 
-BODY void place_body(const kki_near *n, const kk_data *d, int shape, double half, const kki_shape_place *to) {
+BODY void place_one(const kki_near *n, const kk_data *d, int shape, double half, const kki_shape_place *to) {
     const int node = n->owner[shape].node;
     const kki_pose *X = kki_pose_of(d, node);
     const kki_rates *V = kki_rates_of(d, node);
@@ -192,29 +246,37 @@ BODY void place_body(const kki_near *n, const kk_data *d, int shape, double half
     const axes R = {{combine(N.c, m[0], m[3], m[6]), combine(N.c, m[1], m[4], m[7]), combine(N.c, m[2], m[5], m[8])}};
     const quad at = *(const quad *)X->p, p = combine(N.c, own->p.x, own->p.y, own->p.z) + at;
     const quad c = combine(R.c, o->centre.x, o->centre.y, o->centre.z) + p;
-    store_transform(&R, p, to->X_WS);
-    *(quad *)to->ball = (quad){c[0], c[1], c[2], o->radius};
-    *to->reach = 0;
+    double reach = 0;
+    store_transform(&R, p, &to->X_WS[shape]);
+    *(quad *)(to->ball + 4 * (size_t)shape) = (quad){c[0], c[1], c[2], o->radius};
     if (node && half > 0) {
         const quad w = *(const quad *)V->w, u = *(const quad *)V->u + cross(w, c - at);
-        *to->reach = half * (length(u) + length(w) * o->radius);
+        reach = half * (length(u) + length(w) * o->radius);
+    }
+    to->reach[shape] = reach;
+}
+
+BODY void place_body(const kki_near *n, const kk_data *d, const int32_t *shape, int count, double half,
+                     const kki_shape_place *to) {
+    for (int i = 0; i < count; i++) {
+        place_one(n, d, shape[i], half, to);
     }
 }
 
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                                                     \
-    attribute static void track_##suffix(kki_near *n, const kk_data *d, double half) {                \
-        track_body(n, d, half);                                                                       \
-    }                                                                                                 \
-    attribute static void place_##suffix(const kki_near *n, const kk_data *d, int shape, double half, \
-                                         const kki_shape_place *to) {                                 \
-        place_body(n, d, shape, half, to);                                                            \
-    }                                                                                                 \
-    attribute static int ask_##suffix(const kki_near *n, double least) {                              \
-        return ask_body(n, least);                                                                    \
-    }                                                                                                 \
-    static const kki_near_kernels table_##suffix = {                                                  \
+#define DEFINE(suffix, attribute)                                                                              \
+    attribute static void track_##suffix(kki_near *n, const kk_data *d, double half) {                         \
+        track_body(n, d, half);                                                                                \
+    }                                                                                                          \
+    attribute static void place_##suffix(const kki_near *n, const kk_data *d, const int32_t *shape, int count, \
+                                         double half, const kki_shape_place *to) {                             \
+        place_body(n, d, shape, count, half, to);                                                              \
+    }                                                                                                          \
+    attribute static int ask_##suffix(const kki_near *n, double least) {                                       \
+        return ask_body(n, least);                                                                             \
+    }                                                                                                          \
+    static const kki_near_kernels table_##suffix = {                                                           \
         .track = track_##suffix, .ask = ask_##suffix, .place = place_##suffix};
 
 DEFINE(baseline, )

@@ -5,11 +5,11 @@
 #include "dynamics/data.h"
 #include "simulate/near.h"
 
-/// Where a shape is and how far it gets in the rest of the step, m.
+/// Where shapes are and how far they get in the rest of the step, m.
 typedef struct kki_shape_place {
-    kk_transform *X_WS;
-    double *ball; ///< [4] centre and radius
-    double *reach;
+    kk_transform *X_WS; ///< [nshape]
+    double *ball;       ///< [4 nshape] centre and radius
+    double *reach;      ///< [nshape]
 } kki_shape_place;
 
 /// `half` is the time that is left, s; 0: nobody asks how far things get, and velocities are not known.
@@ -18,8 +18,9 @@ typedef struct kki_near_kernels {
     void (*track)(kki_near *n, const kk_data *d, double half);
     /// Pairs of groups that may be less apart than `least` and what both reach, into `asked`; gives how many.
     int (*ask)(const kki_near *n, double least);
-    /// Of a shape on a node.
-    void (*place)(const kki_near *n, const kk_data *d, int shape, double half, const kki_shape_place *to);
+    /// Of `count` shapes.
+    void (*place)(const kki_near *n, const kk_data *d, const int32_t *shape, int count, double half,
+                  const kki_shape_place *to);
 } kki_near_kernels;
 
 /// 0: what every processor has, 1: AVX2; NULL where there is none.
