@@ -421,8 +421,10 @@ static void list_over_floor(double x, double y, double z, uint64_t feature, doub
 
 static void write_over_floor(const kki_floor_meeting *m, double outer, double most, point_list *list,
                              const kk_transform *X_WA, kki_manifold *manifold) {
-    merge_near(list, MERGE * outer);
-    reduce(list, MISSED * outer);
+    if (list->count > 1) { // few are
+        merge_near(list, MERGE * outer);
+        reduce(list, MISSED * outer);
+    }
     add_witness(m->low.z, kk_vec3_make(m->low.x, m->low.y, 0), MISSED * outer, most, list);
     const frame world = {kk_mat3_column(X_WA->R, 0), kk_mat3_column(X_WA->R, 1), kk_mat3_column(X_WA->R, 2)};
     write_manifold(&world, m->margin, m->radius, list, X_WA, manifold);

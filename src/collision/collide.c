@@ -34,12 +34,13 @@ static void turn_round(kki_manifold *m) {
 int kki_collide(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                 double reach, kki_pair_memory *memory, kki_manifold *manifold, int room) {
     const int is_turned = a->type > b->type;
+    if (a->type == KK_SHAPE_PLANE && b->type > KK_SHAPE_PLANE && b->type < KK_SHAPE_MESH && room > 0) {
+        return PLANE(a, X_WA, b, X_WB, reach, memory, manifold,
+                     room); // most contacts of robots: nobody need guess where to go on
+    }
     kki_collide_pair *const pair = is_turned ? PAIR[b->type][a->type] : PAIR[a->type][b->type];
     if (!pair || room <= 0) {
         return 0;
-    }
-    if (pair == PLANE && !is_turned) { // most contacts of robots: the processor need not guess where to go on
-        return PLANE(a, X_WA, b, X_WB, reach, memory, manifold, room);
     }
     if (!is_turned) {
         return pair(a, X_WA, b, X_WB, reach, memory, manifold, room);

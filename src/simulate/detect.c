@@ -114,15 +114,22 @@ static void fill_point(const kk_model *m, const kk_simulator *s, const kki_conta
 /// corners of a rigid face for speeds that no motion has. What bore in the last step comes back to the band, and not through it: let go as a whole it would
 /// fall for a step, and land with a knock.
 void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
+    const double edge = 0.8 * DEAD_BAND, beyond = bore ? DEAD_BAND : 0;
+    if (end == from + 1) { // most are alone, and not at the edge
+        const double gap = kki_seen_gap(s, &s->contact[from]);
+        if (gap <= edge || gap > DEAD_BAND) {
+            s->contact[from].open = gap <= edge ? 0 : gap - beyond;
+            return;
+        }
+    }
     double least = __builtin_inf(), most = -__builtin_inf();
     for (int i = from; i < end; i++) {
         const double gap = kki_seen_gap(s, &s->contact[i]);
         least = gap < least ? gap : least;
         most = gap > most ? gap : most;
     }
-    const double beyond = bore ? DEAD_BAND : 0;
     const double closed = least > DEAD_BAND ? beyond : least < -DEAD_BAND ? -DEAD_BAND : least;
-    const double edge = 0.8 * DEAD_BAND, base = least < edge ? least : edge;
+    const double base = least < edge ? least : edge;
     const double share = most > edge ? CLOSING * (most - edge) / (DEAD_BAND - edge) : 0;
     // a face that hovers as a whole comes down evenly; by the square of its height alone it would take seconds
     const double sinks = least > edge ? 0.5 * CLOSING * (least - edge) : 0;
@@ -228,11 +235,14 @@ static const double *find_pair(memory_book *book, int first, int second) {
     return NULL;
 }
 
+static int has_plane(const kki_near *n, const kki_near_pair *p) {
+    return n->outline[p->first].is_plane | n->outline[p->second].is_plane;
+}
+
 /// Record of a near pair where it counts; contacts with a plane depend on nothing that was before.
 static const double *past_of(const kk_simulator *s, memory_book *book, const kki_near_pair *p) {
     const kki_near *n = &s->near;
-    const int has_plane = n->outline[p->first].is_plane || n->outline[p->second].is_plane;
-    return has_plane ? NULL : find_pair(book, n->owner[p->first].collider, n->owner[p->second].collider);
+    return has_plane(n, p) ? NULL : find_pair(book, n->owner[p->first].collider, n->owner[p->second].collider);
 }
 
 static uint64_t feature_of(const double *old) {
@@ -305,9 +315,12 @@ static const double *first_of(const memory_book *book, int count) {
 // ---- pairs
 
 /// How far apart points still count. What is faster than its thickness is followed along its motion (fast.c) and need not be seen from
-/// afar, where its rows would act on a long lever.
+/// afar, where its rows would act on a long lever. Nothing is faster than a plane is thick.
 static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_near_pair *p) {
-    const double most = s->options.discrete ? __builtin_inf() : 0.5 * kki_thickness(m, p->first, p->second) + 1e-4;
+    if (s->options.discrete || has_plane(&s->near, p)) {
+        return p->reach;
+    }
+    const double most = 0.5 * kki_thickness(m, p->first, p->second) + 1e-4;
     return p->reach < most ? p->reach : most;
 }
 
@@ -379,10 +392,12 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
 static inline __attribute__((always_inline)) void fetch_pair(const kk_model *m, const kk_simulator *s, int i,
                                                              int count) {
     enum { AHEAD = 6 };
-    const int b = s->near.list[i + AHEAD < count ? i + AHEAD : i].second;
-    kki_fetch(&m->shape[b].shape, KKI_LINE);
-    kki_fetch(&s->X_WS[b], KKI_LINE);
-    kki_fetch(&s->X_WS[b].p, sizeof s->X_WS[b].p);
+    if (i + AHEAD < count) {
+        const int b = s->near.list[i + AHEAD].second;
+        kki_fetch(&m->shape[b].shape, KKI_LINE);
+        kki_fetch(&s->X_WS[b], KKI_LINE);
+        kki_fetch(&s->X_WS[b].p, sizeof s->X_WS[b].p);
+    }
 }
 
 // ---- by several workers

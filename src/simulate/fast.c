@@ -170,7 +170,8 @@ static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_nea
 static int is_calm(const kk_simulator *s, int i) {
     const kki_near *n = &s->near;
     const kki_near_pair *p = &n->list[i];
-    return !n->broad && s->reach[p->first] + s->reach[p->second] <= n->known[n->found[i]].calm;
+    return n->outline[p->first].is_plane ||
+           (!n->broad && s->reach[p->first] + s->reach[p->second] <= n->known[n->found[i]].calm);
 }
 
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
