@@ -219,14 +219,15 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int dof, int sid
 
 /// Limits that the rest of the step could reach.
 static void constrain_limits(const kk_model *m, kk_simulator *s) {
-    for (int i = 0; i < s->nlimited; i++) {
-        const kki_limited *d = &s->limited[i];
-        const double q = s->q[d->q], reach = 0.01 + 2 * s->h * __builtin_fabs(s->v[d->dof]);
-        if (q - d->lower < reach) {
-            constrain_limit(m, s, d->dof, 0, q - d->lower);
+    const double *q = s->q, *v = s->v, h = s->h;
+    for (const kki_limited *d = s->limited, *last = d + s->nlimited; d < last; d++) {
+        const double below = q[d->q] - d->lower, above = d->upper - q[d->q];
+        const double reach = 0.01 + 2 * h * __builtin_fabs(v[d->dof]);
+        if (below < reach) {
+            constrain_limit(m, s, d->dof, 0, below);
         }
-        if (d->upper - q < reach) {
-            constrain_limit(m, s, d->dof, 1, d->upper - q);
+        if (above < reach) {
+            constrain_limit(m, s, d->dof, 1, above);
         }
     }
 }
@@ -272,6 +273,18 @@ static void constrain_motor(const kk_model *m, kk_simulator *s, int actuator) {
     c->weight = weight > 1 ? weight : 1;
     dof_part(m, s, 0, a->v_index, 1 / c->weight);
     end(s, c);
+}
+
+/// Few are, and mostly none.
+static void constrain_motors(const kk_model *m, kk_simulator *s) {
+    for (int i = 0; i < m->nactuator; i++) {
+        const int8_t *next = memchr(s->servo_mode + i, KKI_SERVO_ROW, (size_t)(m->nactuator - i));
+        if (!next) {
+            return;
+        }
+        i = (int)(next - s->servo_mode);
+        constrain_motor(m, s, i);
+    }
 }
 
 static double coupling_gap(const kk_simulator *s, const kki_coupling *k) {
@@ -465,10 +478,6 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
         }
     }
     kki_constrain_tendons(model, s);
-    for (int i = 0; i < model->nactuator; i++) {
-        if (s->servo_mode[i] == KKI_SERVO_ROW) {
-            constrain_motor(model, s, i);
-        }
-    }
+    constrain_motors(model, s);
     add_loops(model, s);
 }
