@@ -27,21 +27,25 @@ typedef struct kki_close {
 
 /// Pairs of shapes between two groups: order[first] … order[first + count − 1] are places in the model's list. A line of memory.
 typedef struct kki_group_pair {
-    _Alignas(64) int32_t a, b, first, count;
+    _Alignas(64) int32_t a; // of the first alone: each would have a line of its own
+    int32_t b, first, count;
     int32_t
         way; ///< where in `moved` the ways that count begin: seen from the root where both belong to one tree that floats
     float halves; ///< half steps in which a gap between them may close
     kki_close close;
 } kki_group_pair;
+_Static_assert(sizeof(kki_group_pair) == 64, "a line");
 
 /// A shape that moves and a plane of the world: a ball that goes along a line and has the shape within it tells how high it is before it is placed. A line of
 /// memory.
 typedef struct kki_above {
-    _Alignas(64) kk_vec3 centre, along; ///< of the line: its middle and from there to one end, in the node's frame
+    _Alignas(64) kk_vec3 centre; ///< of the line, in the node's frame
+    kk_vec3 along;               ///< from there to one end
     double radius;
     int32_t shape;
     int32_t place; ///< in the model's list of pairs
 } kki_above;
+_Static_assert(sizeof(kki_above) == 64, "a line");
 
 /// All such shapes of a group: above[first] … above[end − 1].
 typedef struct kki_above_group {

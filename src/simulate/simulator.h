@@ -50,12 +50,14 @@ typedef struct kki_contact {
 
 /// Two shapes that touched, and what the narrow phase remembers of them. A line of memory.
 typedef struct kki_touching {
-    _Alignas(64) int32_t first, second;
+    _Alignas(64) int32_t first;
+    int32_t second;
     int32_t contact, count; ///< their first contact, and how many
     int32_t manifolds;
     kki_pair_memory memory;
     int32_t node[2], law; ///< of their contacts
 } kki_touching;
+_Static_assert(sizeof(kki_touching) == 64, "a line");
 
 typedef enum kki_constraint_kind {
     KKI_ON_CONTACT,
