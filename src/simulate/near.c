@@ -42,9 +42,10 @@ static int balls_of_shapes_meet(const kk_simulator *s, int a, int b, double reac
 }
 
 /// Of a ball's centre over a plane.
-static double height_over(const kk_transform *plane, const double *ball) {
-    const kk_vec3 n = kk_mat3_column(plane->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
-    return kk_vec3_dot(n, kk_vec3_sub(c, plane->p));
+static double height_over(const kk_simulator *s, int plane, const double *ball) {
+    const kk_transform *X = &s->X_WS[plane];
+    const kk_vec3 n = kk_mat3_column(X->R, 2), c = kk_vec3_make(ball[0], ball[1], ball[2]);
+    return kk_vec3_dot(n, kk_vec3_sub(c, X->p)) - s->near.model->shape[plane].shape.margin;
 }
 
 /// Half the width of a shape's box along a direction of the world.
@@ -57,7 +58,7 @@ static double half_width(const kk_simulator *s, int shape, kk_vec3 d) {
 /// How far a shape is over a plane at least; not above `reach` where they may meet.
 static double over_plane(const kk_simulator *s, int plane, int shape, double reach) {
     const double *ball = s->ball + 4 * (size_t)shape;
-    const double height = height_over(&s->X_WS[plane], ball);
+    const double height = height_over(s, plane, ball);
     if (height > ball[3] + reach || s->near.outline[shape].is_ball || height <= reach) {
         return height - ball[3];
     }
@@ -72,7 +73,8 @@ typedef struct level {
 
 static level level_of(const kk_simulator *s, int shape, double least) {
     const kk_vec3 up = kk_mat3_column(s->X_WS[shape].R, 2);
-    return (level){up, kk_vec3_dot(up, s->X_WS[shape].p), least + s->reach[shape]};
+    const double margin = s->near.model->shape[shape].shape.margin;
+    return (level){up, kk_vec3_dot(up, s->X_WS[shape].p), least + s->reach[shape] + margin};
 }
 
 /// Of a shape that moves, towards the world.

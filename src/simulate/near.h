@@ -52,6 +52,7 @@ typedef struct kki_above_group {
     int32_t at; ///< in `over_by`
     int32_t first, end;
     int32_t plane, group, node; ///< groups, and the second's node
+    double margin;              ///< of the plane
 } kki_above_group;
 
 /// Four pairs of one group, a, with groups from b on, as far as there are such: all are asked at once whether they may be near.

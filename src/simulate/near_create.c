@@ -159,15 +159,15 @@ static void sweep(const kk_model *m, const kki_near *n, int shape, kki_above *o)
 
 /// A pair of a shape that moves and a plane of the world, behind all others.
 static void add_above(const kk_model *m, kki_near *n, int plane, int group, int place) {
-    const int at = plane * n->stride + group;
+    const int at = plane * n->stride + group, fixed = n->group[plane].shape;
     const kki_shape_pair *p = &m->pair[place];
     kki_above_group *g = &n->above_group[n->nabove - 1];
     const int end = n->nabove > 0 ? g->end : 0;
     if (n->nabove == 0 || g->at != at) {
         g = &n->above_group[n->nabove++];
-        *g = (kki_above_group){at, end, end, plane, group, n->group[group].node};
+        *g = (kki_above_group){at, end, end, plane, group, n->group[group].node, m->shape[fixed].shape.margin};
     }
-    sweep(m, n, p->first == n->group[plane].shape ? p->second : p->first, &n->above[end]);
+    sweep(m, n, p->first == fixed ? p->second : p->first, &n->above[end]);
     n->above[end].place = place;
     g->end++;
 }

@@ -310,8 +310,8 @@ static int look_over_planes(kk_simulator *s, double least) {
     const double *by = n->over_by, most = least + SLACK;
     int count = 0, wanted = 0;
     for (const kki_above_group *g = n->above_group, *end = g + n->nabove; g < end; g++) {
-        if (!(by[g->at] > most)) {
-            count = look_over(s, g, most, &wanted, count);
+        if (!(by[g->at] > most + g->margin)) {
+            count = look_over(s, g, most + g->margin, &wanted, count);
         }
     }
     kki_near_place(s, n->asked, wanted);

@@ -325,3 +325,22 @@ KK_TEST(ways_are_the_same_for_all_instruction_sets) {
     }
     stage_end(&s);
 }
+
+// a floor with a margin is that much higher, for what is near it as well
+KK_TEST(what_is_over_a_thick_plane_rests_on_its_margin) {
+    stage s = stage_begin(9.81);
+    kk_shape_def floor = kk_shape_def_default();
+    floor.type = KK_SHAPE_PLANE;
+    floor.body = KK_WORLD;
+    floor.margin = 0.05;
+    KK_CHECK_EQ_INT(kk_spec_add_shape(s.spec, &floor, NULL, &s.error), KK_OK);
+    const int ball = stage_ball(&s, 1, 0.1, 0), box = stage_box(&s, 1, 0.2, 0.2, 0.2, 0);
+    if (stage_ready(&s, NULL)) {
+        stage_place(&s, ball, 0, 0, 0.15);
+        stage_place(&s, box, 1, 0, 0.15);
+        stage_run(&s, 200, NULL);
+        KK_CHECK_NEAR(stage_q(&s, ball)[6], 0.15, 1e-5);
+        KK_CHECK_NEAR(stage_q(&s, box)[6], 0.15, 1e-5);
+    }
+    stage_end(&s);
+}
