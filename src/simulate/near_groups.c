@@ -2,7 +2,7 @@
 ///
 /// A robot has many shapes on few links, so a ball round each link's shapes rules most pairs out at once; shapes of links
 /// that are near nothing are not even placed. A pair that was found apart is not looked at again before both have moved as
-/// far as that: their ways are summed up from pose to pose, so this too is a proof.
+/// far as that: their ways are summed up from pose to pose, so this too is a proof. What is over planes of the world is asked anew in every step, for less.
 #include "collision/distance.h"
 #include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
