@@ -76,33 +76,39 @@ static int acts_on_b(const kk_model *m, int a, int b, const kki_manifold *f) {
     return spread(f, 1) < spread(f, 0);
 }
 
+/// All that points of a manifold have in common.
+typedef struct face {
+    kk_vec3 normal, tangent[2];
+    int32_t shape[2], node[2], law, pair;
+} face;
+
 /// Field by field: a copy of a whole contact takes the processor longer than to write it.
-static void fill_point(const kk_model *m, const kk_simulator *s, const kki_contact *like, const kki_contact_point *p,
-                       int on_b, int is_moving, kki_contact *c) {
+static inline __attribute__((always_inline)) void fill_point(const kk_simulator *s, const face *f,
+                                                             const kki_contact_point *p, int on_b, kki_contact *c) {
     const kk_vec3 none = {0, 0, 0};
-    c->shape[0] = like->shape[0];
-    c->shape[1] = like->shape[1];
-    c->node[0] = like->node[0];
-    c->node[1] = like->node[1];
-    c->law = like->law;
-    c->pair = like->pair;
-    c->feature = p->feature;
-    c->position = p->position;
-    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(like->normal, p->gap)) : p->position;
-    c->normal = like->normal;
-    c->tangent[0] = like->tangent[0];
-    c->tangent[1] = like->tangent[1];
+    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(f->normal, p->gap)) : p->position;
     c->gap = p->gap;
+    c->position = p->position;
+    c->feature = p->feature;
+    c->node[0] = f->node[0];
+    c->node[1] = f->node[1];
+    c->law = f->law;
+    c->pair = f->pair;
+    c->shape[0] = f->shape[0];
+    c->shape[1] = f->shape[1];
+    c->normal = f->normal;
+    c->tangent[0] = f->tangent[0];
+    c->tangent[1] = f->tangent[1];
     c->open = c->swing = c->friction = 0;
     c->kept = c->impulse = c->velocity = none;
-    if (s->has_plain_contacts) {
-        return;
+    if (!s->has_plain_contacts) {
+        c->moment = c->kept_moment = none;
+        c->surface[0] = c->surface[1] = 0;
     }
-    c->moment = c->kept_moment = none;
-    c->surface[0] = c->surface[1] = 0;
-    if (!is_moving) {
-        return; // with the body alone
-    }
+}
+
+/// Where surfaces run.
+static void run_surfaces(const kk_model *m, const kk_simulator *s, kki_contact *c) {
     const kk_vec3 slip =
         kk_vec3_sub(surface_velocity(m, s, c->shape[1], c->point), surface_velocity(m, s, c->shape[0], c->point));
     c->surface[0] = kk_vec3_dot(slip, c->tangent[0]);
@@ -155,20 +161,19 @@ static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
 /// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
 static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
                           int from, direction *last) {
-    kki_contact like; // of it all that points have in common
-    like.shape[0] = a;
-    like.shape[1] = b;
-    like.node[0] = s->near.owner[a].node;
-    like.node[1] = s->near.owner[b].node;
-    like.law = law;
-    like.pair = pair;
-    like.normal = f->normal;
-    like.tangent[0] = m->law[law].ratio == 1 ? tangent_of(f->normal, last) : friction_axis(s, a, f->normal);
-    like.tangent[1] = kk_vec3_cross(f->normal, like.tangent[0]);
-    const int on_b = acts_on_b(m, a, b, f),
-              is_moving = !s->has_plain_contacts && (m->shape[a].runs || m->shape[b].runs);
+    const kk_vec3 t = m->law[law].ratio == 1 ? tangent_of(f->normal, last) : friction_axis(s, a, f->normal);
+    const face all = {.normal = f->normal,
+                      .tangent = {t, kk_vec3_cross(f->normal, t)},
+                      .shape = {a, b},
+                      .node = {s->near.owner[a].node, s->near.owner[b].node},
+                      .law = law,
+                      .pair = pair};
+    const int on_b = acts_on_b(m, a, b, f);
     for (int i = 0; i < f->count; i++) {
-        fill_point(m, s, &like, &f->point[i], on_b, is_moving, &s->contact[from + i]);
+        fill_point(s, &all, &f->point[i], on_b, &s->contact[from + i]);
+    }
+    for (int i = 0; i < f->count && !s->has_plain_contacts && (m->shape[a].runs || m->shape[b].runs); i++) {
+        run_surfaces(m, s, &s->contact[from + i]);
     }
     kki_measure_openings(s, from, from + f->count, 0);
 }
