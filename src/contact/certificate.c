@@ -55,11 +55,18 @@ BODY void store_some(double *x, int count, loose a) {
     }
 }
 
+/// Vectors at once: three do not wait for each other.
+#ifdef KKI_SMALL
+enum { STRIP = 2 };
+#else
+enum { STRIP = 3 };
+#endif
+
 /// So many vectors of u = G λ + g + r λ, from row i on; they stay in registers. Rows of G and g are padded, λ and u need not be: of the last vector `count` are
 /// there.
 BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda,
                          double *restrict u) {
-    loose sum[3];
+    loose sum[STRIP];
     for (int k = 0; k < vectors; k++) {
         const int there = k + 1 < vectors ? 4 : count;
         sum[k] = *(const loose *)(p->g + i + 4 * k);
@@ -81,8 +88,8 @@ BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, co
 /// u = G λ + g + r λ.
 BODY void multiply(const kki_problem *p, const double *lambda, double *restrict u) {
     int i = 0;
-    for (; i + 8 < p->nrow; i += 12) {
-        multiply_strip(p, i, 3, p->nrow - i - 8 < 4 ? p->nrow - i - 8 : 4, lambda, u);
+    for (; STRIP > 2 && i + 8 < p->nrow; i += 12) {
+        multiply_strip(p, i, STRIP, p->nrow - i - 8 < 4 ? p->nrow - i - 8 : 4, lambda, u);
     }
     for (; i + 4 < p->nrow; i += 8) {
         multiply_strip(p, i, 2, p->nrow - i - 4 < 4 ? p->nrow - i - 4 : 4, lambda, u);

@@ -469,7 +469,7 @@ BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, 
 // Four rows at a time: first among themselves, then out of all below in one go, in the order of the rows.
 
 /// Rows k … k + count − 1 among themselves: first in the diagonal's vectors, where each pivot waits for the one before, then in all behind it.
-BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
+LONG_BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
     kki_quad *row[4], d[4];
     double f[4][4];
     for (int i = 0; i < count; i++) {
@@ -501,7 +501,7 @@ BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
 }
 
 /// Four rows from k on out of row i.
-BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) {
+LONG_BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) {
     const double *p = A + k * stride, *q = p + stride, *r = q + stride, *s = r + stride;
     const double fp = p[i] * inverse[k], fq = q[i] * inverse[k + 1], fr = r[i] * inverse[k + 2],
                  fs = s[i] * inverse[k + 3];
@@ -513,7 +513,10 @@ BODY void ldl_below(int stride, double *A, int k, int i, const double *inverse) 
 }
 
 BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
-    return left >= 4 ? ldl_own(4, stride, A, k, inverse) : ldl_own(left, stride, A, k, inverse);
+    if (SHORT > 0 && left >= 4) {
+        return ldl_own(4, stride, A, k, inverse);
+    }
+    return ldl_own(left < 4 ? left : 4, stride, A, k, inverse);
 }
 
 /// The next four rows come first, and then the pivots among them: while these wait for each other, the other rows are done.
@@ -717,7 +720,7 @@ BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot)
     return true;
 }
 
-BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
+LONG_BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
     const double *a = A + 4 * v * stride, *own = a + 4 * v;
     kki_quad t = some_of(count, b + 4 * v) - dot4(count, 0, 1, v, stride, a, y);
     for (int k = 0; k < count - 1; k++) {

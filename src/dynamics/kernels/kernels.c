@@ -155,12 +155,6 @@ static void axes(const kk_model *m, kki_scratch *S, const double *q) {
     kinematics(m, S, q, 1);
     jacobian_axes(m, S);
 }
-static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
-    kinematics(m, S, q, 1);
-    rates(m, S, v, zero);
-    jacobian_axes(m, S);
-    jacobian_rates(m, S);
-}
 static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double *J) {
     kinematics(m, S, q, 1);
     gather_moments(m, S);
@@ -176,6 +170,12 @@ static void centroidal(const kk_model *m, kki_scratch *S, const double *q, doubl
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
 #ifndef KKI_SMALL // nobody calls them where the program must be small
+static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
+    kinematics(m, S, q, 1);
+    rates(m, S, v, zero);
+    jacobian_axes(m, S);
+    jacobian_rates(m, S);
+}
 static void centroidal_rate(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero,
                             double *A, double *dA) {
     kinematics(m, S, q, 1);
@@ -193,6 +193,13 @@ static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q,
     rates(m, S, v, a);
     gather_derivatives(m, S);
     derivative_rows(m, S, dq, dv, stride);
+}
+static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
+    solve_rows(m, F, X, columns, stride);
+}
+static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *zero) {
+    aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, zero, 1);
+    delassus_pivots(m, S, zero);
 }
 #endif
 static void rnea_outward_one(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *a) {
@@ -216,15 +223,8 @@ static void aba_solve_one(const kk_model *m, kki_scratch *S, const double *tau, 
 static int factor(const kk_model *m, kki_factor *F, const double *inertia) {
     return factor_all(m, F, inertia);
 }
-static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
-    solve_rows(m, F, X, columns, stride);
-}
 static void inverse(const kk_model *m, const kki_factor *F, double *out) {
     inverse_all(m, F, out);
-}
-static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *zero) {
-    aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, zero, 1);
-    delassus_pivots(m, S, zero);
 }
 static void delassus_climb(const kk_model *m, const kki_scratch *S, int i, const double wi[6][4], int j,
                            const double wj[6][4], int base, double *Y, size_t stride) {
@@ -302,12 +302,14 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .angles = angles,
     .kinematics_from = kinematics_from,
     .axes = axes,
-    .axes_rates = axes_rates,
     .center_of_mass = center,
     .centroidal = centroidal,
 #ifndef KKI_SMALL
+    .axes_rates = axes_rates,
     .centroidal_rate = centroidal_rate,
     .rnea_derivatives = rnea_derivatives,
+    .solve_rows = solve_rows_one,
+    .delassus_prepare = delassus_prepare,
 #endif
     .rates = rates,
     .rnea_outward = rnea_outward_one,
@@ -316,9 +318,7 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .aba_push = aba_push,
     .aba_solve = aba_solve_one,
     .factor = factor,
-    .solve_rows = solve_rows_one,
     .inverse = inverse,
-    .delassus_prepare = delassus_prepare,
     .delassus_climb = delassus_climb,
     .delassus_lay = delassus_lay,
     .delassus_climb_set = delassus_climb_set,
