@@ -6,7 +6,14 @@
 
 #include "contact/one_contact.h"
 #include "contact/quads.h"
+#include "contact/turn.h"
 #include "dynamics/kernels/choose.h"
+
+#ifdef KKI_SMALL
+#define TURN_SLIDE kki_turn_slide
+#else
+#define TURN_SLIDE turn_slide
+#endif
 
 /// Steps of a direction in a sweep.
 enum { MOST_TURNS = 2 };
@@ -68,8 +75,9 @@ BODY void solve_contact(const own *o, double mu, const double *l, const double *
         dx = x[1], dy = x[2];
     }
     const double size2 = dx * dx + dy * dy, f = size2 > 0 ? 1 / __builtin_sqrt(size2) : 0;
-    double d[2] = {size2 > 0 ? f * dx : 1, f * dy}, normal = -b0 / B[0];
-    kki_turn_slide(B, b, mu, MOST_TURNS, d, &normal);
+    double d[2] = {size2 > 0 ? f * dx : 1, f * dy}, pole = B[0];
+    TURN_SLIDE(B, b, mu, MOST_TURNS, d, &pole);
+    const double normal = -b0 / pole;
     x[0] = normal;
     x[1] = mu * normal * d[0];
     x[2] = mu * normal * d[1];

@@ -5,8 +5,7 @@
 #include "contact/one_contact.h"
 
 #include "contact/cones.h"
-
-#define ABS(x) __builtin_fabs(x)
+#include "contact/turn.h"
 
 enum { MOST_TURNS = 25 };
 
@@ -25,59 +24,8 @@ static bool solve_stick(const double B[6], const double b[3], double lambda[3]) 
     return true;
 }
 
-/// Sliding along d: the normal impulse, the velocity across d and along it.
-typedef struct slide {
-    double normal, across, along;
-    double w1, w2; ///< velocity a unit of normal impulse
-    double pole;   ///< Bnn + μ Bnt·d
-    double per;    ///< 1/pole
-} slide;
-
-static slide slide_along(const double B[6], const double b[3], double mu, double dx, double dy) {
-    slide s;
-    s.pole = B[0] + mu * (B[1] * dx + B[2] * dy);
-    s.per = 1 / s.pole;
-    s.normal = -b[0] * s.per;
-    s.w1 = B[1] + mu * (B[3] * dx + B[4] * dy);
-    s.w2 = B[2] + mu * (B[4] * dx + B[5] * dy);
-    const double u1 = b[1] + s.normal * s.w1, u2 = b[2] + s.normal * s.w2;
-    s.across = -dy * u1 + dx * u2;
-    s.along = dx * u1 + dy * u2;
-    return s;
-}
-
-/// d(across)/d(angle).
-static double slide_slope(const double B[6], double mu, double dx, double dy, const slide *s) {
-    const double px = -dy, py = dx, m = mu * s->normal;
-    const double dn = -m * (B[1] * px + B[2] * py) * s->per;
-    const double v1 = dn * s->w1 + m * (B[3] * px + B[4] * py), v2 = dn * s->w2 + m * (B[4] * px + B[5] * py);
-    return -s->along + px * v1 + py * v2;
-}
-
-/// By an angle of which 2 h is a little more, cos = (1 − h²)/(1 + h²) and sin = 2 h/(1 + h²): no root has to be waited for.
-static void turn(double angle, double d[2]) {
-    const double h = 0.5 * angle, f = 1 / (1 + h * h), c = f * (1 - h * h), s = f * angle, x = d[0], y = d[1];
-    d[0] = c * x - s * y;
-    d[1] = c * y + s * x;
-}
-
-bool kki_turn_slide(const double B[6], const double b[3], double mu, int limit, double d[2], double *normal) {
-    for (int it = 0; it < limit; it++) {
-        const slide s = slide_along(B, b, mu, d[0], d[1]);
-        if (!(s.pole > 1e-9 * B[0])) {
-            return false;
-        }
-        *normal = s.normal;
-        const double size = ABS(b[1]) + ABS(b[2]) + s.normal * (B[3] + B[5]);
-        if (ABS(s.across) <= 1e-15 * size) {
-            // on the rim and at rest, the sign is that of rounding
-            return s.along <= 4e-15 * size;
-        }
-        const double slope = slide_slope(B, mu, d[0], d[1], &s);
-        const double step = slope > 0 ? -s.across / slope : s.across > 0 ? -0.3 : 0.3;
-        turn(kki_clamp(step, -0.7, 0.7), d);
-    }
-    return false;
+bool kki_turn_slide(const double B[6], const double b[3], double mu, int limit, double d[2], double *pole) {
+    return turn_slide(B, b, mu, limit, d, pole);
 }
 
 /// Halves the arc between two directions at which `across` has different signs. True if the friction found opposes the motion.
@@ -88,17 +36,17 @@ static bool bisect_arc(const double B[6], const double b[3], double mu, double l
         const double x = low[0] + high[0], y = low[1] + high[1], f = 1 / kki_norm2(x, y);
         const double mx = x * f, my = y * f;
         s = slide_along(B, b, mu, mx, my);
-        double *end = (s.across * s.pole <= 0) == rising ? low : high;
+        double *end = (s.across <= 0) == rising ? low : high;
         end[0] = mx;
         end[1] = my;
     }
     d[0] = low[0];
     d[1] = low[1];
-    *normal = s.normal;
+    *normal = -b[0] / s.pole;
     return s.along <= 0 && s.pole > 1e-9 * B[0];
 }
 
-/// The first direction of a coarse scan that solves it. `across` times the pole is a polynomial in d, so arcs over a pole count too.
+/// The first direction of a coarse scan that solves it. `across` has no poles, so arcs over one count too.
 static void scan_circle(const double B[6], const double b[3], double mu, double d[2], double *normal) {
     enum { COUNT = 96 };
     double last[2] = {1, 0};
@@ -108,8 +56,8 @@ static void scan_circle(const double B[6], const double b[3], double mu, double 
         kk_sincos(KK_TWO_PI * k / COUNT, &here[1], &here[0]);
         const slide s = slide_along(B, b, mu, here[0], here[1]);
         double high[2] = {here[0], here[1]}, low[2] = {last[0], last[1]};
-        const bool rising = before.across * before.pole <= 0;
-        if (rising != (s.across * s.pole <= 0) && bisect_arc(B, b, mu, low, high, rising, d, normal)) {
+        const bool rising = before.across <= 0;
+        if (rising != (s.across <= 0) && bisect_arc(B, b, mu, low, high, rising, d, normal)) {
             return;
         }
         last[0] = here[0];
@@ -122,7 +70,7 @@ static void scan_circle(const double B[6], const double b[3], double mu, double 
 }
 
 void kki_solve_contact(const double B[6], const double b[3], double friction, double lambda[3]) {
-    double d[2] = {-b[1], -b[2]}, normal = 0;
+    double d[2] = {-b[1], -b[2]}, normal, pole = B[0];
     if (b[0] >= 0 || !(B[0] > 0)) {
         lambda[0] = lambda[1] = lambda[2] = 0;
         return;
@@ -140,10 +88,10 @@ void kki_solve_contact(const double B[6], const double b[3], double friction, do
     const double length = kki_norm2(d[0], d[1]);
     d[0] = length > 0 ? d[0] / length : 1;
     d[1] = length > 0 ? d[1] / length : 0;
-    if (friction > 0 && !kki_turn_slide(B, b, friction, MOST_TURNS, d, &normal)) {
+    if (friction > 0 && !kki_turn_slide(B, b, friction, MOST_TURNS, d, &pole)) {
         scan_circle(B, b, friction, d, &normal);
-    } else if (friction <= 0) {
-        normal = -b[0] / B[0];
+    } else {
+        normal = -b[0] / pole;
     }
     lambda[0] = normal;
     lambda[1] = friction * normal * d[0];
