@@ -794,7 +794,7 @@ BODY void put(double *row, int k, double value) {
 }
 
 /// Takes column k out of a row, whose pivot row is `from`.
-BODY void clear_column(int width, int k, const double *from, double *row) {
+LONG_BODY void clear_column(int width, int k, const double *from, double *row) {
     const double f = row[k];
     put(row, k, 0);
     subtract_row(width, f, from, row);
@@ -832,7 +832,7 @@ LONG_BODY bool pivot_row(int n, int sure, int stride, double *A, int k, const do
 
 /// Pivot rows k and k + 1 out of rows `first` … `end` − 1. The vector whose numbers in these columns count as zero is stored once more behind the others, so that nothing
 /// waits for it.
-BODY void clear_rows(int first, int end, int width, int stride, double *A, int k) {
+LONG_BODY void clear_rows(int first, int end, int width, int stride, double *A, int k) {
     const kki_quad *a = (const kki_quad *)(A + k * stride), *b = a + stride / 4;
     const kki_quad others = *(const kki_quad *)OTHERS[k % 4] * *(const kki_quad *)OTHERS[k % 4 + 1];
     const int home = k / 4;

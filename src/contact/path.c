@@ -319,8 +319,8 @@ static int list_all(path *p) {
     return sure;
 }
 
-/// Column l of the matrix, the tests of all unknowns: rows of G picked, and put together for turns.
-static void fill_column(const path *p, int sure, const int32_t *row, int l) {
+/// Column l of the matrix, the tests of all unknowns: rows of G picked, and put together for turns. @param turn [nturn] which these are
+static void fill_column(const path *p, int nturn, const int32_t *turn, const int32_t *row, int l) {
     const kki_unknown *x = &p->unknown[l];
     const int stride = p->s->stride, is_single = x->count == 1 && x->value[0] == 1;
     const double *v = is_single ? p->s->G + x->index[0] * stride : times_column(p, x, p->column);
@@ -329,8 +329,8 @@ static void fill_column(const path *p, int sure, const int32_t *row, int l) {
         out[k] = v[row[k]];
     }
     memset(out + p->n, 0, sizeof(double) * (size_t)(stride - p->n));
-    for (int k = sure; k < p->n; k++) {
-        out[k] = is_turn(&p->unknown[k]) ? test(&p->unknown[k], v) : out[k];
+    for (int k = 0; k < nturn; k++) {
+        out[turn[k]] = test(&p->unknown[turn[k]], v);
     }
     out[l] += x->diagonal + (is_single ? p->s->shift[x->index[0]] : 0);
 }
@@ -338,14 +338,17 @@ static void fill_column(const path *p, int sure, const int32_t *row, int l) {
 /// All unknowns, their matrix and its inverse.
 static bool begin(path *p) {
     const int sure = list_all(p);
-    int32_t *row = p->w->reduced.row;
+    int32_t *row = p->w->reduced.row, *pivot = p->w->reduced.pivot;
+    int nturn = 0;
     for (int k = 0; k < p->n; k++) {
         row[k] = p->unknown[k].row;
+        pivot[nturn] = k; // the turns, until there are pivots
+        nturn += is_turn(&p->unknown[k]);
     }
     for (int l = 0; l < p->n; l++) {
-        fill_column(p, sure, row, l);
+        fill_column(p, nturn, pivot, row, l);
     }
-    return p->s->kernels->invert(p->n, sure, p->s->stride, p->B, p->w->reduced.pivot);
+    return p->s->kernels->invert(p->n, sure, p->s->stride, p->B, pivot);
 }
 
 // ---- u₀
