@@ -786,17 +786,15 @@ BODY int choose_after(int n, int stride, const double *A, int k, const double *a
 /// All but one lane of a vector.
 static const _Alignas(32) double OTHERS[4][4] = {{0, 1, 1, 1}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 0}};
 
-/// A number into its vector, whose four are stored at once: they are read next.
-BODY void put(double *row, int k, double value) {
-    const kki_quad others = *(const kki_quad *)OTHERS[k % 4];
-    kki_quad *at = (kki_quad *)row + k / 4;
-    *at = *at * others + value * (1 - others);
+/// A zero in its vector, whose four are stored at once: they are read next.
+BODY void put_zero(double *row, int k) {
+    ((kki_quad *)row)[k / 4] *= *(const kki_quad *)OTHERS[k % 4];
 }
 
 /// Takes column k out of a row, whose pivot row is `from`.
 LONG_BODY void clear_column(int width, int k, const double *from, double *row) {
     const double f = row[k];
-    put(row, k, 0);
+    put_zero(row, k);
     subtract_row(width, f, from, row);
 }
 
@@ -825,48 +823,40 @@ LONG_BODY bool pivot_row(int n, int sure, int stride, double *A, int k, const do
         clear_column(width, k - 1, above, row);
     }
     const double p = row[k];
-    put(row, k, 1);
+    row[k] = 1;
     scale_row(width, 1 / p, row);
     return ABS(p) > 1e-300;
-}
-
-/// Pivot rows k and k + 1 out of rows `first` … `end` − 1. The vector whose numbers in these columns count as zero is stored once more behind the others, so that nothing
-/// waits for it.
-LONG_BODY void clear_rows(int first, int end, int width, int stride, double *A, int k) {
-    const kki_quad *a = (const kki_quad *)(A + k * stride), *b = a + stride / 4;
-    const kki_quad others = *(const kki_quad *)OTHERS[k % 4] * *(const kki_quad *)OTHERS[k % 4 + 1];
-    const int home = k / 4;
-    for (int i = first; i < end; i++) {
-        kki_quad *row = (kki_quad *)(A + i * stride);
-        const kki_quad f = spread(A[i * stride + k]), g = spread(A[i * stride + k + 1]);
-        const kki_quad rest = others * row[home] - (f * a[home] + g * b[home]);
-        for (int x = 0; x < width; x++) {
-            row[x] -= f * a[x] + g * b[x];
-        }
-        row[home] = rest;
-    }
 }
 
 /// Gauss and Jordan, two columns at a time: a pair of pivots clears both columns from all other rows in one go.
 BODY bool invert_body(int n, int sure, int stride, double *A, int32_t *pivot) {
     const int width = kki_round4(n) / 4;
-    int k = 0;
-    for (; k + 1 < n; k += 2) {
-        double *a = A + k * stride, *b = a + stride;
-        if (!pivot_row(n, sure, stride, A, k, NULL, pivot) || !pivot_row(n, sure, stride, A, k + 1, a, pivot)) {
+    for (int k = 0; k < n; k += 2) {
+        const bool pair = k + 1 < n;
+        double *a = A + k * stride, *b = pair ? a + stride : a;
+        if (!pivot_row(n, sure, stride, A, k, NULL, pivot) ||
+            (pair && !pivot_row(n, sure, stride, A, k + 1, a, pivot))) {
             return false;
         }
-        clear_column(width, k + 1, b, a);
-        clear_rows(0, k, width, stride, A, k);
-        clear_rows(k + 2, n, width, stride, A, k);
+        if (pair) {
+            clear_column(width, k + 1, b, a);
+        }
+        for (int i = 0; i < n; i++) {
+            kki_quad *row = (kki_quad *)(A + i * stride);
+            const double f = A[i * stride + k], g = pair ? A[i * stride + k + 1] : 0;
+            if (i == k || (pair && i == k + 1)) {
+                continue;
+            }
+            put_zero(A + i * stride, k);
+            if (pair) {
+                put_zero(A + i * stride, k + 1);
+            }
+            for (int x = 0; x < width; x++) {
+                row[x] -= f * ((const kki_quad *)a)[x] + g * ((const kki_quad *)b)[x];
+            }
+        }
     }
-    if (k < n && !pivot_row(n, sure, stride, A, k, NULL, pivot)) {
-        return false;
-    }
-    for (int i = 0; i < k && k < n; i++) {
-        clear_column(width, k, A + k * stride, A + i * stride);
-    }
-    for (k = n - 1; k >= 0; k--) {
+    for (int k = n - 1; k >= 0; k--) {
         if (pivot[k] != k) {
             swap_columns(n, stride, A, k, pivot[k]);
         }
