@@ -50,17 +50,17 @@ KK_TEST(heads_that_friction_locks_go_on) {
     for (; thrown < few || (yielding == 0 && thrown < most); thrown++) { // about one in fifty locks
         stage s = thrown_head(80 + (unsigned)thrown);
         int gives = 0;
-        for (int i = 0; i < 300 && s.simulator; i++) {
+        for (int i = 0; i < 300 && gives < 10 && s.simulator; i++) { // a step that gives way takes long
             if (!KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK)) {
                 KK_FAIL("throw %d, step %d: %s", thrown, i, s.error.text);
                 break;
             }
             const kk_report r = kk_simulator_report(s.simulator);
-            gives |= r.given > 0;
+            gives += r.given > 0;
             KK_CHECK(r.given < 0.01);
             KK_CHECK(r.residual <= 1e-8); // at 10 m/s and less
         }
-        yielding += gives; // a head that stays locked gives way in every step
+        yielding += gives > 0; // a head that stays locked gives way in every step
         stage_end(&s);
     }
     KK_CHECK(yielding > 0 && yielding <= thrown / 8);
