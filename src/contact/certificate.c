@@ -20,15 +20,12 @@ BODY double compliance(const kki_problem *p, int row) {
     return p->compliance ? p->compliance[row] : 0;
 }
 
-/// Four numbers from any place on.
-typedef double loose __attribute__((vector_size(32), aligned(8), may_alias));
-
 /// Σ of a row of Y times λ; four sums, because one would wait for itself.
 BODY double moved(const double *row, const double *lambda, int first, int end) {
-    loose f = {0, 0, 0, 0};
+    loose_quad f = {0, 0, 0, 0};
     int j = first;
     for (; j + 4 <= end; j += 4) {
-        f += *(const loose *)(row + j) * *(const loose *)(lambda + j);
+        f += *(const loose_quad *)(row + j) * *(const loose_quad *)(lambda + j);
     }
     for (; j < end; j++) {
         f[j & 3] += row[j] * lambda[j];
@@ -36,14 +33,10 @@ BODY double moved(const double *row, const double *lambda, int first, int end) {
     return (f[0] + f[1]) + (f[2] + f[3]);
 }
 
-/// Up to four numbers as a vector, zeros behind them; and back.
-BODY loose load_some(const double *x, int count) {
-    return count >= 4 ? *(const loose *)x : (loose){x[0], count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0};
-}
-
-BODY void store_some(double *x, int count, loose a) {
+/// Back again: what load_some has loaded.
+BODY void store_some(double *x, int count, loose_quad a) {
     if (count >= 4) {
-        *(loose *)x = a;
+        *(loose_quad *)x = a;
         return;
     }
     x[0] = a[0];
@@ -66,16 +59,16 @@ enum { STRIP = 3 };
 /// there.
 BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda,
                          double *restrict u) {
-    loose sum[STRIP];
+    loose_quad sum[STRIP];
     for (int k = 0; k < vectors; k++) {
         const int there = k + 1 < vectors ? 4 : count;
-        sum[k] = *(const loose *)(p->g + i + 4 * k);
+        sum[k] = *(const loose_quad *)(p->g + i + 4 * k);
         if (p->compliance) {
-            sum[k] += *(const loose *)(p->compliance + i + 4 * k) * load_some(lambda + i + 4 * k, there);
+            sum[k] += *(const loose_quad *)(p->compliance + i + 4 * k) * load_some(lambda + i + 4 * k, there);
         }
     }
     for (int j = 0; j < p->nrow; j++) {
-        const loose *row = (const loose *)(p->G + j * p->stride + i);
+        const loose_quad *row = (const loose_quad *)(p->G + j * p->stride + i);
         for (int k = 0; k < vectors; k++) {
             sum[k] += row[k] * lambda[j];
         }
@@ -274,17 +267,17 @@ enum { CHUNK = KKI_BODY_PAD };
 static const double WELL_INSIDE = 0.98;
 
 /// Σ a b over padded bodies, lane by lane.
-BODY loose row_products(const double *a, const double *b, int width) {
-    loose sum = {0, 0, 0, 0};
+BODY loose_quad row_products(const double *a, const double *b, int width) {
+    loose_quad sum = {0, 0, 0, 0};
     for (int k = 0; k < width; k += CHUNK) {
-        const loose *x = (const loose *)(a + k), *y = (const loose *)(b + k);
+        const loose_quad *x = (const loose_quad *)(a + k), *y = (const loose_quad *)(b + k);
         sum += x[0] * y[0] + x[1] * y[1];
     }
     return sum;
 }
 
 BODY double row_product(const double *a, const double *b, int width) {
-    const loose sum = row_products(a, b, width);
+    const loose_quad sum = row_products(a, b, width);
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
@@ -301,9 +294,9 @@ BODY bool is_plain(const kki_sparse_problem *p, const kki_tie *t) {
 /// z += Y f of `rows` rows and one body.
 BODY void add_motion(const double *Y, const double *f, int rows, int width, double *restrict z) {
     for (int k = 0; k < width; k += CHUNK) {
-        loose *x = (loose *)(z + k), x0 = x[0], x1 = x[1];
+        loose_quad *x = (loose_quad *)(z + k), x0 = x[0], x1 = x[1];
         for (int r = 0; r < rows; r++) {
-            const loose *y = (const loose *)(Y + r * width + k);
+            const loose_quad *y = (const loose_quad *)(Y + r * width + k);
             x0 += f[r] * y[0];
             x1 += f[r] * y[1];
         }
@@ -351,9 +344,9 @@ BODY void plain_rows(const kki_sparse_problem *p, const kki_tie *t, const double
     }
     for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
         const double *Y = p->Y + t->side[side], *x = z + p->first[t->body[side]];
-        const loose a = row_products(Y, x, CHUNK), b = row_products(Y + CHUNK, x, CHUNK);
-        const loose c = row_products(Y + 2 * CHUNK, x, CHUNK);
-        const loose ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+        const loose_quad a = row_products(Y, x, CHUNK), b = row_products(Y + CHUNK, x, CHUNK);
+        const loose_quad c = row_products(Y + 2 * CHUNK, x, CHUNK);
+        const loose_quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
         u[row] += ab[0] + ab[2];
         u[row + 1] += ab[1] + ab[3];
         u[row + 2] += (c[0] + c[1]) + (c[2] + c[3]);

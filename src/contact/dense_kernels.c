@@ -14,9 +14,6 @@
 
 #define ABS(x) __builtin_fabs(x)
 
-/// Four numbers that stand anywhere.
-typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
-
 BODY double sum4(kki_quad a) {
     return (a[0] + a[1]) + (a[2] + a[3]);
 }
@@ -547,14 +544,6 @@ BODY kki_quad dot4(int count, int from, int way, int vectors, int stride, const 
     return (column[0] + column[1]) + (column[2] + column[3]);
 }
 
-/// The first `count` of four numbers, and zeros.
-BODY kki_quad some_of(int count, const double *x) {
-    if (count == 4) {
-        return *(const loose_quad *)x;
-    }
-    return (kki_quad){x[0], count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0};
-}
-
 // The solves go by fours: what a vector takes from other vectors first, then its own triangle in scalars, then one store. `count`, how
 // many rows of the four there are, is a constant in all calls but the last, so that their loops vanish.
 
@@ -586,7 +575,7 @@ LONG_BODY void backward(int v, int count, int stride, bool unit, const double *A
     const double *a = A + 4 * v * stride, *own = a + 4 * v;
     const int behind = stride / 4 - 1 - v;
     const kki_quad sum = dot4(count, v + behind, -1, behind, stride, a, x);
-    const kki_quad over = some_of(count, inverse + 4 * v), from = some_of(count, y + 4 * v);
+    const kki_quad over = load_some(inverse + 4 * v, count), from = load_some(y + 4 * v, count);
     kki_quad t = unit ? from - over * sum : (from - sum) * over;
     for (int k = count - 1; k > 0; k--) {
         const kki_quad column = {own[k], k > 1 ? own[stride + k] : 0, k > 2 ? own[2 * stride + k] : 0, 0};
@@ -722,7 +711,7 @@ BODY bool lu_body(int n, int stride, double *A, double *inverse, int32_t *pivot)
 
 LONG_BODY void lu_forward(int v, int count, int stride, const double *A, const double *b, double *y) {
     const double *a = A + 4 * v * stride, *own = a + 4 * v;
-    kki_quad t = some_of(count, b + 4 * v) - dot4(count, 0, 1, v, stride, a, y);
+    kki_quad t = load_some(b + 4 * v, count) - dot4(count, 0, 1, v, stride, a, y);
     for (int k = 0; k < count - 1; k++) {
         const kki_quad column = {0, k < 1 ? own[stride] : 0, k < 2 && count > 2 ? own[2 * stride + k] : 0,
                                  count > 3 ? own[3 * stride + k] : 0};

@@ -13,6 +13,8 @@
 #endif
 
 typedef double quad __attribute__((vector_size(32), may_alias));
+/// In memory of any alignment.
+typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t mask __attribute__((vector_size(32), may_alias));
 
 /// a where the mask is set, b elsewhere.
@@ -22,6 +24,14 @@ BODY quad pick(mask m, quad a, quad b) {
 
 BODY quad spread(double x) {
     return (quad){x, x, x, x};
+}
+
+/// The first `count` of four numbers, and zeros behind them.
+BODY quad load_some(const double *x, int count) {
+    if (count >= 4) {
+        return *(const loose_quad *)x;
+    }
+    return (quad){x[0], count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0};
 }
 
 BODY quad root(quad a) {

@@ -161,9 +161,9 @@ static void sweep(const kk_model *m, const kki_near *n, int shape, kki_above *o)
 static void add_above(const kk_model *m, kki_near *n, int plane, int group, int place) {
     const int at = plane * n->stride + group, fixed = n->group[plane].shape;
     const kki_shape_pair *p = &m->pair[place];
-    kki_above_group *g = &n->above_group[n->nabove - 1];
-    const int end = n->nabove > 0 ? g->end : 0;
-    if (n->nabove == 0 || g->at != at) {
+    kki_above_group *g = n->nabove > 0 ? &n->above_group[n->nabove - 1] : NULL;
+    const int end = g ? g->end : 0;
+    if (!g || g->at != at) {
         g = &n->above_group[n->nabove++];
         *g = (kki_above_group){at, end, end, plane, group, n->group[group].node, m->shape[fixed].shape.margin};
     }

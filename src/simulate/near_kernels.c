@@ -6,9 +6,6 @@
 #include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
 
-/// In memory of any alignment.
-typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
-
 BODY quad load(const double *x) {
     return *(const loose_quad *)x;
 }
