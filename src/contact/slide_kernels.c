@@ -9,6 +9,8 @@
 #define ABS(x) __builtin_fabs(x)
 
 enum { LANES = KKI_MOST_SLIDES, WIDTH = LANES / 4, MOST_TURNS = 8 };
+/// How far a direction turns at a time, rad.
+static const double MOST_TURN = 0.7;
 
 /// A column of the matrix, or the right side: rows n, then rows p.
 typedef struct column {
@@ -33,8 +35,8 @@ BODY double left_over(const kki_slides *x, int width, column *r) {
     }
     for (int k = 0; k < x->n; k++) {
         const double n = ABS(at(r->n, k)), p = ABS(at(r->p, k));
-        most = n > most ? n : most;
-        most = p > most ? p : most;
+        const double own = x->normal[k] > 0 ? (n > p ? n : p) : 0; // or it has let go
+        most = own > most ? own : most;
     }
     return most;
 }
@@ -62,8 +64,12 @@ BODY void put_columns(const kki_slides *x, int width, int b, column *normal, col
 }
 
 /// The two unknowns of contact b out of all columns behind its own, and out of the right side. False where its own matrix is none of masses.
-BODY int take_contact(int n, int width, int b, column *K, column *r) {
+BODY int take_contact(const kki_slides *x, int width, int b, column *K, column *r) {
+    const int n = x->n;
     column *P = &K[2 * b], *Q = P + 1;
+    if (x->normal[b] == 0) { // it has let go
+        return 1;
+    }
     const double a = at(P->n, b), c = at(P->p, b), e = at(Q->n, b), f = at(Q->p, b), det = a * f - e * c;
     if (!(a > 0 && det > 0)) {
         return 0;
@@ -74,23 +80,24 @@ BODY int take_contact(int n, int width, int b, column *K, column *r) {
     for (int j = 2 * b + 2; j <= 2 * n; j++) {
         column *to = j < 2 * n ? &K[j] : r;
         const double vn = at(to->n, b), vp = at(to->p, b);
-        const double x = (f * vn - e * vp) * inverse, y = (a * vp - c * vn) * inverse;
+        const double p = (f * vn - e * vp) * inverse, q = (a * vp - c * vn) * inverse;
         for (int w = 0; w < width; w++) {
-            to->n[w] -= x * P->n[w] + y * Q->n[w];
-            to->p[w] -= x * P->p[w] + y * Q->p[w];
+            to->n[w] -= p * P->n[w] + q * Q->n[w];
+            to->p[w] -= p * P->p[w] + q * Q->p[w];
         }
     }
     return 1;
 }
 
-/// λn and d follow the solution; u follows λ. False where a contact lifts off, or turns too far.
-BODY int follow(kki_slides *x, int width, const column *r) {
-    quad change[3][WIDTH], angle[WIDTH], u[3][WIDTH];
-    int good = 1;
+/// λn and d follow the solution; u follows λ. What would be drawn lets go, and directions turn by MOST_TURN at most.
+BODY void follow(kki_slides *x, int width, const column *r) {
+    quad change[3][WIDTH], u[3][WIDTH];
     for (int w = 0; w < width; w++) {
         const quad mu = quads(x->friction)[w], d0 = quads(x->d[0])[w], d1 = quads(x->d[1])[w],
                    old = quads(x->normal)[w];
-        const quad normal = old - r->n[w], turn = -r->p[w] / (mu * normal);
+        const quad next = old - r->n[w], normal = pick((next > 0) & (old > 0), next, spread(0));
+        const quad full = -r->p[w] / pick(normal > 0, mu * normal, spread(1));
+        const quad less = pick(full < MOST_TURN, full, spread(MOST_TURN)), turn = pick(less > -MOST_TURN, less, spread(-MOST_TURN));
         // by an angle of which `turn` is a little more; no root has to be waited for
         const quad half = 0.5 * turn, f = 1 / (1 + half * half), c = f * (1 - half * half), s = f * turn;
         const quad e0 = c * d0 - s * d1, e1 = c * d1 + s * d0;
@@ -100,13 +107,9 @@ BODY int follow(kki_slides *x, int width, const column *r) {
         quads(x->normal)[w] = normal;
         quads(x->d[0])[w] = e0;
         quads(x->d[1])[w] = e1;
-        angle[w] = turn;
         for (int i = 0; i < 3; i++) {
             u[i][w] = quads(x->u[i])[w];
         }
-    }
-    for (int k = 0; k < x->n; k++) {
-        good &= x->normal[k] > 0 && ABS(at(angle, k)) < 1;
     }
     for (int k = 0; k < 3 * x->n; k++) {
         const double f = at(change[k % 3], k / 3);
@@ -121,7 +124,6 @@ BODY int follow(kki_slides *x, int width, const column *r) {
             quads(x->u[i])[w] = u[i][w];
         }
     }
-    return good;
 }
 
 LONG_BODY int slide(kki_slides *x, int width, double floor) {
@@ -137,13 +139,11 @@ LONG_BODY int slide(kki_slides *x, int width, double floor) {
             put_columns(x, width, b, &K[2 * b], &K[2 * b + 1]);
         }
         for (int b = 0; b < x->n; b++) {
-            if (!take_contact(x->n, width, b, K, &r)) {
+            if (!take_contact(x, width, b, K, &r)) {
                 return 0;
             }
         }
-        if (!follow(x, width, &r)) {
-            return 0;
-        }
+        follow(x, width, &r);
     }
     return 1;
 }

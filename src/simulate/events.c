@@ -117,6 +117,7 @@ kk_status kki_piece_solve_rows(kki_piece *p, double *lambda) {
     kki_solver_options options = kki_island_solver_options(p->s, p->I);
     kk_simulator *s = p->s;
     options.brief = p->may_be_posed_anew;
+    options.tried = p->I->is_revised;
     const kk_status status =
         kki_island_solve(s, p->I, p->problem, &options, lambda, kki_piece_rows(p, s->u), &proof, &stats);
     if (status != KK_OK) {
@@ -144,6 +145,12 @@ static int all_stay_open(const kki_piece *p) {
     return open;
 }
 
+/// The modes of the last piece, and those of sweeps, before the ladder: what stops is one block of a robot's dozen.
+static int is_kept(kki_piece *p) {
+    p->I->is_revised = 0;
+    return p->I->has_robot && p->I->has_matrix && kki_kept_solve(p->m, p->s, p->I) == KKI_KEPT_SOLVED;
+}
+
 static kk_status solve(kki_piece *p) {
     kk_simulator *s = p->s;
     double *lambda = kki_piece_rows(p, s->lambda);
@@ -152,7 +159,7 @@ static kk_status solve(kki_piece *p) {
         memset(lambda, 0, (size_t)p->I->stride * sizeof *lambda);
         memcpy(kki_piece_rows(p, s->u), kki_piece_rows(p, s->g), (size_t)p->I->stride * sizeof *lambda);
     }
-    const kk_status status = is_free ? KK_OK : kki_piece_solve_rows(p, lambda);
+    const kk_status status = is_free || is_kept(p) ? KK_OK : kki_piece_solve_rows(p, lambda);
     if (status != KK_OK) {
         return status;
     }
@@ -271,7 +278,7 @@ static int is_taken_whole(const kk_simulator *s, const kki_island *I) {
     return s->may_yield || (!I->bounces && (I->has_motor || I->is_wide || !I->rubs));
 }
 
-int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
+int kki_island_waits(const kk_model *m, kk_simulator *s, kki_island *I) {
     if (!I->bounces || s->may_yield) {
         return 0;
     }
@@ -287,7 +294,7 @@ int kki_island_waits(const kk_model *m, kk_simulator *s, const kki_island *I) {
     return all;
 }
 
-kk_status kki_island_events(const kk_model *m, kk_simulator *s, const kki_island *I, kki_problem *problem,
+kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
                             const double *y, const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
     if (I->nrow == 0 || is_taken_whole(s, I)) {

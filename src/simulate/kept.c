@@ -20,8 +20,8 @@
 enum { LEAST_ROWS = 4, MOST_ROWS = 64, MOST_ROUNDS = 3 };
 /// ε as a share of the diagonal; and where sweeps have found the modes, which may hold rows that contradict each other.
 static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
-/// Share of its bound that friction keeps clear of, and that of the tolerance the result may be off by; else the ladder looks.
-static const double CLEAR = 1e-9, GOOD = 1e-3;
+/// Share of its bound that friction keeps clear of; what the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks.
+static const double CLEAR = 1e-9, GOOD = 1e-3, REST = 5;
 /// Modes tried behind sweeps, and sweeps before the first and the later ones.
 enum { MOST_REVISIONS = 3, GLANCE = 3, LONGER_GLANCE = 6 };
 /// Impulses of modes that were none are where the next sweeps begin, unless they are so many times as large as before. And so many times what is left of
@@ -336,7 +336,7 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
     s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
     memcpy(s->u + I->first_row, u, (size_t)I->stride * sizeof *u);
-    const double share = GOOD * options.tolerance, good = share > options.floor ? share : options.floor;
+    const double share = GOOD * options.tolerance, rest = REST * options.floor, good = share > rest ? share : rest;
     kki_certificate proof;
     const double off = is_known ? off_by(&x, u) : 0;
     const int may_go_on = is_known && !(may && lands(s, I, off, lambda, u));

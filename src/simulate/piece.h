@@ -7,7 +7,7 @@
 typedef struct kki_piece {
     const kk_model *m;
     kk_simulator *s;
-    const kki_island *I;
+    kki_island *I;
     kki_problem *problem;
     const double *y, *y_free; ///< at the step's start, and at its end without constraints
     double *y_s, *y_e;        ///< of this piece
