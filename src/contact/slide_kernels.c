@@ -97,7 +97,8 @@ BODY void follow(kki_slides *x, int width, const column *r) {
                    old = quads(x->normal)[w];
         const quad next = old - r->n[w], normal = pick((next > 0) & (old > 0), next, spread(0));
         const quad full = -r->p[w] / pick(normal > 0, mu * normal, spread(1));
-        const quad less = pick(full < MOST_TURN, full, spread(MOST_TURN)), turn = pick(less > -MOST_TURN, less, spread(-MOST_TURN));
+        const quad less = pick(full < MOST_TURN, full, spread(MOST_TURN)),
+                   turn = pick(less > -MOST_TURN, less, spread(-MOST_TURN));
         // by an angle of which `turn` is a little more; no root has to be waited for
         const quad half = 0.5 * turn, f = 1 / (1 + half * half), c = f * (1 - half * half), s = f * turn;
         const quad e0 = c * d0 - s * d1, e1 = c * d1 + s * d0;

@@ -16,8 +16,8 @@ typedef struct kki_slides {
     double shift[KKI_MOST_SLIDES];                             ///< on the diagonal of the matrix, never in the residual
 } kki_slides;
 
-/// Newton's method in λn and the turn of d, until what is left of the velocities is below `floor` or no longer falls. False where a contact lifts off or is pushed back
-/// the way it came.
+/// Newton's method in λn and the turn of d, until what is left of the velocities is below `floor` or no longer falls. A contact that would draw lets go, and has no λn from then on. False where
+/// what one does to itself is none of masses.
 int kki_slide_baseline(kki_slides *x, double floor);
 /// The same bits, for processors with AVX2 and with AVX-512; in the tables of kernels.
 int kki_slide_avx2(kki_slides *x, double floor);

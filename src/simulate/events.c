@@ -294,8 +294,8 @@ int kki_island_waits(const kk_model *m, kk_simulator *s, kki_island *I) {
     return all;
 }
 
-kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
-                            const double *y, const double *y_free, double *y_end, double *y_drift) {
+kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, const double *y,
+                            const double *y_free, double *y_end, double *y_drift) {
     const size_t bytes = (size_t)I->nv * sizeof *y;
     if (I->nrow == 0 || is_taken_whole(s, I)) {
         return KK_OK;

@@ -158,7 +158,7 @@ static int factor(kk_simulator *s, kki_island *I, kept *x) {
 
 // ---- what slides
 
-/// λ of what slides; what that changes, behind those that hold in x->x. False where it does not go on sliding.
+/// λ of what slides, or lets go; what that changes, behind those that hold in x->x. False where there is no such λ.
 static int slide(const kk_simulator *s, kept *x, double floor, double *lambda) {
     kki_slides *y = &x->slides;
     const int lanes = kki_round4(y->n);
@@ -208,7 +208,7 @@ static double off_by(kept *x, const double *u) {
         const double *v = u + x->slide_row[c], across = x->slides.d[0][c] * v[2] - x->slides.d[1][c] * v[1];
         const double off =
             __builtin_fabs(v[0]) > __builtin_fabs(across) ? __builtin_fabs(v[0]) : __builtin_fabs(across);
-        most = off > most ? off : most;
+        most = x->slides.normal[c] > 0 && off > most ? off : most; // or it has let go
     }
     return most;
 }

@@ -58,9 +58,28 @@ KK_TEST(slides_end_on_their_law_by_all_kernels) {
     }
 }
 
-// one that would have to be drawn to what it slides on does not slide
-KK_TEST(slides_that_lift_off_are_told) {
-    kki_slides x = some_slides(2, 7);
-    x.u[0][1] = 5;
-    KK_CHECK(!kki_dense_kernels_best()->slide(&x, 1e-13));
+// one that would have to be drawn to what it slides on lets go, and the others slide on without it
+KK_TEST(slides_that_would_draw_let_go) {
+    for (int k = 0; kki_dense_kernels_at(k); k++) {
+        kki_slides x = some_slides(3, 7);
+        x.u[0][1] = 5;
+        KK_CHECK(kki_dense_kernels_at(k)->slide(&x, 1e-13));
+        KK_CHECK(x.normal[1] == 0 && x.u[0][1] > 1);
+        for (int a = 0; a < 3; a += 2) {
+            const double across = x.d[0][a] * x.u[2][a] - x.d[1][a] * x.u[1][a];
+            KK_CHECK(x.normal[a] > 0 && fabs(x.u[0][a]) < 1e-12 && fabs(across) < 1e-12);
+        }
+    }
+}
+
+// a direction that is far off turns there by and by
+KK_TEST(slides_turn_round) {
+    kki_slides x = some_slides(1, 5);
+    const double c = cos(2), s = sin(2), d0 = x.d[0][0], d1 = x.d[1][0];
+    x.d[0][0] = c * d0 - s * d1;
+    x.d[1][0] = c * d1 + s * d0;
+    KK_CHECK(kki_dense_kernels_best()->slide(&x, 1e-13));
+    const double along = x.d[0][0] * x.u[1][0] + x.d[1][0] * x.u[2][0];
+    const double across = x.d[0][0] * x.u[2][0] - x.d[1][0] * x.u[1][0];
+    KK_CHECK(fabs(across) < 1e-12 && along < -0.5 && x.normal[0] > 0);
 }
