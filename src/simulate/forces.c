@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
@@ -67,9 +68,27 @@ static void load_springs(int nv, double h, const double *restrict stiffness, con
     }
 }
 
+/// The same where no joint has a spring.
+static void load_dampers(int nv, double h, const double *restrict damping, const double *restrict armature,
+                         const double *restrict v, double *restrict force, double *restrict passive,
+                         double *restrict tau, double *restrict diagonal) {
+    for (int k = 0; k < nv; k++) {
+        const double f = -damping[k] * v[k];
+        force[k] = f;
+        passive[k] = damping[k];
+        tau[k] = 0.0 + f;
+        diagonal[k] = armature[k] + h * damping[k];
+    }
+}
+
 static void begin_with_springs(const kk_model *m, kk_simulator *s) {
     double *way = s->dv;      // free until the kick is applied
     double even = 0, odd = 0; // one sum would wait for itself
+    if (!s->has_stiffness) {
+        load_dampers(m->nv, s->h, s->damping, m->dof_armature, s->v, s->force[KK_FORCE_PASSIVE], s->passive, s->tau,
+                     s->diagonal);
+        return;
+    }
     find_ways(m, s, way);
     load_springs(m->nv, s->h, s->stiffness, s->damping, s->rest, m->dof_armature, s->v, way, s->force[KK_FORCE_PASSIVE],
                  s->passive, s->tau, s->diagonal);
@@ -226,8 +245,26 @@ static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actu
     }
 }
 
+/// As drive_motor, of all of them.
+static void drive_motors(const kki_motors *x, const double *restrict control, double *restrict given,
+                         double *restrict force, double *restrict tau) {
+    for (int i = 0; i < x->count; i++) {
+        const double u = clamp(control[i], x->control_lower[i], x->control_upper[i]);
+        given[i] = clamp(0.0 + x->gain[i] * u, x->force_lower[i], x->force_upper[i]);
+    }
+    for (int i = 0; i < x->count; i++) {
+        const double torque = x->gear[i] * given[i];
+        force[x->dof[i]] += torque;
+        tau[x->dof[i]] += torque;
+    }
+}
+
 /// @param control  NULL: all zero
 static kk_status drive_actuators(const kk_model *m, kk_simulator *s, const double *control, kk_error *error) {
+    if (s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
+        drive_motors(&s->motors, control, s->drive, s->force[KK_FORCE_ACTUATOR], s->tau);
+        return KK_OK;
+    }
     double *const given = s->drive, *const force = s->force[KK_FORCE_ACTUATOR], *const tau = s->tau;
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];

@@ -83,6 +83,13 @@ typedef struct kki_row_part {
 } kki_row_part;
 
 /// A joint with limits: its degree of freedom and coordinate.
+/// All actuators of a model that has only motors on joints, number by number.
+typedef struct kki_motors {
+    int32_t count; ///< 0: some are none
+    int32_t *dof;
+    double *gear, *gain, *control_lower, *control_upper, *force_lower, *force_upper;
+} kki_motors;
+
 typedef struct kki_limited {
     int32_t dof, q;
     double lower, upper;
@@ -258,6 +265,7 @@ struct kk_simulator {
     int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
     double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
     int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
+    int has_stiffness; ///< whether any joint has a spring
     int has_servos;  ///< whether a servo answers a change of velocity in this step
     int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
     int only_touches;     ///< loose bodies and nothing else that could have a force: what is zero stays so
@@ -284,6 +292,7 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
+    kki_motors motors;
     double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
     double spring_energy;               ///< of joints' springs at the middle, J
     double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
