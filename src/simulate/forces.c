@@ -348,8 +348,10 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
         if (!s->has_springs) {
             memcpy(s->diagonal, model->dof_armature, bytes);
         }
-        memset(s->servo, 0, bytes);
         memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
+        if (s->motors.count == 0) { // else none is a servo
+            memset(s->servo, 0, bytes);
+        }
     }
     s->has_servos = 0;
     s->may_drive = !s->only_touches || input->tau;

@@ -461,7 +461,9 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
 void kki_loose_fill(const kk_model *m, kk_simulator *s);
 /// Which of the step's contacts the swarm takes: no constraints are listed for them.
 void kki_loose_choose(const kk_model *model, kk_simulator *s);
-int kki_loose_has_contact(const kk_simulator *s, int contact);
+static inline int kki_loose_has_contact(const kk_simulator *s, int contact) {
+    return s->loose.npoint > 0 && s->loose.is_taken[contact];
+}
 int kki_loose_has_tree(const kk_simulator *s, int tree);
 /// Impulses of the swarm; y_end and y_drift of its bodies, their contacts, and its share of the report.
 kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *error);
