@@ -261,12 +261,12 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth;   ///< whether this step was one for Runge and Kutta
-    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
-    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
-    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
+    int is_smooth;     ///< whether this step was one for Runge and Kutta
+    int is_driven;     ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;     ///< of rk4.c: time since the start of the step at which forces are asked for
+    int has_springs;   ///< whether any joint or tendon of the model has a spring or a damper
     int has_stiffness; ///< whether any joint has a spring
-    int has_servos;  ///< whether a servo answers a change of velocity in this step
+    int has_servos;    ///< whether a servo answers a change of velocity in this step
     int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
     int only_touches;     ///< loose bodies and nothing else that could have a force: what is zero stays so
     int may_drive;        ///< some force may act along joints in this step
