@@ -60,35 +60,36 @@ static void load_springs(int nv, double h, const double *restrict stiffness, con
     for (int k = 0; k < nv; k++) {
         const double stretch = way[k] - rest[k], slope = half * stiffness[k] + damping[k];
         const double f = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
-        force[k] = f;
+        force[k] = tau[k] = 0.0 + f; // no −0
         passive[k] = slope;
-        tau[k] = 0.0 + f; // no −0
         diagonal[k] = armature[k] + h * slope;
         way[k] = stiffness[k] * (stretch * stretch);
     }
 }
 
-/// The same where no joint has a spring.
+#ifndef KKI_SMALL
+/// The same, to the bit, where no joint has a spring.
 static void load_dampers(int nv, double h, const double *restrict damping, const double *restrict armature,
                          const double *restrict v, double *restrict force, double *restrict passive,
                          double *restrict tau, double *restrict diagonal) {
     for (int k = 0; k < nv; k++) {
-        const double f = -damping[k] * v[k];
-        force[k] = f;
+        force[k] = tau[k] = 0.0 - damping[k] * v[k];
         passive[k] = damping[k];
-        tau[k] = 0.0 + f;
         diagonal[k] = armature[k] + h * damping[k];
     }
 }
+#endif
 
 static void begin_with_springs(const kk_model *m, kk_simulator *s) {
     double *way = s->dv;      // free until the kick is applied
     double even = 0, odd = 0; // one sum would wait for itself
+#ifndef KKI_SMALL
     if (!s->has_stiffness) {
         load_dampers(m->nv, s->h, s->damping, m->dof_armature, s->v, s->force[KK_FORCE_PASSIVE], s->passive, s->tau,
                      s->diagonal);
         return;
     }
+#endif
     find_ways(m, s, way);
     load_springs(m->nv, s->h, s->stiffness, s->damping, s->rest, m->dof_armature, s->v, way, s->force[KK_FORCE_PASSIVE],
                  s->passive, s->tau, s->diagonal);
@@ -245,6 +246,7 @@ static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actu
     }
 }
 
+#ifndef KKI_SMALL
 /// As drive_motor, of all of them.
 static void drive_motors(const kki_motors *x, const double *restrict control, double *restrict given,
                          double *restrict force, double *restrict tau) {
@@ -258,13 +260,16 @@ static void drive_motors(const kki_motors *x, const double *restrict control, do
         tau[x->dof[i]] += torque;
     }
 }
+#endif
 
 /// @param control  NULL: all zero
 static kk_status drive_actuators(const kk_model *m, kk_simulator *s, const double *control, kk_error *error) {
+#ifndef KKI_SMALL
     if (s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
         drive_motors(&s->motors, control, s->drive, s->force[KK_FORCE_ACTUATOR], s->tau);
         return KK_OK;
     }
+#endif
     double *const given = s->drive, *const force = s->force[KK_FORCE_ACTUATOR], *const tau = s->tau;
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];
