@@ -8,6 +8,13 @@
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
+/// Made anew wherever it is called, or once where the program must be small.
+#ifdef KKI_SMALL
+#define QUICK static
+#else
+#define QUICK static inline __attribute__((always_inline))
+#endif
+
 // ---- lists with room checked once, at creation
 
 static kki_constraint *begin(kk_simulator *s, kki_constraint_kind kind, int item) {
@@ -107,7 +114,7 @@ static inline void put_forces(kki_row_part *part, double *w, int node, kk_vec3 a
 }
 
 /// Forces along three directions: on node i, and their opposites on node j.
-static void force_parts(kk_simulator *s, int row, const lever *at, const triad *d) {
+QUICK void force_parts(kk_simulator *s, int row, const lever *at, const triad *d) {
     kki_row_part *p = &s->part[s->nparts];
     for (int r = 0; r < 3; r++) {
         add_part(s, row + r, at->i, at->j);

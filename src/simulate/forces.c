@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
@@ -59,17 +60,36 @@ static void load_springs(int nv, double h, const double *restrict stiffness, con
     for (int k = 0; k < nv; k++) {
         const double stretch = way[k] - rest[k], slope = half * stiffness[k] + damping[k];
         const double f = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
-        force[k] = f;
+        force[k] = tau[k] = 0.0 + f; // no −0
         passive[k] = slope;
-        tau[k] = 0.0 + f; // no −0
         diagonal[k] = armature[k] + h * slope;
         way[k] = stiffness[k] * (stretch * stretch);
     }
 }
 
+#ifndef KKI_SMALL
+/// The same, to the bit, where no joint has a spring.
+static void load_dampers(int nv, double h, const double *restrict damping, const double *restrict armature,
+                         const double *restrict v, double *restrict force, double *restrict passive,
+                         double *restrict tau, double *restrict diagonal) {
+    for (int k = 0; k < nv; k++) {
+        force[k] = tau[k] = 0.0 - damping[k] * v[k];
+        passive[k] = damping[k];
+        diagonal[k] = armature[k] + h * damping[k];
+    }
+}
+#endif
+
 static void begin_with_springs(const kk_model *m, kk_simulator *s) {
     double *way = s->dv;      // free until the kick is applied
     double even = 0, odd = 0; // one sum would wait for itself
+#ifndef KKI_SMALL
+    if (!s->has_stiffness) {
+        load_dampers(m->nv, s->h, s->damping, m->dof_armature, s->v, s->force[KK_FORCE_PASSIVE], s->passive, s->tau,
+                     s->diagonal);
+        return;
+    }
+#endif
     find_ways(m, s, way);
     load_springs(m->nv, s->h, s->stiffness, s->damping, s->rest, m->dof_armature, s->v, way, s->force[KK_FORCE_PASSIVE],
                  s->passive, s->tau, s->diagonal);
@@ -226,8 +246,30 @@ static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actu
     }
 }
 
+#ifndef KKI_SMALL
+/// As drive_motor, of all of them.
+static void drive_motors(const kki_motors *x, const double *restrict control, double *restrict given,
+                         double *restrict force, double *restrict tau) {
+    for (int i = 0; i < x->count; i++) {
+        const double u = clamp(control[i], x->control_lower[i], x->control_upper[i]);
+        given[i] = clamp(0.0 + x->gain[i] * u, x->force_lower[i], x->force_upper[i]);
+    }
+    for (int i = 0; i < x->count; i++) {
+        const double torque = x->gear[i] * given[i];
+        force[x->dof[i]] += torque;
+        tau[x->dof[i]] += torque;
+    }
+}
+#endif
+
 /// @param control  NULL: all zero
 static kk_status drive_actuators(const kk_model *m, kk_simulator *s, const double *control, kk_error *error) {
+#ifndef KKI_SMALL
+    if (s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
+        drive_motors(&s->motors, control, s->drive, s->force[KK_FORCE_ACTUATOR], s->tau);
+        return KK_OK;
+    }
+#endif
     double *const given = s->drive, *const force = s->force[KK_FORCE_ACTUATOR], *const tau = s->tau;
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];
@@ -311,8 +353,10 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
         if (!s->has_springs) {
             memcpy(s->diagonal, model->dof_armature, bytes);
         }
-        memset(s->servo, 0, bytes);
         memset(s->force[KK_FORCE_ACTUATOR], 0, bytes);
+        if (s->motors.count == 0) { // else none is a servo
+            memset(s->servo, 0, bytes);
+        }
     }
     s->has_servos = 0;
     s->may_drive = !s->only_touches || input->tau;

@@ -350,10 +350,6 @@ void kki_loose_choose(const kk_model *m, kk_simulator *s) {
     }
 }
 
-int kki_loose_has_contact(const kk_simulator *s, int contact) {
-    return s->loose.npoint > 0 && s->loose.is_taken[contact];
-}
-
 int kki_loose_has_tree(const kk_simulator *s, int tree) {
     return s->loose.npoint > 0 && s->loose.body[tree] >= 0;
 }

@@ -112,6 +112,22 @@ static int has_springs(const kk_model *m) {
     return any;
 }
 
+static int has_stiffness(const kk_model *m) {
+    int any = 0;
+    for (int k = 0; k < m->nv; k++) {
+        any |= m->dof[k].stiffness != 0;
+    }
+    return any;
+}
+
+static int has_only_motors(const kk_model *m) {
+    int all = 1;
+    for (int i = 0; i < m->nactuator; i++) {
+        all &= m->actuator[i].is_motor;
+    }
+    return all;
+}
+
 /// Servos of joints with a limit of force: each may become a row.
 static int count_motors(const kk_model *m) {
     int n = 0;
@@ -161,6 +177,8 @@ static void count(const kk_model *m, kk_simulator *s) {
         count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 3 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
+    s->has_stiffness = has_stiffness(m);
+    s->motors.count = has_only_motors(m) ? m->nactuator : 0;
     s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m);
@@ -227,6 +245,15 @@ static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
 }
 
+static void place_motors(kki_layout *layout, kki_motors *x) {
+    double **const numbers[] = {&x->gear,          &x->gain,        &x->control_lower,
+                                &x->control_upper, &x->force_lower, &x->force_upper};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        KKI_LAYOUT_ARRAY(layout, *numbers[i], (size_t)x->count);
+    }
+    KKI_LAYOUT_ARRAY(layout, x->dof, (size_t)x->count);
+}
+
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
@@ -260,6 +287,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
         KKI_LAYOUT_ARRAY(layout, *springs[i], padded);
     }
+    place_motors(layout, &s->motors);
     double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
                                     &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
@@ -350,8 +378,22 @@ static void fill_springs(const kk_model *m, kk_simulator *s) {
     }
 }
 
+static void fill_motors(const kk_model *m, kki_motors *x) {
+    for (int i = 0; i < x->count; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        x->dof[i] = a->v_index;
+        x->gear[i] = a->gear;
+        x->gain[i] = a->gain;
+        x->control_lower[i] = a->control_lower;
+        x->control_upper[i] = a->control_upper;
+        x->force_lower[i] = a->force_lower;
+        x->force_upper[i] = a->force_upper;
+    }
+}
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
+    fill_motors(m, &s->motors);
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);

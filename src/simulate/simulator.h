@@ -83,6 +83,13 @@ typedef struct kki_row_part {
 } kki_row_part;
 
 /// A joint with limits: its degree of freedom and coordinate.
+/// All actuators of a model that has only motors on joints, number by number.
+typedef struct kki_motors {
+    int32_t count; ///< 0: some are none
+    int32_t *dof;
+    double *gear, *gain, *control_lower, *control_upper, *force_lower, *force_upper;
+} kki_motors;
+
 typedef struct kki_limited {
     int32_t dof, q;
     double lower, upper;
@@ -254,11 +261,12 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
-    int is_smooth;   ///< whether this step was one for Runge and Kutta
-    int is_driven;   ///< of rk4.c: whether a force other than gravity acted in it
-    double moment;   ///< of rk4.c: time since the start of the step at which forces are asked for
-    int has_springs; ///< whether any joint or tendon of the model has a spring or a damper
-    int has_servos;  ///< whether a servo answers a change of velocity in this step
+    int is_smooth;     ///< whether this step was one for Runge and Kutta
+    int is_driven;     ///< of rk4.c: whether a force other than gravity acted in it
+    double moment;     ///< of rk4.c: time since the start of the step at which forces are asked for
+    int has_springs;   ///< whether any joint or tendon of the model has a spring or a damper
+    int has_stiffness; ///< whether any joint has a spring
+    int has_servos;    ///< whether a servo answers a change of velocity in this step
     int has_plain_contacts; ///< no surface runs, no law has torsion or rolling: no contact has a moment or a surface's velocity
     int only_touches;     ///< loose bodies and nothing else that could have a force: what is zero stays so
     int may_drive;        ///< some force may act along joints in this step
@@ -284,6 +292,7 @@ struct kk_simulator {
 
     // forces and the kick, all [nv]
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
+    kki_motors motors;
     double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
     double spring_energy;               ///< of joints' springs at the middle, J
     double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
@@ -452,7 +461,9 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
 void kki_loose_fill(const kk_model *m, kk_simulator *s);
 /// Which of the step's contacts the swarm takes: no constraints are listed for them.
 void kki_loose_choose(const kk_model *model, kk_simulator *s);
-int kki_loose_has_contact(const kk_simulator *s, int contact);
+static inline int kki_loose_has_contact(const kk_simulator *s, int contact) {
+    return s->loose.npoint > 0 && s->loose.is_taken[contact];
+}
 int kki_loose_has_tree(const kk_simulator *s, int tree);
 /// Impulses of the swarm; y_end and y_drift of its bodies, their contacts, and its share of the report.
 kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *error);

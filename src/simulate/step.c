@@ -383,8 +383,11 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
     return status;
 }
 
-static kk_report blank_report(void) {
-    return (kk_report){.worst_body = {-1, -1}, .parts = 1};
+/// In its place: as a value it would be written twice.
+static void blank_report(kk_report *report) {
+    memset(report, 0, sizeof *report);
+    report->worst_body[0] = report->worst_body[1] = -1;
+    report->parts = 1;
 }
 
 /// What cannot be proved in one go often can in two: points that lose and find each other are then in other places.
@@ -392,7 +395,7 @@ static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *st
                                 int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
-        s->report = blank_report();
+        blank_report(&s->report);
         status = step_in_parts(m, s, state, input, h, h / n, error);
     }
     return status;
@@ -401,7 +404,7 @@ static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *st
 /// What cannot be proved in a few shares either may be when contacts give way a little; the report says by how much.
 static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                kk_error *error) {
-    s->report = blank_report();
+    blank_report(&s->report);
     s->may_yield = 1;
     const kk_status status = step_in_parts(m, s, state, input, h, h, error);
     s->may_yield = 0;
@@ -458,7 +461,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
         return KK_OK;
     }
     s->still.is_known = s->still.may_be = 0;
-    s->report = blank_report();
+    blank_report(&s->report);
     if (s->paper) {
         return step_by_paper(model, s, state, input, error);
     }
