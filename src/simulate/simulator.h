@@ -405,6 +405,8 @@ double kki_thickness(const kk_model *m, int a, int b);
 /// Whether two shapes that are placed and `apart` by that much or more in the step's middle, and by more than they reach, are followed in vain, or not at all:
 /// they do not meet, and the step is not cut for them.
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart);
+/// By how much more than they reach two shapes of links with all they have within a radius must be apart to pass by, m. *reach: of both links up to which that is enough.
+double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], double *reach);
 /// s->meeting of the `count` near pairs.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
