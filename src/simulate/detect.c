@@ -27,17 +27,17 @@ static inline __attribute__((always_inline)) kk_vec3 first_tangent(kk_vec3 n) {
     return kk_vec3_scale(t, 1 / __builtin_sqrt(kk_vec3_dot(t, t)));
 }
 
-/// A normal and its tangent: one after the other, many points have the same, as all on a floor.
+/// A normal and its tangents: one after the other, many points have the same, as all on a floor.
 typedef struct direction {
-    kk_vec3 normal, tangent;
+    kk_vec3 normal, tangent[2];
 } direction;
 
-static kk_vec3 tangent_of(kk_vec3 n, direction *last) {
+static inline void turn_to(kk_vec3 n, direction *last) {
     if (memcmp(&n, &last->normal, sizeof n) != 0) {
         last->normal = n;
-        last->tangent = first_tangent(n);
+        last->tangent[0] = first_tangent(n);
+        last->tangent[1] = kk_vec3_cross(n, last->tangent[0]);
     }
-    return last->tangent;
 }
 
 /// Along the first shape's x axis where friction differs by direction.
@@ -78,7 +78,7 @@ static int acts_on_b(const kk_model *m, int a, int b, const kki_manifold *f) {
 
 /// All that points of a manifold have in common.
 typedef struct face {
-    kk_vec3 normal, tangent[2];
+    direction along;
     int32_t shape[2], node[2], law, pair;
 } face;
 
@@ -86,7 +86,7 @@ typedef struct face {
 static inline __attribute__((always_inline)) void fill_point(const kk_simulator *s, const face *f,
                                                              const kki_contact_point *p, int on_b, kki_contact *c) {
     const kk_vec3 none = {0, 0, 0};
-    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(f->normal, p->gap)) : p->position;
+    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(f->along.normal, p->gap)) : p->position;
     c->gap = p->gap;
     c->position = p->position;
     c->feature = p->feature;
@@ -96,9 +96,9 @@ static inline __attribute__((always_inline)) void fill_point(const kk_simulator 
     c->pair = f->pair;
     c->shape[0] = f->shape[0];
     c->shape[1] = f->shape[1];
-    c->normal = f->normal;
-    c->tangent[0] = f->tangent[0];
-    c->tangent[1] = f->tangent[1];
+    c->normal = f->along.normal;
+    c->tangent[0] = f->along.tangent[0];
+    c->tangent[1] = f->along.tangent[1];
     c->open = c->swing = c->friction = 0;
     c->kept = c->impulse = c->velocity = none;
     if (!s->has_plain_contacts) {
@@ -161,9 +161,15 @@ static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
 /// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
 static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
                           int from, direction *last) {
-    const kk_vec3 t = m->law[law].ratio == 1 ? tangent_of(f->normal, last) : friction_axis(s, a, f->normal);
-    const face all = {.normal = f->normal,
-                      .tangent = {t, kk_vec3_cross(f->normal, t)},
+    direction own;
+    if (m->law[law].ratio == 1) {
+        turn_to(f->normal, last);
+    } else {
+        const kk_vec3 t = friction_axis(s, a, f->normal);
+        own = (direction){f->normal, {t, kk_vec3_cross(f->normal, t)}};
+        last = &own;
+    }
+    const face all = {.along = *last,
                       .shape = {a, b},
                       .node = {s->near.owner[a].node, s->near.owner[b].node},
                       .law = law,
@@ -250,8 +256,9 @@ static const double *past_of(const kk_simulator *s, memory_book *book, const kki
     return has_plane(n, p) ? NULL : find_pair(book, n->owner[p->first].collider, n->owner[p->second].collider);
 }
 
-static uint64_t feature_of(const double *old) {
-    return (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
+static int has_feature(const kki_contact *c, const double *old) {
+    return (double)(uint32_t)(c->feature >> 32) == old[KKI_WARM_FEATURE_HIGH] &&
+           (double)(uint32_t)c->feature == old[KKI_WARM_FEATURE_LOW];
 }
 
 /// The new contact of `from` … `end` − 1 that is nearest to the place of an old one.
@@ -272,9 +279,8 @@ static kki_contact *nearest(kk_simulator *s, int from, int end, const double *ol
 
 /// The one it lives on in: the same feature, or else the nearest place.
 static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) {
-    const uint64_t feature = feature_of(old);
     for (int i = from; i < end; i++) {
-        if (s->contact[i].feature == feature) {
+        if (has_feature(&s->contact[i], old)) {
             return &s->contact[i];
         }
     }
@@ -351,6 +357,35 @@ static void set_touching(const kk_simulator *s, const kki_near_pair *p, int from
     t->law = p->law;
 }
 
+/// What is round over a plane has one point, as a rule, and most contacts of robots are such: without a manifold on the way. Gives 0 where it is not so simple.
+static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
+                       direction *last) {
+    const int a = near->first, b = near->second, from = s->ncontact;
+    const kki_shape *plane = &m->shape[a].shape, *round = &m->shape[b].shape;
+    kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
+    kki_contact_point p;
+    if (round->type > KK_SHAPE_CAPSULE || m->law[near->law].ratio != 1 || s->ntouching == s->max_touching ||
+        from == s->max_contacts) {
+        return 0;
+    }
+    own->memory = (kki_pair_memory){0};
+    const int count = kki_round_over_plane(plane, &s->X_WS[a], round, &s->X_WS[b], near->reach, &own->memory, &p);
+    if (count <= 0) {
+        return count == 0; // how far apart is not asked over planes
+    }
+    turn_to(kk_mat3_column(s->X_WS[a].R, 2), last);
+    const kki_owner *A = &s->near.owner[a], *B = &s->near.owner[b];
+    const face f = {*last, {a, b}, {A->node, B->node}, near->law, s->ntouching};
+    fill_point(s, &f, &p, round->type == KK_SHAPE_SPHERE, &s->contact[from]);
+    kki_measure_openings(s, from, from + 1, 0);
+    set_touching(s, near, from, 1, 1, own);
+    const int old = find_contacts(book, A->collider, B->collider);
+    inherit(s, from, from + 1, first_of(book, old), old);
+    s->ntouching++;
+    s->ncontact++;
+    return 1;
+}
+
 /// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked
 static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, int i, const kki_meeting *met,
                               direction *last, kk_error *error) {
@@ -360,6 +395,9 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     const kki_manifold *manifold = many;
     kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
     int count = 0;
+    if (!met && s->near.outline[a].is_plane && s->has_plain_contacts && touch_plane(m, s, book, near, last)) {
+        return KK_OK;
+    }
     if (met && met->count >= 0) {
         own->memory = met->memory;
         manifold = &met->manifold;
@@ -488,7 +526,7 @@ static void list_touching(const looking *x) {
 static void fill_some(void *context, int first, int end, int worker) {
     const looking *x = context;
     kk_simulator *s = x->s;
-    direction last = {{0, 0, 0}, {0, 0, 0}};
+    direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
     (void)worker;
     if (first == 0) {
         list_touching(x);
@@ -548,7 +586,7 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     if (done == ALL_DONE) {
         return KK_OK;
     }
-    direction last = {{0, 0, 0}, {0, 0, 0}};
+    direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
     for (int i = 0; i < count && status == KK_OK; i++) {
         fetch_pair(model, s, i, count);
         status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
