@@ -12,10 +12,7 @@
 enum { MOST_MANIFOLDS = 64 };
 
 static const double DEAD_BAND = KKI_DEAD_BAND;
-/// Where robots move, drift lifts their resting feet by some 1e-8 m a step, and tilts them; they would rise to the end of the band and
-/// then fall through all of it at once, which is felt as a knock. So in the last fifth of the band a manifold may close this part of
-/// its gap in half a step; the speeds are those of a rigid face.
-static const double CLOSING = 0.2;
+static const double CLOSING = KKI_CLOSING;
 
 // ---- contact points
 
@@ -120,14 +117,7 @@ static void run_surfaces(const kk_model *m, const kk_simulator *s, kki_contact *
 /// corners of a rigid face for speeds that no motion has. What bore in the last step comes back to the band, and not through it: let go as a whole it would
 /// fall for a step, and land with a knock.
 void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
-    const double edge = 0.8 * DEAD_BAND, beyond = bore ? DEAD_BAND : 0;
-    if (end == from + 1) { // most are alone, and not at the edge
-        const double gap = kki_seen_gap(s, &s->contact[from]);
-        if (gap <= edge || gap > DEAD_BAND) {
-            s->contact[from].open = gap <= edge ? 0 : gap - beyond;
-            return;
-        }
-    }
+    const double edge = KKI_LANDED, beyond = bore ? DEAD_BAND : 0;
     double least = __builtin_inf(), most = -__builtin_inf();
     for (int i = from; i < end; i++) {
         const double gap = kki_seen_gap(s, &s->contact[i]);
@@ -181,7 +171,7 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
     for (int i = 0; i < f->count && !s->has_plain_contacts && (m->shape[a].runs || m->shape[b].runs); i++) {
         run_surfaces(m, s, &s->contact[from + i]);
     }
-    kki_measure_openings(s, from, from + f->count, 0);
+    kki_open_face(s, from, from + f->count, 0);
 }
 
 // ---- what the state remembers
@@ -289,31 +279,37 @@ static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) 
 
 /// Old contacts of a pair: the mark stands on the first, and is put behind the last; gives how many there are.
 static int find_contacts(memory_book *book, int a, int b) {
+    const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
+    const double first = a, second = b;
     int count = 0;
-    for (; book->next_contact < book->contact_count; book->next_contact++) {
-        const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
-        if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
+    for (; book->next_contact < book->contact_count; book->next_contact++, old += KKI_WARM_CONTACT_SIZE) {
+        const int is_same = (old[KKI_WARM_FIRST] == first) & (old[KKI_WARM_SECOND] == second);
+        if (!is_same &&
+            (old[KKI_WARM_FIRST] > first || (old[KKI_WARM_FIRST] == first && old[KKI_WARM_SECOND] > second))) {
             break;
         }
-        count += old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b;
+        count += is_same;
     }
     return count;
+}
+
+static inline __attribute__((always_inline)) void take_force(const kk_simulator *s, const double *old, kki_contact *c) {
+    const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
+    c->kept = kk_vec3_add(c->kept, force);
+    c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
+    if (!s->has_plain_contacts) {
+        const kk_vec3 moment = old_vec(old + KKI_WARM_MOMENT);
+        c->kept_moment = kk_vec3_add(c->kept_moment, moment);
+        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+    }
 }
 
 /// Hands the forces of old contacts to new ones, from number `from` to `end` − 1. @param old  `count` records
 static void inherit(kk_simulator *s, int from, int end, const double *old, int count) {
     for (int i = 0; i < count; i++, old += KKI_WARM_CONTACT_SIZE) {
         kki_contact *c = heir(s, from, end, old);
-        if (!c) {
-            continue; // so far away that distances are no numbers
-        }
-        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
-        c->kept = kk_vec3_add(c->kept, force);
-        c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
-        if (!s->has_plain_contacts) {
-            const kk_vec3 moment = old_vec(old + KKI_WARM_MOMENT);
-            c->kept_moment = kk_vec3_add(c->kept_moment, moment);
-            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+        if (c) { // else so far away that distances are no numbers
+            take_force(s, old, c);
         }
     }
 }
@@ -364,8 +360,8 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
     const kki_shape *plane = &m->shape[a].shape, *round = &m->shape[b].shape;
     kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
     kki_contact_point p;
-    if (round->type > KK_SHAPE_CAPSULE || m->law[near->law].ratio != 1 || s->ntouching == s->max_touching ||
-        from == s->max_contacts) {
+    if (plane->type != KK_SHAPE_PLANE || round->type > KK_SHAPE_CAPSULE || m->law[near->law].ratio != 1 ||
+        !s->has_plain_contacts || s->ntouching == s->max_touching || from == s->max_contacts) {
         return 0;
     }
     own->memory = (kki_pair_memory){0};
@@ -375,14 +371,18 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
     }
     turn_to(kk_mat3_column(s->X_WS[a].R, 2), last);
     const kki_owner *A = &s->near.owner[a], *B = &s->near.owner[b];
-    const face f = {*last, {a, b}, {A->node, B->node}, near->law, s->ntouching};
-    fill_point(s, &f, &p, round->type == KK_SHAPE_SPHERE, &s->contact[from]);
-    kki_measure_openings(s, from, from + 1, 0);
+    const face f = {*last, {a, b}, {A->node, B->node}, near->law, s->ntouching++};
+    kki_contact *c = &s->contact[s->ncontact++];
+    fill_point(s, &f, &p, round->type == KK_SHAPE_SPHERE, c);
     set_touching(s, near, from, 1, 1, own);
+    kki_measure_opening(s, c, 0);
     const int old = find_contacts(book, A->collider, B->collider);
-    inherit(s, from, from + 1, first_of(book, old), old);
-    s->ntouching++;
-    s->ncontact++;
+    const double *record = first_of(book, old);
+    if (old == 1 && has_feature(c, record)) {
+        take_force(s, record, c);
+    } else {
+        inherit(s, from, from + 1, record, old);
+    }
     return 1;
 }
 
@@ -395,9 +395,6 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
     const kki_manifold *manifold = many;
     kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
     int count = 0;
-    if (!met && s->near.outline[a].is_plane && s->has_plain_contacts && touch_plane(m, s, book, near, last)) {
-        return KK_OK;
-    }
     if (met && met->count >= 0) {
         own->memory = met->memory;
         manifold = &met->manifold;
@@ -589,7 +586,9 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
     for (int i = 0; i < count && status == KK_OK; i++) {
         fetch_pair(model, s, i, count);
-        status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
+        if (done == LOOKED_AT || !touch_plane(model, s, &book, &s->near.list[i], &last)) {
+            status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
+        }
     }
     return status;
 }

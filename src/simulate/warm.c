@@ -97,9 +97,7 @@ void kki_warm_store(kk_simulator *s) {
         return; // all else is zero for ever
     }
     const int end = s->is_smooth ? w.first_body : w.first_lone; // what follows momentum.c has written
-    for (int i = w.first_dof; i < end; i++) {
-        warm[i] = 0;
-    }
+    memset(warm + w.first_dof, 0, (size_t)(end - w.first_dof) * sizeof *warm);
     memcpy(warm + w.first_switch, s->loop_switch, (size_t)s->model->nloop * sizeof *warm);
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
