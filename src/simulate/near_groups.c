@@ -160,12 +160,13 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
         note_apart(&n->known[place], rods, moved, 0);
         return n->known[place].key;
     }
-    const double apart = shapes_apart(s, a, b);
+    const int is_told = rods > -__builtin_inf() && s->reach[a] + s->reach[b] <= n->known[place].calm;
+    const double apart = is_told ? -__builtin_inf() : shapes_apart(s, a, b); // of slow ones boxes tell no more
     if (apart > reach) {
         n->known[place].limit = __builtin_inf();
         return n->known[place].key = apart - SLACK + moved;
     }
-    if (is_worth_measuring(m, s, place)) {
+    if (!is_told && is_worth_measuring(m, s, place)) {
         measure_shapes(m, s, moved, reach, place);
         if (is_parted(m, s, moved, reach, place)) {
             return n->known[place].key;

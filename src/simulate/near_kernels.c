@@ -240,9 +240,9 @@ BODY rod place_rod(const kki_rod *r, const kki_pose *X) {
                  combine(N.c, r->axis[0], r->axis[1], r->axis[2]), r->half, r->radius, core > 0 ? core : 0};
 }
 
-/// Half the width of a rod along a unit vector of which `along` is the part along its axis.
-BODY double width(const rod *r, double along) {
-    return r->half * __builtin_fabs(along) + r->radius * __builtin_sqrt(1 + 1e-13 - along * along);
+/// Half the width of a rod along a vector of which the square and the part along its axis are given, times its length.
+BODY double width(const rod *r, double along, double square) {
+    return r->half * __builtin_fabs(along) + r->radius * __builtin_sqrt(square + 1e-13 * square - along * along);
 }
 
 BODY double larger(double a, double b) {
@@ -253,14 +253,16 @@ BODY double larger(double a, double b) {
 /// where rods are thick, and both axes: one of them nearly always tells the whole distance.
 BODY double rods_apart(const rod *a, const rod *b) {
     const quad d = b->centre - a->centre;
-    const double c = dot(a->axis, b->axis), u = dot(a->axis, d), v = dot(b->axis, d), sine = 1 + 1e-13 - c * c;
+    const double c = dot(a->axis, b->axis), u = dot(a->axis, d), v = dot(b->axis, d);
     // nearest points of both lines, then of what there is of them
-    const double t = within(within((u - c * v) / sine, a->core) * c - v, b->core), s = within(t * c + u, a->core);
+    const double first = within((u - c * v) / (1 + 1e-13 - c * c), a->core);
+    const double t = within(first * c - v, b->core), s = within(t * c + u, a->core);
     const quad w = d + b->axis * t - a->axis * s;
-    const double length = __builtin_sqrt(dot(w, w)), inverse = 1 / length;
-    const double across = dot(w, d) * inverse - width(a, dot(w, a->axis) * inverse) - width(b, dot(w, b->axis) * inverse);
-    const double by_a = __builtin_fabs(u) - a->half - width(b, c), by_b = __builtin_fabs(v) - b->half - width(a, c);
-    return larger(larger(by_a, by_b), length > 1e-6 ? across : by_a);
+    const double square = dot(w, w),
+                 across = dot(w, d) - width(a, dot(w, a->axis), square) - width(b, dot(w, b->axis), square);
+    const double by_a = __builtin_fabs(u) - a->half - width(b, c, 1),
+                 by_b = __builtin_fabs(v) - b->half - width(a, c, 1);
+    return larger(larger(by_a, by_b), square > 1e-12 ? across / __builtin_sqrt(square) : by_a);
 }
 
 BODY void part_body(const kki_near *n, const kk_data *d, const int32_t *pair, int count, double *apart) {
