@@ -222,8 +222,14 @@ BODY double dot(quad a, quad b) {
     return s[0] + s[1] + s[2];
 }
 
+BODY double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+/// Without a branch.
 BODY double within(double x, double most) {
-    return x > most ? most : x < -most ? -most : x;
+    const double low = larger(x, -most);
+    return low < most ? low : most;
 }
 
 /// A rod in the world.
@@ -240,29 +246,26 @@ BODY rod place_rod(const kki_rod *r, const kki_pose *X) {
                  combine(N.c, r->axis[0], r->axis[1], r->axis[2]), r->half, r->radius, core > 0 ? core : 0};
 }
 
-/// Half the width of a rod along a vector of which the square and the part along its axis are given, times its length.
-BODY double width(const rod *r, double along, double square) {
-    return r->half * __builtin_fabs(along) + r->radius * __builtin_sqrt(square + 1e-13 * square - along * along);
-}
-
-BODY double larger(double a, double b) {
-    return a > b ? a : b;
+/// Half the width of a rod along a vector: the parts of that along its axis and across.
+BODY double width(const rod *r, double along, double across) {
+    return r->half * __builtin_fabs(along) + r->radius * across;
 }
 
 /// Whatever direction one looks along, bodies are apart at least as far as they are seen to be. Looked along are the shortest line between the axes, shortened
 /// where rods are thick, and both axes: one of them nearly always tells the whole distance.
 BODY double rods_apart(const rod *a, const rod *b) {
     const quad d = b->centre - a->centre;
-    const double c = dot(a->axis, b->axis), u = dot(a->axis, d), v = dot(b->axis, d);
+    const double c = dot(a->axis, b->axis), u = dot(a->axis, d), v = dot(b->axis, d), sine = 1 + 1e-13 - c * c;
     // nearest points of both lines, then of what there is of them
-    const double first = within((u - c * v) / (1 + 1e-13 - c * c), a->core);
+    const double first = within((u - c * v) / sine, a->core);
     const double t = within(first * c - v, b->core), s = within(t * c + u, a->core);
     const quad w = d + b->axis * t - a->axis * s;
-    const double square = dot(w, w),
-                 across = dot(w, d) - width(a, dot(w, a->axis), square) - width(b, dot(w, b->axis), square);
-    const double by_a = __builtin_fabs(u) - a->half - width(b, c, 1),
-                 by_b = __builtin_fabs(v) - b->half - width(a, c, 1);
-    return larger(larger(by_a, by_b), square > 1e-12 ? across / __builtin_sqrt(square) : by_a);
+    const double square = dot(w, w), more = square + 1e-13 * square, x = dot(w, a->axis), y = dot(w, b->axis);
+    const quad across = root((quad){more - x * x, more - y * y, sine, larger(square, 1e-12)}); // all at once
+    const double by_w = (dot(w, d) - width(a, x, across[0]) - width(b, y, across[1])) / across[3];
+    const double by_a = __builtin_fabs(u) - a->half - width(b, c, across[2]);
+    const double by_b = __builtin_fabs(v) - b->half - width(a, c, across[2]);
+    return larger(larger(by_a, by_b), by_w);
 }
 
 BODY void part_body(const kki_near *n, const kk_data *d, const int32_t *pair, int count, double *apart) {

@@ -430,9 +430,9 @@ static inline double kki_seen_gap(const kk_simulator *s, const kki_contact *k) {
 void kki_measure_openings(kk_simulator *s, int from, int end, int bore);
 /// The same of a point that is alone, as most are.
 static inline void kki_measure_opening(const kk_simulator *s, kki_contact *k, int bore) {
-    const double gap = kki_seen_gap(s, k), over = gap - KKI_LANDED;
+    const double gap = kki_seen_gap(s, k), above = gap - KKI_LANDED, over = 0 > above ? 0 : above; // without a branch
     const double sinks = KKI_CLOSING * over / (KKI_DEAD_BAND - KKI_LANDED) * over + 0.5 * KKI_CLOSING * over;
-    k->open = gap <= KKI_LANDED ? 0 : gap > KKI_DEAD_BAND ? gap - (bore ? KKI_DEAD_BAND : 0) : sinks;
+    k->open = gap > KKI_DEAD_BAND ? gap - (bore ? KKI_DEAD_BAND : 0) : sinks;
 }
 static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
     if (end == from + 1) {
