@@ -246,9 +246,8 @@ static const double *past_of(const kk_simulator *s, memory_book *book, const kki
     return has_plane(n, p) ? NULL : find_pair(book, n->owner[p->first].collider, n->owner[p->second].collider);
 }
 
-static int has_feature(const kki_contact *c, const double *old) {
-    return (double)(uint32_t)(c->feature >> 32) == old[KKI_WARM_FEATURE_HIGH] &&
-           (double)(uint32_t)c->feature == old[KKI_WARM_FEATURE_LOW];
+static uint64_t feature_of(const double *old) {
+    return (uint64_t)(int64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)(int64_t)old[KKI_WARM_FEATURE_LOW];
 }
 
 /// The new contact of `from` … `end` − 1 that is nearest to the place of an old one.
@@ -269,8 +268,9 @@ static kki_contact *nearest(kk_simulator *s, int from, int end, const double *ol
 
 /// The one it lives on in: the same feature, or else the nearest place.
 static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) {
+    const uint64_t feature = feature_of(old);
     for (int i = from; i < end; i++) {
-        if (has_feature(&s->contact[i], old)) {
+        if (s->contact[i].feature == feature) {
             return &s->contact[i];
         }
     }
@@ -378,7 +378,7 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
     kki_measure_opening(s, c, 0);
     const int old = find_contacts(book, A->collider, B->collider);
     const double *record = first_of(book, old);
-    if (old == 1 && has_feature(c, record)) {
+    if (old == 1 && feature_of(record) == p.feature) {
         take_force(s, record, c);
     } else {
         inherit(s, from, from + 1, record, old);
