@@ -353,6 +353,7 @@ static void set_touching(const kk_simulator *s, const kki_near_pair *p, int from
     t->law = p->law;
 }
 
+#ifndef KKI_SMALL
 /// What is round over a plane has one point, as a rule, and most contacts of robots are such: without a manifold on the way. Gives 0 where it is not so simple.
 static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
                        direction *last) {
@@ -385,6 +386,13 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
     }
     return 1;
 }
+#else // by manifolds, with the same numbers
+static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
+                       direction *last) {
+    (void)m, (void)s, (void)book, (void)near, (void)last;
+    return 0;
+}
+#endif
 
 /// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked
 static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, int i, const kki_meeting *met,

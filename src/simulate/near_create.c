@@ -95,7 +95,9 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
         n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider, is_link(m, m->shape[i].node)};
         n->X_NS[i] = m->shape[i].X_NS;
-        set_rod(&m->shape[i].shape, &n->X_NS[i], &n->rod[i]);
+        if (KKI_HAS_RODS) {
+            set_rod(&m->shape[i].shape, &n->X_NS[i], &n->rod[i]);
+        }
     }
 }
 
@@ -287,6 +289,17 @@ void kki_near_forget(kki_near *n) {
     n->sum = 0;
 }
 
+/// What is asked of a pair's rods.
+static void pair_rods(const kk_model *m, const kki_near *n, const int32_t *group_of, kki_known *k) {
+    const kki_shape *a = &m->shape[k->first].shape, *b = &m->shape[k->second].shape;
+    const double radius[2] = {n->group[group_of[group_key(m, k->first)]].radius,
+                              n->group[group_of[group_key(m, k->second)]].radius};
+    k->round = is_round(a) && is_round(b) ? rod_margin(a) + rod_margin(b) : __builtin_inf();
+    k->node[0] = m->shape[k->first].node;
+    k->node[1] = m->shape[k->second].node;
+    k->passing = (float)kki_passing_gap(m, k->first, k->second, radius, &k->straight);
+}
+
 static kk_status make_groups(const kk_model *m, kki_near *n) {
     const size_t keys = (size_t)m->nnode + (size_t)m->nshape, pairs = 2 * (size_t)m->npair;
     int32_t *group_of = kki_allocate_array(&n->allocator, keys, sizeof *group_of);
@@ -302,13 +315,9 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
             k->first = m->pair[i].first;
             k->second = m->pair[i].second;
             k->calm = 0.25 * kki_thickness(m, k->first, k->second);
-            const kki_shape *a = &m->shape[k->first].shape, *b = &m->shape[k->second].shape;
-            k->round = is_round(a) && is_round(b) ? rod_margin(a) + rod_margin(b) : __builtin_inf();
-            k->node[0] = m->shape[k->first].node;
-            k->node[1] = m->shape[k->second].node;
-            const double radius[2] = {n->group[group_of[group_key(m, k->first)]].radius,
-                                      n->group[group_of[group_key(m, k->second)]].radius};
-            k->passing = (float)kki_passing_gap(m, k->first, k->second, radius, &k->straight);
+            if (KKI_HAS_RODS) {
+                pair_rods(m, n, group_of, k);
+            }
         }
         kki_near_forget(n);
     }

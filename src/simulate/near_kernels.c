@@ -269,7 +269,7 @@ BODY double rods_apart(const rod *a, const rod *b) {
 }
 
 BODY void part_body(const kki_near *n, const kk_data *d, const int32_t *pair, int count, double *apart) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && KKI_HAS_RODS; i++) {
         const kki_known *k = &n->known[pair[i]];
         if (!(k->round < __builtin_inf())) {
             apart[i] = -__builtin_inf();

@@ -435,11 +435,13 @@ static inline void kki_measure_opening(const kk_simulator *s, kki_contact *k, in
     k->open = gap > KKI_DEAD_BAND ? gap - (bore ? KKI_DEAD_BAND : 0) : sinks;
 }
 static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
+#ifndef KKI_SMALL
     if (end == from + 1) {
         kki_measure_opening(s, &s->contact[from], bore);
-    } else {
-        kki_measure_openings(s, from, end, bore);
+        return;
     }
+#endif
+    kki_measure_openings(s, from, end, bore);
 }
 /// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
 void kki_find_standing(const kk_model *model, kk_simulator *s);
