@@ -409,8 +409,6 @@ void kki_patches_meet(const kki_meeting *m, const kk_transform *X_WA, kki_pair_m
 
 // ---- over a floor
 
-enum { UPPER_FACE = 4 }; // of the box that a floor would be
-
 static void list_over_floor(double x, double y, double z, uint64_t feature, double most, point_list *list) {
     if (z <= most) {
         list->point[list->count].x = x, list->point[list->count].y = y, list->point[list->count].z = 0;
@@ -439,23 +437,23 @@ void kki_patch_meets_floor(const kki_floor_meeting *m, const kki_core *core, con
     list.count = 0;
     outline_of(core, &from_b, true, &b);
     if (b.count == 2 || b.facing > STEEP) {
-        const uint64_t faces = feature_of(false, UPPER_FACE, b.face, 0);
+        const uint64_t faces = feature_of(false, KKI_FLOOR_FACE, b.face, 0);
         for (int i = 0; i < b.count; i++) {
             list_over_floor(b.spot[i].x, b.spot[i].y, b.spot[i].z, faces | b.spot[i].id, most, &list);
         }
-        memory->reference = 1 + UPPER_FACE;
+        memory->reference = KKI_ON_FLOOR;
     }
     write_over_floor(m, kki_core_outer(core), most, &list, X_WA, manifold);
 }
 
-void kki_line_meets_floor(const kki_floor_meeting *m, const kk_vec3 end[2], double half, bool lies,
-                          const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold) {
+void kki_line_meets_floor(const kki_floor_meeting *m, const kk_vec3 end[2], double half, const kk_transform *X_WA,
+                          kki_pair_memory *memory, kki_manifold *manifold) {
     const double most = m->reach + m->margin + m->radius;
     point_list list;
     list.count = 0;
-    for (uint32_t i = 0; i < 2 && lies; i++) {
-        list_over_floor(end[i].x, end[i].y, end[i].z, feature_of(false, UPPER_FACE, 0, i), most, &list);
+    for (uint32_t i = 0; i < 2; i++) {
+        list_over_floor(end[i].x, end[i].y, end[i].z, kki_floor_feature(i), most, &list);
     }
-    memory->reference = lies ? 1 + UPPER_FACE : 0;
+    memory->reference = KKI_ON_FLOOR;
     write_over_floor(m, m->radius + half, most, &list, X_WA, manifold);
 }

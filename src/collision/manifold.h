@@ -36,4 +36,9 @@ typedef struct kki_pair_memory {
 int kki_collide(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
                 double reach, kki_pair_memory *memory, kki_manifold *manifold, int room);
 
+/// Of a plane A and a ball or a capsule B, most often one point, the manifold's only one: its normal is the plane's.
+/// @return 1; 0: there is none; −1: there may be two, and kki_collide has to look
+int kki_round_over_plane(const kki_shape *a, const kk_transform *X_WA, const kki_shape *b, const kk_transform *X_WB,
+                         double reach, kki_pair_memory *memory, kki_contact_point *point);
+
 #endif

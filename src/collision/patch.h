@@ -54,8 +54,16 @@ typedef struct kki_floor_meeting {
 /// The same over a floor, where nothing is cut off.
 void kki_patch_meets_floor(const kki_floor_meeting *meeting, const kki_core *core, const kk_transform *X_AB,
                            const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold);
-/// The same of a segment by its ends in A, the lower end of its own frame first. @param lies  whether it faces the floor as a line
-void kki_line_meets_floor(const kki_floor_meeting *meeting, const kk_vec3 end[2], double half, bool lies,
-                          const kk_transform *X_WA, kki_pair_memory *memory, kki_manifold *manifold);
+/// The same of a segment that lies on it by its ends in A, the lower end of its own frame first.
+void kki_line_meets_floor(const kki_floor_meeting *meeting, const kk_vec3 end[2], double half, const kk_transform *X_WA,
+                          kki_pair_memory *memory, kki_manifold *manifold);
+
+/// The upper face of the box that a floor would be; and what a pair remembers that lies on it.
+enum { KKI_FLOOR_FACE = 4, KKI_ON_FLOOR = 1 + KKI_FLOOR_FACE };
+
+/// An end of a segment on it.
+static inline uint64_t kki_floor_feature(uint32_t end) {
+    return (uint64_t)KKI_FLOOR_FACE << 48 | end;
+}
 
 #endif

@@ -12,10 +12,7 @@
 enum { MOST_MANIFOLDS = 64 };
 
 static const double DEAD_BAND = KKI_DEAD_BAND;
-/// Where robots move, drift lifts their resting feet by some 1e-8 m a step, and tilts them; they would rise to the end of the band and
-/// then fall through all of it at once, which is felt as a knock. So in the last fifth of the band a manifold may close this part of
-/// its gap in half a step; the speeds are those of a rigid face.
-static const double CLOSING = 0.2;
+static const double CLOSING = KKI_CLOSING;
 
 // ---- contact points
 
@@ -27,17 +24,17 @@ static inline __attribute__((always_inline)) kk_vec3 first_tangent(kk_vec3 n) {
     return kk_vec3_scale(t, 1 / __builtin_sqrt(kk_vec3_dot(t, t)));
 }
 
-/// A normal and its tangent: one after the other, many points have the same, as all on a floor.
+/// A normal and its tangents: one after the other, many points have the same, as all on a floor.
 typedef struct direction {
-    kk_vec3 normal, tangent;
+    kk_vec3 normal, tangent[2];
 } direction;
 
-static kk_vec3 tangent_of(kk_vec3 n, direction *last) {
+static inline void turn_to(kk_vec3 n, direction *last) {
     if (memcmp(&n, &last->normal, sizeof n) != 0) {
         last->normal = n;
-        last->tangent = first_tangent(n);
+        last->tangent[0] = first_tangent(n);
+        last->tangent[1] = kk_vec3_cross(n, last->tangent[0]);
     }
-    return last->tangent;
 }
 
 /// Along the first shape's x axis where friction differs by direction.
@@ -78,7 +75,7 @@ static int acts_on_b(const kk_model *m, int a, int b, const kki_manifold *f) {
 
 /// All that points of a manifold have in common.
 typedef struct face {
-    kk_vec3 normal, tangent[2];
+    direction along;
     int32_t shape[2], node[2], law, pair;
 } face;
 
@@ -86,7 +83,7 @@ typedef struct face {
 static inline __attribute__((always_inline)) void fill_point(const kk_simulator *s, const face *f,
                                                              const kki_contact_point *p, int on_b, kki_contact *c) {
     const kk_vec3 none = {0, 0, 0};
-    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(f->normal, p->gap)) : p->position;
+    c->point = on_b ? kk_vec3_add(p->position, kk_vec3_scale(f->along.normal, p->gap)) : p->position;
     c->gap = p->gap;
     c->position = p->position;
     c->feature = p->feature;
@@ -96,9 +93,9 @@ static inline __attribute__((always_inline)) void fill_point(const kk_simulator 
     c->pair = f->pair;
     c->shape[0] = f->shape[0];
     c->shape[1] = f->shape[1];
-    c->normal = f->normal;
-    c->tangent[0] = f->tangent[0];
-    c->tangent[1] = f->tangent[1];
+    c->normal = f->along.normal;
+    c->tangent[0] = f->along.tangent[0];
+    c->tangent[1] = f->along.tangent[1];
     c->open = c->swing = c->friction = 0;
     c->kept = c->impulse = c->velocity = none;
     if (!s->has_plain_contacts) {
@@ -120,14 +117,7 @@ static void run_surfaces(const kk_model *m, const kk_simulator *s, kki_contact *
 /// corners of a rigid face for speeds that no motion has. What bore in the last step comes back to the band, and not through it: let go as a whole it would
 /// fall for a step, and land with a knock.
 void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
-    const double edge = 0.8 * DEAD_BAND, beyond = bore ? DEAD_BAND : 0;
-    if (end == from + 1) { // most are alone, and not at the edge
-        const double gap = kki_seen_gap(s, &s->contact[from]);
-        if (gap <= edge || gap > DEAD_BAND) {
-            s->contact[from].open = gap <= edge ? 0 : gap - beyond;
-            return;
-        }
-    }
+    const double edge = KKI_LANDED, beyond = bore ? DEAD_BAND : 0;
     double least = __builtin_inf(), most = -__builtin_inf();
     for (int i = from; i < end; i++) {
         const double gap = kki_seen_gap(s, &s->contact[i]);
@@ -161,9 +151,15 @@ static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
 /// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
 static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
                           int from, direction *last) {
-    const kk_vec3 t = m->law[law].ratio == 1 ? tangent_of(f->normal, last) : friction_axis(s, a, f->normal);
-    const face all = {.normal = f->normal,
-                      .tangent = {t, kk_vec3_cross(f->normal, t)},
+    direction own;
+    if (m->law[law].ratio == 1) {
+        turn_to(f->normal, last);
+    } else {
+        const kk_vec3 t = friction_axis(s, a, f->normal);
+        own = (direction){f->normal, {t, kk_vec3_cross(f->normal, t)}};
+        last = &own;
+    }
+    const face all = {.along = *last,
                       .shape = {a, b},
                       .node = {s->near.owner[a].node, s->near.owner[b].node},
                       .law = law,
@@ -175,7 +171,7 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
     for (int i = 0; i < f->count && !s->has_plain_contacts && (m->shape[a].runs || m->shape[b].runs); i++) {
         run_surfaces(m, s, &s->contact[from + i]);
     }
-    kki_measure_openings(s, from, from + f->count, 0);
+    kki_open_face(s, from, from + f->count, 0);
 }
 
 // ---- what the state remembers
@@ -251,7 +247,7 @@ static const double *past_of(const kk_simulator *s, memory_book *book, const kki
 }
 
 static uint64_t feature_of(const double *old) {
-    return (uint64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)old[KKI_WARM_FEATURE_LOW];
+    return (uint64_t)(int64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)(int64_t)old[KKI_WARM_FEATURE_LOW];
 }
 
 /// The new contact of `from` … `end` − 1 that is nearest to the place of an old one.
@@ -283,31 +279,37 @@ static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) 
 
 /// Old contacts of a pair: the mark stands on the first, and is put behind the last; gives how many there are.
 static int find_contacts(memory_book *book, int a, int b) {
+    const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
+    const double first = a, second = b;
     int count = 0;
-    for (; book->next_contact < book->contact_count; book->next_contact++) {
-        const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
-        if (old[KKI_WARM_FIRST] > a || (old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] > b)) {
+    for (; book->next_contact < book->contact_count; book->next_contact++, old += KKI_WARM_CONTACT_SIZE) {
+        const int is_same = (old[KKI_WARM_FIRST] == first) & (old[KKI_WARM_SECOND] == second);
+        if (!is_same &&
+            (old[KKI_WARM_FIRST] > first || (old[KKI_WARM_FIRST] == first && old[KKI_WARM_SECOND] > second))) {
             break;
         }
-        count += old[KKI_WARM_FIRST] == a && old[KKI_WARM_SECOND] == b;
+        count += is_same;
     }
     return count;
+}
+
+static inline __attribute__((always_inline)) void take_force(const kk_simulator *s, const double *old, kki_contact *c) {
+    const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
+    c->kept = kk_vec3_add(c->kept, force);
+    c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
+    if (!s->has_plain_contacts) {
+        const kk_vec3 moment = old_vec(old + KKI_WARM_MOMENT);
+        c->kept_moment = kk_vec3_add(c->kept_moment, moment);
+        c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+    }
 }
 
 /// Hands the forces of old contacts to new ones, from number `from` to `end` − 1. @param old  `count` records
 static void inherit(kk_simulator *s, int from, int end, const double *old, int count) {
     for (int i = 0; i < count; i++, old += KKI_WARM_CONTACT_SIZE) {
         kki_contact *c = heir(s, from, end, old);
-        if (!c) {
-            continue; // so far away that distances are no numbers
-        }
-        const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
-        c->kept = kk_vec3_add(c->kept, force);
-        c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
-        if (!s->has_plain_contacts) {
-            const kk_vec3 moment = old_vec(old + KKI_WARM_MOMENT);
-            c->kept_moment = kk_vec3_add(c->kept_moment, moment);
-            c->moment = kk_vec3_add(c->moment, kk_vec3_scale(moment, s->h));
+        if (c) { // else so far away that distances are no numbers
+            take_force(s, old, c);
         }
     }
 }
@@ -350,6 +352,47 @@ static void set_touching(const kk_simulator *s, const kki_near_pair *p, int from
     t->node[1] = s->near.owner[p->second].node;
     t->law = p->law;
 }
+
+#ifndef KKI_SMALL
+/// What is round over a plane has one point, as a rule, and most contacts of robots are such: without a manifold on the way. Gives 0 where it is not so simple.
+static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
+                       direction *last) {
+    const int a = near->first, b = near->second, from = s->ncontact;
+    const kki_shape *plane = &m->shape[a].shape, *round = &m->shape[b].shape;
+    kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
+    kki_contact_point p;
+    if (plane->type != KK_SHAPE_PLANE || round->type > KK_SHAPE_CAPSULE || m->law[near->law].ratio != 1 ||
+        !s->has_plain_contacts || s->ntouching == s->max_touching || from == s->max_contacts) {
+        return 0;
+    }
+    own->memory = (kki_pair_memory){0};
+    const int count = kki_round_over_plane(plane, &s->X_WS[a], round, &s->X_WS[b], near->reach, &own->memory, &p);
+    if (count <= 0) {
+        return count == 0; // how far apart is not asked over planes
+    }
+    turn_to(kk_mat3_column(s->X_WS[a].R, 2), last);
+    const kki_owner *A = &s->near.owner[a], *B = &s->near.owner[b];
+    const face f = {*last, {a, b}, {A->node, B->node}, near->law, s->ntouching++};
+    kki_contact *c = &s->contact[s->ncontact++];
+    fill_point(s, &f, &p, round->type == KK_SHAPE_SPHERE, c);
+    set_touching(s, near, from, 1, 1, own);
+    kki_measure_opening(s, c, 0);
+    const int old = find_contacts(book, A->collider, B->collider);
+    const double *record = first_of(book, old);
+    if (old == 1 && feature_of(record) == p.feature) {
+        take_force(s, record, c);
+    } else {
+        inherit(s, from, from + 1, record, old);
+    }
+    return 1;
+}
+#else // by manifolds, with the same numbers
+static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, const kki_near_pair *near,
+                       direction *last) {
+    (void)m, (void)s, (void)book, (void)near, (void)last;
+    return 0;
+}
+#endif
 
 /// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked
 static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, int i, const kki_meeting *met,
@@ -488,7 +531,7 @@ static void list_touching(const looking *x) {
 static void fill_some(void *context, int first, int end, int worker) {
     const looking *x = context;
     kk_simulator *s = x->s;
-    direction last = {{0, 0, 0}, {0, 0, 0}};
+    direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
     (void)worker;
     if (first == 0) {
         list_touching(x);
@@ -548,10 +591,12 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     if (done == ALL_DONE) {
         return KK_OK;
     }
-    direction last = {{0, 0, 0}, {0, 0, 0}};
+    direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
     for (int i = 0; i < count && status == KK_OK; i++) {
         fetch_pair(model, s, i, count);
-        status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
+        if (done == LOOKED_AT || !touch_plane(model, s, &book, &s->near.list[i], &last)) {
+            status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
+        }
     }
     return status;
 }

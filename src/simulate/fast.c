@@ -120,6 +120,27 @@ int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double
     return apart > way_of(s, a) + way_of(s, b) + 1.01 * target && !(both_straight_for(m, s, a, b, target) < s->h);
 }
 
+/// How far a link, all of it within a radius, may reach in half a step and still leave the path of a shape as straight as it must be: it turns by |ω| h ≤ 2 reach / radius. 0 where
+/// the shape's origin is not the centre of its ball.
+static double straight_up_to(const kk_model *m, int shape, double radius, double target) {
+    const kki_model_shape *x = &m->shape[shape];
+    const kki_node *n = &m->node[x->node];
+    const double im = n->is_leaf && n->mass > 0 && n->type == KKI_NODE_FREE ? 1 / n->mass : 0;
+    const double arm = kk_vec3_norm(kk_vec3_sub(x->X_NS.p, kk_vec3_scale(kki_vec3(n->h), im)));
+    const kk_vec3 off = kk_vec3_add(x->box.lower, x->box.upper);
+    if (!(kk_vec3_norm(off) == 0)) {
+        return 0;
+    }
+    return x->node ? 0.49 * radius * kk_sqrt(target / (arm + 1e-9 * radius)) : __builtin_inf();
+}
+
+double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], double *reach) {
+    const double target = target_of(kki_thickness(m, a, b));
+    const double x = straight_up_to(m, a, radius[0], target), y = straight_up_to(m, b, radius[1], target);
+    *reach = x < y ? x : y;
+    return 1.02 * target;
+}
+
 /// Whether two balls that move on straight lines, their bodies turning about their centres, stay more than `target` apart all the step.
 static int balls_pass(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double target) {
     const int shape[2] = {p->first, p->second};

@@ -67,9 +67,29 @@ typedef struct kki_known {
     _Alignas(64) double key; ///< apart by this less what both groups have moved
     double limit;            ///< reach of both up to which the key counts, m
     double calm;             ///< reach of both up to which nobody follows them along their paths, m
+    double straight;         ///< the same, up to which they are followed in vain where they are `passing` farther apart
+    double round;            ///< of two that are round, the sum of their rods' margins, m; endless of others
     int32_t first, second;
+    int32_t node[2]; ///< theirs
     int32_t between; ///< which pair of groups they belong to
+    float passing;   ///< m
 } kki_known;
+_Static_assert(sizeof(kki_known) == 64, "a line");
+
+/// Whether rods are looked at. Where the program must be small boxes tell as much, if not for as long.
+#ifdef KKI_SMALL
+enum { KKI_HAS_RODS = 0 };
+#else
+enum { KKI_HAS_RODS = 1 };
+#endif
+
+/// A shape that is round about an axis: all within its margin of a cylinder, of which balls and capsules have only the axis. A line of memory.
+typedef struct kki_rod {
+    _Alignas(64) double centre[3]; ///< in the node's frame
+    double half;                   ///< of its length
+    double axis[3];
+    double radius;
+} kki_rod;
 
 /// Four groups that move, a number of each side by side, when last looked at: two poses bound the way of all their points between them. Behind the last group
 /// there are copies of its four's first.
@@ -131,7 +151,9 @@ typedef struct kki_near {
     kki_outline *outline; ///< [nshape]
     kki_owner *owner;     ///< [nshape]
     kk_transform *X_NS;   ///< [nshape] in their nodes, side by side
+    kki_rod *rod;         ///< [nshape] of those that are round
     int32_t *measured;    ///< [model's npair + 1] places of pairs that are to be measured
+    double *apart;        ///< [model's npair] how far they are apart at least, m
     int32_t *found;       ///< [model's npair] places of near pairs
     kki_known *known;     ///< [model's npair]
     /// [model's npair] what parted shapes when they were last measured themselves: no result depends on it

@@ -66,6 +66,24 @@ static int is_link(const kk_model *m, int node) {
     return node != 0 && kki_may_land(m, node);
 }
 
+static int is_round(const kki_shape *s) {
+    return s->type == KK_SHAPE_SPHERE || s->type == KK_SHAPE_CAPSULE || s->type == KK_SHAPE_CYLINDER;
+}
+
+/// How far the shape reaches beyond its rod: balls and capsules have only an axis there.
+static double rod_margin(const kki_shape *s) {
+    return s->margin + (s->type == KK_SHAPE_CYLINDER ? 0 : s->half[0]);
+}
+
+static void set_rod(const kki_shape *s, const kk_transform *X, kki_rod *rod) {
+    for (int k = 0; k < 3; k++) {
+        rod->centre[k] = kk_vec3_get(X->p, k);
+        rod->axis[k] = X->R.m[3 * k + 2];
+    }
+    rod->half = s->type == KK_SHAPE_SPHERE ? 0 : s->half[1];
+    rod->radius = s->type == KK_SHAPE_CYLINDER ? s->half[0] : 0;
+}
+
 static void outline_shapes(const kk_model *m, kki_near *n) {
     for (int i = 0; i < m->nshape; i++) {
         const kki_aabb *box = &m->shape[i].box;
@@ -77,6 +95,9 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
         n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider, is_link(m, m->shape[i].node)};
         n->X_NS[i] = m->shape[i].X_NS;
+        if (KKI_HAS_RODS) {
+            set_rod(&m->shape[i].shape, &n->X_NS[i], &n->rod[i]);
+        }
     }
 }
 
@@ -225,7 +246,9 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->owner, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->rod, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->measured, pairs + 1);
+    KKI_LAYOUT_ARRAY(layout, n->apart, pairs);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->known, pairs);
     KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
@@ -266,6 +289,17 @@ void kki_near_forget(kki_near *n) {
     n->sum = 0;
 }
 
+/// What is asked of a pair's rods.
+static void pair_rods(const kk_model *m, const kki_near *n, const int32_t *group_of, kki_known *k) {
+    const kki_shape *a = &m->shape[k->first].shape, *b = &m->shape[k->second].shape;
+    const double radius[2] = {n->group[group_of[group_key(m, k->first)]].radius,
+                              n->group[group_of[group_key(m, k->second)]].radius};
+    k->round = is_round(a) && is_round(b) ? rod_margin(a) + rod_margin(b) : __builtin_inf();
+    k->node[0] = m->shape[k->first].node;
+    k->node[1] = m->shape[k->second].node;
+    k->passing = (float)kki_passing_gap(m, k->first, k->second, radius, &k->straight);
+}
+
 static kk_status make_groups(const kk_model *m, kki_near *n) {
     const size_t keys = (size_t)m->nnode + (size_t)m->nshape, pairs = 2 * (size_t)m->npair;
     int32_t *group_of = kki_allocate_array(&n->allocator, keys, sizeof *group_of);
@@ -281,6 +315,9 @@ static kk_status make_groups(const kk_model *m, kki_near *n) {
             k->first = m->pair[i].first;
             k->second = m->pair[i].second;
             k->calm = 0.25 * kki_thickness(m, k->first, k->second);
+            if (KKI_HAS_RODS) {
+                pair_rods(m, n, group_of, k);
+            }
         }
         kki_near_forget(n);
     }

@@ -117,21 +117,26 @@ static int is_convex(const kk_model *m, int shape) {
 /// Whether a distance that was good for slow ones alone still tells that a pair need not be looked at. It counts how fast the two shapes are, where their
 /// groups may be faster.
 static int is_parted(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
-    const kki_near *n = &s->near;
-    const double apart = n->known[place].key - moved;
-    return n->known[place].limit < __builtin_inf() && apart > reach &&
-           kki_passes_by(m, s, s->near.known[place].first, s->near.known[place].second, apart);
+    const kki_known *k = &s->near.known[place];
+    const double apart = k->key - moved;
+    return k->limit < __builtin_inf() && apart > reach && kki_passes_by(m, s, k->first, k->second, apart);
 }
 
-/// Measures two shapes themselves. What both can move in a few steps is far enough. What is fast is followed along its path (fast.c), whatever the distance: the
-/// key is good for slow ones only, so that this does not depend on what was measured before; or for those that are followed in vain.
+/// Notes how far two shapes are apart themselves. What is fast is followed along its path (fast.c), whatever the distance: the key is good for slow ones only, so
+/// that this does not depend on what was measured before; or for those that are followed in vain. @param reach  of both groups
+static void note_apart(kki_known *k, double apart, double moved, double reach) {
+    const int is_calm = reach <= k->calm;
+    k->key = apart - (is_calm ? SLACK : SLACK + k->passing) + moved;
+    k->limit = is_calm ? k->calm : k->straight;
+}
+
+/// Measures two shapes themselves. What both can move in a few steps is far enough.
 static void measure_shapes(const kk_model *m, const kk_simulator *s, double moved, double reach, int place) {
     const kki_near *n = &s->near;
     const int a = s->near.known[place].first, b = s->near.known[place].second;
     const double apart = kki_distance_at_least(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b],
                                                ENOUGH * reach, &n->parted[place]);
-    n->known[place].key = apart - SLACK + moved;
-    n->known[place].limit = n->known[place].calm;
+    note_apart(&n->known[place], apart, moved, 0);
 }
 
 /// Whether that is worth while before it is known that they do not touch: where they have just come near, and where they are fast.
@@ -142,20 +147,26 @@ static int is_worth_measuring(const kk_model *m, const kk_simulator *s, int plac
            (s->near.known[place].key > -__builtin_inf() || s->reach[a] + s->reach[b] > s->near.known[place].calm);
 }
 
-/// Measures a pair of shapes that are placed; gives the new key.
-static double measure(const kk_model *m, kk_simulator *s, double moved, double least, int place, int *count) {
+/// Measures a pair of shapes that are placed; gives the new key. @param rods  how far theirs are apart
+static double measure(const kk_model *m, kk_simulator *s, double moved, double least, int place, double rods,
+                      int *count) {
     kki_near *n = &s->near;
     const int a = s->near.known[place].first, b = s->near.known[place].second;
     const double reach = least + kki_near_reach(s, a, b);
     if (is_parted(m, s, moved, reach, place)) {
         return n->known[place].key;
     }
-    const double apart = shapes_apart(s, a, b);
+    if (KKI_HAS_RODS && rods > reach && kki_passes_by(m, s, a, b, rods)) {
+        note_apart(&n->known[place], rods, moved, 0);
+        return n->known[place].key;
+    }
+    const int is_told = KKI_HAS_RODS && rods > -__builtin_inf() && s->reach[a] + s->reach[b] <= n->known[place].calm;
+    const double apart = is_told ? -__builtin_inf() : shapes_apart(s, a, b); // of slow ones boxes tell no more
     if (apart > reach) {
         n->known[place].limit = __builtin_inf();
         return n->known[place].key = apart - SLACK + moved;
     }
-    if (is_worth_measuring(m, s, place)) {
+    if (!is_told && is_worth_measuring(m, s, place)) {
         measure_shapes(m, s, moved, reach, place);
         if (is_parted(m, s, moved, reach, place)) {
             return n->known[place].key;
@@ -166,13 +177,33 @@ static double measure(const kk_model *m, kk_simulator *s, double moved, double l
     return n->known[place].key = -__builtin_inf();
 }
 
+/// Whether rods tell that a pair is far, as for the next steps then, before the shapes are placed.
+static int note_rods(const between *x, kki_known *k, double apart) {
+    const int is_calm = x->reach <= k->calm;
+    const int is_far = (apart > x->apart + (is_calm ? 0 : k->passing)) & (is_calm | (x->reach <= k->straight));
+    if (is_far) {
+        note_apart(k, apart, x->moved, x->reach);
+    }
+    return is_far;
+}
+
+static int are_rods_far(const kk_simulator *s, const between *x, int place, double *apart) {
+    *apart = -__builtin_inf();
+    if (!KKI_HAS_RODS) {
+        return 0;
+    }
+    s->near.kernels->part(&s->near, s->data, &place, 1, apart);
+    return note_rods(x, &s->near.known[place], *apart);
+}
+
 /// A pair of shapes: how far they are apart at least.
 static double look_at(const kk_model *m, kk_simulator *s, between *x, int place, int *count) {
     const kki_near *n = &s->near;
-    if (!is_far(n, x, place)) {
+    double rods;
+    if (!is_far(n, x, place) && !are_rods_far(s, x, place, &rods)) {
         kki_near_want(s, n->known[place].first);
         kki_near_want(s, n->known[place].second);
-        (void)measure(m, s, x->moved, x->least, place, count);
+        (void)measure(m, s, x->moved, x->least, place, rods, count);
     }
     x->limit = lesser(n->known[place].limit, x->limit);
     return n->known[place].key - x->moved;
@@ -267,6 +298,30 @@ static int look_between(const kk_model *m, kk_simulator *s, int i, double least,
     return listed;
 }
 
+static void lower_key(kki_near *n, const kki_known *k) {
+    n->key[k->between] = lesser(k->key, n->key[k->between]);
+    n->limit[k->between] = lesser(k->limit, n->limit[k->between]);
+}
+
+/// Takes those off the list that are far as their rods tell; gives how many are left.
+static int part_listed(kk_simulator *s, double least, int listed) {
+    kki_near *n = &s->near;
+    int left = 0;
+    n->kernels->part(n, s->data, n->measured, listed, n->apart);
+    for (int i = 0; i < listed; i++) {
+        const int place = n->measured[i];
+        kki_known *k = &n->known[place];
+        const between x = between_of(n, k->between, least);
+        if (note_rods(&x, k, n->apart[i])) {
+            lower_key(n, k);
+            continue;
+        }
+        n->measured[left] = place;
+        n->apart[left++] = n->apart[i];
+    }
+    return left;
+}
+
 /// First all places, then all distances: nothing has to wait for one of them before it goes on.
 static void measure_listed(const kk_model *m, kk_simulator *s, double least, int listed, int *count) {
     kki_near *n = &s->near;
@@ -277,11 +332,11 @@ static void measure_listed(const kk_model *m, kk_simulator *s, double least, int
     }
     kki_near_place(s, n->asked, wanted);
     for (int i = 0; i < listed; i++) {
-        const int place = n->measured[i], own = n->known[place].between;
-        const kki_group_pair *p = &n->pair[own];
-        const double key = measure(m, s, moved_between(n, p), least, place, count);
-        n->key[own] = lesser(key, n->key[own]);
-        n->limit[own] = lesser(n->known[place].limit, n->limit[own]);
+        const int place = n->measured[i];
+        const kki_known *k = &n->known[place];
+        const double rods = KKI_HAS_RODS ? n->apart[i] : -__builtin_inf();
+        (void)measure(m, s, moved_between(n, &n->pair[k->between]), least, place, rods, count);
+        lower_key(n, k);
     }
 }
 
@@ -339,7 +394,7 @@ int kki_near_by_groups(const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < near; i++) {
         listed = look_between(m, s, n->asked[i], least, listed, &count);
     }
-    measure_listed(m, s, least, listed, &count);
+    measure_listed(m, s, least, KKI_HAS_RODS ? part_listed(s, least, listed) : listed, &count);
     sort_found(n->found, count);
     for (int i = 0; i < count; i++) {
         const kki_shape_pair *p = &m->pair[n->found[i]];

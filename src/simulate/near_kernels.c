@@ -215,6 +215,72 @@ BODY int ask_body(const kki_near *n, double least) {
     return count;
 }
 
+// ---- how far apart
+
+BODY double dot(quad a, quad b) {
+    const quad s = a * b;
+    return s[0] + s[1] + s[2];
+}
+
+BODY double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+/// Without a branch.
+BODY double within(double x, double most) {
+    const double low = larger(x, -most);
+    return low < most ? low : most;
+}
+
+/// A rod in the world.
+typedef struct rod {
+    quad centre, axis;
+    double half, radius;
+    double core; ///< half of the axis as far as it is radius away from the ends
+} rod;
+
+BODY rod place_rod(const kki_rod *r, const kki_pose *X) {
+    const axes N = axes_of(X->R);
+    const double core = r->half - r->radius;
+    return (rod){combine(N.c, r->centre[0], r->centre[1], r->centre[2]) + *(const quad *)X->p,
+                 combine(N.c, r->axis[0], r->axis[1], r->axis[2]), r->half, r->radius, core > 0 ? core : 0};
+}
+
+/// Half the width of a rod along a vector: the parts of that along its axis and across.
+BODY double width(const rod *r, double along, double across) {
+    return r->half * __builtin_fabs(along) + r->radius * across;
+}
+
+/// Whatever direction one looks along, bodies are apart at least as far as they are seen to be. Looked along are the shortest line between the axes, shortened
+/// where rods are thick, and both axes: one of them nearly always tells the whole distance.
+BODY double rods_apart(const rod *a, const rod *b) {
+    const quad d = b->centre - a->centre;
+    const double c = dot(a->axis, b->axis), u = dot(a->axis, d), v = dot(b->axis, d), sine = 1 + 1e-13 - c * c;
+    // nearest points of both lines, then of what there is of them
+    const double first = within((u - c * v) / sine, a->core);
+    const double t = within(first * c - v, b->core), s = within(t * c + u, a->core);
+    const quad w = d + b->axis * t - a->axis * s;
+    const double square = dot(w, w), more = square + 1e-13 * square, x = dot(w, a->axis), y = dot(w, b->axis);
+    const quad across = root((quad){more - x * x, more - y * y, sine, larger(square, 1e-12)}); // all at once
+    const double by_w = (dot(w, d) - width(a, x, across[0]) - width(b, y, across[1])) / across[3];
+    const double by_a = __builtin_fabs(u) - a->half - width(b, c, across[2]);
+    const double by_b = __builtin_fabs(v) - b->half - width(a, c, across[2]);
+    return larger(larger(by_a, by_b), by_w);
+}
+
+BODY void part_body(const kki_near *n, const kk_data *d, const int32_t *pair, int count, double *apart) {
+    for (int i = 0; i < count && KKI_HAS_RODS; i++) {
+        const kki_known *k = &n->known[pair[i]];
+        if (!(k->round < __builtin_inf())) {
+            apart[i] = -__builtin_inf();
+            continue;
+        }
+        const rod a = place_rod(&n->rod[k->first], kki_pose_of(d, k->node[0]));
+        const rod b = place_rod(&n->rod[k->second], kki_pose_of(d, k->node[1]));
+        apart[i] = rods_apart(&a, &b) - k->round;
+    }
+}
+
 // ---- places of shapes
 
 /// Rows of a matrix and a vector behind it: no more is written than belongs to it, and what a row writes too much the next one puts right.
@@ -273,8 +339,12 @@ BODY void place_body(const kki_near *n, const kk_data *d, const int32_t *shape, 
     attribute static int ask_##suffix(const kki_near *n, double least) {                                       \
         return ask_body(n, least);                                                                             \
     }                                                                                                          \
+    attribute static void part_##suffix(const kki_near *n, const kk_data *d, const int32_t *pair, int count,   \
+                                        double *apart) {                                                       \
+        part_body(n, d, pair, count, apart);                                                                   \
+    }                                                                                                          \
     static const kki_near_kernels table_##suffix = {                                                           \
-        .track = track_##suffix, .ask = ask_##suffix, .place = place_##suffix};
+        .track = track_##suffix, .ask = ask_##suffix, .part = part_##suffix, .place = place_##suffix};
 
 DEFINE(baseline, )
 #ifdef KKI_HAVE_AVX2

@@ -18,6 +18,8 @@ typedef struct kki_near_kernels {
     void (*track)(kki_near *n, const kk_data *d, double half);
     /// Pairs of groups that may be less apart than `least` and what both reach, into `asked`; gives how many.
     int (*ask)(const kki_near *n, double least);
+    /// How far the rods of pairs of shapes are apart at least, m; −∞ of those that have none.
+    void (*part)(const kki_near *n, const kk_data *d, const int32_t *pair, int count, double *apart);
     /// Of `count` shapes.
     void (*place)(const kki_near *n, const kk_data *d, const int32_t *shape, int count, double half,
                   const kki_shape_place *to);

@@ -16,6 +16,11 @@
 
 /// Gap up to which a manifold counts as closed, m.
 #define KKI_DEAD_BAND 1e-5
+/// Within this part of the band nothing closes any more. Where robots move, drift lifts their resting feet by some 1e-8 m a step, and tilts them; they would rise to the end of
+/// the band and then fall through all of it at once, which is felt as a knock. So in the rest of the band a manifold may close a part of its gap in half a step; the speeds are those
+/// of a rigid face.
+#define KKI_LANDED (0.8 * KKI_DEAD_BAND)
+#define KKI_CLOSING 0.2
 /// Speed, m/s or rad/s, above which what hangs together is not at rest: impulses are never those of the last step.
 #define KKI_MOVES 1e-3
 
@@ -414,6 +419,8 @@ double kki_thickness(const kk_model *m, int a, int b);
 /// Whether two shapes that are placed and `apart` by that much or more in the step's middle, and by more than they reach, are followed in vain, or not at all:
 /// they do not meet, and the step is not cut for them.
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart);
+/// By how much more than they reach two shapes of links with all they have within a radius must be apart to pass by, m. *reach: of both links up to which that is enough.
+double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], double *reach);
 /// s->meeting of the `count` near pairs.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
@@ -430,6 +437,21 @@ static inline double kki_seen_gap(const kk_simulator *s, const kki_contact *k) {
 }
 /// What is left to close of the points of a manifold, from number `from` to `end` − 1. @param bore  whether it did in the last step
 void kki_measure_openings(kk_simulator *s, int from, int end, int bore);
+/// The same of a point that is alone, as most are.
+static inline void kki_measure_opening(const kk_simulator *s, kki_contact *k, int bore) {
+    const double gap = kki_seen_gap(s, k), above = gap - KKI_LANDED, over = 0 > above ? 0 : above; // without a branch
+    const double sinks = KKI_CLOSING * over / (KKI_DEAD_BAND - KKI_LANDED) * over + 0.5 * KKI_CLOSING * over;
+    k->open = gap > KKI_DEAD_BAND ? gap - (bore ? KKI_DEAD_BAND : 0) : sinks;
+}
+static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
+#ifndef KKI_SMALL
+    if (end == from + 1) {
+        kki_measure_opening(s, &s->contact[from], bore);
+        return;
+    }
+#endif
+    kki_measure_openings(s, from, end, bore);
+}
 /// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
 void kki_find_standing(const kk_model *model, kk_simulator *s);
 /// constrain.c: lists the constraints of the step.

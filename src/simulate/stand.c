@@ -50,7 +50,7 @@ static int find_centre(const kk_model *m, const kk_simulator *s, int from, int e
 }
 
 /// The spin's rate is the skew part of the matrix that accelerations of points go by.
-static turning turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 centre) {
+static inline turning turning_of(const kk_model *m, const kk_simulator *s, int node, kk_vec3 centre) {
     if (node == 0) {
         return (turning){centre, {0, 0, 0}, {0, 0, 0}};
     }
@@ -87,7 +87,7 @@ static void see_turning(kk_simulator *s, int from, int end, const turning *t, in
         k->velocity = kk_vec3_make(k->swing, holds ? kk_vec3_dot(u, k->tangent[0]) : 0,
                                    holds ? kk_vec3_dot(u, k->tangent[1]) : 0);
         if (i + 1 == end || !same_face(k, k + 1)) {
-            kki_measure_openings(s, first, i + 1, 1);
+            kki_open_face(s, first, i + 1, 1);
             first = i + 1;
         }
     }

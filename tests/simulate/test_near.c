@@ -297,6 +297,66 @@ KK_TEST(shapes_are_placed_alike) {
     stage_end(&s);
 }
 
+enum { ROUNDS = 6 };
+
+/// Balls, capsules and cylinders on bodies that float, off their origins and turned: thin and thick ones, long and short, one with a margin.
+static void build_rounds(stage *s) {
+    static const kk_shape_type type[3] = {KK_SHAPE_SPHERE, KK_SHAPE_CAPSULE, KK_SHAPE_CYLINDER};
+    *s = stage_begin(9.81);
+    for (int i = 0; i < ROUNDS; i++) {
+        const int body = stage_ball(s, 1, 0.05, 0);
+        kk_shape_def def = kk_shape_def_default();
+        def.type = type[i % 3];
+        def.body = body;
+        def.size[0] = i % 2 ? 0.03 : 0.15;
+        def.size[1] = i < 3 ? 0.02 : 0.3;
+        def.margin = i == 5 ? 0.04 : 0;
+        def.placement.p = kk_vec3_make(0.2, 0.1 * i, 0);
+        def.placement.R = kk_quat_to_mat3(kk_quat_exp(kk_vec3_make(i, 0.3 * i, 1)));
+        KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &def, NULL, &s->error), KK_OK);
+    }
+}
+
+// rods of round shapes are never farther apart than the shapes are, and hardly less: not at all where nothing is flat
+KK_TEST(rods_tell_how_far_round_shapes_are_apart) {
+    stage s;
+    build_rounds(&s);
+    if (stage_ready(&s, NULL) && KK_CHECK(s.model->has_pairs)) {
+        kk_random r = {23, 0, 0};
+        kk_simulator *x = s.simulator;
+        double told = 0, all = 0;
+        for (int turn = 0; turn < 400; turn++) {
+            int count = 0;
+            for (int body = 1; body <= ROUNDS; body++) {
+                double *q = stage_q(&s, body);
+                const kk_quat turned = kk_quat_exp(kk_vec3_make(any(&r, 3), any(&r, 3), any(&r, 3)));
+                q[0] = turned.w, q[1] = turned.x, q[2] = turned.y, q[3] = turned.z;
+                q[4] = any(&r, 0.5), q[5] = any(&r, 0.5), q[6] = any(&r, 0.5);
+            }
+            look(&s, x, &count);
+            for (int32_t i = 0; i < s.model->npair; i++) {
+                const int a = s.model->pair[i].first, b = s.model->pair[i].second;
+                const kki_shape *A = &s.model->shape[a].shape, *B = &s.model->shape[b].shape;
+                const int is_flat = A->type == KK_SHAPE_CYLINDER || B->type == KK_SHAPE_CYLINDER;
+                double rods = 0, same = 0;
+                kki_separation apart;
+                x->near.kernels->part(&x->near, x->data, &i, 1, &rods);
+                kki_near_kernels_at(0)->part(&x->near, x->data, &i, 1, &same);
+                check_same(&rods, &same, 1);
+                kki_near_want(x, a), kki_near_want(x, b);
+                KK_CHECK(kki_distance(A, &x->X_WS[a], B, &x->X_WS[b], NULL, &apart));
+                KK_CHECK(rods < apart.distance + 1e-9);
+                if (apart.distance > 1e-3) {
+                    KK_CHECK(is_flat || rods > apart.distance - 1e-9);
+                    told += rods, all += apart.distance;
+                }
+            }
+        }
+        KK_CHECK(told > 0.98 * all);
+    }
+    stage_end(&s);
+}
+
 // ways of links, too: a processor without vectors looks at the same pairs in the same steps
 KK_TEST(ways_are_the_same_for_all_instruction_sets) {
     stage s;
