@@ -342,7 +342,9 @@ KK_TEST(flat_foot_lands_without_digging_in) {
         for (int i = 0; i < 140; i++) {
             KK_CHECK_EQ_INT(kk_step(w.model, w.state, w.simulator, NULL, NULL), KK_OK);
             deepest = fmax(deepest, kk_simulator_report(w.simulator).penetration);
-            lands |= kk_simulator_contact_count(w.simulator) == 4 && kk_simulator_contact(w.simulator, 0).force.z != 0;
+            for (int c = 0; c < 4 && kk_simulator_contact_count(w.simulator) == 4; c++) { // three points can bear it
+                lands |= kk_simulator_contact(w.simulator, c).force.z != 0;
+            }
         }
         KK_CHECK(lands);
         KK_CHECK(deepest < 2e-5); // g h²/2
