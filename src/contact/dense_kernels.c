@@ -437,24 +437,75 @@ BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double
 
 // ---- some rows of a symmetric matrix
 
-BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
-    for (int i = 0; i < n; i++) {
+/// Four columns of G from `from` on become those of A from `to` on. What is more than follows one another there, the next piece overwrites.
+typedef struct piece {
+    int32_t from, to;
+} piece;
+
+/// Pieces of the columns first … end − 1 behind the `count` that there are.
+BODY int list_pieces(int first, int end, const int32_t *row, int count, piece *all) {
+    for (int k = first; k < end; count++) {
+        const int shift = row[k] - k, last = end < k + 4 ? end : k + 4;
+        all[count] = (piece){row[k], k};
+        for (k++; k < last && row[k] - k == shift; k++) {
+        }
+    }
+    return count;
+}
+
+/// In four rows.
+BODY void copy_pieces(int first, int end, const piece *all, const double *const g[4], int stride, double *a) {
+    const double *const g0 = g[0], *const g1 = g[1], *const g2 = g[2], *const g3 = g[3];
+    double *const a1 = a + stride, *const a2 = a1 + stride, *const a3 = a2 + stride;
+    for (int p = first; p < end; p++) {
+        const int64_t from = all[p].from, to = all[p].to;
+        *(loose_quad *)(a + to) = *(const loose_quad *)(g0 + from);
+        *(loose_quad *)(a1 + to) = *(const loose_quad *)(g1 + from);
+        *(loose_quad *)(a2 + to) = *(const loose_quad *)(g2 + from);
+        *(loose_quad *)(a3 + to) = *(const loose_quad *)(g3 + from);
+    }
+}
+
+/// Columns first … end − 1, from the diagonal's vector on, but for the last vector of each row, in which there may be less than a piece.
+BODY void pick_columns(int from, int to, int held, int first, int stride, const int32_t *row, const double *G, int wide,
+                       double *A) {
+    piece all[KKI_GRAM_ROWS];
+    const int middle = list_pieces(from, held < to ? held : to, row, 0, all);
+    const int end = list_pieces(first > from ? first : from, to, row, middle, all);
+    const int pads = held < first && held >= from && held < to;
+    for (int i = 0, p = 0; i < stride - 4 && i < to; i += 4) {
         double *a = A + i * stride;
+        const double *g[4];
+        for (int k = 0; k < 4; k++) {
+            g[k] = G + row[i + k] * wide;
+        }
+        while (p < end && all[p].to + 4 <= i) {
+            p++;
+        }
+        copy_pieces(p, middle, all, g, stride, a);
+        for (int k = 0; k < 4 && pads; k++) {
+            *(loose_quad *)(a + k * stride + held) = (loose_quad){0, 0, 0, 0};
+        }
+        copy_pieces(p > middle ? p : middle, end, all, g, stride, a);
+    }
+}
+
+BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+    const int last = stride - 4, count = n - last;
+    for (int k = 0; k < last; k += KKI_GRAM_ROWS) {
+        const int end = k + KKI_GRAM_ROWS < last ? k + KKI_GRAM_ROWS : last;
+        pick_columns(k, end, held, first, stride, row, G, wide, A);
+    }
+    for (int i = 0; i < n; i++) {
         const double *g = G + row[i] * wide;
-        int k = i & ~3;
-        for (; k + 4 <= n; k += 4) {
-            *(kki_quad *)(a + k) = (kki_quad){g[row[k]], g[row[k + 1]], g[row[k + 2]], g[row[k + 3]]};
-        }
-        for (; k < stride; k++) {
-            a[k] = k < n ? g[row[k]] : 0;
-        }
-        for (k = i < first ? held : first; k < first; k++) {
-            a[k] = 0;
-        }
-        if (i >= held && i < first) {
-            memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
-            a[i] = 1;
-        }
+        const int32_t *c = row + last;
+        *(kki_quad *)(A + i * stride + last) =
+            (kki_quad){g[c[0]], count > 1 ? g[c[1]] : 0, count > 2 ? g[c[2]] : 0, count > 3 ? g[c[3]] : 0};
+    }
+    for (int i = held; i < first; i++) {
+        double *a = A + i * stride;
+        memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
+        a[i] = 1;
     }
 }
 

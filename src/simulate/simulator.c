@@ -302,7 +302,7 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     s->Y_room = island_nv * island_rows;
     KKI_LAYOUT_ARRAY(layout, s->rows.Y, s->Y_room);
     s->Y = s->rows.Y;
-    KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
+    KKI_LAYOUT_ARRAY(layout, s->G, dense * dense + 4); // pieces of rows are read in fours
     const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
     KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
     KKI_LAYOUT_ARRAY(layout, s->narrow.R, narrow * narrow);
