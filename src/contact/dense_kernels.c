@@ -367,27 +367,36 @@ BODY void list_rows(int nv, int vectors, const int32_t *span, uint64_t *at) {
     }
 }
 
+/// Up to four vectors, one a row of G.
+BODY void put_rows(int rows, int stride, const kki_quad *from, double *G) {
+    for (int i = 0; i < 4 && i < rows; i++) {
+        *(kki_quad *)(G + i * stride) = from[i];
+    }
+}
+
 /// Four rows of G, `width` vectors from the first on, over the listed rows of Y; and their mirror.
 BODY void gram_block(uint64_t rows, int stride, int row, int first, int width, int n, const double *Y, double *G) {
-    kki_quad sum[4][2] = {{{0}}};
+    kki_quad sum[3][4];
+    for (int c = 0; c < width; c++) {
+        for (int i = 0; i < 4; i++) {
+            sum[c][i] = (kki_quad){0, 0, 0, 0};
+        }
+    }
     for (; rows; rows &= rows - 1) {
         const double *y = Y + (size_t)__builtin_ctzll(rows) * (size_t)stride;
         for (int i = 0; i < 4; i++) {
             for (int c = 0; c < width; c++) {
-                sum[i][c] += y[row + i] * ((const kki_quad *)y)[first + c];
+                sum[c][i] += y[row + i] * ((const kki_quad *)y)[first + c];
             }
         }
     }
-    for (int i = 0; i < 4 && row + i < n; i++) {
-        for (int c = 0; c < width; c++) {
-            ((kki_quad *)(G + (row + i) * stride))[first + c] = sum[i][c];
-        }
-    }
-    for (int c = row / 4 == first ? 1 : 0; c < width; c++) {
-        kki_quad mirror[4];
-        transpose(sum[0][c], sum[1][c], sum[2][c], sum[3][c], mirror);
-        for (int j = 0; j < 4 && 4 * (first + c) + j < n; j++) {
-            *(kki_quad *)(G + (4 * (first + c) + j) * stride + row) = mirror[j];
+    for (int c = 0; c < width; c++) {
+        const int column = 4 * (first + c);
+        put_rows(n - row, stride, sum[c], G + row * stride + column);
+        if (column > row) {
+            kki_quad mirror[4];
+            transpose(sum[c][0], sum[c][1], sum[c][2], sum[c][3], mirror);
+            put_rows(n - column, stride, mirror, G + column * stride + row);
         }
     }
 }
@@ -416,16 +425,22 @@ BODY void gram_of_eight(int nv, int n, const double *Y, double *G) {
     }
 }
 
-BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
+BODY void gram_body(int nv, int n, int stride, const int32_t *span, const uint64_t *touch, const double *Y, double *G) {
     const int width = stride / 4;
-    uint64_t at[KKI_GRAM_ROWS / 4 + 1];
+    uint64_t list[KKI_GRAM_ROWS / 4 + 1];
+    const uint64_t *at = touch ? touch : list;
     if (SHORT >= 2 && width == 2) {
         gram_of_eight(nv, n, Y, G);
         return;
     }
-    list_rows(nv, width, span, at);
+    if (!touch) {
+        list_rows(nv, width, span, list);
+    }
     for (int r = 0; r < (n + 3) / 4; r++) {
         int c = r;
+        for (; SHORT > 0 && c + 3 <= width; c += 3) {
+            gram_block(at[r] & (at[c] | at[c + 1] | at[c + 2]), stride, 4 * r, c, SHORT > 0 ? 3 : 1, n, Y, G);
+        }
         for (; c + 2 <= width; c += 2) {
             gram_block(at[r] & (at[c] | at[c + 1]), stride, 4 * r, c, 2, n, Y, G);
         }
@@ -1000,8 +1015,9 @@ BODY void rank_one_body(int n, int width, int stride, double f, const double *c,
                                           const double *lambda, double *y) {                                           \
         spread_body(nv, stride, span, Y, lambda, y);                                                                   \
     }                                                                                                                  \
-    attribute static void gram_##suffix(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {  \
-        gram_body(nv, n, stride, span, Y, G);                                                                          \
+    attribute static void gram_##suffix(int nv, int n, int stride, const int32_t *span, const uint64_t *touch,         \
+                                        const double *Y, double *G) {                                                  \
+        gram_body(nv, n, stride, span, touch, Y, G);                                                                   \
     }                                                                                                                  \
     attribute static double dot_##suffix(int stride, const double *a, const double *b) {                               \
         return dot_body(0, stride / 4, a, b);                                                                          \

@@ -59,8 +59,8 @@ typedef struct kki_dense_kernels {
     /// r = Yᵀ y, [stride], and y += Y λ; spans as above.
     void (*project)(int nv, int stride, const int32_t *span, const double *Y, const double *y, double *r);
     void (*spread)(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y);
-    /// G = Yᵀ Y, [n × stride], exactly symmetric; within KKI_GRAM_DOFS and KKI_GRAM_ROWS.
-    void (*gram)(int nv, int n, int stride, const int32_t *span, const double *Y, double *G);
+    /// G = Yᵀ Y, [n × stride], exactly symmetric; within KKI_GRAM_DOFS and KKI_GRAM_ROWS. @param touch [vectors] rows of Y that are not zero there, a bit each; NULL: by `span`
+    void (*gram)(int nv, int n, int stride, const int32_t *span, const uint64_t *touch, const double *Y, double *G);
     /// W = 1 + Y D Yᵀ, D = diag(weight), [nv × width]: the upper triangle, and left of it what shares its vectors. @param line [stride] scratch
     void (*weigh)(int nv, int stride, const int32_t *span, const double *Y, const double *weight, int width,
                   double *line, double *W);

@@ -54,6 +54,12 @@ void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i
 
 /// Vectors of four in Y that are few.
 enum { FEW_VECTORS = 32 };
+/// Where the program must be small, trees of any size go the same way.
+#ifdef KKI_SMALL
+enum { ONE_WAY = 1 };
+#else
+enum { ONE_WAY = 0 };
+#endif
 
 static void widen(int32_t *span, int first, int end) {
     span[0] = first < span[0] ? first : span[0];
@@ -66,9 +72,31 @@ static int local_dof(const kk_model *m, const kk_simulator *s, int dof) {
     return dof + s->tree_local[tree] - m->tree_first_dof[tree];
 }
 
+/// A degree of freedom and all between it and the root feel the rows in vectors first … end − 1. With `touch` all of them at once, else those above later.
 static void widen_at(const kk_model *m, const kk_simulator *s, int dof, int first, int end) {
-    if (dof >= 0) {
+    if (dof >= 0 && s->touches) {
+        const uint64_t branch = s->branch[dof] << s->tree_local[m->node_tree[m->dof_node[dof]]];
+        for (int c = first; c < end; c++) {
+            s->touch[c] |= branch;
+        }
+    } else if (dof >= 0) {
         widen(s->span + 2 * local_dof(m, s, dof), first, end);
+    }
+}
+
+/// From the first vector that a degree of freedom is touched in to the last.
+static void span_touched(kk_simulator *s, int nv, int vectors) {
+    uint64_t seen = 0;
+    memset(s->span, 0, 2 * (size_t)nv * sizeof *s->span);
+    for (int c = 0; c < vectors; seen |= s->touch[c++]) {
+        for (uint64_t left = s->touch[c] & ~seen; left; left &= left - 1) {
+            s->span[2 * __builtin_ctzll(left)] = c;
+        }
+    }
+    for (int c = vectors - 1; c >= 0; seen &= ~s->touch[c--]) {
+        for (uint64_t left = s->touch[c] & seen; left; left &= left - 1) {
+            s->span[2 * __builtin_ctzll(left) + 1] = c + 1;
+        }
     }
 }
 
@@ -99,7 +127,11 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
     const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
     const int32_t *const order = s->order + I->first_constraint, nconstraint = I->nconstraint;
     int32_t *const span = s->span;
-    for (int k = 0; k < nv; k++) {
+    s->touches = !ONE_WAY && !all && nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS;
+    for (int c = 0; c < vectors && s->touches; c++) {
+        s->touch[c] = 0;
+    }
+    for (int k = 0; k < nv && !s->touches; k++) {
         span[2 * k] = all ? 0 : vectors;
         span[2 * k + 1] = all ? vectors : 0;
     }
@@ -122,6 +154,10 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
         for (int p = 0; c->nparts > 2 * c->nrow && p < c->nparts; p++) { // a row over more than two joints
             widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].i), first, end);
         }
+    }
+    if (s->touches) {
+        span_touched(s, nv, vectors);
+        return;
     }
     for (int t = 0; t < I->ntree; t++) {
         widen_towards_root(m, s, s->tree_order[I->first_tree + t]);
@@ -263,6 +299,7 @@ static void clear(double *Y, size_t count) {
 static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
     c.count = c.first = 0;
+    s->touches = 0;
     if (I->is_wide) {
         kki_wide_build(m, s, I);
         return;
@@ -326,7 +363,7 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     I->has_matrix = 1;
     if (I->nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS) {
-        s->solver.kernels->gram(I->nv, I->nrow, I->stride, s->span, s->Y, s->G);
+        s->solver.kernels->gram(I->nv, I->nrow, I->stride, s->span, s->touches ? s->touch : NULL, s->Y, s->G);
         return;
     }
     for (int i = 0; i < I->nconstraint; i++) {

@@ -248,6 +248,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching + 1);
     KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
+    KKI_LAYOUT_ARRAY(layout, s->branch, nv);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
@@ -309,6 +310,7 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     KKI_LAYOUT_ARRAY(layout, s->narrow.wrench, 6 * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
+    KKI_LAYOUT_ARRAY(layout, s->touch, KKI_GRAM_ROWS / 4);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
         KKI_LAYOUT_ARRAY(layout, s->local[i], padded + (size_t)s->wide.width);
     }
@@ -350,8 +352,16 @@ static void fill_springs(const kk_model *m, kk_simulator *s) {
     }
 }
 
+static void fill_branches(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv; k++) {
+        const int parent = m->dof_parent[k], at = k - m->tree_first_dof[m->node_tree[m->dof_node[k]]];
+        s->branch[k] = (uint64_t)1 << (at & 63) | (parent >= 0 ? s->branch[parent] : 0);
+    }
+}
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
+    fill_branches(m, s);
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);

@@ -179,7 +179,7 @@ KK_TEST(products_with_spans) {
             for (int k = 0; k < NV; k++) {
                 y[k] = moved[k] = kk_random_next_normal(&r);
             }
-            kernels->gram(NV, ROWS, STRIDE, span, Y, G);
+            kernels->gram(NV, ROWS, STRIDE, span, NULL, Y, G);
             kernels->project(NV, STRIDE, span, Y, y, out);
             kernels->spread(NV, STRIDE, span, Y, x, moved);
             for (int i = 0; i < ROWS; i++) {
