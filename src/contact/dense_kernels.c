@@ -28,15 +28,15 @@ enum { SHORT = 0 };
 enum { SHORT = 12 };
 #endif
 
-/// Vectors that are summed at once: three or four do not wait for each other, and a strip of one would for itself.
+/// Vectors that are summed at once, in one pass over the rows: up to six stay in registers with what they are multiplied by, and a strip of one waits for itself.
 BODY int strip_of(int left) {
-    return SHORT == 0 ? (left < 3 ? 1 : 3) : left > 6 || left == 4 ? 4 : left > 4 ? 3 : left;
+    return SHORT == 0 ? (left < 3 ? 1 : 3) : left > 9 ? 6 : left > 6 ? (left + 1) / 2 : left;
 }
 
 /// `width` vectors of the product at once, so that they stay in registers.
 BODY void multiply_strip(int n, int stride, int first, int width, const double *A, const double *x, const double *b,
                          double *y) {
-    kki_quad sum[4];
+    kki_quad sum[6];
     for (int k = 0; k < width; k++) {
         sum[k] = ((const kki_quad *)b)[first + k];
     }
@@ -58,14 +58,19 @@ BODY void multiply_body(int n, int stride, const double *A, const double *x, con
         case 1: multiply_strip(n, stride, k, 1, A, x, b, y); break;
         case 3: multiply_strip(n, stride, k, 3, A, x, b, y); break;
         case 2: multiply_strip(n, stride, k, SHORT > 0 ? 2 : 1, A, x, b, y); break;
-        default: multiply_strip(n, stride, k, SHORT > 0 ? 4 : 1, A, x, b, y); break;
+        case 4: multiply_strip(n, stride, k, SHORT > 0 ? 4 : 1, A, x, b, y); break;
+        case 5: multiply_strip(n, stride, k, SHORT > 0 ? 5 : 1, A, x, b, y); break;
+        default: multiply_strip(n, stride, k, SHORT > 0 ? 6 : 1, A, x, b, y); break;
         }
     }
 }
 
 /// `width` vectors of Σ xⱼ Aⱼ at once.
 BODY void combine_strip(int n, int stride, int first, int width, const double *x, const double *A, double *y) {
-    kki_quad sum[4] = {{0}, {0}, {0}, {0}};
+    kki_quad sum[6];
+    for (int k = 0; k < width; k++) {
+        sum[k] = (kki_quad){0, 0, 0, 0};
+    }
     for (int j = 0; j < n; j++) {
         const kki_quad *a = (const kki_quad *)(A + j * stride) + first;
         for (int k = 0; k < width; k++) {
@@ -84,7 +89,9 @@ BODY void combine_body(int n, int width, int stride, const double *x, const doub
         case 1: combine_strip(n, stride, k, 1, x, A, y); break;
         case 3: combine_strip(n, stride, k, 3, x, A, y); break;
         case 2: combine_strip(n, stride, k, SHORT > 0 ? 2 : 1, x, A, y); break;
-        default: combine_strip(n, stride, k, SHORT > 0 ? 4 : 1, x, A, y); break;
+        case 4: combine_strip(n, stride, k, SHORT > 0 ? 4 : 1, x, A, y); break;
+        case 5: combine_strip(n, stride, k, SHORT > 0 ? 5 : 1, x, A, y); break;
+        default: combine_strip(n, stride, k, SHORT > 0 ? 6 : 1, x, A, y); break;
         }
     }
 }
