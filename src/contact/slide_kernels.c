@@ -6,8 +6,6 @@
 #include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
 
-#define ABS(x) __builtin_fabs(x)
-
 enum { LANES = KKI_MOST_SLIDES, WIDTH = LANES / 4, MOST_TURNS = 8 };
 
 /// A column of the matrix, or the right side: rows n, then rows p.
@@ -23,24 +21,45 @@ BODY double at(const quad *x, int lane) {
     return ((const double *)x)[lane];
 }
 
+BODY quad size_of(quad x) {
+    return pick((mask)(x < 0), -x, x);
+}
+
+/// One lane of a vector alone: what is stored by the number and read by the vector next would be waited for.
+#define ONLY(k) \
+    { k == 0 ? -1 : 0, k == 1 ? -1 : 0, k == 2 ? -1 : 0, k == 3 ? -1 : 0 }
+static const _Alignas(32) int64_t LANE[4][4] = {ONLY(0), ONLY(1), ONLY(2), ONLY(3)};
+
+/// Contact b's lane where vector w holds it.
+BODY mask lane_of(int b, int w) {
+    return b / 4 == w ? *(const mask *)LANE[b % 4] : (mask){0, 0, 0, 0};
+}
+
 /// What is left of un = 0 and p · ut = 0.
 BODY double left_over(const kki_slides *x, int width, column *r) {
-    double most = 0;
+    quad most = spread(0);
     for (int w = 0; w < width; w++) {
         const quad d0 = ((const quad *)x->d[0])[w], d1 = ((const quad *)x->d[1])[w];
         r->n[w] = ((const quad *)x->u[0])[w];
         r->p[w] = d0 * ((const quad *)x->u[2])[w] - d1 * ((const quad *)x->u[1])[w];
+        const quad n = size_of(r->n[w]), p = size_of(r->p[w]);
+        most = pick((mask)(n > most), n, most);
+        most = pick((mask)(p > most), p, most);
     }
-    for (int k = 0; k < x->n; k++) {
-        const double n = ABS(at(r->n, k)), p = ABS(at(r->p, k));
-        most = n > most ? n : most;
-        most = p > most ? p : most;
-    }
-    return most;
+    const double low = most[0] > most[1] ? most[0] : most[1], high = most[2] > most[3] ? most[2] : most[3];
+    return low > high ? low : high;
 }
 
-/// Columns n + μ d and p of contact b.
-BODY void put_columns(const kki_slides *x, int width, int b, column *normal, column *turn) {
+/// What a turn meets besides S: friction that turns with it.
+BODY quad stiffness_of(const kki_slides *x, int w) {
+    const quad *u1 = (const quad *)x->u[1], *u2 = (const quad *)x->u[2];
+    const quad against = -(((const quad *)x->d[0])[w] * u1[w] + ((const quad *)x->d[1])[w] * u2[w]);
+    const quad f = against / (((const quad *)x->friction)[w] * ((const quad *)x->normal)[w]);
+    return ((const quad *)x->shift)[w] + pick((mask)(against > 0), f, spread(0));
+}
+
+/// Columns n + μ d and p of contact b. @param stiffness  of the turns
+BODY void put_columns(const kki_slides *x, int width, int b, const quad *stiffness, column *normal, column *turn) {
     const double d0 = x->d[0][b], d1 = x->d[1][b], f0 = x->friction[b] * d0, f1 = x->friction[b] * d1;
     for (int w = 0; w < width; w++) {
         quad along[3], across[3];
@@ -51,33 +70,36 @@ BODY void put_columns(const kki_slides *x, int width, int b, column *normal, col
             across[i] = d0 * t - d1 * s;
         }
         const quad p0 = ((const quad *)x->d[0])[w], p1 = ((const quad *)x->d[1])[w];
-        normal->n[w] = along[0];
+        const quad turned = p0 * across[2] - p1 * across[1];
+        const mask own = lane_of(b, w);
+        normal->n[w] = pick(own, along[0] + ((const quad *)x->shift)[w], along[0]);
         normal->p[w] = p0 * along[2] - p1 * along[1];
         turn->n[w] = across[0];
-        turn->p[w] = p0 * across[2] - p1 * across[1];
+        turn->p[w] = pick(own, turned + stiffness[w], turned);
     }
-    const double against = -(d0 * x->u[1][b] + d1 * x->u[2][b]);
-    ((double *)normal->n)[b] += x->shift[b];
-    ((double *)turn->p)[b] += x->shift[b] + (against > 0 ? against / (x->friction[b] * x->normal[b]) : 0);
 }
 
-/// The two unknowns of contact b out of all columns behind its own, and out of the right side. False where its own matrix is none of masses.
-BODY int take_contact(int n, int width, int b, column *K, column *r) {
-    column *P = &K[2 * b], *Q = P + 1;
+/// The two unknowns of contact b out of all columns behind its own, of which the last is the right side. False where its own matrix is none of masses.
+BODY int take_contact(int n, int width, int b, column *K) {
+    const column *P = &K[2 * b], *Q = P + 1;
     const double a = at(P->n, b), c = at(P->p, b), e = at(Q->n, b), f = at(Q->p, b), det = a * f - e * c;
     if (!(a > 0 && det > 0)) {
         return 0;
     }
     const double inverse = 1 / det;
-    ((double *)P->n)[b] -= 1; // so that what is left in its own rows is the solution
-    ((double *)Q->p)[b] -= 1;
-    for (int j = 2 * b + 2; j <= 2 * n; j++) {
-        column *to = j < 2 * n ? &K[j] : r;
+    quad nn[WIDTH], np[WIDTH], pn[WIDTH], pp[WIDTH];
+    for (int w = 0; w < width; w++) { // one less in its own rows: what is left there is the solution then
+        nn[w] = pick(lane_of(b, w), P->n[w] - 1, P->n[w]);
+        np[w] = P->p[w];
+        pn[w] = Q->n[w];
+        pp[w] = pick(lane_of(b, w), Q->p[w] - 1, Q->p[w]);
+    }
+    for (column *to = K + 2 * b + 2; to <= K + 2 * n; to++) {
         const double vn = at(to->n, b), vp = at(to->p, b);
         const double x = (f * vn - e * vp) * inverse, y = (a * vp - c * vn) * inverse;
         for (int w = 0; w < width; w++) {
-            to->n[w] -= x * P->n[w] + y * Q->n[w];
-            to->p[w] -= x * P->p[w] + y * Q->p[w];
+            to->n[w] -= x * nn[w] + y * pn[w];
+            to->p[w] -= x * np[w] + y * pp[w];
         }
     }
     return 1;
@@ -85,8 +107,8 @@ BODY int take_contact(int n, int width, int b, column *K, column *r) {
 
 /// λn and d follow the solution; u follows λ. False where a contact lifts off, or turns too far.
 BODY int follow(kki_slides *x, int width, const column *r) {
-    quad change[3][WIDTH], angle[WIDTH], u[3][WIDTH];
-    int good = 1;
+    quad change[3][WIDTH], u[3][WIDTH];
+    mask good = {-1, -1, -1, -1}; // lanes without a contact are
     for (int w = 0; w < width; w++) {
         const quad mu = quads(x->friction)[w], d0 = quads(x->d[0])[w], d1 = quads(x->d[1])[w],
                    old = quads(x->normal)[w];
@@ -100,13 +122,10 @@ BODY int follow(kki_slides *x, int width, const column *r) {
         quads(x->normal)[w] = normal;
         quads(x->d[0])[w] = e0;
         quads(x->d[1])[w] = e1;
-        angle[w] = turn;
+        good &= (mask)(normal > 0) & (mask)(size_of(turn) < 1);
         for (int i = 0; i < 3; i++) {
             u[i][w] = quads(x->u[i])[w];
         }
-    }
-    for (int k = 0; k < x->n; k++) {
-        good &= x->normal[k] > 0 && ABS(at(angle, k)) < 1;
     }
     for (int k = 0; k < 3 * x->n; k++) {
         const double f = at(change[k % 3], k / 3);
@@ -121,27 +140,31 @@ BODY int follow(kki_slides *x, int width, const column *r) {
             quads(x->u[i])[w] = u[i][w];
         }
     }
-    return good;
+    return (good[0] & good[1] & good[2] & good[3]) != 0;
 }
 
 LONG_BODY int slide(kki_slides *x, int width, double floor) {
-    column K[2 * LANES], r;
+    column K[2 * LANES + 1], *const r = &K[2 * x->n];
+    quad stiffness[WIDTH];
     double last = __builtin_inf();
     for (int k = 0; k < MOST_TURNS; k++) {
-        const double size = left_over(x, width, &r);
+        const double size = left_over(x, width, r);
         if (size <= floor || (k > 1 && size > 0.5 * last)) {
             break;
         }
         last = size;
-        for (int b = 0; b < x->n; b++) {
-            put_columns(x, width, b, &K[2 * b], &K[2 * b + 1]);
+        for (int w = 0; w < width; w++) {
+            stiffness[w] = stiffness_of(x, w);
         }
         for (int b = 0; b < x->n; b++) {
-            if (!take_contact(x->n, width, b, K, &r)) {
+            put_columns(x, width, b, stiffness, &K[2 * b], &K[2 * b + 1]);
+        }
+        for (int b = 0; b < x->n; b++) {
+            if (!take_contact(x->n, width, b, K)) {
                 return 0;
             }
         }
-        if (!follow(x, width, &r)) {
+        if (!follow(x, width, r)) {
             return 0;
         }
     }
