@@ -79,10 +79,6 @@ BODY void multiply_strip(const kki_problem *p, int i, int vectors, const double 
     }
 }
 
-BODY int strip_of(int left) {
-    return left > 9 ? 6 : left > 6 ? (left + 1) / 2 : left;
-}
-
 /// u = G λ + g + r λ.
 BODY void multiply(const kki_problem *p, const double *lambda, double *restrict u) {
     const int vectors = (p->nrow + 3) / 4;
@@ -96,7 +92,8 @@ BODY void multiply(const kki_problem *p, const double *lambda, double *restrict 
     }
 #else
     for (int k = 0, w = 0; k < vectors; k += w) {
-        w = strip_of(vectors - k);
+        const int left = vectors - k;
+        w = left > 9 ? 6 : left > 6 ? (left + 1) / 2 : left;
         switch (w) {
         case 1: multiply_strip(p, 4 * k, 1, lambda, u); break;
         case 2: multiply_strip(p, 4 * k, 2, lambda, u); break;

@@ -459,6 +459,20 @@ BODY void gram_body(int nv, int n, int stride, const int32_t *span, const uint64
 
 // ---- some rows of a symmetric matrix
 
+#ifdef KKI_SMALL
+
+/// Number by number.
+BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+    for (int i = 0; i < n; i++) {
+        for (int k = i & ~3; k < stride; k++) {
+            const bool pads = k >= n || (k >= held && k < first) || (i >= held && i < first);
+            A[i * stride + k] = pads ? i == k : G[row[i] * wide + row[k]];
+        }
+    }
+}
+
+#else
+
 /// Four columns of G from `from` on become those of A from `to` on. What is more than follows one another there, the next piece overwrites.
 typedef struct piece {
     int32_t from, to;
@@ -530,6 +544,8 @@ BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, 
         a[i] = 1;
     }
 }
+
+#endif
 
 // ---- L D Lᵀ
 //

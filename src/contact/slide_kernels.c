@@ -25,15 +25,25 @@ BODY quad size_of(quad x) {
     return pick((mask)(x < 0), -x, x);
 }
 
-/// One lane of a vector alone: what is stored by the number and read by the vector next would be waited for.
+#ifdef KKI_SMALL
+BODY void add_at(int width, int b, double more, quad *x) {
+    (void)width;
+    ((double *)x)[b] += more;
+}
+#else
+/// One lane of a vector alone.
 #define ONLY(k) \
     { k == 0 ? -1 : 0, k == 1 ? -1 : 0, k == 2 ? -1 : 0, k == 3 ? -1 : 0 }
 static const _Alignas(32) int64_t LANE[4][4] = {ONLY(0), ONLY(1), ONLY(2), ONLY(3)};
 
-/// Contact b's lane where vector w holds it.
-BODY mask lane_of(int b, int w) {
-    return b / 4 == w ? *(const mask *)LANE[b % 4] : (mask){0, 0, 0, 0};
+/// One number more in contact b's lane. By the vector: what is stored by the number and read by the vector next would be waited for.
+BODY void add_at(int width, int b, double more, quad *x) {
+    for (int w = 0; w < width; w++) {
+        const mask lane = width == 1 || b / 4 == w ? *(const mask *)LANE[b % 4] : (mask){0, 0, 0, 0};
+        x[w] = pick(lane, x[w] + more, x[w]);
+    }
 }
+#endif
 
 /// What is left of un = 0 and p · ut = 0.
 BODY double left_over(const kki_slides *x, int width, column *r) {
@@ -70,36 +80,31 @@ BODY void put_columns(const kki_slides *x, int width, int b, const quad *stiffne
             across[i] = d0 * t - d1 * s;
         }
         const quad p0 = ((const quad *)x->d[0])[w], p1 = ((const quad *)x->d[1])[w];
-        const quad turned = p0 * across[2] - p1 * across[1];
-        const mask own = lane_of(b, w);
-        normal->n[w] = pick(own, along[0] + ((const quad *)x->shift)[w], along[0]);
+        normal->n[w] = along[0];
         normal->p[w] = p0 * along[2] - p1 * along[1];
         turn->n[w] = across[0];
-        turn->p[w] = pick(own, turned + stiffness[w], turned);
+        turn->p[w] = p0 * across[2] - p1 * across[1];
     }
+    add_at(width, b, x->shift[b], normal->n);
+    add_at(width, b, at(stiffness, b), turn->p);
 }
 
 /// The two unknowns of contact b out of all columns behind its own, of which the last is the right side. False where its own matrix is none of masses.
 BODY int take_contact(int n, int width, int b, column *K) {
-    const column *P = &K[2 * b], *Q = P + 1;
+    column *P = &K[2 * b], *Q = P + 1;
     const double a = at(P->n, b), c = at(P->p, b), e = at(Q->n, b), f = at(Q->p, b), det = a * f - e * c;
     if (!(a > 0 && det > 0)) {
         return 0;
     }
     const double inverse = 1 / det;
-    quad nn[WIDTH], np[WIDTH], pn[WIDTH], pp[WIDTH];
-    for (int w = 0; w < width; w++) { // one less in its own rows: what is left there is the solution then
-        nn[w] = pick(lane_of(b, w), P->n[w] - 1, P->n[w]);
-        np[w] = P->p[w];
-        pn[w] = Q->n[w];
-        pp[w] = pick(lane_of(b, w), Q->p[w] - 1, Q->p[w]);
-    }
-    for (column *to = K + 2 * b + 2; to <= K + 2 * n; to++) {
+    add_at(width, b, -1, P->n); // so that what is left in its own rows is the solution
+    add_at(width, b, -1, Q->p);
+    for (column *to = Q + 1; to <= K + 2 * n; to++) {
         const double vn = at(to->n, b), vp = at(to->p, b);
         const double x = (f * vn - e * vp) * inverse, y = (a * vp - c * vn) * inverse;
         for (int w = 0; w < width; w++) {
-            to->n[w] -= x * nn[w] + y * pn[w];
-            to->p[w] -= x * np[w] + y * pp[w];
+            to->n[w] -= x * P->n[w] + y * Q->n[w];
+            to->p[w] -= x * P->p[w] + y * Q->p[w];
         }
     }
     return 1;

@@ -352,16 +352,20 @@ static void fill_springs(const kk_model *m, kk_simulator *s) {
     }
 }
 
+#ifndef KKI_SMALL // see rows.c
 static void fill_branches(const kk_model *m, kk_simulator *s) {
     for (int k = 0; k < m->nv; k++) {
         const int parent = m->dof_parent[k], at = k - m->tree_first_dof[m->node_tree[m->dof_node[k]]];
         s->branch[k] = (uint64_t)1 << (at & 63) | (parent >= 0 ? s->branch[parent] : 0);
     }
 }
+#endif
 
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
+#ifndef KKI_SMALL
     fill_branches(m, s);
+#endif
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
