@@ -48,17 +48,18 @@ BODY void store_some(double *x, int count, loose_quad a) {
     }
 }
 
-/// Vectors at once: three do not wait for each other.
+/// Vectors at once: they stay in registers, and several do not wait for each other.
 #ifdef KKI_SMALL
 enum { STRIP = 2 };
 #else
-enum { STRIP = 3 };
+enum { STRIP = 6 };
 #endif
 
-/// So many vectors of u = G λ + g + r λ, from row i on; they stay in registers. Rows of G and g are padded, λ and u need not be: of the last vector `count` are
-/// there.
-BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, const double *lambda,
-                         double *restrict u) {
+/// So many vectors of u = G λ + g + r λ, from row i on. Rows of G and g are padded, λ and u need not be.
+BODY void multiply_strip(const kki_problem *p, int i, int vectors, const double *lambda, double *restrict u) {
+    const int rest = p->nrow - i - 4 * (vectors - 1), count = rest < 4 ? rest : 4; // of the last vector
+    const double *const G = p->G + i;
+    const int n = p->nrow, stride = p->stride;
     loose_quad sum[STRIP];
     for (int k = 0; k < vectors; k++) {
         const int there = k + 1 < vectors ? 4 : count;
@@ -67,8 +68,8 @@ BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, co
             sum[k] += *(const loose_quad *)(p->compliance + i + 4 * k) * load_some(lambda + i + 4 * k, there);
         }
     }
-    for (int j = 0; j < p->nrow; j++) {
-        const loose_quad *row = (const loose_quad *)(p->G + j * p->stride + i);
+    for (int j = 0; j < n; j++) {
+        const loose_quad *row = (const loose_quad *)(G + j * stride);
         for (int k = 0; k < vectors; k++) {
             sum[k] += row[k] * lambda[j];
         }
@@ -80,16 +81,29 @@ BODY void multiply_strip(const kki_problem *p, int i, int vectors, int count, co
 
 /// u = G λ + g + r λ.
 BODY void multiply(const kki_problem *p, const double *lambda, double *restrict u) {
-    int i = 0;
-    for (; STRIP > 2 && i + 8 < p->nrow; i += 12) {
-        multiply_strip(p, i, STRIP, p->nrow - i - 8 < 4 ? p->nrow - i - 8 : 4, lambda, u);
+    const int vectors = (p->nrow + 3) / 4;
+#ifdef KKI_SMALL
+    int k = 0;
+    for (; k + 2 <= vectors; k += 2) {
+        multiply_strip(p, 4 * k, 2, lambda, u);
     }
-    for (; i + 4 < p->nrow; i += 8) {
-        multiply_strip(p, i, 2, p->nrow - i - 4 < 4 ? p->nrow - i - 4 : 4, lambda, u);
+    if (k < vectors) {
+        multiply_strip(p, 4 * k, 1, lambda, u);
     }
-    if (i < p->nrow) {
-        multiply_strip(p, i, 1, p->nrow - i, lambda, u);
+#else
+    for (int k = 0, w = 0; k < vectors; k += w) {
+        const int left = vectors - k;
+        w = left > 9 ? 6 : left > 6 ? (left + 1) / 2 : left;
+        switch (w) {
+        case 1: multiply_strip(p, 4 * k, 1, lambda, u); break;
+        case 2: multiply_strip(p, 4 * k, 2, lambda, u); break;
+        case 3: multiply_strip(p, 4 * k, 3, lambda, u); break;
+        case 4: multiply_strip(p, 4 * k, 4, lambda, u); break;
+        case 5: multiply_strip(p, 4 * k, 5, lambda, u); break;
+        default: multiply_strip(p, 4 * k, 6, lambda, u); break;
+        }
     }
+#endif
 }
 
 /// The same, from Y where there is no G.

@@ -28,15 +28,15 @@ enum { SHORT = 0 };
 enum { SHORT = 12 };
 #endif
 
-/// Vectors that are summed at once: three or four do not wait for each other, and a strip of one would for itself.
+/// Vectors that are summed at once, in one pass over the rows: up to six stay in registers with what they are multiplied by, and a strip of one waits for itself.
 BODY int strip_of(int left) {
-    return SHORT == 0 ? (left < 3 ? 1 : 3) : left > 6 || left == 4 ? 4 : left > 4 ? 3 : left;
+    return SHORT == 0 ? (left < 3 ? 1 : 3) : left > 9 ? 6 : left > 6 ? (left + 1) / 2 : left;
 }
 
 /// `width` vectors of the product at once, so that they stay in registers.
 BODY void multiply_strip(int n, int stride, int first, int width, const double *A, const double *x, const double *b,
                          double *y) {
-    kki_quad sum[4];
+    kki_quad sum[6];
     for (int k = 0; k < width; k++) {
         sum[k] = ((const kki_quad *)b)[first + k];
     }
@@ -58,14 +58,19 @@ BODY void multiply_body(int n, int stride, const double *A, const double *x, con
         case 1: multiply_strip(n, stride, k, 1, A, x, b, y); break;
         case 3: multiply_strip(n, stride, k, 3, A, x, b, y); break;
         case 2: multiply_strip(n, stride, k, SHORT > 0 ? 2 : 1, A, x, b, y); break;
-        default: multiply_strip(n, stride, k, SHORT > 0 ? 4 : 1, A, x, b, y); break;
+        case 4: multiply_strip(n, stride, k, SHORT > 0 ? 4 : 1, A, x, b, y); break;
+        case 5: multiply_strip(n, stride, k, SHORT > 0 ? 5 : 1, A, x, b, y); break;
+        default: multiply_strip(n, stride, k, SHORT > 0 ? 6 : 1, A, x, b, y); break;
         }
     }
 }
 
 /// `width` vectors of Σ xⱼ Aⱼ at once.
 BODY void combine_strip(int n, int stride, int first, int width, const double *x, const double *A, double *y) {
-    kki_quad sum[4] = {{0}, {0}, {0}, {0}};
+    kki_quad sum[6];
+    for (int k = 0; k < width; k++) {
+        sum[k] = (kki_quad){0, 0, 0, 0};
+    }
     for (int j = 0; j < n; j++) {
         const kki_quad *a = (const kki_quad *)(A + j * stride) + first;
         for (int k = 0; k < width; k++) {
@@ -84,7 +89,9 @@ BODY void combine_body(int n, int width, int stride, const double *x, const doub
         case 1: combine_strip(n, stride, k, 1, x, A, y); break;
         case 3: combine_strip(n, stride, k, 3, x, A, y); break;
         case 2: combine_strip(n, stride, k, SHORT > 0 ? 2 : 1, x, A, y); break;
-        default: combine_strip(n, stride, k, SHORT > 0 ? 4 : 1, x, A, y); break;
+        case 4: combine_strip(n, stride, k, SHORT > 0 ? 4 : 1, x, A, y); break;
+        case 5: combine_strip(n, stride, k, SHORT > 0 ? 5 : 1, x, A, y); break;
+        default: combine_strip(n, stride, k, SHORT > 0 ? 6 : 1, x, A, y); break;
         }
     }
 }
@@ -367,27 +374,36 @@ BODY void list_rows(int nv, int vectors, const int32_t *span, uint64_t *at) {
     }
 }
 
+/// Up to four vectors, one a row of G.
+BODY void put_rows(int rows, int stride, const kki_quad *from, double *G) {
+    for (int i = 0; i < 4 && i < rows; i++) {
+        *(kki_quad *)(G + i * stride) = from[i];
+    }
+}
+
 /// Four rows of G, `width` vectors from the first on, over the listed rows of Y; and their mirror.
 BODY void gram_block(uint64_t rows, int stride, int row, int first, int width, int n, const double *Y, double *G) {
-    kki_quad sum[4][2] = {{{0}}};
+    kki_quad sum[3][4];
+    for (int c = 0; c < width; c++) {
+        for (int i = 0; i < 4; i++) {
+            sum[c][i] = (kki_quad){0, 0, 0, 0};
+        }
+    }
     for (; rows; rows &= rows - 1) {
         const double *y = Y + (size_t)__builtin_ctzll(rows) * (size_t)stride;
         for (int i = 0; i < 4; i++) {
             for (int c = 0; c < width; c++) {
-                sum[i][c] += y[row + i] * ((const kki_quad *)y)[first + c];
+                sum[c][i] += y[row + i] * ((const kki_quad *)y)[first + c];
             }
         }
     }
-    for (int i = 0; i < 4 && row + i < n; i++) {
-        for (int c = 0; c < width; c++) {
-            ((kki_quad *)(G + (row + i) * stride))[first + c] = sum[i][c];
-        }
-    }
-    for (int c = row / 4 == first ? 1 : 0; c < width; c++) {
-        kki_quad mirror[4];
-        transpose(sum[0][c], sum[1][c], sum[2][c], sum[3][c], mirror);
-        for (int j = 0; j < 4 && 4 * (first + c) + j < n; j++) {
-            *(kki_quad *)(G + (4 * (first + c) + j) * stride + row) = mirror[j];
+    for (int c = 0; c < width; c++) {
+        const int column = 4 * (first + c);
+        put_rows(n - row, stride, sum[c], G + row * stride + column);
+        if (column > row) {
+            kki_quad mirror[4];
+            transpose(sum[c][0], sum[c][1], sum[c][2], sum[c][3], mirror);
+            put_rows(n - column, stride, mirror, G + column * stride + row);
         }
     }
 }
@@ -416,16 +432,22 @@ BODY void gram_of_eight(int nv, int n, const double *Y, double *G) {
     }
 }
 
-BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {
+BODY void gram_body(int nv, int n, int stride, const int32_t *span, const uint64_t *touch, const double *Y, double *G) {
     const int width = stride / 4;
-    uint64_t at[KKI_GRAM_ROWS / 4 + 1];
+    uint64_t list[KKI_GRAM_ROWS / 4 + 1];
+    const uint64_t *at = touch ? touch : list;
     if (SHORT >= 2 && width == 2) {
         gram_of_eight(nv, n, Y, G);
         return;
     }
-    list_rows(nv, width, span, at);
+    if (!touch) {
+        list_rows(nv, width, span, list);
+    }
     for (int r = 0; r < (n + 3) / 4; r++) {
         int c = r;
+        for (; SHORT > 0 && c + 3 <= width; c += 3) {
+            gram_block(at[r] & (at[c] | at[c + 1] | at[c + 2]), stride, 4 * r, c, SHORT > 0 ? 3 : 1, n, Y, G);
+        }
         for (; c + 2 <= width; c += 2) {
             gram_block(at[r] & (at[c] | at[c + 1]), stride, 4 * r, c, 2, n, Y, G);
         }
@@ -437,26 +459,93 @@ BODY void gram_body(int nv, int n, int stride, const int32_t *span, const double
 
 // ---- some rows of a symmetric matrix
 
+#ifdef KKI_SMALL
+
+/// Number by number.
 BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
     for (int i = 0; i < n; i++) {
-        double *a = A + i * stride;
-        const double *g = G + row[i] * wide;
-        int k = i & ~3;
-        for (; k + 4 <= n; k += 4) {
-            *(kki_quad *)(a + k) = (kki_quad){g[row[k]], g[row[k + 1]], g[row[k + 2]], g[row[k + 3]]};
-        }
-        for (; k < stride; k++) {
-            a[k] = k < n ? g[row[k]] : 0;
-        }
-        for (k = i < first ? held : first; k < first; k++) {
-            a[k] = 0;
-        }
-        if (i >= held && i < first) {
-            memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
-            a[i] = 1;
+        for (int k = i & ~3; k < stride; k++) {
+            const bool pads = k >= n || (k >= held && k < first) || (i >= held && i < first);
+            A[i * stride + k] = pads ? i == k : G[row[i] * wide + row[k]];
         }
     }
 }
+
+#else
+
+/// Four columns of G from `from` on become those of A from `to` on. What is more than follows one another there, the next piece overwrites.
+typedef struct piece {
+    int32_t from, to;
+} piece;
+
+/// Pieces of the columns first … end − 1 behind the `count` that there are.
+BODY int list_pieces(int first, int end, const int32_t *row, int count, piece *all) {
+    for (int k = first; k < end; count++) {
+        const int shift = row[k] - k, last = end < k + 4 ? end : k + 4;
+        all[count] = (piece){row[k], k};
+        for (k++; k < last && row[k] - k == shift; k++) {
+        }
+    }
+    return count;
+}
+
+/// In four rows.
+BODY void copy_pieces(int first, int end, const piece *all, const double *const g[4], int stride, double *a) {
+    const double *const g0 = g[0], *const g1 = g[1], *const g2 = g[2], *const g3 = g[3];
+    double *const a1 = a + stride, *const a2 = a1 + stride, *const a3 = a2 + stride;
+    for (int p = first; p < end; p++) {
+        const int64_t from = all[p].from, to = all[p].to;
+        *(loose_quad *)(a + to) = *(const loose_quad *)(g0 + from);
+        *(loose_quad *)(a1 + to) = *(const loose_quad *)(g1 + from);
+        *(loose_quad *)(a2 + to) = *(const loose_quad *)(g2 + from);
+        *(loose_quad *)(a3 + to) = *(const loose_quad *)(g3 + from);
+    }
+}
+
+/// Columns first … end − 1, from the diagonal's vector on, but for the last vector of each row, in which there may be less than a piece.
+BODY void pick_columns(int from, int to, int held, int first, int stride, const int32_t *row, const double *G, int wide,
+                       double *A) {
+    piece all[KKI_GRAM_ROWS];
+    const int middle = list_pieces(from, held < to ? held : to, row, 0, all);
+    const int end = list_pieces(first > from ? first : from, to, row, middle, all);
+    const int pads = held < first && held >= from && held < to;
+    for (int i = 0, p = 0; i < stride - 4 && i < to; i += 4) {
+        double *a = A + i * stride;
+        const double *g[4];
+        for (int k = 0; k < 4; k++) {
+            g[k] = G + row[i + k] * wide;
+        }
+        while (p < end && all[p].to + 4 <= i) {
+            p++;
+        }
+        copy_pieces(p, middle, all, g, stride, a);
+        for (int k = 0; k < 4 && pads; k++) {
+            *(loose_quad *)(a + k * stride + held) = (loose_quad){0, 0, 0, 0};
+        }
+        copy_pieces(p > middle ? p : middle, end, all, g, stride, a);
+    }
+}
+
+BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+    const int last = stride - 4, count = n - last;
+    for (int k = 0; k < last; k += KKI_GRAM_ROWS) {
+        const int end = k + KKI_GRAM_ROWS < last ? k + KKI_GRAM_ROWS : last;
+        pick_columns(k, end, held, first, stride, row, G, wide, A);
+    }
+    for (int i = 0; i < n; i++) {
+        const double *g = G + row[i] * wide;
+        const int32_t *c = row + last;
+        *(kki_quad *)(A + i * stride + last) =
+            (kki_quad){g[c[0]], count > 1 ? g[c[1]] : 0, count > 2 ? g[c[2]] : 0, count > 3 ? g[c[3]] : 0};
+    }
+    for (int i = held; i < first; i++) {
+        double *a = A + i * stride;
+        memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
+        a[i] = 1;
+    }
+}
+
+#endif
 
 // ---- L D Lᵀ
 //
@@ -949,8 +1038,9 @@ BODY void rank_one_body(int n, int width, int stride, double f, const double *c,
                                           const double *lambda, double *y) {                                           \
         spread_body(nv, stride, span, Y, lambda, y);                                                                   \
     }                                                                                                                  \
-    attribute static void gram_##suffix(int nv, int n, int stride, const int32_t *span, const double *Y, double *G) {  \
-        gram_body(nv, n, stride, span, Y, G);                                                                          \
+    attribute static void gram_##suffix(int nv, int n, int stride, const int32_t *span, const uint64_t *touch,         \
+                                        const double *Y, double *G) {                                                  \
+        gram_body(nv, n, stride, span, touch, Y, G);                                                                   \
     }                                                                                                                  \
     attribute static double dot_##suffix(int stride, const double *a, const double *b) {                               \
         return dot_body(0, stride / 4, a, b);                                                                          \

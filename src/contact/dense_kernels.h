@@ -42,7 +42,7 @@ typedef struct kki_dense_kernels {
     void (*lu_solve)(int n, int stride, const double *A, const double *inverse, const int32_t *pivot, double *b,
                      double *y, double *x);
     /// The listed rows and columns of G [wide apart] in A [n × stride], from the diagonal's vector on. Those from `held` to `first` are padding, a one on the diagonal, and
-    /// their `row` is any.
+    /// their `row` is any of G's. Three numbers behind G may be read, and are not used.
     void (*pick)(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A);
     /// A⁻¹ in place, partial pivoting; of the first `sure` columns, whose own part of A is symmetric and positive, only where the diagonal is small. False at a zero pivot. @param pivot [n]
     bool (*invert)(int n, int sure, int stride, double *A, int32_t *pivot);
@@ -59,8 +59,8 @@ typedef struct kki_dense_kernels {
     /// r = Yᵀ y, [stride], and y += Y λ; spans as above.
     void (*project)(int nv, int stride, const int32_t *span, const double *Y, const double *y, double *r);
     void (*spread)(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y);
-    /// G = Yᵀ Y, [n × stride], exactly symmetric; within KKI_GRAM_DOFS and KKI_GRAM_ROWS.
-    void (*gram)(int nv, int n, int stride, const int32_t *span, const double *Y, double *G);
+    /// G = Yᵀ Y, [n × stride], exactly symmetric; within KKI_GRAM_DOFS and KKI_GRAM_ROWS. @param touch [vectors] rows of Y that are not zero there, a bit each; NULL: by `span`
+    void (*gram)(int nv, int n, int stride, const int32_t *span, const uint64_t *touch, const double *Y, double *G);
     /// W = 1 + Y D Yᵀ, D = diag(weight), [nv × width]: the upper triangle, and left of it what shares its vectors. @param line [stride] scratch
     void (*weigh)(int nv, int stride, const int32_t *span, const double *Y, const double *weight, int width,
                   double *line, double *W);

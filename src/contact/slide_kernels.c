@@ -6,8 +6,6 @@
 #include "contact/quads.h"
 #include "dynamics/kernels/choose.h"
 
-#define ABS(x) __builtin_fabs(x)
-
 enum { LANES = KKI_MOST_SLIDES, WIDTH = LANES / 4, MOST_TURNS = 8 };
 /// How far a direction turns at a time, rad.
 static const double MOST_TURN = 0.7;
@@ -25,24 +23,57 @@ BODY double at(const quad *x, int lane) {
     return ((const double *)x)[lane];
 }
 
+BODY quad size_of(quad x) {
+    return pick((mask)(x < 0), -x, x);
+}
+
+#ifdef KKI_SMALL
+BODY void add_at(int width, int b, double more, quad *x) {
+    (void)width;
+    ((double *)x)[b] += more;
+}
+#else
+/// One lane of a vector alone.
+#define ONLY(k) \
+    { k == 0 ? -1 : 0, k == 1 ? -1 : 0, k == 2 ? -1 : 0, k == 3 ? -1 : 0 }
+static const _Alignas(32) int64_t LANE[4][4] = {ONLY(0), ONLY(1), ONLY(2), ONLY(3)};
+
+/// One number more in contact b's lane. By the vector: what is stored by the number and read by the vector next would be waited for.
+BODY void add_at(int width, int b, double more, quad *x) {
+    for (int w = 0; w < width; w++) {
+        const mask lane = width == 1 || b / 4 == w ? *(const mask *)LANE[b % 4] : (mask){0, 0, 0, 0};
+        x[w] = pick(lane, x[w] + more, x[w]);
+    }
+}
+#endif
+
 /// What is left of un = 0 and p · ut = 0.
 BODY double left_over(const kki_slides *x, int width, column *r) {
-    double most = 0;
+    quad most = spread(0);
     for (int w = 0; w < width; w++) {
         const quad d0 = ((const quad *)x->d[0])[w], d1 = ((const quad *)x->d[1])[w];
         r->n[w] = ((const quad *)x->u[0])[w];
         r->p[w] = d0 * ((const quad *)x->u[2])[w] - d1 * ((const quad *)x->u[1])[w];
+        const mask bears = ((const quad *)x->normal)[w] > 0; // or it has let go
+        const quad n = pick(bears, size_of(r->n[w]), spread(0)), p = pick(bears, size_of(r->p[w]), spread(0));
+        most = pick((mask)(n > most), n, most);
+        most = pick((mask)(p > most), p, most);
     }
-    for (int k = 0; k < x->n; k++) {
-        const double n = ABS(at(r->n, k)), p = ABS(at(r->p, k));
-        const double own = x->normal[k] > 0 ? (n > p ? n : p) : 0; // or it has let go
-        most = own > most ? own : most;
-    }
-    return most;
+    const double low = most[0] > most[1] ? most[0] : most[1], high = most[2] > most[3] ? most[2] : most[3];
+    return low > high ? low : high;
 }
 
-/// Columns n + μ d and p of contact b.
-BODY void put_columns(const kki_slides *x, int width, int b, column *normal, column *turn) {
+/// What a turn meets besides S: friction that turns with it.
+BODY quad stiffness_of(const kki_slides *x, int w) {
+    const quad *u1 = (const quad *)x->u[1], *u2 = (const quad *)x->u[2];
+    const quad against = -(((const quad *)x->d[0])[w] * u1[w] + ((const quad *)x->d[1])[w] * u2[w]);
+    const quad rim = ((const quad *)x->friction)[w] * ((const quad *)x->normal)[w];
+    const quad f = against / pick((mask)(rim > 0), rim, spread(1)); // or it has let go
+    return ((const quad *)x->shift)[w] + pick((mask)(against > 0), f, spread(0));
+}
+
+/// Columns n + μ d and p of contact b. @param stiffness  of the turns
+BODY void put_columns(const kki_slides *x, int width, int b, const quad *stiffness, column *normal, column *turn) {
     const double d0 = x->d[0][b], d1 = x->d[1][b], f0 = x->friction[b] * d0, f1 = x->friction[b] * d1;
     for (int w = 0; w < width; w++) {
         quad along[3], across[3];
@@ -58,14 +89,12 @@ BODY void put_columns(const kki_slides *x, int width, int b, column *normal, col
         turn->n[w] = across[0];
         turn->p[w] = p0 * across[2] - p1 * across[1];
     }
-    const double against = -(d0 * x->u[1][b] + d1 * x->u[2][b]);
-    ((double *)normal->n)[b] += x->shift[b];
-    ((double *)turn->p)[b] += x->shift[b] + (against > 0 ? against / (x->friction[b] * x->normal[b]) : 0);
+    add_at(width, b, x->shift[b], normal->n);
+    add_at(width, b, at(stiffness, b), turn->p);
 }
 
-/// The two unknowns of contact b out of all columns behind its own, and out of the right side. False where its own matrix is none of masses.
-BODY int take_contact(const kki_slides *x, int width, int b, column *K, column *r) {
-    const int n = x->n;
+/// The two unknowns of contact b out of all columns behind its own, of which the last is the right side. False where its own matrix is none of masses.
+BODY int take_contact(const kki_slides *x, int width, int b, column *K) {
     column *P = &K[2 * b], *Q = P + 1;
     if (x->normal[b] == 0) { // it has let go
         return 1;
@@ -75,10 +104,9 @@ BODY int take_contact(const kki_slides *x, int width, int b, column *K, column *
         return 0;
     }
     const double inverse = 1 / det;
-    ((double *)P->n)[b] -= 1; // so that what is left in its own rows is the solution
-    ((double *)Q->p)[b] -= 1;
-    for (int j = 2 * b + 2; j <= 2 * n; j++) {
-        column *to = j < 2 * n ? &K[j] : r;
+    add_at(width, b, -1, P->n); // so that what is left in its own rows is the solution
+    add_at(width, b, -1, Q->p);
+    for (column *to = Q + 1; to <= K + 2 * x->n; to++) {
         const double vn = at(to->n, b), vp = at(to->p, b);
         const double p = (f * vn - e * vp) * inverse, q = (a * vp - c * vn) * inverse;
         for (int w = 0; w < width; w++) {
@@ -95,10 +123,10 @@ BODY void follow(kki_slides *x, int width, const column *r) {
     for (int w = 0; w < width; w++) {
         const quad mu = quads(x->friction)[w], d0 = quads(x->d[0])[w], d1 = quads(x->d[1])[w],
                    old = quads(x->normal)[w];
-        const quad next = old - r->n[w], normal = pick((next > 0) & (old > 0), next, spread(0));
-        const quad full = -r->p[w] / pick(normal > 0, mu * normal, spread(1));
-        const quad less = pick(full < MOST_TURN, full, spread(MOST_TURN)),
-                   turn = pick(less > -MOST_TURN, less, spread(-MOST_TURN));
+        const quad next = old - r->n[w], normal = pick((mask)(next > 0) & (mask)(old > 0), next, spread(0));
+        const quad full = -r->p[w] / pick((mask)(normal > 0), mu * normal, spread(1));
+        const quad less = pick((mask)(full < MOST_TURN), full, spread(MOST_TURN));
+        const quad turn = pick((mask)(less > -MOST_TURN), less, spread(-MOST_TURN));
         // by an angle of which `turn` is a little more; no root has to be waited for
         const quad half = 0.5 * turn, f = 1 / (1 + half * half), c = f * (1 - half * half), s = f * turn;
         const quad e0 = c * d0 - s * d1, e1 = c * d1 + s * d0;
@@ -128,23 +156,27 @@ BODY void follow(kki_slides *x, int width, const column *r) {
 }
 
 LONG_BODY int slide(kki_slides *x, int width, double floor) {
-    column K[2 * LANES], r;
+    column K[2 * LANES + 1], *const r = &K[2 * x->n];
+    quad stiffness[WIDTH];
     double last = __builtin_inf();
     for (int k = 0; k < MOST_TURNS; k++) {
-        const double size = left_over(x, width, &r);
+        const double size = left_over(x, width, r);
         if (size <= floor || (k > 1 && size > 0.5 * last)) {
             break;
         }
         last = size;
-        for (int b = 0; b < x->n; b++) {
-            put_columns(x, width, b, &K[2 * b], &K[2 * b + 1]);
+        for (int w = 0; w < width; w++) {
+            stiffness[w] = stiffness_of(x, w);
         }
         for (int b = 0; b < x->n; b++) {
-            if (!take_contact(x, width, b, K, &r)) {
+            put_columns(x, width, b, stiffness, &K[2 * b], &K[2 * b + 1]);
+        }
+        for (int b = 0; b < x->n; b++) {
+            if (!take_contact(x, width, b, K)) {
                 return 0;
             }
         }
-        follow(x, width, &r);
+        follow(x, width, r);
     }
     return 1;
 }

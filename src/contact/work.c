@@ -50,7 +50,7 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     KKI_LAYOUT_ARRAY(layout, w->system.columns, rows * (size_t)size->nv);
     place_system(layout, size, &w->proximal);
     place_reduced(layout, size, &w->reduced);
-    KKI_LAYOUT_ARRAY(layout, w->G, (size_t)size->dense * (size_t)size->dense);
+    KKI_LAYOUT_ARRAY(layout, w->G, (size_t)size->dense * (size_t)size->dense + 4); // pieces of rows are read in fours
     KKI_LAYOUT_ARRAY(layout, w->mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->old_mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->unknown, rows);

@@ -56,6 +56,7 @@ static void follow(kk_simulator *mate, const kk_simulator *s) {
     mate->G = own.G;
     mate->support = own.support;
     mate->span = own.span;
+    mate->touch = own.touch;
     for (size_t i = 0; i < sizeof own.local / sizeof *own.local; i++) {
         mate->local[i] = own.local[i];
     }

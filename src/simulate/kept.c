@@ -119,16 +119,28 @@ static int list_rows(const kk_simulator *s, const kki_island *I, const double *l
     return x->n > 0;
 }
 
+/// What two contacts do to each other, or one to itself, out of the upper triangle: nine numbers, each to the lane of either.
+static void put_block(const double *from, int stride, int a, int b, kki_slides *y) {
+    double(*const to_a)[3][KKI_MOST_SLIDES] = y->S + 3 * b, (*const to_b)[3][KKI_MOST_SLIDES] = y->S + 3 * a;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            const double own = i <= j ? from[i * stride + j] : from[j * stride + i];
+            to_a[j][i][a] = to_b[i][j][b] = b > a ? from[i * stride + j] : own;
+        }
+    }
+}
+
 /// S of what slides, lane by lane.
 static void fill_slides(const kk_simulator *s, const kki_island *I, kept *x) {
     kki_slides *y = &x->slides;
     const int lanes = kki_round4(y->n);
-    for (int k = 0; k < 3 * y->n; k++) {
-        for (int a = 0; a < lanes; a++) {
-            for (int i = 0; i < 3; i++) {
-                const int r = 3 * a + i, low = r < k ? r : k, high = r < k ? k : r;
-                y->S[k][i][a] = a < y->n ? s->A[(x->first + low) * x->stride + x->first + high] : 0;
-            }
+    for (int k = 0; k < 9 * y->n && lanes > y->n; k++) {
+        memset(y->S[0][0] + k * KKI_MOST_SLIDES + lanes - 4, 0, 4 * sizeof(double)); // lanes without one
+    }
+    for (int a = 0; a < y->n; a++) {
+        const double *row = s->A + (x->first + 3 * a) * x->stride + x->first;
+        for (int b = a; b < y->n; b++) {
+            put_block(row + 3 * b, x->stride, a, b, y);
         }
     }
     for (int a = 0; a < lanes; a++) {

@@ -54,6 +54,12 @@ void kki_rows_velocity_contact(const kk_simulator *s, const kki_island *I, int i
 
 /// Vectors of four in Y that are few.
 enum { FEW_VECTORS = 32 };
+/// Where the program must be small, trees of any size go the same way.
+#ifdef KKI_SMALL
+enum { ONE_WAY = 1 };
+#else
+enum { ONE_WAY = 0 };
+#endif
 
 static void widen(int32_t *span, int first, int end) {
     span[0] = first < span[0] ? first : span[0];
@@ -94,36 +100,99 @@ static void widen_towards_root(const kk_model *m, const kk_simulator *s, int tre
     }
 }
 
+/// Constraints from the i-th on between the same bodies, as points of a face are, which follow one another. Gives the next one, and the vectors of their rows.
+static int end_of_run(const kk_simulator *s, const kki_island *I, int i, int32_t vectors[2]) {
+    const int32_t *const order = s->order + I->first_constraint;
+    const kki_constraint *c = &s->constraint[order[i]], *last = c;
+    int next = i + 1;
+    for (; next < I->nconstraint; next++) {
+        const kki_constraint *d = &s->constraint[order[next]];
+        if (d->dof[0] != c->dof[0] || d->dof[1] != c->dof[1] || d->kind != KKI_ON_CONTACT) {
+            break;
+        }
+        last = d;
+    }
+    vectors[0] = (c->row - I->first_row) / 4;
+    vectors[1] = (last->row - I->first_row + last->nrow + 3) / 4;
+    return next;
+}
+
+/// Whether a row goes over more than two joints.
+static int has_many_parts(const kki_constraint *c) {
+    return c->nparts > 2 * c->nrow;
+}
+
+/// A degree of freedom of the island and all between it and the root, a bit each.
+static uint64_t branch_of(const kk_model *m, const kk_simulator *s, int dof) {
+    return dof < 0 ? 0 : s->branch[dof] << s->tree_local[m->node_tree[m->dof_node[dof]]];
+}
+
+/// From the first vector that a degree of freedom is touched in to the last.
+static void span_touched(const kk_simulator *s, int nv, int vectors) {
+    int32_t *const span = s->span;
+    const uint64_t *const touch = s->touch;
+    uint64_t seen = 0;
+    for (int k = 0; k < 2 * nv; k++) {
+        span[k] = 0;
+    }
+    for (int c = 0; c < vectors; seen |= touch[c++]) {
+        for (uint64_t left = touch[c] & ~seen; left; left &= left - 1) {
+            span[2 * __builtin_ctzll(left)] = c;
+        }
+    }
+    for (int c = vectors - 1; c >= 0; seen &= ~touch[c--]) {
+        for (uint64_t left = touch[c] & seen; left; left &= left - 1) {
+            span[2 * __builtin_ctzll(left) + 1] = c + 1;
+        }
+    }
+}
+
+/// Which degrees of freedom feel the rows of each vector, where a number has bits for all.
+static void find_touched(const kk_model *m, kk_simulator *s, const kki_island *I) {
+    const int vectors = I->stride / 4;
+    uint64_t *const touch = s->touch;
+    for (int c = 0; c < vectors; c++) {
+        touch[c] = 0;
+    }
+    for (int i = 0, next; i < I->nconstraint; i = next) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        uint64_t all = branch_of(m, s, c->dof[0]) | branch_of(m, s, c->dof[1]);
+        int32_t run[2];
+        next = end_of_run(s, I, i, run);
+        for (int p = 0; has_many_parts(c) && p < c->nparts; p++) {
+            all |= branch_of(m, s, kki_last_dof(m, s->part[c->first_part + p].i));
+        }
+        for (int v = run[0]; v < run[1]; v++) {
+            touch[v] |= all;
+        }
+    }
+    span_touched(s, I->nv, vectors);
+}
+
 /// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const int vectors = I->stride / 4, all = I->closes && I->nv * vectors <= FEW_VECTORS, nv = I->nv;
-    const int32_t *const order = s->order + I->first_constraint, nconstraint = I->nconstraint;
     int32_t *const span = s->span;
+    s->touches = !ONE_WAY && !all && nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS;
+    if (s->touches) {
+        find_touched(m, s, I);
+        return;
+    }
     for (int k = 0; k < nv; k++) {
         span[2 * k] = all ? 0 : vectors;
         span[2 * k + 1] = all ? vectors : 0;
     }
-    if (all) {
-        return;
-    }
-    for (int i = 0, next; i < nconstraint; i = next) {
-        const kki_constraint *c = &s->constraint[order[i]], *last = c;
-        const int first = (c->row - I->first_row) / 4;
-        for (next = i + 1; next < nconstraint; next++) { // points between the same bodies follow one another
-            const kki_constraint *d = &s->constraint[order[next]];
-            if (d->dof[0] != c->dof[0] || d->dof[1] != c->dof[1] || d->kind != KKI_ON_CONTACT) {
-                break;
-            }
-            last = d;
-        }
-        const int end = (last->row - I->first_row + last->nrow + 3) / 4;
-        widen_at(m, s, c->dof[0], first, end);
-        widen_at(m, s, c->dof[1], first, end);
-        for (int p = 0; c->nparts > 2 * c->nrow && p < c->nparts; p++) { // a row over more than two joints
-            widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].i), first, end);
+    for (int i = 0, next; i < I->nconstraint && !all; i = next) {
+        const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
+        int32_t run[2];
+        next = end_of_run(s, I, i, run);
+        widen_at(m, s, c->dof[0], run[0], run[1]);
+        widen_at(m, s, c->dof[1], run[0], run[1]);
+        for (int p = 0; has_many_parts(c) && p < c->nparts; p++) {
+            widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].i), run[0], run[1]);
         }
     }
-    for (int t = 0; t < I->ntree; t++) {
+    for (int t = 0; t < I->ntree && !all; t++) {
         widen_towards_root(m, s, s->tree_order[I->first_tree + t]);
     }
 }
@@ -263,6 +332,7 @@ static void clear(double *Y, size_t count) {
 static void build(const kk_model *m, kk_simulator *s, const kki_island *I) {
     climb c;
     c.count = c.first = 0;
+    s->touches = 0;
     if (I->is_wide) {
         kki_wide_build(m, s, I);
         return;
@@ -326,7 +396,7 @@ void kki_rows_matrix(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     I->has_matrix = 1;
     if (I->nv <= KKI_GRAM_DOFS && I->stride <= KKI_GRAM_ROWS) {
-        s->solver.kernels->gram(I->nv, I->nrow, I->stride, s->span, s->Y, s->G);
+        s->solver.kernels->gram(I->nv, I->nrow, I->stride, s->span, s->touches ? s->touch : NULL, s->Y, s->G);
         return;
     }
     for (int i = 0; i < I->nconstraint; i++) {

@@ -275,6 +275,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching + 1);
     KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
+    KKI_LAYOUT_ARRAY(layout, s->branch, nv);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
@@ -330,13 +331,14 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     s->Y_room = island_nv * island_rows;
     KKI_LAYOUT_ARRAY(layout, s->rows.Y, s->Y_room);
     s->Y = s->rows.Y;
-    KKI_LAYOUT_ARRAY(layout, s->G, dense * dense);
+    KKI_LAYOUT_ARRAY(layout, s->G, dense * dense + 4); // pieces of rows are read in fours
     const size_t narrow = padded < KKI_NARROW_DOFS ? padded : KKI_NARROW_DOFS;
     KKI_LAYOUT_ARRAY(layout, s->narrow.Q, narrow * narrow);
     KKI_LAYOUT_ARRAY(layout, s->narrow.R, narrow * narrow);
     KKI_LAYOUT_ARRAY(layout, s->narrow.wrench, 6 * island_rows);
     KKI_LAYOUT_ARRAY(layout, s->support, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
+    KKI_LAYOUT_ARRAY(layout, s->touch, KKI_GRAM_ROWS / 4);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
         KKI_LAYOUT_ARRAY(layout, s->local[i], padded + (size_t)s->wide.width);
     }
@@ -391,8 +393,20 @@ static void fill_motors(const kk_model *m, kki_motors *x) {
     }
 }
 
+#ifndef KKI_SMALL // see rows.c
+static void fill_branches(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv; k++) {
+        const int parent = m->dof_parent[k], at = k - m->tree_first_dof[m->node_tree[m->dof_node[k]]];
+        s->branch[k] = (uint64_t)1 << (at & 63) | (parent >= 0 ? s->branch[parent] : 0);
+    }
+}
+#endif
+
 static kk_status fill(const kk_model *m, kk_simulator *s) {
     fill_springs(m, s);
+#ifndef KKI_SMALL
+    fill_branches(m, s);
+#endif
     fill_motors(m, &s->motors);
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);

@@ -327,7 +327,9 @@ struct kk_simulator {
     int32_t paper_rows; ///< papers: room for linear rows of springs and servos
     int32_t max_constraints, nconstraint, max_rows, max_blocks, max_parts, nparts, nisland;
     int32_t nlimited;
-    kki_limited *limited;       ///< [nlimited ≤ nv] by node
+    kki_limited *limited; ///< [nlimited ≤ nv] by node
+    uint64_t *
+        branch; ///< [nv] a degree of freedom and all between it and the root, a bit each from its tree's first on; in trees of up to 64
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
     kki_row_part *part;         ///< [max_parts]
@@ -387,6 +389,8 @@ struct kk_simulator {
     kki_kept_rows rows;
     int32_t *support; ///< [nv]
     int32_t *span;    ///< [2 nv] vectors of four in each row of Y that are not zero: first, end
+    uint64_t *touch;  ///< [vectors] rows of Y that are not zero in a vector, a bit each
+    int32_t touches;  ///< whether it is known: of up to 64 rows
     double *local[7]; ///< [nv] y of the island
     size_t Y_room, G_room;
     int32_t most_dense_rows;

@@ -179,7 +179,7 @@ KK_TEST(products_with_spans) {
             for (int k = 0; k < NV; k++) {
                 y[k] = moved[k] = kk_random_next_normal(&r);
             }
-            kernels->gram(NV, ROWS, STRIDE, span, Y, G);
+            kernels->gram(NV, ROWS, STRIDE, span, NULL, Y, G);
             kernels->project(NV, STRIDE, span, Y, y, out);
             kernels->spread(NV, STRIDE, span, Y, x, moved);
             for (int i = 0; i < ROWS; i++) {
@@ -199,32 +199,66 @@ KK_TEST(products_with_spans) {
     }
 }
 
-// some rows of a matrix, padded between two parts and at the end; from the vector of the diagonal on, and nothing behind
+/// Picks and looks at every number: padding between two parts and at the end; from the vector of the diagonal on, and nothing behind.
+static void check_picked(const kki_dense_kernels *kernels, int n, int held, int first, const int32_t *row,
+                         const double *G, int wide, double *A) {
+    const int stride = kki_round4(n);
+    int wrong = 0;
+    memset(A, 0xee, sizeof(double) * (size_t)(n * stride));
+    A[n * stride] = -7;
+    kernels->pick(n, held, first, stride, row, G, wide, A);
+    for (int i = 0; i < n; i++) {
+        for (int j = i & ~3; j < stride; j++) {
+            const bool pads = (i >= held && i < first) || (j >= held && j < first) || j >= n;
+            wrong += A[i * stride + j] != (pads ? i == j : G[row[i] * wide + row[j]]);
+        }
+    }
+    KK_CHECK_EQ_INT(wrong, 0);
+    KK_CHECK(A[n * stride] == -7);
+}
+
+// rows one by one, and runs of them of every length
 KK_TEST(rows_are_picked) {
-    enum { N = 23, STRIDE = 24, MOST = 20 };
-    static _Alignas(32) double G[N * STRIDE], A[(MOST + 1) * MOST];
+    enum { N = 23, STRIDE = 24, MOST = 28 };
+    static _Alignas(32) double G[N * STRIDE + 4], A[MOST * MOST + 4];
     for (int i = 0; i < N * STRIDE; i++) {
         G[i] = 1 + i;
     }
     for (int v = 0; v < 2 && kki_dense_kernels_at(v); v++) {
-        for (int held = 0; held <= 9; held++) {
-            const int first = kki_round4(held), n = first + 1 + held % 5, stride = kki_round4(n);
+        for (int k = 0; k < 80; k++) {
+            const int held = k % 10, first = kki_round4(held), n = first + 1 + held % 5, run = 1 + k / 10;
             int32_t row[MOST];
             for (int i = 0; i < n; i++) {
-                row[i] = (7 * i) % N;
+                row[i] = (7 * (i / run) + i % run) % N;
             }
-            memset(A, 0xee, sizeof A);
-            A[n * stride] = -7;
-            kki_dense_kernels_at(v)->pick(n, held, first, stride, row, G, STRIDE, A);
+            check_picked(kki_dense_kernels_at(v), n, held, first, row, G, STRIDE, A);
+        }
+        for (int n = 1; n <= N; n++) { // all of them, nothing between
+            int32_t row[MOST];
             for (int i = 0; i < n; i++) {
-                for (int j = i & ~3; j < stride; j++) {
-                    const bool pads = (i >= held && i < first) || (j >= held && j < first) || j >= n;
-                    KK_CHECK(A[i * stride + j] == (pads ? i == j : G[row[i] * STRIDE + row[j]]));
-                }
+                row[i] = N - n + i;
             }
-            KK_CHECK(A[n * stride] == -7);
+            check_picked(kki_dense_kernels_at(v), n, n, n, row, G, STRIDE, A);
         }
     }
+}
+
+// more than are listed at once
+KK_TEST(many_rows_are_picked) {
+    enum { N = 2 * KKI_GRAM_ROWS, HELD = KKI_GRAM_ROWS + 2, COUNT = KKI_GRAM_ROWS + 27 };
+    double *all = aligned_alloc(32, sizeof(double) * (size_t)(N * N + 4 + COUNT * (COUNT + 3) + 4)),
+           *A = all + N * N + 4;
+    int32_t row[COUNT];
+    for (int i = 0; i < N * N; i++) {
+        all[i] = 1 + i;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        row[i] = i + i / 3 % 400;
+    }
+    for (int v = 0; v < 2 && kki_dense_kernels_at(v); v++) {
+        check_picked(kki_dense_kernels_at(v), COUNT, HELD, kki_round4(HELD), row, all, N, A);
+    }
+    free(all);
 }
 
 KK_TEST(newton_converges_quadratically) {
