@@ -246,7 +246,6 @@ static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actu
     }
 }
 
-#ifndef KKI_SMALL
 /// As drive_motor, of all of them.
 static void drive_motors(const kki_motors *x, const double *restrict control, double *restrict given,
                          double *restrict force, double *restrict tau) {
@@ -260,16 +259,13 @@ static void drive_motors(const kki_motors *x, const double *restrict control, do
         tau[x->dof[i]] += torque;
     }
 }
-#endif
 
 /// @param control  NULL: all zero
 static kk_status drive_actuators(const kk_model *m, kk_simulator *s, const double *control, kk_error *error) {
-#ifndef KKI_SMALL
-    if (s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
+    if (KKI_HAS_MOTORS && s->motors.count > 0 && control && kki_are_finite(control, s->motors.count)) {
         drive_motors(&s->motors, control, s->drive, s->force[KK_FORCE_ACTUATOR], s->tau);
         return KK_OK;
     }
-#endif
     double *const given = s->drive, *const force = s->force[KK_FORCE_ACTUATOR], *const tau = s->tau;
     for (int i = 0; i < m->nactuator; i++) {
         const kki_model_actuator *a = &m->actuator[i];

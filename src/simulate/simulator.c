@@ -178,7 +178,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_stiffness = has_stiffness(m);
-    s->motors.count = has_only_motors(m) ? m->nactuator : 0;
+    s->motors.count = KKI_HAS_MOTORS && has_only_motors(m) ? m->nactuator : 0;
     s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m);
@@ -288,7 +288,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
         KKI_LAYOUT_ARRAY(layout, *springs[i], padded);
     }
-    place_motors(layout, &s->motors);
+    if (KKI_HAS_MOTORS) {
+        place_motors(layout, &s->motors);
+    }
     double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
                                     &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
@@ -407,7 +409,9 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
 #ifndef KKI_SMALL
     fill_branches(m, s);
 #endif
-    fill_motors(m, &s->motors);
+    if (KKI_HAS_MOTORS) {
+        fill_motors(m, &s->motors);
+    }
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
     kk_status status = kk_data_create(m, &s->allocator, &s->data);

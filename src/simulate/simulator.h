@@ -87,6 +87,13 @@ typedef struct kki_row_part {
     double wi[6], wj[6];
 } kki_row_part;
 
+/// Whether motors that are alone are driven at once. Where the program must be small each is as ever, with the same bits.
+#ifdef KKI_SMALL
+enum { KKI_HAS_MOTORS = 0 };
+#else
+enum { KKI_HAS_MOTORS = 1 };
+#endif
+
 /// A joint with limits: its degree of freedom and coordinate.
 /// All actuators of a model that has only motors on joints, number by number.
 typedef struct kki_motors {
