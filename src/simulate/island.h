@@ -86,8 +86,8 @@ void kki_narrow_spread(const kk_simulator *s, const kki_island *I, const double 
 /// events.c: whether all of the island's constraints are contacts that wait for their impacts: its contact problem is of no use then.
 int kki_island_waits(const kk_model *m, kk_simulator *s, kki_island *I);
 /// events.c: sliding that stops, and impacts, inside the step. Changes λ, y_end and y_drift where there are some.
-kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem,
-                            const double *y, const double *y_free, double *y_end, double *y_drift);
+kk_status kki_island_events(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, const double *y,
+                            const double *y_free, double *y_end, double *y_drift);
 /// reflect.c: biases of loops and of what turns about its contacts. @param u_start  the rows' velocities at the middle, before the kick
 void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const double *u_start);
 /// Whether friction did work on what turns; biases are then changed so that it does not, or not that much. @param is_last  all of it goes

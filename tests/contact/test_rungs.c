@@ -246,8 +246,8 @@ KK_TEST(rows_are_picked) {
 // more than are listed at once
 KK_TEST(many_rows_are_picked) {
     enum { N = 2 * KKI_GRAM_ROWS, HELD = KKI_GRAM_ROWS + 2, COUNT = KKI_GRAM_ROWS + 27 };
-    double *all = aligned_alloc(32, sizeof(double) * (size_t)(N * N + 4 + COUNT * (COUNT + 3) + 4)),
-           *A = all + N * N + 4;
+    const int numbers = kki_round4(N * N + 4 + COUNT * (COUNT + 3) + 4); // whole vectors, as is asked for
+    double *all = aligned_alloc(32, sizeof(double) * (size_t)numbers), *A = all + N * N + 4;
     int32_t row[COUNT];
     for (int i = 0; i < N * N; i++) {
         all[i] = 1 + i;
