@@ -186,6 +186,7 @@ static void add_above(const kk_model *m, kki_near *n, int plane, int group, int 
     const int end = g ? g->end : 0;
     if (!g || g->at != at) {
         g = &n->above_group[n->nabove++];
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): laid out with all the rest
         *g = (kki_above_group){at, end, end, plane, group, n->group[group].node, m->shape[fixed].shape.margin};
     }
     sweep(m, n, p->first == fixed ? p->second : p->first, &n->above[end]);
