@@ -147,7 +147,6 @@ static int all_stay_open(const kki_piece *p) {
 
 /// The modes of the last piece, and those of sweeps, before the ladder: what stops is one block of a robot's dozen.
 static int is_kept(kki_piece *p) {
-    p->I->is_revised = 0;
     return p->I->has_robot && p->I->has_matrix && kki_kept_solve(p->m, p->s, p->I) == KKI_KEPT_SOLVED;
 }
 
@@ -160,6 +159,7 @@ static kk_status solve(kki_piece *p) {
         memcpy(kki_piece_rows(p, s->u), kki_piece_rows(p, s->g), (size_t)p->I->stride * sizeof *lambda);
     }
     const kk_status status = is_free || is_kept(p) ? KK_OK : kki_piece_solve_rows(p, lambda);
+    p->I->is_revised = 0;
     if (status != KK_OK) {
         return status;
     }
