@@ -16,6 +16,15 @@ typedef struct kki_slides {
     double shift[KKI_MOST_SLIDES];                             ///< on the diagonal of the matrix, never in the residual
 } kki_slides;
 
+/// Lanes that are looked at where there are n contacts: all must be filled.
+static inline int kki_slide_lanes(int n) {
+#ifdef KKI_SMALL
+    return n > 0 ? KKI_MOST_SLIDES : 0;
+#else
+    return n > 4 ? KKI_MOST_SLIDES : n > 0 ? 4 : 0;
+#endif
+}
+
 /// Newton's method in λn and the turn of d, until what is left of the velocities is below `floor` or no longer falls. A contact that would draw lets go, and has no λn from then on. False where
 /// what one does to itself is none of masses.
 int kki_slide_baseline(kki_slides *x, double floor);

@@ -133,9 +133,9 @@ static void put_block(const double *from, int stride, int a, int b, kki_slides *
 /// S of what slides, lane by lane.
 static void fill_slides(const kk_simulator *s, const kki_island *I, kept *x) {
     kki_slides *y = &x->slides;
-    const int lanes = kki_round4(y->n);
-    for (int k = 0; k < 9 * y->n && lanes > y->n; k++) {
-        memset(y->S[0][0] + k * KKI_MOST_SLIDES + lanes - 4, 0, 4 * sizeof(double)); // lanes without one
+    const int lanes = kki_slide_lanes(y->n), first = y->n & ~3;
+    for (int k = 0; k < 9 * y->n && lanes > y->n; k++) { // lanes without one
+        memset(y->S[0][0] + k * KKI_MOST_SLIDES + first, 0, (size_t)(lanes - first) * sizeof(double));
     }
     for (int a = 0; a < y->n; a++) {
         const double *row = s->A + (x->first + 3 * a) * x->stride + x->first;
@@ -173,7 +173,7 @@ static int factor(kk_simulator *s, kki_island *I, kept *x) {
 /// λ of what slides, or lets go; what that changes, behind those that hold in x->x. False where there is no such λ.
 static int slide(const kk_simulator *s, kept *x, double floor, double *lambda) {
     kki_slides *y = &x->slides;
-    const int lanes = kki_round4(y->n);
+    const int lanes = kki_slide_lanes(y->n);
     for (int a = 0; a < lanes; a++) {
         for (int i = 0; i < 3; i++) {
             y->u[i][a] = a < y->n ? -x->b[x->first + 3 * a + i] : 0;
