@@ -186,6 +186,9 @@ BODY int slide_body(kki_slides *x, double floor) {
     if (x->n <= 4) {
         return slide(x, 1, floor);
     }
+    if (x->n <= 8) {
+        return slide(x, 2, floor);
+    }
 #endif
     return slide(x, WIDTH, floor);
 }

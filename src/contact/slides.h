@@ -2,7 +2,7 @@
 #ifndef KKI_CONTACT_SLIDES_H
 #define KKI_CONTACT_SLIDES_H
 
-enum { KKI_MOST_SLIDES = 8 };
+enum { KKI_MOST_SLIDES = 12 };
 
 /// A contact is a lane; lanes without one are zero but for what is divided by, which is one.
 typedef struct kki_slides {
@@ -21,7 +21,7 @@ static inline int kki_slide_lanes(int n) {
 #ifdef KKI_SMALL
     return n > 0 ? KKI_MOST_SLIDES : 0;
 #else
-    return n > 4 ? KKI_MOST_SLIDES : n > 0 ? 4 : 0;
+    return (n + 3) & ~3;
 #endif
 }
 

@@ -13,6 +13,7 @@
 
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
+#include "contact/question.h"
 #include "contact/slides.h"
 #include "simulate/island.h"
 
@@ -22,8 +23,8 @@ enum { LEAST_ROWS = 4, MOST_ROWS = 64, MOST_ROUNDS = 3 };
 static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 /// Share of its bound that friction keeps clear of; what the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks.
 static const double CLEAR = 1e-9, GOOD = 1e-3, REST = 5;
-/// Modes tried behind sweeps, and sweeps before the first and the later ones.
-enum { MOST_REVISIONS = 3, GLANCE = 3, LONGER_GLANCE = 6 };
+/// Modes tried behind sweeps, and sweeps before each.
+enum { MOST_REVISIONS = 2, SWEEPS = 6 };
 /// Impulses of modes that were none are where the next sweeps begin, unless they are so many times as large as before. And so many times what is left of
 /// velocities may be off the laws before the modes are not worth another round.
 static const double LEAP = 10, BROKEN = 1e3;
@@ -34,6 +35,7 @@ typedef struct kept {
     int32_t row[ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
     int nheld, first, stride;
     uint64_t modes;                     ///< all blocks' in one number
+    int8_t mode[MOST_ROWS];             ///< each block's
     double shift;                       ///< ε
     int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals
     kki_slides slides;
@@ -85,14 +87,23 @@ static void list_sliding(kept *x, const kki_block *block, const double *l) {
     y->d[1][c] = l[2] / size;
 }
 
+static void read_modes(const kk_simulator *s, const kki_island *I, const double *lambda, kept *x) {
+    const kki_block *all = s->block + I->first_block;
+    x->modes = 0;
+    for (int b = 0; b < I->nblock; b++) {
+        const int mode = mode_of(all, &all[b], lambda);
+        x->mode[b] = (int8_t)mode;
+        x->modes = 5 * x->modes + (uint64_t)mode;
+    }
+}
+
 /// Rows that hold, and contacts that slide. False where there are none, or nobody knows.
 static int list_rows(const kk_simulator *s, const kki_island *I, const double *lambda, kept *x) {
     const kki_block *all = s->block + I->first_block;
     x->n = x->slides.n = 0;
-    x->modes = 0;
+    read_modes(s, I, lambda, x);
     for (int b = 0; b < I->nblock; b++) {
-        const int mode = mode_of(all, &all[b], lambda);
-        x->modes = 5 * x->modes + (uint64_t)mode;
+        const int mode = x->mode[b];
         const int count =
             mode == HOLDS ? kki_law_rows(all[b].law) : mode == GLIDES; // without friction the normal alone
         if (mode == UNKNOWN || (mode == SLIDES && x->slides.n == KKI_MOST_SLIDES)) {
@@ -302,19 +313,29 @@ static void go_on_from(kk_simulator *s, const kki_island *I, const double *lambd
     s->solver.kernels->multiply(I->nrow, I->stride, s->G, l, s->g + I->first_row, s->u + I->first_row);
 }
 
+/// What the next sweeps are about: all but what held, and did so in the last attempt as well.
+static void ask(const kk_simulator *s, const kki_island *I, const kept *x, const double *lambda, int8_t *is_open) {
+    const kki_block *all = s->block + I->first_block;
+    for (int b = 0; b < I->nblock; b++) {
+        is_open[b] = (int8_t)(x->mode[b] != HOLDS || mode_of(all, &all[b], lambda) != HOLDS);
+    }
+}
+
 /// Other modes than the last step's, by sweeps. @param good  residual that is good    @param lambda, u  as far as one got
 static int revise(kk_simulator *s, kki_island *I, kept *x, double floor, double good, double *lambda, double *u,
                   kki_certificate *proof, kki_solver_stats *stats) {
     const kki_problem problem = kki_island_problem(s, I, 1);
     const kki_dense_kernels *kernels = s->solver.kernels;
     double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
+    int8_t is_open[MOST_ROWS];
     int solved = 0;
     I->is_revised = 1;
+    I->factored = I->factor == s->A ? 0 : I->factored;
     x->shift = REVISED_SHIFT;
     for (int k = 0; k < MOST_REVISIONS && !solved; k++) {
-        const int sweeps = k == 0 ? GLANCE : LONGER_GLANCE;
-        kernels->glance(&problem, sweeps, l, v);
-        stats->sweeps += sweeps;
+        ask(s, I, x, lambda, is_open);
+        kki_question_sweep(&problem, kernels, SWEEPS, is_open, s->A, l, v);
+        stats->sweeps += SWEEPS;
         const uint64_t tried = x->modes;
         if (!list_rows(s, I, l, x) || (k > 0 && x->modes == tried) || !factor(s, I, x)) {
             return 0; // what has just failed would fail again
