@@ -17,6 +17,7 @@
 
 /// Steps of a direction in a sweep.
 enum { MOST_TURNS = 2 };
+static const double STILL = 5e-2;
 
 /// A contact's own block of G, nn, n1, n2, 11, 12, 22, and its inverse; of a single row 1/G.
 typedef struct own {
@@ -93,7 +94,7 @@ BODY double solve_row(const kki_block *block, double inverse, double l, double v
 }
 
 /// A block's impulses, and what they change in u.
-BODY void sweep_block(const kki_problem *p, const kki_block *block, const own *o, double *lambda, double *u) {
+BODY double sweep_block(const kki_problem *p, const kki_block *block, const own *o, double *lambda, double *u) {
     const quad *G = (const quad *)(p->G + (long)block->row * p->stride);
     const int width = p->stride / 4;
     double *l = lambda + block->row, *v = u + block->row;
@@ -103,10 +104,10 @@ BODY void sweep_block(const kki_problem *p, const kki_block *block, const own *o
         for (int k = 0; k < width && f != 0; k++) {
             ((quad *)u)[k] += f * G[k];
         }
-        return;
+        return __builtin_fabs(f) <= STILL * __builtin_fabs(x) ? 0 : 1;
     }
     if (l[0] == 0 && v[0] >= 0) { // stays open
-        return;
+        return 0;
     }
     double x[3];
     solve_contact(o, block->friction, l, v, x);
@@ -117,6 +118,7 @@ BODY void sweep_block(const kki_problem *p, const kki_block *block, const own *o
     for (int k = 0; k < width; k++) {
         ((quad *)u)[k] += f0 * G[k] + (f1 * G[width + k] + f2 * G[2 * width + k]);
     }
+    return f0 * f0 + (f1 * f1 + f2 * f2) <= STILL * STILL * (x[0] * x[0]) ? 0 : 1;
 }
 
 LONG_BODY void glance(const kki_problem *p, int sweeps, double *lambda, double *u) {
@@ -124,9 +126,11 @@ LONG_BODY void glance(const kki_problem *p, int sweeps, double *lambda, double *
     for (int b = 0; b < p->nblock; b++) {
         read_own(p, &p->block[b], &all[b]);
     }
-    for (int k = 0; k < sweeps; k++) {
+    double moves = 1;
+    for (int k = 0; k < sweeps && moves > 0; k++) {
+        moves = 0;
         for (int b = 0; b < p->nblock; b++) {
-            sweep_block(p, &p->block[b], &all[b], lambda, u);
+            moves += sweep_block(p, &p->block[b], &all[b], lambda, u);
         }
     }
 }

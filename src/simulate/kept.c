@@ -24,7 +24,7 @@ static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 /// Share of its bound that friction keeps clear of; what the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks.
 static const double CLEAR = 1e-9, GOOD = 1e-3, REST = 5;
 /// Modes tried behind sweeps, and sweeps before each.
-enum { MOST_REVISIONS = 2, SWEEPS = 6 };
+enum { MOST_REVISIONS = 2, SWEEPS = 10 };
 /// Impulses of modes that were none are where the next sweeps begin, unless they are so many times as large as before. And so many times what is left of
 /// velocities may be off the laws before the modes are not worth another round.
 static const double LEAP = 10, BROKEN = 1e3;
