@@ -15,6 +15,26 @@ static inline int kki_round4(int n) {
     return (n + 3) & ~3;
 }
 
+/// Of n numbers, by size.
+static inline double kki_largest(int n, const double *x) {
+    double most[4] = {0}, all = 0; // one would wait for itself
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) {
+            const double a = __builtin_fabs(x[i + k]);
+            most[k] = most[k] > a ? most[k] : a; // in this order one instruction
+        }
+    }
+    for (; i < n; i++) {
+        const double a = __builtin_fabs(x[i]);
+        most[0] = most[0] > a ? most[0] : a;
+    }
+    for (int k = 0; k < 4; k++) {
+        all = all > most[k] ? all : most[k];
+    }
+    return all;
+}
+
 enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512, KKI_BASIS_ROWS = 128 };
 
 struct kki_problem;

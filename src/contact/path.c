@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "contact/cones.h"
+#include "contact/modes.h"
 #include "contact/scratch.h"
 
 enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
@@ -652,6 +653,33 @@ static void restart(const kki_system *s, kki_solver_scratch *w, const kki_iterat
     put_on_modes(s, w, at);
 }
 
+/// The modes that a pass ended with, solved to the end. Mostly the first pass has found them, and the next ones would only turn directions, at an inverse each.
+/// @param tried  modes of the last time    @param enough  residual of a solution
+static bool is_solved(const kki_system *s, kki_solver_scratch *w, const kki_iterate *at, double enough, uint64_t *tried,
+                      kki_solver_stats *stats) {
+    const kki_problem plain = {
+        .nblock = s->nblock, .nrow = s->nrow, .stride = s->stride, .block = s->problem->block, .G = s->G, .g = s->g};
+    kki_iterate *end = &w->iterate[KKI_IT_NEWTON];
+    kki_modes x;
+    kki_certificate proof;
+    if (s->shifted || s->nrow > KKI_MODES_ROWS || !kki_modes_list(&plain, at->lambda, &x) || x.slides.n == 0 ||
+        x.all == *tried) {
+        return false;
+    }
+    *tried = x.all;
+    x.shift = WEIGHT;
+    kki_iterate_copy(s, at, end);
+    stats->factorisations++;
+    if (!kki_modes_factor(&plain, s->kernels, w->held, &x)) {
+        return false;
+    }
+    const kki_modes_goal goal = {s->floor, enough};
+    const bool good = kki_modes_solve(&plain, s->kernels, w->held, &x, kki_modes_off(&x, end->u), &goal, end->lambda,
+                                      end->u, &proof, stats);
+    end->residual = proof.residual;
+    return good;
+}
+
 void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
                    kki_solver_stats *stats) {
     const double *before = options->before;
@@ -663,6 +691,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     restart(s, w, it, at);
     const double enough = options->fine > s->floor ? options->fine : s->floor;
     bool again = false;
+    uint64_t tried = UINT64_MAX;
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > (again ? s->floor : enough) && stale <= MOST_STALE;
          k++) {
         const double start = at->residual;
@@ -682,6 +711,10 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
         put_on_modes(s, w, at);
         if (at->residual < it->residual) {
             kki_iterate_copy(s, at, it);
+        }
+        if (it->residual > enough && is_solved(s, w, at, enough, &tried, stats)) {
+            kki_iterate_copy(s, &w->iterate[KKI_IT_NEWTON], it);
+            break;
         }
         again = at->residual <= GAIN * start;
         if (at->residual > 0.5 * last && is_old) { // too old, and no fault of the weight's

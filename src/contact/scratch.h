@@ -84,6 +84,7 @@ typedef struct kki_solver_scratch {
     kki_system system, proximal;
     kki_reduced reduced;
     double *G;               ///< formed from Y
+    double *held;            ///< factor of known modes
     int8_t *mode, *old_mode; ///< [nblock]
     kki_unknown *unknown;    ///< [nrow]
     double *direction;       ///< [2 × nblock]

@@ -1,5 +1,6 @@
 /// The solver's memory: one block, laid out for the largest problem.
 #include "base/allocator.h"
+#include "contact/modes.h"
 #include "contact/scratch.h"
 
 static void place_system(kki_layout *layout, const kki_solver_size *size, kki_system *s) {
@@ -51,6 +52,7 @@ static void place(kki_layout *layout, const kki_solver_size *size, kki_solver_sc
     place_system(layout, size, &w->proximal);
     place_reduced(layout, size, &w->reduced);
     KKI_LAYOUT_ARRAY(layout, w->G, (size_t)size->dense * (size_t)size->dense + 4); // pieces of rows are read in fours
+    KKI_LAYOUT_ARRAY(layout, w->held, (size_t)KKI_MODES_ROOM * KKI_MODES_ROOM);
     KKI_LAYOUT_ARRAY(layout, w->mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->old_mode, (size_t)size->blocks);
     KKI_LAYOUT_ARRAY(layout, w->unknown, rows);

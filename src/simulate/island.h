@@ -2,28 +2,9 @@
 #ifndef KKI_SIMULATE_ISLAND_H
 #define KKI_SIMULATE_ISLAND_H
 
+#include "contact/dense_kernels.h"
 #include "model/warm.h"
 #include "simulate/simulator.h"
-
-/// Of n numbers, by size.
-static inline double kki_largest(int n, const double *x) {
-    double most[4] = {0}, all = 0; // one would wait for itself
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            const double a = __builtin_fabs(x[i + k]);
-            most[k] = most[k] > a ? most[k] : a; // in this order one instruction
-        }
-    }
-    for (; i < n; i++) {
-        const double a = __builtin_fabs(x[i]);
-        most[0] = most[0] > a ? most[0] : a;
-    }
-    for (int k = 0; k < 4; k++) {
-        all = all > most[k] ? all : most[k];
-    }
-    return all;
-}
 
 /// laws.c: blocks of all constraints with rows and contacts numbered in the island; bias, compliance, warm start.
 void kki_island_begin(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w, const double *warm);

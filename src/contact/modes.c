@@ -1,0 +1,233 @@
+/// λ of modes that are known; see modes.h.
+#include "contact/modes.h"
+
+#include <string.h>
+
+#include "contact/cones.h"
+
+enum { MOST_ROUNDS = 3 };
+/// Share of its bound that friction keeps clear of where it holds. And so many times what is left of velocities may be off the laws before modes are not worth another
+/// round.
+static const double CLEAR = 1e-9, BROKEN = 1e3;
+
+/// A number between bounds, or at one.
+static kki_mode mode_between(double lower, double upper, double l) {
+    return l > lower && l < upper ? KKI_HOLDS : l == lower || l == upper ? KKI_STAYS : KKI_DOES_NOT_TELL;
+}
+
+static kki_mode mode_of_contact(const kki_block *block, const double *l) {
+    const double rim = block->friction * l[0], least = (1 - CLEAR) * rim, t2 = l[1] * l[1] + l[2] * l[2];
+    if (block->adhesion != 0 || !(l[0] > 0)) {
+        return block->adhesion == 0 && l[0] == 0 && t2 == 0 ? KKI_STAYS : KKI_DOES_NOT_TELL;
+    }
+    if (block->friction == 0) {
+        return t2 == 0 ? KKI_GLIDES : KKI_DOES_NOT_TELL;
+    }
+    return t2 < least * least ? KKI_HOLDS : rim > 0 && t2 < 4 * rim * rim ? KKI_SLIDES : KKI_DOES_NOT_TELL;
+}
+
+kki_mode kki_mode_of(const kki_block *all, const kki_block *block, const double *lambda) {
+    const double *l = lambda + block->row;
+    switch (block->law) {
+    case KKI_LAW_EQUALITY: return KKI_HOLDS;
+    case KKI_LAW_CONTACT: return mode_of_contact(block, l);
+    case KKI_LAW_LIMIT: return mode_between(0, __builtin_inf(), *l);
+    case KKI_LAW_BOX: return mode_between(block->lower, block->upper, *l);
+    case KKI_LAW_TORSION: {
+        const double bound = (1 - CLEAR) * block->friction * lambda[all[block->contact].row];
+        return *l > -bound && *l < bound ? KKI_HOLDS : bound == 0 && *l == 0 ? KKI_STAYS : KKI_DOES_NOT_TELL;
+    }
+    default: return KKI_DOES_NOT_TELL;
+    }
+}
+
+static void list_sliding(kki_modes *x, const kki_block *block, const double *l) {
+    kki_slides *y = &x->slides;
+    const double size = kki_norm2(l[1], l[2]);
+    const int c = y->n++;
+    x->slide_row[c] = block->row;
+    y->friction[c] = block->friction;
+    y->normal[c] = l[0];
+    y->d[0][c] = l[1] / size;
+    y->d[1][c] = l[2] / size;
+}
+
+static void read_modes(const kki_problem *p, const double *lambda, kki_modes *x) {
+    x->all = 0;
+    for (int b = 0; b < p->nblock; b++) {
+        const kki_mode mode = kki_mode_of(p->block, &p->block[b], lambda);
+        x->mode[b] = (int8_t)mode;
+        x->all = 5 * x->all + (uint64_t)mode;
+    }
+}
+
+bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x) {
+    const kki_block *all = p->block;
+    x->n = x->slides.n = 0;
+    read_modes(p, lambda, x);
+    for (int b = 0; b < p->nblock; b++) {
+        const int mode = x->mode[b];
+        const int count =
+            mode == KKI_HOLDS ? kki_law_rows(all[b].law) : mode == KKI_GLIDES; // without friction the normal alone
+        if (mode == KKI_DOES_NOT_TELL || (mode == KKI_SLIDES && x->slides.n == KKI_MOST_SLIDES)) {
+            return false;
+        }
+        for (int k = 0; k < count; k++) {
+            x->row[x->n++] = all[b].row + k;
+        }
+        if (mode == KKI_SLIDES) {
+            list_sliding(x, &all[b], lambda + all[b].row);
+        }
+    }
+    x->nheld = x->n;
+    x->first = x->slides.n > 0 ? kki_round4(x->n) : x->n;
+    while (x->n < x->first) {
+        x->row[x->n++] = 0;
+    }
+    for (int c = 0; c < x->slides.n; c++) {
+        for (int k = 0; k < 3; k++) {
+            x->row[x->n++] = x->slide_row[c] + k;
+        }
+    }
+    x->stride = kki_round4(x->n);
+    return x->n > 0;
+}
+
+/// What two contacts do to each other, or one to itself, out of the upper triangle: nine numbers, each to the lane of either.
+static void put_block(const double *from, int stride, int a, int b, kki_slides *y) {
+    double(*const to_a)[3][KKI_MOST_SLIDES] = y->S + 3 * b, (*const to_b)[3][KKI_MOST_SLIDES] = y->S + 3 * a;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            const double own = i <= j ? from[i * stride + j] : from[j * stride + i];
+            to_a[j][i][a] = to_b[i][j][b] = b > a ? from[i * stride + j] : own;
+        }
+    }
+}
+
+/// S of what slides, lane by lane.
+static void fill_slides(const kki_problem *p, const double *A, kki_modes *x) {
+    kki_slides *y = &x->slides;
+    const int lanes = kki_slide_lanes(y->n), first = y->n & ~3;
+    for (int k = 0; k < 9 * y->n && lanes > y->n; k++) { // lanes without one
+        memset(y->S[0][0] + k * KKI_MOST_SLIDES + first, 0, (size_t)(lanes - first) * sizeof(double));
+    }
+    for (int a = 0; a < y->n; a++) {
+        const double *row = A + (x->first + 3 * a) * x->stride + x->first;
+        for (int b = a; b < y->n; b++) {
+            put_block(row + 3 * b, x->stride, a, b, y);
+        }
+    }
+    for (int a = 0; a < lanes; a++) {
+        const int there = a < y->n;
+        y->shift[a] = there ? x->shift * p->G[(size_t)x->slide_row[a] * (size_t)(p->stride + 1)] : 0;
+        y->d[0][a] = there ? y->d[0][a] : 1;
+        y->d[1][a] = there ? y->d[1][a] : 0;
+        y->friction[a] = there ? y->friction[a] : 1;
+        y->normal[a] = there ? y->normal[a] : 1;
+    }
+}
+
+bool kki_modes_factor(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x) {
+    kernels->pick(x->n, x->nheld, x->first, x->stride, x->row, p->G, p->stride, A);
+    for (int i = 0; i < x->nheld; i++) {
+        A[i * (x->stride + 1)] *= 1 + x->shift;
+    }
+    if (!kernels->ldl(x->first, x->n, x->stride, A, x->inverse)) {
+        return false;
+    }
+    fill_slides(p, A, x);
+    return true;
+}
+
+// ---- what slides
+
+/// λ of what slides, or lets go; what that changes, behind those that hold in x->x. False where there is no such λ.
+static bool slide(const kki_dense_kernels *kernels, kki_modes *x, double floor, double *lambda) {
+    kki_slides *y = &x->slides;
+    const int lanes = kki_slide_lanes(y->n);
+    for (int a = 0; a < lanes; a++) {
+        for (int i = 0; i < 3; i++) {
+            y->u[i][a] = a < y->n ? -x->b[x->first + 3 * a + i] : 0;
+        }
+    }
+    if (y->n > 0 && !kernels->slide(y, floor)) {
+        return false;
+    }
+    for (int c = 0; c < y->n; c++) {
+        const double bound = y->friction[c] * y->normal[c];
+        const double now[3] = {y->normal[c], bound * y->d[0][c], bound * y->d[1][c]};
+        for (int k = 0; k < 3; k++) {
+            x->x[x->first + 3 * c + k] = now[k] - lambda[x->slide_row[c] + k];
+            lambda[x->slide_row[c] + k] = now[k];
+        }
+    }
+    return true;
+}
+
+// ---- all of it
+
+/// The right side −u of the listed rows; the fastest of what holds.
+static double right_side(kki_modes *x, const double *u) {
+    int i = 0;
+    for (; i < x->nheld; i++) {
+        x->b[i] = -u[x->row[i]];
+    }
+    for (; i < x->first; i++) {
+        x->b[i] = 0;
+    }
+    for (; i < x->n; i++) {
+        x->b[i] = -u[x->row[i]];
+    }
+    for (; i < x->stride; i++) {
+        x->b[i] = 0;
+    }
+    return kki_largest(x->nheld, x->b);
+}
+
+double kki_modes_off(kki_modes *x, const double *u) {
+    double most = right_side(x, u);
+    for (int c = 0; c < x->slides.n; c++) {
+        const double *v = u + x->slide_row[c], across = x->slides.d[0][c] * v[2] - x->slides.d[1][c] * v[1];
+        const double off =
+            __builtin_fabs(v[0]) > __builtin_fabs(across) ? __builtin_fabs(v[0]) : __builtin_fabs(across);
+        most = x->slides.normal[c] > 0 && off > most ? off : most; // or it has let go
+    }
+    return most;
+}
+
+/// One round: λ at which what holds is at rest, but for ε, and what slides goes on. False where it does not.
+static bool hold(const kki_dense_kernels *kernels, const double *A, kki_modes *x, double floor, double *lambda) {
+    kernels->ldl_forward(x->first, x->stride, A, x->inverse, x->b, x->y);
+    memset(x->x, 0, (size_t)x->stride * sizeof *x->x);
+    if (!slide(kernels, x, 0.1 * floor, lambda)) {
+        return false;
+    }
+    kernels->ldl_backward(x->first, x->stride, A, x->inverse, x->y, x->x);
+    for (int i = 0; i < x->nheld; i++) {
+        lambda[x->row[i]] += x->x[i];
+    }
+    return true;
+}
+
+bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, const double *A, kki_modes *x, double size,
+                     const kki_modes_goal *goal, double *lambda, double *u, kki_certificate *proof,
+                     kki_solver_stats *stats) {
+    double last = __builtin_inf();
+    int rounds = 0;
+    for (; size > goal->floor && size < 0.5 * last && rounds < MOST_ROUNDS; rounds++) {
+        if (!hold(kernels, A, x, goal->floor, lambda)) {
+            return false;
+        }
+        kernels->certify(p, lambda, u, proof);
+        last = size;
+        size = kki_modes_off(x, u);
+        if (proof->residual > BROKEN * (size + goal->floor)) {
+            return false;
+        }
+    }
+    if (rounds == 0) {
+        kernels->certify(p, lambda, u, proof);
+    }
+    stats->newton += rounds;
+    return proof->residual <= goal->good;
+}

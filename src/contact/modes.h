@@ -1,0 +1,50 @@
+/// λ of modes that are known.
+///
+/// Rows that hold are eliminated,
+///     (G + ε) Δλ = −u    over them,
+/// and leave to the few contacts that slide a small problem, u = S λ + …, S the Schur complement: u·n = 0 and u ∥ −d, with λ = λn (n + μ d), by Newton's method in λn and the
+/// turn of d (slides.h). ε makes rows that say together what others say (four corners of a sole) regular; rounds take it out again. The certificate says whether the
+/// result is a solution: modes that were guessed wrong cost two or three thousand ticks of a robot's thirty rows.
+#ifndef KKI_CONTACT_MODES_H
+#define KKI_CONTACT_MODES_H
+
+#include "contact/dense_kernels.h"
+#include "contact/slides.h"
+#include "contact/solver.h"
+
+enum { KKI_MODES_ROWS = 64, KKI_MODES_ROOM = KKI_MODES_ROWS + 4 };
+
+/// What a block does, by what it bears: inside its cone or between its bounds; open or at a bound; at its cone's rim; pressed without friction.
+typedef enum kki_mode { KKI_HOLDS, KKI_STAYS, KKI_SLIDES, KKI_GLIDES, KKI_DOES_NOT_TELL } kki_mode;
+
+typedef struct kki_modes {
+    int n;
+    int32_t row[KKI_MODES_ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
+    int nheld, first, stride;
+    uint64_t all;                       ///< blocks' modes in one number
+    int8_t mode[KKI_MODES_ROWS];        ///< each block's
+    double shift;                       ///< ε, as a share of the diagonal
+    int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals
+    kki_slides slides;
+    _Alignas(32) double b[KKI_MODES_ROOM], x[KKI_MODES_ROOM], y[KKI_MODES_ROOM], inverse[KKI_MODES_ROOM];
+} kki_modes;
+
+/// @param all  blocks of the problem    @param lambda  of all of them
+kki_mode kki_mode_of(const kki_block *all, const kki_block *block, const double *lambda);
+/// Modes by λ, rows that hold, contacts that slide. False where there are none, more than can be, or a block does not tell. The problem has no more than KKI_MODES_ROWS.
+bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x);
+/// The factor of what holds, in A [KKI_MODES_ROOM, squared], and S. Needs G, and x->shift.
+bool kki_modes_factor(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x);
+/// What u is off by the modes; it is where kki_modes_solve begins.
+double kki_modes_off(kki_modes *x, const double *u);
+
+typedef struct kki_modes_goal {
+    double floor; ///< where rounds end
+    double good;  ///< residual of a solution
+} kki_modes_goal;
+/// Rounds to the floor; whether the certificate is good then. @param size  what is off    @param lambda, u  in: where it begins, out: as far as it got
+bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, const double *A, kki_modes *x, double size,
+                     const kki_modes_goal *goal, double *lambda, double *u, kki_certificate *proof,
+                     kki_solver_stats *stats);
+
+#endif
