@@ -109,7 +109,9 @@ static void fill_slides(const kki_problem *p, const double *A, kki_modes *x) {
     kki_slides *y = &x->slides;
     const int lanes = kki_slide_lanes(y->n), first = y->n & ~3;
     for (int k = 0; k < 9 * y->n && lanes > y->n; k++) { // lanes without one
-        memset(y->S[0][0] + k * KKI_MOST_SLIDES + first, 0, (size_t)(lanes - first) * sizeof(double));
+        for (int a = first; a < lanes; a += 4) {
+            *(kki_quad *)(y->S[0][0] + k * KKI_MOST_SLIDES + a) = (kki_quad){0, 0, 0, 0};
+        }
     }
     for (int a = 0; a < y->n; a++) {
         const double *row = A + (x->first + 3 * a) * x->stride + x->first;
