@@ -661,7 +661,7 @@ static bool is_solved(const kki_system *s, kki_solver_scratch *w, const kki_iter
         .nblock = s->nblock, .nrow = s->nrow, .stride = s->stride, .block = s->problem->block, .G = s->G, .g = s->g};
     kki_iterate *end = &w->iterate[KKI_IT_NEWTON];
     kki_modes x;
-    kki_certificate proof;
+    kki_certificate proof = {.residual = __builtin_inf()};
     if (s->shifted || s->nrow > KKI_MODES_ROWS || !kki_modes_list(&plain, at->lambda, &x) || x.slides.n == 0 ||
         x.all == *tried) {
         return false;

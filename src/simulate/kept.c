@@ -19,7 +19,7 @@ static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 /// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks.
 static const double GOOD = 1e-3, REST = 5;
 /// Modes tried behind sweeps, and sweeps before each, at most.
-enum { MOST_REVISIONS = 2, SWEEPS = 10 };
+enum { MOST_REVISIONS = 1, SWEEPS = 10 };
 /// Impulses of modes that were none are where the next sweeps begin, unless they are so many times as large as before.
 static const double LEAP = 10;
 
