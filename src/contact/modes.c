@@ -61,33 +61,39 @@ static void read_modes(const kki_problem *p, const double *lambda, kki_modes *x)
     }
 }
 
-bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x) {
-    const kki_block *all = p->block;
-    x->n = x->slides.n = 0;
-    read_modes(p, lambda, x);
-    for (int b = 0; b < p->nblock; b++) {
-        const int mode = x->mode[b];
-        const int count =
-            mode == KKI_HOLDS ? kki_law_rows(all[b].law) : mode == KKI_GLIDES; // without friction the normal alone
-        if (mode == KKI_DOES_NOT_TELL || (mode == KKI_SLIDES && x->slides.n == KKI_MOST_SLIDES)) {
-            return false;
-        }
-        for (int k = 0; k < count; k++) {
-            x->row[x->n++] = all[b].row + k;
-        }
-        if (mode == KKI_SLIDES) {
-            list_sliding(x, &all[b], lambda + all[b].row);
-        }
+static void list_rows(const kki_block *block, int count, kki_modes *x) {
+    for (int k = 0; k < count; k++) {
+        x->row[x->n++] = block->row + k;
     }
+}
+
+/// What is listed so far holds; `more` says whether anything stands behind it, in vectors of its own.
+static void end_held(int more, kki_modes *x) {
     x->nheld = x->n;
-    x->first = x->slides.n > 0 ? kki_round4(x->n) : x->n;
+    x->first = more ? kki_round4(x->n) : x->n;
     while (x->n < x->first) {
         x->row[x->n++] = 0;
     }
-    for (int c = 0; c < x->slides.n; c++) {
-        for (int k = 0; k < 3; k++) {
-            x->row[x->n++] = x->slide_row[c] + k;
+}
+
+bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x) {
+    x->n = x->slides.n = 0;
+    read_modes(p, lambda, x);
+    for (int b = 0; b < p->nblock; b++) {
+        const kki_block *block = &p->block[b];
+        const int mode = x->mode[b];
+        if (mode == KKI_DOES_NOT_TELL || (mode == KKI_SLIDES && x->slides.n == KKI_MOST_SLIDES)) {
+            return false;
         }
+        // without friction the normal alone
+        list_rows(block, mode == KKI_HOLDS ? kki_law_rows(block->law) : mode == KKI_GLIDES, x);
+        if (mode == KKI_SLIDES) {
+            list_sliding(x, block, lambda + block->row);
+        }
+    }
+    end_held(x->slides.n > 0, x);
+    for (int b = 0; b < p->nblock; b++) {
+        list_rows(&p->block[b], x->mode[b] == KKI_SLIDES ? 3 : 0, x);
     }
     x->stride = kki_round4(x->n);
     return x->n > 0;
@@ -129,16 +135,21 @@ static void fill_slides(const kki_problem *p, const double *A, kki_modes *x) {
     }
 }
 
-bool kki_modes_factor(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x) {
+/// Rows that hold out of all that are listed.
+static bool eliminate(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x) {
     kernels->pick(x->n, x->nheld, x->first, x->stride, x->row, p->G, p->stride, A);
     for (int i = 0; i < x->nheld; i++) {
         A[i * (x->stride + 1)] *= 1 + x->shift;
     }
-    if (!kernels->ldl(x->first, x->n, x->stride, A, x->inverse)) {
-        return false;
+    return kernels->ldl(x->first, x->n, x->stride, A, x->inverse);
+}
+
+bool kki_modes_factor(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x) {
+    const bool good = eliminate(p, kernels, A, x);
+    if (good) {
+        fill_slides(p, A, x);
     }
-    fill_slides(p, A, x);
-    return true;
+    return good;
 }
 
 // ---- what slides
@@ -197,17 +208,27 @@ double kki_modes_off(kki_modes *x, const double *u) {
     return most;
 }
 
-/// One round: λ at which what holds is at rest, but for ε, and what slides goes on. False where it does not.
-static bool hold(const kki_dense_kernels *kernels, const double *A, kki_modes *x, double floor, double *lambda) {
-    kernels->ldl_forward(x->first, x->stride, A, x->inverse, x->b, x->y);
-    memset(x->x, 0, (size_t)x->stride * sizeof *x->x);
-    if (!slide(kernels, x, 0.1 * floor, lambda)) {
-        return false;
-    }
+/// What holds answers what the others have changed, in x->x behind it.
+static void answer(const kki_dense_kernels *kernels, const double *A, kki_modes *x, double *lambda) {
     kernels->ldl_backward(x->first, x->stride, A, x->inverse, x->y, x->x);
     for (int i = 0; i < x->nheld; i++) {
         lambda[x->row[i]] += x->x[i];
     }
+}
+
+/// What the others see of x->b while what holds is at rest.
+static void settle(const kki_dense_kernels *kernels, const double *A, kki_modes *x) {
+    kernels->ldl_forward(x->first, x->stride, A, x->inverse, x->b, x->y);
+    memset(x->x, 0, (size_t)x->stride * sizeof *x->x);
+}
+
+/// One round: λ at which what holds is at rest, but for ε, and what slides goes on. False where it does not.
+static bool hold(const kki_dense_kernels *kernels, const double *A, kki_modes *x, double floor, double *lambda) {
+    settle(kernels, A, x);
+    if (!slide(kernels, x, 0.1 * floor, lambda)) {
+        return false;
+    }
+    answer(kernels, A, x, lambda);
     return true;
 }
 
@@ -232,4 +253,84 @@ bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, con
     }
     stats->newton += rounds;
     return proof->residual <= goal->good;
+}
+
+// ---- sweeps that find them
+
+/// Blocks in question as a problem of their own.
+typedef struct question {
+    int nblock;
+    kki_block block[KKI_MODES_ROWS];
+    _Alignas(32) double lambda[KKI_QUESTION_ROWS], u[KKI_QUESTION_ROWS], S[KKI_QUESTION_ROWS * KKI_QUESTION_ROWS];
+} question;
+
+/// Rows that hold, and those in question behind them. False where it is not worth it.
+static bool list_question(const kki_problem *p, const int8_t *is_open, kki_modes *x, question *q) {
+    x->n = q->nblock = 0;
+    for (int b = 0; b < p->nblock; b++) {
+        list_rows(&p->block[b], is_open[b] ? 0 : kki_law_rows(p->block[b].law), x);
+    }
+    end_held(1, x);
+    for (int b = 0; b < p->nblock; b++) {
+        if (is_open[b]) {
+            q->block[q->nblock] = p->block[b];
+            q->block[q->nblock++].row = x->n - x->first;
+            list_rows(&p->block[b], kki_law_rows(p->block[b].law), x);
+        }
+    }
+    x->stride = kki_round4(x->n);
+    return x->nheld > 0 && x->n - x->first <= KKI_QUESTION_ROWS;
+}
+
+/// Sweeps of the few, who see each other through what holds; and what that changes in those.
+static void sweep_question(const kki_dense_kernels *kernels, int sweeps, const double *A, kki_modes *x, question *q,
+                           double *lambda) {
+    const int first = x->first, n = x->n - first, wide = kki_round4(n);
+    const kki_problem few = {.nblock = q->nblock, .nrow = n, .stride = wide, .block = q->block, .G = q->S};
+    settle(kernels, A, x);
+    memset(q->S, 0, sizeof *q->S * (size_t)(n * wide));
+    for (int i = 0; i < wide; i++) {
+        const double *from = A + (first + i) * x->stride + first;
+        q->lambda[i] = i < n ? lambda[x->row[first + i]] : 0;
+        q->u[i] = i < n ? -x->b[first + i] : 0;
+        for (int k = i; k < n; k++) {
+            q->S[i * wide + k] = q->S[k * wide + i] = from[k];
+        }
+    }
+    kernels->glance(&few, sweeps, q->lambda, q->u);
+    for (int i = 0; i < n; i++) {
+        x->x[first + i] = q->lambda[i] - lambda[x->row[first + i]];
+        lambda[x->row[first + i]] = q->lambda[i];
+    }
+    answer(kernels, A, x, lambda);
+}
+
+/// Those that were to hold and do not are in question as well, and on their sets. False where there are none.
+static bool find_more(const kki_problem *p, int8_t *is_open, double *lambda) {
+    bool any = false;
+    for (int b = 0; b < p->nblock; b++) {
+        const kki_block *block = &p->block[b];
+        if (!is_open[b] && kki_mode_of(p->block, block, lambda) != KKI_HOLDS) {
+            kki_project_block(block, 1, 0, lambda + block->row);
+            is_open[b] = 1;
+            any = true;
+        }
+    }
+    return any;
+}
+
+void kki_modes_sweep(const kki_problem *p, const kki_dense_kernels *kernels, int sweeps, int8_t *is_open, double *A,
+                     kki_modes *x, double *lambda, double *u) {
+    question q;
+    bool again = true;
+    for (int round = 0; round < MOST_ROUNDS && again; round++) {
+        if (!list_question(p, is_open, x, &q) || !eliminate(p, kernels, A, x)) {
+            kernels->glance(p, sweeps, lambda, u);
+            return;
+        }
+        right_side(x, u);
+        sweep_question(kernels, sweeps, A, x, &q, lambda);
+        again = find_more(p, is_open, lambda);
+        kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
+    }
 }

@@ -47,4 +47,13 @@ bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, con
                      const kki_modes_goal *goal, double *lambda, double *u, kki_certificate *proof,
                      kki_solver_stats *stats);
 
+/// Rows in question, at most: where there are more, all are swept as they are.
+enum { KKI_QUESTION_ROWS = 36 };
+/// Modes that are not known, by sweeps: λ, and u = G λ + g, [stride] each, follow so many sweeps at most over the blocks in question, while the others hold. Sweeps over all of a
+/// robot's contacts forget, contact by contact, that the others would answer: where seven points of a trunk hold while a foot lands it takes hundreds. So what surely holds is
+/// eliminated, and the few see each other through the Schur complement, with all that the others do about it. Of the others, those that cannot hold are in question then, too, and it goes on
+/// from there. Laws as in glance.h. @param is_open [nblock] in question    @param A  as above    @param x  scratch, with its shift
+void kki_modes_sweep(const kki_problem *p, const kki_dense_kernels *kernels, int sweeps, int8_t *is_open, double *A,
+                     kki_modes *x, double *lambda, double *u);
+
 #endif

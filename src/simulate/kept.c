@@ -3,13 +3,12 @@
 /// What held in the last step, inside its cone or between its bounds, is taken to hold in this one; what was open or at a bound to stay there; and contacts that
 /// slid to slide on (contact/modes.h).
 ///
-/// Where that is no solution and a robot moves, something has landed, slipped or come to rest. A few sweeps over what is in question (contact/question.h) show what, and the modes
+/// Where that is no solution and a robot moves, something has landed, slipped or come to rest. A few sweeps over what is in question (contact/modes.h) show what, and the modes
 /// they end in are tried likewise; what is left then is the ladder's, which begins where they ended.
 #include <string.h>
 
 #include "contact/cones.h"
 #include "contact/modes.h"
-#include "contact/question.h"
 #include "simulate/island.h"
 
 /// Of one contact alone the ladder makes as short work.
@@ -18,9 +17,9 @@ enum { LEAST_ROWS = 4 };
 static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 /// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks.
 static const double GOOD = 1e-3, REST = 5;
-/// Modes tried behind sweeps, and sweeps before each, at most.
-enum { MOST_REVISIONS = 1, SWEEPS = 10 };
-/// Impulses of modes that were none are where the next sweeps begin, unless they are so many times as large as before.
+/// Sweeps over what is in question, at most.
+enum { SWEEPS = 10 };
+/// Impulses of modes that were none are where the ladder begins, unless they are so many times as large as before.
 static const double LEAP = 10;
 
 /// The factor of what holds is in s->A, where it may take another's place.
@@ -53,7 +52,7 @@ static int lands(const kk_simulator *s, const kki_island *I, double off, const d
     return 0;
 }
 
-/// What sweeps go on from behind modes that were none: their impulses, unless these have run away.
+/// Where the ladder begins behind modes that were none: at their impulses, unless these have run away.
 static void go_on_from(kk_simulator *s, const kki_island *I, const double *lambda) {
     double *l = s->lambda + I->first_row;
     if (!(kki_largest(I->nrow, lambda) <= LEAP * kki_largest(I->nrow, l))) {
@@ -66,7 +65,7 @@ static void go_on_from(kk_simulator *s, const kki_island *I, const double *lambd
     s->solver.kernels->multiply(I->nrow, I->stride, s->G, l, s->g + I->first_row, s->u + I->first_row);
 }
 
-/// What the next sweeps are about: all but what held, and did so in the last attempt as well.
+/// What sweeps are about: all but what held, and did so in the attempt as well.
 static void ask(const kki_problem *p, const kki_modes *x, const double *lambda, int8_t *is_open) {
     for (int b = 0; b < p->nblock; b++) {
         is_open[b] = (int8_t)(x->mode[b] != KKI_HOLDS || kki_mode_of(p->block, &p->block[b], lambda) != KKI_HOLDS);
@@ -77,27 +76,24 @@ static void ask(const kki_problem *p, const kki_modes *x, const double *lambda, 
 static int revise(kk_simulator *s, kki_island *I, const kki_problem *p, const kki_modes_goal *goal, kki_modes *x,
                   double *lambda, double *u, kki_certificate *proof, kki_solver_stats *stats) {
     const kki_dense_kernels *kernels = s->solver.kernels;
+    const size_t bytes = (size_t)I->stride * sizeof *lambda;
     double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
     int8_t is_open[KKI_MODES_ROWS];
-    int solved = 0;
     I->is_revised = 1;
     I->factored = I->factor == s->A ? 0 : I->factored;
+    ask(p, x, lambda, is_open);
     x->shift = REVISED_SHIFT;
-    for (int k = 0; k < MOST_REVISIONS && !solved; k++) {
-        ask(p, x, lambda, is_open);
-        kki_question_sweep(p, kernels, SWEEPS, is_open, s->A, l, v);
-        stats->sweeps += SWEEPS;
-        const uint64_t tried = x->all;
-        if (!kki_modes_list(p, l, x) || (k > 0 && x->all == tried) || !factor(s, I, p, x)) {
-            return 0; // what has just failed would fail again
-        }
-        stats->factorisations++;
-        memcpy(lambda, l, (size_t)I->stride * sizeof *lambda);
-        memcpy(u, v, (size_t)I->stride * sizeof *u);
-        solved = kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, u), goal, lambda, u, proof, stats);
-        if (!solved) {
-            go_on_from(s, I, lambda);
-        }
+    kki_modes_sweep(p, kernels, SWEEPS, is_open, s->A, x, l, v);
+    stats->sweeps += SWEEPS;
+    if (!kki_modes_list(p, l, x) || !factor(s, I, p, x)) {
+        return 0;
+    }
+    stats->factorisations++;
+    memcpy(lambda, l, bytes);
+    memcpy(u, v, bytes);
+    const int solved = kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, u), goal, lambda, u, proof, stats);
+    if (!solved) {
+        go_on_from(s, I, lambda);
     }
     return solved;
 }
