@@ -20,13 +20,7 @@ BODY double sum4(kki_quad a) {
 
 // ---- products
 
-// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are. Where the program must be
-// small they go the way of all rows, to the same bits.
-#ifdef KKI_SMALL
-enum { SHORT = 0 };
-#else
-enum { SHORT = 12 };
-#endif
+enum { SHORT = KKI_SHORT };
 
 /// Vectors that are summed at once, in one pass over the rows: up to six stay in registers with what they are multiplied by, and a strip of one waits for itself.
 BODY int strip_of(int left) {
@@ -344,12 +338,13 @@ BODY void spread_short(int nv, int stride, const double *Y, const double *lambda
     case 3: spread_strip(nv, stride, 3, Y, lambda, y); break;
     case 4: spread_strip(nv, stride, 4, Y, lambda, y); break;
     case 5: spread_strip(nv, stride, 5, Y, lambda, y); break;
-    default: spread_strip(nv, stride, SHORT / 2, Y, lambda, y); break;
+    case 6: spread_strip(nv, stride, 6, Y, lambda, y); break;
+    default: spread_strip(nv, stride, stride / 4, Y, lambda, y); break;
     }
 }
 
 BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y) {
-    if (stride > 0 && stride / 4 <= SHORT / 2) { // longer rows have more zeros than a sum over lanes saves
+    if (stride > 0 && stride / 4 <= SHORT) {
         spread_short(nv, stride, Y, lambda, y);
         return;
     }
