@@ -593,6 +593,37 @@ LONG_BODY void ldl_below(int stride, double *A, int k, int i, const double *inve
     }
 }
 
+#ifndef KKI_SMALL
+/// The same out of four rows that begin in one vector: what is taken out is loaded once for all of them.
+BODY void ldl_below_four(int stride, double *A, int k, int i, const double *inverse) {
+    const kki_quad *p[4];
+    kki_quad f[4], *row[4];
+    for (int j = 0; j < 4; j++) {
+        p[j] = (const kki_quad *)(A + (k + j) * stride);
+        row[j] = (kki_quad *)(A + (i + j) * stride);
+        f[j] = p[j][i / 4] * inverse[k + j];
+    }
+    for (int x = i / 4; x < stride / 4; x++) {
+        const kki_quad a = p[0][x], b = p[1][x], c = p[2][x], d = p[3][x];
+        for (int r = 0; r < 4; r++) {
+            row[r][x] = (((row[r][x] - f[0][r] * a) - f[1][r] * b) - f[2][r] * c) - f[3][r] * d;
+        }
+    }
+}
+#endif
+
+/// All rows from i to before `end`; i is a vector's first.
+BODY void ldl_rows_below(int end, int stride, double *A, int k, int i, const double *inverse) {
+#ifndef KKI_SMALL
+    for (; i + 4 <= end; i += 4) {
+        ldl_below_four(stride, A, k, i, inverse);
+    }
+#endif
+    for (; i < end; i++) {
+        ldl_below(stride, A, k, i, inverse);
+    }
+}
+
 BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
     if (SHORT > 0 && left >= 4) {
         return ldl_own(4, stride, A, k, inverse);
@@ -605,13 +636,9 @@ BODY bool ldl_body(int pivots, int n, int stride, double *A, double *inverse) {
     bool good = pivots <= 0 || ldl_panel(pivots, stride, A, 0, inverse);
     for (int k = 0; k < pivots && good; k += 4) {
         const int next = k + 8 < n ? k + 8 : n;
-        for (int i = k + 4; i < next; i++) {
-            ldl_below(stride, A, k, i, inverse);
-        }
+        ldl_rows_below(next, stride, A, k, k + 4, inverse);
         good = k + 4 >= pivots || ldl_panel(pivots - k - 4, stride, A, k + 4, inverse);
-        for (int i = next; i < n; i++) {
-            ldl_below(stride, A, k, i, inverse);
-        }
+        ldl_rows_below(n, stride, A, k, next, inverse);
     }
     return good;
 }
