@@ -20,13 +20,7 @@ BODY double sum4(kki_quad a) {
 
 // ---- products
 
-// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are. Where the program must be
-// small they go the way of all rows, to the same bits.
-#ifdef KKI_SMALL
-enum { SHORT = 0 };
-#else
-enum { SHORT = 12 };
-#endif
+enum { SHORT = KKI_SHORT };
 
 /// Vectors that are summed at once, in one pass over the rows: up to six stay in registers with what they are multiplied by, and a strip of one waits for itself.
 BODY int strip_of(int left) {
@@ -344,12 +338,13 @@ BODY void spread_short(int nv, int stride, const double *Y, const double *lambda
     case 3: spread_strip(nv, stride, 3, Y, lambda, y); break;
     case 4: spread_strip(nv, stride, 4, Y, lambda, y); break;
     case 5: spread_strip(nv, stride, 5, Y, lambda, y); break;
-    default: spread_strip(nv, stride, SHORT / 2, Y, lambda, y); break;
+    case 6: spread_strip(nv, stride, 6, Y, lambda, y); break;
+    default: spread_strip(nv, stride, stride / 4, Y, lambda, y); break;
     }
 }
 
 BODY void spread_body(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y) {
-    if (stride > 0 && stride / 4 <= SHORT / 2) { // longer rows have more zeros than a sum over lanes saves
+    if (stride > 0 && stride / 4 <= SHORT) {
         spread_short(nv, stride, Y, lambda, y);
         return;
     }
@@ -598,6 +593,37 @@ LONG_BODY void ldl_below(int stride, double *A, int k, int i, const double *inve
     }
 }
 
+#ifndef KKI_SMALL
+/// The same out of four rows that begin in one vector: what is taken out is loaded once for all of them.
+BODY void ldl_below_four(int stride, double *A, int k, int i, const double *inverse) {
+    const kki_quad *p[4];
+    kki_quad f[4], *row[4];
+    for (int j = 0; j < 4; j++) {
+        p[j] = (const kki_quad *)(A + (k + j) * stride);
+        row[j] = (kki_quad *)(A + (i + j) * stride);
+        f[j] = p[j][i / 4] * inverse[k + j];
+    }
+    for (int x = i / 4; x < stride / 4; x++) {
+        const kki_quad a = p[0][x], b = p[1][x], c = p[2][x], d = p[3][x];
+        for (int r = 0; r < 4; r++) {
+            row[r][x] = (((row[r][x] - f[0][r] * a) - f[1][r] * b) - f[2][r] * c) - f[3][r] * d;
+        }
+    }
+}
+#endif
+
+/// All rows from i to before `end`; i is a vector's first.
+BODY void ldl_rows_below(int end, int stride, double *A, int k, int i, const double *inverse) {
+#ifndef KKI_SMALL
+    for (; i + 4 <= end; i += 4) {
+        ldl_below_four(stride, A, k, i, inverse);
+    }
+#endif
+    for (; i < end; i++) {
+        ldl_below(stride, A, k, i, inverse);
+    }
+}
+
 BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
     if (SHORT > 0 && left >= 4) {
         return ldl_own(4, stride, A, k, inverse);
@@ -610,13 +636,9 @@ BODY bool ldl_body(int pivots, int n, int stride, double *A, double *inverse) {
     bool good = pivots <= 0 || ldl_panel(pivots, stride, A, 0, inverse);
     for (int k = 0; k < pivots && good; k += 4) {
         const int next = k + 8 < n ? k + 8 : n;
-        for (int i = k + 4; i < next; i++) {
-            ldl_below(stride, A, k, i, inverse);
-        }
+        ldl_rows_below(next, stride, A, k, k + 4, inverse);
         good = k + 4 >= pivots || ldl_panel(pivots - k - 4, stride, A, k + 4, inverse);
-        for (int i = next; i < n; i++) {
-            ldl_below(stride, A, k, i, inverse);
-        }
+        ldl_rows_below(n, stride, A, k, next, inverse);
     }
     return good;
 }

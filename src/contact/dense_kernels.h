@@ -37,6 +37,14 @@ static inline double kki_largest(int n, const double *x) {
 
 enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512, KKI_BASIS_ROWS = 128 };
 
+/// Where rows are this short, in vectors, their sums stay in registers, and zeros cost less than to ask where they are. Where the program must be
+/// small they go the way of all rows, to the same bits.
+#ifdef KKI_SMALL
+enum { KKI_SHORT = 0 };
+#else
+enum { KKI_SHORT = 12 };
+#endif
+
 struct kki_problem;
 struct kki_certificate;
 struct kki_slides;
@@ -76,7 +84,7 @@ typedef struct kki_dense_kernels {
     /// The same where column t is zero but for rows range[2t] … range[2t + 1] − 1. @param range [2n]
     void (*gather_ranges)(const int32_t *range, int n, int stride, bool upper, const double *C, const double *R,
                           double *W);
-    /// r = Yᵀ y, [stride], and y += Y λ; spans as above.
+    /// r = Yᵀ y, [stride], and y += Y λ; spans as above, and not read of rows up to KKI_SHORT.
     void (*project)(int nv, int stride, const int32_t *span, const double *Y, const double *y, double *r);
     void (*spread)(int nv, int stride, const int32_t *span, const double *Y, const double *lambda, double *y);
     /// G = Yᵀ Y, [n × stride], exactly symmetric; within KKI_GRAM_DOFS and KKI_GRAM_ROWS. @param touch [vectors] rows of Y that are not zero there, a bit each; NULL: by `span`

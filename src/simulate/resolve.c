@@ -45,6 +45,9 @@ static void pose_problem(const kk_simulator *s, const kki_island *I, int has_mat
 
 kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int has_matrix) {
     kki_problem p;
+    if (!has_matrix) {
+        kki_rows_spans(s, I); // products go by Y
+    }
     pose_problem(s, I, has_matrix, &p);
     return p;
 }
@@ -53,6 +56,7 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
                            const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
                            kki_solver_stats *stats) {
     if (!I->is_wide) {
+        kki_rows_spans(s, I);
         return kki_contact_solve(problem, options, &s->solver, lambda, u, proof, stats);
     }
     const kki_sparse_problem wide = kki_wide_problem(s, I);

@@ -287,6 +287,7 @@ int kki_island_rests(const kk_model *m, kk_simulator *s, const kki_island *I, in
     if (moves(I->nv, y_end, NEARLY_NONE * all) || !can_rest(s, I)) {
         return 0;
     }
+    kki_rows_spans(s, I);
     const double motion = kki_largest(I->nv, y_end);
     const int rests = (motion <= TRACE * all && is_rest(s, I, y_free, y_end)) ||
                       (may_refine(s, I, is_near, y) && refine(m, s, I, y_free, y_end));

@@ -147,7 +147,7 @@ static void span_touched(const kk_simulator *s, int nv, int vectors) {
     }
 }
 
-/// Which degrees of freedom feel the rows of each vector, where a number has bits for all.
+/// Which degrees of freedom feel the rows of each vector, where a number has bits for all. Of short rows spans wait until somebody asks for them.
 static void find_touched(const kk_model *m, kk_simulator *s, const kki_island *I) {
     const int vectors = I->stride / 4;
     uint64_t *const touch = s->touch;
@@ -166,8 +166,18 @@ static void find_touched(const kk_model *m, kk_simulator *s, const kki_island *I
             touch[v] |= all;
         }
     }
-    span_touched(s, I->nv, vectors);
+    if (vectors > KKI_SHORT) {
+        span_touched(s, I->nv, vectors);
+    }
 }
+
+#ifndef KKI_SMALL
+void kki_rows_spans(const kk_simulator *s, const kki_island *I) {
+    if (s->touches && I->stride / 4 <= KKI_SHORT) {
+        span_touched(s, I->nv, I->stride / 4);
+    }
+}
+#endif
 
 /// Vectors of four between a degree of freedom's first and last constraint. Where all of them are few, looking takes longer than multiplying by zeros.
 static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) {
