@@ -19,9 +19,6 @@ static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 static const double GOOD = 1e-3, REST = 5;
 /// Sweeps over what is in question, at most.
 enum { SWEEPS = 10 };
-/// Impulses of modes that were none are where the ladder begins, unless they are so many times as large as before.
-static const double LEAP = 10;
-
 /// The factor of what holds is in s->A, where it may take another's place.
 static bool factor(kk_simulator *s, kki_island *I, const kki_problem *p, kki_modes *x) {
     I->factored = I->factor == s->A ? 0 : I->factored;
@@ -52,19 +49,6 @@ static int lands(const kk_simulator *s, const kki_island *I, double off, const d
     return 0;
 }
 
-/// Where the ladder begins behind modes that were none: at their impulses, unless these have run away.
-static void go_on_from(kk_simulator *s, const kki_island *I, const double *lambda) {
-    double *l = s->lambda + I->first_row;
-    if (!(kki_largest(I->nrow, lambda) <= LEAP * kki_largest(I->nrow, l))) {
-        return;
-    }
-    memcpy(l, lambda, (size_t)I->stride * sizeof *l);
-    for (int b = I->first_block; b < I->first_block + I->nblock; b++) {
-        kki_project_block(&s->block[b], 1, 0, l + s->block[b].row);
-    }
-    s->solver.kernels->multiply(I->nrow, I->stride, s->G, l, s->g + I->first_row, s->u + I->first_row);
-}
-
 /// What sweeps are about: all but what held, and did so in the attempt as well.
 static void ask(const kki_problem *p, const kki_modes *x, const double *lambda, int8_t *is_open) {
     for (int b = 0; b < p->nblock; b++) {
@@ -91,11 +75,7 @@ static int revise(kk_simulator *s, kki_island *I, const kki_problem *p, const kk
     stats->factorisations++;
     memcpy(lambda, l, bytes);
     memcpy(u, v, bytes);
-    const int solved = kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, u), goal, lambda, u, proof, stats);
-    if (!solved) {
-        go_on_from(s, I, lambda);
-    }
-    return solved;
+    return kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, u), goal, lambda, u, proof, stats);
 }
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {

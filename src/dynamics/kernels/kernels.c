@@ -122,6 +122,7 @@ static void read_inertia(const kk_model *m, const kki_scratch *S, double *M, siz
     }
 }
 
+#ifndef KKI_SMALL // only batches ask
 /// X_WB of every body: R row-major, then p.
 static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, size_t stride) {
     for (int b = 0; b < m->nbody; b++) {
@@ -140,6 +141,7 @@ static void read_poses(const kk_model *m, const kki_scratch *S, double *poses, s
         store3(poses, at + 9, stride, v_add(x->p, m_mul(&x->R, v_of_doubles(p))));
     }
 }
+#endif
 
 #if KKI_LANES == 1
 
@@ -164,12 +166,12 @@ static kk_vec3 center(const kk_model *m, kki_scratch *S, const double *q, double
     const vec3 c = center_of_mass(S);
     return kk_vec3_make(v_x(c), v_y(c), v_z(c));
 }
+#ifndef KKI_SMALL // nobody calls them where the program must be small
 static void centroidal(const kk_model *m, kki_scratch *S, const double *q, double *A) {
     kinematics(m, S, q, 1);
     crba_gather(m, S, S->pose);
     carry_to_com(m, S, S->load_rows, kki_padded(m->nv), center_of_roots(m, S), A);
 }
-#ifndef KKI_SMALL // nobody calls them where the program must be small
 static void axes_rates(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *zero) {
     kinematics(m, S, q, 1);
     rates(m, S, v, zero);
@@ -196,6 +198,9 @@ static void rnea_derivatives(const kk_model *m, kki_scratch *S, const double *q,
 }
 static void solve_rows_one(const kk_model *m, const kki_factor *F, double *X, size_t columns, size_t stride) {
     solve_rows(m, F, X, columns, stride);
+}
+static void angles(const kk_model *m, kki_scratch *S, const double *q) {
+    trig_of_nodes(m, q, 1, S);
 }
 static void delassus_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *zero) {
     aba_prepare(m, S, S->pose, POSE_OFFSET | POSE_POSITION, q, zero, 1);
@@ -241,10 +246,6 @@ static void delassus_row(const double *Yr, const double *Z, size_t stride, const
                          double *G) {
     gram_row(Yr, Z, stride, list, count, quads, G);
 }
-static void angles(const kk_model *m, kki_scratch *S, const double *q) {
-    trig_of_nodes(m, q, 1, S);
-}
-
 static void kick_begin(const kk_model *m, kki_scratch *S, const double *q) {
     articulated *body = S->articulated;
     kick_world(m, S, q);
@@ -297,14 +298,16 @@ const kki_kernels JOIN(kki_kernels_, KKI_VARIANT) = {
     .aba = aba,
     .crba = crba,
     .read_inertia = read_inertia,
+#ifndef KKI_SMALL
     .read_poses = read_poses,
+#endif
 #if KKI_LANES == 1
-    .angles = angles,
     .kinematics_from = kinematics_from,
     .axes = axes,
     .center_of_mass = center,
-    .centroidal = centroidal,
 #ifndef KKI_SMALL
+    .angles = angles,
+    .centroidal = centroidal,
     .axes_rates = axes_rates,
     .centroidal_rate = centroidal_rate,
     .rnea_derivatives = rnea_derivatives,
