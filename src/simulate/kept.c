@@ -49,10 +49,10 @@ static int lands(const kk_simulator *s, const kki_island *I, double off, const d
     return 0;
 }
 
-/// What sweeps are about: all but what held, and did so in the attempt as well.
-static void ask(const kki_problem *p, const kki_modes *x, const double *lambda, int8_t *is_open) {
+/// What sweeps are about: all but what held in the attempt, or in the last step where there was none.
+static void ask(const kki_problem *p, const double *lambda, int8_t *is_open) {
     for (int b = 0; b < p->nblock; b++) {
-        is_open[b] = (int8_t)(x->mode[b] != KKI_HOLDS || kki_mode_of(p->block, &p->block[b], lambda) != KKI_HOLDS);
+        is_open[b] = kki_mode_of(p->block, &p->block[b], lambda) != KKI_HOLDS;
     }
 }
 
@@ -65,7 +65,7 @@ static int revise(kk_simulator *s, kki_island *I, const kki_problem *p, const kk
     int8_t is_open[KKI_MODES_ROWS];
     I->is_revised = 1;
     I->factored = I->factor == s->A ? 0 : I->factored;
-    ask(p, x, lambda, is_open);
+    ask(p, lambda, is_open);
     x->shift = REVISED_SHIFT;
     kki_modes_sweep(p, kernels, SWEEPS, is_open, s->A, x, l, v);
     stats->sweeps += SWEEPS;
