@@ -53,11 +53,9 @@ static void list_sliding(kki_modes *x, const kki_block *block, const double *l) 
 }
 
 static void read_modes(const kki_problem *p, const double *lambda, kki_modes *x) {
-    x->all = 0;
     for (int b = 0; b < p->nblock; b++) {
         const kki_mode mode = kki_mode_of(p->block, &p->block[b], lambda);
         x->mode[b] = (int8_t)mode;
-        x->all = 5 * x->all + (uint64_t)mode;
     }
 }
 

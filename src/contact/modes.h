@@ -21,7 +21,6 @@ typedef struct kki_modes {
     int n;
     int32_t row[KKI_MODES_ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
     int nheld, first, stride;
-    uint64_t all;                       ///< blocks' modes in one number
     int8_t mode[KKI_MODES_ROWS];        ///< each block's
     double shift;                       ///< ε, as a share of the diagonal
     int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals

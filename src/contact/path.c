@@ -654,19 +654,17 @@ static void restart(const kki_system *s, kki_solver_scratch *w, const kki_iterat
 }
 
 /// The modes that a pass ended with, solved to the end. Mostly the first pass has found them, and the next ones would only turn directions, at an inverse each.
-/// @param tried  modes of the last time    @param enough  residual of a solution
-static bool is_solved(const kki_system *s, kki_solver_scratch *w, const kki_iterate *at, double enough, uint64_t *tried,
+/// @param enough  residual of a solution
+static bool is_solved(const kki_system *s, kki_solver_scratch *w, const kki_iterate *at, double enough,
                       kki_solver_stats *stats) {
     const kki_problem plain = {
         .nblock = s->nblock, .nrow = s->nrow, .stride = s->stride, .block = s->problem->block, .G = s->G, .g = s->g};
     kki_iterate *end = &w->iterate[KKI_IT_NEWTON];
     kki_modes x;
     kki_certificate proof = {.residual = __builtin_inf()};
-    if (s->shifted || s->nrow > KKI_MODES_ROWS || !kki_modes_list(&plain, at->lambda, &x) || x.slides.n == 0 ||
-        x.all == *tried) {
+    if (s->shifted || s->nrow > KKI_MODES_ROWS || !kki_modes_list(&plain, at->lambda, &x) || x.slides.n == 0) {
         return false;
     }
-    *tried = x.all;
     x.shift = WEIGHT;
     kki_iterate_copy(s, at, end);
     stats->factorisations++;
@@ -691,7 +689,6 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     restart(s, w, it, at);
     const double enough = options->fine > s->floor ? options->fine : s->floor;
     bool again = false;
-    uint64_t tried = UINT64_MAX;
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > (again ? s->floor : enough) && stale <= MOST_STALE;
          k++) {
         const double start = at->residual;
@@ -712,7 +709,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
         if (at->residual < it->residual) {
             kki_iterate_copy(s, at, it);
         }
-        if (it->residual > enough && is_solved(s, w, at, enough, &tried, stats)) {
+        if (it->residual > enough && is_solved(s, w, at, enough, stats)) {
             kki_iterate_copy(s, &w->iterate[KKI_IT_NEWTON], it);
             break;
         }
