@@ -17,6 +17,7 @@
 
 /// Steps of a direction in a sweep.
 enum { MOST_TURNS = 2 };
+/// Share of what a block bears by which it may change in a sweep and stands still.
 static const double STILL = 5e-2;
 
 /// A contact's own block of G, nn, n1, n2, 11, 12, 22, and its inverse; of a single row 1/G.
@@ -93,8 +94,8 @@ BODY double solve_row(const kki_block *block, double inverse, double l, double v
     return x < lower ? lower : block->law == KKI_LAW_BOX && x > block->upper ? block->upper : x;
 }
 
-/// A block's impulses, and what they change in u.
-BODY double sweep_block(const kki_problem *p, const kki_block *block, const own *o, double *lambda, double *u) {
+/// A block's impulses, and what they change in u. Whether it still moves.
+BODY int sweep_block(const kki_problem *p, const kki_block *block, const own *o, double *lambda, double *u) {
     const quad *G = (const quad *)(p->G + (long)block->row * p->stride);
     const int width = p->stride / 4;
     double *l = lambda + block->row, *v = u + block->row;
@@ -104,7 +105,7 @@ BODY double sweep_block(const kki_problem *p, const kki_block *block, const own 
         for (int k = 0; k < width && f != 0; k++) {
             ((quad *)u)[k] += f * G[k];
         }
-        return __builtin_fabs(f) <= STILL * __builtin_fabs(x) ? 0 : 1;
+        return !(__builtin_fabs(f) <= STILL * __builtin_fabs(x));
     }
     if (l[0] == 0 && v[0] >= 0) { // stays open
         return 0;
@@ -118,7 +119,7 @@ BODY double sweep_block(const kki_problem *p, const kki_block *block, const own 
     for (int k = 0; k < width; k++) {
         ((quad *)u)[k] += f0 * G[k] + (f1 * G[width + k] + f2 * G[2 * width + k]);
     }
-    return f0 * f0 + (f1 * f1 + f2 * f2) <= STILL * STILL * (x[0] * x[0]) ? 0 : 1;
+    return !(f0 * f0 + (f1 * f1 + f2 * f2) <= STILL * STILL * (x[0] * x[0]));
 }
 
 LONG_BODY void glance(const kki_problem *p, int sweeps, double *lambda, double *u) {
@@ -126,11 +127,11 @@ LONG_BODY void glance(const kki_problem *p, int sweeps, double *lambda, double *
     for (int b = 0; b < p->nblock; b++) {
         read_own(p, &p->block[b], &all[b]);
     }
-    double moves = 1;
-    for (int k = 0; k < sweeps && moves > 0; k++) {
+    int moves = 1;
+    for (int k = 0; k < sweeps && moves; k++) {
         moves = 0;
         for (int b = 0; b < p->nblock; b++) {
-            moves += sweep_block(p, &p->block[b], &all[b], lambda, u);
+            moves |= sweep_block(p, &p->block[b], &all[b], lambda, u);
         }
     }
 }

@@ -150,8 +150,8 @@ KK_TEST(few_points_that_hold_are_found_by_their_modes) {
     const double weight = pose_anew(x, I);
     spoil(x, I, 0.01);
     KK_CHECK_EQ_INT(kki_kept_solve(s.model, x, I), KKI_KEPT_SOLVED);
-    for (int r = 0; r < I->nrow; r++) {
-        KK_CHECK(fabs(x->u[I->first_row + r]) <= 1e-12);
+    for (int r = 0; r < I->nrow; r++) { // to the floor of what moves, a hundredth of the tolerance
+        KK_CHECK(fabs(x->u[I->first_row + r]) <= 1e-11);
         bears += r % 3 == 0 ? lambda[r] : 0;
     }
     KK_CHECK_REL(bears, weight, 1e-9);
