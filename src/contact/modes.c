@@ -303,13 +303,13 @@ static void sweep_question(const kki_dense_kernels *kernels, int sweeps, const d
     answer(kernels, A, x, lambda);
 }
 
-/// Those that were to hold and do not are in question as well, and on their sets. False where there are none.
-static bool find_more(const kki_problem *p, int8_t *is_open, double *lambda) {
+/// Those that were to hold and do not are in question as well, with what they bore before: rows that contradict each other may have run away. False where there are none.
+static bool find_more(const kki_problem *p, const double *before, int8_t *is_open, double *lambda) {
     bool any = false;
     for (int b = 0; b < p->nblock; b++) {
         const kki_block *block = &p->block[b];
         if (!is_open[b] && kki_mode_of(p->block, block, lambda) != KKI_HOLDS) {
-            kki_project_block(block, 1, 0, lambda + block->row);
+            memcpy(lambda + block->row, before + block->row, (size_t)kki_law_rows(block->law) * sizeof *lambda);
             is_open[b] = 1;
             any = true;
         }
@@ -320,7 +320,9 @@ static bool find_more(const kki_problem *p, int8_t *is_open, double *lambda) {
 void kki_modes_sweep(const kki_problem *p, const kki_dense_kernels *kernels, int sweeps, int8_t *is_open, double *A,
                      kki_modes *x, double *lambda, double *u) {
     question q;
+    double before[KKI_MODES_ROOM];
     bool again = true;
+    memcpy(before, lambda, (size_t)p->nrow * sizeof *lambda);
     for (int round = 0; round < MOST_ROUNDS && again; round++) {
         if (!list_question(p, is_open, x, &q) || !eliminate(p, kernels, A, x)) {
             kernels->glance(p, sweeps, lambda, u);
@@ -328,7 +330,7 @@ void kki_modes_sweep(const kki_problem *p, const kki_dense_kernels *kernels, int
         }
         right_side(x, u);
         sweep_question(kernels, sweeps, A, x, &q, lambda);
-        again = find_more(p, is_open, lambda);
+        again = find_more(p, before, is_open, lambda);
         kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
     }
 }

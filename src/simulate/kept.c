@@ -19,6 +19,7 @@ static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 static const double GOOD = 1e-3, REST = 5;
 /// Sweeps over what is in question, at most.
 enum { SWEEPS = 10 };
+
 /// The factor of what holds is in s->A, where it may take another's place.
 static bool factor(kk_simulator *s, kki_island *I, const kki_problem *p, kki_modes *x) {
     I->factored = I->factor == s->A ? 0 : I->factored;
