@@ -11,9 +11,9 @@
 enum { BLOCKS = 9, ROWS = 3 * BLOCKS, STRIDE = 28, NV = 20 };
 
 typedef struct scene {
+    _Alignas(64) double G[ROWS * STRIDE + 4], g[STRIDE];
     kki_problem p;
     kki_block block[BLOCKS];
-    _Alignas(64) double G[ROWS * STRIDE + 4], g[STRIDE];
 } scene;
 
 /// Nine contacts on twenty coordinates, G = Yᵀ Y: four that surely hold, others that press, slip or part.
