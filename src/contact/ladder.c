@@ -267,7 +267,7 @@ static bool fine(const climb *c) {
 static bool climb_path(climb *c, const kki_iterate *warm, double fine) {
     const bool is_warm = c->best->residual == warm->residual;
     kki_iterate_copy(c->system, c->best, c->trial);
-    const kki_path_options o = {is_warm ? c->system->problem->before : NULL, fine, LONGEST_PATH};
+    const kki_path_options o = {is_warm ? c->system->problem->before : NULL, fine, LONGEST_PATH, c->options->moves};
     kki_rung_path(c->system, c->scratch, c->trial, &o, c->stats);
     keep(c, KKI_RUNG_NEWTON);
     return arrived(c);

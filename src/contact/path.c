@@ -709,7 +709,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
         if (at->residual < it->residual) {
             kki_iterate_copy(s, at, it);
         }
-        if (it->residual > enough && is_solved(s, w, at, enough, stats)) {
+        if (options->moves && it->residual > enough && is_solved(s, w, at, enough, stats)) {
             kki_iterate_copy(s, &w->iterate[KKI_IT_NEWTON], it);
             break;
         }

@@ -176,6 +176,7 @@ typedef struct kki_path_options {
     const double *before; ///< u of the problem that λ has answered; NULL: not known
     double fine;          ///< residual below which no pass is made that needs an inverse of its own
     int limit;            ///< changes of mode a pass
+    bool moves;           ///< as of the solver's options: modes that slide are solved to the end behind each pass
 } kki_path_options;
 /// Along lines of problems, one change of mode at a time; needs G.
 void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
