@@ -54,8 +54,7 @@ static void list_sliding(kki_modes *x, const kki_block *block, const double *l) 
 
 static void read_modes(const kki_problem *p, const double *lambda, kki_modes *x) {
     for (int b = 0; b < p->nblock; b++) {
-        const kki_mode mode = kki_mode_of(p->block, &p->block[b], lambda);
-        x->mode[b] = (int8_t)mode;
+        x->mode[b] = (int8_t)kki_mode_of(p->block, &p->block[b], lambda);
     }
 }
 
