@@ -61,9 +61,10 @@ class Tally:
         return None
 
     def add_unit_tests(self, name, command, *others, parts=4, **options):
-        """The unit tests in parts, as many side by side as there are jobs; `others` are programs that run along."""
+        """The unit tests in parts, as many side by side as there are jobs; `others` are programs that run along, from the start:
+        the longest of them would end alone."""
         parts *= self.jobs
-        commands = [(name, [*command, "--shard", f"{i}/{parts}"]) for i in range(parts)] + list(others)
+        commands = list(others) + [(name, [*command, "--shard", f"{i}/{parts}"]) for i in range(parts)]
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             runs = [(title, pool.submit(run, words, **options)) for title, words in commands]
         for title, done in runs:
