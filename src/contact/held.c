@@ -47,12 +47,13 @@ static void add_columns(const kki_reduced *r, double *lambda) {
     }
 }
 
-bool kki_contact_hold(const kki_problem *p, kki_solver_work *work, int n, const kki_held *held, double *lambda) {
+bool kki_contact_hold(const kki_problem *p, kki_solver_work *work, double floor, int n, const kki_held *held,
+                      double *lambda) {
     kki_solver_scratch *w = work->scratch;
     kki_system *s = &w->system;
     kki_reduced *r = &w->reduced;
     kki_iterate *it = &w->iterate[KKI_IT_TRY];
-    kki_system_make(s, p, w, work->kernels, kki_solver_options_default().floor);
+    kki_system_make(s, p, w, work->kernels, floor);
     kki_system_load(s, lambda, it);
     list_columns(s, n, held, r);
     if (n > 0 && !kki_reduced_factor(s, r)) {

@@ -101,8 +101,9 @@ typedef struct kki_held {
 } kki_held;
 
 /// λ for which the listed rows, in rising order, are at rest; other rows keep theirs. False where there is none to be had.
-/// @param lambda  [nrow] in: where to start, out: result
-bool kki_contact_hold(const kki_problem *problem, kki_solver_work *work, int n, const kki_held *held, double *lambda);
+/// @param floor  velocity that is left of them, as in the options    @param lambda  [nrow] in: where to start, out: result
+bool kki_contact_hold(const kki_problem *problem, kki_solver_work *work, double floor, int n, const kki_held *held,
+                      double *lambda);
 
 /// Judges any λ, however it was found, with plain loops of its own; u = G λ + g + r λ comes back as well.
 /// @param lambda  [nrow]    @param u  [nrow]

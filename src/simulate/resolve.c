@@ -453,7 +453,7 @@ static kk_status find_impulses(const kk_model *m, kk_simulator *s, kki_island *I
     if (wants_matrix) {
         kki_rows_matrix(m, s, I);
     }
-    pose_problem(s, I, wants_matrix, problem);
+    pose_problem(s, I, I->has_matrix, problem); // pieces and repairs ask for it again
     problem->before = holds || I->is_revised ? NULL : velocities_before(s, I);
     problem->start = holds || waits || I->is_wide ? NULL : s->u + I->first_row; // the warm start was judged by it
     kk_status status = holds ? KK_OK : kki_island_settle(m, s, I, problem, error);

@@ -130,7 +130,8 @@ static int solve_held(kki_piece *p, const verdict *v, double *lambda) {
     for (int i = 0; i < p->I->nconstraint; i++) {
         list_held(p, kki_piece_constraint(p, i), &v[i], lambda, s->held, &count);
     }
-    return kki_contact_hold(p->problem, &s->solver, count, s->held, lambda);
+    const double floor = kki_island_solver_options(s, p->I).floor;
+    return kki_contact_hold(p->problem, &s->solver, floor, count, s->held, lambda);
 }
 
 /// Slip of a contact or a dry joint.

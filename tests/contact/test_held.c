@@ -40,7 +40,7 @@ KK_TEST(held_rows_rest) {
     for (int boxes = 1; boxes <= 10; boxes += 3) {
         case_stack(c, boxes, 3, 0.6, 0.5, true);
         const int n = list_held(c, held);
-        KK_CHECK(kki_contact_hold(&c->p, &c->work, n, held, c->lambda));
+        KK_CHECK(kki_contact_hold(&c->p, &c->work, 1e-13, n, held, c->lambda));
         for (int k = 0; k < n; k++) {
             KK_CHECK_NEAR(velocity(c, held[k].row), 0, 1e-9);
         }
