@@ -1,8 +1,10 @@
-/// Timing of deterministic runs: worlds take turns slice by slice, the whole is repeated, each slice's least counts.
+/// Timing of deterministic runs: worlds take turns run by run, the whole is repeated, each slice's least counts.
 ///
 /// A simulation cannot be repeated step by step as a function call can; but every repetition of the run does the same
 /// work in the same slice, so the least over repetitions is that slice's time without interruptions. CPU time of the
-/// thread, so that other programs on the machine count little.
+/// thread, so that other programs on the machine count little. A run is whole because nobody who simulates changes engines
+/// every few dozen steps: each would begin with the other's code and data in the caches. Runs take milliseconds, and the clock's
+/// drift is slower than that.
 #ifndef KARAKURI_BENCHMARKS_SLICES_HPP
 #define KARAKURI_BENCHMARKS_SLICES_HPP
 
@@ -61,15 +63,13 @@ inline void run_slice(runner &r, const course &c, int first, std::size_t slice) 
     }
 }
 
-/// Runs all of them `repeats` times. Steps beyond a runner's `steps` are left out.
+/// Runs all of them `repeats` times, in turn. Steps beyond a runner's `steps` are left out.
 inline void race(std::vector<runner> &all, const course &c, int repeats) {
     for (int repeat = 0; repeat < repeats; repeat++) {
         for (runner &r : all) {
             r.world->reset();
-        }
-        std::size_t slice = 0;
-        for (int first = 0; first < c.steps; first += c.slice, slice++) {
-            for (runner &r : all) {
+            std::size_t slice = 0;
+            for (int first = 0; first < c.steps; first += c.slice, slice++) {
                 run_slice(r, c, first, slice);
             }
         }
