@@ -549,6 +549,8 @@ BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, 
 
 // Four rows at a time: first among themselves, then out of all below in one go, in the order of the rows.
 
+static const double LEAST_PIVOT = 1e-300;
+
 /// Rows k … k + count − 1 among themselves: first in the diagonal's vectors, where each pivot waits for the one before, then in all behind it.
 LONG_BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
     kki_quad *row[4], d[4];
@@ -559,7 +561,7 @@ LONG_BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse)
     }
     for (int j = 0; j < count; j++) {
         const double pivot = d[j][j];
-        if (!(pivot > 1e-300)) {
+        if (!(pivot > LEAST_PIVOT)) {
             return false;
         }
         inverse[k + j] = 1 / pivot;
@@ -624,10 +626,32 @@ BODY void ldl_rows_below(int end, int stride, double *A, int k, int i, const dou
     }
 }
 
-BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
-    if (SHORT > 0 && left >= 4) {
-        return ldl_own(4, stride, A, k, inverse);
+#ifndef KKI_SMALL
+/// ldl_own of four: their triangle number by number, so that pivots wait for each other and for nothing else; all vectors follow.
+BODY bool ldl_own_four(int stride, double *A, int k, double *inverse) {
+    double *const p = A + k * (stride + 1), *const q = p + stride, *const r = q + stride, *const s = r + stride;
+    const double a = p[0], b = p[1], c = p[2], d = p[3], a1 = 1 / a, fb = b * a1, fc = c * a1, fd = d * a1;
+    const double e = q[1] - fb * b, f = q[2] - fb * c, g = q[3] - fb * d, e1 = 1 / e, ff = f * e1, fg = g * e1;
+    const double h = (r[2] - fc * c) - ff * f, i = (r[3] - fc * d) - ff * g, h1 = 1 / h, fi = i * h1;
+    const double j = ((s[3] - fd * d) - fg * g) - fi * i;
+    *(loose_quad *)(inverse + k) = (loose_quad){a1, e1, h1, 1 / j};
+    for (int x = 0; x < stride / 4 - k / 4; x++) {
+        const kki_quad one = ((kki_quad *)p)[x], two = ((kki_quad *)q)[x] - fb * one;
+        const kki_quad three = (((kki_quad *)r)[x] - fc * one) - ff * two;
+        ((kki_quad *)q)[x] = two;
+        ((kki_quad *)r)[x] = three;
+        ((kki_quad *)s)[x] = ((((kki_quad *)s)[x] - fd * one) - fg * two) - fi * three;
     }
+    return a > LEAST_PIVOT && e > LEAST_PIVOT && h > LEAST_PIVOT && j > LEAST_PIVOT;
+}
+#endif
+
+BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
+#ifndef KKI_SMALL
+    if (left >= 4) {
+        return ldl_own_four(stride, A, k, inverse);
+    }
+#endif
     return ldl_own(left < 4 ? left : 4, stride, A, k, inverse);
 }
 
