@@ -70,10 +70,8 @@ static int list_rows(int row, int count, int n, kki_modes *x) {
 static int end_held(int more, int n, kki_modes *x) {
     x->nheld = n;
     x->first = more ? kki_round4(n) : n;
-    while (n < x->first) {
-        x->row[n++] = 0;
-    }
-    return n;
+    x->row[n] = x->row[n + 1] = x->row[n + 2] = 0;
+    return x->first;
 }
 
 static void end_list(int n, kki_modes *x) {
@@ -184,17 +182,22 @@ static bool slide(const kki_dense_kernels *kernels, kki_modes *x, double floor, 
 
 // ---- all of it
 
+/// Zeros up to the end of a vector: less than four.
+static inline void pad(double *x, int from, int end) {
+    for (int k = 0; k < 3; k++) {
+        if (from + k < end) {
+            x[from + k] = 0;
+        }
+    }
+}
+
 /// The right side −u of the listed rows; the fastest of what holds.
 static double right_side(kki_modes *restrict x, const double *restrict u) {
     for (int i = 0; i < x->n; i++) {
         x->b[i] = -u[x->row[i]];
     }
-    for (int i = x->nheld; i < x->first; i++) {
-        x->b[i] = 0;
-    }
-    for (int i = x->n; i < x->stride; i++) {
-        x->b[i] = 0;
-    }
+    pad(x->b, x->nheld, x->first);
+    pad(x->b, x->n, x->stride);
     return kki_largest(x->nheld, x->b);
 }
 
@@ -220,9 +223,7 @@ static void answer(const kki_dense_kernels *kernels, const double *A, kki_modes 
 /// What the others see of x->b while what holds is at rest.
 static void settle(const kki_dense_kernels *kernels, const double *A, kki_modes *x) {
     kernels->ldl_forward(x->first, x->stride, A, x->inverse, x->b, x->y);
-    for (int i = x->n; i < x->stride; i++) {
-        x->x[i] = 0;
-    }
+    pad(x->x, x->n, x->stride);
 }
 
 /// One round: λ at which what holds is at rest, but for ε, and what slides goes on. False where it does not.
