@@ -521,21 +521,39 @@ BODY void pick_columns(int from, int to, int held, int first, int stride, const 
     }
 }
 
-BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+/// The last vector of all rows: columns that mostly follow one another, and zeros behind them.
+BODY void pick_last(int n, int stride, const int32_t *row, const double *G, int wide, double *A) {
     const int last = stride - 4, count = n - last;
-    for (int k = 0; k < last; k += KKI_GRAM_ROWS) {
-        const int end = k + KKI_GRAM_ROWS < last ? k + KKI_GRAM_ROWS : last;
+    const int32_t *c = row + last;
+    double *a = A + last;
+    int run = 1;
+    while (run < count && c[run] - c[0] == run) {
+        run++;
+    }
+    if (run == count) {
+        const mask there = {-1, count > 1 ? -1 : 0, count > 2 ? -1 : 0, count > 3 ? -1 : 0};
+        for (int i = 0; i < n; i++, a += stride) {
+            *(kki_quad *)a = (kki_quad)((mask) * (const loose_quad *)(G + row[i] * wide + c[0]) & there);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++, a += stride) {
+        const double *g = G + row[i] * wide;
+        *(kki_quad *)a = (kki_quad){g[c[0]], g[c[1]], count > 2 ? g[c[2]] : 0, count > 3 ? g[c[3]] : 0};
+    }
+}
+
+BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+    for (int k = 0; k < stride - 4; k += KKI_GRAM_ROWS) {
+        const int end = k + KKI_GRAM_ROWS < stride - 4 ? k + KKI_GRAM_ROWS : stride - 4;
         pick_columns(k, end, held, first, stride, row, G, wide, A);
     }
-    for (int i = 0; i < n; i++) {
-        const double *g = G + row[i] * wide;
-        const int32_t *c = row + last;
-        *(kki_quad *)(A + i * stride + last) =
-            (kki_quad){g[c[0]], count > 1 ? g[c[1]] : 0, count > 2 ? g[c[2]] : 0, count > 3 ? g[c[3]] : 0};
-    }
+    pick_last(n, stride, row, G, wide, A);
     for (int i = held; i < first; i++) {
         double *a = A + i * stride;
-        memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
+        for (int x = i / 4; x < stride / 4; x++) {
+            ((kki_quad *)a)[x] = (kki_quad){0, 0, 0, 0};
+        }
         a[i] = 1;
     }
 }

@@ -102,39 +102,53 @@ bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x) {
     return n > 0;
 }
 
-/// What two contacts do to each other, or one to itself, out of the upper triangle: nine numbers, each to the lane of either.
-static void put_block(const double *from, int stride, int a, int b, kki_slides *y) {
+/// What two contacts do to each other: nine numbers, each to the lane of either.
+static void put_pair(const double *from, int stride, int a, int b, kki_slides *y) {
     double(*const to_a)[3][KKI_MOST_SLIDES] = y->S + 3 * b, (*const to_b)[3][KKI_MOST_SLIDES] = y->S + 3 * a;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            const double own = i <= j ? from[i * stride + j] : from[j * stride + i];
-            to_a[j][i][a] = to_b[i][j][b] = b > a ? from[i * stride + j] : own;
+            to_a[j][i][a] = to_b[i][j][b] = from[i * stride + j];
         }
+    }
+}
+
+/// And one to itself, out of the upper triangle.
+static void put_own(const double *from, int stride, int a, kki_slides *y) {
+    double(*const to)[3][KKI_MOST_SLIDES] = y->S + 3 * a;
+    for (int i = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++) {
+            to[j][i][a] = to[i][j][a] = from[i * stride + j];
+        }
+    }
+}
+
+/// Lanes from n on, which are without a contact.
+static void clear_lanes(int lanes, kki_slides *y) {
+    for (int k = 0; k < 9 * y->n; k++) {
+        for (int a = y->n & ~3; a < lanes; a += 4) {
+            *(kki_quad *)(y->S[0][0] + k * KKI_MOST_SLIDES + a) = (kki_quad){0, 0, 0, 0};
+        }
+    }
+    for (int a = y->n; a < lanes; a++) {
+        y->shift[a] = y->d[1][a] = 0;
+        y->d[0][a] = y->friction[a] = y->normal[a] = 1;
     }
 }
 
 /// S of what slides, lane by lane.
 static void fill_slides(const kki_problem *p, const double *A, kki_modes *x) {
     kki_slides *y = &x->slides;
-    const int lanes = kki_slide_lanes(y->n), first = y->n & ~3;
-    for (int k = 0; k < 9 * y->n && lanes > y->n; k++) { // lanes without one
-        for (int a = first; a < lanes; a += 4) {
-            *(kki_quad *)(y->S[0][0] + k * KKI_MOST_SLIDES + a) = (kki_quad){0, 0, 0, 0};
-        }
+    const int n = y->n, lanes = kki_slide_lanes(n);
+    if (n < lanes) {
+        clear_lanes(lanes, y);
     }
-    for (int a = 0; a < y->n; a++) {
-        const double *row = A + (x->first + 3 * a) * x->stride + x->first;
-        for (int b = a; b < y->n; b++) {
-            put_block(row + 3 * b, x->stride, a, b, y);
+    for (int a = 0; a < n; a++) {
+        const double *from = A + (x->first + 3 * a) * (x->stride + 1);
+        put_own(from, x->stride, a, y);
+        for (int b = a + 1; b < n; b++) {
+            put_pair(from + 3 * (b - a), x->stride, a, b, y);
         }
-    }
-    for (int a = 0; a < lanes; a++) {
-        const int there = a < y->n;
-        y->shift[a] = there ? x->shift * p->G[(size_t)x->slide_row[a] * (size_t)(p->stride + 1)] : 0;
-        y->d[0][a] = there ? y->d[0][a] : 1;
-        y->d[1][a] = there ? y->d[1][a] : 0;
-        y->friction[a] = there ? y->friction[a] : 1;
-        y->normal[a] = there ? y->normal[a] : 1;
+        y->shift[a] = x->shift * p->G[(size_t)x->slide_row[a] * (size_t)(p->stride + 1)];
     }
 }
 
