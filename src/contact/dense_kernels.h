@@ -106,7 +106,7 @@ typedef struct kki_dense_kernels {
     /// kki_certify.
     void (*certify)(const struct kki_problem *p, const double *lambda, double *u, struct kki_certificate *c);
     /// kki_slide.
-    int (*slide)(struct kki_slides *x, double floor);
+    int (*slide)(struct kki_slides *x, const double *b, double floor);
     /// kki_glance.
     void (*glance)(const struct kki_problem *p, int sweeps, double *lambda, double *u);
 } kki_dense_kernels;

@@ -174,13 +174,7 @@ bool kki_modes_factor(const kki_problem *p, const kki_dense_kernels *kernels, do
 /// λ of what slides, or lets go; what that changes, behind those that hold in x->x. False where there is no such λ.
 static bool slide(const kki_dense_kernels *kernels, kki_modes *x, double floor, double *lambda) {
     kki_slides *y = &x->slides;
-    const int lanes = kki_slide_lanes(y->n);
-    for (int a = 0; a < lanes; a++) {
-        for (int i = 0; i < 3; i++) {
-            y->u[i][a] = a < y->n ? -x->b[x->first + 3 * a + i] : 0;
-        }
-    }
-    if (y->n > 0 && !kernels->slide(y, floor)) {
+    if (y->n > 0 && !kernels->slide(y, x->b + x->first, floor)) {
         return false;
     }
     for (int c = 0; c < y->n; c++) {
