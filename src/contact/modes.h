@@ -19,7 +19,8 @@ typedef enum kki_mode { KKI_HOLDS, KKI_STAYS, KKI_SLIDES, KKI_GLIDES, KKI_DOES_N
 
 typedef struct kki_modes {
     int n;
-    int32_t row[KKI_MODES_ROOM + 2]; ///< rows that hold, whole vectors of them, and those of what slides behind them; they are written by threes
+    /// Rows that hold, whole vectors of them, and those of what slides behind them; they are written by threes.
+    int32_t row[KKI_MODES_ROOM + 2];
     int nheld, first, stride;
     double shift;                       ///< ε, as a share of the diagonal
     int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals
