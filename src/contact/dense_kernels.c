@@ -521,21 +521,39 @@ BODY void pick_columns(int from, int to, int held, int first, int stride, const 
     }
 }
 
-BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+/// The last vector of all rows: columns that mostly follow one another, and zeros behind them.
+BODY void pick_last(int n, int stride, const int32_t *row, const double *G, int wide, double *A) {
     const int last = stride - 4, count = n - last;
-    for (int k = 0; k < last; k += KKI_GRAM_ROWS) {
-        const int end = k + KKI_GRAM_ROWS < last ? k + KKI_GRAM_ROWS : last;
+    const int32_t *c = row + last;
+    double *a = A + last;
+    int run = 1;
+    while (run < count && c[run] - c[0] == run) {
+        run++;
+    }
+    if (run == count) {
+        const mask there = {-1, count > 1 ? -1 : 0, count > 2 ? -1 : 0, count > 3 ? -1 : 0};
+        for (int i = 0; i < n; i++, a += stride) {
+            *(kki_quad *)a = (kki_quad)((mask) * (const loose_quad *)(G + row[i] * wide + c[0]) & there);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++, a += stride) {
+        const double *g = G + row[i] * wide;
+        *(kki_quad *)a = (kki_quad){g[c[0]], g[c[1]], count > 2 ? g[c[2]] : 0, count > 3 ? g[c[3]] : 0};
+    }
+}
+
+BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, const double *G, int wide, double *A) {
+    for (int k = 0; k < stride - 4; k += KKI_GRAM_ROWS) {
+        const int end = k + KKI_GRAM_ROWS < stride - 4 ? k + KKI_GRAM_ROWS : stride - 4;
         pick_columns(k, end, held, first, stride, row, G, wide, A);
     }
-    for (int i = 0; i < n; i++) {
-        const double *g = G + row[i] * wide;
-        const int32_t *c = row + last;
-        *(kki_quad *)(A + i * stride + last) =
-            (kki_quad){g[c[0]], count > 1 ? g[c[1]] : 0, count > 2 ? g[c[2]] : 0, count > 3 ? g[c[3]] : 0};
-    }
+    pick_last(n, stride, row, G, wide, A);
     for (int i = held; i < first; i++) {
         double *a = A + i * stride;
-        memset(a + (i & ~3), 0, sizeof(double) * (size_t)(stride - (i & ~3)));
+        for (int x = i / 4; x < stride / 4; x++) {
+            ((kki_quad *)a)[x] = (kki_quad){0, 0, 0, 0};
+        }
         a[i] = 1;
     }
 }
@@ -549,6 +567,8 @@ BODY void pick_body(int n, int held, int first, int stride, const int32_t *row, 
 
 // Four rows at a time: first among themselves, then out of all below in one go, in the order of the rows.
 
+static const double LEAST_PIVOT = 1e-300;
+
 /// Rows k … k + count − 1 among themselves: first in the diagonal's vectors, where each pivot waits for the one before, then in all behind it.
 LONG_BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse) {
     kki_quad *row[4], d[4];
@@ -559,7 +579,7 @@ LONG_BODY bool ldl_own(int count, int stride, double *A, int k, double *inverse)
     }
     for (int j = 0; j < count; j++) {
         const double pivot = d[j][j];
-        if (!(pivot > 1e-300)) {
+        if (!(pivot > LEAST_PIVOT)) {
             return false;
         }
         inverse[k + j] = 1 / pivot;
@@ -624,10 +644,32 @@ BODY void ldl_rows_below(int end, int stride, double *A, int k, int i, const dou
     }
 }
 
-BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
-    if (SHORT > 0 && left >= 4) {
-        return ldl_own(4, stride, A, k, inverse);
+#ifndef KKI_SMALL
+/// ldl_own of four: their triangle number by number, so that pivots wait for each other and for nothing else; all vectors follow.
+BODY bool ldl_own_four(int stride, double *A, int k, double *inverse) {
+    double *const p = A + k * (stride + 1), *const q = p + stride, *const r = q + stride, *const s = r + stride;
+    const double a = p[0], b = p[1], c = p[2], d = p[3], a1 = 1 / a, fb = b * a1, fc = c * a1, fd = d * a1;
+    const double e = q[1] - fb * b, f = q[2] - fb * c, g = q[3] - fb * d, e1 = 1 / e, ff = f * e1, fg = g * e1;
+    const double h = (r[2] - fc * c) - ff * f, i = (r[3] - fc * d) - ff * g, h1 = 1 / h, fi = i * h1;
+    const double j = ((s[3] - fd * d) - fg * g) - fi * i;
+    *(loose_quad *)(inverse + k) = (loose_quad){a1, e1, h1, 1 / j};
+    for (int x = 0; x < stride / 4 - k / 4; x++) {
+        const kki_quad one = ((kki_quad *)p)[x], two = ((kki_quad *)q)[x] - fb * one;
+        const kki_quad three = (((kki_quad *)r)[x] - fc * one) - ff * two;
+        ((kki_quad *)q)[x] = two;
+        ((kki_quad *)r)[x] = three;
+        ((kki_quad *)s)[x] = ((((kki_quad *)s)[x] - fd * one) - fg * two) - fi * three;
     }
+    return a > LEAST_PIVOT && e > LEAST_PIVOT && h > LEAST_PIVOT && j > LEAST_PIVOT;
+}
+#endif
+
+BODY bool ldl_panel(int left, int stride, double *A, int k, double *inverse) {
+#ifndef KKI_SMALL
+    if (left >= 4) {
+        return ldl_own_four(stride, A, k, inverse);
+    }
+#endif
     return ldl_own(left < 4 ? left : 4, stride, A, k, inverse);
 }
 

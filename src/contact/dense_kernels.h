@@ -15,24 +15,24 @@ static inline int kki_round4(int n) {
     return (n + 3) & ~3;
 }
 
+static inline double kki_more(double a, double b) {
+    return a > b ? a : b; // in this order one instruction
+}
+
 /// Of n numbers, by size.
 static inline double kki_largest(int n, const double *x) {
-    double most[4] = {0}, all = 0; // one would wait for itself
+    double a = 0, b = 0, c = 0, d = 0; // one would wait for itself
     int i = 0;
     for (; i + 4 <= n; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            const double a = __builtin_fabs(x[i + k]);
-            most[k] = most[k] > a ? most[k] : a; // in this order one instruction
-        }
+        a = kki_more(a, __builtin_fabs(x[i]));
+        b = kki_more(b, __builtin_fabs(x[i + 1]));
+        c = kki_more(c, __builtin_fabs(x[i + 2]));
+        d = kki_more(d, __builtin_fabs(x[i + 3]));
     }
     for (; i < n; i++) {
-        const double a = __builtin_fabs(x[i]);
-        most[0] = most[0] > a ? most[0] : a;
+        a = kki_more(a, __builtin_fabs(x[i]));
     }
-    for (int k = 0; k < 4; k++) {
-        all = all > most[k] ? all : most[k];
-    }
-    return all;
+    return kki_more(kki_more(kki_more(a, b), c), d);
 }
 
 enum { KKI_GRAM_DOFS = 64, KKI_GRAM_ROWS = 512, KKI_BASIS_ROWS = 128 };
@@ -106,7 +106,7 @@ typedef struct kki_dense_kernels {
     /// kki_certify.
     void (*certify)(const struct kki_problem *p, const double *lambda, double *u, struct kki_certificate *c);
     /// kki_slide.
-    int (*slide)(struct kki_slides *x, double floor);
+    int (*slide)(struct kki_slides *x, const double *b, double floor);
     /// kki_glance.
     void (*glance)(const struct kki_problem *p, int sweeps, double *lambda, double *u);
 } kki_dense_kernels;

@@ -26,7 +26,7 @@ static kki_mode mode_of_contact(const kki_block *block, const double *l) {
     return t2 < least * least ? KKI_HOLDS : rim > 0 && t2 < 4 * rim * rim ? KKI_SLIDES : KKI_DOES_NOT_TELL;
 }
 
-kki_mode kki_mode_of(const kki_block *all, const kki_block *block, const double *lambda) {
+static inline kki_mode mode_of(const kki_block *all, const kki_block *block, const double *lambda) {
     const double *l = lambda + block->row;
     switch (block->law) {
     case KKI_LAW_EQUALITY: return KKI_HOLDS;
@@ -41,10 +41,16 @@ kki_mode kki_mode_of(const kki_block *all, const kki_block *block, const double 
     }
 }
 
-static void list_sliding(kki_modes *x, const kki_block *block, const double *l) {
+void kki_modes_ask(const kki_problem *p, const double *lambda, int8_t *is_open) {
+    for (int b = 0; b < p->nblock; b++) {
+        is_open[b] = mode_of(p->block, &p->block[b], lambda) != KKI_HOLDS;
+    }
+}
+
+/// @param c  number of the contact among those that slide
+static void list_sliding(kki_modes *x, int c, const kki_block *block, const double *l) {
     kki_slides *y = &x->slides;
     const double size = kki_norm2(l[1], l[2]);
-    const int c = y->n++;
     x->slide_row[c] = block->row;
     y->friction[c] = block->friction;
     y->normal[c] = l[0];
@@ -52,83 +58,97 @@ static void list_sliding(kki_modes *x, const kki_block *block, const double *l) 
     y->d[1][c] = l[2] / size;
 }
 
-static void read_modes(const kki_problem *p, const double *lambda, kki_modes *x) {
-    for (int b = 0; b < p->nblock; b++) {
-        x->mode[b] = (int8_t)kki_mode_of(p->block, &p->block[b], lambda);
+/// A block's first rows behind the n that are listed. There is room for three wherever there is for one, and what is too much the next block overwrites.
+static int list_rows(int row, int count, int n, kki_modes *x) {
+    for (int k = 0; k < 3; k++) {
+        x->row[n + k] = row + k;
     }
-}
-
-static void list_rows(const kki_block *block, int count, kki_modes *x) {
-    for (int k = 0; k < count; k++) {
-        x->row[x->n++] = block->row + k;
-    }
+    return n + count;
 }
 
 /// What is listed so far holds; `more` says whether anything stands behind it, in vectors of its own.
-static void end_held(int more, kki_modes *x) {
-    x->nheld = x->n;
-    x->first = more ? kki_round4(x->n) : x->n;
-    while (x->n < x->first) {
-        x->row[x->n++] = 0;
-    }
+static int end_held(int more, int n, kki_modes *x) {
+    x->nheld = n;
+    x->first = more ? kki_round4(n) : n;
+    x->row[n] = x->row[n + 1] = x->row[n + 2] = 0;
+    return x->first;
+}
+
+static void end_list(int n, kki_modes *x) {
+    x->n = n;
+    x->stride = kki_round4(n);
 }
 
 bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x) {
-    x->n = x->slides.n = 0;
-    read_modes(p, lambda, x);
+    int n = 0, slides = 0;
     for (int b = 0; b < p->nblock; b++) {
         const kki_block *block = &p->block[b];
-        const int mode = x->mode[b];
-        if (mode == KKI_DOES_NOT_TELL || (mode == KKI_SLIDES && x->slides.n == KKI_MOST_SLIDES)) {
+        const kki_mode mode = mode_of(p->block, block, lambda);
+        if (mode == KKI_DOES_NOT_TELL || (mode == KKI_SLIDES && slides == KKI_MOST_SLIDES)) {
             return false;
         }
         // without friction the normal alone
-        list_rows(block, mode == KKI_HOLDS ? kki_law_rows(block->law) : mode == KKI_GLIDES, x);
+        n = list_rows(block->row, mode == KKI_HOLDS ? kki_law_rows(block->law) : mode == KKI_GLIDES, n, x);
         if (mode == KKI_SLIDES) {
-            list_sliding(x, block, lambda + block->row);
+            list_sliding(x, slides++, block, lambda + block->row);
         }
     }
-    end_held(x->slides.n > 0, x);
-    for (int b = 0; b < p->nblock; b++) {
-        list_rows(&p->block[b], x->mode[b] == KKI_SLIDES ? 3 : 0, x);
+    x->slides.n = slides;
+    n = end_held(slides > 0, n, x);
+    for (int c = 0; c < slides; c++) {
+        n = list_rows(x->slide_row[c], 3, n, x);
     }
-    x->stride = kki_round4(x->n);
-    return x->n > 0;
+    end_list(n, x);
+    return n > 0;
 }
 
-/// What two contacts do to each other, or one to itself, out of the upper triangle: nine numbers, each to the lane of either.
-static void put_block(const double *from, int stride, int a, int b, kki_slides *y) {
+/// What two contacts do to each other: nine numbers, each to the lane of either.
+static void put_pair(const double *from, int stride, int a, int b, kki_slides *y) {
     double(*const to_a)[3][KKI_MOST_SLIDES] = y->S + 3 * b, (*const to_b)[3][KKI_MOST_SLIDES] = y->S + 3 * a;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            const double own = i <= j ? from[i * stride + j] : from[j * stride + i];
-            to_a[j][i][a] = to_b[i][j][b] = b > a ? from[i * stride + j] : own;
+            to_a[j][i][a] = to_b[i][j][b] = from[i * stride + j];
         }
+    }
+}
+
+/// And one to itself, out of the upper triangle.
+static void put_own(const double *from, int stride, int a, kki_slides *y) {
+    double(*const to)[3][KKI_MOST_SLIDES] = y->S + 3 * a;
+    for (int i = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++) {
+            to[j][i][a] = to[i][j][a] = from[i * stride + j];
+        }
+    }
+}
+
+/// Lanes from n on, which are without a contact.
+static void clear_lanes(int lanes, kki_slides *y) {
+    for (int k = 0; k < 9 * y->n; k++) {
+        for (int a = y->n & ~3; a < lanes; a += 4) {
+            *(kki_quad *)(y->S[0][0] + k * KKI_MOST_SLIDES + a) = (kki_quad){0, 0, 0, 0};
+        }
+    }
+    for (int a = y->n; a < lanes; a++) {
+        y->shift[a] = y->d[1][a] = 0;
+        y->d[0][a] = y->friction[a] = y->normal[a] = 1;
     }
 }
 
 /// S of what slides, lane by lane.
 static void fill_slides(const kki_problem *p, const double *A, kki_modes *x) {
     kki_slides *y = &x->slides;
-    const int lanes = kki_slide_lanes(y->n), first = y->n & ~3;
-    for (int k = 0; k < 9 * y->n && lanes > y->n; k++) { // lanes without one
-        for (int a = first; a < lanes; a += 4) {
-            *(kki_quad *)(y->S[0][0] + k * KKI_MOST_SLIDES + a) = (kki_quad){0, 0, 0, 0};
-        }
+    const int n = y->n, lanes = kki_slide_lanes(n);
+    if (n < lanes) {
+        clear_lanes(lanes, y);
     }
-    for (int a = 0; a < y->n; a++) {
-        const double *row = A + (x->first + 3 * a) * x->stride + x->first;
-        for (int b = a; b < y->n; b++) {
-            put_block(row + 3 * b, x->stride, a, b, y);
+    for (int a = 0; a < n; a++) {
+        const double *from = A + (x->first + 3 * a) * (x->stride + 1);
+        put_own(from, x->stride, a, y);
+        for (int b = a + 1; b < n; b++) {
+            put_pair(from + 3 * (b - a), x->stride, a, b, y);
         }
-    }
-    for (int a = 0; a < lanes; a++) {
-        const int there = a < y->n;
-        y->shift[a] = there ? x->shift * p->G[(size_t)x->slide_row[a] * (size_t)(p->stride + 1)] : 0;
-        y->d[0][a] = there ? y->d[0][a] : 1;
-        y->d[1][a] = there ? y->d[1][a] : 0;
-        y->friction[a] = there ? y->friction[a] : 1;
-        y->normal[a] = there ? y->normal[a] : 1;
+        y->shift[a] = x->shift * p->G[(size_t)x->slide_row[a] * (size_t)(p->stride + 1)];
     }
 }
 
@@ -154,13 +174,7 @@ bool kki_modes_factor(const kki_problem *p, const kki_dense_kernels *kernels, do
 /// λ of what slides, or lets go; what that changes, behind those that hold in x->x. False where there is no such λ.
 static bool slide(const kki_dense_kernels *kernels, kki_modes *x, double floor, double *lambda) {
     kki_slides *y = &x->slides;
-    const int lanes = kki_slide_lanes(y->n);
-    for (int a = 0; a < lanes; a++) {
-        for (int i = 0; i < 3; i++) {
-            y->u[i][a] = a < y->n ? -x->b[x->first + 3 * a + i] : 0;
-        }
-    }
-    if (y->n > 0 && !kernels->slide(y, floor)) {
+    if (y->n > 0 && !kernels->slide(y, x->b + x->first, floor)) {
         return false;
     }
     for (int c = 0; c < y->n; c++) {
@@ -176,21 +190,22 @@ static bool slide(const kki_dense_kernels *kernels, kki_modes *x, double floor, 
 
 // ---- all of it
 
+/// Zeros up to the end of a vector: less than four.
+static inline void pad(double *x, int from, int end) {
+    for (int k = 0; k < 3; k++) {
+        if (from + k < end) {
+            x[from + k] = 0;
+        }
+    }
+}
+
 /// The right side −u of the listed rows; the fastest of what holds.
-static double right_side(kki_modes *x, const double *u) {
-    int i = 0;
-    for (; i < x->nheld; i++) {
+static double right_side(kki_modes *restrict x, const double *restrict u) {
+    for (int i = 0; i < x->n; i++) {
         x->b[i] = -u[x->row[i]];
     }
-    for (; i < x->first; i++) {
-        x->b[i] = 0;
-    }
-    for (; i < x->n; i++) {
-        x->b[i] = -u[x->row[i]];
-    }
-    for (; i < x->stride; i++) {
-        x->b[i] = 0;
-    }
+    pad(x->b, x->nheld, x->first);
+    pad(x->b, x->n, x->stride);
     return kki_largest(x->nheld, x->b);
 }
 
@@ -216,7 +231,7 @@ static void answer(const kki_dense_kernels *kernels, const double *A, kki_modes 
 /// What the others see of x->b while what holds is at rest.
 static void settle(const kki_dense_kernels *kernels, const double *A, kki_modes *x) {
     kernels->ldl_forward(x->first, x->stride, A, x->inverse, x->b, x->y);
-    memset(x->x, 0, (size_t)x->stride * sizeof *x->x);
+    pad(x->x, x->n, x->stride);
 }
 
 /// One round: λ at which what holds is at rest, but for ε, and what slides goes on. False where it does not.
@@ -263,19 +278,20 @@ typedef struct question {
 
 /// Rows that hold, and those in question behind them. False where it is not worth it.
 static bool list_question(const kki_problem *p, const int8_t *is_open, kki_modes *x, question *q) {
-    x->n = q->nblock = 0;
+    int n = 0;
+    q->nblock = 0;
     for (int b = 0; b < p->nblock; b++) {
-        list_rows(&p->block[b], is_open[b] ? 0 : kki_law_rows(p->block[b].law), x);
+        n = list_rows(p->block[b].row, is_open[b] ? 0 : kki_law_rows(p->block[b].law), n, x);
     }
-    end_held(1, x);
+    n = end_held(1, n, x);
     for (int b = 0; b < p->nblock; b++) {
         if (is_open[b]) {
             q->block[q->nblock] = p->block[b];
-            q->block[q->nblock++].row = x->n - x->first;
-            list_rows(&p->block[b], kki_law_rows(p->block[b].law), x);
+            q->block[q->nblock++].row = n - x->first;
+            n = list_rows(p->block[b].row, kki_law_rows(p->block[b].law), n, x);
         }
     }
-    x->stride = kki_round4(x->n);
+    end_list(n, x);
     return x->nheld > 0 && x->n - x->first <= KKI_QUESTION_ROWS;
 }
 
@@ -307,7 +323,7 @@ static bool find_more(const kki_problem *p, const double *before, int8_t *is_ope
     bool any = false;
     for (int b = 0; b < p->nblock; b++) {
         const kki_block *block = &p->block[b];
-        if (!is_open[b] && kki_mode_of(p->block, block, lambda) != KKI_HOLDS) {
+        if (!is_open[b] && mode_of(p->block, block, lambda) != KKI_HOLDS) {
             memcpy(lambda + block->row, before + block->row, (size_t)kki_law_rows(block->law) * sizeof *lambda);
             is_open[b] = 1;
             any = true;

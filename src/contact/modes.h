@@ -19,17 +19,17 @@ typedef enum kki_mode { KKI_HOLDS, KKI_STAYS, KKI_SLIDES, KKI_GLIDES, KKI_DOES_N
 
 typedef struct kki_modes {
     int n;
-    int32_t row[KKI_MODES_ROOM]; ///< rows that hold, whole vectors of them, and those of what slides behind them
+    /// Rows that hold, whole vectors of them, and those of what slides behind them; they are written by threes.
+    int32_t row[KKI_MODES_ROOM + 2];
     int nheld, first, stride;
-    int8_t mode[KKI_MODES_ROWS];        ///< each block's
     double shift;                       ///< ε, as a share of the diagonal
     int32_t slide_row[KKI_MOST_SLIDES]; ///< their normals
     kki_slides slides;
     _Alignas(32) double b[KKI_MODES_ROOM], x[KKI_MODES_ROOM], y[KKI_MODES_ROOM], inverse[KKI_MODES_ROOM];
 } kki_modes;
 
-/// @param all  blocks of the problem    @param lambda  of all of them
-kki_mode kki_mode_of(const kki_block *all, const kki_block *block, const double *lambda);
+/// Blocks of which λ does not show that they hold.
+void kki_modes_ask(const kki_problem *p, const double *lambda, int8_t *is_open);
 /// Modes by λ, rows that hold, contacts that slide. False where there are none, more than can be, or a block does not tell. The problem has no more than KKI_MODES_ROWS.
 bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x);
 /// The factor of what holds, in A [KKI_MODES_ROOM, squared], and S. Needs G, and x->shift.
@@ -41,7 +41,7 @@ typedef struct kki_modes_goal {
     double floor; ///< where rounds end
     double good;  ///< residual of a solution
 } kki_modes_goal;
-/// Rounds to the floor; whether the certificate is good then. @param size  what is off    @param lambda, u  in: where it begins, out: as far as it got
+/// Rounds to the floor; whether the certificate is good then. @param size  what is off    @param lambda  in: where it begins, out: as far as it got, with its u
 bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, const double *A, kki_modes *x, double size,
                      const kki_modes_goal *goal, double *lambda, double *u, kki_certificate *proof,
                      kki_solver_stats *stats);

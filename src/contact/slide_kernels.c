@@ -47,6 +47,18 @@ BODY void add_at(int width, int b, double more, quad *x) {
 }
 #endif
 
+/// u = −b, by the vector.
+BODY void begin(kki_slides *x, int width, const double *b) {
+    for (int w = 0; w < width; w++) {
+        for (int i = 0; i < 3; i++) {
+            const double *from = b + 12 * w + i;
+            const int left = x->n - 4 * w;
+            quads(x->u[i])[w] = (quad){left > 0 ? -from[0] : 0, left > 1 ? -from[3] : 0, left > 2 ? -from[6] : 0,
+                                       left > 3 ? -from[9] : 0};
+        }
+    }
+}
+
 /// What is left of un = 0 and p · ut = 0.
 BODY double left_over(const kki_slides *x, int width, column *r) {
     quad most = spread(0);
@@ -155,10 +167,11 @@ BODY void follow(kki_slides *x, int width, const column *r) {
     }
 }
 
-LONG_BODY int slide(kki_slides *x, int width, double floor) {
+LONG_BODY int slide(kki_slides *x, int width, const double *start, double floor) {
     column K[2 * LANES + 1], *const r = &K[2 * x->n];
     quad stiffness[WIDTH];
     double last = __builtin_inf();
+    begin(x, width, start);
     for (int k = 0; k < MOST_TURNS; k++) {
         const double size = left_over(x, width, r);
         if (size <= floor || (k > 1 && size > 0.5 * last)) {
@@ -181,23 +194,23 @@ LONG_BODY int slide(kki_slides *x, int width, double floor) {
     return 1;
 }
 
-BODY int slide_body(kki_slides *x, double floor) {
+BODY int slide_body(kki_slides *x, const double *b, double floor) {
 #ifndef KKI_SMALL
     if (x->n <= 4) {
-        return slide(x, 1, floor);
+        return slide(x, 1, b, floor);
     }
     if (x->n <= 8) {
-        return slide(x, 2, floor);
+        return slide(x, 2, b, floor);
     }
 #endif
-    return slide(x, WIDTH, floor);
+    return slide(x, WIDTH, b, floor);
 }
 
 // ---- for every instruction set
 
-#define DEFINE(suffix, attribute)                                   \
-    attribute int kki_slide_##suffix(kki_slides *x, double floor) { \
-        return slide_body(x, floor);                                \
+#define DEFINE(suffix, attribute)                                                    \
+    attribute int kki_slide_##suffix(kki_slides *x, const double *b, double floor) { \
+        return slide_body(x, b, floor);                                              \
     }
 
 DEFINE(baseline, )

@@ -26,10 +26,10 @@ static inline int kki_slide_lanes(int n) {
 }
 
 /// Newton's method in λn and the turn of d, until what is left of the velocities is below `floor` or no longer falls. A contact that would draw lets go, and has no λn from then on. False where
-/// what one does to itself is none of masses.
-int kki_slide_baseline(kki_slides *x, double floor);
+/// what one does to itself is none of masses. @param b  −u to begin with, [3 n]
+int kki_slide_baseline(kki_slides *x, const double *b, double floor);
 /// The same bits, for processors with AVX2 and with AVX-512; in the tables of kernels.
-int kki_slide_avx2(kki_slides *x, double floor);
-int kki_slide_avx512(kki_slides *x, double floor);
+int kki_slide_avx2(kki_slides *x, const double *b, double floor);
+int kki_slide_avx512(kki_slides *x, const double *b, double floor);
 
 #endif

@@ -50,23 +50,15 @@ static int lands(const kk_simulator *s, const kki_island *I, double off, const d
     return 0;
 }
 
-/// What sweeps are about: all but what held in the attempt, or in the last step where there was none.
-static void ask(const kki_problem *p, const double *lambda, int8_t *is_open) {
-    for (int b = 0; b < p->nblock; b++) {
-        is_open[b] = kki_mode_of(p->block, &p->block[b], lambda) != KKI_HOLDS;
-    }
-}
-
-/// Other modes than the last step's, by sweeps. @param lambda, u  as far as one got
+/// Other modes than the last step's, by sweeps over all but what held in the attempt, or in the last step where there was none. @param lambda  as far as one got
 static int revise(kk_simulator *s, kki_island *I, const kki_problem *p, const kki_modes_goal *goal, kki_modes *x,
                   double *lambda, double *u, kki_certificate *proof, kki_solver_stats *stats) {
     const kki_dense_kernels *kernels = s->solver.kernels;
-    const size_t bytes = (size_t)I->stride * sizeof *lambda;
     double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
     int8_t is_open[KKI_MODES_ROWS];
     I->is_revised = 1;
     I->factored = I->factor == s->A ? 0 : I->factored;
-    ask(p, lambda, is_open);
+    kki_modes_ask(p, lambda, is_open);
     x->shift = REVISED_SHIFT;
     kki_modes_sweep(p, kernels, SWEEPS, is_open, s->A, x, l, v);
     stats->sweeps += SWEEPS;
@@ -74,13 +66,12 @@ static int revise(kk_simulator *s, kki_island *I, const kki_problem *p, const kk
         return 0;
     }
     stats->factorisations++;
-    memcpy(lambda, l, bytes);
-    memcpy(u, v, bytes);
-    return kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, u), goal, lambda, u, proof, stats);
+    memcpy(lambda, l, (size_t)I->stride * sizeof *lambda);
+    return kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, v), goal, lambda, u, proof, stats);
 }
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
-    double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row;
+    double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row, *v = s->u + I->first_row;
     kki_modes x;
     x.shift = SHIFT;
     if (I->nrow < LEAST_ROWS || I->nrow > KKI_MODES_ROWS || I->is_soft || I->repeats ||
@@ -96,13 +87,12 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     kki_solver_stats stats = {.solved = true};
     kki_rows_matrix(m, s, I);
     memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
-    s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, u);
-    memcpy(s->u + I->first_row, u, (size_t)I->stride * sizeof *u);
+    s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, v);
     const double share = GOOD * options.tolerance, rest = REST * options.floor;
     const kki_modes_goal goal = {options.floor, share > rest ? share : rest};
     kki_certificate proof;
-    const double off = is_known ? kki_modes_off(&x, u) : 0;
-    const int may_go_on = is_known && !(may && lands(s, I, off, lambda, u));
+    const double off = is_known ? kki_modes_off(&x, v) : 0;
+    const int may_go_on = is_known && !(may && lands(s, I, off, lambda, v));
     stats.factorisations = may_go_on;
     const int goes_on = may_go_on && factor(s, I, &problem, &x) &&
                         kki_modes_solve(&problem, s->solver.kernels, s->A, &x, off, &goal, lambda, u, &proof, &stats);
@@ -111,7 +101,7 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
         return KKI_KEPT_NOT;
     }
     memcpy(s->lambda + I->first_row, lambda, (size_t)I->stride * sizeof *lambda);
-    memcpy(s->u + I->first_row, u, (size_t)I->nrow * sizeof *u);
+    memcpy(v, u, (size_t)I->nrow * sizeof *u);
     kki_island_note(m, s, I, &proof, &stats);
     return KKI_KEPT_SOLVED;
 }
