@@ -41,6 +41,10 @@ static inline kki_mode mode_of(const kki_block *all, const kki_block *block, con
     }
 }
 
+kki_mode kki_mode_of(const kki_block *all, const kki_block *block, const double *lambda) {
+    return mode_of(all, block, lambda);
+}
+
 void kki_modes_ask(const kki_problem *p, const double *lambda, int8_t *is_open) {
     for (int b = 0; b < p->nblock; b++) {
         is_open[b] = mode_of(p->block, &p->block[b], lambda) != KKI_HOLDS;

@@ -28,6 +28,8 @@ typedef struct kki_modes {
     _Alignas(32) double b[KKI_MODES_ROOM], x[KKI_MODES_ROOM], y[KKI_MODES_ROOM], inverse[KKI_MODES_ROOM];
 } kki_modes;
 
+/// @param all  blocks of the problem    @param lambda  of all of them
+kki_mode kki_mode_of(const kki_block *all, const kki_block *block, const double *lambda);
 /// Blocks of which λ does not show that they hold.
 void kki_modes_ask(const kki_problem *p, const double *lambda, int8_t *is_open);
 /// Modes by λ, rows that hold, contacts that slide. False where there are none, more than can be, or a block does not tell. The problem has no more than KKI_MODES_ROWS.
@@ -44,6 +46,12 @@ typedef struct kki_modes_goal {
 /// Rounds to the floor; whether the certificate is good then. @param size  what is off    @param lambda  in: where it begins, out: as far as it got, with its u
 bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, const double *A, kki_modes *x, double size,
                      const kki_modes_goal *goal, double *lambda, double *u, kki_certificate *proof,
+                     kki_solver_stats *stats);
+
+/// Modes that led to no solution, changed block by block where λ tells which is wrong. @param from [stride] λ that showed them    @param lambda  in: as far as it got with them, out: a solution where
+/// it is true, with its u    @param A, x  as above, x with its shift
+bool kki_modes_amend(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x,
+                     const kki_modes_goal *goal, const double *from, double *lambda, double *u, kki_certificate *proof,
                      kki_solver_stats *stats);
 
 /// Rows in question, at most: where there are more, all are swept as they are.

@@ -4,7 +4,7 @@
 /// slid to slide on (contact/modes.h).
 ///
 /// Where that is no solution and a robot moves, something has landed, slipped or come to rest. A few sweeps over what is in question (contact/modes.h) show what, and the modes
-/// they end in are tried likewise; what is left then is the ladder's, which begins where they ended.
+/// they end in are tried likewise, and where that tells which of them is wrong, others; what is left then is the ladder's, which begins where the sweeps ended.
 #include <string.h>
 
 #include "contact/cones.h"
@@ -18,7 +18,7 @@ static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
 /// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks.
 static const double GOOD = 1e-3, REST = 5;
 /// Sweeps over what is in question, at most.
-enum { SWEEPS = 10 };
+enum { SWEEPS = 20 };
 
 /// The factor of what holds is in s->A, where it may take another's place.
 static bool factor(kk_simulator *s, kki_island *I, const kki_problem *p, kki_modes *x) {
@@ -67,7 +67,8 @@ static int revise(kk_simulator *s, kki_island *I, const kki_problem *p, const kk
     }
     stats->factorisations++;
     memcpy(lambda, l, (size_t)I->stride * sizeof *lambda);
-    return kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, v), goal, lambda, u, proof, stats);
+    return kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, v), goal, lambda, u, proof, stats) ||
+           kki_modes_amend(p, kernels, s->A, x, goal, l, lambda, u, proof, stats);
 }
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
