@@ -871,14 +871,13 @@ BODY void subtract_row(int width, double f, const double *from, double *row) {
 
 /// The row from k on that is largest in column k once `above` has been taken out of it (column k − 1); without it where that is NULL.
 BODY int choose_after(int n, int stride, const double *A, int k, const double *above) {
+    const double f = above ? above[k] : 0;
     int best = k;
     double largest = -1;
     for (int i = k; i < n; i++) {
-        const double *row = A + i * stride, x = ABS(above ? row[k] - row[k - 1] * above[k] : row[k]);
-        if (x > largest) {
-            largest = x;
-            best = i;
-        }
+        const double *row = A + i * stride, x = ABS(above ? row[k] - row[k - 1] * f : row[k]);
+        best = x > largest ? i : best; // no branch: which one it is cannot be foreseen
+        largest = x > largest ? x : largest;
     }
     return best;
 }
