@@ -425,9 +425,12 @@ static void propose(change *c, double at, int block, int mode) {
     }
 }
 
-/// Where a value that is not negative, and falls at this rate, is zero.
-static double falls(double value, double rate, double noise) {
-    return rate < -noise ? (value > 0 ? -value / rate : 0) : 2;
+/// Where a value that is not negative, and falls at this rate, is zero. Most are not before the first change so far, which a product tells: it is not below the value where the
+/// quotient would be below c->at. One branch, and one that can be foreseen.
+static void propose_zero(change *c, double value, double rate, double noise, int block, int mode) {
+    if ((rate < -noise) & !(value > c->at * -rate)) {
+        propose(c, value > 0 ? value / -rate : 0, block, mode);
+    }
 }
 
 /// Where |t + a t'| reaches rim + a rim'.
@@ -449,18 +452,18 @@ static void limit_disc(const path *p, int b, double rim, double drim, double noi
     if (mode == HELD) {
         propose(c, leaves_disc(p->lambda + row, p->dl + row, rim, drim), b, SLIDING);
     } else if (mode == SLIDING) {
-        propose(c, falls(speed_of(p, b, p->u0), speed_of(p, b, p->du), noise), b, HELD);
+        propose_zero(c, speed_of(p, b, p->u0), speed_of(p, b, p->du), noise, b, HELD);
     }
 }
 
 static void limit_interval(const path *p, int b, const double bound[2], const double rate[2], double noise, change *c) {
     const int row = p->s->problem->block[b].row, mode = p->w->mode[b];
     if (mode == HELD) {
-        propose(c, falls(p->lambda[row] - bound[0], p->dl[row] - rate[0], 0), b, OPEN);
-        propose(c, falls(bound[1] - p->lambda[row], rate[1] - p->dl[row], 0), b, UPPER);
+        propose_zero(c, p->lambda[row] - bound[0], p->dl[row] - rate[0], 0, b, OPEN);
+        propose_zero(c, bound[1] - p->lambda[row], rate[1] - p->dl[row], 0, b, UPPER);
     } else {
         const double sign = mode == UPPER ? -1 : 1;
-        propose(c, falls(sign * p->u0[row], sign * p->du[row], noise), b, HELD);
+        propose_zero(c, sign * p->u0[row], sign * p->du[row], noise, b, HELD);
     }
 }
 
@@ -471,13 +474,13 @@ static void limit_block(const path *p, int b, double noise, change *c) {
     switch (block->law) {
     case KKI_LAW_CONTACT:
         if (mode == OPEN) {
-            propose(c, falls(p->u0[row], p->du[row], noise), b, SLIDING);
+            propose_zero(c, p->u0[row], p->du[row], noise, b, SLIDING);
             return;
         }
         if (block->friction > 0) {
             limit_disc(p, b, rim, drim, noise, c);
         }
-        propose(c, falls(p->lambda[row], p->dl[row], 0), b, OPEN);
+        propose_zero(c, p->lambda[row], p->dl[row], 0, b, OPEN);
         return;
     case KKI_LAW_LIMIT:
     case KKI_LAW_BOX: {
