@@ -433,11 +433,14 @@ static void propose_zero(change *c, double value, double rate, double noise, int
     }
 }
 
-/// Where |t + a t'| reaches rim + a rim'.
-static double leaves_disc(const double *t, const double *dt, double rim, double drim) {
+/// Where |t + a t'| reaches rim + a rim'; 2 if that is at `before` or later for sure, by a room that both of its slopes together do not use up till then.
+static double leaves_disc(const double *t, const double *dt, double rim, double drim, double before) {
     const double A = drim * drim - dt[0] * dt[0] - dt[1] * dt[1], B = rim * drim - t[0] * dt[0] - t[1] * dt[1];
     const double room = rim * rim - t[0] * t[0] - t[1] * t[1], C = room > 1e-14 * rim * rim ? room : 0;
-    const double D = B * B - A * C;
+    const double slope = B < 0 ? -2 * B : 0, bend = A < 0 ? -A : 0, D = B * B - A * C;
+    if (C > (1 + 1e-9) * before * (slope + before * bend)) {
+        return 2;
+    }
     if (C == 0 && (B < 0 || (B == 0 && A < 0))) {
         return 0;
     }
@@ -450,7 +453,7 @@ static double leaves_disc(const double *t, const double *dt, double rim, double 
 static void limit_disc(const path *p, int b, double rim, double drim, double noise, change *c) {
     const int row = disc_row(&p->s->problem->block[b]), mode = p->w->mode[b];
     if (mode == HELD) {
-        propose(c, leaves_disc(p->lambda + row, p->dl + row, rim, drim), b, SLIDING);
+        propose(c, leaves_disc(p->lambda + row, p->dl + row, rim, drim, c->at), b, SLIDING);
     } else if (mode == SLIDING) {
         propose_zero(c, speed_of(p, b, p->u0), speed_of(p, b, p->du), noise, b, HELD);
     }
@@ -627,7 +630,7 @@ static bool take_out(path *p, int leader, int first, int end) {
     const int normal = p->s->problem->block[leader].row;
     for (int k = p->n - 1; k >= 0; k--) {
         const kki_unknown *x = &p->unknown[k];
-        const bool goes = (x->block >= first && x->block < end) || (x->row == normal && x->block == leader);
+        const bool goes = ((x->block >= first) & (x->block < end)) | (x->row == normal); // one branch for all
         if (goes && !unborder(p, k)) {
             return false;
         }
