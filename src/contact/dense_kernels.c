@@ -890,10 +890,14 @@ BODY void put_zero(double *row, int k) {
     ((kki_quad *)row)[k / 4] *= *(const kki_quad *)OTHERS[k % 4];
 }
 
-/// A one in its vector.
+/// A one in its vector, as above.
 BODY void put_one(double *row, int k) {
+#ifdef KKI_SMALL
+    row[k] = 1;
+#else
     kki_quad *at = (kki_quad *)row + k / 4;
     *at = pick((mask)(*(const kki_quad *)OTHERS[k % 4] > 0), *at, spread(1));
+#endif
 }
 
 /// Takes column k out of a row, whose pivot row is `from`.

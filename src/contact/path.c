@@ -32,10 +32,9 @@ typedef struct path {
     const kki_system *s;
     kki_solver_scratch *w;
     kki_unknown *unknown;
-    int n, nwide, nturn;
+    int n, nturn;
     int32_t *row;                   ///< [padded n] of each unknown
-    int32_t *wide;                  ///< [nwide] unknowns that are more than a row of G: turns, normals that slide
-    int32_t *turn;                  ///< [nturn] of these the turns
+    int32_t *turn;                  ///< [nturn] unknowns that are turns
     bool incomplete;                ///< a disc slides that had no friction to turn when it was listed
     double *B;                      ///< [n × s->stride] transposed: B[l × stride + k] is B(k, l)
     double *lambda, *u0;            ///< [stride] the point on the path
@@ -183,9 +182,15 @@ static double test(const kki_unknown *x, const double *v) {
 /// Of all unknowns the tested row, or the first of two; what is behind them is any number.
 static void pick_rows(const path *p, const double *v, double *out) {
     const int32_t *row = p->row;
+#ifdef KKI_SMALL
+    for (int k = 0; k < p->n; k++) {
+        out[k] = v[row[k]];
+    }
+#else
     for (int k = 0; k < p->n; k += 4) {
         *(kki_quad *)(out + k) = (kki_quad){v[row[k]], v[row[k + 1]], v[row[k + 2]], v[row[k + 3]]};
     }
+#endif
 }
 
 /// The tests of all unknowns.
@@ -206,12 +211,11 @@ static double along_column(const kki_unknown *x, const double *v) {
 
 /// Products with the columns of all unknowns, and zeros up to `width`.
 static void along_all(const path *p, const double *v, int width, double *out) {
-    pick_rows(p, v, out);
+    for (int k = 0; k < p->n; k++) {
+        out[k] = along_column(&p->unknown[k], v);
+    }
     for (int k = p->n; k < width; k++) {
         out[k] = 0;
-    }
-    for (int i = 0; i < p->nwide; i++) {
-        out[p->wide[i]] = along_column(&p->unknown[p->wide[i]], v);
     }
 }
 
@@ -220,8 +224,7 @@ static bool count(path *p) {
     const int k = p->n++;
     const kki_unknown *x = &p->unknown[k];
     p->row[k] = x->row;
-    p->wide[p->nwide] = p->turn[p->nturn] = k;
-    p->nwide += x->count > 1;
+    p->turn[p->nturn] = k;
     p->nturn += x->turns;
     return true;
 }
@@ -276,7 +279,6 @@ static void unlist(path *p, int k) {
         p->unknown[k] = p->unknown[last];
         p->row[k] = p->row[last];
     }
-    p->nwide = forget(p->nwide, p->wide, k, last);
     p->nturn = forget(p->nturn, p->turn, k, last);
 }
 
@@ -344,7 +346,7 @@ static bool is_plain(const path *p, int leader) {
 /// All unknowns, those of plain leaders first. Gives how many these are: of their part of the matrix, which is symmetric and positive, no pivot has to be looked for.
 static int list_all(path *p) {
     const kki_system *s = p->s;
-    p->n = p->nwide = p->nturn = 0;
+    p->n = p->nturn = 0;
     p->incomplete = false;
     for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
         if (is_plain(p, b)) {
@@ -510,12 +512,8 @@ static void limit_block(const path *p, int b, double noise, change *c) {
 /// Velocities of held rows should not move at all: by how much they do is how much can be believed of the others.
 static double noise_of(const path *p) {
     double noise = 1e-14 * p->s->size;
-    pick_rows(p, p->du, p->b);
-    for (int i = 0; i < p->nturn; i++) {
-        p->b[p->turn[i]] = 0;
-    }
     for (int k = 0; k < p->n; k++) {
-        const double e = 10 * __builtin_fabs(p->b[k]);
+        const double e = p->unknown[k].turns ? 0 : 10 * __builtin_fabs(p->du[p->row[k]]);
         noise = e > noise ? e : noise;
     }
     return noise;
@@ -532,19 +530,13 @@ static change next_change(const path *p) {
 
 // ---- on the way
 
-/// dλ = C x. Rows of wide unknowns are no other's, but a turn shares them with its normal.
+/// dλ = C x.
 static void move(path *p) {
     memset(p->dl, 0, sizeof(double) * (size_t)p->s->stride);
     for (int k = 0; k < p->n; k++) {
-        p->dl[p->row[k]] = p->x[k] + 0.0;
-    }
-    for (int i = 0; i < p->nwide; i++) {
-        p->dl[p->row[p->wide[i]]] = 0;
-    }
-    for (int i = 0; i < p->nwide; i++) {
-        const kki_unknown *x = &p->unknown[p->wide[i]];
+        const kki_unknown *x = &p->unknown[k];
         for (int e = 0; e < x->count; e++) {
-            p->dl[x->index[e]] += x->value[e] * p->x[p->wide[i]];
+            p->dl[x->index[e]] += x->value[e] * p->x[k];
         }
     }
 }
@@ -735,7 +727,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     double **const v = w->walk, weight = WEIGHT, last = 1e300;
     w->reduced.split.is_ready = false;
     path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
-    p.row = w->reduced.row, p.wide = w->reduced.start, p.turn = w->reduced.index;
+    p.row = w->reduced.row, p.turn = w->reduced.index;
     p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
     memset(p.row, 0, sizeof *p.row * (size_t)s->stride); // behind the unknowns it may be any row, but must be one
     restart(s, w, it, at);
