@@ -913,14 +913,13 @@ BODY void subtract_row(int width, double f, const double *from, double *row) {
 
 /// The row from k on that is largest in column k once `above` has been taken out of it (column k − 1); without it where that is NULL.
 BODY int choose_after(int n, int stride, const double *A, int k, const double *above) {
+    const double f = above ? above[k] : 0;
     int best = k;
     double largest = -1;
     for (int i = k; i < n; i++) {
-        const double *row = A + i * stride, x = ABS(above ? row[k] - row[k - 1] * above[k] : row[k]);
-        if (x > largest) {
-            largest = x;
-            best = i;
-        }
+        const double *row = A + i * stride, x = ABS(above ? row[k] - row[k - 1] * f : row[k]);
+        best = x > largest ? i : best; // no branch: which one it is cannot be foreseen
+        largest = x > largest ? x : largest;
     }
     return best;
 }
@@ -931,6 +930,16 @@ static const _Alignas(32) double OTHERS[4][4] = {{0, 1, 1, 1}, {1, 0, 1, 1}, {1,
 /// A zero in its vector, whose four are stored at once: they are read next.
 BODY void put_zero(double *row, int k) {
     ((kki_quad *)row)[k / 4] *= *(const kki_quad *)OTHERS[k % 4];
+}
+
+/// A one in its vector, as above.
+BODY void put_one(double *row, int k) {
+#ifdef KKI_SMALL
+    row[k] = 1;
+#else
+    kki_quad *at = (kki_quad *)row + k / 4;
+    *at = pick((mask)(*(const kki_quad *)OTHERS[k % 4] > 0), *at, spread(1));
+#endif
 }
 
 /// Takes column k out of a row, whose pivot row is `from`.
@@ -965,38 +974,61 @@ LONG_BODY bool pivot_row(int n, int sure, int stride, double *A, int k, const do
         clear_column(width, k - 1, above, row);
     }
     const double p = row[k];
-    row[k] = 1;
+    put_one(row, k);
     scale_row(width, 1 / p, row);
     return ABS(p) > 1e-300;
 }
 
+enum { NARROW = 8 };
+
+/// Pivots k and k + 1 out of all other rows; `width` vectors of each. Without a second one, as if it were zero.
+BODY void clear_rows(int n, int stride, int width, bool pair, int k, double *A) {
+    kki_quad own[2][NARROW];
+    const kki_quad *a = (const kki_quad *)(A + k * stride), *b = pair ? a + stride / 4 : a;
+    const kki_quad others = *(const kki_quad *)OTHERS[k % 4] * *(const kki_quad *)OTHERS[k % 4 + pair];
+    if (SHORT > 0 && width <= NARROW) { // so few stay in registers
+        for (int x = 0; x < width; x++) {
+            own[0][x] = a[x];
+            own[1][x] = b[x];
+        }
+        a = own[0];
+        b = own[1];
+    }
+    for (int i = k == 0 ? 1 + pair : 0; i < n; i += i + 1 == k ? 2 + pair : 1) {
+        const double *at = A + i * stride, f = at[k], g = pair ? at[k + 1] : 0;
+        kki_quad *row = (kki_quad *)(A + i * stride);
+        row[k / 4] *= others;
+        for (int x = 0; x < width; x++) {
+            row[x] -= f * a[x] + g * b[x];
+        }
+    }
+}
+
+/// Widths are constants where that is worth it.
+BODY void clear_others(int n, int stride, bool pair, int k, double *A) {
+    const int width = kki_round4(n) / 4;
+    switch (SHORT > 0 ? width : 0) {
+    case 4: clear_rows(n, stride, 4, pair, k, A); break;
+    case 5: clear_rows(n, stride, 5, pair, k, A); break;
+    case 6: clear_rows(n, stride, 6, pair, k, A); break;
+    case 7: clear_rows(n, stride, 7, pair, k, A); break;
+    default: clear_rows(n, stride, width, pair, k, A); break;
+    }
+}
+
 /// Gauss and Jordan, two columns at a time: a pair of pivots clears both columns from all other rows in one go.
 BODY bool invert_body(int n, int sure, int stride, double *A, int32_t *pivot) {
-    const int width = kki_round4(n) / 4;
     for (int k = 0; k < n; k += 2) {
         const bool pair = k + 1 < n;
-        double *a = A + k * stride, *b = pair ? a + stride : a;
+        double *a = A + k * stride;
         if (!pivot_row(n, sure, stride, A, k, NULL, pivot) ||
             (pair && !pivot_row(n, sure, stride, A, k + 1, a, pivot))) {
             return false;
         }
         if (pair) {
-            clear_column(width, k + 1, b, a);
+            clear_column(kki_round4(n) / 4, k + 1, a + stride, a);
         }
-        for (int i = 0; i < n; i++) {
-            kki_quad *row = (kki_quad *)(A + i * stride);
-            const double f = A[i * stride + k], g = pair ? A[i * stride + k + 1] : 0;
-            if (i == k || (pair && i == k + 1)) {
-                continue;
-            }
-            put_zero(A + i * stride, k);
-            if (pair) {
-                put_zero(A + i * stride, k + 1);
-            }
-            for (int x = 0; x < width; x++) {
-                row[x] -= f * ((const kki_quad *)a)[x] + g * ((const kki_quad *)b)[x];
-            }
-        }
+        clear_others(n, stride, pair, k, A);
     }
     for (int k = n - 1; k >= 0; k--) {
         if (pivot[k] != k) {
@@ -1006,13 +1038,52 @@ BODY bool invert_body(int n, int sure, int stride, double *A, int32_t *pivot) {
     return true;
 }
 
+/// s = A c, the first `width` of each row.
+BODY void times_rows(int n, int width, int stride, const double *A, const double *c, double *s) {
+    int l = 0;
+#ifndef KKI_SMALL
+    for (; l + 4 <= n; l += 4) {
+        *(kki_quad *)(s + l) = dot4(4, 0, 1, width / 4, stride, A + l * stride, c);
+    }
+#endif
+    for (; l < n; l++) {
+        s[l] = dot_body(0, width / 4, A + l * stride, c);
+    }
+}
+
+/// Aₗ += f sₗ a, four rows at a time: a is loaded once for all of them.
+BODY void add_rows(int n, int width, int stride, double f, const double *s, const double *a, double *A) {
+    int l = 0;
+#ifndef KKI_SMALL
+    for (; l + 4 <= n; l += 4) {
+        const double by[4] = {f * s[l], f * s[l + 1], f * s[l + 2], f * s[l + 3]};
+        kki_quad *row[4];
+        for (int i = 0; i < 4; i++) {
+            row[i] = (kki_quad *)(A + (l + i) * stride);
+        }
+        for (int x = 0; x < width / 4; x++) {
+            const kki_quad v = ((const kki_quad *)a)[x];
+            for (int i = 0; i < 4; i++) {
+                row[i][x] += by[i] * v;
+            }
+        }
+    }
+#endif
+    for (; l < n; l++) {
+        add_body(width, f * s[l], a, A + l * stride);
+    }
+}
+
+/// All of s comes first: nothing in it waits for f, which the caller has just divided for.
 BODY void rank_one_body(int n, int width, int stride, double f, const double *c, int k, const double *a, double *A,
                         double *s) {
-    for (int l = 0; l < n; l++) {
-        double *row = A + l * stride;
-        s[l] = c ? dot_body(0, width / 4, row, c) : row[k];
-        add_body(width, f * s[l], a, row);
+    for (int l = 0; l < n && !c; l++) {
+        s[l] = A[l * stride + k];
     }
+    if (c) {
+        times_rows(n, width, stride, A, c, s);
+    }
+    add_rows(n, width, stride, f, s, a, A);
 }
 
 // ---- one function of each for every instruction set

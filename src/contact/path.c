@@ -32,7 +32,9 @@ typedef struct path {
     const kki_system *s;
     kki_solver_scratch *w;
     kki_unknown *unknown;
-    int n;
+    int n, nturn;
+    int32_t *row;                   ///< [padded n] of each unknown
+    int32_t *turn;                  ///< [nturn] unknowns that are turns
     bool incomplete;                ///< a disc slides that had no friction to turn when it was listed
     double *B;                      ///< [n × s->stride] transposed: B[l × stride + k] is B(k, l)
     double *lambda, *u0;            ///< [stride] the point on the path
@@ -107,14 +109,11 @@ static void add_rider(const path *p, int b, kki_unknown *x) {
     }
 }
 
-static bool is_turn(const kki_unknown *x) {
-    return x->turn[0] != 0 || x->turn[1] != 0;
-}
-
 static void point_turn(const path *p, kki_unknown *x) {
     const double *d = p->w->direction + 2 * x->block;
-    x->turn[0] = x->value[0] = -d[1];
-    x->turn[1] = x->value[1] = d[0];
+    x->value[0] = -d[1];
+    x->value[1] = d[0];
+    x->turns = d[0] != 0 || d[1] != 0;
 }
 
 /// A contact's normal, with all that goes with it where it slides.
@@ -135,7 +134,7 @@ static void point_normal(const path *p, kki_unknown *x) {
 static void point_all(path *p) {
     for (int k = 0; k < p->n; k++) {
         kki_unknown *x = &p->unknown[k];
-        if (is_turn(x)) {
+        if (x->turns) {
             point_turn(p, x);
         } else if (x->row == p->s->problem->block[x->block].row && leader_of(p, x->block) == x->block) {
             point_normal(p, x);
@@ -160,24 +159,46 @@ static bool open_turn(path *p, int b) {
 
 // ---- the inverse
 
-/// G times an unknown's column, the proximal term included.
-static const double *times_column(const path *p, const kki_unknown *x, double *out) {
+/// G times a column, the proximal term included.
+static const double *times_column(const path *p, int count, const int32_t *index, const double *value, double *out) {
     const kki_system *s = p->s;
-    memcpy(out, s->G + x->index[0] * s->stride, sizeof(double) * (size_t)s->stride);
-    for (int i = 0; i < s->stride && x->value[0] != 1; i++) {
-        out[i] *= x->value[0];
+    memcpy(out, s->G + index[0] * s->stride, sizeof(double) * (size_t)s->stride);
+    for (int i = 0; i < s->stride && value[0] != 1; i++) {
+        out[i] *= value[0];
     }
-    for (int e = 1; e < x->count; e++) {
-        s->kernels->add(s->stride, x->value[e], s->G + x->index[e] * s->stride, out);
+    for (int e = 1; e < count; e++) {
+        s->kernels->add(s->stride, value[e], s->G + index[e] * s->stride, out);
     }
-    for (int e = 0; e < x->count; e++) {
-        out[x->index[e]] += s->shift[x->index[e]] * x->value[e];
+    for (int e = 0; e < count; e++) {
+        out[index[e]] += s->shift[index[e]] * value[e];
     }
     return out;
 }
 
 static double test(const kki_unknown *x, const double *v) {
-    return is_turn(x) ? x->turn[0] * v[x->row] + x->turn[1] * v[x->row + 1] : v[x->row];
+    return x->turns ? x->value[0] * v[x->row] + x->value[1] * v[x->row + 1] : v[x->row];
+}
+
+/// Of all unknowns the tested row, or the first of two; what is behind them is any number.
+static void pick_rows(const path *p, const double *v, double *out) {
+    const int32_t *row = p->row;
+#ifdef KKI_SMALL
+    for (int k = 0; k < p->n; k++) {
+        out[k] = v[row[k]];
+    }
+#else
+    for (int k = 0; k < p->n; k += 4) {
+        *(kki_quad *)(out + k) = (kki_quad){v[row[k]], v[row[k + 1]], v[row[k + 2]], v[row[k + 3]]};
+    }
+#endif
+}
+
+/// The tests of all unknowns.
+static void test_all(const path *p, const double *v, double *out) {
+    pick_rows(p, v, out);
+    for (int i = 0; i < p->nturn; i++) {
+        out[p->turn[i]] = test(&p->unknown[p->turn[i]], v);
+    }
 }
 
 static double along_column(const kki_unknown *x, const double *v) {
@@ -188,33 +209,41 @@ static double along_column(const kki_unknown *x, const double *v) {
     return sum;
 }
 
-/// The test as a column of its own: the row of the matrix is that times G.
-static kki_unknown test_of(const kki_unknown *x) {
-    kki_unknown t = {.row = x->row, .count = 1, .index = {x->row, x->row + 1}, .value = {1}};
-    if (is_turn(x)) {
-        t.count = 2;
-        t.value[0] = x->turn[0];
-        t.value[1] = x->turn[1];
+/// Products with the columns of all unknowns, and zeros up to `width`.
+static void along_all(const path *p, const double *v, int width, double *out) {
+    for (int k = 0; k < p->n; k++) {
+        out[k] = along_column(&p->unknown[k], v);
     }
-    return t;
+    for (int k = p->n; k < width; k++) {
+        out[k] = 0;
+    }
+}
+
+/// The unknown behind the last one is one of them.
+static bool count(path *p) {
+    const int k = p->n++;
+    const kki_unknown *x = &p->unknown[k];
+    p->row[k] = x->row;
+    p->turn[p->nturn] = k;
+    p->nturn += x->turns;
+    return true;
 }
 
 /// Takes the unknown behind the last one into the inverse.
 static bool border(path *p) {
     const kki_system *s = p->s;
     const int n = p->n, stride = s->stride, width = kki_round4(n + 1);
-    const kki_unknown *x = &p->unknown[n], t = test_of(x);
+    const kki_unknown *x = &p->unknown[n];
     double *a = p->b, *Ba = p->x, *c = p->along;
-    const double *v = times_column(p, x, p->column);
-    for (int k = 0; k < n; k++) {
-        a[k] = test(&p->unknown[k], v);
-    }
+    const double *v = times_column(p, x->count, x->index, x->value, p->column);
+    test_all(p, v, a);
     double left = test(x, v) + x->diagonal;
+    if (x->count > 1 && !x->turns) { // the test is not what moves: the row of the matrix is that of the test times G
+        v = times_column(p, 1, &x->row, (double[]){1}, p->column);
+    }
+    along_all(p, v, width, c);
     s->kernels->combine(n, width, stride, a, p->B, Ba);
-    v = times_column(p, &t, p->column);
-    memset(c, 0, sizeof(double) * (size_t)width);
     for (int k = 0; k < n; k++) {
-        c[k] = along_column(&p->unknown[k], v);
         left -= c[k] * Ba[k];
     }
     if (!(__builtin_fabs(left) > 1e-300)) {
@@ -229,11 +258,31 @@ static bool border(path *p) {
         last[k] = -f * Ba[k];
     }
     last[n] = f;
-    p->n++;
-    return true;
+    return count(p);
 }
 
-/// Takes unknown k out of the inverse; the last one takes its place.
+/// k leaves a list of unknowns; the last one is called k from now on.
+static int forget(int n, int32_t *list, int k, int last) {
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        const int32_t x = list[i];
+        list[left] = x == last ? k : x;
+        left += x != k;
+    }
+    return left;
+}
+
+/// Takes unknown k out of the list; the last one takes its place.
+static void unlist(path *p, int k) {
+    const int last = --p->n;
+    if (k != last) {
+        p->unknown[k] = p->unknown[last];
+        p->row[k] = p->row[last];
+    }
+    p->nturn = forget(p->nturn, p->turn, k, last);
+}
+
+/// Takes unknown k out of the inverse as well.
 static bool unborder(path *p, int k) {
     const int stride = p->s->stride, width = kki_round4(p->n), last = p->n - 1;
     const double *row = p->B + k * stride, own = row[k];
@@ -244,13 +293,12 @@ static bool unborder(path *p, int k) {
     p->s->kernels->rank_one(p->n, width, stride, -1 / own, NULL, k, p->along, p->B, p->column);
     if (k != last) {
         memcpy(p->B + k * stride, p->B + last * stride, sizeof(double) * (size_t)width);
-        p->unknown[k] = p->unknown[last];
     }
     for (int l = 0; l < last; l++) {
         p->B[l * stride + k] = p->B[l * stride + last];
         p->B[l * stride + last] = 0;
     }
-    p->n--;
+    unlist(p, k);
     return true;
 }
 
@@ -290,11 +338,6 @@ static bool list_riders(path *p, int leader, bool (*take)(path *)) {
     return good;
 }
 
-static bool count(path *p) {
-    p->n++;
-    return true;
-}
-
 /// Whether a leader holds and nothing rides on it: its columns are its tests.
 static bool is_plain(const path *p, int leader) {
     return p->w->mode[leader] == HELD && end_of_group(p, leader) == leader + 1;
@@ -303,7 +346,7 @@ static bool is_plain(const path *p, int leader) {
 /// All unknowns, those of plain leaders first. Gives how many these are: of their part of the matrix, which is symmetric and positive, no pivot has to be looked for.
 static int list_all(path *p) {
     const kki_system *s = p->s;
-    p->n = 0;
+    p->n = p->nturn = 0;
     p->incomplete = false;
     for (int b = 0; b < s->nblock; b = end_of_group(p, b)) {
         if (is_plain(p, b)) {
@@ -320,36 +363,24 @@ static int list_all(path *p) {
     return sure;
 }
 
-/// Column l of the matrix, the tests of all unknowns: rows of G picked, and put together for turns. @param turn [nturn] which these are
-static void fill_column(const path *p, int nturn, const int32_t *turn, const int32_t *row, int l) {
+/// Column l of the matrix.
+static void fill_column(const path *p, int l) {
     const kki_unknown *x = &p->unknown[l];
-    const int stride = p->s->stride, is_single = x->count == 1 && x->value[0] == 1;
-    const double *v = is_single ? p->s->G + x->index[0] * stride : times_column(p, x, p->column);
+    const int stride = p->s->stride, is_single = x->count == 1;
+    const double *v = is_single ? p->s->G + x->row * stride : times_column(p, x->count, x->index, x->value, p->column);
     double *out = p->B + l * stride;
-    for (int k = 0; k < p->n; k++) {
-        out[k] = v[row[k]];
-    }
+    test_all(p, v, out);
     memset(out + p->n, 0, sizeof(double) * (size_t)(stride - p->n));
-    for (int k = 0; k < nturn; k++) {
-        out[turn[k]] = test(&p->unknown[turn[k]], v);
-    }
-    out[l] += x->diagonal + (is_single ? p->s->shift[x->index[0]] : 0);
+    out[l] += x->diagonal + (is_single ? p->s->shift[x->row] : 0);
 }
 
 /// All unknowns, their matrix and its inverse.
 static bool begin(path *p) {
     const int sure = list_all(p);
-    int32_t *row = p->w->reduced.row, *pivot = p->w->reduced.pivot;
-    int nturn = 0;
-    for (int k = 0; k < p->n; k++) {
-        row[k] = p->unknown[k].row;
-        pivot[nturn] = k; // the turns, until there are pivots
-        nturn += is_turn(&p->unknown[k]);
-    }
     for (int l = 0; l < p->n; l++) {
-        fill_column(p, nturn, pivot, row, l);
+        fill_column(p, l);
     }
-    return p->s->kernels->invert(p->n, sure, p->s->stride, p->B, pivot);
+    return p->s->kernels->invert(p->n, sure, p->s->stride, p->B, p->w->reduced.pivot);
 }
 
 // ---- u₀
@@ -396,16 +427,22 @@ static void propose(change *c, double at, int block, int mode) {
     }
 }
 
-/// Where a value that is not negative, and falls at this rate, is zero.
-static double falls(double value, double rate, double noise) {
-    return rate < -noise ? (value > 0 ? -value / rate : 0) : 2;
+/// Where a value that is not negative, and falls at this rate, is zero. Most are not before the first change so far, which a product tells: it is not below the value where the
+/// quotient would be below c->at. One branch, and one that can be foreseen.
+static void propose_zero(change *c, double value, double rate, double noise, int block, int mode) {
+    if ((rate < -noise) & !(value > c->at * -rate)) {
+        propose(c, value > 0 ? value / -rate : 0, block, mode);
+    }
 }
 
-/// Where |t + a t'| reaches rim + a rim'.
-static double leaves_disc(const double *t, const double *dt, double rim, double drim) {
+/// Where |t + a t'| reaches rim + a rim'; 2 if that is at `before` or later for sure, by a room that both of its slopes together do not use up till then.
+static double leaves_disc(const double *t, const double *dt, double rim, double drim, double before) {
     const double A = drim * drim - dt[0] * dt[0] - dt[1] * dt[1], B = rim * drim - t[0] * dt[0] - t[1] * dt[1];
     const double room = rim * rim - t[0] * t[0] - t[1] * t[1], C = room > 1e-14 * rim * rim ? room : 0;
-    const double D = B * B - A * C;
+    const double slope = B < 0 ? -2 * B : 0, bend = A < 0 ? -A : 0, D = B * B - A * C;
+    if (C > (1 + 1e-9) * before * (slope + before * bend)) {
+        return 2;
+    }
     if (C == 0 && (B < 0 || (B == 0 && A < 0))) {
         return 0;
     }
@@ -418,20 +455,20 @@ static double leaves_disc(const double *t, const double *dt, double rim, double 
 static void limit_disc(const path *p, int b, double rim, double drim, double noise, change *c) {
     const int row = disc_row(&p->s->problem->block[b]), mode = p->w->mode[b];
     if (mode == HELD) {
-        propose(c, leaves_disc(p->lambda + row, p->dl + row, rim, drim), b, SLIDING);
+        propose(c, leaves_disc(p->lambda + row, p->dl + row, rim, drim, c->at), b, SLIDING);
     } else if (mode == SLIDING) {
-        propose(c, falls(speed_of(p, b, p->u0), speed_of(p, b, p->du), noise), b, HELD);
+        propose_zero(c, speed_of(p, b, p->u0), speed_of(p, b, p->du), noise, b, HELD);
     }
 }
 
 static void limit_interval(const path *p, int b, const double bound[2], const double rate[2], double noise, change *c) {
     const int row = p->s->problem->block[b].row, mode = p->w->mode[b];
     if (mode == HELD) {
-        propose(c, falls(p->lambda[row] - bound[0], p->dl[row] - rate[0], 0), b, OPEN);
-        propose(c, falls(bound[1] - p->lambda[row], rate[1] - p->dl[row], 0), b, UPPER);
+        propose_zero(c, p->lambda[row] - bound[0], p->dl[row] - rate[0], 0, b, OPEN);
+        propose_zero(c, bound[1] - p->lambda[row], rate[1] - p->dl[row], 0, b, UPPER);
     } else {
         const double sign = mode == UPPER ? -1 : 1;
-        propose(c, falls(sign * p->u0[row], sign * p->du[row], noise), b, HELD);
+        propose_zero(c, sign * p->u0[row], sign * p->du[row], noise, b, HELD);
     }
 }
 
@@ -442,13 +479,13 @@ static void limit_block(const path *p, int b, double noise, change *c) {
     switch (block->law) {
     case KKI_LAW_CONTACT:
         if (mode == OPEN) {
-            propose(c, falls(p->u0[row], p->du[row], noise), b, SLIDING);
+            propose_zero(c, p->u0[row], p->du[row], noise, b, SLIDING);
             return;
         }
         if (block->friction > 0) {
             limit_disc(p, b, rim, drim, noise, c);
         }
-        propose(c, falls(p->lambda[row], p->dl[row], 0), b, OPEN);
+        propose_zero(c, p->lambda[row], p->dl[row], 0, b, OPEN);
         return;
     case KKI_LAW_LIMIT:
     case KKI_LAW_BOX: {
@@ -476,8 +513,7 @@ static void limit_block(const path *p, int b, double noise, change *c) {
 static double noise_of(const path *p) {
     double noise = 1e-14 * p->s->size;
     for (int k = 0; k < p->n; k++) {
-        const kki_unknown *x = &p->unknown[k];
-        const double e = is_turn(x) ? 0 : 10 * __builtin_fabs(p->du[x->row]);
+        const double e = p->unknown[k].turns ? 0 : 10 * __builtin_fabs(p->du[p->row[k]]);
         noise = e > noise ? e : noise;
     }
     return noise;
@@ -494,19 +530,25 @@ static change next_change(const path *p) {
 
 // ---- on the way
 
-static void direction(path *p) {
-    const kki_system *s = p->s;
-    for (int k = 0; k < p->n; k++) {
-        p->b[k] = -test(&p->unknown[k], p->r);
-    }
-    s->kernels->combine(p->n, kki_round4(p->n), s->stride, p->b, p->B, p->x);
-    memset(p->dl, 0, sizeof(double) * (size_t)s->stride);
+/// dλ = C x.
+static void move(path *p) {
+    memset(p->dl, 0, sizeof(double) * (size_t)p->s->stride);
     for (int k = 0; k < p->n; k++) {
         const kki_unknown *x = &p->unknown[k];
         for (int e = 0; e < x->count; e++) {
             p->dl[x->index[e]] += x->value[e] * p->x[k];
         }
     }
+}
+
+static void direction(path *p) {
+    const kki_system *s = p->s;
+    test_all(p, p->r, p->b);
+    for (int k = 0; k < p->n; k++) {
+        p->b[k] = -p->b[k];
+    }
+    s->kernels->combine(p->n, kki_round4(p->n), s->stride, p->b, p->B, p->x);
+    move(p);
     s->kernels->multiply(s->nrow, s->stride, s->G, p->dl, p->r, p->du);
     for (int i = 0; i < s->nrow; i++) {
         p->du[i] += s->shift[i] * p->dl[i];
@@ -580,7 +622,7 @@ static bool take_out(path *p, int leader, int first, int end) {
     const int normal = p->s->problem->block[leader].row;
     for (int k = p->n - 1; k >= 0; k--) {
         const kki_unknown *x = &p->unknown[k];
-        const bool goes = (x->block >= first && x->block < end) || (x->row == normal && x->block == leader);
+        const bool goes = ((x->block >= first) & (x->block < end)) | (x->row == normal); // one branch for all
         if (goes && !unborder(p, k)) {
             return false;
         }
@@ -685,7 +727,9 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     double **const v = w->walk, weight = WEIGHT, last = 1e300;
     w->reduced.split.is_ready = false;
     path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
+    p.row = w->reduced.row, p.turn = w->reduced.index;
     p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
+    memset(p.row, 0, sizeof *p.row * (size_t)s->stride); // behind the unknowns it may be any row, but must be one
     restart(s, w, it, at);
     const double enough = options->fine > s->floor ? options->fine : s->floor;
     bool again = false;

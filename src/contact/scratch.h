@@ -74,8 +74,9 @@ typedef struct kki_reduced {
 enum { KKI_UNKNOWN_ENTRIES = 6 };
 typedef struct kki_unknown {
     int32_t block, row, count;
+    bool turns; ///< its test is what it moves
     int32_t index[KKI_UNKNOWN_ENTRIES];
-    double value[KKI_UNKNOWN_ENTRIES], turn[2], diagonal;
+    double value[KKI_UNKNOWN_ENTRIES], diagonal;
 } kki_unknown;
 
 enum { KKI_ITERATES = 10, KKI_VECTORS = 8, KKI_HISTORY = 6 };
