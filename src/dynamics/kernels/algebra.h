@@ -375,7 +375,9 @@ KKI_INLINE sym3 s_const(const konst a[3][KONST_PAD]) {
     return (sym3){{v_const(a[0]), v_const(a[1]), v_const(a[2])}};
 }
 KKI_INLINE sym3 s_diagonal(real d) {
-    return (sym3){{{d, 0, 0, 0}, {0, d, 0, 0}, {0, 0, d, 0}}};
+    const quad D = {d, d, d, d}, o = {0, 0, 0, 0};
+    return (sym3){{__builtin_shufflevector(D, o, 0, 5, 6, 7), __builtin_shufflevector(D, o, 4, 1, 6, 7),
+                   __builtin_shufflevector(D, o, 4, 5, 2, 7)}};
 }
 /// A ← A + d 1.
 KKI_INLINE void s_gain_diagonal(sym3 *A, real d) {
@@ -544,8 +546,16 @@ KKI_INLINE real s_zz(const sym3 *A) {
 
 /// The matrix of a × : columns a × e_k.
 KKI_INLINE mat3 m_skew(vec3 a) {
+#if KKI_QUAD
+    const quad o = {0, 0, 0, 0};
+    const quad_bits x = {0, 0, INT64_MIN, 0}, y = {INT64_MIN, 0, 0, 0}, z = {0, INT64_MIN, 0, 0}; // signs to turn
+    return (mat3){{(quad)((quad_bits)__builtin_shufflevector(a, o, 4, 2, 1, 7) ^ x),
+                   (quad)((quad_bits)__builtin_shufflevector(a, o, 2, 5, 0, 7) ^ y),
+                   (quad)((quad_bits)__builtin_shufflevector(a, o, 1, 0, 6, 7) ^ z)}};
+#else
     const real o = r_const(0.0);
     return (mat3){{v_make(o, v_z(a), -v_y(a)), v_make(-v_z(a), o, v_x(a)), v_make(v_y(a), -v_x(a), o)}};
+#endif
 }
 
 #endif
