@@ -37,8 +37,8 @@ static int pair_of(const kki_narrow *n, const kki_row_part *part) {
     return -1;
 }
 
-/// The pairs that touch, in the order of their rows. False where something else holds, or there are too many.
-static int find_pairs(const kk_simulator *s, const kki_island *I, kki_narrow *n) {
+/// The pairs that touch, in the order of their rows. False where something else holds, or there are more than `most`.
+static int find_pairs(const kk_simulator *s, const kki_island *I, int most, kki_narrow *n) {
     n->npair = 0;
     for (int i = 0; i < I->nconstraint; i++) {
         if (s->constraint[s->order[I->first_constraint + i]].kind != KKI_ON_CONTACT) {
@@ -50,7 +50,7 @@ static int find_pairs(const kk_simulator *s, const kki_island *I, kki_narrow *n)
         if (pair_of(n, part) >= 0) {
             continue;
         }
-        if (n->npair == MOST_PAIRS) {
+        if (n->npair == most) {
             return 0;
         }
         n->pair[n->npair][0] = part->i;
@@ -61,13 +61,12 @@ static int find_pairs(const kk_simulator *s, const kki_island *I, kki_narrow *n)
 
 void kki_narrow_choose(kk_simulator *s, kki_island *I) {
     kki_narrow n;
-    if (I->nv > KKI_NARROW_DOFS || I->nrow < 3 * UNITS || !find_pairs(s, I, &n)) {
-        return;
-    }
-    const int units = UNITS * n.npair;
-    if (10 * units <= 7 * I->nv && I->nrow >= 3 * units) {
+    // with more of them it gains nothing
+    const int by_rows = I->nrow / (3 * UNITS), by_dofs = 7 * I->nv / (10 * UNITS);
+    const int few = by_rows < by_dofs ? by_rows : by_dofs, most = few < MOST_PAIRS ? few : MOST_PAIRS;
+    if (I->nv <= KKI_NARROW_DOFS && most > 0 && find_pairs(s, I, most, &n)) {
         I->full = I->nv;
-        I->nv = units;
+        I->nv = UNITS * n.npair;
         I->is_narrow = 1;
     }
 }
@@ -122,7 +121,7 @@ static void orthogonalise(const kk_simulator *s, kki_narrow *n, int c) {
 
 static void make_basis(const kk_model *m, kk_simulator *s, const kki_island *I) {
     kki_narrow *n = &s->narrow;
-    find_pairs(s, I, n); // as when it was chosen
+    find_pairs(s, I, MOST_PAIRS, n); // as when it was chosen
     n->stride = kki_round4(I->nv);
     n->width = kki_round4(I->full);
     climb_units(m, s, I, n->stride);
