@@ -78,16 +78,19 @@ static void take_all(const kk_model *m, kk_simulator *s) {
     const int alone = m->nv == 6 && kki_is_lone(m, m->dof_node[0]);
     kki_island *I = &s->island[0];
     *I = (kki_island){.ntree = 1, .nv = m->nv, .has_robot = !alone, .speed = kki_largest(m->nv, s->v)};
+    int rows = 0, blocks = 0;
     for (int i = 0; i < s->nconstraint; i++) {
         kki_constraint *c = &s->constraint[i];
         s->order[i] = i;
         c->island = 0;
-        c->row = I->nrow;
-        c->block = I->nblock;
-        I->nrow += c->nrow;
-        I->nblock += c->nblock;
+        c->row = rows;
+        c->block = blocks;
+        rows += c->nrow;
+        blocks += c->nblock;
     }
     I->nconstraint = s->nconstraint;
+    I->nrow = rows;
+    I->nblock = blocks;
     judge_rows(s, I);
     I->nv = I->is_wide ? kki_round8(m->nv) : m->nv;
     s->tree_island[0] = s->tree_order[0] = s->tree_local[0] = 0;

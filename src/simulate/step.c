@@ -167,10 +167,12 @@ static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
             "move: joint \"%s\" runs away; a shorter time step, or smaller gains or forces on it, help",
             kki_model_name(m, m->body[bad].joint_name));
     }
+    double deepest = s->report.penetration;
     for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) { // the swarm reports its own
         const double depth = -s->contact[i].gap;
-        s->report.penetration = depth > s->report.penetration ? depth : s->report.penetration;
+        deepest = depth > deepest ? depth : deepest;
     }
+    s->report.penetration = deepest;
     s->report.contacts = s->ncontact;
     s->report.islands = s->nisland + s->loose.islands;
     s->report.rows += 3 * s->loose.npoint;
