@@ -342,8 +342,9 @@ static void measure_listed(const kk_model *m, kk_simulator *s, double least, int
 
 // ---- over planes of the world
 
-/// Lists shapes of a group that is near a plane behind `count` others; gives how many there are then.
-static int look_over(kk_simulator *s, const kki_above_group *g, double least, int *wanted, int count) {
+/// Lists shapes of a group that is near a plane, and their pairs with it, behind `count` others; gives how many there are then. Each is written in any case, so that
+/// nobody has to guess whether it counts.
+static int look_over(const kk_simulator *s, const kki_above_group *g, double least, int count) {
     const kki_near *n = &s->near;
     const kk_transform *P = &n->X_NS[n->group[g->plane].shape];
     const kki_pose *X = kki_pose_of(s->data, g->node);
@@ -352,10 +353,9 @@ static int look_over(kk_simulator *s, const kki_above_group *g, double least, in
                                     kk_vec3_dot(kki_vec3(X->R[2]), z_W)); // in the node
     const double most = least + 2 * n->reach[g->group] - kk_vec3_dot(z_W, kk_vec3_sub(kki_vec3(X->p), P->p));
     for (const kki_above *o = n->above + g->first, *end = n->above + g->end; o < end; o++) {
-        if (!(kk_vec3_dot(o->centre, up) - (__builtin_fabs(kk_vec3_dot(o->along, up)) + o->radius) > most)) {
-            *wanted = kki_near_add(s, o->shape, n->asked, *wanted);
-            n->found[count++] = o->place;
-        }
+        n->asked[count] = o->shape;
+        n->found[count] = o->place;
+        count += !(kk_vec3_dot(o->centre, up) - (__builtin_fabs(kk_vec3_dot(o->along, up)) + o->radius) > most);
     }
     return count;
 }
@@ -366,8 +366,11 @@ static int look_over_planes(kk_simulator *s, double least) {
     int count = 0, wanted = 0;
     for (const kki_above_group *g = n->above_group, *end = g + n->nabove; g < end; g++) {
         if (!(by[g->at] > most + g->margin)) {
-            count = look_over(s, g, most + g->margin, &wanted, count);
+            count = look_over(s, g, most + g->margin, count);
         }
+    }
+    for (int i = 0; i < count; i++) {
+        wanted = kki_near_add(s, n->asked[i], n->asked, wanted);
     }
     kki_near_place(s, n->asked, wanted);
     return count;

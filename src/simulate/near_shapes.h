@@ -32,7 +32,7 @@ static inline void kki_near_want(kk_simulator *s, int i) {
 /// Half steps in which gaps may close: two where a link comes down on the world. Links among themselves are as fast as their robot, though not against each other: they are
 /// looked at within half a step.
 static inline double kki_near_halves(int node_a, int is_link_a, int node_b, int is_link_b) {
-    return (node_a == 0 && is_link_b) || (node_b == 0 && is_link_a) ? 2 : 1;
+    return 1 + (((node_a == 0) & is_link_b) | ((node_b == 0) & is_link_a)); // no branches
 }
 
 /// How far apart two shapes that are placed may be and still meet before contacts are looked at next, m.
