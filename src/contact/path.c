@@ -720,6 +720,11 @@ static bool is_solved(const kki_system *s, kki_solver_scratch *w, const kki_iter
     return good;
 }
 
+/// Whether two residuals are of the same λ, but for what another weight changes.
+static bool is_about(double a, double b) {
+    return a > 0.9 * b && a < 1.1 * b;
+}
+
 void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
                    kki_solver_stats *stats) {
     const double *before = options->before;
@@ -732,25 +737,33 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     memset(p.row, 0, sizeof *p.row * (size_t)s->stride); // behind the unknowns it may be any row, but must be one
     restart(s, w, it, at);
     const double enough = options->fine > s->floor ? options->fine : s->floor;
-    bool again = false;
+    bool again = false, anew = true; // anew: from the best λ so far
+    double led = 0;                  // what the last pass from there led to
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > (again ? s->floor : enough) && stale <= MOST_STALE;
          k++) {
         const double start = at->residual;
         const bool is_old = again;
         kki_system_regularise(s, weight, at->lambda, &w->proximal);
-        if (!pass(&p, s, again, at, before, options->limit, stats)) {
+        bool good = pass(&p, s, again, at, before, options->limit, stats);
+        if (good) {
+            before = NULL;
+            kki_newton_follow(s, w, at->lambda);
+            put_on_modes(s, w, at);
+        }
+        const bool gains = good && at->residual < it->residual;
+        good = good && !(anew && !gains && is_about(at->residual, led)); // or the same way would be gone again
+        led = gains ? 0 : good && anew ? at->residual : led;
+        if (!good) {
             weight *= RAISED;
             if (weight > HEAVIEST) {
                 break;
             }
             restart(s, w, it, at);
             again = false;
+            anew = true;
             continue;
         }
-        before = NULL;
-        kki_newton_follow(s, w, at->lambda);
-        put_on_modes(s, w, at);
-        if (at->residual < it->residual) {
+        if (gains) {
             kki_iterate_copy(s, at, it);
         }
         if (options->moves && it->residual > enough && is_solved(s, w, at, enough, stats)) {
@@ -758,7 +771,8 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
             break;
         }
         again = at->residual <= GAIN * start;
-        if (at->residual > 0.5 * last && is_old) { // too old, and no fault of the weight's
+        anew = at->residual > 0.5 * last && is_old; // too old, and no fault of the weight's
+        if (anew) {
             restart(s, w, it, at);
         } else if (at->residual > 0.5 * last) {
             weight *= LOWERED;
