@@ -744,6 +744,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
         const double start = at->residual;
         const bool is_old = again;
         kki_system_regularise(s, weight, at->lambda, &w->proximal);
+        const int pieces = stats->path;
         bool good = pass(&p, s, again, at, before, options->limit, stats);
         if (good) {
             before = NULL;
@@ -769,6 +770,9 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
         if (options->moves && it->residual > enough && is_solved(s, w, at, enough, stats)) {
             kki_iterate_copy(s, &w->iterate[KKI_IT_NEWTON], it);
             break;
+        }
+        if (!is_old && p.nturn == 0 && stats->path == pieces + 1 && at->residual > 0.5 * start) {
+            break; // what holds contradicts itself
         }
         again = at->residual <= GAIN * start;
         anew = at->residual > 0.5 * last && is_old; // too old, and no fault of the weight's
