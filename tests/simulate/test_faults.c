@@ -185,7 +185,7 @@ KK_TEST(mass_ratios_to_a_million_are_solved) {
     int refused = 0;
     double ratio = 1;
     for (int power = 0; power <= 6; power++) {
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 4 && (power % 3 == 0 || !kk_test_is_quick()); k++) {
             const double mass[2] = {k & 1 ? ratio : 1, k & 1 ? 1 : ratio};
             refused += refused_steps(mass, k & 2 ? 12 : 0);
         }
