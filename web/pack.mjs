@@ -17,7 +17,7 @@ rmSync(at("engine/dist/karakuri.wasm"), { force: true });
 if (isOlder(small, from)) {
     if (existsSync(optimiser)) {
         // nothing lies below 1024, where the linker puts the first byte
-        execFileSync(optimiser, ["-Oz", "--converge", "--low-memory-unused", "--zero-filled-memory", "--enable-simd", "--enable-bulk-memory",
+        execFileSync(optimiser, ["--flatten", "--rereloop", "-Oz", "-Oz", "--converge", "--low-memory-unused", "--zero-filled-memory", "--enable-simd", "--enable-bulk-memory",
             "--enable-sign-ext", "--enable-nontrapping-float-to-int", "--enable-mutable-globals", from, "-o", small], { stdio: "inherit" });
     } else {
         copyFileSync(from, small);

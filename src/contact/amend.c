@@ -67,12 +67,12 @@ static void change(const kki_problem *p, const finding *f, uint64_t *turned, dou
     const kki_block *block = &p->block[f->block];
     const uint64_t bit = UINT64_C(1) << f->block;
     double *l = from + block->row;
-    const double rim = block->friction * l[0], t = kki_norm2(l[1], l[2]);
-    const double share = f->what == PULLED_OUT ? (t > 0 ? rim / t : 0) : *turned & bit ? 0.5 : -1;
     if (f->what == DRAWN) {
         l[0] = 0;
         return;
     }
+    const double t = kki_norm2(l[1], l[2]), out = t > 0 ? block->friction * l[0] / t : 0;
+    const double share = f->what == PULLED_OUT ? out : *turned & bit ? 0.5 : -1;
     *turned |= f->what == DRIVEN ? bit : 0;
     l[1] *= share;
     l[2] *= share;
@@ -85,23 +85,22 @@ bool kki_modes_amend(const kki_problem *p, const kki_dense_kernels *kernels, dou
     _Alignas(32) double l[KKI_MODES_ROOM];
     uint64_t turned = 0;
     memcpy(l, from, bytes);
-    kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
     for (int k = 0; k < MOST_CHANGES; k++) {
+        kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u); // where it ended early, u was not that of λ
         const finding f = look(p, l, lambda, u);
         if (f.wrong == 0 || f.wrong > MOST_WRONG || f.what == ANOTHER) {
-            return false;
+            break;
         }
         change(p, &f, &turned, l);
         memcpy(lambda, l, bytes);
         kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
         stats->factorisations++;
         if (!kki_modes_list(p, lambda, x) || !kki_modes_factor(p, kernels, A, x)) {
-            return false;
+            break;
         }
         if (kki_modes_solve(p, kernels, A, x, kki_modes_off(x, u), goal, lambda, u, proof, stats)) {
             return true;
         }
-        kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
     }
     return false;
 }
