@@ -3,8 +3,8 @@
 /// A simulation cannot be repeated step by step as a function call can; but every repetition of the run does the same
 /// work in the same slice, so the least over repetitions is that slice's time without interruptions. CPU time of the
 /// thread, so that other programs on the machine count little. A run is whole because nobody who simulates changes engines
-/// every few dozen steps: each would begin with the other's code and data in the caches. Runs take milliseconds, and the clock's
-/// drift is slower than that.
+/// every few dozen steps: each would begin with the other's code and data in the caches. Runs of robots take milliseconds, and the
+/// clock's drift is slower than that.
 #ifndef KARAKURI_BENCHMARKS_SLICES_HPP
 #define KARAKURI_BENCHMARKS_SLICES_HPP
 
