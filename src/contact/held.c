@@ -1,6 +1,7 @@
 /// λ where it is known what holds and what slides which way: one linear system, refined against its shift.
 #include <string.h>
 
+#include "contact/modes.h"
 #include "contact/scratch.h"
 
 /// Of the matrix's diagonal, added to it: four points on a face share any forces that add up. Low rank divides by it.
@@ -47,12 +48,32 @@ static void add_columns(const kki_reduced *r, double *lambda) {
     }
 }
 
+/// Of a robot: what holds is eliminated (modes.h). False where that cannot be.
+static bool hold_few(const kki_problem *p, kki_solver_work *work, double floor, int n, const kki_held *held,
+                     double *lambda) {
+    kki_iterate *it = &work->scratch->iterate[KKI_IT_TRY];
+    const size_t bytes = sizeof *lambda * (size_t)p->nrow;
+    if (n == 0 || !p->G || p->compliance || p->nrow > KKI_MODES_ROWS) {
+        return false;
+    }
+    memset(it->lambda + p->nrow, 0, sizeof *lambda * (size_t)(p->stride - p->nrow));
+    memcpy(it->lambda, lambda, bytes);
+    if (!kki_modes_hold(p, work->kernels, work->scratch->held, floor, n, held, it->lambda, it->u)) {
+        return false;
+    }
+    memcpy(lambda, it->lambda, bytes);
+    return true;
+}
+
 bool kki_contact_hold(const kki_problem *p, kki_solver_work *work, double floor, int n, const kki_held *held,
                       double *lambda) {
     kki_solver_scratch *w = work->scratch;
     kki_system *s = &w->system;
     kki_reduced *r = &w->reduced;
     kki_iterate *it = &w->iterate[KKI_IT_TRY];
+    if (hold_few(p, work, floor, n, held, lambda)) {
+        return true;
+    }
     kki_system_make(s, p, w, work->kernels, floor);
     kki_system_load(s, lambda, it);
     list_columns(s, n, held, r);

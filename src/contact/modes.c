@@ -5,10 +5,12 @@
 
 #include "contact/cones.h"
 
-enum { MOST_ROUNDS = 3 };
+enum { MOST_ROUNDS = 3, MOST_FORCED_ROUNDS = 8, MOST_FORCED = 24 };
 /// Share of its bound that friction keeps clear of where it holds. And so many times what is left of velocities may be off the laws before modes are not worth another
 /// round.
 static const double CLEAR = 1e-9, BROKEN = 1e3;
+/// ε of what is told to hold.
+static const double FORCED_SHIFT = 1e-10;
 
 /// A number between bounds, or at one.
 static kki_mode mode_between(double lower, double upper, double l) {
@@ -268,7 +270,9 @@ bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, con
         kernels->certify(p, lambda, u, proof);
     }
     stats->newton += rounds;
-    return proof->residual <= goal->good;
+    // where no round gains any more and all laws are kept, what holds contradicts itself
+    const bool contradicts = rounds > 0 && size >= 0.5 * last && proof->residual <= 2 * size;
+    return proof->residual <= (contradicts ? goal->least : goal->good);
 }
 
 // ---- sweeps that find them
@@ -352,4 +356,106 @@ void kki_modes_sweep(const kki_problem *p, const kki_dense_kernels *kernels, int
         again = find_more(p, before, is_open, lambda);
         kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
     }
+}
+
+// ---- what is told to hold, and what slides which way
+
+/// Contacts that slide along given directions: of each the normal is not known, and friction goes with it.
+typedef struct forced {
+    int n, stride;
+    int32_t row[MOST_FORCED], pivot[MOST_FORCED];
+    double d[MOST_FORCED][2];
+    _Alignas(32) double B[MOST_FORCED * MOST_FORCED]; ///< inverse of the Schur complement, transposed
+    _Alignas(32) double b[MOST_FORCED], x[MOST_FORCED];
+} forced;
+
+static void list_forced(int n, const kki_held *held, kki_modes *x, forced *f) {
+    int rows = 0;
+    f->n = 0;
+    for (int k = 0; k < n; k++) {
+        const bool slides = held[k].d[0] != 0 || held[k].d[1] != 0;
+        rows = list_rows(held[k].row, !slides, rows, x);
+        if (slides) {
+            f->row[f->n] = held[k].row;
+            f->d[f->n][0] = held[k].d[0];
+            f->d[f->n++][1] = held[k].d[1];
+        }
+    }
+    rows = end_held(f->n > 0, rows, x);
+    for (int c = 0; c < f->n; c++) {
+        rows = list_rows(f->row[c], 3, rows, x);
+    }
+    end_list(rows, x);
+    f->stride = kki_round4(f->n);
+}
+
+/// Normal of c by normal and friction of e.
+static double see_forced(const kki_modes *x, const double *A, const forced *f, int c, int e) {
+    const int row = x->first + 3 * c, column = x->first + 3 * e;
+    double seen[3];
+    for (int k = 0; k < 3; k++) {
+        const int from = row < column + k ? row : column + k, to = row < column + k ? column + k : row;
+        seen[k] = A[from * x->stride + to]; // the upper triangle is there
+    }
+    return seen[0] + (f->d[e][0] * seen[1] + f->d[e][1] * seen[2]);
+}
+
+static bool factor_forced(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x, forced *f) {
+    if (!eliminate(p, kernels, A, x)) {
+        return false;
+    }
+    for (int e = 0; e < f->n; e++) {
+        double *column = f->B + e * f->stride;
+        for (int c = 0; c < f->stride; c++) {
+            column[c] = c < f->n ? see_forced(x, A, f, c, e) : 0;
+        }
+        column[e] += x->shift * p->G[(size_t)f->row[e] * (size_t)(p->stride + 1)];
+    }
+    return f->n == 0 || kernels->invert(f->n, 0, f->stride, f->B, f->pivot);
+}
+
+/// What the listed rows are off by.
+static double off_forced(kki_modes *x, const forced *f, const double *u) {
+    double most = right_side(x, u);
+    for (int c = 0; c < f->n; c++) {
+        const double off = __builtin_fabs(x->b[x->first + 3 * c]);
+        most = off > most ? off : most;
+    }
+    return most;
+}
+
+static void answer_forced(const kki_dense_kernels *kernels, const double *A, kki_modes *x, forced *f, double *lambda) {
+    settle(kernels, A, x);
+    for (int c = 0; c < f->n; c++) {
+        f->b[c] = x->b[x->first + 3 * c];
+    }
+    kernels->combine(f->n, f->stride, f->stride, f->b, f->B, f->x);
+    for (int c = 0; c < f->n; c++) {
+        const double change[3] = {f->x[c], f->d[c][0] * f->x[c], f->d[c][1] * f->x[c]};
+        for (int k = 0; k < 3; k++) {
+            x->x[x->first + 3 * c + k] = change[k];
+            lambda[f->row[c] + k] += change[k];
+        }
+    }
+    answer(kernels, A, x, lambda);
+}
+
+bool kki_modes_hold(const kki_problem *p, const kki_dense_kernels *kernels, double *A, double floor, int n,
+                    const kki_held *held, double *lambda, double *u) {
+    kki_modes x;
+    forced f;
+    x.shift = FORCED_SHIFT;
+    list_forced(n, held, &x, &f);
+    if (!factor_forced(p, kernels, A, &x, &f)) {
+        return false;
+    }
+    kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
+    double last = __builtin_inf(), off = off_forced(&x, &f, u);
+    for (int round = 0; round < MOST_FORCED_ROUNDS && off > floor && off < 0.5 * last; round++) {
+        answer_forced(kernels, A, &x, &f, lambda);
+        kernels->multiply(p->nrow, p->stride, p->G, lambda, p->g, u);
+        last = off;
+        off = off_forced(&x, &f, u);
+    }
+    return off - off == 0;
 }

@@ -42,6 +42,7 @@ double kki_modes_off(kki_modes *x, const double *u);
 typedef struct kki_modes_goal {
     double floor; ///< where rounds end
     double good;  ///< residual of a solution
+    double least; ///< of one where rows that hold contradict each other
 } kki_modes_goal;
 /// Rounds to the floor; whether the certificate is good then. @param size  what is off    @param lambda  in: where it begins, out: as far as it got, with its u
 bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, const double *A, kki_modes *x, double size,
@@ -53,6 +54,10 @@ bool kki_modes_solve(const kki_problem *p, const kki_dense_kernels *kernels, con
 bool kki_modes_amend(const kki_problem *p, const kki_dense_kernels *kernels, double *A, kki_modes *x,
                      const kki_modes_goal *goal, const double *from, double *lambda, double *u, kki_certificate *proof,
                      kki_solver_stats *stats);
+
+/// As kki_contact_hold, of a problem with a matrix, without compliance, and of no more than KKI_MODES_ROWS. @param u [stride] scratch    @param A  as above
+bool kki_modes_hold(const kki_problem *p, const kki_dense_kernels *kernels, double *A, double floor, int n,
+                    const kki_held *held, double *lambda, double *u);
 
 /// Rows in question, at most: where there are more, all are swept as they are.
 enum { KKI_QUESTION_ROWS = 36 };

@@ -713,7 +713,7 @@ static bool is_solved(const kki_system *s, kki_solver_scratch *w, const kki_iter
     if (!kki_modes_factor(&plain, s->kernels, w->held, &x)) {
         return false;
     }
-    const kki_modes_goal goal = {s->floor, enough};
+    const kki_modes_goal goal = {s->floor, enough, enough};
     const bool good = kki_modes_solve(&plain, s->kernels, w->held, &x, kki_modes_off(&x, end->u), &goal, end->lambda,
                                       end->u, &proof, stats);
     end->residual = proof.residual;

@@ -13,17 +13,37 @@
 
 /// Of one contact alone the ladder makes as short work.
 enum { LEAST_ROWS = 4 };
-/// ε as a share of the diagonal; and where sweeps have found the modes, which may hold rows that contradict each other.
-static const double SHIFT = 1e-10, REVISED_SHIFT = 1e-7;
-/// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks.
-static const double GOOD = 1e-3, REST = 5;
+/// ε as a share of the diagonal; and of modes that may hold rows which contradict each other. Those do where so many times as much is left of velocities as ε leaves.
+static const double SHIFT = 1e-10, SOFT_SHIFT = 1e-7, AWAY = 100;
+/// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks. And where nothing better is to be had.
+static const double GOOD = 1e-3, REST = 5, LEAST = 0.5;
 /// Sweeps over what is in question, at most.
 enum { SWEEPS = 20 };
+
+/// An island, and what is tried on it.
+typedef struct trial {
+    kk_simulator *s;
+    kki_island *I;
+    const kki_problem *p;
+    kki_modes_goal goal;
+    kki_modes x;
+    double *lambda, *u; ///< as far as one got
+    kki_certificate proof;
+    kki_solver_stats stats;
+} trial;
 
 /// The factor of what holds is in s->A, where it may take another's place.
 static bool factor(kk_simulator *s, kki_island *I, const kki_problem *p, kki_modes *x) {
     I->factored = I->factor == s->A ? 0 : I->factored;
     return kki_modes_factor(p, s->solver.kernels, s->A, x);
+}
+
+/// λ of the modes that are listed, from λ as it is. @param off  by kki_modes_off
+static bool solve(trial *t, double off) {
+    kk_simulator *s = t->s;
+    t->stats.factorisations++;
+    return factor(s, t->I, t->p, &t->x) && kki_modes_solve(t->p, s->solver.kernels, s->A, &t->x, off, &t->goal,
+                                                           t->lambda, t->u, &t->proof, &t->stats);
 }
 
 // ---- what does not go on
@@ -50,60 +70,80 @@ static int lands(const kk_simulator *s, const kki_island *I, double off, const d
     return 0;
 }
 
-/// Other modes than the last step's, by sweeps over all but what held in the attempt, or in the last step where there was none. @param lambda  as far as one got
-static int revise(kk_simulator *s, kki_island *I, const kki_problem *p, const kki_modes_goal *goal, kki_modes *x,
-                  double *lambda, double *u, kki_certificate *proof, kki_solver_stats *stats) {
-    const kki_dense_kernels *kernels = s->solver.kernels;
+/// Other modes than the last step's, by sweeps over all but what held in the attempt, or in the last step where there was none.
+static int revise(trial *t) {
+    kk_simulator *s = t->s;
+    kki_island *I = t->I;
     double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
     int8_t is_open[KKI_MODES_ROWS];
     I->is_revised = 1;
     I->factored = I->factor == s->A ? 0 : I->factored;
-    kki_modes_ask(p, lambda, is_open);
-    x->shift = REVISED_SHIFT;
-    kki_modes_sweep(p, kernels, SWEEPS, is_open, s->A, x, l, v);
-    stats->sweeps += SWEEPS;
-    if (!kki_modes_list(p, l, x) || !factor(s, I, p, x)) {
+    kki_modes_ask(t->p, t->lambda, is_open);
+    t->x.shift = SOFT_SHIFT;
+    kki_modes_sweep(t->p, s->solver.kernels, SWEEPS, is_open, s->A, &t->x, l, v);
+    t->stats.sweeps += SWEEPS;
+    if (!kki_modes_list(t->p, l, &t->x)) {
         return 0;
     }
-    stats->factorisations++;
-    memcpy(lambda, l, (size_t)I->stride * sizeof *lambda);
-    return kki_modes_solve(p, kernels, s->A, x, kki_modes_off(x, v), goal, lambda, u, proof, stats) ||
-           kki_modes_amend(p, kernels, s->A, x, goal, l, lambda, u, proof, stats);
+    memcpy(t->lambda, l, (size_t)I->stride * sizeof *l);
+    return solve(t, kki_modes_off(&t->x, v)) || kki_modes_amend(t->p, s->solver.kernels, s->A, &t->x, &t->goal, l,
+                                                                t->lambda, t->u, &t->proof, &t->stats);
+}
+
+// ---- what does
+
+/// Rows that say the same, and contradict each other by a trace, send λ along what they have in common, by the trace over ε: two flat soles under a robot whose legs have five joints. More is left of
+/// their velocities then than ε leaves. @param off  what there was of them
+static int runs_away(trial *t, double off) {
+    return t->x.slides.n == 0 && kki_modes_off(&t->x, t->u) > AWAY * SHIFT * off;
+}
+
+/// The modes of the last step, which are listed. @param may  with a larger ε as well
+static int go_on(trial *t, double off, int may) {
+    const double *l = t->s->lambda + t->I->first_row, *v = t->s->u + t->I->first_row;
+    t->x.shift = SHIFT;
+    t->proof.residual = -1;
+    if (solve(t, off)) {
+        return 1;
+    }
+    if (!may || t->proof.residual < 0 || !runs_away(t, off)) {
+        return 0;
+    }
+    t->x.shift = SOFT_SHIFT;
+    memcpy(t->lambda, l, (size_t)t->I->stride * sizeof *l);
+    return solve(t, kki_modes_off(&t->x, v));
 }
 
 kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
-    double *lambda = s->lambda2 + I->first_row, *u = s->u2 + I->first_row, *v = s->u + I->first_row;
-    kki_modes x;
-    x.shift = SHIFT;
+    double *l = s->lambda + I->first_row, *v = s->u + I->first_row;
     if (I->nrow < LEAST_ROWS || I->nrow > KKI_MODES_ROWS || I->is_soft || I->repeats ||
         (I->closes && I->nrow == I->nblock) || s->options.budget > 0) {
         return KKI_KEPT_UNASKED;
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_problem problem = kki_island_problem(s, I, 1);
-    const int is_known = kki_modes_list(&problem, s->lambda + I->first_row, &x), may = may_revise(s, I, &options);
+    const double share = GOOD * options.tolerance, rest = REST * options.floor;
+    trial t;
+    t.s = s, t.I = I, t.p = &problem;
+    t.goal = (kki_modes_goal){options.floor, share > rest ? share : rest, LEAST * options.tolerance};
+    t.lambda = s->lambda2 + I->first_row, t.u = s->u2 + I->first_row;
+    t.stats = (kki_solver_stats){.solved = true};
+    const int is_known = kki_modes_list(&problem, l, &t.x), may = may_revise(s, I, &options);
     if (!is_known && !may) {
         return KKI_KEPT_UNASKED;
     }
-    kki_solver_stats stats = {.solved = true};
     kki_rows_matrix(m, s, I);
-    memcpy(lambda, s->lambda + I->first_row, (size_t)I->stride * sizeof *lambda);
-    s->solver.kernels->multiply(I->nrow, I->stride, s->G, lambda, s->g + I->first_row, v);
-    const double share = GOOD * options.tolerance, rest = REST * options.floor;
-    const kki_modes_goal goal = {options.floor, share > rest ? share : rest};
-    kki_certificate proof;
-    const double off = is_known ? kki_modes_off(&x, v) : 0;
-    const int may_go_on = is_known && !(may && lands(s, I, off, lambda, v));
-    stats.factorisations = may_go_on;
-    const int goes_on = may_go_on && factor(s, I, &problem, &x) &&
-                        kki_modes_solve(&problem, s->solver.kernels, s->A, &x, off, &goal, lambda, u, &proof, &stats);
-    if (!goes_on && !(may && revise(s, I, &problem, &goal, &x, lambda, u, &proof, &stats))) {
-        kki_note_work(s, &stats);
+    memcpy(t.lambda, l, (size_t)I->stride * sizeof *l);
+    s->solver.kernels->multiply(I->nrow, I->stride, s->G, l, s->g + I->first_row, v);
+    const double off = is_known ? kki_modes_off(&t.x, v) : 0;
+    const int may_go_on = is_known && !(may && lands(s, I, off, l, v));
+    if (!(may_go_on && go_on(&t, off, may)) && !(may && revise(&t))) {
+        kki_note_work(s, &t.stats);
         return KKI_KEPT_NOT;
     }
-    memcpy(s->lambda + I->first_row, lambda, (size_t)I->stride * sizeof *lambda);
-    memcpy(v, u, (size_t)I->nrow * sizeof *u);
-    kki_island_note(m, s, I, &proof, &stats);
+    memcpy(l, t.lambda, (size_t)I->stride * sizeof *l);
+    memcpy(v, t.u, (size_t)I->nrow * sizeof *v);
+    kki_island_note(m, s, I, &t.proof, &t.stats);
     return KKI_KEPT_SOLVED;
 }
 

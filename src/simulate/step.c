@@ -357,18 +357,20 @@ static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_err
 }
 
 /// A step in parts, on a copy of the state: from meeting to meeting of fast bodies, and none longer than `longest`.
+/// @param meets  whether the first meeting is known
 static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                               double longest, kk_error *error) {
+                               double longest, int meets, kk_error *error) {
     double left = h;
     int parts = 0;
     kk_status status = kk_state_copy(s->trial, state);
     while (status == KK_OK && left > 1e-9 * h) {
         const double most = left > 1.5 * longest ? longest : left;
         double length = most;
-        status = attempt(m, s, s->trial, input, most, !s->options.discrete, error);
+        if (parts > 0 || !meets) {
+            status = attempt(m, s, s->trial, input, most, !s->options.discrete, error);
+        }
         if (status == KK_OK && s->meeting >= 0) {
-            const double part = s->meeting > s->instant ? s->meeting : s->instant;
-            length = part < most ? part : most;
+            length = s->meeting;
             status = attempt(m, s, s->trial, input, length, 0, error);
         }
         left -= length;
@@ -398,7 +400,7 @@ static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *st
     kk_status status = KK_NOT_CONVERGED;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
-        status = step_in_parts(m, s, state, input, h, h / n, error);
+        status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
     return status;
 }
@@ -408,7 +410,7 @@ static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *sta
                                kk_error *error) {
     blank_report(&s->report);
     s->may_yield = 1;
-    const kk_status status = step_in_parts(m, s, state, input, h, h, error);
+    const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
     s->may_yield = 0;
     return status;
 }
@@ -469,7 +471,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     }
     status = attempt(model, s, state, input, h, !s->options.discrete, error);
     if (status == KK_OK && s->meeting >= 0) {
-        status = step_in_parts(model, s, state, input, h, h, error);
+        status = step_in_parts(model, s, state, input, h, h, 1, error);
     } else if (status == KK_OK) {
         kki_still_end(model, s, state, input);
     }

@@ -69,7 +69,7 @@ static bool leads_on(const scene *x, const kki_dense_kernels *kernels, bool may_
     static kki_modes modes;
     kki_certificate proof;
     kki_solver_stats stats = {0};
-    const kki_modes_goal goal = {1e-13, 1e-10};
+    const kki_modes_goal goal = {1e-13, 1e-10, 1e-10};
     modes.shift = 1e-7;
     memcpy(from, lambda, sizeof from);
     kernels->multiply(ROWS, STRIDE, x->G, lambda, x->g, u);
