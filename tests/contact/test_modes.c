@@ -220,3 +220,28 @@ KK_TEST(modes_that_are_all_wrong_are_left) {
     }
     KK_CHECK(tried == 40 && found == 0);
 }
+
+// two rows that say the same and contradict each other by 2e-10 m/s: each is left with half of that, and it is a solution where so much may be left
+KK_TEST(rows_that_contradict_each_other_are_shared_out) {
+    static _Alignas(64) double A[KKI_MODES_ROOM * KKI_MODES_ROOM];
+    static kki_modes modes;
+    _Alignas(64) double G[12] = {1, 1, 0, 0, 1, 1}, g[4] = {-1, -1 + 2e-10};
+    const kki_block block[2] = {{.law = KKI_LAW_EQUALITY, .row = 0}, {.law = KKI_LAW_EQUALITY, .row = 1}};
+    const kki_problem p = {.nblock = 2, .nrow = 2, .stride = 4, .block = block, .G = G, .g = g};
+    for (int most = 0; most < 2; most++) {
+        for (int k = 0; kki_dense_kernels_at(k); k++) {
+            const kki_dense_kernels *kernels = kki_dense_kernels_at(k);
+            _Alignas(64) double lambda[4] = {0}, u[4] = {g[0], g[1]};
+            kki_certificate proof = {.residual = INFINITY};
+            kki_solver_stats stats = {0};
+            const kki_modes_goal goal = {1e-13, 5e-11, most ? 5e-10 : 9e-11};
+            modes.shift = 1e-7;
+            KK_CHECK(kki_modes_list(&p, lambda, &modes) && kki_modes_factor(&p, kernels, A, &modes));
+            const double off = kki_modes_off(&modes, u);
+            KK_CHECK(kki_modes_solve(&p, kernels, A, &modes, off, &goal, lambda, u, &proof, &stats) == (most == 1));
+            KK_CHECK_NEAR(u[0], -1e-10, 1e-13);
+            KK_CHECK_NEAR(u[1], 1e-10, 1e-13);
+            KK_CHECK_NEAR(lambda[0] + lambda[1], 1 - 1e-10, 1e-12);
+        }
+    }
+}

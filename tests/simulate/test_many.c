@@ -341,3 +341,40 @@ KK_TEST(wide_piles_fall_to_many_digits) {
     }
     stage_end(&s);
 }
+
+static void count_begins(kk_simulator *s, kk_stage behind, void *user) {
+    (void)s;
+    *(int *)user += behind == KK_STAGE_BEGIN;
+}
+
+/// A ball comes down on a block, fast enough to be followed; how often its next step begins, and its parts.
+static int begins(double along, double down, int *parts) {
+    stage s = stage_begin(0);
+    const int material = stage_material(&s, 0, 0), block = stage_shape(&s, KK_SHAPE_BOX, KK_WORLD, 2, 2, 2, material),
+              ball = stage_ball(&s, 1, 0.1, material);
+    int count = 0;
+    (void)block;
+    kk_spec_options(s.spec)->timestep = 0.001;
+    if (stage_ready(&s, NULL)) {
+        stage_place(&s, ball, 0, 0, 1.11);
+        stage_v(&s, ball)[3] = along;
+        stage_v(&s, ball)[5] = -down;
+        s.simulator->probe = count_begins;
+        s.simulator->probe_user = &count;
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        *parts = kk_simulator_report(s.simulator).parts;
+        KK_CHECK(stage_q(&s, ball)[6] > 1.09);
+    }
+    stage_end(&s);
+    return count;
+}
+
+// what glances off is seen in the whole step, which is begun once; what comes head-on is looked for once and met in parts, of which only the last needs no look of its own
+KK_TEST(fast_pairs_are_looked_for_once) {
+    int parts = 0;
+    KK_CHECK_EQ_INT(begins(100, 30, &parts), 1);
+    KK_CHECK_EQ_INT(parts, 1);
+    const int count = begins(0, 300, &parts);
+    KK_CHECK(parts > 1);
+    KK_CHECK_EQ_INT(count, 2 * parts - 1);
+}
