@@ -105,14 +105,14 @@ BODY void put_columns(const kki_slides *x, int width, int b, const quad *stiffne
     add_at(width, b, at(stiffness, b), turn->p);
 }
 
-/// The two unknowns of contact b out of all columns behind its own, of which the last is the right side. False where its own matrix is none of masses.
+/// The two unknowns of contact b out of all columns behind its own, of which the last is the right side. False where they cannot be told apart. (Friction may turn their determinant round; whether there is sense in what comes out of that, the certificate says.)
 BODY int take_contact(const kki_slides *x, int width, int b, column *K) {
     column *P = &K[2 * b], *Q = P + 1;
     if (x->normal[b] == 0) { // it has let go
         return 1;
     }
     const double a = at(P->n, b), c = at(P->p, b), e = at(Q->n, b), f = at(Q->p, b), det = a * f - e * c;
-    if (!(a > 0 && det > 0)) {
+    if (!(det > 0 || det < 0)) {
         return 0;
     }
     const double inverse = 1 / det;
