@@ -5,7 +5,8 @@
 
 #include "contact/cones.h"
 
-enum { MOST_ROUNDS = 3, MOST_FORCED_ROUNDS = 8, MOST_FORCED = 24 };
+/// Rounds of modes that are known, of those in question, and of what is told to hold; contacts that are told to slide.
+enum { MOST_ROUNDS = 6, MOST_QUESTIONS = 3, MOST_FORCED_ROUNDS = 8, MOST_FORCED = 24 };
 /// Share of its bound that friction keeps clear of where it holds. And so many times what is left of velocities may be off the laws before modes are not worth another
 /// round.
 static const double CLEAR = 1e-9, BROKEN = 1e3;
@@ -346,7 +347,7 @@ void kki_modes_sweep(const kki_problem *p, const kki_dense_kernels *kernels, int
     double before[KKI_MODES_ROOM];
     bool again = true;
     memcpy(before, lambda, (size_t)p->nrow * sizeof *lambda);
-    for (int round = 0; round < MOST_ROUNDS && again; round++) {
+    for (int round = 0; round < MOST_QUESTIONS && again; round++) {
         if (!list_question(p, is_open, x, &q) || !eliminate(p, kernels, A, x)) {
             kernels->glance(p, sweeps, lambda, u);
             return;

@@ -21,8 +21,8 @@
 
 enum { OPEN = KKI_MODE_OPEN, HELD = KKI_MODE_HELD, SLIDING = KKI_MODE_SLIDING, UPPER = KKI_MODE_UPPER };
 
-/// The proximal weight, in the block's scale: to begin with, where a pass fails, where passes stand still, and the most that is tried.
-static const double WEIGHT = 1e-7, RAISED = 100, LOWERED = 0.1, HEAVIEST = 0.1;
+/// The proximal weight, in the block's scale: to begin with, where a pass fails, where passes stand still, the most that is tried, and where what holds contradicts itself.
+static const double WEIGHT = 1e-7, RAISED = 100, LOWERED = 0.1, HEAVIEST = 0.1, LIGHTEST = 1e-11;
 /// Share of the residual to which a pass must come down for its inverse to serve the next one.
 static const double GAIN = 0.01;
 /// Changes of mode without progress; passes; passes that gain little.
@@ -738,6 +738,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
     restart(s, w, it, at);
     const double enough = options->fine > s->floor ? options->fine : s->floor;
     bool again = false, anew = true; // anew: from the best λ so far
+    bool lets_go = false;            // λ, as far as it takes for something that holds to slide
     double led = 0;                  // what the last pass from there led to
     for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > (again ? s->floor : enough) && stale <= MOST_STALE;
          k++) {
@@ -756,7 +757,7 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
         led = gains ? 0 : good && anew ? at->residual : led;
         if (!good) {
             weight *= RAISED;
-            if (weight > HEAVIEST) {
+            if (weight > HEAVIEST || lets_go) {
                 break;
             }
             restart(s, w, it, at);
@@ -772,7 +773,19 @@ void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, 
             break;
         }
         if (!is_old && p.nturn == 0 && stats->path == pieces + 1 && at->residual > 0.5 * start) {
-            break; // what holds contradicts itself
+            // what holds contradicts itself
+            if (lets_go || !options->moves) {
+                break;
+            }
+            lets_go = true;
+            weight = LIGHTEST;
+            restart(s, w, it, at);
+            again = false;
+            anew = true;
+            continue;
+        }
+        if (lets_go) {
+            break;
         }
         again = at->residual <= GAIN * start;
         anew = at->residual > 0.5 * last && is_old; // too old, and no fault of the weight's
