@@ -15,7 +15,7 @@
 enum { LEAST_ROWS = 4 };
 /// ε as a share of the diagonal; and of modes that may hold rows which contradict each other. Those do where so many times as much is left of velocities as ε leaves.
 static const double SHIFT = 1e-10, SOFT_SHIFT = 1e-7, AWAY = 100;
-/// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks. And where nothing better is to be had.
+/// What the result may be off by, as a share of the tolerance or in floors (which the ladder would leave so): else it looks. And where nothing better is to be had of what moves.
 static const double GOOD = 1e-3, REST = 5, LEAST = 0.5;
 /// Sweeps over what is in question, at most.
 enum { SWEEPS = 20 };
@@ -122,10 +122,10 @@ kki_kept kki_kept_solve(const kk_model *m, kk_simulator *s, kki_island *I) {
     }
     const kki_solver_options options = kki_island_solver_options(s, I);
     const kki_problem problem = kki_island_problem(s, I, 1);
-    const double share = GOOD * options.tolerance, rest = REST * options.floor;
+    const double share = GOOD * options.tolerance, rest = REST * options.floor, good = share > rest ? share : rest;
     trial t;
     t.s = s, t.I = I, t.p = &problem;
-    t.goal = (kki_modes_goal){options.floor, share > rest ? share : rest, LEAST * options.tolerance};
+    t.goal = (kki_modes_goal){options.floor, good, options.moves ? LEAST * options.tolerance : good};
     t.lambda = s->lambda2 + I->first_row, t.u = s->u2 + I->first_row;
     t.stats = (kki_solver_stats){.solved = true};
     const int is_known = kki_modes_list(&problem, l, &t.x), may = may_revise(s, I, &options);
