@@ -22,12 +22,12 @@ enum { SWEEPS = 20 };
 
 /// An island, and what is tried on it.
 typedef struct trial {
+    kki_modes x;
     kk_simulator *s;
     kki_island *I;
     const kki_problem *p;
-    kki_modes_goal goal;
-    kki_modes x;
     double *lambda, *u; ///< as far as one got
+    kki_modes_goal goal;
     kki_certificate proof;
     kki_solver_stats stats;
 } trial;
@@ -42,8 +42,8 @@ static bool factor(kk_simulator *s, kki_island *I, const kki_problem *p, kki_mod
 static bool solve(trial *t, double off) {
     kk_simulator *s = t->s;
     t->stats.factorisations++;
-    return factor(s, t->I, t->p, &t->x) && kki_modes_solve(t->p, s->solver.kernels, s->A, &t->x, off, &t->goal,
-                                                           t->lambda, t->u, &t->proof, &t->stats);
+    return factor(s, t->I, t->p, &t->x) &&
+           kki_modes_solve(t->p, s->solver.kernels, s->A, &t->x, off, &t->goal, t->lambda, t->u, &t->proof, &t->stats);
 }
 
 // ---- what does not go on
@@ -86,8 +86,8 @@ static int revise(trial *t) {
         return 0;
     }
     memcpy(t->lambda, l, (size_t)I->stride * sizeof *l);
-    return solve(t, kki_modes_off(&t->x, v)) || kki_modes_amend(t->p, s->solver.kernels, s->A, &t->x, &t->goal, l,
-                                                                t->lambda, t->u, &t->proof, &t->stats);
+    return solve(t, kki_modes_off(&t->x, v)) ||
+           kki_modes_amend(t->p, s->solver.kernels, s->A, &t->x, &t->goal, l, t->lambda, t->u, &t->proof, &t->stats);
 }
 
 // ---- what does

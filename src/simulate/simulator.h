@@ -321,7 +321,7 @@ struct kk_simulator {
 
     // fast bodies (fast.c)
     int looks_ahead;          ///< whether meetings are looked for in this part of the step
-    double meeting;           ///< end of the part up to the first one, or in which it is seen, s from the start; −1: none
+    double meeting;           ///< end of the part up to the first one, s from the start; −1: none
     int32_t meeting_shape[2]; ///< who meets
     kk_state *trial;          ///< of steps taken in parts; of repeat.c
     kki_still still;
