@@ -10,8 +10,8 @@ enum { MOST_ROUNDS = 6, MOST_QUESTIONS = 3, MOST_FORCED_ROUNDS = 8, MOST_FORCED 
 /// Share of its bound that friction keeps clear of where it holds. And so many times what is left of velocities may be off the laws before modes are not worth another
 /// round.
 static const double CLEAR = 1e-9, BROKEN = 1e3;
-/// ε of what is told to hold.
-static const double FORCED_SHIFT = 1e-10;
+/// ε of what is told to hold, and how many floors may be left of it.
+static const double FORCED_SHIFT = 1e-10, ENOUGH_FORCED = 10;
 
 /// A number between bounds, or at one.
 static kki_mode mode_between(double lower, double upper, double l) {
@@ -420,7 +420,7 @@ static double off_forced(kki_modes *x, const forced *f, const double *u) {
     double most = right_side(x, u);
     for (int c = 0; c < f->n; c++) {
         const double off = __builtin_fabs(x->b[x->first + 3 * c]);
-        most = off > most ? off : most;
+        most = off <= most ? most : off;
     }
     return most;
 }
@@ -458,5 +458,5 @@ bool kki_modes_hold(const kki_problem *p, const kki_dense_kernels *kernels, doub
         last = off;
         off = off_forced(&x, &f, u);
     }
-    return off - off == 0;
+    return off <= ENOUGH_FORCED * floor;
 }

@@ -196,21 +196,21 @@ static int is_calm(const kk_simulator *s, int i) {
 }
 
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
-    double first = -1, instant = 0;
+    s->meeting = s->h;
     for (int i = 0; i < count; i++) {
         if (is_calm(s, i)) {
             continue;
         }
-        double own = 0;
-        const double time = meeting_of(model, s, &s->near.list[i], &own);
-        if (time >= 0 && (first < 0 || time < first)) {
-            first = time;
-            instant = own;
+        double instant = 0;
+        const double time = meeting_of(model, s, &s->near.list[i], &instant), part = time > instant ? time : instant;
+        if (time >= 0 &&
+            part < s->meeting) { // one that touches and takes its time must not hide another that comes before that
+            s->meeting = part;
             s->meeting_shape[0] = s->near.list[i].first;
             s->meeting_shape[1] = s->near.list[i].second;
         }
     }
-    // what is seen in the whole step needs no part of it
-    const double part = first > instant ? first : instant;
-    s->meeting = first >= 0 && part < s->h ? part : -1;
+    if (s->meeting == s->h) { // what is seen in the whole step needs no part of it
+        s->meeting = -1;
+    }
 }

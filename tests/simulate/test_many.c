@@ -378,3 +378,38 @@ KK_TEST(fast_pairs_are_looked_for_once) {
     KK_CHECK(parts > 1);
     KK_CHECK_EQ_INT(count, 2 * parts - 1);
 }
+
+/// A plate of one centimetre, ten metres aside.
+static void add_plate(stage *s, int material) {
+    kk_shape_def def = kk_shape_def_default();
+    def.type = KK_SHAPE_BOX;
+    def.body = KK_WORLD;
+    def.size[0] = def.size[1] = 2;
+    def.size[2] = 0.01;
+    def.placement.p = kk_vec3_make(10, 0, 0);
+    def.material = material;
+    int id = 0;
+    KK_CHECK_EQ_INT(kk_spec_add_shape(s->spec, &def, &id, &s->error), KK_OK);
+}
+
+// a ball that touches a block, glancing or head-on, takes longer to be seen than a bullet takes to its plate
+KK_TEST(a_fast_pair_does_not_hide_another) {
+    for (int down = 0; down <= 80; down += 10) {
+        stage s = stage_begin(0);
+        const int material = stage_material(&s, 0, 0);
+        stage_shape(&s, KK_SHAPE_BOX, KK_WORLD, 2, 2, 2, material);
+        add_plate(&s, material);
+        const int ball = stage_ball(&s, 1, 0.1, material), bullet = stage_ball(&s, 1, 0.01, material);
+        kk_spec_options(s.spec)->timestep = 0.001;
+        if (stage_ready(&s, NULL)) {
+            stage_place(&s, ball, 0, 0, 1.1001);
+            stage_place(&s, bullet, 10, 0, down < 50 ? 0.3 : 0.2);
+            stage_v(&s, ball)[3] = 100;
+            stage_v(&s, ball)[5] = -down;
+            stage_v(&s, bullet)[5] = -400;
+            KK_CHECK(stage_run(&s, 3, NULL));
+            KK_CHECK(stage_q(&s, bullet)[6] > 0.01);
+        }
+        stage_end(&s);
+    }
+}
