@@ -86,6 +86,15 @@ static void end_list(int n, kki_modes *x) {
     x->stride = kki_round4(n);
 }
 
+/// The three rows of each contact that slides, behind the n that hold. @param first  normals
+static void list_behind(int slides, const int32_t *first, int n, kki_modes *x) {
+    n = end_held(slides > 0, n, x);
+    for (int c = 0; c < slides; c++) {
+        n = list_rows(first[c], 3, n, x);
+    }
+    end_list(n, x);
+}
+
 bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x) {
     int n = 0, slides = 0;
     for (int b = 0; b < p->nblock; b++) {
@@ -101,12 +110,8 @@ bool kki_modes_list(const kki_problem *p, const double *lambda, kki_modes *x) {
         }
     }
     x->slides.n = slides;
-    n = end_held(slides > 0, n, x);
-    for (int c = 0; c < slides; c++) {
-        n = list_rows(x->slide_row[c], 3, n, x);
-    }
-    end_list(n, x);
-    return n > 0;
+    list_behind(slides, x->slide_row, n, x);
+    return x->n > 0;
 }
 
 /// What two contacts do to each other: nine numbers, each to the lane of either.
@@ -382,11 +387,7 @@ static void list_forced(int n, const kki_held *held, kki_modes *x, forced *f) {
             f->d[f->n++][1] = held[k].d[1];
         }
     }
-    rows = end_held(f->n > 0, rows, x);
-    for (int c = 0; c < f->n; c++) {
-        rows = list_rows(f->row[c], 3, rows, x);
-    }
-    end_list(rows, x);
+    list_behind(f->n, f->row, rows, x);
     f->stride = kki_round4(f->n);
 }
 

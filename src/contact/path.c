@@ -725,76 +725,102 @@ static bool is_about(double a, double b) {
     return a > 0.9 * b && a < 1.1 * b;
 }
 
-void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
-                   kki_solver_stats *stats) {
-    const double *before = options->before;
-    kki_iterate *at = &w->iterate[KKI_IT_PATH];
-    double **const v = w->walk, weight = WEIGHT, last = 1e300;
-    w->reduced.split.is_ready = false;
+/// What passes learn from each other.
+typedef struct search {
+    double weight;
+    double last;  ///< residual behind the last pass
+    double led;   ///< what the last pass from the best λ led to
+    int stale;    ///< passes that gained little
+    bool again;   ///< by the inverse of the last pass
+    bool anew;    ///< from the best λ so far
+    bool lets_go; ///< of λ, as far as it takes for something that holds to slide
+} search;
+
+static path make_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *at) {
+    double **const v = w->walk;
     path p = {.s = &w->proximal, .w = w, .unknown = w->unknown, .B = w->reduced.A, .lambda = at->lambda};
+    w->reduced.split.is_ready = false;
     p.row = w->reduced.row, p.turn = w->reduced.index;
     p.u0 = v[0], p.r = v[1], p.dl = v[2], p.du = v[3], p.b = v[4], p.x = v[5], p.column = v[6], p.along = v[7];
     memset(p.row, 0, sizeof *p.row * (size_t)s->stride); // behind the unknowns it may be any row, but must be one
+    return p;
+}
+
+/// A pass, and its end put on its modes; the best λ is kept in `it`. False where it fails, or the same way would be gone again.
+static bool take_pass(path *p, const kki_system *s, search *x, kki_iterate *at, const double **before, int limit,
+                      kki_iterate *it, kki_solver_stats *stats) {
+    kki_system_regularise(s, x->weight, at->lambda, &p->w->proximal);
+    bool good = pass(p, s, x->again, at, *before, limit, stats);
+    if (good) {
+        *before = NULL;
+        kki_newton_follow(s, p->w, at->lambda);
+        put_on_modes(s, p->w, at);
+    }
+    const bool gains = good && at->residual < it->residual;
+    good = good && !(x->anew && !gains && is_about(at->residual, x->led));
+    x->led = gains ? 0 : good && x->anew ? at->residual : x->led;
+    if (gains) {
+        kki_iterate_copy(s, at, it);
+    }
+    return good;
+}
+
+/// The next pass starts from the best λ, with another weight and an inverse of its own.
+static void begin_anew(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it, double weight, search *x,
+                       kki_iterate *at) {
     restart(s, w, it, at);
-    const double enough = options->fine > s->floor ? options->fine : s->floor;
-    bool again = false, anew = true; // anew: from the best λ so far
-    bool lets_go = false;            // λ, as far as it takes for something that holds to slide
-    double led = 0;                  // what the last pass from there led to
-    for (int k = 0, stale = 0; k < MOST_PASSES && it->residual > (again ? s->floor : enough) && stale <= MOST_STALE;
-         k++) {
+    x->weight = weight;
+    x->again = false;
+    x->anew = true;
+}
+
+/// The next pass goes on where this one ended, unless its inverse was too old. @param start  residual that it began with
+static void go_on(const kki_system *s, kki_solver_scratch *w, const kki_iterate *it, double start, search *x,
+                  kki_iterate *at) {
+    const bool loses = at->residual > 0.5 * x->last;
+    x->anew = loses && x->again; // too old, and no fault of the weight's
+    x->again = at->residual <= GAIN * start;
+    if (x->anew) {
+        restart(s, w, it, at);
+    } else if (loses) {
+        x->weight *= LOWERED;
+        x->stale++;
+    }
+    x->last = at->residual;
+}
+
+void kki_rung_path(const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *options,
+                   kki_solver_stats *stats) {
+    kki_iterate *at = &w->iterate[KKI_IT_PATH];
+    const double *before = options->before, enough = options->fine > s->floor ? options->fine : s->floor;
+    path p = make_path(s, w, at);
+    search x = {.weight = WEIGHT, .last = 1e300, .anew = true};
+    restart(s, w, it, at);
+    for (int k = 0; k < MOST_PASSES && it->residual > (x.again ? s->floor : enough) && x.stale <= MOST_STALE; k++) {
         const double start = at->residual;
-        const bool is_old = again;
-        kki_system_regularise(s, weight, at->lambda, &w->proximal);
+        const bool is_old = x.again;
         const int pieces = stats->path;
-        bool good = pass(&p, s, again, at, before, options->limit, stats);
-        if (good) {
-            before = NULL;
-            kki_newton_follow(s, w, at->lambda);
-            put_on_modes(s, w, at);
-        }
-        const bool gains = good && at->residual < it->residual;
-        good = good && !(anew && !gains && is_about(at->residual, led)); // or the same way would be gone again
-        led = gains ? 0 : good && anew ? at->residual : led;
-        if (!good) {
-            weight *= RAISED;
-            if (weight > HEAVIEST || lets_go) {
+        if (!take_pass(&p, s, &x, at, &before, options->limit, it, stats)) {
+            if (x.weight * RAISED > HEAVIEST || x.lets_go) {
                 break;
             }
-            restart(s, w, it, at);
-            again = false;
-            anew = true;
+            begin_anew(s, w, it, x.weight * RAISED, &x, at);
             continue;
-        }
-        if (gains) {
-            kki_iterate_copy(s, at, it);
         }
         if (options->moves && it->residual > enough && is_solved(s, w, at, enough, stats)) {
             kki_iterate_copy(s, &w->iterate[KKI_IT_NEWTON], it);
             break;
         }
-        if (!is_old && p.nturn == 0 && stats->path == pieces + 1 && at->residual > 0.5 * start) {
-            // what holds contradicts itself
-            if (lets_go || !options->moves) {
-                break;
-            }
-            lets_go = true;
-            weight = LIGHTEST;
-            restart(s, w, it, at);
-            again = false;
-            anew = true;
-            continue;
-        }
-        if (lets_go) {
+        // what holds and does not change by an inverse of its own contradicts itself
+        const bool contradicts = !is_old && p.nturn == 0 && stats->path == pieces + 1 && at->residual > 0.5 * start;
+        if (x.lets_go || (contradicts && !options->moves)) {
             break;
         }
-        again = at->residual <= GAIN * start;
-        anew = at->residual > 0.5 * last && is_old; // too old, and no fault of the weight's
-        if (anew) {
-            restart(s, w, it, at);
-        } else if (at->residual > 0.5 * last) {
-            weight *= LOWERED;
-            stale++;
+        if (contradicts) {
+            x.lets_go = true;
+            begin_anew(s, w, it, LIGHTEST, &x, at);
+            continue;
         }
-        last = at->residual;
+        go_on(s, w, it, start, &x, at);
     }
 }

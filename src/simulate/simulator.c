@@ -254,8 +254,8 @@ static void place_motors(kki_layout *layout, kki_motors *x) {
     KKI_LAYOUT_ARRAY(layout, x->dof, (size_t)x->count);
 }
 
-static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
-    const size_t nv = (size_t)m->nv, padded = (nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
+/// What is there for each degree of freedom.
+static void place_motion(kki_layout *layout, const kk_model *m, kk_simulator *s, size_t padded) {
     KKI_LAYOUT_ARRAY(layout, s->q, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->v, padded);
     KKI_LAYOUT_ARRAY(layout, s->lag, (size_t)m->nlag);
@@ -268,6 +268,11 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (int i = 0; i < KK_FORCE_SOURCE_COUNT; i++) {
         KKI_LAYOUT_ARRAY(layout, s->force[i], padded);
     }
+}
+
+/// What touches, and what must not happen.
+static void place_constraints(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t nv = (size_t)m->nv;
     KKI_LAYOUT_ARRAY(layout, s->X_WS, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->ball, 4 * (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
@@ -284,6 +289,12 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->tree_order, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
+}
+
+static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
+    place_motion(layout, m, s, padded);
+    place_constraints(layout, m, s);
     double **const springs[] = {&s->stiffness, &s->damping, &s->rest};
     for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
         KKI_LAYOUT_ARRAY(layout, *springs[i], padded);
