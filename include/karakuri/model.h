@@ -131,6 +131,9 @@ KK_API int kk_model_may_touch(const kk_model *model, int shape_a, int shape_b, k
 /// The configuration with every joint at zero: unit quaternions, zero elsewhere.
 /// @param q  [nq] result
 KK_API void kk_model_neutral(const kk_model *model, double *q);
+/// The configuration that a new state has: every joint at its start (kk_dof_def.start).
+/// @param q  [nq] result
+KK_API void kk_model_start(const kk_model *model, double *q);
 /// Checks that q is finite and its quaternions are of unit length to 1e-6; names the joint that is not.
 KK_API kk_status kk_model_check_q(const kk_model *model, const double *q, kk_error *error);
 /// A reproducible random configuration: hinges within limits (or ±π), slides within limits (or ±1 m), quaternions

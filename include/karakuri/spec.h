@@ -51,6 +51,7 @@ typedef struct kk_dof_def {
     double lower, upper;   ///< limits of q; −inf, +inf: none. Ball: upper of dof 0 bounds the angle of rotation
     double stiffness;      ///< spring, N/m or N m/rad, ≥ 0
     double rest;           ///< position at which the spring is slack
+    double start;          ///< q in a new state, MuJoCo's qpos0; ball and free joints start at the identity
     double damping;        ///< viscous, N s/m or N m s/rad, ≥ 0
     double friction;       ///< dry friction, N or N m, ≥ 0
     double armature;       ///< inertia added on the joint side, kg or kg m², ≥ 0
@@ -77,6 +78,9 @@ typedef struct kk_body_def {
     kk_joint_def joint;
     kk_transform offset; ///< X_JB, the body's frame in the joint's moving frame; identity in URDF
     kk_inertia inertia;  ///< in the body's frame
+    /// 1: the body stands for one of several joints between its parent and its only child (MJCF writes them into one body). Links on the two
+    /// sides of such a chain are neighbors, which do not collide.
+    int is_joint_part;
     kk_origin origin;
 } kk_body_def;
 
@@ -101,7 +105,7 @@ typedef struct kk_coupling_def {
 typedef struct kk_keyframe_def {
     const char *name; ///< NULL or "": none; otherwise unique among keyframes
     double time;
-    const double *q;       ///< [sum of the joints' nq] NULL: every joint at zero
+    const double *q;       ///< [sum of the joints' nq] NULL: every joint at its start
     const double *v;       ///< [sum of the joints' nv] NULL: at rest
     const double *control; ///< [actuators] NULL: zero
     int q_count, v_count, control_count;

@@ -8,7 +8,7 @@ KK_BEGIN_DECLS
 
 typedef struct kk_state kk_state;
 
-/// A state at time 0, every joint at zero, at rest.
+/// A state at time 0, every joint at its start (kk_model_start), at rest.
 KK_API kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, kk_state **state);
 KK_API void kk_state_free(kk_state *state);
 

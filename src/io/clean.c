@@ -205,7 +205,7 @@ static kk_status run(cleaning *c) {
         return kki_diagnostics_add_error(c->loader->diagnostics, &error);
     }
     fill_boxes(c);
-    kk_model_neutral(c->model, c->q);
+    kk_model_start(c->model, c->q);
     count_touches(c);
     for (int pose = 1; pose < POSES; pose++) {
         draw_pose(c, pose);

@@ -166,7 +166,7 @@ static kk_status look(kki_doctor *d, patient *p) {
     if (!p->q || !p->overlap) {
         return KK_OUT_OF_MEMORY;
     }
-    kk_model_neutral(p->model, p->q);
+    kk_model_start(p->model, p->q);
     kk_couplings_apply(p->model, p->q, NULL);
     kk_kinematics(p->model, p->data, p->q);
     const kk_status status = find_overlaps(d, p, -depth);

@@ -87,6 +87,7 @@ static const kki_field dof_fields[] = {
     NUMBER("damping", kki_karakuri_dof, dof.damping, "N m s/rad or N s/m"),
     NUMBER("friction", kki_karakuri_dof, dof.friction, "dry friction, N m or N"),
     NUMBER("armature", kki_karakuri_dof, dof.armature, "inertia added on the joint's side, kg m² or kg"),
+    NUMBER("start", kki_karakuri_dof, dof.start, "coordinate in a new state"),
     NUMBER("rotor_inertia", kki_karakuri_dof, dof.rotor_inertia, "adds rotor_inertia · gear_ratio² to the armature"),
     NUMBER("gear_ratio", kki_karakuri_dof, dof.gear_ratio, "rotor turns a joint turn"),
     NUMBER("velocity_limit", kki_karakuri_dof, dof.velocity_limit, "rad/s or m/s"),

@@ -152,6 +152,7 @@ static void add_chain(kki_mjcf *m, int index) {
         const char *name = ++number == count ? body.name : link_name(m, body.name, number);
         parent = add_link(m, &m->item[i], name, parent, X, origin);
         if (m->status == KK_OK) {
+            kk_spec_body(m->loader->spec, parent)->is_joint_part = number < count;
             note_free(&m->body[index], &m->joint[m->item[i].made]);
         }
         X = kk_transform_identity();

@@ -67,7 +67,7 @@ static kk_dof_def read_dof(const kki_mjcf_at *at, kki_mjcf_joint *joint) {
     dof.armature = not_negative(at, "armature", kki_mjcf_number(at, "armature", 0));
     const bool is_scalar = joint->type == KK_JOINT_HINGE || joint->type == KK_JOINT_SLIDE;
     dof.rest = is_scalar ? kki_mjcf_number(at, "springref", 0) * unit : 0;
-    joint->ref = is_scalar ? kki_mjcf_number(at, "ref", 0) * unit : 0;
+    joint->ref = dof.start = is_scalar ? kki_mjcf_number(at, "ref", 0) * unit : 0;
     kki_mjcf_numbers(at, "springdamper", 2, 2, joint->spring);
     read_limits(at, joint, &dof);
     if (is_scalar) {

@@ -24,16 +24,6 @@ static bool is_needed(const kki_mjcf *m) {
     return needed;
 }
 
-static void set_reference_pose(const tuner *t) {
-    kk_model_neutral(t->model, t->q);
-    for (int i = 0; i < t->m->joint_count; i++) {
-        const kki_mjcf_joint *joint = &t->m->joint[i];
-        if (joint->type == KK_JOINT_HINGE || joint->type == KK_JOINT_SLIDE) {
-            t->q[kk_model_joint(t->model, joint->body).q_index] = joint->ref;
-        }
-    }
-}
-
 static kk_status prepare(tuner *t, kk_error *error) {
     const kk_allocator *a = &t->m->loader->allocator;
     kk_status status = kk_model_compile(t->m->loader->spec, a, &t->model, error);
@@ -50,7 +40,7 @@ static kk_status prepare(tuner *t, kk_error *error) {
     if (!t->q || !t->M || !t->inverse) {
         return KK_OUT_OF_MEMORY;
     }
-    set_reference_pose(t);
+    kk_model_start(t->model, t->q);
     status = kk_inertia_matrix(t->model, t->data, t->q, t->M);
     return status ? status : kk_inertia_matrix_inverse(t->model, t->data, t->q, t->inverse);
 }

@@ -63,7 +63,7 @@ static kk_status compile_keyframe(const kk_spec *spec, kk_model *m, int id, kk_e
         return status;
     }
     key->time = def->time;
-    kk_model_neutral(m, key->q);
+    kk_model_start(m, key->q);
     reorder(m, def->q, def->v, key);
     if (def->control && m->nactuator > 0) {
         memcpy(key->control, def->control, (size_t)m->nactuator * sizeof *key->control);

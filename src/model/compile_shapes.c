@@ -122,18 +122,25 @@ static void find_rigid_groups(kk_model *m) {
     }
 }
 
-/// What the joint of a rigid group is mounted on. The world is no neighbour: what is hinged to it still falls on its floor.
-static int32_t mount_of(const kk_model *m, int32_t rigid) {
+/// What the joint of a rigid group is mounted on, or the chain of joints where several stand between two links. The world is no
+/// neighbor: what is hinged to it still falls on its floor.
+static int32_t mount_of(const kk_spec *spec, const kk_model *m, int32_t rigid) {
     const kki_body *body = &m->body[rigid];
-    const int is_joined = body->joint_type != KK_JOINT_FIXED && body->joint_type != KK_JOINT_FREE;
-    return is_joined && body->parent > KK_WORLD ? m->body[body->parent].rigid : -1;
+    if (body->joint_type == KK_JOINT_FIXED || body->joint_type == KK_JOINT_FREE) {
+        return -1;
+    }
+    int32_t mount = body->parent;
+    while (mount > KK_WORLD && spec->body[mount].is_joint_part) {
+        mount = m->body[mount].parent;
+    }
+    return mount > KK_WORLD ? m->body[mount].rigid : -1;
 }
 
 static int is_zero(kk_vec3 a) {
     return a.x == 0 && a.y == 0 && a.z == 0;
 }
 
-static kki_model_shape compile_shape(const kk_model *m, const kk_shape_def *def) {
+static kki_model_shape compile_shape(const kk_spec *spec, const kk_model *m, const kk_shape_def *def) {
     const kki_body *body = &m->body[def->body];
     kki_model_shape s = {.shape = {.type = (int32_t)def->type, .margin = def->margin},
                          .X_BS = kki_clean_transform(def->placement),
@@ -153,7 +160,7 @@ static kki_model_shape compile_shape(const kk_model *m, const kk_shape_def *def)
     s.field = def->type == KK_SHAPE_HEIGHT_FIELD ? def->height_field : -1;
     s.X_NS = kk_transform_mul(body->X_NB, s.X_BS);
     s.rigid = body->rigid;
-    s.mount = mount_of(m, s.rigid);
+    s.mount = mount_of(spec, m, s.rigid);
     store_sizes(def, &s.shape);
     s.box = thickened(box_of(m, &s), def->margin);
     return s;
@@ -164,7 +171,7 @@ void kki_compile_shapes(const kk_spec *spec, kk_model *m) {
     find_rigid_groups(m);
     int32_t count = 0;
     for (int32_t i = 0; i < m->nshape; i++) {
-        m->shape[i] = compile_shape(m, &spec->shape[i]);
+        m->shape[i] = compile_shape(spec, m, &spec->shape[i]);
         if (m->shape[i].purpose & KK_SHAPE_COLLIDES) {
             m->shape[i].collider = count;
             m->collider[count++] = i;

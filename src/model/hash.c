@@ -49,6 +49,9 @@ static void add_dof(kk_hash *hash, const kk_dof_def *d) {
                               d->damping,    d->friction,       d->armature,    d->rotor_inertia,
                               d->gear_ratio, d->velocity_limit, d->effort_limit};
     kk_hash_update_doubles(hash, numbers, 11);
+    if (d->start != 0) { // models that start at zero keep the hash they had
+        kk_hash_update_doubles(hash, &d->start, 1);
+    }
 }
 
 static void add_coupling(kk_hash *hash, const kki_coupling *c) {
@@ -137,6 +140,10 @@ static void add_shape(kk_hash *hash, const kk_model *m, int32_t collider) {
     add_vec(hash, s->surface.angular);
     add_vec(hash, s->surface.linear);
     add_geometry(hash, m, collider);
+    const int32_t parent = m->body[s->rigid].parent;
+    if (s->mount >= 0 && s->mount != m->body[parent].rigid) { // beyond a chain of joints
+        add_ints(hash, &s->mount, 1);
+    }
 }
 
 static void add_law(kk_hash *hash, const kki_contact_law *l) {

@@ -196,6 +196,16 @@ void kk_model_neutral(const kk_model *m, double *q) {
     }
 }
 
+void kk_model_start(const kk_model *m, double *q) {
+    kk_model_neutral(m, q);
+    for (int i = 0; i < m->nstretch; i++) { // joints of one degree of freedom
+        const kki_stretch *s = &m->stretch[i];
+        for (int k = 0; k < s->count; k++) {
+            q[s->q_index + k] = m->dof[s->v_index + k].start;
+        }
+    }
+}
+
 static kk_status check_node(const kk_model *m, int i, const double *q, kk_error *error) {
     const kki_node *node = &m->node[i];
     const kki_body *body = &m->body[m->node_body[i]];

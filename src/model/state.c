@@ -52,9 +52,9 @@ static void settle_lags(const kk_model *m, const double *control, double *lag) {
     }
 }
 
-static void set_neutral(const kk_model *m, kk_state *s) {
+static void set_start(const kk_model *m, kk_state *s) {
     memset(s->number, 0, number_count(s) * sizeof *s->number);
-    kk_model_neutral(m, kk_state_q(s));
+    kk_model_start(m, kk_state_q(s));
     settle_lags(m, NULL, kk_state_lag(s));
 }
 
@@ -75,7 +75,7 @@ kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, 
         return KK_OUT_OF_MEMORY;
     }
     *s = header;
-    set_neutral(model, s);
+    set_start(model, s);
     *state = s;
     return KK_OK;
 }
@@ -137,7 +137,7 @@ kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyf
         return KK_NOT_FOUND;
     }
     const kki_model_keyframe *key = &model->keyframe[keyframe];
-    set_neutral(model, state);
+    set_start(model, state);
     state->number[0] = key->time;
     memcpy(kk_state_q(state), key->q, (size_t)model->nq * sizeof(double));
     memcpy(kk_state_v(state), key->v, (size_t)model->nv * sizeof(double));

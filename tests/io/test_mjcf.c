@@ -1,6 +1,7 @@
 /// MJCF: every file of the corpus has what it should, by closed form; `make crosscheck` compares the same files with MuJoCo.
 #define _DEFAULT_SOURCE // opendir, readdir
 #include <dirent.h>
+#include <karakuri/state.h>
 
 #include "geometry/mass.h"
 #include "mjcf_support.h"
@@ -140,6 +141,36 @@ KK_TEST(mjcf_several_joints_make_a_chain) {
         KK_CHECK_EQ_INT(kk_model_find_joint(r.model, "x"), robot_body(&r, "eye/1"));
         KK_CHECK_EQ_INT(kk_model_find_joint(r.model, "z"), robot_body(&r, "eye"));
         KK_CHECK_NEAR(kk_model_body_inertia(r.model, robot_body(&r, "eye/1")).mass, 0, 0);
+    }
+    robot_free(&r);
+}
+
+// MuJoCo starts at qpos0, where a coordinate is its ref; hopper and walker stand a meter in the floor elsewhere
+KK_TEST(mjcf_a_state_starts_at_ref) {
+    robot r = mjcf_from_text("<mujoco><worldbody><body name='b'><joint name='z' type='slide' ref='1.25'/>"
+                             "<joint axis='0 1 0' ref='30'/><geom size='0.1'/></body></worldbody></mujoco>");
+    kk_state *state = NULL;
+    if (robot_is_good(&r, "ref") && kk_state_create(r.model, NULL, &state) == KK_OK) {
+        KK_CHECK_NEAR(kk_state_q(state)[0], 1.25, 0);
+        KK_CHECK_NEAR(kk_state_q(state)[1], KK_PI / 6, 1e-15);
+    }
+    KK_CHECK(state != NULL);
+    kk_state_free(state);
+    robot_free(&r);
+}
+
+// links on the two sides of three hinges are neighbors, as on the two sides of one; a real link between them without shapes is none
+KK_TEST(mjcf_links_beside_a_chain_of_joints_are_neighbors) {
+    robot r =
+        mjcf_from_text("<mujoco><worldbody><body name='pelvis'><freejoint/><geom size='0.1'/>"
+                       "<body name='thigh'><joint axis='1 0 0'/><joint axis='0 1 0'/><joint axis='0 0 1'/>"
+                       "<geom size='0.1'/><body name='bare'><joint/><inertial mass='1' pos='0 0 0' "
+                       "diaginertia='1 1 1'/><body name='shin'><joint axis='1 0 0'/><geom size='0.1'/></body></body>"
+                       "</body></body></worldbody></mujoco>");
+    if (robot_is_good(&r, "neighbors")) {
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 0, 1, NULL), 0); // pelvis and thigh
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 1, 2, NULL), 1); // thigh and shin
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 0, 2, NULL), 1);
     }
     robot_free(&r);
 }
