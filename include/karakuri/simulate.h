@@ -1,4 +1,5 @@
-/// Simulation: one call a step. A step succeeds and comes with its proof, or fails, says why, and leaves the state as it was.
+/// Simulation: one call a step. For every finite state and input of its model a step returns in bounded effort: certified, with its proof, or degraded,
+/// with what falls short by name. With `strict` a step that cannot be certified is refused, and the state stays as it was.
 #ifndef KARAKURI_SIMULATE_H
 #define KARAKURI_SIMULATE_H
 
@@ -48,6 +49,9 @@ typedef struct kk_step_options {
     /// touches, and loose bodies bounce there by Newton's law: as fast and as coarse as engines of games
     int discrete;
     int explicit_servos; ///< 1: servos and dampers are forces of the step's start, not solved with it
+    /// 1: a step that cannot be certified is refused with KK_NOT_CONVERGED and the state stays as it was, for those who prove theorems.
+    /// 0: it is taken with the best answer there is, and the report says so (quality, flaw)
+    int strict;
     // kuroda alone: springs whose material has none of its own, N/m, N s/m, and how far they may give, m. 0: so stiff that one gives half of
     // the depth under a body's weight; a twentieth of critical; 0.05, or a quarter of the thinnest shape if that is less
     double spring_stiffness, spring_damping, spring_depth;
@@ -78,8 +82,47 @@ typedef enum kk_stage {
 } kk_stage;
 KK_API const char *kk_stage_name(kk_stage stage);
 
+/// What a step is worth.
+typedef enum kk_step_quality {
+    KK_STEP_CERTIFIED, ///< all of the report's figures are within their tolerances
+    KK_STEP_DEGRADED,  ///< the best answer that bounded effort found; `flaw` says what falls short. It gains no energy
+    KK_STEP_HELD       ///< the last resort: what found no answer stands still, its positions are kept
+} kk_step_quality;
+
+/// What falls short in a step that is not certified.
+typedef enum kk_flaw {
+    KK_FLAW_NONE,
+    KK_FLAW_RESIDUAL,  ///< m/s: a constraint is left with it
+    KK_FLAW_ENERGY,    ///< J: energy from nowhere
+    KK_FLAW_IMPULSE,   ///< N s: beyond what momentum and forces of what hangs together explain
+    KK_FLAW_FAST_PAIR, ///< s: for so long two fast bodies were not followed along their paths
+    KK_FLAW_RANGE,     ///< numbers ran out of range
+    KK_FLAW_ROOM,      ///< contacts that found no room
+    KK_FLAW_COUNT
+} kk_flaw;
+/// "residual", "energy from nowhere", …; "" for any other number.
+KK_API const char *kk_flaw_name(kk_flaw flaw);
+
+/// The energy of a step from state to state, J: after = before + actuators + applied + moved + correction − dissipated − numerical damping + error.
+typedef struct kk_audit {
+    double kinetic[2],
+        potential[2];  ///< before and after; gravity, springs of joints and tendons, soft contacts and soft loops
+    double actuators;  ///< work of actuators
+    double applied;    ///< of the caller's forces
+    double moved;      ///< of moving surfaces and of bodies that the user moves
+    double correction; ///< of what takes overlap and open loops back
+    double dissipated; ///< by dampers, friction, limits and impacts, ≥ 0
+    double error;      ///< of the integration, signed: what is left
+    double scale;      ///< E_s: the largest of kinetic energies, works and changes of potential energy
+} kk_audit;
+
 /// The proof of a step, and what it cost.
 typedef struct kk_report {
+    kk_step_quality quality;
+    kk_flaw flaw; ///< the gravest; KK_FLAW_NONE in a certified step
+    kk_stage flaw_stage;
+    int flaw_body[2];                     ///< −1: none
+    double flaw_amount;                   ///< in the flaw's unit
     double residual;                      ///< m/s; worst natural-map residual of any constraint
     double cone;                          ///< m/s; how far an impulse leaves its cone, as a velocity
     double signorini;                     ///< J; worst |impulse × separation speed|
@@ -100,6 +143,7 @@ typedef struct kk_report {
     int cut_short;                               ///< 1: budget or max_newton ended the solution before the tolerance
     /// 1: state and input had the very bits of the step before, which had left them as they were, so its results and its proof stand
     int repeated;
+    kk_audit audit;
     double seconds[KK_STAGE_COUNT]; ///< by stage, where the options have a clock
 } kk_report;
 

@@ -122,7 +122,7 @@ kk_status kki_island_complain(const kk_model *m, const kk_simulator *s, const kk
                               kk_status status, double residual, kk_error *error);
 /// Whether a step has to be proved: nothing bounds its work.
 static inline int kki_is_exact(const kk_simulator *s) {
-    return s->options.budget == 0 && s->options.max_newton == 0;
+    return s->options.budget == 0 && s->options.max_newton == 0 && !s->degrades;
 }
 /// posing.c: λ and u of the island, by the ladder. @param problem  as it is posed; knows of contacts that give way from then on
 kk_status kki_island_settle(const kk_model *m, kk_simulator *s, kki_island *I, kki_problem *problem, kk_error *error);

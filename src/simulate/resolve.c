@@ -9,6 +9,7 @@
 #include "contact/cones.h"
 #include "contact/dense_kernels.h"
 #include "contact/sparse_scratch.h"
+#include "simulate/degrade.h"
 #include "simulate/drift.h"
 #include "simulate/island.h"
 
@@ -178,7 +179,7 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
     o.tolerance = kki_island_tolerance(s, I);
     o.moves = I->speed > KKI_MOVES && I->has_robot && !I->closes; // loops that say the same twice need every digit
     o.floor = o.moves ? DIGITS_OF_MOVING * s->options.tolerance : o.floor; // it will not creep
-    o.fixed_sweeps = s->options.budget;
+    o.fixed_sweeps = s->degrades ? KKI_DEGRADED_SWEEPS : s->options.budget;
     o.sweeps = s->options.max_sweeps > 0 ? s->options.max_sweeps : o.sweeps;
     if (s->options.max_newton > 0) { // of all that an island asks for in a step
         const int left = s->options.max_newton - s->report.factorisations;
@@ -489,14 +490,12 @@ static void put_back(const kk_model *m, const kk_simulator *s, const kki_island 
     }
 }
 
-static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
-                                const double *warm, kk_error *error) {
-    double *y_end = place_of(m, s, I, s->y_end, s->local[0]), *y_drift = place_of(m, s, I, s->y_drift, s->local[1]);
-    double *y_free = place_of(m, s, I, s->y_free, s->local[2]), *y = place_of(m, s, I, s->y, s->local[6]);
+/// Impulses of an island that is posed, with the events inside the step and its position correction.
+static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I, const double *y, const double *y_free,
+                               double *y_end, double *y_drift, kk_error *error) {
     warm_start start = {.share = 1};
     const int events = s->report.events;
     kki_problem problem;
-    pose_island(m, s, I, w, warm, y, y_free, y_end);
     kk_status status = find_impulses(m, s, I, &problem, &start, y_end, error);
     if (status != KK_OK) {
         return status;
@@ -512,10 +511,23 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     keep(s, I, s->report.events == events ? start.share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);
     status = kki_island_repair(s, I, &problem, y_end, y_drift);
-    if (!is_one_tree(I)) {
+    return status == KK_OK ? KK_OK : kki_island_complain(m, s, I, -1, status, s->report.residual, error);
+}
+
+static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *I, const kki_warm_layout *w,
+                                const double *warm, kk_error *error) {
+    double *y_end = place_of(m, s, I, s->y_end, s->local[0]), *y_drift = place_of(m, s, I, s->y_drift, s->local[1]);
+    double *y_free = place_of(m, s, I, s->y_free, s->local[2]), *y = place_of(m, s, I, s->y, s->local[6]);
+    pose_island(m, s, I, w, warm, y, y_free, y_end);
+    kk_status status = settle_island(m, s, I, y, y_free, y_end, y_drift, error);
+    if (s->degrades) {
+        kki_island_degrade(m, s, I, status, y, y_free, y_end, y_drift);
+        status = KK_OK;
+    }
+    if (status == KK_OK && !is_one_tree(I)) {
         put_back(m, s, I, y_end, y_drift);
     }
-    return status == KK_OK ? KK_OK : kki_island_complain(m, s, I, -1, status, s->report.residual, error);
+    return status;
 }
 
 // ---- all of them
@@ -537,6 +549,7 @@ static void add_report(const kk_report *from, kk_report *to) {
     to->events += from->events;
     to->cut_short |= from->cut_short;
     to->given = from->given > to->given ? from->given : to->given;
+    kki_note_flaw(to, from->quality, from->flaw, from->flaw_stage, from->flaw_body, from->flaw_amount);
 }
 
 typedef struct resolving {
@@ -550,6 +563,9 @@ static void clear_report(kk_report *r) {
     r->residual = r->cone = r->signorini = r->dissipation = r->constraint_work = r->given = 0;
     r->worst_body[0] = r->worst_body[1] = -1;
     r->sweeps = r->newton = r->factorisations = r->events = r->cut_short = 0;
+    r->quality = KK_STEP_CERTIFIED;
+    r->flaw = KK_FLAW_NONE;
+    r->flaw_amount = 0;
 }
 
 /// On the worker's own simulator; its report is that of the island for so long.

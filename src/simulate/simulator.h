@@ -374,6 +374,7 @@ struct kk_simulator {
     double *glide; ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
     int settles;   ///< whether limits of servos are found from the solution
     int may_yield; ///< whether contacts may give way where there is no other answer
+    int degrades;  ///< whether the step takes the best answer of bounded effort (degrade.c)
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 #include "model/warm.h"
+#include "simulate/degrade.h"
 #include "simulate/drift.h"
 #include "simulate/paper.h"
 #include "simulate/simulator.h"
@@ -159,7 +160,10 @@ static int first_bad(const kk_model *m, const kk_simulator *s) {
     return -1;
 }
 
-static kk_status prove(const kk_model *m, kk_simulator *s, kk_error *error) {
+static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    if (s->degrades) {
+        kki_hold_bad_trees(m, s, state);
+    }
     const int bad = first_bad(m, s);
     if (bad >= 0) {
         return kki_error_set(
@@ -338,7 +342,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     if (!s->is_smooth) {
         kki_remember_flights(model, s);
     }
-    status = prove(model, s, error);
+    status = prove(model, s, state, error);
     if (status == KK_OK) {
         commit(model, s, state);
         book(s, KK_STAGE_PROVE, t);
@@ -356,22 +360,32 @@ static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_err
                          kk_model_body_name(m, m->shape[s->meeting_shape[1]].body), MOST_PARTS / 2);
 }
 
+/// From here to the end of the step nobody follows the pair that met last.
+static void note_fast_pair(const kk_model *m, kk_simulator *s, double left) {
+    const int body[2] = {m->shape[s->meeting_shape[0]].body, m->shape[s->meeting_shape[1]].body};
+    kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_FAST_PAIR, KK_STAGE_DETECT, body, left);
+}
+
 /// A step in parts, on a copy of the state: from meeting to meeting of fast bodies, and none longer than `longest`.
 /// @param meets  whether the first meeting is known
 static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                double longest, int meets, kk_error *error) {
+    const int most_parts = s->degrades ? KKI_DEGRADED_PARTS : MOST_PARTS;
     double left = h;
     int parts = 0;
     kk_status status = kk_state_copy(s->trial, state);
     while (status == KK_OK && left > 1e-9 * h) {
-        const double most = left > 1.5 * longest ? longest : left;
+        const int follows = parts < most_parts;
+        const double most = left > 1.5 * longest && follows ? longest : left;
         double length = most;
         if (parts > 0 || !meets) {
-            status = attempt(m, s, s->trial, input, most, !s->options.discrete, error);
+            status = attempt(m, s, s->trial, input, most, follows && !s->options.discrete, error);
         }
         if (status == KK_OK && s->meeting >= 0) {
             length = s->meeting;
             status = attempt(m, s, s->trial, input, length, 0, error);
+        } else if (status == KK_OK && !follows && s->degrades) {
+            note_fast_pair(m, s, left);
         }
         left -= length;
         if (status == KK_OK && ++parts > MOST_PARTS) {
@@ -391,6 +405,7 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
 static void blank_report(kk_report *report) {
     memset(report, 0, sizeof *report);
     report->worst_body[0] = report->worst_body[1] = -1;
+    report->flaw_body[0] = report->flaw_body[1] = -1;
     report->parts = 1;
 }
 
@@ -412,6 +427,24 @@ static kk_status step_yielding(const kk_model *m, kk_simulator *s, kk_state *sta
     s->may_yield = 1;
     const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
     s->may_yield = 0;
+    if (status == KK_OK && s->report.given > 0) {
+        kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_RESIDUAL, KK_STAGE_SOLVE, s->report.worst_body,
+                      s->report.given);
+    }
+    return status;
+}
+
+/// The best answer that bounded effort finds.
+static kk_status step_degraded(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                               kk_error *error) {
+    blank_report(&s->report);
+    s->degrades = 1;
+    const kk_status status = step_in_parts(m, s, state, input, h, h, 0, error);
+    s->degrades = 0;
+    if (status == KK_OK) {
+        kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_RESIDUAL, KK_STAGE_SOLVE, s->report.worst_body,
+                      s->report.residual);
+    }
     return status;
 }
 
@@ -419,8 +452,10 @@ static kk_status step_otherwise(const kk_model *m, kk_simulator *s, kk_state *st
                                 kk_error *error) {
     kk_status status = step_in_shares(m, s, state, input, h, 2, FEW_SHARES, error);
     status = status == KK_NOT_CONVERGED ? step_yielding(m, s, state, input, h, error) : status;
-    return status == KK_NOT_CONVERGED ? step_in_shares(m, s, state, input, h, 2 * FEW_SHARES, MOST_SHARES, error)
-                                      : status;
+    if (status == KK_NOT_CONVERGED && s->options.strict) {
+        status = step_in_shares(m, s, state, input, h, 2 * FEW_SHARES, MOST_SHARES, error);
+    }
+    return status;
 }
 
 /// A step as a paper has it: between our checks and our commit.
@@ -432,7 +467,7 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
     memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
     kk_status status = s->paper->step(m, s, state, input, error);
     t = book(s, KK_STAGE_SOLVE, t);
-    status = status ? status : prove(m, s, error);
+    status = status ? status : prove(m, s, state, error);
     if (status == KK_OK) {
         commit(m, s, state);
         book(s, KK_STAGE_PROVE, t);
@@ -475,5 +510,11 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     } else if (status == KK_OK) {
         kki_still_end(model, s, state, input);
     }
-    return status == KK_NOT_CONVERGED ? step_otherwise(model, s, state, input, h, error) : status;
+    if (status == KK_NOT_CONVERGED) {
+        status = step_otherwise(model, s, state, input, h, error);
+    }
+    if (status != KK_OK && kki_may_degrade(model, s, input, status)) {
+        status = step_degraded(model, s, state, input, h, error);
+    }
+    return status;
 }

@@ -14,7 +14,8 @@ typedef struct scene {
 } scene;
 
 /// A quadruped with ball feet on a floor, servos, and a box beside it.
-static scene make_scene(void) {
+static scene make_scene(int strict) {
+    const kk_step_options options = {.strict = strict};
     scene s = {0};
     kk_spec *spec = NULL;
     KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
@@ -33,7 +34,7 @@ static scene make_scene(void) {
     KK_CHECK_EQ_INT(kk_model_compile(spec, NULL, &s.model, NULL), KK_OK);
     KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &s.state), KK_OK);
     KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &s.before), KK_OK);
-    KK_CHECK_EQ_INT(kk_simulator_create(s.model, NULL, NULL, &s.simulator, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulator_create(s.model, &options, NULL, &s.simulator, NULL), KK_OK);
     kk_state_q(s.state)[6] = 0.59 + 0.0004; // legs straight, feet just above the floor
     kk_spec_free(spec);
     return s;
@@ -75,7 +76,7 @@ static void spoil(kk_simulator *s, kk_stage stage, void *user) {
 }
 
 static void check_stage(kk_stage stage, double value) {
-    scene s = make_scene();
+    scene s = make_scene(1);
     kk_error error = {.status = KK_OK};
     for (int i = 0; i < 40; i++) { // until it stands on something
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
@@ -106,8 +107,55 @@ KK_TEST(a_number_that_is_none_is_stopped_behind_every_stage) {
     }
 }
 
+/// The same without `strict`: a step is total, what is no number never gets into the state, and the report says so.
+static void check_degraded(kk_stage stage, double value) {
+    scene s = make_scene(0);
+    kk_error error = {.status = KK_OK};
+    for (int i = 0; i < 40; i++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
+    }
+    poison p = {stage, value, 0};
+    s.simulator->probe = spoil;
+    s.simulator->probe_user = &p;
+    KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
+    const kk_report r = kk_simulator_report(s.simulator);
+    KK_CHECK(p.hits > 1); // spoilt again in the second try
+    KK_CHECK_EQ_INT(r.quality, KK_STEP_HELD);
+    KK_CHECK_EQ_INT(r.flaw, KK_FLAW_RANGE);
+    KK_CHECK(r.flaw_body[0] > 0);
+    KK_CHECK_EQ_INT(kk_state_check(s.model, s.state, &error), KK_OK);
+    s.simulator->probe = NULL;
+    KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
+    KK_CHECK_EQ_INT(kk_simulator_report(s.simulator).quality, KK_STEP_CERTIFIED);
+    free_scene(&s);
+}
+
+KK_TEST(without_strict_a_number_that_is_none_is_held) {
+    for (int stage = KK_STAGE_BEGIN; stage < KK_STAGE_PROVE; stage++) {
+        check_degraded((kk_stage)stage, __builtin_nan(""));
+        check_degraded((kk_stage)stage, __builtin_inf());
+    }
+}
+
+// whatever finite numbers a state holds, a step comes back and leaves finite ones
+KK_TEST(a_step_is_total_for_every_finite_state) {
+    const double speeds[] = {1e3, 1e8, 1e20, 1e100, 1e160, 1e300};
+    for (int i = 0; i < 6; i++) {
+        scene s = make_scene(0);
+        kk_error error = {.status = KK_OK};
+        for (int k = 0; k < kk_model_nv(s.model); k++) {
+            kk_state_v(s.state)[k] = (k % 2 ? -1 : 1) * speeds[i] * (1 + 0.1 * k) / 3;
+        }
+        for (int k = 0; k < 3; k++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &error), KK_OK);
+            KK_CHECK_EQ_INT(kk_state_check(s.model, s.state, &error), KK_OK);
+        }
+        free_scene(&s);
+    }
+}
+
 KK_TEST(bad_input_is_refused_by_name) {
-    scene s = make_scene();
+    scene s = make_scene(0);
     kk_error error = {.status = KK_OK};
     double tau[18] = {0};
     tau[9] = __builtin_nan("");

@@ -212,8 +212,8 @@ KK_TEST(workers_name_the_first_fault) {
     char text[2][sizeof((kk_error *)0)->text];
     for (int k = 0; k < 2; k++) {
         backwards order = {.workers = 3};
-        const kk_step_options options = {.tolerance = 1e-30,
-                                         .workers = {.count = k ? 3 : 0, .run = run_backwards, .user = &order}};
+        const kk_step_options options = {
+            .tolerance = 1e-30, .strict = 1, .workers = {.count = k ? 3 : 0, .run = run_backwards, .user = &order}};
         stage s = crowd(0, 0, &options);
         KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_NOT_CONVERGED);
         memcpy(text[k], s.error.text, sizeof text[k]);

@@ -177,6 +177,7 @@ static kk_step_options solver_options(const scene *s, const kk_step_options *giv
     if (s->is_own_solver) {
         return o;
     }
+    o.strict = 1; // the exam judges certified steps alone
     o.budget = s->e->solver == EXAM_SWEEPS ? 50 : 0;
     o.solver = s->e->solver >= EXAM_OPENHRP ? (kk_solver)(KK_SOLVER_OPENHRP + (s->e->solver - EXAM_OPENHRP)) : o.solver;
     return o;
