@@ -176,6 +176,9 @@ KK_API int kk_simulator_contact_count(const kk_simulator *simulator);
 KK_API kk_contact kk_simulator_contact(const kk_simulator *simulator, int index);
 /// [nv] mean acceleration over the step, (v_after − v_before)/h; a free root's in its axes at the step's middle.
 KK_API const double *kk_simulator_acceleration(const kk_simulator *simulator);
+/// [nv] velocity at the step's middle that its Coriolis and centrifugal forces are those of: inverse dynamics of it and the mean acceleration, at the
+/// configuration of the middle, gives the forces below to rounding.
+KK_API const double *kk_simulator_velocity(const kk_simulator *simulator);
 /// [nv] mean generalised forces over the step by source.
 typedef enum kk_force_source {
     KK_FORCE_ACTUATOR,

@@ -3,7 +3,7 @@
 /// In memory the numbers follow a small header: time, q [nq], v [nv], lag [nlag], warm [nwarm]. `warm` is room for what a
 /// solver carries from step to step (without it a replay would not be exact); see warm.h.
 ///
-/// Saved, version 1, everything little endian:
+/// Saved, version 2, everything little endian (version 1 has no acceleration at the end of `warm`, and is read as one without):
 ///     at 0 magic, 8 version, 12 size, 16 hash of the model, 24 nq, 28 nv, 32 nwarm, 36 nlag,
 ///     40 time, then q, v, lag, warm, and in the last 8 bytes the checksum
 /// `size` counts the whole block, and the checksum is the hash of everything before it. XXH64 finds
@@ -18,7 +18,7 @@
 #include "model/compile.h"
 #include "model/warm.h"
 
-enum { FORMAT_VERSION = 1, HEADER_SIZE = 40, CHECKSUM_SIZE = 8 };
+enum { FORMAT_VERSION = 2, HEADER_SIZE = 40, CHECKSUM_SIZE = 8 };
 
 static const char MAGIC[8] = {'K', 'K', 'S', 'T', 'A', 'T', 'E', '\n'};
 
@@ -27,6 +27,7 @@ struct kk_state {
     size_t size;         ///< bytes of the block
     uint64_t model_hash; ///< of the model it belongs to
     int32_t nq, nv, nlag, nwarm;
+    int32_t nwarm_1; ///< what of nwarm version 1 of the saved form has
     double number[]; ///< time, q, v, lag, warm
 };
 
@@ -68,7 +69,8 @@ kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, 
                        .nq = model->nq,
                        .nv = model->nv,
                        .nlag = model->nlag,
-                       .nwarm = kki_warm_layout_of(model).size};
+                       .nwarm = kki_warm_layout_of(model).size,
+                       .nwarm_1 = kki_warm_layout_of(model).first_change};
     header.size = sizeof header + number_count(&header) * sizeof(double);
     kk_state *s = kki_allocate_zeroed(&header.allocator, header.size);
     if (!s) {
@@ -246,14 +248,23 @@ size_t kk_state_saved_size(const kk_state *state) {
     return HEADER_SIZE + 8 * number_count(state) + CHECKSUM_SIZE;
 }
 
-static void put_header(const kk_state *s, unsigned char *at) {
+/// Numbers that a version of the saved form has of a state.
+static size_t saved_count(const kk_state *s, uint64_t version) {
+    return number_count(s) - (version == 1 ? (size_t)(s->nwarm - s->nwarm_1) : 0);
+}
+
+static size_t saved_size(const kk_state *s, uint64_t version) {
+    return HEADER_SIZE + 8 * saved_count(s, version) + CHECKSUM_SIZE;
+}
+
+static void put_header(const kk_state *s, uint64_t version, unsigned char *at) {
     memcpy(at, MAGIC, sizeof MAGIC);
-    put(at + 8, FORMAT_VERSION, 4);
-    put(at + 12, kk_state_saved_size(s), 4);
+    put(at + 8, version, 4);
+    put(at + 12, saved_size(s, version), 4);
     put(at + 16, s->model_hash, 8);
     put(at + 24, (uint64_t)s->nq, 4);
     put(at + 28, (uint64_t)s->nv, 4);
-    put(at + 32, (uint64_t)s->nwarm, 4);
+    put(at + 32, (uint64_t)(version == 1 ? s->nwarm_1 : s->nwarm), 4);
     put(at + 36, (uint64_t)s->nlag, 4);
 }
 
@@ -262,7 +273,7 @@ kk_status kk_state_save(const kk_state *state, void *bytes, size_t size) {
         return KK_SIZE_MISMATCH;
     }
     unsigned char *at = bytes;
-    put_header(state, at);
+    put_header(state, FORMAT_VERSION, at);
     for (size_t i = 0; i < number_count(state); i++) {
         put(at + HEADER_SIZE + 8 * i, kki_bits(state->number[i]), 8);
     }
@@ -280,8 +291,8 @@ static kk_status check_block(const unsigned char *at, size_t size, kk_error *err
         return kki_error_set(error, KK_CORRUPT,
                              "the checksum of the saved state does not match; it was cut or altered");
     }
-    if (get(at + 8, 4) != FORMAT_VERSION) {
-        return kki_error_set(error, KK_CORRUPT, "the saved state has version %d; this library reads version %d",
+    if (get(at + 8, 4) < 1 || get(at + 8, 4) > FORMAT_VERSION) {
+        return kki_error_set(error, KK_CORRUPT, "the saved state has version %d; this library reads versions 1 to %d",
                              (int)get(at + 8, 4), (int)FORMAT_VERSION);
     }
     return KK_OK;
@@ -289,12 +300,13 @@ static kk_status check_block(const unsigned char *at, size_t size, kk_error *err
 
 static kk_status check_header(const kk_state *s, const unsigned char *at, size_t size, kk_error *error) {
     unsigned char expected[HEADER_SIZE];
-    put_header(s, expected);
+    const uint64_t version = get(at + 8, 4);
+    put_header(s, version, expected);
     if (get(at + 16, 8) != s->model_hash) {
         return kki_error_set(error, KK_SIZE_MISMATCH,
                              "the saved state is of another model, or of this one before it was changed");
     }
-    if (size != kk_state_saved_size(s) || memcmp(at, expected, HEADER_SIZE) != 0) {
+    if (size != saved_size(s, version) || memcmp(at, expected, HEADER_SIZE) != 0) {
         return kki_error_set(error, KK_CORRUPT, "the saved state contradicts the sizes of its model");
     }
     return KK_OK;
@@ -304,8 +316,12 @@ kk_status kk_state_restore(kk_state *state, const void *bytes, size_t size, kk_e
     const unsigned char *at = bytes;
     kk_status status = check_block(at, size, error);
     status = status ? status : check_header(state, at, size, error);
-    for (size_t i = 0; i < number_count(state) && status == KK_OK; i++) {
+    const size_t count = status ? 0 : saved_count(state, get(at + 8, 4));
+    for (size_t i = 0; i < count; i++) {
         state->number[i] = kki_double(get(at + HEADER_SIZE + 8 * i, 8));
+    }
+    if (status == KK_OK) {
+        memset(state->number + count, 0, (number_count(state) - count) * sizeof *state->number);
     }
     return status;
 }

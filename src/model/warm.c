@@ -57,6 +57,19 @@ static int may_have_springs(const kk_model *m) {
     return hinges > 0 && !m->has_armature && m->ncoupling == 0 && m->nloop == 0 && m->ntendon == 0;
 }
 
+int kki_has_bias(const kk_model *model, int tree) {
+    const int first = model->dof_node[model->tree_first_dof[tree]];
+    return !model->node[first].is_leaf;
+}
+
+static int has_bias_forces(const kk_model *m) {
+    int any = 0;
+    for (int t = 0; t < m->ntree; t++) {
+        any |= kki_has_bias(m, t);
+    }
+    return any;
+}
+
 kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     kki_warm_layout w = {.contacts = kki_model_max_contacts(model)};
     w.pairs = w.contacts;
@@ -72,6 +85,7 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_flight = w.first_switch + model->nloop;
     w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
     w.first_body = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);
-    w.size = w.first_body + (may_have_springs(model) ? KKI_WARM_BODY_SIZE * model->nnode : 0);
+    w.first_change = w.first_body + (may_have_springs(model) ? KKI_WARM_BODY_SIZE * model->nnode : 0);
+    w.size = w.first_change + (has_bias_forces(model) ? model->nv + KKI_WARM_CHANGE_HASHES : 0);
     return w;
 }

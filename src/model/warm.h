@@ -50,14 +50,19 @@ enum {
 /// axes that turn.
 enum { KKI_WARM_LONE_SIZE = 3 };
 
+/// Behind the acceleration of the last step: the hash of the coordinates and velocities that it led to, upper and lower half. Zeros where there is
+/// nothing to go on from.
+enum { KKI_WARM_CHANGE_HASH_HIGH, KKI_WARM_CHANGE_HASH_LOW, KKI_WARM_CHANGE_HASHES };
+
 /// Where things stand in the warm part of a state.
 typedef struct kki_warm_layout {
     int contacts, pairs;           ///< room
     int contact_count, pair_count; ///< where the numbers in use are written
     int first_contact, first_pair; ///< where the records begin
     int first_dof, first_coupling, first_loop, first_tendon, first_switch, first_flight, first_lone;
-    int first_body; ///< [nnode] where springs may stand for hinges; no room otherwise
-    int size;       ///< all of it
+    int first_body;   ///< [nnode] where springs may stand for hinges; no room otherwise
+    int first_change; ///< mean acceleration of the last step, [nv], and the hash of coordinates and velocities behind it, upper and lower half
+    int size;         ///< all of it
 } kki_warm_layout;
 
 kki_warm_layout kki_warm_layout_of(const kk_model *model);
@@ -67,6 +72,8 @@ static inline int kki_loop_is_on(const kki_model_loop *loop, double position) {
 }
 /// Whether a node is the root of a floating tree of several bodies.
 int kki_is_flyer(const kk_model *model, int node);
+/// Whether a tree's bias forces depend on its velocity beyond what its drift keeps: it has several nodes.
+int kki_has_bias(const kk_model *model, int tree);
 /// Whether it is a body alone on a free joint.
 int kki_is_lone(const kk_model *model, int node);
 /// Most contact points of a step.

@@ -55,7 +55,7 @@ static void keep_overlapping(kk_simulator *s) {
 }
 
 kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v);
     const kk_status status = kki_detect(m, s, state, error);
     if (status == KK_OK) {
         keep_overlapping(s);

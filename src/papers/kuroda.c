@@ -238,7 +238,7 @@ static void note_hinges(kuroda *K) {
 static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input,
                       kk_error *error) {
     kuroda *K = own(s);
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v);
     kk_status status = kki_paper_forces(m, s, input, s->h, error);
     status = status ? status : adopt_depth(K, error);
     if (status != KK_OK) {

@@ -312,7 +312,7 @@ static int close_once(const kk_model *m, kk_simulator *s, double gap) {
     kki_settle_outside(s);
     memset(s->y_end, 0, bytes);
     s->ncontact = 0;
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v);
     kki_constrain_loops(m, s);
     if (kki_divide(m, s, NULL) != KK_OK) {
         return 0;

@@ -1,16 +1,21 @@
 /// Forces one can read after a step, all of the same step.
 ///
-/// The kick solves M a + c = τ + Jᵀ f at the step's middle, f being the mean forces of contacts and loops over the step. The
+/// The kick solves M a + c = τ + Jᵀ f at the step's middle, c those of the predicted mean velocity (predict.c), f being the mean forces of contacts and loops over the step. The
 /// Newton-Euler recursion over the same q, v, a with the same forces from outside therefore gives what every joint
 /// transmits, and its torque is the sum of the joint's own sources to rounding: action equals reaction at every joint.
 #include <string.h>
 
 #include "simulate/simulator.h"
 
+const double *kk_simulator_velocity(const kk_simulator *simulator) {
+    const kk_simulator *s = simulator;
+    return s->is_crowd || s->is_smooth || s->paper ? s->v_kick : s->v_bias;
+}
+
 /// Acceleration in the coordinates of v: the kick keeps a free root's velocity in world axes, so that v̇ = a − ω × u; and
 /// a lone body's spin is not felt by it.
 static void coordinates(const kk_model *m, const kk_simulator *s, double *v, double *a) {
-    memcpy(v, s->v_kick, (size_t)m->nv * sizeof *v);
+    memcpy(v, kk_simulator_velocity(s), (size_t)m->nv * sizeof *v);
     memcpy(a, kki_acceleration(s), (size_t)m->nv * sizeof *a);
     for (int i = 1; i < m->nnode; i++) {
         const kki_node *n = &m->node[i];

@@ -336,6 +336,16 @@ static void book_work(kk_simulator *s, const kki_island *I, const double *y_end,
     s->report.constraint_work += sum;
 }
 
+/// Whether some constraint carries load that carried none in the last step; s->kept still holds the warm start.
+static int has_new_load(const kk_simulator *s, const kki_island *I) {
+    int any = 0;
+    for (int i = 0; i < I->nconstraint && !any; i++) {
+        const int row = s->constraint[s->order[I->first_constraint + i]].row;
+        any = s->kept[row] == 0 && s->lambda[row] != 0;
+    }
+    return any;
+}
+
 /// What the next step starts from: the impulses of this one. Where they only took a trace of velocity out of what rests, most of
 /// the change was for once: kept whole it would put the same trace back in the next step, and every second one would be solved.
 static void keep(kk_simulator *s, const kki_island *I, double share) {
@@ -507,6 +517,7 @@ static kk_status settle_island(const kk_model *m, kk_simulator *s, kki_island *I
     if (status != KK_OK) {
         return kki_island_complain(m, s, I, -1, status, s->report.residual, error);
     }
+    I->was_struck = (int8_t)(s->report.events != events || has_new_load(s, I));
     I->stands = memcmp(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->nrow * sizeof *y) == 0;
     keep(s, I, s->report.events == events ? start.share : 1);
     book_work(s, I, y_end, !I->bounces && s->report.events == events);

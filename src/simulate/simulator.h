@@ -205,6 +205,7 @@ typedef struct kki_island {
     int8_t stands;     ///< impulses are those of the last step; behind resolve.c
     int8_t repeats;    ///< some loop says what others say; behind kki_island_free_dependent_rows
     int8_t has_matrix; ///< G is that of these rows
+    int8_t was_struck; ///< something came to carry load, or struck or stopped inside the step; behind resolve.c
     int8_t is_revised; ///< λ is what sweeps made of the warm start; behind kki_kept_solve
     int8_t
         factored; ///< of this many rows, the rigid equalities, `factor` is one of G; behind kki_island_free_dependent_rows
@@ -308,6 +309,8 @@ struct kk_simulator {
     double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
     double spring_energy;               ///< of joints' springs at the middle, J
     double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
+    int is_predicted;                   ///< whether v_bias is more than v
+    double *v_bias;                     ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
     double *slip, *v_part, *q_part;     ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 

@@ -12,6 +12,7 @@
 #include "simulate/degrade.h"
 #include "simulate/drift.h"
 #include "simulate/paper.h"
+#include "simulate/predict.h"
 #include "simulate/simulator.h"
 
 const char *kk_stage_name(kk_stage stage) {
@@ -251,7 +252,8 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     s->report = *before;
     memcpy(s->report.seconds, spent.seconds, sizeof spent.seconds);
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
-    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v); // takes the caller's wrenches out again
+    s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v,
+                                   s->v_bias); // takes the caller's wrenches out again
     kki_constrain(m, s);
     return kki_divide(m, s, error);
 }
@@ -274,15 +276,16 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
     return status;
 }
 
-static void go_to_middle(const kk_model *m, kk_simulator *s) {
+static void go_to_middle(const kk_model *m, kk_simulator *s, const kk_state *state) {
     if (s->is_crowd) {
         kki_crowd_go_to_middle(m, s);
         return;
     }
     kki_drift(m, 0.5 * s->h, s->q, s->v);
+    kki_predict_velocity(m, s, state);
     // Runge and Kutta where nothing can ever hold anything: nobody asks for the poses of the middle
     if (m->options.integrator != KK_INTEGRATOR_RK4 || s->max_constraints > 0) {
-        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v);
+        s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v_bias);
     }
     memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
 }
@@ -300,7 +303,7 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
         s->is_smooth = 0;
         memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
         copy_motion(m, s, state);
-        go_to_middle(m, s);
+        go_to_middle(m, s, state);
     }
     return kick(m, s, state, input, t, error);
 }
@@ -315,7 +318,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     t = book(s, KK_STAGE_BEGIN, t);
 
     // where is everything, in the middle of the step
-    go_to_middle(model, s);
+    go_to_middle(model, s, state);
     t = book(s, KK_STAGE_KINEMATICS, t);
 
     // what touches what, and what must not happen
@@ -342,6 +345,7 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     if (!s->is_smooth) {
         kki_remember_flights(model, s);
     }
+    kki_remember_acceleration(model, s);
     status = prove(model, s, state, error);
     if (status == KK_OK) {
         commit(model, s, state);

@@ -151,7 +151,8 @@ void kki_warm_commit(const kk_simulator *s, kk_state *state) {
     clear(to + w.first_dof, zeros - w.first_dof);
     memcpy(to + zeros, from + zeros, (size_t)(w.first_body - zeros) * sizeof *to);
     // places of bodies are there with springs for hinges only; the first number says so
-    if (w.size > w.first_body && (from[w.first_body] != 0 || to[w.first_body] != 0)) {
-        memcpy(to + w.first_body, from + w.first_body, (size_t)(w.size - w.first_body) * sizeof *to);
+    if (w.first_change > w.first_body && (from[w.first_body] != 0 || to[w.first_body] != 0)) {
+        memcpy(to + w.first_body, from + w.first_body, (size_t)(w.first_change - w.first_body) * sizeof *to);
     }
+    memcpy(to + w.first_change, from + w.first_change, (size_t)(w.size - w.first_change) * sizeof *to);
 }

@@ -28,7 +28,7 @@ static scene forest(uint64_t seed) {
 
 static void kick(scene *s, double *E, double *y) {
     const kki_kernels *k = s->data->kernels;
-    k->kick_prepare(s->model, &s->data->scratch, s->q, s->v);
+    k->kick_prepare(s->model, &s->data->scratch, s->q, s->v, s->v);
     k->kick_factor(s->model, &s->data->scratch, s->model->dof_armature, s->tau, s->v, E, y);
 }
 

@@ -1,4 +1,5 @@
 // The state: saved and restored exactly, and nothing altered gets in.
+#include <karakuri/hash.h>
 #include <karakuri/state.h>
 #include <stdlib.h>
 
@@ -48,7 +49,7 @@ KK_TEST(saved_state_comes_back_bit_by_bit) {
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &other), KK_OK);
     unsigned char bytes[256];
     const size_t size = kk_state_saved_size(state);
-    KK_CHECK_EQ_INT(size, 40 + 8 * 10 + 8);
+    KK_CHECK_EQ_INT(size, 40 + 8 * (10 + 4 + 2) + 8); // of two nodes: the last acceleration, and a hash
     KK_CHECK_EQ_INT(kk_state_save(state, bytes, size), KK_OK);
     KK_CHECK_EQ_INT(kk_state_equal(state, other), 0);
     KK_CHECK_EQ_INT(kk_state_restore(other, bytes, size, NULL), KK_OK);
@@ -61,20 +62,44 @@ KK_TEST(saved_state_comes_back_bit_by_bit) {
     kk_model_free(m);
 }
 
-// the format is a promise: these bytes are what version 1 writes on every machine
+// the format is a promise: these bytes are what version 2 writes on every machine
 KK_TEST(saved_bytes_are_little_endian) {
     kk_model *m = small_model(1);
     kk_state *state = moving_state(m);
     unsigned char bytes[256];
     KK_CHECK_EQ_INT(kk_state_save(state, bytes, kk_state_saved_size(state)), KK_OK);
-    KK_CHECK_BYTES(bytes, "KKSTATE\n\1\0\0\0\x80\0\0\0", 16);
+    KK_CHECK_BYTES(bytes, "KKSTATE\n\2\0\0\0\xb0\0\0\0", 16);
     const uint64_t hash = kk_model_hash(m);
     for (int i = 0; i < 8; i++) {
         KK_CHECK_EQ_INT(bytes[16 + i], (hash >> (8 * i)) & 255);
     }
-    KK_CHECK_BYTES(bytes + 24, "\5\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0", 16);
+    KK_CHECK_BYTES(bytes + 24, "\5\0\0\0\4\0\0\0\6\0\0\0\0\0\0\0", 16);
     KK_CHECK_BYTES(bytes + 40, "\0\0\0\0\0\0\xf4\x3f", 8); // 1.25
     kk_state_free(state);
+    kk_model_free(m);
+}
+
+// what version 1 wrote, without an acceleration to go on with, still comes back
+KK_TEST(saved_states_of_version_1_are_read) {
+    kk_model *m = small_model(1);
+    kk_state *state = moving_state(m), *other = NULL;
+    KK_CHECK_EQ_INT(kk_state_create(m, NULL, &other), KK_OK);
+    unsigned char bytes[256];
+    const size_t size = 40 + 8 * 10 + 8;
+    KK_CHECK_EQ_INT(kk_state_save(state, bytes, kk_state_saved_size(state)), KK_OK);
+    bytes[8] = 1;
+    bytes[12] = (unsigned char)size;
+    bytes[32] = 0;
+    const uint64_t sum = kk_hash_bytes(bytes, size - 8, 0);
+    for (int i = 0; i < 8; i++) {
+        bytes[size - 8 + (size_t)i] = (unsigned char)(sum >> (8 * i));
+    }
+    KK_CHECK_EQ_INT(kk_state_restore(other, bytes, size, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_state_equal(state, other), 1);
+    bytes[8] = 3; // of the future
+    KK_CHECK_EQ_INT(kk_state_restore(other, bytes, size, NULL), KK_CORRUPT);
+    kk_state_free(state);
+    kk_state_free(other);
     kk_model_free(m);
 }
 

@@ -253,7 +253,7 @@ static void kick_begin(const kk_model *m, kki_scratch *S, const double *q) {
 }
 static void kick_prepare_some(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
                               int loads) {
-    kick_outward(m, S, q, v, first, end, loads);
+    kick_outward(m, S, q, v, v, first, end, loads);
 }
 static void kick_load_some(const kk_model *m, kki_scratch *S, int first, int end) {
     for (int i = first; i < end; i++) {
@@ -270,9 +270,9 @@ static void kick_factor_some(const kk_model *m, kki_scratch *S, const double *di
 static void kick_apply_some(const kk_model *m, kki_scratch *S, const double *dy, double *dv, int first, int end) {
     kick_apply_to(m, S, dy, dv, NULL, first, end);
 }
-static void kick_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v) {
+static void kick_prepare(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *v_bias) {
     kick_begin(m, S, q);
-    kick_prepare_some(m, S, q, v, 1, m->nnode, 1);
+    kick_outward(m, S, q, v, v_bias, 1, m->nnode, 1);
 }
 static void kick_factor(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
                         double *E, double *y) {

@@ -109,9 +109,10 @@ typedef struct kki_kernels {
     void (*delassus_row)(const double *Yr, const double *Z, size_t stride, const int32_t *list, int count, size_t quads,
                          double *G);
 
-    // one robot only: the kick of a step (kernels/kick.h). Poses, velocities and bias; then (forces may be pushed with aba_push in
+    // one robot only: the kick of a step (kernels/kick.h). Poses, velocities and the bias forces of v_bias, which is v or a better guess of the mean
+    // velocity of the step; then (forces may be pushed with aba_push in
     // between) the factor with scaled forces E and velocities y, on which delassus_climb works, too; then Δv of Δy
-    void (*kick_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v);
+    void (*kick_prepare)(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *v_bias);
     void (*kick_factor)(const kk_model *m, kki_scratch *S, const double *diagonal, const double *tau, const double *v,
                         double *E, double *y);
     void (*kick_apply)(const kk_model *m, kki_scratch *S, const double *dy, double *dv);

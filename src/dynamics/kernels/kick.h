@@ -62,9 +62,21 @@ KKI_INLINE void kick_load(const knode *b, const world_motion *world, articulated
     A->f = v_scale(world->a, b->mass);
 }
 
+/// Angular velocity of a node that is no free root, behind its pose.
+KKI_INLINE vec3 kick_turning(const knode *b, const double *v, const world_node *x, const world_rates *p) {
+    const size_t i = (size_t)b->v_index;
+    if (b->type == KKI_NODE_SLIDE) {
+        return p->w;
+    }
+    if (b->type == KKI_NODE_HINGE || b->type == KKI_NODE_SCREW) {
+        return v_add(p->w, v_scale(x->R.c[2], v[i]));
+    }
+    return v_add(p->w, m_mul(&x->R, load3(v, i, 1)));
+}
+
 /// One node from its parent. @param is_hinge  it is one: known where it is called, nothing else need be asked for
 KKI_INLINE void kick_out(const knode *b, int is_hinge, kki_scratch *S, int i, const double *q, const double *v,
-                         int loads) {
+                         const double *v_bias, int loads) {
     world_node *pose = S->pose, x;
     world_motion *motion = S->motion, bias;
     world_rates *rates = S->rates;
@@ -77,10 +89,10 @@ KKI_INLINE void kick_out(const knode *b, int is_hinge, kki_scratch *S, int i, co
     vec3 w;
     if (is_free_root(b)) {
         w = kick_spin(b, v, &x);
-        kick_free_root(b, w, &motion[0], &bias);
+        kick_free_root(b, kick_spin(b, v_bias, &x), &motion[0], &bias);
     } else {
-        aba_motion(b, v, 1, &x, &motion[b->parent], &bias);
-        w = bias.w;
+        aba_motion(b, v_bias, 1, &x, &motion[b->parent], &bias);
+        w = kick_turning(b, v, &x, &rates[b->parent]);
     }
     if (!b->is_central) {
         aba_load(b, &x, &bias, &A);
@@ -98,18 +110,19 @@ KKI_INLINE void kick_out(const knode *b, int is_hinge, kki_scratch *S, int i, co
     rates[i].u = u;
 }
 
-/// Roots to tips: poses, velocities, bias, inertias. @param loads  false: no weights of central bodies
-KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, int first, int end,
-                             int loads) {
+/// Roots to tips: poses, velocities, bias, inertias. @param v_bias  velocities that the bias forces are those of
+/// @param loads  false: no weights of central bodies
+KKI_SHARED void kick_outward(const kk_model *m, kki_scratch *S, const double *q, const double *v, const double *v_bias,
+                             int first, int end, int loads) {
     for (int i = first; i < end; i++) {
         const knode *b = node_of(m, S, i);
 #ifndef KKI_SMALL
         if (b->type == KKI_NODE_HINGE) { // most are
-            kick_out(b, 1, S, i, q, v, loads);
+            kick_out(b, 1, S, i, q, v, v_bias, loads);
             continue;
         }
 #endif
-        kick_out(b, 0, S, i, q, v, loads);
+        kick_out(b, 0, S, i, q, v, v_bias, loads);
     }
 }
 

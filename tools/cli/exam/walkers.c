@@ -65,6 +65,7 @@ static double ease(double t) {
 /// A step's middle, as the integrator sees it: positions half a step on, velocities in the axes of there, and the mean acceleration.
 typedef struct middle {
     double *q, *v, *a;
+    double *start;      ///< velocities of the start in those axes; v are those that its Coriolis forces are of
     kk_force *external; ///< what contacts do to bodies, in their frames
 } middle;
 
@@ -74,6 +75,7 @@ static middle middle_create(const scene *s) {
         const size_t nv = (size_t)kk_model_nv(s->model);
         m.q = cli_allocate((size_t)kk_model_nq(s->model), sizeof *m.q);
         m.v = cli_allocate(nv, sizeof *m.v);
+        m.start = cli_allocate(nv, sizeof *m.start);
         m.a = cli_allocate(nv, sizeof *m.a);
         m.external = cli_allocate((size_t)kk_model_nbody(s->model), sizeof *m.external);
     }
@@ -83,6 +85,7 @@ static middle middle_create(const scene *s) {
 static void middle_free(middle *m) {
     free(m->q);
     free(m->v);
+    free(m->start);
     free(m->a);
     free(m->external);
 }
@@ -117,6 +120,8 @@ static void middle_begin(scene *s, middle *m) {
 static void middle_end(scene *s, middle *m) {
     const int nbody = kk_model_nbody(s->model);
     memcpy(m->a, kk_simulator_acceleration(s->simulator), (size_t)kk_model_nv(s->model) * sizeof *m->a);
+    memcpy(m->start, m->v, (size_t)kk_model_nv(s->model) * sizeof *m->v);
+    memcpy(m->v, kk_simulator_velocity(s->simulator), (size_t)kk_model_nv(s->model) * sizeof *m->v);
     store3(m->a + 3, kk_vec3_sub(load3(m->a + 3), kk_vec3_cross(load3(m->v), load3(m->v + 3))));
     kk_kinematics(s->model, s->data, m->q);
     for (int i = 1; i < nbody; i++) {
@@ -306,7 +311,7 @@ static double power_left(scene *s, const middle *m, const double *still) {
         for (int source = 0; source < KK_FORCE_SOURCE_COUNT; source++) {
             sum += kk_simulator_force(s->simulator, (kk_force_source)source)[k];
         }
-        power += sum * (m->v[k] + 0.5 * STEP * a[k]);
+        power += sum * (m->start[k] + 0.5 * STEP * a[k]);
     }
     return (r.kinetic_after - r.kinetic_before) / STEP - power;
 }
