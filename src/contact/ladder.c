@@ -138,8 +138,16 @@ typedef struct climb {
     bool contradicts; ///< modes stood still at more than the last digits
 } climb;
 
-/// At the floor, or at what rounding allows.
+/// Whether all factors that the caller allows have been made: what has been found until then is the answer.
+static bool spent(const climb *c) {
+    return c->options->factors != 0 && c->stats->factorisations >= c->options->factors;
+}
+
+/// At the floor, or at what rounding allows, or at the end of the effort.
 static bool arrived(const climb *c) {
+    if (spent(c)) {
+        return true;
+    }
     if (c->best->residual <= c->system->floor || c->settled) {
         return true;
     }

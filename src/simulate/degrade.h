@@ -4,6 +4,9 @@
 
 #include "simulate/island.h"
 
+/// Factors that an island may make in a step that may be degraded: those of the hardest problems that are solved are fewer. And outer steps of the
+/// proximal point method there.
+enum { KKI_ISLAND_FACTORS = 60, KKI_ISLAND_PROXIMAL = 20 };
 /// Block Gauss-Seidel sweeps of an island in a degraded step: all that its solution may take.
 enum { KKI_DEGRADED_SWEEPS = 60 };
 /// Parts of a degraded step in which fast bodies are followed; the rest is taken in one.

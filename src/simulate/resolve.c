@@ -185,6 +185,11 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
         const int left = s->options.max_newton - s->report.factorisations;
         o.factors = left > 0 ? left : -1;
         o.newton = left < o.newton ? (left > 1 ? left : 1) : o.newton;
+    } else if (kki_is_exact(s) && !s->options.strict && !I->is_wide) {
+        const int left = KKI_ISLAND_FACTORS - s->report.factorisations;
+        o.factors = left > 0 ? left : -1;
+        o.rungs &= ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
+        o.proximal = KKI_ISLAND_PROXIMAL;
     }
     return o;
 }
