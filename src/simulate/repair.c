@@ -6,8 +6,8 @@
 /// Overlap that is repaired in a pile, m, and by how many sweeps: it is gone after some steps.
 static const double LEAST_OF_PILES = 1e-8;
 enum { SWEEPS_OF_PILES = 10 };
-/// Rows up to which the ladder repairs what sweeps take some steps for.
-enum { ROWS_OF_LADDER = 60 };
+/// Of more rows than this what is found with few factors will do, where effort is bounded at all: the rest is eased out in the next steps.
+enum { ROWS_OF_LADDER = 96, FEW_FACTORS = 8 };
 /// What is left alone, m: overlap, which does not grow, for nothing moves it; and a gap in a loop or coupling, which is closed later. Where that takes no
 /// ladder, a much smaller one is closed at once: a trace in every step would add up to what has to be closed later.
 static const double OVERLAP = 1e-7, OPEN_LOOP = 1e-6, TRACE_OF_LOOP = 3e-11;
@@ -116,9 +116,8 @@ kk_status kki_island_repair(kk_simulator *s, kki_island *I, const kki_problem *p
     kki_certificate proof;
     kki_solver_stats stats;
     kki_solver_options options = kki_island_solver_options(s, I);
-    options.fixed_sweeps = I->is_wide || (I->nrow > ROWS_OF_LADDER && !I->closes && !s->options.strict)
-                               ? SWEEPS_OF_PILES
-                               : options.fixed_sweeps;
+    options.fixed_sweeps = I->is_wide ? SWEEPS_OF_PILES : options.fixed_sweeps;
+    options.factors = I->nrow > ROWS_OF_LADDER && options.factors > FEW_FACTORS ? FEW_FACTORS : options.factors;
     options.any = options.unproven = options.brief =
         true; // overlap on all sides has no answer: what is found soon will do
     options.floor = I->closes ? options.floor : ENOUGH * x.least / half; // what is left of it is left alone

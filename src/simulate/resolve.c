@@ -174,6 +174,13 @@ double kki_island_tolerance(const kk_simulator *s, const kki_island *I) {
     return s->options.tolerance * (fastest > 1 ? fastest : 1); // of what moves faster than 1 m/s, relative
 }
 
+/// How many factors an island of so many rows may make: those of small ones cost next to nothing.
+static int factors_of(int rows) {
+    const double share = (double)KKI_ROBOT_ROWS / (rows > 1 ? rows : 1);
+    const double factors = KKI_ROBOT_FACTORS * share * share;
+    return factors < KKI_LEAST_FACTORS ? KKI_LEAST_FACTORS : factors < KKI_MOST_FACTORS ? (int)factors : KKI_MOST_FACTORS;
+}
+
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {
     kki_solver_options o = kki_solver_options_default();
     o.tolerance = kki_island_tolerance(s, I);
@@ -186,10 +193,11 @@ kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_is
         o.factors = left > 0 ? left : -1;
         o.newton = left < o.newton ? (left > 1 ? left : 1) : o.newton;
     } else if (kki_is_exact(s) && !s->options.strict && !I->is_wide) {
-        const int left = KKI_ISLAND_FACTORS - s->report.factorisations;
+        const int is_small = I->nrow <= KKI_ROBOT_ROWS;
+        const int left = factors_of(I->nrow) - s->report.factorisations;
         o.factors = left > 0 ? left : -1;
-        o.rungs &= ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
-        o.proximal = KKI_ISLAND_PROXIMAL;
+        o.rungs &= is_small ? KKI_RUNG_ALL : ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
+        o.proximal = is_small ? o.proximal : KKI_ISLAND_PROXIMAL;
     }
     return o;
 }

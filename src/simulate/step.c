@@ -452,11 +452,20 @@ static kk_status step_degraded(const kk_model *m, kk_simulator *s, kk_state *sta
     return status;
 }
 
+/// Whether many short parts of a step are cheap: no island of the last attempt was large.
+static int is_small(const kk_simulator *s) {
+    int most = 0;
+    for (int i = 0; i < s->nisland; i++) {
+        most = s->island[i].nrow > most ? s->island[i].nrow : most;
+    }
+    return most <= KKI_ROBOT_ROWS;
+}
+
 static kk_status step_otherwise(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 kk_error *error) {
     kk_status status = step_in_shares(m, s, state, input, h, 2, FEW_SHARES, error);
     status = status == KK_NOT_CONVERGED ? step_yielding(m, s, state, input, h, error) : status;
-    if (status == KK_NOT_CONVERGED && s->options.strict) {
+    if (status == KK_NOT_CONVERGED && (s->options.strict || is_small(s))) {
         status = step_in_shares(m, s, state, input, h, 2 * FEW_SHARES, MOST_SHARES, error);
     }
     return status;
