@@ -139,8 +139,9 @@ typedef struct kk_report {
     int sweeps, newton, factorisations;          ///< iterations a rung
     int events;                                  ///< stops of sliding and impacts found inside the step
     int broken;                                  ///< loops that broke in the step
-    int parts;                                   ///< that the step was taken in, because of fast bodies; 1
-    int cut_short;                               ///< 1: budget or max_newton ended the solution before the tolerance
+    int corrections; ///< parts whose Coriolis forces were taken again, at a better mean velocity
+    int parts;       ///< that the step was taken in, because of fast bodies; 1
+    int cut_short;   ///< 1: budget or max_newton ended the solution before the tolerance
     /// 1: state and input had the very bits of the step before, which had left them as they were, so its results and its proof stand
     int repeated;
     kk_audit audit;

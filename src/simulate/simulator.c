@@ -308,6 +308,8 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
+    KKI_LAYOUT_ARRAY(layout, s->audited.q, s->is_crowd ? 0 : (size_t)m->nq);
+    KKI_LAYOUT_ARRAY(layout, s->audited.v, s->is_crowd ? 0 : (size_t)m->nv);
     KKI_LAYOUT_ARRAY(layout, s->q_part, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->q_middle, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->shut.q, (size_t)m->nq);

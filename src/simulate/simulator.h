@@ -259,6 +259,18 @@ typedef struct kki_still {
     double *acting[3]; ///< [nactuator], [nv], [6 nbody]
 } kki_still;
 
+/// Energy of the whole model: kinetic, potential, and what of that joints' springs have.
+typedef struct kki_audit_energy {
+    double kinetic, potential, springs;
+} kki_audit_energy;
+
+/// What the last step's audit ended with: the next one begins with it where the state is the same (audit.c).
+typedef struct kki_audited {
+    int is_known;
+    kki_audit_energy energy;
+    double *q, *v; ///< [nq], [nv]
+} kki_audited;
+
 struct kk_simulator {
     kk_allocator allocator;
     const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
@@ -376,8 +388,14 @@ struct kk_simulator {
     int8_t *servo_mode;      ///< [nactuator] kki_servo_mode
     double *glide; ///< [nv] dry friction of joints that slide all through the step; 0: there is none, or it is a row
     int settles;   ///< whether limits of servos are found from the solution
-    int may_yield; ///< whether contacts may give way where there is no other answer
-    int degrades;  ///< whether the step takes the best answer of bounded effort (degrade.c)
+    kki_audited audited;
+    int audit_verdict;  ///< of the last part of a step (audit.h)
+    int is_rough;       ///< whether an attempt ended because its bias forces can be had better
+    double work_before; ///< of constraints in the parts of the step before this one, J
+    double pushed_work; ///< of what pushes on links in this step (audit.c), J
+    int corrections;    ///< how often the bias forces are taken again at the mean velocity that the kick led to
+    int may_yield;      ///< whether contacts may give way where there is no other answer
+    int degrades;       ///< whether the step takes the best answer of bounded effort (degrade.c)
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there

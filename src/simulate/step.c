@@ -4,11 +4,13 @@
 /// Time is split in the middle. Positions drift for half a step with the velocity they have; forces and impulses kick
 /// velocities there, with inertia, contact points and gaps of the middle; positions drift on. (Störmer and Verlet; for
 /// contacts, Moreau's midpoint rule.)
+#include <karakuri/number.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/float_bits.h"
 #include "model/warm.h"
+#include "simulate/audit.h"
 #include "simulate/degrade.h"
 #include "simulate/drift.h"
 #include "simulate/paper.h"
@@ -62,6 +64,7 @@ static void begin(const kk_model *m, kk_simulator *s, const kk_state *state, dou
     s->meeting = -1;
     s->start = state;
     s->owes_energy = s->owes_outside = 0;
+    s->work_before = s->report.constraint_work;
     s->h = h;
 }
 
@@ -192,6 +195,32 @@ static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state
     return KK_OK;
 }
 
+/// How often the mean velocity of a rough step is looked for; each time what is off becomes smaller by a factor of the order of the turn in a step.
+enum { MOST_CORRECTIONS = 2 };
+
+/// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
+static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+    if (s->is_crowd || s->options.budget > 0 || s->options.max_newton > 0) {
+        return KK_OK; // bodies alone keep their energy by themselves; real-time mode proves nothing
+    }
+    kki_audit(m, s, state);
+    const kki_verdict_of_audit verdict = kki_audit_verdict(s);
+    if (verdict != KKI_AUDIT_ACCURATE && s->corrections == 0 && !s->degrades && !s->is_smooth) {
+        s->is_rough = 1;
+        return KK_OK;
+    }
+    if (verdict != KKI_AUDIT_GAINS) {
+        return KK_OK;
+    }
+    if (s->degrades) {
+        kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_ENERGY, KK_STAGE_MOVE, NULL, s->report.audit.error);
+        return KK_OK;
+    }
+    char number[KK_NUMBER_TEXT_SIZE];
+    kk_number_format(s->report.audit.error, number);
+    return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
+}
+
 static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
     kki_still_begin(m, s, state);
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
@@ -258,6 +287,13 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     return kki_divide(m, s, error);
 }
 
+/// Bias forces of the mean of the velocities before and after the kick, from now on.
+static void take_mean_velocity(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv; k++) {
+        s->v_bias[k] = 0.5 * (s->v[k] + s->v_kicked[k]);
+    }
+}
+
 /// Once; and again where servos turn out to be beyond their limits. Each time there are more of them, so it ends.
 static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
                       kk_error *error) {
@@ -268,8 +304,14 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
         status = prepare_again(m, s, state, &before, error);
         status = status ? status : kick_once(m, s, state, input, t, error);
     }
+    for (int i = 0; i < s->corrections && status == KK_OK; i++) {
+        take_mean_velocity(m, s);
+        status = prepare_again(m, s, state, &before, error);
+        status = status ? status : kick_once(m, s, state, input, t, error);
+    }
     s->settles = 0;
     if (status == KK_OK) {
+        kki_audit_pushes(m, s);
         move(m, s);
         *t = book(s, KK_STAGE_MOVE, *t);
     }
@@ -308,9 +350,10 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
     return kick(m, s, state, input, t, error);
 }
 
-/// One step, or a part of one, of length h. Where fast bodies meet in it, s->meeting says when and the state stays.
-static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                         int looks_ahead, kk_error *error) {
+/// One try at a step or a part of one. Where its bias forces can be had better, s->is_rough says so and the state stays.
+/// Where fast bodies meet in it, s->meeting says when and the state stays.
+static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                          int looks_ahead, kk_error *error) {
     double t = now(s);
     begin(model, s, state, h);
     kki_glide_begin(model, s, state);
@@ -347,9 +390,28 @@ static kk_status attempt(const kk_model *model, kk_simulator *s, kk_state *state
     }
     kki_remember_acceleration(model, s);
     status = prove(model, s, state, error);
-    if (status == KK_OK) {
+    status = status ? status : audit(model, s, state, error);
+    if (status == KK_OK && !s->is_rough) {
         commit(model, s, state);
         book(s, KK_STAGE_PROVE, t);
+    }
+    return status;
+}
+
+/// One step, or a part of one, of length h. Where fast bodies meet in it, s->meeting says when and the state stays.
+static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
+                         int looks_ahead, kk_error *error) {
+    const kk_report before = s->report;
+    s->is_rough = 0;
+    kk_status status = try_once(m, s, state, input, h, looks_ahead, error);
+    if (status == KK_OK && s->is_rough) {
+        const int corrections = s->corrections;
+        s->report = before;
+        s->is_rough = 0;
+        s->corrections = MOST_CORRECTIONS;
+        status = try_once(m, s, state, input, h, looks_ahead, error);
+        s->corrections = corrections;
+        s->report.corrections++;
     }
     return status;
 }
@@ -417,10 +479,12 @@ static void blank_report(kk_report *report) {
 static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
+    s->corrections = 1;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
         status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
+    s->corrections = 0;
     return status;
 }
 

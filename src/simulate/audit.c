@@ -1,0 +1,140 @@
+/// The energy audit: E(after) − E(before) = work of all forces that are not conservative + integration error.
+///
+/// E is the kinetic energy and that of gravity at the state itself, and not at the step's middle where the certificate of the kick is made: what a drift along a wrong path
+/// adds is seen here and nowhere else. Generalized forces are constant through a step and their kick changes the energy by h f·(v₀ + v₁)/2 exactly, so every work
+/// is a product of numbers that are there, and what is left over is the error of the integration, signed. Springs, dampers and servos are counted as forces;
+/// the potential that the report shows beside has the joints' springs in it.
+#include "simulate/audit.h"
+
+#include <string.h>
+
+/// Of joints' springs, whose ways kki_tree_energies leaves behind.
+static double spring_energy(const kk_model *m, const kk_simulator *s) {
+    double sum = 0;
+    for (int k = 0; k < m->nv && s->has_stiffness; k++) {
+        const double stretch = s->dv[k] - m->dof[k].rest;
+        sum += m->dof[k].stiffness * (stretch * stretch);
+    }
+    return 0.5 * sum;
+}
+
+static kki_audit_energy energy_at(const kk_model *m, kk_simulator *s, const double *q, const double *v) {
+    kki_audit_energy sum = {0, 0, 0};
+    kk_kinematics_velocity(m, s->view, q, v);
+    kki_tree_energies(m, s, s->view, q, v, s->tree_energy);
+    for (int t = 0; t < m->ntree; t++) {
+        sum.kinetic += s->tree_energy[t].kinetic;
+        sum.potential += s->tree_energy[t].potential;
+    }
+    sum.springs = spring_energy(m, s);
+    return sum;
+}
+
+static int is_last(const kk_model *m, const kk_simulator *s, const kk_state *state) {
+    return s->audited.is_known &&
+           memcmp(s->audited.q, kk_state_q_const(state), (size_t)m->nq * sizeof *s->audited.q) == 0 &&
+           memcmp(s->audited.v, kk_state_v_const(state), (size_t)m->nv * sizeof *s->audited.v) == 0;
+}
+
+/// The energy that the step starts from: mostly what the last one ended with.
+static kki_audit_energy energy_before(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    return is_last(m, s, state) ? s->audited.energy : energy_at(m, s, kk_state_q_const(state), kk_state_v_const(state));
+}
+
+static kki_audit_energy energy_after(const kk_model *m, kk_simulator *s) {
+    s->audited.energy = energy_at(m, s, s->q, s->v);
+    s->audited.is_known = 1;
+    memcpy(s->audited.q, s->q, (size_t)m->nq * sizeof *s->q);
+    memcpy(s->audited.v, s->v, (size_t)m->nv * sizeof *s->v);
+    return s->audited.energy;
+}
+
+/// h f·(v₀ + v₁)/2
+static double work_of(const kk_model *m, const kk_simulator *s, kk_force_source source) {
+    const double *f = s->force[source], *v0 = s->v_kick, *v1 = s->v_kicked;
+    double sum = 0;
+    for (int k = 0; k < m->nv; k++) {
+        sum += f[k] * (v0[k] + v1[k]);
+    }
+    return 0.5 * s->h * sum;
+}
+
+void kki_audit_pushes(const kk_model *m, kk_simulator *s) {
+    s->pushed_work = 0;
+    if (!s->is_pushed) {
+        return;
+    }
+    for (int k = 0; k < m->nv; k++) {
+        s->view_v[k] = 0.5 * (s->v[k] + s->v_kicked[k]);
+    }
+    kk_kinematics_velocity(m, s->view, s->q, s->view_v);
+    for (int i = 1; i < m->nnode; i++) {
+        const kki_rates *V = kki_rates_of(s->view, i);
+        const kk_force *f = &s->outside[i];
+        s->pushed_work += s->h * (kk_vec3_dot(f->angular, kki_vec3(V->w)) + kk_vec3_dot(f->linear, kki_vec3(V->u)));
+    }
+}
+
+static double greater(double a, double b) {
+    return a > b ? a : b;
+}
+
+/// Whether the step moved positions by more than its velocities did, to take overlap back.
+static int was_corrected(const kk_model *m, const kk_simulator *s) {
+    return memcmp(s->drift, s->v_kicked, (size_t)m->nv * sizeof *s->drift) != 0;
+}
+
+/// Most that taking overlap back can lift what is heavy: half a step of the change of velocity, with all of the weight.
+static double most_correction(const kk_model *m, const kk_simulator *s) {
+    const double g =
+        kk_sqrt(m->gravity[0] * m->gravity[0] + m->gravity[1] * m->gravity[1] + m->gravity[2] * m->gravity[2]);
+    double fastest = 0;
+    for (int k = 0; k < m->nv; k++) {
+        fastest = greater(fastest, __builtin_fabs(s->drift[k] - s->v_kicked[k]));
+    }
+    return m->total_mass * g * 0.5 * s->h * fastest;
+}
+
+/// Several parts of a step have one audit.
+static void add_parts(const kk_audit *first, kk_audit *a) {
+    a->kinetic[0] = first->kinetic[0];
+    a->potential[0] = first->potential[0];
+    a->actuators += first->actuators;
+    a->applied += first->applied;
+    a->correction += first->correction;
+    a->dissipated += first->dissipated;
+    a->error += first->error;
+    a->scale = greater(a->scale, first->scale);
+}
+
+void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
+    const kk_audit parts = s->report.audit;
+    kk_audit *a = &s->report.audit;
+    const kki_audit_energy before = energy_before(m, s, state), after = energy_after(m, s);
+    const double passive = s->has_springs ? work_of(m, s, KK_FORCE_PASSIVE) : 0;
+    const double constraints = s->report.constraint_work - s->work_before;
+    *a = (kk_audit){.kinetic = {before.kinetic, after.kinetic}, .potential = {before.potential, after.potential}};
+    a->actuators = m->nactuator > 0 ? work_of(m, s, KK_FORCE_ACTUATOR) : 0;
+    a->applied = (s->has_applied ? work_of(m, s, KK_FORCE_APPLIED) : 0) + s->pushed_work;
+    const double works = a->actuators + a->applied + passive + constraints;
+    const double fall = (after.potential - after.springs) - (before.potential - before.springs);
+    const double left = (after.kinetic - before.kinetic) + fall - works;
+    const double most = was_corrected(m, s) ? most_correction(m, s) : 0;
+    a->correction = left > most ? most : left > -most ? left : -most;
+    a->error = left - a->correction;
+    a->dissipated = -(passive + (after.springs - before.springs) + constraints);
+    a->scale = greater(greater(before.kinetic, after.kinetic), __builtin_fabs(fall));
+    a->scale = greater(a->scale, __builtin_fabs(a->actuators) + __builtin_fabs(a->applied));
+    a->scale = greater(a->scale, greater(__builtin_fabs(passive), __builtin_fabs(constraints)));
+    a->scale = greater(a->scale, KKI_LEAST_ENERGY * m->total_mass);
+    s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale                  ? KKI_AUDIT_GAINS
+                       : __builtin_fabs(a->error) > KKI_ACCURATE * a->scale ? KKI_AUDIT_ROUGH
+                                                                            : KKI_AUDIT_ACCURATE;
+    if (parts.scale > 0) {
+        add_parts(&parts, a);
+    }
+}
+
+kki_verdict_of_audit kki_audit_verdict(const kk_simulator *s) {
+    return (kki_verdict_of_audit)s->audit_verdict;
+}
