@@ -31,15 +31,18 @@ typedef struct kk_loop_def {
 
 typedef enum kk_tendon_type {
     KK_TENDON_FIXED,   ///< length = Σ coefficient · q of joints
-    KK_TENDON_SPATIAL, ///< length of the straight pieces between frames
+    KK_TENDON_SPATIAL, ///< length of the way from frame to frame, round spheres and cylinders where they stand in it
 } kk_tendon_type;
 
-/// Fixed: a joint's degree and its coefficient. Spatial: a frame, or where name is NULL, a pulley: from here on lengths
-/// are divided by the coefficient, and a new piece begins.
+/// Fixed: a joint's degree and its coefficient. Spatial: a frame; or a sphere or cylinder that the way between the frame
+/// before and the frame behind it goes round; or, where it names neither, a pulley: from here on lengths are divided by
+/// the coefficient, and a new piece begins.
 typedef struct kk_tendon_item {
-    const char *name;
+    const char *name; ///< joint or frame
     int dof;
     double coefficient;
+    const char *wrap; ///< name of a shape, a sphere or a cylinder, which counts as endless
+    const char *side; ///< name of a frame that says on which side of it the tendon passes; inside: it goes through
 } kk_tendon_item;
 
 typedef struct kk_tendon_def {
@@ -51,6 +54,11 @@ typedef struct kk_tendon_def {
     double stiffness, damping;     ///< spring and damper along it
     double rest_lower, rest_upper; ///< the spring is slack in between
     double friction;               ///< dry friction, N
+    double armature;               ///< inertia of its length, kg: it adds ½ armature · rate² to the kinetic energy
+    double pull_lower, pull_upper; ///< limits of what all actuators on it pull with together; ∓inf: none
+    int is_held;        ///< 1: L = held[0] + held[1] L' + … + held[4] L'⁴, with L' the length of `leader`
+    const char *leader; ///< name of a tendon; NULL: L = held[0]
+    double held[5];
     kk_origin origin;
 } kk_tendon_def;
 

@@ -64,6 +64,11 @@ KK_API kk_motion kk_frame_acceleration(const kk_model *model, const kk_data *dat
 KK_API kk_motion kk_frame_classical_acceleration(const kk_model *model, const kk_data *data, int frame,
                                                  kk_reference reference);
 
+/// Length of a tendon at q, after kk_kinematics of it.
+KK_API double kk_tendon_length(const kk_model *model, const kk_data *data, int tendon, const double *q);
+/// Its moment arms ∂L/∂q in the coordinates of v, likewise. @param moment [nv] result
+KK_API void kk_tendon_moment(const kk_model *model, const kk_data *data, int tendon, double *moment);
+
 // ---- inverse dynamics -------------------------------------------------------------------------------------------------------------
 
 /// Inverse dynamics by the recursive Newton-Euler algorithm, O(nv): the tau that produces acceleration a at (q, v) under gravity.

@@ -34,13 +34,23 @@ static const kki_keyword loop_words[] = {{"point", KK_LOOP_POINT},
                                          {"distance", KK_LOOP_DISTANCE},
                                          {NULL, 0}};
 static const kki_keyword tendon_words[] = {{"fixed", KK_TENDON_FIXED}, {"spatial", KK_TENDON_SPATIAL}, {NULL, 0}};
-static const kki_keyword actuator_words[] = {{"force", KK_ACTUATOR_FORCE},       {"position", KK_ACTUATOR_POSITION},
-                                             {"velocity", KK_ACTUATOR_VELOCITY}, {"damper", KK_ACTUATOR_DAMPER},
-                                             {"general", KK_ACTUATOR_GENERAL},   {NULL, 0}};
-static const kki_keyword transmission_words[] = {
-    {"joint", KK_TRANSMISSION_JOINT}, {"tendon", KK_TRANSMISSION_TENDON}, {"frame", KK_TRANSMISSION_FRAME}, {NULL, 0}};
-static const kki_keyword lag_words[] = {
-    {"none", KK_LAG_NONE}, {"filter", KK_LAG_FILTER}, {"integrate", KK_LAG_INTEGRATE}, {NULL, 0}};
+static const kki_keyword actuator_words[] = {{"force", KK_ACTUATOR_FORCE},
+                                             {"position", KK_ACTUATOR_POSITION},
+                                             {"velocity", KK_ACTUATOR_VELOCITY},
+                                             {"damper", KK_ACTUATOR_DAMPER},
+                                             {"general", KK_ACTUATOR_GENERAL},
+                                             {"muscle", KK_ACTUATOR_MUSCLE},
+                                             {NULL, 0}};
+static const kki_keyword transmission_words[] = {{"joint", KK_TRANSMISSION_JOINT}, {"tendon", KK_TRANSMISSION_TENDON},
+                                                 {"frame", KK_TRANSMISSION_FRAME}, {"body", KK_TRANSMISSION_BODY},
+                                                 {"crank", KK_TRANSMISSION_CRANK}, {NULL, 0}};
+static const kki_keyword interpolation_words[] = {
+    {"hold", KK_DELAY_HOLD}, {"linear", KK_DELAY_LINEAR}, {"cubic", KK_DELAY_CUBIC}, {NULL, 0}};
+static const kki_keyword lag_words[] = {{"none", KK_LAG_NONE},
+                                        {"filter", KK_LAG_FILTER},
+                                        {"integrate", KK_LAG_INTEGRATE},
+                                        {"muscle", KK_LAG_MUSCLE},
+                                        {NULL, 0}};
 static const kki_keyword integrator_words[] = {
     {"midpoint", KK_INTEGRATOR_MIDPOINT}, {"rk4", KK_INTEGRATOR_RK4}, {NULL, 0}};
 
@@ -198,19 +208,34 @@ static const kki_field tendon_fields[] = {
     NUMBER("rest_lower", kk_tendon_def, rest_lower, "slack from here"),
     NUMBER("rest_upper", kk_tendon_def, rest_upper, "to here"),
     NUMBER("friction", kk_tendon_def, friction, "N"),
+    NUMBER("armature", kk_tendon_def, armature, "inertia of its length, kg"),
+    NUMBER("pull_lower", kk_tendon_def, pull_lower, "limit of what its actuators pull with together, N"),
+    NUMBER("pull_upper", kk_tendon_def, pull_upper, "the same above"),
+    OTHER("is_held", KKI_FIELD_FLAG, kk_tendon_def, is_held, false,
+          "its length is held_0 + held_1 L + … + held_4 L⁴, with L that of its leader"),
+    TEXT("leader", kk_tendon_def, leader, false, "tendon; none: the length is held_0"),
+    NUMBER("held_0", kk_tendon_def, held[0], ""),
+    NUMBER("held_1", kk_tendon_def, held[1], ""),
+    NUMBER("held_2", kk_tendon_def, held[2], ""),
+    NUMBER("held_3", kk_tendon_def, held[3], ""),
+    NUMBER("held_4", kk_tendon_def, held[4], ""),
     END};
 
 static const kki_field item_fields[] = {
-    TEXT("name", kk_tendon_item, name, false, "joint (fixed) or frame (spatial); none: a pulley"),
+    TEXT("name", kk_tendon_item, name, false, "joint (fixed) or frame (spatial); neither it nor `wrap`: a pulley"),
     OTHER("dof", KKI_FIELD_COUNT, kk_tendon_item, dof, false, "which degree of the joint"),
-    NUMBER("coefficient", kk_tendon_item, coefficient, ""), END};
+    NUMBER("coefficient", kk_tendon_item, coefficient, ""),
+    TEXT("wrap", kk_tendon_item, wrap, false, "instead of a name: a sphere or cylinder that the way goes round"),
+    TEXT("side", kk_tendon_item, side, false, "frame that says on which side; inside: the way goes through"),
+    END};
 
 static const kki_field actuator_fields[] = {
     TEXT("name", kk_actuator_def, name, false, ""),
     WORD("type", kk_actuator_def, type, actuator_words, false, "what is commanded"),
     WORD("transmission", kk_actuator_def, transmission, transmission_words, false, "what the target is"),
-    TEXT("target", kk_actuator_def, target, false, "joint, tendon or frame; inside a joint: that one"),
-    TEXT("reference", kk_actuator_def, reference, false, "frame whose axes `direction` is in"),
+    TEXT("target", kk_actuator_def, target, false, "joint, tendon, frame or link; inside a joint: that one"),
+    TEXT("reference", kk_actuator_def, reference, false,
+         "frame whose axes `direction` is in; cranks: frame along whose z the slider moves"),
     OTHER("dof", KKI_FIELD_COUNT, kk_actuator_def, dof, false, "which degree of the joint"),
     NUMBER("gear", kk_actuator_def, gear, "length = gear · q"),
     OTHER("direction", KKI_FIELD_SIX, kk_actuator_def, direction, false, "frames: moment, force"),
@@ -224,6 +249,23 @@ static const kki_field actuator_fields[] = {
     NUMBER("time_constant", kk_actuator_def, time_constant, "s"),
     NUMBER("lag_lower", kk_actuator_def, lag_lower, ""),
     NUMBER("lag_upper", kk_actuator_def, lag_upper, ""),
+    NUMBER("rod_length", kk_actuator_def, rod_length, "cranks: m"),
+    NUMBER("delay", kk_actuator_def, delay, "of the control, s"),
+    OTHER("delay_samples", KKI_FIELD_COUNT, kk_actuator_def, delay_samples, false, "controls that are remembered"),
+    WORD("delay_interpolation", kk_actuator_def, delay_interpolation, interpolation_words, false, "between samples"),
+    NUMBER("muscle_force", kk_actuator_def, muscle.force, "muscles: the most they pull with, N"),
+    NUMBER("muscle_length_lower", kk_actuator_def, muscle.length_lower, "length at which they are muscle_range_lower"),
+    NUMBER("muscle_length_upper", kk_actuator_def, muscle.length_upper, "length at which they are muscle_range_upper"),
+    NUMBER("muscle_range_lower", kk_actuator_def, muscle.range[0], "in units of their optimal length"),
+    NUMBER("muscle_range_upper", kk_actuator_def, muscle.range[1], "the same"),
+    NUMBER("muscle_lmin", kk_actuator_def, muscle.lmin, "where active force begins"),
+    NUMBER("muscle_lmax", kk_actuator_def, muscle.lmax, "where it ends"),
+    NUMBER("muscle_vmax", kk_actuator_def, muscle.vmax, "optimal lengths a second without force"),
+    NUMBER("muscle_fpmax", kk_actuator_def, muscle.fpmax, "passive force at lmax"),
+    NUMBER("muscle_fvmax", kk_actuator_def, muscle.fvmax, "active force while drawn out"),
+    NUMBER("muscle_time_on", kk_actuator_def, muscle.time_constant[0], "of activation, s"),
+    NUMBER("muscle_time_off", kk_actuator_def, muscle.time_constant[1], "of deactivation, s"),
+    NUMBER("muscle_smoothing", kk_actuator_def, muscle.smoothing, "between both"),
     END};
 
 static const kki_field sensor_fields[] = {

@@ -42,7 +42,7 @@ typedef struct kki_fields {
     const kki_field *field; ///< ends with a NULL name
 } kki_fields;
 
-enum { KKI_MOST_FIELDS = 24 };
+enum { KKI_MOST_FIELDS = 48 };
 
 /// One a table, in the order of the documentation.
 typedef enum kki_karakuri_element {

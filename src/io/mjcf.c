@@ -25,8 +25,8 @@ static const section sections[] = {
     {"worldbody", kki_mjcf_walk, 0},
     {NULL, NULL, 0}, // the bodies are made
     {"contact", kki_mjcf_contact_section, 0},
-    {"equality", kki_mjcf_equality, 0},
     {"tendon", kki_mjcf_tendon, 0},
+    {"equality", kki_mjcf_equality, 0},
     {"actuator", kki_mjcf_actuator, 0},
     {"sensor", kki_mjcf_sensor, 0},
     {"keyframe", kki_mjcf_keyframe, 0},

@@ -10,6 +10,8 @@
 #ifndef KKI_IO_MJCF_H
 #define KKI_IO_MJCF_H
 
+#include <karakuri/dynamics.h>
+
 #include "geometry/mass.h"
 #include "io/loader.h"
 #include "io/mjcf_tables.h"
@@ -84,6 +86,7 @@ typedef struct kki_mjcf_settings {
     char euler[3];
     const char *mesh_directory, *texture_directory;
     bool auto_limits, balance, discard_visual, strip_path;
+    bool uses_limits, uses_no_range; ///< of <lengthrange>: ranges of muscles are limits; given ones are not used
     double bound_mass, bound_inertia, total_mass;
     int inertia; ///< kki_mjcf_inertia
     int64_t group_lower, group_upper;
@@ -179,6 +182,20 @@ typedef struct kki_mjcf_servo {
     int32_t node;
 } kki_mjcf_servo;
 
+/// <equality><tendon>: the polynomial is from the lengths at the reference pose on. leader −1: none
+typedef struct kki_mjcf_held {
+    int tendon, leader;
+    double c[5];
+} kki_mjcf_held;
+
+/// A muscle whose force or length range the file leaves open.
+typedef struct kki_mjcf_muscle {
+    int actuator;
+    double scale; ///< of its force; 0: that is given
+    bool has_range;
+    int32_t node;
+} kki_mjcf_muscle;
+
 typedef struct kki_mjcf {
     kki_loader *loader;
     const kki_xml *xml;
@@ -197,11 +214,14 @@ typedef struct kki_mjcf {
     kki_mjcf_mesh *mesh;
     kki_mjcf_copy *copy;
     kki_mjcf_servo *servo;
+    kki_mjcf_held *held;
+    kki_mjcf_muscle *muscle;
+    int *natural;               ///< tendons whose springs have no length of their own
     int *control;               ///< for each of MuJoCo's controls: id of the actuator, −1: none
     kki_mjcf_contact *material; ///< of material i + 1 of the spec
     int class_count, class_room, item_count, item_room, body_count, body_room, joint_count, joint_room, geom_count,
-        geom_room, mesh_count, mesh_room, copy_count, copy_room, servo_count, servo_room, control_count, control_room,
-        material_count, material_room;
+        geom_room, mesh_count, mesh_room, copy_count, copy_room, servo_count, servo_room, natural_count, natural_room,
+        held_count, held_room, muscle_count, muscle_room, control_count, control_room, material_count, material_room;
     int pass;       ///< of sections that are read twice
     int64_t copied; ///< elements that <replicate> has made
     bool is_trial;  ///< where there would be many copies, all but one are left out
@@ -363,6 +383,14 @@ void kki_mjcf_contact_section(kki_mjcf *m, int32_t section);
 void kki_mjcf_equality(kki_mjcf *m, int32_t section);
 void kki_mjcf_tendon(kki_mjcf *m, int32_t section);
 void kki_mjcf_actuator(kki_mjcf *m, int32_t section);
+/// mjcf_muscle.c: <muscle>, and <general> with a muscle's gain; what its dynamics are.
+void kki_mjcf_set_muscle(const kki_mjcf_at *at, kk_actuator_def *def);
+bool kki_mjcf_general_muscle(const kki_mjcf_at *at, int dynamics, bool has_bias, kk_actuator_def *def);
+void kki_mjcf_muscle_dynamics(const kki_mjcf_at *at, const char *attribute, kk_actuator_def *def);
+/// Behind its actuator: what of it has to be found once the model can be computed with.
+void kki_mjcf_note_muscle(const kki_mjcf_at *at, int actuator);
+/// Finds it: length ranges, then forces. @param q [nq] reference pose
+void kki_mjcf_tune_muscles(kki_mjcf *m, const kk_model *model, kk_data *data, const double *q, const double *inverse);
 void kki_mjcf_sensor(kki_mjcf *m, int32_t section);
 /// MJCF's word for a sensor and the attribute that names its target (NULL: none); NULL: MJCF has none.
 const char *kki_mjcf_sensor_word(kk_sensor_type type, const char **target);

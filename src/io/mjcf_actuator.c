@@ -69,6 +69,34 @@ static bool drive_tendon(const kki_mjcf_at *at, const double gear[6], kk_actuato
     return true;
 }
 
+static bool drive_crank(const kki_mjcf_at *at, const double gear[6], kk_actuator_def *def) {
+    def->transmission = KK_TRANSMISSION_CRANK;
+    def->target = frame_name(at, "cranksite");
+    def->reference = kki_mjcf_text(at, "slidersite") ? frame_name(at, "slidersite") : NULL;
+    def->gear = gear[0];
+    def->rod_length = kki_mjcf_number(at, "cranklength", 0);
+    if (def->target && !kki_mjcf_text(at, "slidersite")) {
+        kki_mjcf_report(at->m, KKI_ERROR, KK_NOT_FOUND, at->node, NULL,
+                        "the slider-crank has no slider; add slidersite=\"...\"");
+    } else if (!(def->rod_length > 0)) {
+        kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, "cranklength",
+                        "the rod of the slider-crank has no length; write cranklength=\"0.5\"");
+        def->rod_length = 1;
+    }
+    return def->target && def->reference;
+}
+
+static bool drive_body(const kki_mjcf_at *at, kk_actuator_def *def) {
+    const int body = kki_mjcf_refer(at, "body", KKI_MJCF_BODY);
+    if (body < 0) {
+        return false;
+    }
+    def->transmission = KK_TRANSMISSION_BODY;
+    def->target = kk_spec_body_const(at->m->loader->spec, at->m->body[body].id)->name;
+    def->gear = 1;
+    return true;
+}
+
 static bool read_transmission(const kki_mjcf_at *at, kk_actuator_def *def) {
     double gear[6] = {1, 0, 0, 0, 0, 0};
     kki_mjcf_numbers(at, "gear", 1, 6, gear);
@@ -81,10 +109,13 @@ static bool read_transmission(const kki_mjcf_at *at, kk_actuator_def *def) {
     if (kki_mjcf_text(at, "site")) {
         return drive_site(at, gear, def);
     }
-    const bool is_known = kki_mjcf_text(at, "cranksite") || kki_mjcf_text(at, "body");
-    kki_mjcf_report(at->m, is_known ? KKI_WARNING : KKI_ERROR, is_known ? KK_OK : KK_NOT_FOUND, at->node, NULL,
-                    is_known ? "the actuator is left out: its transmission is not supported"
-                             : "the actuator drives nothing; add joint=\"...\"");
+    if (kki_mjcf_text(at, "cranksite")) {
+        return drive_crank(at, gear, def);
+    }
+    if (kki_mjcf_text(at, "body")) {
+        return drive_body(at, def);
+    }
+    kki_mjcf_report(at->m, KKI_ERROR, KK_NOT_FOUND, at->node, NULL, "the actuator drives nothing; add joint=\"...\"");
     return false;
 }
 
@@ -179,16 +210,20 @@ static bool set_general(const kki_mjcf_at *at, kk_actuator_def *def) {
                                            {"integrator", KK_LAG_INTEGRATE},
                                            {"filter", KK_LAG_FILTER},
                                            {"filterexact", KK_LAG_FILTER},
-                                           {"muscle", OTHER},
+                                           {"muscle", KK_LAG_MUSCLE},
                                            {"user", OTHER},
                                            {"dcmotor", OTHER},
                                            {"pid", OTHER},
                                            {NULL, 0}};
-    static const kki_keyword gains[] = {{"fixed", 0},    {"affine", 1},      {"muscle", OTHER}, {"user", OTHER},
-                                        {"none", OTHER}, {"dcmotor", OTHER}, {"pid", OTHER},    {NULL, 0}};
+    static const kki_keyword gains[] = {{"fixed", 0},    {"affine", 1},   {"muscle", 2},
+                                        {"user", OTHER}, {"none", OTHER}, {"dcmotor", OTHER},
+                                        {"pid", OTHER},  {"so3", OTHER},  {NULL, 0}};
     const int dynamic = kki_mjcf_word(at, "dyntype", dynamics, KK_LAG_NONE);
     const int gain = kki_mjcf_word(at, "gaintype", gains, 0), bias = kki_mjcf_word(at, "biastype", gains, OTHER);
     double g[10] = {1}, b[10] = {0}, d[10] = {1};
+    if (gain == 2 && (bias == 2 || bias == OTHER) && dynamic != OTHER) {
+        return kki_mjcf_general_muscle(at, dynamic, bias == 2, def);
+    }
     kki_mjcf_numbers(at, "gainprm", 1, 10, g);
     kki_mjcf_numbers(at, "biasprm", 1, 10, b);
     kki_mjcf_numbers(at, "dynprm", 1, 10, d);
@@ -196,22 +231,55 @@ static bool set_general(const kki_mjcf_at *at, kk_actuator_def *def) {
     const bool has_bias = bias != OTHER || kki_mjcf_has(at, "biastype");
     const bool bias_is_known =
         !has_bias || bias == 1 || (kki_mjcf_text(at, "biastype") && strcmp(kki_mjcf_text(at, "biastype"), "none") == 0);
-    if (dynamic == OTHER || gain == OTHER || (gain == 1 && !is_damper) || !bias_is_known) {
-        kki_mjcf_report(
-            at->m, KKI_WARNING, KK_OK, at->node, NULL,
-            "the actuator is left out; only fixed gain, affine bias and filter or integrator are supported");
+    if (dynamic == OTHER || gain > 1 || (gain == 1 && !is_damper) || !bias_is_known) {
+        kki_mjcf_report(at->m, KKI_WARNING, KK_OK, at->node, NULL,
+                        "the actuator is left out; only fixed gain and affine bias, or muscles, with filters, "
+                        "integrators or muscles' "
+                        "dynamics are supported");
         return false;
     }
     def->type = is_damper ? KK_ACTUATOR_DAMPER : KK_ACTUATOR_GENERAL;
     def->gain = is_damper ? -g[2] : g[0];
     def->lag = (kk_lag)dynamic;
     def->time_constant = dynamic == KK_LAG_FILTER ? d[0] : 0;
+    if (dynamic == KK_LAG_MUSCLE) {
+        kki_mjcf_muscle_dynamics(at, "dynprm", def);
+    }
     if (bias != 1 && (b[0] != 0 || b[1] != 0 || b[2] != 0)) {
         kki_mjcf_report(at->m, KKI_WARNING, KK_OK, at->node, "biasprm",
                         "biasprm has no effect without biastype=\"affine\"; add it");
     }
     for (int i = 0; i < 3 && bias == 1; i++) {
         def->bias[i] = b[i];
+    }
+    return true;
+}
+
+/// A motor on a voltage V: the torque K (V − K ω)/R.
+static bool set_dcmotor(const kki_mjcf_at *at, kk_actuator_def *def) {
+    double constant[2] = {0, 0}, nominal[3] = {0, 0, 0}, limit[3] = {0, 0, 0}, resistance = 0;
+    const char *input = kki_mjcf_text(at, "input");
+    kki_mjcf_numbers(at, "motorconst", 1, 2, constant);
+    kki_mjcf_numbers(at, "nominal", 1, 3, nominal);
+    kki_mjcf_numbers(at, "saturation", 1, 3, limit);
+    double K = constant[0] > 0 && constant[1] > 0 ? kk_sqrt(constant[0] * constant[1])
+               : constant[0] > 0                  ? constant[0]
+                                                  : constant[1];
+    K = K > 0 ? K : nominal[2] > 0 ? nominal[0] / nominal[2] : 0;
+    resistance = kki_mjcf_number(at, "resistance", nominal[1] > 0 ? K * nominal[0] / nominal[1] : 0);
+    if ((input && strcmp(input, "voltage") != 0) || !(K > 0) || !(resistance > 0)) {
+        kki_mjcf_report(at->m, KKI_WARNING, KK_OK, at->node, NULL,
+                        "the motor is left out; only input=\"voltage\" with a positive motorconst and resistance, or "
+                        "nominal, is supported");
+        return false;
+    }
+    def->type = KK_ACTUATOR_GENERAL;
+    def->gain = K / resistance;
+    def->bias[2] = -K * K / resistance;
+    const double most = limit[0] > 0 ? limit[0] : K * limit[1];
+    if (most > 0) {
+        def->force_lower = -most;
+        def->force_upper = most;
     }
     return true;
 }
@@ -236,6 +304,12 @@ static bool set_law(const kki_mjcf_at *at, kk_actuator_def *def) {
         def->gain = kki_mjcf_number(at, "kv", 1);
     } else if (strcmp(name, "cylinder") == 0) {
         set_cylinder(at, def);
+    } else if (strcmp(name, "muscle") == 0) {
+        kki_mjcf_set_muscle(at, def);
+    } else if (strcmp(name, "adhesion") == 0) {
+        def->gain = kki_mjcf_number(at, "gain", 1);
+    } else if (strcmp(name, "dcmotor") == 0) {
+        return set_dcmotor(at, def);
     }
     return true; // <motor> is the default
 }
@@ -256,32 +330,159 @@ static void add_servo(const kki_mjcf_at *at, int actuator, const kk_actuator_def
     }
 }
 
+static void read_delay(const kki_mjcf_at *at, kk_actuator_def *def) {
+    static const kki_keyword words[] = {
+        {"zoh", KK_DELAY_HOLD}, {"linear", KK_DELAY_LINEAR}, {"cubic", KK_DELAY_CUBIC}, {NULL, 0}};
+    def->delay = kki_mjcf_number(at, "delay", 0);
+    def->delay_samples = (int)kki_mjcf_whole(at, "nsample", 0, 1000000, 0);
+    def->delay_interpolation = (kk_delay_interpolation)kki_mjcf_word(at, "interp", words, KK_DELAY_HOLD);
+    if (def->delay > 0 && def->delay_samples == 0) {
+        kki_mjcf_report(at->m, kki_fault(at->m->loader), KK_INVALID_ARGUMENT, at->node, "delay",
+                        "a delay needs samples; add nsample=\"...\", delay / timestep of them");
+        def->delay = 0;
+    }
+}
+
+/// Damping and armature of the actuator's own are its joint's or tendon's, times gear².
+static void add_own_load(const kki_mjcf_at *at, const kk_actuator_def *def) {
+    double damping[3] = {0, 0, 0};
+    kki_mjcf *m = at->m;
+    kki_mjcf_numbers(at, "damping", 1, 3, damping);
+    const double square = def->gear * def->gear, armature = kki_mjcf_number(at, "armature", 0) * square;
+    damping[0] *= m->set.no_damper ? 0 : square;
+    if (damping[0] == 0 && armature == 0) {
+        return;
+    }
+    if (def->transmission == KK_TRANSMISSION_TENDON) {
+        kk_tendon_def *t = kk_spec_tendon(m->loader->spec, kki_mjcf_name_get(m, KKI_MJCF_TENDON, def->target));
+        t->damping += damping[0];
+        t->armature += armature;
+    } else if (def->transmission == KK_TRANSMISSION_JOINT) {
+        const char *attribute = kki_mjcf_text(at, "joint") ? "joint" : "jointinparent";
+        const int body = m->joint[m->item[kki_mjcf_refer(at, attribute, KKI_MJCF_JOINT)].made].body;
+        kk_dof_def *dof = &kk_spec_body(m->loader->spec, body)->joint.dof[def->dof];
+        dof->damping += damping[0];
+        dof->armature += armature;
+    } else {
+        kki_mjcf_report(m, KKI_WARNING, KK_OK, at->node, damping[0] != 0 ? "damping" : "armature",
+                        "damping and armature of an actuator need a joint or a tendon; they are left out");
+    }
+}
+
+/// Into the spec, as the last control's; its id, −1 where that failed.
+static int add_actuator(const kki_mjcf_at *at, kk_actuator_def *def) {
+    kki_mjcf *m = at->m;
+    int id = -1;
+    read_delay(at, def);
+    def->origin = kki_origin_of_node(m->xml, at->node);
+    if (kki_mjcf_stop(m, kk_spec_add_actuator(m->loader->spec, def, &id, &m->error)) != KK_OK) {
+        return -1;
+    }
+    m->control[m->control_count - 1] = id;
+    return id;
+}
+
+static bool begin_control(kki_mjcf *m) {
+    int *control = KKI_MJCF_PUSH(m, control);
+    if (control) {
+        *control = -1;
+        m->controls_left_out += m->series ? m->series->copies - 1 : 0;
+    }
+    return control != NULL;
+}
+
+static void name_actuator(kki_mjcf *m, int32_t node, const char *name, int id) {
+    kki_mjcf_name_put(m, KKI_MJCF_ACTUATOR, name, id, node);
+    if (m->suffix[0] && name) {
+        kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);
+    }
+}
+
+// ---- <pid>: a control for each input, and an actuator for each control. The first one has the feedback.
+
+enum { PID_POSITION, PID_VELOCITY, PID_FORCE, PID_INPUTS };
+
+static bool has_input(const char *input, const char *token) {
+    const size_t length = strlen(token);
+    for (const char *at = input; (at = strstr(at, token)) != NULL; at += length) {
+        if ((at == input || at[-1] == ' ') && (at[length] == 0 || at[length] == ' ')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void set_pid_input(const kki_mjcf_at *at, int input, bool is_first, kk_actuator_def *def) {
+    static const char *const ranges[PID_INPUTS] = {"posrange", "velrange", "ffrange"};
+    const double kp = kki_mjcf_number(at, "kp", 1), kv = kki_mjcf_number(at, "kv", 0);
+    double range[2];
+    def->type = is_first && input == PID_POSITION ? KK_ACTUATOR_POSITION : KK_ACTUATOR_GENERAL;
+    def->gain = input == PID_POSITION ? kp : input == PID_VELOCITY ? kv : 1;
+    def->bias[1] = is_first ? -kp : 0;
+    def->bias[2] = is_first ? -kv : 0;
+    read_ranges(at, def);
+    if (kki_mjcf_numbers(at, ranges[input], 2, 2, range) == 2 && range[0] < range[1]) {
+        def->control_lower = range[0];
+        def->control_upper = range[1];
+    } else if (!is_first) {
+        def->control_lower = -__builtin_inf(); // ctrlrange is that of the first
+        def->control_upper = __builtin_inf();
+    }
+}
+
+static void read_pid(kki_mjcf *m, int32_t node) {
+    static const char *const tokens[PID_INPUTS] = {"pos", "vel", "ff"};
+    const kki_mjcf_at at = kki_mjcf_element_of_class(m, node, KKI_MJCF_OF_ACTUATOR, 0);
+    const char *input = kki_mjcf_text(&at, "input") ? kki_mjcf_text(&at, "input") : "pos vel";
+    const char *name = kki_mjcf_own_name(m, node);
+    bool is_first = true;
+    for (int i = 0; i < PID_INPUTS; i++) {
+        kk_actuator_def def = kk_actuator_def_default();
+        if (!has_input(input, tokens[i]) || !begin_control(m) || !read_transmission(&at, &def)) {
+            continue;
+        }
+        set_pid_input(&at, i, is_first, &def);
+        if (is_first) {
+            inherit_range(&at, &def);
+        }
+        def.name = is_first || !name ? name : kki_mjcf_join(m, name, i == PID_VELOCITY ? "/vel" : "/ff");
+        const int id = add_actuator(&at, &def);
+        if (is_first && id >= 0) {
+            name_actuator(m, node, name, id);
+            add_own_load(&at, &def);
+            add_servo(&at, id, &def);
+        } else if (def.force_upper < __builtin_inf() && !m->set.no_actuation) {
+            kki_mjcf_report(
+                m, KKI_WARNING, KK_OK, node, "forcerange",
+                "forcerange limits what each input of the pid gives, not their sum; leave it out, or use position");
+        }
+        is_first = false;
+    }
+}
+
 static void read_actuator(kki_mjcf *m, int32_t node) {
     const kki_mjcf_at at = kki_mjcf_element_of_class(m, node, KKI_MJCF_OF_ACTUATOR, 0);
     kk_actuator_def def = kk_actuator_def_default();
-    int *control = KKI_MJCF_PUSH(m, control);
-    if (!control) {
+    if (kki_xml_is(m->xml, node, "pid")) {
+        read_pid(m, node);
         return;
     }
-    *control = -1;
-    m->controls_left_out += m->series ? m->series->copies - 1 : 0;
-    if (!set_law(&at, &def) || !read_transmission(&at, &def)) {
+    if (!begin_control(m) || !set_law(&at, &def) || !read_transmission(&at, &def)) {
         return;
     }
     read_ranges(&at, &def);
     inherit_range(&at, &def);
     def.name = kki_mjcf_own_name(m, node);
-    def.origin = kki_origin_of_node(m->xml, node);
-    int id;
-    if (kki_mjcf_stop(m, kk_spec_add_actuator(m->loader->spec, &def, &id, &m->error)) != KK_OK) {
+    const int id = add_actuator(&at, &def);
+    if (id < 0) {
         return;
     }
-    m->control[m->control_count - 1] = id;
-    kki_mjcf_name_put(m, KKI_MJCF_ACTUATOR, def.name, id, node);
-    if (m->suffix[0] && def.name) {
-        kki_mjcf_add_copy(m, KKI_MJCF_ACTUATOR, kki_xml_value(m->xml, node, "name"), m->suffix, m->series);
-    }
+    name_actuator(m, node, def.name, id);
+    add_own_load(&at, &def);
     add_servo(&at, id, &def);
+    if (def.type == KK_ACTUATOR_MUSCLE) {
+        kki_mjcf_note_muscle(&at, id);
+    }
 }
 
 void kki_mjcf_actuator(kki_mjcf *m, int32_t section) {

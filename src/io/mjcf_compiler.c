@@ -52,7 +52,11 @@ void kki_mjcf_compiler(kki_mjcf *m, int32_t section) {
     read_directories(&at, set);
     read_group_range(&at, set);
     for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE; c = kki_xml_next(m->xml, c, NULL)) {
-        kki_mjcf_is_read(m, "mujoco/compiler", c);
+        if (kki_mjcf_is_read(m, "mujoco/compiler", c)) {
+            const kki_mjcf_at range = kki_mjcf_element_here(m, c);
+            set->uses_limits = kki_mjcf_truth(&range, "uselimit", false);
+            set->uses_no_range = !kki_mjcf_truth(&range, "useexisting", true);
+        }
     }
 }
 

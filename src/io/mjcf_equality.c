@@ -153,6 +153,35 @@ static void read_coupling(kki_mjcf *m, int32_t node) {
     }
 }
 
+/// The length of a tendon from its length at the reference pose on is a polynomial of another's; lengths at that pose are measured when all is
+/// read (mjcf_tune.c).
+static void read_tendon(kki_mjcf *m, int32_t node) {
+    const kki_mjcf_at at = kki_mjcf_element_of_class(m, node, KKI_MJCF_OF_EQUALITY, 0);
+    const bool has_leader = kki_mjcf_text(&at, "tendon2") != NULL;
+    const int tendon = kki_mjcf_refer(&at, "tendon1", KKI_MJCF_TENDON);
+    const int leader = has_leader ? kki_mjcf_refer(&at, "tendon2", KKI_MJCF_TENDON) : -1;
+    if (tendon < 0 || (has_leader && leader < 0) || m->is_check) {
+        return;
+    }
+    kk_tendon_def *def = kk_spec_tendon(m->loader->spec, tendon);
+    if (!read_active(&at)) {
+        kki_mjcf_report(m, KKI_WARNING, KK_OK, node, "active",
+                        "an inactive tendon equality is left out; held lengths always hold");
+    } else if (def->is_held) {
+        kki_mjcf_report(m, KKI_WARNING, KK_OK, node, "tendon1",
+                        "the equality is left out; tendon '%s' is held by another one already", def->name);
+    } else {
+        kki_mjcf_held *held = KKI_MJCF_PUSH(m, held);
+        if (held) {
+            *held = (kki_mjcf_held){tendon, leader, {0, 1}};
+            kki_mjcf_numbers(&at, "polycoef", 1, 5, held->c);
+            def->is_held = 1;
+            def->leader = leader < 0 ? NULL : kk_spec_tendon_const(m->loader->spec, leader)->name;
+        }
+        kki_mjcf_name_put(m, KKI_MJCF_LOOP, kki_mjcf_own_name(m, node), 0, node);
+    }
+}
+
 void kki_mjcf_equality(kki_mjcf *m, int32_t section) {
     for (int32_t c = kki_xml_first(m->xml, section, NULL); c != KKI_XML_NONE && m->status == KK_OK;
          c = kki_xml_next(m->xml, c, NULL)) {
@@ -161,8 +190,9 @@ void kki_mjcf_equality(kki_mjcf *m, int32_t section) {
         }
         const char *name = kki_xml_name(m->xml, c);
         kki_mjcf_each_copy(m, c,
-                           strcmp(name, "connect") == 0 ? read_connect
-                           : strcmp(name, "weld") == 0  ? read_weld
-                                                        : read_coupling);
+                           strcmp(name, "connect") == 0  ? read_connect
+                           : strcmp(name, "weld") == 0   ? read_weld
+                           : strcmp(name, "tendon") == 0 ? read_tendon
+                                                         : read_coupling);
     }
 }

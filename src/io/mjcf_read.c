@@ -278,6 +278,9 @@ void kki_mjcf_release(kki_mjcf *m) {
     RELEASE(mesh);
     RELEASE(copy);
     RELEASE(servo);
+    RELEASE(natural);
+    RELEASE(held);
+    RELEASE(muscle);
     RELEASE(control);
     RELEASE(material);
     kki_release_array(&m->loader->allocator, m->names.slot, m->names.room, sizeof *m->names.slot);

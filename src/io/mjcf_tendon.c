@@ -9,10 +9,6 @@ typedef struct path {
     kki_mjcf *m;
     kk_tendon_item *item;
     int count, room;
-    double length; ///< at the reference pose
-    double divisor;
-    bool has_last; ///< a point to go on from
-    kk_vec3 last;
 } path;
 
 static kk_tendon_item *add(path *p) {
@@ -34,23 +30,8 @@ static void add_joint(path *p, int32_t node) {
     }
     kk_tendon_item *made = add(p);
     if (made) {
-        *made = (kk_tendon_item){joint->name, 0, kki_mjcf_number(&at, "coef", 1)};
-        p->length += made->coefficient * joint->ref;
+        *made = (kk_tendon_item){joint->name, 0, kki_mjcf_number(&at, "coef", 1), NULL, NULL};
     }
-}
-
-static kk_vec3 place_of(const kki_mjcf *m, const kk_frame_def *frame) {
-    // the list of bodies is in the order of the spec: bisection finds the one of this id
-    int low = 0, high = m->body_count - 1;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (m->body[middle].id < frame->body) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return kk_transform_point(m->body[low].place->X_WB, frame->placement.p);
 }
 
 static void add_site(path *p, int32_t node) {
@@ -58,15 +39,33 @@ static void add_site(path *p, int32_t node) {
     const kki_mjcf_at at = kki_mjcf_element_here(m, node);
     const int site = kki_mjcf_refer(&at, "site", KKI_MJCF_SITE);
     kk_tendon_item *made = site < 0 ? NULL : add(p);
-    if (!made) {
+    if (made) {
+        *made = (kk_tendon_item){kk_spec_frame_const(m->loader->spec, m->item[site].made)->name, 0, 1, NULL, NULL};
+    }
+}
+
+/// A geom to go round, and the site that says on which side.
+static void add_obstacle(path *p, int32_t node) {
+    kki_mjcf *m = p->m;
+    const kki_mjcf_at at = kki_mjcf_element_here(m, node);
+    const int geom = kki_mjcf_refer(&at, "geom", KKI_MJCF_GEOM);
+    const int side = kki_mjcf_text(&at, "sidesite") ? kki_mjcf_refer(&at, "sidesite", KKI_MJCF_SITE) : -1;
+    if (geom < 0 || m->is_check) {
         return;
     }
-    const kk_frame_def *frame = kk_spec_frame_const(m->loader->spec, m->item[site].made);
-    const kk_vec3 here = place_of(m, frame);
-    *made = (kk_tendon_item){frame->name, 0, 1};
-    p->length += p->has_last ? kk_vec3_norm(kk_vec3_sub(here, p->last)) / p->divisor : 0;
-    p->has_last = true;
-    p->last = here;
+    const kk_shape_def *shape =
+        m->item[geom].made < 0 ? NULL : kk_spec_shape_const(m->loader->spec, m->item[geom].made);
+    if (!shape || (shape->type != KK_SHAPE_SPHERE && shape->type != KK_SHAPE_CYLINDER)) {
+        kki_mjcf_report(m, KKI_ERROR, KK_INVALID_MODEL, node, "geom",
+                        "tendons go round spheres and cylinders only; make '%s' one of them",
+                        kki_mjcf_text(&at, "geom"));
+        return;
+    }
+    kk_tendon_item *made = add(p);
+    if (made) {
+        const char *on = side < 0 ? NULL : kk_spec_frame_const(m->loader->spec, m->item[side].made)->name;
+        *made = (kk_tendon_item){NULL, 0, 1, shape->name, on};
+    }
 }
 
 static void add_pulley(path *p, int32_t node) {
@@ -78,9 +77,7 @@ static void add_pulley(path *p, int32_t node) {
     }
     kk_tendon_item *made = add(p);
     if (made) {
-        *made = (kk_tendon_item){NULL, 0, divisor};
-        p->divisor = divisor;
-        p->has_last = false;
+        *made = (kk_tendon_item){NULL, 0, divisor, NULL, NULL};
     }
 }
 
@@ -95,13 +92,15 @@ static void read_path(path *p, int32_t node, bool is_spatial) {
             add_joint(p, c);
         } else if (kki_xml_is(m->xml, c, "site")) {
             add_site(p, c);
+        } else if (kki_xml_is(m->xml, c, "geom")) {
+            add_obstacle(p, c);
         } else {
             add_pulley(p, c);
         }
     }
 }
 
-static void read_numbers(const kki_mjcf_at *at, const path *p, kk_tendon_def *def) {
+static void read_numbers(const kki_mjcf_at *at, kk_tendon_def *def) {
     const kki_mjcf_settings *set = &at->m->set;
     double range[2], rest[2] = {-1, -1}, k[3] = {0}, d[3] = {0};
     if (kki_mjcf_limits(at, "limited", "range", range) && !set->no_limit) {
@@ -116,19 +115,33 @@ static void read_numbers(const kki_mjcf_at *at, const path *p, kk_tendon_def *de
     }
     def->stiffness = set->no_spring ? 0 : k[0];
     def->damping = set->no_damper ? 0 : d[0];
+    def->armature = kki_mjcf_number(at, "armature", 0);
+    if (kki_mjcf_limits(at, "actuatorfrclimited", "actuatorfrcrange", range)) {
+        def->pull_lower = range[0];
+        def->pull_upper = range[1];
+    }
     def->friction = set->no_friction ? 0 : kki_mjcf_number(at, "frictionloss", 0);
     const int given = kki_mjcf_numbers(at, "springlength", 1, 2, rest);
     rest[1] = given == 1 ? rest[0] : rest[1];
-    const bool is_natural = rest[0] == -1 && rest[1] == -1;
-    def->rest_lower = is_natural ? p->length : rest[0];
-    def->rest_upper = is_natural ? p->length : rest[1];
+    def->rest_lower = rest[0];
+    def->rest_upper = rest[1];
+}
+
+/// A spring without a length of its own rests where joints' springs do; how long the tendon is there is measured when all is read (mjcf_tune.c).
+static void note_natural(kki_mjcf *m, const kk_tendon_def *def, int id) {
+    if (def->stiffness != 0 && def->rest_lower == -1 && def->rest_upper == -1) {
+        int *natural = KKI_MJCF_PUSH(m, natural);
+        if (natural) {
+            *natural = id;
+        }
+    }
 }
 
 static void read_tendon(kki_mjcf *m, int32_t node) {
     const bool is_spatial = kki_xml_is(m->xml, node, "spatial");
     const kki_mjcf_at at = kki_mjcf_element_of_class(m, node, KKI_MJCF_OF_TENDON, 0);
     const char *name = kki_mjcf_own_name(m, node);
-    path p = {.m = m, .divisor = 1};
+    path p = {.m = m};
     kk_tendon_def def = kk_tendon_def_default();
     char number[32];
     int id = kk_spec_tendon_count(m->loader->spec);
@@ -136,7 +149,7 @@ static void read_tendon(kki_mjcf *m, int32_t node) {
     def.type = is_spatial ? KK_TENDON_SPATIAL : KK_TENDON_FIXED;
     def.item = p.item;
     def.item_count = p.count;
-    read_numbers(&at, &p, &def);
+    read_numbers(&at, &def);
     def.origin = kki_origin_of_node(m->xml, node);
     kki_print(number, sizeof number, "tendon%d", id);
     kki_mjcf_name_put(m, KKI_MJCF_TENDON, name, id, node);
@@ -146,6 +159,7 @@ static void read_tendon(kki_mjcf *m, int32_t node) {
     def.name = name ? name : kki_mjcf_free_name(m, KKI_MJCF_TENDON, kki_mjcf_join(m, number, ""));
     if (m->status == KK_OK) {
         kki_mjcf_stop(m, kk_spec_add_tendon(m->loader->spec, &def, &id, &m->error));
+        note_natural(m, &def, id);
     }
     if (p.count == 0 && m->status == KK_OK) {
         kki_mjcf_report(m, KKI_ERROR, KK_INVALID_MODEL, node, NULL, "the tendon goes nowhere; give it %s",

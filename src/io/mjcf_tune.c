@@ -17,7 +17,7 @@ static bool has_spring(const kki_mjcf_joint *joint) {
 }
 
 static bool is_needed(const kki_mjcf *m) {
-    bool needed = m->servo_count > 0;
+    bool needed = m->servo_count + m->natural_count + m->held_count + m->muscle_count > 0;
     for (int i = 0; i < m->joint_count; i++) {
         needed = needed || has_spring(&m->joint[i]);
     }
@@ -81,6 +81,55 @@ static void tune_servos(const tuner *t) {
     }
 }
 
+/// c₀ + c₁ (x − x₀) + … as a polynomial of x, by Horner's scheme from the highest on.
+static void shift_polynomial(const double c[5], double x0, double shifted[5]) {
+    for (int k = 0; k < 5; k++) {
+        shifted[k] = 0;
+    }
+    for (int i = 4; i >= 0; i--) {
+        for (int k = 4; k >= 0; k--) {
+            shifted[k] = (k > 0 ? shifted[k - 1] : 0) - x0 * shifted[k] + (k == 0 ? c[i] : 0);
+        }
+    }
+}
+
+/// Held lengths: from those of the reference pose on.
+static void tune_held(const tuner *t) {
+    if (t->m->held_count == 0) {
+        return;
+    }
+    kk_kinematics(t->model, t->data, t->q);
+    for (int i = 0; i < t->m->held_count; i++) {
+        const kki_mjcf_held *held = &t->m->held[i];
+        kk_tendon_def *def = kk_spec_tendon(t->m->loader->spec, held->tendon);
+        const double own = kk_tendon_length(t->model, t->data, held->tendon, t->q);
+        const double led = held->leader < 0 ? 0 : kk_tendon_length(t->model, t->data, held->leader, t->q);
+        const double constant[5] = {held->c[0]};
+        shift_polynomial(held->leader < 0 ? constant : held->c, led, def->held);
+        def->held[0] += own;
+    }
+}
+
+/// Springs of tendons that have no length of their own are at rest where joints' springs are.
+static void tune_tendons(const tuner *t) {
+    if (t->m->natural_count == 0) {
+        return;
+    }
+    kk_spec *spec = t->m->loader->spec;
+    for (int i = 0; i < t->m->joint_count; i++) {
+        const kki_mjcf_joint *joint = &t->m->joint[i];
+        if (joint->type == KK_JOINT_HINGE || joint->type == KK_JOINT_SLIDE) {
+            const kk_body_def *body = kk_spec_body_const(spec, joint->body);
+            t->q[kk_model_joint(t->model, joint->body).q_index] = body->joint.dof[0].rest;
+        }
+    }
+    kk_kinematics(t->model, t->data, t->q);
+    for (int i = 0; i < t->m->natural_count; i++) {
+        kk_tendon_def *def = kk_spec_tendon(spec, t->m->natural[i]);
+        def->rest_lower = def->rest_upper = kk_tendon_length(t->model, t->data, t->m->natural[i], t->q);
+    }
+}
+
 static void tune_joints(const tuner *t) {
     for (int i = 0; i < t->m->joint_count; i++) {
         const kki_mjcf_joint *joint = &t->m->joint[i];
@@ -113,11 +162,16 @@ void kki_mjcf_tune(kki_mjcf *m) {
     if (status == KK_OK) {
         tune_servos(&t);
         tune_joints(&t);
+        tune_held(&t);
+        kki_mjcf_tune_muscles(m, t.model, t.data, t.q, t.inverse);
+        tune_tendons(&t);
     } else if (status == KK_OUT_OF_MEMORY) {
         kki_mjcf_stop(m, status);
     } else {
         kki_mjcf_report(m, KKI_WARNING, KK_OK, KKI_XML_ROOT, NULL,
-                        "dampratio and springdamper have no effect, because the model cannot be compiled: %s",
+                        "dampratio, springdamper, springs of tendons without springlength, held tendons and muscles "
+                        "have no effect or a wrong one, because the "
+                        "model cannot be compiled: %s",
                         error.text);
     }
     kki_release_array(a, t.inverse, square, sizeof *t.inverse);

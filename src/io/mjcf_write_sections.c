@@ -104,12 +104,80 @@ static void write_loop(kki_mjcf_output *o, const kk_loop_def *l) {
     kki_xml_close(w, is_point ? "connect" : "weld");
 }
 
+static int tendon_of(const kk_spec *spec, const char *name) {
+    for (int i = 0; name && i < kk_spec_tendon_count(spec); i++) {
+        if (strcmp(kk_spec_tendon_const(spec, i)->name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/// A held length as MuJoCo has it: from the lengths of the pose in which all joints are zero on.
+static void write_held_tendon(kki_mjcf_output *o, const kk_tendon_def *t, double own, double led) {
+    double c[5];
+    for (int k = 0; k < 5; k++) { // Taylor's coefficients at `led`
+        double sum = 0, power = 1, choose = 1;
+        for (int i = k; i < 5; i++) {
+            sum += choose * t->held[i] * power;
+            power *= led;
+            choose = choose * (i + 1) / (i + 1 - k);
+        }
+        c[k] = sum;
+    }
+    c[0] -= own;
+    kki_xml_open(&o->w, "tendon");
+    kki_xml_put(&o->w, "tendon1", t->name);
+    kki_xml_put_if(&o->w, "tendon2", t->leader);
+    kki_xml_put_numbers(&o->w, "polycoef", c, t->leader ? 5 : 1);
+    kki_xml_close(&o->w, "tendon");
+}
+
+/// Lengths of tendons need the model.
+static void write_held(kki_mjcf_output *o) {
+    kk_model *model = NULL;
+    kk_data *data = NULL;
+    double *q = NULL;
+    size_t nq = 0;
+    int any = 0;
+    for (int i = 0; i < kk_spec_tendon_count(o->spec); i++) {
+        any |= kk_spec_tendon_const(o->spec, i)->is_held;
+    }
+    if (!any || o->status != KK_OK) {
+        return;
+    }
+    kk_status status = kk_model_compile(o->spec, &o->w.allocator, &model, o->error);
+    status = status ? status : kk_data_create(model, &o->w.allocator, &data);
+    if (status == KK_OK) {
+        nq = (size_t)kk_model_nq(model);
+        q = kki_allocate_array(&o->w.allocator, nq, sizeof *q);
+        status = q ? KK_OK : KK_OUT_OF_MEMORY;
+    }
+    if (status == KK_OK) {
+        kk_model_neutral(model, q);
+        kk_kinematics(model, data, q);
+    }
+    for (int i = 0; i < kk_spec_tendon_count(o->spec) && status == KK_OK; i++) {
+        const kk_tendon_def *t = kk_spec_tendon_const(o->spec, i);
+        const int leader = tendon_of(o->spec, t->leader);
+        if (t->is_held) {
+            write_held_tendon(o, t, kk_tendon_length(model, data, i, q),
+                              leader < 0 ? 0 : kk_tendon_length(model, data, leader, q));
+        }
+    }
+    o->status = status;
+    kki_release_array(&o->w.allocator, q, nq, sizeof *q);
+    kk_data_free(data);
+    kk_model_free(model);
+}
+
 static void write_equalities(kki_mjcf_output *o) {
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "equality");
     for (int i = 0; i < kk_spec_loop_count(o->spec); i++) {
         write_loop(o, kk_spec_loop_const(o->spec, i));
     }
+    write_held(o);
     for (int i = 0; i < kk_spec_coupling_count(o->spec); i++) {
         const kk_coupling_def *c = kk_spec_coupling_const(o->spec, i);
         kki_xml_open(w, "joint");
@@ -133,15 +201,18 @@ static void write_tendon(kki_mjcf_output *o, const kk_tendon_def *t) {
     kki_xml_put_unless(w, "stiffness", t->stiffness, 0);
     kki_xml_put_unless(w, "damping", t->damping, 0);
     kki_xml_put_unless(w, "frictionloss", t->friction, 0);
+    kki_xml_put_unless(w, "armature", t->armature, 0);
+    kki_mjcf_put_range(w, "actuatorfrcrange", t->pull_lower, t->pull_upper);
     kki_xml_put_numbers(w, "springlength", (const double[2]){t->rest_lower, t->rest_upper}, 2);
     for (int i = 0; i < t->item_count; i++) {
         const kk_tendon_item *item = &t->item[i];
-        const char *element = is_fixed ? "joint" : item->name ? "site" : "pulley";
+        const char *element = is_fixed ? "joint" : item->wrap ? "geom" : item->name ? "site" : "pulley";
         kki_xml_open(w, element);
-        if (item->name) {
-            kki_xml_put(w, element, item->name);
+        if (item->wrap || item->name) {
+            kki_xml_put(w, element, item->wrap ? item->wrap : item->name);
         }
-        if (is_fixed || !item->name) {
+        kki_xml_put_if(w, "sidesite", item->side);
+        if (is_fixed || (!item->name && !item->wrap)) {
             kki_xml_put_number(w, is_fixed ? "coef" : "divisor", item->coefficient);
         }
         kki_xml_close(w, element);
@@ -149,7 +220,46 @@ static void write_tendon(kki_mjcf_output *o, const kk_tendon_def *t) {
     kki_xml_close(w, is_fixed ? "fixed" : "spatial");
 }
 
+/// As MuJoCo packs it; scale has no effect where the force is given.
+static void write_muscle(kki_xml_writer *w, const kk_muscle_def *m) {
+    const double v[9] = {m->range[0], m->range[1], m->force, 200, m->lmin, m->lmax, m->vmax, m->fpmax, m->fvmax};
+    kki_xml_put(w, "gaintype", "muscle");
+    kki_xml_put_numbers(w, "gainprm", v, 9);
+    kki_xml_put(w, "biastype", "muscle");
+    kki_xml_put_numbers(w, "biasprm", v, 9);
+    kki_xml_put_numbers(w, "lengthrange", (const double[2]){m->length_lower, m->length_upper}, 2);
+}
+
+static void write_delay(kki_xml_writer *w, const kk_actuator_def *a) {
+    static const char *const words[] = {"zoh", "linear", "cubic"};
+    if (a->delay_samples > 0) {
+        kki_xml_put_number(w, "delay", a->delay);
+        kki_xml_put_number(w, "nsample", a->delay_samples);
+        kki_xml_put(w, "interp", words[a->delay_interpolation]);
+    }
+}
+
+static void write_lag(kki_xml_writer *w, const kk_actuator_def *a) {
+    static const char *const words[] = {"none", "filterexact", "integrator", "muscle"};
+    const kk_muscle_def *m = &a->muscle;
+    if (a->lag == KK_LAG_NONE) {
+        return;
+    }
+    kki_xml_put(w, "dyntype", words[a->lag]);
+    if (a->lag == KK_LAG_FILTER) {
+        kki_xml_put_number(w, "dynprm", a->time_constant);
+    } else if (a->lag == KK_LAG_MUSCLE) {
+        kki_xml_put_numbers(w, "dynprm", (const double[3]){m->time_constant[0], m->time_constant[1], m->smoothing}, 3);
+    }
+    kki_mjcf_put_range(w, "actrange", a->lag_lower, a->lag_upper);
+}
+
 static void write_law(kki_xml_writer *w, const kk_actuator_def *a) {
+    write_lag(w, a);
+    if (a->type == KK_ACTUATOR_MUSCLE) {
+        write_muscle(w, &a->muscle);
+        return;
+    }
     if (a->type == KK_ACTUATOR_DAMPER) {
         kki_xml_put(w, "gaintype", "affine");
         kki_xml_put_numbers(w, "gainprm", (const double[3]){0, 0, -a->gain}, 3);
@@ -160,17 +270,10 @@ static void write_law(kki_xml_writer *w, const kk_actuator_def *a) {
         kki_xml_put(w, "biastype", "affine");
         kki_xml_put_numbers(w, "biasprm", a->bias, 3);
     }
-    if (a->lag != KK_LAG_NONE) {
-        kki_xml_put(w, "dyntype", a->lag == KK_LAG_FILTER ? "filterexact" : "integrator");
-        if (a->lag == KK_LAG_FILTER) {
-            kki_xml_put_number(w, "dynprm", a->time_constant);
-        }
-        kki_mjcf_put_range(w, "actrange", a->lag_lower, a->lag_upper);
-    }
 }
 
 static void write_actuator(kki_mjcf_output *o, const kk_actuator_def *a) {
-    static const char *const targets[] = {"joint", "tendon", "site"};
+    static const char *const targets[] = {"joint", "tendon", "site", "body", "cranksite"};
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "general");
     kki_xml_put_if(w, "name", a->name);
@@ -182,12 +285,17 @@ static void write_actuator(kki_mjcf_output *o, const kk_actuator_def *a) {
         kki_xml_put_numbers(w, "gear", (const double[6]){f.x * g, f.y * g, f.z * g, n.x * g, n.y * g, n.z * g}, 6);
     } else {
         double gear[6] = {0};
+        if (a->transmission == KK_TRANSMISSION_CRANK) {
+            kki_xml_put_if(w, "slidersite", a->reference);
+            kki_xml_put_number(w, "cranklength", a->rod_length);
+        }
         gear[a->dof < 3 ? a->dof : 0] = a->gear;
         kki_xml_put_numbers(w, "gear", gear, 6);
     }
     kki_mjcf_put_range(w, "ctrlrange", a->control_lower, a->control_upper);
     kki_mjcf_put_range(w, "forcerange", a->force_lower, a->force_upper);
     write_law(w, a);
+    write_delay(w, a);
     kki_xml_close(w, "general");
 }
 

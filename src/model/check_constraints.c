@@ -49,6 +49,20 @@ static kk_status check_piece(kki_item item, int frames, kk_error *error) {
                           frames);
 }
 
+/// What a tendon goes round stands between two frames.
+static kk_status check_obstacle(kki_item item, const kk_tendon_def *tendon, int i, kk_error *error) {
+    const kk_tendon_item *x = &tendon->item[i];
+    if (x->name) {
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "item %d names both \"%s\" and what it wraps round; write two items", i, x->name);
+    }
+    if (i == 0 || i + 1 == tendon->item_count || !x[-1].name || !x[1].name) {
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "item %d wraps round \"%s\" without a frame before and behind it; add one", i, x->wrap);
+    }
+    return KK_OK;
+}
+
 /// Every piece between pulleys has two ends.
 static kk_status check_spatial_path(kki_item item, const kk_tendon_def *tendon, kk_error *error) {
     int frames = 0;
@@ -56,6 +70,10 @@ static kk_status check_spatial_path(kki_item item, const kk_tendon_def *tendon, 
     for (int i = 0; i < tendon->item_count && status == KK_OK; i++) {
         if (tendon->item[i].name) {
             frames++;
+            continue;
+        }
+        if (tendon->item[i].wrap) {
+            status = check_obstacle(item, tendon, i, error);
             continue;
         }
         status = check_piece(item, frames, error);
@@ -93,6 +111,12 @@ static kk_status check_tendon(const kk_spec *spec, int id, kk_error *error) {
     status = status ? status : kki_check_not_negative(item, "damping", tendon->damping, error);
     status = status ? status : check_rest(item, tendon, error);
     status = status ? status : kki_check_range(item, "the rest", tendon->rest_lower, tendon->rest_upper, error);
+    status = status ? status : kki_check_not_negative(item, "armature", tendon->armature, error);
+    status = status ? status
+                    : kki_check_range(item, "what actuators pull with", tendon->pull_lower, tendon->pull_upper, error);
+    for (int k = 0; k < 5 && status == KK_OK && tendon->is_held; k++) {
+        status = kki_check_finite(item, "held", tendon->held[k], error);
+    }
     return status ? status : kki_check_not_negative(item, "friction", tendon->friction, error);
 }
 

@@ -15,11 +15,11 @@ static kk_status check_target(kki_item item, const char *target, const char *kin
 
 static kk_status check_choices(kki_item item, const kk_actuator_def *a, kk_error *error) {
     kk_status status =
-        kki_check_choice(item, "actuator type", (int)a->type, KK_ACTUATOR_GENERAL + 1, "KK_ACTUATOR_...", error);
+        kki_check_choice(item, "actuator type", (int)a->type, KK_ACTUATOR_MUSCLE + 1, "KK_ACTUATOR_...", error);
     status = status ? status
-                    : kki_check_choice(item, "transmission", (int)a->transmission, KK_TRANSMISSION_FRAME + 1,
+                    : kki_check_choice(item, "transmission", (int)a->transmission, KK_TRANSMISSION_CRANK + 1,
                                        "KK_TRANSMISSION_...", error);
-    return status ? status : kki_check_choice(item, "lag", (int)a->lag, KK_LAG_INTEGRATE + 1, "KK_LAG_...", error);
+    return status ? status : kki_check_choice(item, "lag", (int)a->lag, KK_LAG_MUSCLE + 1, "KK_LAG_...", error);
 }
 
 static kk_status check_gains(kki_item item, const kk_actuator_def *a, kk_error *error) {
@@ -38,14 +38,68 @@ static kk_status check_limits(kki_item item, const kk_actuator_def *a, kk_error 
     return status ? status : kki_check_range(item, "the lag", a->lag_lower, a->lag_upper, error);
 }
 
+/// A million controls of memory are enough for anybody who can wait for them.
+enum { MOST_DELAY_SAMPLES = 1000000 };
+
+static kk_status check_delay(kki_item item, const kk_actuator_def *a, kk_error *error) {
+    kk_status status = kki_check_not_negative(item, "delay", a->delay, error);
+    status = status ? status
+                    : kki_check_choice(item, "delay_interpolation", (int)a->delay_interpolation,
+                                       KK_DELAY_CUBIC + 1, "KK_DELAY_...", error);
+    if (status == KK_OK &&
+        (a->delay_samples < 0 || a->delay_samples > MOST_DELAY_SAMPLES || (a->delay > 0 && a->delay_samples == 0))) {
+        status = kki_item_error(error, KK_INVALID_MODEL, item,
+                                "it remembers %d controls; a delay needs one or more, delay / time step of them",
+                                a->delay_samples);
+    }
+    return status;
+}
+
+static kk_status check_order(kki_item item, const char *what, double lower, double upper, kk_error *error) {
+    return lower < upper ? KK_OK
+                         : kki_item_error(error, KK_INVALID_MODEL, item, "%s goes from %s to %s; it must grow", what,
+                                          KKI_NUMBER(lower), KKI_NUMBER(upper));
+}
+
+static kk_status check_muscle(kki_item item, const kk_muscle_def *m, kk_error *error) {
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"the muscle's force", m->force},   {"the muscle's fpmax", m->fpmax},
+                   {"the muscle's fvmax", m->fvmax},   {"the muscle's smoothing", m->smoothing},
+                   {"the muscle's lmin", m->lmin},     {"the muscle's lmax", m->lmax},
+                   {"the muscle's range", m->range[0]}};
+    kk_status status = KK_OK;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == KK_OK; i++) {
+        status = kki_check_not_negative(item, numbers[i].name, numbers[i].value, error);
+    }
+    status = status ? status : kki_check_positive(item, "the muscle's vmax", m->vmax, error);
+    for (int k = 0; k < 2 && status == KK_OK; k++) {
+        status = kki_check_positive(item, "the muscle's time_constant", m->time_constant[k], error);
+    }
+    status = status ? status : kki_check_finite(item, "the muscle's length_lower", m->length_lower, error);
+    status = status ? status : kki_check_finite(item, "the muscle's length_upper", m->length_upper, error);
+    status = status ? status : kki_check_finite(item, "the muscle's range", m->range[1], error);
+    status = status ? status : check_order(item, "the muscle's length", m->length_lower, m->length_upper, error);
+    status = status ? status : check_order(item, "the muscle's range", m->range[0], m->range[1], error);
+    return status ? status : check_order(item, "the muscle's lmin … lmax", m->lmin, m->lmax, error);
+}
+
 static kk_status check_actuator(const kk_spec *spec, int id, kk_error *error) {
-    static const char *const kinds[] = {"joint", "tendon", "frame"};
+    static const char *const kinds[] = {"joint", "tendon", "frame", "body", "frame"};
     const kk_actuator_def *a = &spec->actuator[id];
     const kki_item item = KKI_ITEM(spec, actuator, "actuator", id);
     kk_status status = check_choices(item, a, error);
     status = status ? status : check_target(item, a->target, kinds[a->transmission], error);
     status = status ? status : check_gains(item, a, error);
     status = status ? status : check_limits(item, a, error);
+    status = status ? status : check_delay(item, a, error);
+    if (status == KK_OK && a->transmission == KK_TRANSMISSION_CRANK) {
+        status = kki_check_positive(item, "rod_length", a->rod_length, error);
+    }
+    if (status == KK_OK && (a->type == KK_ACTUATOR_MUSCLE || a->lag == KK_LAG_MUSCLE)) {
+        status = check_muscle(item, &a->muscle, error);
+    }
     return status || a->lag != KK_LAG_FILTER ? status
                                              : kki_check_positive(item, "time_constant", a->time_constant, error);
 }

@@ -3,7 +3,7 @@
 
 /// A servo needs a length; balls and free joints have rates only.
 static int needs_length(const kk_actuator_def *def) {
-    return def->type == KK_ACTUATOR_POSITION || def->bias[1] != 0;
+    return def->type == KK_ACTUATOR_POSITION || def->type == KK_ACTUATOR_MUSCLE || def->bias[1] != 0;
 }
 
 static kk_status find_joint(kki_item item, const kk_model *m, const kk_actuator_def *def, kki_model_actuator *a,
@@ -30,11 +30,27 @@ static kk_status find_frame(kki_item item, const kk_model *m, const kk_actuator_
     return kki_find_named(item, m, KKI_NAMED_FRAME, def->reference, &a->reference, error);
 }
 
+/// Where rod and crank meet, and the slider's line.
+static kk_status find_crank(kki_item item, const kk_model *m, const kk_actuator_def *def, kki_model_actuator *a,
+                            kk_error *error) {
+    const kk_status status = kki_find_named(item, m, KKI_NAMED_FRAME, def->target, &a->frame, error);
+    if (status != KK_OK) {
+        return status;
+    }
+    if (!def->reference || !def->reference[0]) {
+        return kki_item_error(error, KK_INVALID_MODEL, item,
+                              "a crank has no slider; name the frame along whose z axis it moves as its reference");
+    }
+    return kki_find_named(item, m, KKI_NAMED_FRAME, def->reference, &a->reference, error);
+}
+
 static kk_status find_target(kki_item item, const kk_model *m, const kk_actuator_def *def, kki_model_actuator *a,
                              kk_error *error) {
     switch (def->transmission) {
     case KK_TRANSMISSION_JOINT: return find_joint(item, m, def, a, error);
     case KK_TRANSMISSION_TENDON: return kki_find_named(item, m, KKI_NAMED_TENDON, def->target, &a->tendon, error);
+    case KK_TRANSMISSION_BODY: return kki_find_named(item, m, KKI_NAMED_BODY, def->target, &a->body, error);
+    case KK_TRANSMISSION_CRANK: return find_crank(item, m, def, a, error);
     default: return find_frame(item, m, def, a, error);
     }
 }
@@ -47,7 +63,14 @@ static kki_model_actuator copy_numbers(const kk_actuator_def *def) {
                                 .tendon = -1,
                                 .frame = -1,
                                 .reference = -1,
+                                .body = -1,
                                 .lag_index = -1,
+                                .history_index = -1,
+                                .delay_samples = def->delay > 0 ? def->delay_samples : 0,
+                                .delay_interpolation = (int32_t)def->delay_interpolation,
+                                .delay = def->delay,
+                                .rod_length = def->rod_length,
+                                .muscle = def->muscle,
                                 .lag = def->lag,
                                 .gear = def->gear,
                                 .direction = def->direction,
@@ -63,8 +86,8 @@ static kki_model_actuator copy_numbers(const kk_actuator_def *def) {
 }
 
 static int is_motor(const kki_model_actuator *a) {
-    return a->transmission == KK_TRANSMISSION_JOINT && a->type != KK_ACTUATOR_DAMPER && a->lag == KK_LAG_NONE &&
-           a->bias[0] == 0 && a->bias[1] == 0 && a->bias[2] == 0;
+    return a->transmission == KK_TRANSMISSION_JOINT && a->type != KK_ACTUATOR_DAMPER && a->type != KK_ACTUATOR_MUSCLE &&
+           a->lag == KK_LAG_NONE && a->delay_samples == 0 && a->bias[0] == 0 && a->bias[1] == 0 && a->bias[2] == 0;
 }
 
 kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *error) {
@@ -79,6 +102,11 @@ kk_status kki_compile_actuators(const kk_spec *spec, kk_model *m, kk_error *erro
         a->is_motor = is_motor(a);
         a->lag_index = def->lag == KK_LAG_NONE ? -1 : m->nlag++;
         status = find_target(KKI_ITEM(spec, actuator, "actuator", i), m, def, a, error);
+    }
+    for (int i = 0; i < m->nactuator && status == KK_OK; i++) { // behind all lags
+        kki_model_actuator *a = &m->actuator[i];
+        a->history_index = a->delay_samples > 0 ? m->nlag : -1;
+        m->nlag += kki_history_size(a->delay_samples);
     }
     return status;
 }

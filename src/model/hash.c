@@ -186,14 +186,30 @@ static void add_loop(kk_hash *hash, const kki_model_loop *l) {
 static void add_tendon(kk_hash *hash, const kk_model *m, const kki_model_tendon *t) {
     const int32_t ints[] = {(int32_t)t->type, t->term_count};
     const double numbers[] = {t->lower, t->upper, t->stiffness, t->damping, t->rest_lower, t->rest_upper, t->friction};
+    const double more[] = {t->armature, t->pull_lower, t->pull_upper};
     add_ints(hash, ints, 2);
     kk_hash_update_doubles(hash, numbers, 7);
+    if (t->armature != 0 || t->pull_lower > -__builtin_inf() || t->pull_upper < __builtin_inf()) {
+        kk_hash_update_doubles(hash, more, 3);
+    }
+    if (t->is_held) {
+        add_ints(hash, &t->leader, 1);
+        kk_hash_update_doubles(hash, t->held, 5);
+    }
     for (int i = t->first_term; i < t->first_term + t->term_count; i++) {
         const kki_tendon_term *term = &m->tendon_term[i];
-        const int32_t where[] = {term->v_index, term->frame};
+        const int32_t where[] = {term->v_index, term->frame}, wrap[] = {term->kind, term->shape};
         add_ints(hash, where, 2);
         kk_hash_update_doubles(hash, &term->coefficient, 1);
+        add_ints(hash, wrap, term->kind == KKI_TERM_WRAP ? 2 : 0);
     }
+}
+
+static void add_muscle(kk_hash *hash, const kk_muscle_def *x) {
+    const double numbers[] = {
+        x->force, x->length_lower, x->length_upper, x->range[0],         x->range[1],         x->lmin,     x->lmax,
+        x->vmax,  x->fpmax,        x->fvmax,        x->time_constant[0], x->time_constant[1], x->smoothing};
+    kk_hash_update_doubles(hash, numbers, sizeof numbers / sizeof *numbers);
 }
 
 static void add_actuator(kk_hash *hash, const kki_model_actuator *a) {
@@ -206,6 +222,20 @@ static void add_actuator(kk_hash *hash, const kki_model_actuator *a) {
     add_vec(hash, a->direction.angular);
     add_vec(hash, a->direction.linear);
     kk_hash_update_doubles(hash, numbers, 12);
+    if (a->type == KK_ACTUATOR_MUSCLE || a->lag == KK_LAG_MUSCLE) {
+        add_muscle(hash, &a->muscle);
+    }
+    if (a->transmission == KK_TRANSMISSION_BODY) {
+        add_ints(hash, &a->body, 1);
+    }
+    if (a->transmission == KK_TRANSMISSION_CRANK) {
+        kk_hash_update_doubles(hash, &a->rod_length, 1);
+    }
+    if (a->delay_samples > 0) {
+        const int32_t how[] = {a->delay_samples, a->delay_interpolation};
+        add_ints(hash, how, 2);
+        kk_hash_update_doubles(hash, &a->delay, 1);
+    }
 }
 
 static void add_sensor(kk_hash *hash, const kki_model_sensor *s) {

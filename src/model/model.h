@@ -169,16 +169,23 @@ typedef struct kki_model_loop {
     int32_t is_active;
 } kki_model_loop;
 
-/// One term of a tendon: fixed, a coordinate; spatial, a frame. frame −1: a pulley.
+/// One term of a tendon: fixed, a coordinate; spatial, a frame, an obstacle between two frames, or a pulley.
+enum { KKI_TERM_JOINT, KKI_TERM_FRAME, KKI_TERM_WRAP, KKI_TERM_PULLEY };
 typedef struct kki_tendon_term {
-    int32_t q_index, v_index, frame;
-    double coefficient;
+    int32_t kind;
+    int32_t q_index, v_index;
+    int32_t frame;      ///< frames; obstacles: the side on which they are passed; −1: none
+    int32_t shape;      ///< obstacles: a sphere or a cylinder
+    double coefficient; ///< of the coordinate; pulleys: the divisor
 } kki_tendon_term;
 
 typedef struct kki_model_tendon {
     kk_tendon_type type;
     int32_t name, first_term, term_count;
     double lower, upper, stiffness, damping, rest_lower, rest_upper, friction;
+    double armature, pull_lower, pull_upper;
+    int32_t is_held, leader; ///< leader −1: its length is held[0]
+    double held[5];
 } kki_model_tendon;
 
 typedef struct kki_model_actuator {
@@ -194,12 +201,26 @@ typedef struct kki_model_actuator {
     int32_t q_index;          ///< joints
     int32_t tendon;           ///< tendons
     int32_t frame, reference; ///< frames; reference −1: the frame itself
+    int32_t body;             ///< adhesion
     int32_t lag_index;        ///< in the state; −1: none
+    int32_t history_index;    ///< in the state: number of controls that came, their times, themselves; −1: none
+    int32_t delay_samples, delay_interpolation;
     kk_lag lag;
     kk_force direction;
     double bias[3];
     double time_constant, lag_lower, lag_upper;
+    double delay, rod_length;
+    kk_muscle_def muscle;
 } kki_model_actuator;
+
+/// muscle.c: τ of a muscle's activation, and how its force answers its rate, ≤ 0.
+double kki_muscle_time_constant(const kk_muscle_def *muscle, double control, double activation);
+double kki_muscle_slope(const kk_muscle_def *muscle, double length, double rate, double activation);
+/// compile_actuators.c: numbers of an actuator's history of controls; and one that begins at a time, one sample a time step before it.
+enum { KKI_HISTORY_COUNT, KKI_HISTORY_FIRST };
+static inline int kki_history_size(int samples) {
+    return samples > 0 ? KKI_HISTORY_FIRST + 2 * samples : 0;
+}
 
 typedef struct kki_model_sensor {
     kk_sensor_type type;
@@ -252,9 +273,9 @@ struct kk_model {
     uint64_t hash; ///< of gravity and everything below
     int32_t nq, nv, nbody, nnode, nframe, ncoupling;
     int32_t nshape, nmesh, nfield, nlook, nmaterial, nlaw, npair, nloop, ntendon, ntendon_term, nactuator, nsensor;
-    int32_t nkeyframe, nlag, nreading;
-    int32_t ncollider;       ///< shapes that collide
-    int32_t nmaterial_class; ///< materials that differ, among those of shapes that collide
+    int32_t nkeyframe, nlag, nreading; ///< nlag: with histories
+    int32_t ncollider;                 ///< shapes that collide
+    int32_t nmaterial_class;           ///< materials that differ, among those of shapes that collide
     int32_t nexplicit, nexclude;
     int32_t has_pairs;    ///< 0: there are too many to list; npair is 0
     int32_t nbroad;       ///< nodes with several degrees of freedom: ball and free joints

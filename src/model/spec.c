@@ -89,7 +89,8 @@ kk_loop_def kk_loop_def_default(void) {
 }
 
 kk_tendon_def kk_tendon_def_default(void) {
-    return (kk_tendon_def){.lower = -__builtin_inf(), .upper = __builtin_inf()};
+    const double inf = __builtin_inf();
+    return (kk_tendon_def){.lower = -inf, .upper = inf, .pull_lower = -inf, .pull_upper = inf, .held = {0, 1}};
 }
 
 kk_actuator_def kk_actuator_def_default(void) {
@@ -101,7 +102,16 @@ kk_actuator_def kk_actuator_def_default(void) {
                              .force_lower = -inf,
                              .force_upper = inf,
                              .lag_lower = -inf,
-                             .lag_upper = inf};
+                             .lag_upper = inf,
+                             .muscle = {.force = 1,
+                                        .length_upper = 1,
+                                        .range = {0.75, 1.05},
+                                        .lmin = 0.5,
+                                        .lmax = 1.6,
+                                        .vmax = 1.5,
+                                        .fpmax = 1.3,
+                                        .fvmax = 1.2,
+                                        .time_constant = {0.01, 0.04}}};
 }
 
 kk_sensor_def kk_sensor_def_default(void) {
@@ -332,7 +342,7 @@ static kk_status own_loop(kk_spec *spec, kk_loop_def *def, kk_error *error) {
 }
 
 static kk_status own_tendon(kk_spec *spec, kk_tendon_def *def, kk_error *error) {
-    kk_status status = own_string(spec, &def->name, error);
+    kk_status status = own_strings(spec, &def->name, &def->leader, NULL, error);
     kk_tendon_item *item =
         status || def->item_count <= 0 ? NULL : pool_take(spec, (size_t)def->item_count * sizeof *item);
     if (status == KK_OK && def->item_count > 0 && !item) {
@@ -340,7 +350,7 @@ static kk_status own_tendon(kk_spec *spec, kk_tendon_def *def, kk_error *error) 
     }
     for (int i = 0; i < def->item_count && status == KK_OK; i++) {
         item[i] = def->item[i];
-        status = own_string(spec, &item[i].name, error);
+        status = own_strings(spec, &item[i].name, &item[i].wrap, &item[i].side, error);
     }
     def->item = item;
     return status;

@@ -41,13 +41,26 @@ static double clamped(double x, double lower, double upper) {
     return x < lower ? lower : x > upper ? upper : x;
 }
 
+/// Controls of the past: zero, one a time step.
+static void begin_history(const kk_model *m, const kki_model_actuator *a, double time, double *history) {
+    double *const when = history + KKI_HISTORY_FIRST, *const what = when + a->delay_samples;
+    history[KKI_HISTORY_COUNT] = 0;
+    for (int k = 0; k < a->delay_samples; k++) {
+        when[k] = time - (a->delay_samples - k) * m->options.timestep;
+        what[k] = 0;
+    }
+}
+
 /// Every lag where its input would bring it; integrators have no such place and start at 0.
-static void settle_lags(const kk_model *m, const double *control, double *lag) {
+static void settle_lags(const kk_model *m, const double *control, double time, double *lag) {
     for (int i = 0; i < m->nactuator && m->nlag > 0; i++) {
         const kki_model_actuator *a = &m->actuator[i];
+        if (a->history_index >= 0) {
+            begin_history(m, a, time, lag + a->history_index);
+        }
         if (a->lag_index >= 0) {
             const double u =
-                control && a->lag == KK_LAG_FILTER ? clamped(control[i], a->control_lower, a->control_upper) : 0;
+                control && a->lag != KK_LAG_INTEGRATE ? clamped(control[i], a->control_lower, a->control_upper) : 0;
             lag[a->lag_index] = clamped(u, a->lag_lower, a->lag_upper);
         }
     }
@@ -56,7 +69,7 @@ static void settle_lags(const kk_model *m, const double *control, double *lag) {
 static void set_start(const kk_model *m, kk_state *s) {
     memset(s->number, 0, number_count(s) * sizeof *s->number);
     kk_model_start(m, kk_state_q(s));
-    settle_lags(m, NULL, kk_state_lag(s));
+    settle_lags(m, NULL, 0, kk_state_lag(s));
 }
 
 kk_status kk_state_create(const kk_model *model, const kk_allocator *allocator, kk_state **state) {
@@ -143,7 +156,7 @@ kk_status kk_state_set_keyframe(const kk_model *model, kk_state *state, int keyf
     state->number[0] = key->time;
     memcpy(kk_state_q(state), key->q, (size_t)model->nq * sizeof(double));
     memcpy(kk_state_v(state), key->v, (size_t)model->nv * sizeof(double));
-    settle_lags(model, key->control, kk_state_lag(state));
+    settle_lags(model, key->control, key->time, kk_state_lag(state));
     return KK_OK;
 }
 

@@ -81,7 +81,7 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_coupling = w.first_dof + (has_joint_forces(model) ? KKI_WARM_DOF_SIZE * model->nv : 0);
     w.first_loop = w.first_coupling + model->ncoupling;
     w.first_tendon = w.first_loop + 6 * model->nloop;
-    w.first_switch = w.first_tendon + 3 * model->ntendon;
+    w.first_switch = w.first_tendon + KKI_WARM_TENDON_SIZE * model->ntendon;
     w.first_flight = w.first_switch + model->nloop;
     w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
     w.first_body = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);

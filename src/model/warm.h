@@ -32,6 +32,9 @@ enum { KKI_WARM_PAIR_SIZE = 10 };
 /// One degree of freedom: force of its lower limit, of its upper limit, of its dry friction.
 enum { KKI_WARM_LOWER, KKI_WARM_UPPER, KKI_WARM_FRICTION, KKI_WARM_DOF_SIZE };
 
+/// One tendon: force of its lower limit, of its upper limit, of its dry friction, and of what holds its length.
+enum { KKI_WARM_HELD = 3, KKI_WARM_TENDON_SIZE };
+
 /// One loop: where its switch stands. Off as well where it has broken.
 enum { KKI_SWITCH_AS_DEFINED = 0, KKI_SWITCH_ON = 1, KKI_SWITCH_OFF = 2 };
 

@@ -69,5 +69,5 @@ double kki_potential(const kk_model *model, const kk_simulator *s) {
     for (int i = 1; i < model->nnode; i++) {
         sum += s->is_crowd ? s->fall[i] : kki_fall_of(model, s, i);
     }
-    return s->spring_energy - sum;
+    return s->spring_energy + s->tendon_energy - sum;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 /// Moment of torsion and rolling, whose rows follow the contact's three.
 static kk_vec3 moment_of(const kki_contact_law *law, const kki_contact *k, const double *lambda) {
@@ -86,10 +87,9 @@ void kki_settle_outside(kk_simulator *s) {
     const double rate = 1 / s->h;
     for (int i = 0; i < s->nconstraint && s->owes_outside; i++) {
         const kki_constraint *c = &s->constraint[i];
-        const int is_tendon = c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING;
         if (c->kind == KKI_ON_CONTACT) { // all between two nodes
             add_both(s, &s->part[c->first_part], c->nparts, s->lambda + c->row, rate);
-        } else if (c->kind == KKI_ON_LOOP || (is_tendon && s->model->tendon[c->item].type == KK_TENDON_SPATIAL)) {
+        } else if (c->kind == KKI_ON_LOOP || kki_is_spatial_row(s->model, c)) {
             add_outside(s, c, rate);
         }
     }
@@ -119,13 +119,17 @@ static void break_loop(const kk_model *m, kk_simulator *s, const kki_constraint 
     }
 }
 
-/// A fixed tendon's limit or friction on its joints.
+/// A fixed tendon's limit, friction or hold on its joints; what spatial ones do is among the forces on nodes.
 static void finish_tendon(const kk_model *m, kk_simulator *s, const kki_constraint *c, double f) {
-    const kk_force_source source = c->kind == KKI_ON_RUBBING ? KK_FORCE_FRICTION : KK_FORCE_LIMIT;
-    const kki_model_tendon *t = &m->tendon[c->item];
-    for (int i = 0; i < t->term_count; i++) {
-        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        s->force[source][x->v_index] += x->coefficient * f;
+    if (kki_is_spatial_row(m, c)) {
+        return;
+    }
+    kki_tendon_book(m, s, c->item, f,
+                    c->kind == KKI_ON_RUBBING ? KK_FORCE_FRICTION
+                    : c->kind == KKI_ON_HELD  ? KK_FORCE_CONSTRAINT
+                                              : KK_FORCE_LIMIT);
+    if (c->kind == KKI_ON_HELD && m->tendon[c->item].leader >= 0) {
+        kki_tendon_book(m, s, m->tendon[c->item].leader, -c->weight * f, KK_FORCE_CONSTRAINT);
     }
 }
 
@@ -135,8 +139,6 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
         return;
     }
     const double f = s->lambda[c->row] / s->h;
-    const int is_tendon = c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING;
-    const int is_spatial = is_tendon && m->tendon[c->item].type == KK_TENDON_SPATIAL;
     if (c->kind == KKI_ON_LOOP) {
         break_loop(m, s, c);
         return;
@@ -146,8 +148,10 @@ static void finish_constraint(const kk_model *m, kk_simulator *s, const kki_cons
         s->force[KK_FORCE_LIMIT][c->item] += c->side ? -f : f;
     } else if (c->kind == KKI_ON_FRICTION) {
         s->force[KK_FORCE_FRICTION][c->item] += f;
-    } else if (is_tendon && !is_spatial) {
+    } else if (c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING || c->kind == KKI_ON_HELD) {
         finish_tendon(m, s, c, c->kind == KKI_ON_TENDON && c->side ? -f : f);
+    } else if (c->kind == KKI_ON_HAUL) {
+        kki_tendon_finish(m, s, c->item, s->lambda[c->row]);
     } else if (c->kind == KKI_ON_MOTOR) {
         const double torque = f / c->weight;
         s->force[KK_FORCE_ACTUATOR][m->actuator[c->item].v_index] += torque;
@@ -184,8 +188,8 @@ static double kinetic(const kk_model *m, const kk_simulator *s, const double *y,
 /// Kinetic energies before and after the kick; of a crowd they have been found body by body.
 static void report_kinetic(const kk_model *m, const kk_simulator *s, kk_report *report) {
     if (!s->is_crowd || !s->only_touches) {
-        report->kinetic_before = kinetic(m, s, s->y, s->v_kick);
-        report->kinetic_after = kinetic(m, s, s->y_end, s->v_kicked);
+        report->kinetic_before = kinetic(m, s, s->y, s->v_kick) + s->tendon_kinetic[0];
+        report->kinetic_after = kinetic(m, s, s->y_end, s->v_kicked) + s->tendon_kinetic[1];
         return;
     }
     kki_kinetic sum = {0, 0};

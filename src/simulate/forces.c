@@ -8,11 +8,12 @@
 /// A limit of force holds at the step's end, too. A servo that seems to stay beyond it is taken to give its limit, and one that turns out to be beyond gives it
 /// when the kick is taken again (step.c). Alone, a joint that its servo pushes less lags behind more, so that is the answer; among others it may be that a
 /// servo at its limit would have to be inside. Then it becomes a row with bounds, which the contact solver settles with everything else.
-#include <karakuri/elementary.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "simulate/activation.h"
+#include "simulate/crank.h"
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
@@ -102,33 +103,23 @@ static void begin_with_springs(const kk_model *m, kk_simulator *s) {
 
 // ---- actuators
 
-/// The control behind its limits and its lag.
-static double command(const kk_simulator *s, const kki_model_actuator *a, double control) {
-    const double u = clamp(control, a->control_lower, a->control_upper);
-    if (a->lag == KK_LAG_NONE) {
-        return u;
-    }
-    double *x = &s->lag[a->lag_index], time = s->h;
-    if (s->h == 0) { // a stage of Runge and Kutta: from the step's start to its moment
-        *x = kk_state_lag_const(s->start)[a->lag_index];
-        time = s->moment;
-    }
-    if (a->lag == KK_LAG_INTEGRATE) {
-        *x += time * u;
-    } else {
-        *x += (u - *x) * (a->time_constant > 0 ? 1 - kk_exp(-time / a->time_constant) : 1);
-    }
-    *x = clamp(*x, a->lag_lower, a->lag_upper);
-    return *x;
-}
-
 /// A saturated actuator does not answer.
 typedef kki_drive drive;
+
+/// A muscle pulls with the length of now and answers its rate.
+static drive drive_of_muscle(const kk_simulator *s, const kki_model_actuator *a, double u, double length, double rate) {
+    const double f = kk_muscle_force(&a->muscle, length, rate, u), clamped = clamp(f, a->force_lower, a->force_upper);
+    const double slope = s->options.explicit_servos ? 0 : kki_muscle_slope(&a->muscle, length, rate, u);
+    return slope < 0 && s->settles ? (drive){f, slope} : (drive){clamped, clamped == f ? slope : 0};
+}
 
 /// Inlined: handed over in memory, the two numbers would be waited for.
 static inline __attribute__((always_inline)) drive drive_of(const kk_simulator *s, const kki_model_actuator *a,
                                                             double u, double length, double rate) {
     const double half = 0.5 * s->h;
+    if (a->type == KK_ACTUATOR_MUSCLE) {
+        return drive_of_muscle(s, a, u, length, rate);
+    }
     const double b1 = a->bias[1], b2 = a->type == KK_ACTUATOR_DAMPER ? -a->gain * u : a->bias[2];
     const double constant = a->bias[0] + (a->type == KK_ACTUATOR_DAMPER ? 0 : a->gain * u);
     const double implicit = half * b1 + b2;
@@ -206,12 +197,35 @@ static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actu
     }
 }
 
-/// A tendon pulls on what it runs over; without the diagonal, so explicitly.
+/// All that pulls on a tendon is added up first (tendons.c). Its limits of force are those of the rate at the step's start.
 static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
-    const kki_tendon_motion x = kki_tendon_measure(m, s->view, a->tendon, s->q, s->v);
-    const double f = drive_of(s, a, u, a->gear * x.length, a->gear * x.rate).force;
+    kki_tendon_load *t = &s->tendon[a->tendon];
+    const drive d = drive_of(s, a, u, a->gear * t->length, a->gear * t->rate);
+    const double f = clamp(d.force, a->force_lower, a->force_upper);
+    const int i = (int)(a - m->actuator);
+    s->drive[i] = f;
+    s->wanted[i] = (drive){f, t->is_implicit && f == d.force ? d.slope : 0};
+    t->given += f;
+    t->actuator += a->gear * f;
+    t->actuator_slope += a->gear * a->gear * s->wanted[i].slope;
+}
+
+static void drive_crank(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
+    const kki_crank x = kki_crank_measure(m, s->view, a);
+    const double f =
+        clamp(drive_of(s, a, u, a->gear * x.length, a->gear * x.rate).force, a->force_lower, a->force_upper);
     s->drive[a - m->actuator] = f;
-    kki_tendon_pull(m, s, a->tendon, a->gear * f, KK_FORCE_ACTUATOR);
+    for (int k = 0; k < 2; k++) {
+        kki_push(
+            s, x.node[k], x.at[k],
+            kk_force_make(kk_vec3_scale(x.unit[k].angular, a->gear * f), kk_vec3_scale(x.unit[k].linear, a->gear * f)));
+    }
+}
+
+static void drive_contacts(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
+    const double f = drive_of(s, a, u, 0, 0).force;
+    s->drive[a - m->actuator] = f;
+    kki_adhere(m, s, a->body, f);
 }
 
 void kki_push(kk_simulator *s, int node, kk_vec3 point, kk_force f) {
@@ -236,13 +250,13 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
 }
 
 static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double control) {
-    const double u = command(s, a, control);
-    if (a->transmission == KK_TRANSMISSION_JOINT) {
-        drive_joint(m, s, a, u);
-    } else if (a->transmission == KK_TRANSMISSION_TENDON) {
-        drive_tendon(m, s, a, u);
-    } else {
-        drive_frame(m, s, a, u);
+    const double u = kki_activate(s, a, kki_delayed_control(s, a, control));
+    switch (a->transmission) {
+    case KK_TRANSMISSION_JOINT: drive_joint(m, s, a, u); break;
+    case KK_TRANSMISSION_TENDON: drive_tendon(m, s, a, u); break;
+    case KK_TRANSMISSION_BODY: drive_contacts(m, s, a, u); break;
+    case KK_TRANSMISSION_CRANK: drive_crank(m, s, a, u); break;
+    default: drive_frame(m, s, a, u); break;
     }
 }
 
@@ -367,8 +381,12 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     if (s->has_spatial) {
         kk_kinematics_velocity(model, s->view, s->q, s->v);
     }
-    kki_tendon_springs(model, s);
+    if (s->has_adhesion) {
+        memset(s->adhesion, 0, (size_t)model->nbody * sizeof *s->adhesion);
+    }
+    kki_tendon_begin(model, s);
     kk_status status = drive_actuators(model, s, input->control, error);
+    kki_tendon_haul(model, s);
     for (int k = 0; k < model->nv && s->has_dry; k++) {
         s->tau[k] += s->glide[k];
     }

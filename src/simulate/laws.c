@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "simulate/island.h"
+#include "simulate/tendons.h"
 
 /// A loop in a plane has a row across it that no joint moves. Rounding leaves a trace of motion in it, and an impulse that
 /// answers rounding by rounding has no limit. Mobility, as a share of the loop's other rows, from which a row takes part.
@@ -48,7 +49,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     const kki_contact_law *law = &m->law[k->law];
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
-    *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
+    *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = kki_adhesion_of(m, s, k) * s->h};
     bias[0] = closing_of(m, s, c);
     if (!s->has_plain_contacts) { // else zero
         bias[1] = k->surface[0];
@@ -120,6 +121,20 @@ static void begin_motor(const kk_model *m, kk_simulator *s, const kki_constraint
     s->lambda[c->row] = d.force > a->force_upper ? scale * a->force_upper : scale * a->force_lower;
 }
 
+/// Armature m of a tendon, and a force f + S (u − u₀) along it with S ≤ 0:  λ = h f + h S (u − u₀) − m (u − u₀ + turn). With M = m − h S that is
+///     u + λ/M − u₀ − (h f − m turn)/M = 0.
+static void begin_haul(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
+    const kki_tendon_load *t = &s->tendon[c->item];
+    const double mass = kki_haul_mass(m, s, c->item);
+    if (mass <= 0) { // slack: nothing acts by this row
+        s->block[c->block] = (kki_block){.law = KKI_LAW_BOX};
+        return;
+    }
+    s->block[c->block] = (kki_block){.law = KKI_LAW_EQUALITY};
+    s->compliance[c->row] = 1 / mass;
+    s->bias[c->row] = -t->rate - kki_haul_impulse(m, s, c->item) / mass;
+}
+
 static int gives_way(const kki_model_loop *l) {
     return l->stiffness < __builtin_inf() || l->angular_stiffness < __builtin_inf();
 }
@@ -156,9 +171,13 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
     } else if (c->kind == KKI_ON_TENDON) {
         s->block[c->block] = (kki_block){.law = KKI_LAW_LIMIT};
         s->bias[c->row] = c->gap[0] > 0 ? c->gap[0] / (0.5 * s->h) : 0;
-        s->lambda[c->row] = s->h * warm[w->first_tendon + 3 * c->item + c->side];
+        s->lambda[c->row] = s->h * warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side];
     } else if (c->kind == KKI_ON_RUBBING) {
-        begin_rubbing(m, s, c, warm[w->first_tendon + 3 * c->item + c->side]);
+        begin_rubbing(m, s, c, warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side]);
+    } else if (c->kind == KKI_ON_HELD) {
+        begin_equalities(m, s, c, warm + w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + KKI_WARM_HELD);
+    } else if (c->kind == KKI_ON_HAUL) {
+        begin_haul(m, s, c);
     } else if (c->kind == KKI_ON_MOTOR) {
         begin_motor(m, s, c);
     } else if (c->kind == KKI_ON_SPRING || c->kind == KKI_ON_SERVO) {
@@ -183,10 +202,11 @@ static void take_note(const kk_model *m, const kk_simulator *s, const kki_constr
         }
         return;
     }
-    I->is_soft |= c->kind == KKI_ON_MOTOR || (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
+    I->is_soft |=
+        c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL || (c->kind == KKI_ON_LOOP && gives_way(&m->loop[c->item]));
     I->rubs |= c->kind == KKI_ON_FRICTION || c->kind == KKI_ON_RUBBING;
-    I->has_motor |= c->kind == KKI_ON_MOTOR;
-    I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING;
+    I->has_motor |= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL;
+    I->closes |= c->kind == KKI_ON_LOOP || c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_HELD;
 }
 
 /// Rows begin with zeros, and padding stays so.
@@ -259,7 +279,7 @@ static void list_rows(const kk_simulator *s, const kki_island *I, dependence *x)
     x->least = LEAST_SHARE;
     for (int i = 0; i < I->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
-        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING) {
+        if (c->kind != KKI_ON_LOOP && c->kind != KKI_ON_COUPLING && c->kind != KKI_ON_HELD) {
             continue;
         }
         const double arm = c->kind == KKI_ON_LOOP ? s->model->loop[c->item].arm : __builtin_inf();

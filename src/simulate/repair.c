@@ -23,7 +23,7 @@ typedef struct repair {
 
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
-    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP;
+    const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_HELD;
     if (r >= c->npositions || s->compliance[c->row + r] != 0) {
         return 0;
     }

@@ -80,9 +80,18 @@ kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_probl
 }
 
 static const char *kind_name(int kind) {
-    static const char *const names[] = {
-        "contact", "limit",  "dry friction", "coupling",           "loop",
-        "tendon",  "spring", "servo",        "servo at its limit", "dry friction of a tendon"};
+    static const char *const names[] = {"contact",
+                                        "limit",
+                                        "dry friction",
+                                        "coupling",
+                                        "loop",
+                                        "tendon",
+                                        "spring",
+                                        "servo",
+                                        "servo at its limit",
+                                        "dry friction of a tendon",
+                                        "a tendon's held length",
+                                        "armature and springs of a tendon"};
     return names[kind];
 }
 
@@ -344,7 +353,7 @@ static void book_work(kk_simulator *s, const kki_island *I, const double *y_end,
     for (int i = 0; i < I->nconstraint && I->has_motor; i++) { // servos are no constraints
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         const int r = c->row - I->first_row;
-        sum -= c->kind == KKI_ON_MOTOR ? s->lambda[c->row] * 0.5 * (s->u0[c->row] + u[r]) : 0;
+        sum -= c->kind == KKI_ON_MOTOR || c->kind == KKI_ON_HAUL ? s->lambda[c->row] * 0.5 * (s->u0[c->row] + u[r]) : 0;
     }
     s->report.constraint_work += sum;
 }

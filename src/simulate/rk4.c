@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "simulate/simulator.h"
+#include "simulate/tendons.h"
 
 static kk_vec3 load3(const double *x) {
     return kk_vec3_make(x[0], x[1], x[2]);
@@ -122,6 +123,7 @@ static kk_status go(const kk_model *m, kk_simulator *s, const kk_input *input, m
         if (i == 0 && energy) {
             s->data->kernels->rates(m, &s->data->scratch, from.v, s->data->zero);
             kki_tree_energies(m, s, s->data, from.q, from.v, energy);
+            s->report.potential_before = s->tendon_energy;
         }
     }
     for (int k = 0; k < m->nv; k++) {
@@ -218,6 +220,7 @@ static void keep_energy(const kk_model *m, kk_simulator *s) {
 
 static void note_energies(const kk_model *m, kk_simulator *s) {
     kk_report *r = &s->report;
+    r->potential_after = kki_tendon_energy(m, s->view, s->q); // those of the start are there
     for (int t = 0; t < m->ntree; t++) {
         r->kinetic_before += s->tree_energy[t].kinetic;
         r->potential_before += s->tree_energy[t].potential;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "simulate/crank.h"
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
@@ -63,6 +64,10 @@ static void actuator_motion(const source *x, int actuator, double out[2]) {
         out[1] = kk_state_v_const(x->state)[a->v_index];
     } else if (a->transmission == KK_TRANSMISSION_TENDON) {
         tendon_motion(x, a->tendon, out);
+    } else if (a->transmission == KK_TRANSMISSION_CRANK) {
+        const kki_crank crank = kki_crank_measure(x->m, x->now, a);
+        out[0] = crank.length;
+        out[1] = crank.rate;
     }
     out[0] *= a->gear;
     out[1] *= a->gear;

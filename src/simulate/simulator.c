@@ -78,6 +78,7 @@ kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_option
     }
     if (status == KK_OK) {
         simulator->options = filled(simulator->model, *o);
+        kki_tendons_choose(simulator->model, simulator);
         simulator->still.is_known = 0;
     }
     return status;
@@ -116,6 +117,22 @@ static int has_stiffness(const kk_model *m) {
     int any = 0;
     for (int k = 0; k < m->nv; k++) {
         any |= m->dof[k].stiffness != 0;
+    }
+    return any;
+}
+
+int kki_has_transmission(const kk_model *m, kk_transmission transmission) {
+    int any = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        any |= m->actuator[i].transmission == transmission;
+    }
+    return any;
+}
+
+int kki_has_history(const kk_model *m) {
+    int any = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        any |= m->actuator[i].history_index >= 0;
     }
     return any;
 }
@@ -174,14 +191,16 @@ static int has_plain_contacts(const kk_model *m) {
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
     const int single =
-        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 3 * m->ntendon + s->paper_rows;
+        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 5 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_stiffness = has_stiffness(m);
     s->motors.count = KKI_HAS_MOTORS && has_only_motors(m) ? m->nactuator : 0;
     s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
-    s->has_spatial = kki_has_spatial_tendons(m);
+    s->has_spatial = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
+    s->has_adhesion = kki_has_transmission(m, KK_TRANSMISSION_BODY);
+    s->has_history = kki_has_history(m);
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
     // where springs are told apart by features, there are more of them
     s->max_touching = s->layout.contacts;
@@ -192,7 +211,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
     s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
     measure_trees(m, s);
-    s->loose.room = s->wide.width > 0 && !s->paper ? s->max_contacts : 0;
+    s->loose.room = s->wide.width > 0 && !s->paper && !s->has_adhesion ? s->max_contacts : 0;
     s->wide.room = 2 * (size_t)s->max_rows * (size_t)s->wide.widest;
 }
 
@@ -243,6 +262,8 @@ static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *
     KKI_LAYOUT_ARRAY(layout, s->body_force, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
+    KKI_LAYOUT_ARRAY(layout, s->tendon, (size_t)m->ntendon);
+    KKI_LAYOUT_ARRAY(layout, s->adhesion, s->has_adhesion ? (size_t)m->nbody : 0);
 }
 
 static void place_motors(kki_layout *layout, kki_motors *x) {
@@ -431,6 +452,9 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     kk_status status = kk_data_create(m, &s->allocator, &s->data);
     status = status ? status : kk_data_create(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
+    if (status == KK_OK) {
+        kki_tendons_fill(m, s);
+    }
     status =
         status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), s->nworker > 1, &s->allocator);
     status = status ? status : kki_simulator_make_solvers(m, s);

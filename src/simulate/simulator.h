@@ -71,11 +71,25 @@ typedef enum kki_constraint_kind {
     KKI_ON_COUPLING,
     KKI_ON_LOOP,
     KKI_ON_TENDON,
-    KKI_ON_SPRING, ///< papers: spring and damper of a degree of freedom
-    KKI_ON_SERVO,  ///< papers: actuator of a joint
-    KKI_ON_MOTOR,  ///< a servo with a limit of force that it would exceed
-    KKI_ON_RUBBING ///< dry friction of a tendon
+    KKI_ON_SPRING,  ///< papers: spring and damper of a degree of freedom
+    KKI_ON_SERVO,   ///< papers: actuator of a joint
+    KKI_ON_MOTOR,   ///< a servo with a limit of force that it would exceed
+    KKI_ON_RUBBING, ///< dry friction of a tendon
+    KKI_ON_HELD,    ///< a tendon whose length is held
+    KKI_ON_HAUL     ///< armature, and implicit springs and actuators, of a tendon
 } kki_constraint_kind;
+
+/// A tendon in this step. Forces are those of the step's end with the rate of its start, slopes how they answer a change of it, ≤ 0.
+typedef struct kki_tendon_load {
+    double length, rate; ///< at the middle
+    double passive, passive_slope, actuator, actuator_slope;
+    double given;         ///< forces of its actuators, before gears
+    double turn;          ///< what its rate changes by in the step without any force
+    double mobility;      ///< J M⁻¹ Jᵀ, the largest of some poses
+    int32_t is_implicit;  ///< springs and actuators act with the rate of the step's end: they are stiff for its length
+    int32_t is_driven;    ///< some actuator is on it
+    int32_t is_scattered; ///< it runs over more than two trees: limits and dry friction are soft
+} kki_tendon_load;
 
 enum { KKI_MOST_ROWS = 6, KKI_MOST_BLOCKS = 6, KKI_MOST_PARTS = 8 };
 
@@ -320,6 +334,12 @@ struct kk_simulator {
     kki_motors motors;
     double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
     double spring_energy;               ///< of joints' springs at the middle, J
+    kki_tendon_load *tendon;            ///< [ntendon]
+    double tendon_energy;               ///< of tendons' springs at the middle, J
+    double tendon_kinetic[2];           ///< of their armature before and after the kick, J
+    int has_adhesion;                   ///< whether any actuator draws bodies together
+    int has_history;                    ///< whether any control is delayed
+    double *adhesion;                   ///< [nbody] force at each contact of a body
     double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
     int is_predicted;                   ///< whether v_bias is more than v
     double *v_bias;                     ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
@@ -425,6 +445,9 @@ struct kk_simulator {
     kki_wide wide;
 };
 
+/// simulator.c: what actuators of the model need.
+int kki_has_transmission(const kk_model *m, kk_transmission transmission);
+int kki_has_history(const kk_model *m);
 /// crew.c: room for workers beyond the first; and gone again.
 kk_status kki_crew_create(const kk_model *m, kk_simulator *s);
 void kki_crew_free(kk_simulator *s);
@@ -525,6 +548,9 @@ kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *er
 kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 /// resolve.c: impulses of all islands; y_end and y_drift.
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
+/// adhesion.c: an actuator's force on what touches a body; and what draws a contact together, N.
+void kki_adhere(const kk_model *m, kk_simulator *s, int body, double force);
+double kki_adhesion_of(const kk_model *m, const kk_simulator *s, const kki_contact *k);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
 /// Looks at servos with the velocities after the kick: who is beyond its limits, or at one and should not be; 1 where the kick must be taken again.

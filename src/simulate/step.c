@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 #include "model/warm.h"
+#include "simulate/activation.h"
 #include "simulate/audit.h"
 #include "simulate/degrade.h"
 #include "simulate/drift.h"
@@ -379,6 +380,9 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
     }
 
     // prove it
+    if (s->has_history) {
+        kki_remember_controls(model, s, input ? input->control : NULL);
+    }
     kki_finish(model, s);
     if (!s->is_smooth) {
         kki_keep_momentum(model, s, state);

@@ -1,109 +1,214 @@
-/// Tendons: their length and rate, the forces that springs, dampers and actuators pull them with, and their limits.
+/// Tendons in a step: the forces that springs, dampers and actuators pull them with, and their limits. Their paths are those of dynamics/tendon.c.
 ///
-/// A fixed tendon is a sum of coordinates, L = Σ c q. A spatial one runs straight from frame to frame, L = Σ |p₂ − p₁|/d behind a pulley
-/// of divisor d; a force f along it (that lengthens it) is f e/d at p₂ and its opposite at p₁, with e the unit vector from p₁ to p₂.
-/// Springs and dampers act explicitly, with the length and the rate of the step's middle; limits are rows of the contact problem.
+/// A force f along a spatial tendon (that lengthens it) is f e/d at p₂ and its opposite at p₁ of each straight piece, with e the unit vector from
+/// p₁ to p₂ and d the divisor of the pulley before it.
+///
+/// Springs, dampers and actuators act with the length and the rate of the step's middle; where that would take more than a tenth of the rate away in a
+/// step they are implicit, as those of joints are (forces.c): a row of the contact problem with a compliance, together with the tendon's armature. Limits,
+/// dry friction and held lengths are rows, too.
 #include "simulate/tendons.h"
 
+#include <string.h>
+
 #include "base/error.h"
+#include "simulate/drift.h"
 
-/// A straight piece of a spatial tendon.
-typedef struct piece {
-    int node[2];
-    kk_vec3 at[2], e;
-    double length, share; ///< 1/d
-} piece;
+// ---- forces along them
 
-static kk_vec3 place_of(const kk_model *m, const kk_data *d, int frame, int *node) {
-    const kki_frame *f = &m->frame[frame];
-    const kki_body *b = &m->body[f->body];
-    *node = b->node;
-    return kk_transform_point(kki_node_transform(d, b->node), kk_transform_point(b->X_NB, f->X_BF.p));
-}
-
-/// The next piece behind term *k, where there is one.
-static int next_piece(const kk_model *m, const kk_data *d, const kki_model_tendon *t, int *k, piece *p) {
-    const kki_tendon_term *term = &m->tendon_term[t->first_term];
-    for (; *k + 1 < t->term_count; ++*k) {
-        if (term[*k].frame < 0) {
-            p->share = term[*k].coefficient != 0 ? 1 / term[*k].coefficient : 1;
-        } else if (term[*k + 1].frame >= 0) {
-            p->at[0] = place_of(m, d, term[*k].frame, &p->node[0]);
-            p->at[1] = place_of(m, d, term[*k + 1].frame, &p->node[1]);
-            const kk_vec3 way = kk_vec3_sub(p->at[1], p->at[0]);
-            p->length = kk_vec3_norm(way);
-            p->e = p->length > 0 ? kk_vec3_scale(way, 1 / p->length) : kk_vec3_make(0, 0, 0);
-            ++*k;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static kk_vec3 velocity_of(const kk_data *d, int node, kk_vec3 at) {
-    const kki_rates *V = kki_rates_of(d, node);
-    const kk_vec3 arm = kk_vec3_sub(at, kki_vec3(kki_pose_of(d, node)->p));
-    return kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(kki_vec3(V->w), arm));
-}
-
-kki_tendon_motion kki_tendon_measure(const kk_model *model, const kk_data *data, int tendon, const double *q,
-                                     const double *v) {
-    const kki_model_tendon *t = &model->tendon[tendon];
-    kki_tendon_motion motion = {0, 0};
-    for (int i = 0; i < t->term_count && t->type == KK_TENDON_FIXED; i++) {
-        const kki_tendon_term *x = &model->tendon_term[t->first_term + i];
-        motion.length += x->coefficient * q[x->q_index];
-        motion.rate += x->coefficient * v[x->v_index];
-    }
-    piece p = {.share = 1};
-    for (int k = 0; t->type == KK_TENDON_SPATIAL && next_piece(model, data, t, &k, &p);) {
-        const kk_vec3 u = kk_vec3_sub(velocity_of(data, p.node[1], p.at[1]), velocity_of(data, p.node[0], p.at[0]));
-        motion.length += p.share * p.length;
-        motion.rate += p.share * kk_vec3_dot(p.e, u);
-    }
-    return motion;
-}
-
-void kki_tendon_pull(const kk_model *model, kk_simulator *s, int tendon, double force, kk_force_source source) {
+/// A force along the tendon, positive where it lengthens it, on the joints or bodies it runs over.
+static void pull(const kk_model *model, kk_simulator *s, int tendon, double force, kk_force_source source) {
     const kki_model_tendon *t = &model->tendon[tendon];
     for (int i = 0; i < t->term_count && t->type == KK_TENDON_FIXED; i++) {
         const kki_tendon_term *x = &model->tendon_term[t->first_term + i];
         s->force[source][x->v_index] += x->coefficient * force;
         s->tau[x->v_index] += x->coefficient * force;
     }
-    piece p = {.share = 1};
-    for (int k = 0; t->type == KK_TENDON_SPATIAL && next_piece(model, s->data, t, &k, &p);) {
-        const kk_vec3 f = kk_vec3_scale(p.e, p.share * force), none = kk_vec3_make(0, 0, 0);
-        kki_push(s, p.node[1], p.at[1], kk_force_make(none, f));
-        kki_push(s, p.node[0], p.at[0], kk_force_make(none, kk_vec3_scale(f, -1)));
-    }
-}
-
-// ---- springs and dampers
-
-static double spring_force(const kki_model_tendon *t, kki_tendon_motion x) {
-    const double stretch = x.length > t->rest_upper   ? x.length - t->rest_upper
-                           : x.length < t->rest_lower ? x.length - t->rest_lower
-                                                      : 0;
-    return -t->stiffness * stretch - t->damping * x.rate;
-}
-
-void kki_tendon_springs(const kk_model *model, kk_simulator *s) {
-    for (int i = 0; i < model->ntendon; i++) {
-        const kki_model_tendon *t = &model->tendon[i];
-        if (t->stiffness != 0 || t->damping != 0) {
-            const double f = spring_force(t, kki_tendon_measure(model, s->view, i, s->q, s->v));
-            kki_tendon_pull(model, s, i, f, KK_FORCE_PASSIVE);
+    kki_tendon_walk walk = {.share = 1};
+    for (kki_tendon_leg leg; t->type == KK_TENDON_SPATIAL && kki_tendon_next(model, s->data, t, &walk, &leg);) {
+        for (int k = 0; k < leg.count; k++) {
+            const kki_tendon_piece *p = &leg.piece[k];
+            const kk_vec3 f = kk_vec3_scale(p->e, leg.share * force), none = kk_vec3_make(0, 0, 0);
+            kki_push(s, p->node[1], p->at[1], kk_force_make(none, f));
+            kki_push(s, p->node[0], p->at[0], kk_force_make(none, kk_vec3_scale(f, -1)));
         }
     }
 }
 
-int kki_has_spatial_tendons(const kk_model *model) {
-    int any = 0;
+void kki_tendon_book(const kk_model *m, kk_simulator *s, int tendon, double force, kk_force_source source) {
+    const kki_model_tendon *t = &m->tendon[tendon];
+    for (int i = 0; i < t->term_count && t->type == KK_TENDON_FIXED; i++) {
+        const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
+        s->force[source][x->v_index] += x->coefficient * force;
+    }
+}
+
+/// How far a spring is drawn out, or pressed together; slack in between.
+static double stretch_of(const kki_model_tendon *t, double length) {
+    return length > t->rest_upper ? length - t->rest_upper : length < t->rest_lower ? length - t->rest_lower : 0;
+}
+
+static double spring_energy(const kki_model_tendon *t, double length) {
+    const double stretch = stretch_of(t, length);
+    return 0.5 * t->stiffness * (stretch * stretch);
+}
+
+double kki_tendon_energy(const kk_model *model, const kk_data *poses, const double *q) {
+    double sum = 0;
     for (int i = 0; i < model->ntendon; i++) {
-        any |= model->tendon[i].type == KK_TENDON_SPATIAL;
+        if (model->tendon[i].stiffness != 0) {
+            sum += spring_energy(&model->tendon[i], kki_tendon_measure(model, poses, i, q, NULL).length);
+        }
+    }
+    return sum;
+}
+
+/// Limits and dry friction of a tendon over more than two trees, which no row can tell of: a critically damped spring of ten time steps.
+static double soft_bounds(const kk_simulator *s, const kki_model_tendon *t, const kki_tendon_load *x, double *energy) {
+    const double h = s->options.timestep, mass = x->mobility > 0 ? 1 / x->mobility : 0;
+    const double k = 0.01 * mass / (h * h), d = 0.2 * mass / h; // critically damped
+    const double over = x->length > t->upper ? x->length - t->upper : x->length < t->lower ? x->length - t->lower : 0;
+    const double back = -k * over - d * x->rate, rubs = -d * x->rate;
+    *energy = 0.5 * k * (over * over);
+    return (over * back < 0 ? back : 0) + (rubs > t->friction    ? t->friction
+                                           : rubs < -t->friction ? -t->friction
+                                                                 : rubs);
+}
+
+/// Springs and dampers with the length of the middle and the rate before the kick; implicit ones with that of the step's end.
+static void load_spring(kk_simulator *s, const kki_model_tendon *t, kki_tendon_load *x) {
+    const double stretch = stretch_of(t, x->length), k = stretch != 0 ? t->stiffness : 0;
+    const double slope = x->is_implicit ? 0.5 * s->h * k + t->damping : 0;
+    x->passive = -k * (stretch + (x->is_implicit ? 0.5 * s->h * x->rate : 0)) - t->damping * x->rate;
+    x->passive_slope = -slope;
+    s->tendon_energy += spring_energy(t, x->length);
+    if (x->is_scattered) {
+        double energy;
+        x->passive += soft_bounds(s, t, x, &energy);
+        s->tendon_energy += energy;
+    }
+}
+
+static int is_hauled(const kk_model *m, const kk_simulator *s, int tendon) {
+    return s->h > 0 && (m->tendon[tendon].armature > 0 || s->tendon[tendon].is_implicit);
+}
+
+/// What rates of tendons with armature change by while all moves on without forces: from half a step before the middle to half a step behind it.
+static void find_turns(const kk_model *m, kk_simulator *s) {
+    const size_t nq = (size_t)m->nq * sizeof(double), nv = (size_t)m->nv * sizeof(double);
+    for (int side = 0; side < 2; side++) {
+        memcpy(s->q_part, s->q, nq);
+        memcpy(s->v_part, s->v, nv);
+        kki_drift(m, side ? 0.5 * s->h : -0.5 * s->h, s->q_part, s->v_part);
+        kk_kinematics_velocity(m, s->view, s->q_part, s->v_part);
+        for (int i = 0; i < m->ntendon; i++) {
+            if (m->tendon[i].armature > 0 && m->tendon[i].type == KK_TENDON_SPATIAL) {
+                const double rate = kki_tendon_measure(m, s->view, i, s->q_part, s->v_part).rate;
+                s->tendon[i].turn += side ? rate : -rate;
+            }
+        }
+    }
+    kk_kinematics_velocity(m, s->view, s->q, s->v);
+}
+
+static int has_turns(const kk_model *m) {
+    int any = 0;
+    for (int i = 0; i < m->ntendon; i++) {
+        any |= m->tendon[i].armature > 0 && m->tendon[i].type == KK_TENDON_SPATIAL;
     }
     return any;
+}
+
+void kki_tendon_begin(const kk_model *model, kk_simulator *s) {
+    s->tendon_energy = s->tendon_kinetic[0] = s->tendon_kinetic[1] = 0;
+    for (int i = 0; i < model->ntendon; i++) {
+        const kki_model_tendon *t = &model->tendon[i];
+        kki_tendon_load *x = &s->tendon[i];
+        x->passive = x->passive_slope = x->actuator = x->actuator_slope = x->given = x->turn = 0;
+        if (x->is_driven || t->stiffness != 0 || t->damping != 0 || t->armature > 0 || x->is_scattered) {
+            const kki_tendon_motion motion = kki_tendon_measure(model, s->view, i, s->q, s->v);
+            x->length = motion.length;
+            x->rate = motion.rate;
+            load_spring(s, t, x);
+            s->tendon_kinetic[0] += 0.5 * t->armature * (x->rate * x->rate);
+        }
+    }
+    if (s->h > 0 && has_turns(model)) {
+        find_turns(model, s);
+    }
+}
+
+/// Actuators of a tendon that pull with more than it may be pulled with give less, all by the same share.
+static void limit_pull(const kk_model *m, kk_simulator *s, int tendon) {
+    const kki_model_tendon *t = &m->tendon[tendon];
+    kki_tendon_load *x = &s->tendon[tendon];
+    const double most = x->given > t->pull_upper ? t->pull_upper : x->given < t->pull_lower ? t->pull_lower : x->given;
+    if (most == x->given) {
+        return;
+    }
+    const double share = most / x->given;
+    x->actuator *= share;
+    x->actuator_slope = 0;
+    for (int i = 0; i < m->nactuator; i++) {
+        if (m->actuator[i].transmission == KK_TRANSMISSION_TENDON && m->actuator[i].tendon == tendon) {
+            s->drive[i] *= share;
+            s->wanted[i] = (kki_drive){s->drive[i], 0};
+        }
+    }
+}
+
+void kki_tendon_haul(const kk_model *model, kk_simulator *s) {
+    for (int i = 0; i < model->ntendon; i++) {
+        const kki_tendon_load *x = &s->tendon[i];
+        if (x->is_driven) {
+            limit_pull(model, s, i);
+        }
+        if (is_hauled(model, s, i) && kki_haul_mass(model, s, i) > 0) {
+            continue; // by a row
+        }
+        if (model->tendon[i].type == KK_TENDON_SPATIAL) {
+            if (x->passive != 0 || x->actuator != 0) {
+                pull(model, s, i, x->passive + x->actuator, KK_FORCE_PASSIVE);
+            }
+            continue;
+        }
+        if (x->passive != 0) {
+            pull(model, s, i, x->passive, KK_FORCE_PASSIVE);
+        }
+        if (x->is_driven) {
+            pull(model, s, i, x->actuator, KK_FORCE_ACTUATOR);
+        }
+    }
+}
+
+// ---- rows of armature and of implicit forces
+
+double kki_haul_mass(const kk_model *model, const kk_simulator *s, int tendon) {
+    const kki_tendon_load *x = &s->tendon[tendon];
+    return model->tendon[tendon].armature - s->h * (x->passive_slope + x->actuator_slope);
+}
+
+double kki_haul_impulse(const kk_model *model, const kk_simulator *s, int tendon) {
+    const kki_tendon_load *x = &s->tendon[tendon];
+    return s->h * (x->passive + x->actuator) - model->tendon[tendon].armature * x->turn;
+}
+
+void kki_tendon_finish(const kk_model *model, kk_simulator *s, int tendon, double lambda) {
+    const kki_tendon_load *x = &s->tendon[tendon];
+    const double mass = kki_haul_mass(model, s, tendon);
+    if (mass <= 0) {
+        return;
+    }
+    const double change = (kki_haul_impulse(model, s, tendon) - lambda) / mass, end = x->rate + change;
+    const double actuator = x->actuator + x->actuator_slope * change;
+    kki_tendon_book(model, s, tendon, actuator, KK_FORCE_ACTUATOR);
+    kki_tendon_book(model, s, tendon, lambda / s->h - actuator, KK_FORCE_PASSIVE);
+    s->tendon_kinetic[1] += 0.5 * model->tendon[tendon].armature * (end * end);
+    for (int i = 0; i < model->nactuator && x->actuator_slope != 0; i++) {
+        const kki_model_actuator *a = &model->actuator[i];
+        if (a->transmission == KK_TRANSMISSION_TENDON && a->tendon == tendon) {
+            s->drive[i] = s->wanted[i].force + s->wanted[i].slope * a->gear * change;
+        }
+    }
 }
 
 // ---- limits
@@ -128,25 +233,38 @@ static int take_branch(const kk_model *m, int dof, int32_t branch[2]) {
     return 0;
 }
 
-/// Branches of all terms. False where they are of more than two trees.
-static int find_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]) {
+/// −1: it pulls on nothing that moves.
+static int dof_of_term(const kk_model *m, const kki_tendon_term *x) {
+    switch (x->kind) {
+    case KKI_TERM_JOINT: return x->v_index;
+    case KKI_TERM_FRAME: return last_dof(m, m->body[m->frame[x->frame].body].node);
+    case KKI_TERM_WRAP: return last_dof(m, m->shape[x->shape].node);
+    default: return -1;
+    }
+}
+
+static int more_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]) {
     int room = 1;
-    branch[0] = branch[1] = -1;
     for (int i = 0; i < t->term_count; i++) {
         const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
-        const int is_frame = t->type == KK_TENDON_SPATIAL;
-        const int dof = !is_frame ? x->v_index : x->frame < 0 ? -1 : last_dof(m, m->body[m->frame[x->frame].body].node);
-        room &= take_branch(m, dof, branch);
+        room &= take_branch(m, dof_of_term(m, x), branch);
     }
     return room;
+}
+
+/// Branches of all terms. False where they are of more than two trees.
+static int find_branches(const kk_model *m, const kki_model_tendon *t, int32_t branch[2]) {
+    branch[0] = branch[1] = -1;
+    return more_branches(m, t, branch);
 }
 
 static int has_limits(const kki_model_tendon *t) {
     return t->lower > -__builtin_inf() || t->upper < __builtin_inf();
 }
 
+/// Whether it must have a row. Implicit forces, limits and dry friction do without where it runs over too much (soft_bounds).
 static int has_rows(const kki_model_tendon *t) {
-    return has_limits(t) || t->friction > 0;
+    return t->armature > 0 || t->is_held;
 }
 
 kk_status kki_check_tendons(const kk_model *model, kk_error *error) {
@@ -155,7 +273,8 @@ kk_status kki_check_tendons(const kk_model *model, kk_error *error) {
         if (has_rows(&model->tendon[i]) && !find_branches(model, &model->tendon[i], branch)) {
             return kki_error_set(
                 error, KK_INVALID_MODEL,
-                "tendon \"%s\" has limits or dry friction and runs over more than two robots or bodies; split it",
+                "tendon \"%s\" has armature or a held length and runs over more than two robots or bodies; "
+                "split it",
                 kki_model_name(model, model->tendon[i].name));
         }
     }
@@ -165,9 +284,87 @@ kk_status kki_check_tendons(const kk_model *model, kk_error *error) {
 int kki_tendon_part_count(const kk_model *model) {
     int count = 0;
     for (int i = 0; i < model->ntendon; i++) {
-        count += has_rows(&model->tendon[i]) ? 3 * model->tendon[i].term_count : 0;
+        const kki_model_tendon *t = &model->tendon[i];
+        const int rows = 2 * has_limits(t) + (t->friction > 0) + 1 + (t->is_held != 0);
+        count += 2 * rows * t->term_count;
+        count += t->is_held && t->leader >= 0 ? 2 * model->tendon[t->leader].term_count : 0;
     }
     return count;
+}
+
+/// How much a force along the tendon may answer its rate at most.
+static double steepest(const kk_model *m, const kk_simulator *s, int tendon) {
+    const double half = 0.5 * s->options.timestep;
+    double slope = half * m->tendon[tendon].stiffness + m->tendon[tendon].damping;
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        if (a->transmission != KK_TRANSMISSION_TENDON || a->tendon != tendon) {
+            continue;
+        }
+        const kk_muscle_def *x = &a->muscle;
+        const double optimal = (x->length_upper - x->length_lower) / (x->range[1] - x->range[0]);
+        const double most = a->type == KK_ACTUATOR_MUSCLE ? 2 * x->force / (optimal * x->vmax)
+                            : a->type == KK_ACTUATOR_DAMPER
+                                ? __builtin_fabs(a->gain) * (a->control_upper < __builtin_inf() ? a->control_upper : 1)
+                                : half * __builtin_fabs(a->bias[1]) + __builtin_fabs(a->bias[2]);
+        slope += a->gear * a->gear * most;
+    }
+    return slope;
+}
+
+/// Share of its rate that an explicit force may take away in a step; twice as much would turn it round.
+static const double MOST_TAKEN = 0.1;
+
+void kki_tendons_choose(const kk_model *model, kk_simulator *s) {
+    const int may = !s->paper && !s->options.explicit_servos && model->options.integrator != KK_INTEGRATOR_RK4;
+    for (int i = 0; i < model->ntendon; i++) {
+        kki_tendon_load *x = &s->tendon[i];
+        int32_t branch[2];
+        x->is_implicit = may && find_branches(model, &model->tendon[i], branch) && branch[0] >= 0 &&
+                         s->options.timestep * steepest(model, s, i) * x->mobility > MOST_TAKEN;
+    }
+}
+
+/// J M⁻¹ Jᵀ at a pose.
+static double mobility_at(const kk_model *m, kk_simulator *s, int tendon, const double *q) {
+    double *moment = s->tau, *with = s->E, *without = s->y, sum = 0;
+    kk_kinematics(m, s->view, q);
+    kk_tendon_moment(m, s->view, tendon, moment);
+    kk_forward_dynamics(m, s->data, q, s->data->zero, s->data->zero, without);
+    kk_forward_dynamics(m, s->data, q, s->data->zero, moment, with);
+    for (int k = 0; k < m->nv; k++) {
+        sum += moment[k] * (with[k] - without[k]);
+    }
+    return sum > 0 ? sum : 0; // no number: 0
+}
+
+enum { POSES = 4 };
+
+/// At all joints zero two ends may lie on each other, so some poses by lot are looked at as well.
+void kki_tendons_fill(const kk_model *model, kk_simulator *s) {
+    const size_t bytes = (size_t)model->nv * sizeof(double);
+    for (int i = 0; i < model->nactuator; i++) {
+        if (model->actuator[i].transmission == KK_TRANSMISSION_TENDON) {
+            s->tendon[model->actuator[i].tendon].is_driven = 1;
+        }
+    }
+    for (int i = 0; i < model->ntendon; i++) {
+        const kki_model_tendon *t = &model->tendon[i];
+        int32_t branch[2];
+        s->tendon[i].is_scattered = (has_limits(t) || t->friction > 0) && !find_branches(model, t, branch);
+    }
+    for (int i = 0; i < model->ntendon * POSES; i++) {
+        double *most = &s->tendon[i / POSES].mobility;
+        memcpy(s->q_part, s->data->neutral, (size_t)model->nq * sizeof(double));
+        if (i % POSES > 0) {
+            kk_model_random_q(model, 1, (uint64_t)(i % POSES), s->q_part);
+        }
+        const double mobility = mobility_at(model, s, i / POSES, s->q_part);
+        *most = mobility > *most ? mobility : *most;
+    }
+    memset(s->tau, 0, bytes);
+    memset(s->E, 0, bytes);
+    memset(s->y, 0, bytes);
 }
 
 static void add_rows(const kk_model *m, kk_simulator *s, const kki_model_tendon *t, double sign) {
@@ -175,10 +372,13 @@ static void add_rows(const kk_model *m, kk_simulator *s, const kki_model_tendon 
         const kki_tendon_term *x = &m->tendon_term[t->first_term + i];
         kki_add_dof_part(m, s, x->v_index, sign * x->coefficient);
     }
-    piece p = {.share = 1};
-    for (int k = 0; t->type == KK_TENDON_SPATIAL && next_piece(m, s->data, t, &k, &p);) {
-        if (p.node[0] != p.node[1]) {
-            kki_add_line_part(s, p.node, p.at, kk_vec3_scale(p.e, sign * p.share));
+    kki_tendon_walk walk = {.share = 1};
+    for (kki_tendon_leg leg; t->type == KK_TENDON_SPATIAL && kki_tendon_next(m, s->data, t, &walk, &leg);) {
+        for (int k = 0; k < leg.count; k++) {
+            const kki_tendon_piece *p = &leg.piece[k];
+            if (p->node[0] != p->node[1]) {
+                kki_add_line_part(s, p->node, p->at, kk_vec3_scale(p->e, sign * leg.share));
+            }
         }
     }
 }
@@ -199,18 +399,67 @@ static void constrain_limit(const kk_model *m, kk_simulator *s, int tendon, int 
     kki_end_constraint(s, c);
 }
 
-static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
+/// A row along the tendon alone. NULL where nothing moves, or more than two trees do.
+static kki_constraint *constrain_length(const kk_model *m, kk_simulator *s, kki_constraint_kind kind, int tendon) {
     int32_t branch[2];
     if (!find_branches(m, &m->tendon[tendon], branch) || branch[0] < 0) {
-        return;
+        return NULL;
     }
-    kki_constraint *c = kki_begin_constraint(s, KKI_ON_RUBBING, tendon);
-    c->side = 2;
+    kki_constraint *c = kki_begin_constraint(s, kind, tendon);
     c->nrow = c->nblock = 1;
     c->dof[0] = branch[0];
     c->dof[1] = branch[1];
     add_rows(m, s, &m->tendon[tendon], 1);
+    return c;
+}
+
+static void constrain_rubbing(const kk_model *m, kk_simulator *s, int tendon) {
+    kki_constraint *c = constrain_length(m, s, KKI_ON_RUBBING, tendon);
+    if (c) {
+        c->side = 2;
+        kki_end_constraint(s, c);
+    }
+}
+
+static void constrain_haul(const kk_model *m, kk_simulator *s, int tendon) {
+    kki_constraint *c = constrain_length(m, s, KKI_ON_HAUL, tendon);
+    if (c) {
+        kki_end_constraint(s, c);
+    }
+}
+
+/// L = p(L'): the row is J − p'(L') J'.
+static void constrain_held(const kk_model *m, kk_simulator *s, int tendon) {
+    const kki_model_tendon *t = &m->tendon[tendon];
+    const double x = t->leader < 0 ? 0 : kki_tendon_measure(m, s->data, t->leader, s->q, NULL).length;
+    const double *p = t->held, value = p[0] + x * (p[1] + x * (p[2] + x * (p[3] + x * p[4])));
+    const double slope = p[1] + x * (2 * p[2] + x * (3 * p[3] + x * 4 * p[4]));
+    int32_t branch[2];
+    int fits = find_branches(m, t, branch);
+    fits = fits && (t->leader < 0 || more_branches(m, &m->tendon[t->leader], branch));
+    if (!fits || branch[0] < 0) {
+        return;
+    }
+    kki_constraint *c = kki_begin_constraint(s, KKI_ON_HELD, tendon);
+    c->nrow = c->nblock = c->npositions = 1;
+    c->dof[0] = branch[0];
+    c->dof[1] = branch[1];
+    c->gap[0] = kki_tendon_measure(m, s->data, tendon, s->q, NULL).length - value;
+    c->weight = slope;
+    add_rows(m, s, t, 1);
+    if (t->leader >= 0) {
+        add_rows(m, s, &m->tendon[t->leader], -slope);
+    }
     kki_end_constraint(s, c);
+}
+
+int kki_is_spatial_row(const kk_model *m, const kki_constraint *c) {
+    if (c->kind != KKI_ON_TENDON && c->kind != KKI_ON_RUBBING && c->kind != KKI_ON_HELD && c->kind != KKI_ON_HAUL) {
+        return 0;
+    }
+    const kki_model_tendon *t = &m->tendon[c->item];
+    return t->type == KK_TENDON_SPATIAL ||
+           (c->kind == KKI_ON_HELD && t->leader >= 0 && m->tendon[t->leader].type == KK_TENDON_SPATIAL);
 }
 
 void kki_constrain_tendons(const kk_model *model, kk_simulator *s) {
@@ -228,6 +477,12 @@ void kki_constrain_tendons(const kk_model *model, kk_simulator *s) {
         }
         if (t->friction > 0) {
             constrain_rubbing(model, s, i);
+        }
+        if (is_hauled(model, s, i)) {
+            constrain_haul(model, s, i);
+        }
+        if (t->is_held) {
+            constrain_held(model, s, i);
         }
     }
 }

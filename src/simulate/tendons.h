@@ -2,20 +2,27 @@
 #ifndef KKI_SIMULATE_TENDONS_H
 #define KKI_SIMULATE_TENDONS_H
 
+#include "dynamics/tendon.h"
 #include "simulate/simulator.h"
 
-typedef struct kki_tendon_motion {
-    double length, rate;
-} kki_tendon_motion;
-
-/// @param data  poses and rates of (q, v)
-kki_tendon_motion kki_tendon_measure(const kk_model *model, const kk_data *data, int tendon, const double *q,
-                                     const double *v);
-/// A force along the tendon, positive where it lengthens it, on the joints or bodies it runs over.
-void kki_tendon_pull(const kk_model *model, kk_simulator *s, int tendon, double force, kk_force_source source);
-/// Springs and dampers of all tendons; s->view holds poses and rates where there are spatial ones.
-void kki_tendon_springs(const kk_model *model, kk_simulator *s);
-int kki_has_spatial_tendons(const kk_model *model);
+/// Mobility and actuators of all tendons, when the simulator is made; and which of them are too stiff for explicit forces at the options' time step.
+void kki_tendons_fill(const kk_model *model, kk_simulator *s);
+void kki_tendons_choose(const kk_model *model, kk_simulator *s);
+/// Lengths and rates of the middle, springs and dampers; s->view holds poses and rates where there are spatial tendons.
+void kki_tendon_begin(const kk_model *model, kk_simulator *s);
+/// Behind the actuators: all forces that no row stands for.
+void kki_tendon_haul(const kk_model *model, kk_simulator *s);
+/// Of a row for armature and implicit forces: λ = impulse − mass · (change of the rate). Mass 0: it does nothing.
+double kki_haul_mass(const kk_model *model, const kk_simulator *s, int tendon);
+double kki_haul_impulse(const kk_model *model, const kk_simulator *s, int tendon);
+/// Forces by source and kinetic energy behind the step.
+void kki_tendon_finish(const kk_model *model, kk_simulator *s, int tendon, double lambda);
+/// A force along a fixed tendon among those of a source.
+void kki_tendon_book(const kk_model *m, kk_simulator *s, int tendon, double force, kk_force_source source);
+/// Of all springs.
+double kki_tendon_energy(const kk_model *model, const kk_data *poses, const double *q);
+/// Whether a constraint's forces are to be found on nodes.
+int kki_is_spatial_row(const kk_model *m, const kki_constraint *c);
 /// Limits that the rest of the step could reach.
 void kki_constrain_tendons(const kk_model *model, kk_simulator *s);
 /// Whether a step can hold all limits.

@@ -82,7 +82,8 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
     case KKI_ON_COUPLING: return w->first_coupling + c->item;
     case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    default: return w->first_tendon + 3 * c->item + c->side; // lower, upper, friction
+    case KKI_ON_HELD: return w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + KKI_WARM_HELD;
+    default: return w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side; // lower, upper, friction
     }
 }
 
@@ -101,8 +102,8 @@ void kki_warm_store(kk_simulator *s) {
     memcpy(warm + w.first_switch, s->loop_switch, (size_t)s->model->nloop * sizeof *warm);
     for (int i = 0; i < s->nconstraint; i++) {
         const kki_constraint *c = &s->constraint[i];
-        const int is_kept =
-            c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO && c->kind != KKI_ON_MOTOR;
+        const int is_kept = c->kind != KKI_ON_CONTACT && c->kind != KKI_ON_SPRING && c->kind != KKI_ON_SERVO &&
+                            c->kind != KKI_ON_MOTOR && c->kind != KKI_ON_HAUL;
         double *const to = warm + (is_kept ? slot_of(&w, c) : 0);
         for (int r = 0; r < c->nrow && is_kept; r++) {
             to[r] = s->kept[c->row + r] / s->h;

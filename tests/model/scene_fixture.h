@@ -94,13 +94,18 @@ static inline void scene_constraints(kk_spec *spec) {
     loop.body[1] = 4;
     loop.distance = 1.5;
     KK_CHECK_EQ_INT(kk_spec_add_loop(spec, &loop, NULL, NULL), KK_OK);
-    const kk_tendon_item joints[] = {{"upper_joint", 0, 2}, {"fore_joint", 0, -1}};
+    const kk_tendon_item joints[] = {{.name = "upper_joint", .coefficient = 2},
+                                     {.name = "fore_joint", .coefficient = -1}};
     kk_tendon_def tendon = kk_tendon_def_default();
     tendon.name = "sum";
     tendon.item = joints;
     tendon.item_count = 2;
     KK_CHECK_EQ_INT(kk_spec_add_tendon(spec, &tendon, NULL, NULL), KK_OK);
-    const kk_tendon_item frames[] = {{"tip", 0, 0}, {"anchor", 0, 0}, {NULL, 0, 2}, {"anchor", 0, 0}, {"tip", 0, 0}};
+    const kk_tendon_item frames[] = {{.name = "tip", .coefficient = 0},
+                                     {.name = "anchor", .coefficient = 0},
+                                     {.coefficient = 2},
+                                     {.name = "anchor", .coefficient = 0},
+                                     {.name = "tip", .coefficient = 0}};
     tendon.name = "rope";
     tendon.type = KK_TENDON_SPATIAL;
     tendon.item = frames;

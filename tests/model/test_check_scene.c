@@ -133,12 +133,19 @@ KK_TEST(broken_loops_and_tendons_are_refused) {
     REFUSED(loop, 0, damping, inf, KK_NOT_FINITE, "loop \"rod\":", "damping is inf");
     REFUSED(loop, 0, break_force, -1, KK_INVALID_MODEL, "loop \"rod\":", "break_force is -1");
     REFUSED(loop, 0, placement[1].R.m[4], -1, KK_INVALID_MODEL, "loop \"rod\":", "frame B mirrors");
-    static const kk_tendon_item joint[] = {{"elbow", 0, 1}}, ball[] = {{"eye_joint", 0, 1}},
-                                dof[] = {{"fore_joint", 1, 1}}, fixed[] = {{"hand_joint", 0, 1}},
-                                none[] = {{NULL, 0, 1}}, frame[] = {{"tip", 0, 0}, {"top", 0, 0}},
-                                end[] = {{"tip", 0, 0}, {"anchor", 0, 0}, {NULL, 0, 1}},
-                                pulley[] = {
-                                    {"tip", 0, 0}, {"anchor", 0, 0}, {NULL, 0, 0}, {"tip", 0, 0}, {"anchor", 0, 0}};
+    static const kk_tendon_item joint[] = {{.name = "elbow", .coefficient = 1}},
+                                ball[] = {{.name = "eye_joint", .coefficient = 1}},
+                                dof[] = {{.name = "fore_joint", .dof = 1, .coefficient = 1}},
+                                fixed[] = {{.name = "hand_joint", .coefficient = 1}}, none[] = {{.coefficient = 1}},
+                                frame[] = {{.name = "tip", .coefficient = 0}, {.name = "top", .coefficient = 0}},
+                                end[] = {{.name = "tip", .coefficient = 0},
+                                         {.name = "anchor", .coefficient = 0},
+                                         {.coefficient = 1}},
+                                pulley[] = {{.name = "tip", .coefficient = 0},
+                                            {.name = "anchor", .coefficient = 0},
+                                            {.coefficient = 0},
+                                            {.name = "tip", .coefficient = 0},
+                                            {.name = "anchor", .coefficient = 0}};
     static const struct {
         int tendon, count;
         const kk_tendon_item *item;
@@ -172,9 +179,9 @@ KK_TEST(broken_loops_and_tendons_are_refused) {
 
 KK_TEST(broken_actuators_are_refused) {
     const char *item = "actuator \"servo\":";
-    REFUSED(actuator, 0, type, (kk_actuator_type)5, KK_INVALID_MODEL, item, "no actuator type 5");
-    REFUSED(actuator, 0, transmission, (kk_transmission)3, KK_INVALID_MODEL, item, "no transmission 3");
-    REFUSED(actuator, 0, lag, (kk_lag)3, KK_INVALID_MODEL, item, "no lag 3");
+    REFUSED(actuator, 0, type, (kk_actuator_type)6, KK_INVALID_MODEL, item, "no actuator type 6");
+    REFUSED(actuator, 0, transmission, (kk_transmission)5, KK_INVALID_MODEL, item, "no transmission 5");
+    REFUSED(actuator, 0, lag, (kk_lag)4, KK_INVALID_MODEL, item, "no lag 4");
     REFUSED(actuator, 0, target, NULL, KK_INVALID_MODEL, item, "name the joint");
     REFUSED(actuator, 0, target, "elbow", KK_NOT_FOUND, item, "there is no joint \"elbow\"; check the spelling");
     REFUSED(actuator, 0, dof, 1, KK_INVALID_MODEL, item, "no degree of freedom 1");
@@ -186,6 +193,9 @@ KK_TEST(broken_actuators_are_refused) {
     REFUSED(actuator, 0, force_upper, NaN, KK_NOT_FINITE, item, "limits of the force");
     REFUSED(actuator, 0, lag_upper, -inf, KK_NOT_FINITE, item, "limits of the lag");
     REFUSED(actuator, 0, time_constant, 0, KK_INVALID_MODEL, item, "time_constant is 0");
+    REFUSED(actuator, 0, delay, -1, KK_INVALID_MODEL, item, "delay is -1");
+    REFUSED(actuator, 0, delay, 0.1, KK_INVALID_MODEL, item, "remembers 0 controls");
+    REFUSED(actuator, 0, delay_samples, -1, KK_INVALID_MODEL, item, "remembers -1 controls");
     REFUSED(actuator, 1, target, "thread", KK_NOT_FOUND, "actuator \"winch\":", "there is no tendon \"thread\"");
     REFUSED(actuator, 2, target, "hand", KK_NOT_FOUND, "actuator \"jet\":", "there is no frame \"hand\"");
     REFUSED(actuator, 2, reference, "top", KK_NOT_FOUND, "actuator \"jet\":", "there is no frame \"top\"");

@@ -634,8 +634,10 @@ KK_TEST(hash_sees_every_number_of_shapes_and_materials) {
 }
 
 KK_TEST(hash_sees_every_number_of_constraints_and_control) {
-    static const kk_tendon_item other[] = {{"upper_joint", 0, 2}, {"fore_joint", 0, -2}};
-    static const kk_tendon_item third[] = {{"fore_joint", 0, 2}, {"upper_joint", 0, -1}};
+    static const kk_tendon_item other[] = {{.name = "upper_joint", .coefficient = 2},
+                                           {.name = "fore_joint", .coefficient = -2}};
+    static const kk_tendon_item third[] = {{.name = "fore_joint", .coefficient = 2},
+                                           {.name = "upper_joint", .coefficient = -1}};
     static const double q[13] = {0.1, 0.2, 1, 0, 0, 0, 3, 4, 6, 0, 0.6, 0.8, 0};
     static const double v[11] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12}, control[3] = {0.5, 6, 8};
     kk_spec *s = NULL;

@@ -21,7 +21,7 @@ static kk_tendon_def rope(const kk_tendon_item item[2]) {
     return def;
 }
 
-static const kk_tendon_item ends[2] = {{"anchor", 0, 1}, {"end", 0, 1}};
+static const kk_tendon_item ends[2] = {{.name = "anchor", .coefficient = 1}, {.name = "end", .coefficient = 1}};
 
 /// A ball of 2 kg, and a rope from the world's origin to its centre.
 static int rope_stage(stage *s, double gravity, kk_tendon_def def) {
@@ -62,7 +62,11 @@ KK_TEST(pulley_divides_the_force) {
     add_frame(&s, "anchor", KK_WORLD, 0, 0, 0);
     add_frame(&s, "end", ball, 0, 0, 0);
     add_frame(&s, "other", KK_WORLD, 0, 1, 0);
-    const kk_tendon_item item[5] = {{"other", 0, 1}, {"anchor", 0, 1}, {NULL, 0, 2}, {"anchor", 0, 1}, {"end", 0, 1}};
+    const kk_tendon_item item[5] = {{.name = "other", .coefficient = 1},
+                                    {.name = "anchor", .coefficient = 1},
+                                    {.coefficient = 2},
+                                    {.name = "anchor", .coefficient = 1},
+                                    {.name = "end", .coefficient = 1}};
     kk_tendon_def def = rope(item);
     def.item_count = 5;
     def.stiffness = 10;
@@ -124,7 +128,7 @@ KK_TEST(fixed_tendon_has_limits) {
         def.inertia = kk_inertia_solid_sphere(1, 0.1);
         KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &def, NULL, &s.error), KK_OK);
     }
-    const kk_tendon_item item[2] = {{"first", 0, 1}, {"second", 0, -2}};
+    const kk_tendon_item item[2] = {{.name = "first", .coefficient = 1}, {.name = "second", .coefficient = -2}};
     kk_tendon_def def = kk_tendon_def_default();
     def.name = "string";
     def.item = item;
@@ -147,7 +151,7 @@ KK_TEST(fixed_tendon_has_limits) {
 
 /// A carriage of 2 kg on a rail, and a fixed tendon with a dry friction of 3 N that counts its way twice: 6 N on the carriage.
 static int rubbing_stage(stage *s) {
-    static const kk_tendon_item item[1] = {{"rail", 0, 2}};
+    static const kk_tendon_item item[1] = {{.name = "rail", .coefficient = 2}};
     *s = stage_begin(0);
     kk_body_def carriage = kk_body_def_default();
     carriage.name = "carriage";
