@@ -117,9 +117,9 @@ static int end_of_run(const kk_simulator *s, const kki_island *I, int i, int32_t
     return next;
 }
 
-/// Whether a row goes over more than two joints.
-static int has_many_parts(const kki_constraint *c) {
-    return c->nparts > 2 * c->nrow;
+/// Whether a row may go over joints of several branches, of which the constraint's own degrees of freedom tell no more than the trees: tendons.
+static int is_spread(const kki_constraint *c) {
+    return c->kind == KKI_ON_TENDON || c->kind == KKI_ON_RUBBING || c->kind == KKI_ON_HELD || c->kind == KKI_ON_HAUL;
 }
 
 /// A degree of freedom of the island and all between it and the root, a bit each.
@@ -159,8 +159,9 @@ static void find_touched(const kk_model *m, kk_simulator *s, const kki_island *I
         uint64_t all = branch_of(m, s, c->dof[0]) | branch_of(m, s, c->dof[1]);
         int32_t run[2];
         next = end_of_run(s, I, i, run);
-        for (int p = 0; has_many_parts(c) && p < c->nparts; p++) {
-            all |= branch_of(m, s, kki_last_dof(m, s->part[c->first_part + p].i));
+        for (int p = 0; is_spread(c) && p < c->nparts; p++) {
+            const kki_row_part *part = &s->part[c->first_part + p];
+            all |= branch_of(m, s, kki_last_dof(m, part->i)) | branch_of(m, s, kki_last_dof(m, part->j));
         }
         for (int v = run[0]; v < run[1]; v++) {
             touch[v] |= all;
@@ -198,8 +199,9 @@ static void find_spans(const kk_model *m, kk_simulator *s, const kki_island *I) 
         next = end_of_run(s, I, i, run);
         widen_at(m, s, c->dof[0], run[0], run[1]);
         widen_at(m, s, c->dof[1], run[0], run[1]);
-        for (int p = 0; has_many_parts(c) && p < c->nparts; p++) {
+        for (int p = 0; is_spread(c) && p < c->nparts; p++) {
             widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].i), run[0], run[1]);
+            widen_at(m, s, kki_last_dof(m, s->part[c->first_part + p].j), run[0], run[1]);
         }
     }
     for (int t = 0; t < I->ntree && !all; t++) {
@@ -389,9 +391,23 @@ void kki_rows_recall(const kk_model *m, kk_simulator *s, const kki_island *I) {
 
 // ---- G
 
+/// All degrees of freedom of the trees of two of them, from the largest down; −1 is the world.
+static int all_of_trees(const kk_model *m, const int32_t dof[2], int32_t *list) {
+    int count = 0;
+    for (int side = 0; side < 2; side++) {
+        const int tree = dof[side] < 0 ? -1 : m->node_tree[m->dof_node[dof[side]]];
+        const int is_new = tree >= 0 && (side == 0 || dof[0] < 0 || tree != m->node_tree[m->dof_node[dof[0]]]);
+        for (int k = is_new ? m->tree_first_dof[tree + 1] - 1 : -1; k >= 0 && k >= m->tree_first_dof[tree]; k--) {
+            list[count++] = k;
+        }
+    }
+    return count;
+}
+
 /// Degrees of freedom, numbered in the island, that feel a constraint.
 static int support_of(const kk_model *m, kk_simulator *s, const kki_constraint *c) {
-    const int count = kki_union_of_branches(m, c->dof[0], c->dof[1], s->support);
+    const int count =
+        is_spread(c) ? all_of_trees(m, c->dof, s->support) : kki_union_of_branches(m, c->dof[0], c->dof[1], s->support);
     for (int i = 0; i < count; i++) {
         s->support[i] = local_dof(m, s, s->support[i]);
     }

@@ -1,4 +1,6 @@
 // Tendons in the step, by closed form: actuators, springs and limits of spatial and fixed ones.
+#include <math.h>
+
 #include "stage.h"
 
 static int add_frame(stage *s, const char *name, int body, double x, double y, double z) {
@@ -206,4 +208,44 @@ KK_TEST(rope_friction_acts_along_the_rope) {
         KK_CHECK_NEAR(kk_hypot(stage_v(&s, ball)[3], stage_v(&s, ball)[5]), 0, 1e-12);
     }
     stage_end(&s);
+}
+
+// a tendon over two fingers of one hand, each on its own branch, and one over both links of a chain: what its limit does is felt by both joints, so the
+// tendon stops while momentum along everything else stays. (Rows were once felt by the first joint alone.)
+static void check_limit_over_two_joints(int is_chain) {
+    static const kk_tendon_item item[2] = {{.name = "first_joint", .coefficient = 1},
+                                           {.name = "second_joint", .coefficient = 1}};
+    stage s = stage_begin(0);
+    kk_inertia link = kk_inertia_solid_sphere(1, 0.05);
+    link.com = kk_vec3_make(0.2, 0, 0);
+    const kk_vec3 z = kk_vec3_make(0, 0, 1);
+    const int palm = stage_hinge(&s, "palm", KK_WORLD, kk_vec3_make(0, 0, 0), z, kk_inertia_solid_sphere(2, 0.1));
+    const int first = stage_hinge(&s, "first", palm, kk_vec3_make(0.1, 0.1, 0), z, link);
+    const int second = stage_hinge(&s, "second", is_chain ? first : palm, kk_vec3_make(0.3, -0.1, 0), z, link);
+    kk_tendon_def def = kk_tendon_def_default();
+    def.name = "string";
+    def.item = item;
+    def.item_count = 2;
+    def.upper = 0.1;
+    KK_CHECK_EQ_INT(kk_spec_add_tendon(s.spec, &def, NULL, &s.error), KK_OK);
+    stage_ready(&s, NULL);
+    kk_data *data = NULL;
+    KK_CHECK_EQ_INT(kk_data_create(s.model, NULL, &data), KK_OK);
+    stage_v(&s, first)[0] = 1;
+    stage_v(&s, second)[0] = 2;
+    const double before = kk_kinetic_energy(s.model, data, kk_state_q(s.state), kk_state_v(s.state));
+    double longest = 0;
+    for (int i = 0; i < 60 && stage_run(&s, 1, NULL); i++) {
+        longest = fmax(longest, stage_q(&s, first)[0] + stage_q(&s, second)[0]);
+    }
+    KK_CHECK_NEAR(longest, 0.1, 1e-5);
+    KK_CHECK(stage_v(&s, first)[0] + stage_v(&s, second)[0] < 1e-6);
+    KK_CHECK(kk_kinetic_energy(s.model, data, kk_state_q(s.state), kk_state_v(s.state)) < before);
+    kk_data_free(data);
+    stage_end(&s);
+}
+
+KK_TEST(tendon_limit_is_felt_by_all_branches) {
+    check_limit_over_two_joints(0);
+    check_limit_over_two_joints(1);
 }
