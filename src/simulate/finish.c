@@ -241,10 +241,11 @@ static void begin_forces(const kk_model *m, kk_simulator *s) {
 
 void kki_finish(const kk_model *model, kk_simulator *s) {
     begin_forces(model, s);
+    const double *acceleration = s->has_servos ? kki_acceleration(s) : NULL;
     for (int i = 0; i < model->nactuator && s->has_servos; i++) {
         const kki_model_actuator *a = &model->actuator[i];
-        if (a->transmission == KK_TRANSMISSION_JOINT && s->servo[a->v_index] != 0) {
-            s->drive[i] = s->force[KK_FORCE_ACTUATOR][a->v_index] / a->gear; // one actuator a joint
+        if (a->transmission == KK_TRANSMISSION_JOINT && s->wanted[i].slope != 0 && s->servo_mode[i] == KKI_SERVO_FREE) {
+            s->drive[i] = s->wanted[i].force + s->wanted[i].slope * (a->gear * (s->h * acceleration[a->v_index]));
         }
     }
     s->has_view = 0;
