@@ -203,11 +203,58 @@ def write_arm(path):
     (FOLDER / "arm26.inc").write_text(text)
 
 
+CHAIN = """
+<mujoco><option timestep="0.0001" integrator="implicitfast"/><worldbody>
+  <site name="w" pos="-.1 0 .3"/><site name="up" pos=".1 0 .5"/>
+  <geom name="drum" type="cylinder" size=".06 .1" zaxis="0 1 0" pos=".1 0 .05" contype="0" conaffinity="0"/>
+  <body><joint name="a" axis="0 1 0" damping=".05"/><geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/><site name="s0" pos=".2 0 .05"/>
+    <body pos=".3 0 0"><joint name="b" axis="0 1 0" damping=".05"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
+      <site name="s1" pos=".2 0 .03"/></body></body></worldbody>
+%s</mujoco>
+"""
+ROUND = '<site site="w"/><geom geom="drum" sidesite="up"/><site site="s1"/></spatial>'
+PATH = '<site site="w"/><site site="s0"/><site site="s1"/></spatial>'
+SUMS = '<tendon><fixed name="t1"><joint joint="b" coef="1"/></fixed><fixed name="t2"><joint joint="a" coef="1"/></fixed></tendon>'
+MOTIONS = [  # name, what the chain has, seconds, controls
+    ("armature", f'<tendon><spatial name="t" armature="2">{PATH}</tendon>', 0.5, []),
+    ("fixed armature", '<tendon><fixed name="t" armature=".03"><joint joint="a" coef="1"/><joint joint="b" coef="-.7"/></fixed></tendon>', 0.5, []),
+    ("dead band", f'<tendon><spatial name="t" stiffness="300" damping="3" springlength=".35 .55">{ROUND}</tendon>', 0.8, []),
+    ("equality", SUMS + '<equality><tendon tendon1="t1" tendon2="t2" polycoef="0 -.8 .5 .1 0" solref=".0001 1" solimp=".9999 .9999 .001"/></equality>', 0.4, []),
+    ("delays", '<actuator><motor name="m" joint="a" gear="3" delay=".1" nsample="10001"/>'
+     '<position name="p" joint="b" kp="10" kv="1" delay=".05" nsample="6001" interp="linear"/></actuator>', 0.5, [1.5, 0.5]),
+    ("pid and dcmotor", '<actuator><pid name="p" joint="a" kp="50" kv="3" input="pos vel ff"/>'
+     '<dcmotor name="d" joint="b" resistance="2" motorconst="1.5" damping=".1" armature=".02"/></actuator>', 0.6, [0.4, 0.2, 1, 0.8]),
+    ("servo on a tendon", f'<tendon><spatial name="t" actuatorfrcrange="-12 12">{ROUND}</tendon>'
+     '<actuator><position name="p" tendon="t" kp="200" kv="20" forcerange="-20 20"/><motor name="q" tendon="t"/></actuator>', 0.8, [0.5, -3]),
+    ("muscles", f'<tendon><spatial name="t">{ROUND}<spatial name="u">{PATH}</tendon>'
+     '<actuator><muscle name="m" tendon="t" force="80" lengthrange=".3 .6"/>'
+     '<muscle name="n" tendon="u" scale="50" lengthrange=".35 .8" tausmooth=".2" timeconst=".02 .05"/></actuator>', 0.5, [0.7, 0.4]),
+]
+
+
+def write_motions():
+    """Where the chain is after a while, at a tenth of our time step."""
+    text = HEAD + "static const struct {\n    const char *name, *xml;\n    double time, control[4], q[2];\n} motion[] = {\n"
+    for name, parts, seconds, control in MOTIONS:
+        xml = CHAIN % parts
+        m = mujoco.MjModel.from_xml_string(xml)
+        m.opt.timestep = 1e-5
+        d = mujoco.MjData(m)
+        d.ctrl[: len(control)] = control
+        for _ in range(round(seconds / m.opt.timestep)):
+            mujoco.mj_step(m, d)
+        u = ", ".join(str(c) for c in (control + [0, 0, 0, 0])[:4])
+        text += f'    {{"{name}",\n{c_text(xml)}     ,{seconds}, {{{u}}}, {{{d.qpos[0]!r}, {d.qpos[1]!r}}}}},\n'.replace("np.float64(", "").replace(")}}", "}}").replace("), ", ", ")
+    text += "};\n"
+    (FOLDER / "motions.inc").write_text(text)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     write_tendons("wraps", mujoco.MjModel.from_xml_string(WRAPS), WRAPS)
     write_muscles()
     write_cranks()
+    write_motions()
     arm = pathlib.Path(__file__).resolve().parents[2] / ".." / "shared" / "zoo" / "mujoco" / "tendon_arm" / "arm26.xml"
     if arm.exists():
         write_arm(arm)

@@ -5,6 +5,7 @@
 #include "dynamics/data.h"
 #include "harness.h"
 #include "simulate/crank.h"
+#include <karakuri/simulate.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #include "tendons/arm26.inc"
 #include "tendons/cranks.inc"
+#include "tendons/motions.inc"
 #include "tendons/muscles.inc"
 #include "tendons/wraps.inc"
 
@@ -183,4 +185,40 @@ KK_TEST(slider_cranks_are_those_of_mujoco) {
     kk_data_free(d);
     kk_model_free(m);
     kk_spec_free(spec);
+}
+
+/// Where the chain is, and the worst residual on the way.
+static void go(const kk_spec *spec, double time, const double *control, double q[2], double *residual) {
+    kk_error error = {0};
+    kk_model *m = NULL;
+    kk_state *state = NULL;
+    kk_simulator *simulator = NULL;
+    const kk_input input = {.control = control};
+    KK_REQUIRE(spec && kk_model_compile(spec, NULL, &m, &error) == KK_OK);
+    KK_REQUIRE(kk_state_create(m, NULL, &state) == KK_OK);
+    KK_REQUIRE(kk_simulator_create(m, NULL, NULL, &simulator, &error) == KK_OK);
+    for (int i = 0; i < (int)(time / kk_model_options(m).timestep + 0.5); i++) {
+        KK_REQUIRE(kk_step(m, state, simulator, &input, &error) == KK_OK);
+        *residual = fmax(*residual, kk_simulator_report(simulator).residual);
+    }
+    q[0] = kk_state_q(state)[kk_model_joint(m, kk_model_find_joint(m, "a")).q_index];
+    q[1] = kk_state_q(state)[kk_model_joint(m, kk_model_find_joint(m, "b")).q_index];
+    kk_simulator_free(simulator);
+    kk_state_free(state);
+    kk_model_free(m);
+}
+
+// two links swing under tendons and actuators of all kinds; both engines are of first order here, MuJoCo with a tenth of our time step
+KK_TEST(chain_moves_as_that_of_mujoco) {
+    for (int i = 0; i < COUNT(motion); i++) {
+        kk_spec *spec = spec_of(motion[i].xml);
+        double q[2] = {0, 0}, residual = 0;
+        go(spec, motion[i].time, motion[i].control, q, &residual);
+        const double off = fmax(fabs(q[0] - motion[i].q[0]), fabs(q[1] - motion[i].q[1]));
+        if (off > 1e-3) {
+            KK_FAIL("%s: %.6f %.6f, MuJoCo %.6f %.6f", motion[i].name, q[0], q[1], motion[i].q[0], motion[i].q[1]);
+        }
+        KK_CHECK(residual <= 1e-9);
+        kk_spec_free(spec);
+    }
 }
