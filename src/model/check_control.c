@@ -44,8 +44,8 @@ enum { MOST_DELAY_SAMPLES = 1000000 };
 static kk_status check_delay(kki_item item, const kk_actuator_def *a, kk_error *error) {
     kk_status status = kki_check_not_negative(item, "delay", a->delay, error);
     status = status ? status
-                    : kki_check_choice(item, "delay_interpolation", (int)a->delay_interpolation,
-                                       KK_DELAY_CUBIC + 1, "KK_DELAY_...", error);
+                    : kki_check_choice(item, "delay_interpolation", (int)a->delay_interpolation, KK_DELAY_CUBIC + 1,
+                                       "KK_DELAY_...", error);
     if (status == KK_OK &&
         (a->delay_samples < 0 || a->delay_samples > MOST_DELAY_SAMPLES || (a->delay > 0 && a->delay_samples == 0))) {
         status = kki_item_error(error, KK_INVALID_MODEL, item,
