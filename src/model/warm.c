@@ -27,6 +27,15 @@ static int has_joint_forces(const kk_model *m) {
     return 0;
 }
 
+/// Whether any tendon's length is held.
+static int has_held_tendons(const kk_model *m) {
+    int any = 0;
+    for (int i = 0; i < m->ntendon; i++) {
+        any |= m->tendon[i].is_held;
+    }
+    return any;
+}
+
 int kki_is_flyer(const kk_model *model, int node) {
     const kki_node *n = &model->node[node];
     return n->type == KKI_NODE_FREE && n->parent == 0 && !n->is_leaf;
@@ -81,7 +90,8 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_coupling = w.first_dof + (has_joint_forces(model) ? KKI_WARM_DOF_SIZE * model->nv : 0);
     w.first_loop = w.first_coupling + model->ncoupling;
     w.first_tendon = w.first_loop + 6 * model->nloop;
-    w.first_switch = w.first_tendon + KKI_WARM_TENDON_SIZE * model->ntendon;
+    w.first_held = w.first_tendon + KKI_WARM_TENDON_SIZE * model->ntendon;
+    w.first_switch = w.first_held + (has_held_tendons(model) ? model->ntendon : 0);
     w.first_flight = w.first_switch + model->nloop;
     w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
     w.first_body = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);

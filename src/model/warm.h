@@ -32,8 +32,8 @@ enum { KKI_WARM_PAIR_SIZE = 10 };
 /// One degree of freedom: force of its lower limit, of its upper limit, of its dry friction.
 enum { KKI_WARM_LOWER, KKI_WARM_UPPER, KKI_WARM_FRICTION, KKI_WARM_DOF_SIZE };
 
-/// One tendon: force of its lower limit, of its upper limit, of its dry friction, and of what holds its length.
-enum { KKI_WARM_HELD = 3, KKI_WARM_TENDON_SIZE };
+/// One tendon: force of its lower limit, of its upper limit, of its dry friction.
+enum { KKI_WARM_TENDON_SIZE = 3 };
 
 /// One loop: where its switch stands. Off as well where it has broken.
 enum { KKI_SWITCH_AS_DEFINED = 0, KKI_SWITCH_ON = 1, KKI_SWITCH_OFF = 2 };
@@ -62,7 +62,7 @@ typedef struct kki_warm_layout {
     int contacts, pairs;           ///< room
     int contact_count, pair_count; ///< where the numbers in use are written
     int first_contact, first_pair; ///< where the records begin
-    int first_dof, first_coupling, first_loop, first_tendon, first_switch, first_flight, first_lone;
+    int first_dof, first_coupling, first_loop, first_tendon, first_held, first_switch, first_flight, first_lone;
     int first_body;   ///< [nnode] where springs may stand for hinges; no room otherwise
     int first_change; ///< mean acceleration of the last step, [nv], and the hash of coordinates and velocities behind it, upper and lower half
     int size;         ///< all of it

@@ -175,7 +175,7 @@ static void begin_constraint(const kk_model *m, kk_simulator *s, kki_constraint 
     } else if (c->kind == KKI_ON_RUBBING) {
         begin_rubbing(m, s, c, warm[w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side]);
     } else if (c->kind == KKI_ON_HELD) {
-        begin_equalities(m, s, c, warm + w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + KKI_WARM_HELD);
+        begin_equalities(m, s, c, warm + w->first_held + c->item);
     } else if (c->kind == KKI_ON_HAUL) {
         begin_haul(m, s, c);
     } else if (c->kind == KKI_ON_MOTOR) {

@@ -92,12 +92,14 @@ static int is_hauled(const kk_model *m, const kk_simulator *s, int tendon) {
     return s->h > 0 && (m->tendon[tendon].armature > 0 || s->tendon[tendon].is_implicit);
 }
 
-/// What rates of tendons with armature change by while all moves on without forces: from half a step before the middle to half a step behind it.
+/// What rates of tendons with armature change by while all moves on without forces: from half a step before the middle to half a step behind it, with the
+/// velocity that Coriolis forces are those of (predict.c).
 static void find_turns(const kk_model *m, kk_simulator *s) {
+    const double *v = s->paper ? s->v : s->v_bias;
     const size_t nq = (size_t)m->nq * sizeof(double), nv = (size_t)m->nv * sizeof(double);
     for (int side = 0; side < 2; side++) {
         memcpy(s->q_part, s->q, nq);
-        memcpy(s->v_part, s->v, nv);
+        memcpy(s->v_part, v, nv);
         kki_drift(m, side ? 0.5 * s->h : -0.5 * s->h, s->q_part, s->v_part);
         kk_kinematics_velocity(m, s->view, s->q_part, s->v_part);
         for (int i = 0; i < m->ntendon; i++) {

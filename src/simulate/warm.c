@@ -82,7 +82,7 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
     case KKI_ON_FRICTION: return w->first_dof + KKI_WARM_DOF_SIZE * c->item + KKI_WARM_FRICTION;
     case KKI_ON_COUPLING: return w->first_coupling + c->item;
     case KKI_ON_LOOP: return w->first_loop + 6 * c->item;
-    case KKI_ON_HELD: return w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + KKI_WARM_HELD;
+    case KKI_ON_HELD: return w->first_held + c->item;
     default: return w->first_tendon + KKI_WARM_TENDON_SIZE * c->item + c->side; // lower, upper, friction
     }
 }

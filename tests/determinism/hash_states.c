@@ -342,6 +342,111 @@ static uint64_t scene_bounce(void) {
     return hash_steps(spec, 2e-3, 1000, place_heap);
 }
 
+// ---- tendons round obstacles, a muscle, armature, a held length, a delay
+
+static int add_link(kk_spec *spec, const char *name, int parent, double x) {
+    kk_body_def body = kk_body_def_default();
+    int id = 0;
+    body.name = name;
+    body.parent = parent;
+    body.joint.axis = kk_vec3_make(0, 1, 0.1);
+    body.joint.placement.p = kk_vec3_make(x, 0, 0);
+    body.inertia = kk_inertia_solid_box(1, 0.3, 0.04, 0.04);
+    body.inertia.com = kk_vec3_make(0.15, 0, 0);
+    kk_spec_add_body(spec, &body, &id, NULL);
+    return id;
+}
+
+static void add_place(kk_spec *spec, const char *name, int body, double x, double y, double z) {
+    kk_frame_def def = kk_frame_def_default();
+    def.name = name;
+    def.body = body;
+    def.placement.p = kk_vec3_make(x, y, z);
+    kk_spec_add_frame(spec, &def, NULL, NULL);
+}
+
+static void add_obstacle(kk_spec *spec, const char *name, kk_shape_type type, double z) {
+    kk_shape_def def = kk_shape_def_default();
+    def.name = name;
+    def.type = type;
+    def.size[0] = 0.06;
+    def.size[1] = 0.2;
+    def.purpose = KK_SHAPE_VISIBLE;
+    def.placement.R = kk_mat3_from_axis_angle(kk_vec3_make(1, 0, 0), 1.5);
+    def.placement.p = kk_vec3_make(0.12, 0, z);
+    kk_spec_add_shape(spec, &def, NULL, NULL);
+}
+
+static void add_cord(kk_spec *spec, const char *name, const char *round, const char *side, double armature) {
+    const kk_tendon_item item[3] = {{.name = "hook"}, {.wrap = round, .side = side}, {.name = "end"}};
+    kk_tendon_def def = kk_tendon_def_default();
+    def.name = name;
+    def.type = KK_TENDON_SPATIAL;
+    def.item = item;
+    def.item_count = 3;
+    def.stiffness = 20;
+    def.rest_lower = 0.3;
+    def.rest_upper = 0.4;
+    def.armature = armature;
+    kk_spec_add_tendon(spec, &def, NULL, NULL);
+}
+
+static void add_drives(kk_spec *spec) {
+    kk_actuator_def muscle = kk_actuator_def_default(), late = kk_actuator_def_default();
+    muscle.type = KK_ACTUATOR_MUSCLE;
+    muscle.lag = KK_LAG_MUSCLE;
+    muscle.transmission = KK_TRANSMISSION_TENDON;
+    muscle.target = "over";
+    muscle.muscle.force = 40;
+    muscle.muscle.length_lower = 0.2;
+    muscle.muscle.length_upper = 0.8;
+    muscle.muscle.smoothing = 0.2;
+    late.target = "fore_joint";
+    late.delay = 0.02;
+    late.delay_samples = 10;
+    late.delay_interpolation = KK_DELAY_CUBIC;
+    kk_spec_add_actuator(spec, &muscle, NULL, NULL);
+    kk_spec_add_actuator(spec, &late, NULL, NULL);
+}
+
+static uint64_t scene_muscle(void) {
+    hasher h = hasher_new();
+    kk_spec *spec = NULL;
+    kk_model *model = NULL;
+    kk_state *state = NULL;
+    kk_simulator *simulator = NULL;
+    const kk_step_options options = {.timestep = 2e-3};
+    kk_spec_create(NULL, &spec);
+    const int upper = add_link(spec, "upper", KK_WORLD, 0), fore = add_link(spec, "fore", upper, 0.3);
+    add_place(spec, "hook", KK_WORLD, -0.2, 0.02, 0.1);
+    add_place(spec, "top", KK_WORLD, 0.12, 0, 0.6);
+    add_place(spec, "inside", KK_WORLD, 0.12, 0.01, -0.19);
+    add_place(spec, "end", fore, 0.2, 0, 0.03);
+    add_obstacle(spec, "drum", KK_SHAPE_CYLINDER, 0.05);
+    add_obstacle(spec, "ring", KK_SHAPE_SPHERE, -0.2);
+    add_cord(spec, "over", "drum", "top", 0.5);
+    add_cord(spec, "through", "ring", "inside", 0);
+    add_drives(spec);
+    int good = kk_model_compile(spec, NULL, &model, NULL) == KK_OK && kk_state_create(model, NULL, &state) == KK_OK &&
+               kk_simulator_create(model, &options, NULL, &simulator, NULL) == KK_OK;
+    for (int i = 0; i < 500 && good; i++) {
+        const double control[2] = {i % 100 < 50 ? 0.8 : 0.1, 0.3 * (i % 7)};
+        const kk_input input = {.control = control};
+        good = kk_step(model, state, simulator, &input, NULL) == KK_OK;
+        for (int k = 0; good && i % 10 == 0 && k < kk_model_nq(model); k++) {
+            hash_double(&h, kk_state_q(state)[k]);
+        }
+    }
+    for (int k = 0; good && k < kk_model_nlag(model); k++) {
+        hash_double(&h, kk_state_lag(state)[k]);
+    }
+    kk_simulator_free(simulator);
+    kk_state_free(state);
+    kk_model_free(model);
+    kk_spec_free(spec);
+    return good ? h.value : 1;
+}
+
 typedef struct plain_scene {
     const char *name;
     uint64_t (*run)(void);
@@ -369,6 +474,7 @@ static const plain_scene plain_scenes[] = {
     {"springhead", scene_springhead},
     {"kuroda", scene_kuroda},
     {"tower", scene_tower},
+    {"muscle", scene_muscle},
 };
 
 // ---- dynamics: every scene on every kernel variant
