@@ -74,7 +74,7 @@ static void scale_bounds(const kki_piece *p, const kki_constraint *c) {
         b->upper = time * (c->kind == KKI_ON_FRICTION ? p->m->dof[c->item].friction : p->m->tendon[c->item].friction);
         b->lower = -b->upper;
     } else if (c->kind == KKI_ON_CONTACT) {
-        b->adhesion = time * kki_adhesion_of(p->m, p->s, &p->s->contact[c->item]);
+        b->adhesion = time * kki_piece_law(p, c)->adhesion;
     }
 }
 

@@ -381,9 +381,6 @@ kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_inpu
     if (s->has_spatial) {
         kk_kinematics_velocity(model, s->view, s->q, s->v);
     }
-    if (s->has_adhesion) {
-        memset(s->adhesion, 0, (size_t)model->nbody * sizeof *s->adhesion);
-    }
     kki_tendon_begin(model, s);
     kk_status status = drive_actuators(model, s, input->control, error);
     kki_tendon_haul(model, s);

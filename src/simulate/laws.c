@@ -49,7 +49,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
     const kki_contact_law *law = &m->law[k->law];
     kki_block *b = &s->block[c->block];
     double *bias = s->bias + c->row, *lambda = s->lambda + c->row, *soft = s->compliance + c->row;
-    *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = kki_adhesion_of(m, s, k) * s->h};
+    *b = (kki_block){.law = KKI_LAW_CONTACT, .friction = law->friction, .adhesion = law->adhesion * s->h};
     bias[0] = closing_of(m, s, c);
     if (!s->has_plain_contacts) { // else zero
         bias[1] = k->surface[0];

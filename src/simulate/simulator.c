@@ -199,7 +199,6 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->has_plain_contacts = has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
-    s->has_adhesion = kki_has_transmission(m, KK_TRANSMISSION_BODY);
     s->has_history = kki_has_history(m);
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
     // where springs are told apart by features, there are more of them
@@ -211,7 +210,7 @@ static void count(const kk_model *m, kk_simulator *s) {
     s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
     s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
     measure_trees(m, s);
-    s->loose.room = s->wide.width > 0 && !s->paper && !s->has_adhesion ? s->max_contacts : 0;
+    s->loose.room = s->wide.width > 0 && !s->paper ? s->max_contacts : 0;
     s->wide.room = 2 * (size_t)s->max_rows * (size_t)s->wide.widest;
 }
 
@@ -263,7 +262,6 @@ static void place_readings(kki_layout *layout, const kk_model *m, kk_simulator *
     KKI_LAYOUT_ARRAY(layout, s->wrench, (size_t)m->nbody);
     KKI_LAYOUT_ARRAY(layout, s->drive, (size_t)m->nactuator);
     KKI_LAYOUT_ARRAY(layout, s->tendon, (size_t)m->ntendon);
-    KKI_LAYOUT_ARRAY(layout, s->adhesion, s->has_adhesion ? (size_t)m->nbody : 0);
 }
 
 static void place_motors(kki_layout *layout, kki_motors *x) {

@@ -337,9 +337,7 @@ struct kk_simulator {
     kki_tendon_load *tendon;            ///< [ntendon]
     double tendon_energy;               ///< of tendons' springs at the middle, J
     double tendon_kinetic[2];           ///< of their armature before and after the kick, J
-    int has_adhesion;                   ///< whether any actuator draws bodies together
     int has_history;                    ///< whether any control is delayed
-    double *adhesion;                   ///< [nbody] force at each contact of a body
     double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
     int is_predicted;                   ///< whether v_bias is more than v
     double *v_bias;                     ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
@@ -548,9 +546,8 @@ kk_status kki_loose_resolve(const kk_model *model, kk_simulator *s, kk_error *er
 kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error);
 /// resolve.c: impulses of all islands; y_end and y_drift.
 kk_status kki_resolve_islands(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
-/// adhesion.c: an actuator's force on what touches a body; and what draws a contact together, N.
+/// adhesion.c: an actuator's force on what touches a body.
 void kki_adhere(const kk_model *m, kk_simulator *s, int body, double force);
-double kki_adhesion_of(const kk_model *m, const kk_simulator *s, const kki_contact *k);
 /// forces.c: actuators, springs, what the caller adds; tau and the diagonal of the kick.
 kk_status kki_apply_forces(const kk_model *model, kk_simulator *s, const kk_input *input, kk_error *error);
 /// Looks at servos with the velocities after the kick: who is beyond its limits, or at one and should not be; 1 where the kick must be taken again.
