@@ -39,6 +39,13 @@ static bool drive_joint(const kki_mjcf_at *at, const char *attribute, const doub
     if (!joint) {
         return false;
     }
+    if (strcmp(attribute, "jointinparent") == 0 && joint->type != KK_JOINT_HINGE && joint->type != KK_JOINT_SLIDE) {
+        kki_mjcf_report(
+            m, KKI_WARNING, KK_OK, at->node, attribute,
+            "the actuator is left out: it turns joint '%s' about an axis of its parent; drive a site instead",
+            joint->name);
+        return false;
+    }
     def->transmission = KK_TRANSMISSION_JOINT;
     def->target = joint->name;
     return choose_degree(at, joint, gear, def);

@@ -5,6 +5,7 @@
 /// pose, within the limits of joints, until nothing moves any more. (MuJoCo's own result is good to some 5 %, see tolrange.)
 #include "base/allocator.h"
 #include "io/mjcf.h"
+#include "model/item.h"
 
 // ---- numbers
 
@@ -229,6 +230,8 @@ static void find_range(kki_mjcf *m, reach *r, const double *q, const kki_mjcf_mu
     }
     def->length_lower = range[0];
     def->length_upper = range[1];
+    kki_mjcf_report(m, KKI_NOTE, KK_OK, muscle->node, NULL, "no lengthrange is given; %s give %s to %s",
+                    is_limit ? "the limits" : "joints within their limits", KKI_NUMBER(range[0]), KKI_NUMBER(range[1]));
 }
 
 // ---- forces
