@@ -220,9 +220,15 @@ static void set_sizes(const geom *g, kk_shape_def *def) {
     }
 }
 
+/// Whether tendons may go round it; those stay whatever they are for.
+static bool may_be_obstacle(const geom *g) {
+    return (g->type == KK_SHAPE_SPHERE || g->type == KK_SHAPE_CYLINDER) && kki_mjcf_text(&g->at, "name") != NULL &&
+           kki_xml_first(g->at.m->xml, KKI_XML_ROOT, "tendon") != KKI_XML_NONE;
+}
+
 static bool is_wanted(const geom *g) {
     const kk_mesh_load load = g->at.m->loader->options->meshes;
-    if (g->at.m->set.discard_visual && !g->collides) {
+    if (g->at.m->set.discard_visual && !g->collides && !may_be_obstacle(g)) {
         return false;
     }
     if (g->type != KK_SHAPE_MESH) {

@@ -61,7 +61,8 @@ static void settle_lags(const kk_model *m, const double *control, double time, d
         if (a->lag_index >= 0) {
             const double u =
                 control && a->lag != KK_LAG_INTEGRATE ? clamped(control[i], a->control_lower, a->control_upper) : 0;
-            lag[a->lag_index] = clamped(u, a->lag_lower, a->lag_upper);
+            const double at_rest = a->lag == KK_LAG_MUSCLE ? clamped(u, 0, 1) : u;
+            lag[a->lag_index] = clamped(at_rest, a->lag_lower, a->lag_upper);
         }
     }
 }

@@ -146,6 +146,18 @@ KK_TEST(karakuri_element_keeps_tendons_and_actuators) {
     robot_free(&a);
 }
 
+// what tendons go round stays where all that is only seen is thrown away
+KK_TEST(mjcf_keeps_obstacles_without_visuals) {
+    static const char before[] = "<mujoco><compiler discardvisual='true'/>";
+    char text[sizeof everything + sizeof before];
+    snprintf(text, sizeof text, "%s%s", before, everything + strlen("<mujoco>"));
+    robot r = mjcf_from_text(text);
+    if (robot_is_good(&r, "everything without visuals")) {
+        check_held(&r);
+    }
+    robot_free(&r);
+}
+
 // a muscle on a tendon that nothing limits: told, with the place
 KK_TEST(mjcf_tells_of_muscles_without_a_range) {
     robot r =
