@@ -407,7 +407,7 @@ static kki_constraint *constrain_length(const kk_model *m, kk_simulator *s, kki_
     if (!find_branches(m, &m->tendon[tendon], branch) || branch[0] < 0) {
         return NULL;
     }
-    kki_constraint *c = kki_begin_constraint(s, kind, tendon);
+    kki_constraint *c = kki_begin_constraint(s, (int)kind, tendon);
     c->nrow = c->nblock = 1;
     c->dof[0] = branch[0];
     c->dof[1] = branch[1];
