@@ -249,8 +249,14 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
     kki_push(s, b->node, X.p, wrench);
 }
 
+/// The control behind its delay, its limits and its activation. Most have neither delay nor activation.
+static inline double command(kk_simulator *s, const kki_model_actuator *a, double control) {
+    const double now = a->history_index < 0 ? control : kki_delayed_control(s, a, control);
+    return a->lag == KK_LAG_NONE ? clamp(now, a->control_lower, a->control_upper) : kki_activate(s, a, now);
+}
+
 static void drive_other(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double control) {
-    const double u = kki_activate(s, a, kki_delayed_control(s, a, control));
+    const double u = command(s, a, control);
     switch (a->transmission) {
     case KK_TRANSMISSION_JOINT: drive_joint(m, s, a, u); break;
     case KK_TRANSMISSION_TENDON: drive_tendon(m, s, a, u); break;
