@@ -272,7 +272,10 @@ static int has_rows(const kki_model_tendon *t) {
 kk_status kki_check_tendons(const kk_model *model, kk_error *error) {
     for (int i = 0; i < model->ntendon; i++) {
         int32_t branch[2];
-        if (has_rows(&model->tendon[i]) && !find_branches(model, &model->tendon[i], branch)) {
+        const kki_model_tendon *t = &model->tendon[i];
+        int fits = find_branches(model, t, branch);
+        fits = fits && (t->leader < 0 || more_branches(model, &model->tendon[t->leader], branch));
+        if (has_rows(t) && !fits) {
             return kki_error_set(
                 error, KK_INVALID_MODEL,
                 "tendon \"%s\" has armature or a held length and runs over more than two robots or bodies; "
