@@ -108,7 +108,9 @@ static int has_springs(const kk_model *m) {
         any |= m->dof[k].stiffness != 0 || m->dof[k].damping != 0;
     }
     for (int i = 0; i < m->ntendon; i++) {
-        any |= m->tendon[i].stiffness != 0 || m->tendon[i].damping != 0;
+        const kki_model_tendon *t = &m->tendon[i];
+        const int is_bounded = t->friction > 0 || t->lower > -__builtin_inf() || t->upper < __builtin_inf();
+        any |= t->stiffness != 0 || t->damping != 0 || t->armature > 0 || (is_bounded && m->ntree > 2); // soft_bounds
     }
     return any;
 }

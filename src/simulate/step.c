@@ -201,8 +201,8 @@ enum { MOST_CORRECTIONS = 2 };
 
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
 static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
-    if (s->is_crowd || s->options.budget > 0 || s->options.max_newton > 0) {
-        return KK_OK; // bodies alone keep their energy by themselves; real-time mode proves nothing
+    if (s->is_crowd || s->options.budget > 0 || s->options.max_newton > 0 || (s->is_smooth && s->is_pushed)) {
+        return KK_OK; // bodies alone keep their energy by themselves; real-time mode proves nothing; no stage's pushes are those of the step
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);

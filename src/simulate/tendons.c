@@ -202,6 +202,9 @@ void kki_tendon_finish(const kk_model *model, kk_simulator *s, int tendon, doubl
     }
     const double change = (kki_haul_impulse(model, s, tendon) - lambda) / mass, end = x->rate + change;
     const double actuator = x->actuator + x->actuator_slope * change;
+    if (model->tendon[tendon].type == KK_TENDON_SPATIAL) { // among the forces on nodes, as those without a row are
+        s->pushed_work += 0.5 * lambda * (x->rate + end);
+    }
     kki_tendon_book(model, s, tendon, actuator, KK_FORCE_ACTUATOR);
     kki_tendon_book(model, s, tendon, lambda / s->h - actuator, KK_FORCE_PASSIVE);
     s->tendon_kinetic[1] += 0.5 * model->tendon[tendon].armature * (end * end);

@@ -50,6 +50,12 @@ static double total(const stage *s) {
     return 0.5 * (r.kinetic_before + r.kinetic_after + r.potential_before + r.potential_after);
 }
 
+/// What a tendon's row does is among the works of the energy audit.
+static void check_audit(const stage *s) {
+    const kk_audit a = kk_simulator_report(s->simulator).audit;
+    KK_CHECK(fabs(a.error) <= 1e-4 * a.scale);
+}
+
 // ---- armature
 
 // a slider of 2 kg under a tendon 3 q with 0.5 kg of armature weighs 2 + 9 · 0.5
@@ -66,6 +72,7 @@ KK_TEST(armature_of_a_fixed_tendon_adds_to_the_inertia) {
     if (stage_run(&s, 100, &input)) {
         KK_CHECK_NEAR(stage_v(&s, car)[0], 0.1 * 13 / 6.5, 1e-12);
         KK_CHECK_NEAR(kk_simulator_report(s.simulator).kinetic_after, 0.5 * 6.5 * 0.2 * 0.2, 1e-12);
+        check_audit(&s);
     }
     stage_end(&s);
 }
@@ -92,6 +99,7 @@ static double armature_drift(double h) {
         const double energy = v[0] * v[0] + v[1] * v[1] + 1.5 * rate * rate;
         KK_CHECK_NEAR(p[0] * v[1] - p[1] * v[0], 2, 1e-9);
         drift = fabs(energy - (4.25 + 1.5 * 0.25));
+        check_audit(&s);
     }
     stage_end(&s);
     return drift;
