@@ -95,6 +95,36 @@ static double most_correction(const kk_model *m, const kk_simulator *s) {
     return m->total_mass * g * 0.5 * s->h * fastest;
 }
 
+/// How far the fastest body turns in the step, rad; behind energy_after, which leaves the rates of the step's end.
+static double largest_turn(const kk_model *m, const kk_simulator *s) {
+    double most = 0;
+    for (int i = 1; i < m->nnode; i++) {
+        const double *w = kki_rates_of(s->view, i)->w;
+        most = greater(most, w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    }
+    return s->h * kk_sqrt(most);
+}
+
+/// |Δv|/|v| in the norm of the kinetic energy, which is |y|²/2: how fast the motion changes, in units of the step.
+static double relative_change(const kk_model *m, const kk_simulator *s) {
+    double change = 0, before = 0, after = 0;
+    for (int k = 0; k < m->nv; k++) {
+        const double a = s->y[k], b = s->y_end[k];
+        before += a * a;
+        after += b * b;
+        change += (b - a) * (b - a);
+    }
+    const double most = greater(before, after);
+    return most > 0 ? kk_sqrt(change / most) : 0;
+}
+
+/// The error of a rule of second order grows with (ω h)³, where ω is the fastest rate of the motion: up to that a step is as good as its rule.
+static double accurate_share(const kk_model *m, const kk_simulator *s) {
+    const double rate = greater(largest_turn(m, s), relative_change(m, s)) / KKI_SMALL_RATE;
+    const double share = KKI_ACCURATE * (rate > 1 ? rate * rate * rate : 1);
+    return share < KKI_MOST_GAIN ? share : KKI_MOST_GAIN;
+}
+
 /// Several parts of a step have one audit.
 static void add_parts(const kk_audit *first, kk_audit *a) {
     a->kinetic[0] = first->kinetic[0];
@@ -127,9 +157,10 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     a->scale = greater(a->scale, __builtin_fabs(a->actuators) + __builtin_fabs(a->applied));
     a->scale = greater(a->scale, greater(__builtin_fabs(passive), __builtin_fabs(constraints)));
     a->scale = greater(a->scale, KKI_LEAST_ENERGY * m->total_mass);
-    s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale                  ? KKI_AUDIT_GAINS
-                       : __builtin_fabs(a->error) > KKI_ACCURATE * a->scale ? KKI_AUDIT_ROUGH
-                                                                            : KKI_AUDIT_ACCURATE;
+    const double accurate = accurate_share(m, s) * a->scale;
+    s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale         ? KKI_AUDIT_GAINS
+                       : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
+                                                             : KKI_AUDIT_ACCURATE;
     if (parts.scale > 0) {
         add_parts(&parts, a);
     }

@@ -6,6 +6,8 @@
 
 /// An error of the integration beyond this share of a step's energy scale lets its bias forces be taken again, of the mean velocity that the kick led to.
 #define KKI_ACCURATE 1e-5
+/// Up to this ω h that share is a constant; beyond, it grows with the third power. ω is the fastest of the turning of bodies and the change of velocity.
+#define KKI_SMALL_RATE 0.02
 /// A gain of more than this share of a step's energy scale is never certified.
 #define KKI_MOST_GAIN 1e-3
 /// Energies below this are not told from none, J for each kilogram of the model: those of 0.1 mm/s.

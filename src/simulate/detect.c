@@ -573,12 +573,29 @@ static progress look_together(const kk_model *m, kk_simulator *s, const memory_b
     return ALL_DONE;
 }
 
+/// Contacts of all near pairs.
+static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state *state, int count, kk_error *error) {
+    memory_book book = open_book(s, state);
+    const progress done = look_together(model, s, &book, count);
+    if (done == ALL_DONE) {
+        return KK_OK;
+    }
+    kk_status status = KK_OK;
+    direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
+    for (int i = 0; i < count && status == KK_OK; i++) {
+        fetch_pair(model, s, i, count);
+        if (done == LOOKED_AT || !touch_plane(model, s, &book, &s->near.list[i], &last)) {
+            status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
+        }
+    }
+    return status;
+}
+
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
     s->ncontact = s->ntouching = s->loose.is_chosen = 0;
     if (s->max_contacts == 0) {
         return KK_OK;
     }
-    memory_book book = open_book(s, state);
     int count = 0;
     kk_status status = kki_near_find(model, s, &count, error);
     if (status == KK_OK && s->looks_ahead) {
@@ -587,16 +604,9 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
             return KK_OK; // the step will be taken in parts
         }
     }
-    const progress done = status == KK_OK ? look_together(model, s, &book, count) : NOTHING_DONE;
-    if (done == ALL_DONE) {
-        return KK_OK;
-    }
-    direction last = {{0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}};
-    for (int i = 0; i < count && status == KK_OK; i++) {
-        fetch_pair(model, s, i, count);
-        if (done == LOOKED_AT || !touch_plane(model, s, &book, &s->near.list[i], &last)) {
-            status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
-        }
+    status = status ? status : collide(model, s, state, count, error);
+    if (status == KK_OK && s->looks_ahead) {
+        kki_first_deep_meeting(model, s);
     }
     return status;
 }

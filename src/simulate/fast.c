@@ -1,9 +1,9 @@
 /// Bodies so fast that they could pass through each other within a step.
 ///
-/// Detection looks at the step's middle. That is enough as long as nothing moves further than it is thick; a pair that does is
-/// followed along its motion (collision/impact.h), and where it would meet, the step is taken in parts: up to just before
-/// the meeting, then in parts so short that the contact is seen, until nothing fast approaches any more. No speed is lost before
-/// the impact, and nothing is frozen.
+/// Detection looks at the step's middle. That is enough where no pair can have passed through by then, and what overlaps there does so by less than
+/// a quarter of its thickness: its normal is then that of the side it came from. A pair that moves further than it is thick, or overlaps deeper,
+/// is followed along its motion (collision/impact.h), and where it would meet, the step is taken in parts: up to just before the meeting, then in
+/// parts so short that the contact is seen, until nothing fast approaches any more. No speed is lost before the impact, and nothing is frozen.
 #include "collision/impact.h"
 #include "geometry/convex.h"
 #include "simulate/simulator.h"
@@ -101,8 +101,37 @@ static double target_of(double thick) {
     return 0.2 * thick;
 }
 
-static int is_fast(const kk_simulator *s, int a, int b, double thick) {
-    return 2 * (s->reach[a] + s->reach[b]) > 0.5 * thick;
+static kk_vec3 velocity_of_node_at(const kk_simulator *s, int node, kk_vec3 point) {
+    const kki_rates *V = kki_rates_of(s->data, node);
+    const kk_vec3 arm = kk_vec3_sub(point, kki_vec3(kki_pose_of(s->data, node)->p));
+    return node ? kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(kki_vec3(V->w), arm)) : (kk_vec3){0, 0, 0};
+}
+
+/// How far any point of a shape gets in half a step as seen from another shape's body: links of an arm that is flung about move fast, and hardly against
+/// each other.
+static double relative_reach_of(const kk_model *m, const kk_simulator *s, int shape, int other) {
+    const double *ball = s->ball + 4 * (size_t)shape;
+    const kk_vec3 center = {ball[0], ball[1], ball[2]};
+    const int node[2] = {m->shape[shape].node, m->shape[other].node};
+    const kk_vec3 zero = {0, 0, 0}, w = node[0] ? kki_vec3(kki_rates_of(s->data, node[0])->w) : zero;
+    const kk_vec3 w_other = node[1] ? kki_vec3(kki_rates_of(s->data, node[1])->w) : zero;
+    const kk_vec3 v = kk_vec3_sub(velocity_of_node_at(s, node[0], center), velocity_of_node_at(s, node[1], center));
+    return 0.5 * s->h * (kk_vec3_norm(v) + kk_vec3_norm(kk_vec3_sub(w, w_other)) * ball[3]);
+}
+
+/// Whether two shapes move against each other by more than `most` in half a step.
+static int moves_further(const kk_model *m, const kk_simulator *s, int a, int b, double most) {
+    return s->reach[a] + s->reach[b] > most && relative_reach_of(m, s, a, b) > most &&
+           relative_reach_of(m, s, b, a) > most;
+}
+
+static int is_fast(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
+    return moves_further(m, s, a, b, 0.25 * thick);
+}
+
+/// Whether half a step takes a pair further than the middle of the thinner one: what is seen there says nothing about what was met on the way.
+static int may_pass_through(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
+    return moves_further(m, s, a, b, thick);
 }
 
 /// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's centre.
@@ -114,7 +143,7 @@ static double way_of(const kk_simulator *s, int shape) {
 
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart) {
     const double thick = kki_thickness(m, a, b), target = target_of(thick);
-    if (!is_fast(s, a, b, thick)) {
+    if (!is_fast(m, s, a, b, thick)) {
         return 1; // nobody follows it
     }
     return apart > way_of(s, a) + way_of(s, b) + 1.01 * target && !(both_straight_for(m, s, a, b, target) < s->h);
@@ -142,8 +171,7 @@ double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], 
 }
 
 /// Whether two balls that move on straight lines, their bodies turning about their centres, stay more than `target` apart all the step.
-static int balls_pass(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double target) {
-    const int shape[2] = {p->first, p->second};
+static int balls_pass(const kk_model *m, const kk_simulator *s, const int shape[2], double target) {
     kk_vec3 d = {0, 0, 0}, v = {0, 0, 0};
     double radii = 0;
     for (int i = 0; i < 2; i++) {
@@ -168,20 +196,20 @@ static int balls_pass(const kk_model *m, const kk_simulator *s, const kki_near_p
 }
 
 /// When a pair meets fast, from the step's start; −1: it does not. *instant: how long it takes to cross what may be missed.
-static double meeting_of(const kk_model *m, const kk_simulator *s, const kki_near_pair *p, double *instant) {
-    const double thick = kki_thickness(m, p->first, p->second), target = target_of(thick);
-    if (!is_fast(s, p->first, p->second, thick) || balls_pass(m, s, p, target)) {
+static double meeting_of(const kk_model *m, const kk_simulator *s, const int shape[2], double *instant) {
+    const double thick = kki_thickness(m, shape[0], shape[1]), target = target_of(thick);
+    if (balls_pass(m, s, shape, target)) {
         return -1;
     }
-    const kki_moving a = motion_of(m, s, p->first), b = motion_of(m, s, p->second);
-    const double straight = both_straight_for(m, s, p->first, p->second, target);
+    const kki_moving a = motion_of(m, s, shape[0]), b = motion_of(m, s, shape[1]);
+    const double straight = both_straight_for(m, s, shape[0], shape[1], target);
     kki_impact hit;
     if (!kki_impact_find(&a, &b, straight, target, &hit) || hit.kind == KKI_IMPACT_NONE) {
         *instant = straight;
         return straight < s->h ? straight : -1;
     }
     // what comes from afar is met whatever its speed; what touches already matters if it can get on through
-    const double turn = turning(s, &a, p->first) + turning(s, &b, p->second), near = approach(&a, &b, &hit);
+    const double turn = turning(s, &a, shape[0]) + turning(s, &b, shape[1]), near = approach(&a, &b, &hit);
     const double speed = near > turn ? near : turn;
     *instant = speed > 0 ? 2 * target / speed : s->h;
     return hit.time > *instant || speed * s->h > 0.25 * thick ? hit.time : -1;
@@ -195,22 +223,52 @@ static int is_calm(const kk_simulator *s, int i) {
            (!n->broad && s->reach[p->first] + s->reach[p->second] <= n->known[n->found[i]].calm);
 }
 
+/// Where the pair meets before all others, its meeting is the step's.
+static void follow(const kk_model *m, kk_simulator *s, const int shape[2]) {
+    double instant = 0;
+    const double time = meeting_of(m, s, shape, &instant), part = time > instant ? time : instant;
+    if (time >= 0 && part < s->meeting) { // one that touches and takes its time must not hide another that comes before that
+        s->meeting = part;
+        s->meeting_shape[0] = shape[0];
+        s->meeting_shape[1] = shape[1];
+    }
+}
+
+/// What is seen in the whole step needs no part of it.
+static void end_search(kk_simulator *s) {
+    s->meeting = s->meeting == s->h ? -1 : s->meeting;
+}
+
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
     s->meeting = s->h;
     for (int i = 0; i < count; i++) {
-        if (is_calm(s, i)) {
-            continue;
-        }
-        double instant = 0;
-        const double time = meeting_of(model, s, &s->near.list[i], &instant), part = time > instant ? time : instant;
-        if (time >= 0 &&
-            part < s->meeting) { // one that touches and takes its time must not hide another that comes before that
-            s->meeting = part;
-            s->meeting_shape[0] = s->near.list[i].first;
-            s->meeting_shape[1] = s->near.list[i].second;
+        const int shape[2] = {s->near.list[i].first, s->near.list[i].second};
+        if (!is_calm(s, i) && may_pass_through(model, s, shape[0], shape[1], kki_thickness(model, shape[0], shape[1]))) {
+            follow(model, s, shape);
         }
     }
-    if (s->meeting == s->h) { // what is seen in the whole step needs no part of it
-        s->meeting = -1;
+    end_search(s);
+}
+
+/// Deepest overlap of a pair in the step's middle.
+static double overlap_of(const kk_simulator *s, const kki_touching *t) {
+    double least = 0;
+    for (int i = t->contact; i < t->contact + t->count; i++) {
+        least = s->contact[i].gap < least ? s->contact[i].gap : least;
     }
+    return -least;
+}
+
+void kki_first_deep_meeting(const kk_model *model, kk_simulator *s) {
+    s->meeting = s->h;
+    for (int i = 0; i < s->ntouching; i++) {
+        const kki_touching *t = &s->touching[i];
+        const int shape[2] = {t->first, t->second};
+        const double thick = kki_thickness(model, shape[0], shape[1]);
+        if (is_fast(model, s, shape[0], shape[1], thick) && !may_pass_through(model, s, shape[0], shape[1], thick) &&
+            overlap_of(s, t) > 0.25 * thick) {
+            follow(model, s, shape);
+        }
+    }
+    end_search(s);
 }

@@ -474,8 +474,10 @@ double kki_thickness(const kk_model *m, int a, int b);
 int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double apart);
 /// By how much more than they reach two shapes of links with all they have within a radius must be apart to pass by, m. *reach: of both links up to which that is enough.
 double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], double *reach);
-/// s->meeting of the `count` near pairs.
+/// s->meeting of the `count` near pairs: of those so fast that they may have passed each other by the step's middle.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
+/// The same of pairs that are found to overlap so deeply in the middle that their normal may be that of the wrong side; behind their contacts.
+void kki_first_deep_meeting(const kk_model *model, kk_simulator *s);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
 /// Whether a node, or the world, comes down on others when contacts are looked at next, in the middle of the next step, and not half a step earlier to be half a step too deep

@@ -143,7 +143,7 @@ static int aim(const stage *s, kk_simulator *x, const kki_shape_pair *p) {
     const double thick = kki_thickness(s->model, p->first, p->second);
     kki_separation apart;
     KK_CHECK(kki_distance(&a->shape, &x->X_WS[p->first], &b->shape, &x->X_WS[p->second], NULL, &apart));
-    if (!(a->node && b->node && apart.distance > 0.4 * thick)) {
+    if (!(a->node && b->node && apart.distance > 1.2 * thick)) { // what moves less is seen in the middle
         return 0;
     }
     const double speed = (apart.distance - 0.1 * thick) / x->h;
