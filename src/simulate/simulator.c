@@ -283,7 +283,7 @@ static void place_motion(kki_layout *layout, const kk_model *m, kk_simulator *s,
     double **const vectors[] = {&s->tau,      &s->diagonal, &s->E,      &s->y,     &s->y_free,
                                 &s->y_end,    &s->y_drift,  &s->dv,     &s->drift, &s->acceleration,
                                 &s->servo,    &s->passive,  &s->v_kick, &s->slip,  &s->v_part,
-                                &s->v_kicked, &s->v_bias};
+                                &s->v_kicked, &s->v_bias, &s->v_mean};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
     }

@@ -341,6 +341,7 @@ struct kk_simulator {
     double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
     int is_predicted;                   ///< whether v_bias is more than v
     double *v_bias;                     ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
+    double *v_mean;                     ///< [nv] the mean of the two that the last attempt at a rough step found
     double *slip, *v_part, *q_part;     ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
@@ -411,7 +412,7 @@ struct kk_simulator {
     int is_rough;       ///< whether an attempt ended because its bias forces can be had better
     double work_before; ///< of constraints in the parts of the step before this one, J
     double pushed_work; ///< of what pushes on links in this step (audit.c), J
-    int corrections;    ///< how often the bias forces are taken again at the mean velocity that the kick led to
+    int tries;          ///< attempts at this part of a step before this one, whose mean velocity is known
     int may_yield;      ///< whether contacts may give way where there is no other answer
     int degrades;       ///< whether the step takes the best answer of bounded effort (degrade.c)
 

@@ -196,7 +196,7 @@ static kk_status prove(const kk_model *m, kk_simulator *s, const kk_state *state
     return KK_OK;
 }
 
-/// How often the mean velocity of a rough step is looked for; each time what is off becomes smaller by a factor of the order of the turn in a step.
+/// How often the mean velocity of a rough step is corrected; each time what is off becomes smaller by a factor of the order of the turn in a step.
 enum { MOST_CORRECTIONS = 2 };
 
 /// Energy from nowhere is never certified: the step is taken again, better, or what it gained is told.
@@ -206,7 +206,7 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
-    if (verdict != KKI_AUDIT_ACCURATE && s->corrections == 0 && !s->degrades && !s->is_smooth) {
+    if (verdict != KKI_AUDIT_ACCURATE && s->tries < MOST_CORRECTIONS && !s->degrades && !s->is_smooth) {
         s->is_rough = 1;
         return KK_OK;
     }
@@ -288,13 +288,6 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     return kki_divide(m, s, error);
 }
 
-/// Bias forces of the mean of the velocities before and after the kick, from now on.
-static void take_mean_velocity(const kk_model *m, kk_simulator *s) {
-    for (int k = 0; k < m->nv; k++) {
-        s->v_bias[k] = 0.5 * (s->v[k] + s->v_kicked[k]);
-    }
-}
-
 /// Once; and again where servos turn out to be beyond their limits. Each time there are more of them, so it ends.
 static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state, const kk_input *input, double *t,
                       kk_error *error) {
@@ -302,11 +295,6 @@ static kk_status kick(const kk_model *m, kk_simulator *s, const kk_state *state,
     s->settles = 1;
     kk_status status = kick_once(m, s, state, input, t, error);
     while (status == KK_OK && (kki_find_saturated(m, s) | kki_find_stopped(m, s))) {
-        status = prepare_again(m, s, state, &before, error);
-        status = status ? status : kick_once(m, s, state, input, t, error);
-    }
-    for (int i = 0; i < s->corrections && status == KK_OK; i++) {
-        take_mean_velocity(m, s);
         status = prepare_again(m, s, state, &before, error);
         status = status ? status : kick_once(m, s, state, input, t, error);
     }
@@ -326,6 +314,9 @@ static void go_to_middle(const kk_model *m, kk_simulator *s, const kk_state *sta
     }
     kki_drift(m, 0.5 * s->h, s->q, s->v);
     kki_predict_velocity(m, s, state);
+    if (s->tries > 0) { // the last attempt says what the mean velocity was
+        memcpy(s->v_bias, s->v_mean, (size_t)m->nv * sizeof *s->v_bias);
+    }
     // Runge and Kutta where nothing can ever hold anything: nobody asks for the poses of the middle
     if (m->options.integrator != KK_INTEGRATOR_RK4 || s->max_constraints > 0) {
         s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v_bias);
@@ -402,21 +393,27 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
     return status;
 }
 
+/// The mean of the velocities before and after the kick, which the next attempt takes its bias forces of.
+static void remember_mean_velocity(const kk_model *m, kk_simulator *s) {
+    for (int k = 0; k < m->nv; k++) {
+        s->v_mean[k] = 0.5 * (s->v_kick[k] + s->v_kicked[k]);
+    }
+}
+
 /// One step, or a part of one, of length h. Where fast bodies meet in it, s->meeting says when and the state stays.
 static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                          int looks_ahead, kk_error *error) {
     const kk_report before = s->report;
-    s->is_rough = 0;
+    s->is_rough = s->tries = 0;
     kk_status status = try_once(m, s, state, input, h, looks_ahead, error);
-    if (status == KK_OK && s->is_rough) {
-        const int corrections = s->corrections;
+    while (status == KK_OK && s->is_rough) {
+        remember_mean_velocity(m, s);
         s->report = before;
         s->is_rough = 0;
-        s->corrections = MOST_CORRECTIONS;
+        s->tries++;
         status = try_once(m, s, state, input, h, looks_ahead, error);
-        s->corrections = corrections;
-        s->report.corrections++;
     }
+    s->report.corrections += s->tries > 0;
     return status;
 }
 
@@ -483,12 +480,10 @@ static void blank_report(kk_report *report) {
 static kk_status step_in_shares(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                 int first, int last, kk_error *error) {
     kk_status status = KK_NOT_CONVERGED;
-    s->corrections = 1;
     for (int n = first; status == KK_NOT_CONVERGED && n <= last; n *= 2) {
         blank_report(&s->report);
         status = step_in_parts(m, s, state, input, h, h / n, 0, error);
     }
-    s->corrections = 0;
     return status;
 }
 
