@@ -4,6 +4,7 @@
 /// a quarter of its thickness: its normal is then that of the side it came from. A pair that moves further than it is thick, or overlaps deeper,
 /// is followed along its motion (collision/impact.h), and where it would meet, the step is taken in parts: up to just before the meeting, then in
 /// parts so short that the contact is seen, until nothing fast approaches any more. No speed is lost before the impact, and nothing is frozen.
+#include "collision/distance.h"
 #include "collision/impact.h"
 #include "geometry/convex.h"
 #include "simulate/simulator.h"
@@ -107,31 +108,62 @@ static kk_vec3 velocity_of_node_at(const kk_simulator *s, int node, kk_vec3 poin
     return node ? kk_vec3_add(kki_vec3(V->u), kk_vec3_cross(kki_vec3(V->w), arm)) : (kk_vec3){0, 0, 0};
 }
 
+/// A shape's motion as seen from another shape's body.
+typedef struct relative_motion {
+    kk_vec3 v, w;  ///< of the centre of its ball
+    double radius; ///< of the ball
+} relative_motion;
+
+static relative_motion motion_against(const kk_model *m, const kk_simulator *s, int shape, int other) {
+    const double *ball = s->ball + 4 * (size_t)shape;
+    const kk_vec3 center = {ball[0], ball[1], ball[2]}, zero = {0, 0, 0};
+    const int a = m->shape[shape].node, b = m->shape[other].node;
+    const kk_vec3 w = a ? kki_vec3(kki_rates_of(s->data, a)->w) : zero;
+    const kk_vec3 w_other = b ? kki_vec3(kki_rates_of(s->data, b)->w) : zero;
+    const kk_vec3 v = kk_vec3_sub(velocity_of_node_at(s, a, center), velocity_of_node_at(s, b, center));
+    return (relative_motion){v, kk_vec3_sub(w, w_other), ball[3]};
+}
+
 /// How far any point of a shape gets in half a step as seen from another shape's body: links of an arm that is flung about move fast, and hardly against
 /// each other.
-static double relative_reach_of(const kk_model *m, const kk_simulator *s, int shape, int other) {
-    const double *ball = s->ball + 4 * (size_t)shape;
-    const kk_vec3 center = {ball[0], ball[1], ball[2]};
-    const int node[2] = {m->shape[shape].node, m->shape[other].node};
-    const kk_vec3 zero = {0, 0, 0}, w = node[0] ? kki_vec3(kki_rates_of(s->data, node[0])->w) : zero;
-    const kk_vec3 w_other = node[1] ? kki_vec3(kki_rates_of(s->data, node[1])->w) : zero;
-    const kk_vec3 v = kk_vec3_sub(velocity_of_node_at(s, node[0], center), velocity_of_node_at(s, node[1], center));
-    return 0.5 * s->h * (kk_vec3_norm(v) + kk_vec3_norm(kk_vec3_sub(w, w_other)) * ball[3]);
+static double relative_reach(const kk_model *m, const kk_simulator *s, int shape, int other) {
+    const relative_motion x = motion_against(m, s, shape, other);
+    return 0.5 * s->h * (kk_vec3_norm(x.v) + kk_vec3_norm(x.w) * x.radius);
+}
+
+/// The same along a unit vector.
+static double relative_reach_along(const kk_model *m, const kk_simulator *s, int shape, int other, kk_vec3 n) {
+    const relative_motion x = motion_against(m, s, shape, other);
+    return 0.5 * s->h * (__builtin_fabs(kk_vec3_dot(x.v, n)) + kk_vec3_norm(kk_vec3_cross(x.w, n)) * x.radius);
 }
 
 /// Whether two shapes move against each other by more than `most` in half a step.
 static int moves_further(const kk_model *m, const kk_simulator *s, int a, int b, double most) {
-    return s->reach[a] + s->reach[b] > most && relative_reach_of(m, s, a, b) > most &&
-           relative_reach_of(m, s, b, a) > most;
+    return s->reach[a] + s->reach[b] > most && relative_reach(m, s, a, b) > most && relative_reach(m, s, b, a) > most;
 }
 
 static int is_fast(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
     return moves_further(m, s, a, b, 0.25 * thick);
 }
 
-/// Whether half a step takes a pair further than the middle of the thinner one: what is seen there says nothing about what was met on the way.
+/// More than this in half a step, rad, and a turn is no straight path.
+static const double SMALL_TURN = 0.25;
+
+/// Whether two convex shapes cannot have passed each other by the middle: for that one of them must get through the other along the normal that separates
+/// them there. What slides or spins on something thin moves far, and not along the normal.
+static int is_on_its_side(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
+    const kki_shape *x = &m->shape[a].shape, *y = &m->shape[b].shape;
+    kki_separation at;
+    if (is_sheet(x) || is_sheet(y) || 0.5 * s->h * kk_vec3_norm(motion_against(m, s, a, b).w) > SMALL_TURN ||
+        !kki_distance(x, &s->X_WS[a], y, &s->X_WS[b], NULL, &at)) {
+        return 0;
+    }
+    return relative_reach_along(m, s, a, b, at.normal) <= thick || relative_reach_along(m, s, b, a, at.normal) <= thick;
+}
+
+/// Whether a pair may have passed through the thinner one by the middle: what is seen there says nothing about what was met on the way.
 static int may_pass_through(const kk_model *m, const kk_simulator *s, int a, int b, double thick) {
-    return moves_further(m, s, a, b, thick);
+    return moves_further(m, s, a, b, thick) && !is_on_its_side(m, s, a, b, thick);
 }
 
 /// How far a shape may get from where it is in the middle, as motion_of has it: it turns about its origin, not about its ball's centre.
@@ -227,7 +259,8 @@ static int is_calm(const kk_simulator *s, int i) {
 static void follow(const kk_model *m, kk_simulator *s, const int shape[2]) {
     double instant = 0;
     const double time = meeting_of(m, s, shape, &instant), part = time > instant ? time : instant;
-    if (time >= 0 && part < s->meeting) { // one that touches and takes its time must not hide another that comes before that
+    if (time >= 0 &&
+        part < s->meeting) { // one that touches and takes its time must not hide another that comes before that
         s->meeting = part;
         s->meeting_shape[0] = shape[0];
         s->meeting_shape[1] = shape[1];
@@ -243,7 +276,8 @@ void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
     s->meeting = s->h;
     for (int i = 0; i < count; i++) {
         const int shape[2] = {s->near.list[i].first, s->near.list[i].second};
-        if (!is_calm(s, i) && may_pass_through(model, s, shape[0], shape[1], kki_thickness(model, shape[0], shape[1]))) {
+        if (!is_calm(s, i) &&
+            may_pass_through(model, s, shape[0], shape[1], kki_thickness(model, shape[0], shape[1]))) {
             follow(model, s, shape);
         }
     }
