@@ -158,7 +158,7 @@ void kki_audit(const kk_model *m, kk_simulator *s, const kk_state *state) {
     a->scale = greater(a->scale, greater(__builtin_fabs(passive), __builtin_fabs(constraints)));
     a->scale = greater(a->scale, KKI_LEAST_ENERGY * m->total_mass);
     const double accurate = accurate_share(m, s) * a->scale;
-    s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale         ? KKI_AUDIT_GAINS
+    s->audit_verdict = a->error > KKI_MOST_GAIN * a->scale   ? KKI_AUDIT_GAINS
                        : __builtin_fabs(a->error) > accurate ? KKI_AUDIT_ROUGH
                                                              : KKI_AUDIT_ACCURATE;
     if (parts.scale > 0) {

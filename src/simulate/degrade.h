@@ -9,8 +9,6 @@
 enum { KKI_ROBOT_FACTORS = 400, KKI_LEAST_FACTORS = 60, KKI_MOST_FACTORS = 20000, KKI_ISLAND_PROXIMAL = 20 };
 /// Block Gauss-Seidel sweeps of an island in a degraded step: all that its solution may take.
 enum { KKI_DEGRADED_SWEEPS = 60 };
-/// Parts of a degraded step in which fast bodies are followed; the rest is taken in one.
-enum { KKI_DEGRADED_PARTS = 32 };
 
 /// Whether the failure of a step lets it be taken in a degraded form: bad input does not.
 int kki_may_degrade(const kk_model *m, const kk_simulator *s, const kk_input *input, kk_status failure);

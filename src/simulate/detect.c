@@ -327,15 +327,32 @@ static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_
     if (s->options.discrete || has_plane(&s->near, p)) {
         return p->reach;
     }
-    const double most = 0.5 * kki_thickness(m, p->first, p->second) + 1e-4;
+    const double most = kki_thickness(m, p->first, p->second) + 1e-4;
     return p->reach < most ? p->reach : most;
+}
+
+/// The contact of a fast pair's impact; NULL: it has none.
+static const kki_struck *struck_of(const kk_simulator *s, const kki_near_pair *near) {
+    const int pair = (int)(near - s->near.list);
+    int low = 0, high = s->nstruck;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        low = s->struck[middle].pair < pair ? middle + 1 : low;
+        high = s->struck[middle].pair < pair ? high : middle;
+    }
+    return low < s->nstruck && s->struck[low].pair == pair ? &s->struck[low] : NULL;
 }
 
 /// Manifolds of a pair, at most `room`; below zero where there are more.
 static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_near_pair *near, const double *record,
                           kki_pair_memory *memory, kki_manifold *manifold, int room) {
     const int a = near->first, b = near->second;
+    const kki_struck *hit = s->nstruck > 0 ? struck_of(s, near) : NULL;
     *memory = record ? memory_of(record) : (kki_pair_memory){0};
+    if (hit) {
+        *manifold = (kki_manifold){.normal = hit->normal, .count = 1, .point = {hit->point}};
+        return 1;
+    }
     return kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], contact_reach(m, s, near),
                        memory, manifold, room);
 }
@@ -592,20 +609,23 @@ static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state 
 }
 
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
-    s->ncontact = s->ntouching = s->loose.is_chosen = 0;
+    s->ncontact = s->ntouching = s->nstruck = s->loose.is_chosen = 0;
     if (s->max_contacts == 0) {
         return KK_OK;
     }
     int count = 0;
     kk_status status = kki_near_find(model, s, &count, error);
-    if (status == KK_OK && s->looks_ahead) {
+    s->nnear = count;
+    if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {
         kki_first_meeting(model, s, count);
         if (s->meeting >= 0) {
             return KK_OK; // the step will be taken in parts
         }
+    } else if (status == KK_OK && s->looks == KKI_STRIKES) {
+        kki_strike(model, s, count);
     }
     status = status ? status : collide(model, s, state, count, error);
-    if (status == KK_OK && s->looks_ahead) {
+    if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {
         kki_first_deep_meeting(model, s);
     }
     return status;

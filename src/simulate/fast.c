@@ -7,6 +7,7 @@
 #include "collision/distance.h"
 #include "collision/impact.h"
 #include "geometry/convex.h"
+#include "simulate/degrade.h"
 #include "simulate/simulator.h"
 
 /// Thickness of what has none, m.
@@ -274,6 +275,7 @@ static void end_search(kk_simulator *s) {
 
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count) {
     s->meeting = s->h;
+    s->nmeeting = 0;
     for (int i = 0; i < count; i++) {
         const int shape[2] = {s->near.list[i].first, s->near.list[i].second};
         if (!is_calm(s, i) &&
@@ -305,4 +307,43 @@ void kki_first_deep_meeting(const kk_model *model, kk_simulator *s) {
         }
     }
     end_search(s);
+}
+
+/// A point of a body at a time of its motion, where it is in the middle of the step.
+static kk_vec3 carried_to_middle(const kk_simulator *s, const kki_moving *x, int shape, double time, kk_vec3 point) {
+    const kk_vec3 local = kk_transform_point(kk_transform_inverse(kki_moving_pose(x, time)), point);
+    return kk_transform_point(s->X_WS[shape], local);
+}
+
+/// The contact of a pair that meets in this step; 0 where it does not.
+static int strike(const kk_model *m, const kk_simulator *s, const int shape[2], kki_struck *to) {
+    const double target = target_of(kki_thickness(m, shape[0], shape[1]));
+    const kki_moving a = motion_of(m, s, shape[0]), b = motion_of(m, s, shape[1]);
+    kki_impact hit;
+    if (balls_pass(m, s, shape, target) || !kki_impact_find(&a, &b, s->h, target, &hit) || hit.kind != KKI_IMPACT_HIT) {
+        return 0;
+    }
+    const kk_vec3 on_a = carried_to_middle(s, &a, shape[0], hit.time, hit.at.on_a);
+    const kk_vec3 on_b = carried_to_middle(s, &b, shape[1], hit.time, hit.at.on_b);
+    to->normal = hit.at.normal;
+    to->point = (kki_contact_point){on_a, kk_vec3_dot(to->normal, kk_vec3_sub(on_b, on_a)), 0};
+    return 1;
+}
+
+void kki_strike(const kk_model *model, kk_simulator *s, int count) {
+    for (int i = 0; i < count; i++) {
+        const int shape[2] = {s->near.list[i].first, s->near.list[i].second};
+        const double thick = kki_thickness(model, shape[0], shape[1]);
+        if (is_calm(s, i) || !is_fast(model, s, shape[0], shape[1], thick)) {
+            continue;
+        }
+        if (s->nstruck == s->max_touching) { // the rest is seen in the middle alone
+            const int body[2] = {model->shape[shape[0]].body, model->shape[shape[1]].body};
+            kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_FAST_PAIR, KK_STAGE_DETECT, body, s->h);
+            return;
+        }
+        kki_struck *to = &s->struck[s->nstruck];
+        to->pair = i;
+        s->nstruck += strike(model, s, shape, to);
+    }
 }

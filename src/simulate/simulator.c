@@ -283,7 +283,7 @@ static void place_motion(kki_layout *layout, const kk_model *m, kk_simulator *s,
     double **const vectors[] = {&s->tau,      &s->diagonal, &s->E,      &s->y,     &s->y_free,
                                 &s->y_end,    &s->y_drift,  &s->dv,     &s->drift, &s->acceleration,
                                 &s->servo,    &s->passive,  &s->v_kick, &s->slip,  &s->v_part,
-                                &s->v_kicked, &s->v_bias, &s->v_mean};
+                                &s->v_kicked, &s->v_bias,   &s->v_mean};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         KKI_LAYOUT_ARRAY(layout, *vectors[i], padded);
     }
@@ -301,6 +301,7 @@ static void place_constraints(kki_layout *layout, const kk_model *m, kk_simulato
     KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
     KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching + 1);
+    KKI_LAYOUT_ARRAY(layout, s->struck, (size_t)s->max_touching);
     KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
     KKI_LAYOUT_ARRAY(layout, s->branch, nv);
     KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);

@@ -258,6 +258,20 @@ typedef struct kki_meeting {
     kki_manifold manifold;
 } kki_meeting;
 
+/// A fast pair that meets in a step and is not followed there: its contact, by the normal and the points of the impact.
+typedef struct kki_struck {
+    int32_t pair; ///< in the list of those that are near
+    kk_vec3 normal;
+    kki_contact_point point;
+} kki_struck;
+
+/// What is done about fast pairs in a part of a step.
+typedef enum kki_looks {
+    KKI_LOOKS_NOWHERE, ///< they are seen in the middle, as all others
+    KKI_LOOKS_AHEAD,   ///< the part ends where they meet
+    KKI_STRIKES,       ///< they get contacts of their impacts
+} kki_looks;
+
 /// Near pairs that a worker looks at in a row: what it has found, and what stands before it in the lists.
 typedef struct kki_meetings {
     int32_t contacts, pairs;
@@ -354,7 +368,7 @@ struct kk_simulator {
     kki_near near;
 
     // fast bodies (fast.c)
-    int looks_ahead;          ///< whether meetings are looked for in this part of the step
+    kki_looks looks;          ///< what is done about fast pairs in this part of the step
     double meeting;           ///< end of the part up to the first one, s from the start; −1: none
     int32_t meeting_shape[2]; ///< who meets
     kk_state *trial;          ///< of steps taken in parts; of repeat.c
@@ -362,6 +376,9 @@ struct kk_simulator {
     int32_t max_contacts, ncontact, max_touching, ntouching;
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching + 1] sorted by shapes
+    kki_struck *struck;     ///< [max_touching] by pair
+    int32_t nstruck;
+    int32_t nnear, nmeeting; ///< pairs that are near in this part of the step, and fast ones that meet in it
 
     // constraints; rows and blocks through all islands
     int32_t paper_rows; ///< papers: room for linear rows of springs and servos
@@ -477,7 +494,9 @@ int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double
 double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], double *reach);
 /// s->meeting of the `count` near pairs: of those so fast that they may have passed each other by the step's middle.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
-/// The same of pairs that are found to overlap so deeply in the middle that their normal may be that of the wrong side; behind their contacts.
+/// s->struck of the `count` near pairs: contacts of all fast ones that meet in this part of the step.
+void kki_strike(const kk_model *model, kk_simulator *s, int count);
+/// The same as kki_first_meeting of pairs that are found to overlap so deeply in the middle that their normal may be that of the wrong side; behind their contacts.
 void kki_first_deep_meeting(const kk_model *model, kk_simulator *s);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
 kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);

@@ -345,11 +345,11 @@ static kk_status integrate(const kk_model *m, kk_simulator *s, const kk_state *s
 /// One try at a step or a part of one. Where its bias forces can be had better, s->is_rough says so and the state stays.
 /// Where fast bodies meet in it, s->meeting says when and the state stays.
 static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                          int looks_ahead, kk_error *error) {
+                          kki_looks looks, kk_error *error) {
     double t = now(s);
     begin(model, s, state, h);
     kki_glide_begin(model, s, state);
-    s->looks_ahead = looks_ahead;
+    s->looks = looks;
     t = book(s, KK_STAGE_BEGIN, t);
 
     // where is everything, in the middle of the step
@@ -402,62 +402,54 @@ static void remember_mean_velocity(const kk_model *m, kk_simulator *s) {
 
 /// One step, or a part of one, of length h. Where fast bodies meet in it, s->meeting says when and the state stays.
 static kk_status attempt(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
-                         int looks_ahead, kk_error *error) {
+                         kki_looks looks, kk_error *error) {
     const kk_report before = s->report;
     s->is_rough = s->tries = 0;
-    kk_status status = try_once(m, s, state, input, h, looks_ahead, error);
+    kk_status status = try_once(m, s, state, input, h, looks, error);
     while (status == KK_OK && s->is_rough) {
         remember_mean_velocity(m, s);
         s->report = before;
         s->is_rough = 0;
         s->tries++;
-        status = try_once(m, s, state, input, h, looks_ahead, error);
+        status = try_once(m, s, state, input, h, looks, error);
     }
     s->report.corrections += s->tries > 0;
     return status;
 }
 
-/// Parts of a step, and shares that a step which cannot be proved is taken in: before contacts give way, and behind that.
-enum { MOST_PARTS = 4000, FEW_SHARES = 4, MOST_SHARES = 32 };
+/// Pairs that may meet in a part of a step which is cut for the first of them, and near pairs that may be looked at before the last cut of a step: hundreds
+/// of cuts for a bullet, few in a heap. Beyond, what meets gets contacts of its impacts.
+enum { MOST_MEETINGS = 4, MOST_LOOKS = 4000 };
+/// Shares that a step which cannot be proved is taken in: before contacts give way, and behind that.
+enum { FEW_SHARES = 4, MOST_SHARES = 32 };
 
-static kk_status too_many_parts(const kk_model *m, const kk_simulator *s, kk_error *error) {
-    return kki_error_set(error, KK_NOT_CONVERGED,
-                         "detect: \"%s\" and \"%s\" meet more than %d times within a step; a shorter time step helps",
-                         kk_model_body_name(m, m->shape[s->meeting_shape[0]].body),
-                         kk_model_body_name(m, m->shape[s->meeting_shape[1]].body), MOST_PARTS / 2);
-}
-
-/// From here to the end of the step nobody follows the pair that met last.
-static void note_fast_pair(const kk_model *m, kk_simulator *s, double left) {
-    const int body[2] = {m->shape[s->meeting_shape[0]].body, m->shape[s->meeting_shape[1]].body};
-    kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_FAST_PAIR, KK_STAGE_DETECT, body, left);
+/// Fast pairs are followed up to their meetings; where many meet, they get contacts of their impacts in what is left.
+static kki_looks look_of(const kk_simulator *s, int looked_at) {
+    return s->options.discrete ? KKI_LOOKS_NOWHERE : looked_at >= MOST_LOOKS ? KKI_STRIKES : KKI_LOOKS_AHEAD;
 }
 
 /// A step in parts, on a copy of the state: from meeting to meeting of fast bodies, and none longer than `longest`.
 /// @param meets  whether the first meeting is known
 static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, double h,
                                double longest, int meets, kk_error *error) {
-    const int most_parts = s->degrades ? KKI_DEGRADED_PARTS : MOST_PARTS;
     double left = h;
-    int parts = 0;
+    int parts = 0, looked_at = 0;
     kk_status status = kk_state_copy(s->trial, state);
     while (status == KK_OK && left > 1e-9 * h) {
-        const int follows = parts < most_parts;
-        const double most = left > 1.5 * longest && follows ? longest : left;
-        double length = most;
+        double length = left > 1.5 * longest ? longest : left;
         if (parts > 0 || !meets) {
-            status = attempt(m, s, s->trial, input, most, follows && !s->options.discrete, error);
+            status = attempt(m, s, s->trial, input, length, look_of(s, looked_at), error);
         }
-        if (status == KK_OK && s->meeting >= 0) {
+        if (status == KK_OK && s->meeting >= 0 && s->nmeeting > MOST_MEETINGS) {
+            looked_at = MOST_LOOKS;
+            status = attempt(m, s, s->trial, input, length, KKI_STRIKES, error);
+        } else if (status == KK_OK && s->meeting >= 0) {
             length = s->meeting;
-            status = attempt(m, s, s->trial, input, length, 0, error);
-        } else if (status == KK_OK && !follows && s->degrades) {
-            note_fast_pair(m, s, left);
+            looked_at += s->nnear;
+            status = attempt(m, s, s->trial, input, length, KKI_LOOKS_NOWHERE, error);
         }
         left -= length;
-        if (status == KK_OK && ++parts > MOST_PARTS) {
-            status = too_many_parts(m, s, error);
-        }
+        parts++;
     }
     s->report.parts = parts;
     if (status == KK_OK) {
@@ -539,7 +531,7 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
                                kk_error *error) {
     double t = now(s);
     begin(m, s, state, s->options.timestep);
-    s->looks_ahead = 0;
+    s->looks = KKI_LOOKS_NOWHERE;
     memcpy(s->q_middle, s->q, (size_t)m->nq * sizeof *s->q);
     kk_status status = s->paper->step(m, s, state, input, error);
     t = book(s, KK_STAGE_SOLVE, t);
@@ -580,7 +572,7 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
     if (s->paper) {
         return step_by_paper(model, s, state, input, error);
     }
-    status = attempt(model, s, state, input, h, !s->options.discrete, error);
+    status = attempt(model, s, state, input, h, look_of(s, 0), error);
     if (status == KK_OK && s->meeting >= 0) {
         status = step_in_parts(model, s, state, input, h, h, 1, error);
     } else if (status == KK_OK) {
