@@ -331,27 +331,14 @@ static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_
     return p->reach < most ? p->reach : most;
 }
 
-/// The contact of a fast pair's impact; NULL: it has none.
-static const kki_struck *struck_of(const kk_simulator *s, const kki_near_pair *near) {
-    const int pair = (int)(near - s->near.list);
-    int low = 0, high = s->nstruck;
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        low = s->struck[middle].pair < pair ? middle + 1 : low;
-        high = s->struck[middle].pair < pair ? high : middle;
-    }
-    return low < s->nstruck && s->struck[low].pair == pair ? &s->struck[low] : NULL;
-}
-
 /// Manifolds of a pair, at most `room`; below zero where there are more.
 static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_near_pair *near, const double *record,
                           kki_pair_memory *memory, kki_manifold *manifold, int room) {
     const int a = near->first, b = near->second;
-    const kki_struck *hit = s->nstruck > 0 ? struck_of(s, near) : NULL;
+    const kki_struck *hit = s->nstruck > 0 ? kki_struck_pair(s, a, b) : NULL;
     *memory = record ? memory_of(record) : (kki_pair_memory){0};
     if (hit) {
-        *manifold = (kki_manifold){.normal = hit->normal, .count = 1, .point = {hit->point}};
-        return 1;
+        return kki_collide_struck(m, s, hit, manifold);
     }
     return kki_collide(&m->shape[a].shape, &s->X_WS[a], &m->shape[b].shape, &s->X_WS[b], contact_reach(m, s, near),
                        memory, manifold, room);

@@ -309,25 +309,13 @@ void kki_first_deep_meeting(const kk_model *model, kk_simulator *s) {
     end_search(s);
 }
 
-/// A point of a body at a time of its motion, where it is in the middle of the step.
-static kk_vec3 carried_to_middle(const kk_simulator *s, const kki_moving *x, int shape, double time, kk_vec3 point) {
-    const kk_vec3 local = kk_transform_point(kk_transform_inverse(kki_moving_pose(x, time)), point);
-    return kk_transform_point(s->X_WS[shape], local);
-}
-
-/// The contact of a pair that meets in this step; 0 where it does not.
-static int strike(const kk_model *m, const kk_simulator *s, const int shape[2], kki_struck *to) {
+/// When a fast pair meets in this step; −1: it does not.
+static double time_of_impact(const kk_model *m, const kk_simulator *s, const int shape[2]) {
     const double target = target_of(kki_thickness(m, shape[0], shape[1]));
     const kki_moving a = motion_of(m, s, shape[0]), b = motion_of(m, s, shape[1]);
     kki_impact hit;
-    if (balls_pass(m, s, shape, target) || !kki_impact_find(&a, &b, s->h, target, &hit) || hit.kind != KKI_IMPACT_HIT) {
-        return 0;
-    }
-    const kk_vec3 on_a = carried_to_middle(s, &a, shape[0], hit.time, hit.at.on_a);
-    const kk_vec3 on_b = carried_to_middle(s, &b, shape[1], hit.time, hit.at.on_b);
-    to->normal = hit.at.normal;
-    to->point = (kki_contact_point){on_a, kk_vec3_dot(to->normal, kk_vec3_sub(on_b, on_a)), 0};
-    return 1;
+    const int meets = !balls_pass(m, s, shape, target) && kki_impact_find(&a, &b, s->h, target, &hit);
+    return meets && hit.kind == KKI_IMPACT_HIT ? hit.time : -1;
 }
 
 void kki_strike(const kk_model *model, kk_simulator *s, int count) {
@@ -342,8 +330,44 @@ void kki_strike(const kk_model *model, kk_simulator *s, int count) {
             kki_note_flaw(&s->report, KK_STEP_DEGRADED, KK_FLAW_FAST_PAIR, KK_STAGE_DETECT, body, s->h);
             return;
         }
-        kki_struck *to = &s->struck[s->nstruck];
-        to->pair = i;
-        s->nstruck += strike(model, s, shape, to);
+        const double time = time_of_impact(model, s, shape);
+        s->struck[s->nstruck] = (kki_struck){i, time};
+        s->nstruck += time >= 0;
     }
+}
+
+const kki_struck *kki_struck_pair(const kk_simulator *s, int first, int second) {
+    int low = 0, high = s->nstruck;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        const kki_near_pair *p = &s->near.list[s->struck[middle].pair];
+        const int is_before = p->first < first || (p->first == first && p->second < second);
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    const kki_near_pair *p = low < s->nstruck ? &s->near.list[s->struck[low].pair] : NULL;
+    return p && p->first == first && p->second == second ? &s->struck[low] : NULL;
+}
+
+/// A point of a body that moved to a pose, where it is in the middle of the step.
+static kk_vec3 carried_to_middle(const kk_simulator *s, int shape, kk_transform X_WS, kk_vec3 point) {
+    return kk_transform_point(s->X_WS[shape], kk_transform_point(kk_transform_inverse(X_WS), point));
+}
+
+int kki_collide_struck(const kk_model *m, const kk_simulator *s, const kki_struck *hit, kki_manifold *manifold) {
+    const kki_near_pair *p = &s->near.list[hit->pair];
+    const kki_moving a = motion_of(m, s, p->first), b = motion_of(m, s, p->second);
+    const kk_transform X_WA = kki_moving_pose(&a, hit->time), X_WB = kki_moving_pose(&b, hit->time);
+    const double reach =
+        target_of(kki_thickness(m, p->first, p->second)) + 2 * relative_reach(m, s, p->first, p->second);
+    kki_pair_memory fresh = {0};
+    const int count = kki_collide(a.shape, &X_WA, b.shape, &X_WB, reach, &fresh, manifold, 1);
+    for (int i = 0; i < manifold->count && count != 0; i++) {
+        kki_contact_point *c = &manifold->point[i];
+        const kk_vec3 other = kk_vec3_add(c->position, kk_vec3_scale(manifold->normal, c->gap));
+        const kk_vec3 on_b = carried_to_middle(s, p->second, X_WB, other);
+        c->position = carried_to_middle(s, p->first, X_WA, c->position);
+        c->gap = kk_vec3_dot(manifold->normal, kk_vec3_sub(on_b, c->position));
+    }
+    return count == 0 ? 0 : 1;
 }

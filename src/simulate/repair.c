@@ -21,6 +21,12 @@ typedef struct repair {
     int needed, opens;              ///< some row asks for it; some loop is open by a trace
 } repair;
 
+/// What was struck and goes back to where it met makes up for its own way, not for an error.
+static int goes_back(const kk_simulator *s, const kki_constraint *c) {
+    const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
+    return s->nstruck > 0 && c->kind == KKI_ON_CONTACT && kki_struck_pair(s, k->shape[0], k->shape[1]);
+}
+
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
     const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_HELD;
@@ -32,7 +38,7 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
                          : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
                                                    : 0;
     const double rate = u + swing + c->gap[r] * x->rate;
-    const double capped = rate < -x->most ? -x->most : both && rate > x->most ? x->most : rate;
+    const double capped = rate < -x->most && !goes_back(s, c) ? -x->most : both && rate > x->most ? x->most : rate;
     x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
     x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
     return capped;

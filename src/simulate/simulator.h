@@ -258,11 +258,10 @@ typedef struct kki_meeting {
     kki_manifold manifold;
 } kki_meeting;
 
-/// A fast pair that meets in a step and is not followed there: its contact, by the normal and the points of the impact.
+/// A fast pair that meets in a step and is not followed there.
 typedef struct kki_struck {
     int32_t pair; ///< in the list of those that are near
-    kk_vec3 normal;
-    kki_contact_point point;
+    double time;  ///< of its impact, from the start of this part of the step
 } kki_struck;
 
 /// What is done about fast pairs in a part of a step.
@@ -494,8 +493,12 @@ int kki_passes_by(const kk_model *m, const kk_simulator *s, int a, int b, double
 double kki_passing_gap(const kk_model *m, int a, int b, const double radius[2], double *reach);
 /// s->meeting of the `count` near pairs: of those so fast that they may have passed each other by the step's middle.
 void kki_first_meeting(const kk_model *model, kk_simulator *s, int count);
-/// s->struck of the `count` near pairs: contacts of all fast ones that meet in this part of the step.
+/// s->struck of the `count` near pairs: all fast ones that meet in this part of the step.
 void kki_strike(const kk_model *model, kk_simulator *s, int count);
+/// The impact of two shapes; NULL: they have none.
+const kki_struck *kki_struck_pair(const kk_simulator *s, int first, int second);
+/// The manifold of an impact, its points carried to the middle, where they overlap by what the bodies have moved on. @return 1; 0: there is none
+int kki_collide_struck(const kk_model *m, const kk_simulator *s, const kki_struck *hit, kki_manifold *manifold);
 /// The same as kki_first_meeting of pairs that are found to overlap so deeply in the middle that their normal may be that of the wrong side; behind their contacts.
 void kki_first_deep_meeting(const kk_model *model, kk_simulator *s);
 /// detect.c: what touches what, from poses and velocities at the step's middle.
