@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Every model of ../shared/zoo and ../shared/models beside MuJoCo, for `make zoo`; `make zoo ARGS="--model humanoid --seed 1"` runs some.
+
+    run.py [--model WORD ...] [--regime zero|hold|random] [--start default] [--seed N] [--seconds S] [--minutes M] [--jobs N]
+           [--alone] [--json FILE] [--compare OLD.json]
+
+A row is a run: (model, start, control, seed). Starts are the default state and every keyframe; controls are zero, held at the keyframe, or random over the
+whole control range, new every 50 ms. Times are processor time of the thread. A row that would not end in its share of `--minutes` is cut, and says so.
+"""
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("KK_SHARED", ROOT.parent / "shared"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "peers"))
+import build as peers  # noqa: E402
+
+# files that are there to be included, but that nothing here includes
+FRAGMENTS = {"menagerie/aloha/filtered_cartesian_actuators.xml", "menagerie/aloha/keyframe_no_act.xml"}
+DEGRADED_BAR = 1e-3  # share of a model's steps that may be degraded
+
+
+# ---- which files
+
+def included(path):
+    """Files that this one includes: they run as part of it."""
+    text = path.read_text(errors="replace")
+    return {(path.parent / name).resolve() for name in re.findall(r'<include\s+file="([^"]+)"', text)}
+
+
+def model_files():
+    """All models: files that no other includes, fragments left out."""
+    files = [path for folder in ("zoo", "models") for end in ("xml", "urdf") for path in sorted((SHARED / folder).rglob(f"*.{end}"))]
+    parts = set().union(*(included(path) for path in files)) if files else set()
+    return [path for path in files if path.resolve() not in parts and name_of(path) not in FRAGMENTS]
+
+
+def name_of(path):
+    relative = path.relative_to(SHARED)
+    return str(relative.relative_to("zoo") if relative.parts[0] == "zoo" else relative)
+
+
+def collection_of(name):
+    return name.split("/")[0]
+
+
+def robot_of(name):
+    """Files of one robot share one weight: a folder of robots, or versions of one file."""
+    if collection_of(name) in ("menagerie", "models"):
+        return "/".join(name.split("/")[:2])
+    return re.sub(r"_v\d+\.xml$", ".xml", name)
+
+
+# ---- runs
+
+def run_model(program, path, options, budget):
+    words = [program, path, "--seconds", options.seconds, "--cap", options.cap, "--room", options.room, "--seeds", options.seeds,
+             "--budget", f"{budget:.1f}"]
+    for key in ("regime", "seed", "start"):
+        if getattr(options, key) is not None:
+            words += [f"--{key}", getattr(options, key)]
+    words += ["--alone"] if options.alone else []
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace")
+    name = name_of(path)
+    try:
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    except ValueError as problem:
+        return {"file": name, "not_loaded": f"unreadable: {problem}", "rows": []}
+    head = lines[0] if lines else {"not_loaded": f"ended with {done.returncode}: {done.stderr[-300:]}"}
+    return {**head, "file": name, "collection": collection_of(name), "robot": robot_of(name), "rows": lines[1:]}
+
+
+def run_all(program, files, options):
+    """Models one after the other (or as many as there are jobs); none may take more than four shares of what is left of the time."""
+    begin, left, results = time.monotonic(), len(files), {}
+
+    def run_one(path):
+        nonlocal left
+        remaining = max(60 * options.minutes - (time.monotonic() - begin), 1)
+        result = run_model(program, path, options, options.jobs * remaining / left * min(4, left))
+        left -= 1
+        print_model(result)
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for path, result in zip(files, pool.map(run_one, files)):
+            results[path] = result
+    return [results[path] for path in files]
+
+
+# ---- what is printed
+
+def number(value, form="{:.3g}"):
+    return "-" if value is None else form.format(value)
+
+
+def flaws_of(row):
+    return ", ".join(f"{name} {count}" for name, count in row["flaws"].items())
+
+
+def print_head():
+    print(f"{'model':42} {'start':12} {'control':8} {'steps':>6} {'fail':>5} {'degr':>5} {'held':>4} {'us':>8} {'p50':>7} {'p99.9':>8} {'worst':>9} "
+          f"{'MuJoCo':>8} {'ratio':>6} {'residual':>8} {'overlap':>8} {'gain':>8}  flaws", flush=True)
+
+
+def print_model(model):
+    if "not_loaded" in model:
+        print(f"{model['file']:42} NOT LOADED: {model['not_loaded']}", flush=True)
+    for row in model["rows"]:
+        control = row["control"] + (str(row["seed"]) if row["control"] == "random" else "")
+        notes = [flaws_of(row), row["failure"], row["ended"], "cut" if row["cut"] else "", "MuJoCo cut" if row.get("peer_cut") else "",
+                 f"MuJoCo reset {row['peer_resets']} times" if row.get("peer_resets") else "", model.get("no_peer", "")]
+        t, p = row["ours"], row.get("mujoco", {})
+        print(f"{model['file'][-42:]:42} {row['start'][:12]:12} {control:8} {row['steps']:6} {row['failed']:5} {row['degraded']:5} {row['held']:4} "
+              f"{t['mean']:8.1f} {t['p50']:7.1f} {t['p999']:8.1f} {t['worst']:9.1f} {number(p.get('mean'), '{:8.1f}'):>8} "
+              f"{number(row.get('ratio'), '{:6.2f}'):>6} {row['residual']:8.1e} {row['overlap']:8.1e} {row['gain'] or 0:8.1e}  "
+              + "; ".join(note for note in notes if note), flush=True)
+
+
+def geometric_mean(values):
+    values = [value for value in values if value and value > 0]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def mean_ratios(models, control="random"):
+    """Geometric mean a collection of ratios to MuJoCo, one weight a robot; and of all."""
+    robots = {}
+    for model in models:
+        found = geometric_mean([row.get("ratio") for row in model["rows"] if row["control"] == control])
+        if found:
+            robots.setdefault((model["collection"], model["robot"]), []).append(found)
+    robots = {key: geometric_mean(values) for key, values in robots.items()}
+    means = {name: geometric_mean([value for (collection, _), value in robots.items() if collection == name])
+             for name in sorted({collection for collection, _ in robots})}
+    return {**means, "all": geometric_mean(robots.values())}, len(robots)
+
+
+def total(models, key):
+    return sum(row[key] for model in models for row in model["rows"])
+
+
+def print_sums(models):
+    rows = [(model, row) for model in models for row in model["rows"]]
+    steps = total(models, "steps")
+    means, robots = mean_ratios(models)
+    print(f"\n{len(models)} models, {len(rows)} rows, {steps} steps: {total(models, 'failed')} failed, {total(models, 'degraded')} degraded, "
+          f"{total(models, 'held')} held, {sum(row['cut'] for _, row in rows)} rows cut, {sum(bool(row['ended']) for _, row in rows)} did not end")
+    flaws = {}
+    for _, row in rows:
+        for name, count in row["flaws"].items():
+            flaws[name] = flaws.get(name, 0) + count
+    print("flaws: " + (", ".join(f"{name} {count}" for name, count in flaws.items()) or "none"))
+    print(f"MuJoCo's time over ours, random controls, geometric means over {robots} robots: "
+          + ", ".join(f"{name} {value:.2f}" for name, value in means.items() if value))
+    timed = sorted(((row["ratio"], model["file"], row["start"], row["control"]) for model, row in rows if row.get("ratio")))
+    print("slowest beside MuJoCo: " + ", ".join(f"{file} {start} {control} {ratio:.2f}" for ratio, file, start, control in timed[:8]))
+    for model in models:
+        steps = sum(row["steps"] for row in model["rows"])
+        degraded = sum(row["degraded"] + row["held"] for row in model["rows"])
+        if steps and degraded > DEGRADED_BAR * steps:
+            print(f"over the bar of {DEGRADED_BAR:g}: {model['file']}, {degraded} of {steps} steps degraded")
+
+
+# ---- beside an older run
+
+def keyed(models):
+    return {(model["file"], row["start"], row["control"], row["seed"]): row for model in models for row in model["rows"]}
+
+
+def print_comparison(old, new):
+    before, after = keyed(old["models"]), keyed(new["models"])
+    common = [key for key in after if key in before]
+    faster = geometric_mean([before[key]["ours"]["mean"] / after[key]["ours"]["mean"] for key in common
+                             if before[key]["ours"]["mean"] and after[key]["ours"]["mean"]])
+    print(f"\nbeside the older run: {len(common)} rows in both" + (f", {faster:.3f} times as fast (geometric mean)" if faster else ""))
+    for key in common:
+        a, b = before[key], after[key]
+        changes = [f"{name} {a[name]} -> {b[name]}" for name in ("failed", "degraded", "held") if a[name] != b[name]]
+        if a["ours"]["mean"] and not 0.8 < b["ours"]["mean"] / a["ours"]["mean"] < 1.25:
+            changes.append(f"mean {a['ours']['mean']:.1f} -> {b['ours']['mean']:.1f} us")
+        if changes:
+            print(f"{' '.join(map(str, key))}: " + ", ".join(changes))
+
+
+# ---- the program
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", action="append", help="only models whose name contains this word")
+    parser.add_argument("--regime", choices=("zero", "hold", "random"))
+    parser.add_argument("--start", choices=("default",))
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=10, help="of simulated time, a row")
+    parser.add_argument("--cap", type=float, default=8, help="s of processor time that a run of one engine may take")
+    parser.add_argument("--room", type=float, default=3, help="s of processor time in which a run is repeated")
+    parser.add_argument("--minutes", type=float, default=60, help="for all of it")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--alone", action="store_true", help="without MuJoCo")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--compare", type=pathlib.Path)
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    if not (SHARED / "zoo").is_dir():
+        print(f"zoo: skipped, no {SHARED / 'zoo'} here")
+        return 0
+    files = [path for path in model_files() if not options.model or any(word in name_of(path) for word in options.model)]
+    if not files:
+        sys.exit("zoo: no model of that name")
+    program = peers.build_zoo(with_mujoco=not options.alone)
+    print_head()
+    models = run_all(program, files, options)
+    print_sums(models)
+    found = {"seconds": options.seconds, "models": models}
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+    if options.compare:
+        print_comparison(json.loads(options.compare.read_text()), found)
+    return int(any("not_loaded" in model for model in models) or total(models, "failed") > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
