@@ -11,7 +11,7 @@ void zoo_control(const zoo_course *course, const zoo_row *row, int step, const d
     const int counter = (int)floor(step * course->timestep / interval + 1e-6);
     for (int i = 0; i < course->actuators; i++) {
         const double share = kk_random_uniform_at((uint64_t)row->seed, (uint64_t)i, (uint64_t)counter);
-        control[i] = row->regime == ZOO_RANDOM         ? course->lower[i] + share * (course->upper[i] - course->lower[i])
+        control[i] = row->regime == ZOO_RANDOM ? course->lower[i] + share * (course->upper[i] - course->lower[i])
                      : row->regime == ZOO_HOLD && held ? held[i]
                                                        : 0;
     }

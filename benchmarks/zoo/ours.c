@@ -33,8 +33,8 @@ void zoo_held(const zoo_model *model, int keyframe, double *held) {
 // ---- what a report says
 
 static double gravity_of(kk_flaw flaw) {
-    static const double gravity[KK_FLAW_COUNT] = {
-        [KK_FLAW_RESIDUAL] = 2, [KK_FLAW_ENERGY] = 3, [KK_FLAW_IMPULSE] = 4, [KK_FLAW_FAST_PAIR] = 1, [KK_FLAW_RANGE] = 6, [KK_FLAW_ROOM] = 5};
+    static const double gravity[KK_FLAW_COUNT] = {[KK_FLAW_RESIDUAL] = 2,  [KK_FLAW_ENERGY] = 3, [KK_FLAW_IMPULSE] = 4,
+                                                  [KK_FLAW_FAST_PAIR] = 1, [KK_FLAW_RANGE] = 6,  [KK_FLAW_ROOM] = 5};
     return gravity[flaw];
 }
 
@@ -91,7 +91,8 @@ static bool open_stepper(stepper *s, const zoo_model *model, const zoo_course *c
     *s = (stepper){.m = model->model};
     s->control = calloc((size_t)course->actuators + 1, sizeof *s->control);
     s->held = calloc((size_t)course->actuators + 1, sizeof *s->held);
-    return s->control && s->held && kk_state_create(s->m, NULL, &s->state) == KK_OK && kk_data_create(s->m, NULL, &s->data) == KK_OK &&
+    return s->control && s->held && kk_state_create(s->m, NULL, &s->state) == KK_OK &&
+           kk_data_create(s->m, NULL, &s->data) == KK_OK &&
            kk_simulator_create(s->m, NULL, NULL, &s->simulator, NULL) == KK_OK;
 }
 
@@ -104,7 +105,9 @@ static void close_stepper(stepper *s) {
 }
 
 static double height_of(const stepper *s, int body) {
-    return body >= 0 && kk_kinematics(s->m, s->data, kk_state_q_const(s->state)) == KK_OK ? kk_body_pose(s->m, s->data, body).p.z : NAN;
+    return body >= 0 && kk_kinematics(s->m, s->data, kk_state_q_const(s->state)) == KK_OK
+               ? kk_body_pose(s->m, s->data, body).p.z
+               : NAN;
 }
 
 static double largest_speed(const stepper *s) {
@@ -117,7 +120,8 @@ static double largest_speed(const stepper *s) {
 }
 
 /// A run from the start; the first of a row finds figures, all of them times.
-static void run_once(stepper *s, const zoo_model *model, const zoo_course *course, const zoo_row *row, zoo_ours *f, zoo_times *times) {
+static void run_once(stepper *s, const zoo_model *model, const zoo_course *course, const zoo_row *row, zoo_ours *f,
+                     zoo_times *times) {
     const bool is_first = times->runs == 0;
     const double cost = zoo_clock_cost(), start = zoo_thread_seconds();
     const int at_two_seconds = (int)lround(2 / course->timestep), steps = is_first ? course->steps : times->steps;

@@ -1,16 +1,11 @@
 /// MuJoCo's part of a row, through its C library.
+#include "peer_mujoco.h"
 #include "zoo.h"
-
-#include <mujoco/mujoco.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct zoo_peer {
-    mjModel *m;
-};
 
 static void say_nothing(const char *text) {
     (void)text;
@@ -22,9 +17,9 @@ zoo_peer *zoo_peer_load(const char *path, char *why_not) {
     zoo_peer *peer = calloc(1, sizeof *peer);
     if (peer) {
         peer->m = mj_loadXML(path, NULL, error, sizeof error);
-        snprintf(why_not, ZOO_TEXT, "%s", error);
     }
-    if (peer && !peer->m) {
+    if (peer && !peer->m) { // otherwise the text is a warning
+        snprintf(why_not, ZOO_TEXT, "%s", error);
         free(peer);
         peer = NULL;
     }
@@ -58,7 +53,8 @@ const char *zoo_peer_base(const zoo_peer *peer) {
     return peer->m->nbody > 1 ? mj_id2name(peer->m, mjOBJ_BODY, 1) : NULL;
 }
 
-static void run_once(const mjModel *m, mjData *d, const zoo_course *course, const zoo_row *row, zoo_theirs *f, zoo_times *times) {
+static void run_once(const mjModel *m, mjData *d, const zoo_course *course, const zoo_row *row, zoo_theirs *f,
+                     zoo_times *times) {
     const bool is_first = times->runs == 0;
     const double cost = zoo_clock_cost(), start = zoo_thread_seconds();
     const int at_two_seconds = (int)lround(2 / course->timestep), steps = is_first ? course->steps : times->steps;
@@ -103,7 +99,8 @@ void zoo_peer_run(const zoo_peer *peer, const zoo_course *course, const zoo_row 
             return;
         }
         run_once(peer->m, d, course, row, f, times);
-        f->resets = d->warning[mjWARN_BADQPOS].number + d->warning[mjWARN_BADQVEL].number + d->warning[mjWARN_BADQACC].number;
+        f->resets =
+            d->warning[mjWARN_BADQPOS].number + d->warning[mjWARN_BADQVEL].number + d->warning[mjWARN_BADQACC].number;
         f->contacts_full = d->warning[mjWARN_CONTACTFULL].number + d->warning[mjWARN_CNSTRFULL].number;
         mj_deleteData(d);
     }

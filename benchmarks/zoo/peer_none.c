@@ -37,10 +37,17 @@ const char *zoo_peer_base(const zoo_peer *peer) {
     return NULL;
 }
 
-void zoo_peer_run(const zoo_peer *peer, const zoo_course *course, const zoo_row *row, zoo_theirs *figures, zoo_times *times) {
+void zoo_peer_run(const zoo_peer *peer, const zoo_course *course, const zoo_row *row, zoo_theirs *figures,
+                  zoo_times *times) {
     (void)peer;
     (void)course;
     (void)row;
     (void)figures;
     (void)times;
+}
+
+void zoo_agree(const zoo_model *model, const zoo_peer *peer, zoo_agreement *agreement) {
+    (void)model;
+    (void)peer;
+    (void)agreement;
 }

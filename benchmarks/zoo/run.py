@@ -25,6 +25,7 @@ import build as peers  # noqa: E402
 
 # files that are there to be included, but that nothing here includes
 FRAGMENTS = {"menagerie/aloha/filtered_cartesian_actuators.xml", "menagerie/aloha/keyframe_no_act.xml"}
+AGREEMENT_BAR = 1e-9  # relative; of mass, M and bias
 DEGRADED_BAR = 1e-3  # share of a model's steps that may be degraded
 
 
@@ -75,7 +76,9 @@ def run_model(program, path, options, budget):
     except ValueError as problem:
         return {"file": name, "not_loaded": f"unreadable: {problem}", "rows": []}
     head = lines[0] if lines else {"not_loaded": f"ended with {done.returncode}: {done.stderr[-300:]}"}
-    return {**head, "file": name, "collection": collection_of(name), "robot": robot_of(name), "rows": lines[1:]}
+    agreement = next((line["agreement"] for line in lines if "agreement" in line), None)
+    return {**head, "file": name, "collection": collection_of(name), "robot": robot_of(name), "agreement": agreement,
+            "rows": [line for line in lines if "control" in line]}
 
 
 def run_all(program, files, options):
@@ -111,9 +114,25 @@ def print_head():
           f"{'MuJoCo':>8} {'ratio':>6} {'residual':>8} {'overlap':>8} {'gain':>8}  flaws", flush=True)
 
 
+def print_agreement(model):
+    """What of the two models differs: pairs of bodies that may touch, mass, M, bias."""
+    a = model.get("agreement")
+    if not a:
+        return
+    off = [f"{key} {a[key]:.1e}" for key in ("mass", "inertia", "bias") if a[key] is not None and a[key] > AGREEMENT_BAR]
+    off += [a["problem"]] if a["problem"] else []
+    for where, key in (("ours", "only_ours"), ("MuJoCo", "only_mujoco")):
+        if a[key]:
+            named = [f"{pair['body']}-{pair['other']}" for pair in a["listed"] if pair["in"] == where][:6]
+            off.append(f"{a[key]} pairs of bodies may touch in {where} alone: {', '.join(named)}" + (", ..." if a[key] > len(named) else ""))
+    if off:
+        print(f"{model['file'][-42:]:42} differs: {'; '.join(off)}", flush=True)
+
+
 def print_model(model):
     if "not_loaded" in model:
         print(f"{model['file']:42} NOT LOADED: {model['not_loaded']}", flush=True)
+    print_agreement(model)
     for row in model["rows"]:
         control = row["control"] + (str(row["seed"]) if row["control"] == "random" else "")
         notes = [flaws_of(row), row["failure"], row["ended"], "cut" if row["cut"] else "", "MuJoCo cut" if row.get("peer_cut") else "",
@@ -160,6 +179,10 @@ def print_sums(models):
     print("flaws: " + (", ".join(f"{name} {count}" for name, count in flaws.items()) or "none"))
     print(f"MuJoCo's time over ours, random controls, geometric means over {robots} robots: "
           + ", ".join(f"{name} {value:.2f}" for name, value in means.items() if value))
+    compared = [model["agreement"] for model in models if model.get("agreement")]
+    print(f"models: {len(compared)} compared, pairs that may touch differ in {sum(bool(a['only_ours'] or a['only_mujoco']) for a in compared)}, "
+          f"M in {sum((a['inertia'] or 0) > AGREEMENT_BAR for a in compared)}, bias in {sum((a['bias'] or 0) > AGREEMENT_BAR for a in compared)}, "
+          f"mass in {sum(a['mass'] > AGREEMENT_BAR for a in compared)}")
     timed = sorted(((row["ratio"], model["file"], row["start"], row["control"]) for model, row in rows if row.get("ratio")))
     print("slowest beside MuJoCo: " + ", ".join(f"{file} {start} {control} {ratio:.2f}" for ratio, file, start, control in timed[:8]))
     for model in models:

@@ -19,7 +19,7 @@
 typedef struct options {
     const char *path, *start;
     double seconds, cap, room, budget; ///< budget: s for all rows of both engines, which shortens the cap
-    int seeds, seed, regime; ///< seed, regime −1: all
+    int seeds, seed, regime;           ///< seed, regime −1: all
     bool is_alone;
 } options;
 
@@ -147,8 +147,9 @@ static const char *run_apart(const scene *s, const zoo_row *row, bool is_ours) {
 
 static void put_ours(const scene *s, const char *ended) {
     const zoo_ours *f = &s->board->ours;
-    printf(", \"steps\": %d, \"failed\": %d, \"degraded\": %d, \"held\": %d, \"repeated\": %d, \"cut_short\": %d, \"cut\": %s", f->steps, f->failed,
-           f->degraded, f->held, f->repeated, f->cut_short, f->is_cut ? "true" : "false");
+    printf(", \"steps\": %d, \"failed\": %d, \"degraded\": %d, \"held\": %d, \"repeated\": %d, \"cut_short\": %d, "
+           "\"cut\": %s",
+           f->steps, f->failed, f->degraded, f->held, f->repeated, f->cut_short, f->is_cut ? "true" : "false");
     printf(", \"flaws\": {");
     for (int i = 1, n = 0; i < KK_FLAW_COUNT; i++) {
         if (f->flaws[i] > 0) {
@@ -187,8 +188,8 @@ static void put_ours(const scene *s, const char *ended) {
 
 static void put_theirs(const scene *s, const char *ended) {
     const zoo_theirs *f = &s->board->theirs;
-    printf(", \"peer_steps\": %d, \"peer_cut\": %s, \"peer_resets\": %d, \"peer_full\": %d, ", f->steps, f->is_cut ? "true" : "false", f->resets,
-           f->contacts_full);
+    printf(", \"peer_steps\": %d, \"peer_cut\": %s, \"peer_resets\": %d, \"peer_full\": %d, ", f->steps,
+           f->is_cut ? "true" : "false", f->resets, f->contacts_full);
     put_text("peer_ended", ended);
     put_number("peer_height", f->height);
     put_times("mujoco", s->their_times, s->their_times->steps);
@@ -218,7 +219,8 @@ static void run_row(scene *s, const zoo_row *row) {
 // ---- which rows
 
 static bool is_wanted(const options *o, const zoo_row *row) {
-    return (o->regime < 0 || o->regime == (int)row->regime) && (o->seed < 0 || row->regime != ZOO_RANDOM || o->seed == row->seed);
+    return (o->regime < 0 || o->regime == (int)row->regime) &&
+           (o->seed < 0 || row->regime != ZOO_RANDOM || o->seed == row->seed);
 }
 
 static bool is_zero(const double *x, int n) {
@@ -238,10 +240,12 @@ static int run_start(scene *s, int keyframe, bool is_counting) {
         zoo_held(&s->model, keyframe, held);
     }
     for (int regime = 0; held && regime < ZOO_REGIME_COUNT; regime++) {
-        const bool changes_nothing = (regime != ZOO_ZERO && s->course.actuators == 0) || (regime == ZOO_HOLD && is_zero(held, s->course.actuators));
+        const bool changes_nothing = (regime != ZOO_ZERO && s->course.actuators == 0) ||
+                                     (regime == ZOO_HOLD && is_zero(held, s->course.actuators));
         const int seeds = regime == ZOO_RANDOM ? s->o->seeds : 1;
         for (int seed = 1; !changes_nothing && seed <= seeds; seed++) {
-            const zoo_row row = {.keyframe = keyframe, .regime = (zoo_regime)regime, .seed = regime == ZOO_RANDOM ? seed : 0};
+            const zoo_row row = {
+                .keyframe = keyframe, .regime = (zoo_regime)regime, .seed = regime == ZOO_RANDOM ? seed : 0};
             if (is_wanted(s->o, &row)) {
                 rows++;
                 if (!is_counting) {
@@ -266,7 +270,10 @@ static int run_starts(scene *s, bool is_counting) {
 static bool set_course(scene *s) {
     const kk_model *m = s->model.model;
     zoo_course *c = &s->course;
-    *c = (zoo_course){.seconds = s->o->seconds, .cap = s->o->cap, .room = s->o->room, .timestep = kk_model_options(m).timestep,
+    *c = (zoo_course){.seconds = s->o->seconds,
+                      .cap = s->o->cap,
+                      .room = s->o->room,
+                      .timestep = kk_model_options(m).timestep,
                       .actuators = kk_model_nactuator(m)};
     c->steps = (int)lround(c->seconds / c->timestep);
     c->lower = calloc((size_t)c->actuators + 1, sizeof *c->lower);
@@ -285,22 +292,50 @@ static bool set_course(scene *s) {
 
 /// The peer takes part where both see the same robot.
 static const char *why_apart(const scene *s) {
-    return zoo_peer_actuators(s->peer) != s->course.actuators                                  ? "other actuators"
-           : zoo_peer_nv(s->peer) != kk_model_nv(s->model.model)                               ? "other degrees of freedom"
-           : fabs(zoo_peer_timestep(s->peer) - s->course.timestep) > 1e-12 ? "other time step" : "";
+    return zoo_peer_actuators(s->peer) != s->course.actuators              ? "other actuators"
+           : zoo_peer_nv(s->peer) != kk_model_nv(s->model.model)           ? "other degrees of freedom"
+           : fabs(zoo_peer_timestep(s->peer) - s->course.timestep) > 1e-12 ? "other time step"
+                                                                           : "";
 }
 
 static void put_model(const scene *s, const char *why_no_peer) {
     const kk_model *m = s->model.model;
     printf("{");
     put_text("file", s->o->path);
-    printf(", \"nv\": %d, \"actuators\": %d, \"keyframes\": %d, \"timestep\": %.9g, ", kk_model_nv(m), s->course.actuators, kk_model_nkeyframe(m),
-           s->course.timestep);
+    printf(", \"nv\": %d, \"actuators\": %d, \"keyframes\": %d, \"timestep\": %.9g, ", kk_model_nv(m),
+           s->course.actuators, kk_model_nkeyframe(m), s->course.timestep);
     put_text("mujoco", zoo_peer_version());
     printf(", ");
     put_text("no_peer", why_no_peer);
     printf("}\n");
     fflush(stdout);
+}
+
+static void put_agreement(const scene *s, const zoo_peer *peer) {
+    zoo_agreement *a = calloc(1, sizeof *a);
+    if (!a) {
+        return;
+    }
+    zoo_agree(&s->model, peer, a);
+    printf("{\"agreement\": {");
+    put_text("problem", a->problem);
+    put_number("mass", a->mass);
+    put_number("inertia", a->inertia < 0 ? NAN : a->inertia);
+    put_number("bias", a->bias < 0 ? NAN : a->bias);
+    printf(", \"pairs\": %d, \"pairs_mujoco\": %d, \"only_ours\": %d, \"only_mujoco\": %d, \"listed\": [",
+           a->pairs_ours, a->pairs_theirs, a->only_ours, a->only_theirs);
+    for (int i = 0; i < a->listed; i++) {
+        printf("%s{", i ? ", " : "");
+        put_text("in", a->pair[i].is_ours ? "ours" : "MuJoCo");
+        printf(", ");
+        put_text("body", a->pair[i].body[0]);
+        printf(", ");
+        put_text("other", a->pair[i].body[1]);
+        printf("}");
+    }
+    printf("]}}\n");
+    fflush(stdout);
+    free(a);
 }
 
 static int run_model(const options *o) {
@@ -319,21 +354,24 @@ static int run_model(const options *o) {
         return 1;
     }
     s.peer = o->is_alone ? NULL : zoo_peer_load(o->path, why_no_peer);
+    zoo_peer *peer = s.peer;
     if (s.peer && *why_apart(&s)) {
         snprintf(why_no_peer, sizeof why_no_peer, "%s", why_apart(&s));
-        zoo_peer_free(s.peer);
-        s.peer = NULL;
+        s.peer = NULL; // other machines do not race, but can be compared
     }
     const char *base = s.peer ? zoo_peer_base(s.peer) : NULL;
     s.model.base = base ? kk_model_find_body(s.model.model, base) : kk_model_nbody(s.model.model) > 1 ? 1 : -1;
     put_model(&s, why_no_peer);
+    if (peer) {
+        put_agreement(&s, peer);
+    }
     const int rows = run_starts(&s, true);
     if (o->budget > 0 && rows > 0) {
         s.course.cap = fmin(s.course.cap, 0.5 * o->budget / rows);
         s.course.room = fmin(s.course.room, s.course.cap);
     }
     run_starts(&s, false);
-    zoo_peer_free(s.peer);
+    zoo_peer_free(peer);
     zoo_free(&s.model);
     free(s.course.lower);
     free(s.course.upper);

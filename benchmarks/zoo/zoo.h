@@ -61,17 +61,17 @@ typedef struct zoo_ours {
     int steps; ///< taken
     int failed, degraded, held, repeated, cut_short;
     int flaws[KK_FLAW_COUNT];
-    zoo_flaw worst;          ///< the largest of the gravest flaw
-    char failure[ZOO_TEXT];  ///< of the first failed step
-    double residual;         ///< m/s
-    double overlap;          ///< m; deepest at a step's middle, starts in overlap included
-    double overlap_at_end;   ///< m; in the last step
-    double gain;             ///< largest integration error over its scale, certified steps only
-    double gain_degraded;    ///< the same of degraded ones
+    zoo_flaw worst;              ///< the largest of the gravest flaw
+    char failure[ZOO_TEXT];      ///< of the first failed step
+    double residual;             ///< m/s
+    double overlap;              ///< m; deepest at a step's middle, starts in overlap included
+    double overlap_at_end;       ///< m; in the last step
+    double gain;                 ///< largest integration error over its scale, certified steps only
+    double gain_degraded;        ///< the same of degraded ones
     double error, work, kinetic; ///< sum of errors, J; sum of |work|; largest kinetic energy
-    int accurate;            ///< steps with |error| ≤ 1e-5 of their scale
-    double height;           ///< m; of the base after 2 s; NaN: not reached
-    double speed;            ///< largest |v|
+    int accurate;                ///< steps with |error| ≤ 1e-5 of their scale
+    double height;               ///< m; of the base after 2 s; NaN: not reached
+    double speed;                ///< largest |v|
 } zoo_ours;
 
 typedef struct zoo_theirs {
@@ -105,7 +105,30 @@ int zoo_peer_actuators(const zoo_peer *peer);
 double zoo_peer_timestep(const zoo_peer *peer);
 int zoo_peer_nv(const zoo_peer *peer);
 const char *zoo_peer_base(const zoo_peer *peer); ///< name of the first body
-void zoo_peer_run(const zoo_peer *peer, const zoo_course *course, const zoo_row *row, zoo_theirs *figures, zoo_times *times);
+void zoo_peer_run(const zoo_peer *peer, const zoo_course *course, const zoo_row *row, zoo_theirs *figures,
+                  zoo_times *times);
+
+// ---- the two models, one beside the other
+
+enum { ZOO_LISTED_PAIRS = 40 };
+
+/// A pair of bodies that may touch in one engine alone.
+typedef struct zoo_pair {
+    bool is_ours;
+    char body[2][ZOO_NAME];
+} zoo_pair;
+
+/// Errors are relative to the largest entry; −1: not compared.
+typedef struct zoo_agreement {
+    double mass, inertia, bias;
+    int pairs_ours, pairs_theirs; ///< of bodies that may touch
+    int only_ours, only_theirs;   ///< how many of them in one engine alone
+    int listed;
+    zoo_pair pair[ZOO_LISTED_PAIRS];
+    char problem[ZOO_TEXT]; ///< why something was not compared
+} zoo_agreement;
+
+void zoo_agree(const zoo_model *model, const zoo_peer *peer, zoo_agreement *agreement);
 
 // ---- clock
 
