@@ -200,12 +200,15 @@ def build_zoo(with_mujoco=True):
         give_up("build the library first: make")
     folder = ROOT / "benchmarks" / "zoo"
     mujoco = fetch(tuple(ZOO_PACKAGES), ROOT / "build" / "zoo_venv") / "mujoco" if with_mujoco else None
-    flags = ["-O2", "-ffp-contract=off", *WARNINGS, "-Wconversion", *(["-isystem", mujoco / "include"] if mujoco else [])]
-    other = "peer_none.c" if with_mujoco else "peer_mujoco.c"
-    objects = [compile_object(source, flags, [shutil.which("clang") or "cc", "-std=gnu17"])
-               for source in sorted(folder.glob("*.c")) if source.name != other]
+    flags = ["-O2", "-ffp-contract=off", *WARNINGS, "-Wconversion"]
+    c_compiler = shutil.which("clang") or "cc"
+    sources = [source for source in sorted(folder.glob("*.c"))
+               if source.stem != "peer_none" and (with_mujoco or not source.stem.endswith("_mujoco"))]
+    sources += [] if with_mujoco else [folder / "peer_none.c"]
+    objects = [compile_object(source, [*flags, "-isystem", mujoco / "include"] if source.stem.endswith("_mujoco") else flags,
+                              [c_compiler, "-std=gnu17"]) for source in sources]
     target = BUILD / ("zoo" if with_mujoco else "zoo_alone")
     if not is_fresh(target, [*objects, LIBRARY]):
         linked = [next(mujoco.glob("libmujoco.so.*")), f"-Wl,-rpath,{mujoco}"] if mujoco else []
-        run(compiler(), *objects, LIBRARY, *linked, "-pthread", "-lm", "-o", target)
+        run(c_compiler, *objects, LIBRARY, *linked, "-pthread", "-lm", "-o", target)
     return target

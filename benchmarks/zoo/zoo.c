@@ -20,7 +20,7 @@ typedef struct options {
     const char *path, *start;
     double seconds, cap, room, budget; ///< budget: s for all rows of both engines, which shortens the cap
     int seeds, seed, regime;           ///< seed, regime −1: all
-    bool is_alone;
+    bool is_alone, is_quick; ///< quick: random controls alone where there are actuators
 } options;
 
 // ---- JSON
@@ -240,7 +240,8 @@ static int run_start(scene *s, int keyframe, bool is_counting) {
         zoo_held(&s->model, keyframe, held);
     }
     for (int regime = 0; held && regime < ZOO_REGIME_COUNT; regime++) {
-        const bool changes_nothing = (regime != ZOO_ZERO && s->course.actuators == 0) ||
+        const bool is_left_out = s->o->is_quick && regime != ZOO_RANDOM && s->course.actuators > 0;
+        const bool changes_nothing = is_left_out || (regime != ZOO_ZERO && s->course.actuators == 0) ||
                                      (regime == ZOO_HOLD && is_zero(held, s->course.actuators));
         const int seeds = regime == ZOO_RANDOM ? s->o->seeds : 1;
         for (int seed = 1; !changes_nothing && seed <= seeds; seed++) {
@@ -393,6 +394,10 @@ int main(int count, char **words) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : "";
         if (strcmp(word, "--alone") == 0) {
             o.is_alone = true;
+            continue;
+        }
+        if (strcmp(word, "--quick") == 0) {
+            o.is_quick = true;
             continue;
         }
         if (word[0] != '-') {
