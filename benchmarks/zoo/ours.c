@@ -58,7 +58,9 @@ static void note_energy(zoo_ours *f, const kk_audit *a, bool is_certified) {
     const double relative = a->scale > 0 ? a->error / a->scale : 0;
     double *gain = is_certified ? &f->gain : &f->gain_degraded;
     *gain = fmax(*gain, relative);
-    f->accurate += fabs(relative) <= 1e-5;
+    f->gaining += is_certified && relative > 1e-3;
+    f->audited += a->scale > 0;
+    f->accurate += a->scale > 0 && fabs(relative) <= 1e-5;
     f->error += a->error;
     f->work += fabs(a->actuators) + fabs(a->applied);
     f->kinetic = fmax(f->kinetic, fmax(a->kinetic[0], a->kinetic[1]));

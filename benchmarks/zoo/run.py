@@ -199,6 +199,7 @@ def print_sums(models):
     for _, row in rows:
         for name, count in row["flaws"].items():
             flaws[name] = flaws.get(name, 0) + count
+    print(f"certified steps that gain more than 1e-3 of their scale: {total(models, 'gaining'):.0f}")
     print("flaws: " + (", ".join(f"{name} {count}" for name, count in flaws.items()) or "none"))
     print(f"MuJoCo's time over ours, random controls where there are actuators, geometric means over {robots} robots: "
           + ", ".join(f"{name} {value:.2f}" for name, value in means.items() if value))
@@ -282,6 +283,7 @@ def parse():
     parser.add_argument("--minutes", type=float, default=60, help="for all of it")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--alone", action="store_true", help="without MuJoCo")
+    parser.add_argument("--program", type=pathlib.Path, help="an older build of the program, in place of the one that is built here")
     parser.add_argument("--judge", action="store_true", help="as a test: the last line is a sum, and only what is wrong is told")
     parser.add_argument("--quick", action="store_true", help="a cut: the default state, one seed, half a second, without MuJoCo, judged")
     parser.add_argument("--json", type=pathlib.Path)
@@ -301,7 +303,7 @@ def main():
     files = [path for path in model_files() if not options.model or any(word in name_of(path) for word in options.model)]
     if not files:
         sys.exit("zoo: no model of that name")
-    program = peers.build_zoo(with_mujoco=not options.alone)
+    program = options.program or peers.build_zoo(with_mujoco=not options.alone)
     if not options.judge:
         print_head()
     models = run_all(program, files, options)

@@ -20,7 +20,7 @@ typedef struct options {
     const char *path, *start;
     double seconds, cap, room, budget; ///< budget: s for all rows of both engines, which shortens the cap
     int seeds, seed, regime;           ///< seed, regime −1: all
-    bool is_alone, is_quick; ///< quick: random controls alone where there are actuators
+    bool is_alone, is_quick;           ///< quick: random controls alone where there are actuators
 } options;
 
 // ---- JSON
@@ -180,7 +180,9 @@ static void put_ours(const scene *s, const char *ended) {
     put_number("gain_degraded", f->gain_degraded);
     put_number("energy_error", f->error);
     put_number("energy_scale", f->kinetic + f->work);
-    put_number("accurate", f->steps > f->failed ? (double)f->accurate / (f->steps - f->failed) : 0);
+    put_number("audited", f->audited);
+    put_number("accurate", f->audited > 0 ? (double)f->accurate / f->audited : NAN);
+    put_number("gaining", f->gaining);
     put_number("height", f->height);
     put_number("speed", f->speed);
     put_times("ours", s->our_times, s->our_times->steps);

@@ -66,10 +66,12 @@ typedef struct zoo_ours {
     double residual;             ///< m/s
     double overlap;              ///< m; deepest at a step's middle, starts in overlap included
     double overlap_at_end;       ///< m; in the last step
-    double gain;                 ///< largest integration error over its scale, certified steps only
+    int audited;                 ///< steps that an audit went with
+    int accurate;                ///< of them those with |error| ≤ 1e-5 of their scale
+    int gaining;                 ///< certified ones with a gain of more than 1e-3 of it, which must not be
+    double gain;                 ///< largest integration error over its scale, of certified steps
     double gain_degraded;        ///< the same of degraded ones
     double error, work, kinetic; ///< sum of errors, J; sum of |work|; largest kinetic energy
-    int accurate;                ///< steps with |error| ≤ 1e-5 of their scale
     double height;               ///< m; of the base after 2 s; NaN: not reached
     double speed;                ///< largest |v|
 } zoo_ours;
