@@ -183,6 +183,54 @@ static void compare_dynamics(const twin *t, zoo_agreement *a) {
     free(work);
 }
 
+// ---- where they start
+
+static void name_theirs(const mjModel *m, int body, char *name) {
+    const char *theirs = mj_id2name(m, mjOBJ_BODY, body);
+    if (theirs && *theirs) {
+        snprintf(name, ZOO_NAME, "%.50s", theirs);
+    } else {
+        snprintf(name, ZOO_NAME, "body%d", body);
+    }
+}
+
+/// Both stand in their start of that number.
+static void compare_places(const twin *t, int keyframe, zoo_agreement *a) {
+    for (int i = 1; i < kk_model_nbody(t->k); i++) {
+        if (t->body[i] > 0) {
+            const kk_vec3 p = kk_body_pose(t->k, t->data, i).p;
+            const mjtNum *theirs = t->d->xpos + 3 * t->body[i];
+            const double off = kk_vec3_norm(kk_vec3_sub(p, kk_vec3_make(theirs[0], theirs[1], theirs[2])));
+            if (off > a->start) {
+                a->start = off;
+                a->start_keyframe = keyframe;
+                name_theirs(t->m, t->body[i], a->start_body);
+            }
+        }
+    }
+}
+
+static void compare_starts(const twin *t, zoo_agreement *a) {
+    const int keyframes = kk_model_nkeyframe(t->k) < t->m->nkey ? kk_model_nkeyframe(t->k) : (int)t->m->nkey;
+    kk_state *state = NULL;
+    for (int key = -1; key < keyframes; key++) {
+        if (kk_state_create(t->k, NULL, &state) != KK_OK ||
+            (key >= 0 && kk_state_set_keyframe(t->k, state, key) != KK_OK)) {
+            snprintf(a->problem, ZOO_TEXT, "keyframe %d is refused", key);
+        } else if (key < 0) {
+            mj_resetData(t->m, t->d);
+        } else {
+            mj_resetDataKeyframe(t->m, t->d, key);
+        }
+        mj_kinematics(t->m, t->d);
+        if (state && kk_kinematics(t->k, t->data, kk_state_q_const(state)) == KK_OK) {
+            compare_places(t, key, a);
+        }
+        kk_state_free(state);
+        state = NULL;
+    }
+}
+
 // ---- pairs
 
 static bool is_among(const int *signature, int count, int a, int b) {
@@ -195,8 +243,12 @@ static bool is_among(const int *signature, int count, int a, int b) {
     return false;
 }
 
-/// MuJoCo's rules for two bodies: not one rigid group, not one joint apart unless at the world, not excluded.
+/// MuJoCo's rules for two bodies: not one rigid group, not one joint apart unless at the world, not excluded. Of two that no joint moves (MuJoCo lets bodies
+/// moved by the user touch what stands still) nothing comes.
 static bool may_bodies_touch(const mjModel *m, int a, int b) {
+    if (m->body_treeid[a] < 0 && m->body_treeid[b] < 0) {
+        return false;
+    }
     const int rigid_a = m->body_weldid[a], rigid_b = m->body_weldid[b];
     const int mount_a = m->body_weldid[m->body_parentid[rigid_a]], mount_b = m->body_weldid[m->body_parentid[rigid_b]];
     const bool is_filtering = (m->opt.disableflags & mjDSBL_FILTERPARENT) == 0;
@@ -252,15 +304,6 @@ static void mark_ours(const twin *t, unsigned char *set) {
     }
 }
 
-static void name_theirs(const mjModel *m, int body, char *name) {
-    const char *theirs = mj_id2name(m, mjOBJ_BODY, body);
-    if (theirs && *theirs) {
-        snprintf(name, ZOO_NAME, "%.50s", theirs);
-    } else {
-        snprintf(name, ZOO_NAME, "body%d", body);
-    }
-}
-
 static void compare_pairs(const twin *t, zoo_agreement *a) {
     const int n = (int)t->m->nbody;
     unsigned char *set = calloc((size_t)n * (size_t)n, 1);
@@ -300,6 +343,7 @@ void zoo_agree(const zoo_model *model, const zoo_peer *peer, zoo_agreement *a) {
         } else {
             snprintf(a->problem, ZOO_TEXT, "other joints");
         }
+        compare_starts(&t, a);
         compare_pairs(&t, a);
     }
     kk_data_free(t.data);

@@ -27,6 +27,8 @@ import build as peers  # noqa: E402
 NOT_YET = {"mujoco/surfacevel/carousel.xml": "bodies whose mass is that of generated meshes"}
 AGREEMENT_BAR = 1e-9  # relative; of mass, M and bias
 DEGRADED_BAR = 1e-3  # share of a model's steps that may be degraded or held
+WORST_OVER_MEDIAN, WORST_STEP = 30, 5000  # of a single robot's steps; µs
+HEAPS = ("mujoco",)  # collections of scenes with many bodies, to which these do not apply
 DEGRADED_IS_FAILURE = False  # as a test, a model over that bar is told; with True it fails
 
 
@@ -118,36 +120,45 @@ def flaws_of(row):
 
 def print_head():
     print(f"{'model':42} {'start':12} {'control':8} {'steps':>6} {'fail':>5} {'degr':>5} {'held':>4} {'us':>8} {'p50':>7} {'p99.9':>8} {'worst':>9} "
-          f"{'MuJoCo':>8} {'ratio':>6} {'residual':>8} {'overlap':>8} {'gain':>8}  flaws", flush=True)
+          f"{'MuJoCo':>8} {'ratio':>6} {'residual':>8} {'overlap':>8} {'gain':>8} {'dz mm':>7}  flaws", flush=True)
 
 
-def print_agreement(model):
-    """What of the two models differs: pairs of bodies that may touch, mass, M, bias."""
+def height_difference(row):
+    """m; of the base after 2 s, ours less MuJoCo's."""
+    ours, theirs = row["height"], row.get("peer_height")
+    return None if ours is None or theirs is None else ours - theirs
+
+
+def differences_of(model):
+    """What of the two models differs: pairs of bodies that may touch, mass, M, bias, starts."""
     a = model.get("agreement")
     if not a:
-        return
+        return []
     off = [f"{key} {a[key]:.1e}" for key in ("mass", "inertia", "bias") if a[key] is not None and a[key] > AGREEMENT_BAR]
+    if a["start"] > AGREEMENT_BAR:
+        off.append(f"{a['start_body']} starts {a['start']:.1e} m off" + (f" in keyframe {a['start_keyframe']}" if a["start_keyframe"] >= 0 else ""))
     off += [a["problem"]] if a["problem"] else []
     for where, key in (("ours", "only_ours"), ("MuJoCo", "only_mujoco")):
         if a[key]:
             named = [f"{pair['body']}-{pair['other']}" for pair in a["listed"] if pair["in"] == where][:6]
             off.append(f"{a[key]} pairs of bodies may touch in {where} alone: {', '.join(named)}" + (", ..." if a[key] > len(named) else ""))
-    if off:
-        print(f"{model['file'][-42:]:42} differs: {'; '.join(off)}", flush=True)
+    return off
 
 
 def print_model(model):
     if "not_loaded" in model:
         print(f"{model['file']:42} NOT LOADED: {model['not_loaded']}", flush=True)
-    print_agreement(model)
+    if differences_of(model):
+        print(f"{model['file'][-42:]:42} differs: {'; '.join(differences_of(model))}", flush=True)
     for row in model["rows"]:
         control = row["control"] + (str(row["seed"]) if row["control"] == "random" else "")
         notes = [flaws_of(row), row["failure"], row["ended"], "cut" if row["cut"] else "", "MuJoCo cut" if row.get("peer_cut") else "",
                  f"MuJoCo reset {row['peer_resets']} times" if row.get("peer_resets") else "", model.get("no_peer", "")]
-        t, p = row["ours"], row.get("mujoco", {})
+        t, p, dz = row["ours"], row.get("mujoco", {}), height_difference(row)
         print(f"{model['file'][-42:]:42} {row['start'][:12]:12} {control:8} {row['steps']:6} {row['failed']:5} {row['degraded']:5} {row['held']:4} "
               f"{t['mean']:8.1f} {t['p50']:7.1f} {t['p999']:8.1f} {t['worst']:9.1f} {number(p.get('mean'), '{:8.1f}'):>8} "
-              f"{number(row.get('ratio'), '{:6.2f}'):>6} {row['residual']:8.1e} {row['overlap']:8.1e} {row['gain'] or 0:8.1e}  "
+              f"{number(row.get('ratio'), '{:6.2f}'):>6} {row['residual']:8.1e} {row['overlap']:8.1e} {row['gain'] or 0:8.1e} "
+              f"{number(dz and 1e3 * dz, '{:7.2f}'):>7}  "
               + "; ".join(note for note in notes if note), flush=True)
 
 
@@ -189,6 +200,21 @@ def total(models, key):
     return sum(row[key] for model in models for row in model["rows"])
 
 
+def print_over_bars(model):
+    """Degraded steps, single steps that take long, and robots that stand elsewhere."""
+    if degraded_share(model) > DEGRADED_BAR:
+        print(f"over the bar: {degraded_text(model)}")
+    slow = [row for row in model["rows"] if row["ours"]["computed"] > 100 and model["collection"] not in HEAPS
+            and (row["ours"]["worst"] > WORST_OVER_MEDIAN * row["ours"]["p50"] or row["ours"]["worst"] > WORST_STEP)]
+    if slow:
+        row = max(slow, key=lambda row: row["ours"]["worst"])
+        print(f"long steps: {model['file']}, {len(slow)} of {len(model['rows'])} rows, the worst {row['ours']['worst']:.0f} us beside a median of "
+              f"{row['ours']['p50']:.1f} ({row['start']}, {row['control']})")
+    held = [height_difference(row) for row in model["rows"] if row["control"] == "hold" and height_difference(row) is not None]
+    if held and max(map(abs, held)) > 1e-3:
+        print(f"base height after 2 s held: {model['file']}, off by up to {1e3 * max(held, key=abs):.1f} mm in {len(held)} rows")
+
+
 def print_sums(models):
     rows = [(model, row) for model in models for row in model["rows"]]
     steps = total(models, "steps")
@@ -213,18 +239,18 @@ def print_sums(models):
         print(f"judged rows: {len(timed)}, below .3 {below[0]}, below 1 {below[1]}, at 3 or more {sum(ratio >= 3 for ratio, *_ in timed)}; the slowest: "
               + ", ".join(f"{file} {start} {control} {ratio:.2f}" for ratio, file, start, control in timed[:10]))
     for model in models:
-        if degraded_share(model) > DEGRADED_BAR:
-            print(f"over the bar: {degraded_text(model)}")
+        print_over_bars(model)
 
 
 # ---- as a test
 
 def faults_of(model):
-    """What a model is judged by: it loads, no step fails, each returns."""
+    """What a model is judged by: it loads, is MuJoCo's model where that takes part, no step fails, each returns."""
     if "not_loaded" in model:
         return [model["not_loaded"]]
     faults = [f"{row['start']}, {row['control']} {row['seed']}: {row['failed']} failed steps, {row['failure']}" for row in model["rows"] if row["failed"]]
     faults += [f"{row['start']}, {row['control']} {row['seed']}: {row['ended']} behind step {row['steps']}" for row in model["rows"] if row["ended"]]
+    faults += differences_of(model)
     if DEGRADED_IS_FAILURE and degraded_share(model) > DEGRADED_BAR:
         faults.append(degraded_text(model))
     return faults

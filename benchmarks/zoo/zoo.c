@@ -323,6 +323,9 @@ static void put_agreement(const scene *s, const zoo_peer *peer) {
     printf("{\"agreement\": {");
     put_text("problem", a->problem);
     put_number("mass", a->mass);
+    put_number("start", a->start);
+    printf(", \"start_keyframe\": %d, ", a->start_keyframe);
+    put_text("start_body", a->start_body);
     put_number("inertia", a->inertia < 0 ? NAN : a->inertia);
     put_number("bias", a->bias < 0 ? NAN : a->bias);
     printf(", \"pairs\": %d, \"pairs_mujoco\": %d, \"only_ours\": %d, \"only_mujoco\": %d, \"listed\": [",

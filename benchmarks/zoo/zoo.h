@@ -123,6 +123,9 @@ typedef struct zoo_pair {
 /// Errors are relative to the largest entry; −1: not compared.
 typedef struct zoo_agreement {
     double mass, inertia, bias;
+    double start;       ///< m; farthest that a body stands off, over the default state and all keyframes
+    int start_keyframe; ///< where; −1: the default state
+    char start_body[ZOO_NAME];
     int pairs_ours, pairs_theirs; ///< of bodies that may touch
     int only_ours, only_theirs;   ///< how many of them in one engine alone
     int listed;
