@@ -329,6 +329,29 @@ static void compare_pairs(const twin *t, zoo_agreement *a) {
     free(set);
 }
 
+// ---- actuators
+
+/// The same names in the same order, and the same ranges, so that one row of numbers is the same control to both.
+static void compare_actuators(const twin *t, zoo_agreement *a) {
+    const int n = kk_model_nactuator(t->k);
+    if (n != t->m->nu) {
+        snprintf(a->problem, ZOO_TEXT, "%d actuators, MuJoCo's %d", n, (int)t->m->nu);
+    }
+    for (int i = 0; i < n && n == t->m->nu; i++) {
+        const kk_actuator_info ours = kk_model_actuator(t->k, i);
+        const char *name = mj_id2name(t->m, mjOBJ_ACTUATOR, i);
+        const mjtNum *range = t->m->actuator_ctrlrange + 2 * i;
+        const bool is_limited = t->m->actuator_ctrllimited[i] != 0;
+        if (name && *name && strcmp(name, ours.name) != 0) {
+            snprintf(a->problem, ZOO_TEXT, "actuator %d is %.60s, MuJoCo's %.60s", i, ours.name, name);
+        } else if (is_limited != (bool)isfinite(ours.control_lower) ||
+                   (is_limited &&
+                    fmax(fabs(ours.control_lower - range[0]), fabs(ours.control_upper - range[1])) > 1e-12)) {
+            snprintf(a->problem, ZOO_TEXT, "actuator %.60s has another control range", ours.name);
+        }
+    }
+}
+
 void zoo_agree(const zoo_model *model, const zoo_peer *peer, zoo_agreement *a) {
     *a = (zoo_agreement){.inertia = -1, .bias = -1};
     twin t = {.k = model->model, .m = peer->m, .d = mj_makeData(peer->m)};
@@ -343,6 +366,7 @@ void zoo_agree(const zoo_model *model, const zoo_peer *peer, zoo_agreement *a) {
         } else {
             snprintf(a->problem, ZOO_TEXT, "other joints");
         }
+        compare_actuators(&t, a);
         compare_starts(&t, a);
         compare_pairs(&t, a);
     }

@@ -198,7 +198,8 @@ static void put_theirs(const scene *s, const char *ended) {
     // over the steps that both have taken, ours where they were computed
     const int common = s->our_times->steps < s->their_times->steps ? s->our_times->steps : s->their_times->steps;
     const spread a = spread_of(s->our_times, common), b = spread_of(s->their_times, common);
-    put_number("ratio", a.count > 0 && b.count > 0 ? b.mean / a.mean : NAN);
+    const int least = 50; // what stands still at once has few computed steps, the first of which wait for memory
+    put_number("ratio", a.count >= least && b.count >= least ? b.mean / a.mean : NAN);
 }
 
 static void run_row(scene *s, const zoo_row *row) {
