@@ -91,10 +91,10 @@ measure-stream: setup-base build-release
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
 
-test-long: setup-bench build-release
+test-long: setup-zoo build-release
 	@python3 tests/run.py --long --jobs $(JOBS) $(TESTS)
 
-zoo: setup-bench build-release
+zoo: setup-zoo build-release
 	@python3 benchmarks/zoo/run.py $(ARGS)
 
 exam: setup-base build-release

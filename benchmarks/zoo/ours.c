@@ -6,12 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_urdf(const char *path) {
+    const size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".urdf") == 0;
+}
+
+static void write_mjcf(kk_spec *spec, zoo_model *model) {
+    for (int i = 0; i < kk_spec_mesh_count(spec); i++) {
+        kk_mesh_def *mesh = kk_spec_mesh(spec, i);
+        mesh->file = mesh->reference = NULL; // what has no file is written out
+    }
+    kk_spec_write_mjcf(spec, NULL, NULL, &model->mjcf, &model->mjcf_size, NULL);
+}
+
 kk_status zoo_load(const char *path, zoo_model *model, kk_error *error) {
     kk_spec *spec = NULL;
     const kk_load_options options = {0};
     kk_status status = kk_load_file(path, &options, NULL, &spec, NULL, error);
     if (status == KK_OK) {
         status = kk_model_compile(spec, NULL, &model->model, error);
+        if (is_urdf(path)) {
+            write_mjcf(spec, model);
+        }
         kk_spec_free(spec);
     }
     model->base = -1;
@@ -20,6 +36,7 @@ kk_status zoo_load(const char *path, zoo_model *model, kk_error *error) {
 
 void zoo_free(zoo_model *model) {
     kk_model_free(model->model);
+    kk_text_free(NULL, model->mjcf, model->mjcf_size);
 }
 
 void zoo_held(const zoo_model *model, int keyframe, double *held) {

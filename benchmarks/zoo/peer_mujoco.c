@@ -11,12 +11,24 @@ static void say_nothing(const char *text) {
     (void)text;
 }
 
-zoo_peer *zoo_peer_load(const char *path, char *why_not) {
+static mjModel *load_text(const char *mjcf, char *error, int size) {
+    mjSpec *spec = mj_parseXMLString(mjcf, NULL, error, size);
+    mjModel *m = spec ? mj_compile(spec, NULL) : NULL;
+    if (spec && !m) {
+        snprintf(error, (size_t)size, "%s", mjs_getError(spec));
+    }
+    if (spec) {
+        mj_deleteSpec(spec);
+    }
+    return m;
+}
+
+zoo_peer *zoo_peer_load(const char *path, const char *mjcf, char *why_not) {
     char error[ZOO_TEXT] = "";
     mju_user_warning = say_nothing;
     zoo_peer *peer = calloc(1, sizeof *peer);
     if (peer) {
-        peer->m = mj_loadXML(path, NULL, error, sizeof error);
+        peer->m = mjcf ? load_text(mjcf, error, sizeof error) : mj_loadXML(path, NULL, error, sizeof error);
     }
     if (peer && !peer->m) { // otherwise the text is a warning
         snprintf(why_not, ZOO_TEXT, "%s", error);

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-zoo_peer *zoo_peer_load(const char *path, char *why_not) {
+zoo_peer *zoo_peer_load(const char *path, const char *mjcf, char *why_not) {
     (void)path;
+    (void)mjcf;
     snprintf(why_not, ZOO_TEXT, "built without MuJoCo");
     return NULL;
 }

@@ -115,7 +115,12 @@ def number(value, form="{:.3g}"):
 
 
 def flaws_of(row):
-    return ", ".join(f"{name} {count}" for name, count in row["flaws"].items())
+    text = ", ".join(f"{name} {count}" for name, count in row["flaws"].items())
+    worst = row.get("worst_flaw")
+    if worst:
+        bodies = "-".join(body for body in (worst["body"], worst["other"]) if body)
+        text += f" (gravest: {worst['flaw']} {number(worst['amount'], '{:.2g}')}, step {worst['step']}, {worst['stage']}{' of ' + bodies if bodies else ''})"
+    return text
 
 
 def print_head():
@@ -172,17 +177,21 @@ def judged_rows(model):
     return [row for row in model["rows"] if row["control"] == "random"] or model["rows"]
 
 
-def mean_ratios(models):
-    """Geometric mean a collection of ratios to MuJoCo, one weight a robot; and of all."""
+def robot_ratios(models):
+    """{(collection, robot): MuJoCo's time over ours}, the geometric mean over a robot's files and rows."""
     robots = {}
     for model in models:
         found = geometric_mean([row.get("ratio") for row in judged_rows(model)])
         if found:
             robots.setdefault((model["collection"], model["robot"]), []).append(found)
-    robots = {key: geometric_mean(values) for key, values in robots.items()}
+    return {key: geometric_mean(values) for key, values in robots.items()}
+
+
+def mean_ratios(robots):
+    """Geometric mean a collection, one weight a robot; and of all."""
     means = {name: geometric_mean([value for (collection, _), value in robots.items() if collection == name])
              for name in sorted({collection for collection, _ in robots})}
-    return {**means, "all": geometric_mean(robots.values())}, len(robots)
+    return {**means, "all": geometric_mean(robots.values())}
 
 
 def degraded_share(model):
@@ -218,7 +227,7 @@ def print_over_bars(model):
 def print_sums(models):
     rows = [(model, row) for model in models for row in model["rows"]]
     steps = total(models, "steps")
-    means, robots = mean_ratios(models)
+    robots = robot_ratios(models)
     print(f"\n{len(models)} models, {len(rows)} rows, {steps} steps: {total(models, 'failed')} failed, {total(models, 'degraded')} degraded, "
           f"{total(models, 'held')} held, {sum(row['cut'] for _, row in rows)} rows cut, {sum(bool(row['ended']) for _, row in rows)} did not end")
     flaws = {}
@@ -227,17 +236,17 @@ def print_sums(models):
             flaws[name] = flaws.get(name, 0) + count
     print(f"certified steps that gain more than 1e-3 of their scale: {total(models, 'gaining'):.0f}")
     print("flaws: " + (", ".join(f"{name} {count}" for name, count in flaws.items()) or "none"))
-    print(f"MuJoCo's time over ours, random controls where there are actuators, geometric means over {robots} robots: "
-          + ", ".join(f"{name} {value:.2f}" for name, value in means.items() if value))
+    print(f"MuJoCo's time over ours, random controls where there are actuators, geometric means over {len(robots)} robots: "
+          + ", ".join(f"{name} {value:.2f}" for name, value in mean_ratios(robots).items() if value))
     compared = [model["agreement"] for model in models if model.get("agreement")]
     print(f"models: {len(compared)} compared, pairs that may touch differ in {sum(bool(a['only_ours'] or a['only_mujoco']) for a in compared)}, "
           f"M in {sum((a['inertia'] or 0) > AGREEMENT_BAR for a in compared)}, bias in {sum((a['bias'] or 0) > AGREEMENT_BAR for a in compared)}, "
           f"mass in {sum(a['mass'] > AGREEMENT_BAR for a in compared)}")
-    timed = sorted(((row["ratio"], model["file"], row["start"], row["control"]) for model in models for row in judged_rows(model) if row.get("ratio")))
-    if timed:
-        below = [sum(ratio < bar for ratio, *_ in timed) for bar in (0.3, 1)]
-        print(f"judged rows: {len(timed)}, below .3 {below[0]}, below 1 {below[1]}, at 3 or more {sum(ratio >= 3 for ratio, *_ in timed)}; the slowest: "
-              + ", ".join(f"{file} {start} {control} {ratio:.2f}" for ratio, file, start, control in timed[:10]))
+    timed = [row["ratio"] for model in models for row in judged_rows(model) if row.get("ratio")]
+    print(f"judged rows: {len(timed)}, below .3 {sum(ratio < 0.3 for ratio in timed)}, below 1 {sum(ratio < 1 for ratio in timed)}, "
+          f"at 3 or more {sum(ratio >= 3 for ratio in timed)}")
+    print("robots below 1: " + (", ".join(f"{name} {ratio:.2f}" for (_, name), ratio in sorted(robots.items(), key=lambda item: item[1]) if ratio < 1)
+                                or "none"))
     for model in models:
         print_over_bars(model)
 

@@ -360,7 +360,7 @@ static int run_model(const options *o) {
     if (!set_course(&s)) {
         return 1;
     }
-    s.peer = o->is_alone ? NULL : zoo_peer_load(o->path, why_no_peer);
+    s.peer = o->is_alone ? NULL : zoo_peer_load(o->path, s.model.mjcf, why_no_peer);
     zoo_peer *peer = s.peer;
     if (s.peer && *why_apart(&s)) {
         snprintf(why_no_peer, sizeof why_no_peer, "%s", why_apart(&s));

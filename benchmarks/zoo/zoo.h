@@ -88,6 +88,9 @@ typedef struct zoo_theirs {
 typedef struct zoo_model {
     kk_model *model;
     int base; ///< the body whose height is told; −1: none
+    char *
+        mjcf; ///< of URDF: the same robot with its meshes written out, for MuJoCo, which knows neither packages nor COLLADA; NULL
+    size_t mjcf_size;
 } zoo_model;
 
 kk_status zoo_load(const char *path, zoo_model *model, kk_error *error);
@@ -100,7 +103,8 @@ void zoo_run(const zoo_model *model, const zoo_course *course, const zoo_row *ro
 
 typedef struct zoo_peer zoo_peer;
 
-zoo_peer *zoo_peer_load(const char *path, char *why_not); ///< [ZOO_TEXT]
+/// @param mjcf  the model's text, in place of the file; or NULL    @param why_not [ZOO_TEXT]
+zoo_peer *zoo_peer_load(const char *path, const char *mjcf, char *why_not);
 void zoo_peer_free(zoo_peer *peer);
 const char *zoo_peer_version(void);
 int zoo_peer_actuators(const zoo_peer *peer);
