@@ -81,7 +81,10 @@ static void run_once(const mjModel *m, mjData *d, const zoo_course *course, cons
         const double before = zoo_thread_seconds();
         mj_step(m, d);
         const double after = zoo_thread_seconds();
-        const float taken = (float)fmax(after - before - cost, 1e-9);
+        // what sleeps is not computed, as what changes nothing is not in ours
+        const bool is_asleep = m->ntree > 0 && d->ntree_awake == 0;
+        const float taken = is_asleep ? -1.0f : (float)fmax(after - before - cost, 1e-9);
+        f->asleep += is_first && is_asleep;
         times->least[i] = is_first ? taken : fminf(times->least[i], taken);
         if (!is_first) {
             continue;

@@ -158,7 +158,8 @@ def print_model(model):
     for row in model["rows"]:
         control = row["control"] + (str(row["seed"]) if row["control"] == "random" else "")
         notes = [flaws_of(row), row["failure"], row["ended"], "cut" if row["cut"] else "", "MuJoCo cut" if row.get("peer_cut") else "",
-                 f"MuJoCo reset {row['peer_resets']} times" if row.get("peer_resets") else "", model.get("no_peer", "")]
+                 f"MuJoCo reset {row['peer_resets']} times" if row.get("peer_resets") else "",
+                 f"MuJoCo asleep in {row['peer_asleep']} steps" if row.get("peer_asleep") else "", model.get("no_peer", "")]
         t, p, dz = row["ours"], row.get("mujoco", {}), height_difference(row)
         print(f"{model['file'][-42:]:42} {row['start'][:12]:12} {control:8} {row['steps']:6} {row['failed']:5} {row['degraded']:5} {row['held']:4} "
               f"{t['mean']:8.1f} {t['p50']:7.1f} {t['p999']:8.1f} {t['worst']:9.1f} {number(p.get('mean'), '{:8.1f}'):>8} "

@@ -190,8 +190,8 @@ static void put_ours(const scene *s, const char *ended) {
 
 static void put_theirs(const scene *s, const char *ended) {
     const zoo_theirs *f = &s->board->theirs;
-    printf(", \"peer_steps\": %d, \"peer_cut\": %s, \"peer_resets\": %d, \"peer_full\": %d, ", f->steps,
-           f->is_cut ? "true" : "false", f->resets, f->contacts_full);
+    printf(", \"peer_steps\": %d, \"peer_cut\": %s, \"peer_resets\": %d, \"peer_full\": %d, \"peer_asleep\": %d, ",
+           f->steps, f->is_cut ? "true" : "false", f->resets, f->contacts_full, f->asleep);
     put_text("peer_ended", ended);
     put_number("peer_height", f->height);
     put_times("mujoco", s->their_times, s->their_times->steps);

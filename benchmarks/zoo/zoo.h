@@ -80,6 +80,7 @@ typedef struct zoo_theirs {
     bool is_cut, is_done;
     int steps, resets; ///< resets: the state ran away and was set back
     int contacts_full;
+    int asleep; ///< steps behind which nothing was awake
     double height;
 } zoo_theirs;
 
