@@ -5,6 +5,8 @@
 #   make view       build and show a robot live in the browser; MODEL=models/crane/crane.urdf ARGS=...
 #   make pictures   draw the README's pictures into docs/pictures
 #   make test       build and run all tests; the last line is «N passed, N failed»
+#   make test-long  what does not fit into ten minutes: the zoo, all exams and experiments; the last line likewise
+#   make zoo        every model that everybody has, beside MuJoCo, in an hour; ARGS="--model humanoid --regime random --seed 1 --json new.json --compare old.json"
 #   make exam       run scenes with known answers; plots in build/exam
 #   make determinism  thirteen simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
@@ -33,7 +35,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo show view pictures measure-stream test exam determinism bench exact crosscheck check check-format check-tidy check-layers check-shell \
+.PHONY: all demo show view pictures measure-stream test test-long exam zoo determinism bench exact crosscheck check check-format check-tidy check-layers check-shell \
 	check-sanitizers coverage install format clean help web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -88,6 +90,12 @@ measure-stream: setup-base build-release
 
 test: setup-test
 	@python3 tests/run.py --jobs $(JOBS) $(TESTS)
+
+test-long: setup-zoo build-release
+	@python3 tests/run.py --long --jobs $(JOBS) $(TESTS)
+
+zoo: setup-zoo build-release
+	@python3 benchmarks/zoo/run.py $(ARGS)
 
 exam: setup-base build-release
 	@mkdir -p build/exam && build/release/karakuri exam --out build/exam $(ARGS)

@@ -7,6 +7,7 @@
 #   scripts/setup.sh base check    and what `make check` needs: clang-format, clang-tidy, shellcheck
 #   scripts/setup.sh base bench    and what `make bench` and `make crosscheck` need: clang, a C++ compiler, Eigen, Python's venv; and what
 #                                  the first uses where it finds it: libccd, FCL, Bullet, ODE, DART
+#   scripts/setup.sh base zoo      and what `make zoo` and `make test-long` need: Python's venv
 #   scripts/setup.sh base cross    and what adds other processors to the determinism test: cross compilers and an emulator
 #   scripts/setup.sh base web      and what `make web` needs: clang for WebAssembly, node, npm; and what its test uses: Chromium
 #
@@ -83,6 +84,10 @@ look_for_bench() {
     [ -e /usr/include/dart/simulation/World.hpp ] || wish libdart-dev
 }
 
+look_for_zoo() {
+    python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || require python3-venv
+}
+
 look_for_cross() {
     have qemu-aarch64 || require qemu-user
     have aarch64-linux-gnu-gcc || require gcc-aarch64-linux-gnu
@@ -108,7 +113,7 @@ look() {
     local set
     for set in "$@"; do
         case $set in
-        base | test | check | bench | cross | web) "look_for_$set" ;;
+        base | test | check | bench | zoo | cross | web) "look_for_$set" ;;
         *)
             echo "setup.sh: unknown set $set" >&2
             exit 2

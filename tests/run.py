@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """All tests: `make test` runs this. Each step prints what it found; the last line is the sum over all steps.
 
-    tests/run.py [--list] [--jobs N] [step ...]
+    tests/run.py [--list] [--long] [--jobs N] [step ...]
+
+With `--long` the steps are those that do not fit into ten minutes: `make test-long`.
 """
 import argparse
 import concurrent.futures
@@ -22,6 +24,7 @@ sys.path.insert(0, str(ROOT / "tests" / "determinism"))
 import run as determinism  # noqa: E402
 
 TIME_LIMIT = 900  # seconds, for one command: a hang is a failure, too
+LONG_TIME_LIMIT = 7200  # of the long steps
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 
@@ -92,12 +95,12 @@ class Tally:
             self.fails(name, f"ended with code {done.returncode}")
 
 
-def run(command, cwd=ROOT, **options):
+def run(command, cwd=ROOT, time_limit=TIME_LIMIT, **options):
     words = [str(word) for word in command]
     try:
-        return subprocess.run(words, capture_output=True, text=True, cwd=cwd, timeout=TIME_LIMIT, **options)
+        return subprocess.run(words, capture_output=True, text=True, cwd=cwd, timeout=time_limit, **options)
     except subprocess.TimeoutExpired as expired:
-        raise Failure(f"{' '.join(words)}\nstopped after {TIME_LIMIT} s") from expired
+        raise Failure(f"{' '.join(words)}\nstopped after {time_limit} s") from expired
 
 
 def must(*command, **options):
@@ -137,6 +140,9 @@ def c_compilers():
 
 def cxx_compilers():
     return [name for name in ("g++", "clang++") if shutil.which(name)]
+
+
+ZOO = [sys.executable, ROOT / "benchmarks" / "zoo" / "run.py"]
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
@@ -246,9 +252,9 @@ def step_server(tally):
     tally.add_program("server", [sys.executable, ROOT / "tests" / "server" / "run.py", "--tool", tool], show_all=True)
 
 
-def quick_results(tally, verb, key, *words):
-    """What `karakuri VERB --quick --json` lists under a key; nothing, and a failure, where it lists none."""
-    done = run([build("release", tally) / "karakuri", verb, "--quick", "--json", *words])
+def results(tally, verb, key, *words, time_limit=TIME_LIMIT):
+    """What `karakuri VERB --json` lists under a key; nothing, and a failure, where it lists none."""
+    done = run([build("release", tally) / "karakuri", verb, "--json", *words], time_limit=time_limit)
     try:
         found = json.loads(done.stdout)[key]
     except (ValueError, KeyError):
@@ -258,28 +264,54 @@ def quick_results(tally, verb, key, *words):
     return found
 
 
-def step_exam(tally):
-    """scenes with known answers that take a second or two; `make exam` runs them all"""
-    for row in quick_results(tally, "exam", "rows"):
+def judge_exam(tally, rows):
+    for row in rows:
         bad = [f"  {f['name']}: {f['value']}" for f in row["figures"] if not f["pass"]]
         text = "\n".join(bad + [row[key] for key in ("not_yet", "stopped") if row[key]])
         tally.passes() if row["pass"] else tally.fails(f"exam row {row['row']}: {row['scene']}", text)
 
 
-def step_simbench(tally):
-    """quick scenes of SimBenchmark: errors no larger than any published; `make bench ARGS=simbench` runs all, beside other engines"""
-    for case in quick_results(tally, "simbench", "cases"):
+def judge_simbench(tally, cases):
+    for case in cases:
         name = f"simbench {case['test']} at {case['dt']}"
         tally.passes() if case["best"] else tally.fails(name, f"  error {case['error']} {case['stopped'] or ''}")
+
+
+def judge_reproduction(tally, studies):
+    for study in studies:
+        bad = [f"  {c['name']}: {c['ours']}, asked {c['asked']}" for c in study["checks"] if not c["pass"]]
+        text = "\n".join(bad + [study[key] for key in ("not_yet", "stopped") if study[key]])
+        tally.passes() if study["pass"] else tally.fails(f"reproduce {study['name']}", text)
+
+
+def step_exam(tally):
+    """scenes with known answers that take a second or two; `make exam` runs them all"""
+    judge_exam(tally, results(tally, "exam", "rows", "--quick"))
+
+
+def step_simbench(tally):
+    """quick scenes of SimBenchmark: errors no larger than any published; `make bench ARGS=simbench` runs all, beside other engines"""
+    judge_simbench(tally, results(tally, "simbench", "cases", "--quick"))
 
 
 def step_reproduce(tally):
     """the papers' experiments that take a second or two; `karakuri reproduce` runs them all"""
     where = ["--out", BUILD / "reproduction-quick", "--models", ROOT / "models"]
-    for study in quick_results(tally, "reproduce", "experiments", *where):
-        bad = [f"  {c['name']}: {c['ours']}, asked {c['asked']}" for c in study["checks"] if not c["pass"]]
-        text = "\n".join(bad + [study[key] for key in ("not_yet", "stopped") if study[key]])
-        tally.passes() if study["pass"] else tally.fails(f"reproduce {study['name']}", text)
+    judge_reproduction(tally, results(tally, "reproduce", "experiments", "--quick", *where))
+
+
+def step_zoo(tally):
+    """half a second of every model that everybody has: each step returns; `make zoo` runs them all, beside MuJoCo"""
+    build("release", tally)
+    broken = BUILD / "zoo_broken" / "zoo"
+    broken.mkdir(parents=True, exist_ok=True)
+    (broken / "broken.xml").write_text('<mujoco><worldbody><body><freejoint/></body></worldbody></mujoco>')
+    told = run([*ZOO, "--quick"], env={**os.environ, "KK_SHARED": str(broken.parent)})
+    if told.returncode == 1 and told.stdout.endswith("0 passed, 1 failed\n"):
+        tally.passes()
+    else:
+        tally.fails("a model that does not load fails", told.stdout + told.stderr)
+    tally.add_program("zoo", [*ZOO, "--quick", "--jobs", tally.jobs], show_all=True)
 
 
 def step_guide(tally):
@@ -337,7 +369,36 @@ def step_determinism(tally):
     tally.add_program("determinism", command, show_all=True)
 
 
-STEPS = {name[5:]: function for name, function in globals().items() if name.startswith("step_")}
+# ---- what does not fit into ten minutes ------------------------------------------------------------------------------
+
+def long_zoo(tally):
+    """every model that everybody has, from all its starts under all controls, beside MuJoCo; figures in build/zoo.json"""
+    build("release", tally)
+    tally.add_program("zoo", [*ZOO, "--judge", "--json", BUILD / "zoo.json"], show_all=True, time_limit=LONG_TIME_LIMIT)
+
+
+def long_exam(tally):
+    """all scenes with known answers"""
+    (BUILD / "exam").mkdir(parents=True, exist_ok=True)
+    judge_exam(tally, results(tally, "exam", "rows", "--out", BUILD / "exam", time_limit=LONG_TIME_LIMIT))
+
+
+def long_simbench(tally):
+    """all scenes of SimBenchmark, ours alone"""
+    judge_simbench(tally, results(tally, "simbench", "cases", time_limit=LONG_TIME_LIMIT))
+
+
+def long_reproduce(tally):
+    """all experiments of the papers"""
+    where = ["--out", BUILD / "reproduction", "--models", ROOT / "models"]
+    judge_reproduction(tally, results(tally, "reproduce", "experiments", *where, time_limit=LONG_TIME_LIMIT))
+
+
+def functions_of(prefix):
+    return {name[len(prefix):]: function for name, function in globals().items() if name.startswith(prefix)}
+
+
+STEPS, LONG_STEPS = functions_of("step_"), functions_of("long_")
 # what runs one process at a time, most of them a program of the release build: side by side
 BESIDE = ("harness", "headers", "layers", "install", "examples", "cli", "server", "exam", "simbench", "reproduce", "guide")
 
@@ -348,17 +409,18 @@ def cpu_seconds():
     return used.children_user + used.children_system
 
 
-def run_step(name, jobs):
+def run_step(name, jobs, step=None):
     """Runs a step and prints what it said when it is done."""
+    step = step or STEPS[name]
     tally = Tally(jobs)
     start, cpu = time.monotonic(), cpu_seconds()
     try:
-        STEPS[name](tally)
+        step(tally)
     except Failure as failure:
         tally.fails(name, str(failure))
     tail = f", {tally.skipped} skipped" if tally.skipped else ""
     times = f"{time.monotonic() - start:.1f} s" + ("" if name in BESIDE else f", CPU {cpu_seconds() - cpu:.0f} s")
-    print("\n".join([f"== {name}: {STEPS[name].__doc__}", *tally.lines,
+    print("\n".join([f"== {name}: {step.__doc__}", *tally.lines,
                      f"-- {name}: {tally.passed} passed, {tally.failed} failed{tail}  ({times})\n"]), flush=True)
     return tally
 
@@ -388,17 +450,20 @@ def run_steps(names, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="name the steps")
+    parser.add_argument("--long", action="store_true", help="the steps that do not fit into ten minutes")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("steps", nargs="*", metavar="step")
     options = parser.parse_args()
+    steps = LONG_STEPS if options.long else STEPS
     if options.list:
-        print("\n".join(f"{name:12} {function.__doc__}" for name, function in STEPS.items()))
+        print("\n".join(f"{name:12} {function.__doc__}" for name, function in steps.items()))
         return 0
-    unknown = [name for name in options.steps if name not in STEPS]
+    unknown = [name for name in options.steps if name not in steps]
     if unknown:
-        parser.error(f"no step {unknown[0]}; there are {', '.join(STEPS)}")
+        parser.error(f"no step {unknown[0]}; there are {', '.join(steps)}")
 
-    tallies = run_steps(options.steps or list(STEPS), options.jobs)
+    names = options.steps or list(steps)
+    tallies = [run_step(name, options.jobs, steps[name]) for name in names] if options.long else run_steps(names, options.jobs)
     passed, failed, skipped = (sum(getattr(t, field) for t in tallies) for field in ("passed", "failed", "skipped"))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0

@@ -17,6 +17,7 @@ LIBRARY = ROOT / "build" / "release" / "libkarakuri.a"
 PEERS = ROOT / "benchmarks" / "peers"
 SIMBENCH = ROOT / "tools" / "cli" / "simbench" / "simbench.h"
 PACKAGES = ["pin==4.1.0", "mujoco==4.0.0"]  # the versions all published figures and golden files are from
+ZOO_PACKAGES = ["mujoco-core==4.0.1"]  # the zoo's, whose bars are set beside this one: the library alone
 
 # what Pinocchio's own CMake package asks for
 PINOCCHIO_DEFINES = ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
@@ -34,16 +35,16 @@ def run(*command, **options):
         give_up("this failed: " + " ".join(words))
 
 
-def fetch():
+def fetch(packages=tuple(PACKAGES), venv=VENV):
     """The virtual environment with the peers in it; gives its site-packages."""
-    stamp = VENV / "packages.txt"
-    wanted = "\n".join(PACKAGES) + "\n"
+    stamp = venv / "packages.txt"
+    wanted = "\n".join(packages) + "\n"
     if not stamp.exists() or stamp.read_text() != wanted:
-        print(f"peers: installing {' '.join(PACKAGES)} into {VENV.relative_to(ROOT)}", file=sys.stderr)
-        run(sys.executable, "-m", "venv", "--clear", VENV)
-        run(VENV / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES)
+        print(f"peers: installing {' '.join(packages)} into {venv.relative_to(ROOT)}", file=sys.stderr)
+        run(sys.executable, "-m", "venv", "--clear", venv)
+        run(venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
         stamp.write_text(wanted)
-    return next((VENV / "lib").glob("python3*/site-packages"))
+    return next((venv / "lib").glob("python3*/site-packages"))
 
 
 def eigen():
@@ -59,7 +60,7 @@ def compiler():
 
 
 def headers():
-    return [*PEERS.glob("*.hpp"), *(ROOT / "benchmarks").glob("*.hpp"), *(ROOT / "include").rglob("*.h"),
+    return [*PEERS.glob("*.hpp"), *(ROOT / "benchmarks").glob("*.hpp"), *(ROOT / "benchmarks" / "zoo").glob("*.h"), *(ROOT / "include").rglob("*.h"),
             ROOT / "models" / "robots.h", SIMBENCH]
 
 
@@ -190,4 +191,24 @@ def build_simbench():
     if not is_fresh(target, [*objects, LIBRARY]):
         run(compiler(), *objects, LIBRARY, mujoco_library, f"-Wl,-rpath,{mujoco}", *libraries, "-pthread", "-lm", "-o",
             target)
+    return target
+
+
+def build_zoo(with_mujoco=True):
+    """Builds benchmarks/zoo, with MuJoCo or ours alone; gives its path."""
+    if not LIBRARY.exists():
+        give_up("build the library first: make")
+    folder = ROOT / "benchmarks" / "zoo"
+    mujoco = fetch(tuple(ZOO_PACKAGES), ROOT / "build" / "zoo_venv") / "mujoco" if with_mujoco else None
+    flags = ["-O2", "-ffp-contract=off", *WARNINGS, "-Wconversion"]
+    c_compiler = shutil.which("clang") or "cc"
+    sources = [source for source in sorted(folder.glob("*.c"))
+               if source.stem != "peer_none" and (with_mujoco or not source.stem.endswith("_mujoco"))]
+    sources += [] if with_mujoco else [folder / "peer_none.c"]
+    objects = [compile_object(source, [*flags, "-isystem", mujoco / "include"] if source.stem.endswith("_mujoco") else flags,
+                              [c_compiler, "-std=gnu17"]) for source in sources]
+    target = BUILD / ("zoo" if with_mujoco else "zoo_alone")
+    if not is_fresh(target, [*objects, LIBRARY]):
+        linked = [next(mujoco.glob("libmujoco.so.*")), f"-Wl,-rpath,{mujoco}"] if mujoco else []
+        run(c_compiler, *objects, LIBRARY, *linked, "-pthread", "-lm", "-o", target)
     return target

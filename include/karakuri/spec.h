@@ -81,6 +81,9 @@ typedef struct kk_body_def {
     /// 1: the body stands for one of several joints between its parent and its only child (MJCF writes them into one body). Links on the two
     /// sides of such a chain are neighbors, which do not collide.
     int is_joint_part;
+    /// 1: the body, fixed to the world, is part of it, as MuJoCo has it: what a joint connects to it may touch it. 0: it is the neighbor of what is
+    /// connected to it, as an arm's pedestal.
+    int is_ground;
     kk_origin origin;
 } kk_body_def;
 

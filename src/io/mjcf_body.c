@@ -142,6 +142,11 @@ static void check_free(kki_mjcf *m, const kki_mjcf_body *body) {
     }
 }
 
+static bool is_mocap(kki_mjcf *m, const kki_mjcf_body *body) {
+    const kki_mjcf_at at = kki_mjcf_element_here(m, body->node);
+    return kki_mjcf_truth(&at, "mocap", false);
+}
+
 static void add_chain(kki_mjcf *m, int index) {
     kki_mjcf_body body = m->body[index];
     const int count = body.joint_count;
@@ -166,6 +171,7 @@ static void add_chain(kki_mjcf *m, int index) {
         def.joint.type = KK_JOINT_FIXED;
         def.joint.name = kki_mjcf_free_name(m, KKI_MJCF_JOINT_NAME, kki_mjcf_join(m, body.name, "_joint"));
         def.joint.placement = X;
+        def.is_ground = parent == KK_WORLD && !is_mocap(m, &body);
         parent = add_body(m, &def);
     }
     m->body[index].id = parent;
@@ -175,8 +181,7 @@ static void add_chain(kki_mjcf *m, int index) {
 }
 
 static void check_mocap(kki_mjcf *m, const kki_mjcf_body *body) {
-    const kki_mjcf_at at = kki_mjcf_element_here(m, body->node);
-    if (kki_mjcf_truth(&at, "mocap", false)) {
+    if (is_mocap(m, body)) {
         kki_mjcf_report(m, KKI_NOTE, KK_OK, body->node, "mocap", "the mocap body '%s' is a fixed one here",
                         body->name ? body->name : "");
     }

@@ -72,13 +72,14 @@ static void read_flags(kki_mjcf *m, int32_t flag) {
     kki_mjcf_settings *set = &m->set;
     kk_options *options = kk_spec_options(m->loader->spec);
     const bool no_passive = is_disabled(&at, "passive", false);
+    const bool no_constraint = is_disabled(&at, "constraint", false);
     set->no_gravity = is_disabled(&at, "gravity", set->no_gravity);
-    set->no_contact = is_disabled(&at, "contact", set->no_contact);
-    set->no_limit = is_disabled(&at, "limit", set->no_limit);
-    set->no_friction = is_disabled(&at, "frictionloss", set->no_friction);
+    set->no_contact = is_disabled(&at, "contact", set->no_contact) || no_constraint;
+    set->no_limit = is_disabled(&at, "limit", set->no_limit) || no_constraint;
+    set->no_friction = is_disabled(&at, "frictionloss", set->no_friction) || no_constraint;
     set->no_spring = is_disabled(&at, "spring", set->no_spring || no_passive);
     set->no_damper = is_disabled(&at, "damper", set->no_damper || no_passive);
-    set->no_equality = is_disabled(&at, "equality", set->no_equality);
+    set->no_equality = is_disabled(&at, "equality", set->no_equality) || no_constraint;
     set->no_actuation = is_disabled(&at, "actuation", set->no_actuation);
     set->no_sensor = is_disabled(&at, "sensor", set->no_sensor);
     options->adjacent_collide = is_disabled(&at, "filterparent", options->adjacent_collide != 0);

@@ -91,7 +91,7 @@ static const row option_flag_attributes[] = {
     {"passive", KKI_MJCF_MAPPED, "disable: no springs and dampers"},
     {"autoreset", KKI_MJCF_IGNORED, "settings of MuJoCo's step"},
     {"clampctrl", KKI_MJCF_IGNORED, "settings of MuJoCo's step"},
-    {"constraint", KKI_MJCF_IGNORED, "settings of MuJoCo's step"},
+    {"constraint", KKI_MJCF_MAPPED, "disable: no contacts, limits, dry friction and equalities"},
     {"diagexact", KKI_MJCF_IGNORED, "settings of MuJoCo's step"},
     {"energy", KKI_MJCF_IGNORED, "settings of MuJoCo's step"},
     {"eulerdamp", KKI_MJCF_IGNORED, "settings of MuJoCo's step"},

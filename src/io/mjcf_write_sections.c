@@ -52,6 +52,83 @@ void kki_mjcf_comment(kki_mjcf_output *o, const char *format, ...) {
 
 // ---- contacts and loops
 
+// ---- pairs that MuJoCo would let touch
+
+static int fixed_sibling(const kki_mjcf_output *o, int id) {
+    while (id >= 0 && kk_spec_body_const(o->spec, id)->joint.type != KK_JOINT_FIXED) {
+        id = o->next_sibling[id];
+    }
+    return id;
+}
+
+/// The body behind `at` among those that are fixed to `root`, parents first; −1: there is none.
+static int next_of_group(const kki_mjcf_output *o, int root, int at) {
+    int next = fixed_sibling(o, o->first_child[at]);
+    while (next < 0 && at != root) {
+        next = fixed_sibling(o, o->next_sibling[at]);
+        at = kk_spec_body_const(o->spec, at)->parent;
+    }
+    return next;
+}
+
+static bool collides(const kki_mjcf_output *o, int body) {
+    for (int i = o->shape_first[body]; i >= 0; i = o->shape_next[i]) {
+        if (kk_spec_shape_const(o->spec, i)->purpose & KK_SHAPE_COLLIDES) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_excluded(const kk_spec *s, int a, int b) {
+    for (int i = 0; i < s->nexclude; i++) {
+        const int *body = s->exclude[i].body;
+        if ((body[0] == a && body[1] == b) || (body[0] == b && body[1] == a)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_exclude(kki_mjcf_output *o, int a, int b) {
+    kki_xml_open(&o->w, "exclude");
+    kki_xml_put(&o->w, "body1", kki_mjcf_body_name(o, a));
+    kki_xml_put(&o->w, "body2", kki_mjcf_body_name(o, b));
+    kki_xml_close(&o->w, "exclude");
+}
+
+/// The body on the world that the joint of a link stands on; −1: the joint stands on something that moves, on the world or on a part of it.
+static int pedestal_of(const kki_mjcf_output *o, int link) {
+    const kk_spec *s = o->spec;
+    const kk_joint_type type = kk_spec_body_const(s, link)->joint.type;
+    int id = kk_spec_body_const(s, link)->parent;
+    while (id > KK_WORLD && kk_spec_body_const(s, id)->is_joint_part) {
+        id = kk_spec_body_const(s, id)->parent;
+    }
+    while (id > KK_WORLD && kk_spec_body_const(s, id)->parent > KK_WORLD &&
+           kk_spec_body_const(s, id)->joint.type == KK_JOINT_FIXED) {
+        id = kk_spec_body_const(s, id)->parent;
+    }
+    const kk_body_def *root = kk_spec_body_const(s, id);
+    const bool is_pedestal = id > KK_WORLD && root->joint.type == KK_JOINT_FIXED && !root->is_ground;
+    return type != KK_JOINT_FIXED && type != KK_JOINT_FREE && is_pedestal ? id : -1;
+}
+
+/// To MuJoCo a pedestal is a part of the world, which is nobody's neighbor.
+static void write_pedestals(kki_mjcf_output *o) {
+    const bool are_neighbors = !kk_spec_options_const(o->spec)->adjacent_collide;
+    for (int link = 1; are_neighbors && link < kk_spec_body_count(o->spec); link++) {
+        const int root = pedestal_of(o, link);
+        for (int a = root; a >= 0; a = next_of_group(o, root, a)) {
+            for (int b = link; collides(o, a) && b >= 0; b = next_of_group(o, link, b)) {
+                if (collides(o, b) && !is_excluded(o->spec, a, b)) {
+                    write_exclude(o, a, b);
+                }
+            }
+        }
+    }
+}
+
 static void write_contacts(kki_mjcf_output *o) {
     kki_xml_writer *w = &o->w;
     kki_xml_open(w, "contact");
@@ -69,11 +146,9 @@ static void write_contacts(kki_mjcf_output *o) {
     }
     for (int i = 0; i < kk_spec_exclude_count(o->spec); i++) {
         const kk_exclude_def *e = kk_spec_exclude_const(o->spec, i);
-        kki_xml_open(w, "exclude");
-        kki_xml_put(w, "body1", kki_mjcf_body_name(o, e->body[0]));
-        kki_xml_put(w, "body2", kki_mjcf_body_name(o, e->body[1]));
-        kki_xml_close(w, "exclude");
+        write_exclude(o, e->body[0], e->body[1]);
     }
+    write_pedestals(o);
     kki_xml_close(w, "contact");
 }
 

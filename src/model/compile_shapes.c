@@ -123,7 +123,7 @@ static void find_rigid_groups(kk_model *m) {
 }
 
 /// What the joint of a rigid group is mounted on, or the chain of joints where several stand between two links. The world is no
-/// neighbor: what is hinged to it still falls on its floor.
+/// neighbor, nor is what counts as a part of it: what is hinged to it still falls on its floor.
 static int32_t mount_of(const kk_spec *spec, const kk_model *m, int32_t rigid) {
     const kki_body *body = &m->body[rigid];
     if (body->joint_type == KK_JOINT_FIXED || body->joint_type == KK_JOINT_FREE) {
@@ -133,7 +133,8 @@ static int32_t mount_of(const kk_spec *spec, const kk_model *m, int32_t rigid) {
     while (mount > KK_WORLD && spec->body[mount].is_joint_part) {
         mount = m->body[mount].parent;
     }
-    return mount > KK_WORLD ? m->body[mount].rigid : -1;
+    const int32_t group = m->body[mount].rigid;
+    return group > KK_WORLD && !spec->body[group].is_ground ? group : -1;
 }
 
 static int is_zero(kk_vec3 a) {

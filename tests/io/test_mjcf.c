@@ -175,6 +175,38 @@ KK_TEST(mjcf_links_beside_a_chain_of_joints_are_neighbors) {
     robot_free(&r);
 }
 
+// the suite's fish and acrobot have no constraints at all: fins pass through the tail, which is not to be jammed against it
+KK_TEST(mjcf_flag_constraint_takes_contacts_limits_friction_and_equalities) {
+    robot r = mjcf_from_text(
+        "<mujoco><option><flag constraint='disable'/></option><worldbody>"
+        "<body name='a'><joint name='a' range='-1 1' limited='true' frictionloss='1'/><geom size='0.1'/></body>"
+        "<body name='b'><joint name='b'/><geom size='0.1'/></body></worldbody>"
+        "<equality><joint joint1='a' joint2='b'/></equality></mujoco>");
+    if (robot_is_good(&r, "constraint='disable'")) {
+        const kk_dof_def dof = kk_model_dof(r.model, 0);
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 0, 1, NULL), 0);
+        KK_CHECK(dof.lower < -1e300 && dof.upper > 1e300);
+        KK_CHECK_NEAR(dof.friction, 0, 0);
+        KK_CHECK_EQ_INT(kk_model_ncoupling(r.model), 0);
+    }
+    robot_free(&r);
+}
+
+// MuJoCo's filter of parents leaves out the world and what is fixed to it, not a body that the user moves
+KK_TEST(mjcf_bodies_fixed_to_the_world_are_no_neighbors) {
+    robot r = mjcf_from_text(
+        "<mujoco><worldbody><body name='mount'><geom size='0.1'/><body name='base'><geom size='0.1'/>"
+        "<body name='driver'><joint/><geom size='0.1'/></body></body></body>"
+        "<body name='hand' mocap='true'><geom size='0.1'/><body name='finger'><joint/><geom size='0.1'/></body></body>"
+        "</worldbody></mujoco>");
+    if (robot_is_good(&r, "a mount")) {
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 0, 2, NULL), 1);
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 1, 2, NULL), 1);
+        KK_CHECK_EQ_INT(kk_model_may_touch(r.model, 3, 4, NULL), 0);
+    }
+    robot_free(&r);
+}
+
 // half sizes there, whole ones here
 KK_TEST(mjcf_sizes_are_doubled) {
     SKIP_WITHOUT_FOLDER();

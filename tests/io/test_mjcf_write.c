@@ -256,3 +256,48 @@ KK_TEST(mjcf_tells_what_it_cannot_say) {
     kk_text_free(NULL, text, size);
     robot_free(&a);
 }
+
+static int add_shaped(kk_spec *spec, const char *name, int parent, kk_joint_type type) {
+    kk_body_def body = kk_body_def_default();
+    kk_shape_def shape = kk_shape_def_default();
+    body.name = name;
+    body.parent = parent;
+    body.joint.type = type;
+    body.inertia = kk_inertia_solid_sphere(1, 0.1);
+    shape.type = KK_SHAPE_SPHERE;
+    shape.size[0] = 0.1;
+    KK_CHECK_EQ_INT(kk_spec_add_body(spec, &body, &shape.body, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_spec_add_shape(spec, &shape, NULL, NULL), KK_OK);
+    return shape.body;
+}
+
+// a pedestal is the neighbor of what stands on it, to MuJoCo a part of the world: in MJCF the pair is excluded, once
+KK_TEST(mjcf_keeps_what_stands_on_a_pedestal_apart_from_it) {
+    kk_spec *spec = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    KK_CHECK_EQ_INT(kk_spec_create(NULL, &spec), KK_OK);
+    const int base = add_shaped(spec, "base", KK_WORLD, KK_JOINT_FIXED);
+    const int flange = add_shaped(spec, "flange", base, KK_JOINT_FIXED);
+    const int link = add_shaped(spec, "link", flange, KK_JOINT_HINGE);
+    const int tool = add_shaped(spec, "tool", link, KK_JOINT_FIXED);
+    add_shaped(spec, "hand", tool, KK_JOINT_HINGE);
+    kk_exclude_def exclude = kk_exclude_def_default();
+    exclude.body[0] = link;
+    exclude.body[1] = base;
+    KK_CHECK_EQ_INT(kk_spec_add_exclude(spec, &exclude, NULL, NULL), KK_OK);
+    KK_CHECK_EQ_INT(kk_spec_write_mjcf(spec, NULL, NULL, &text, &size, NULL), KK_OK);
+    robot a = {.spec = spec}, b = again(text ? text : "", size);
+    robot_compile(&a);
+    if (robot_is_good(&a, "pedestal") && robot_is_good(&b, text)) {
+        for (int i = 0; i < 5; i++) {
+            for (int k = 0; k < 5; k++) {
+                KK_CHECK_EQ_INT(kk_model_may_touch(b.model, i, k, NULL), kk_model_may_touch(a.model, i, k, NULL));
+            }
+        }
+        KK_CHECK_EQ_INT(kk_spec_exclude_count(b.spec), 4); // base and flange, link and tool
+    }
+    kk_text_free(NULL, text, size);
+    robot_free(&a);
+    robot_free(&b);
+}

@@ -68,6 +68,26 @@ KK_TEST(what_is_fixed_to_the_world_is_a_neighbour_by_itself) {
     kk_model_free(m);
 }
 
+// what counts as a part of the world is nobody's neighbor, with all that is fixed to it
+KK_TEST(what_is_ground_may_be_touched_by_what_is_joined_to_it) {
+    kk_spec *spec = fixture_spec();
+    const int base = fixture_add_box(spec, "base", KK_WORLD, KK_JOINT_FIXED);
+    const int flange = fixture_add_box(spec, "flange", base, KK_JOINT_FIXED);
+    const int link = fixture_add_box(spec, "link", flange, KK_JOINT_UNIVERSAL);
+    const int fore = fixture_add_box(spec, "fore", link, KK_JOINT_HINGE);
+    kk_spec_body(spec, base)->is_ground = 1;
+    scene_shape(spec, "base", base, KK_SHAPE_SPHERE, 1, 0, 0);
+    scene_shape(spec, "flange", flange, KK_SHAPE_SPHERE, 1, 0, 0);
+    scene_shape(spec, "link", link, KK_SHAPE_SPHERE, 1, 0, 0);
+    scene_shape(spec, "fore", fore, KK_SHAPE_SPHERE, 1, 0, 0);
+    kk_model *m = fixture_compile(spec);
+    KK_CHECK_EQ_INT(may_touch(m, "base", "link"), 1);
+    KK_CHECK_EQ_INT(may_touch(m, "flange", "link"), 1);
+    KK_CHECK_EQ_INT(may_touch(m, "link", "fore"), 0);
+    KK_CHECK_EQ_INT(may_touch(m, "base", "flange"), 0);
+    kk_model_free(m);
+}
+
 KK_TEST(groups_and_masks_meet_from_either_side) {
     static const struct {
         uint32_t group_a, mask_a, group_b, mask_b;
