@@ -1,0 +1,290 @@
+// karakuri_solverbench: every method of the contact solver on every problem of the corpus, under one judge.
+//
+//     karakuri_solverbench tests/corpus/*.bin                  a table
+//     karakuri_solverbench --json now.json tests/corpus/*.bin  and a line of JSON for each problem and method
+//     karakuri_solverbench --compare old.json …                ends with code 1 where `engine` leaves unsolved what it solved then,
+//                                                              or takes more than 1.1 times as long in the geometric mean
+//     --method NAME   only this one (may be given again)       --family NAME   only these problems
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <karakuri/elementary.h>
+
+#include "methods.h"
+
+enum { MOST_METHODS = 32, MOST_PROBLEMS = 4096, WORD = 96, REPEATS = 5 };
+/// Seconds after which a solution is not measured again.
+static const double LONG = 0.01;
+/// Bar on the geometric mean of times against those of --compare.
+static const double BAR = 1.1;
+
+/// What one method made of one problem.
+typedef struct outcome {
+    bool applies, solved;
+    double residual, seconds;
+    int factorisations;
+} outcome;
+
+typedef struct row {
+    char name[CORPUS_NAME], family[CORPUS_NAME];
+    outcome of[MOST_METHODS];
+} row;
+
+/// A line of an older run.
+typedef struct old_result {
+    char problem[WORD], method[WORD];
+    int solved;
+    double seconds;
+} old_result;
+
+static struct {
+    row *rows;
+    int count;
+    bool wanted[MOST_METHODS];
+    const char *family, *json, *compare;
+} my;
+
+static outcome take(const method *m, corpus_case *c) {
+    outcome best = {.applies = true};
+    for (int k = 0; k < REPEATS; k++) {
+        kki_solver_stats stats = {0};
+        if (!m->run(c, &stats)) {
+            return (outcome){0};
+        }
+        const double residual = corpus_judge(c).residual;
+        if (k == 0 || c->seconds < best.seconds) {
+            best.seconds = c->seconds;
+        }
+        best.residual = residual;
+        best.solved = residual <= c->p->tolerance;
+        best.factorisations = stats.factorisations;
+        if (c->seconds > LONG) {
+            break;
+        }
+    }
+    return best;
+}
+
+static void take_all(const corpus_problem *p, FILE *json) {
+    corpus_case c;
+    row *r = &my.rows[my.count];
+    if ((my.family && strcmp(my.family, p->family) != 0) || my.count == MOST_PROBLEMS || !corpus_case_make(p, &c)) {
+        return;
+    }
+    my.count++;
+    snprintf(r->name, sizeof r->name, "%s", p->name);
+    snprintf(r->family, sizeof r->family, "%s", p->family);
+    for (int m = 0; m < method_count; m++) {
+        r->of[m] = my.wanted[m] ? take(&methods[m], &c) : (outcome){0};
+        if (json && r->of[m].applies) {
+            fprintf(json,
+                    "{\"problem\": \"%s\", \"method\": \"%s\", \"solved\": %d, \"seconds\": %.4g, \"factorisations\": %d, "
+                    "\"residual\": %.3g, \"tolerance\": %.3g, \"family\": \"%s\", \"rows\": %d, \"flags\": %d}\n",
+                    p->name, methods[m].name, r->of[m].solved, r->of[m].seconds, r->of[m].factorisations,
+                    r->of[m].residual, p->tolerance, p->family, p->nrow, p->flags);
+        }
+    }
+    corpus_case_free(&c);
+}
+
+static int take_file(const char *path, FILE *json) {
+    size_t size, at = 0;
+    unsigned char *bytes = corpus_load_file(path, &size);
+    int code = bytes ? 0 : 3;
+    while (bytes && at < size && code == 0) {
+        corpus_problem p;
+        const char *fault = corpus_read(bytes, size, &at, &p);
+        if (fault) {
+            fprintf(stderr, "%s: %s\n", path, fault);
+            code = 3;
+        } else {
+            take_all(&p, json);
+            corpus_free(&p);
+        }
+    }
+    if (!bytes) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+    }
+    free(bytes);
+    return code;
+}
+
+// ---- tables
+
+/// Problems that method m alone solves, of all those asked but the ladders, which are made of the others.
+static int alone(int m) {
+    int count = 0;
+    for (int i = 0; i < my.count; i++) {
+        bool others = false;
+        for (int k = 0; k < method_count; k++) {
+            others |= k != m && k >= 3 && my.rows[i].of[k].solved;
+        }
+        count += my.rows[i].of[m].solved && !others;
+    }
+    return count;
+}
+
+static void print_table(void) {
+    printf("%-14s %7s %7s %7s %9s %9s %12s %12s\n", "method", "tried", "solved", "share", "alone", "factors", "seconds",
+           "of solved");
+    for (int m = 0; m < method_count; m++) {
+        int tried = 0, solved = 0;
+        long factors = 0;
+        double seconds = 0, logs = 0;
+        for (int i = 0; i < my.count; i++) {
+            const outcome *o = &my.rows[i].of[m];
+            tried += o->applies;
+            solved += o->solved;
+            factors += o->factorisations;
+            seconds += o->seconds;
+            logs += o->solved ? kk_log(o->seconds + 1e-7) : 0;
+        }
+        if (tried > 0) {
+            printf("%-14s %7d %7d %6.1f%% %9d %9ld %12.4g %10.4g us\n", methods[m].name, tried, solved,
+                   100.0 * solved / tried, alone(m), factors, seconds, solved > 0 ? 1e6 * kk_exp(logs / solved) : 0);
+        }
+    }
+    printf("tried: problems it is for; alone: solved by no other single method; seconds: of this thread, in sum; of solved: geometric "
+           "mean\n");
+}
+
+static void print_families(void) {
+    printf("\n%-12s", "solved");
+    for (int m = 0; m < method_count; m++) {
+        if (my.wanted[m]) {
+            printf(" %7.7s", methods[m].name);
+        }
+    }
+    printf("\n");
+    for (int i = 0; i < my.count;) {
+        int end = i;
+        while (end < my.count && strcmp(my.rows[end].family, my.rows[i].family) == 0) {
+            end++;
+        }
+        printf("%-8.8s %3d", my.rows[i].family, end - i);
+        for (int m = 0; m < method_count; m++) {
+            int solved = 0;
+            for (int k = i; k < end; k++) {
+                solved += my.rows[k].of[m].solved;
+            }
+            if (my.wanted[m]) {
+                printf(" %7d", solved);
+            }
+        }
+        printf("\n");
+        i = end;
+    }
+}
+
+// ---- against an older run
+
+static const row *find(const char *name) {
+    for (int i = 0; i < my.count; i++) {
+        if (strcmp(my.rows[i].name, name) == 0) {
+            return &my.rows[i];
+        }
+    }
+    return NULL;
+}
+
+static int compare(const char *path) {
+    FILE *file = fopen(path, "r");
+    char line[1024];
+    old_result old;
+    int both = 0, lost = 0;
+    double logs = 0;
+    if (!file) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        return 3;
+    }
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "{\"problem\": \"%95[^\"]\", \"method\": \"%95[^\"]\", \"solved\": %d, \"seconds\": %lf", old.problem, old.method,
+                   &old.solved, &old.seconds) != 4 ||
+            strcmp(old.method, "engine") != 0 || !old.solved) {
+            continue;
+        }
+        const row *now = find(old.problem);
+        if (now && now->of[0].solved) {
+            both++;
+            logs += kk_log((now->of[0].seconds + 1e-7) / (old.seconds + 1e-7));
+        } else if (now) {
+            lost++;
+            printf("no longer solved: %s, residual %.3g\n", old.problem, now->of[0].residual);
+        }
+    }
+    fclose(file);
+    const double ratio = both > 0 ? kk_exp(logs / both) : 1;
+    printf("\nagainst %s: %d solved in both, %.3f times the time in the geometric mean, %d no longer solved\n", path, both,
+           ratio, lost);
+    return lost > 0 || ratio > BAR;
+}
+
+static int index_of(const char *name) {
+    for (int m = 0; m < method_count; m++) {
+        if (strcmp(methods[m].name, name) == 0) {
+            return m;
+        }
+    }
+    return -1;
+}
+
+static bool any_wanted(void) {
+    for (int m = 0; m < method_count; m++) {
+        if (my.wanted[m]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The first word that is no option, or −1 after a word about what is wrong.
+static int parse(int argc, char **argv) {
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        const int m = strcmp(argv[i], "--method") == 0 ? index_of(argv[i + 1]) : 0;
+        if (strcmp(argv[i], "--json") == 0) {
+            my.json = argv[i + 1];
+        } else if (strcmp(argv[i], "--compare") == 0) {
+            my.compare = argv[i + 1];
+        } else if (strcmp(argv[i], "--family") == 0) {
+            my.family = argv[i + 1];
+        } else if (strcmp(argv[i], "--method") == 0 && m >= 0) {
+            my.wanted[m] = true;
+        } else {
+            fprintf(stderr, "unknown: %s %s\n", argv[i], argv[i + 1]);
+            return -1;
+        }
+    }
+    for (int m = 0, all = !any_wanted(); m < method_count && all; m++) {
+        my.wanted[m] = true;
+    }
+    my.wanted[0] |= my.compare != NULL;
+    return i;
+}
+
+int main(int argc, char **argv) {
+    const int first = parse(argc, argv);
+    if (first < 0 || first >= argc) {
+        fprintf(stderr, "karakuri_solverbench [--json FILE] [--compare FILE] [--method NAME] [--family NAME] FILE.bin …\n");
+        return 2;
+    }
+    FILE *json = my.json ? fopen(my.json, "w") : NULL;
+    my.rows = calloc(MOST_PROBLEMS, sizeof *my.rows);
+    if (!my.rows || (my.json && !json)) {
+        fprintf(stderr, "no memory, or %s cannot be written\n", my.json ? my.json : "");
+        return 4;
+    }
+    int code = 0;
+    for (int i = first; i < argc && code == 0; i++) {
+        code = take_file(argv[i], json);
+    }
+    if (json) {
+        fclose(json);
+    }
+    print_table();
+    print_families();
+    code = code == 0 && my.compare ? compare(my.compare) : code;
+    free(my.rows);
+    return code;
+}
