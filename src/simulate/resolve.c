@@ -190,7 +190,9 @@ double kki_island_tolerance(const kk_simulator *s, const kki_island *I) {
 static int factors_of(int rows) {
     const double share = (double)KKI_ROBOT_ROWS / (rows > 1 ? rows : 1);
     const double factors = KKI_ROBOT_FACTORS * share * share;
-    return factors < KKI_LEAST_FACTORS ? KKI_LEAST_FACTORS : factors < KKI_MOST_FACTORS ? (int)factors : KKI_MOST_FACTORS;
+    return factors < KKI_LEAST_FACTORS  ? KKI_LEAST_FACTORS
+           : factors < KKI_MOST_FACTORS ? (int)factors
+                                        : KKI_MOST_FACTORS;
 }
 
 kki_solver_options kki_island_solver_options(const kk_simulator *s, const kki_island *I) {

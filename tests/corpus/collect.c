@@ -21,7 +21,9 @@ static struct {
     const char *family, *source;
     uint64_t key[SIGNATURES];
     int seen[SIGNATURES];
-    long step, posed, large;
+    long serial, posed, large;
+    long all_posed, all_handed, first_handed; ///< problems, calls of the ladder, problems that came to it
+    bool is_fresh;                            ///< the last call showed a problem that was just posed
 } my;
 
 // ---- from the simulator
@@ -160,7 +162,8 @@ static bool from_wide(const kk_simulator *s, const kki_island *I, corpus_problem
         for (int side = 0; side < 2; side++) {
             const int body = p->tie[i].body[side] = t->body[side];
             for (int r = 0; r < t->nrow && body >= 0; r++) {
-                memcpy(to, w.Y + t->side[side] + r * (w.first[body + 1] - w.first[body]), (size_t)w.nv[body] * sizeof *to);
+                memcpy(to, w.Y + t->side[side] + r * (w.first[body + 1] - w.first[body]),
+                       (size_t)w.nv[body] * sizeof *to);
                 to += w.nv[body];
             }
         }
@@ -196,8 +199,8 @@ static bool from_island(const kk_simulator *s, const kki_island *I, const kki_pr
     const size_t rows = (size_t)I->nrow * sizeof(double);
     const kki_solver_options o = options ? *options : kki_island_solver_options(s, I);
     const int most = I->has_robot ? KKI_ROBOT_ROWS : KKI_DENSE_ROWS;
-    const bool matrix = !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows &&
-                        !(I->nrow > most && I->nrow > I->nv);
+    const bool matrix =
+        !I->is_wide && !I->is_narrow && I->nrow <= s->most_dense_rows && !(I->nrow > most && I->nrow > I->nv);
     memcpy(p->block, problem->block, (size_t)I->nblock * sizeof *p->block);
     memcpy(p->g, problem->g, rows);
     memcpy(p->lambda, lambda, rows);
@@ -216,7 +219,7 @@ static bool from_island(const kk_simulator *s, const kki_island *I, const kki_pr
     fill_free(s, I, p);
     snprintf(p->family, sizeof p->family, "%s", my.family);
     snprintf(p->source, sizeof p->source, "%s", my.source);
-    snprintf(p->name, sizeof p->name, "%s-%ld-%d", my.source, my.step, (int)(I - s->island));
+    snprintf(p->name, sizeof p->name, "%s-%ld", my.source, my.serial++);
     return true;
 }
 
@@ -252,7 +255,12 @@ static uint64_t signature_of(const corpus_problem *p, int level) {
     for (int r = 0; r < p->nrow; r++) {
         soft |= p->compliance[r] > 0;
     }
-    const uint64_t words[] = {laws,          kinds, soft, (uint64_t)level, (uint64_t)bits_of(p->nrow), (uint64_t)bits_of(p->nbody),
+    const uint64_t words[] = {laws,
+                              kinds,
+                              soft,
+                              (uint64_t)level,
+                              (uint64_t)bits_of(p->nrow),
+                              (uint64_t)bits_of(p->nbody),
                               (uint64_t)p->flags & (CORPUS_HANDED | CORPUS_WIDE)};
     return kk_hash_bytes(words, sizeof words, 0) | 1;
 }
@@ -280,8 +288,8 @@ static void put(unsigned char *at, uint64_t value, int bytes) {
     }
 }
 
-static void write_record(const corpus_problem *p, const kki_solver_stats *stats, const kki_certificate *proof, int level,
-                         double seconds) {
+static void write_record(const corpus_problem *p, const kki_solver_stats *stats, const kki_certificate *proof,
+                         int level, double seconds) {
     size_t size;
     unsigned char *payload = corpus_payload(p, &size), header[CORPUS_HEADER] = "KKCORPUS";
     cli_text packed = {0};
@@ -297,11 +305,12 @@ static void write_record(const corpus_problem *p, const kki_solver_stats *stats,
     fwrite(header, 1, sizeof header, my.records);
     fwrite(packed.bytes, 1, packed.size, my.records);
     fprintf(my.index,
-            "{\"at\": %ld, \"size\": %zu, \"name\": \"%s\", \"family\": \"%s\", \"source\": \"%s\", \"flags\": %d, \"rows\": %d, "
+            "{\"at\": %ld, \"size\": %zu, \"name\": \"%s\", \"family\": \"%s\", \"source\": \"%s\", \"flags\": %d, "
+            "\"rows\": %d, "
             "\"blocks\": %d, \"bodies\": %d, \"width\": %d, \"level\": %d, \"factorisations\": %d, \"residual\": %.3g, "
             "\"tolerance\": %.3g, \"seconds\": %.3g, \"signature\": \"%016llx\", \"kinds\": [",
-            at, sizeof header + packed.size, p->name, p->family, p->source, p->flags, p->nrow, p->nblock, p->nbody, p->width,
-            level, stats->factorisations, proof->residual, p->tolerance, seconds,
+            at, sizeof header + packed.size, p->name, p->family, p->source, p->flags, p->nrow, p->nblock, p->nbody,
+            p->width, level, stats->factorisations, proof->residual, p->tolerance, seconds,
             (unsigned long long)signature_of(p, level));
     for (int kind = 0, any = 0; kind < 12; kind++) {
         bool has = false;
@@ -343,6 +352,10 @@ static void collect(const kk_simulator *s, const kki_island *I, const kki_proble
                     const kki_solver_options *options, const double *lambda, void *user) {
     corpus_problem p;
     (void)user;
+    my.all_posed += !options;
+    my.all_handed += options != NULL;
+    my.first_handed += options && my.is_fresh;
+    my.is_fresh = !options;
     const bool is_exact = s->options.budget == 0 && s->options.max_newton == 0 && !s->degrades && !s->paper;
     const bool is_due = options || is_next_due();
     const bool is_small = I->nrow <= LARGE_ROWS || my.large++ % LARGE_EVERY == 0;
@@ -363,7 +376,6 @@ kk_status __wrap_kk_step(const kk_model *model, kk_state *state, kk_simulator *s
                          kk_error *error) {
     if (simulator && my.records) {
         simulator->capture = collect;
-        my.step++;
     }
     return __real_kk_step(model, state, simulator, input, error);
 }
@@ -384,6 +396,8 @@ int collect_begin(const char *path, const char *family, const char *source) {
 
 void collect_end(void) {
     if (my.records) {
+        fprintf(my.index, "{\"family\": \"%s\", \"source\": \"%s\", \"posed\": %ld, \"handed\": %ld, \"calls\": %ld}\n",
+                my.family, my.source, my.all_posed, my.first_handed, my.all_handed);
         fclose(my.records);
         fclose(my.index);
         my.records = NULL;

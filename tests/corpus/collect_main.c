@@ -39,7 +39,8 @@ static void whirl(thrown *t) {
     double *q = kk_state_q(t->state), *v = kk_state_v(t->state);
     const int nv = kk_model_nv(t->model), nq = kk_model_nq(t->model);
     const double reach = kk_random_next_between(&t->random, 0, 4);
-    const bool is_free = nq > nv && nq >= 7; // a first joint that is free: a quaternion, then the place
+    // a first joint that is free: a quaternion, then the place
+    const bool is_free = nq > nv && nq >= 7 && fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1) < 1e-9;
     for (int i = 0; i < nv; i++) {
         v[i] = draw(t, is_free && i < 3 ? 2 * reach : reach);
     }

@@ -7,6 +7,115 @@
 #include "contact/sparse_scratch.h"
 #include "simulate/degrade.h"
 
+// ---- rungs that can be taken away: the program is linked with --wrap for each of them
+
+enum {
+    SWEEPS = 1,
+    NEWTON = 2,
+    PATH = 4,
+    INTERIOR = 8,
+    CONVEX = 16,
+    PROXIMAL = 32,
+    ANDERSON = 64,
+    ADMM = 128,
+    SPARSE_NEWTON = 256,
+    SPARSE_SWEEPS = 512,
+    SPARSE_INTERIOR = 1024,
+    SPARSE_PROXIMAL = 2048,
+    AMEND_STICK = 4096
+};
+static unsigned taken_away;
+
+#define WRAPPED(type, name, ...)     \
+    type __real_##name(__VA_ARGS__); \
+    type __wrap_##name(__VA_ARGS__); \
+    type __wrap_##name(__VA_ARGS__)
+
+WRAPPED(void, kki_rung_sweep, const kki_system *s, kki_iterate *it, int limit, double patience,
+        kki_solver_stats *stats) {
+    if (!(taken_away & SWEEPS)) {
+        __real_kki_rung_sweep(s, it, limit, patience, stats);
+    }
+}
+
+WRAPPED(bool, kki_rung_newton, const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_newton_options *o,
+        kki_solver_stats *stats) {
+    return !(taken_away & NEWTON) && __real_kki_rung_newton(s, w, it, o, stats);
+}
+
+WRAPPED(void, kki_rung_path, const kki_system *s, kki_solver_scratch *w, kki_iterate *it, const kki_path_options *o,
+        kki_solver_stats *stats) {
+    if (!(taken_away & PATH)) {
+        __real_kki_rung_path(s, w, it, o, stats);
+    }
+}
+
+WRAPPED(bool, kki_interior_walk, kki_interior *x, int limit, double share, kki_solver_stats *stats) {
+    return !(taken_away & INTERIOR) && __real_kki_interior_walk(x, limit, share, stats);
+}
+
+WRAPPED(bool, kki_rung_convex, const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit, double settled,
+        kki_solver_stats *stats) {
+    return !(taken_away & CONVEX) && __real_kki_rung_convex(s, w, it, limit, settled, stats);
+}
+
+WRAPPED(void, kki_rung_proximal, const kki_system *s, kki_solver_scratch *w, kki_iterate *it,
+        const kki_solver_options *o, kki_solver_stats *stats) {
+    if (!(taken_away & PROXIMAL)) {
+        __real_kki_rung_proximal(s, w, it, o, stats);
+    }
+}
+
+WRAPPED(void, kki_rung_anderson, const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit,
+        kki_solver_stats *stats) {
+    if (!(taken_away & ANDERSON)) {
+        __real_kki_rung_anderson(s, w, it, limit, stats);
+    }
+}
+
+WRAPPED(void, kki_rung_admm, const kki_system *s, kki_solver_scratch *w, kki_iterate *it, int limit,
+        kki_solver_stats *stats) {
+    if (!(taken_away & ADMM)) {
+        __real_kki_rung_admm(s, w, it, limit, stats);
+    }
+}
+
+WRAPPED(bool, kki_newton_stick, const kki_system *s, kki_solver_scratch *w, kki_iterate *it, kki_solver_stats *stats) {
+    return !(taken_away & AMEND_STICK) && __real_kki_newton_stick(s, w, it, stats);
+}
+
+WRAPPED(bool, kki_sparse_newton_step, kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double share,
+        kki_solver_stats *stats) {
+    return !(taken_away & SPARSE_NEWTON) && __real_kki_sparse_newton_step(w, it, epsilon, share, stats);
+}
+
+WRAPPED(void, kki_sparse_anderson, kki_sparse_scratch *w, kki_sparse_iterate *it, kki_sparse_iterate *best,
+        double enough, int limit, int length, kki_solver_stats *stats) {
+    if (!(taken_away & SPARSE_SWEEPS)) {
+        __real_kki_sparse_anderson(w, it, best, enough, limit, length, stats);
+    }
+}
+
+WRAPPED(bool, kki_sparse_inside_advance, kki_sparse_scratch *w, kki_sparse_iterate *it, kki_solver_stats *stats) {
+    return !(taken_away & SPARSE_INTERIOR) && __real_kki_sparse_inside_advance(w, it, stats);
+}
+
+WRAPPED(bool, kki_sparse_proximal, kki_sparse_scratch *w, kki_sparse_iterate *it, double epsilon, double accuracy,
+        int convex_steps, int exact_steps, kki_solver_stats *stats) {
+    if (taken_away & SPARSE_PROXIMAL) {
+        stats->factorisations++; // who asks again and again stops by their number
+        return false;
+    }
+    return __real_kki_sparse_proximal(w, it, epsilon, accuracy, convex_steps, exact_steps, stats);
+}
+
+bool method_try(const method *m, corpus_case *c, kki_solver_stats *stats) {
+    taken_away = m->without;
+    const bool applies = m->run(c, stats);
+    taken_away = 0;
+    return applies;
+}
+
 // ---- over rows, with G
 
 /// A dense method under way: the problem in the solver's variables, and the best λ so far.
@@ -357,8 +466,7 @@ static bool run_sparse_flow(corpus_case *c, kki_solver_stats *stats) {
         while (!is_done(&r) && stats->factorisations < 600) {
             const int before = stats->factorisations;
             kki_sparse_copy(r.s, r.other, r.now);
-            const bool solved =
-                kki_sparse_proximal(r.w, r.now, epsilon, 0.01 * r.other->residual, 0, 15, stats);
+            const bool solved = kki_sparse_proximal(r.w, r.now, epsilon, 0.01 * r.other->residual, 0, 15, stats);
             const int steps = stats->factorisations - before;
             if (solved) {
                 kki_sparse_copy(r.s, r.now, r.other);
@@ -383,8 +491,7 @@ static bool run_sparse_proximal(corpus_case *c, kki_solver_stats *stats) {
         kki_sparse_copy(r.s, r.best, r.other);
         for (int k = 0; k < MOST_STEPS && !is_done(&r); k++) {
             kki_sparse_copy(r.s, r.other, r.now);
-            const bool solved =
-                kki_sparse_proximal(r.w, r.now, epsilon, 0.05 * r.other->residual, 10, 10, stats);
+            const bool solved = kki_sparse_proximal(r.w, r.now, epsilon, 0.05 * r.other->residual, 10, 10, stats);
             keep_sparse(&r, r.now);
             if (solved) {
                 kki_sparse_copy(r.s, r.now, r.other);
@@ -396,23 +503,43 @@ static bool run_sparse_proximal(corpus_case *c, kki_solver_stats *stats) {
     return end_sparse(c, &r);
 }
 
+// clang-format off
 const method methods[] = {
-    {"engine", "the solver of today as a whole", run_engine},
-    {"dense ladder", "the ladder with G, or Y where rows are many", run_dense_ladder},
-    {"sparse ladder", "the ladder of many bodies, tie by tie", run_sparse_ladder},
-    {"warm", "the start as it is", run_warm},
-    {"sweeps", "block Gauss-Seidel, at most 2000", run_sweeps},
-    {"newton", "semismooth Newton from the start, from four sweeps, from zero", run_newton},
-    {"path", "parametric active set, from the start and from zero", run_path},
-    {"interior", "interior point, then Newton", run_interior},
-    {"convex", "convex problem in velocities with De Saxce's shift, then Newton", run_convex},
-    {"proximal", "proximal point over Newton", run_proximal},
-    {"anderson", "sweeps with Anderson's acceleration, at most 600", run_anderson},
-    {"admm", "proximal ADMM, at most 3000", run_admm},
-    {"s-sweeps", "coloured sweeps, accelerated, at most 2000", run_sparse_sweeps},
-    {"s-newton", "semismooth Newton in velocity space with a shift", run_sparse_newton},
-    {"s-interior", "interior point in velocity space, then Newton", run_sparse_interior},
-    {"s-proximal", "proximal steps, convex first, in velocity space", run_sparse_proximal},
-    {"s-flow", "pseudo-transient continuation in velocity space", run_sparse_flow},
+    {"engine", "the solver of today as a whole", run_engine, METHOD_LADDER, 0},
+    {"dense ladder", "the ladder with G, or Y where rows are many", run_dense_ladder, METHOD_LADDER, 0},
+    {"sparse ladder", "the ladder of many bodies, tie by tie", run_sparse_ladder, METHOD_LADDER, 0},
+    {"no sweeps", "the engine without this rung", run_engine, METHOD_WITHOUT, SWEEPS},
+    {"no newton", "", run_engine, METHOD_WITHOUT, NEWTON},
+    {"no path", "", run_engine, METHOD_WITHOUT, PATH},
+    {"no interior", "", run_engine, METHOD_WITHOUT, INTERIOR},
+    {"no convex", "", run_engine, METHOD_WITHOUT, CONVEX},
+    {"no proximal", "", run_engine, METHOD_WITHOUT, PROXIMAL},
+    {"no anderson", "", run_engine, METHOD_WITHOUT, ANDERSON},
+    {"no admm", "", run_engine, METHOD_WITHOUT, ADMM},
+    {"no stick", "", run_engine, METHOD_WITHOUT, AMEND_STICK},
+    {"no s-newton", "", run_engine, METHOD_WITHOUT, SPARSE_NEWTON},
+    {"no s-sweeps", "", run_engine, METHOD_WITHOUT, SPARSE_SWEEPS},
+    {"no s-interior", "", run_engine, METHOD_WITHOUT, SPARSE_INTERIOR},
+    {"no s-proximal", "", run_engine, METHOD_WITHOUT, SPARSE_PROXIMAL},
+    {"no last three", "without proximal, anderson and admm", run_engine, METHOD_WITHOUT, PROXIMAL | ANDERSON | ADMM},
+    {"path+interior", "newton, path and interior alone", run_engine, METHOD_WITHOUT, PROXIMAL | ANDERSON | ADMM | CONVEX},
+    {"interior+convex", "newton, interior and convex alone", run_engine, METHOD_WITHOUT, PROXIMAL | ANDERSON | ADMM | PATH},
+    {"path+convex", "newton, path and convex alone", run_engine, METHOD_WITHOUT, PROXIMAL | ANDERSON | ADMM | INTERIOR},
+    {"newton+convex", "newton and convex alone", run_engine, METHOD_WITHOUT, PROXIMAL | ANDERSON | ADMM | INTERIOR | PATH},
+    {"warm", "the start as it is", run_warm, METHOD_SINGLE, 0},
+    {"sweeps", "block Gauss-Seidel, at most 2000", run_sweeps, METHOD_SINGLE, 0},
+    {"newton", "semismooth Newton from the start, from four sweeps, from zero", run_newton, METHOD_SINGLE, 0},
+    {"path", "parametric active set, from the start and from zero", run_path, METHOD_SINGLE, 0},
+    {"interior", "interior point, then Newton", run_interior, METHOD_SINGLE, 0},
+    {"convex", "convex problem in velocities with De Saxce's shift, then Newton", run_convex, METHOD_SINGLE, 0},
+    {"proximal", "proximal point over Newton", run_proximal, METHOD_SINGLE, 0},
+    {"anderson", "sweeps with Anderson's acceleration, at most 600", run_anderson, METHOD_SINGLE, 0},
+    {"admm", "proximal ADMM, at most 3000", run_admm, METHOD_SINGLE, 0},
+    {"s-sweeps", "coloured sweeps, accelerated, at most 2000", run_sparse_sweeps, METHOD_SINGLE, 0},
+    {"s-newton", "semismooth Newton in velocity space with a shift", run_sparse_newton, METHOD_SINGLE, 0},
+    {"s-interior", "interior point in velocity space, then Newton", run_sparse_interior, METHOD_SINGLE, 0},
+    {"s-proximal", "proximal steps, convex first, in velocity space", run_sparse_proximal, METHOD_SINGLE, 0},
+    {"s-flow", "pseudo-transient continuation in velocity space", run_sparse_flow, METHOD_SINGLE, 0},
 };
+// clang-format on
 const int method_count = sizeof methods / sizeof *methods;

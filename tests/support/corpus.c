@@ -14,8 +14,9 @@ static const unsigned char MAGIC[8] = {'K', 'K', 'C', 'O', 'R', 'P', 'U', 'S'};
 enum { VERSION = 1, COUNTS = 8, TIE_NUMBERS = 8, BLOCK_NUMBERS = 3, BLOCK_REALS = 4, MOST = 1 << 26 };
 
 const char *corpus_kind_name(int kind) {
-    static const char *const names[] = {"contact", "limit", "dry friction", "coupling", "loop", "tendon", "spring", "servo",
-                                        "servo limit", "tendon friction", "tendon held", "tendon armature"};
+    static const char *const names[] = {"contact",     "limit",           "dry friction", "coupling",
+                                        "loop",        "tendon",          "spring",       "servo",
+                                        "servo limit", "tendon friction", "tendon held",  "tendon armature"};
     return kind >= 0 && kind < (int)(sizeof names / sizeof *names) ? names[kind] : "";
 }
 
@@ -218,10 +219,10 @@ static bool is_sound(const corpus_problem *p) {
     }
     for (int i = 0; i < p->ntie; i++) {
         const corpus_tie *t = &p->tie[i];
-        const bool fits = t->row == row && t->block == block && t->nrow > 0 && t->nrow <= KKI_TIE_ROWS && t->nblock > 0 &&
-                          t->body[0] >= 0 && t->body[0] < p->nbody && t->body[1] >= -1 && t->body[1] < p->nbody &&
-                          t->body[1] != t->body[0] && (size_t)t->first == used && t->nrow <= p->nrow - row &&
-                          t->nblock <= p->nblock - block;
+        const bool fits = t->row == row && t->block == block && t->nrow > 0 && t->nrow <= KKI_TIE_ROWS &&
+                          t->nblock > 0 && t->body[0] >= 0 && t->body[0] < p->nbody && t->body[1] >= -1 &&
+                          t->body[1] < p->nbody && t->body[1] != t->body[0] && (size_t)t->first == used &&
+                          t->nrow <= p->nrow - row && t->nblock <= p->nblock - block;
         if (!fits) {
             return false;
         }
@@ -478,7 +479,8 @@ bool corpus_make_sparse(const corpus_problem *p, corpus_sparse *s) {
     size_t used = 0;
     for (int i = 0; i < p->ntie; i++) {
         const corpus_tie *t = &p->tie[i];
-        tie[i] = (kki_tie){t->row, t->nrow, t->block, t->nblock, {t->body[0], t->body[1]}, {(int32_t)used, (int32_t)used}};
+        tie[i] =
+            (kki_tie){t->row, t->nrow, t->block, t->nblock, {t->body[0], t->body[1]}, {(int32_t)used, (int32_t)used}};
         for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
             const int nv = p->nv[t->body[side]], width = kki_round8(nv);
             tie[i].side[side] = (int32_t)used;

@@ -7,9 +7,9 @@
 /// A problem posed for all solvers, with their scratch.
 typedef struct corpus_case {
     const corpus_problem *p;
-    corpus_dense dense;     ///< empty where `has_dense` is false
-    bool has_dense;         ///< small enough
-    bool has_matrix;        ///< dense.G is G
+    corpus_dense dense; ///< empty where `has_dense` is false
+    bool has_dense;     ///< small enough
+    bool has_matrix;    ///< dense.G is G
     corpus_sparse sparse;
     kki_solver_work dense_work;
     kki_sparse_work sparse_work;
