@@ -218,6 +218,20 @@ static bool run_newton(corpus_case *c, kki_solver_stats *stats) {
     return end_dense(c, &r);
 }
 
+/// From the start alone, a few steps: what an active set known from the last step is worth.
+static bool run_newton_once(corpus_case *c, kki_solver_stats *stats) {
+    dense_run r;
+    if (!begin_dense(c, stats, &r)) {
+        return false;
+    }
+    kki_iterate *other = &r.w->iterate[KKI_IT_PROXIMAL];
+    kki_iterate_copy(r.s, r.best, other);
+    if (!is_solved(&r)) {
+        newton_from(&r, other, (kki_newton_options){.limit = 6, .careful = true});
+    }
+    return end_dense(c, &r);
+}
+
 static bool run_path(corpus_case *c, kki_solver_stats *stats) {
     dense_run r;
     if (!begin_dense(c, stats, &r)) {
@@ -529,6 +543,7 @@ const method methods[] = {
     {"warm", "the start as it is", run_warm, METHOD_SINGLE, 0},
     {"sweeps", "block Gauss-Seidel, at most 2000", run_sweeps, METHOD_SINGLE, 0},
     {"newton", "semismooth Newton from the start, from four sweeps, from zero", run_newton, METHOD_SINGLE, 0},
+    {"newton-6", "semismooth Newton from the start, six steps", run_newton_once, METHOD_SINGLE, 0},
     {"path", "parametric active set, from the start and from zero", run_path, METHOD_SINGLE, 0},
     {"interior", "interior point, then Newton", run_interior, METHOD_SINGLE, 0},
     {"convex", "convex problem in velocities with De Saxce's shift, then Newton", run_convex, METHOD_SINGLE, 0},

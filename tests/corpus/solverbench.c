@@ -5,6 +5,8 @@
 //     karakuri_solverbench --compare old.json …                ends with code 1 where `engine` leaves unsolved what it solved then,
 //                                                              or takes more than 1.1 times as long in the geometric mean
 //     --method NAME   only this one (may be given again)       --family NAME   only these problems
+//     --every N       of all problems each N-th
+//     --repeats N     each solution so often, if it is short; the least time counts (5)
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 
 #include "methods.h"
 
-enum { MOST_METHODS = 48, MOST_PROBLEMS = 4096, WORD = 96, REPEATS = 5 };
+enum { MOST_METHODS = 48, MOST_PROBLEMS = 65536, WORD = 144 };
 /// Seconds of all repetitions after which a solution is not measured again.
 static const double LONG = 0.002;
 /// Added to times before they are compared: beneath it they mean nothing, s.
@@ -45,12 +47,13 @@ static struct {
     int count;
     bool wanted[MOST_METHODS];
     const char *family, *json, *compare;
+    int repeats, every, seen;
 } my;
 
 static outcome take(const method *m, corpus_case *c) {
     outcome best = {.applies = true};
     double sum = 0;
-    for (int k = 0; k < REPEATS; k++) {
+    for (int k = 0; k < my.repeats; k++) {
         kki_solver_stats stats = {0};
         if (!method_try(m, c, &stats)) {
             return (outcome){0};
@@ -73,7 +76,8 @@ static outcome take(const method *m, corpus_case *c) {
 static void take_all(const corpus_problem *p, FILE *json) {
     corpus_case c;
     row *r = &my.rows[my.count];
-    if ((my.family && strcmp(my.family, p->family) != 0) || my.count == MOST_PROBLEMS || !corpus_case_make(p, &c)) {
+    if (my.seen++ % my.every != 0 || (my.family && strcmp(my.family, p->family) != 0) || my.count == MOST_PROBLEMS ||
+        !corpus_case_make(p, &c)) {
         return;
     }
     my.count++;
@@ -82,12 +86,12 @@ static void take_all(const corpus_problem *p, FILE *json) {
     for (int m = 0; m < method_count; m++) {
         r->of[m] = my.wanted[m] ? take(&methods[m], &c) : (outcome){0};
         if (json && r->of[m].applies) {
-            fprintf(
-                json,
-                "{\"problem\": \"%s\", \"method\": \"%s\", \"solved\": %d, \"seconds\": %.4g, \"factorisations\": %d, "
-                "\"residual\": %.3g, \"tolerance\": %.3g, \"family\": \"%s\", \"rows\": %d, \"flags\": %d}\n",
-                p->name, methods[m].name, r->of[m].solved, r->of[m].seconds, r->of[m].factorisations, r->of[m].residual,
-                p->tolerance, p->family, p->nrow, p->flags);
+            fprintf(json,
+                    "{\"problem\": \"%s/%s\", \"method\": \"%s\", \"solved\": %d, \"seconds\": %.4g, "
+                    "\"factorisations\": %d, "
+                    "\"residual\": %.3g, \"tolerance\": %.3g, \"family\": \"%s\", \"rows\": %d, \"flags\": %d}\n",
+                    p->family, p->name, methods[m].name, r->of[m].solved, r->of[m].seconds, r->of[m].factorisations,
+                    r->of[m].residual, p->tolerance, p->family, p->nrow, p->flags);
         }
     }
     corpus_case_free(&c);
@@ -212,9 +216,11 @@ static void print_families(void) {
 
 // ---- against an older run
 
+/// By family/name.
 static const row *find(const char *name) {
     for (int i = 0; i < my.count; i++) {
-        if (strcmp(my.rows[i].name, name) == 0) {
+        const size_t n = strlen(my.rows[i].family);
+        if (strncmp(my.rows[i].family, name, n) == 0 && name[n] == '/' && strcmp(my.rows[i].name, name + n + 1) == 0) {
             return &my.rows[i];
         }
     }
@@ -232,7 +238,7 @@ static int compare(const char *path) {
         return 3;
     }
     while (fgets(line, sizeof line, file)) {
-        if (sscanf(line, "{\"problem\": \"%95[^\"]\", \"method\": \"%95[^\"]\", \"solved\": %d, \"seconds\": %lf",
+        if (sscanf(line, "{\"problem\": \"%143[^\"]\", \"method\": \"%143[^\"]\", \"solved\": %d, \"seconds\": %lf",
                    old.problem, old.method, &old.solved, &old.seconds) != 4 ||
             strcmp(old.method, "engine") != 0 || !old.solved) {
             continue;
@@ -280,6 +286,10 @@ static int parse(int argc, char **argv) {
             my.json = argv[i + 1];
         } else if (strcmp(argv[i], "--compare") == 0) {
             my.compare = argv[i + 1];
+        } else if (strcmp(argv[i], "--repeats") == 0) {
+            my.repeats = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--every") == 0) {
+            my.every = atoi(argv[i + 1]) > 0 ? atoi(argv[i + 1]) : 1;
         } else if (strcmp(argv[i], "--family") == 0) {
             my.family = argv[i + 1];
         } else if (strcmp(argv[i], "--method") == 0 && m >= 0) {
@@ -297,10 +307,12 @@ static int parse(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    my.repeats = 5;
+    my.every = 1;
     const int first = parse(argc, argv);
     if (first < 0 || first >= argc) {
-        fprintf(stderr,
-                "karakuri_solverbench [--json FILE] [--compare FILE] [--method NAME] [--family NAME] FILE.bin …\n");
+        fprintf(stderr, "karakuri_solverbench [--json FILE] [--compare FILE] [--method NAME] [--family NAME] "
+                        "[--repeats N] [--every N] FILE.bin …\n");
         return 2;
     }
     FILE *json = my.json ? fopen(my.json, "w") : NULL;

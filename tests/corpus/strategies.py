@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 
-SINGLE = ("sweeps", "newton", "path", "interior", "convex", "proximal", "anderson", "admm", "s-sweeps", "s-newton", "s-interior", "s-proximal",
+SINGLE = ("sweeps", "newton-6", "newton", "path", "interior", "convex", "proximal", "anderson", "admm", "s-sweeps", "s-newton", "s-interior", "s-proximal",
           "s-flow")
 TICK = 1e-7  # s, beneath which times mean nothing
 
@@ -27,35 +27,38 @@ def read(path):
 
 
 def cost(problem, strategy):
-    """(solved, seconds)."""
+    """(solved, seconds, residual in tolerances)."""
     seconds = 0
     for name in strategy:
         if name in problem:
             seconds += problem[name]["seconds"]
             if problem[name]["solved"]:
-                return True, seconds
-    return False, seconds
+                return True, seconds, problem[name]["residual"] / problem[name]["tolerance"]
+    return False, seconds, 0
 
 
 def judge(problems, strategy):
-    solved = lost = 0
-    logs, count, total, base = 0.0, 0, 0.0, 0.0
+    """Solved, lost of the engine's, geometric mean and sum of times over its own, the longest over its longest, share with two digits to spare."""
+    solved = lost = fine = 0
+    logs, count, total, base, longest, longest_base = 0.0, 0, 0.0, 0.0, 0.0, 0.0
     for p in problems.values():
-        good, seconds = cost(p, strategy)
+        good, seconds, residual = cost(p, strategy)
         engine = p["engine"]
         solved += good
+        fine += good and residual <= 0.01
         lost += engine["solved"] and not good
         total += seconds
         base += engine["seconds"]
+        longest, longest_base = max(longest, seconds), max(longest_base, engine["seconds"])
         if good and engine["solved"]:
             logs += math.log((seconds + TICK) / (engine["seconds"] + TICK))
             count += 1
-    return solved, lost, math.exp(logs / max(count, 1)), total / base
+    return solved, lost, math.exp(logs / max(count, 1)), total / base, longest / longest_base, fine / max(solved, 1)
 
 
 def say(name, figures):
-    solved, lost, mean, total = figures
-    print(f"{name:64} {solved:5} {lost:5} {mean:8.3f} {total:8.3f}")
+    solved, lost, mean, total, longest, fine = figures
+    print(f"{name:56} {solved:6} {lost:5} {mean:8.3f} {total:8.3f} {longest:8.3f} {100 * fine:7.1f}")
 
 
 def only_by(problems, names):
@@ -103,9 +106,10 @@ def main():
     print(len(problems), "problems,", sum(p["engine"]["solved"] for p in problems.values()), "solved by the engine;",
           sum(any(p[n]["solved"] for n in p) for p in problems.values()), "by any\n")
     print("solved by one method alone:", {n: c for n, c in only_by(problems, names).items() if c}, "\n")
-    print(f"{'strategy':64} {'solved':>5} {'lost':>5} {'mean':>8} {'sum':>8}   of the engine's time")
+    print(f"{'strategy':56} {'solved':>6} {'lost':>5} {'mean':>8} {'sum':>8} {'longest':>8} {'fine %':>7}   times are shares of the engine's")
+    say("engine", judge(problems, ["engine"]))
     search(problems, names, options.most)
-    for first in ("newton", "path", "s-newton"):
+    for first in ("newton-6", "newton", "path", "s-newton"):
         greedy(problems, names, ["warm", first])
         print()
 

@@ -10,13 +10,13 @@
 #include "simulate/wide.h"
 
 double corpus_seconds(void) {
-#ifdef CLOCK_THREAD_CPUTIME_ID
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    struct timespec t = {0};
+#ifdef __wasm__
+    timespec_get(&t, TIME_UTC);
 #else
-    return (double)clock() / CLOCKS_PER_SEC;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 #endif
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static double *zeros(size_t count) {

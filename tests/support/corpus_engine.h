@@ -32,7 +32,7 @@ kki_certificate corpus_engine(corpus_case *c, kki_solver_stats *stats);
 /// The judge: certificate.c over ties, whatever found c->lambda.
 kki_certificate corpus_judge(corpus_case *c);
 
-/// Seconds of this thread's processor.
+/// Seconds of this thread's processor; of the clock where a system does not tell.
 double corpus_seconds(void);
 
 #endif
