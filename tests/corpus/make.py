@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "corpus"
 SHARED = ROOT.parent / "shared"
 COLLECT = ROOT / "build" / "release" / "karakuri_collect"
+BENCH = ROOT / "build" / "release" / "karakuri_solverbench"
 LIMIT = 60  # seconds a source
 ZOO, MODELS, SCENES, OURS = SHARED / "zoo", SHARED / "models", SHARED / "scenes", ROOT / "models"
 
@@ -316,6 +317,14 @@ def choose_family(entries, count):
     return sorted(chosen, key=lambda e: (e["source"], e["at"]))
 
 
+def solve():
+    """What the engine makes of the corpus as it is now: baseline.json, by family/name."""
+    command = [BENCH, "--method", "engine", "--json", CORPUS / "baseline.json", *sorted(CORPUS.glob("*.bin"))]
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    lines = map(json.loads, (CORPUS / "baseline.json").read_text().splitlines())
+    return {line["problem"]: line for line in lines}
+
+
 def choose(folder):
     entries = read_index(folder)
     rows = []
@@ -329,10 +338,14 @@ def choose(folder):
                     records.seek(entry["at"])
                     out.write(records.read(entry["size"]))
                 rows.append([family, entry["name"], entry["source"], entry["rows"], entry["blocks"], entry["bodies"],
-                             entry["factorisations"], f"{entry['residual']:.2g}", int(entry["level"] != UNSOLVED_LEVEL),
+                             0, 0, 0,
                              " + ".join(entry["kinds"])])
         print(f"{family:9} {len(chosen):4} of {sum(e['family'] == family for e in entries):6}, "
               f"{sum(e['size'] for e in chosen):8} bytes, levels {dict(sorted(collections.Counter(e['level'] for e in chosen).items()))}")
+    solutions = solve()
+    for row in rows:
+        solution = solutions[f"{row[0]}/{row[1]}"]
+        row[6:9] = [solution["factorisations"], f"{solution['residual']:.2g}", solution["solved"]]
     with open(CORPUS / "manifest.csv", "w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["family", "name", "source", "rows", "blocks", "bodies", "factorisations", "residual", "solved", "kinds"])

@@ -322,8 +322,9 @@ int main(int argc, char **argv) {
         return 4;
     }
     int code = 0;
-    for (int i = first; i < argc && code == 0; i++) {
-        code = take_file(argv[i], json);
+    for (int i = first; i < argc; i++) {
+        const int fault = take_file(argv[i], json);
+        code = fault ? fault : code;
     }
     if (json) {
         fclose(json);

@@ -9,6 +9,8 @@
 #include "simulate/degrade.h"
 #include "simulate/wide.h"
 
+enum { FEW_BODIES = 64 };
+
 double corpus_seconds(void) {
     struct timespec t = {0};
 #ifdef __wasm__
@@ -48,8 +50,12 @@ bool corpus_case_make(const corpus_problem *p, corpus_case *c) {
     if (good) {
         const kki_sparse_problem *s = &c->sparse.problem;
         const int width = s->first[s->nbody];
-        const kki_sparse_size size =
+        kki_sparse_size size =
             kki_sparse_size_for(p->nbody, p->ntie, kki_round4(p->nrow), p->nblock, width, c->sparse.widest);
+        if (p->nbody <=
+            FEW_BODIES) { // robots may touch each other, and their blocks are larger than those of lone bodies
+            size.factor_room = (size_t)size.fill * (size_t)c->sparse.widest * (size_t)c->sparse.widest;
+        }
         c->lambda = zeros((size_t)p->nrow + 8);
         c->u = zeros((size_t)p->nrow + 8);
         c->z = zeros((size_t)width + 8);
@@ -76,12 +82,26 @@ void corpus_case_free(corpus_case *c) {
     *c = (corpus_case){0};
 }
 
+/// What a step grants an island of so many rows from its start (resolve.c): a problem that was handed over late goes with less, which says nothing of it.
+static int factors_of(int rows) {
+    const double share = (double)KKI_ROBOT_ROWS / rows, factors = KKI_ROBOT_FACTORS * share * share;
+    return factors < KKI_LEAST_FACTORS  ? KKI_LEAST_FACTORS
+           : factors < KKI_MOST_FACTORS ? (int)factors
+                                        : KKI_MOST_FACTORS;
+}
+
+/// Who repairs positions is content with a residual that grows with the speeds; here the tolerance is the line for everybody, and the search has to go on to it.
+static double floor_of(const corpus_problem *p) {
+    const double speed = kki_largest(p->nrow, p->g), most = 0.01 * p->tolerance / (speed > 1 ? speed : 1);
+    return p->floor < most ? p->floor : most;
+}
+
 kki_solver_options corpus_options(const corpus_problem *p) {
     kki_solver_options o = kki_solver_options_default();
     o.tolerance = p->tolerance;
-    o.floor = p->floor;
+    o.floor = floor_of(p);
     o.moves = (p->flags & CORPUS_MOVES) != 0;
-    o.factors = p->factors;
+    o.factors = p->factors > 0 ? factors_of(p->nrow) : 0;
     if (p->factors > 0 && p->nrow > KKI_ROBOT_ROWS) {
         o.rungs &= ~(KKI_RUNG_ANDERSON | KKI_RUNG_ADMM);
         o.proximal = KKI_ISLAND_PROXIMAL;
