@@ -251,20 +251,24 @@ static bool run_path(corpus_case *c, kki_solver_stats *stats) {
 }
 
 /// The walk, and Newton from it as soon as its modes are clear.
-static bool run_interior(corpus_case *c, kki_solver_stats *stats) {
+static void walk_inside(dense_run *r, kki_solver_stats *stats) {
     static kki_interior walk; // long
+    kki_iterate *inside = &r->w->iterate[KKI_IT_PATH];
+    bool goes_on = true;
+    kki_interior_begin(&walk, r->s, r->w, inside);
+    for (double share = 1e-6; share >= 1e-10 && goes_on && !is_solved(r); share *= 1e-2) {
+        goes_on = kki_interior_walk(&walk, MOST_STEPS, share, stats);
+        newton_from(r, inside, (kki_newton_options){.limit = 6, .careful = true});
+    }
+}
+
+static bool run_interior(corpus_case *c, kki_solver_stats *stats) {
     dense_run r;
     if (c->p->nrow > KKI_INTERIOR_ROWS || !begin_dense(c, stats, &r)) {
         return false;
     }
-    kki_iterate *inside = &r.w->iterate[KKI_IT_PATH];
-    bool goes_on = !is_solved(&r);
-    if (goes_on) {
-        kki_interior_begin(&walk, r.s, r.w, inside);
-    }
-    for (double share = 1e-6; share >= 1e-10 && goes_on && !is_solved(&r); share *= 1e-2) {
-        goes_on = kki_interior_walk(&walk, MOST_STEPS, share, stats);
-        newton_from(&r, inside, (kki_newton_options){.limit = 6, .careful = true});
+    if (!is_solved(&r)) {
+        walk_inside(&r, stats);
     }
     return end_dense(c, &r);
 }
@@ -517,11 +521,168 @@ static bool run_sparse_proximal(corpus_case *c, kki_solver_stats *stats) {
     return end_sparse(c, &r);
 }
 
+// ---- two methods together: what a small solver would be
+
+/// λ of one solver as the start of the other's Newton, adhesion shifted in both; judged, and kept where it is better.
+static void polish(dense_run *r, const kki_sparse_iterate *from) {
+    kki_iterate *other = &r->w->iterate[KKI_IT_PROXIMAL];
+    memcpy(other->lambda, from->lambda, (size_t)r->s->nrow * sizeof *other->lambda);
+    kki_system_judge(r->s, other);
+    newton_from(r, other, (kki_newton_options){.limit = 5, .careful = true});
+}
+
+/// Pseudo-transient continuation from the problem's start, with Newton tried whenever it has come ten times nearer.
+static void flow_with_newton(corpus_case *c, dense_run *r, kki_solver_stats *stats) {
+    sparse_run f;
+    kki_solver_stats before = *stats;
+    begin_sparse(c, stats, &f);
+    double epsilon = 1e-2, tried = f.best->residual;
+    kki_sparse_copy(f.s, f.best, f.other);
+    for (int k = 0; k < 200 && has_order(c, &f) && !is_solved(r) && stats->factorisations < 600; k++) {
+        const int first = stats->factorisations;
+        kki_sparse_copy(f.s, f.other, f.now);
+        const bool solved = kki_sparse_proximal(f.w, f.now, epsilon, 0.01 * f.other->residual, 0, 15, stats);
+        const int steps = stats->factorisations - first;
+        if (solved) {
+            kki_sparse_copy(f.s, f.now, f.other);
+            if (f.now->residual < 0.1 * tried) {
+                tried = f.now->residual;
+                polish(r, f.now);
+            }
+            if (f.now->residual <= r->options.tolerance && !is_solved(r)) {
+                memcpy(r->now->lambda, f.now->lambda, (size_t)r->s->nrow * sizeof(double));
+                kki_system_judge(r->s, r->now);
+                keep(r);
+            }
+        }
+        epsilon *= !solved ? 3 : steps <= 2 ? 0.36 : steps <= 4 ? 0.65 : 1;
+        epsilon = epsilon < 1e-7 ? 1e-7 : epsilon > 1 ? 1 : epsilon;
+    }
+    stats->factorisations += before.factorisations;
+}
+
+/// The same where G would be too large: Newton in velocity space.
+static bool run_two_sparse(corpus_case *c, kki_solver_stats *stats) {
+    sparse_run r;
+    begin_sparse(c, stats, &r);
+    if (!is_done(&r) && has_order(c, &r)) {
+        double epsilon = 1e-2, tried = 1e300;
+        newton_sparse(&r, 10);
+        memcpy(r.other->lambda, c->p->lambda, (size_t)c->p->nrow * sizeof(double));
+        shift(c->p, 1, r.other->lambda);
+        kki_sparse_judge(r.s, r.other);
+        for (int k = 0; k < 200 && !is_done(&r) && stats->factorisations < 600; k++) {
+            const int first = stats->factorisations;
+            kki_sparse_copy(r.s, r.other, r.now);
+            const bool solved = kki_sparse_proximal(r.w, r.now, epsilon, 0.01 * r.other->residual, 0, 15, stats);
+            const int steps = stats->factorisations - first;
+            if (solved) {
+                kki_sparse_copy(r.s, r.now, r.other);
+                keep_sparse(&r, r.now);
+                if (r.now->residual < 0.1 * tried && r.best->residual == r.now->residual) {
+                    tried = r.now->residual;
+                    newton_sparse(&r, 2);
+                }
+            }
+            epsilon *= !solved ? 3 : steps <= 2 ? 0.36 : steps <= 4 ? 0.65 : 1;
+            epsilon = epsilon < 1e-7 ? 1e-7 : epsilon > 1 ? 1 : epsilon;
+        }
+    }
+    return end_sparse(c, &r);
+}
+
+enum { WITH_ZERO = 1, WITH_SWEEPS = 4, WITH_PATH = 8, WITH_CONVEX = 16, WITH_INTERIOR = 32 };
+
+/// The continuation is asked last but for what is for those where all fail.
+/// @param more  path, convex, interior: behind Newton; Newton from zero, accelerated sweeps: where all fail
+static bool run_few(corpus_case *c, kki_solver_stats *stats, int more) {
+    dense_run r;
+    if (!begin_dense(c, stats, &r)) {
+        return run_two_sparse(c, stats);
+    }
+    kki_iterate *other = &r.w->iterate[KKI_IT_PROXIMAL];
+    kki_iterate_copy(r.s, r.best, other);
+    if (!is_solved(&r)) {
+        newton_from(&r, other, (kki_newton_options){.limit = 10, .careful = true});
+    }
+    if (!is_solved(&r)) {
+        kki_iterate *swept = &r.w->iterate[KKI_IT_PATH];
+        kki_iterate_copy(r.s, other, swept);
+        kki_rung_sweep(r.s, swept, 4, 0.9, stats);
+        newton_from(&r, swept, (kki_newton_options){.limit = 10, .careful = true});
+    }
+    if (!is_solved(&r) && (more & WITH_PATH)) {
+        const kki_path_options o = {r.problem.before, 0, MOST_PATH, r.options.moves};
+        kki_iterate_copy(r.s, r.best, r.now);
+        kki_rung_path(r.s, r.w, r.now, &o, stats);
+        keep(&r);
+    }
+    if (!is_solved(&r) && (more & WITH_CONVEX)) {
+        const kki_system *s = r.s;
+        s->kernels->transpose(s->problem->nv, s->nrow, s->stride, s->Y, s->width, s->columns);
+        kki_iterate_copy(s, r.best, r.now);
+        kki_rung_convex(s, r.w, r.now, 8, 0.1 * r.options.tolerance, stats);
+        keep(&r);
+    }
+    if (!is_solved(&r) && (more & WITH_INTERIOR) && r.s->nrow <= KKI_INTERIOR_ROWS) {
+        walk_inside(&r, stats);
+    }
+    if (!is_solved(&r)) {
+        flow_with_newton(c, &r, stats);
+    }
+    if (!is_solved(&r) && (more & (WITH_ZERO | WITH_SWEEPS))) {
+        zero(&r, other);
+        newton_from(&r, other, (kki_newton_options){.careful = true, .stubborn = true});
+    }
+    for (int k = 0; k < 2 && !is_solved(&r) && (more & WITH_SWEEPS); k++) {
+        if (k == 0) { // what is best by now may lie far along the self-stress
+            kki_system_load(r.s, c->p->lambda, r.now);
+        } else {
+            kki_iterate_copy(r.s, r.best, r.now);
+        }
+        kki_rung_anderson(r.s, r.w, r.now, MOST_ANDERSON, stats);
+        kki_iterate_copy(r.s, r.now, other);
+        keep(&r);
+        newton_from(&r, other, (kki_newton_options){.careful = true, .stubborn = true});
+    }
+    return end_dense(c, &r);
+}
+
+static bool run_two(corpus_case *c, kki_solver_stats *stats) {
+    return run_few(c, stats, 0);
+}
+
+static bool run_two_zero(corpus_case *c, kki_solver_stats *stats) {
+    return run_few(c, stats, WITH_ZERO);
+}
+
+static bool run_two_sweeps(corpus_case *c, kki_solver_stats *stats) {
+    return run_few(c, stats, WITH_SWEEPS);
+}
+
+static bool run_two_path(corpus_case *c, kki_solver_stats *stats) {
+    return run_few(c, stats, WITH_SWEEPS | WITH_PATH);
+}
+
+static bool run_two_convex(corpus_case *c, kki_solver_stats *stats) {
+    return run_few(c, stats, WITH_SWEEPS | WITH_CONVEX);
+}
+
+static bool run_two_interior(corpus_case *c, kki_solver_stats *stats) {
+    return run_few(c, stats, WITH_SWEEPS | WITH_INTERIOR);
+}
+
 // clang-format off
 const method methods[] = {
     {"engine", "the solver of today as a whole", run_engine, METHOD_LADDER, 0},
     {"dense ladder", "the ladder with G, or Y where rows are many", run_dense_ladder, METHOD_LADDER, 0},
     {"sparse ladder", "the ladder of many bodies, tie by tie", run_sparse_ladder, METHOD_LADDER, 0},
+    {"two", "newton from the start and from four sweeps, then continuation with newton", run_two, METHOD_LADDER, 0},
+    {"two+zero", "and newton from zero where both fail", run_two_zero, METHOD_LADDER, 0},
+    {"two+sweeps", "and accelerated sweeps where these fail", run_two_sweeps, METHOD_LADDER, 0},
+    {"two+path", "the same, with the path before the continuation", run_two_path, METHOD_LADDER, 0},
+    {"two+convex", "the same, with the convex problem there", run_two_convex, METHOD_LADDER, 0},
+    {"two+interior", "the same, with the interior point there", run_two_interior, METHOD_LADDER, 0},
     {"no sweeps", "the engine without this rung", run_engine, METHOD_WITHOUT, SWEEPS},
     {"no newton", "", run_engine, METHOD_WITHOUT, NEWTON},
     {"no path", "", run_engine, METHOD_WITHOUT, PATH},
