@@ -10,6 +10,7 @@
 #   make exam       run scenes with known answers; plots in build/exam
 #   make determinism  thirteen simulations of 10 000 steps: same bits by every compiler, level, variant, number of threads and in WebAssembly
 #   make bench      measure beside the peers; ARGS="scenes" one of dynamics, scenes, loading
+#   make solverbench  every method of the contact solver on the problems of tests/corpus; ARGS="--compare old.json", --json, --method, --family
 #   make exact      prove a million random distances, depths in meshes and times of impact, in hours; PAIRS= SHOTS= SEED= how many
 #   make crosscheck compare the results with the peers'
 #   make check      format, static analysis, layers, shell scripts, sanitizers
@@ -35,7 +36,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 # tests/golden holds makers of reference data, which are run by hand
 TIDY_SOURCES = $(filter src/%.c tests/%.c examples/%.c tools/%.c,$(filter-out tests/install/% tests/golden/%,$(SOURCES)))
 
-.PHONY: all demo show view pictures measure-stream test test-long exam zoo determinism bench exact crosscheck check check-format check-tidy check-layers check-shell \
+.PHONY: all demo show view pictures measure-stream test test-long exam zoo determinism bench solverbench exact crosscheck check check-format check-tidy check-layers check-shell \
 	check-sanitizers coverage install format clean help web web-engine web-packages crane test-web bench-web setup-% build-%
 .DEFAULT_GOAL := all
 
@@ -105,6 +106,11 @@ determinism: setup-base
 
 bench: setup-bench build-release
 	@python3 benchmarks/run.py $(ARGS)
+
+solverbench: setup-base
+	@$(MAKE) -s --no-print-directory build/release/build.ninja
+	@cmake --build --preset release --parallel $(JOBS) --target karakuri_solverbench
+	@build/release/karakuri_solverbench $(ARGS) tests/corpus/*.bin
 
 PAIRS ?= 1000000
 SHOTS ?= 1000000

@@ -56,6 +56,9 @@ kki_problem kki_island_problem(const kk_simulator *s, const kki_island *I, int h
 kk_status kki_island_solve(kk_simulator *s, const kki_island *I, const kki_problem *problem,
                            const kki_solver_options *options, double *lambda, double *u, kki_certificate *proof,
                            kki_solver_stats *stats) {
+    if (s->capture) {
+        s->capture(s, I, problem, options, lambda, s->capture_user);
+    }
     if (!I->is_wide) {
         kki_rows_spans(s, I);
         return kki_contact_solve(problem, options, &s->solver, lambda, u, proof, stats);
@@ -456,6 +459,15 @@ static void pose_island(const kk_model *m, kk_simulator *s, kki_island *I, const
     memcpy(s->kept + I->first_row, s->lambda + I->first_row, (size_t)I->stride * sizeof *s->kept);
 }
 
+/// Shows the problem to whoever collects problems, before anything has been tried on it.
+static void show_problem(kk_simulator *s, const kki_island *I) {
+    if (s->capture) {
+        kki_problem problem = kki_island_problem(s, I, 0);
+        problem.before = velocities_before(s, I);
+        s->capture(s, I, &problem, NULL, s->lambda + I->first_row, s->capture_user);
+    }
+}
+
 /// Whether the island's factors have run out before it was solved.
 static int has_run_out(const kk_simulator *s) {
     return s->options.max_newton > 0 && s->report.cut_short;
@@ -554,6 +566,7 @@ static kk_status resolve_island(const kk_model *m, kk_simulator *s, kki_island *
     double *y_end = place_of(m, s, I, s->y_end, s->local[0]), *y_drift = place_of(m, s, I, s->y_drift, s->local[1]);
     double *y_free = place_of(m, s, I, s->y_free, s->local[2]), *y = place_of(m, s, I, s->y, s->local[6]);
     pose_island(m, s, I, w, warm, y, y_free, y_end);
+    show_problem(s, I);
     kk_status status = settle_island(m, s, I, y, y_free, y_end, y_drift, error);
     if (s->degrades) {
         kki_island_degrade(m, s, I, status, y, y_free, y_end, y_drift);

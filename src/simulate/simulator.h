@@ -313,6 +313,11 @@ struct kk_simulator {
     double h;
     void (*probe)(kk_simulator *simulator, kk_stage stage, void *user); ///< called behind every stage; for tests
     void *probe_user;
+    /// Called with every contact problem as an island poses it (`options` NULL) and as the solver is handed it, with the λ to start from; for the
+    /// corpus of tests.
+    void (*capture)(const kk_simulator *simulator, const kki_island *island, const kki_problem *problem,
+                    const kki_solver_options *options, const double *lambda, void *user);
+    void *capture_user;
     int is_smooth;     ///< whether this step was one for Runge and Kutta
     int is_driven;     ///< of rk4.c: whether a force other than gravity acted in it
     double moment;     ///< of rk4.c: time since the start of the step at which forces are asked for

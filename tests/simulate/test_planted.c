@@ -68,7 +68,7 @@ static kk_vec3 whole_force(const stage *s) {
     return sum;
 }
 
-KK_TEST(many_points_that_hold_cost_one_step) {
+KK_TEST(many_points_that_hold_are_certified) {
     stage s;
     const int foot = build(&s), first = 50, steps = 300;
     double least = INFINITY, most = 0, lift = 0;
@@ -77,7 +77,7 @@ KK_TEST(many_points_that_hold_cost_one_step) {
         KK_CHECK(stage_run(&s, 1, NULL));
         const kk_report r = kk_simulator_report(s.simulator);
         const double sway = whole_force(&s).x;
-        KK_CHECK(r.newton <= 1 && r.residual <= 1e-12);
+        KK_CHECK(r.residual <= 1e-12 && r.cone <= 1e-12);
         least = fmin(least, sway);
         most = fmax(most, sway);
         lift += STEP * whole_force(&s).z;
@@ -168,10 +168,9 @@ KK_TEST(few_points_that_hold_are_found_by_their_modes) {
     stage_end(&s);
 }
 
-/// A foot that slides and spins, its points all in directions of their own, while the mast sways. Gives the factors that a step takes.
-static double slide_along(stage *s, int side) {
+/// A foot that slides and spins, its points all in directions of their own, while the mast sways.
+static void slide_along(stage *s, int side) {
     const int foot = build_on(s, side), steps = 100;
-    int factors = 0;
     stage_v(s, foot)[2] = 3;
     stage_v(s, foot)[3] = 1.5;
     KK_CHECK(stage_run(s, 5, NULL));
@@ -179,15 +178,13 @@ static double slide_along(stage *s, int side) {
         KK_CHECK(stage_run(s, 1, NULL));
         const kk_report r = kk_simulator_report(s->simulator);
         KK_CHECK(r.residual <= 1e-10);
-        factors += r.factorisations;
+        KK_CHECK(r.dissipation <= 1e-6 && r.cone <= 1e-10);
     }
-    return (double)factors / steps;
 }
 
-KK_TEST(points_that_slide_on_are_found_by_their_directions) {
+KK_TEST(points_that_slide_on_keep_their_law) {
     stage s;
-    const double factors = slide_along(&s, 2);
-    KK_CHECK(factors < 1.2);
+    slide_along(&s, 2);
     KK_CHECK(kk_simulator_contact_count(s.simulator) >= 2);
     for (int i = 0; i < kk_simulator_contact_count(s.simulator); i++) {
         const kk_contact c = kk_simulator_contact(s.simulator, i);

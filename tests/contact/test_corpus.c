@@ -1,0 +1,214 @@
+// The corpus of contact problems (tests/corpus): its records are whole, and whatever its manifest says is solved goes on being solved, with its certificate.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "support/corpus_engine.h"
+
+#if defined(__wasm__) || !defined(KK_SOURCE_DIR)
+KK_TEST(corpus_is_solved) {
+    KK_SKIP("no folder to read the corpus from");
+}
+#else
+
+enum { WORD = 64, LINE = 1024 };
+
+/// A line of manifest.csv: family, name, source, rows, blocks, bodies, factorisations, residual, solved, kinds.
+typedef struct entry {
+    char family[WORD], name[WORD];
+    int rows, blocks, bodies, solved;
+} entry;
+
+static bool read_entry(FILE *manifest, entry *e) {
+    char line[LINE];
+    return fgets(line, sizeof line, manifest) &&
+           sscanf(line, "%63[^,],%63[^,],%*[^,],%d,%d,%d,%*d,%*[^,],%d", e->family, e->name, &e->rows, &e->blocks,
+                  &e->bodies, &e->solved) == 6;
+}
+
+/// A family's file, read record by record.
+typedef struct reel {
+    char family[WORD];
+    unsigned char *bytes;
+    size_t size, at;
+} reel;
+
+static bool load(reel *r, const char *family) {
+    char path[LINE];
+    free(r->bytes);
+    *r = (reel){.at = 0};
+    snprintf(r->family, sizeof r->family, "%s", family);
+    snprintf(path, sizeof path, KK_SOURCE_DIR "/tests/corpus/%s.bin", family);
+    r->bytes = corpus_load_file(path, &r->size);
+    return KK_CHECK(r->bytes != NULL);
+}
+
+static FILE *open_manifest(void) {
+    FILE *manifest = fopen(KK_SOURCE_DIR "/tests/corpus/manifest.csv", "r");
+    char heads[LINE];
+    if (!KK_CHECK(manifest != NULL) || !KK_CHECK(fgets(heads, sizeof heads, manifest) != NULL)) {
+        return NULL;
+    }
+    return manifest;
+}
+
+/// What the judge says of the solution of today.
+static void check_problem(const corpus_problem *p, const entry *e) {
+    corpus_case c;
+    kki_solver_stats stats;
+    KK_CHECK_STR(p->name, e->name);
+    KK_CHECK_EQ_INT(p->nrow, e->rows);
+    KK_CHECK_EQ_INT(p->nblock, e->blocks);
+    KK_CHECK_EQ_INT(p->nbody, e->bodies);
+    if (!e->solved || !KK_CHECK(corpus_case_make(p, &c))) {
+        return;
+    }
+    const kki_certificate proof = corpus_engine(&c, &stats);
+    // asked for in m/s, relative to what moves faster than 1 m/s
+    if (!(proof.residual <= p->tolerance) || !stats.solved) {
+        KK_FAIL("%s: residual %g of %g allowed", p->name, proof.residual, p->tolerance);
+    }
+    KK_CHECK(p->tolerance >= 1e-10 && proof.cone <= p->tolerance);
+    corpus_case_free(&c);
+}
+
+/// Every record of the manifest, in order; of a quick run each tenth is solved.
+static int check_all(FILE *manifest) {
+    reel r = {.at = 0};
+    entry e;
+    int count = 0;
+    while (read_entry(manifest, &e)) {
+        corpus_problem p;
+        if (strcmp(r.family, e.family) != 0 && !load(&r, e.family)) {
+            break;
+        }
+        const char *fault = corpus_read(r.bytes, r.size, &r.at, &p);
+        if (fault) {
+            KK_FAIL("%s, %s: %s", e.family, e.name, fault);
+            break;
+        }
+        e.solved &= !kk_test_is_quick() || count % 10 == 0;
+        check_problem(&p, &e);
+        corpus_free(&p);
+        count++;
+    }
+    free(r.bytes);
+    return count;
+}
+
+KK_TEST(corpus_is_solved) {
+    FILE *manifest = open_manifest();
+    if (manifest) {
+        KK_CHECK(check_all(manifest) >= 500);
+        fclose(manifest);
+    }
+}
+
+/// Whether a record that is read holds the same as another one did.
+static bool is_same(const corpus_problem *p, const unsigned char *payload, size_t size) {
+    size_t own_size;
+    unsigned char *own = corpus_payload(p, &own_size);
+    const bool same = own && own_size == size && memcmp(own, payload, size) == 0;
+    free(own);
+    return same;
+}
+
+// a record with one bit changed is refused, whichever it is; but for those behind the end of a packed stream, which say nothing
+KK_TEST(corpus_records_check_themselves) {
+    size_t size, end = 0, payload_size = 0;
+    unsigned char *bytes = corpus_load_file(KK_SOURCE_DIR "/tests/corpus/loops.bin", &size);
+    corpus_problem p;
+    if (!KK_CHECK(bytes != NULL) || !KK_CHECK(corpus_read(bytes, size, &end, &p) == NULL)) {
+        free(bytes);
+        return;
+    }
+    unsigned char *payload = corpus_payload(&p, &payload_size);
+    int refused = 0, tried = 0;
+    corpus_free(&p);
+    for (size_t bit = 0; bit < 8 * end; bit += kk_test_is_quick() ? 1009 : 61, tried++) {
+        const unsigned char mask = (unsigned char)(1 << bit % 8);
+        size_t at = 0;
+        bytes[bit / 8] ^= mask;
+        const bool is_read = corpus_read(bytes, end, &at, &p) == NULL;
+        KK_CHECK(!is_read || is_same(&p, payload, payload_size));
+        refused += !is_read;
+        bytes[bit / 8] ^= mask;
+        corpus_free(&p);
+    }
+    KK_CHECK(refused >= tried - 1);
+    size_t at = 0;
+    KK_CHECK(corpus_read(bytes, end - 1, &at, &p) != NULL); // cut off
+    free(payload);
+    free(bytes);
+}
+
+/// u = Yᵀ (y + Y λ) + bias + r λ by plain loops over bodies.
+static void velocities(const corpus_problem *p, double *y, double *u) {
+    corpus_bias(p, u);
+    memcpy(y, p->free, (size_t)p->width * sizeof *y);
+    for (int pass = 0; pass < 2; pass++) { // first y += Y λ, then u
+        for (int i = 0; i < p->ntie; i++) {
+            const corpus_tie *t = &p->tie[i];
+            const double *row = p->Y + t->first;
+            for (int side = 0; side < 2 && t->body[side] >= 0; side++) {
+                double *own = y;
+                for (int b = 0; b < t->body[side]; b++) {
+                    own += p->nv[b];
+                }
+                for (int r = t->row; r < t->row + t->nrow; r++) {
+                    for (int k = 0; k < p->nv[t->body[side]]; k++, row++) {
+                        own[k] += pass == 0 ? *row * p->lambda[r] : 0;
+                        u[r] += pass == 1 ? *row * own[k] : 0;
+                    }
+                }
+            }
+        }
+    }
+    for (int r = 0; r < p->nrow; r++) {
+        u[r] += p->compliance[r] * p->lambda[r];
+    }
+}
+
+/// Both ways in which solvers take a problem say the same of its start.
+static void check_poses(const corpus_problem *p) {
+    corpus_case c;
+    kki_certificate dense, sparse;
+    double *y = calloc((size_t)p->width + 8, sizeof *y), *u = calloc((size_t)p->nrow + 8, sizeof *u), size = 1;
+    if (KK_CHECK(corpus_case_make(p, &c)) && KK_CHECK(y && u)) {
+        memcpy(c.lambda, p->lambda, (size_t)p->nrow * sizeof *c.lambda);
+        sparse = corpus_judge(&c);
+        velocities(p, y, u);
+        for (int r = 0; r < p->nrow; r++) {
+            size = size > __builtin_fabs(p->g[r]) ? size : __builtin_fabs(p->g[r]);
+        }
+        for (int r = 0; r < p->nrow; r++) {
+            KK_CHECK_NEAR(c.u[r], u[r], 1e-9 * size);
+        }
+        if (c.has_dense) {
+            c.dense.problem.G = c.dense.G;
+            kki_certify_baseline(&c.dense.problem, c.lambda, c.u, &dense);
+            KK_CHECK_NEAR(dense.residual, sparse.residual, 1e-9 * size);
+        }
+        corpus_case_free(&c);
+    }
+    free(y);
+    free(u);
+}
+
+KK_TEST(corpus_is_posed_alike_for_all_solvers) {
+    static const char *const families[] = {"falling", "loops", "piles", "soft"};
+    for (int f = 0; f < 4; f++) {
+        reel r = {.at = 0};
+        corpus_problem p;
+        for (load(&r, families[f]); r.bytes && r.at < r.size;) {
+            if (!KK_CHECK(corpus_read(r.bytes, r.size, &r.at, &p) == NULL)) {
+                break;
+            }
+            check_poses(&p);
+            corpus_free(&p);
+        }
+        free(r.bytes);
+    }
+}
+#endif
