@@ -14,7 +14,11 @@
     X(masonry)         \
     X(ground)          \
     X(robots)          \
-    X(papers)
+    X(papers)          \
+    X(energy)          \
+    X(springs)         \
+    X(linkages)        \
+    X(limits)
 
 #define EXAM_DECLARE(group) extern const exam_row exam_rows_##group[];
 EXAM_GROUPS(EXAM_DECLARE)
