@@ -42,8 +42,8 @@ static void start_random(scene *s, double speed) {
 static void build_chain(scene *s) {
     int last = KK_WORLD;
     for (int i = 0; i < 12; i++) {
-        last = motion_bar(s, last, KK_JOINT_BALL, along_z, kk_vec3_make(0, 0, i ? -0.1 : 0),
-                          kk_vec3_make(0, 0, -0.1), 0.1, 0.02);
+        last = motion_bar(s, last, KK_JOINT_BALL, along_z, kk_vec3_make(0, 0, i ? -0.1 : 0), kk_vec3_make(0, 0, -0.1),
+                          0.1, 0.02);
     }
 }
 
@@ -125,8 +125,12 @@ typedef struct solid {
 } solid;
 
 static const solid solids[] = {
-    {"cube", {1, 1, 1}},          {"box 1 : 2 : 3", {1, 2, 3}},        {"slab 1 : 1.1 : 0.3", {1, 1.1, 0.3}},
-    {"plate 1 : 1 : 0.01", {1, 1, 0.01}}, {"rod 1 : 1000", {1000, 1, 1}}, {"blade 1 : 30 : 1000", {1000, 30, 1}},
+    {"cube", {1, 1, 1}},
+    {"box 1 : 2 : 3", {1, 2, 3}},
+    {"slab 1 : 1.1 : 0.3", {1, 1.1, 0.3}},
+    {"plate 1 : 1 : 0.01", {1, 1, 0.01}},
+    {"rod 1 : 1000", {1000, 1, 1}},
+    {"blade 1 : 30 : 1000", {1000, 30, 1}},
 };
 
 typedef struct deviation {
@@ -269,7 +273,6 @@ const exam_row exam_rows_energy[] = {
     {32, "free bodies from a cube to a rod of 1 : 1000, up to 3 rad a step, with and without wobble", "E, L", "1.003",
      true, run_spins},
     {33, "tops, arm, chain, double pendulum, floating arm, 60 s", "E constant", "RK4 1e-4 ... 7e-3", true, run_energy},
-    {34, "limp humanoids thrown through the air into their limits", "E never grows without work", "", true,
-     run_throws},
+    {34, "limp humanoids thrown through the air into their limits", "E never grows without work", "", true, run_throws},
     {0, NULL, NULL, NULL, false, NULL},
 };

@@ -56,7 +56,8 @@ typedef struct exam {
     const char *picture; ///< file for a picture of the row's first scene at its end; NULL: none, or it is drawn
     bool is_drawn;       ///< nothing but the picture was asked for, and it is there: further scenes do not begin
     bool draws_only;
-    bool is_quick; ///< the row's short form is asked for: rows of the second exam have one, which fails where the whole row does
+    bool
+        is_quick; ///< the row's short form is asked for: rows of the second exam have one, which fails where the whole row does
 } exam;
 
 typedef struct exam_row {

@@ -113,7 +113,8 @@ static double bend_arm(exam *e, double speed, double dt, long *uncertified) {
 
 static void run_limits(exam *e) {
     static const double speeds[] = {1, 3, 10, 30, 100, 300}, dt[] = {1e-3, 1e-2};
-    const int panel = exam_plot(e, "into a stop at 1 with 100 rad/s or m/s, 10 ms", "time [s]", "place [rad, m]", false);
+    const int panel =
+        exam_plot(e, "into a stop at 1 with 100 rad/s or m/s, 10 ms", "time [s]", "place [rad, m]", false);
     long uncertified = 0;
     for (int what = 0; what < KINDS; what++) {
         miss worst = {0, 0, 0};

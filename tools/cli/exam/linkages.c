@@ -224,15 +224,16 @@ typedef struct drawing {
 } drawing;
 
 static const drawing drawings[] = {
-    {"four-bar", four_bar, 6, 9.81},     {"Watt", watt, 8, 9.81},   {"Stephenson", stephenson, 8, 9.81},
-    {"Jansen", jansen, 12, 9.81},        {"Klann", klann, 12, 9.81}, {"Peaucellier", peaucellier, 0.5, 9.81},
+    {"four-bar", four_bar, 6, 9.81}, {"Watt", watt, 8, 9.81},    {"Stephenson", stephenson, 8, 9.81},
+    {"Jansen", jansen, 12, 9.81},    {"Klann", klann, 12, 9.81}, {"Peaucellier", peaucellier, 0.5, 9.81},
 };
 
 typedef struct drift {
     double energy, closure; ///< of the largest kinetic energy; m
 } drift;
 
-static void keep_worst(exam *e, scene *s, const char *name, int panel, double E0, long steps, double *most, double *off) {
+static void keep_worst(exam *e, scene *s, const char *name, int panel, double E0, long steps, double *most,
+                       double *off) {
     const double E = motion_energy(s), kinetic = motion_kinetic(s);
     *off = exam_max(*off, exam_abs(E - E0));
     *most = *off < 0.1 * exam_max(*most, kinetic) ? exam_max(*most, kinetic) : *most;

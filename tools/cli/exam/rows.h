@@ -15,6 +15,7 @@
     X(ground)          \
     X(robots)          \
     X(papers)          \
+    X(order)           \
     X(energy)          \
     X(springs)         \
     X(linkages)        \

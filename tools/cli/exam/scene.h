@@ -17,7 +17,8 @@ typedef struct scene {
     kk_data *data; ///< for readers of poses, momenta and energies
     bool is_broken;
     bool is_own_solver; ///< keeps the solver it asks for, whatever --solver says
-    bool is_default_mode; ///< not strict: what cannot be certified is counted, and refusals end the scene without being the row's trouble
+    bool
+        is_default_mode; ///< not strict: what cannot be certified is counted, and refusals end the scene without being the row's trouble
     // what acts in every step until it is changed
     double *control, *tau; ///< [actuators], [nv]
     kk_force *wrench;      ///< [nbody]

@@ -86,10 +86,12 @@ static void sweep_stiffness(exam *e, int panel, long *uncertified) {
     const int count = e->is_quick ? 40 : 400;
     double apart = 0, jump = 0, most = 0, before = 0;
     for (int i = 0; i < count; i++) {
-        const double turn = 0.02 * kk_exp(kk_log(10 / 0.02) * i / (count - 1)); // where a spring of 10/h² is rigid to everybody
+        const double turn =
+            0.02 * kk_exp(kk_log(10 / 0.02) * i / (count - 1)); // where a spring of 10/h² is rigid to everybody
         double one = 0;
         for (int what = 0; what < HOLDERS; what++) {
-            const decay d = swing(e, (holder)what, turn, 1e-3, 3, -1, uncertified); // what is damped fast is soon below rounding
+            const decay d =
+                swing(e, (holder)what, turn, 1e-3, 3, -1, uncertified); // what is damped fast is soon below rounding
             one = what == 0 ? d.step : one;
             apart = exam_max(apart, exam_abs(d.step - one));
             most = exam_max(most, d.step);
