@@ -19,7 +19,10 @@
     X(energy)          \
     X(springs)         \
     X(linkages)        \
-    X(limits)
+    X(spins)           \
+    X(limits)          \
+    X(meetings)        \
+    X(times)
 
 #define EXAM_DECLARE(group) extern const exam_row exam_rows_##group[];
 EXAM_GROUPS(EXAM_DECLARE)
