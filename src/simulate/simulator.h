@@ -333,6 +333,7 @@ struct kk_simulator {
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
     kki_motors motors;
     double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
+    double *mobility; ///< [nv] (M⁻¹)ₖₖ at the neutral pose, where springs, dampers or servos ask for it (implicit.h); else 0
     double spring_energy;               ///< of joints' springs at the middle, J
     kki_tendon_load *tendon;            ///< [ntendon]
     double tendon_energy;               ///< of tendons' springs at the middle, J
