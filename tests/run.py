@@ -262,14 +262,7 @@ def quick_results(tally, verb, key, *words):
 # fails the test, so that it is taken out here and goes on holding.
 OPEN = {
     31: {
-        "fixed arm: order",
-        "free arm: order",
-        "with springs: order",
-        "with dampers: order",
-        "with servos: order",
-        "with armature: order",
-        "with a tendon's spring: order",
-        "with a coupling: order",
+        "loop: four-bar: order",
         "contact that slides and spins: order",
     },
     32: {
@@ -277,21 +270,21 @@ OPEN = {
         "steps degraded, held or refused",
     },
     33: {
-        "top, 30 rad/s: |dE| / Kmax, 1 ms",
         "top, 30 rad/s: |dE| / Kmax, 10 ms",
-        "top, 60 rad/s: |dE| / Kmax, 1 ms",
-        "top, 60 rad/s: |dE| / Kmax, 10 ms",
-        "top, 150 rad/s: |dE| / Kmax, 1 ms",
         "arm of seven hinges: |dE| / Kmax, 1 ms",
         "arm of seven hinges: |dE| / Kmax, 10 ms",
         "chain of twelve ball joints: |dE| / Kmax, 1 ms",
         "chain of twelve ball joints: |dE| / Kmax, 10 ms",
         "double pendulum: |dE| / Kmax, 10 ms",
     },
+    34: {
+        "humanoid36: and in all of a throw, of Kmax and work",
+        "humanoid38: and in all of a throw, of Kmax and work",
+    },
     37: {
-        "four-bar: |dE| / Kmax",
         "Watt: |dE| / Kmax",
         "Stephenson: |dE| / Kmax",
+        "Jansen: |dE| / Kmax",
         "Klann: |dE| / Kmax",
         "Peaucellier: |dE| / Kmax",
     },
