@@ -21,6 +21,13 @@ typedef struct repair {
     int needed, opens;              ///< some row asks for it; some loop is open by a trace
 } repair;
 
+/// Fastest repair of a row. A stop of a joint or tendon that was met in the first half of the step is where the motion ended: all of what came behind it is
+/// taken back, however fast it was.
+static double most_of(const kk_simulator *s, const kki_constraint *c, const repair *x) {
+    const int is_stop = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON;
+    return is_stop && -s->u0[c->row] > x->most ? -s->u0[c->row] : x->most;
+}
+
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
 static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, double u, repair *x) {
     const int both = c->kind == KKI_ON_COUPLING || c->kind == KKI_ON_LOOP || c->kind == KKI_ON_HELD;
@@ -31,8 +38,8 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
     const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
                          : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
                                                    : 0;
-    const double rate = u + swing + c->gap[r] * x->rate;
-    const double capped = rate < -x->most ? -x->most : both && rate > x->most ? x->most : rate;
+    const double rate = u + swing + c->gap[r] * x->rate, most = most_of(s, c, x);
+    const double capped = rate < -most ? -most : both && rate > most ? most : rate;
     x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
     x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
     return capped;

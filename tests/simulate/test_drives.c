@@ -134,3 +134,27 @@ KK_TEST(springs_and_servos_lose_what_the_rule_says) {
         KK_CHECK_NEAR(damping_of(turns[i], 1), expected, 1e-9);
     }
 }
+
+// a stop ends the motion where it stands: however fast it was, nothing is left beyond it at the end of the step (it was v h/2)
+KK_TEST(fast_joint_ends_at_its_stop) {
+    for (double speed = 1; speed < 1000; speed *= 10) {
+        const double h = 0.01;
+        stage s = stage_begin(0);
+        kk_body_def def = kk_body_def_default();
+        def.name = "link";
+        def.joint.dof[0].upper = 1;
+        def.inertia = kk_inertia_solid_box(1, 0.1, 0.1, 0.5);
+        KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &def, NULL, &s.error), KK_OK);
+        const kk_step_options options = {.timestep = h};
+        stage_ready(&s, &options);
+        kk_state_q(s.state)[0] = 1 - 2.37 * speed * h;
+        kk_state_v(s.state)[0] = speed;
+        for (int i = 0; i < 5; i++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+            const double left = 1 - (2.37 - (i + 1)) * speed * h;
+            KK_CHECK_NEAR(kk_state_q(s.state)[0], left < 1 ? left : 1, 1e-9);
+        }
+        KK_CHECK(kk_state_v(s.state)[0] == 0);
+        stage_end(&s);
+    }
+}

@@ -3,7 +3,7 @@
 #include "rows.h"
 
 static const kk_vec3 origin = {0, 0, 0}, along_x = {1, 0, 0}, along_y = {0, 1, 0}, along_z = {0, 0, 1};
-static const double STOP = 1;
+static const double STOP = 1, ROPE_LENGTH = 10;
 
 typedef enum stopped { HINGE, SLIDE, FIXED_TENDON, ROPE, KINDS } stopped;
 static const char *const kinds[] = {"hinge", "slide", "tendon over a slide", "rope to a free ball"};
@@ -27,7 +27,7 @@ static void add_rope(scene *s, int ball) {
     tendon.type = KK_TENDON_SPATIAL;
     tendon.item = ends;
     tendon.item_count = 2;
-    tendon.upper = STOP;
+    tendon.upper = ROPE_LENGTH;
     frame.name = "peg";
     frame.body = KK_WORLD;
     if (s->is_broken || kk_spec_add_frame(s->spec, &frame, NULL, &error) != KK_OK) {
@@ -73,12 +73,12 @@ static void run_into(exam *e, stopped what, double speed, double dt, int panel, 
     const int body = build(&s, what);
     scene_ready_dt(&s, dt);
     double *q = scene_q(&s, body) + (what == ROPE ? 4 : 0), *v = scene_v(&s, body) + (what == ROPE ? 3 : 0);
-    const double start = STOP - 2.37 * speed * dt;
+    const double stop = what == ROPE ? ROPE_LENGTH : STOP, start = stop - 2.37 * speed * dt;
     *q = start;
     *v = speed;
     for (int i = 0; i < 6 && scene_step(&s); i++) {
-        const double free = start + speed * scene_time(&s), exact = free < STOP ? free : STOP;
-        worst->beyond = exam_max(worst->beyond, *q - STOP);
+        const double free = start + speed * scene_time(&s), exact = free < stop ? free : stop;
+        worst->beyond = exam_max(worst->beyond, *q - stop);
         worst->place = exam_max(worst->place, exam_abs(*q - exact));
         worst->speed = i > 2 ? exam_max(worst->speed, exam_abs(*v) / speed) : worst->speed;
         if (panel >= 0) {
