@@ -265,10 +265,6 @@ OPEN = {
         "loop: four-bar: order",
         "contact that slides and spins: order",
     },
-    32: {
-        "rod 1 : 1000: energy over its band, turn^2/24, from 1.5 rad on 0.1",
-        "steps degraded, held or refused",
-    },
     33: {
         "top, 30 rad/s: |dE| / Kmax, 10 ms",
         "arm of seven hinges: |dE| / Kmax, 1 ms",
