@@ -68,7 +68,7 @@ static int may_have_springs(const kk_model *m) {
 
 int kki_has_bias(const kk_model *model, int tree) {
     const int first = model->dof_node[model->tree_first_dof[tree]];
-    return !model->node[first].is_leaf;
+    return !model->node[first].is_leaf || model->node_nv[first] == 3; // a body on a ball joint: a top
 }
 
 static int has_bias_forces(const kk_model *m) {
@@ -96,6 +96,6 @@ kki_warm_layout kki_warm_layout_of(const kk_model *model) {
     w.first_lone = w.first_flight + KKI_WARM_FLIGHT_SIZE * count_nodes(model, kki_is_flyer);
     w.first_body = w.first_lone + KKI_WARM_LONE_SIZE * count_nodes(model, kki_is_lone);
     w.first_change = w.first_body + (may_have_springs(model) ? KKI_WARM_BODY_SIZE * model->nnode : 0);
-    w.size = w.first_change + (has_bias_forces(model) ? model->nv + KKI_WARM_CHANGE_HASHES : 0);
+    w.size = w.first_change + (has_bias_forces(model) ? KKI_WARM_CHANGES * model->nv + KKI_WARM_CHANGE_HASHES : 0);
     return w;
 }

@@ -53,8 +53,9 @@ enum {
 /// axes that turn.
 enum { KKI_WARM_LONE_SIZE = 3 };
 
-/// Behind the acceleration of the last step: the hash of the coordinates and velocities that it led to, upper and lower half. Zeros where there is
-/// nothing to go on from.
+/// Mean accelerations of the last steps, the last one first, [nv] each.
+enum { KKI_WARM_CHANGES = 3 };
+/// Behind them: the hash of the coordinates and velocities that the last one led to, upper and lower half. Zeros where there is nothing to go on from.
 enum { KKI_WARM_CHANGE_HASH_HIGH, KKI_WARM_CHANGE_HASH_LOW, KKI_WARM_CHANGE_HASHES };
 
 /// Where things stand in the warm part of a state.
@@ -64,7 +65,7 @@ typedef struct kki_warm_layout {
     int first_contact, first_pair; ///< where the records begin
     int first_dof, first_coupling, first_loop, first_tendon, first_held, first_switch, first_flight, first_lone;
     int first_body;   ///< [nnode] where springs may stand for hinges; no room otherwise
-    int first_change; ///< mean acceleration of the last step, [nv], and the hash of coordinates and velocities behind it, upper and lower half
+    int first_change; ///< mean accelerations of the last steps, and the hash of coordinates and velocities behind them
     int size;         ///< all of it
 } kki_warm_layout;
 
@@ -75,7 +76,7 @@ static inline int kki_loop_is_on(const kki_model_loop *loop, double position) {
 }
 /// Whether a node is the root of a floating tree of several bodies.
 int kki_is_flyer(const kk_model *model, int node);
-/// Whether a tree's bias forces depend on its velocity beyond what its drift keeps: it has several nodes.
+/// Whether a tree's bias forces depend on its velocity beyond what its drift keeps: it has several nodes, or turns about a point.
 int kki_has_bias(const kk_model *model, int tree);
 /// Whether it is a body alone on a free joint.
 int kki_is_lone(const kk_model *model, int node);

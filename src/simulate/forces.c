@@ -1,9 +1,9 @@
 /// What drives the joints: actuators, springs and dampers, and what the caller adds.
 ///
-/// Springs, dampers and servos are implicit: their force is that of the step's end,
-///     f = c + b₁ (L + h/2 · rate') + b₂ rate',    rate' the rate at the end, L the length at the middle,
-/// whose part in Δv goes to the diagonal of the kick, −h gear² (h/2 b₁ + b₂), and the rest is a force. The contacts then
-/// see the same operator. Stable for any stiffness: the kick's determinant is 1/(1 + h² k/2m) (S3 3.2, S4 2.3).
+/// Springs, dampers and servos are implicit: their force is that of a share θ of the step (implicit.h),
+///     f = c + b₁ (L + (θ − ½) h rate) + b₂ rate + θ (h/2 b₁ + b₂) Δrate,    rate that of the start, L the length at the middle,
+/// whose part in Δv goes to the diagonal of the kick, −h gear² θ (h/2 b₁ + b₂), and the rest is a force. The contacts then
+/// see the same operator. Stable for any stiffness, and of second order where the step follows (S3 3.2, S4 2.3 have θ = 1).
 ///
 /// A limit of force holds at the step's end, too. A servo that seems to stay beyond it is taken to give its limit, and one that turns out to be beyond gives it
 /// when the kick is taken again (step.c). Alone, a joint that its servo pushes less lags behind more, so that is the answer; among others it may be that a
@@ -14,6 +14,7 @@
 #include "base/float_bits.h"
 #include "simulate/activation.h"
 #include "simulate/crank.h"
+#include "simulate/implicit.h"
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
@@ -51,16 +52,17 @@ static void find_ways(const kk_model *m, const kk_simulator *s, double *way) {
     }
 }
 
-/// Forces at the step's end with the velocities of its start, and how they answer a change of those; nothing else has a part in τ and the diagonal yet.
+/// Forces with the velocities of the step's start, and how they answer a change of those; nothing else has a part in τ and the diagonal yet.
 /// @param way  becomes twice the energy of each
 static void load_springs(int nv, double h, const double *restrict stiffness, const double *restrict damping,
-                         const double *restrict rest, const double *restrict armature, const double *restrict v,
-                         double *restrict way, double *restrict force, double *restrict passive, double *restrict tau,
-                         double *restrict diagonal) {
+                         const double *restrict mobility, const double *restrict rest, const double *restrict armature,
+                         const double *restrict v, double *restrict way, double *restrict force,
+                         double *restrict passive, double *restrict tau, double *restrict diagonal) {
     const double half = 0.5 * h;
     for (int k = 0; k < nv; k++) {
-        const double stretch = way[k] - rest[k], slope = half * stiffness[k] + damping[k];
-        const double f = -stiffness[k] * (way[k] + half * v[k] - rest[k]) - damping[k] * v[k];
+        const double stretch = way[k] - rest[k], steep = half * stiffness[k] + damping[k];
+        const double theta = kki_theta(h * steep * mobility[k]), slope = theta * steep;
+        const double f = -stiffness[k] * (way[k] + (theta - 0.5) * h * v[k] - rest[k]) - damping[k] * v[k];
         force[k] = tau[k] = 0.0 + f; // no −0
         passive[k] = slope;
         diagonal[k] = armature[k] + h * slope;
@@ -70,13 +72,14 @@ static void load_springs(int nv, double h, const double *restrict stiffness, con
 
 #ifndef KKI_SMALL
 /// The same, to the bit, where no joint has a spring.
-static void load_dampers(int nv, double h, const double *restrict damping, const double *restrict armature,
-                         const double *restrict v, double *restrict force, double *restrict passive,
-                         double *restrict tau, double *restrict diagonal) {
+static void load_dampers(int nv, double h, const double *restrict damping, const double *restrict mobility,
+                         const double *restrict armature, const double *restrict v, double *restrict force,
+                         double *restrict passive, double *restrict tau, double *restrict diagonal) {
     for (int k = 0; k < nv; k++) {
         force[k] = tau[k] = 0.0 - damping[k] * v[k];
-        passive[k] = damping[k];
-        diagonal[k] = armature[k] + h * damping[k];
+        const double slope = kki_theta(h * damping[k] * mobility[k]) * damping[k];
+        passive[k] = slope;
+        diagonal[k] = armature[k] + h * slope;
     }
 }
 #endif
@@ -86,14 +89,14 @@ static void begin_with_springs(const kk_model *m, kk_simulator *s) {
     double even = 0, odd = 0; // one sum would wait for itself
 #ifndef KKI_SMALL
     if (!s->has_stiffness) {
-        load_dampers(m->nv, s->h, s->damping, m->dof_armature, s->v, s->force[KK_FORCE_PASSIVE], s->passive, s->tau,
-                     s->diagonal);
+        load_dampers(m->nv, s->h, s->damping, s->mobility, m->dof_armature, s->v, s->force[KK_FORCE_PASSIVE],
+                     s->passive, s->tau, s->diagonal);
         return;
     }
 #endif
     find_ways(m, s, way);
-    load_springs(m->nv, s->h, s->stiffness, s->damping, s->rest, m->dof_armature, s->v, way, s->force[KK_FORCE_PASSIVE],
-                 s->passive, s->tau, s->diagonal);
+    load_springs(m->nv, s->h, s->stiffness, s->damping, s->mobility, s->rest, m->dof_armature, s->v, way,
+                 s->force[KK_FORCE_PASSIVE], s->passive, s->tau, s->diagonal);
     for (int k = 0; k < m->nv; k += 2) { // padded with zeros
         even += way[k];
         odd += way[k + 1];
@@ -113,18 +116,19 @@ static drive drive_of_muscle(const kk_simulator *s, const kki_model_actuator *a,
     return slope < 0 && s->settles ? (drive){f, slope} : (drive){clamped, clamped == f ? slope : 0};
 }
 
-/// Inlined: handed over in memory, the two numbers would be waited for.
+/// Inlined: handed over in memory, the two numbers would be waited for. @param mobility  of what it moves
 static inline __attribute__((always_inline)) drive drive_of(const kk_simulator *s, const kki_model_actuator *a,
-                                                            double u, double length, double rate) {
+                                                            double u, double length, double rate, double mobility) {
     const double half = 0.5 * s->h;
     if (a->type == KK_ACTUATOR_MUSCLE) {
         return drive_of_muscle(s, a, u, length, rate);
     }
     const double b1 = a->bias[1], b2 = a->type == KK_ACTUATOR_DAMPER ? -a->gain * u : a->bias[2];
     const double constant = a->bias[0] + (a->type == KK_ACTUATOR_DAMPER ? 0 : a->gain * u);
-    const double implicit = half * b1 + b2;
-    const int is_implicit = !s->options.explicit_servos && implicit < 0;
-    const double f = constant + b1 * (length + (is_implicit ? half * rate : 0)) + b2 * rate;
+    const double steep = half * b1 + b2;
+    const int is_implicit = !s->options.explicit_servos && steep < 0;
+    const double theta = is_implicit ? kki_theta(-s->h * a->gear * a->gear * steep * mobility) : 0.5;
+    const double f = constant + b1 * (length + (theta - 0.5) * s->h * rate) + b2 * rate, implicit = theta * steep;
     const double clamped = clamp(f, a->force_lower, a->force_upper);
     if (!is_implicit || !s->settles) {
         return (drive){clamped, is_implicit && clamped == f ? implicit : 0};
@@ -184,7 +188,7 @@ static void drive_motor(const kki_model_actuator *a, double control, double *giv
 static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const int k = a->v_index;
     const int i = (int)(a - m->actuator);
-    const drive d = settled(m, s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k]));
+    const drive d = settled(m, s, i, drive_of(s, a, u, a->gear * s->q[a->q_index], a->gear * s->v[k], s->mobility[k]));
     s->drive[i] = d.force;
     s->force[KK_FORCE_ACTUATOR][k] += a->gear * d.force;
     s->tau[k] += a->gear * d.force;
@@ -200,7 +204,7 @@ static void drive_joint(const kk_model *m, kk_simulator *s, const kki_model_actu
 /// All that pulls on a tendon is added up first (tendons.c). Its limits of force are those of the rate at the step's start.
 static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     kki_tendon_load *t = &s->tendon[a->tendon];
-    const drive d = drive_of(s, a, u, a->gear * t->length, a->gear * t->rate);
+    const drive d = drive_of(s, a, u, a->gear * t->length, a->gear * t->rate, t->mobility);
     const double f = clamp(d.force, a->force_lower, a->force_upper);
     const int i = (int)(a - m->actuator);
     s->drive[i] = f;
@@ -212,8 +216,8 @@ static void drive_tendon(const kk_model *m, kk_simulator *s, const kki_model_act
 
 static void drive_crank(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
     const kki_crank x = kki_crank_measure(m, s->view, a);
-    const double f =
-        clamp(drive_of(s, a, u, a->gear * x.length, a->gear * x.rate).force, a->force_lower, a->force_upper);
+    const double f = clamp(drive_of(s, a, u, a->gear * x.length, a->gear * x.rate, KKI_ANY_MOBILITY).force,
+                           a->force_lower, a->force_upper);
     s->drive[a - m->actuator] = f;
     for (int k = 0; k < 2; k++) {
         kki_push(
@@ -223,7 +227,7 @@ static void drive_crank(const kk_model *m, kk_simulator *s, const kki_model_actu
 }
 
 static void drive_contacts(const kk_model *m, kk_simulator *s, const kki_model_actuator *a, double u) {
-    const double f = drive_of(s, a, u, 0, 0).force;
+    const double f = drive_of(s, a, u, 0, 0, 0).force;
     s->drive[a - m->actuator] = f;
     kki_adhere(m, s, a->body, f);
 }
@@ -242,7 +246,7 @@ static void drive_frame(const kk_model *m, kk_simulator *s, const kki_model_actu
     const kki_frame *f = &m->frame[a->frame];
     const kki_body *b = &m->body[f->body];
     const kk_transform X = kk_transform_mul(kki_node_transform(s->data, b->node), kk_transform_mul(b->X_NB, f->X_BF));
-    s->drive[a - m->actuator] = drive_of(s, a, u, 0, 0).force;
+    s->drive[a - m->actuator] = drive_of(s, a, u, 0, 0, 0).force;
     const double force = a->gear * s->drive[a - m->actuator];
     const kk_force wrench = kk_force_make(kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.angular, force)),
                                           kk_mat3_mul_vec(X.R, kk_vec3_scale(a->direction.linear, force)));

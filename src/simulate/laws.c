@@ -3,8 +3,7 @@
 /// The bias of a gap is gap/(h/2), the speed at which it would just close in the half step that is left, and under a foot with one
 /// point gap/h: at this speed it closes when contacts are looked at next, and no overlap has to be taken out of the joints then. Within the
 /// dead band it is zero, so that what rests poses the same homogeneous problem in every step (contact.md, piles). A soft
-/// row with stiffness k and damping d is an implicit spring: λ = −h (k (gap + h u) + d u) is u + r λ + b = 0 with
-///     r = 1/(h (h k + d)),   b = k gap/(h k + d).
+/// row is an implicit spring, whose law is made where its mobility is known (reflect.c); here it is only told from a rigid one.
 #include <string.h>
 
 #include "simulate/island.h"
@@ -56,9 +55,7 @@ static void begin_contact(const kk_model *m, kk_simulator *s, kki_constraint *c)
         bias[2] = k->surface[1] * law->ratio;
     }
     if (law->stiffness < __builtin_inf()) {
-        const double hk = s->h * law->stiffness;
-        soft[0] = 1 / (s->h * (hk + law->damping));
-        bias[0] = law->stiffness * k->gap / (hk + law->damping);
+        soft[0] = 1;
     }
     lambda[0] = kk_vec3_dot(k->impulse, k->normal);
     lambda[1] = kk_vec3_dot(k->impulse, k->tangent[0]);
@@ -141,11 +138,7 @@ static int gives_way(const kki_model_loop *l) {
 
 static void soften(kk_simulator *s, const kki_constraint *c, const kki_model_loop *l) {
     for (int r = 0; r < c->nrow; r++) {
-        const double k = r < 3 ? l->stiffness : l->angular_stiffness, d = r < 3 ? l->damping : l->angular_damping;
-        if (k < __builtin_inf()) {
-            s->compliance[c->row + r] = 1 / (s->h * (s->h * k + d));
-            s->bias[c->row + r] = k * c->gap[r] / (s->h * k + d);
-        }
+        s->compliance[c->row + r] = (r < 3 ? l->stiffness : l->angular_stiffness) < __builtin_inf() ? 1 : 0;
     }
 }
 

@@ -1,13 +1,17 @@
-/// The mean velocity of a step, predicted from the last one: v̄ = v + h a/2 with its mean acceleration a.
+/// The mean velocity of a step, predicted from the last three: v̄ = v + h a/2, with a what their mean accelerations lead to.
 ///
 /// Coriolis and centrifugal forces are quadratic in the velocity. Those of the step's start make the kick a rule of first order, which pumps
-/// energy into whatever turns; those of the mean velocity, of second (the implicit midpoint rule takes them at (v₀ + v₁)/2, and v̄ differs from that by
-/// O(h²)). The acceleration is history, so it belongs to the state. A hash of q and v tells whether they are still those that it led to, and where
-/// something came to bear or struck, the last step says nothing about the next one: v̄ is then v, once.
+/// energy into whatever turns; those of the mean velocity, of second (the implicit midpoint rule takes them at (v₀ + v₁)/2, and what v̄ differs from that
+/// by drains or pumps energy for ever). a is that of a parabola through the last three, so v̄ is off by O(h⁴) only; where accelerations go to and fro, as
+/// those of loops and of what sticks and slips do, it is their mean. They are remembered in the axes of the parent, those of ball and free joints, too: in
+/// its own axes a top's acceleration goes round with its spin. Accelerations are history, so they belong to the state. A hash of q and v tells whether they
+/// are still those that it led to; where something came to bear or struck, the last steps say nothing about the next one, and v̄ is v, once.
 #include "simulate/predict.h"
 
 #include <karakuri/hash.h>
 #include <string.h>
+
+#include "simulate/drift.h"
 
 static int is_asked(const kk_simulator *s) {
     return s->layout.size > s->layout.first_change;
@@ -29,24 +33,65 @@ static uint64_t hash_of(const kk_model *m, const double *q, const double *v) {
 }
 
 static int goes_on(const kk_model *m, const kk_simulator *s, const kk_state *state) {
-    const double *hash = kki_state_warm_const(state) + s->layout.first_change + m->nv;
+    const double *hash = kki_state_warm_const(state) + s->layout.first_change + KKI_WARM_CHANGES * m->nv;
     const uint64_t kept = (uint64_t)hash[KKI_WARM_CHANGE_HASH_HIGH] << 32 | (uint64_t)hash[KKI_WARM_CHANGE_HASH_LOW];
     return kept != 0 && kept == hash_of(m, kk_state_q_const(state), kk_state_v_const(state));
 }
 
+static void turn(kk_mat3 R, double *a) {
+    const kk_vec3 x = kk_mat3_mul_vec(R, kk_vec3_make(a[0], a[1], a[2]));
+    a[0] = x.x;
+    a[1] = x.y;
+    a[2] = x.z;
+}
+
+/// Accelerations of ball and free joints from their own axes at q to those of the parent, or back.
+static void turn_all(const kk_model *m, const double *q, int is_back, double *a) {
+    for (int i = 0; i < m->nbroad; i++) {
+        const int node = m->broad[i], k = m->node[node].v_index;
+        const double *at = q + m->angle_index[node];
+        const kk_mat3 R = kk_quat_to_mat3((kk_quat){at[0], at[1], at[2], at[3]});
+        for (int n = 0; n < m->node_nv[node]; n += 3) {
+            turn(is_back ? kk_mat3_transpose(R) : R, a + k + n);
+        }
+    }
+}
+
+/// Between 0 and `most`, whatever its sign.
+static inline double between(double x, double most) {
+    const double least = most < 0 ? most : 0, greatest = most < 0 ? 0 : most;
+    return x < least ? least : x > greatest ? greatest : x;
+}
+
+/// What comes behind c, b, a. On a parabola as long as they rise or fall; what goes to and fro has its mean.
+static inline double foretell(double a, double b, double c) {
+    const double d = a - b, before = b - c;
+    return d * before < 0 ? 0.5 * (a + b) : a + between(2 * d - before, 2 * d);
+}
+
+/// a of the last three, [nv] each.
+static void extrapolate(int nv, const double *restrict last, double *restrict a) {
+    for (int k = 0; k < nv; k++) {
+        a[k] = foretell(last[k], last[nv + k], last[2 * nv + k]);
+    }
+}
+
 void kki_predict_velocity(const kk_model *m, kk_simulator *s, const kk_state *state) {
     double *restrict bias = s->v_bias;
-    s->is_predicted = 0;
+    s->is_predicted = s->is_fresh = 0;
     const double *v = s->v;
     if (!is_asked(s) || !goes_on(m, s, state)) {
+        s->is_fresh = is_asked(s) && !kki_is_zero(v, m->nv);
         memcpy(bias, v, (size_t)m->nv * sizeof *bias);
         return;
     }
     const double *a = kki_state_warm_const(state) + s->layout.first_change, half = 0.5 * s->h;
     s->is_predicted = 1;
-    memcpy(s->warm + s->layout.first_change, a, (size_t)m->nv * sizeof *a);
+    memcpy(s->warm + s->layout.first_change, a, KKI_WARM_CHANGES * (size_t)m->nv * sizeof *a);
+    extrapolate(m->nv, a, bias);
+    turn_all(m, s->q, 1, bias);
     for (int k = 0; k < m->nv; k++) {
-        bias[k] = v[k] + half * a[k];
+        bias[k] = v[k] + half * bias[k];
     }
 }
 
@@ -56,16 +101,21 @@ static void forget_struck(const kk_model *m, const kk_simulator *s, double *a) {
         const kki_island *I = &s->island[i];
         for (int k = 0; k < I->ntree && I->was_struck; k++) {
             const int t = s->tree_order[I->first_tree + k], first = m->tree_first_dof[t];
-            memset(a + first, 0, (size_t)(m->tree_first_dof[t + 1] - first) * sizeof *a);
+            for (int n = 0; n < KKI_WARM_CHANGES; n++) {
+                memset(a + n * m->nv + first, 0, (size_t)(m->tree_first_dof[t + 1] - first) * sizeof *a);
+            }
         }
     }
 }
 
-/// The mean of what was predicted and what came of it. Loops are held in the mean of a step's start and end, so what of their velocity is off changes sign
-/// from step to step; the last acceleration alone would amplify that. @param a  [nv] the prediction, and the result
-static void average(int nv, int is_predicted, const double *restrict acceleration, double *restrict a) {
+/// The last acceleration comes in front of those before it. Where there is none before, or nothing was known of it, it stands for them.
+static void remember(int nv, int is_predicted, const double *restrict last, double *restrict a) {
+    double *b = a + nv, *c = b + nv;
     for (int k = 0; k < nv; k++) {
-        a[k] = is_predicted ? 0.5 * (a[k] + acceleration[k]) : acceleration[k];
+        const int is_new = !is_predicted || (a[k] == 0 && b[k] == 0);
+        c[k] = is_new ? last[k] : b[k];
+        b[k] = is_new ? last[k] : a[k];
+        a[k] = last[k];
     }
 }
 
@@ -73,12 +123,14 @@ void kki_remember_acceleration(const kk_model *m, kk_simulator *s) {
     if (!is_asked(s)) {
         return;
     }
-    double *a = s->warm + s->layout.first_change, *hash = a + m->nv;
+    double *a = s->warm + s->layout.first_change, *hash = a + KKI_WARM_CHANGES * m->nv;
     if (s->is_smooth || s->degrades || s->paper) {
-        memset(a, 0, (size_t)(m->nv + KKI_WARM_CHANGE_HASHES) * sizeof *a);
+        memset(a, 0, (size_t)(KKI_WARM_CHANGES * m->nv + KKI_WARM_CHANGE_HASHES) * sizeof *a);
         return;
     }
-    average(m->nv, s->is_predicted, s->acceleration, a);
+    memcpy(s->v_part, s->acceleration, (size_t)m->nv * sizeof *s->v_part); // free by now
+    turn_all(m, s->q_middle, 0, s->v_part);
+    remember(m->nv, s->is_predicted, s->v_part, a);
     forget_struck(m, s, a);
     const uint64_t h = hash_of(m, s->q, s->v);
     hash[KKI_WARM_CHANGE_HASH_HIGH] = (double)(h >> 32);

@@ -2,6 +2,7 @@
 /// points come to the middle of the step already on their way; held at rest there for the end, constraints would do work on them in
 /// every step, or lift them (docs/maths/step.md). The velocity at the middle is reflected, as a bias of the rows.
 #include "simulate/drift.h"
+#include "simulate/implicit.h"
 #include "simulate/island.h"
 
 /// Slower than this a contact does not turn, m/s: what rests poses the same problem in every step.
@@ -125,6 +126,41 @@ int kki_stop_pumping(const kk_model *m, kk_simulator *s, const kki_island *I, in
     return any;
 }
 
+// ---- soft rows
+
+/// A spring with stiffness k and damper d across a gap (implicit.h): λ = −h (k (gap + (θ − ½) h u₀) + d u₀ + σ (u − u₀)), σ = θ (h/2 k + d), is
+/// u + r λ + b = 0 with
+///     r = 1/(h σ),   b = (k (gap + (θ − ½) h u₀) + d u₀)/σ − u₀.
+/// @param start  u₀, the row's velocity before the kick
+static void soften(kk_simulator *s, const kki_island *I, int row, double k, double d, double gap, double start) {
+    const double h = s->h, steep = 0.5 * h * k + d;
+    double own;
+    kki_rows_own(s, I, row - I->first_row, 1, &own);
+    const double theta = kki_theta(h * steep * own), slope = theta * steep;
+    s->compliance[row] = 1 / (h * slope);
+    s->bias[row] = (k * (gap + (theta - 0.5) * h * start) + d * start) / slope - start;
+}
+
+static void soften_contact(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c,
+                           const double *u_start) {
+    const kki_contact *k = &s->contact[c->item];
+    const kki_contact_law *law = &m->law[k->law];
+    if (s->compliance[c->row] != 0) {
+        soften(s, I, c->row, law->stiffness, law->damping, k->gap, u_start[c->row - I->first_row]);
+    }
+}
+
+static void soften_loop(const kk_model *m, kk_simulator *s, const kki_island *I, const kki_constraint *c,
+                        const double *u_start) {
+    const kki_model_loop *l = &m->loop[c->item];
+    for (int r = 0; r < c->nrow; r++) {
+        if (s->compliance[c->row + r] != 0) {
+            soften(s, I, c->row + r, r < 3 ? l->stiffness : l->angular_stiffness,
+                   r < 3 ? l->damping : l->angular_damping, c->gap[r], u_start[c->row + r - I->first_row]);
+        }
+    }
+}
+
 // ---- all of an island
 
 /// The bias of a row as it is without the reflection. @param r  row of the constraint
@@ -186,6 +222,9 @@ void kki_island_reflect(const kk_model *m, kk_simulator *s, kki_island *I, const
         const kki_constraint *c = &s->constraint[s->order[I->first_constraint + i]];
         if (c->kind == KKI_ON_CONTACT) {
             swings |= reflect_contact(m, s, c, may_be_lone, u_start + (c->row - I->first_row));
+            soften_contact(m, s, I, c, u_start);
+        } else if (c->kind == KKI_ON_LOOP && I->is_soft) {
+            soften_loop(m, s, I, c, u_start);
         }
         const int holds = c->kind == KKI_ON_LOOP && has_force(s, c);
         for (int r = 0; r < c->nrow && holds; r++) {

@@ -21,10 +21,17 @@ typedef struct repair {
     int needed, opens;              ///< some row asks for it; some loop is open by a trace
 } repair;
 
-/// What was struck and goes back to where it met makes up for its own way, not for an error.
-static int goes_back(const kk_simulator *s, const kki_constraint *c) {
+/// Whether a contact is that of an impact, and its bodies go back to where they met.
+static int was_struck(const kk_simulator *s, const kki_constraint *c) {
     const kki_contact *k = &s->contact[c->kind == KKI_ON_CONTACT ? c->item : 0];
     return s->nstruck > 0 && c->kind == KKI_ON_CONTACT && kki_struck_pair(s, k->shape[0], k->shape[1]);
+}
+
+/// Fastest repair of a row. A stop of a joint or tendon, or an impact, that was met in the first half of the step is where the motion ended: all of what came
+/// behind it is taken back, however fast it was.
+static double most_of(const kk_simulator *s, const kki_constraint *c, const repair *x) {
+    const int is_stop = c->kind == KKI_ON_LIMIT || c->kind == KKI_ON_TENDON;
+    return was_struck(s, c) ? __builtin_inf() : is_stop && -s->u0[c->row] > x->most ? -s->u0[c->row] : x->most;
 }
 
 /// Speed at which row r of a constraint comes out wrong in the half step that is left, capped. @param u  of the row, as it drifts
@@ -37,8 +44,8 @@ static double wrong_rate(const kk_simulator *s, const kki_constraint *c, int r, 
     const double swing = c->kind == KKI_ON_CONTACT ? (r == 0 ? 0.5 * s->contact[c->item].swing : 0)
                          : c->kind == KKI_ON_LOOP  ? 0.5 * s->bias[c->row + r] // reflected
                                                    : 0;
-    const double rate = u + swing + c->gap[r] * x->rate;
-    const double capped = rate < -x->most && !goes_back(s, c) ? -x->most : both && rate > x->most ? x->most : rate;
+    const double rate = u + swing + c->gap[r] * x->rate, most = most_of(s, c, x);
+    const double capped = rate < -most ? -most : both && rate > most ? most : rate;
     x->needed |= both ? __builtin_fabs(capped) * x->half > OPEN_LOOP : capped * x->half < -x->least;
     x->opens |= both && __builtin_fabs(capped) * x->half > TRACE_OF_LOOP;
     return capped;

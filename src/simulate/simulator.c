@@ -2,10 +2,13 @@
 #include "simulate/simulator.h"
 #include "simulate/tendons.h"
 
+#include <string.h>
+
 #include "base/allocator.h"
 #include "base/error.h"
 #include "contact/dense_kernels.h"
 #include "model/warm.h"
+#include "simulate/implicit.h"
 #include "simulate/paper.h"
 
 /// Islands of more rows than this are solved without forming G.
@@ -318,7 +321,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
     place_motion(layout, m, s, padded);
     place_constraints(layout, m, s);
-    double **const springs[] = {&s->stiffness, &s->damping, &s->rest};
+    double **const springs[] = {&s->stiffness, &s->damping, &s->rest, &s->mobility};
     for (size_t i = 0; i < sizeof springs / sizeof *springs; i++) {
         KKI_LAYOUT_ARRAY(layout, *springs[i], padded);
     }
@@ -418,6 +421,39 @@ static void fill_springs(const kk_model *m, kk_simulator *s) {
     }
 }
 
+/// Joints with a force that answers their rate.
+static void mark_implicit(const kk_model *m, double *is_asked) {
+    for (int k = 0; k < m->nv; k++) {
+        is_asked[k] = m->dof[k].stiffness != 0 || m->dof[k].damping != 0;
+    }
+    for (int i = 0; i < m->nactuator; i++) {
+        const kki_model_actuator *a = &m->actuator[i];
+        if (a->transmission == KK_TRANSMISSION_JOINT && !a->is_motor) {
+            is_asked[a->v_index] = 1;
+        }
+    }
+}
+
+/// Papers have their own rule, all of it at the step's end. @param mobility  of which joints it is asked; and the result
+static void fill_mobility(const kk_model *m, kk_simulator *s) {
+    double *mobility = s->mobility, *push = s->tau, *with = s->E, *without = s->y;
+    const size_t bytes = (size_t)m->nv * sizeof(double);
+    mark_implicit(m, mobility);
+    kk_forward_dynamics(m, s->data, s->data->neutral, s->data->zero, s->data->zero, without);
+    for (int k = 0; k < m->nv; k++) {
+        if (mobility[k] == 0 || s->paper) {
+            mobility[k] = s->paper ? KKI_ANY_MOBILITY : 0;
+            continue;
+        }
+        push[k] = 1;
+        kk_forward_dynamics(m, s->data, s->data->neutral, s->data->zero, push, with);
+        push[k] = 0;
+        mobility[k] = with[k] - without[k] > 0 ? with[k] - without[k] : 0; // no number: 0
+    }
+    memset(with, 0, bytes);
+    memset(without, 0, bytes);
+}
+
 static void fill_motors(const kk_model *m, kki_motors *x) {
     for (int i = 0; i < x->count; i++) {
         const kki_model_actuator *a = &m->actuator[i];
@@ -455,6 +491,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     if (status == KK_OK) {
         kki_tendons_fill(m, s);
+        fill_mobility(m, s);
     }
     status =
         status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), s->nworker > 1, &s->allocator);

@@ -351,16 +351,18 @@ struct kk_simulator {
     double *tau, *diagonal, *E, *y, *y_free, *y_end, *y_drift, *dv, *drift, *acceleration, *servo, *passive;
     kki_motors motors;
     double *stiffness, *damping, *rest; ///< [nv] the model's, one behind the other
-    double spring_energy;               ///< of joints' springs at the middle, J
-    kki_tendon_load *tendon;            ///< [ntendon]
-    double tendon_energy;               ///< of tendons' springs at the middle, J
-    double tendon_kinetic[2];           ///< of their armature before and after the kick, J
-    int has_history;                    ///< whether any control is delayed
-    double *v_kick, *v_kicked;          ///< [nv] velocities before and after the kick, in the axes of the middle
-    int is_predicted;                   ///< whether v_bias is more than v
-    double *v_bias;                     ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
-    double *v_mean;                     ///< [nv] the mean of the two that the last attempt at a rough step found
-    double *slip, *v_part, *q_part;     ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
+    double *mobility;               ///< [nv] (M⁻¹)ₖₖ at the neutral pose where forces answer rates (implicit.h)
+    double spring_energy;           ///< of joints' springs at the middle, J
+    kki_tendon_load *tendon;        ///< [ntendon]
+    double tendon_energy;           ///< of tendons' springs at the middle, J
+    double tendon_kinetic[2];       ///< of their armature before and after the kick, J
+    int has_history;                ///< whether any control is delayed
+    double *v_kick, *v_kicked;      ///< [nv] velocities before and after the kick, in the axes of the middle
+    int is_predicted;               ///< whether v_bias is more than v
+    int is_fresh;                   ///< whether it is v for want of anything better, and something moves
+    double *v_bias;                 ///< [nv] predicted mean of the two, which bias forces are those of (predict.c)
+    double *v_mean;                 ///< [nv] the mean of the two that the last attempt at a rough step found
+    double *slip, *v_part, *q_part; ///< [nv], [nv], [nq] of rk4.c: friction of joints that slide, start of a part
     double *force[KK_FORCE_SOURCE_COUNT];
 
     // shapes and contacts

@@ -206,7 +206,8 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
     }
     kki_audit(m, s, state);
     const kki_verdict_of_audit verdict = kki_audit_verdict(s);
-    if (verdict != KKI_AUDIT_ACCURATE && s->tries < MOST_CORRECTIONS && !s->degrades && !s->is_smooth) {
+    const int is_rough = verdict != KKI_AUDIT_ACCURATE || s->is_fresh;
+    if (is_rough && s->tries < MOST_CORRECTIONS && !s->degrades && !s->is_smooth) {
         s->is_rough = 1;
         return KK_OK;
     }

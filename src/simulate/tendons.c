@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "simulate/drift.h"
+#include "simulate/implicit.h"
 
 // ---- forces along them
 
@@ -74,12 +75,13 @@ static double soft_bounds(const kk_simulator *s, const kki_model_tendon *t, cons
                                                                  : rubs);
 }
 
-/// Springs and dampers with the length of the middle and the rate before the kick; implicit ones with that of the step's end.
+/// Springs and dampers with the length of the middle and the rate before the kick; implicit ones answer its change (implicit.h).
 static void load_spring(kk_simulator *s, const kki_model_tendon *t, kki_tendon_load *x) {
     const double stretch = stretch_of(t, x->length), k = stretch != 0 ? t->stiffness : 0;
-    const double slope = x->is_implicit ? 0.5 * s->h * k + t->damping : 0;
-    x->passive = -k * (stretch + (x->is_implicit ? 0.5 * s->h * x->rate : 0)) - t->damping * x->rate;
-    x->passive_slope = -slope;
+    const double steep = 0.5 * s->h * k + t->damping;
+    const double theta = x->is_implicit ? kki_theta(s->h * steep * x->mobility) : 0.5;
+    x->passive = -k * (stretch + (theta - 0.5) * s->h * x->rate) - t->damping * x->rate;
+    x->passive_slope = x->is_implicit ? -theta * steep : -0.0;
     s->tendon_energy += spring_energy(t, x->length);
     if (x->is_scattered) {
         double energy;

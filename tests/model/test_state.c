@@ -49,7 +49,7 @@ KK_TEST(saved_state_comes_back_bit_by_bit) {
     KK_CHECK_EQ_INT(kk_state_create(m, NULL, &other), KK_OK);
     unsigned char bytes[256];
     const size_t size = kk_state_saved_size(state);
-    KK_CHECK_EQ_INT(size, 40 + 8 * (10 + 4 + 2) + 8); // of two nodes: the last acceleration, and a hash
+    KK_CHECK_EQ_INT(size, 40 + 8 * (10 + 3 * 4 + 2) + 8); // of two nodes: the last accelerations, and a hash
     KK_CHECK_EQ_INT(kk_state_save(state, bytes, size), KK_OK);
     KK_CHECK_EQ_INT(kk_state_equal(state, other), 0);
     KK_CHECK_EQ_INT(kk_state_restore(other, bytes, size, NULL), KK_OK);
@@ -68,12 +68,12 @@ KK_TEST(saved_bytes_are_little_endian) {
     kk_state *state = moving_state(m);
     unsigned char bytes[256];
     KK_CHECK_EQ_INT(kk_state_save(state, bytes, kk_state_saved_size(state)), KK_OK);
-    KK_CHECK_BYTES(bytes, "KKSTATE\n\2\0\0\0\xb0\0\0\0", 16);
+    KK_CHECK_BYTES(bytes, "KKSTATE\n\2\0\0\0\xf0\0\0\0", 16);
     const uint64_t hash = kk_model_hash(m);
     for (int i = 0; i < 8; i++) {
         KK_CHECK_EQ_INT(bytes[16 + i], (hash >> (8 * i)) & 255);
     }
-    KK_CHECK_BYTES(bytes + 24, "\5\0\0\0\4\0\0\0\6\0\0\0\0\0\0\0", 16);
+    KK_CHECK_BYTES(bytes + 24, "\5\0\0\0\4\0\0\0\x0e\0\0\0\0\0\0\0", 16);
     KK_CHECK_BYTES(bytes + 40, "\0\0\0\0\0\0\xf4\x3f", 8); // 1.25
     kk_state_free(state);
     kk_model_free(m);

@@ -94,3 +94,67 @@ KK_TEST(motors_without_control) {
     stage_end(&without);
     stage_end(&zeros);
 }
+
+/// What a step multiplies the square of a spring's amplitude by, by three places in a row. @param turn  ωh
+static double damping_of(double turn, int is_servo) {
+    const double h = 1e-3, mass = 2, k = mass * (turn / h) * (turn / h);
+    stage s = stage_begin(0);
+    kk_body_def def = kk_body_def_default();
+    def.name = "mass";
+    def.joint.type = KK_JOINT_SLIDE;
+    def.joint.dof[0].stiffness = is_servo ? 0 : k;
+    def.inertia = kk_inertia_solid_sphere(mass, 0.1);
+    KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &def, NULL, &s.error), KK_OK);
+    kk_actuator_def servo = kk_actuator_def_default();
+    servo.target = "mass_joint";
+    servo.type = KK_ACTUATOR_POSITION;
+    servo.gain = is_servo ? k : 0;
+    servo.bias[1] = -servo.gain;
+    KK_CHECK_EQ_INT(kk_spec_add_actuator(s.spec, &servo, NULL, &s.error), KK_OK);
+    const kk_step_options options = {.timestep = h};
+    stage_ready(&s, &options);
+    double x[4] = {1e-3, 0, 0, 0};
+    kk_state_q(s.state)[0] = x[0];
+    for (int i = 1; i < 4; i++) {
+        KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+        x[i] = kk_state_q(s.state)[0];
+    }
+    stage_end(&s);
+    return (x[1] * x[3] - x[2] * x[2]) / (x[0] * x[2] - x[1] * x[1]);
+}
+
+// nothing is lost where the step follows the spring; beyond, (1 + (1 − θ) x)/(1 + θ x) with x = (ωh)²/2, and Euler's backward rule from ωh = 2.06 on
+KK_TEST(springs_and_servos_lose_what_the_rule_says) {
+    static const double turns[] = {0.02, 0.1, 0.3, 0.49, 0.51, 1, 1.5, 2, 3, 10};
+    for (int i = 0; i < 10; i++) {
+        const double x = 0.5 * turns[i] * turns[i];
+        const double theta = x <= 0.125 ? 0.5 : x >= 2.125 ? 1 : 0.5 + 0.25 * (x - 0.125);
+        const double expected = (1 + (1 - theta) * x) / (1 + theta * x);
+        KK_CHECK_NEAR(damping_of(turns[i], 0), expected, 1e-9);
+        KK_CHECK_NEAR(damping_of(turns[i], 1), expected, 1e-9);
+    }
+}
+
+// a stop ends the motion where it stands: however fast it was, nothing is left beyond it at the end of the step (it was v h/2)
+KK_TEST(fast_joint_ends_at_its_stop) {
+    for (double speed = 1; speed < 1000; speed *= 10) {
+        const double h = 0.01;
+        stage s = stage_begin(0);
+        kk_body_def def = kk_body_def_default();
+        def.name = "link";
+        def.joint.dof[0].upper = 1;
+        def.inertia = kk_inertia_solid_box(1, 0.1, 0.1, 0.5);
+        KK_CHECK_EQ_INT(kk_spec_add_body(s.spec, &def, NULL, &s.error), KK_OK);
+        const kk_step_options options = {.timestep = h};
+        stage_ready(&s, &options);
+        kk_state_q(s.state)[0] = 1 - 2.37 * speed * h;
+        kk_state_v(s.state)[0] = speed;
+        for (int i = 0; i < 5; i++) {
+            KK_CHECK_EQ_INT(kk_step(s.model, s.state, s.simulator, NULL, &s.error), KK_OK);
+            const double left = 1 - (2.37 - (i + 1)) * speed * h;
+            KK_CHECK_NEAR(kk_state_q(s.state)[0], left < 1 ? left : 1, 1e-9);
+        }
+        KK_CHECK(kk_state_v(s.state)[0] == 0);
+        stage_end(&s);
+    }
+}

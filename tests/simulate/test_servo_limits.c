@@ -127,7 +127,7 @@ KK_TEST(weak_servo_that_comes_off_its_limit) {
     a.force_lower = -wanted;
     a.force_upper = wanted - 2.5e-6;
     wheel w = wheel_make(&a, h);
-    const double force = wheel_step(&w, wanted / gain), answers = gain * 0.5 * h * h / 0.5;
+    const double force = wheel_step(&w, wanted / gain), answers = 0.5 * gain * 0.5 * h * h / 0.5;
     KK_CHECK_EQ_INT(kk_simulator_report(w.simulator).rows, 1);
     KK_CHECK(kk_simulator_report(w.simulator).residual <= 1e-12);
     KK_CHECK_NEAR(force, wanted / (1 + answers), 1e-11);

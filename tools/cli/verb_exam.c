@@ -9,7 +9,7 @@
 typedef struct exam_options {
     int64_t row;
     int solver;
-    bool quick, pictures, draw_only;
+    bool quick, second, pictures, draw_only;
     const char *out;
 } exam_options;
 
@@ -25,7 +25,11 @@ static const cli_option options_table[] = {
     {.name = "quick",
      .kind = CLI_FLAG,
      .offset = offsetof(exam_options, quick),
-     .about = "only rows of a second or two"},
+     .about = "only rows of a second or two, and rows of the second exam in a short form"},
+    {.name = "second",
+     .kind = CLI_FLAG,
+     .offset = offsetof(exam_options, second),
+     .about = "only the second exam, rows 31 to 44: motion"},
     {.name = "solver",
      .kind = CLI_CHOICE,
      .offset = offsetof(exam_options, solver),
@@ -120,7 +124,8 @@ static int write_plot(cli *c, const char *folder, const exam_row *row, const exa
 // ---- the verb
 
 static bool is_asked(const exam_options *o, const exam_row *row) {
-    return row && (o->row == 0 || o->row == row->number) && (!o->quick || row->is_quick);
+    return row && (o->row == 0 || o->row == row->number) && (!o->quick || row->is_quick) &&
+           (!o->second || row->number >= EXAM_SECOND);
 }
 
 static int run(cli *c, const void *options) {
@@ -148,8 +153,11 @@ static int run(cli *c, const void *options) {
         }
         cli_text picture = {0};
         text_format(&picture, "%s/exam%02d.png", o->out ? o->out : ".", row->number);
-        exam_take_drawn(row, (exam_solver)o->solver, o->out && o->pictures ? text_string(&picture) : NULL, o->draw_only,
-                        e);
+        const exam_request request = {.solver = (exam_solver)o->solver,
+                                      .picture = o->out && o->pictures ? text_string(&picture) : NULL,
+                                      .draws_only = o->draw_only,
+                                      .is_quick = o->quick};
+        exam_take(row, &request, e);
         text_free(&picture);
         if (e->is_drawn) {
             exam_free(e);
@@ -188,6 +196,7 @@ static const char *const details[] = {
 static const cli_term examples[] = {
     {"karakuri exam", "all rows"},
     {"karakuri exam --row 16 --out plots", "the arch, and its plot"},
+    {"karakuri exam --second", "the second exam: order, energy, springs, linkages, spins, limits, step times"},
     {NULL, NULL},
 };
 

@@ -1,4 +1,5 @@
 // Figures, bars and curves of a row.
+#define _POSIX_C_SOURCE 200809L // the clock of a thread
 #include "exam.h"
 
 #include <stdlib.h>
@@ -43,15 +44,22 @@ double exam_cpu(void) {
     return (double)clock() / CLOCKS_PER_SEC;
 }
 
-void exam_take(const exam_row *row, exam_solver solver, exam *e) {
-    exam_take_drawn(row, solver, NULL, false, e);
+double exam_thread_cpu(void) {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    struct timespec t;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0) {
+        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    }
+#endif
+    return exam_cpu();
 }
 
-void exam_take_drawn(const exam_row *row, exam_solver solver, const char *picture, bool only, exam *e) {
+void exam_take(const exam_row *row, const exam_request *request, exam *e) {
     memset(e, 0, sizeof *e);
-    e->solver = solver;
-    e->picture = picture;
-    e->draws_only = picture && only;
+    e->solver = request->solver;
+    e->picture = request->picture;
+    e->draws_only = request->picture && request->draws_only;
+    e->is_quick = request->is_quick;
     const double start = exam_clock();
     row->run(e);
     e->seconds = exam_clock() - start;

@@ -8,7 +8,8 @@
 #include "../cli.h"
 #include "../plot.h"
 
-enum { EXAM_ROWS = 27, EXAM_FIGURES = 32, EXAM_PANELS = 8, EXAM_SERIES = 8, EXAM_TEXT = 240 };
+/// Rows from EXAM_SECOND on are the second exam: motion, from state to state.
+enum { EXAM_ROWS = 44, EXAM_SECOND = 31, EXAM_FIGURES = 48, EXAM_PANELS = 8, EXAM_SERIES = 8, EXAM_TEXT = 240 };
 
 /// Which solver a run uses.
 typedef enum exam_solver {
@@ -55,22 +56,28 @@ typedef struct exam {
     const char *picture; ///< file for a picture of the row's first scene at its end; NULL: none, or it is drawn
     bool is_drawn;       ///< nothing but the picture was asked for, and it is there: further scenes do not begin
     bool draws_only;
+    bool
+        is_quick; ///< the row's short form is asked for: rows of the second exam have one, which fails where the whole row does
 } exam;
 
 typedef struct exam_row {
     int number;
     const char *scene, *reference, *peer;
-    bool is_quick; ///< takes less than two seconds: part of `make test`
+    bool is_quick; ///< takes less than two seconds, or has a short form that does: part of `make test`
     void (*run)(exam *e);
 } exam_row;
 
 /// Row by number, 1 … EXAM_ROWS.
 const exam_row *exam_find(int number);
+/// How a row is to be run.
+typedef struct exam_request {
+    exam_solver solver;
+    const char *picture; ///< file for a PNG picture of the first scene at its end; NULL: none
+    bool draws_only;     ///< nothing but the picture: the row ends then, without figures
+    bool is_quick;       ///< the short form, where the row has one
+} exam_request;
 /// Runs a row and takes its time.
-void exam_take(const exam_row *row, exam_solver solver, exam *e);
-/// The same, and a PNG picture of the first scene at its end. @param picture  NULL: none
-/// @param only  nothing else: the row ends then, without figures
-void exam_take_drawn(const exam_row *row, exam_solver solver, const char *picture, bool only, exam *e);
+void exam_take(const exam_row *row, const exam_request *request, exam *e);
 bool exam_passes(const exam *e);
 void exam_free(exam *e);
 
@@ -96,6 +103,8 @@ double exam_abs(double x);
 double exam_clock(void);
 /// Seconds that this process has computed: other programs on the machine do not count.
 double exam_cpu(void); ///< s
+/// The same of this thread alone, to the nanosecond where the system tells it.
+double exam_thread_cpu(void); ///< s
 double exam_max(double a, double b);
 
 #endif

@@ -14,7 +14,15 @@
     X(masonry)         \
     X(ground)          \
     X(robots)          \
-    X(papers)
+    X(papers)          \
+    X(order)           \
+    X(energy)          \
+    X(springs)         \
+    X(linkages)        \
+    X(spins)           \
+    X(limits)          \
+    X(meetings)        \
+    X(times)
 
 #define EXAM_DECLARE(group) extern const exam_row exam_rows_##group[];
 EXAM_GROUPS(EXAM_DECLARE)

@@ -17,6 +17,8 @@ typedef struct scene {
     kk_data *data; ///< for readers of poses, momenta and energies
     bool is_broken;
     bool is_own_solver; ///< keeps the solver it asks for, whatever --solver says
+    bool
+        is_default_mode; ///< not strict: what cannot be certified is counted, and refusals end the scene without being the row's trouble
     // what acts in every step until it is changed
     double *control, *tau; ///< [actuators], [nv]
     kk_force *wrench;      ///< [nbody]
@@ -24,6 +26,7 @@ typedef struct scene {
     // worst of all steps
     double residual, penetration;
     long steps, newton, factorisations;
+    long uncertified; ///< steps of the default mode that were degraded, held or refused
 } scene;
 
 /// @param gravity  downwards, m/s²
@@ -48,6 +51,9 @@ int scene_box(scene *s, double mass, double x, double y, double z, int material)
 int scene_ball(scene *s, double mass, double radius, int material);
 void scene_loop(scene *s, kk_loop_type type, int a, kk_vec3 on_a, int b, kk_vec3 on_b);
 
+/// A tendon or an actuator; breaks the scene where the spec does not take it.
+void scene_tendon(scene *s, const kk_tendon_def *def);
+void scene_actuator(scene *s, const kk_actuator_def *def);
 /// Compiles the model and makes state and simulator. @param dt  s; 0: 1 ms
 void scene_ready(scene *s, const kk_step_options *options);
 void scene_ready_dt(scene *s, double dt);
