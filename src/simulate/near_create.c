@@ -264,15 +264,19 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->above_group, pairs);
     KKI_LAYOUT_ARRAY(layout, n->over_by, planes * (size_t)n->stride);
     KKI_LAYOUT_ARRAY(layout, n->view, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
-    const size_t fat = boxes && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
-    KKI_LAYOUT_ARRAY(layout, n->candidate, fat + 1);
-    KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
     KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
     KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
     KKI_LAYOUT_ARRAY(layout, n->over, colliders);
+}
+
+/// What there is room for `most` pairs in.
+static void place_list(kki_layout *layout, kki_near *n) {
+    const size_t fat = !n->model->has_pairs && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
+    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
+    KKI_LAYOUT_ARRAY(layout, n->candidate, fat + 1);
+    KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
 }
 
 void kki_near_forget(kki_near *n) {
@@ -353,7 +357,6 @@ static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
     const kki_broad_phase_def def = {
         .capacity = m->ncollider, .pair_capacity = n->most, .filter = may_touch, .user = (void *)m};
     const kk_status status = kki_broad_phase_create(&def, &n->allocator, &n->broad, NULL);
-    list_planes(m, n);
     for (int i = 0, plane = 0; i < m->ncollider && status == KK_OK; i++) {
         const kki_proxy proxy = {.box = m->shape[m->collider[i]].box,
                                  .group = 1,
@@ -368,10 +371,31 @@ static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
     return status;
 }
 
+kk_status kki_near_make_room(kki_near *n, int most) {
+    n->most = most;
+    n->broad = NULL;
+    kki_layout layout = kki_layout_over(NULL);
+    place_list(&layout, n);
+    n->list_size = layout.size;
+    n->list_block = kki_allocate_zeroed(&n->allocator, layout.size);
+    if (!n->list_block) {
+        return KK_OUT_OF_MEMORY;
+    }
+    layout = kki_layout_over(n->list_block);
+    place_list(&layout, n);
+    return n->model->has_pairs ? KK_OK : make_broad_phase(n->model, n);
+}
+
+void kki_near_release_room(kki_near *n) {
+    kki_broad_phase_free(n->broad);
+    kki_release(&n->allocator, n->list_block, n->list_size);
+    n->broad = NULL;
+    n->list_block = NULL;
+}
+
 kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
                           const kk_allocator *allocator) {
     *near = (kki_near){.allocator = *allocator,
-                       .most = model->has_pairs ? model->npair : most,
                        .has_workers = has_workers,
                        .stride = model->ncollider + 3,
                        .kernels = kki_near_kernels_best(),
@@ -386,11 +410,16 @@ kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool 
     layout = kki_layout_over(near->block);
     place(&layout, model, near);
     outline_shapes(model, near);
-    return model->has_pairs ? make_groups(model, near) : make_broad_phase(model, near);
+    if (model->has_pairs) {
+        const kk_status status = make_groups(model, near);
+        return status ? status : kki_near_make_room(near, model->npair);
+    }
+    list_planes(model, near);
+    return kki_near_make_room(near, most);
 }
 
 void kki_near_destroy(kki_near *near) {
-    kki_broad_phase_free(near->broad);
+    kki_near_release_room(near);
     kki_release(&near->allocator, near->block, near->size);
     *near = (kki_near){.block = NULL};
 }
