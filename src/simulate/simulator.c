@@ -490,8 +490,8 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     }
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
-    kk_status status = kk_data_create(m, &s->allocator, &s->data);
-    status = status ? status : kk_data_create(m, &s->allocator, &s->view);
+    kk_status status = kki_data_create_for_steps(m, &s->allocator, &s->data);
+    status = status ? status : kki_data_create_for_steps(m, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     if (status == KK_OK) {
         kki_tendons_fill(m, s);

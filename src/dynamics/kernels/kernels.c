@@ -38,9 +38,11 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->deviation = kki_layout_take(layout, nnode, sizeof(link_motion));
     S->articulated = kki_layout_take(layout, nnode, sizeof(articulated));
     S->pivot = kki_layout_take(layout, nv, sizeof(pivot));
-    S->composite = kki_layout_take(layout, nnode, sizeof(composite));
-    S->axis = kki_layout_take(layout, padded, sizeof(spatial));
-    S->load = kki_layout_take(layout, padded, sizeof(spatial));
+    // composite inertias, Jacobians and derivatives are nothing that a step asks for
+    const size_t other_nodes = S->is_for_steps ? 0 : nnode, other = S->is_for_steps ? 0 : padded;
+    S->composite = kki_layout_take(layout, other_nodes, sizeof(composite));
+    S->axis = kki_layout_take(layout, other, sizeof(spatial));
+    S->load = kki_layout_take(layout, other, sizeof(spatial));
     // what one loop reads and writes lies together, so that addresses 4 kB apart are not taken for each other
     S->load_rows = kki_layout_take(layout, KKI_LANES == 1 ? 6 * padded + 4 : 0, sizeof(double));
     // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
@@ -50,10 +52,10 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
 #else
     S->chunk = kki_layout_take(layout, S->has_matrices ? count_chunks(m) : 0, sizeof(kki_chunk));
     S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
-    S->axis_rate = kki_layout_take(layout, padded, sizeof(spatial));
-    S->bundle = kki_layout_take(layout, nnode, sizeof(bundle));
-    S->derivative = kki_layout_take(layout, padded, sizeof(derivative_terms));
-    S->derivative_rows = kki_layout_take(layout, DERIVATIVE_ROWS * padded + 4, sizeof(double));
+    S->axis_rate = kki_layout_take(layout, other, sizeof(spatial));
+    S->bundle = kki_layout_take(layout, other_nodes, sizeof(bundle));
+    S->derivative = kki_layout_take(layout, other, sizeof(derivative_terms));
+    S->derivative_rows = kki_layout_take(layout, DERIVATIVE_ROWS * other + 4, sizeof(double));
 #endif
 }
 

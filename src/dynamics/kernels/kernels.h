@@ -14,6 +14,7 @@ typedef struct kki_chunk {
 /// for one robot they always begin with the layouts of data.h.
 typedef struct kki_scratch {
     int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
+    int is_for_steps;      ///< whether only what a step calls has its arrays; likewise
     void *nodes;           ///< [nnode] the model's nodes with their numbers spread; lanes only, filled by `fill`
     double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
     void *work_pose; ///< [nnode] world_node: as much of the poses as forward dynamics or inertia needs, not for readers
