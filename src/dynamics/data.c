@@ -42,7 +42,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     KKI_LAYOUT_ARRAY(layout, d->vector, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->neutral, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, d->external, (size_t)m->nbody);
-    if (!d->scratch.is_for_steps || m->ncoupling > 0) {
+    if (!(d->scratch.lacks & KKI_LACKS_OTHER) || m->ncoupling > 0) {
         place_rows(layout, m, &d->rows);
     }
     const size_t ncoupling = (size_t)m->ncoupling;
@@ -58,7 +58,7 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     }
 }
 
-static kk_status create(const kk_model *model, const kk_allocator *allocator, int has_matrices, int is_for_steps,
+static kk_status create(const kk_model *model, const kk_allocator *allocator, int has_matrices, unsigned lacks,
                         kk_data **data) {
     if (!model || !data) {
         return KK_INVALID_ARGUMENT;
@@ -66,7 +66,7 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
     *data = NULL;
     kk_data header = {.allocator = kki_allocator_or_default(allocator), .kernels = kki_kernels_one()};
     header.scratch.has_matrices = has_matrices;
-    header.scratch.is_for_steps = is_for_steps;
+    header.scratch.lacks = lacks;
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
     place(&layout, model, &header);
@@ -97,8 +97,8 @@ kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator
     return create(model, allocator, 1, 0, data);
 }
 
-kk_status kki_data_create_for_steps(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
-    return create(model, allocator, 0, 1, data);
+kk_status kki_data_create_without(const kk_model *model, unsigned lacks, const kk_allocator *allocator, kk_data **data) {
+    return create(model, allocator, 0, lacks, data);
 }
 
 int kk_data_has_matrices(const kk_data *data) {

@@ -376,6 +376,8 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     const kki_solver_size largest = dense_size(m, s);
     const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
     const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
+    const int widest = s->wide.handed > s->room.wide_coordinates ? s->wide.handed : s->room.wide_coordinates;
+    const size_t island = s->wide.width > 0 ? (size_t)widest + 16 : padded; // coordinates of any island
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->held, island_rows);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
@@ -393,7 +395,7 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->touch, KKI_GRAM_ROWS / 4);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
-        KKI_LAYOUT_ARRAY(layout, s->local[i], padded + (size_t)s->wide.width);
+        KKI_LAYOUT_ARRAY(layout, s->local[i], island);
     }
     place_wide(layout, m, s);
 }
@@ -490,8 +492,10 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     }
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
-    kk_status status = kki_data_create_for_steps(m, &s->allocator, &s->data);
-    status = status ? status : kki_data_create_for_steps(m, &s->allocator, &s->view);
+    // forward dynamics in link frames are asked for by tendons alone; readers ask for kinematics and inverse dynamics
+    const unsigned links = m->ntendon > 0 ? 0 : KKI_LACKS_LINKS;
+    kk_status status = kki_data_create_without(m, KKI_LACKS_OTHER | links, &s->allocator, &s->data);
+    status = status ? status : kki_data_create_without(m, KKI_LACKS_OTHER | KKI_LACKS_WORLD, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     if (status == KK_OK) {
         kki_tendons_fill(m, s);
