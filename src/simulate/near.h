@@ -152,7 +152,7 @@ typedef struct kki_near {
     kki_outline *outline; ///< [nshape]
     kki_owner *owner;     ///< [nshape]
     kk_transform *X_NS;   ///< [nshape] in their nodes, side by side
-    kki_rod *rod;         ///< [nshape] of those that are round
+    kki_rod *rod;         ///< [nshape] of those that are round; with groups, as all that is theirs
     int32_t *measured;    ///< [model's npair + 1] places of pairs that are to be measured
     double *apart;        ///< [model's npair] how far they are apart at least, m
     int32_t *found;       ///< [model's npair] places of near pairs

@@ -95,7 +95,7 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
         n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider, is_link(m, m->shape[i].node)};
         n->X_NS[i] = m->shape[i].X_NS;
-        if (KKI_HAS_RODS) {
+        if (KKI_HAS_RODS && m->has_pairs) {
             set_rod(&m->shape[i].shape, &n->X_NS[i], &n->rod[i]);
         }
     }
@@ -235,11 +235,12 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
 
 static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     const size_t pairs = (size_t)m->npair, colliders = (size_t)m->ncollider;
+    const size_t groups = m->has_pairs ? colliders : 0, stride = m->has_pairs ? (size_t)n->stride : 0;
     size_t planes = 0;
     for (int i = 0; i < m->nshape; i++) {
         planes += kind_of(m, i) == 0;
     }
-    KKI_LAYOUT_ARRAY(layout, n->group, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->group, groups);
     KKI_LAYOUT_ARRAY(layout, n->pair, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->four, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
@@ -247,28 +248,28 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->owner, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
-    KKI_LAYOUT_ARRAY(layout, n->rod, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->rod, m->has_pairs ? (size_t)m->nshape : 0);
     KKI_LAYOUT_ARRAY(layout, n->measured, pairs + 1);
     KKI_LAYOUT_ARRAY(layout, n->apart, pairs);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->known, pairs);
     KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->reach, (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->moved, 2 * (size_t)n->stride);
+    KKI_LAYOUT_ARRAY(layout, n->radius, stride);
+    KKI_LAYOUT_ARRAY(layout, n->reach, stride);
+    KKI_LAYOUT_ARRAY(layout, n->moved, 2 * stride);
     KKI_LAYOUT_ARRAY(layout, n->key, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->limit, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->asked, 4 * pairs);
-    KKI_LAYOUT_ARRAY(layout, n->seen, colliders / 4 + 1);
+    KKI_LAYOUT_ARRAY(layout, n->seen, groups / 4 + 1);
     KKI_LAYOUT_ARRAY(layout, n->above, pairs);
     KKI_LAYOUT_ARRAY(layout, n->above_group, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->over_by, planes * (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->view, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->over_by, planes * stride);
+    KKI_LAYOUT_ARRAY(layout, n->view, groups);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
-    KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->over, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->plane, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->mover, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->over, boxes);
 }
 
 /// What there is room for `most` pairs in.

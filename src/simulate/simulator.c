@@ -307,7 +307,6 @@ static void place_constraints(kki_layout *layout, const kk_model *m, kk_simulato
     KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
     KKI_LAYOUT_ARRAY(layout, s->branch, nv);
-    KKI_LAYOUT_ARRAY(layout, s->island, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_island, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_order, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
@@ -345,7 +344,6 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     place_acting(layout, m, s);
-    KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
     KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
     kki_loose_place(layout, m, s);
@@ -361,6 +359,10 @@ static void place_room(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
     KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
+    const size_t islands =
+        (size_t)(m->ntree < s->max_constraints ? m->ntree : s->max_constraints); // each has a constraint
+    KKI_LAYOUT_ARRAY(layout, s->island, islands);
+    KKI_LAYOUT_ARRAY(layout, s->outcome, islands);
     double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
                                     &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
     for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {

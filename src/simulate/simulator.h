@@ -396,9 +396,9 @@ struct kk_simulator {
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
     kki_row_part *part;         ///< [max_parts]
-    kki_island *island;         ///< [ntree]
+    kki_island *island;         ///< [trees, or constraints if they are fewer]
     int32_t *tree_island;       ///< [ntree] −1: no constraint on it
-    int32_t *tree_order;        ///< [ntree] by island
+    int32_t *tree_order;        ///< by island
     int32_t *tree_local;        ///< [ntree] where its degrees of freedom begin in its island's Y
     kki_block *block;           ///< [max_blocks]
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
@@ -447,7 +447,7 @@ struct kk_simulator {
     // the crew (crew.c): a simulator is the first of its workers; the others are copies of it with scratch of their own
     int32_t nworker;
     kk_simulator **mate;       ///< [nworker − 1]
-    kki_outcome *outcome;      ///< [ntree] by island
+    kki_outcome *outcome;      ///< by island
     kki_meeting *met;          ///< [most near pairs] where there are several workers
     kki_meetings *meetings;    ///< [one for so many of them, and one]
     const kk_workers *helpers; ///< who helps with the island at hand; NULL: nobody
