@@ -5,8 +5,8 @@
 /// figures; and every so many steps the whole state (a key). The file is little endian everywhere, without padding:
 ///
 ///     header   magic, version, sizes, hash of the model, options of the step, note, checksum
-///     chunks   key state before the first step; frames of its steps; checksum. All but the last are of one size, so a
-///              step is found without reading others.
+///     chunks   key state before the first step; frames of its steps; checksum. Each says how large it is: a key's size follows the
+///              contacts there are. All but the last have the same number of steps.
 ///     footer   how many steps and chunks, checksum
 ///
 /// Checksums are XXH64, those of chunks seeded with the header's, so that a chunk of another recording is not taken. A file
@@ -33,7 +33,7 @@ typedef struct kk_recorder_def {
 /// Where bytes go. Gives 0, or anything else to stop.
 typedef int kk_recorder_sink(void *user, const void *bytes, size_t size);
 
-/// Begins a recording with the state before the first step. Nothing is allocated later.
+/// Begins a recording with the state before the first step. Memory for a chunk is taken once, and again only where a key is larger than that leaves room for.
 /// @param def  may be NULL
 KK_API kk_status kk_recorder_create(const kk_model *model, const kk_state *state, const kk_recorder_def *def,
                                     kk_recorder_sink *sink, void *user, const kk_allocator *allocator,

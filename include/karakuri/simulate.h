@@ -55,6 +55,9 @@ typedef struct kk_step_options {
     // kuroda alone: springs whose material has none of its own, N/m, N s/m, and how far they may give, m. 0: so stiff that one gives half of
     // the depth under a body's weight; a twentieth of critical; 0.05, or a quarter of the thinnest shape if that is less
     double spring_stiffness, spring_damping, spring_depth;
+    /// 1: a step that lacks room for its contacts fails with KK_LIMIT_EXCEEDED, and the state stays as it was, for those who forbid allocation while they
+    /// simulate (kk_simulator_reserve). 0: room grows by itself
+    int fixed_room;
     kk_workers
         workers; ///< threads of the caller; the same bits for any number. A simulator keeps the count it was made with
     double (*clock)(void *user); ///< s; for the times in the report; NULL: none
@@ -166,7 +169,20 @@ KK_API void kk_simulator_free(kk_simulator *simulator);
 /// Changes the options from the next step on.
 KK_API kk_status kk_simulator_set_options(kk_simulator *simulator, const kk_step_options *options, kk_error *error);
 
-/// One step. @param input  NULL: nothing acts    @param error  may be NULL
+/// Room for what differs from step to step. A simulator begins with little and takes more, from its allocator, when a step needs it: the step is then repeated,
+/// and no result depends on the room there is. So memory follows what is there, and not what could be.
+typedef struct kk_room {
+    int contacts; ///< contact points
+    int near_pairs; ///< pairs of shapes that are near each other; 0 where all pairs that may touch are listed once and for all
+} kk_room;
+/// Room for steps of up to so many contacts and near pairs, however they hang together: none of them allocates. For those who forbid allocation while they
+/// simulate, with kk_state_reserve and the option fixed_room. Never less than there is; the contacts of the last step are forgotten.
+KK_API kk_status kk_simulator_reserve(kk_simulator *simulator, kk_room room, kk_error *error);
+/// What there is room for: behind a run what it needed at most, and a little more.
+KK_API kk_room kk_simulator_room(const kk_simulator *simulator);
+
+/// One step. Where it lacks room for its contacts, memory for them is taken outside the step, and the step is repeated with the same bits; KK_OUT_OF_MEMORY where
+/// there is none, and the state is as it was. @param input  NULL: nothing acts    @param error  may be NULL
 KK_API kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
                          kk_error *error);
 

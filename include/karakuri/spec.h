@@ -127,7 +127,7 @@ typedef struct kk_options {
     double timestep; ///< 1e-3 s
     kk_integrator integrator;
     int adjacent_collide; ///< 1: bodies joined by a joint may touch as well; 0
-    int max_contacts;     ///< room for contact points; 0: chosen from the shapes
+    int max_contacts; ///< contact points that a simulator begins with room for; it takes more when they come. 0: a few
 } kk_options;
 
 /// No limits, no spring, no losses, gear ratio 1.

@@ -25,6 +25,18 @@ static inline double kki_double(uint64_t bits) {
     return x;
 }
 
+static inline uint32_t kki_float_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float kki_float(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /// The nearest single-precision number, as a double. Through memory: GCC 12 drops the two conversions where it makes
 /// vectors of pairs of them.
 static inline double kki_single(double x) {

@@ -59,7 +59,10 @@ typedef struct kki_sparse_work {
     struct kki_sparse_scratch *scratch;
 } kki_sparse_work;
 
-/// Room for the factor that does for piles of `bodies` bodies.
+/// Size of a problem, with room for its factor: as much as it can take, or, of `all_bodies`, as a factor may take at most. Whether a factor fits depends on
+/// that bound alone.
+kki_sparse_size kki_sparse_size_within(kki_sparse_size size, int all_bodies);
+/// The same of all bodies.
 kki_sparse_size kki_sparse_size_for(int bodies, int ties, int rows, int blocks, int width, int widest);
 
 kk_status kki_sparse_work_create(kki_sparse_work *work, const kk_allocator *allocator, kki_sparse_size size);

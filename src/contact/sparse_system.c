@@ -12,13 +12,27 @@
 /// Piles in space fill up like n log n at first, and like n^{4/3} later.
 enum { FILL_A_BODY = 64, MOST_FILL = 1 << 16 };
 
-kki_sparse_size kki_sparse_size_for(int bodies, int ties, int rows, int blocks, int width, int widest) {
-    kki_sparse_size size = {bodies, ties, rows, blocks, width, widest, ties, 0, 0};
+/// Blocks that the factor of so many bodies may have.
+static int32_t most_fill(int bodies) {
     const int64_t all = (int64_t)bodies * (bodies - 1) / 2, some = (int64_t)FILL_A_BODY * bodies;
     const int64_t fill = all < some ? all : some;
-    size.fill = (int32_t)(fill < MOST_FILL ? fill : MOST_FILL);
-    size.factor_room = (size_t)size.fill * 6 * (size_t)widest;
+    return (int32_t)(fill < MOST_FILL ? fill : MOST_FILL);
+}
+
+kki_sparse_size kki_sparse_size_within(kki_sparse_size size, int all_bodies) {
+    const int64_t most = most_fill(all_bodies), own = (int64_t)size.bodies * (size.bodies - 1) / 2;
+    const size_t widest = (size_t)size.widest, room = (size_t)most * 6 * widest;
+    size.pairs = size.ties;
+    size.fill = (int32_t)(own < most ? own : most);
+    size.factor_room = (size_t)size.fill * widest * widest;
+    size.factor_room = size.factor_room < room ? size.factor_room : room;
     return size;
+}
+
+kki_sparse_size kki_sparse_size_for(int bodies, int ties, int rows, int blocks, int width, int widest) {
+    const kki_sparse_size size = {
+        .bodies = bodies, .ties = ties, .rows = rows, .blocks = blocks, .width = width, .widest = widest};
+    return kki_sparse_size_within(size, bodies);
 }
 
 static void place_pattern(kki_layout *layout, const kki_sparse_size *size, kki_sparse_pattern *s) {

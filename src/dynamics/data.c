@@ -42,7 +42,9 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     KKI_LAYOUT_ARRAY(layout, d->vector, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->neutral, (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, d->external, (size_t)m->nbody);
-    place_rows(layout, m, &d->rows);
+    if (!(d->scratch.lacks & KKI_LACKS_OTHER) || m->ncoupling > 0) {
+        place_rows(layout, m, &d->rows);
+    }
     const size_t ncoupling = (size_t)m->ncoupling;
     if (d->scratch.has_matrices || m->ncoupling <= KK_MATRIX_LIMIT) {
         KKI_LAYOUT_ARRAY(layout, d->coupling_matrix, ncoupling * ncoupling);
@@ -56,13 +58,15 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     }
 }
 
-static kk_status create(const kk_model *model, const kk_allocator *allocator, int has_matrices, kk_data **data) {
+static kk_status create(const kk_model *model, const kk_allocator *allocator, int has_matrices, unsigned lacks,
+                        kk_data **data) {
     if (!model || !data) {
         return KK_INVALID_ARGUMENT;
     }
     *data = NULL;
     kk_data header = {.allocator = kki_allocator_or_default(allocator), .kernels = kki_kernels_one()};
     header.scratch.has_matrices = has_matrices;
+    header.scratch.lacks = lacks;
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
     place(&layout, model, &header);
@@ -86,11 +90,15 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
 }
 
 kk_status kk_data_create(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
-    return create(model, allocator, model && model->nv <= KK_MATRIX_LIMIT, data);
+    return create(model, allocator, model && model->nv <= KK_MATRIX_LIMIT, 0, data);
 }
 
 kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
-    return create(model, allocator, 1, data);
+    return create(model, allocator, 1, 0, data);
+}
+
+kk_status kki_data_create_without(const kk_model *model, unsigned lacks, const kk_allocator *allocator, kk_data **data) {
+    return create(model, allocator, 0, lacks, data);
 }
 
 int kk_data_has_matrices(const kk_data *data) {

@@ -75,7 +75,7 @@ static const kki_field option_fields[] = {
     OTHER("adjacent_collide", KKI_FIELD_FLAG, kk_options, adjacent_collide, false,
           "bodies joined by a joint may touch as well"),
     OTHER("max_contacts", KKI_FIELD_COUNT, kk_options, max_contacts, false,
-          "room for contact points; 0: chosen from the shapes"),
+          "contact points that a simulator begins with room for; it takes more when they come. 0: a few"),
     END};
 
 static const kki_field joint_fields[] = {

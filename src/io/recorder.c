@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 #include "io/recording.h"
+#include "model/warm.h"
 
 struct kk_recorder {
     kk_allocator allocator;
@@ -21,7 +22,8 @@ struct kk_recorder {
     uint64_t seed; ///< the header's checksum
     uint64_t model_hash;
     int64_t steps, chunks;
-    int filled; ///< frames in the chunk
+    int filled;        ///< frames in the chunk
+    size_t state_size; ///< of the state that the chunk begins with
     size_t chunk_size;
     unsigned char *chunk; ///< room for a whole one
 };
@@ -107,18 +109,42 @@ static kk_status write_header(kk_recorder *r, const kk_recorder_def *def, kk_err
     return outcome(r, error);
 }
 
+/// Room for a chunk that begins with a state of this size. States grow with their contacts; a quarter more is taken than the first needs.
+static kk_status make_room(kk_recorder *r, size_t state_size) {
+    const size_t size = kki_recording_chunk_size(&r->layout, state_size, (size_t)r->layout.key_every);
+    if (size <= r->chunk_size) {
+        return KK_OK;
+    }
+    const size_t room = size + state_size / 4;
+    unsigned char *chunk = kki_allocate(&r->allocator, room);
+    if (!chunk) {
+        return KK_OUT_OF_MEMORY;
+    }
+    kki_release(&r->allocator, r->chunk, r->chunk_size);
+    r->chunk = chunk;
+    r->chunk_size = room;
+    return KK_OK;
+}
+
 /// The state before the next step begins a chunk.
 static kk_status begin_chunk(kk_recorder *r, const kk_state *state, kk_error *error) {
+    const size_t size = kk_state_saved_size(state);
     r->filled = 0;
-    const kk_status status = kk_state_save(state, r->chunk + KKI_RECORDING_CHUNK, r->layout.state_size);
-    return status ? kki_error_set(error, status, "the state is of another model than the recording") : KK_OK;
+    if (make_room(r, size) != KK_OK) {
+        r->has_failed = 1; // the recording ends with the last whole chunk
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a chunk of %d steps; make key_every smaller",
+                             r->layout.key_every);
+    }
+    r->state_size = size;
+    return kk_state_save(state, r->chunk + KKI_RECORDING_CHUNK, size);
 }
 
 static void end_chunk(kk_recorder *r) {
     kki_put(r->chunk, KKI_RECORDING_CHUNK_MAGIC, 4);
     kki_put(r->chunk + 4, (uint64_t)r->filled, 4);
     kki_put(r->chunk + 8, (uint64_t)(r->steps - r->filled), 8);
-    send_checked(r, r->chunk, kki_recording_chunk_size(&r->layout, (size_t)r->filled));
+    kki_put(r->chunk + 16, (uint64_t)r->state_size, 8);
+    send_checked(r, r->chunk, kki_recording_chunk_size(&r->layout, r->state_size, (size_t)r->filled));
     r->chunks++;
 }
 
@@ -149,7 +175,8 @@ static kki_recording_layout layout_for(const kk_model *model, const kk_state *st
                               .nv = kk_model_nv(model),
                               .ncontrol = kk_model_nactuator(model),
                               .key_every = def->key_every ? def->key_every : KKI_RECORDING_DEFAULT_KEY,
-                              .state_size = kk_state_saved_size(state)};
+                              .state_size = kk_state_saved_size(state),
+                              .chunk_start = KKI_RECORDING_CHUNK};
     l.header_size = KKI_RECORDING_HEADER + (def->note ? strlen(def->note) : 0) + KKI_RECORDING_CHECKSUM;
     l.frame_size = kki_recording_frame_size(l.nq, l.nv, l.ncontrol);
     return l;
@@ -167,15 +194,9 @@ static kk_status create(const kk_model *model, const kk_state *state, const kk_r
                         .descriptor = -1,
                         .layout = layout_for(model, state, def),
                         .model_hash = kk_model_hash(model)};
-    made.chunk_size = kki_recording_chunk_size(&made.layout, (size_t)made.layout.key_every);
     kk_recorder *r = kki_allocate(&made.allocator, sizeof *r);
-    made.chunk = r ? kki_allocate(&made.allocator, made.chunk_size) : NULL;
-    if (!made.chunk) {
-        if (r) {
-            kki_release(&made.allocator, r, sizeof *r);
-        }
-        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a chunk of %d steps; make key_every smaller",
-                             made.layout.key_every);
+    if (!r) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "no memory for a recorder");
     }
     *r = made;
     *recorder = r;
@@ -280,14 +301,14 @@ kk_status kk_recorder_add(kk_recorder *recorder, const kk_state *after, const do
                           kk_error *error) {
     static const kk_report none = {0};
     const kki_recording_layout *l = &recorder->layout;
-    if (kk_state_saved_size(after) != l->state_size) {
+    if (kki_state_model_hash(after) != recorder->model_hash) {
         return kki_error_set(error, KK_SIZE_MISMATCH, "the state is of another model than the recording");
     }
     kk_status status = outcome(recorder, error);
     if (status != KK_OK) {
         return status;
     }
-    unsigned char *frames = recorder->chunk + KKI_RECORDING_CHUNK + l->state_size;
+    unsigned char *frames = recorder->chunk + KKI_RECORDING_CHUNK + recorder->state_size;
     put_frame(recorder, frames + (size_t)recorder->filled * l->frame_size, after, control, report ? report : &none);
     recorder->filled++;
     recorder->steps++;

@@ -21,6 +21,8 @@ struct kk_recording {
     int64_t chunks;
     char *name, *note; ///< note is zero-terminated
     size_t name_size, note_size;
+    size_t *offset; ///< [chunks + 1] where each begins, and the last ends
+    size_t offset_room;
     unsigned char *checked; ///< [chunks] 1: its checksum is right
     double *number;         ///< [nq + nv + ncontrol] of the frame asked for last
 };
@@ -71,13 +73,15 @@ static kk_status read_sizes(kk_recording *r, size_t header_size, kk_error *error
         key_every > KKI_RECORDING_MOST_KEY || note + fixed_size(b) + KKI_RECORDING_CHECKSUM != header_size) {
         return fault(r, error, "the sizes in the recording's header contradict each other");
     }
-    r->layout = (kki_recording_layout){.nq = (int)nq,
-                                       .nv = (int)nv,
-                                       .ncontrol = (int)ncontrol,
-                                       .key_every = (int)key_every,
-                                       .header_size = header_size,
-                                       .state_size = (size_t)state,
-                                       .frame_size = kki_recording_frame_size((int)nq, (int)nv, (int)ncontrol)};
+    r->layout =
+        (kki_recording_layout){.nq = (int)nq,
+                               .nv = (int)nv,
+                               .ncontrol = (int)ncontrol,
+                               .key_every = (int)key_every,
+                               .header_size = header_size,
+                               .state_size = (size_t)state,
+                               .chunk_start = kki_get(b + 8, 4) < 3 ? KKI_RECORDING_CHUNK_2 : KKI_RECORDING_CHUNK,
+                               .frame_size = kki_recording_frame_size((int)nq, (int)nv, (int)ncontrol)};
     r->note_size = (size_t)note + 1;
     r->seed = kki_get(b + header_size - KKI_RECORDING_CHECKSUM, 8);
     return KK_OK;
@@ -113,65 +117,102 @@ static void read_info(kk_recording *r) {
 
 // ---- chunks
 
-static size_t chunk_offset(const kk_recording *r, int64_t chunk) {
-    return r->layout.header_size + (size_t)chunk * kki_recording_chunk_size(&r->layout, (size_t)r->layout.key_every);
+/// Size of the state that a chunk begins with; more than the file has where there is no room for a chunk.
+static size_t state_size_at(const kk_recording *r, size_t offset) {
+    const kki_recording_layout *l = &r->layout;
+    if (offset > r->data.size || r->data.size - offset < l->chunk_start) {
+        return r->data.size;
+    }
+    const uint64_t size = l->chunk_start == KKI_RECORDING_CHUNK_2 ? l->state_size : kki_get(r->bytes + offset + 16, 8);
+    return size < r->data.size ? (size_t)size : r->data.size;
 }
 
-/// The steps of the chunk at a place, −1 where no whole chunk is.
-static int64_t steps_at(const kk_recording *r, int64_t chunk) {
-    const size_t offset = chunk_offset(r, chunk), least = kki_recording_chunk_size(&r->layout, 0);
+/// The steps of the chunk that begins at a place, by its own words, and where it ends. −1 where no whole chunk is.
+static int64_t measure_chunk(const kk_recording *r, size_t offset, size_t *end) {
+    const size_t state = state_size_at(r, offset), least = kki_recording_chunk_size(&r->layout, state, 0);
     if (offset > r->data.size || r->data.size - offset < least) {
         return -1;
     }
     const unsigned char *at = r->bytes + offset;
     const uint64_t steps = kki_get(at + 4, 4);
-    if (kki_get(at, 4) != KKI_RECORDING_CHUNK_MAGIC || steps > (uint64_t)r->layout.key_every ||
-        kki_get(at + 8, 8) != (uint64_t)chunk * (uint64_t)r->layout.key_every) {
+    if (kki_get(at, 4) != KKI_RECORDING_CHUNK_MAGIC || steps > (uint64_t)r->layout.key_every) {
         return -1;
     }
-    const size_t size = kki_recording_chunk_size(&r->layout, (size_t)steps);
-    return r->data.size - offset >= size && is_checked(at, size, r->seed) ? (int64_t)steps : -1;
+    const size_t size = kki_recording_chunk_size(&r->layout, state, (size_t)steps);
+    *end = offset + size;
+    return r->data.size - offset >= size ? (int64_t)steps : -1;
 }
 
-/// Steps and chunks by the footer; false where it is not right, or does not stand where the chunks end.
-static bool read_footer(kk_recording *r) {
-    if (r->data.size < r->layout.header_size + KKI_RECORDING_FOOTER) {
-        return false;
-    }
-    const unsigned char *at = r->bytes + r->data.size - KKI_RECORDING_FOOTER;
-    if (kki_get(at, 4) != KKI_RECORDING_FOOTER_MAGIC || !is_checked(at, KKI_RECORDING_FOOTER, r->seed)) {
-        return false;
-    }
-    const uint64_t steps = kki_get(at + 8, 8), chunks = kki_get(at + 16, 8), key = (uint64_t)r->layout.key_every;
-    if (chunks == 0 || chunks > r->data.size / kki_recording_chunk_size(&r->layout, 0) || steps > chunks * key ||
-        steps < (chunks - 1) * key) {
-        return false;
-    }
-    const size_t last = (size_t)(steps - (chunks - 1) * key);
-    r->info.steps = (int64_t)steps;
-    r->chunks = (int64_t)chunks;
-    return chunk_offset(r, r->chunks - 1) + kki_recording_chunk_size(&r->layout, last) + KKI_RECORDING_FOOTER ==
-           r->data.size;
+/// The same of a chunk that is the one that should be there, with a checksum that is right.
+static int64_t steps_at(const kk_recording *r, int64_t chunk, size_t offset, size_t *end) {
+    const int64_t steps = measure_chunk(r, offset, end);
+    const int is_own =
+        steps >= 0 && kki_get(r->bytes + offset + 8, 8) == (uint64_t)chunk * (uint64_t)r->layout.key_every;
+    return is_own && is_checked(r->bytes + offset, *end - offset, r->seed) ? steps : -1;
 }
 
-/// Counts whole chunks from the start.
-static void count_chunks(kk_recording *r) {
-    r->info.steps = 0;
-    r->chunks = 0;
-    for (int64_t steps = steps_at(r, 0); steps >= 0; steps = steps_at(r, r->chunks)) {
-        r->chunks++;
-        r->info.steps += steps;
-        if (steps < r->layout.key_every) {
-            return; // only the last is not full
+static kk_status add_offset(kk_recording *r, int64_t chunk, size_t offset, kk_error *error) {
+    if ((size_t)chunk >= r->offset_room) {
+        const size_t room = 2 * r->offset_room + 64;
+        size_t *list = kki_allocate_array(&r->allocator, room, sizeof *list);
+        if (!list) {
+            return kki_error_at(error, KK_OUT_OF_MEMORY, r->name, 0, 0, "no memory for the recording");
+        }
+        if (r->offset_room) {
+            memcpy(list, r->offset, r->offset_room * sizeof *list);
+        }
+        kki_release_array(&r->allocator, r->offset, r->offset_room, sizeof *list);
+        r->offset = list;
+        r->offset_room = room;
+    }
+    r->offset[chunk] = offset;
+    return KK_OK;
+}
+
+/// Goes from chunk to chunk as far as they are whole. @param is_read  whether their checksums are looked at
+static kk_status walk_chunks(kk_recording *r, int is_read, kk_error *error) {
+    size_t at = r->layout.header_size, end = at;
+    int64_t steps = r->layout.key_every;
+    r->info.steps = r->chunks = 0;
+    kk_status status = add_offset(r, 0, at, error);
+    while (status == KK_OK && steps == r->layout.key_every) { // only the last is not full
+        steps = is_read ? steps_at(r, r->chunks, at, &end) : measure_chunk(r, at, &end);
+        if (steps >= 0) {
+            r->info.steps += steps;
+            at = end;
+            status = add_offset(r, ++r->chunks, at, error);
         }
     }
+    return status;
+}
+
+/// Whether the footer is right, and stands where the chunks end, with as many as it says.
+static bool agrees_with_footer(const kk_recording *r) {
+    const size_t end = r->offset[r->chunks];
+    if (r->data.size - end != KKI_RECORDING_FOOTER) {
+        return false;
+    }
+    const unsigned char *at = r->bytes + end;
+    return kki_get(at, 4) == KKI_RECORDING_FOOTER_MAGIC && is_checked(at, KKI_RECORDING_FOOTER, r->seed) &&
+           kki_get(at + 8, 8) == (uint64_t)r->info.steps && kki_get(at + 16, 8) == (uint64_t)r->chunks;
+}
+
+/// Steps and chunks: by the chunks' own words where the footer says the same, otherwise by those that are whole from the start.
+static kk_status find_chunks(kk_recording *r, kk_error *error) {
+    kk_status status = walk_chunks(r, 0, error);
+    r->info.is_complete = status == KK_OK && r->chunks > 0 && agrees_with_footer(r);
+    if (status == KK_OK && !r->info.is_complete) {
+        status = walk_chunks(r, 1, error);
+    }
+    return status;
 }
 
 static kk_status check_chunk(kk_recording *r, int64_t chunk, kk_error *error) {
     if (!r->checked[chunk]) {
         const int64_t first = chunk * r->layout.key_every, left = r->info.steps - first;
         const int64_t expected = left < r->layout.key_every ? left : r->layout.key_every;
-        if (steps_at(r, chunk) != expected) {
+        size_t end = 0;
+        if (steps_at(r, chunk, r->offset[chunk], &end) != expected) {
             return kki_error_at(error, KK_CORRUPT, r->name, 0, 0,
                                 "the checksum of the chunk from step %lld on does not match — it was altered",
                                 (long long)first);
@@ -206,9 +247,9 @@ static kk_status open_data(kk_recording *r, kk_error *error) {
         return status;
     }
     read_info(r);
-    r->info.is_complete = read_footer(r);
-    if (!r->info.is_complete) {
-        count_chunks(r);
+    status = find_chunks(r, error);
+    if (status != KK_OK) {
+        return status;
     }
     if (r->chunks == 0) {
         return fault(r, error, "the recording has no whole chunk — it was cut at its start, or altered");
@@ -285,6 +326,7 @@ void kk_recording_free(kk_recording *recording) {
     const kk_allocator a = r->allocator;
     const size_t numbers = (size_t)r->layout.nq + (size_t)r->layout.nv + (size_t)r->layout.ncontrol + 1;
     kki_release_array(&a, r->number, numbers, sizeof *r->number);
+    kki_release_array(&a, r->offset, r->offset_room, sizeof *r->offset);
     kki_release_array(&a, r->checked, (size_t)r->chunks + 1, 1);
     kki_release(&a, r->note, r->note_size);
     kki_release(&a, r->name, r->name_size);
@@ -339,10 +381,10 @@ kk_status kk_recording_get_frame(kk_recording *recording, int64_t step, kk_recor
     const int64_t key = recording->layout.key_every, chunk = step / key;
     const kk_status status = check_chunk(recording, chunk, error);
     if (status == KK_OK) {
-        const unsigned char *frames = recording->bytes + chunk_offset(recording, chunk) + KKI_RECORDING_CHUNK;
+        const size_t at = recording->offset[chunk], state = state_size_at(recording, at);
+        const unsigned char *frames = recording->bytes + at + recording->layout.chunk_start + state;
         frame->step = step;
-        get_frame(recording,
-                  frames + recording->layout.state_size + (size_t)(step % key) * recording->layout.frame_size, frame);
+        get_frame(recording, frames + (size_t)(step % key) * recording->layout.frame_size, frame);
     }
     return status;
 }
@@ -360,6 +402,7 @@ kk_status kk_recording_get_key(kk_recording *recording, int64_t step, kk_state *
         return status;
     }
     *key = chunk * every;
-    return kk_state_restore(state, recording->bytes + chunk_offset(recording, chunk) + KKI_RECORDING_CHUNK,
-                            recording->layout.state_size, error);
+    const size_t at = recording->offset[chunk];
+    return kk_state_restore(state, recording->bytes + at + recording->layout.chunk_start, state_size_at(recording, at),
+                            error);
 }

@@ -1,14 +1,34 @@
-/// Layout of the warm part of a state.
+/// Layout of what a state remembers, the part of fixed size.
 #include "model/warm.h"
 
-int kki_model_max_contacts(const kk_model *model) {
+static int64_t count_colliding(const kk_model *m) {
+    int64_t colliding = 0;
+    for (int i = 0; i < m->nshape; i++) {
+        colliding += (m->shape[i].purpose & KK_SHAPE_COLLIDES) != 0;
+    }
+    return colliding;
+}
+
+int kki_can_touch(const kk_model *model) {
+    return count_colliding(model) > 1;
+}
+
+int kki_has_plain_contacts(const kk_model *m) {
+    int plain = 1;
+    for (int i = 0; i < m->nlaw; i++) {
+        plain &= !(m->law[i].torsion > 0) && !(m->law[i].rolling > 0);
+    }
+    for (int i = 0; i < m->nshape; i++) {
+        plain &= !m->shape[i].runs;
+    }
+    return plain;
+}
+
+int kki_warm_old_room(const kk_model *model) {
     if (model->options.max_contacts > 0) {
         return model->options.max_contacts;
     }
-    int64_t colliding = 0;
-    for (int i = 0; i < model->nshape; i++) {
-        colliding += (model->shape[i].purpose & KK_SHAPE_COLLIDES) != 0;
-    }
+    const int64_t colliding = count_colliding(model);
     if (colliding < 2) {
         return 0;
     }
@@ -80,13 +100,7 @@ static int has_bias_forces(const kk_model *m) {
 }
 
 kki_warm_layout kki_warm_layout_of(const kk_model *model) {
-    kki_warm_layout w = {.contacts = kki_model_max_contacts(model)};
-    w.pairs = w.contacts;
-    w.contact_count = 0;
-    w.pair_count = w.contacts ? 1 : 0;
-    w.first_contact = w.contacts ? 2 : 0;
-    w.first_pair = w.first_contact + w.contacts * KKI_WARM_CONTACT_SIZE;
-    w.first_dof = w.first_pair + w.pairs * KKI_WARM_PAIR_SIZE;
+    kki_warm_layout w = {.first_dof = 0};
     w.first_coupling = w.first_dof + (has_joint_forces(model) ? KKI_WARM_DOF_SIZE * model->nv : 0);
     w.first_loop = w.first_coupling + model->ncoupling;
     w.first_tendon = w.first_loop + 6 * model->nloop;

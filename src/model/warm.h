@@ -1,10 +1,9 @@
 /// What a step leaves in the state for the next one to start from: contacts with their forces, what the narrow phase
 /// remembers of pairs, and the forces of all other constraints. Without it a replay would not be exact.
 ///
-/// A number of contacts below 0 says that so many records of another form follow (src/papers/kuroda.h): where springs hold on.
-///
-/// All numbers are doubles, so that a state has one form of number; ids and halves of features are whole numbers. Forces
-/// are means over the step, in N, so that they serve a step of another length, too.
+/// Numbers of joints, loops, tendons and bodies stand in a part of fixed size (kki_warm_layout), all of them doubles. Contacts and pairs come and go,
+/// and are a list of those that exist, in words of 64 bits (kki_warm_list): its room grows as contacts come. Forces are means over the step, in N, so
+/// that they serve a step of another length, too.
 #ifndef KKI_MODEL_WARM_H
 #define KKI_MODEL_WARM_H
 
@@ -12,23 +11,54 @@
 
 #include "model/model.h"
 
-/// One contact: places of its shapes among those that collide (what is only seen may differ), upper and lower half of
-/// the feature, place in the frame of the first shape, force on the second in world axes, moment of torsion and rolling
-/// on it likewise.
+/// One contact: places of its shapes among those that collide (what is only seen may differ), the first in the lower half of a word; the feature;
+/// place in the frame of the first shape; force on the second in world axes; and, unless contacts are plain, moment of torsion and rolling on it.
 enum {
-    KKI_WARM_FIRST,
-    KKI_WARM_SECOND,
-    KKI_WARM_FEATURE_HIGH,
-    KKI_WARM_FEATURE_LOW,
+    KKI_WARM_SHAPES,
+    KKI_WARM_FEATURE,
     KKI_WARM_PLACE,
     KKI_WARM_FORCE = KKI_WARM_PLACE + 3,
     KKI_WARM_MOMENT = KKI_WARM_FORCE + 3,
-    KKI_WARM_CONTACT_SIZE = KKI_WARM_MOMENT + 3
+    KKI_WARM_MOST_CONTACT_SIZE = KKI_WARM_MOMENT + 3
 };
+/// One pair: shapes, then reference, four features and three single-precision numbers of a direction, two to a word.
+enum { KKI_WARM_PAIR_SIZE = 5 };
+/// One record of the other form.
+enum { KKI_WARM_SPRING_SIZE = 12 };
+
+/// What a state remembers of all that touches: records of contacts, those of pairs behind them. Or records of another form (papers/kuroda.h) and nothing else,
+/// where springs hold on. Both sorted by shapes.
+typedef struct kki_warm_list {
+    int32_t contacts, pairs;
+    int32_t others; ///< words of the other form
+    int32_t contact_size;
+    uint64_t *word;
+} kki_warm_list;
+
+static inline size_t kki_warm_words(const kki_warm_list *l) {
+    return (size_t)l->contacts * (size_t)l->contact_size + (size_t)l->pairs * KKI_WARM_PAIR_SIZE + (size_t)l->others;
+}
+static inline uint64_t *kki_warm_contact(const kki_warm_list *l, int i) {
+    return l->word + (size_t)i * (size_t)l->contact_size;
+}
+static inline uint64_t *kki_warm_pair(const kki_warm_list *l, int i) {
+    return kki_warm_contact(l, l->contacts) + (size_t)i * KKI_WARM_PAIR_SIZE;
+}
+/// The same records, bit by bit.
+int kki_warm_same(const kki_warm_list *a, const kki_warm_list *b);
+/// Two halves in a word.
+static inline uint64_t kki_warm_both(uint32_t low, uint32_t high) {
+    return (uint64_t)high << 32 | low;
+}
+static inline uint32_t kki_warm_low(uint64_t word) {
+    return (uint32_t)word;
+}
+static inline uint32_t kki_warm_high(uint64_t word) {
+    return (uint32_t)(word >> 32);
+}
+
 /// One node, where bodies have places of their own (src/papers/kuroda_bodies.c): centre, attitude, velocities, three numbers of its hinge.
 enum { KKI_WARM_BODY_SIZE = 16 };
-/// One pair: shapes, reference, four features, direction.
-enum { KKI_WARM_PAIR_SIZE = 10 };
 /// One degree of freedom: force of its lower limit, of its upper limit, of its dry friction.
 enum { KKI_WARM_LOWER, KKI_WARM_UPPER, KKI_WARM_FRICTION, KKI_WARM_DOF_SIZE };
 
@@ -58,11 +88,8 @@ enum { KKI_WARM_CHANGES = 3 };
 /// Behind them: the hash of the coordinates and velocities that the last one led to, upper and lower half. Zeros where there is nothing to go on from.
 enum { KKI_WARM_CHANGE_HASH_HIGH, KKI_WARM_CHANGE_HASH_LOW, KKI_WARM_CHANGE_HASHES };
 
-/// Where things stand in the warm part of a state.
+/// Where things stand in the part of fixed size.
 typedef struct kki_warm_layout {
-    int contacts, pairs;           ///< room
-    int contact_count, pair_count; ///< where the numbers in use are written
-    int first_contact, first_pair; ///< where the records begin
     int first_dof, first_coupling, first_loop, first_tendon, first_held, first_switch, first_flight, first_lone;
     int first_body;   ///< [nnode] where springs may stand for hinges; no room otherwise
     int first_change; ///< mean accelerations of the last steps, and the hash of coordinates and velocities behind them
@@ -80,10 +107,23 @@ int kki_is_flyer(const kk_model *model, int node);
 int kki_has_bias(const kk_model *model, int tree);
 /// Whether it is a body alone on a free joint.
 int kki_is_lone(const kk_model *model, int node);
-/// Most contact points of a step.
-int kki_model_max_contacts(const kk_model *model);
+/// Whether anything can touch anything.
+int kki_can_touch(const kk_model *model);
+/// Whether no surface runs and no law has torsion or rolling: no contact has a moment or a surface's velocity.
+int kki_has_plain_contacts(const kk_model *model);
+/// Contacts that states of versions 1 and 2 of the saved form have room for.
+int kki_warm_old_room(const kk_model *model);
 
 double *kki_state_warm(kk_state *state);
 const double *kki_state_warm_const(const kk_state *state);
+uint64_t kki_state_model_hash(const kk_state *state);
+/// The list as it is. Whoever changes it says so by kki_state_set_list, whose words must be those of the state.
+kki_warm_list kki_state_list(const kk_state *state);
+void kki_state_set_list(kk_state *state, const kki_warm_list *list);
+/// Words that the list has room for; and room for so many, with what is in it.
+size_t kki_state_room(const kk_state *state);
+kk_status kki_state_make_room(kk_state *state, size_t words);
+/// The words of another state's list, for which there is room.
+void kki_state_copy_list(kk_state *to, const kk_state *from);
 
 #endif

@@ -54,14 +54,14 @@ static void keep_overlapping(kk_simulator *s) {
     s->ncontact = kept;
 }
 
-kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {
+kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state) {
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v, s->v);
-    const kk_status status = kki_detect(m, s, state, error);
-    if (status == KK_OK) {
-        keep_overlapping(s);
-        kki_constrain(m, s);
+    const kk_status status = kki_detect(m, s, state);
+    if (status != KK_OK) {
+        return status;
     }
-    return status;
+    keep_overlapping(s);
+    return kki_constrain(m, s);
 }
 
 kk_status kki_paper_divide(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error) {

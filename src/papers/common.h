@@ -11,7 +11,7 @@ extern const kki_paper kki_paper_openhrp, kki_paper_springhead, kki_paper_kuroda
 kk_status kki_paper_check_materials(const kk_model *m, kk_solver solver, kk_error *error);
 /// Contacts, limits, dry friction, couplings and loops at s->q, the configuration of the step's start. A paper's contact begins where shapes
 /// overlap: points with a gap are dropped.
-kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error);
+kk_status kki_paper_constrain(const kk_model *m, kk_simulator *s, const kk_state *state);
 /// Sorts them into islands and fills laws and biases; forces start at 0.
 kk_status kki_paper_divide(const kk_model *m, kk_simulator *s, const kk_state *state, kk_error *error);
 /// Actuators, springs and the caller's forces at s->q, s->v, all explicit; their sum in s->tau. The lags go on by `lag_time`.

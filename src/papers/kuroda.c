@@ -8,6 +8,8 @@
 
 /// L0 is looked at again with the constraint forces found, so many times.
 enum { ROUNDS = 8 };
+/// Springs of L1 and L0 together that there is room for with each contact.
+enum { SPRINGS_A_CONTACT = 5 };
 /// Share of the depth by which a limit may be broken behind that.
 static const double ENOUGH = 0.05;
 
@@ -23,6 +25,7 @@ static void place(kki_layout *layout, const kk_model *m, kuroda *K) {
     KKI_LAYOUT_ARRAY(layout, K->solid, (size_t)m->ncollider);
     KKI_LAYOUT_ARRAY(layout, K->hinge, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, K->spring, springs);
+    KKI_LAYOUT_ARRAY(layout, K->memory, KURODA_WARM_SIZE * springs);
     KKI_LAYOUT_ARRAY(layout, K->unknown, 3 * springs);
     KKI_LAYOUT_ARRAY(layout, K->slope, 3 * springs);
     KKI_LAYOUT_ARRAY(layout, K->trial, 3 * springs);
@@ -31,10 +34,10 @@ static void place(kki_layout *layout, const kk_model *m, kuroda *K) {
 }
 
 static kk_status allocate(const kk_model *m, kk_simulator *s, kk_error *error) {
-    const int remembered = (s->layout.first_dof - s->layout.first_contact) / KURODA_WARM_SIZE;
-    // of L1 there are as many as the state remembers; of L0 fast bodies may have many, for once
+    const int remembered = s->max_contacts;
+    // of L1 there is room for as many as contacts; of L0 fast bodies may have many, for once
     kuroda header = {.model = m, .s = s, .most_touching = 4 * m->nnode + remembered};
-    header.most_springs = header.most_touching + 4 * remembered + 256;
+    header.most_springs = header.most_touching + (SPRINGS_A_CONTACT - 1) * remembered + 256;
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
     place(&layout, m, &header);
@@ -126,9 +129,6 @@ static void push_from_outside(kuroda *K) {
 
 static void list_contact(kuroda *K, const kuroda_spring *s) {
     kk_simulator *sim = K->s;
-    if (sim->ncontact == sim->max_contacts) {
-        return;
-    }
     const int is_first = K->model->shape[s->shape[0]].node == s->body[0]; // body[0] is that of the first shape
     const kk_vec3 n = is_first ? s->normal : kk_vec3_scale(s->normal, -1);
     const kk_vec3 p0 = kki_kuroda_end(K, s, 0), p1 = kki_kuroda_end(K, s, 1);
@@ -147,15 +147,16 @@ static void list_contact(kuroda *K, const kuroda_spring *s) {
 }
 
 /// Impulses of the springs as if they were those of rigid contacts.
-static void judge(kuroda *K, const kk_state *state, int descents) {
+static kk_status judge(kuroda *K, const kk_state *state, int descents) {
     kk_simulator *s = K->s;
     const kk_model *m = K->model;
     s->data->kernels->kick_factor(m, &s->data->scratch, s->diagonal, s->tau, s->v, s->E, s->y);
-    kki_constrain(m, s);
+    kk_status status = kki_constrain(m, s);
     s->nconstraint = s->ncontact;
-    if (kki_paper_divide(m, s, state, NULL) != KK_OK) {
+    status = status ? status : kki_paper_divide(m, s, state, NULL);
+    if (status != KK_OK) {
         s->nconstraint = s->nisland = 0; // too many for the judge
-        return;
+        return kki_room_status(s);
     }
     for (int k = 0; k < m->nv; k++) {
         s->y_free[k] = s->y[k] + s->h * s->E[k];
@@ -180,6 +181,7 @@ static void judge(kuroda *K, const kk_state *state, int descents) {
         kki_paper_judge(m, s, I, &problem, 0);
     }
     s->report.sweeps += descents;
+    return KK_OK;
 }
 
 // ---- the step
@@ -195,7 +197,7 @@ static void note_motion(kuroda *K, const kk_state *state) {
 }
 
 /// Constraint forces, until L0 finds nothing more that would be too deep.
-static kk_status keep_limits(kuroda *K, int *descents, kk_error *error) {
+static kk_status keep_limits(kuroda *K, int *descents) {
     kki_kuroda_accelerate(K);
     for (int round = 0; round < ROUNDS; round++) {
         kki_kuroda_foresee(K);
@@ -204,11 +206,10 @@ static kk_status keep_limits(kuroda *K, int *descents, kk_error *error) {
             break;
         }
         if (K->nspring > K->most_springs) {
-            return kki_error_set(
-                error, KK_LIMIT_EXCEEDED,
-                "detect: more than %d vertices and edges would get too deep in one step; a shorter time "
-                "step, or max_contacts in the options of the spec, helps",
-                (int)(K->most_springs - K->most_touching));
+            const int most = K->s->max_contacts;
+            kki_room_ask(most + (K->nspring - K->most_springs) / SPRINGS_A_CONTACT + 1, most,
+                         &K->s->lacking.room.contacts);
+            return KK_LIMIT_EXCEEDED;
         }
         *descents += kki_kuroda_constrain(K);
     }
@@ -246,7 +247,7 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     }
     // what touches
     kki_kuroda_load(K, state);
-    status = kki_kuroda_touch(K, state, error);
+    status = kki_kuroda_touch(K);
     if (status != KK_OK) {
         return status;
     }
@@ -257,14 +258,21 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
     kki_kuroda_contact_forces(K, state);
     // where that leads, and what must not be
     int descents = 0;
-    status = keep_limits(K, &descents, error);
+    status = keep_limits(K, &descents);
     if (status != KK_OK) {
         return status;
+    }
+    kki_room_ask(K->nspring - K->first_contact, s->max_contacts, &s->lacking.room.contacts);
+    if (kki_room_is_lacking(s)) {
+        return KK_LIMIT_EXCEEDED;
     }
     for (int i = K->first_contact; i < K->nspring; i++) {
         list_contact(K, &K->spring[i]);
     }
-    judge(K, state, descents);
+    status = judge(K, state, descents);
+    if (status != KK_OK) {
+        return status;
+    }
     // move
     kki_kuroda_move(K);
     kki_kuroda_hinge_rest(K);

@@ -112,6 +112,7 @@ enum {
     KURODA_WARM_HELD = KURODA_WARM_POINTS + 6,
     KURODA_WARM_SIZE
 };
+_Static_assert((int)KURODA_WARM_SIZE == (int)KKI_WARM_SPRING_SIZE, "states of versions 1 and 2 count by it");
 
 // ---- hinges
 
@@ -145,6 +146,7 @@ typedef struct kuroda {
     kuroda_solid *solid;             ///< [ncollider]
     kuroda_hinge *hinge;             ///< [nnode]
     kuroda_spring *spring;           ///< [most_springs] those of hinges first
+    double *memory;                  ///< [KURODA_WARM_SIZE most_springs] for the state
     double *unknown, *slope, *trial; ///< [3 most_springs] of the descent
     kk_vec3 *stretch;                ///< [most_springs] of springs at the step's end without constraint forces
     kk_vec3 *back;                   ///< [most_springs] by how much, and which way, limits are broken
@@ -177,7 +179,7 @@ void kki_kuroda_pairs(kuroda *K, kuroda_solid *a, kuroda_solid *b, kki_kuroda_vi
 
 // kuroda_sweep.c
 /// L1: contacts at the step's start. L0: what would be deeper than allowed at its end; gives how many springs came to it.
-kk_status kki_kuroda_touch(kuroda *K, const kk_state *state, kk_error *error);
+kk_status kki_kuroda_touch(kuroda *K);
 int kki_kuroda_foresee_depth(kuroda *K);
 
 // kuroda_contact.c

@@ -5,6 +5,8 @@
 /// is below ε; it begins to slide where (5.16) says that its tangential pull is beyond static friction.
 #include "papers/kuroda.h"
 
+#include "base/float_bits.h"
+
 /// ε of 5.6, m a step. The thesis compares parameters of triangles and edges; here their way in metres, so that it does not depend on their size.
 static const double STILL = 1e-5;
 /// Rounding of the products of unit vectors in (5.7).
@@ -301,37 +303,40 @@ static int code_of(const kuroda_spring *s) {
     return 64 * s->has_nu + 8 * s->kind + 2 * s->variant + s->sticks;
 }
 
-static const double *record_of(const kuroda *K, const kk_state *state, const kuroda_spring *s) {
-    const kki_warm_layout *w = &K->s->layout;
-    const double *warm = kki_state_warm_const(state), *at = warm + w->first_contact;
-    const int count = w->contacts > 0 ? -(int)warm[w->contact_count] : 0; // negative where the records are ours
+/// Whether a record, as numbers, is that of a spring.
+static int is_record_of(const kuroda *K, const kuroda_spring *s, const double *record) {
     const kki_model_shape *shape = K->model->shape;
-    for (int i = 0; i < count; i++, at += KURODA_WARM_SIZE) {
-        if (at[KURODA_WARM_SHAPE] == shape[s->shape[0]].collider &&
-            at[KURODA_WARM_SHAPE + 1] == shape[s->shape[1]].collider && at[KURODA_WARM_FEATURE] == s->feature[0] &&
-            at[KURODA_WARM_FEATURE + 1] == s->feature[1] && ((int)at[KURODA_WARM_KIND] & 62) == (code_of(s) & 62)) {
-            return at;
+    return record[KURODA_WARM_SHAPE] == shape[s->shape[0]].collider &&
+           record[KURODA_WARM_SHAPE + 1] == shape[s->shape[1]].collider &&
+           record[KURODA_WARM_FEATURE] == s->feature[0] && record[KURODA_WARM_FEATURE + 1] == s->feature[1] &&
+           ((int)record[KURODA_WARM_KIND] & 62) == (code_of(s) & 62);
+}
+
+/// @param record  [KURODA_WARM_SIZE] result    @return 0: there is none
+static int find_record(const kuroda *K, const kk_state *state, const kuroda_spring *s, double *record) {
+    const kki_warm_list list = kki_state_list(state);
+    for (int i = 0; i + KURODA_WARM_SIZE <= list.others; i += KURODA_WARM_SIZE) {
+        for (int k = 0; k < KURODA_WARM_SIZE; k++) {
+            record[k] = kki_double(list.word[i + k]);
+        }
+        if (is_record_of(K, s, record)) {
+            return 1;
         }
     }
-    return NULL;
+    return 0;
 }
 
 void kki_kuroda_remember(kuroda *K) {
-    const kki_warm_layout *w = &K->s->layout;
-    double *warm = K->s->warm;
-    if (w->contacts == 0) {
-        return;
-    }
-    int count = 0;
-    for (int i = w->first_contact; i < w->first_dof; i++) {
-        warm[i] = 0;
-    }
+    kk_simulator *sim = K->s;
+    sim->other = K->memory;
+    sim->nother = 0;
     for (int i = K->first_contact; i < K->nspring; i++) {
         const kuroda_spring *s = &K->spring[i];
-        double *at = warm + w->first_contact + count * KURODA_WARM_SIZE;
-        if (s->is_bound || at + KURODA_WARM_SIZE > warm + w->first_dof) {
+        double *at = K->memory + sim->nother;
+        if (s->is_bound) {
             continue;
         }
+        sim->nother += KURODA_WARM_SIZE;
         at[KURODA_WARM_SHAPE] = K->model->shape[s->shape[0]].collider;
         at[KURODA_WARM_SHAPE + 1] = K->model->shape[s->shape[1]].collider;
         at[KURODA_WARM_FEATURE] = s->feature[0];
@@ -340,10 +345,7 @@ void kki_kuroda_remember(kuroda *K) {
         store3(at + KURODA_WARM_POINTS, s->sticks ? s->arm[0] : s->place);
         store3(at + KURODA_WARM_POINTS + 3, s->sticks ? s->arm[1] : s->nu);
         at[KURODA_WARM_HELD] = kk_vec3_dot(s->held, s->normal);
-        count++;
     }
-    warm[w->contact_count] = -count;
-    warm[w->pair_count] = 0;
 }
 
 // ---- sliding and sticking
@@ -413,7 +415,8 @@ static kk_vec3 dynamic_friction(const kuroda *K, const kuroda_spring *s, double 
 void kki_kuroda_contact_forces(kuroda *K, const kk_state *state) {
     for (int i = K->first_contact; i < K->nspring; i++) {
         kuroda_spring *s = &K->spring[i];
-        decide(K, s, record_of(K, state, s));
+        double record[KURODA_WARM_SIZE];
+        decide(K, s, find_record(K, state, s, record) ? record : NULL);
         const kk_vec3 d = kk_vec3_sub(kki_kuroda_end(K, s, 1), kki_kuroda_end(K, s, 0));
         const kk_vec3 v = kk_vec3_sub(end_velocity(K, s, 1), end_velocity(K, s, 0));
         const double depth = -kk_vec3_dot(s->normal, d);

@@ -113,8 +113,7 @@ static void touch(kuroda *K, kuroda_solid *a, kuroda_solid *b, kuroda_leaf x, ku
     }
 }
 
-kk_status kki_kuroda_touch(kuroda *K, const kk_state *state, kk_error *error) {
-    (void)state;
+kk_status kki_kuroda_touch(kuroda *K) {
     for (int i = 0; i < K->nsolid; i++) {
         kuroda_solid *x = &K->solid[i];
         const kuroda_body *b = &K->body[x->body];
@@ -126,11 +125,10 @@ kk_status kki_kuroda_touch(kuroda *K, const kk_state *state, kk_error *error) {
     K->nspring = K->first_contact;
     each_pair(K, touch);
     if (K->nspring > K->most_touching) {
-        return kki_error_set(error, KK_LIMIT_EXCEEDED,
-                             "detect: more than %d springs; set max_contacts in the options of the spec",
-                             (int)(K->most_touching - K->first_contact));
+        kki_room_ask(K->nspring - K->most_touching + K->s->max_contacts, K->s->max_contacts,
+                     &K->s->lacking.room.contacts);
     }
-    return KK_OK;
+    return kki_room_status(K->s);
 }
 
 static void deepen(kuroda *K, kuroda_solid *a, kuroda_solid *b, kuroda_leaf x, kuroda_leaf y) {

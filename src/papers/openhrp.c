@@ -428,7 +428,7 @@ static kk_status step(const kk_model *m, kk_simulator *s, const kk_state *state,
                       kk_error *error) {
     openhrp *o = own(s);
     memset(o->held, 0, (size_t)m->nnode * sizeof *o->held);
-    kk_status status = kki_paper_constrain(m, s, state, error);
+    kk_status status = kki_paper_constrain(m, s, state);
     status = status ? status : kki_paper_divide(m, s, state, error);
     status = status ? status : accelerate(m, s, input, s->h, 0, o->a0, error); // f = 0
     memcpy(o->lag, s->lag, (size_t)m->nlag * sizeof *s->lag);

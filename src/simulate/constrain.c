@@ -15,7 +15,7 @@
 #define QUICK static inline __attribute__((always_inline))
 #endif
 
-// ---- lists with room checked once, at creation
+// ---- lists with room that is checked before they are begun
 
 static kki_constraint *begin(kk_simulator *s, kki_constraint_kind kind, int item) {
     kki_constraint *c = &s->constraint[s->nconstraint];
@@ -468,11 +468,15 @@ void kki_constrain_loops(const kk_model *model, kk_simulator *s) {
     add_loops(model, s);
 }
 
-void kki_constrain(const kk_model *model, kk_simulator *s) {
+kk_status kki_constrain(const kk_model *model, kk_simulator *s) {
     const int may_rub =
         s->has_dry || model->options.integrator == KK_INTEGRATOR_RK4; // which has no joints that slide on
     s->nconstraint = s->nparts = 0;
     kki_loose_choose(model, s);
+    kki_room_ask(s->ncontact - s->loose.npoint, s->room.held, &s->lacking.room.held);
+    if (s->lacking.room.held > 0) {
+        return KK_LIMIT_EXCEEDED;
+    }
     for (int i = 0; i < s->ncontact && s->loose.npoint < s->ncontact; i++) {
         if (!kki_loose_has_contact(s, i)) {
             constrain_contact(model, s, i);
@@ -487,4 +491,5 @@ void kki_constrain(const kk_model *model, kk_simulator *s) {
     kki_constrain_tendons(model, s);
     constrain_motors(model, s);
     add_loops(model, s);
+    return KK_OK;
 }

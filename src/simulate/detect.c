@@ -4,12 +4,10 @@
 /// with a gap take part as a bound on the approach, so nothing has to overlap before it is stopped.
 #include <string.h>
 
-#include "base/error.h"
 #include "base/fetch.h"
+#include "base/float_bits.h"
 #include "model/warm.h"
 #include "simulate/simulator.h"
-
-enum { MOST_MANIFOLDS = 64 };
 
 static const double DEAD_BAND = KKI_DEAD_BAND;
 static const double CLOSING = KKI_CLOSING;
@@ -135,19 +133,6 @@ void kki_measure_openings(kk_simulator *s, int from, int end, int bore) {
     }
 }
 
-static kk_status too_many_points(const kk_model *m, const kk_simulator *s, int a, int b, kk_error *error) {
-    return kki_error_set(error, KK_LIMIT_EXCEEDED,
-                         "detect: more than %d contact points, the last between \"%s\" and \"%s\"; set max_contacts "
-                         "in the options of the spec",
-                         (int)s->max_contacts, kk_model_body_name(m, m->shape[a].body),
-                         kk_model_body_name(m, m->shape[b].body));
-}
-
-static kk_status too_many_pairs(const kk_simulator *s, kk_error *error) {
-    return kki_error_set(error, KK_LIMIT_EXCEEDED, "detect: more than %d pairs of shapes touch; set max_contacts",
-                         (int)s->max_touching);
-}
-
 /// The points of a manifold as contacts from number `from` on. @param pair  in the list of those that touch
 static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int law, const kki_manifold *f, int pair,
                           int from, direction *last) {
@@ -176,61 +161,57 @@ static void fill_manifold(const kk_model *m, kk_simulator *s, int a, int b, int 
 
 // ---- what the state remembers
 
-static kki_pair_memory memory_of(const double *record) {
-    kki_pair_memory memory = {0};
-    memory.reference = (uint32_t)record[2];
-    for (int k = 0; k < 4; k++) {
-        memory.feature[k] = (uint32_t)record[3 + k];
-    }
-    for (int k = 0; k < 3; k++) {
-        memory.direction[k] = (float)record[7 + k];
-    }
-    return memory;
+static kki_pair_memory memory_of(const uint64_t *record) {
+    return (kki_pair_memory){
+        .reference = kki_warm_low(record[1]),
+        .feature = {kki_warm_high(record[1]), kki_warm_low(record[2]), kki_warm_high(record[2]),
+                    kki_warm_low(record[3])},
+        .direction = {kki_float(kki_warm_high(record[3])), kki_float(kki_warm_low(record[4])),
+                      kki_float(kki_warm_high(record[4]))},
+    };
 }
 
 /// Records are sorted by shapes, as the pairs come: a mark in each list goes on with them.
 typedef struct memory_book {
-    const double *pair, *contact;
-    int pair_count, contact_count;
+    kki_warm_list list;
     int next_pair, next_contact;
 } memory_book;
 
-static memory_book open_book(const kk_simulator *s, const kk_state *state) {
-    const kki_warm_layout w = s->layout;
-    const double *warm = kki_state_warm_const(state);
-    memory_book book = {0};
-    if (w.contacts > 0) {
-        book.contact = warm + w.first_contact;
-        book.pair = warm + w.first_pair;
-        book.contact_count = (int)warm[w.contact_count];
-        book.pair_count = (int)warm[w.pair_count];
-    }
-    return book;
+static memory_book open_book(const kk_state *state) {
+    return (memory_book){.list = kki_state_list(state)};
 }
 
-/// The first record, of `count` with `size` numbers each, whose two shapes, at `at` and behind it, are not before a pair.
-static int first_record(const double *record, int count, int size, int at, int first, int second) {
+/// Whether a record's shapes are before a pair; and whether they are the pair.
+static int is_before(const uint64_t *record, int first, int second) {
+    const int a = (int)kki_warm_low(record[KKI_WARM_SHAPES]), b = (int)kki_warm_high(record[KKI_WARM_SHAPES]);
+    return a < first || (a == first && b < second);
+}
+static int is_of(const uint64_t *record, int first, int second) {
+    return record[KKI_WARM_SHAPES] == kki_warm_both((uint32_t)first, (uint32_t)second);
+}
+
+/// The first record, of `count` with `size` words each, whose two shapes are not before a pair.
+static int first_record(const uint64_t *record, int count, int size, int first, int second) {
     int low = 0, high = count;
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        const double *r = record + (size_t)middle * (size_t)size + at;
-        const int is_before = r[0] < first || (r[0] == first && r[1] < second);
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
+        const int before = is_before(record + (size_t)middle * (size_t)size, first, second);
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
     }
     return low;
 }
 
-static kk_vec3 old_vec(const double *x) {
-    return kk_vec3_make(x[0], x[1], x[2]);
+static kk_vec3 old_vec(const uint64_t *x) {
+    return kk_vec3_make(kki_double(x[0]), kki_double(x[1]), kki_double(x[2]));
 }
 
 /// Record of a pair; NULL where there is none.
-static const double *find_pair(memory_book *book, int first, int second) {
-    for (; book->next_pair < book->pair_count; book->next_pair++) {
-        const double *r = book->pair + (size_t)book->next_pair * KKI_WARM_PAIR_SIZE;
-        if (r[0] > first || (r[0] == first && r[1] >= second)) {
-            return r[0] == first && r[1] == second ? r : NULL;
+static const uint64_t *find_pair(memory_book *book, int first, int second) {
+    for (; book->next_pair < book->list.pairs; book->next_pair++) {
+        const uint64_t *r = kki_warm_pair(&book->list, book->next_pair);
+        if (!is_before(r, first, second)) {
+            return is_of(r, first, second) ? r : NULL;
         }
     }
     return NULL;
@@ -241,17 +222,13 @@ static int has_plane(const kki_near *n, const kki_near_pair *p) {
 }
 
 /// Record of a near pair where it counts; contacts with a plane depend on nothing that was before.
-static const double *past_of(const kk_simulator *s, memory_book *book, const kki_near_pair *p) {
+static const uint64_t *past_of(const kk_simulator *s, memory_book *book, const kki_near_pair *p) {
     const kki_near *n = &s->near;
     return has_plane(n, p) ? NULL : find_pair(book, n->owner[p->first].collider, n->owner[p->second].collider);
 }
 
-static uint64_t feature_of(const double *old) {
-    return (uint64_t)(int64_t)old[KKI_WARM_FEATURE_HIGH] << 32 | (uint64_t)(int64_t)old[KKI_WARM_FEATURE_LOW];
-}
-
 /// The new contact of `from` … `end` − 1 that is nearest to the place of an old one.
-static kki_contact *nearest(kk_simulator *s, int from, int end, const double *old) {
+static kki_contact *nearest(kk_simulator *s, int from, int end, const uint64_t *old) {
     const kk_vec3 place = kk_transform_point(s->X_WS[s->contact[from].shape[0]], old_vec(old + KKI_WARM_PLACE));
     kki_contact *best = NULL;
     double least = __builtin_inf();
@@ -267,8 +244,8 @@ static kki_contact *nearest(kk_simulator *s, int from, int end, const double *ol
 }
 
 /// The one it lives on in: the same feature, or else the nearest place.
-static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) {
-    const uint64_t feature = feature_of(old);
+static kki_contact *heir(kk_simulator *s, int from, int end, const uint64_t *old) {
+    const uint64_t feature = old[KKI_WARM_FEATURE];
     for (int i = from; i < end; i++) {
         if (s->contact[i].feature == feature) {
             return &s->contact[i];
@@ -279,13 +256,11 @@ static kki_contact *heir(kk_simulator *s, int from, int end, const double *old) 
 
 /// Old contacts of a pair: the mark stands on the first, and is put behind the last; gives how many there are.
 static int find_contacts(memory_book *book, int a, int b) {
-    const double *old = book->contact + (size_t)book->next_contact * KKI_WARM_CONTACT_SIZE;
-    const double first = a, second = b;
+    const uint64_t *old = kki_warm_contact(&book->list, book->next_contact);
     int count = 0;
-    for (; book->next_contact < book->contact_count; book->next_contact++, old += KKI_WARM_CONTACT_SIZE) {
-        const int is_same = (old[KKI_WARM_FIRST] == first) & (old[KKI_WARM_SECOND] == second);
-        if (!is_same &&
-            (old[KKI_WARM_FIRST] > first || (old[KKI_WARM_FIRST] == first && old[KKI_WARM_SECOND] > second))) {
+    for (; book->next_contact < book->list.contacts; book->next_contact++, old += book->list.contact_size) {
+        const int is_same = is_of(old, a, b);
+        if (!is_same && !is_before(old, a, b)) {
             break;
         }
         count += is_same;
@@ -293,7 +268,8 @@ static int find_contacts(memory_book *book, int a, int b) {
     return count;
 }
 
-static inline __attribute__((always_inline)) void take_force(const kk_simulator *s, const double *old, kki_contact *c) {
+static inline __attribute__((always_inline)) void take_force(const kk_simulator *s, const uint64_t *old,
+                                                             kki_contact *c) {
     const kk_vec3 force = old_vec(old + KKI_WARM_FORCE);
     c->kept = kk_vec3_add(c->kept, force);
     c->impulse = kk_vec3_add(c->impulse, kk_vec3_scale(force, s->h));
@@ -304,19 +280,15 @@ static inline __attribute__((always_inline)) void take_force(const kk_simulator 
     }
 }
 
-/// Hands the forces of old contacts to new ones, from number `from` to `end` − 1. @param old  `count` records
-static void inherit(kk_simulator *s, int from, int end, const double *old, int count) {
-    for (int i = 0; i < count; i++, old += KKI_WARM_CONTACT_SIZE) {
+/// Hands the forces of a pair's old contacts, behind the last of which the mark stands, to new ones, from number `from` to `end` − 1.
+static void inherit(kk_simulator *s, int from, int end, const memory_book *book, int count) {
+    for (int i = book->next_contact - count; i < book->next_contact; i++) {
+        const uint64_t *old = kki_warm_contact(&book->list, i);
         kki_contact *c = heir(s, from, end, old);
         if (c) { // else so far away that distances are no numbers
             take_force(s, old, c);
         }
     }
-}
-
-/// The first of a pair's old contacts, behind the last of which the mark stands.
-static const double *first_of(const memory_book *book, int count) {
-    return book->contact + (size_t)(book->next_contact - count) * KKI_WARM_CONTACT_SIZE;
 }
 
 // ---- pairs
@@ -332,7 +304,7 @@ static double contact_reach(const kk_model *m, const kk_simulator *s, const kki_
 }
 
 /// Manifolds of a pair, at most `room`; below zero where there are more.
-static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_near_pair *near, const double *record,
+static int find_manifolds(const kk_model *m, const kk_simulator *s, const kki_near_pair *near, const uint64_t *record,
                           kki_pair_memory *memory, kki_manifold *manifold, int room) {
     const int a = near->first, b = near->second;
     const kki_struck *hit = s->nstruck > 0 ? kki_struck_pair(s, a, b) : NULL;
@@ -366,7 +338,8 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
     kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
     kki_contact_point p;
     if (plane->type != KK_SHAPE_PLANE || round->type > KK_SHAPE_CAPSULE || m->law[near->law].ratio != 1 ||
-        !s->has_plain_contacts || s->ntouching == s->max_touching || from == s->max_contacts) {
+        !s->has_plain_contacts || s->ntouching == s->max_touching || from == s->max_contacts ||
+        s->lacking.room.contacts > 0) {
         return 0;
     }
     own->memory = (kki_pair_memory){0};
@@ -382,11 +355,11 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
     set_touching(s, near, from, 1, 1, own);
     kki_measure_opening(s, c, 0);
     const int old = find_contacts(book, A->collider, B->collider);
-    const double *record = first_of(book, old);
-    if (old == 1 && feature_of(record) == p.feature) {
+    const uint64_t *record = kki_warm_contact(&book->list, book->next_contact - old);
+    if (old == 1 && record[KKI_WARM_FEATURE] == p.feature) {
         take_force(s, record, c);
     } else {
-        inherit(s, from, from + 1, record, old);
+        inherit(s, from, from + 1, book, old);
     }
     return 1;
 }
@@ -398,13 +371,27 @@ static int touch_plane(const kk_model *m, kk_simulator *s, memory_book *book, co
 }
 #endif
 
+/// Whether there is no room for the contacts of a pair; then all that touch are counted on, to the last, so that room for them can be made at once.
+static int lacks_room(kk_simulator *s, const kki_manifold *manifold, int count) {
+    int32_t *lacking = &s->lacking.room.contacts, points = 0;
+    for (int k = 0; k < count; k++) {
+        points += manifold[k].count;
+    }
+    if (*lacking > 0) {
+        *lacking += points > 0 ? points : 1;
+    } else {
+        kki_room_ask(s->ncontact + points, s->max_contacts, lacking);
+        kki_room_ask(s->ntouching + 1, s->max_touching, lacking);
+    }
+    return *lacking > 0;
+}
+
 /// @param i  of the pairs that are near    @param met  what workers have found of it; NULL: nobody has looked
-static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, int i, const kki_meeting *met,
-                              direction *last, kk_error *error) {
+static void collide_pair(const kk_model *m, kk_simulator *s, memory_book *book, int i, const kki_meeting *met,
+                         direction *last) {
     const kki_near_pair *near = &s->near.list[i];
     const int a = near->first, b = near->second;
-    kki_manifold many[MOST_MANIFOLDS];
-    const kki_manifold *manifold = many;
+    const kki_manifold *manifold = s->manifold;
     kki_touching *own = &s->touching[s->ntouching]; // there is room for one more
     int count = 0;
     if (met && met->count >= 0) {
@@ -412,31 +399,30 @@ static kk_status collide_pair(const kk_model *m, kk_simulator *s, memory_book *b
         manifold = &met->manifold;
         count = met->count;
     } else {
-        count = find_manifolds(m, s, near, past_of(s, book, near), &own->memory, many, MOST_MANIFOLDS);
+        count = find_manifolds(m, s, near, past_of(s, book, near), &own->memory, s->manifold, s->room.manifolds);
     }
-    count = count < 0 ? MOST_MANIFOLDS : count;
+    if (count < 0) {
+        kki_room_ask(-1 - count, s->room.manifolds, &s->lacking.room.manifolds);
+        return;
+    }
     if (count == 0) {
         kki_near_parted(m, s, i);
-        return KK_OK;
+        return;
     }
-    if (s->ntouching == s->max_touching) {
-        return too_many_pairs(s, error);
+    if (lacks_room(s, manifold, count)) {
+        return;
     }
     const int from = s->ncontact;
     s->ntouching++;
     for (int k = 0; k < count; k++) {
-        if (s->ncontact + manifold[k].count > s->max_contacts) {
-            return too_many_points(m, s, a, b, error);
-        }
         fill_manifold(m, s, a, b, near->law, &manifold[k], s->ntouching - 1, s->ncontact, last);
         s->ncontact += manifold[k].count;
     }
     set_touching(s, near, from, s->ncontact - from, count, own);
     if (s->ncontact > from) {
         const int old = find_contacts(book, s->near.owner[a].collider, s->near.owner[b].collider);
-        inherit(s, from, s->ncontact, first_of(book, old), old);
+        inherit(s, from, s->ncontact, book, old);
     }
-    return KK_OK;
 }
 
 /// Of a pair a few further on, what is looked at of its second shape, which may be anywhere: thousands of shapes are far from the processor. In line, as
@@ -471,8 +457,8 @@ static memory_book open_at(const looking *x, int pair) {
     const kki_near_pair *p = &x->s->near.list[pair];
     const int a = x->s->near.owner[p->first].collider, b = x->s->near.owner[p->second].collider;
     memory_book book = *x->book;
-    book.next_pair = first_record(book.pair, book.pair_count, KKI_WARM_PAIR_SIZE, 0, a, b);
-    book.next_contact = first_record(book.contact, book.contact_count, KKI_WARM_CONTACT_SIZE, KKI_WARM_FIRST, a, b);
+    book.next_pair = first_record(kki_warm_pair(&book.list, 0), book.list.pairs, KKI_WARM_PAIR_SIZE, a, b);
+    book.next_contact = first_record(book.list.word, book.list.contacts, book.list.contact_size, a, b);
     return book;
 }
 
@@ -486,7 +472,7 @@ static void look_at_some(void *context, int first, int end, int worker) {
         for (int i = n * KKI_MEETINGS; i < end_of_meetings(x, n); i++) {
             const kki_near_pair *p = &s->near.list[i];
             kki_meeting *met = &s->met[i];
-            const double *record = past_of(s, &book, p);
+            const uint64_t *record = past_of(s, &book, p);
             fetch_pair(x->m, s, i, x->count);
             met->count = find_manifolds(x->m, s, p, record, &met->memory, &met->manifold, 1);
             sum.several |= met->count < 0;
@@ -553,7 +539,7 @@ static void fill_some(void *context, int first, int end, int worker) {
                 const int old =
                     find_contacts(&book, s->near.owner[p->first].collider, s->near.owner[p->second].collider);
                 fill_manifold(x->m, s, p->first, p->second, p->law, &met->manifold, pair++, from, &last);
-                inherit(s, from, from + count, first_of(&book, old), old);
+                inherit(s, from, from + count, &book, old);
                 from += count;
             }
         }
@@ -578,8 +564,8 @@ static progress look_together(const kk_model *m, kk_simulator *s, const memory_b
 }
 
 /// Contacts of all near pairs.
-static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state *state, int count, kk_error *error) {
-    memory_book book = open_book(s, state);
+static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state *state, int count) {
+    memory_book book = open_book(state);
     const progress done = look_together(model, s, &book, count);
     if (done == ALL_DONE) {
         return KK_OK;
@@ -589,19 +575,19 @@ static kk_status collide(const kk_model *model, kk_simulator *s, const kk_state 
     for (int i = 0; i < count && status == KK_OK; i++) {
         fetch_pair(model, s, i, count);
         if (done == LOOKED_AT || !touch_plane(model, s, &book, &s->near.list[i], &last)) {
-            status = collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last, error);
+            collide_pair(model, s, &book, i, done == LOOKED_AT ? &s->met[i] : NULL, &last);
         }
     }
-    return status;
+    return status ? status : kki_room_status(s);
 }
 
-kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error) {
+kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state) {
     s->ncontact = s->ntouching = s->nstruck = s->loose.is_chosen = 0;
     if (s->max_contacts == 0) {
         return KK_OK;
     }
     int count = 0;
-    kk_status status = kki_near_find(model, s, &count, error);
+    kk_status status = kki_near_find(model, s, &count);
     s->nnear = count;
     if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {
         kki_first_meeting(model, s, count);
@@ -611,7 +597,7 @@ kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *sta
     } else if (status == KK_OK && s->looks == KKI_STRIKES) {
         kki_strike(model, s, count);
     }
-    status = status ? status : collide(model, s, state, count, error);
+    status = status ? status : collide(model, s, state, count);
     if (status == KK_OK && s->looks == KKI_LOOKS_AHEAD) {
         kki_first_deep_meeting(model, s);
     }

@@ -53,7 +53,11 @@ void kki_wide_add(const kk_simulator *s, const kki_island *I, const double *lamb
 void kki_wide_add_contact(const kk_simulator *s, int i, const double l[3], double *y);
 void kki_wide_velocity_contact(const kk_simulator *s, int i, const double *y, double u[3]);
 void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows, double *own);
-/// Y of a wide island as the dense solver wants it, into s->Y. False where it does not fit.
+/// Whether a wide island may be handed to the dense ladder: it is small enough for its last rungs.
+static inline int kki_wide_may_hand(const kk_simulator *s, const kki_island *I) {
+    return I->nrow <= KKI_WIDE_HANDED && I->nv <= s->wide.handed;
+}
+/// Y of a wide island as the dense solver wants it, into s->Y. False where it may not be handed over.
 int kki_wide_fill_dense(kk_simulator *s, const kki_island *I);
 kki_sparse_problem kki_wide_problem(const kk_simulator *s, const kki_island *I);
 /// Between all degrees of freedom and the island's coordinates. `to` holds what it was before, of which a narrow island changes its part.

@@ -159,6 +159,22 @@ static void fill_islands(const kk_model *m, kk_simulator *s) {
     }
 }
 
+/// Room in the solvers.
+static void ask_for_island(kk_simulator *s, const kki_island *I) {
+    const kki_room *have = &s->room;
+    kki_room *lacking = &s->lacking.room;
+    if (!I->is_wide || kki_wide_may_hand(s, I)) {
+        kki_room_ask(I->nrow, have->dense_rows, &lacking->dense_rows);
+    }
+    if (I->is_wide) {
+        kki_room_ask(I->ntree, have->wide_bodies, &lacking->wide_bodies);
+        kki_room_ask(I->nconstraint, have->wide_ties, &lacking->wide_ties);
+        kki_room_ask(I->stride, have->wide_rows, &lacking->wide_rows);
+        kki_room_ask(I->nblock, have->wide_blocks, &lacking->wide_blocks);
+        kki_room_ask(I->nv, have->wide_coordinates, &lacking->wide_coordinates);
+    }
+}
+
 kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
     s->nisland = 0;
     if (s->nconstraint == 0) {
@@ -180,13 +196,15 @@ kk_status kki_divide(const kk_model *model, kk_simulator *s, kk_error *error) {
         if (!s->island[i].is_wide && !s->paper) { // papers know bodies, and no coordinates made of wrenches
             kki_narrow_choose(s, &s->island[i]);
         }
-        if (!s->island[i].is_wide && s->island[i].nrow > s->solver.size.rows) {
-            return kki_error_set(
-                error, KK_LIMIT_EXCEEDED,
-                "constrain: %d rows hang together, %d is the most; take apart what touches, or use fewer "
-                "contact points",
-                (int)s->island[i].nrow, (int)s->solver.size.rows);
-        }
+        ask_for_island(s, &s->island[i]);
     }
-    return KK_OK;
+    const int rows = s->lacking.room.dense_rows;
+    if (rows > KKI_MOST_DENSE_ROWS) {
+        s->lacking.room.dense_rows = 0; // there is none to be had
+        return kki_error_set(
+            error, KK_LIMIT_EXCEEDED,
+            "constrain: %d rows hang together, %d is the most; take apart what touches, or use fewer contact points",
+            rows, (int)KKI_MOST_DENSE_ROWS);
+    }
+    return kki_room_status(s);
 }

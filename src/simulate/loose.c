@@ -74,14 +74,10 @@ static void find_loose(const kk_model *m, kki_loose *x) {
 
 void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     kki_loose *x = &s->loose;
-    const size_t trees = x->room ? (size_t)m->ntree : 0, nodes = x->room ? (size_t)m->nnode : 0;
-    const size_t contacts = (size_t)x->room, blocks = x->room ? kki_swarm_blocks(x->room) : 0;
-    const size_t bundles = x->room ? kki_swarm_bundles(x->room) : 0;
-    const size_t numbers = x->room ? KKI_SWARM_BODY * (trees + 1) : 0;
+    const size_t trees = s->wide.width > 0 ? (size_t)m->ntree : 0, nodes = trees ? (size_t)m->nnode : 0;
+    const size_t numbers = trees ? KKI_SWARM_BODY * (trees + 1) : 0;
     KKI_LAYOUT_ARRAY(layout, x->is_loose, nodes);
     KKI_LAYOUT_ARRAY(layout, x->own, nodes);
-    KKI_LAYOUT_ARRAY(layout, x->face, contacts);
-    KKI_LAYOUT_ARRAY(layout, x->is_taken, contacts);
     KKI_LAYOUT_ARRAY(layout, x->parent, trees);
     KKI_LAYOUT_ARRAY(layout, x->rows, trees);
     KKI_LAYOUT_ARRAY(layout, x->is_held, trees);
@@ -93,6 +89,19 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->place, trees);
     KKI_LAYOUT_ARRAY(layout, x->batch, trees);
     KKI_LAYOUT_ARRAY(layout, x->chunk, trees);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.velocity, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.wrench, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.before, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.free, numbers);
+    KKI_LAYOUT_ARRAY(layout, x->swarm.inverse, numbers);
+}
+
+void kki_loose_place_room(kki_layout *layout, kk_simulator *s) {
+    kki_loose *x = &s->loose;
+    const size_t contacts = (size_t)x->room, blocks = x->room ? kki_swarm_blocks(x->room) : 0;
+    const size_t bundles = x->room ? kki_swarm_bundles(x->room) : 0;
+    KKI_LAYOUT_ARRAY(layout, x->face, contacts);
+    KKI_LAYOUT_ARRAY(layout, x->is_taken, contacts);
     KKI_LAYOUT_ARRAY(layout, x->order, contacts);
     KKI_LAYOUT_ARRAY(layout, x->swarm.batch, x->room ? kki_swarm_batches(x->room) : 0);
     KKI_LAYOUT_ARRAY(layout, x->swarm.chunk, x->room ? kki_swarm_chunks(x->room) : 0);
@@ -102,11 +111,6 @@ void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, x->swarm.proof, bundles);
     KKI_LAYOUT_ARRAY(layout, x->swarm.point, blocks);
     KKI_LAYOUT_ARRAY(layout, x->swarm.end, blocks);
-    KKI_LAYOUT_ARRAY(layout, x->swarm.velocity, numbers);
-    KKI_LAYOUT_ARRAY(layout, x->swarm.wrench, numbers);
-    KKI_LAYOUT_ARRAY(layout, x->swarm.before, numbers);
-    KKI_LAYOUT_ARRAY(layout, x->swarm.free, numbers);
-    KKI_LAYOUT_ARRAY(layout, x->swarm.inverse, numbers);
 }
 
 void kki_loose_fill(const kk_model *m, kk_simulator *s) {

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "simulate/near_kernels.h"
 #include "simulate/near_shapes.h"
 
@@ -251,7 +250,7 @@ static void list_together(listing *x, int from) {
     }
 }
 
-static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, kk_error *error) {
+static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count) {
     kki_near *n = &s->near;
     listing x;
     x.m = m;
@@ -270,21 +269,22 @@ static kk_status near_by_boxes(const kk_model *m, kk_simulator *s, int *count, k
         }
         list_together(&x, at);
         found = x.count;
-        status = x.count > n->most ? KK_LIMIT_EXCEEDED : KK_OK;
+    }
+    kki_room_ask(status ? found / 2 : found, n->most, &s->lacking.room.near); // fat pairs have twice the room
+    if (status == KK_OK) {
+        status = kki_room_status(s);
     }
     if (status != KK_OK) {
-        return kki_error_set(error, status,
-                             "detect: %d pairs of shapes are near each other, %d is the most; set max_contacts",
-                             (int)found, (int)n->most);
+        return status;
     }
     *count = x.count;
     return KK_OK;
 }
 
-kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error) {
+kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count) {
     s->stamp++;
     if (!model->has_pairs) {
-        return near_by_boxes(model, s, count, error);
+        return near_by_boxes(model, s, count);
     }
     *count = kki_near_by_groups(model, s);
     return KK_OK;

@@ -130,9 +130,10 @@ typedef struct kki_near_pair {
 /// Made once for a model. Few shapes: groups and all their pairs. Many: a broad phase.
 typedef struct kki_near {
     kk_allocator allocator;
-    void *block;
-    size_t size;
-    int32_t ngroup, most;
+    void *block, *list_block;
+    size_t size, list_size;
+    int32_t ngroup;
+    int32_t most;        ///< pairs that there is room for
     int32_t nfour;       ///< fours of pairs of groups
     int32_t nview;       ///< roots from which groups are seen
     int32_t nfixed;      ///< groups of the world, which come first
@@ -151,7 +152,7 @@ typedef struct kki_near {
     kki_outline *outline; ///< [nshape]
     kki_owner *owner;     ///< [nshape]
     kk_transform *X_NS;   ///< [nshape] in their nodes, side by side
-    kki_rod *rod;         ///< [nshape] of those that are round
+    kki_rod *rod;         ///< [nshape] of those that are round; with groups, as all that is theirs
     int32_t *measured;    ///< [model's npair + 1] places of pairs that are to be measured
     double *apart;        ///< [model's npair] how far they are apart at least, m
     int32_t *found;       ///< [model's npair] places of near pairs
@@ -190,5 +191,8 @@ enum { KKI_NEAR_PART = 512 };
 kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
                           const kk_allocator *allocator);
 void kki_near_destroy(kki_near *near);
+/// The list and the broad phase, with room for so many pairs; what is there before is neither used nor released.
+kk_status kki_near_make_room(kki_near *near, int most);
+void kki_near_release_room(kki_near *near);
 
 #endif

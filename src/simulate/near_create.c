@@ -95,7 +95,7 @@ static void outline_shapes(const kk_model *m, kki_near *n) {
                                       .is_ball = m->shape[i].shape.type == KK_SHAPE_SPHERE};
         n->owner[i] = (kki_owner){m->shape[i].node, m->shape[i].collider, is_link(m, m->shape[i].node)};
         n->X_NS[i] = m->shape[i].X_NS;
-        if (KKI_HAS_RODS) {
+        if (KKI_HAS_RODS && m->has_pairs) {
             set_rod(&m->shape[i].shape, &n->X_NS[i], &n->rod[i]);
         }
     }
@@ -235,11 +235,12 @@ static void pair_groups(const kk_model *m, const int32_t *group_of, kki_near *n,
 
 static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     const size_t pairs = (size_t)m->npair, colliders = (size_t)m->ncollider;
+    const size_t groups = m->has_pairs ? colliders : 0, stride = m->has_pairs ? (size_t)n->stride : 0;
     size_t planes = 0;
     for (int i = 0; i < m->nshape; i++) {
         planes += kind_of(m, i) == 0;
     }
-    KKI_LAYOUT_ARRAY(layout, n->group, colliders);
+    KKI_LAYOUT_ARRAY(layout, n->group, groups);
     KKI_LAYOUT_ARRAY(layout, n->pair, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->four, pairs);
     KKI_LAYOUT_ARRAY(layout, n->order, pairs);
@@ -247,32 +248,36 @@ static void place(kki_layout *layout, const kk_model *m, kki_near *n) {
     KKI_LAYOUT_ARRAY(layout, n->outline, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->owner, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, n->X_NS, (size_t)m->nshape);
-    KKI_LAYOUT_ARRAY(layout, n->rod, (size_t)m->nshape);
+    KKI_LAYOUT_ARRAY(layout, n->rod, m->has_pairs ? (size_t)m->nshape : 0);
     KKI_LAYOUT_ARRAY(layout, n->measured, pairs + 1);
     KKI_LAYOUT_ARRAY(layout, n->apart, pairs);
     KKI_LAYOUT_ARRAY(layout, n->found, pairs);
     KKI_LAYOUT_ARRAY(layout, n->known, pairs);
     KKI_LAYOUT_ARRAY(layout, n->parted, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->radius, (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->reach, (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->moved, 2 * (size_t)n->stride);
+    KKI_LAYOUT_ARRAY(layout, n->radius, stride);
+    KKI_LAYOUT_ARRAY(layout, n->reach, stride);
+    KKI_LAYOUT_ARRAY(layout, n->moved, 2 * stride);
     KKI_LAYOUT_ARRAY(layout, n->key, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->limit, 4 * pairs);
     KKI_LAYOUT_ARRAY(layout, n->asked, 4 * pairs);
-    KKI_LAYOUT_ARRAY(layout, n->seen, colliders / 4 + 1);
+    KKI_LAYOUT_ARRAY(layout, n->seen, groups / 4 + 1);
     KKI_LAYOUT_ARRAY(layout, n->above, pairs);
     KKI_LAYOUT_ARRAY(layout, n->above_group, pairs);
-    KKI_LAYOUT_ARRAY(layout, n->over_by, planes * (size_t)n->stride);
-    KKI_LAYOUT_ARRAY(layout, n->view, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
+    KKI_LAYOUT_ARRAY(layout, n->over_by, planes * stride);
+    KKI_LAYOUT_ARRAY(layout, n->view, groups);
     const size_t boxes = m->has_pairs ? 0 : colliders;
     KKI_LAYOUT_ARRAY(layout, n->has_left, boxes);
-    const size_t fat = boxes && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
+    KKI_LAYOUT_ARRAY(layout, n->plane, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->mover, boxes);
+    KKI_LAYOUT_ARRAY(layout, n->over, boxes);
+}
+
+/// What there is room for `most` pairs in.
+static void place_list(kki_layout *layout, kki_near *n) {
+    const size_t fat = !n->model->has_pairs && n->has_workers ? kki_broad_phase_fat_room(n->most) : 0;
+    KKI_LAYOUT_ARRAY(layout, n->list, (size_t)n->most + 1);
     KKI_LAYOUT_ARRAY(layout, n->candidate, fat + 1);
     KKI_LAYOUT_ARRAY(layout, n->found_by, fat / KKI_NEAR_PART + 1);
-    KKI_LAYOUT_ARRAY(layout, n->plane, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->mover, colliders);
-    KKI_LAYOUT_ARRAY(layout, n->over, colliders);
 }
 
 void kki_near_forget(kki_near *n) {
@@ -353,7 +358,6 @@ static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
     const kki_broad_phase_def def = {
         .capacity = m->ncollider, .pair_capacity = n->most, .filter = may_touch, .user = (void *)m};
     const kk_status status = kki_broad_phase_create(&def, &n->allocator, &n->broad, NULL);
-    list_planes(m, n);
     for (int i = 0, plane = 0; i < m->ncollider && status == KK_OK; i++) {
         const kki_proxy proxy = {.box = m->shape[m->collider[i]].box,
                                  .group = 1,
@@ -368,10 +372,31 @@ static kk_status make_broad_phase(const kk_model *m, kki_near *n) {
     return status;
 }
 
+kk_status kki_near_make_room(kki_near *n, int most) {
+    n->most = most;
+    n->broad = NULL;
+    kki_layout layout = kki_layout_over(NULL);
+    place_list(&layout, n);
+    n->list_size = layout.size;
+    n->list_block = kki_allocate_zeroed(&n->allocator, layout.size);
+    if (!n->list_block) {
+        return KK_OUT_OF_MEMORY;
+    }
+    layout = kki_layout_over(n->list_block);
+    place_list(&layout, n);
+    return n->model->has_pairs ? KK_OK : make_broad_phase(n->model, n);
+}
+
+void kki_near_release_room(kki_near *n) {
+    kki_broad_phase_free(n->broad);
+    kki_release(&n->allocator, n->list_block, n->list_size);
+    n->broad = NULL;
+    n->list_block = NULL;
+}
+
 kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool has_workers,
                           const kk_allocator *allocator) {
     *near = (kki_near){.allocator = *allocator,
-                       .most = model->has_pairs ? model->npair : most,
                        .has_workers = has_workers,
                        .stride = model->ncollider + 3,
                        .kernels = kki_near_kernels_best(),
@@ -386,11 +411,16 @@ kk_status kki_near_create(kki_near *near, const kk_model *model, int most, bool 
     layout = kki_layout_over(near->block);
     place(&layout, model, near);
     outline_shapes(model, near);
-    return model->has_pairs ? make_groups(model, near) : make_broad_phase(model, near);
+    if (model->has_pairs) {
+        const kk_status status = make_groups(model, near);
+        return status ? status : kki_near_make_room(near, model->npair);
+    }
+    list_planes(model, near);
+    return kki_near_make_room(near, most);
 }
 
 void kki_near_destroy(kki_near *near) {
-    kki_broad_phase_free(near->broad);
+    kki_near_release_room(near);
     kki_release(&near->allocator, near->block, near->size);
     *near = (kki_near){.block = NULL};
 }

@@ -18,26 +18,14 @@ static int same_motion(const kk_model *m, const kk_state *a, const kk_state *b) 
            same(kk_state_lag_const(a), kk_state_lag_const(b), m->nlag);
 }
 
-/// Records in use, and all that follows them.
-static int same_memory(const kki_warm_layout *w, const double *a, const double *b) {
-    if (w->contacts > 0) {
-        const int contacts = (int)a[w->contact_count] * KKI_WARM_CONTACT_SIZE;
-        const int pairs = (int)a[w->pair_count] * KKI_WARM_PAIR_SIZE;
-        if (!same(a + w->contact_count, b + w->contact_count, 1) || !same(a + w->pair_count, b + w->pair_count, 1) ||
-            !same(a + w->first_contact, b + w->first_contact, contacts) ||
-            !same(a + w->first_pair, b + w->first_pair, pairs)) {
-            return 0;
-        }
-    }
-    return same(a + w->first_dof, b + w->first_dof, w->size - w->first_dof);
-}
-
 static int same_state(const kk_model *m, const kk_simulator *s, const kk_state *a, const kk_state *b) {
-    return same_motion(m, a, b) && same_memory(&s->layout, kki_state_warm_const(a), kki_state_warm_const(b));
+    const kki_warm_list x = kki_state_list(a), y = kki_state_list(b);
+    return same_motion(m, a, b) && kki_warm_same(&x, &y) &&
+           same(kki_state_warm_const(a), kki_state_warm_const(b), s->layout.size);
 }
 
 static void keep(double *to, const double *from, int count) {
-    if (count > 0) { // below zero where the records are of another form
+    if (count > 0) {
         memcpy(to, from, (size_t)count * sizeof *to);
     }
 }
@@ -77,19 +65,6 @@ int kki_repeats(const kk_model *m, const kk_simulator *s, const kk_state *state,
     return s->still.is_known && !s->probe && same_input(m, s, input) && same_state(m, s, state, s->trial);
 }
 
-/// What same_state looks at, and no more: the room for records may be a hundred times what is in use.
-static void keep_memory(const kki_warm_layout *w, const double *from, double *to) {
-    if (w->contacts > 0) {
-        const int contacts = (int)from[w->contact_count] * KKI_WARM_CONTACT_SIZE;
-        const int pairs = (int)from[w->pair_count] * KKI_WARM_PAIR_SIZE;
-        to[w->contact_count] = from[w->contact_count];
-        to[w->pair_count] = from[w->pair_count];
-        keep(to + w->first_contact, from + w->first_contact, contacts);
-        keep(to + w->first_pair, from + w->first_pair, pairs);
-    }
-    keep(to + w->first_dof, from + w->first_dof, w->size - w->first_dof);
-}
-
 void kki_still_begin(const kk_model *m, kk_simulator *s, const kk_state *state) {
     s->still.may_be = state != s->trial && !s->paper && !s->probe && same(s->q, kk_state_q_const(state), m->nq) &&
                       same(s->v, kk_state_v_const(state), m->nv) && same(s->lag, kk_state_lag_const(state), m->nlag);
@@ -97,7 +72,8 @@ void kki_still_begin(const kk_model *m, kk_simulator *s, const kk_state *state) 
         keep(kk_state_q(s->trial), s->q, m->nq);
         keep(kk_state_v(s->trial), s->v, m->nv);
         keep(kk_state_lag(s->trial), s->lag, m->nlag);
-        keep_memory(&s->layout, kki_state_warm_const(state), kki_state_warm(s->trial));
+        keep(kki_state_warm(s->trial), kki_state_warm_const(state), s->layout.size);
+        kki_state_copy_list(s->trial, state); // kk_step has made room for it
     }
 }
 

@@ -12,7 +12,9 @@
 #include "simulate/paper.h"
 
 /// Islands of more rows than this are solved without forming G.
-enum { MOST_DENSE_ROWS = 256, MOST_ISLAND_ROWS = 6000 };
+enum { MOST_DENSE_ROWS = 256 };
+/// Room that a new simulator begins with, unless options or model say otherwise.
+enum { FIRST_CONTACTS = 64, FIRST_DENSE_ROWS = 192, FIRST_NEAR = 256, FIRST_MANIFOLDS = 16 };
 
 // ---- options
 
@@ -163,79 +165,86 @@ static int count_motors(const kk_model *m) {
 
 /// What the dense solver must hold: in models of many trees all but small islands, and those of few trees, are wide.
 static kki_solver_size dense_size(const kk_model *m, const kk_simulator *s) {
-    const int most = s->wide.width > 0 ? KKI_WIDE_ALWAYS : MOST_ISLAND_ROWS;
-    kki_solver_size size = {.rows = s->max_rows < most ? s->max_rows : most, .blocks = s->max_blocks, .nv = m->nv};
-    const int64_t few = (int64_t)(KKI_WIDE_ROWS + 1) * s->wide.widest;
-    if (s->wide.width > 0) { // padded, so that a small wide one can be handed over
-        size.nv = few < s->wide.width ? (int32_t)few : s->wide.width;
-    }
-    size.blocks = size.blocks < size.rows ? size.blocks : size.rows;
+    const int rows = s->room.dense_rows;
+    kki_solver_size size = {.rows = rows, .blocks = rows, .nv = s->wide.width > 0 ? s->wide.handed : m->nv};
     size.dense = size.nv > KKI_ROBOT_ROWS ? size.nv : KKI_ROBOT_ROWS; // more rows than that are worked with as Yᵀ Y
     return size;
 }
 
+/// Papers have no wide islands.
 static void measure_trees(const kk_model *m, kk_simulator *s) {
-    for (int t = 0; m->ntree >= KKI_WIDE_TREES && t < m->ntree; t++) {
+    for (int t = 0; m->ntree >= KKI_WIDE_TREES && !s->paper && t < m->ntree; t++) {
         const int width = kki_round8(m->tree_first_dof[t + 1] - m->tree_first_dof[t]);
         s->wide.width += width;
         s->wide.widest = width > s->wide.widest ? width : s->wide.widest;
     }
+    const int64_t few = (int64_t)(KKI_WIDE_ROWS + 1) * s->wide.widest;
+    s->wide.handed = few < s->wide.width ? (int32_t)few : s->wide.width;
 }
 
-static int has_plain_contacts(const kk_model *m) {
-    int plain = 1;
-    for (int i = 0; i < m->nlaw; i++) {
-        plain &= !(m->law[i].torsion > 0) && !(m->law[i].rolling > 0);
-    }
-    for (int i = 0; i < m->nshape; i++) {
-        plain &= !m->shape[i].runs;
-    }
-    return plain;
+/// Constraints that are there without any contact, but for loops.
+static int count_single(const kk_model *m, const kk_simulator *s) {
+    return count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 5 * m->ntendon + s->paper_rows;
+}
+
+/// Room to begin with.
+static kki_room first_room(const kk_model *m, const kk_simulator *s) {
+    const int64_t pairs = (int64_t)m->ncollider * (m->ncollider - 1) / 2,
+                  held = count_single(m, s) + 6 * (int64_t)m->nloop;
+    const int asked = m->options.max_contacts, few = asked ? asked : FIRST_CONTACTS;
+    const int rows = KKI_MOST_ROWS * (few < FIRST_CONTACTS ? few : FIRST_CONTACTS) +
+                     (held < FIRST_DENSE_ROWS ? (int)held : FIRST_DENSE_ROWS);
+    const int touches = kki_can_touch(m);
+    return (kki_room){.near = m->has_pairs || !touches ? 0
+                              : pairs < FIRST_NEAR     ? (int)pairs
+                                                       : FIRST_NEAR,
+                      .contacts = touches ? few : 0,
+                      .manifolds = touches ? FIRST_MANIFOLDS : 0,
+                      .held = !touches               ? 0
+                              : few < FIRST_CONTACTS ? few
+                                                     : FIRST_CONTACTS,
+                      .dense_rows = rows < FIRST_DENSE_ROWS ? rows : FIRST_DENSE_ROWS};
+}
+
+void kki_simulator_count_room(const kk_model *m, kk_simulator *s) {
+    const kki_room *room = &s->room;
+    const int single = count_single(m, s), loops = m->nloop, a_contact = s->has_plain_contacts ? 3 : KKI_MOST_ROWS;
+    const int constraints = room->held + single + loops;
+    s->max_contacts = s->max_touching = room->contacts;
+    s->max_constraints = constraints;
+    s->max_rows =
+        a_contact * room->held + KKI_MOST_ROWS * loops + single + 4 * (m->ntree < constraints ? m->ntree : constraints);
+    s->max_blocks = (s->has_plain_contacts ? 1 : 3) * room->held + KKI_MOST_BLOCKS * loops + single;
+    s->max_parts = a_contact * room->held + KKI_MOST_ROWS * loops + 2 * single + kki_tendon_part_count(m);
+    s->loose.room = s->wide.width > 0 ? room->contacts : 0;
 }
 
 static void count(const kk_model *m, kk_simulator *s) {
     s->paper_rows = s->paper ? m->nv + m->nactuator : 0;
-    const int single =
-        count_friction(m) + count_limits(m) + m->ncoupling + count_motors(m) + 5 * m->ntendon + s->paper_rows;
     s->layout = kki_warm_layout_of(m);
     s->has_springs = has_springs(m);
     s->has_stiffness = has_stiffness(m);
     s->motors.count = KKI_HAS_MOTORS && has_only_motors(m) ? m->nactuator : 0;
-    s->has_plain_contacts = has_plain_contacts(m);
+    s->has_plain_contacts = kki_has_plain_contacts(m);
     s->has_dry = count_friction(m) > 0 && m->options.integrator != KK_INTEGRATOR_RK4;
     s->has_spatial = kki_has_spatial_tendons(m) || kki_has_transmission(m, KK_TRANSMISSION_CRANK);
     s->has_history = kki_has_history(m);
     s->is_crowd = kki_is_crowd(m) && m->nactuator == 0 && count_friction(m) == 0 && !s->paper;
-    // where springs are told apart by features, there are more of them
-    s->max_touching = s->layout.contacts;
-    s->max_contacts =
-        s->paper && s->paper == kki_paper_of(KK_SOLVER_KURODA) ? 2 * s->layout.contacts : s->layout.contacts;
-    s->max_constraints = s->max_contacts + single + m->nloop;
-    s->max_rows = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + single + 4 * m->ntree;
-    s->max_blocks = 3 * s->max_contacts + 6 * m->nloop + single;
-    s->max_parts = KKI_MOST_ROWS * (s->max_contacts + m->nloop) + 2 * single + kki_tendon_part_count(m);
     measure_trees(m, s);
-    s->loose.room = s->wide.width > 0 && !s->paper ? s->max_contacts : 0;
-    s->wide.room = 2 * (size_t)s->max_rows * (size_t)s->wide.widest;
+    s->room = first_room(m, s);
 }
 
 static void place_wide(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     const size_t trees = s->wide.width > 0 ? (size_t)m->ntree : 0;
-    KKI_LAYOUT_ARRAY(layout, s->wide.Y, s->wide.room);
-    KKI_LAYOUT_ARRAY(layout, s->wide.tie, trees ? (size_t)s->max_constraints : 0);
-    KKI_LAYOUT_ARRAY(layout, s->wide.is_built, trees ? (size_t)s->max_constraints : 0);
-    KKI_LAYOUT_ARRAY(layout, s->wide.first, trees + 1);
-    KKI_LAYOUT_ARRAY(layout, s->wide.nv, trees);
+    const size_t bodies = (size_t)s->room.wide_bodies, ties = (size_t)s->room.wide_ties;
+    KKI_LAYOUT_ARRAY(layout, s->wide.Y, 2 * (size_t)s->room.wide_rows * (size_t)s->wide.widest);
+    KKI_LAYOUT_ARRAY(layout, s->wide.tie, ties);
+    KKI_LAYOUT_ARRAY(layout, s->wide.is_built, ties);
+    KKI_LAYOUT_ARRAY(layout, s->wide.first, bodies + 1);
+    KKI_LAYOUT_ARRAY(layout, s->wide.nv, bodies);
     KKI_LAYOUT_ARRAY(layout, s->wide.body_of_tree, trees);
-    KKI_LAYOUT_ARRAY(layout, s->wide.unit, 48 * trees);
+    KKI_LAYOUT_ARRAY(layout, s->wide.unit, 48 * bodies);
     KKI_LAYOUT_ARRAY(layout, s->wide.climbed, 4 * (size_t)s->wide.widest);
-}
-
-/// Room for pairs that are near: more than touch. With a long step all of a few hundred fast bodies are near each other.
-static int near_room(const kk_model *m, int touching) {
-    enum { COMMON = 1 << 16 };
-    const int64_t all = (int64_t)m->ncollider * (m->ncollider - 1) / 2, wanted = touching > COMMON ? touching : COMMON;
-    return (int)(touching == 0 ? 0 : all < wanted ? all : wanted);
 }
 
 /// What acted in the last step, of repeat.c.
@@ -247,12 +256,9 @@ static void place_acting(kki_layout *layout, const kk_model *m, kk_simulator *s)
 
 /// What workers find, island by island and pair by pair.
 static void place_workers(kki_layout *layout, const kk_model *m, kk_simulator *s) {
-    KKI_LAYOUT_ARRAY(layout, s->outcome, (size_t)m->ntree);
     // NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers
     KKI_LAYOUT_ARRAY(layout, s->mate, (size_t)s->nworker - 1);
-    KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
-    KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
-    const size_t met = s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : near_room(m, s->max_touching)) : 0;
+    const size_t met = s->nworker > 1 ? (size_t)(m->has_pairs ? m->npair : s->room.near) : 0;
     KKI_LAYOUT_ARRAY(layout, s->met, met);
     KKI_LAYOUT_ARRAY(layout, s->meetings, met / KKI_MEETINGS + 2);
 }
@@ -302,23 +308,15 @@ static void place_constraints(kki_layout *layout, const kk_model *m, kk_simulato
     KKI_LAYOUT_ARRAY(layout, s->ball, 4 * (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->reach, (size_t)m->nshape);
     KKI_LAYOUT_ARRAY(layout, s->placed, (size_t)m->nshape);
-    KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
-    KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching + 1);
-    KKI_LAYOUT_ARRAY(layout, s->struck, (size_t)s->max_touching);
     KKI_LAYOUT_ARRAY(layout, s->limited, s->is_crowd ? 0 : nv);
     KKI_LAYOUT_ARRAY(layout, s->branch, nv);
-    KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
-    KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
-    KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
-    KKI_LAYOUT_ARRAY(layout, s->island, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_island, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_order, (size_t)m->ntree);
     KKI_LAYOUT_ARRAY(layout, s->tree_local, (size_t)m->ntree);
-    KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
 }
 
 static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
-    const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3, rows = (size_t)s->max_rows + 8;
+    const size_t padded = ((size_t)m->nv + 7) & ~(size_t)3;
     place_motion(layout, m, s, padded);
     place_constraints(layout, m, s);
     double **const springs[] = {&s->stiffness, &s->damping, &s->rest, &s->mobility};
@@ -327,11 +325,6 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     }
     if (KKI_HAS_MOTORS) {
         place_motors(layout, &s->motors);
-    }
-    double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
-                                    &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
-    for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
-        KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
     }
     KKI_LAYOUT_ARRAY(layout, s->audited.q, s->is_crowd ? 0 : (size_t)m->nq);
     KKI_LAYOUT_ARRAY(layout, s->audited.v, s->is_crowd ? 0 : (size_t)m->nv);
@@ -354,8 +347,33 @@ static void place(kki_layout *layout, const kk_model *m, kk_simulator *s) {
     KKI_LAYOUT_ARRAY(layout, s->flight, (size_t)m->nnode);
     KKI_LAYOUT_ARRAY(layout, s->warm, (size_t)s->layout.size);
     place_acting(layout, m, s);
-    place_workers(layout, m, s);
+    KKI_LAYOUT_ARRAY(layout, s->fault, (size_t)s->nworker);
+    KKI_LAYOUT_ARRAY(layout, s->fault_island, (size_t)s->nworker);
     kki_loose_place(layout, m, s);
+}
+
+/// What room is counted for.
+static void place_room(kki_layout *layout, const kk_model *m, kk_simulator *s) {
+    const size_t rows = (size_t)s->max_rows + 8;
+    KKI_LAYOUT_ARRAY(layout, s->manifold, (size_t)s->room.manifolds);
+    KKI_LAYOUT_ARRAY(layout, s->contact, (size_t)s->max_contacts);
+    KKI_LAYOUT_ARRAY(layout, s->touching, (size_t)s->max_touching + 1);
+    KKI_LAYOUT_ARRAY(layout, s->struck, (size_t)s->max_touching);
+    KKI_LAYOUT_ARRAY(layout, s->constraint, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->order, (size_t)s->max_constraints);
+    KKI_LAYOUT_ARRAY(layout, s->part, (size_t)s->max_parts);
+    KKI_LAYOUT_ARRAY(layout, s->block, (size_t)s->max_blocks);
+    const size_t islands =
+        (size_t)(m->ntree < s->max_constraints ? m->ntree : s->max_constraints); // each has a constraint
+    KKI_LAYOUT_ARRAY(layout, s->island, islands);
+    KKI_LAYOUT_ARRAY(layout, s->outcome, islands);
+    double **const row_vectors[] = {&s->lambda, &s->u,  &s->g,       &s->compliance, &s->bias,   &s->lambda2, &s->kept,
+                                    &s->u2,     &s->u0, &s->u_start, &s->u_end,      &s->travel, &s->total,   &s->gain};
+    for (size_t i = 0; i < sizeof row_vectors / sizeof *row_vectors; i++) {
+        KKI_LAYOUT_ARRAY(layout, *row_vectors[i], rows);
+    }
+    place_workers(layout, m, s);
+    kki_loose_place_room(layout, s);
     kki_simulator_place_scratch(layout, m, s);
 }
 
@@ -364,6 +382,8 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     const kki_solver_size largest = dense_size(m, s);
     const size_t island_rows = (size_t)largest.rows + 8, island_nv = ((size_t)largest.nv + 7) & ~(size_t)3;
     const size_t dense = island_rows < MOST_DENSE_ROWS ? island_rows : MOST_DENSE_ROWS;
+    const int widest = s->wide.handed > s->room.wide_coordinates ? s->wide.handed : s->room.wide_coordinates;
+    const size_t island = s->wide.width > 0 ? (size_t)widest + 16 : padded; // coordinates of any island
     KKI_LAYOUT_ARRAY(layout, s->verdict, (size_t)s->max_constraints);
     KKI_LAYOUT_ARRAY(layout, s->held, island_rows);
     KKI_LAYOUT_ARRAY(layout, s->waiting, (size_t)s->max_constraints);
@@ -381,7 +401,7 @@ void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simul
     KKI_LAYOUT_ARRAY(layout, s->span, 2 * padded);
     KKI_LAYOUT_ARRAY(layout, s->touch, KKI_GRAM_ROWS / 4);
     for (size_t i = 0; i < sizeof s->local / sizeof *s->local; i++) {
-        KKI_LAYOUT_ARRAY(layout, s->local[i], padded + (size_t)s->wide.width);
+        KKI_LAYOUT_ARRAY(layout, s->local[i], island);
     }
     place_wide(layout, m, s);
 }
@@ -411,6 +431,31 @@ static kk_status allocate(const kk_model *m, const kki_paper *paper, int workers
     s->most_dense_rows = MOST_DENSE_ROWS;
     *simulator = s;
     return KK_OK;
+}
+
+kk_status kki_simulator_make_room(const kk_model *m, kk_simulator *s) {
+    kki_simulator_count_room(m, s);
+    kki_layout layout = kki_layout_over(NULL);
+    place_room(&layout, m, s);
+    s->room_bytes = layout.size;
+    s->room_block = kki_allocate_zeroed(&s->allocator, layout.size);
+    if (!s->room_block) {
+        return KK_OUT_OF_MEMORY;
+    }
+    layout = kki_layout_over(s->room_block);
+    place_room(&layout, m, s);
+    const kk_status status = kki_simulator_make_solvers(m, s);
+    return status ? status : kki_crew_create(m, s);
+}
+
+void kki_simulator_release_room(kk_simulator *s) {
+    if (s->room_block) {
+        kki_crew_free(s);
+    }
+    kki_solver_work_destroy(&s->solver);
+    kki_sparse_work_destroy(&s->wide.solver);
+    kki_release(&s->allocator, s->room_block, s->room_bytes);
+    s->room_block = NULL;
 }
 
 static void fill_springs(const kk_model *m, kk_simulator *s) {
@@ -486,35 +531,45 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     }
     s->nlimited = s->is_crowd ? 0 : kki_list_limited(m, s->limited);
     kki_fill_konig(m, s->konig);
-    kk_status status = kk_data_create(m, &s->allocator, &s->data);
-    status = status ? status : kk_data_create(m, &s->allocator, &s->view);
+    // forward dynamics in link frames are asked for by tendons alone; readers ask for kinematics and inverse dynamics
+    const unsigned links = m->ntendon > 0 ? 0 : KKI_LACKS_LINKS;
+    kk_status status = kki_data_create_without(m, KKI_LACKS_OTHER | links, &s->allocator, &s->data);
+    status = status ? status : kki_data_create_without(m, KKI_LACKS_OTHER | KKI_LACKS_WORLD, &s->allocator, &s->view);
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     if (status == KK_OK) {
         kki_tendons_fill(m, s);
         fill_mobility(m, s);
     }
-    status =
-        status ? status : kki_near_create(&s->near, m, near_room(m, s->max_touching), s->nworker > 1, &s->allocator);
-    status = status ? status : kki_simulator_make_solvers(m, s);
+    status = status ? status : kki_near_create(&s->near, m, s->room.near, s->nworker > 1, &s->allocator);
+    status = status ? status : kki_simulator_make_room(m, s);
     kki_loose_fill(m, s);
     kki_crowd_fill(m, s);
-    return status ? status : kki_crew_create(m, s);
+    return status;
 }
 
 kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s) {
     kk_status status = kki_solver_work_create(&s->solver, &s->allocator, dense_size(m, s));
     if (status == KK_OK && s->wide.width > 0) {
-        status = kki_sparse_work_create(&s->wide.solver, &s->allocator,
-                                        kki_sparse_size_for(m->ntree, s->max_constraints, s->max_rows, s->max_blocks,
-                                                            s->wide.width, s->wide.widest));
+        const kki_room *r = &s->room;
+        const kki_sparse_size size = {.bodies = r->wide_bodies,
+                                      .ties = r->wide_ties,
+                                      .rows = r->wide_rows,
+                                      .blocks = r->wide_blocks,
+                                      .width = r->wide_coordinates,
+                                      .widest = s->wide.widest};
+        status = kki_sparse_work_create(&s->wide.solver, &s->allocator, kki_sparse_size_within(size, m->ntree));
     }
     return status;
 }
 
-/// Whether a simulator's solver has the size that another one needs.
-static int can_give(const kk_simulator *donor, const kk_simulator *s) {
-    return donor && donor->paper == s->paper && donor->max_rows == s->max_rows && donor->max_blocks == s->max_blocks &&
-           donor->model->nv == s->model->nv && donor->model->ntree == s->model->ntree;
+/// Whether a simulator's solver has the size that another one needs, which begins with the same room.
+static int can_give(const kk_simulator *donor, kk_simulator *s) {
+    if (!donor || donor->paper != s->paper || donor->model->nv != s->model->nv ||
+        donor->model->ntree != s->model->ntree || donor->wide.handed != s->wide.handed) {
+        return 0;
+    }
+    kki_room_join(&s->room, &donor->room);
+    return donor->room.dense_rows == s->room.dense_rows;
 }
 
 static kk_status fill_from(kk_simulator *donor, const kk_model *m, const kk_step_options *options, kk_simulator *s,
@@ -570,9 +625,7 @@ void kk_simulator_free(kk_simulator *simulator) {
         if (simulator->paper) {
             simulator->paper->destroy(simulator);
         }
-        kki_crew_free(simulator);
-        kki_solver_work_destroy(&simulator->solver);
-        kki_sparse_work_destroy(&simulator->wide.solver);
+        kki_simulator_release_room(simulator);
         kki_near_destroy(&simulator->near);
         kk_state_free(simulator->trial);
         kk_data_free(simulator->view);

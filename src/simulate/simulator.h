@@ -279,6 +279,25 @@ typedef struct kki_meetings {
 
 enum { KKI_MEETINGS = 32 };
 
+/// Room for what differs from step to step; all else follows from the model. It grows where a step lacks some (room.c), and no result depends on it.
+typedef struct kki_room {
+    int32_t near;       ///< pairs of shapes that are near each other, of the broad phase
+    int32_t contacts;   ///< contact points, and pairs of shapes that touch
+    int32_t manifolds;  ///< of one pair
+    int32_t held;       ///< contacts that become constraints
+    int32_t dense_rows; ///< of an island that is not wide
+    int32_t wide_bodies, wide_ties, wide_rows, wide_blocks, wide_coordinates; ///< of one that is
+} kki_room;
+enum { KKI_ROOMS = sizeof(kki_room) / sizeof(int32_t) };
+/// Rows of an island that is not wide, at most: the dense solver counts them in 16 bits.
+enum { KKI_MOST_DENSE_ROWS = 32000 };
+
+/// What a step lacks: how much would be needed, 0 of what there is enough of. The step ends with KK_LIMIT_EXCEEDED, and kk_step makes room and repeats it.
+typedef struct kki_lacking {
+    kki_room room;
+    size_t words; ///< of the state's list
+} kki_lacking;
+
 /// Of repeat.c: whether the last step has changed nothing but the time. Then `trial` holds the state.
 typedef struct kki_still {
     int32_t may_be, is_known;
@@ -303,6 +322,10 @@ struct kk_simulator {
     const kki_paper *paper; ///< the method that takes the place of the step; NULL: none
     void *paper_data;       ///< its own
     size_t size;
+    void *room_block; ///< what room is counted for
+    size_t room_bytes;
+    kki_room room;
+    kki_lacking lacking;
     const kk_model *model;
     uint64_t model_hash;
     kk_step_options options;
@@ -380,6 +403,7 @@ struct kk_simulator {
     kk_state *trial;          ///< of steps taken in parts; of repeat.c
     kki_still still;
     int32_t max_contacts, ncontact, max_touching, ntouching;
+    kki_manifold *manifold; ///< [room.manifolds] of the pair at hand
     kki_contact *contact;   ///< [max_contacts] sorted by shapes, then feature
     kki_touching *touching; ///< [max_touching + 1] sorted by shapes
     kki_struck *struck;     ///< [max_touching] by pair
@@ -396,9 +420,9 @@ struct kk_simulator {
     kki_constraint *constraint; ///< [max_constraints]
     int32_t *order;             ///< [max_constraints] by island
     kki_row_part *part;         ///< [max_parts]
-    kki_island *island;         ///< [ntree]
+    kki_island *island;         ///< [trees, or constraints if they are fewer]
     int32_t *tree_island;       ///< [ntree] −1: no constraint on it
-    int32_t *tree_order;        ///< [ntree] by island
+    int32_t *tree_order;        ///< by island
     int32_t *tree_local;        ///< [ntree] where its degrees of freedom begin in its island's Y
     kki_block *block;           ///< [max_blocks]
     double *lambda, *u, *g, *compliance, *bias, *lambda2, *u2; ///< [max_rows]
@@ -441,11 +465,13 @@ struct kk_simulator {
 
     kki_warm_layout layout; ///< of what the state remembers
     double *warm;           ///< laid out as in the state: what will be written there
+    const double *other; ///< [nother] of papers: records that take the place of those of contacts and pairs; NULL: none
+    int32_t nother;
 
     // the crew (crew.c): a simulator is the first of its workers; the others are copies of it with scratch of their own
     int32_t nworker;
     kk_simulator **mate;       ///< [nworker − 1]
-    kki_outcome *outcome;      ///< [ntree] by island
+    kki_outcome *outcome;      ///< by island
     kki_meeting *met;          ///< [most near pairs] where there are several workers
     kki_meetings *meetings;    ///< [one for so many of them, and one]
     const kk_workers *helpers; ///< who helps with the island at hand; NULL: nobody
@@ -486,8 +512,34 @@ static inline int kki_is_overlapping_only(const kk_simulator *s) {
 /// simulator.c: what each worker has of its own.
 void kki_simulator_place_scratch(kki_layout *layout, const kk_model *m, kk_simulator *s);
 kk_status kki_simulator_make_solvers(const kk_model *m, kk_simulator *s);
-/// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed.
-kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count, kk_error *error);
+/// Counts what follows from s->room.
+void kki_simulator_count_room(const kk_model *m, kk_simulator *s);
+/// Memory for s->room: the block and the solvers, of all workers. What is there before is neither used nor released.
+kk_status kki_simulator_make_room(const kk_model *m, kk_simulator *s);
+void kki_simulator_release_room(kk_simulator *s);
+
+// room.c
+
+/// Before a step: nothing is lacking, and the simulator's own state has room for what the state has.
+kk_status kki_room_begin(kk_simulator *s, const kk_state *state, kk_error *error);
+/// Behind a step: makes the room that it lacked, in the simulator and in the state, so that it can be taken again. 0: it lacked none, and its status stands; or
+/// there is none to be had, and *status says so.
+int kki_room_grow(kk_simulator *s, kk_state *state, kk_status *status, kk_error *error);
+/// Notes that `need` of something would be needed where there is room for `have`.
+static inline void kki_room_ask(int32_t need, int32_t have, int32_t *lacking) {
+    if (need > have && need > *lacking) {
+        *lacking = need;
+    }
+}
+int kki_room_is_lacking(const kk_simulator *s);
+/// The larger of both of everything.
+void kki_room_join(kki_room *room, const kki_room *other);
+/// KK_LIMIT_EXCEEDED where something is lacking.
+static inline kk_status kki_room_status(const kk_simulator *s) {
+    return kki_room_is_lacking(s) ? KK_LIMIT_EXCEEDED : KK_OK;
+}
+/// near.c: the pairs worth a look, into s->near.list, sorted by shapes; their shapes are placed. KK_LIMIT_EXCEEDED: they lack room.
+kk_status kki_near_find(const kk_model *model, kk_simulator *s, int *count);
 /// A near pair whose shapes turned out not to touch: measures how far they are apart, so that they need not be asked again before they have moved
 /// as far. @param i  in the list
 void kki_near_parted(const kk_model *model, kk_simulator *s, int i);
@@ -508,8 +560,8 @@ const kki_struck *kki_struck_pair(const kk_simulator *s, int first, int second);
 int kki_collide_struck(const kk_model *m, const kk_simulator *s, const kki_struck *hit, kki_manifold *manifold);
 /// The same as kki_first_meeting of pairs that are found to overlap so deeply in the middle that their normal may be that of the wrong side; behind their contacts.
 void kki_first_deep_meeting(const kk_model *model, kk_simulator *s);
-/// detect.c: what touches what, from poses and velocities at the step's middle.
-kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state, kk_error *error);
+/// detect.c: what touches what, from poses and velocities at the step's middle. KK_LIMIT_EXCEEDED: it lacks room.
+kk_status kki_detect(const kk_model *model, kk_simulator *s, const kk_state *state);
 /// Whether a node, or the world, comes down on others when contacts are looked at next, in the middle of the next step, and not half a step earlier to be half a step too deep
 /// by then: links of robots do. Not where chains are closed: their loops have reflections of their own, and with both a ring on the floor rocks for ever.
 static inline int kki_may_land(const kk_model *m, int node) {
@@ -539,8 +591,8 @@ static inline void kki_open_face(kk_simulator *s, int from, int end, int bore) {
 }
 /// stand.c: which contacts are those of links that stand, and what of their gaps and velocities comes from turning about them.
 void kki_find_standing(const kk_model *model, kk_simulator *s);
-/// constrain.c: lists the constraints of the step.
-void kki_constrain(const kk_model *model, kk_simulator *s);
+/// constrain.c: lists the constraints of the step. KK_LIMIT_EXCEEDED: they lack room.
+kk_status kki_constrain(const kk_model *model, kk_simulator *s);
 /// One more: a row on a degree of freedom.
 kki_constraint *kki_constrain_dof(const kk_model *model, kk_simulator *s, kki_constraint_kind kind, int item, int dof,
                                   double scale);
@@ -565,6 +617,7 @@ void kki_crowd_move_freely(const kk_model *model, kk_simulator *s);
 void kki_crowd_move(const kk_model *model, kk_simulator *s);
 /// loose.c: memory, and what does not change.
 void kki_loose_place(kki_layout *layout, const kk_model *m, kk_simulator *s);
+void kki_loose_place_room(kki_layout *layout, kk_simulator *s);
 void kki_loose_fill(const kk_model *m, kk_simulator *s);
 /// Which of the step's contacts the swarm takes: no constraints are listed for them.
 void kki_loose_choose(const kk_model *model, kk_simulator *s);
@@ -627,8 +680,9 @@ int kki_repeats(const kk_model *model, const kk_simulator *s, const kk_state *st
 /// Before and behind the writing of a state: finds out whether the step has changed it.
 void kki_still_begin(const kk_model *model, kk_simulator *s, const kk_state *state);
 void kki_still_end(const kk_model *model, kk_simulator *s, const kk_state *state, const kk_input *input);
-/// warm.c: what the next step starts from, into s->warm; and from there into the state.
+/// warm.c: what the next step starts from, into s->warm; and from there, with what touches, into the state, which must have room for so many words.
 void kki_warm_store(kk_simulator *s);
+size_t kki_warm_needs(const kk_simulator *s, const kk_state *state);
 void kki_warm_commit(const kk_simulator *s, kk_state *state);
 
 /// kk_simulator_create for a model after an edit: takes the solver's memory, by far the largest part, from a simulator that is only to

@@ -223,6 +223,12 @@ static kk_status audit(const kk_model *m, kk_simulator *s, const kk_state *state
     return kki_error_set(error, KK_NOT_CONVERGED, "move: %s J come from nowhere; a shorter time step helps", number);
 }
 
+/// Whether the state has room for what is to be written into it; kk_step makes it otherwise, outside the step, and repeats the step.
+static kk_status find_room_in(kk_simulator *s, const kk_state *state, size_t words) {
+    s->lacking.words = words > kki_state_room(state) ? words : 0;
+    return kki_room_status(s);
+}
+
 static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
     kki_still_begin(m, s, state);
     memcpy(kk_state_q(state), s->q, (size_t)m->nq * sizeof *s->q);
@@ -236,14 +242,14 @@ static void commit(const kk_model *m, kk_simulator *s, kk_state *state) {
 
 /// What must not happen: constraints of what touches, sorted into islands, and their impulses.
 static kk_status constrain(const kk_model *m, kk_simulator *s, const kk_state *state, double *t, kk_error *error) {
-    kk_status status = kki_detect(m, s, state, error);
+    kk_status status = kki_detect(m, s, state);
     if (status == KK_OK) {
         kki_find_standing(m, s);
     }
     *t = book(s, KK_STAGE_DETECT, *t);
     if (status == KK_OK) {
-        kki_constrain(m, s);
-        status = kki_divide(m, s, error);
+        status = kki_constrain(m, s);
+        status = status ? status : kki_divide(m, s, error);
         *t = book(s, KK_STAGE_CONSTRAIN, *t);
     }
     return status;
@@ -285,8 +291,8 @@ static kk_status prepare_again(const kk_model *m, kk_simulator *s, const kk_stat
     memcpy(s->lag, kk_state_lag_const(state), (size_t)m->nlag * sizeof *s->lag);
     s->data->kernels->kick_prepare(m, &s->data->scratch, s->q, s->v,
                                    s->v_bias); // takes the caller's wrenches out again
-    kki_constrain(m, s);
-    return kki_divide(m, s, error);
+    const kk_status status = kki_constrain(m, s);
+    return status ? status : kki_divide(m, s, error);
 }
 
 /// Once; and again where servos turn out to be beyond their limits. Each time there are more of them, so it ends.
@@ -388,6 +394,9 @@ static kk_status try_once(const kk_model *model, kk_simulator *s, kk_state *stat
     status = prove(model, s, state, error);
     status = status ? status : audit(model, s, state, error);
     if (status == KK_OK && !s->is_rough) {
+        status = find_room_in(s, state, kki_warm_needs(s, state));
+    }
+    if (status == KK_OK && !s->is_rough) {
         commit(model, s, state);
         book(s, KK_STAGE_PROVE, t);
     }
@@ -453,6 +462,8 @@ static kk_status step_in_parts(const kk_model *m, kk_simulator *s, kk_state *sta
         parts++;
     }
     s->report.parts = parts;
+    const kki_warm_list list = kki_state_list(s->trial);
+    status = status ? status : find_room_in(s, state, kki_warm_words(&list));
     if (status == KK_OK) {
         const double time = kk_state_time(state) + h;
         status = kk_state_copy(state, s->trial);
@@ -537,6 +548,7 @@ static kk_status step_by_paper(const kk_model *m, kk_simulator *s, kk_state *sta
     kk_status status = s->paper->step(m, s, state, input, error);
     t = book(s, KK_STAGE_SOLVE, t);
     status = status ? status : prove(m, s, state, error);
+    status = status ? status : find_room_in(s, state, kki_warm_needs(s, state));
     if (status == KK_OK) {
         commit(m, s, state);
         book(s, KK_STAGE_PROVE, t);
@@ -553,6 +565,29 @@ static void repeat(kk_simulator *s, kk_state *state) {
     book(s, KK_STAGE_PROVE, t);
 }
 
+/// All of a step: whatever it lacks room for it says, with KK_LIMIT_EXCEEDED.
+static kk_status step(const kk_model *m, kk_simulator *s, kk_state *state, const kk_input *input, kk_error *error) {
+    const double h = s->options.timestep;
+    s->still.is_known = s->still.may_be = 0;
+    blank_report(&s->report);
+    if (s->paper) {
+        return step_by_paper(m, s, state, input, error);
+    }
+    kk_status status = attempt(m, s, state, input, h, look_of(s, 0), error);
+    if (status == KK_OK && s->meeting >= 0) {
+        status = step_in_parts(m, s, state, input, h, h, 1, error);
+    } else if (status == KK_OK) {
+        kki_still_end(m, s, state, input);
+    }
+    if (status == KK_NOT_CONVERGED) {
+        status = step_otherwise(m, s, state, input, h, error);
+    }
+    if (status != KK_OK && kki_may_degrade(m, s, input, status)) {
+        status = step_degraded(m, s, state, input, h, error);
+    }
+    return status;
+}
+
 kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulator, const kk_input *input,
                   kk_error *error) {
     kk_simulator *s = simulator;
@@ -560,30 +595,16 @@ kk_status kk_step(const kk_model *model, kk_state *state, kk_simulator *simulato
         return kki_error_set(error, KK_INVALID_ARGUMENT, "begin: the model, state or simulator is NULL");
     }
     kk_status status = check(model, s, state, error);
-    if (status != KK_OK) {
-        return status;
-    }
-    const double h = s->options.timestep;
-    if (kki_repeats(model, s, state, input)) {
+    if (status == KK_OK && kki_repeats(model, s, state, input)) {
         repeat(s, state);
         return KK_OK;
     }
-    s->still.is_known = s->still.may_be = 0;
-    blank_report(&s->report);
-    if (s->paper) {
-        return step_by_paper(model, s, state, input, error);
+    status = status ? status : kki_room_begin(s, state, error);
+    if (status != KK_OK) {
+        return status;
     }
-    status = attempt(model, s, state, input, h, look_of(s, 0), error);
-    if (status == KK_OK && s->meeting >= 0) {
-        status = step_in_parts(model, s, state, input, h, h, 1, error);
-    } else if (status == KK_OK) {
-        kki_still_end(model, s, state, input);
-    }
-    if (status == KK_NOT_CONVERGED) {
-        status = step_otherwise(model, s, state, input, h, error);
-    }
-    if (status != KK_OK && kki_may_degrade(model, s, input, status)) {
-        status = step_degraded(model, s, state, input, h, error);
-    }
+    do {
+        status = step(model, s, state, input, error);
+    } while (kki_room_grow(s, state, &status, error));
     return status;
 }

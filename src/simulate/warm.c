@@ -4,42 +4,47 @@
 #include <string.h>
 
 #include "base/fetch.h"
+#include "base/float_bits.h"
 #include "simulate/simulator.h"
 
-static void store_vec(double *to, kk_vec3 a) {
-    to[0] = a.x;
-    to[1] = a.y;
-    to[2] = a.z;
+static void store_vec(uint64_t *to, kk_vec3 a) {
+    to[0] = kki_bits(a.x);
+    to[1] = kki_bits(a.y);
+    to[2] = kki_bits(a.z);
+}
+
+/// Shapes by their places among those that collide.
+static uint64_t shapes_of(const kk_simulator *s, int a, int b) {
+    return kki_warm_both((uint32_t)s->near.owner[a].collider, (uint32_t)s->near.owner[b].collider);
 }
 
 /// @param force  that the next step starts from
-static void store_contact(const kk_simulator *s, const kki_contact *c, kk_vec3 force, double *to) {
+static void store_contact(const kk_simulator *s, const kki_contact *c, kk_vec3 force, uint64_t *to) {
     const kk_transform *X = &s->X_WS[c->shape[0]];
-    to[KKI_WARM_FIRST] = s->near.owner[c->shape[0]].collider;
-    to[KKI_WARM_SECOND] = s->near.owner[c->shape[1]].collider;
-    to[KKI_WARM_FEATURE_HIGH] = (double)(c->feature >> 32);
-    to[KKI_WARM_FEATURE_LOW] = (double)(c->feature & 0xffffffffu);
+    to[KKI_WARM_SHAPES] = shapes_of(s, c->shape[0], c->shape[1]);
+    to[KKI_WARM_FEATURE] = c->feature;
     store_vec(to + KKI_WARM_PLACE, kk_mat3_tmul_vec(X->R, kk_vec3_sub(c->position, X->p)));
     store_vec(to + KKI_WARM_FORCE, force);
-    store_vec(to + KKI_WARM_MOMENT, s->has_plain_contacts ? kk_vec3_make(0, 0, 0) : c->kept_moment);
+    if (!s->has_plain_contacts) {
+        store_vec(to + KKI_WARM_MOMENT, c->kept_moment);
+    }
 }
 
-static void store_pair(const kk_simulator *s, const kki_touching *t, double *to) {
-    to[0] = s->near.owner[t->first].collider;
-    to[1] = s->near.owner[t->second].collider;
-    to[2] = t->memory.reference;
-    for (int k = 0; k < 4; k++) {
-        to[3 + k] = t->memory.feature[k];
-    }
-    for (int k = 0; k < 3; k++) {
-        to[7 + k] = (double)t->memory.direction[k];
-    }
+static void store_pair(const kk_simulator *s, const kki_touching *t, uint64_t *to) {
+    const kki_pair_memory *m = &t->memory;
+    const uint32_t direction[3] = {kki_float_bits(m->direction[0]), kki_float_bits(m->direction[1]),
+                                   kki_float_bits(m->direction[2])};
+    to[KKI_WARM_SHAPES] = shapes_of(s, t->first, t->second);
+    to[1] = kki_warm_both(m->reference, m->feature[0]);
+    to[2] = kki_warm_both(m->feature[1], m->feature[2]);
+    to[3] = kki_warm_both(m->feature[3], direction[0]);
+    to[4] = kki_warm_both(direction[1], direction[2]);
 }
 
 /// Records of contacts go into the state at once: there are many, and a copy of them would cost as much as writing them.
 typedef struct storing {
     const kk_simulator *s;
-    double *to; ///< the first record
+    const kki_warm_list *to;
 } storing;
 
 static void store_some_contacts(void *context, int first, int end, int worker) {
@@ -52,7 +57,7 @@ static void store_some_contacts(void *context, int first, int end, int worker) {
         kki_fetch(&c[AHEAD].point, sizeof c->point);
         kki_fetch(&c[AHEAD].position, sizeof c->position);
         const kk_vec3 force = kki_loose_has_contact(x->s, i) ? kk_vec3_scale(c->impulse, rate) : c->kept;
-        store_contact(x->s, c, force, x->to + (size_t)i * KKI_WARM_CONTACT_SIZE);
+        store_contact(x->s, c, force, kki_warm_contact(x->to, i));
     }
 }
 
@@ -60,17 +65,7 @@ static void store_some_pairs(void *context, int first, int end, int worker) {
     const storing *x = context;
     (void)worker;
     for (int i = first; i < end; i++) {
-        store_pair(x->s, &x->s->touching[i], x->to + (size_t)i * KKI_WARM_PAIR_SIZE);
-    }
-}
-
-/// Records; those that the state has beyond them become zero again, so that equal states have equal bytes.
-static void commit_records(const kk_simulator *s, kki_share *some, double *to, int count, int old_count, int size) {
-    enum { GRAIN = 128 };
-    storing x = {s, to};
-    kki_workers_share(kki_crew_workers(s), count, GRAIN, some, &x);
-    for (int i = count * size; i < old_count * size; i++) {
-        to[i] = 0;
+        store_pair(x->s, &x->s->touching[i], kki_warm_pair(x->to, i));
     }
 }
 
@@ -90,10 +85,6 @@ static int slot_of(const kki_warm_layout *w, const kki_constraint *c) {
 void kki_warm_store(kk_simulator *s) {
     const kki_warm_layout w = s->layout;
     double *warm = s->warm;
-    if (w.contacts > 0) {
-        warm[w.contact_count] = s->ncontact; // the records follow when the step is proved
-        warm[w.pair_count] = s->ntouching;
-    }
     if (s->only_touches) {
         return; // all else is zero for ever
     }
@@ -129,25 +120,37 @@ static void clear(double *to, int count) {
     }
 }
 
+/// What touches, as the state will have it: of papers with records of their own those.
+static kki_warm_list list_of(const kk_simulator *s, const kk_state *state) {
+    kki_warm_list list = kki_state_list(state);
+    list.others = s->nother;
+    list.contacts = s->other ? 0 : s->ncontact;
+    list.pairs = s->other ? 0 : s->ntouching;
+    return list;
+}
+
+size_t kki_warm_needs(const kk_simulator *s, const kk_state *state) {
+    const kki_warm_list list = list_of(s, state);
+    return kki_warm_words(&list);
+}
+
+static void commit_list(const kk_simulator *s, kk_state *state) {
+    enum { GRAIN = 128 };
+    const kki_warm_list list = list_of(s, state);
+    storing x = {s, &list};
+    for (int i = 0; i < list.others; i++) {
+        list.word[i] = kki_bits(s->other[i]);
+    }
+    kki_workers_share(kki_crew_workers(s), list.contacts, GRAIN, store_some_contacts, &x);
+    kki_workers_share(kki_crew_workers(s), list.pairs, GRAIN, store_some_pairs, &x);
+    kki_state_set_list(state, &list);
+}
+
 void kki_warm_commit(const kk_simulator *s, kk_state *state) {
     const kki_warm_layout w = s->layout;
     double *to = kki_state_warm(state);
     const double *from = s->warm;
-    const int is_other =
-        w.contacts > 0 && from[w.contact_count]<0, was_other = w.contacts> 0 && to[w.contact_count] < 0;
-    if (was_other) {
-        memset(to, 0, (size_t)w.first_dof * sizeof *to);
-    }
-    if (is_other) {
-        memcpy(to, from, (size_t)w.first_dof * sizeof *to);
-    } else if (w.contacts > 0) {
-        commit_records(s, store_some_contacts, to + w.first_contact, (int)from[w.contact_count],
-                       (int)to[w.contact_count], KKI_WARM_CONTACT_SIZE);
-        commit_records(s, store_some_pairs, to + w.first_pair, (int)from[w.pair_count], (int)to[w.pair_count],
-                       KKI_WARM_PAIR_SIZE);
-        to[w.contact_count] = from[w.contact_count];
-        to[w.pair_count] = from[w.pair_count];
-    }
+    commit_list(s, state);
     const int zeros = s->only_touches ? w.first_lone : w.first_dof;
     clear(to + w.first_dof, zeros - w.first_dof);
     memcpy(to + zeros, from + zeros, (size_t)(w.first_body - zeros) * sizeof *to);

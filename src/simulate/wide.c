@@ -272,8 +272,7 @@ void kki_wide_own(const kk_simulator *s, const kki_island *I, int row, int rows,
 int kki_wide_fill_dense(kk_simulator *s, const kki_island *I) {
     const kki_wide *w = &s->wide;
     const size_t stride = (size_t)I->stride;
-    if (I->nrow > KKI_WIDE_HANDED || I->nrow > s->solver.size.rows || I->nblock > s->solver.size.blocks ||
-        I->nv > s->solver.size.nv || (size_t)I->nv * stride > s->Y_room) {
+    if (!kki_wide_may_hand(s, I)) {
         return 0;
     }
     memset(s->Y, 0, (size_t)I->nv * stride * sizeof *s->Y);

@@ -21,16 +21,16 @@ enum { KKI_WIDE_HANDED = 200 };
 /// One wide island at a time.
 typedef struct kki_wide {
     kki_sparse_work solver;
-    size_t room;           ///< of Y
-    double *Y;             ///< [room]
+    double *Y;             ///< [2 rows × widest]
     int8_t *is_built;      ///< [constraints] whether the rows are those of lone bodies
     kki_tie *tie;          ///< [constraints] one a constraint, in the island's order
-    int32_t *first, *nv;   ///< [trees + 1], [trees] of the island's trees
-    int32_t *body_of_tree; ///< [trees] number in its island
+    int32_t *first, *nv;   ///< [bodies + 1], [bodies]: the island's trees
+    int32_t *body_of_tree; ///< [all trees] number in its island
     uint64_t stamp;        ///< of Y and the ties
-    double *unit;          ///< [48 × trees] of lone bodies: what unit wrenches become
+    double *unit;          ///< [48 × bodies] of lone bodies: what unit wrenches become
     double *climbed;       ///< [4 × widest tree]
     int32_t width, widest; ///< padded degrees of freedom of all trees, and of one
+    int32_t handed;        ///< padded degrees of freedom of an island that may be handed to the dense ladder
 } kki_wide;
 
 #endif

@@ -246,13 +246,14 @@ static kk_status do_save(const command *c) {
     if (status != KK_OK) {
         return status;
     }
-    const size_t count = kki_state_numbers(s), size = (count + (size_t)s->nactuator) * sizeof(double);
+    const size_t controls = (size_t)s->nactuator;
+    const size_t size = (controls + kki_state_numbers(s) + kki_state_words(s)) * sizeof(double);
     double *kept = kki_allocate(&s->allocator, size);
     if (!kept) {
         return kki_error_set(c->error, KK_OUT_OF_MEMORY, "save: out of memory");
     }
-    kki_state_keep(s, kept);
-    memcpy(kept + count, s->control, (size_t)s->nactuator * sizeof(double));
+    memcpy(kept, s->control, controls * sizeof(double));
+    kki_state_keep(s, kept + controls);
     kki_release(&s->allocator, s->slot[index].number, s->slot[index].size);
     s->slot[index] = (kki_slot){kept, size, s->version, s->steps};
     return KK_OK;
@@ -262,7 +263,7 @@ static kk_status do_save(const command *c) {
 static kk_status do_restore(const command *c) {
     kk_session *s = c->s;
     int64_t index = 0;
-    const kk_status status = index_of(c, "slot", 0, KK_SESSION_SLOTS - 1, &index);
+    kk_status status = index_of(c, "slot", 0, KK_SESSION_SLOTS - 1, &index);
     if (status != KK_OK) {
         return status;
     }
@@ -270,8 +271,11 @@ static kk_status do_restore(const command *c) {
     if (!slot->number) {
         return kki_error_set(c->error, KK_NOT_FOUND, "restore: slot %d is empty", (int)index);
     }
-    kki_state_put_back(s, slot->number);
-    memcpy(s->control, slot->number + kki_state_numbers(s), (size_t)s->nactuator * sizeof(double));
+    status = kki_state_put_back(s, slot->number + s->nactuator, c->error);
+    if (status != KK_OK) {
+        return status;
+    }
+    memcpy(s->control, slot->number, (size_t)s->nactuator * sizeof(double));
     s->steps = slot->steps;
     s->has_step = s->has_readings = s->failed = s->differs = 0;
     s->edit_count = s->version;

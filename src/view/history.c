@@ -9,33 +9,77 @@
 
 enum { DEFAULT_BYTES = 64 << 20, MOST_RECORDS = 1 << 20, MOST_BETWEEN_KEYS = 128 };
 
-// ---- the numbers of a state: time, q, v, lag, warm
+// ---- the numbers of a state: time, q, v, lag, warm, what touches, and as many words of that
+
+enum { CONTACTS, PAIRS, OTHERS, CONTACT_SIZE, COUNTS };
 
 size_t kki_state_numbers(const kk_session *s) {
-    return 1 + (size_t)(kk_model_nq(s->model) + kk_model_nv(s->model) + kk_model_nlag(s->model) +
-                        kki_warm_layout_of(s->model).size);
+    return 1 +
+           (size_t)(kk_model_nq(s->model) + kk_model_nv(s->model) + kk_model_nlag(s->model) +
+                    kki_warm_layout_of(s->model).size) +
+           COUNTS;
+}
+
+size_t kki_state_words(const kk_session *s) {
+    const kki_warm_list list = kki_state_list(s->state);
+    return kki_warm_words(&list);
+}
+
+static double *keep(double *to, const double *from, int count) {
+    memcpy(to, from, (size_t)count * sizeof *to);
+    return to + count;
 }
 
 void kki_state_keep(const kk_session *s, double *numbers) {
-    const size_t nq = (size_t)kk_model_nq(s->model), nv = (size_t)kk_model_nv(s->model),
-                 nlag = (size_t)kk_model_nlag(s->model);
+    const kki_warm_list list = kki_state_list(s->state);
+    const double counts[COUNTS] = {list.contacts, list.pairs, list.others, list.contact_size};
     numbers[0] = kk_state_time(s->state);
-    memcpy(numbers + 1, kk_state_q_const(s->state), nq * sizeof(double));
-    memcpy(numbers + 1 + nq, kk_state_v_const(s->state), nv * sizeof(double));
-    memcpy(numbers + 1 + nq + nv, kk_state_lag_const(s->state), nlag * sizeof(double));
-    memcpy(numbers + 1 + nq + nv + nlag, kki_state_warm_const(s->state),
-           (size_t)kki_warm_layout_of(s->model).size * sizeof(double));
+    double *at = keep(numbers + 1, kk_state_q_const(s->state), kk_model_nq(s->model));
+    at = keep(at, kk_state_v_const(s->state), kk_model_nv(s->model));
+    at = keep(at, kk_state_lag_const(s->state), kk_model_nlag(s->model));
+    at = keep(at, kki_state_warm_const(s->state), kki_warm_layout_of(s->model).size);
+    at = keep(at, counts, COUNTS);
+    for (size_t i = 0; i < kki_warm_words(&list); i++) {
+        at[i] = kki_double(list.word[i]);
+    }
 }
 
-void kki_state_put_back(kk_session *s, const double *numbers) {
-    const size_t nq = (size_t)kk_model_nq(s->model), nv = (size_t)kk_model_nv(s->model),
-                 nlag = (size_t)kk_model_nlag(s->model);
+static const double *put_back(double *to, const double *from, int count) {
+    memcpy(to, from, (size_t)count * sizeof *to);
+    return from + count;
+}
+
+/// Records of contacts that have other numbers since an edit are left out: the next step starts without.
+static kk_status put_back_list(kk_session *s, const double *counts) {
+    kki_warm_list list = kki_state_list(s->state);
+    const int is_same = (int)counts[CONTACT_SIZE] == list.contact_size;
+    list.contacts = is_same ? (int32_t)counts[CONTACTS] : 0;
+    list.pairs = is_same ? (int32_t)counts[PAIRS] : 0;
+    list.others = is_same ? (int32_t)counts[OTHERS] : 0;
+    const size_t words = kki_warm_words(&list);
+    const kk_status status = kki_state_make_room(s->state, words);
+    if (status == KK_OK) {
+        kki_state_set_list(s->state, &list);
+        list = kki_state_list(s->state);
+        for (size_t i = 0; i < words; i++) {
+            list.word[i] = kki_bits(counts[COUNTS + i]);
+        }
+    }
+    return status;
+}
+
+kk_status kki_state_put_back(kk_session *s, const double *numbers, kk_error *error) {
+    const int nq = kk_model_nq(s->model), nv = kk_model_nv(s->model), nlag = kk_model_nlag(s->model);
+    const int nwarm = kki_warm_layout_of(s->model).size;
+    if (put_back_list(s, numbers + 1 + nq + nv + nlag + nwarm) != KK_OK) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "out of memory for the contacts of a state");
+    }
     kk_state_set_time(s->state, numbers[0]);
-    memcpy(kk_state_q(s->state), numbers + 1, nq * sizeof(double));
-    memcpy(kk_state_v(s->state), numbers + 1 + nq, nv * sizeof(double));
-    memcpy(kk_state_lag(s->state), numbers + 1 + nq + nv, nlag * sizeof(double));
-    memcpy(kki_state_warm(s->state), numbers + 1 + nq + nv + nlag,
-           (size_t)kki_warm_layout_of(s->model).size * sizeof(double));
+    const double *at = put_back(kk_state_q(s->state), numbers + 1, nq);
+    at = put_back(kk_state_v(s->state), at, nv);
+    at = put_back(kk_state_lag(s->state), at, nlag);
+    (void)put_back(kki_state_warm(s->state), at, nwarm);
+    return KK_OK;
 }
 
 // ---- the ring
@@ -44,24 +88,32 @@ void kki_state_put_back(kk_session *s, const double *numbers) {
 /// take no more than twice the room of the inputs between them.
 static int steps_between_keys(const kk_session *s, const kki_history *h) {
     const double steps = 1 / (60 * kk_model_options(s->model).timestep);
-    const size_t fair = h->state_numbers / (2 * h->step_numbers);
+    const size_t fair = (h->state_numbers + h->words) / (2 * h->step_numbers);
     const int least = fair < MOST_BETWEEN_KEYS ? (int)fair : MOST_BETWEEN_KEYS;
     const int every = steps < 1 ? 1 : steps > 256 ? 256 : (int)steps;
     return every > least ? every : least;
 }
 
-kk_status kki_history_create(kk_session *s) {
-    kki_history *h = &s->history;
-    h->state_numbers = kki_state_numbers(s);
-    h->step_numbers = KKI_GIVEN_NUMBERS + (size_t)s->nactuator;
-    h->every = steps_between_keys(s, h);
-    h->record = 1 + h->state_numbers + (size_t)h->every * h->step_numbers;
+/// Records of a size as many as there is room for.
+static kk_status make_ring(const kk_session *s, kki_history *h) {
+    h->record = 1 + h->state_numbers + h->words + (size_t)h->every * h->step_numbers;
     const size_t bytes = s->def.history_bytes ? s->def.history_bytes : DEFAULT_BYTES;
     const size_t room = bytes / (h->record * sizeof(double));
     h->room = room < 2 ? 2 : room > MOST_RECORDS ? MOST_RECORDS : (int)room;
     h->number = kki_allocate_array(&s->allocator, (size_t)h->room, h->record * sizeof(double));
-    kki_history_clear(s);
     return h->number ? KK_OK : KK_OUT_OF_MEMORY;
+}
+
+kk_status kki_history_create(kk_session *s) {
+    enum { FEW_WORDS = 256 };
+    kki_history *h = &s->history;
+    h->state_numbers = kki_state_numbers(s);
+    h->words = FEW_WORDS;
+    h->step_numbers = KKI_GIVEN_NUMBERS + (size_t)s->nactuator;
+    h->every = steps_between_keys(s, h);
+    const kk_status status = make_ring(s, h);
+    kki_history_clear(s);
+    return status;
 }
 
 void kki_history_free(kk_session *s) {
@@ -78,13 +130,43 @@ static double *record(const kki_history *h, int index) {
     return h->number + (size_t)((h->first + index) % h->room) * h->record;
 }
 
-static double *given_at(const kki_history *h, int64_t step) {
-    const int64_t since = step - h->oldest;
-    return record(h, (int)(since / h->every)) + 1 + h->state_numbers + (size_t)(since % h->every) * h->step_numbers;
+/// Behind the key's state.
+static double *givens_of(const kki_history *h, int index) {
+    return record(h, index) + 1 + h->state_numbers + h->words;
 }
 
-static void add_key(kk_session *s) {
+static double *given_at(const kki_history *h, int64_t step) {
+    const int64_t since = step - h->oldest;
+    return givens_of(h, (int)(since / h->every)) + (size_t)(since % h->every) * h->step_numbers;
+}
+
+/// Records with room for more contacts in their keys: the newest of them, as many as there is room for then.
+static kk_status widen(kk_session *s, size_t words) {
+    kki_history *old = &s->history, h = *old;
+    h.words = words + words / 2;
+    const kk_status status = make_ring(s, &h);
+    if (status != KK_OK) {
+        return status;
+    }
+    const int kept = old->count < h.room ? old->count : h.room, gone = old->count - kept;
+    h.first = 0;
+    h.count = kept;
+    h.oldest += (int64_t)gone * h.every;
+    for (int i = 0; i < kept; i++) {
+        memcpy(record(&h, i), record(old, gone + i), (1 + h.state_numbers + old->words) * sizeof(double));
+        memcpy(givens_of(&h, i), givens_of(old, gone + i), (size_t)h.every * h.step_numbers * sizeof(double));
+    }
+    kki_history_free(s);
+    *old = h;
+    return KK_OK;
+}
+
+static kk_status add_key(kk_session *s) {
     kki_history *h = &s->history;
+    const size_t words = kki_state_words(s);
+    if (words > h->words && widen(s, words) != KK_OK) {
+        return KK_OUT_OF_MEMORY;
+    }
     if (h->count == h->room) {
         h->first = (h->first + 1) % h->room;
         h->count--;
@@ -93,12 +175,13 @@ static void add_key(kk_session *s) {
     double *key = record(h, h->count++);
     key[0] = kki_double(kk_state_hash(s->state));
     kki_state_keep(s, key + 1);
+    return KK_OK;
 }
 
-void kki_history_add(kk_session *s, const kki_given *given) {
+kk_status kki_history_add(kk_session *s, const kki_given *given, kk_error *error) {
     kki_history *h = &s->history;
-    if ((s->steps - h->oldest) % h->every == 0) {
-        add_key(s);
+    if ((s->steps - h->oldest) % h->every == 0 && add_key(s) != KK_OK) {
+        return kki_error_set(error, KK_OUT_OF_MEMORY, "out of memory for the past of the session");
     }
     double *at = given_at(h, s->steps);
     memcpy(at, given, sizeof *given);
@@ -106,6 +189,7 @@ void kki_history_add(kk_session *s, const kki_given *given) {
         memcpy(at + KKI_GIVEN_NUMBERS, s->control, (size_t)s->nactuator * sizeof(double));
     }
     h->newest = s->steps + 1;
+    return KK_OK;
 }
 
 const kki_given *kki_history_given(const kk_session *s, int64_t step, const double **control) {
@@ -138,9 +222,9 @@ kk_status kki_history_go_before(kk_session *s, int64_t step, kk_error *error) {
     const int key = (int)(since / h->every);
     const int64_t at = h->oldest + (int64_t)key * h->every;
     const double *control;
-    const kk_status status = kki_session_go_to_version(s, (int)kki_history_given(s, at, &control)->version, error);
+    kk_status status = kki_session_go_to_version(s, (int)kki_history_given(s, at, &control)->version, error);
+    status = status ? status : kki_state_put_back(s, record(h, key) + 1, error);
     if (status == KK_OK) {
-        kki_state_put_back(s, record(h, key) + 1);
         s->steps = at;
         s->has_step = s->has_readings = 0;
     }

@@ -46,10 +46,43 @@ static void free_parts(parts *p, const kk_model *other) {
     *p = (parts){0};
 }
 
+/// Records of contacts, where shapes and contacts have the same numbers as before.
+static kk_status carry_list(const kk_session *s, const parts *p) {
+    const kki_warm_list from = kki_state_list(s->state), to = kki_state_list(p->state);
+    kk_status status = KK_OK;
+    if (from.contact_size == to.contact_size && s->model->ncollider == p->model->ncollider) {
+        status = kki_state_make_room(p->state, kki_warm_words(&from));
+        if (status == KK_OK) {
+            kki_state_copy_list(p->state, s->state);
+        }
+    }
+    return status;
+}
+
+/// Everything that both states have room for, where there was a state; what a step carries over only where it means the same.
+static kk_status carry_over(const kk_session *s, const parts *p) {
+    if (!s->state) {
+        return KK_OK;
+    }
+    const int nlag = kk_model_nlag(p->model), nwarm = kki_warm_layout_of(p->model).size;
+    kk_state_set_time(p->state, kk_state_time(s->state));
+    memcpy(kk_state_q(p->state), kk_state_q_const(s->state), (size_t)kk_model_nq(p->model) * sizeof(double));
+    memcpy(kk_state_v(p->state), kk_state_v_const(s->state), (size_t)kk_model_nv(p->model) * sizeof(double));
+    if (nlag == kk_model_nlag(s->model)) {
+        memcpy(kk_state_lag(p->state), kk_state_lag_const(s->state), (size_t)nlag * sizeof(double));
+    }
+    if (nwarm != kki_warm_layout_of(s->model).size) {
+        return KK_OK;
+    }
+    memcpy(kki_state_warm(p->state), kki_state_warm_const(s->state), (size_t)nwarm * sizeof(double));
+    return carry_list(s, p);
+}
+
+/// The simulator comes last: it takes memory from the one there is, which could not go on without.
 static kk_status make_parts(const kk_session *s, parts *p, kk_error *error) {
     *p = (parts){0};
     kk_status status = kki_model_recompile(s->spec, s->model, &s->allocator, &p->model, error);
-    if (status == KK_OK && (kk_state_create(p->model, &s->allocator, &p->state) != KK_OK ||
+    if (status == KK_OK && (kk_state_create(p->model, &s->allocator, &p->state) != KK_OK || carry_over(s, p) != KK_OK ||
                             kk_data_create(p->model, &s->allocator, &p->data) != KK_OK)) {
         status = kki_error_set(error, KK_OUT_OF_MEMORY, "out of memory for a state of the model");
     }
@@ -73,25 +106,10 @@ static void take_parts(kk_session *s, const parts *p) {
     s->generation++;
 }
 
-/// Everything that both states have room for; what a step carries over only where it means the same.
-static void carry_over(const kk_session *s, const parts *p) {
-    const int nlag = kk_model_nlag(p->model), nwarm = kki_warm_layout_of(p->model).size;
-    kk_state_set_time(p->state, kk_state_time(s->state));
-    memcpy(kk_state_q(p->state), kk_state_q_const(s->state), (size_t)kk_model_nq(p->model) * sizeof(double));
-    memcpy(kk_state_v(p->state), kk_state_v_const(s->state), (size_t)kk_model_nv(p->model) * sizeof(double));
-    if (nlag == kk_model_nlag(s->model)) {
-        memcpy(kk_state_lag(p->state), kk_state_lag_const(s->state), (size_t)nlag * sizeof(double));
-    }
-    if (nwarm == kki_warm_layout_of(s->model).size) {
-        memcpy(kki_state_warm(p->state), kki_state_warm_const(s->state), (size_t)nwarm * sizeof(double));
-    }
-}
-
 kk_status kki_session_rebuild(kk_session *s, kk_error *error) {
     parts p;
     const kk_status status = make_parts(s, &p, error);
     if (status == KK_OK) {
-        carry_over(s, &p);
         take_parts(s, &p);
     }
     return status;
@@ -444,7 +462,7 @@ static kk_status step_once(kk_session *s, kk_error *error) {
     kki_given given;
     kk_status status = next_given(s, &given, error);
     if (status == KK_OK && !replays) {
-        kki_history_add(s, &given);
+        status = kki_history_add(s, &given, error);
     }
     const kk_input input = {.control = s->control, .wrench = wrenches(s, &given)};
     status = status ? status : kk_step(s->model, s->state, s->simulator, &input, error);
@@ -545,15 +563,16 @@ static kk_view_source source_of(kk_session *s) {
 
 kk_status kk_session_frame(kk_session *session, const void **bytes, size_t *size, kk_error *error) {
     kk_session *s = session;
-    const size_t need = kk_view_frame_size(s->model, kki_model_max_contacts(s->model));
+    const size_t need = kk_view_frame_size(s->model, s->has_step ? kk_simulator_contact_count(s->simulator) : 0);
     if (need > s->frame_room) {
-        void *frame = kki_allocate(&s->allocator, need);
+        const size_t room = need + need / 4; // contacts come one by one
+        void *frame = kki_allocate(&s->allocator, room);
         if (!frame) {
             return kki_error_set(error, KK_OUT_OF_MEMORY, "out of memory for a frame");
         }
         kki_release(&s->allocator, s->frame, s->frame_room);
         s->frame = frame;
-        s->frame_room = need;
+        s->frame_room = room;
     }
     const kk_view_source source = source_of(s);
     *bytes = s->frame;

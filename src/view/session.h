@@ -29,17 +29,18 @@ enum { KKI_GIVEN_NUMBERS = sizeof(kki_given) / sizeof(double) };
 
 /// The past: a ring of records, each a whole state (a key) and what the steps from it to the next key were given.
 ///
-/// A record is: hash of the key's state, the state's numbers, then for each step kki_given and the controls.
+/// A record is: hash of the key's state, the state's numbers, room for words of what touches, then for each step kki_given and the controls. Where a key has
+/// more words than there is room for, all records get more, and there are fewer of them.
 typedef struct kki_history {
     double *number; ///< [room × record]
-    size_t record, step_numbers, state_numbers;
+    size_t record, step_numbers, state_numbers, words;
     int room, first, count; ///< records: in all, the oldest, in use
     int every;              ///< steps from key to key
     int64_t oldest, newest; ///< step of the oldest key; steps that have been taken
 } kki_history;
 
 typedef struct kki_slot {
-    double *number; ///< [state_numbers + nactuator]; NULL: empty
+    double *number; ///< [nactuator + state_numbers + words]; NULL: empty
     size_t size;
     int version;
     int64_t steps;
@@ -104,7 +105,7 @@ kk_status kki_history_create(kk_session *s);
 void kki_history_free(kk_session *s);
 void kki_history_clear(kk_session *s);
 /// Before a step: keeps what it is given, and every so many steps the state.
-void kki_history_add(kk_session *s, const kki_given *given);
+kk_status kki_history_add(kk_session *s, const kki_given *given, kk_error *error);
 /// What step `step` was given. @param control  [out] in the history
 const kki_given *kki_history_given(const kk_session *s, int64_t step, const double **control);
 /// At a key: whether the state is the one that was kept; 1 between keys.
@@ -114,8 +115,11 @@ void kki_history_cut(kk_session *s);
 /// Goes to the newest key from which `step` is reached by steps, if possible by at least one.
 kk_status kki_history_go_before(kk_session *s, int64_t step, kk_error *error);
 
+/// Numbers that any state of the model has, and words of what touches now.
 size_t kki_state_numbers(const kk_session *s);
+size_t kki_state_words(const kk_session *s);
+/// @param numbers  [kki_state_numbers + kki_state_words]
 void kki_state_keep(const kk_session *s, double *numbers);
-void kki_state_put_back(kk_session *s, const double *numbers);
+kk_status kki_state_put_back(kk_session *s, const double *numbers, kk_error *error);
 
 #endif

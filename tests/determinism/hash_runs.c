@@ -1,6 +1,6 @@
 // Prints one line `run-scene how hash` for thirteen simulations of STEPS steps each, by every set of kernels this machine can run and on
-// 1, 2 and 8 threads at once. Beside every simulation runs another one, of its own simulator, that is saved and restored from the first
-// at a hundred random steps: where it goes on with other bits, the hash is 1; where a step fails, 2.
+// 1, 2 and 8 threads at once. Beside every simulation runs another one, of its own simulator that begins without room, that is saved and restored from
+// the first at a hundred random steps: where it goes on with other bits, the hash is 1; where a step fails, 2.
 //     hash_runs [STEPS]
 #include <karakuri/karakuri.h>
 #include <karakuri/random.h>
@@ -18,6 +18,7 @@
 #include "dynamics/kernels/kernels.h"
 #include "robots.h"
 #include "simulate/simulator.h"
+#include "support/rooms.h"
 
 enum { RESTORES = 100 };
 
@@ -377,13 +378,15 @@ typedef struct motion {
     kk_simulator *simulator;
 } motion;
 
-static int begin(const run *r, const kk_model *model, int wide, const kk_workers *workers, motion *x) {
+/// @param room  0: next to none, so that steps have to make it
+static int begin(const run *r, const kk_model *model, int wide, const kk_workers *workers, int room, motion *x) {
     kk_step_options options = {.timestep = r->dt};
     if (workers) {
         options.workers = *workers;
     }
     const int good = kk_state_create(model, NULL, &x->state) == KK_OK &&
-                     kk_simulator_create(model, &options, NULL, &x->simulator, NULL) == KK_OK;
+                     kk_simulator_create(model, &options, NULL, &x->simulator, NULL) == KK_OK &&
+                     (room || rooms_take_away(x->simulator) == KK_OK);
     if (good) {
         use_kernels(x->simulator, wide);
         r->place(model, kk_state_q(x->state), kk_state_v(x->state));
@@ -437,7 +440,7 @@ static uint64_t hash_of(const run *r, int steps, int wide, const kk_workers *wor
         r->build(spec);
         if (kk_model_compile(spec, NULL, &model, &error) != KK_OK) {
             fprintf(stderr, "%s: %s\n", r->name, error.text);
-        } else if (begin(r, model, wide, workers, &one) && begin(r, model, wide, NULL, &other)) {
+        } else if (begin(r, model, wide, workers, 1, &one) && begin(r, model, wide, NULL, 0, &other)) {
             hash = step_both(r, model, steps, &one, &other);
         }
     }

@@ -1,5 +1,6 @@
 // Recordings: what goes in comes out, any step can be gone on from, cut files are read as far as they are whole, and no
 // altered byte is believed.
+#include <karakuri/hash.h>
 #include <karakuri/random.h>
 #include <karakuri/recording.h>
 
@@ -254,6 +255,69 @@ KK_TEST(recording_tells_every_mutation) {
         memcpy(t.bytes, kept, t.size);
     }
     free(kept);
+    show_free(&s);
+    free(t.bytes);
+}
+
+static void seal(unsigned char *block, size_t size, uint64_t seed) {
+    const uint64_t sum = kk_hash_bytes(block, size - 8, seed);
+    for (int i = 0; i < 8; i++) {
+        block[size - 8 + (size_t)i] = (unsigned char)(sum >> (8 * i));
+    }
+}
+
+static uint64_t word_at(const unsigned char *at) {
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) {
+        word |= (uint64_t)at[i] << (8 * i);
+    }
+    return word;
+}
+
+// version 2 has states of one size, which the header tells, and chunks that do not tell it again
+KK_TEST(recording_of_version_2_is_read) {
+    enum { KEYS = 3, HEADER = 128 + 5 + 8 };
+    show s = show_make();
+    kk_state_q(s.state)[2] += 100; // nothing touches
+    tape t = {.room = 1 << 20, .bytes = malloc(1 << 20)};
+    kk_recorder *recorder = NULL;
+    const kk_recorder_def def = {.key_every = KEY, .note = "a box"};
+    KK_CHECK_EQ_INT(kk_recorder_create(s.model, s.state, &def, tape_write, &t, NULL, &recorder, NULL), KK_OK);
+    for (int i = 0; i < KEYS * KEY; i++) {
+        kk_recorder_add(recorder, s.state, NULL, NULL, NULL);
+    }
+    KK_CHECK_EQ_INT(kk_recorder_close(recorder, NULL), KK_OK);
+    const size_t chunk = (t.size - HEADER - 32) / KEYS;
+    KK_CHECK_EQ_INT(word_at(t.bytes + HEADER + 16), kk_state_saved_size(s.state));
+    t.bytes[8] = 2;
+    seal(t.bytes, HEADER, 0);
+    const uint64_t seed = word_at(t.bytes + HEADER - 8);
+    unsigned char *to = t.bytes + HEADER;
+    for (int i = 0; i < KEYS; i++) {
+        const unsigned char *from = t.bytes + HEADER + (size_t)i * chunk;
+        memmove(to, from, 16);
+        memmove(to + 16, from + 24, chunk - 24);
+        seal(to, chunk - 8, seed);
+        to += chunk - 8;
+    }
+    memmove(to, t.bytes + t.size - 32, 32);
+    seal(to, 32, seed);
+    t.size -= 8 * KEYS;
+    kk_recording *r = open_tape(&t, t.size);
+    if (KK_CHECK(r)) {
+        int64_t key = 0;
+        kk_recording_frame f;
+        kk_state *state = NULL;
+        KK_CHECK_EQ_INT(kk_state_create(s.model, NULL, &state), KK_OK);
+        KK_CHECK_EQ_INT(kk_recording_get_info(r).is_complete, 1);
+        KK_CHECK_EQ_INT(kk_recording_get_info(r).steps, KEYS * KEY);
+        KK_CHECK_EQ_INT(kk_recording_get_frame(r, 2 * KEY + 1, &f, NULL), KK_OK);
+        KK_CHECK(f.state_hash == kk_state_hash(s.state));
+        KK_CHECK_EQ_INT(kk_recording_get_key(r, 2 * KEY + 1, state, &key, NULL), KK_OK);
+        KK_CHECK(kk_state_equal(state, s.state));
+        kk_state_free(state);
+    }
+    kk_recording_free(r);
     show_free(&s);
     free(t.bytes);
 }

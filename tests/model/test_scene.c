@@ -512,7 +512,7 @@ KK_TEST(lags_are_saved_and_checked) {
     kk_state_lag(a)[1] = 0.75;
     const size_t size = kk_state_saved_size(a);
     unsigned char *bytes = malloc(size);
-    KK_CHECK_EQ_INT(size, 40 + 8 * (1 + 13 + 11 + 2 + (size_t)kki_warm_layout_of(m).size) + 8);
+    KK_CHECK_EQ_INT(size, 56 + 8 * (1 + 13 + 11 + 2 + (size_t)kki_warm_layout_of(m).size) + 8);
     KK_CHECK_EQ_INT(kk_state_save(a, bytes, size), KK_OK);
     KK_CHECK_EQ_INT(bytes[36], 2);
     KK_CHECK_EQ_INT(kk_state_restore(b, bytes, size, NULL), KK_OK);

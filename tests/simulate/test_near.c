@@ -52,7 +52,7 @@ static void move(stage *s, kk_random *r, int turn) {
 static void look(stage *s, kk_simulator *x, int *count) {
     x->h = 2e-3;
     KK_CHECK_EQ_INT(kk_kinematics_velocity(s->model, x->data, kk_state_q(s->state), kk_state_v(s->state)), KK_OK);
-    KK_CHECK_EQ_INT(kki_near_find(s->model, x, count, &s->error), KK_OK);
+    KK_CHECK_EQ_INT(kki_near_find(s->model, x, count), KK_OK);
 }
 
 /// What both list is the same; what only the one lists that has seen nothing before is farther apart than it reaches.
@@ -223,7 +223,7 @@ static void meet(stage *s, kk_simulator *x) {
     x->h = 2e-3;
     x->looks = KKI_LOOKS_NOWHERE;
     KK_CHECK_EQ_INT(kk_kinematics_velocity(s->model, x->data, kk_state_q(s->state), kk_state_v(s->state)), KK_OK);
-    KK_CHECK_EQ_INT(kki_detect(s->model, x, s->state, &s->error), KK_OK);
+    KK_CHECK_EQ_INT(kki_detect(s->model, x, s->state), KK_OK);
 }
 
 // links of a robot that were measured to be apart are not asked again before they have moved as far: nothing that touches is missed by it

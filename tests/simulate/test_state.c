@@ -90,6 +90,8 @@ KK_TEST(step_without_allocating) {
     build_heap(&s);
     if (stage_ready(&s, &(kk_step_options){.timestep = 2e-3})) {
         place_heap(&s);
+        KK_CHECK_EQ_INT(kk_simulator_reserve(s.simulator, (kk_room){200, 200}, &s.error), KK_OK);
+        KK_CHECK_EQ_INT(kk_state_reserve(s.state, 200), KK_OK);
         const long before = allocations_so_far();
         stage_run(&s, 300, NULL);
         KK_CHECK_EQ_INT(allocations_so_far(), before);

@@ -29,20 +29,22 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->cosine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->pose = kki_layout_take(layout, nnode, sizeof(world_node));
-    S->work_pose = kki_layout_take(layout, nnode, sizeof(world_node));
-    S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
-    S->local = kki_layout_take(layout, nnode, sizeof(local_node));
-    S->local_pose = kki_layout_take(layout, nnode, sizeof(local_pose));
-    S->rigid = kki_layout_take(layout, nnode, sizeof(link_inertia));
-    S->link = kki_layout_take(layout, nnode, sizeof(link_inertia));
-    S->deviation = kki_layout_take(layout, nnode, sizeof(link_motion));
-    S->articulated = kki_layout_take(layout, nnode, sizeof(articulated));
-    S->pivot = kki_layout_take(layout, nv, sizeof(pivot));
-    S->composite = kki_layout_take(layout, nnode, sizeof(composite));
-    S->axis = kki_layout_take(layout, padded, sizeof(spatial));
-    S->load = kki_layout_take(layout, padded, sizeof(spatial));
+    const size_t in_world = S->lacks & KKI_LACKS_WORLD ? 0 : nnode, in_links = S->lacks & KKI_LACKS_LINKS ? 0 : nnode;
+    const size_t other_nodes = S->lacks & KKI_LACKS_OTHER ? 0 : nnode, other = other_nodes ? padded : 0;
+    S->work_pose = kki_layout_take(layout, other_nodes, sizeof(world_node));
+    S->motion = kki_layout_take(layout, in_world, sizeof(world_motion));
+    S->local = kki_layout_take(layout, in_links, sizeof(local_node));
+    S->local_pose = kki_layout_take(layout, in_links, sizeof(local_pose));
+    S->rigid = kki_layout_take(layout, in_links, sizeof(link_inertia));
+    S->link = kki_layout_take(layout, in_links, sizeof(link_inertia));
+    S->deviation = kki_layout_take(layout, in_links, sizeof(link_motion));
+    S->articulated = kki_layout_take(layout, in_world, sizeof(articulated));
+    S->pivot = kki_layout_take(layout, in_world ? nv : 0, sizeof(pivot));
+    S->composite = kki_layout_take(layout, other_nodes, sizeof(composite));
+    S->axis = kki_layout_take(layout, other, sizeof(spatial));
+    S->load = kki_layout_take(layout, other, sizeof(spatial));
     // what one loop reads and writes lies together, so that addresses 4 kB apart are not taken for each other
-    S->load_rows = kki_layout_take(layout, KKI_LANES == 1 ? 6 * padded + 4 : 0, sizeof(double));
+    S->load_rows = kki_layout_take(layout, KKI_LANES == 1 && (in_world || other) ? 6 * padded + 4 : 0, sizeof(double));
     // a matrix is only as large as someone will want: the O(nv) algorithms must not pay for it on a chain of 10 000
     S->inertia = S->has_matrices ? kki_layout_take(layout, nv * padded * lanes + 4, sizeof(double)) : NULL;
 #if KKI_LANES > 1
@@ -50,10 +52,10 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
 #else
     S->chunk = kki_layout_take(layout, S->has_matrices ? count_chunks(m) : 0, sizeof(kki_chunk));
     S->rates = kki_layout_take(layout, nnode, sizeof(world_rates));
-    S->axis_rate = kki_layout_take(layout, padded, sizeof(spatial));
-    S->bundle = kki_layout_take(layout, nnode, sizeof(bundle));
-    S->derivative = kki_layout_take(layout, padded, sizeof(derivative_terms));
-    S->derivative_rows = kki_layout_take(layout, DERIVATIVE_ROWS * padded + 4, sizeof(double));
+    S->axis_rate = kki_layout_take(layout, other, sizeof(spatial));
+    S->bundle = kki_layout_take(layout, other_nodes, sizeof(bundle));
+    S->derivative = kki_layout_take(layout, other, sizeof(derivative_terms));
+    S->derivative_rows = kki_layout_take(layout, DERIVATIVE_ROWS * other + 4, sizeof(double));
 #endif
 }
 
@@ -67,7 +69,7 @@ static void fill(const kk_model *m, kki_scratch *S) {
         list_chunks(m, S);
     }
 #endif
-    for (int i = 0; i < m->nnode; i++) {
+    for (int i = 0; i < m->nnode && !(S->lacks & KKI_LACKS_LINKS); i++) {
         ((link_inertia *)S->rigid)[i] = rigid_inertia(node_of(m, S, i));
     }
 }

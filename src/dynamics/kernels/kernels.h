@@ -10,10 +10,17 @@ typedef struct kki_chunk {
     int32_t row, column;
 } kki_chunk;
 
+enum {
+    KKI_LACKS_WORLD = 1, ///< forward dynamics in world axes, and the kick
+    KKI_LACKS_LINKS = 2, ///< inverse and forward dynamics in link frames
+    KKI_LACKS_OTHER = 4, ///< composite inertias, Jacobians, derivatives
+};
+
 /// Scratch of one robot, or of a laneful of robots: everything a kernel writes. Element types are in scratch.h and differ by shape;
 /// for one robot they always begin with the layouts of data.h.
 typedef struct kki_scratch {
     int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
+    unsigned lacks;        ///< KKI_LACKS_…: what has no arrays, because nobody will call it; likewise
     void *nodes;           ///< [nnode] the model's nodes with their numbers spread; lanes only, filled by `fill`
     double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
     void *work_pose; ///< [nnode] world_node: as much of the poses as forward dynamics or inertia needs, not for readers
