@@ -93,6 +93,10 @@ kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator
     return create(model, allocator, 1, data);
 }
 
+kk_status kki_data_create_without_matrices(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
+    return create(model, allocator, 0, data);
+}
+
 int kk_data_has_matrices(const kk_data *data) {
     return data->scratch.has_matrices;
 }

@@ -5,6 +5,7 @@
 #include "base/float_bits.h"
 #include "base/sort.h"
 #include "collision/query.h"
+#include "dynamics/data.h"
 #include "io/doctor.h"
 #include "io/text.h"
 #include "model/compile.h"
@@ -187,7 +188,7 @@ kk_status kki_doctor_pose(kki_doctor *doctor) {
         }
         return KK_OK;
     }
-    status = status ? status : kk_data_create(p.model, &doctor->allocator, &p.data);
+    status = status ? status : kki_data_create_without_matrices(p.model, &doctor->allocator, &p.data);
     status = status ? status : look(doctor, &p);
     if (p.q) {
         kki_release_array(&doctor->allocator, p.q, (size_t)kk_model_nq(p.model) + 1, sizeof *p.q);

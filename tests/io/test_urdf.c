@@ -70,7 +70,7 @@ static const expectation expectations[] = {
     {"material_redefined", 7, 6, 2, 1, "base", 0, 0, 0, 0, 0, ""},
     {"transmission_text", 1, 1, 2, 2, "arm", 0, 0, 1, 2, 0, "<mechanicalReduction> is no number"},
     {"xml_version", 7, 6, 2, 1, "base", 0, 0, 0, 0, 1, "read as 1.0"},
-    {"texture_nameless", 7, 6, 2, 1, "base", 0, 0, 0, 1, 1, "<texture> has no attribute"},
+    {"texture_nameless", 7, 6, 2, 1, "base", 0, 0, 0, 1, 1, "'steel'"},
     {"pointlike_base", 8, 7, 3, 3 + 6e-6, "door", 0, 0, 1, 2, 0, "has no inertia about its joint"},
     {"transmission_effort", 1, 1, 2, 2, "arm", 0, 0, 1, 0, 0, ""},
     {"transmission_position", 1, 1, 2, 2, "arm", 0, 0, 1, 0, 0, ""},
