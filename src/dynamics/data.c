@@ -38,6 +38,9 @@ static void place_rows(kki_layout *layout, const kk_model *m, kki_rows *rows) {
 
 static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     d->kernels->place(layout, m, &d->scratch);
+    if (d->scratch.has_poses_alone) {
+        return;
+    }
     KKI_LAYOUT_ARRAY(layout, d->zero, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->vector, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->neutral, (size_t)m->nq);
@@ -56,13 +59,17 @@ static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     }
 }
 
-static kk_status create(const kk_model *model, const kk_allocator *allocator, int has_matrices, kk_data **data) {
+typedef enum extent { POSES_ALONE, WITHOUT_MATRICES, WITH_MATRICES } extent;
+
+static kk_status create(const kk_model *model, const kk_allocator *allocator, extent wanted, kk_data **data) {
+    const int has_matrices = wanted == WITH_MATRICES;
     if (!model || !data) {
         return KK_INVALID_ARGUMENT;
     }
     *data = NULL;
     kk_data header = {.allocator = kki_allocator_or_default(allocator), .kernels = kki_kernels_one()};
     header.scratch.has_matrices = has_matrices;
+    header.scratch.has_poses_alone = wanted == POSES_ALONE;
     kki_layout layout = kki_layout_over(NULL);
     kki_layout_take(&layout, 1, sizeof header);
     place(&layout, model, &header);
@@ -77,7 +84,9 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
     kki_layout_take(&layout, 1, sizeof *d);
     place(&layout, model, d);
     d->kernels->fill(model, &d->scratch);
-    kk_model_neutral(model, d->neutral);
+    if (d->neutral) {
+        kk_model_neutral(model, d->neutral);
+    }
     for (int k = 0; k < model->nv && has_matrices; k++) {
         d->factor.depth[k] = model->dof_parent[k] < 0 ? 0 : d->factor.depth[model->dof_parent[k]] + 1;
     }
@@ -86,15 +95,15 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
 }
 
 kk_status kk_data_create(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
-    return create(model, allocator, model && model->nv <= KK_MATRIX_LIMIT, data);
+    return create(model, allocator, model && model->nv <= KK_MATRIX_LIMIT ? WITH_MATRICES : WITHOUT_MATRICES, data);
 }
 
 kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
-    return create(model, allocator, 1, data);
+    return create(model, allocator, WITH_MATRICES, data);
 }
 
-kk_status kki_data_create_without_matrices(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
-    return create(model, allocator, 0, data);
+kk_status kki_data_create_for_poses(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
+    return create(model, allocator, POSES_ALONE, data);
 }
 
 int kk_data_has_matrices(const kk_data *data) {

@@ -188,7 +188,7 @@ kk_status kki_doctor_pose(kki_doctor *doctor) {
         }
         return KK_OK;
     }
-    status = status ? status : kki_data_create_without_matrices(p.model, &doctor->allocator, &p.data);
+    status = status ? status : kki_data_create_for_poses(p.model, &doctor->allocator, &p.data);
     status = status ? status : look(doctor, &p);
     if (p.q) {
         kki_release_array(&doctor->allocator, p.q, (size_t)kk_model_nq(p.model) + 1, sizeof *p.q);

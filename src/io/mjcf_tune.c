@@ -33,7 +33,7 @@ static kk_status prepare(tuner *t, kk_error *error) {
     kk_status status = kk_model_compile(t->m->loader->spec, a, &t->model, error);
     status = status                   ? status
              : t->m->muscle_count > 0 ? kk_data_create_with_matrices(t->model, a, &t->data)
-                                      : kki_data_create_without_matrices(t->model, a, &t->data);
+                                      : kki_data_create_for_poses(t->model, a, &t->data);
     if (status != KK_OK) {
         return status;
     }

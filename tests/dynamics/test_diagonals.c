@@ -14,7 +14,7 @@ KK_TEST(diagonals_are_those_of_the_matrices) {
         double *M = scene_take(&s, nv * nv), *Minv = scene_take(&s, nv * nv);
         double *inertia = scene_take(&s, nv), *compliance = scene_take(&s, nv);
         kk_data *small = NULL;
-        KK_CHECK_EQ_INT(kki_data_create_without_matrices(s.model, NULL, &small), KK_OK);
+        KK_CHECK_EQ_INT(kki_data_create_for_poses(s.model, NULL, &small), KK_OK);
         kk_inertia_matrix(s.model, s.data, s.q, M);
         kk_inertia_matrix_inverse(s.model, s.data, s.q, Minv);
         KK_CHECK_EQ_INT(kki_inertia_diagonals(s.model, small, s.q, NULL, inertia, compliance), KK_OK);

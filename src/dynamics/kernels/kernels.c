@@ -29,6 +29,9 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
     S->sine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->cosine = kki_layout_take(layout, kki_padded(m->nnode) * lanes, sizeof(double));
     S->pose = kki_layout_take(layout, nnode, sizeof(world_node));
+    if (S->has_poses_alone) {
+        return;
+    }
     S->work_pose = kki_layout_take(layout, nnode, sizeof(world_node));
     S->motion = kki_layout_take(layout, nnode, sizeof(world_motion));
     S->local = kki_layout_take(layout, nnode, sizeof(local_node));
@@ -59,7 +62,7 @@ static void place(kki_layout *layout, const kk_model *m, kki_scratch *S) {
 
 static void fill(const kk_model *m, kki_scratch *S) {
 #if KKI_LANES > 1
-    for (int i = 0; i < m->nnode; i++) {
+    for (int i = 0; i < m->nnode && !S->has_poses_alone; i++) {
         spread_node((knode *)S->nodes + i, &m->node[i]);
     }
 #else
@@ -67,7 +70,7 @@ static void fill(const kk_model *m, kki_scratch *S) {
         list_chunks(m, S);
     }
 #endif
-    for (int i = 0; i < m->nnode; i++) {
+    for (int i = 0; i < m->nnode && !S->has_poses_alone; i++) {
         ((link_inertia *)S->rigid)[i] = rigid_inertia(node_of(m, S, i));
     }
 }

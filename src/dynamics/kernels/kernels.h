@@ -13,6 +13,7 @@ typedef struct kki_chunk {
 /// Scratch of one robot, or of a laneful of robots: everything a kernel writes. Element types are in scratch.h and differ by shape;
 /// for one robot they always begin with the layouts of data.h.
 typedef struct kki_scratch {
+    int has_poses_alone;   ///< whether only what kinematics writes exists; set before `place`
     int has_matrices;      ///< whether the arrays of nv × nv exist; set before `place`
     void *nodes;           ///< [nnode] the model's nodes with their numbers spread; lanes only, filled by `fill`
     double *sine, *cosine; ///< [nnode padded to 4] of every node's first coordinate
