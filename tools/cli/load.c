@@ -226,6 +226,18 @@ int load_model(cli *c, const char *name, cli_model *m) {
     return code;
 }
 
+int load_again(cli *c, cli_model *m) {
+    kk_data_free(m->data);
+    kk_model_free(m->model);
+    m->data = NULL;
+    m->model = NULL;
+    const int code = compile(c, m);
+    if (code) {
+        unload_model(m);
+    }
+    return code;
+}
+
 void unload_model(cli_model *m) {
     kk_data_free(m->data);
     kk_model_free(m->model);
