@@ -96,6 +96,7 @@ static kk_status fill(kki_loader *l, const kki_xml *xml, kk_error *error) {
     } else {
         return unknown_language(xml, error);
     }
+    status = status || l->diagnostics->has_error ? status : kki_srdf_load(l, error);
     return status ? status : kki_stand(l);
 }
 

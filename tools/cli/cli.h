@@ -92,7 +92,7 @@ const cli_option *cli_loading_options(const cli_verb *verb);
 /// How models are read.
 typedef struct cli_loading {
     cli_list search, arguments;
-    const char *package_path;
+    const char *package_path, *srdf;
     bool allow_absolute, floor, servos, exact_meshes, clean;
     bool repair;      ///< set by verbs, no option
     int base, meshes; ///< index of the choices
