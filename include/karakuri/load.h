@@ -92,6 +92,10 @@ typedef struct kk_load_options {
     int add_actuators;    ///< 1: position servos on every joint that has no actuator, gains from masses and limits
     int clean_collisions; ///< 1: leave out pairs of shapes that always or never touch
     int place_on_floor;   ///< 1: a free base is raised or lowered to stand on z = 0
+
+    /// An SRDF file whose disabled collisions are left out: a path, or one as the robot file would name it (beside it,
+    /// package://name/path). NULL: only links joined to each other are
+    const char *srdf;
 } kk_load_options;
 
 /// A spec comes of whatever the file's language allows; what cannot move or be made is found by kk_model_compile, but where MJCF asks for more

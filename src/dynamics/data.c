@@ -38,6 +38,9 @@ static void place_rows(kki_layout *layout, const kk_model *m, kki_rows *rows) {
 
 static void place(kki_layout *layout, const kk_model *m, kk_data *d) {
     d->kernels->place(layout, m, &d->scratch);
+    if (d->scratch.lacks == KKI_LACKS_ALL_BUT_POSES) {
+        return;
+    }
     KKI_LAYOUT_ARRAY(layout, d->zero, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->vector, kki_padded(m->nv));
     KKI_LAYOUT_ARRAY(layout, d->neutral, (size_t)m->nq);
@@ -81,7 +84,9 @@ static kk_status create(const kk_model *model, const kk_allocator *allocator, in
     kki_layout_take(&layout, 1, sizeof *d);
     place(&layout, model, d);
     d->kernels->fill(model, &d->scratch);
-    kk_model_neutral(model, d->neutral);
+    if (d->neutral) {
+        kk_model_neutral(model, d->neutral);
+    }
     for (int k = 0; k < model->nv && has_matrices; k++) {
         d->factor.depth[k] = model->dof_parent[k] < 0 ? 0 : d->factor.depth[model->dof_parent[k]] + 1;
     }
@@ -97,8 +102,13 @@ kk_status kk_data_create_with_matrices(const kk_model *model, const kk_allocator
     return create(model, allocator, 1, 0, data);
 }
 
-kk_status kki_data_create_without(const kk_model *model, unsigned lacks, const kk_allocator *allocator, kk_data **data) {
+kk_status kki_data_create_without(const kk_model *model, unsigned lacks, const kk_allocator *allocator,
+                                  kk_data **data) {
     return create(model, allocator, 0, lacks, data);
+}
+
+kk_status kki_data_create_for_poses(const kk_model *model, const kk_allocator *allocator, kk_data **data) {
+    return create(model, allocator, 0, KKI_LACKS_ALL_BUT_POSES, data);
 }
 
 int kk_data_has_matrices(const kk_data *data) {

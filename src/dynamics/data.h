@@ -132,6 +132,9 @@ static inline kk_transform kki_node_transform(const kk_data *d, int node) {
     return kk_transform_make(kki_mat3(x->R), kki_vec3(x->p));
 }
 
+/// For those who call kk_kinematics and read poses, lengths of tendons and diagonals, and nothing else: a tenth of the memory.
+kk_status kki_data_create_for_poses(const kk_model *model, const kk_allocator *allocator, kk_data **data);
+
 /// Whether the data was made for this model, or for one that is the same in every number.
 static inline int kki_fits(const kk_model *model, const kk_data *data) {
     return data->model_hash == model->hash;

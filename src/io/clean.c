@@ -9,6 +9,7 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "dynamics/data.h"
 #include "io/standing.h"
 
 enum { POSES = 200, MOST_PAIRS = 2000000, SEED = 1 };
@@ -194,7 +195,7 @@ static void release(cleaning *c) {
 static kk_status run(cleaning *c) {
     kk_error error = {.status = KK_OK};
     kk_status status = kk_model_compile(c->spec, &c->loader->allocator, &c->model, &error);
-    status = status ? status : kk_data_create(c->model, &c->loader->allocator, &c->data);
+    status = status ? status : kki_data_create_for_poses(c->model, &c->loader->allocator, &c->data);
     if (status == KK_OK && !allocate(c)) {
         status = KK_OUT_OF_MEMORY;
     }

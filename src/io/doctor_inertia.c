@@ -150,9 +150,11 @@ void kki_doctor_inertias(kki_doctor *doctor) {
         }
         check_possible(doctor, b);
         if (b->inertia.mass > 0) {
-            const double extent = doctor->extent[i] > 0 ? doctor->extent[i] : doctor->size > 1 ? doctor->size : 1;
             check_centre_unit(doctor, b);
-            check_moment_unit(doctor, b, extent);
+            // a base without shapes may stand for anything: nothing says how large it is
+            if (doctor->extent[i] > 0) {
+                check_moment_unit(doctor, b, doctor->extent[i]);
+            }
         }
     }
 }

@@ -5,11 +5,20 @@
 #include "base/float_bits.h"
 #include "base/sort.h"
 #include "collision/query.h"
+#include "dynamics/data.h"
+#include "geometry/surface.h"
 #include "io/doctor.h"
 #include "io/text.h"
 #include "model/compile.h"
 
-enum { MOST_OVERLAPS = 4096, MOST_TOLD = 20, MOST_TESTS = 100000, MOST_LOOKS = 100000000 };
+enum {
+    MOST_OVERLAPS = 4096,
+    MOST_TOLD = 20,
+    MOST_TESTS = 100000,
+    MOST_LOOKS = 100000000,
+    MOST_FACES = 2000000,
+    OVERLAPPING = 4
+};
 
 static const double LEAST_DEPTH = 1e-3;
 
@@ -19,6 +28,8 @@ typedef struct patient {
     double *q;
     kk_overlap *overlap;
     int count;
+    int64_t
+        faces; ///< of the meshes that were tested, those that overlap several times: depths take a look at all of them
     bool is_cut; ///< there may be more
 } patient;
 
@@ -122,13 +133,20 @@ static bool are_balls_near(const stretch *a, const stretch *b) {
     return !(kk_vec3_norm(kk_vec3_sub(a->ball.centre, b->ball.centre)) > a->ball.radius + b->ball.radius);
 }
 
+static int faces_of(const kk_model *m, int shape) {
+    const kki_surface *surface = m->shape[shape].shape.surface;
+    return surface ? surface->face_count : 0;
+}
+
 /// One pair; true where it was near enough to be tested.
 static bool look_at(patient *p, const stretch *x, const stretch *y, double reach) {
     const int a = x->shape < y->shape ? x->shape : y->shape, b = x->shape + y->shape - a;
     if (!are_balls_near(x, y) || !kki_model_pair_may_touch(p->model, a, b, NULL)) {
         return false;
     }
-    p->count += kki_shapes_overlap(p->model, p->data, a, b, reach, &p->overlap[p->count]);
+    const bool overlap = kki_shapes_overlap(p->model, p->data, a, b, reach, &p->overlap[p->count]);
+    p->faces += (overlap ? OVERLAPPING : 1) * (faces_of(p->model, a) + faces_of(p->model, b));
+    p->count += overlap;
     return true;
 }
 
@@ -140,7 +158,8 @@ static void sweep(patient *p, const stretch *by_lower, double reach) {
     for (int i = 0; i < n && !p->is_cut; i++) {
         for (int j = i + 1; j < n && !(by_lower[j].lower > by_lower[i].upper) && !p->is_cut; j++) {
             tests += look_at(p, &by_lower[i], &by_lower[j], reach);
-            p->is_cut = p->count == MOST_OVERLAPS || tests == MOST_TESTS || ++looks == MOST_LOOKS;
+            p->is_cut =
+                p->count == MOST_OVERLAPS || tests == MOST_TESTS || ++looks == MOST_LOOKS || p->faces > MOST_FACES;
         }
     }
 }
@@ -187,7 +206,7 @@ kk_status kki_doctor_pose(kki_doctor *doctor) {
         }
         return KK_OK;
     }
-    status = status ? status : kk_data_create(p.model, &doctor->allocator, &p.data);
+    status = status ? status : kki_data_create_for_poses(p.model, &doctor->allocator, &p.data);
     status = status ? status : look(doctor, &p);
     if (p.q) {
         kki_release_array(&doctor->allocator, p.q, (size_t)kk_model_nq(p.model) + 1, sizeof *p.q);

@@ -15,14 +15,15 @@ static const int precedence[] = {
     [KKI_CHOOSE] = 1,     [KKI_OR] = 2,        [KKI_AND] = 3,      [KKI_NOT] = 4,           [KKI_LESS] = 5,
     [KKI_LESS_EQUAL] = 5, [KKI_GREATER] = 5,   [KKI_EQUAL] = 5,    [KKI_GREATER_EQUAL] = 5, [KKI_ADD] = 6,
     [KKI_SUBTRACT] = 6,   [KKI_NOT_EQUAL] = 5, [KKI_MULTIPLY] = 7, [KKI_DIVIDE] = 7,        [KKI_FLOOR_DIVIDE] = 7,
-    [KKI_MODULO] = 7,     [KKI_NEGATE] = 8,    [KKI_KEEP] = 8,     [KKI_POWER] = 9,
+    [KKI_MODULO] = 7,     [KKI_NEGATE] = 8,    [KKI_KEEP] = 8,     [KKI_POWER] = 9,         [KKI_IN] = 5,
+    [KKI_NOT_IN] = 5,     [KKI_IS] = 5,        [KKI_IS_NOT] = 5,
 };
 
 // ---- the two stacks
 
 typedef struct entry {
     kki_operator operator;
-    int function, count; // of a call: which, and arguments complete so far
+    int function, count; // of a call: which, and arguments complete so far; of a bracket: parts complete so far
 } entry;
 
 typedef struct machine {
@@ -98,11 +99,25 @@ static void reduce_to(machine *m, int least) {
     }
 }
 
+/// a < b < c is a < b and b < c: the first comparison is applied, and its second operand stays for the next.
+static void go_on_comparing(machine *m) {
+    if (m->values < 2) {
+        fail(m, KK_SYNTAX, "an operator without its operands; check the expression");
+        return;
+    }
+    const kki_value shared = m->value[m->values - 1];
+    reduce(m);
+    push_entry(m, (entry){KKI_AND, 0, 0});
+    push_value(m, shared);
+}
+
 static void push_binary(machine *m, kki_operator c) {
     if (precedence[c] == precedence[KKI_LESS]) {
         reduce_to(m, precedence[c] + 1);
         if (top_precedence(m) == precedence[c]) {
-            fail(m, KK_UNSUPPORTED, "a chain of comparisons; write a < b and b < c");
+            go_on_comparing(m);
+            push_entry(m, (entry){c, 0, 0});
+            return;
         }
     }
     reduce_to(m, c == KKI_POWER ? precedence[c] + 1 : precedence[c]);
@@ -170,6 +185,7 @@ static void read_quoted(machine *m) {
     m->at = (size_t)(end + 1 - m->text);
 }
 
+/// Of a name with its parts: ns.property, math.sin.
 static size_t name_length(const machine *m) {
     size_t n = 0;
     while (starts_name(peek(m, n)) || is_digit(peek(m, n)) || (peek(m, n) == '.' && starts_name(peek(m, n + 1)))) {
@@ -198,7 +214,7 @@ static kki_value look_up(const machine *m, const char *name, size_t length) {
 }
 
 static bool is_python(const char *name, size_t length) {
-    static const char *const words[] = {"lambda", "for", "in", "is", "None", "import", "yield", "await"};
+    static const char *const words[] = {"lambda", "for", "in", "is", "import", "yield", "await"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (kki_text_is_word(name, length, words[i])) {
             return true;
@@ -207,35 +223,25 @@ static bool is_python(const char *name, size_t length) {
     return false;
 }
 
-static void read_call(machine *m, const char *name, size_t length) {
+enum { FIRST_OWN = 1000 }; ///< functions of whoever asks are numbered from here
+
+static int find_function(const machine *m, const char *name, size_t length) {
     const int f = kki_function_find(name, length);
-    if (f < 0) {
-        fail_named(m, "the function ", name, length, " is not supported; compute the value outside");
-        return;
+    if (f >= 0 || !m->names->find_function) {
+        return f;
     }
-    m->at++;
-    push_entry(m, (entry){KKI_CALL, f, 0});
+    const int own = m->names->find_function(m->names->user, name, length);
+    return own >= 0 ? FIRST_OWN + own : -1;
 }
 
-/// A name where an operand is next: not, a function, or something with a value.
-static void read_name(machine *m) {
-    const char *name = m->text + m->at;
-    const size_t length = name_length(m);
-    m->at += length;
-    if (kki_text_is_word(name, length, "not")) {
-        push_unary(m, KKI_NOT);
-        return;
+static char peek_after(const machine *m, size_t length) {
+    while (kki_text_is_blank(peek(m, length))) {
+        length++;
     }
-    if (is_python(name, length)) {
-        fail_named(m, "Python's ", name, length, " is not supported; compute the value outside");
-        return;
-    }
-    skip_blanks(m);
-    if (peek(m, 0) == '(') {
-        read_call(m, name, length);
-        return;
-    }
-    const kki_value v = look_up(m, name, length);
+    return peek(m, length);
+}
+
+static void push_looked_up(machine *m, kki_value v) {
     if (v.kind == KKI_VALUE_PENDING) {
         m->has_fault = true;
         m->fault = v;
@@ -243,7 +249,93 @@ static void read_name(machine *m) {
     push_value(m, v);
 }
 
-static void close_parenthesis(machine *m);
+static bool is_unknown(const kki_value *v) {
+    return v->kind == KKI_VALUE_FAULT && v->status == KK_NOT_FOUND;
+}
+
+/// A name with dots: the longest beginning that is known; the rest are parts of its value.
+static void read_known(machine *m, const char *name, size_t length) {
+    if (peek_after(m, length) == '(') {
+        const int f = find_function(m, name, length);
+        if (f >= 0) {
+            m->at += length;
+            skip_blanks(m);
+            m->at++;
+            push_entry(m, (entry){KKI_CALL, f, 0});
+            return;
+        }
+        if (!memchr(name, '.', length)) {
+            fail_named(m, "the function ", name, length, " is not supported; compute the value outside");
+            return;
+        }
+    }
+    const kki_value whole = look_up(m, name, length);
+    kki_value v = whole;
+    size_t n = length;
+    while (is_unknown(&v)) {
+        do {
+            n--;
+        } while (n > 0 && name[n] != '.');
+        if (n == 0) {
+            break;
+        }
+        v = look_up(m, name, n);
+    }
+    m->at += n > 0 ? n : length;
+    push_looked_up(m, n > 0 ? v : whole);
+}
+
+/// dict(name=value): the name becomes a text, and an argument of its own.
+static bool read_keyword(machine *m, const char *name, size_t length) {
+    entry *top = m->entries > 0 ? &m->entry[m->entries - 1] : NULL;
+    const size_t start = m->at;
+    m->at += length;
+    skip_blanks(m);
+    if (top && top->operator== KKI_CALL && top->function == kki_function_find("dict", 4) && peek(m, 0) == '=' &&
+        peek(m, 1) != '=') {
+        const char *copy = kki_pool_copy(m->names->pool, name, length);
+        m->at++;
+        push_value(m, copy ? kki_value_text(copy, length) : kki_value_no_memory(m->names->pool));
+        top->count++;
+        m->wants_value = true;
+        return true;
+    }
+    m->at = start;
+    return false;
+}
+
+/// A name where an operand is next: not, a function, or something with a value.
+static void read_name(machine *m) {
+    const char *name = m->text + m->at;
+    const size_t length = name_length(m);
+    if (kki_text_is_word(name, length, "not")) {
+        m->at += length;
+        push_unary(m, KKI_NOT);
+    } else if (kki_text_is_word(name, length, "None")) {
+        m->at += length;
+        push_value(m, (kki_value){.kind = KKI_VALUE_NONE});
+    } else if (is_python(name, length)) {
+        fail_named(m, "Python's ", name, length, " is not supported; compute the value outside");
+    } else if (!read_keyword(m, name, length)) {
+        read_known(m, name, length);
+    }
+}
+
+static const entry *top_entry(const machine *m) {
+    static const entry none = {KKI_IF, 0, 0};
+    return m->entries > 0 ? &m->entry[m->entries - 1] : &none;
+}
+
+static void close_bracket(machine *m, char c);
+
+/// May the bracket be closed where an operand is next: f(), [], (1,), a[1:]?
+static bool may_close(const machine *m, char c) {
+    const entry *top = top_entry(m);
+    return c == ')'
+               ? top->operator== KKI_CALL || top->operator== KKI_METHOD ||(top->operator== KKI_OPEN && top->count> 0)
+           : c == ']' ? top->operator== KKI_LIST ||(top->operator== KKI_INDEX && top->count> 0)
+                      : false;
+}
 
 static void read_operand(machine *m) {
     const char c = peek(m, 0);
@@ -259,48 +351,139 @@ static void read_operand(machine *m) {
     } else if (c == '(') {
         m->at++;
         push_entry(m, (entry){KKI_OPEN, 0, 0});
-    } else if (c == ')' && top_is(m, KKI_CALL) && m->entry[m->entries - 1].count == 0) {
-        m->entry[m->entries - 1].count = -1; // no arguments
-        close_parenthesis(m);
-    } else if (c == '[' || c == '{') {
-        fail(m, KK_UNSUPPORTED, "lists and dictionaries are not supported; use one property for each value");
+    } else if (may_close(m, c)) {
+        close_bracket(m, c);
+    } else if (c == '[') {
+        m->at++;
+        push_entry(m, (entry){KKI_LIST, 0, 0});
+    } else if (c == ':' && top_is(m, KKI_INDEX) && top_entry(m)->count == 0) {
+        push_value(m, (kki_value){.kind = KKI_VALUE_NONE}); // a[:2]
+    } else if (c == '{') {
+        fail(m, KK_UNSUPPORTED, "a dictionary in braces is not supported; write dict(key=value)");
     } else {
         fail(m, KK_SYNTAX, "a number, a name or a text is missing here; check the expression");
     }
 }
 
-static void close_parenthesis(machine *m) {
+/// a[i] or a[i:j]
+static kki_value index_value(const machine *m, const kki_value *v, int count) {
+    return count == 1 ? kki_value_at(m->names->pool, &v[-1], &v[0])
+                      : kki_value_slice(m->names->pool, &v[-1], &v[0], &v[1]);
+}
+
+static kki_value call_own(const machine *m, int function, const kki_value *v, int count) {
+    for (int i = 0; i < count; i++) {
+        if (v[i].kind == KKI_VALUE_FAULT) {
+            return v[i];
+        }
+    }
+    return m->names->call(m->names->user, function, v, count);
+}
+
+/// What the bracket of entry e makes of the topmost `count` values.
+static kki_value bracket_value(const machine *m, entry e, int count) {
+    kki_pool *pool = m->names->pool;
+    const kki_value *v = &m->value[m->values - count];
+    switch (e.operator) {
+    case KKI_CALL:
+        return e.function >= FIRST_OWN ? call_own(m, e.function - FIRST_OWN, v, count)
+                                       : kki_function_call(pool, e.function, v, count);
+    case KKI_METHOD: return kki_method_call(pool, e.function, &v[-1], v, count);
+    case KKI_INDEX: return index_value(m, v, count);
+    case KKI_LIST: return kki_value_sequence(pool, KKI_VALUE_LIST, v, (size_t)count);
+    default: return e.count > 0 ? kki_value_sequence(pool, KKI_VALUE_TUPLE, v, (size_t)count) : v[0];
+    }
+}
+
+static bool closes(kki_operator c, char bracket) {
+    return bracket == ')' ? c == KKI_OPEN || c == KKI_CALL || c == KKI_METHOD : c == KKI_LIST || c == KKI_INDEX;
+}
+
+static void close_bracket(machine *m, char c) {
+    const bool is_short = m->wants_value; // nothing behind the last comma or colon
     m->at++;
+    if (is_short && top_is(m, KKI_INDEX)) {
+        push_value(m, (kki_value){.kind = KKI_VALUE_NONE});
+    }
     reduce_to(m, 1);
     if (m->has_fault) {
         return;
     }
-    if (top_is(m, KKI_OPEN)) {
-        m->entries--;
-        return;
-    }
-    if (!top_is(m, KKI_CALL)) {
-        fail(m, KK_SYNTAX, top_is(m, KKI_IF) ? "an 'if' without 'else'; add it" : "a ')' too many; remove it");
+    if (!closes(top_entry(m)->operator, c) || m->entries == 0) {
+        fail(m, KK_SYNTAX,
+             top_is(m, KKI_IF) ? "an 'if' without 'else'; add it"
+             : c == ')'        ? "a ')' too many; remove it"
+                               : "a ']' too many; remove it");
         return;
     }
     const entry e = m->entry[--m->entries];
-    const int count = e.count + 1;
-    m->values -= count;
-    push_value(m, kki_function_call(m->names->pool, e.function, &m->value[m->values], count));
+    const int count = e.count + (is_short && e.operator!= KKI_INDEX ? 0 : 1);
+    const bool has_base = e.operator== KKI_METHOD || e.operator== KKI_INDEX;
+    if (m->values < count + (has_base ? 1 : 0) || (e.operator== KKI_INDEX && count> 2)) {
+        fail(m, KK_SYNTAX, "a bracket without its parts; check the expression");
+        return;
+    }
+    const kki_value result = bracket_value(m, e, count);
+    m->values -= count + (has_base ? 1 : 0);
+    push_value(m, result);
+    if (result.kind == KKI_VALUE_PENDING) {
+        m->has_fault = true;
+        m->fault = result;
+    }
 }
 
 static void read_comma(machine *m) {
     m->at++;
     reduce_to(m, 1);
-    if (!m->has_fault && !top_is(m, KKI_CALL)) {
-        fail(m, KK_UNSUPPORTED,
-             "a comma outside a function call: tuples are not supported; use one property for each value");
+    const kki_operator c = top_entry(m)->operator;
+    if (!m->has_fault && (m->entries == 0 || !(closes(c, ')') || c == KKI_LIST))) {
+        fail(m, KK_UNSUPPORTED, "a comma outside of brackets; put (a, b) around the parts");
         return;
     }
     if (!m->has_fault) {
         m->entry[m->entries - 1].count++;
         m->wants_value = true;
     }
+}
+
+/// The ':' of a[i:j].
+static void read_colon(machine *m) {
+    m->at++;
+    reduce_to(m, 1);
+    if (!m->has_fault && (!top_is(m, KKI_INDEX) || top_entry(m)->count > 0)) {
+        fail(m, KK_UNSUPPORTED, "a ':' outside of a[i:j]; check the expression");
+        return;
+    }
+    if (!m->has_fault) {
+        m->entry[m->entries - 1].count++;
+        m->wants_value = true;
+    }
+}
+
+/// The '.name' or '.name(' behind a value.
+static void read_part(machine *m) {
+    m->at++;
+    size_t length = 0;
+    const char *name = m->text + m->at;
+    while (starts_name(peek(m, length)) || (length > 0 && is_digit(peek(m, length)))) {
+        length++;
+    }
+    const int method = kki_method_find(name, length);
+    const bool is_call = peek_after(m, length) == '(';
+    if (length == 0 || (is_call && method < 0)) {
+        m->at--;
+        fail_named(m, "the method ", name, length, " is not supported; compute the value outside");
+        return;
+    }
+    m->at += length;
+    if (is_call) {
+        skip_blanks(m);
+        m->at++;
+        push_entry(m, (entry){KKI_METHOD, method, 0});
+        return;
+    }
+    const kki_value base = m->value[--m->values];
+    push_value(m, kki_value_member(m->names->pool, &base, name, length));
 }
 
 static void read_else(machine *m) {
@@ -315,10 +498,32 @@ static void read_else(machine *m) {
     }
 }
 
+/// Takes the word behind blanks where it is next.
+static bool take_word(machine *m, const char *word) {
+    const size_t start = m->at;
+    skip_blanks(m);
+    const size_t length = name_length(m);
+    const bool is_next = kki_text_is_word(m->text + m->at, length, word);
+    m->at = is_next ? m->at + length : start;
+    return is_next;
+}
+
 static void read_operator_name(machine *m) {
     const char *name = m->text + m->at;
     const size_t length = name_length(m);
     m->at += length;
+    if (kki_text_is_word(name, length, "in")) {
+        push_binary(m, KKI_IN);
+        return;
+    }
+    if (kki_text_is_word(name, length, "not") && take_word(m, "in")) {
+        push_binary(m, KKI_NOT_IN);
+        return;
+    }
+    if (kki_text_is_word(name, length, "is")) {
+        push_binary(m, take_word(m, "not") ? KKI_IS_NOT : KKI_IS);
+        return;
+    }
     if (kki_text_is_word(name, length, "and") || kki_text_is_word(name, length, "or")) {
         push_binary(m, name[0] == 'a' ? KKI_AND : KKI_OR);
     } else if (kki_text_is_word(name, length, "if")) {
@@ -350,14 +555,19 @@ static void read_operator(machine *m) {
         }
     }
     const char c = peek(m, 0);
-    if (c == ')') {
-        close_parenthesis(m);
+    if (c == ')' || c == ']') {
+        close_bracket(m, c);
     } else if (c == ',') {
         read_comma(m);
+    } else if (c == ':') {
+        read_colon(m);
+    } else if (c == '[') {
+        m->at++;
+        push_entry(m, (entry){KKI_INDEX, 0, 0});
+    } else if (c == '.') {
+        read_part(m);
     } else if (starts_name(c)) {
         read_operator_name(m);
-    } else if (c == '[' || c == '.') {
-        fail(m, KK_UNSUPPORTED, "indices and methods are not supported; use one property for each value");
     } else {
         fail_named(m, "the operator ", m->text + m->at, 1, " is not supported; check the expression");
     }
@@ -371,7 +581,10 @@ static kki_value finish(machine *m) {
     }
     reduce_to(m, 1);
     if (!m->has_fault && m->entries > 0) {
-        fail(m, KK_SYNTAX, top_is(m, KKI_IF) ? "an 'if' without 'else'; add it" : "a ')' is missing; add it");
+        fail(m, KK_SYNTAX,
+             top_is(m, KKI_IF)                     ? "an 'if' without 'else'; add it"
+             : closes(top_entry(m)->operator, ']') ? "a ']' is missing; add it"
+                                                   : "a ')' is missing; add it");
     }
     return m->has_fault ? m->fault : m->value[0];
 }

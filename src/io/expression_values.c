@@ -60,9 +60,14 @@ static double as_double(const kki_value *v) {
 }
 
 bool kki_value_is_true(const kki_value *value) {
-    return value->kind == KKI_VALUE_FLOAT  ? value->number < 0 || value->number > 0
-           : value->kind == KKI_VALUE_TEXT ? value->length > 0
-                                           : value->integer != 0;
+    switch (value->kind) {
+    case KKI_VALUE_FLOAT: return value->number < 0 || value->number > 0;
+    case KKI_VALUE_TEXT:
+    case KKI_VALUE_LIST:
+    case KKI_VALUE_TUPLE:
+    case KKI_VALUE_DICT: return value->length > 0;
+    default: return value->integer != 0;
+    }
 }
 
 bool kki_text_is_blank(char c) {
@@ -112,7 +117,9 @@ const char *kki_value_to_text(const kki_value *value, char buffer[KK_NUMBER_TEXT
             *length += 2;
         }
         return buffer;
-    default: *length = value->length; return value->text;
+    case KKI_VALUE_TEXT: *length = value->length; return value->text;
+    case KKI_VALUE_NONE: *length = 4; return "None";
+    default: *length = 0; return "";
     }
 }
 
@@ -185,17 +192,6 @@ static kki_value arithmetic(kki_operator c, const kki_value *a, const kki_value 
     }
 }
 
-static kki_value join(kki_pool *pool, const kki_value *a, const kki_value *b) {
-    char *text = kki_pool_take(pool, a->length + b->length + 1);
-    if (!text) {
-        return kki_value_no_memory(pool);
-    }
-    memcpy(text, a->text, a->length);
-    memcpy(text + a->length, b->text, b->length);
-    text[a->length + b->length] = 0;
-    return kki_value_text(text, a->length + b->length);
-}
-
 /// -1, 0 or 1.
 static int compare_texts(const kki_value *a, const kki_value *b) {
     const size_t n = a->length < b->length ? a->length : b->length;
@@ -214,9 +210,8 @@ static int compare_numbers(const kki_value *a, const kki_value *b) {
 static kki_value compare(kki_operator c, const kki_value *a, const kki_value *b) {
     const bool both_texts = a->kind == KKI_VALUE_TEXT && b->kind == KKI_VALUE_TEXT;
     if (!both_texts && !(is_number(a) && is_number(b))) {
-        return c == KKI_EQUAL ? kki_value_truth(false)
-               : c == KKI_NOT_EQUAL
-                   ? kki_value_truth(true)
+        return c == KKI_EQUAL || c == KKI_NOT_EQUAL
+                   ? kki_value_truth(kki_value_equal(a, b) == (c == KKI_EQUAL))
                    : kki_value_error(KK_INVALID_ARGUMENT, "a text is compared with a number; make both the same");
     }
     const int order = both_texts ? compare_texts(a, b) : compare_numbers(a, b);
@@ -248,6 +243,40 @@ static kki_value apply_unary(kki_pool *pool, kki_operator c, const kki_value *a)
     return is_whole(a) ? arithmetic(KKI_SUBTRACT, &zero, a) : kki_value_real(-a->number);
 }
 
+static bool is_joinable(const kki_value *v) {
+    return v->kind == KKI_VALUE_TEXT || v->kind == KKI_VALUE_LIST || v->kind == KKI_VALUE_TUPLE;
+}
+
+/// What + * and % do with texts and lists.
+static kki_value apply_to_sequences(kki_pool *pool, kki_operator c, const kki_value *a, const kki_value *b) {
+    if (c == KKI_ADD && is_joinable(a) && a->kind == b->kind) {
+        return kki_value_join(pool, a, b);
+    }
+    if (c == KKI_MULTIPLY && is_joinable(a) && is_whole(b)) {
+        return kki_value_times(pool, a, b->integer);
+    }
+    if (c == KKI_MULTIPLY && is_joinable(b) && is_whole(a)) {
+        return kki_value_times(pool, b, a->integer);
+    }
+    if (c == KKI_MODULO && a->kind == KKI_VALUE_TEXT) {
+        return kki_value_format(pool, a, b);
+    }
+    char buffer[KK_NUMBER_TEXT_SIZE + 2];
+    const kki_value plain = kki_value_written(pool, is_number(a) ? b : a);
+    size_t length;
+    const char *text = kki_value_to_text(&plain, buffer, &length);
+    return kki_value_fault(pool, KK_INVALID_ARGUMENT, "arithmetic with the text ", text, length,
+                           "; only numbers can be computed with");
+}
+
+static kki_value ask(kki_pool *pool, kki_operator c, const kki_value *a, const kki_value *b) {
+    if (c == KKI_IS || c == KKI_IS_NOT) {
+        return kki_value_truth((a->kind == b->kind && kki_value_equal(a, b)) == (c == KKI_IS));
+    }
+    const kki_value v = kki_value_contains(pool, b, a);
+    return v.kind == KKI_VALUE_FAULT || c == KKI_IN ? v : kki_value_truth(!v.integer);
+}
+
 static kki_value apply_binary(kki_pool *pool, kki_operator c, const kki_value *a, const kki_value *b) {
     if (a->kind == KKI_VALUE_FAULT) {
         return *a;
@@ -261,15 +290,10 @@ static kki_value apply_binary(kki_pool *pool, kki_operator c, const kki_value *a
     if (c >= KKI_LESS && c <= KKI_NOT_EQUAL) {
         return compare(c, a, b);
     }
-    if (c == KKI_ADD && a->kind == KKI_VALUE_TEXT && b->kind == KKI_VALUE_TEXT) {
-        return join(pool, a, b);
+    if (c >= KKI_IN && c <= KKI_IS_NOT) {
+        return ask(pool, c, a, b);
     }
-    if (!is_number(a) || !is_number(b)) {
-        const kki_value *text = is_number(a) ? b : a;
-        return kki_value_fault(pool, KK_INVALID_ARGUMENT, "arithmetic with the text ", text->text, text->length,
-                               "; only numbers can be computed with");
-    }
-    return arithmetic(c, a, b);
+    return is_number(a) && is_number(b) ? arithmetic(c, a, b) : apply_to_sequences(pool, c, a, b);
 }
 
 static kki_value choose(const kki_value *a, const kki_value *condition, const kki_value *b) {
@@ -323,22 +347,31 @@ static kki_value call_abs(kki_pool *pool, const kki_value *v, int count) {
                             : kki_value_real(kki_abs(v->number));
 }
 
-static kki_value call_min(kki_pool *pool, const kki_value *v, int count) {
-    (void)pool;
-    int best = 0;
-    for (int i = 1; i < count; i++) {
-        best = compare_numbers(&v[i], &v[best]) < 0 ? i : best;
+/// The smallest, or with KKI_GREATER the largest, of the arguments or of the only argument's items.
+static kki_value extreme(kki_pool *pool, kki_operator c, const kki_value *v, int count) {
+    kki_value list = {.item = v, .length = (size_t)count};
+    if (count == 1 && (!kki_value_items(pool, v, &list) || list.kind == KKI_VALUE_FAULT || list.length == 0)) {
+        return list.kind == KKI_VALUE_FAULT
+                   ? list
+                   : kki_value_error(KK_INVALID_ARGUMENT, "min and max need two numbers or a list; add some");
     }
-    return v[best];
+    kki_value best = list.item[0];
+    for (size_t i = 1; i < list.length; i++) {
+        const kki_value is_better = compare(c, &list.item[i], &best);
+        if (is_better.kind == KKI_VALUE_FAULT) {
+            return is_better;
+        }
+        best = is_better.integer ? list.item[i] : best;
+    }
+    return best;
+}
+
+static kki_value call_min(kki_pool *pool, const kki_value *v, int count) {
+    return extreme(pool, KKI_LESS, v, count);
 }
 
 static kki_value call_max(kki_pool *pool, const kki_value *v, int count) {
-    (void)pool;
-    int best = 0;
-    for (int i = 1; i < count; i++) {
-        best = compare_numbers(&v[i], &v[best]) > 0 ? i : best;
-    }
-    return v[best];
+    return extreme(pool, KKI_GREATER, v, count);
 }
 
 static kki_value to_whole(double x) {
@@ -379,15 +412,162 @@ static kki_value call_str(kki_pool *pool, const kki_value *v, int count) {
     (void)count;
     char buffer[KK_NUMBER_TEXT_SIZE + 2];
     size_t length;
-    const char *text = kki_value_to_text(v, buffer, &length);
+    const kki_value plain = kki_value_written(pool, v);
+    if (plain.kind == KKI_VALUE_FAULT) {
+        return plain;
+    }
+    const char *text = kki_value_to_text(&plain, buffer, &length);
     const char *copy = kki_pool_copy(pool, text, length);
     return copy ? kki_value_text(copy, length) : kki_value_no_memory(pool);
+}
+
+static kki_value call_bool(kki_pool *pool, const kki_value *v, int count) {
+    (void)pool;
+    return kki_value_truth(count > 0 && kki_value_is_true(v));
+}
+
+static kki_value need_list(void) {
+    return kki_value_error(KK_INVALID_ARGUMENT, "the function takes a list, a dictionary or a text; check the call");
+}
+
+static kki_value call_len(kki_pool *pool, const kki_value *v, int count) {
+    (void)pool, (void)count;
+    const bool has_length = is_joinable(v) || v->kind == KKI_VALUE_DICT;
+    return has_length ? kki_value_whole((int64_t)v->length) : need_list();
+}
+
+static kki_value call_list(kki_pool *pool, const kki_value *v, int count) {
+    kki_value list;
+    return count == 0                        ? kki_value_sequence(pool, KKI_VALUE_LIST, v, 0)
+           : kki_value_items(pool, v, &list) ? list
+                                             : need_list();
+}
+
+static kki_value call_tuple(kki_pool *pool, const kki_value *v, int count) {
+    kki_value list = call_list(pool, v, count);
+    list.kind = list.kind == KKI_VALUE_LIST ? KKI_VALUE_TUPLE : list.kind;
+    return list;
+}
+
+/// Keys and values in turn, as the grammar hands on dict(a=1); or a dictionary.
+static kki_value call_dict(kki_pool *pool, const kki_value *v, int count) {
+    if (count == 1) {
+        return v->kind == KKI_VALUE_DICT ? *v : need_list();
+    }
+    return count % 2 == 0 ? kki_value_dictionary(pool, v, (size_t)count / 2) : need_list();
+}
+
+static kki_value call_range(kki_pool *pool, const kki_value *v, int count) {
+    enum { MOST = 100000 };
+    const int64_t first = count > 1 ? v[0].integer : 0, end = count > 1 ? v[1].integer : v[0].integer;
+    const int64_t step = count > 2 ? v[2].integer : 1;
+    bool are_whole = step != 0;
+    for (int i = 0; i < count; i++) {
+        are_whole = are_whole && is_whole(&v[i]) && kki_abs((double)v[i].integer) < 1e15;
+    }
+    const int64_t span = step > 0 ? end - first : first - end, stride = step > 0 ? step : -step;
+    const int64_t n = are_whole && span > 0 ? (span + stride - 1) / stride : 0;
+    if (!are_whole || n > MOST) {
+        return kki_value_error(KK_INVALID_ARGUMENT, "range takes whole numbers and gives at most 100000; check the call");
+    }
+    kki_value *item = kki_pool_take(pool, ((size_t)n + 1) * sizeof *item);
+    for (int64_t i = 0; item && i < n; i++) {
+        item[i] = kki_value_whole(first + i * step);
+    }
+    return item ? (kki_value){.kind = KKI_VALUE_LIST, .item = item, .length = (size_t)n} : kki_value_no_memory(pool);
+}
+
+static kki_value call_round(kki_pool *pool, const kki_value *v, int count) {
+    (void)pool;
+    const double digits = count > 1 ? as_double(&v[1]) : 0;
+    if (is_whole(v) && digits >= 0) {
+        return kki_value_whole(v->integer);
+    }
+    const double scale = kk_pow(10, digits), x = as_double(v) * scale, down = kk_floor(x);
+    const bool is_half = !(x - down < 0.5) && !(x - down > 0.5);
+    const bool goes_up = is_half ? kk_fmod(down, 2) != 0 : x - down > 0.5; // a half goes to the even one
+    const double whole = down + (goes_up ? 1 : 0);
+    return count > 1 ? kki_value_real(whole / scale) : to_whole(whole);
+}
+
+static kki_value call_sum(kki_pool *pool, const kki_value *v, int count) {
+    kki_value list, sum = count > 1 ? v[1] : kki_value_whole(0);
+    if (!kki_value_items(pool, v, &list)) {
+        return need_list();
+    }
+    for (size_t i = 0; i < list.length && sum.kind != KKI_VALUE_FAULT; i++) {
+        sum = apply_binary(pool, KKI_ADD, &sum, &list.item[i]);
+    }
+    return list.kind == KKI_VALUE_FAULT ? list : sum;
+}
+
+static kki_value call_reversed(kki_pool *pool, const kki_value *v, int count) {
+    kki_value list = call_list(pool, v, count);
+    kki_value *item = list.kind == KKI_VALUE_LIST ? kki_pool_take(pool, (list.length + 1) * sizeof *item) : NULL;
+    for (size_t i = 0; item && i < list.length; i++) {
+        item[i] = list.item[list.length - 1 - i];
+    }
+    list.item = item;
+    return list.kind == KKI_VALUE_FAULT ? list : item ? list : kki_value_no_memory(pool);
+}
+
+/// By insertion: lists of robots are short, and longer ones are refused.
+static kki_value call_sorted(kki_pool *pool, const kki_value *v, int count) {
+    enum { MOST = 1000 };
+    kki_value list = call_reversed(pool, v, count);
+    kki_value *item = list.kind == KKI_VALUE_LIST && list.length <= MOST
+                          ? kki_pool_take(pool, (list.length + 1) * sizeof *item)
+                          : NULL;
+    if (!item) {
+        return list.kind == KKI_VALUE_FAULT ? list
+               : list.length > MOST ? kki_value_error(KK_LIMIT_EXCEEDED, "more than 1000 items to sort; split them")
+                                    : kki_value_no_memory(pool);
+    }
+    for (size_t i = 0; i < list.length; i++) {
+        const kki_value next = list.item[list.length - 1 - i];
+        size_t at = i;
+        for (; at > 0; at--) {
+            const kki_value is_less = compare(KKI_LESS, &next, &item[at - 1]);
+            if (is_less.kind == KKI_VALUE_FAULT) {
+                return is_less;
+            }
+            if (!is_less.integer) {
+                break;
+            }
+            item[at] = item[at - 1];
+        }
+        item[at] = next;
+    }
+    list.item = item;
+    return list;
+}
+
+static kki_value count_true(kki_pool *pool, const kki_value *v, bool wants_all) {
+    kki_value list;
+    if (!kki_value_items(pool, v, &list)) {
+        return need_list();
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < list.length && list.kind != KKI_VALUE_FAULT; i++) {
+        n += kki_value_is_true(&list.item[i]) ? 1 : 0;
+    }
+    return list.kind == KKI_VALUE_FAULT ? list : kki_value_truth(wants_all ? n == list.length : n > 0);
+}
+
+static kki_value call_all(kki_pool *pool, const kki_value *v, int count) {
+    (void)count;
+    return count_true(pool, v, true);
+}
+
+static kki_value call_any(kki_pool *pool, const kki_value *v, int count) {
+    (void)count;
+    return count_true(pool, v, false);
 }
 
 static const struct {
     const char *name;
     int least, most;
-    bool takes_texts;
+    bool takes_all;         // texts and lists too
     double (*real)(double); // or
     function *any;
 } functions[] = {
@@ -399,16 +579,26 @@ static const struct {
     {"degrees", 1, 1, false, NULL, call_degrees}, {"atan2", 2, 2, false, NULL, call_atan2},
     {"pow", 2, 2, false, NULL, call_pow},         {"hypot", 2, 2, false, NULL, call_hypot},
     {"abs", 1, 1, false, NULL, call_abs},         {"fabs", 1, 1, false, NULL, call_abs},
-    {"min", 2, 16, false, NULL, call_min},        {"max", 2, 16, false, NULL, call_max},
+    {"min", 1, 16, true, NULL, call_min},         {"max", 1, 16, true, NULL, call_max},
     {"floor", 1, 1, false, NULL, call_floor},     {"ceil", 1, 1, false, NULL, call_ceil},
     {"int", 1, 1, true, NULL, call_int},          {"float", 1, 1, true, NULL, call_float},
-    {"str", 1, 1, true, NULL, call_str},
+    {"str", 1, 1, true, NULL, call_str},          {"bool", 0, 1, true, NULL, call_bool},
+    {"len", 1, 1, true, NULL, call_len},          {"list", 0, 1, true, NULL, call_list},
+    {"tuple", 0, 1, true, NULL, call_tuple},      {"dict", 0, 64, true, NULL, call_dict},
+    {"range", 1, 3, false, NULL, call_range},     {"round", 1, 2, false, NULL, call_round},
+    {"sum", 1, 2, true, NULL, call_sum},          {"reversed", 1, 1, true, NULL, call_reversed},
+    {"sorted", 1, 1, true, NULL, call_sorted},    {"any", 1, 1, true, NULL, call_any},
+    {"all", 1, 1, true, NULL, call_all},
 };
 
 const char *kki_name_without_module(const char *name, size_t *length) {
-    if (*length > 5 && memcmp(name, "math.", 5) == 0) {
-        *length -= 5;
-        return name + 5;
+    static const char *const modules[] = {"math.", "python."};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        const size_t n = strlen(modules[i]);
+        if (*length > n && memcmp(name, modules[i], n) == 0) {
+            *length -= n;
+            return name + n;
+        }
     }
     return name;
 }
@@ -433,7 +623,7 @@ kki_value kki_function_call(kki_pool *pool, int f, const kki_value *arguments, i
         if (arguments[i].kind == KKI_VALUE_FAULT) {
             return arguments[i];
         }
-        if (!is_number(&arguments[i]) && !functions[f].takes_texts) {
+        if (!is_number(&arguments[i]) && !functions[f].takes_all) {
             return kki_value_fault(pool, KK_INVALID_ARGUMENT, "a text as an argument of ", name, strlen(name),
                                    ", which takes numbers; check the call");
         }

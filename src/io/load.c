@@ -51,6 +51,15 @@ static kk_status parse_file(kki_loader *l, kki_xml **xml, kk_error *error) {
         status = kki_xml_parse(l->path, data.bytes, data.size, NULL, &l->allocator, xml, error);
         kki_file_release(&data, &l->allocator);
     }
+    if (status == KK_OK && (*xml)->version > 0) {
+        const kk_origin at = origin_at(*xml, (*xml)->version);
+        kki_diagnostics_add(l->diagnostics, &(kki_finding){.severity = KKI_NOTE,
+                                                           .file = at.file,
+                                                           .line = at.line,
+                                                           .column = at.column,
+                                                           .text = "an XML version other than 1.0 is read as 1.0",
+                                                           .remedy = "write version=\"1.0\""});
+    }
     return status;
 }
 
@@ -87,6 +96,7 @@ static kk_status fill(kki_loader *l, const kki_xml *xml, kk_error *error) {
     } else {
         return unknown_language(xml, error);
     }
+    status = status || l->diagnostics->has_error ? status : kki_srdf_load(l, error);
     return status ? status : kki_stand(l);
 }
 

@@ -104,8 +104,10 @@ static kk_status report(kki_loader *l, const kki_mesh_request *r, const kk_error
     const kki_severity severity = error->status == KK_OUT_OF_MEMORY ? KKI_ERROR : kki_fault(l);
     char text[KK_ERROR_TEXT_SIZE + 40];
     kki_print(text, sizeof text, "%s%s", is_warning ? "a shape is left out: " : "", error->text);
-    const kki_finding finding = {.severity = is_warning ? kki_left_out(l) : severity,
-                                 .status = is_warning ? KK_OK : error->status,
+    const kki_finding finding = {.severity = !is_warning          ? severity
+                                             : l->options->repair ? KKI_REPAIRED_ERROR
+                                                                  : KKI_WARNING,
+                                 .status = is_warning && !l->options->repair ? KK_OK : error->status,
                                  .file = has_place ? error->file : r->origin.file,
                                  .line = has_place ? error->line : r->origin.line,
                                  .column = has_place ? error->column : r->origin.column,

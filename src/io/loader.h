@@ -41,6 +41,9 @@ kk_origin kki_origin_of_attribute(const kki_xml *xml, int32_t attribute);
 kk_status kki_urdf_load(kki_loader *loader, const kki_xml *xml);
 kk_status kki_mjcf_load(kki_loader *loader, const kki_xml *xml);
 
+/// srdf.c: the pairs of links that the options' SRDF file takes out.
+kk_status kki_srdf_load(kki_loader *loader, kk_error *error);
+
 /// More memory for a file of so many bytes more.
 void kki_loader_allow(const kki_loader *loader, size_t bytes);
 

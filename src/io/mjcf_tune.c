@@ -1,5 +1,7 @@
 /// What MuJoCo computes from the inertia at the reference pose: damping ratios of servos, springdamper of joints.
 #include "base/allocator.h"
+#include "dynamics/data.h"
+#include "dynamics/diagonals.h"
 #include "io/mjcf.h"
 #include <karakuri/dynamics.h>
 #include <karakuri/model.h>
@@ -8,7 +10,9 @@ typedef struct tuner {
     kki_mjcf *m;
     kk_model *model;
     kk_data *data;
-    double *q, *M, *inverse; ///< [nq], [nv × nv], [nv × nv]
+    double *q, *inertia, *compliance; ///< [nq], and [nv] the diagonals of M and of its inverse
+    double *inverse;                  ///< [nv × nv] of M, where there are muscles
+    size_t square;                    ///< numbers in it
     int nq, nv;
 } tuner;
 
@@ -27,26 +31,25 @@ static bool is_needed(const kki_mjcf *m) {
 static kk_status prepare(tuner *t, kk_error *error) {
     const kk_allocator *a = &t->m->loader->allocator;
     kk_status status = kk_model_compile(t->m->loader->spec, a, &t->model, error);
-    status = status ? status : kk_data_create_with_matrices(t->model, a, &t->data);
+    status = status                   ? status
+             : t->m->muscle_count > 0 ? kk_data_create_with_matrices(t->model, a, &t->data)
+                                      : kki_data_create_for_poses(t->model, a, &t->data);
     if (status != KK_OK) {
         return status;
     }
     t->nq = kk_model_nq(t->model);
     t->nv = kk_model_nv(t->model);
-    const size_t square = (size_t)t->nv * (size_t)t->nv;
+    t->square = t->m->muscle_count > 0 ? (size_t)t->nv * (size_t)t->nv : 0;
     t->q = kki_allocate_array(a, (size_t)t->nq, sizeof *t->q);
-    t->M = kki_allocate_array(a, square, sizeof *t->M);
-    t->inverse = kki_allocate_array(a, square, sizeof *t->inverse);
-    if (!t->q || !t->M || !t->inverse) {
+    t->inertia = kki_allocate_array(a, (size_t)t->nv, sizeof *t->inertia);
+    t->compliance = kki_allocate_array(a, (size_t)t->nv, sizeof *t->compliance);
+    t->inverse = kki_allocate_array(a, t->square, sizeof *t->inverse);
+    if (!t->q || !t->inertia || !t->compliance || !t->inverse) {
         return KK_OUT_OF_MEMORY;
     }
     kk_model_start(t->model, t->q);
-    status = kk_inertia_matrix(t->model, t->data, t->q, t->M);
-    return status ? status : kk_inertia_matrix_inverse(t->model, t->data, t->q, t->inverse);
-}
-
-static double diagonal(const tuner *t, const double *matrix, int i) {
-    return matrix[(size_t)i * (size_t)t->nv + (size_t)i];
+    status = kki_inertia_diagonals(t->model, t->data, t->q, a, t->inertia, t->compliance);
+    return status || t->square == 0 ? status : kk_inertia_matrix_inverse(t->model, t->data, t->q, t->inverse);
 }
 
 /// The inertia that a transmission feels: the inverses of its joints' add up, times the squares of their leverage.
@@ -54,7 +57,7 @@ static double reflected(const tuner *t, const kk_actuator_def *def) {
     const double gear = def->gear * def->gear;
     if (def->transmission == KK_TRANSMISSION_JOINT) {
         const int body = kk_model_find_joint(t->model, def->target);
-        return diagonal(t, t->M, kk_model_joint(t->model, body).v_index + def->dof) / gear;
+        return t->inertia[kk_model_joint(t->model, body).v_index + def->dof] / gear;
     }
     double sum = 0;
     const kk_spec *spec = t->m->loader->spec;
@@ -63,7 +66,7 @@ static double reflected(const tuner *t, const kk_actuator_def *def) {
     for (int i = 0; tendon && tendon->type == KK_TENDON_FIXED && i < tendon->item_count; i++) {
         const int body = kk_model_find_joint(t->model, tendon->item[i].name);
         const double c = tendon->item[i].coefficient;
-        sum += gear * c * c / diagonal(t, t->M, kk_model_joint(t->model, body).v_index);
+        sum += gear * c * c / t->inertia[kk_model_joint(t->model, body).v_index];
     }
     return sum > 0 ? 1 / sum : 0;
 }
@@ -139,7 +142,7 @@ static void tune_joints(const tuner *t) {
         const kk_joint_info info = kk_model_joint(t->model, joint->body);
         double weight = 0;
         for (int k = 0; k < info.nv; k++) {
-            weight += diagonal(t, t->inverse, info.v_index + k);
+            weight += t->compliance[info.v_index + k];
         }
         const double inertia = weight > 0 ? info.nv / weight : 0, tau = joint->spring[0], zeta = joint->spring[1];
         kk_joint_def *def = &kk_spec_body(t->m->loader->spec, joint->body)->joint;
@@ -158,7 +161,6 @@ void kki_mjcf_tune(kki_mjcf *m) {
     const kk_allocator *a = &m->loader->allocator;
     kk_error error = {.status = KK_OK};
     const kk_status status = prepare(&t, &error);
-    const size_t square = (size_t)t.nv * (size_t)t.nv;
     if (status == KK_OK) {
         tune_servos(&t);
         tune_joints(&t);
@@ -174,8 +176,9 @@ void kki_mjcf_tune(kki_mjcf *m) {
                         "model cannot be compiled: %s",
                         error.text);
     }
-    kki_release_array(a, t.inverse, square, sizeof *t.inverse);
-    kki_release_array(a, t.M, square, sizeof *t.M);
+    kki_release_array(a, t.inverse, t.square, sizeof *t.inverse);
+    kki_release_array(a, t.compliance, (size_t)t.nv, sizeof *t.compliance);
+    kki_release_array(a, t.inertia, (size_t)t.nv, sizeof *t.inertia);
     kki_release_array(a, t.q, (size_t)t.nq, sizeof *t.q);
     kk_data_free(t.data);
     kk_model_free(t.model);

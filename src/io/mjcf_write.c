@@ -212,8 +212,9 @@ static void write_shape(kki_mjcf_output *o, int id) {
         kki_xml_put(w, "hfield", kk_spec_height_field_const(o->spec, s->height_field)->name);
     }
     write_pose(w, s->placement);
-    kki_xml_put_int(w, "contype", collides ? (int64_t)s->group : 0);
-    kki_xml_put_int(w, "conaffinity", collides ? (int64_t)s->mask : 0);
+    // MuJoCo's are signed: all 32 bits are -1
+    kki_xml_put_int(w, "contype", collides ? (int32_t)s->group : 0);
+    kki_xml_put_int(w, "conaffinity", collides ? (int32_t)s->mask : 0);
     kki_xml_put_int(w, "group", s->purpose & KK_SHAPE_VISIBLE ? 0 : 3);
     kki_mjcf_put_contact(&o->contacts, w, s->material, s->body, false);
     kki_xml_put_unless(w, "margin", 2 * s->margin, 0);

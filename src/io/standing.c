@@ -276,13 +276,52 @@ static kk_status add_servos(kki_loader *l, const rest *r, const kki_name_table *
     return status;
 }
 
+/// The coordinate of a spec's order that an actuator holds; -1: none.
+static int held_coordinate(const kk_spec *s, const kk_actuator_def *a, const kki_name_table *joints) {
+    const int32_t body = a->target ? kki_name_table_find(joints, a->target) : -1;
+    int q = 0;
+    for (int i = 1; i < body; i++) {
+        q += kki_joint_type_of(s->body[i].joint.type)->nq;
+    }
+    return body > 0 ? q + a->dof : -1;
+}
+
+/// Keyframes that name the controls of the actuators so far: new servos hold the keyframe's pose.
+static kk_status extend_keyframes(kki_loader *l, const kki_name_table *joints, int before) {
+    kk_spec *s = l->spec;
+    const int count = s->nactuator;
+    kk_error error = {.status = KK_OK};
+    double *control = count > before ? kki_allocate_array(&l->allocator, (size_t)count, sizeof *control) : NULL;
+    kk_status status = count > before && !control ? no_memory(l) : KK_OK;
+    for (int i = 0; i < s->nkeyframe && control && status == KK_OK; i++) {
+        kk_keyframe_def *key = &s->keyframe[i];
+        if (key->control && key->control_count != before) {
+            continue;
+        }
+        for (int a = 0; a < before; a++) {
+            control[a] = key->control ? key->control[a] : 0;
+        }
+        for (int a = before; a < count; a++) {
+            const int q = held_coordinate(s, &s->actuator[a], joints);
+            control[a] = q >= 0 && key->q && q < key->q_count ? key->q[q] : 0;
+        }
+        key->control = control;
+        key->control_count = count;
+        status = keep(l, kki_spec_own_doubles(s, &key->control, count, &error), &error);
+    }
+    kki_release_array(&l->allocator, control, (size_t)count, sizeof *control);
+    return status;
+}
+
 static kk_status set_servos(kki_loader *l, const rest *r) {
+    const int before = l->spec->nactuator;
     kki_name_table joints;
     kki_name_table_create(&joints, &l->allocator);
     kk_status status = index_joints(l, &joints);
     if (status == KK_OK) {
         fill_gains(l, r, &joints);
         status = l->options->add_actuators ? add_servos(l, r, &joints) : KK_OK;
+        status = status ? status : extend_keyframes(l, &joints, before);
     }
     kki_name_table_destroy(&joints);
     return status;

@@ -113,11 +113,24 @@ static int driven_body(kki_urdf *u, int32_t node, const char *name) {
     return body;
 }
 
+/// The number in a <mechanicalReduction>, with nothing beside it.
+static bool reduction_of(const kki_urdf *u, int32_t node, double *ratio) {
+    const char *value = kki_xml_value(u->xml, node, "value");
+    const char *text = value ? value : kki_xml_text(u->xml, node);
+    text += strspn(text, " \t\r\n");
+    size_t used = 0;
+    return kk_number_parse(text, strlen(text), ratio, &used) == KK_OK &&
+           text[used + strspn(text + used, " \t\r\n")] == 0;
+}
+
 static void read_reduction(kki_urdf *u, int32_t transmission, int32_t actuator, int body) {
     int32_t n = actuator == KKI_XML_NONE ? KKI_XML_NONE : kki_xml_first(u->xml, actuator, "mechanicalReduction");
     n = n == KKI_XML_NONE ? kki_xml_first(u->xml, transmission, "mechanicalReduction") : n;
     double ratio = 1;
-    if (n != KKI_XML_NONE && read_text_number(u, n, &ratio)) {
+    if (n != KKI_XML_NONE && !reduction_of(u, n, &ratio)) {
+        kki_urdf_report(u, KKI_WARNING, KK_OK, n, "write one number",
+                        "<mechanicalReduction> is no number; the reduction counts as 1");
+    } else if (n != KKI_XML_NONE) {
         kk_dof_def *dof = &u->spec->body[body].joint.dof[0];
         dof->gear_ratio = dof->gear_ratio == 1 ? ratio : dof->gear_ratio;
     }
@@ -126,6 +139,10 @@ static void read_reduction(kki_urdf *u, int32_t transmission, int32_t actuator, 
 /// One joint of a transmission with the actuator that stands with it.
 static kk_status read_pair(kki_urdf *u, int32_t transmission, int32_t joint, int32_t actuator) {
     const char *name = NULL, *wish = NULL;
+    if (!kki_xml_value(u->xml, joint, "name")) {
+        return kki_urdf_report(u, KKI_WARNING, KK_OK, joint, "add name=\"...\"",
+                               "a transmission's <joint> has no attribute 'name'; it is left out");
+    }
     if (kki_read_string(&u->reader, joint, "name", KKI_REQUIRED, &name) != KK_OK) {
         return KK_OK;
     }

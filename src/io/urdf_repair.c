@@ -158,8 +158,9 @@ static bool is_weak(const kk_spec *s, const load *l, int body) {
         return armature == 0 && (l[body].mass_behind == 0 ||
                                  (l[body].is_end && !(moment_about_axis(b, I) > 1e-14 * (trace(I->moment) + I->mass))));
     case KK_JOINT_FREE:
+        // what moves on a base with mass and no moments leaves it free to turn about the axis of a joint
         return l[body].mass_behind == 0 || (I->mass == 0 && l[body].movers <= 1) ||
-               (l[body].is_end && trace(I->moment) == 0);
+               (I->mass > 0 && !(trace(I->moment) > 1e-14 * I->mass));
     default: return l[body].mass_behind == 0 || (l[body].is_end && trace(I->moment) == 0);
     }
 }

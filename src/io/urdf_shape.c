@@ -25,10 +25,14 @@ static bool read_look(kki_urdf *u, int32_t node, kk_look_def *look) {
             look->colour[i] = (float)(rgba[i] < 0 ? 0 : rgba[i] > 1 ? 1 : rgba[i]);
         }
     }
-    if (texture != KKI_XML_NONE) {
+    const bool has_file = texture != KKI_XML_NONE && kki_xml_value(u->xml, texture, "filename");
+    if (has_file) {
         kki_read_string(&u->reader, texture, "filename", KKI_REQUIRED, &look->texture);
+    } else if (texture != KKI_XML_NONE) {
+        kki_urdf_note_once(u, texture, "<texture> has no attribute 'filename', and is left out",
+                           "add filename=\"...\", or remove it");
     }
-    return colour != KKI_XML_NONE || texture != KKI_XML_NONE;
+    return colour != KKI_XML_NONE || has_file;
 }
 
 static kk_status add_look(kki_urdf *u, int32_t node, const kk_look_def *look, int *id) {

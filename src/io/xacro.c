@@ -61,7 +61,11 @@ static kk_status evaluate_name(kki_xacro *x, const place *p, const char *attribu
         return status;
     }
     char buffer[KK_NUMBER_TEXT_SIZE + 2];
-    const char *text = kki_value_to_text(value, buffer, &value->length);
+    const kki_value plain = kki_value_written(&x->pool, value);
+    if (plain.kind == KKI_VALUE_FAULT) {
+        return fail_memory(x, p, plain.status);
+    }
+    const char *text = kki_value_to_text(&plain, buffer, &value->length);
     const char *copy = kki_pool_copy(&x->pool, text, value->length);
     if (!copy) {
         return fail_memory(x, p, x->pool.is_over ? KK_LIMIT_EXCEEDED : KK_OUT_OF_MEMORY);
@@ -103,45 +107,53 @@ static kk_status check_room(const kki_xacro *x, const place *p) {
                : fail_memory(x, p, KK_LIMIT_EXCEEDED);
 }
 
+typedef kk_status put_into_tree(kki_xml *xml, const kki_xml_attribute *attribute);
+
+static kk_status write_attribute(kki_xacro *x, const place *p, const kki_xml_attribute *from, const char *name,
+                                 const kki_value *value, put_into_tree *put) {
+    const uint32_t base = x->document[p->document].base;
+    kki_xml_attribute to = {.place = from->place + base, .value_place = from->value_place + base};
+    char buffer[KK_NUMBER_TEXT_SIZE + 2];
+    size_t length;
+    const kki_value plain = kki_value_written(&x->pool, value);
+    kk_status status = plain.kind == KKI_VALUE_FAULT ? fail_memory(x, p, plain.status) : check_room(x, p);
+    if (status != KK_OK) {
+        return status;
+    }
+    const char *text = kki_value_to_text(&plain, buffer, &length);
+    status = kki_xml_add_string(x->result, name, strlen(name), &to.name);
+    status = status ? status : kki_xml_add_string(x->result, text, length, &to.value);
+    to.value_length = (uint32_t)length;
+    status = status ? status : put(x->result, &to);
+    return status ? fail_memory(x, p, status) : KK_OK;
+}
+
 static kk_status put_attribute(kki_xacro *x, const place *p, int32_t attribute) {
     const kki_xml *xml = xml_of(x, p->document);
     const kki_xml_attribute *from = &xml->attribute[attribute];
     const char *name = kki_xml_string(xml, from->name), *text = kki_xml_string(xml, from->value);
     kki_value value = {.kind = KKI_VALUE_TEXT, .text = text, .length = from->value_length};
     kk_status status = KK_OK;
-    if (strcmp(name, "xmlns:xacro") == 0) {
+    if (strcmp(name, "xmlns:xacro") == 0 || strncmp(name, "xacro:", 6) == 0) {
         return KK_OK;
     }
     if (memchr(text, '$', from->value_length)) {
         status = evaluate_attribute(x, p, attribute, &value);
     }
-    status = status ? status : check_room(x, p);
-    if (status != KK_OK) {
-        return status;
-    }
-    const uint32_t base = x->document[p->document].base;
-    kki_xml_attribute to = {.place = from->place + base, .value_place = from->value_place + base};
-    char buffer[KK_NUMBER_TEXT_SIZE + 2];
-    size_t length;
-    text = kki_value_to_text(&value, buffer, &length);
-    status = kki_xml_add_string(x->result, name, strlen(name), &to.name);
-    status = status ? status : kki_xml_add_string(x->result, text, length, &to.value);
-    to.value_length = (uint32_t)length;
-    status = status ? status : kki_xml_add_attribute(x->result, &to);
-    return status ? fail_memory(x, p, status) : KK_OK;
+    return status ? status : write_attribute(x, p, from, name, &value, kki_xml_add_attribute);
 }
 
-static kk_status put_element(kki_xacro *x, const place *p) {
-    const kki_xml *xml = xml_of(x, p->document);
-    const kki_xml_node *n = &xml->node[p->node];
+/// Opens an element of that name with the node's attributes; its children are next.
+static kk_status put_named_element(kki_xacro *x, const place *p, const char *text, size_t length) {
+    const kki_xml_node *n = &xml_of(x, p->document)->node[p->node];
     uint32_t name;
     kk_status status = check_room(x, p);
     if (status != KK_OK) {
         return status;
     }
-    status = kki_xml_add_string(x->result, kki_xml_string(xml, n->text), n->length, &name);
-    status =
-        status ? status : kki_xml_open_element(x->result, n->place + x->document[p->document].base, name, n->length);
+    status = kki_xml_add_string(x->result, text, length, &name);
+    status = status ? status
+                    : kki_xml_open_element(x->result, n->place + x->document[p->document].base, name, (uint32_t)length);
     if (status != KK_OK) {
         return fail_memory(x, p, status);
     }
@@ -151,6 +163,51 @@ static kk_status put_element(kki_xacro *x, const place *p) {
     kki_xacro_frame frame = children_frame(x, p);
     frame.closes = true;
     return status ? status : push_frame(x, p, &frame);
+}
+
+static kk_status put_element(kki_xacro *x, const place *p) {
+    const kki_xml *xml = xml_of(x, p->document);
+    const kki_xml_node *n = &xml->node[p->node];
+    return put_named_element(x, p, kki_xml_string(xml, n->text), n->length);
+}
+
+static bool is_name_text(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (strchr(" \t\r\n<>&'\"/=", text[i])) {
+            return false;
+        }
+    }
+    return length > 0;
+}
+
+static kk_status check_xml_name(const kki_xacro *x, const place *p, const kki_value *name) {
+    return is_name_text(name->text, name->length)
+               ? KK_OK
+               : FAIL(x, p, KK_INVALID_ARGUMENT, "'%s' is no name of XML; write one without blanks",
+                      kki_shorten(name->text, name->length).text);
+}
+
+/// <xacro:element xacro:name="...">: an element whose name is computed.
+static kk_status do_element(kki_xacro *x, const place *p) {
+    kki_value name;
+    kk_status status = evaluate_name(x, p, "xacro:name", &name);
+    status = status ? status : check_xml_name(x, p, &name);
+    return status ? status : put_named_element(x, p, name.text, name.length);
+}
+
+/// <xacro:attribute name="..." value="..."/>: an attribute of the element around it.
+static kk_status do_attribute(kki_xacro *x, const place *p) {
+    int32_t attribute;
+    kki_value name, value = {0};
+    kk_status status = evaluate_name(x, p, "name", &name);
+    status = status ? status : check_xml_name(x, p, &name);
+    status = status ? status : need_attribute(x, p, "value", &attribute);
+    status = status ? status : evaluate_attribute(x, p, attribute, &value);
+    if (status != KK_OK) {
+        return status;
+    }
+    return write_attribute(x, p, &xml_of(x, p->document)->attribute[attribute], name.text, &value,
+                           kki_xml_set_attribute);
 }
 
 static bool is_blank_text(const char *text, size_t length) {
@@ -172,6 +229,10 @@ static kk_status put_text(kki_xacro *x, const place *p) {
     }
     char buffer[KK_NUMBER_TEXT_SIZE + 2];
     size_t length;
+    value = kki_value_written(&x->pool, &value);
+    if (value.kind == KKI_VALUE_FAULT) {
+        return fail_memory(x, p, value.status);
+    }
     const char *written = kki_value_to_text(&value, buffer, &length);
     if (is_blank_text(written, length)) {
         return KK_OK;
@@ -206,9 +267,19 @@ static kk_status set_symbol(kki_xacro *x, const place *p, kki_symbols *table, co
     return status ? fail_memory(x, p, status) : KK_OK;
 }
 
+/// The scope around this one; that of a macro's caller, not of the namespace that the macro is in.
+static int32_t caller_scope(const kki_xacro *x, int32_t scope) {
+    for (int32_t i = x->frame_count - 1; i >= 0; i--) {
+        if (x->frame[i].macro && x->frame[i].scope == scope) {
+            return x->frame[i].call_scope;
+        }
+    }
+    return x->symbols.parent[scope];
+}
+
 static kk_status choose_scope(const kki_xacro *x, const place *p, int32_t *scope) {
     const char *word = kki_xml_value(xml_of(x, p->document), p->node, "scope");
-    const int32_t parent = x->symbols.parent[p->scope];
+    const int32_t parent = caller_scope(x, p->scope);
     *scope = p->scope;
     if (!word || strcmp(word, "local") == 0) {
         return KK_OK;
@@ -244,7 +315,8 @@ static kk_status set_property(kki_xacro *x, const place *p, const kki_value *nam
                          .name_length = name->length};
     const bool is_plain = !memchr(text.text, '$', text.length);
     // in another scope the names could mean something else later
-    if (is_plain || scope != p->scope || (lazy && (strcmp(lazy, "false") == 0 || strcmp(lazy, "0") == 0))) {
+    if (is_plain || scope != p->scope ||
+        (lazy && (strcmp(lazy, "false") == 0 || strcmp(lazy, "False") == 0 || strcmp(lazy, "0") == 0))) {
         kki_value value = {.kind = KKI_VALUE_TEXT, .text = text.text, .length = text.length};
         const kk_status status = is_plain ? KK_OK : kki_xacro_evaluate(x, &text, &value);
         if (status != KK_OK) {
@@ -256,6 +328,22 @@ static kk_status set_property(kki_xacro *x, const place *p, const kki_value *nam
     return set_symbol(x, p, &x->symbols, &symbol);
 }
 
+static bool wants_removal(const kki_xacro *x, const place *p) {
+    const char *word = kki_xml_value(xml_of(x, p->document), p->node, "remove");
+    return word && (strcmp(word, "true") == 0 || strcmp(word, "True") == 0 || strcmp(word, "1") == 0);
+}
+
+/// Makes a property unknown in this scope and in all around it.
+static kk_status remove_property(kki_xacro *x, const place *p, const kki_value *name) {
+    for (int32_t scope = p->scope; scope >= 0; scope = x->symbols.parent[scope]) {
+        const int32_t found = kki_symbols_find_in(&x->symbols, scope, name->text, name->length);
+        if (found >= 0) {
+            x->symbols.symbol[found].kind = KKI_SYMBOL_NONE;
+        }
+    }
+    return KK_OK;
+}
+
 static kk_status do_property(kki_xacro *x, const place *p) {
     kki_value name;
     int32_t scope;
@@ -263,6 +351,9 @@ static kk_status do_property(kki_xacro *x, const place *p) {
     status = status ? status : choose_scope(x, p, &scope);
     if (status != KK_OK) {
         return status;
+    }
+    if (wants_removal(x, p)) {
+        return remove_property(x, p, &name);
     }
     const int32_t value = find_attribute(x, p, "value"), normal = find_attribute(x, p, "default");
     if (value == KKI_XML_NONE && normal == KKI_XML_NONE) {
@@ -410,7 +501,7 @@ static kk_status do_macro(kki_xacro *x, const place *p) {
     }
     const char *plain = without_prefix(name.text);
     const kki_symbol symbol = {.kind = KKI_SYMBOL_BLOCK,
-                               .scope = KKI_XACRO_OUTERMOST,
+                               .scope = x->symbols.home[p->scope],
                                .document = p->document,
                                .node = p->node,
                                .name = plain,
@@ -423,8 +514,10 @@ typedef struct call {
     const place *from; ///< the calling element
     const char *params;
     const kki_symbol macro;
-    int32_t scope; ///< of the macro's inside
-    int32_t child; ///< the next child of the call, for blocks
+    int32_t around;  ///< the scope that the macro's inside lies in
+    int32_t scope;   ///< of the macro's inside
+    int32_t child;   ///< the next child of the call, for blocks
+    bool is_dynamic; ///< <xacro:call macro="...">
 } call;
 
 static kk_status check_call(const kki_xacro *x, const call *c) {
@@ -434,7 +527,7 @@ static kk_status check_call(const kki_xacro *x, const call *c) {
         const char *name = kki_xml_string(xml, xml->attribute[i].name);
         size_t at = 0;
         parameter word;
-        bool is_known = false;
+        bool is_known = c->is_dynamic && strcmp(name, "macro") == 0;
         while (!is_known && next_parameter(c->params, &at, &word)) {
             is_known = word.stars == 0 && strlen(name) == word.length && memcmp(name, word.name, word.length) == 0;
         }
@@ -524,11 +617,35 @@ static kk_status bind_value(kki_xacro *x, const call *c, const parameter *word) 
     return set_symbol(x, c->from, &x->symbols, &symbol);
 }
 
-static kk_status call_macro(kki_xacro *x, const place *p, int32_t macro) {
-    const kki_symbol found = x->others.symbol[macro];
-    call c = {p, params_of(x, found.document, found.node), found, 0,
-              kki_xml_first(xml_of(x, p->document), p->node, NULL)};
-    kk_status status = kki_symbols_add_scope(&x->symbols, p->scope, &c.scope);
+/// Where a macro is and which scope its inside sees: that of the caller, or of the namespace before its name.
+typedef struct macro_place {
+    int32_t macro, around;
+} macro_place;
+
+static macro_place find_macro(const kki_xacro *x, int32_t scope, const char *name, size_t length) {
+    macro_place m = {-1, scope};
+    for (const char *dot; scope >= 0 && (dot = memchr(name, '.', length)); m.around = scope) {
+        scope = kki_xacro_find_namespace(x, scope, name, (size_t)(dot - name));
+        length -= (size_t)(dot - name) + 1;
+        name = dot + 1;
+    }
+    while (scope >= 0 && m.macro < 0) {
+        const int32_t home = x->symbols.home[scope];
+        m.macro = kki_symbols_find_in(&x->others, home, name, length);
+        scope = x->symbols.parent[home];
+    }
+    return m;
+}
+
+static kk_status call_macro(kki_xacro *x, const place *p, macro_place where, bool is_dynamic) {
+    const kki_symbol found = x->others.symbol[where.macro];
+    call c = {.from = p,
+              .params = params_of(x, found.document, found.node),
+              .macro = found,
+              .around = where.around,
+              .child = kki_xml_first(xml_of(x, p->document), p->node, NULL),
+              .is_dynamic = is_dynamic};
+    kk_status status = kki_symbols_add_scope(&x->symbols, c.around, false, &c.scope);
     status = status ? fail_memory(x, p, status) : check_call(x, &c);
     size_t at = 0;
     parameter word;
@@ -544,6 +661,7 @@ static kk_status call_macro(kki_xacro *x, const place *p, int32_t macro) {
     kki_xacro_frame frame = children_frame(x, &inside);
     frame.macro = found.name;
     frame.call_document = p->document;
+    frame.call_scope = p->scope;
     frame.call_place = place_of_node(x, p);
     return status ? status : push_frame(x, p, &frame);
 }
@@ -641,17 +759,37 @@ static kk_status check_cycle(const kki_xacro *x, const place *p, int32_t documen
     return KK_OK;
 }
 
+/// The scope of what is included with ns: a namespace within this scope.
+static kk_status open_namespace(kki_xacro *x, const place *p, int32_t *scope) {
+    kki_value name;
+    kki_symbol symbol = {.kind = KKI_SYMBOL_BLOCK, .scope = p->scope};
+    *scope = p->scope;
+    if (find_attribute(x, p, "ns") == KKI_XML_NONE) {
+        return KK_OK;
+    }
+    kk_status status = evaluate_name(x, p, "ns", &name);
+    status = status ? status : prefixed(x, p, '@', name.text, name.length, &symbol);
+    if (status == KK_OK) {
+        status = kki_symbols_add_scope(&x->symbols, p->scope, true, scope);
+        status = status ? fail_memory(x, p, status) : KK_OK;
+    }
+    symbol.block_scope = *scope;
+    return status ? status : set_symbol(x, p, &x->symbols, &symbol);
+}
+
 static kk_status include(kki_xacro *x, const place *p, const char *path) {
+    int32_t scope;
     int32_t document = 0;
     while (document < x->document_count && strcmp(x->document[document].path, path) != 0) {
         document++;
     }
     kk_status status =
         document < x->document_count ? check_cycle(x, p, document) : read_document(x, p, path, &document);
+    status = status ? status : open_namespace(x, p, &scope);
     if (status != KK_OK) {
         return status;
     }
-    const place root = {document, KKI_XML_ROOT, p->scope};
+    const place root = {document, KKI_XML_ROOT, scope};
     kki_xacro_frame frame = children_frame(x, &root);
     frame.include = document;
     return push_frame(x, p, &frame);
@@ -670,8 +808,8 @@ static kk_status do_include(kki_xacro *x, const place *p) {
     if (status != KK_OK) {
         return status;
     }
-    if (find_attribute(x, p, "ns") != KKI_XML_NONE || strpbrk(name.text, "*?[")) {
-        return FAIL(x, p, KK_UNSUPPORTED, "an include with a namespace or a pattern is not supported; name each file");
+    if (strpbrk(name.text, "*?[")) {
+        return FAIL(x, p, KK_UNSUPPORTED, "an include with a pattern is not supported; name each file");
     }
     if (!x->resolver) {
         return FAIL(x, p, KK_UNSUPPORTED, "includes need a place to look for files; load the file by its path");
@@ -695,9 +833,9 @@ static handler *find_handler(const char *name) {
     static const struct {
         const char *name;
         handler *run;
-    } handlers[] = {{"property", do_property},        {"arg", do_arg}, {"macro", do_macro},
-                    {"include", do_include},          {"if", do_if},   {"unless", do_unless},
-                    {"insert_block", do_insert_block}};
+    } handlers[] = {{"property", do_property},         {"arg", do_arg},         {"macro", do_macro},
+                    {"include", do_include},           {"if", do_if},           {"unless", do_unless},
+                    {"insert_block", do_insert_block}, {"element", do_element}, {"attribute", do_attribute}};
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
         if (strcmp(name, handlers[i].name) == 0) {
             return handlers[i].run;
@@ -706,26 +844,24 @@ static handler *find_handler(const char *name) {
     return NULL;
 }
 
-static bool is_unsupported(const char *name) {
-    return strcmp(name, "call") == 0 || strcmp(name, "element") == 0 || strcmp(name, "attribute") == 0;
+static kk_status call_named(kki_xacro *x, const place *p, const char *name, size_t length, bool is_dynamic) {
+    const macro_place where = find_macro(x, p->scope, name, length);
+    return where.macro >= 0 ? call_macro(x, p, where, is_dynamic)
+                            : FAIL(x, p, KK_NOT_FOUND, "macro '%s' is not known; define or include it before its use",
+                                   kki_shorten(name, length).text);
 }
 
 static kk_status expand_directive(kki_xacro *x, const place *p, const char *name) {
     handler *run = find_handler(name);
+    kki_value macro;
     if (run) {
         return run(x, p);
     }
-    const int32_t macro = kki_symbols_find_in(&x->others, KKI_XACRO_OUTERMOST, name, strlen(name));
-    if (macro >= 0) {
-        return call_macro(x, p, macro);
+    if (strcmp(name, "call") != 0) {
+        return call_named(x, p, name, strlen(name), false);
     }
-    const kki_short_text shown = kki_shorten_string(name);
-    return is_unsupported(name)
-               ? FAIL(x, p, KK_UNSUPPORTED,
-                      "<xacro:%s> is not supported; write the element itself, or expand the file "
-                      "with the program xacro",
-                      shown.text)
-               : FAIL(x, p, KK_NOT_FOUND, "macro '%s' is not known; define or include it before its use", shown.text);
+    const kk_status status = evaluate_name(x, p, "macro", &macro);
+    return status ? status : call_named(x, p, macro.text, macro.length, true);
 }
 
 static kk_status expand_node(kki_xacro *x, const place *p) {

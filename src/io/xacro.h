@@ -3,9 +3,12 @@
 ///     <xacro:property name= value= [default= scope= lazy_eval=]/>, also with children as a block
 ///     <xacro:arg name= default=/> and $(arg name); $(find package) becomes package://package, $(dirname)
 ///     <xacro:macro name= params="a b:=1 c:=^ d:=^|2 *block **blocks">, <xacro:name a="1"/>, <xacro:insert_block name=/>
-///     <xacro:include filename= [optional=]/>, <xacro:if value=>, <xacro:unless value=>
+///     <xacro:call macro=/>, <xacro:include filename= [optional= ns=]/>, <xacro:if value=>, <xacro:unless value=>
+///     <xacro:element xacro:name=>, <xacro:attribute name= value=/>
 ///     ${...} in attributes and texts, see expression.h; $${ and $$( for the characters themselves
-/// Everything else of xacro is refused by name: call, element, attribute, include's ns, $(env), $(eval), Python.
+///     ${xacro.load_yaml('file')} (yaml.h), $(eval expression over arguments)
+/// $(optenv NAME default) and $(env NAME) take the argument NAME; the environment itself is not looked at, so that a file
+/// makes the same model everywhere. Patterns of includes and the rest of Python are refused by name.
 ///
 /// Nodes keep the places they were written at. Properties are evaluated when first used. A macro sees the properties of
 /// its caller. Blocks are expanded where they are inserted, with the properties of where they were written.

@@ -57,27 +57,33 @@ kk_status kki_symbols_create(kki_symbols *s, kki_pool *pool) {
     s->allocator = pool->allocator;
     int32_t outermost;
     const kk_status status = make_buckets(s, FIRST_BUCKETS);
-    return status ? status : kki_symbols_add_scope(s, -1, &outermost);
+    return status ? status : kki_symbols_add_scope(s, -1, true, &outermost);
 }
 
 void kki_symbols_destroy(kki_symbols *s) {
     kki_release_array(&s->allocator, s->symbol, (size_t)s->capacity, sizeof *s->symbol);
     kki_release_array(&s->allocator, s->parent, (size_t)s->scope_capacity, sizeof *s->parent);
+    kki_release_array(&s->allocator, s->home, (size_t)s->home_capacity, sizeof *s->home);
     kki_release_array(&s->allocator, s->bucket, (size_t)s->bucket_count, sizeof *s->bucket);
     memset(s, 0, sizeof *s);
 }
 
-kk_status kki_symbols_add_scope(kki_symbols *s, int32_t parent, int32_t *scope) {
-    if (s->scope_count == s->scope_capacity) {
-        void *array = s->parent;
-        const kk_status status = grow(&s->allocator, &array, sizeof *s->parent, &s->scope_capacity);
-        s->parent = array;
-        if (status != KK_OK) {
-            return status;
-        }
+static kk_status grow_scopes(kki_symbols *s, int32_t **array, int32_t *capacity) {
+    void *block = *array;
+    const kk_status status = s->scope_count < *capacity ? KK_OK : grow(&s->allocator, &block, sizeof **array, capacity);
+    *array = block;
+    return status;
+}
+
+kk_status kki_symbols_add_scope(kki_symbols *s, int32_t parent, bool is_namespace, int32_t *scope) {
+    kk_status status = grow_scopes(s, &s->parent, &s->scope_capacity);
+    status = status ? status : grow_scopes(s, &s->home, &s->home_capacity);
+    if (status != KK_OK) {
+        return status;
     }
     *scope = s->scope_count++;
     s->parent[*scope] = parent;
+    s->home[*scope] = is_namespace ? *scope : s->home[parent];
     return KK_OK;
 }
 
@@ -94,7 +100,7 @@ int32_t kki_symbols_find_in(const kki_symbols *s, int32_t scope, const char *nam
 int32_t kki_symbols_find(const kki_symbols *s, int32_t scope, const char *name, size_t length) {
     for (; scope >= 0; scope = s->parent[scope]) {
         const int32_t found = kki_symbols_find_in(s, scope, name, length);
-        if (found >= 0) {
+        if (found >= 0 && s->symbol[found].kind != KKI_SYMBOL_NONE) {
             return found;
         }
     }

@@ -9,6 +9,7 @@ typedef enum kki_symbol_kind {
     KKI_SYMBOL_VALUE,
     KKI_SYMBOL_RAW,   ///< a property's text that is not evaluated yet
     KKI_SYMBOL_BLOCK, ///< nodes to insert
+    KKI_SYMBOL_NONE,  ///< was removed
 } kki_symbol_kind;
 
 typedef struct kki_symbol {
@@ -29,14 +30,15 @@ typedef struct kki_symbols {
     kk_allocator allocator;
     kki_symbol *symbol;
     int32_t *parent; ///< of each scope; -1 for the outermost, which is scope 0
+    int32_t *home;   ///< of each scope: the namespace that it is in, a scope itself; 0: none
     int32_t *bucket;
-    int32_t count, capacity, scope_count, scope_capacity, bucket_count;
+    int32_t count, capacity, scope_count, scope_capacity, home_capacity, bucket_count;
 } kki_symbols;
 
 kk_status kki_symbols_create(kki_symbols *s, kki_pool *pool);
 void kki_symbols_destroy(kki_symbols *s);
 
-kk_status kki_symbols_add_scope(kki_symbols *s, int32_t parent, int32_t *scope);
+kk_status kki_symbols_add_scope(kki_symbols *s, int32_t parent, bool is_namespace, int32_t *scope);
 
 /// The symbol of that name in this very scope, -1 where there is none.
 int32_t kki_symbols_find_in(const kki_symbols *s, int32_t scope, const char *name, size_t length);

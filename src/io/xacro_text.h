@@ -15,6 +15,13 @@ typedef struct kki_xacro_document {
     uint32_t base; ///< of its places in the result
 } kki_xacro_document;
 
+/// A YAML file that was loaded, so that it is read once.
+typedef struct kki_xacro_yaml {
+    const char *path;
+    kki_value value;
+    struct kki_xacro_yaml *next;
+} kki_xacro_yaml;
+
 /// A list of siblings that is being expanded.
 typedef struct kki_xacro_frame {
     int32_t document;
@@ -24,8 +31,9 @@ typedef struct kki_xacro_frame {
     const char *macro; ///< macro that is expanded by this frame; NULL else
     int32_t call_document;
     uint32_t call_place;
-    bool is_single; ///< without the siblings after it
-    bool closes;    ///< an element of the result ends with it
+    int32_t call_scope; ///< of the caller
+    bool is_single;     ///< without the siblings after it
+    bool closes;        ///< an element of the result ends with it
 } kki_xacro_frame;
 
 typedef struct kki_xacro {
@@ -40,6 +48,7 @@ typedef struct kki_xacro {
     kki_symbols others;  ///< macros, and arguments with a '$' before their names, all in one scope
     kki_xacro_document document[KKI_XACRO_MOST_DOCUMENTS];
     int document_count;
+    kki_xacro_yaml *yaml;
     kki_xacro_frame *frame; ///< [options.depth]
     int32_t frame_count;
     int32_t steps;
@@ -60,6 +69,12 @@ typedef struct kki_xacro_text {
 kki_xacro_text kki_xacro_attribute_text(const kki_xacro *x, int32_t document, int32_t node, int32_t attribute,
                                         int32_t scope);
 kki_xacro_text kki_xacro_node_text(const kki_xacro *x, int32_t document, int32_t node, int32_t scope);
+
+/// The value of a property or the scope of a namespace by its name, which may have namespaces before it: a.b.c.
+/// Gives the symbol, -1 where there is none.
+int32_t kki_xacro_find(const kki_xacro *x, int32_t scope, const char *name, size_t length);
+/// The scope of a namespace as seen from a scope, -1 where there is none.
+int32_t kki_xacro_find_namespace(const kki_xacro *x, int32_t scope, const char *name, size_t length);
 
 /// Evaluates the text: a text of nothing but one ${...} keeps its kind of value.
 kk_status kki_xacro_evaluate(kki_xacro *x, const kki_xacro_text *text, kki_value *value);

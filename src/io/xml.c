@@ -655,14 +655,19 @@ static bool is_ascii(const parser *p) {
     return true;
 }
 
+/// Any version is read as 1.0: 1.1 differs by characters that no robot has, others were never written down.
 static kk_status check_version(parser *p, uint32_t start, uint32_t length) {
-    bool good = length > 2 && memcmp(p->t + start, "1.", 2) == 0;
-    for (uint32_t i = 2; i < length; i++) {
-        good = good && p->t[start + i] >= '0' && p->t[start + i] <= '9';
+    const bool is_usual = length == 3 && memcmp(p->t + start, "1.0", 3) == 0;
+    bool is_word = true;
+    for (uint32_t i = start; i < start + length; i++) {
+        const char c = p->t[i];
+        is_word = is_word && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                              c == '-' || c == '_');
     }
-    return good ? KK_OK
-                : FAIL(p, start, KK_UNSUPPORTED, "XML version '%s' is not known; write version=\"1.0\"",
-                       kki_shorten(p->t + start, length).text);
+    p->xml->version = is_usual ? 0 : start;
+    return is_word ? KK_OK
+                   : FAIL(p, start, KK_SYNTAX, "XML version '%s' is no version; write version=\"1.0\"",
+                          kki_shorten(p->t + start, length).text);
 }
 
 static bool is_name_of_latin1(const char *name, size_t length) {

@@ -58,6 +58,7 @@ typedef struct kki_xml {
     int32_t node_capacity, attribute_capacity, source_capacity;
     uint32_t string_size, string_capacity;
     int32_t open, last; ///< while the tree is built: the innermost open element and its last child so far
+    uint32_t version;   ///< where a version other than 1.0 is declared; 0: nowhere
 } kki_xml;
 
 /// Bounds of what is read; each over it is KK_LIMIT_EXCEEDED.

@@ -27,5 +27,7 @@ kk_status kki_xml_add_text(kki_xml *xml, uint32_t place, uint32_t text, uint32_t
 void kki_xml_close_element(kki_xml *xml);
 /// An attribute of the open element, which has no children yet.
 kk_status kki_xml_add_attribute(kki_xml *xml, const kki_xml_attribute *attribute);
+/// The same, also behind children; an attribute of the same name takes the new value.
+kk_status kki_xml_set_attribute(kki_xml *xml, const kki_xml_attribute *attribute);
 
 #endif

@@ -193,6 +193,36 @@ kk_status kki_xml_add_attribute(kki_xml *xml, const kki_xml_attribute *attribute
     return KK_OK;
 }
 
+/// Moves the attributes of the open element behind all others, so that another fits behind them.
+static kk_status move_attributes_to_end(kki_xml *xml) {
+    kki_xml_node *node = &xml->node[xml->open];
+    const int32_t n = node->attribute_count, end = xml->attribute_count;
+    if (n == 0 || node->first_attribute + n == end) {
+        return KK_OK;
+    }
+    const kk_status status = make_attribute_room(xml, (size_t)end + (size_t)n + 1);
+    if (status == KK_OK) {
+        memcpy(&xml->attribute[end], &xml->attribute[node->first_attribute], (size_t)n * sizeof *xml->attribute);
+        node->first_attribute = end;
+        xml->attribute_count += n;
+    }
+    return status;
+}
+
+kk_status kki_xml_set_attribute(kki_xml *xml, const kki_xml_attribute *attribute) {
+    enum { MOST = 256 }; // each call looks at all of them, and may move them
+    const kki_xml_node *node = &xml->node[xml->open];
+    const char *name = kki_xml_string(xml, attribute->name);
+    for (int32_t i = node->first_attribute; i < node->first_attribute + node->attribute_count; i++) {
+        if (strcmp(kki_xml_string(xml, xml->attribute[i].name), name) == 0) {
+            xml->attribute[i] = *attribute;
+            return KK_OK;
+        }
+    }
+    const kk_status status = node->attribute_count < MOST ? move_attributes_to_end(xml) : KK_LIMIT_EXCEEDED;
+    return status ? status : kki_xml_add_attribute(xml, attribute);
+}
+
 // ---- sources
 
 static bool ends_line(const char *text, size_t i) {

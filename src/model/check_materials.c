@@ -62,7 +62,7 @@ static kk_status check_collides(const kk_spec *spec, kki_item item, int shape, k
         return status;
     }
     return kki_item_error(error, KK_INVALID_MODEL, item,
-                          "its shape %d \"%s\" does not collide; add KK_SHAPE_COLLIDES to its purpose", shape,
+                          "its shape %d \"%s\" does not collide; let it, or take the pair away", shape,
                           spec->shape[shape].name ? spec->shape[shape].name : "");
 }
 

@@ -143,7 +143,7 @@ static kk_status check_has_faces(const kk_spec *spec, int id, kk_error *error) {
         return KK_OK;
     }
     return kki_item_error(error, KK_INVALID_MODEL, KKI_ITEM(spec, shape, "shape", id),
-                          "its mesh \"%s\" has no faces; use KK_SHAPE_HULL for points alone",
+                          "its mesh \"%s\" has no faces; points alone make a hull, for what moves",
                           spec->mesh[shape->mesh].name);
 }
 

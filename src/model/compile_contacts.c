@@ -19,6 +19,10 @@ static void sort_excludes(const kk_spec *spec, kk_model *m, kki_sort_item *scrat
     }
 }
 
+static const char *shape_name(const kk_spec *spec, int shape) {
+    return spec->shape[shape].name ? spec->shape[shape].name : "";
+}
+
 static kk_status sort_pairs(const kk_spec *spec, kk_model *m, kki_sort_item *scratch, kk_error *error) {
     const size_t count = (size_t)m->nexplicit;
     for (size_t i = 0; i < count; i++) {
@@ -31,8 +35,9 @@ static kk_status sort_pairs(const kk_spec *spec, kk_model *m, kki_sort_item *scr
         if (i > 0 && scratch[i].key == scratch[i - 1].key) {
             return kki_item_error(error, KK_INVALID_MODEL,
                                   kki_item_make("pair", source, NULL, &spec->pair[source].origin),
-                                  "pair %d already names shapes %d and %d; take one away", (int)scratch[i - 1].payload,
-                                  spec->pair[source].shape[0], spec->pair[source].shape[1]);
+                                  "an earlier pair names shapes \"%s\" and \"%s\" already; take one away",
+                                  shape_name(spec, spec->pair[source].shape[0]),
+                                  shape_name(spec, spec->pair[source].shape[1]));
         }
     }
     return KK_OK;

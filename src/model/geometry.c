@@ -43,7 +43,7 @@ static kk_status make_surface(const kk_model *m, kki_model_mesh *mesh, kk_error 
     kk_status status = weld(m, mesh, &welded, error);
     if (welded && welded->face_count == 0) {
         status =
-            kki_error_set(error, KK_SINGULAR, "every face names a vertex twice; use KK_SHAPE_HULL for points alone");
+            kki_error_set(error, KK_SINGULAR, "every face names a vertex twice; points alone make a hull, for what moves");
     }
     status = status ? status : kki_surface_create(welded, &m->allocator, &mesh->surface, error);
     kki_mesh_free(welded);
@@ -96,7 +96,7 @@ static kk_status blame(const kk_spec *spec, const kk_model *m, int32_t shape, kk
     return kki_item_error(error, status, KKI_ITEM(spec, shape, "shape", shape), "its %s \"%s\": %s%s",
                           s->mesh >= 0 ? "mesh" : "height field", geometry, inner->text,
                           status == KK_SINGULAR && s->shape.type == KK_SHAPE_HULL
-                              ? "; a hull needs volume, use KK_SHAPE_MESH for a sheet or a thin box"
+                              ? "; a hull needs volume: let the mesh collide as it is, or put a thin box in its place"
                               : "");
 }
 

@@ -229,7 +229,7 @@ static kk_status own_array(kk_spec *spec, const void *items, int count, size_t s
     return KK_OK;
 }
 
-static kk_status own_doubles(kk_spec *spec, const double **numbers, int count, kk_error *error) {
+kk_status kki_spec_own_doubles(kk_spec *spec, const double **numbers, int count, kk_error *error) {
     const void *copy = NULL;
     const kk_status status = own_array(spec, *numbers, *numbers ? count : 0, sizeof **numbers, &copy, error);
     *numbers = copy;
@@ -312,7 +312,7 @@ static kk_status own_height_field(kk_spec *spec, kk_height_field_def *def, kk_er
                              def->rows, def->columns);
     }
     const kk_status status = own_strings(spec, &def->name, &def->file, NULL, error);
-    return status ? status : own_doubles(spec, &def->height, def->rows * def->columns, error);
+    return status ? status : kki_spec_own_doubles(spec, &def->height, def->rows * def->columns, error);
 }
 
 static kk_status own_look(kk_spec *spec, kk_look_def *def, kk_error *error) {
@@ -366,9 +366,9 @@ static kk_status own_sensor(kk_spec *spec, kk_sensor_def *def, kk_error *error) 
 
 static kk_status own_keyframe(kk_spec *spec, kk_keyframe_def *def, kk_error *error) {
     kk_status status = own_string(spec, &def->name, error);
-    status = status ? status : own_doubles(spec, &def->q, def->q_count, error);
-    status = status ? status : own_doubles(spec, &def->v, def->v_count, error);
-    return status ? status : own_doubles(spec, &def->control, def->control_count, error);
+    status = status ? status : kki_spec_own_doubles(spec, &def->q, def->q_count, error);
+    status = status ? status : kki_spec_own_doubles(spec, &def->v, def->v_count, error);
+    return status ? status : kki_spec_own_doubles(spec, &def->control, def->control_count, error);
 }
 
 // ---- growth

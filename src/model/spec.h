@@ -37,6 +37,9 @@ kk_status kki_spec_adopt_mesh(kk_spec *spec, const kk_mesh_def *def, kki_mesh *m
 /// For a spec that was made with an allocator round this one: what it has is this one's from now on.
 void kki_spec_set_allocator(kk_spec *spec, const kk_allocator *allocator);
 
+/// Puts a copy of the numbers, which the spec keeps, in their place.
+kk_status kki_spec_own_doubles(kk_spec *spec, const double **numbers, int count, kk_error *error);
+
 /// Room for so many in all, where it is known beforehand: growing would touch twice the memory.
 kk_status kki_spec_reserve(kk_spec *spec, int bodies, int shapes);
 

@@ -6,7 +6,9 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "contact/dense_kernels.h"
+#include "dynamics/diagonals.h"
 #include "model/warm.h"
 #include "simulate/implicit.h"
 #include "simulate/paper.h"
@@ -479,24 +481,23 @@ static void mark_implicit(const kk_model *m, double *is_asked) {
     }
 }
 
-/// Papers have their own rule, all of it at the step's end. @param mobility  of which joints it is asked; and the result
-static void fill_mobility(const kk_model *m, kk_simulator *s) {
-    double *mobility = s->mobility, *push = s->tau, *with = s->E, *without = s->y;
-    const size_t bytes = (size_t)m->nv * sizeof(double);
+/// What a force of its own does to each joint in the neutral place, of which the rule of springs asks; of the others nobody does. Papers have their own rule, all
+/// of it at the step's end.
+static kk_status fill_mobility(const kk_model *m, kk_simulator *s) {
+    double *mobility = s->mobility, *inverse = s->E;
     mark_implicit(m, mobility);
-    kk_forward_dynamics(m, s->data, s->data->neutral, s->data->zero, s->data->zero, without);
-    for (int k = 0; k < m->nv; k++) {
-        if (mobility[k] == 0 || s->paper) {
-            mobility[k] = s->paper ? KKI_ANY_MOBILITY : 0;
-            continue;
-        }
-        push[k] = 1;
-        kk_forward_dynamics(m, s->data, s->data->neutral, s->data->zero, push, with);
-        push[k] = 0;
-        mobility[k] = with[k] - without[k] > 0 ? with[k] - without[k] : 0; // no number: 0
+    kk_status status = KK_OK;
+    if (!s->paper) {
+        status = kki_inertia_diagonals(m, s->data, s->data->neutral, &s->allocator, s->y, inverse);
+        status = status == KK_SINGULAR ? KK_OK : status; // a step will say so
     }
-    memset(with, 0, bytes);
-    memset(without, 0, bytes);
+    for (int k = 0; k < m->nv; k++) {
+        const double own = kki_is_finite(inverse[k]) && inverse[k] > 0 ? inverse[k] : 0;
+        mobility[k] = s->paper ? KKI_ANY_MOBILITY : mobility[k] == 0 ? 0 : own;
+    }
+    memset(s->E, 0, (size_t)m->nv * sizeof *s->E);
+    memset(s->y, 0, (size_t)m->nv * sizeof *s->y);
+    return status;
 }
 
 static void fill_motors(const kk_model *m, kki_motors *x) {
@@ -538,7 +539,7 @@ static kk_status fill(const kk_model *m, kk_simulator *s) {
     status = status ? status : kk_state_create(m, &s->allocator, &s->trial);
     if (status == KK_OK) {
         kki_tendons_fill(m, s);
-        fill_mobility(m, s);
+        status = fill_mobility(m, s);
     }
     status = status ? status : kki_near_create(&s->near, m, s->room.near, s->nworker > 1, &s->allocator);
     status = status ? status : kki_simulator_make_room(m, s);

@@ -22,6 +22,7 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OK, FINDING, USAGE, INPUT, LIMIT = range(5)
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 class Bench:
@@ -271,7 +272,7 @@ def check_doctor(bench):
     (bench.folder / "bad.urdf").write_text(BROKEN)
     (bench.folder / "bad.xml").write_text(BROKEN_MJCF)
     bench.expect("a broken URDF file", ["check", "bad.urdf"], FINDING, out=[
-        "bad.urdf:3:41: error: link 'a': the mass is negative — ", "bad.urdf:4:39: warning: a shape is left out: 'package://none/x.stl' is not found",
+        "bad.urdf:3:41: error: link 'a': the mass is negative — ", "bad.urdf:4:39: error: a shape is left out: 'package://none/x.stl' is not found",
         "bad.urdf:6:15: error: a second <link>", "bad.urdf:7:85: error: joint 'ja': the axis is zero — ", "above the upper one",
         "mimics itself", "no body has these moments", "is not connected", "no actuators"])
     bench.expect("a broken MJCF file", ["check", "bad.xml"], FINDING, out=[
@@ -299,7 +300,12 @@ def check_doctor(bench):
     bench.expect("two to repair", ["check", "bad.urdf", "bad.xml", "--repair", "x.urdf"], USAGE, err=["--repair takes one file"])
     bench.expect("repair to something", ["check", "bad.urdf", "--repair", "x.obj"], USAGE, err=["--to urdf"])
     bench.expect("repair to nowhere", ["check", "bad.urdf", "--repair", "nowhere/x.urdf"], INPUT, err=["nowhere/x.urdf"])
-    bench.expect("notes", ["check", "arm.urdf", "--notes"], OK, out=["arm.urdf:7:27: note: "])
+    bench.expect("notes, and a mesh that is missing", ["check", "arm.urdf", "--notes"], FINDING,
+                 out=["arm.urdf:7:27: note: ", "arm.urdf:4:39: error: a shape is left out"])
+    (bench.folder / "open.urdf").write_text('<robot name="a">\n <link name="b">\n</robot>')
+    done = bench.run("check", "open.urdf", "--repair", "x.urdf", "--json")
+    error = json.loads(done.stdout)["error"]
+    bench.check("where it cannot be repaired", (error["file"], error["line"], error["column"]) == ("open.urdf", 3, 1), done.stdout)
 
 
 # ---- convert ---------------------------------------------------------------------------------------------------------
@@ -521,10 +527,41 @@ def check_logs(bench):
     bench.expect("and in a motion", ["analyze", "scene.xml", "no_log.csv", "-o", "of_log"], INPUT, err=["serve.u"])
 
 
-def interrupted(bench, words, seconds):
+STIFF = """<mujoco><option timestep="0.01"/><worldbody><body name="b"><joint name="knee" axis="0 1 0" range="-60 60"/>
+<geom type="capsule" fromto="0 0 0 0 0 .3" size=".02" mass=".1"/></body></worldbody>
+<actuator><position name="p" joint="knee" kp="1e5"/></actuator><keyframe><key name="off" qpos=".5" ctrl="0"/></keyframe></mujoco>"""
+
+
+# where the energy of a run came from and went, and what may have made it run away
+def check_ledger(bench):
+    (bench.folder / "stiff.xml").write_text(STIFF)
+    told = bench.document("energy as JSON", ["run", "stiff.xml", "-t", "0.5", "-k", "off"])
+    energy = told["energy"]
+    change = sum(energy[k] for k in ("actuators", "applied", "moved", "correction", "integration_error")) - energy["dissipated"]
+    bench.check("energy adds up", abs(told["energy_after"] - told["energy_before"] - change) <= 1e-9 and energy["actuators"] != 0
+                and not energy["from_nowhere"], str(told))
+    bench.expect("servos of the step's start run away", ["run", "stiff.xml", "-t", "0.5", "-k", "off", "--explicit-servos"], OK,
+                 out=["runs away", '"knee" is held with 1e+05', "time step below", "limits"])
+    fine = bench.run("run", "stiff.xml", "-t", "0.5", "-k", "off")
+    bench.check("and only they", "runs away" not in fine.stdout, fine.stdout)
+    (bench.folder / "swing.xml").write_text("<mujoco><worldbody><body><joint axis='0 1 0'/><geom size='.1' pos='.3 0 0'/></body></worldbody></mujoco>")
+    rk4 = bench.document("another integrator", ["run", "swing.xml", "-t", "0.01", "--integrator", "rk4"])
+    own = bench.document("the model's", ["run", "swing.xml", "-t", "0.01"])
+    bench.check("they differ", rk4["state_hash"] != own["state_hash"] and abs(rk4["energy_before"] - own["energy_before"]) < 1e-9)
+    options = ["--restitution", "newton", "--restitution-speed", "0.1", "--correction", "0.001", "--follow", "step", "--contacts", "50", "--newton", "40", "--sweeps", "50"]
+    bench.expect("options of steps", ["run", "scene.xml", "-t", "0.1", *options], OK, out=["in all"])
+    raw = subprocess.run([str(bench.tool), "run", "scene.xml", "-t", "0.02", "-o", "-"], capture_output=True, cwd=bench.folder)
+    (bench.folder / "piped.kkr").write_bytes(raw.stdout)
+    bench.check("a summary beside a recording", b"simulated" in raw.stderr and not (bench.folder / "-").exists(), str(raw.stderr))
+    bench.expect("a recording through a pipe", ["replay", "piped.kkr", "--verify"], OK, out=["same bits"])
+    bench.expect("a log through a pipe", ["run", "scene.xml", "-t", "0.02", "-l", "-"], OK, out=["time [s]"], err=["simulated"])
+    bench.expect("two for one pipe", ["run", "scene.xml", "-t", "0.02", "-l", "-", "-o", "-"], USAGE, err=["only one of"])
+
+
+def interrupted(bench, words, seconds, number=signal.SIGINT):
     process = subprocess.Popen([str(bench.tool), *words], cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(seconds)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
     return process.returncode, out, err
 
@@ -538,6 +575,10 @@ def check_interrupts(bench):
     bench.check("leaves a whole log", len(lines) == steps + 1 and lines[-1].count(",") == lines[0].count(","), f"{len(lines)} {steps}")
     told = bench.document("and a whole recording", ["replay", "long.kkr"])
     bench.check("of so many steps", told["complete"] and told["steps"] == steps, str(told))
+    code, out, err = interrupted(bench, ["run", "scene.xml", "-t", "1e6"], 0.5, signal.SIGTERM)
+    bench.check("and one that is ended", code == TERMINATED and "simulated" in out, f"{code} {err}")
+    code, out, err = interrupted(bench, ["exam"], 0.5, signal.SIGTERM)
+    bench.check("an exam that is ended", code == TERMINATED and "interrupted" in out and " passed, " in out, f"{code} {out} {err}")
     best = ["optimize", "scene.xml", "-t", "0.2", "--maximize", "end:fore.z", "--limit", "1", "-g", "1000000", "-o", "best.csv"]
     code, out, err = interrupted(bench, best, 0.7)
     bench.check("an interrupted search keeps its best", code == INTERRUPTED and "best so far" in err and (bench.folder / "best.csv").exists(), err)
@@ -927,6 +968,7 @@ def main():
         check_compute_misuse(bench)
         check_compute_json(bench)
         check_run(bench)
+        check_ledger(bench)
         check_odd_requests(bench)
         check_solvers(bench)
         check_controls(bench)

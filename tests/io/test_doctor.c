@@ -122,7 +122,7 @@ static const fault faults[] = {
     {"<robot name='r'>\n<link name='a'>" GOOD
      "<visual><geometry><mesh filename='package://no/such.stl'/></geometry></visual></link>"
      "</robot>",
-     "such.stl", KK_SEVERITY_WARNING, 1}, // what is written is without the shape
+     "such.stl", KK_SEVERITY_ERROR, 1}, // what is written is without the shape
     {"<robot name='r'>\n<material name='red'><color rgba='1 0 0 1'/></material><link name='a'>" GOOD "</link></robot>",
      "material 'red' is used by no visual", KK_SEVERITY_NOTE, 0},
 };
@@ -210,8 +210,9 @@ KK_TEST(doctor_repairs_are_good) {
 }
 
 KK_TEST(doctor_finds_nothing_in_a_good_robot) {
+    // a base that is empty but for its inertia may be of any size
     robot r =
-        examine("<robot name='r'><link name='a'>" GOOD BOX "</link><link name='b'>" GOOD
+        examine("<robot name='r'><link name='a'>" INERTIA("1", "1000", "1000", "1000", "0") "</link><link name='b'>" GOOD BOX
                 "</link>" JOINT("j", "a", "b",
                                 LIMIT "<karakuri><actuator type='position' name='p' gain='1'/></karakuri>") "</robot>",
                 1);

@@ -225,6 +225,27 @@ KK_TEST(mjcf_keeps_contacts_and_textures) {
     robot_free(&a);
 }
 
+// MuJoCo's numbers are signed ints: a shape that touches everything has -1, not 4294967295
+KK_TEST(mjcf_masks_are_signed) {
+    robot a = mjcf_from_text(
+        "<mujoco><worldbody><geom name='g' type='sphere' size='1' contype='-1' conaffinity='2147483648'/>"
+        "<geom name='h' type='sphere' size='1' contype='4294967295' conaffinity='5'/></worldbody></mujoco>");
+    char *text = NULL;
+    size_t size = 0;
+    kk_error error = {.status = KK_OK};
+    KK_CHECK_EQ_INT(kk_spec_write_mjcf(a.spec, NULL, NULL, &text, &size, &error), KK_OK);
+    if (text) {
+        KK_CHECK(strstr(text, "contype=\"-1\" conaffinity=\"-2147483648\"") != NULL);
+        KK_CHECK(strstr(text, "contype=\"-1\" conaffinity=\"5\"") != NULL);
+        robot b = again(text, size);
+        KK_CHECK(b.spec && kk_spec_shape_const(b.spec, 0)->group == 0xffffffffu &&
+                 kk_spec_shape_const(b.spec, 0)->mask == 0x80000000u);
+        robot_free(&b);
+    }
+    kk_text_free(NULL, text, size);
+    robot_free(&a);
+}
+
 // what MJCF has no words for is named once
 KK_TEST(mjcf_tells_what_it_cannot_say) {
     static const char *const words[] = {"static friction", "friction across",     "stiffness is above",

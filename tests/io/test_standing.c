@@ -73,6 +73,27 @@ KK_TEST(standing_base) {
     robot_free(&r);
 }
 
+// servos that are added hold the pose of a keyframe that knows nothing of them
+KK_TEST(standing_servos_of_keyframes) {
+    static const char text[] =
+        "<mujoco><worldbody><body><joint name='a' range='-3 3'/><geom size='0.1' pos='1 0 0'/>"
+        "<body><joint name='b'/><geom size='0.1' pos='1 0 0'/>"
+        "<body><joint name='c'/><geom size='0.1' pos='1 0 0'/></body></body></body></worldbody>"
+        "<actuator><motor joint='b'/></actuator>"
+        "<keyframe><key name='home' qpos='0.25 0.5 0.75' ctrl='7'/><key name='bare' qpos='1 2 3'/></keyframe></mujoco>";
+    const kk_file file = {"robot.xml", text, sizeof text - 1};
+    const kk_load_options o = {.file = &file, .file_count = 1, .add_actuators = 1};
+    robot r = {.status = KK_OK};
+    r.status = kk_load_file("robot.xml", &o, NULL, &r.spec, &r.messages, &r.error);
+    robot_compile(&r);
+    if (robot_is_good(&r, "robot.xml") && KK_CHECK_EQ_INT(kk_model_nactuator(r.model), 3)) {
+        const kk_keyframe_def key = kk_model_keyframe(r.model, 0), bare = kk_model_keyframe(r.model, 1);
+        KK_CHECK(key.control[0] == 7 && key.control[1] == 0.25 && key.control[2] == 0.75);
+        KK_CHECK(bare.control[0] == 0 && bare.control[1] == 1 && bare.control[2] == 3);
+    }
+    robot_free(&r);
+}
+
 // a base that is held fast leaves the keyframes, wherever it stands among the bodies
 KK_TEST(standing_base_of_keyframes) {
     static const char text[] =

@@ -49,6 +49,40 @@ static const kki_memory_file files[] = {
     FILE_OF("robot/urdf/broken.xacro", "<r>\n<b></r>"),
     FILE_OF("robot/urdf/fault.xacro", "<r>\n <a b='x${nowhere}'/></r>"),
     FILE_OF("secret.xacro", "<r/>"),
+    FILE_OF("secret.yaml", "a: 1"),
+    FILE_OF("robot/config/limits.yaml", "# limits\n"
+                                        "joint_limits:\n"
+                                        "  elbow:\n"
+                                        "    max: !degrees 180.0\n"
+                                        "    min: !radians -pi/2\n"
+                                        "    mesh: {package: my_robot, path: 'meshes/a b.stl', size: [1, 2.5, x]}\n"
+                                        "    free: yes\n"
+                                        "    note: \"a # b\" # comment\n"
+                                        "  wrist: &w\n"
+                                        "    max: !degrees 90\n"
+                                        "    origin:\n"
+                                        "      xyz: 0 0 1\n"
+                                        "      rpy: 0 0 -0.5\n"
+                                        "  hand:\n"
+                                        "    <<: *w\n"
+                                        "    max: 3\n"
+                                        "names:\n"
+                                        "- left\n"
+                                        "- right\n"
+                                        "legs:\n"
+                                        "  - name: fl\n"
+                                        "    x: 1e-3\n"
+                                        "  - name: fr\n"
+                                        "    x: -1.5\n"
+                                        "empty:\n"
+                                        "lines: |\n"
+                                        "  one\n"
+                                        "  two\n"),
+    FILE_OF("robot/config/bad.yaml", "a: 1\nb: [1, 2\n"),
+    FILE_OF("robot/urdf/ns.xacro", "<r xmlns:xacro='u'><xacro:property name='size' value='${2 * unit}'/>"
+                                   "<xacro:property name='unit' value='3'/><xacro:macro name='part' params='n'>"
+                                   "<part n='${n}' size='${size}'/><xacro:inner/></xacro:macro>"
+                                   "<xacro:macro name='inner'><inner unit='${unit}'/></xacro:macro></r>"),
 };
 
 /// Expands a text as the file robot/urdf/main.xacro.
@@ -184,6 +218,75 @@ KK_TEST(xacro_blocks_and_scopes) {
                     "<n><v x=8>/");
 }
 
+// what robots of UR, Franka and others do with their parameters
+KK_TEST(xacro_loads_yaml) {
+    static const char load[] = "<xacro:property name='f' value='$(find my_robot)/config/limits.yaml'/>"
+                               "<xacro:property name='y' value='${xacro.load_yaml(f)}'/>"
+                               "<xacro:property name='j' value=\"${y['joint_limits']}\"/>";
+    static const char *const cases[][2] = {
+        {"<a b=\"${y['joint_limits']['elbow']['max']}\"/>", "<a b=3.141592653589793>"},
+        {"<a b='${j.elbow.min}' c='${2*j.wrist.max}'/>", "<a b=-1.5707963267948966 c=3.141592653589793>"},
+        {"<a b='${j.hand.max}' c='${j.hand.origin.xyz}'/>", "<a b=3 c=0 0 1>"},
+        {"<a b='package://${j.elbow.mesh.package}/${j.elbow.mesh.path}'/>", "<a b=package://my_robot/meshes/a b.stl>"},
+        {"<a b='${j.elbow.mesh.size[1]}' c='${j.elbow.mesh.size}'/>", "<a b=2.5 c=[1, 2.5, 'x']>"},
+        {"<xacro:if value='${j.elbow.free}'><a b='${j.elbow.note}'/></xacro:if>", "<a b=a # b>"},
+        {"<a b=\"${'wrist' in j}\" c=\"${'knee' in j}\" d='${len(j)}'/>", "<a b=True c=False d=3>"},
+        {"<a b='${y.names[1]}' c='${y.legs[1].name}' d='${y.legs[0].x * 2}'/>", "<a b=right c=fr d=0.002>"},
+        {"<a b='${y.empty}' c='${y.empty is None}'/>", "<a b=None c=True>"},
+        {"<a b='${y.lines}'/>", "<a b=one\ntwo\n>"},
+        {"<xacro:macro name='m' params='n d:=^'><l n='${n}' u='${d[n].max}'/></xacro:macro>"
+         "<xacro:property name='d' value='${j}'/><xacro:m n='hand'/>",
+         "<l n=hand u=3>"},
+        {"<xacro:macro name='get' params='n'><xacro:property name='m' value='${j[n].mesh.package}' scope='parent'/>"
+         "</xacro:macro><xacro:get n='elbow'/><a b='$(find ${m})/x' c=\"${load_yaml('$(find my_robot)/config/"
+         "limits.yaml').names[0]}\"/>",
+         "<a b=package://my_robot/x c=left>"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        builder b = {0};
+        build(&b, load);
+        build(&b, cases[i][0]);
+        check_expansion(b.text, cases[i][1]);
+        free(b.text);
+    }
+}
+
+KK_TEST(xacro_commands) {
+    check_expansion("<a b='$(eval given * 2)' c='$(eval arg(&quot;given&quot;) + (1 + 2))'/>", "<a b=14 c=10>");
+    check_expansion("<a b=\"$(eval side == 'left' and not given == 8)\"/>", "<a b=True>");
+    // the environment is not looked at: what is written there, or the argument of that name
+    check_expansion("<a b='$(optenv HOME 0.1 0 -2 )' c='$(optenv side x)' d='$(env given)' e='$(optenv X )'/>",
+                    "<a b=0.1 0 -2 c=left d=7 e=>");
+    check_expansion("<a b=\"${xacro.arg('given') + 1}\">${xacro.warning('text')}</a>", "<a b=8>/");
+    check_expansion("<xacro:property name='p' value='a b c'/><a b=\"${float(p.split(' ')[0] + '1' if 0 else '2')}\"/>",
+                    "<a b=2.0>");
+    check_expansion("<xacro:if value=\"${'false' not in ['false', False, 'x']}\"><b/></xacro:if><a/>", "<a>");
+}
+
+KK_TEST(xacro_namespaces) {
+    check_expansion("<xacro:include filename='ns.xacro' ns='k'/><a b='${k.size + k.unit}'/><xacro:k.part n='1'/>",
+                    "<a b=9><part n=1 size=6><inner unit=3>");
+    check_expansion("<xacro:property name='unit' value='100'/><xacro:include filename='ns.xacro' ns='k'/>"
+                    "<a b='${unit} ${k.size}'/><xacro:call macro='k.part' n='2'/>",
+                    "<a b=100 6><part n=2 size=6><inner unit=3>");
+    check_expansion(
+        "<xacro:macro name='m' params='x'><xacro:property name='w' value='${x}' scope='parent'/></xacro:macro>"
+        "<xacro:macro name='outer'><xacro:m x='4'/><o w='${w}'/></xacro:macro>"
+        "<xacro:property name='w' value='1'/><xacro:outer/><a b='${w}'/>",
+        "<o w=4><a b=1>");
+    check_expansion("<xacro:property name='which' value='m'/><xacro:macro name='m' params='x *b'><c x='${x}'/>"
+                    "<xacro:insert_block name='b'/></xacro:macro><xacro:call macro='${which}' x='3'><d/></xacro:call>",
+                    "<c x=3><d>");
+}
+
+KK_TEST(xacro_elements_and_attributes) {
+    check_expansion("<xacro:element xacro:name='li${1 + 1}' x='${3}'><b/></xacro:element>", "<li2 x=3><b>/");
+    check_expansion("<l a='1'><b c='2'/><xacro:attribute name='d' value='${4}'/><e f='5'/>"
+                    "<xacro:attribute name='a' value='6'/><xacro:attribute name='g${1}' value='7'/></l>",
+                    "<l a=6 d=4 g1=7><b c=2><e f=5>/");
+    check_expansion("<l><xacro:if value='1'><xacro:attribute name='d' value='4'/></xacro:if></l>", "<l d=4>");
+}
+
 KK_TEST(xacro_includes) {
     check_expansion("<xacro:include filename='inc.xacro'/><a b='${inc}'/>", "<from_inc v=5><a b=5>");
     check_expansion("<xacro:include filename='$(find my_robot)/urdf/macros.xacro'/><xacro:m x='1'/>", "<made x=1>");
@@ -208,12 +311,24 @@ KK_TEST(xacro_errors_have_places) {
         {"<r><a b='${1'/></r>", KK_SYNTAX, 1, 10, "without '}'"},
         {"<r><a b='$(arg x'/></r>", KK_SYNTAX, 1, 10, "without ')'"},
         {"<r><a b='$(arg nowhere)'/></r>", KK_NOT_FOUND, 1, 10, "argument 'nowhere' is not set"},
-        {"<r><a b='$(env HOME)'/></r>", KK_UNSUPPORTED, 1, 10, "environment"},
-        {"<r><a b='$(optenv HOME x)'/></r>", KK_UNSUPPORTED, 1, 10, "environment"},
-        {"<r><a b='$(eval 1)'/></r>", KK_UNSUPPORTED, 1, 10, "not supported"},
+        {"<r><a b='$(env HOME)'/></r>", KK_NOT_FOUND, 1, 10, "environment"},
+        {"<r><a b='$(eval 1 +)'/></r>", KK_SYNTAX, 1, 10, "too early"},
+        {"<r><a b='$(anon x)'/></r>", KK_UNSUPPORTED, 1, 10, "not supported"},
+        {"<r><xacro:element/></r>", KK_NOT_FOUND, 1, 4, "no attribute 'xacro:name'"},
+        {"<r><xacro:element xacro:name='a b'/></r>", KK_INVALID_ARGUMENT, 1, 4, "no name of XML"},
+        {"<r><xacro:attribute name='a'/></r>", KK_NOT_FOUND, 1, 4, "no attribute 'value'"},
+        {"<r><xacro:call macro='x'/></r>", KK_NOT_FOUND, 1, 4, "macro 'x' is not known"},
+        {"<r><xacro:ns.part/></r>", KK_NOT_FOUND, 1, 4, "macro 'ns.part' is not known"},
+        {"<r><xacro:include filename='ns.xacro' ns='k'/><a b='${size}'/></r>", KK_NOT_FOUND, 1, 55, "'size'"},
+        {"<r><xacro:property name='x' value='1'/><xacro:property name='x' remove='true'/><a b='${x}'/></r>",
+         KK_NOT_FOUND, 1, 88, "'x'"},
+        {"<r><a b=\"${load_yaml('../config/nowhere.yaml')}\"/></r>", KK_NOT_FOUND, 1, 12, "not found"},
+        {"<r><a b=\"${load_yaml('../../secret.yaml')}\"/></r>", KK_INVALID_ARGUMENT, 1, 12, "leads out"},
+        {"<r><a b=\"${load_yaml('../config/bad.yaml')}\"/></r>", KK_SYNTAX, 1, 12, "bad.yaml:3: a '['"},
+        {"<r><a b=\"${load_yaml('../config/limits.yaml')['x']}\"/></r>", KK_NOT_FOUND, 1, 12, "no part 'x'"},
+        {"<r><xacro:if value='x'>${xacro.fatal('no')}</xacro:if></r>", KK_SYNTAX, 1, 4, "neither"},
+        {"<r>${xacro.fatal('no')}</r>", KK_INVALID_ARGUMENT, 1, 6, "refuses to be expanded: 'no'"},
         {"<r>\n<xacro:foo/></r>", KK_NOT_FOUND, 2, 1, "macro 'foo' is not known"},
-        {"<r><xacro:element/></r>", KK_UNSUPPORTED, 1, 4, "not supported"},
-        {"<r><xacro:call macro='x'/></r>", KK_UNSUPPORTED, 1, 4, "not supported"},
         {"<r><xacro:property value='1'/></r>", KK_NOT_FOUND, 1, 4, "no attribute 'name'"},
         {"<r><xacro:property name='' value='1'/></r>", KK_INVALID_ARGUMENT, 1, 4, "empty"},
         {"<r><xacro:property name='x' value='1' scope='y'/></r>", KK_SYNTAX, 1, 4, "scope 'y'"},
@@ -245,7 +360,6 @@ KK_TEST(xacro_errors_have_places) {
         {"<r><xacro:include filename='broken.xacro'/></r>", KK_SYNTAX, 2, 4, "does not match"},
         {"<r><xacro:include filename='fault.xacro'/></r>", KK_NOT_FOUND, 2, 11, "nowhere"},
         {"<r><xacro:include filename='*.xacro'/></r>", KK_UNSUPPORTED, 1, 4, "pattern"},
-        {"<r><xacro:include filename='inc.xacro' ns='x'/></r>", KK_UNSUPPORTED, 1, 4, "namespace"},
         {"<r><xacro:include filename='http://x/y'/></r>", KK_UNSUPPORTED, 1, 29, "download"},
         {"<xacro:if value='1'><a/><b/></xacro:if>", KK_SYNTAX, 1, 1, "the root is an element of xacro"},
     };
@@ -339,7 +453,9 @@ KK_TEST(xacro_bombs_end) {
 KK_TEST(xacro_survives_failing_allocations) {
     static const char text[] = "<r><xacro:include filename='macros.xacro'/><xacro:arg name='n' default='4'/>"
                                "<xacro:property name='w' value='${v*2}'/><xacro:property name='v' value='$(arg n)'/>"
-                               "<xacro:m x='${w}_${v}'/><xacro:property name='o'><p>text ${w}</p></xacro:property>"
+                               "<xacro:m x='${w}_${v}'/><b c='${load_yaml(\"../config/limits.yaml\").legs}'/>"
+                               "<xacro:include filename='ns.xacro' ns='k'/><xacro:k.part n='${[1, k.unit][1]}'/>"
+                               "<xacro:property name='o'><p>text ${w}</p></xacro:property>"
                                "<a b='$(find x)'><xacro:insert_block name='o'/></a></r>";
     counter c = {.fail_at = -1};
     const kk_allocator allocator = counter_allocator(&c);

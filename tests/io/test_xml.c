@@ -91,6 +91,8 @@ KK_TEST(xml_accepts_what_is_well_formed) {
                                         "<?xml version=\"1.0\"?><a/>",
                                         "<?xml version='1.0' encoding='utf-8' standalone='no' ?>\n<a/>",
                                         "<?xml version = \"1.1\" encoding=\"US-ASCII\"?><a/>",
+                                        "<?xml version=\"2.0\"?><a/>",
+                                        "<?xml version=''?><a/>",
                                         "<?xml version=\"1.0\" standalone=\"yes\"?><a/>",
                                         "\xef\xbb\xbf<a/>",
                                         "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"UTF-8\"?><a/>",

@@ -106,7 +106,7 @@ KK_TEST(broken_pairs_are_refused) {
     kk_spec *spec = with_pair(0, 4, -1, 0);
     const kk_pair_def again = {{4, 0}, 1, 0, {0}};
     KK_CHECK_EQ_INT(kk_spec_add_pair(spec, &again, NULL, NULL), KK_OK);
-    fixture_refused(spec, KK_INVALID_MODEL, "pair 1:", "pair 0 already names shapes 4 and 0");
+    fixture_refused(spec, KK_INVALID_MODEL, "pair 1:", "an earlier pair names shapes \"ball\" and \"floor\" already");
     spec = scene_spec();
     const kk_exclude_def exclude = {{0, 6}, {0}};
     KK_CHECK_EQ_INT(kk_spec_add_exclude(spec, &exclude, NULL, NULL), KK_OK);
@@ -199,7 +199,7 @@ KK_TEST(broken_actuators_are_refused) {
     REFUSED(actuator, 1, target, "thread", KK_NOT_FOUND, "actuator \"winch\":", "there is no tendon \"thread\"");
     REFUSED(actuator, 2, target, "hand", KK_NOT_FOUND, "actuator \"jet\":", "there is no frame \"hand\"");
     REFUSED(actuator, 2, reference, "top", KK_NOT_FOUND, "actuator \"jet\":", "there is no frame \"top\"");
-    REFUSED(actuator, 2, bias[1], -1, KK_INVALID_MODEL, "actuator \"jet\":", "no length to servo");
+    REFUSED(actuator, 2, bias[1], -1, KK_INVALID_MODEL, "actuator \"jet\":", "no length that a servo could hold");
     kk_spec *spec = scene_spec();
     kk_spec_actuator(spec, 0)->control_lower = 1;
     kk_spec_actuator(spec, 0)->control_upper = -1;

@@ -21,6 +21,7 @@ enum {
     CLI_EXIT_INPUT = 3,         ///< a file cannot be read, is wrong, or cannot be written
     CLI_EXIT_LIMIT = 4,         ///< out of memory, over a limit, or a defect of ours
     CLI_EXIT_INTERRUPTED = 130, ///< by Ctrl-C; files are whole as far as they go
+    CLI_EXIT_TERMINATED = 143,  ///< by SIGTERM; the same
 };
 
 typedef enum cli_kind {
@@ -91,7 +92,7 @@ const cli_option *cli_loading_options(const cli_verb *verb);
 /// How models are read.
 typedef struct cli_loading {
     cli_list search, arguments;
-    const char *package_path;
+    const char *package_path, *srdf;
     bool allow_absolute, floor, servos, exact_meshes, clean;
     bool repair;      ///< set by verbs, no option
     int base, meshes; ///< index of the choices
@@ -141,7 +142,8 @@ typedef enum cli_style_kind { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_YELLOW,
 /// The escape sequence for the standard output; "" where it is no terminal.
 const char *cli_style(const cli *c, cli_style_kind kind);
 
-/// From here on the first Ctrl-C, or SIGTERM, only sets what cli_is_interrupted tells, so that a verb can finish its files; a second one ends it.
+/// From here on the first Ctrl-C, or SIGTERM, only sets what cli_is_interrupted tells, so that a verb can finish its files; a second one ends it,
+/// and so do ten seconds without a look at cli_is_interrupted.
 void cli_catch_interrupts(void);
 bool cli_is_interrupted(void);
 /// `code`; or, where there was an interrupt, a word about what the files hold and its own exit code.

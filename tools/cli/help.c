@@ -14,6 +14,7 @@ const cli_term cli_exit_codes[] = {
     {"3", "a file cannot be read or written, or what is in it is wrong"},
     {"4", "out of memory, over a limit, or a defect of karakuri"},
     {"130", "interrupted by Ctrl-C; files are whole as far as they go"},
+    {"143", "ended by SIGTERM; the same"},
     {NULL, NULL},
 };
 

@@ -34,6 +34,12 @@ static const cli_option loading_options[] = {
      .offset = offsetof(cli_loading, arguments),
      .value = "NAME:=VALUE",
      .about = "an argument of a xacro file; may be given several times"},
+    {.name = "srdf",
+     .kind = CLI_FILE,
+     .offset = offsetof(cli_loading, srdf),
+     .value = "FILE",
+     .about = "leave out the pairs of links whose collisions this SRDF file disables; it is looked for here and beside "
+              "the robot file"},
     {.name = "base",
      .kind = CLI_CHOICE,
      .offset = offsetof(cli_loading, base),
@@ -160,6 +166,7 @@ static kk_load_options load_options(const cli *c, const kk_load_argument *argume
                              .add_floor = l->floor,
                              .place_on_floor = l->floor,
                              .add_actuators = l->servos,
+                             .srdf = l->srdf,
                              .clean_collisions = l->clean || l->floor || l->servos,
                              .repair = l->repair};
 }
@@ -220,6 +227,18 @@ int load_model(cli *c, const char *name, cli_model *m) {
     *m = (cli_model){.name = name};
     int code = is_robot_name(name) ? build_robot(c, name + strlen(PREFIX), m) : load_file(c, name, m);
     code = code ? code : compile(c, m);
+    if (code) {
+        unload_model(m);
+    }
+    return code;
+}
+
+int load_again(cli *c, cli_model *m) {
+    kk_data_free(m->data);
+    kk_model_free(m->model);
+    m->data = NULL;
+    m->model = NULL;
+    const int code = compile(c, m);
     if (code) {
         unload_model(m);
     }

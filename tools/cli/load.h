@@ -13,6 +13,8 @@ typedef struct cli_model {
 
 /// robot:NAME or a file. 0, or the exit code after an error; nothing is to be unloaded then.
 int load_model(cli *c, const char *name, cli_model *m);
+/// Compiles its spec again, which was changed; unloads it where that fails.
+int load_again(cli *c, cli_model *m);
 void unload_model(cli_model *m);
 
 /// The keyframe of a name, −1 where the name is NULL. 0, or the exit code after an error that names those there are.

@@ -29,6 +29,9 @@ void tape_note(const cli *c, const char *model, cli_text *note) {
     if (l->package_path) {
         text_format(note, "package-path %s\n", l->package_path);
     }
+    if (l->srdf) {
+        add_path(note, "srdf", l->srdf);
+    }
     text_format(note, "flags %d %d %d %d %d %d %d\n", l->allow_absolute, l->floor, l->servos, l->exact_meshes, l->clean,
                 l->base, l->meshes);
 }
@@ -71,6 +74,11 @@ static void take_line(cli *c, tape *t, const char *line) {
         cli_list one = {0};
         keep(t, &one, value);
         c->loading.package_path = one.item[0];
+        free(one.item);
+    } else if (length == 4 && strncmp(line, "srdf", 4) == 0 && !c->loading.srdf) {
+        cli_list one = {0};
+        keep(t, &one, value);
+        c->loading.srdf = one.item[0];
         free(one.item);
     } else if (length == 5 && strncmp(line, "flags", 5) == 0) {
         take_flags(&c->loading, value);

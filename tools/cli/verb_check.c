@@ -236,10 +236,11 @@ static int write_repaired(cli *c, const check_options *o, const patient *p) {
         for (int i = 0; i < p->count && !m; i++) {
             m = p->sorted[i].severity == KK_SEVERITY_ERROR && !p->sorted[i].repaired ? &p->sorted[i] : NULL;
         }
-        const char *remedy = m ? m->remedy : "";
-        return cli_fail(c, CLI_EXIT_INPUT, "%s:%d:%d: this cannot be repaired: %s%s%s", m ? m->file : p->name,
-                        m ? m->line : 0, m ? m->column : 0, m ? m->text : "the file cannot be read",
-                        remedy[0] ? " — " : "", remedy);
+        kk_error error = {.status = KK_INVALID_MODEL, .line = m ? m->line : 0, .column = m ? m->column : 0};
+        snprintf(error.file, sizeof error.file, "%s", m ? m->file : p->name);
+        snprintf(error.text, sizeof error.text, "this cannot be repaired: %s%s%s",
+                 m ? m->text : "the file cannot be read", m && m->remedy[0] ? " — " : "", m ? m->remedy : "");
+        return cli_fail_error(c, &error);
     }
     return save_spec(c, p->spec, o->repair, format);
 }
@@ -284,7 +285,8 @@ static const char *const details[] = {
     "inertias in kg mm², left and "
     "right twins that differ by a sign, limits upside down or in degrees, names that stand twice or are not used, "
     "links that are not connected, joints without actuators, bodies that overlap with every joint at zero.",
-    "The exit code is 1 where there is an error, and 0 where there are only warnings and notes.",
+    "The exit code is 1 where there is an error, which a missing mesh is here, and 0 where there are only warnings and "
+    "notes.",
     NULL,
 };
 

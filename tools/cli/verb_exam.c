@@ -146,7 +146,8 @@ static int run(cli *c, const void *options) {
         json_begin_array(&json, "rows");
     }
     exam *e = cli_allocate(1, sizeof *e);
-    for (int n = 1; n <= EXAM_ROWS && !code; n++) {
+    cli_catch_interrupts();
+    for (int n = 1; n <= EXAM_ROWS && !code && !cli_is_interrupted(); n++) {
         const exam_row *row = exam_find(n);
         if (!is_asked(o, row)) {
             continue;
@@ -183,6 +184,7 @@ static int run(cli *c, const void *options) {
         printf("%d passed, %d failed, %.1f s\n", passed, failed, seconds);
     }
     json_free(&json);
+    code = cli_end_interrupted(c, code, "the rows so far are told; the last of them was not finished");
     return code ? code : failed ? CLI_EXIT_FINDING : CLI_EXIT_OK;
 }
 

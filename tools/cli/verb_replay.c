@@ -98,7 +98,8 @@ static int compare_steps(job *j) {
     cli_progress progress = {0};
     const size_t total = (size_t)(j->t.info.steps - j->first);
     int code = 0;
-    for (int64_t i = j->first; i < j->t.info.steps && !code && j->differs < 0; i++) {
+    cli_catch_interrupts();
+    for (int64_t i = j->first; i < j->t.info.steps && !code && j->differs < 0 && !cli_is_interrupted(); i++) {
         code = compare_step(j, i);
         if (i % 16 == 0) {
             cli_progress_show(j->c, &progress, "replaying", (size_t)(i - j->first), total);
@@ -188,6 +189,7 @@ static int run(cli *c, const void *options) {
     if (!code) {
         code = j.o->verify ? verify(&j) : 0;
         code = code ? code : tell(&j);
+        code = cli_end_interrupted(c, code, "what was compared until then is told");
         kk_simulator_free(j.simulator);
         kk_state_free(j.state);
         unload_model(&j.m);

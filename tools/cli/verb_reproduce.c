@@ -183,7 +183,8 @@ static int run_all(reproduction *r) {
         cli_begin_document(r->c, &r->json);
         json_begin_array(&r->json, "experiments");
     }
-    for (int n = 0; study_at(n) && !code; n++) {
+    cli_catch_interrupts();
+    for (int n = 0; study_at(n) && !code && !cli_is_interrupted(); n++) {
         code = is_asked(r->o, study_at(n)) ? run_study(r, study_at(n), s) : 0;
     }
     free(s);
@@ -197,6 +198,7 @@ static int run_all(reproduction *r) {
         printf("%d passed, %d failed, %.1f s; the report is %s/index.html\n", r->passed, r->failed, r->seconds,
                r->o->out);
     }
+    code = cli_end_interrupted(r->c, code, "the experiments so far are told; the last of them was not finished");
     return code ? code : r->failed ? CLI_EXIT_FINDING : CLI_EXIT_OK;
 }
 

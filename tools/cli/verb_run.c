@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cause.h"
 #include "cli.h"
+#include "ledger.h"
 #include "load.h"
 #include "motion.h"
 #include "pool.h"
@@ -14,8 +16,10 @@
 typedef struct run_options {
     const char *model, *control, *keyframe, *out, *log;
     double time, dt, tolerance;
-    int64_t budget, workers, every, key_every;
-    int solver;
+    double restitution_speed, correction;
+    int64_t budget, workers, every, key_every, newton, sweeps, room;
+    int solver, integrator, law, following;
+    bool explicit_servos;
     bool ignore_extra, allow_missing, strict;
 } run_options;
 
@@ -23,6 +27,15 @@ static const run_options defaults = {.workers = 1, .every = 1, .key_every = 256}
 
 /// In the order of kk_solver.
 static const char *const solvers[] = {"exact", "openhrp", "springhead", "kuroda", NULL};
+
+/// The model's, then in the order of kk_integrator.
+static const char *const integrators[] = {"model", "midpoint", "rk4", NULL};
+
+/// In the order of kk_restitution_law.
+static const char *const laws[] = {"sequential", "newton", "poisson", NULL};
+
+/// In the order of kk_step_options.discrete.
+static const char *const followings[] = {"path", "step", "overlap", NULL};
 
 static const cli_option arguments[] = {
     ARGUMENT_MODEL(run_options),
@@ -70,6 +83,64 @@ static const cli_option options_table[] = {
      .low = 1e-15,
      .high = 1,
      .about = "largest residual of a step, in m/s; of what closes faster than 1 m/s, relative to it (default 1e-9)"},
+    {.name = "integrator",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(run_options, integrator),
+     .value = "NAME",
+     .about = "midpoint, or rk4 where nothing is held; without it the model's. Such a recording needs the same model",
+     .choices = integrators},
+    {.name = "restitution",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(run_options, law),
+     .value = "LAW",
+     .about = "impacts at one instant: sequential, the default; newton or poisson: all at once",
+     .choices = laws},
+    {.name = "restitution-speed",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(run_options, restitution_speed),
+     .value = "SPEED",
+     .low = 1e-12,
+     .high = 1e6,
+     .about = "slower impacts do not bounce, in m/s (default 0.01)"},
+    {.name = "correction",
+     .kind = CLI_NUMBER,
+     .offset = offsetof(run_options, correction),
+     .value = "LENGTH",
+     .low = 1e-12,
+     .high = 1e6,
+     .about = "most by which a step takes overlap back, in m (default 0.01)"},
+    {.name = "follow",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(run_options, following),
+     .value = "HOW",
+     .about = "fast bodies: along their path, the default; step: where a step finds them; overlap: the same, and with "
+              "--budget only what overlaps touches",
+     .choices = followings},
+    {.name = "contacts",
+     .kind = CLI_COUNT,
+     .offset = offsetof(run_options, room),
+     .value = "N",
+     .low = 1,
+     .high = 1e6,
+     .about = "room for contact points at the start; without it chosen from the shapes"},
+    {.name = "newton",
+     .kind = CLI_COUNT,
+     .offset = offsetof(run_options, newton),
+     .value = "N",
+     .low = 1,
+     .high = 1e6,
+     .about = "Newton iterations of an island at most; a step that this cuts short is taken as it is, and told"},
+    {.name = "sweeps",
+     .kind = CLI_COUNT,
+     .offset = offsetof(run_options, sweeps),
+     .value = "N",
+     .low = 1,
+     .high = 1e6,
+     .about = "Gauss-Seidel sweeps of a step at most, before other methods take over"},
+    {.name = "explicit-servos",
+     .kind = CLI_FLAG,
+     .offset = offsetof(run_options, explicit_servos),
+     .about = "servos and dampers push with the force of the step's start, as in other engines"},
     {.name = "strict",
      .kind = CLI_FLAG,
      .offset = offsetof(run_options, strict),
@@ -80,7 +151,7 @@ static const cli_option options_table[] = {
      .kind = CLI_FILE,
      .offset = offsetof(run_options, out),
      .value = "FILE.kkr",
-     .about = "recording to write, for replay and export"},
+     .about = "recording to write, for replay and export; - for the standard output"},
     {.name = "key-every",
      .kind = CLI_COUNT,
      .offset = offsetof(run_options, key_every),
@@ -93,7 +164,8 @@ static const cli_option options_table[] = {
      .kind = CLI_FILE,
      .offset = offsetof(run_options, log),
      .value = "FILE.csv",
-     .about = "CSV table to write: coordinates, velocities, controls and figures of the steps"},
+     .about =
+         "CSV table to write: coordinates, velocities, controls and figures of the steps; - for the standard output"},
     {.name = "every",
      .kind = CLI_COUNT,
      .offset = offsetof(run_options, every),
@@ -112,10 +184,10 @@ static const cli_option options_table[] = {
 /// The worst of all steps.
 typedef struct figures {
     double residual, residual_time, penetration, wall;
-    double energy_before, energy_after, constraint_work;
     int contacts;
     int64_t steps, cut_short, degraded, held;
     spread times; ///< of single steps
+    ledger ledger;
 } figures;
 
 /// The first steps that were not certified, which are told one by one.
@@ -142,6 +214,7 @@ typedef struct job {
     double *row;
     figures f;
     finding found[MOST_TOLD];
+    cli_text cause; ///< of the first step that was not certified; empty: none stands out
     double open_by; ///< the widest gap of a loop at the start, in m
 } job;
 
@@ -160,14 +233,29 @@ static int make_state(job *j) {
                                        .timestep = j->o->dt,
                                        .tolerance = j->o->tolerance,
                                        .budget = (int)j->o->budget,
+                                       .max_newton = (int)j->o->newton,
+                                       .restitution_law = (kk_restitution_law)j->o->law,
+                                       .restitution_speed = j->o->restitution_speed,
+                                       .correction = j->o->correction,
+                                       .discrete = j->o->following,
+                                       .explicit_servos = j->o->explicit_servos,
                                        .strict = j->o->strict};
         if (j->o->workers > 1) {
             j->options.workers = pool_open(&j->pool, (int)j->o->workers);
         }
-        j->options.max_sweeps = j->o->solver ? (int)j->o->budget : 0;
+        j->options.max_sweeps = j->o->sweeps ? (int)j->o->sweeps : j->o->solver ? (int)j->o->budget : 0;
         error.status = kk_simulator_create(j->m.model, &j->options, NULL, &j->simulator, &error);
     }
     return error.status ? cli_fail_error(j->c, &error) : 0;
+}
+
+static bool is_stdout(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+/// A file's path: "-" is the standard output, and the summary goes to the standard error then.
+static const char *output_of(const char *path) {
+    return is_stdout(path) ? "/dev/stdout" : path;
 }
 
 static int open_recording(job *j) {
@@ -178,7 +266,7 @@ static int open_recording(job *j) {
     }
     tape_note(j->c, j->o->model, &note);
     const kk_recorder_def def = {.key_every = (int)j->o->key_every, .note = text_string(&note), .options = j->options};
-    error.status = kk_recorder_open(j->o->out, j->m.model, j->state, &def, NULL, &j->recorder, &error);
+    error.status = kk_recorder_open(output_of(j->o->out), j->m.model, j->state, &def, NULL, &j->recorder, &error);
     text_free(&note);
     return error.status ? cli_fail_error(j->c, &error) : 0;
 }
@@ -195,31 +283,9 @@ static int open_log(job *j) {
     const kk_recording_info info = info_of(j->m.model);
     tape_columns(j->m.model, &info, &j->columns);
     j->row = cli_allocate((size_t)j->columns.count, sizeof *j->row);
-    error.status = kk_table_writer_open(j->o->log, j->columns.item, j->columns.count, NULL, NULL, &j->log, &error);
+    error.status =
+        kk_table_writer_open(output_of(j->o->log), j->columns.item, j->columns.count, NULL, NULL, &j->log, &error);
     return error.status ? cli_fail_error(j->c, &error) : 0;
-}
-
-/// Between the two points that a loop joins, in m.
-static double loop_gap(const job *j, const kk_loop_def *loop) {
-    kk_vec3 p[2];
-    for (int i = 0; i < 2; i++) {
-        p[i] = kk_transform_point(kk_body_pose(j->m.model, j->m.data, loop->body[i]), loop->placement[i].p);
-    }
-    const double gap = kk_vec3_norm(kk_vec3_sub(p[0], p[1])) - loop->distance;
-    return gap < 0 ? -gap : gap;
-}
-
-static double widest_loop(const job *j) {
-    double widest = 0;
-    if (kk_kinematics(j->m.model, j->m.data, kk_state_q_const(j->state)) != KK_OK) {
-        return 0;
-    }
-    for (int i = 0; i < kk_spec_loop_count(j->m.spec); i++) {
-        const double gap =
-            kk_state_loop(j->m.model, j->state, i) == 1 ? loop_gap(j, kk_spec_loop_const(j->m.spec, i)) : 0;
-        widest = gap > widest ? gap : widest;
-    }
-    return widest;
 }
 
 /// A residual above this, m/s, is one that can be seen.
@@ -242,7 +308,7 @@ static int make_ready(job *j) {
     const motion_options columns = {j->o->ignore_extra, j->o->allow_missing};
     int code = load_keyframe(j->c, j->m.model, j->o->keyframe, &j->keyframe);
     code = code ? code : make_state(j);
-    j->open_by = code ? 0 : widest_loop(j);
+    j->open_by = code ? 0 : ledger_gap(&j->m, j->state);
     code = code ? code : motion_open(j->c, j->m.model, j->state, j->keyframe, j->o->control, columns, &j->motion);
     j->control = cli_allocate((size_t)kk_model_nactuator(j->m.model) + 1, sizeof *j->control);
     code = code ? code : open_recording(j);
@@ -251,12 +317,28 @@ static int make_ready(job *j) {
 
 // ---- steps
 
+static double timestep_of(const job *j) {
+    return j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
+}
+
+static void add_cause(const job *j, int body, const char *before, cli_text *out) {
+    cli_text cause = {0};
+    cause_describe(&j->m, j->state, timestep_of(j), body, &cause);
+    if (cause.size) {
+        text_format(out, "%s%s", before, text_string(&cause));
+    }
+    text_free(&cause);
+}
+
 /// Counts a step that is not certified.
 static void take_quality(job *j, const kk_report *r) {
     if (r->quality == KK_STEP_CERTIFIED) {
         return;
     }
     const int64_t before = j->f.degraded + j->f.held;
+    if (before == 0 && (r->flaw == KK_FLAW_ENERGY || r->flaw == KK_FLAW_RANGE || r->quality == KK_STEP_HELD)) {
+        add_cause(j, r->flaw_body[0], "", &j->cause);
+    }
     if (before < MOST_TOLD) {
         j->found[before] = (finding){kk_state_time(j->state), *r};
     }
@@ -265,7 +347,6 @@ static void take_quality(job *j, const kk_report *r) {
 }
 
 static void take_figures(figures *f, const kk_report *r, double time) {
-    f->constraint_work += r->constraint_work;
     f->penetration = r->penetration > f->penetration ? r->penetration : f->penetration;
     f->contacts = r->contacts > f->contacts ? r->contacts : f->contacts;
     f->cut_short += r->cut_short != 0;
@@ -321,6 +402,7 @@ static int fail_step(const job *j, const kk_error *error) {
     cli_text hint = {0};
     kk_number_format(kk_state_time(j->state), time);
     hint_at_keyframes(j, &hint);
+    add_cause(j, cause_body_of_message(&j->m, error->text), " — ", &hint);
     const int code = cli_fail(j->c, CLI_EXIT_FINDING, "the step at time %s s failed: %s%s", time,
                               error->text[0] ? error->text : kk_status_text(error->status), text_string(&hint));
     text_free(&hint);
@@ -340,18 +422,12 @@ static int step(job *j) {
     const kk_report report = kk_simulator_report(j->simulator);
     take_quality(j, &report);
     take_figures(&j->f, &report, kk_state_time(j->state));
+    ledger_add(&j->f.ledger, &j->m, j->state, &report);
     return log_step(j, &report);
-}
-
-/// Kinetic and of gravity.
-static double energy(const job *j) {
-    const double *q = kk_state_q_const(j->state), *v = kk_state_v_const(j->state);
-    return kk_kinetic_energy(j->m.model, j->m.data, q, v) + kk_potential_energy(j->m.model, j->m.data, q);
 }
 
 static int step_on(job *j, int64_t steps) {
     cli_progress progress = {0};
-    j->f.energy_before = energy(j);
     const double start = cli_now();
     int code = 0;
     cli_catch_interrupts();
@@ -363,16 +439,18 @@ static int step_on(job *j, int64_t steps) {
     }
     cli_progress_show(j->c, &progress, "simulating", (size_t)steps, (size_t)steps);
     j->f.wall = cli_now() - start;
-    j->f.energy_after = energy(j);
     return code;
-}
-
-static double timestep_of(const job *j) {
-    return j->o->dt > 0 ? j->o->dt : kk_model_options(j->m.model).timestep;
 }
 
 static int64_t count_steps(const job *j) {
     return (int64_t)(j->o->time / timestep_of(j) + 0.5);
+}
+
+static int check_outputs(const job *j) {
+    const int to_stdout = is_stdout(j->o->out) + is_stdout(j->o->log) + j->c->common.json;
+    return to_stdout < 2 || (!is_stdout(j->o->out) && !is_stdout(j->o->log))
+               ? 0
+               : cli_fail(j->c, CLI_EXIT_USAGE, "only one of --out -, --log - and --json can have the standard output");
 }
 
 static int check_time(const job *j) {
@@ -422,8 +500,78 @@ static void print_findings(const job *j, cli_text *out) {
         describe_flaw(j, &j->found[i].report, out);
         text_add(out, "\n");
     }
+    if (j->cause.size) {
+        text_format(out, "    likely: %s\n", text_string(&j->cause));
+    }
     if (count > MOST_TOLD) {
         text_format(out, "    … and %lld more\n", (long long)(count - MOST_TOLD));
+    }
+}
+
+/// Whether the energy is the engine's to answer for: the papers' methods and budgets promise nothing.
+static bool is_audited(const job *j) {
+    return j->o->solver == KK_SOLVER_EXACT && !j->o->budget;
+}
+
+static bool has_gained(const job *j) {
+    return is_audited(j) && ledger_has_gained(&j->f.ledger, kk_state_time(j->state));
+}
+
+/// The body whose joint moves by more than 1 rad or m a step at the end; -1: none. What does so has run away.
+static int runaway(const job *j) {
+    double fastest = 1 / timestep_of(j);
+    int body = -1;
+    for (int b = 1; b < kk_model_nbody(j->m.model); b++) {
+        const kk_joint_info joint = kk_model_joint(j->m.model, b);
+        for (int k = 0; k < joint.nv; k++) {
+            const double v = kk_state_v_const(j->state)[joint.v_index + k], size = v < 0 ? -v : v;
+            if (size > fastest) {
+                fastest = size;
+                body = b;
+            }
+        }
+    }
+    return body;
+}
+
+static void print_runaway(const job *j, cli_text *out) {
+    const int body = runaway(j);
+    cli_text cause = {0};
+    if (body >= 0) {
+        cause_describe(&j->m, j->state, timestep_of(j), body, &cause);
+        text_format(out, "  %sruns away%s     %s\n", cli_style(j->c, CLI_RED), cli_style(j->c, CLI_PLAIN),
+                    text_string(&cause));
+    }
+    text_free(&cause);
+}
+
+static void print_term(cli_text *out, const char *what, double value) {
+    const double size = value < 0 ? -value : value;
+    if (size > 0) {
+        text_format(out, "                  %-44s %+.4g J\n", what, value);
+    }
+}
+
+/// Total energy, and where it came from and went.
+static void print_ledger(const job *j, cli_text *out) {
+    const ledger *l = &j->f.ledger;
+    text_format(out, "  energy        in all %.6g J at the start, %.6g J at the end\n", l->start, l->end);
+    print_term(out, "actuators", l->actuators);
+    print_term(out, "applied forces", l->applied);
+    print_term(out, "moving surfaces and moved bodies", l->moved);
+    print_term(out, "dampers, friction, limits and impacts", -l->dissipated);
+    print_term(out, "taking back overlap and open loops", l->correction);
+    print_term(out, "integration error", l->error);
+    if (has_gained(j)) {
+        text_format(out, "  %senergy from nowhere%s %.4g J, of %.4g J that moved\n", cli_style(j->c, CLI_RED),
+                    cli_style(j->c, CLI_PLAIN), l->error, l->most_kinetic + l->work);
+    }
+    if (l->overshoot > 1e-9) {
+        text_format(out, "  limits        \"%s\" %.3g beyond, at %.4g s\n", ledger_joint(&j->m, l->overshoot_dof),
+                    l->overshoot, l->overshoot_time);
+    }
+    if (kk_spec_loop_count(j->m.spec) > 0) {
+        text_format(out, "  loops         open by at most %.3g m, %.3g m at the end\n", l->widest_gap, l->last_gap);
     }
 }
 
@@ -443,8 +591,8 @@ static void print_summary(const job *j, double dt, cli_text *out) {
     }
     print_findings(j, out);
     text_format(out, "  contacts      at most %d, penetration %.3g m\n", f->contacts, f->penetration);
-    text_format(out, "  energy        %.6g J before, %.6g J after; contacts, limits and friction did %.4g J\n",
-                f->energy_before, f->energy_after, f->constraint_work);
+    print_ledger(j, out);
+    print_runaway(j, out);
     text_format(out, "  state         %016llx\n", (unsigned long long)kk_state_hash(j->state));
 }
 
@@ -469,6 +617,25 @@ static void write_findings(const job *j, json_writer *json) {
     json_end(json);
 }
 
+static void write_ledger(const job *j, json_writer *json) {
+    const ledger *l = &j->f.ledger;
+    json_number(json, "energy_before", l->start);
+    json_number(json, "energy_after", l->end);
+    json_begin_object(json, "energy");
+    json_number(json, "actuators", l->actuators);
+    json_number(json, "applied", l->applied);
+    json_number(json, "moved", l->moved);
+    json_number(json, "dissipated", l->dissipated);
+    json_number(json, "correction", l->correction);
+    json_number(json, "integration_error", l->error);
+    json_bool(json, "from_nowhere", has_gained(j));
+    json_end(json);
+    json_number(json, "worst_overshoot", l->overshoot);
+    json_string(json, "worst_overshoot_joint", l->overshoot > 0 ? ledger_joint(&j->m, l->overshoot_dof) : NULL);
+    json_number(json, "widest_loop_gap", l->widest_gap);
+    json_number(json, "last_loop_gap", l->last_gap);
+}
+
 static int write_summary(const job *j, double dt) {
     const figures *f = &j->f;
     json_writer json = {0};
@@ -490,12 +657,11 @@ static int write_summary(const job *j, double dt) {
     json_integer(&json, "degraded", f->degraded);
     json_integer(&json, "held", f->held);
     write_findings(j, &json);
+    json_string(&json, "likely_cause", j->cause.size ? text_string(&j->cause) : NULL);
     json_number(&json, "median_step_seconds", spread_quantile(&f->times, 0.5));
     json_number(&json, "p99_step_seconds", spread_quantile(&f->times, 0.99));
     json_number(&json, "worst_step_seconds", f->times.worst);
-    json_number(&json, "energy_before", f->energy_before);
-    json_number(&json, "energy_after", f->energy_after);
-    json_number(&json, "constraint_work", f->constraint_work);
+    write_ledger(j, &json);
     json_string(&json, "state_hash", hash);
     json_string(&json, "recording", j->o->out);
     json_string(&json, "log", j->o->log);
@@ -508,11 +674,17 @@ static int tell(const job *j, double dt) {
     }
     cli_text out = {0};
     print_summary(j, dt, &out);
+    if (is_stdout(j->o->out) || is_stdout(j->o->log)) {
+        fputs(text_string(&out), stderr);
+        text_free(&out);
+        return 0;
+    }
     return cli_print(j->c, &out);
 }
 
 static void release(job *j) {
     columns_free(&j->columns);
+    text_free(&j->cause);
     free(j->row);
     free(j->control);
     motion_free(&j->motion);
@@ -524,27 +696,41 @@ static void release(job *j) {
     unload_model(&j->m);
 }
 
+/// What belongs to the model: its integrator, and room for contacts.
+static int change_model(job *j) {
+    kk_options *o = kk_spec_options(j->m.spec);
+    if (!j->o->integrator && !j->o->room) {
+        return 0;
+    }
+    o->integrator = j->o->integrator ? (kk_integrator)(j->o->integrator - 1) : o->integrator;
+    o->max_contacts = j->o->room ? (int)j->o->room : o->max_contacts;
+    return load_again(j->c, &j->m);
+}
+
 static int run(cli *c, const void *options) {
     job j = {.c = c, .o = options};
     int code = load_model(c, j.o->model, &j.m);
+    code = code ? code : change_model(&j);
     if (code) {
         return code;
     }
     code = check_time(&j);
+    code = code ? code : check_outputs(&j);
     remark(&j);
     code = code ? code : make_ready(&j);
     code = code ? code : step_on(&j, count_steps(&j));
     code = close_files(&j, code);
     const int end = cli_end_interrupted(c, code, "recording and log hold what was simulated until then");
     code = code ? code : tell(&j, timestep_of(&j));
-    code = !code && j.f.degraded + j.f.held > 0 ? CLI_EXIT_FINDING : code;
+    code = !code && (j.f.degraded + j.f.held > 0 || has_gained(&j)) ? CLI_EXIT_FINDING : code;
     release(&j);
-    return code ? code : end;
+    return end == CLI_EXIT_INTERRUPTED || end == CLI_EXIT_TERMINATED ? end : code ? code : end;
 }
 
 static const char *const details[] = {
     "Every step is proved to the tolerance, or taken with the best answer that bounded effort finds, counted and told: "
-    "what falls short, where and by how much. The exit code is 0 only where every step was certified. With --strict "
+    "what falls short, where and by how much. The exit code is 0 only where every step was certified and no energy "
+    "came from nowhere. With --strict "
     "the "
     "run ends with the first step that cannot be, the reason, and a recording up to there. With --budget a step takes "
     "a "

@@ -199,6 +199,7 @@ static int walk(cli *c, const walk_options *o, const kk_model *m, const walker_p
     code = code || !o->out ? code : write_motion(c, m, w, o->out);
     code = code || !o->simulate ? code : simulate(c, o, m, plan, r);
     code = code ? code : tell(c, o, plan, w, o->simulate ? r : NULL);
+    code = cli_end_interrupted(c, code, "the walk is told as far as it went");
     code = !code && r->fell ? CLI_EXIT_FINDING : code;
     kk_walk_free(w);
     free(r);

@@ -419,7 +419,8 @@ kk_status walker_run(const cli *c, const kk_model *model, const walker_options *
     kk_status status = make_ready(&w, steps, count, error);
     const double length = status ? 0 : kk_walk_timestep(w.walk) * (kk_walk_frame_count(w.walk) - 1);
     const int total = (int)(length / w.dt + 0.5);
-    for (int i = 0; i < total && !status && !result->fell; i++) {
+    cli_catch_interrupts();
+    for (int i = 0; i < total && !status && !result->fell && !cli_is_interrupted(); i++) {
         kk_stabilizer_output out = {0};
         memcpy(w.q0, kk_state_q_const(w.state), (size_t)w.nq * sizeof *w.q0);
         memcpy(w.v0, kk_state_v_const(w.state), (size_t)w.nv * sizeof *w.v0);

@@ -11,9 +11,10 @@ typedef struct kki_chunk {
 } kki_chunk;
 
 enum {
-    KKI_LACKS_WORLD = 1, ///< forward dynamics in world axes, and the kick
-    KKI_LACKS_LINKS = 2, ///< inverse and forward dynamics in link frames
-    KKI_LACKS_OTHER = 4, ///< composite inertias, Jacobians, derivatives
+    KKI_LACKS_WORLD = 1,          ///< forward dynamics in world axes, and the kick
+    KKI_LACKS_LINKS = 2,          ///< inverse and forward dynamics in link frames
+    KKI_LACKS_OTHER = 4,          ///< composite inertias, Jacobians, derivatives
+    KKI_LACKS_ALL_BUT_POSES = 15, ///< of those who call kk_kinematics and read what it leaves
 };
 
 /// Scratch of one robot, or of a laneful of robots: everything a kernel writes. Element types are in scratch.h and differ by shape;

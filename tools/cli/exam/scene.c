@@ -269,6 +269,10 @@ bool scene_step(scene *s) {
     if (s->is_broken) {
         return false;
     }
+    if (cli_is_interrupted()) {
+        scene_break(s, "interrupted");
+        return false;
+    }
     kk_error error = {0};
     const kk_input input = {
         .control = s->control, .tau = s->is_pushed ? s->tau : NULL, .wrench = s->is_pushed ? s->wrench : NULL};

@@ -49,6 +49,10 @@ void runner_end(runner *r) {
 }
 
 bool runner_step(runner *r) {
+    if (r->is_good && cli_is_interrupted()) {
+        exam_trouble(&r->s->exam, "interrupted");
+        r->is_good = false;
+    }
     if (!r->is_good) {
         return false;
     }

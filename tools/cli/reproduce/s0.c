@@ -52,7 +52,7 @@ static void end(setup *t) {
 
 static bool step(study *s, setup *t, const kk_input *input) {
     kk_error error = {0};
-    return study_ok(s, kk_step(t->m.model, t->state, t->simulator, input, &error), &error);
+    return !cli_is_interrupted() && study_ok(s, kk_step(t->m.model, t->state, t->simulator, input, &error), &error);
 }
 
 static double kinetic(setup *t) {

@@ -305,7 +305,7 @@ static double compare_pendulum(study *s, const cli_model *m, method by, double d
     double worst = 0;
     const int fine = (int)(dt / 1e-4 + 0.5);
     for (int i = 1; is_good && i * dt <= end + 0.5 * dt; i++) {
-        is_good = study_ok(s, kk_step(m->model, state, simulator, NULL, &error), &error);
+        is_good = !cli_is_interrupted() && study_ok(s, kk_step(m->model, state, simulator, NULL, &error), &error);
         for (int k = 0; k < fine; k++) {
             p = reference_step(p, dt / fine);
         }

@@ -7,13 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-static volatile sig_atomic_t is_ended; // set by signals alone
-
-static void end_by_signal(int number) {
-    (void)number;
-    is_ended = 1;
-}
-
 static double cpu_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -194,19 +187,11 @@ static void show(live *l) {
     l->has_changed = false;
 }
 
-static void watch_signals(void) {
-    struct sigaction action = {.sa_handler = end_by_signal};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 void live_run(live *l, double seconds) {
     const double start = cli_now();
     double last = start, next = start;
-    is_ended = 0;
-    watch_signals();
-    while (!is_ended && (seconds <= 0 || cli_now() < start + seconds)) {
+    cli_catch_interrupts();
+    while (!cli_is_interrupted() && (seconds <= 0 || cli_now() < start + seconds)) {
         double before = cpu_time();
         server_poll(&l->server, next - cli_now());
         l->stream_cpu += cpu_time() - before;
